@@ -18,7 +18,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 use dupsieve::document::{Content, Document, Position, Time};
-use dupsieve::fingerprint::{Check, Class, PageTime, Recipe};
+use dupsieve::fingerprint::{Check, PageTime, Recipe};
 use dupsieve::flow::Fingerprinting;
 use dupsieve::join::Preset;
 use dupsieve::seen::{self, Holdings, Seeker, Sought};
@@ -79,9 +79,7 @@ fn rows(folder: &Path, count: u64, asked: u64) -> Outcome<()> {
     let step = u64::MAX / count;
     for row in 0..count {
         let (fingerprint, id) = (row * step + mixed(row) % step, &id_of(row));
-        let (length, time, class, day) = (0, None, Class::Full, None);
-        let (check, bands, digest) = (&[][..], &[][..], digest_of(row));
-        writer.push(&Row { fingerprint, id, length, time, class, day, check, bands, digest })?;
+        writer.push(&Row { digest: digest_of(row), ..Row::new(fingerprint, id) })?;
     }
     writer.finish(RecordCounts::default(), "")?;
     let store = store_of(folder, &path)?;
@@ -192,15 +190,12 @@ fn write(path: &Path, recipe: &Recipe, mut made: Vec<FingerprintedDocument>) -> 
     for page in &made {
         let Some(fingerprint) = page.fingerprint else { continue };
         writer.push(&Row {
-            fingerprint: fingerprint as u64,
-            id: &page.id,
             length: page.length,
-            time: None,
             class: page.class,
-            day: None,
             check: &page.check,
             bands: &page.bands,
             digest: page.digest,
+            ..Row::new(fingerprint as u64, &page.id)
         })?;
     }
     writer.finish(RecordCounts::default(), "")?;

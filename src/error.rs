@@ -21,6 +21,7 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -138,7 +139,31 @@ struct Facts {
     expected: Option<String>,
     found: Option<String>,
     help: Option<String>,
+    cause: Option<Cause>,
 }
+
+/// The failure of the system that led to an error. Two are equal if the same failed.
+#[derive(Clone, Debug)]
+struct Cause(Arc<io::Error>);
+
+impl Cause {
+    fn of(cause: &io::Error) -> Cause {
+        let copy = match cause.raw_os_error() {
+            Some(number) => io::Error::from_raw_os_error(number),
+            None => io::Error::new(cause.kind(), cause.to_string()),
+        };
+        Cause(Arc::new(copy))
+    }
+}
+
+impl PartialEq for Cause {
+    fn eq(&self, other: &Cause) -> bool {
+        let facts = |cause: &Cause| (cause.0.kind(), cause.0.raw_os_error());
+        facts(self) == facts(other)
+    }
+}
+
+impl Eq for Cause {}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
@@ -157,6 +182,7 @@ impl Error {
             expected: None,
             found: None,
             help: None,
+            cause: None,
         }))
     }
 
@@ -164,7 +190,7 @@ impl Error {
     pub fn io(path: impl AsRef<Path>, cause: &io::Error) -> Error {
         // A reader of ours that failed says more.
         Error::within(cause).cloned().unwrap_or_else(|| {
-            Error::new(Kind::of(cause), cause.to_string()).at(path).advised(cause)
+            Error::new(Kind::of(cause), cause.to_string()).at(path).caused_by(cause)
         })
     }
 
@@ -175,10 +201,11 @@ impl Error {
 
     /// Something else that the system refused, such as a new thread; `what` names it.
     pub fn system(what: impl fmt::Display, cause: &io::Error) -> Error {
-        Error::new(Kind::of(cause), format!("{what}: {cause}")).advised(cause)
+        Error::new(Kind::of(cause), format!("{what}: {cause}")).caused_by(cause)
     }
 
-    fn advised(self, cause: &io::Error) -> Error {
+    fn caused_by(mut self, cause: &io::Error) -> Error {
+        self.0.cause = Some(Cause::of(cause));
         advice(cause).into_iter().fold(self, Error::help)
     }
 
@@ -257,7 +284,12 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    /// The [`io::Error`] of a failed read, write or call of the system. The text of the error says it too.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.cause.as_ref().map(|Cause(cause)| &**cause as _)
+    }
+}
 
 /// Shows the beginning of a value from outside, quoted and escaped, so that a message stays one short
 /// line whatever the value is.
@@ -293,6 +325,18 @@ impl<T> At<T> for io::Result<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_failure_of_the_system_is_the_source_of_an_error() {
+        use std::error::Error as _;
+
+        let number = Errno::NOSPC.raw_os_error();
+        let error = Error::io("p", &io::Error::from_raw_os_error(number));
+        let source = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
+        assert_eq!(source.and_then(io::Error::raw_os_error), Some(number));
+        assert!(Error::new(Kind::Usage, "w").source().is_none());
+        assert_ne!(error, Error::io("p", &Errno::DQUOT.into()));
+    }
 
     #[test]
     fn what_fails_the_same_way_again_is_not_retryable() {

@@ -10,44 +10,59 @@
 //!                                                   +-> chunks (F) --+
 //! ```
 //!
-//! The modules below are in the order of that flow, and each imports only modules above it. Start reading at
-//! [`tables`] for the paper's algorithm, and at [`join`] for the use as a library.
+//! # By task
 //!
-//! # Example
+//! | to | start with | example |
+//! |---|---|---|
+//! | make fingerprints of texts | [`fingerprint::Recipe`] | [below](#fingerprints-of-texts) |
+//! | find the pages of a day that are copies | [`join::Join`] | [below](#the-near-duplicates-of-a-day) |
+//! | ask a store for near pages, and feed it | [`online::Online`] | [below](#a-store-that-is-asked-and-fed) |
+//! | ask a version of a store, and nothing else | [`index::Lookup`] | there |
+//! | find pages that share most of their words | [`lsh::Deduplicate`] | [below](#locality-sensitive-hashing) |
+//! | put the copies of many days into clusters | [`clusters::Clustering`] | [below](#clusters) |
+//! | read pages from files | [`document::read()`] | there |
 //!
-//! Ten fingerprints are joined with each other. `page-8` differs from `page-3` in one bit, and `page-9` from
-//! `page-5` in two. All others are far apart.
+//! Every failure is an [`Error`]. The modules are in the order of the flow above, and each imports only modules above it. Start
+//! reading at [`tables`] for the paper's algorithm.
+//!
+//! # Fingerprints of texts
 //!
 //! ```
-//! use dupsieve::fingerprint::Class;
-//! use dupsieve::flow::Cluster;
-//! use dupsieve::join::Join;
-//! use dupsieve::store::{RecordCounts, Row, SegmentOptions, SegmentWriter};
+//! use dupsieve::fingerprint::Recipe;
 //!
-//! let mut pages: Vec<(u64, String)> =
-//!     (0..8).map(|page| (page * 0x1111_1111_1111_1111, format!("page-{page}"))).collect();
-//! pages.push((pages[3].0 ^ 0b1, "page-8".to_owned()));
-//! pages.push((pages[5].0 ^ 0b11, "page-9".to_owned()));
+//! let mut sketcher = Recipe::named("wide", None)?.sketcher()?;
+//! let monday = sketcher.text("The bridge over the canal is closed until spring. Monday")?;
+//! let tuesday = sketcher.text("The bridge over the canal is closed until spring. Tuesday")?;
+//! let other = sketcher.text("A comedy about a family that inherits a lighthouse in the north")?;
+//! // A text without a word has no fingerprint.
+//! let [monday, tuesday, other] = [monday, tuesday, other].map(Option::unwrap_or_default);
+//! let distance = |one: u128, another: u128| (one ^ another).count_ones();
+//! assert!(distance(monday, tuesday) < distance(monday, other));
+//! # Ok::<(), dupsieve::Error>(())
+//! ```
 //!
-//! // The batch is a segment: a file of sorted fingerprints with their ids.
-//! pages.sort();
-//! let folder = tempfile::tempdir()?;
-//! let mut segment = SegmentWriter::create(&folder.path().join("batch.seg"), SegmentOptions::default())?;
-//! for (fingerprint, id) in &pages {
-//!     let (fingerprint, class) = (*fingerprint, Class::Full);
-//!     segment.push(&Row { fingerprint, id, length: 0, time: None, class, day: None, check: &[], bands: &[], digest: 0 })?;
-//! }
-//! let batch = segment.finish(RecordCounts { read: 10, fingerprinted: 10, ..RecordCounts::default() }, "")?;
+//! # The near-duplicates of a day
 //!
-//! // One call joins it, on two threads. There is no store yet, so it is joined with itself alone.
-//! let output = folder.path().join("out");
-//! let joined = Join::new(batch, None)?.run(&mut Cluster::alone(2), &output)?;
+//! ```
+#![doc = include_str!("../examples/join.rs")]
+//! ```
 //!
-//! let verdicts = std::fs::read_to_string(output.join("verdicts.tsv"))?;
-//! let dropped: Vec<&str> = verdicts.lines().filter(|line| line.contains("drop")).collect();
-//! assert_eq!(dropped, ["page-8\tdrop\tpage-3\t1\tbatch", "page-9\tdrop\tpage-5\t2\tbatch"]);
-//! assert_eq!(joined.leader().map(|joined| joined.outcome.kept), Some(8));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # A store that is asked and fed
+//!
+//! ```
+#![doc = include_str!("../examples/online.rs")]
+//! ```
+//!
+//! # Locality-sensitive hashing
+//!
+//! ```
+#![doc = include_str!("../examples/lsh.rs")]
+//! ```
+//!
+//! # Clusters
+//!
+//! ```
+#![doc = include_str!("../examples/clusters.rs")]
 //! ```
 
 #![deny(unsafe_code)]

@@ -3,7 +3,6 @@
 
 use std::io::{self, Read};
 
-use dupsieve::fingerprint::Class;
 use dupsieve::store::{RecordCounts, Row, Segment, SegmentOptions, SegmentWriter};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -31,18 +30,8 @@ fn signed(bench: &Bench) {
     let (mut check, rows) = ([0; 128], pages.len() as u64);
     for (number, fingerprint) in pages.into_iter().enumerate() {
         check[..8].copy_from_slice(&(number as u64 / 3).to_le_bytes());
-        let (id, class) = (format!("page-{number:07}"), Class::Full);
-        let row = Row {
-            fingerprint,
-            id: &id,
-            length: 0,
-            time: None,
-            class,
-            day: None,
-            check: &check,
-            bands: &[],
-            digest: 0,
-        };
+        let id = format!("page-{number:07}");
+        let row = Row { check: &check, ..Row::new(fingerprint, &id) };
         writer.push(&row).unwrap();
     }
     let counts = RecordCounts { read: rows, fingerprinted: rows, ..RecordCounts::default() };

@@ -23,7 +23,6 @@
 //! with [`Lookup::open`].
 //!
 //! ```
-//! use dupsieve::fingerprint::Class;
 //! use dupsieve::index::{Asker, Lookup, LookupOptions, Question};
 //! use dupsieve::store::{RecordCounts, Row, SegmentOptions, SegmentWriter, Store};
 //! use dupsieve::work::Work;
@@ -32,8 +31,7 @@
 //!
 //! let mut writer = SegmentWriter::<u64>::create(&path, SegmentOptions::default())?;
 //! for (fingerprint, id) in [(0x0123, "a"), (0xfedc, "b")] {
-//!     let class = Class::Full;
-//!     writer.push(&Row { fingerprint, id, length: 0, time: None, class, day: None, check: &[], bands: &[], digest: 0 })?;
+//!     writer.push(&Row::new(fingerprint, id))?;
 //! }
 //! writer.finish(RecordCounts { read: 2, fingerprinted: 2, ..RecordCounts::default() }, "an example")?;
 //! let (store, _) = Store::init(folder.path().join("store"))?;

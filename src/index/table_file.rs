@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use super::design::{Design, Shape};
 use crate::error::{Kind, Result};
-use crate::fingerprint::Class;
 use crate::fingerprint::{Fingerprint, Width};
 use crate::output::Fence;
 use crate::runs::{Record, Sorter};
@@ -142,17 +141,7 @@ fn write<F: Fingerprint>(
         if last.replace(fingerprint) == Some(fingerprint) {
             continue;
         }
-        writer.push(&Row {
-            fingerprint,
-            id: "",
-            length: 0,
-            time: None,
-            class: Class::Full,
-            day: None,
-            check: &[],
-            bands: &[],
-            digest: 0,
-        })?;
+        writer.push(&Row::new(fingerprint, ""))?;
         counts.read += 1;
         counts.fingerprinted += 1;
     }

@@ -58,17 +58,7 @@ fn write<F: Fingerprint>(path: &Path, pages: &Pages, codec: Codec) -> Result<()>
     for (fingerprint, id) in pages {
         let fingerprint = F::from_u128(*fingerprint);
         let class = class_of(id);
-        writer.push(&Row {
-            fingerprint,
-            id,
-            length: 0,
-            time: None,
-            class,
-            day: None,
-            check: &[],
-            bands: &[],
-            digest: 0,
-        })?;
+        writer.push(&Row { class, ..Row::new(fingerprint, id) })?;
     }
     writer.finish(RecordCounts::default(), "").map(drop)
 }

@@ -17,7 +17,6 @@
 //! Three fingerprints, of which two differ in one bit:
 //!
 //! ```
-//! use dupsieve::fingerprint::Class;
 //! use dupsieve::flow::Cluster;
 //! use dupsieve::join::Join;
 //! use dupsieve::store::{RecordCounts, Row, SegmentOptions, SegmentWriter};
@@ -25,7 +24,7 @@
 //! let folder = tempfile::tempdir()?;
 //! let mut writer = SegmentWriter::<u64>::create(&folder.path().join("a.seg"), SegmentOptions::default())?;
 //! for (fingerprint, id) in [(0b0001, "a"), (0b0011, "b"), (u64::MAX, "c")] {
-//!     writer.push(&Row { fingerprint, id, length: 0, time: None, class: Class::Full, day: None, check: &[], bands: &[], digest: 0 })?;
+//!     writer.push(&Row::new(fingerprint, id))?;
 //! }
 //! let batch = writer.finish(RecordCounts { read: 3, fingerprinted: 3, ..RecordCounts::default() }, "")?;
 //!

@@ -19,27 +19,16 @@
 //!
 //! ```
 //! use std::sync::mpsc::channel;
-//! use dupsieve::document::Position;
-//! use dupsieve::fingerprint::{Class, Width};
+//! use dupsieve::fingerprint::Width;
 //! use dupsieve::journal::{Journal, JournalOptions, Wanted};
 //! use dupsieve::store::{FingerprintedDocument, SegmentOptions};
+//! use dupsieve::work::Work;
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let store = folder.path();
 //!
 //! let options =
 //!     JournalOptions { width: Width::W64, segment: SegmentOptions::default(), most_bytes: 1 << 20 };
-//! let page = FingerprintedDocument {
-//!     id: "a".to_owned(),
-//!     position: Position { file: 0, line: 1 },
-//!     content: 0,
-//!     fingerprint: Some(0xff),
-//!     length: 0,
-//!     time: None,
-//!     class: Class::Full,
-//!     check: Vec::new(),
-//!     bands: Vec::new(),
-//!     digest: 0,
-//! };
+//! let page = FingerprintedDocument::new("a", Some(0xff));
 //! let wanted = Wanted { fingerprint: 0xfe, distance: 3, page: None, check: None };
 //!
 //! let journal = Journal::open(store, options.clone())?;
@@ -48,11 +37,13 @@
 //! insertion.add(page);
 //! insertion.finish(Box::new(move |done| drop(told.send(done))))?;
 //! acknowledged.recv().unwrap()?;
-//! assert_eq!(journal.near(&wanted, 10).0[0].id, "a");
+//! let mut work = Work::unbounded();
+//! assert_eq!(journal.near(&wanted, 10, &mut work).near[0].id, "a");
 //!
 //! // The file has it, whatever becomes of the process.
 //! drop(journal);
-//! assert_eq!(Journal::open(store, options)?.near(&wanted, 10).0[0].distance, 1);
+//! let journal = Journal::open(store, options)?;
+//! assert_eq!(journal.near(&wanted, 10, &mut work).near[0].distance, 1);
 //! # Ok::<(), dupsieve::Error>(())
 //! ```
 

@@ -9,7 +9,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::document::{IdList, Position};
+use crate::document::IdList;
 use crate::error::{Kind, Result};
 use crate::fingerprint::{Class, Width};
 use crate::index::{LookupOptions, Question};
@@ -33,18 +33,7 @@ fn open(store: &Store) -> Result<Online> {
 }
 
 fn page(id: &str, fingerprint: Option<u128>) -> FingerprintedDocument {
-    FingerprintedDocument {
-        id: id.to_owned(),
-        position: Position { file: 0, line: 1 },
-        content: 0,
-        fingerprint,
-        length: 0,
-        time: None,
-        class: Class::Full,
-        check: Vec::new(),
-        bands: Vec::new(),
-        digest: 0,
-    }
+    FingerprintedDocument::new(id, fingerprint)
 }
 
 /// Random pages, many of them near others.

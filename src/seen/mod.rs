@@ -20,7 +20,6 @@
 //! [`Holdings::open`].
 //!
 //! ```
-//! use dupsieve::fingerprint::Class;
 //! use dupsieve::seen::{self, By, Holdings, Sought};
 //! use dupsieve::store::{RecordCounts, Row, SegmentOptions, SegmentWriter, Store};
 //! # let folder = tempfile::tempdir().unwrap();
@@ -28,9 +27,7 @@
 //!
 //! let mut writer = SegmentWriter::<u64>::create(&path, SegmentOptions::default())?;
 //! for (fingerprint, id) in [(0x0123, "a"), (0xfedc, "b")] {
-//!     let (length, time, class, day) = (0, None, Class::Full, None);
-//!     let (check, bands, digest) = (&[][..], &[][..], 0);
-//!     writer.push(&Row { fingerprint, id, length, time, class, day, check, bands, digest })?;
+//!     writer.push(&Row::new(fingerprint, id))?;
 //! }
 //! writer.finish(RecordCounts { read: 2, fingerprinted: 2, ..RecordCounts::default() }, "an example")?;
 //! let (store, _) = Store::init(folder.path().join("store"))?;

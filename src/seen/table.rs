@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::{Class, Width};
+use crate::fingerprint::Width;
 use crate::output::Fence;
 use crate::store::{
     Access, Codec, Cursor, Digest, IdKind, Ranked, RecordCounts, Row, Segment, SegmentOptions,
@@ -40,17 +40,7 @@ impl TableWriter {
     /// Adds an entry that comes after the last one.
     pub(super) fn push(&mut self, entry: u64) -> Result<()> {
         self.entries += 1;
-        self.writer.push(&Row {
-            fingerprint: entry,
-            id: "",
-            length: 0,
-            time: None,
-            class: Class::Full,
-            day: None,
-            check: &[],
-            bands: &[],
-            digest: 0,
-        })
+        self.writer.push(&Row::new(entry, ""))
     }
 
     /// Completes the table.

@@ -60,15 +60,11 @@ fn segment<F: Fingerprint>(path: &Path, pages: &[Page]) -> Result<()> {
     for (fingerprint, id, text) in &rows {
         let HeldPage { class, check, bands, .. } = &held_page(*text);
         writer.push(&Row {
-            fingerprint: F::from_u128((*fingerprint).into()),
-            id,
-            length: 0,
-            time: None,
             class: *class,
-            day: None,
             check,
             bands,
             digest: digest_of(*text),
+            ..Row::new(F::from_u128((*fingerprint).into()), id)
         })?;
     }
     writer.finish(RecordCounts::default(), "").map(drop)
@@ -274,11 +270,7 @@ fn a_store_says_what_it_can_be_asked_for() -> Result<()> {
     let stamp = Recipe::named("words", None)?.stamp().to_string();
     let options = SegmentOptions { stamp, ..SegmentOptions::default() };
     let mut writer = SegmentWriter::<u64>::create(&path, options)?;
-    let (length, time, class, id) = (0, None, Class::Full, "a");
-    let (check, bands, digest, day_of_row) = (&[][..], &[][..], 0, None);
-    let row =
-        Row { fingerprint: 5, id, length, time, class, day: day_of_row, check, bands, digest };
-    writer.push(&row)?;
+    writer.push(&Row::new(5, "a"))?;
     writer.finish(RecordCounts::default(), "")?;
     empty.add(&path, day(0), None, None)?;
     assert_eq!(make(&empty)?.made, 1);

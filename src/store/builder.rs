@@ -37,6 +37,24 @@ pub struct FingerprintedDocument {
     pub digest: u128,
 }
 
+impl FingerprintedDocument {
+    /// A document of which nothing else is known.
+    pub fn new(id: impl Into<String>, fingerprint: Option<u128>) -> FingerprintedDocument {
+        FingerprintedDocument {
+            id: id.into(),
+            position: Position { file: 0, line: 1 },
+            content: 0,
+            fingerprint,
+            length: 0,
+            time: None,
+            class: Class::Full,
+            check: Vec::new(),
+            bands: Vec::new(),
+            digest: 0,
+        }
+    }
+}
+
 impl Record for FingerprintedDocument {
     fn bytes(&self) -> usize {
         size_of::<Self>() + self.id.len() + self.check.len() + self.bands.len()

@@ -31,24 +31,13 @@
 //!
 //! ```
 //! use dupsieve::store::{Added, RecordCounts, KeyRange, Row, Segment, SegmentOptions, SegmentWriter, Store};
-//! use dupsieve::fingerprint::Class;
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("monday.seg");
 //!
 //! // A segment of two documents.
 //! let mut writer = SegmentWriter::<u64>::create(&path, SegmentOptions::default())?;
 //! for (fingerprint, id) in [(0x0123, "a"), (0xfedc, "b")] {
-//!     writer.push(&Row {
-//!         fingerprint,
-//!         id,
-//!         length: 0,
-//!         time: None,
-//!         class: Class::Full,
-//!         day: None,
-//!         check: &[],
-//!         bands: &[],
-//!         digest: 0,
-//!     })?;
+//!     writer.push(&Row::new(fingerprint, id))?;
 //! }
 //! let counts = RecordCounts { read: 2, fingerprinted: 2, ..RecordCounts::default() };
 //! let segment = writer.finish(counts, "an example")?;

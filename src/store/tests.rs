@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use super::segment::tests::{Document, documents, numbers, read, replace, write};
 use super::*;
 use crate::error::{Kind, Result};
-use crate::fingerprint::{Class, Fingerprint};
+use crate::fingerprint::Fingerprint;
 
 /// A folder with an empty store in it.
 fn new_store() -> (TempDir, Store) {
@@ -552,15 +552,10 @@ fn with_row_bytes(folder: &TempDir, seed: u64, rows: usize) -> Result<(PathBuf, 
     for (fingerprint, id) in &pages {
         let (check, bands) = (row_bytes::<3>(id), row_bytes::<10>(id));
         writer.push(&Row {
-            fingerprint: *fingerprint,
-            id,
-            length: 0,
-            time: None,
-            class: Class::Full,
-            day: None,
             check: &check,
             bands: &bands,
             digest: u128::from_le_bytes(row_bytes(id)),
+            ..Row::new(*fingerprint, id)
         })?;
     }
     writer.finish(RecordCounts::default(), "")?;

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::document::{Content, Position};
 use crate::fingerprint::minhash::Permutations;
-use crate::fingerprint::{Class, PageTime, Width};
+use crate::fingerprint::{PageTime, Width};
 use crate::lsh::{Banding, Bands, Confirmation, ProbeScratch, Shingle, Sketch, Space};
 use crate::matches::Similarity;
 use crate::output::Lock;
@@ -246,20 +246,7 @@ fn stored(folder: &Path, scheme: &Scheme, pages: &[Page]) -> (Vec<Dated>, Vec<He
         let mut writer = SegmentWriter::<u64>::create(folder.join(day), options).unwrap();
         for (fingerprint, id, sketch) in rows {
             let keys = bands.write(sketch.as_ref().map(|sketch| &sketch.keys[..]));
-            let class = Class::Full;
-            writer
-                .push(&Row {
-                    fingerprint,
-                    id: &id,
-                    length: 0,
-                    time: None,
-                    class,
-                    day: None,
-                    check: &[],
-                    bands: &keys,
-                    digest: 0,
-                })
-                .unwrap();
+            writer.push(&Row { bands: &keys, ..Row::new(fingerprint, &id) }).unwrap();
             all.extend(sketch.map(|sketch| (id, day.to_owned(), sketch)));
         }
         let segment = writer.finish(RecordCounts::default(), "").unwrap();

@@ -100,17 +100,7 @@ fn segment(path: PathBuf, pages: &[Page], classes: bool, check_bytes: usize) -> 
         let fingerprint = *fingerprint;
         let class = *class;
         let check = signature;
-        writer.push(&Row {
-            fingerprint,
-            id,
-            length: 0,
-            time: None,
-            class,
-            day: None,
-            check,
-            bands: &[],
-            digest: 0,
-        })?;
+        writer.push(&Row { class, check, ..Row::new(fingerprint, id) })?;
     }
     writer.finish(RecordCounts::default(), "")
 }

@@ -166,26 +166,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::fingerprint::Class;
     use crate::store::{RecordCounts, Row, SegmentOptions, SegmentWriter};
 
     fn segment(path: &Path, ids: &[String]) -> Segment {
         let mut writer = SegmentWriter::<u64>::create(path, SegmentOptions::default()).unwrap();
         for (fingerprint, id) in (0..).zip(ids) {
-            let class = Class::Full;
-            writer
-                .push(&Row {
-                    fingerprint,
-                    id,
-                    length: 0,
-                    time: None,
-                    class,
-                    day: None,
-                    check: &[],
-                    bands: &[],
-                    digest: 0,
-                })
-                .unwrap();
+            writer.push(&Row::new(fingerprint, id)).unwrap();
         }
         writer.finish(RecordCounts::default(), "").unwrap()
     }

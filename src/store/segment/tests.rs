@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::error::{Kind, Result};
-use crate::fingerprint::{Class, Fingerprint};
+use crate::fingerprint::Fingerprint;
 
 /// A document as a test holds it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,17 +32,7 @@ impl<F: Fingerprint> Document<F> {
 
     pub(in crate::store) fn row(&self) -> Row<'_, F> {
         let Document { fingerprint, ref id, length, time } = *self;
-        Row {
-            fingerprint,
-            id,
-            length,
-            time,
-            class: Class::Full,
-            day: None,
-            check: &[],
-            bands: &[],
-            digest: 0,
-        }
+        Row { length, time, ..Row::new(fingerprint, id) }
     }
 }
 
@@ -326,17 +316,7 @@ fn random_fingerprints_stay_near_the_bound() -> Result<()> {
         let options = SegmentOptions { ids: IdKind::None, codec, ..SegmentOptions::default() };
         let mut writer = SegmentWriter::create(folder.path().join("a"), options)?;
         for &fingerprint in &fingerprints {
-            writer.push(&Row {
-                fingerprint,
-                id: "",
-                length: 0,
-                time: None,
-                class: Class::Full,
-                day: None,
-                check: &[],
-                bands: &[],
-                digest: 0,
-            })?;
+            writer.push(&Row::new(fingerprint, ""))?;
         }
         let segment = writer.finish(RecordCounts::default(), "")?;
         let bits = segment.bytes() as f64 * 8.0 / rows as f64;

@@ -194,7 +194,6 @@ mod tests {
 
     use super::*;
     use crate::error::Kind;
-    use crate::fingerprint::Class;
     use crate::store::segment::{RecordCounts, Row, SegmentOptions, SegmentWriter};
 
     proptest! {
@@ -217,15 +216,8 @@ mod tests {
         let days = [Day::of(2026, 11, 21), Day::of(2026, 11, 22)];
         for row in 0..count {
             writer.push(&Row {
-                fingerprint: row / 3,
-                id: &format!("{row:06}"),
-                length: 0,
-                time: None,
-                class: Class::Full,
                 day: days[row as usize % 2],
-                check: &[],
-                bands: &[],
-                digest: 0,
+                ..Row::new(row / 3, &format!("{row:06}"))
             })?;
         }
         let segment = writer.finish(RecordCounts::default(), "a test")?;

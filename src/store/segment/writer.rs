@@ -109,6 +109,14 @@ pub struct Row<'a, F> {
     pub digest: u128,
 }
 
+impl<'a, F> Row<'a, F> {
+    /// A document of which nothing else is known.
+    pub fn new(fingerprint: F, id: &'a str) -> Row<'a, F> {
+        let (length, time, class, day) = (0, None, Class::Full, None);
+        Row { fingerprint, id, length, time, class, day, check: &[], bands: &[], digest: 0 }
+    }
+}
+
 /// A segment that is being written. If it is dropped before [`SegmentWriter::finish`], nothing remains.
 pub struct SegmentWriter<F: Fingerprint> {
     path: PathBuf,

@@ -1,0 +1,92 @@
+//! Finds the near-duplicates of a day: texts become fingerprints, the fingerprints become a segment, and the segment is
+//! joined with a store that holds the day before.
+//!
+//! ```text
+//! cargo run --release --example join
+//! ```
+
+use std::error::Error;
+use std::path::Path;
+
+use dupsieve::fingerprint::Sketcher;
+use dupsieve::flow::Cluster;
+use dupsieve::join::{Join, Preset};
+use dupsieve::store::{RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store};
+
+/// Two articles of the day before.
+const YESTERDAY: [(&str, &str); 2] = [
+    (
+        "bridge",
+        "The council closed the old bridge over the canal on Monday after engineers found cracks in two of its six \
+         pillars. Traffic is led over the northern crossing until the repairs end in spring.",
+    ),
+    (
+        "harvest",
+        "Farmers in the valley expect the largest harvest of apples in ten years. The cold nights of April spared the \
+         blossom, and rain came when the trees needed it most.",
+    ),
+];
+
+/// Two articles of today: one of them is an article of the day before with another footer.
+const TODAY: [(&str, &str); 2] = [
+    (
+        "bridge-again",
+        "The council closed the old bridge over the canal on Monday after engineers found cracks in two of its six \
+         pillars. Traffic is led over the northern crossing until the repairs end in spring. Printed on Tuesday.",
+    ),
+    (
+        "library",
+        "The new library opens its doors on Saturday with readings for children, a concert in the evening, and longer \
+         hours during the week for everybody who works late.",
+    ),
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    // The setting of the paper: fingerprints of 64 bits, near if at most 3 bits differ.
+    let recipe = Preset::Paper.recipe(None)?;
+    let mut sketcher = recipe.sketcher()?;
+    let options = SegmentOptions { stamp: recipe.stamp().to_string(), ..SegmentOptions::default() };
+
+    let yesterday = folder.path().join("yesterday.seg");
+    write_segment(&yesterday, &YESTERDAY, &mut sketcher, options.clone())?;
+    let (store, _) = Store::init(folder.path().join("store"))?;
+    store.add(&yesterday, "2026-11-22".parse()?, None, None)?;
+
+    let batch = write_segment(&folder.path().join("today.seg"), &TODAY, &mut sketcher, options)?;
+    let mut join = Join::new(batch, Some(store.at(None)?))?;
+    // Texts as short as these differ in more bits than pages do.
+    join.distance = 12;
+    let output = folder.path().join("out");
+    let joined = join.run(&mut Cluster::alone(2), &output)?;
+
+    let outcome = &joined.leader().expect("this process is the only one").outcome;
+    println!("{} pages kept, {} dropped", outcome.kept, outcome.dropped);
+    print!("{}", std::fs::read_to_string(output.join("verdicts.tsv"))?);
+    assert_eq!((outcome.kept, outcome.dropped), (1, 1));
+    Ok(())
+}
+
+/// Writes the fingerprints of `pages` into a segment: a file of fingerprints, sorted, with their ids.
+fn write_segment(
+    path: &Path,
+    pages: &[(&str, &str)],
+    sketcher: &mut Sketcher,
+    options: SegmentOptions,
+) -> dupsieve::Result<Segment> {
+    let mut rows = Vec::new();
+    for (id, text) in pages {
+        // A text without a word has no fingerprint.
+        if let Some(fingerprint) = sketcher.text(text)? {
+            rows.push((fingerprint as u64, *id));
+        }
+    }
+    rows.sort();
+    let mut segment = SegmentWriter::create(path, options)?;
+    for (fingerprint, id) in rows {
+        segment.push(&Row::new(fingerprint, id))?;
+    }
+    let count = pages.len() as u64;
+    let counts = RecordCounts { read: count, fingerprinted: count, ..RecordCounts::default() };
+    segment.finish(counts, "two articles")
+}

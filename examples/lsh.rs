@@ -1,0 +1,87 @@
+//! Finds pages that share most of their words, however far their fingerprints are apart: by MinHash and bands.
+//!
+//! ```text
+//! cargo run --release --example lsh
+//! ```
+
+use std::error::Error;
+
+use dupsieve::document::{Content, Position};
+use dupsieve::fingerprint::{PageTime, Width};
+use dupsieve::lsh::{
+    Banding, Confirmation, Deduplicate, Permutations, Scheme, Shingle, SketchedDocument, Space,
+};
+use dupsieve::matches::{Detail, KeepOrder};
+use dupsieve::output::{Lock, Staging};
+use dupsieve::results::ResultFormat;
+use dupsieve::runs::Sorter;
+
+/// The second page is the first one with a sentence more, and the third one is another page.
+const PAGES: [(&str, &str); 3] = [
+    (
+        "river",
+        "the river rose by two metres in the night and the lower streets of the town were closed",
+    ),
+    (
+        "river-later",
+        "the river rose by two metres in the night and the lower streets of the town were closed until noon",
+    ),
+    (
+        "theatre",
+        "the theatre shows a comedy about a family that inherits a lighthouse far away in the north",
+    ),
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let scheme = Scheme {
+        space: Space::Jaccard,
+        permutations: Permutations::Many,
+        shingle: Shingle::Words(3),
+        width: Width::W64,
+        vectors: false,
+        // Two pages share a bucket if all 4 hashes of one of 32 bands agree.
+        banding: Banding { bands: 32, rows: 4 },
+        least: "0.7".parse()?,
+        confirmation: Confirmation::Exact,
+        seed: 1,
+    };
+    println!("pages that share 0.7 meet with probability {:.3}", scheme.probability(0.7));
+
+    let mut sketches = scheme.sketches(PageTime::default());
+    let mut documents = Sorter::new(folder.path(), 64 << 20);
+    for (line, (id, text)) in (1..).zip(PAGES) {
+        documents.push(SketchedDocument {
+            id: id.to_owned(),
+            position: Position { file: 0, line },
+            content: 0,
+            length: text.len() as u64,
+            time: None,
+            sketch: sketches.of(&Content::Text(text.into()))?,
+        })?;
+    }
+
+    // The output appears at its path when it is complete.
+    let output = folder.path().join("out");
+    let staging = Staging::beside(&output, Lock::beside(&output)?)?;
+    let deduplicate = Deduplicate {
+        comparison: scheme.comparison(),
+        scheme,
+        store: Vec::new(),
+        keep: KeepOrder::FirstId,
+        detail: Detail::Best,
+        max_matches: 1_000_000,
+        format: ResultFormat::Tsv,
+        workers: 2,
+        index_bytes: 64 << 20,
+        evidence_bytes: 64 << 20,
+        memory_bytes: 64 << 20,
+    };
+    let made = deduplicate.write(documents.sorted()?, &staging, &mut |_, _, _| Ok(()))?;
+    staging.commit()?;
+
+    println!("{} pages kept, {} dropped", made.outcome.kept, made.outcome.dropped);
+    print!("{}", std::fs::read_to_string(output.join("matches.tsv"))?);
+    assert_eq!((made.outcome.kept, made.outcome.dropped), (2, 1));
+    Ok(())
+}
