@@ -154,7 +154,6 @@ fn flags_without_effect_are_refused() {
         ("verify pages.seg --peer-timeout 9", "--peer-timeout"),
         ("compare pages.tsv labels.tsv --json --workers 2", "--workers"),
         ("store init other --config empty.toml", "--config"),
-        ("weights --input pages.tsv --output w --check minhash", "--check"),
         ("evaluate --pairs labels.tsv --labels labels.tsv --json -k 3", "--distance"),
     ] {
         let said = bench.fails(2, line);

@@ -12,7 +12,9 @@ use serde_json::json;
 
 use crate::commands::pages;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{FingerprintSettings, RecipeChoice, parse_width};
+use crate::flags::settings::{
+    FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings, parse_width,
+};
 use crate::outcome::summary::Summary;
 
 /// The id of a file that is compared: no URL, so a table of boilerplate by host does not apply.
@@ -39,17 +41,20 @@ pub(crate) struct Arguments {
 /// Runs `compare` and prints one JSON object.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let files = [&arguments.one, &arguments.another];
-    let flags = FingerprintSettings {
-        recipe: arguments.recipe.clone(),
-        width: arguments.width,
-        ..FingerprintSettings::default()
+    let FingerprintSettings { made, pages } = global.config()?.fingerprint;
+    let made = RecipeSettings {
+        recipe: arguments.recipe.clone().or(made.recipe),
+        width: arguments.width.or(made.width),
+        ..made
     };
-    let settings = flags.or(global.config()?.fingerprint);
-    let name = settings.recipe.as_ref().and_then(RecipeChoice::name);
+    let name = made.recipe.as_ref().and_then(RecipeChoice::name);
     let object = match (name, name.and_then(|name| name.parse().ok())) {
         (Some(NILSIMSA), _) => by_nilsimsa(files)?,
         (_, Some(check)) => by_check(check, files)?,
-        _ => by_recipe(&settings.recipe(Format::Text)?, files)?,
+        _ => {
+            let pages = PageSettings { format: Some(Format::Text), ..pages };
+            by_recipe(&made.recipe(&pages)?, files)?
+        }
     };
     println!("{object}");
     Ok(Summary::answered())
@@ -142,7 +147,7 @@ fn with_document<T>(
     mut take: impl FnMut(&Content<'_>) -> Result<T>,
 ) -> Result<T> {
     let mut taken = None;
-    let settings = FingerprintSettings { format: Some(format), ..FingerprintSettings::default() };
+    let settings = PageSettings { format: Some(format), ..PageSettings::default() };
     pages::each(&[path.to_owned()], &settings, |document| {
         if taken.is_some() {
             return Err(Error::new(Kind::Usage, "the file has more than one document").at(path));

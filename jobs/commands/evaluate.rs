@@ -101,7 +101,7 @@ fn traits(
     labels: &Labels,
     global: &GlobalFlags,
 ) -> Result<Vec<Option<Traits>>> {
-    let settings = arguments.of_sweep.pages.over(global.config()?.fingerprint);
+    let settings = arguments.of_sweep.pages.over(global.config()?.fingerprint.pages);
     let mut traits = vec![None; labels.clusters().len()];
     pages::each(&arguments.input, &settings, |document| {
         let Some(number) = labels.document(&document.id) else { return Ok(()) };

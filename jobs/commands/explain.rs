@@ -20,7 +20,9 @@ use crate::commands::pages::{self, PageFlags, no_text};
 use crate::commands::places;
 use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{FingerprintSettings, RecipeChoice, parse_width};
+use crate::flags::settings::{
+    FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings, parse_width,
+};
 use crate::outcome::summary::Summary;
 use comparison::{Analysed, Comparison};
 use dupsieve::report::{self, DroppedTwin, Nearest, Verdict};
@@ -133,15 +135,17 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             ([wanted, Wanted { id: id.clone(), inputs }], Some(verdict))
         }
     };
-    let file = FingerprintSettings { check: None, ..config.fingerprint };
-    let settings = FingerprintSettings {
-        preset: arguments.preset.or(file.preset),
-        recipe: arguments.recipe.clone().or(file.recipe.clone()),
-        width: arguments.width.or(file.width),
-        ..arguments.pages.over(file)
+    let FingerprintSettings { made, pages } = config.fingerprint;
+    let pages = arguments.pages.over(pages);
+    let made = RecipeSettings {
+        preset: arguments.preset.or(made.preset),
+        recipe: arguments.recipe.clone().or(made.recipe),
+        width: arguments.width.or(made.width),
+        check: None,
+        ..made
     };
-    let recipe = settings.recipe(settings.format.unwrap_or_default())?;
-    let documents = analyse(&wanted, &settings, &recipe)?;
+    let recipe = made.recipe(&pages)?;
+    let documents = analyse(&wanted, &pages, &recipe)?;
     let comparison = Comparison::of(documents, &recipe, arguments.check)?;
     if let Some(Verdict { nearest: Some(nearest), .. }) = &verdict
         && nearest.distance != comparison.distance()
@@ -191,7 +195,7 @@ fn print_undropped(
 /// Finds the two documents and their features. Of several documents with the same id it takes the first.
 fn analyse(
     wanted: &[Wanted; 2],
-    settings: &FingerprintSettings,
+    settings: &PageSettings,
     recipe: &Recipe,
 ) -> Result<[Analysed; 2]> {
     let mut sketcher = recipe.sketcher()?;

@@ -30,7 +30,7 @@ pub(crate) use copied::usual_name;
 
 use crate::commands::pages::{PageFlags, PageSource};
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{ByteSize, FingerprintSettings};
+use crate::flags::settings::{ByteSize, PageSettings};
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 
@@ -77,16 +77,14 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let Arguments { input, output, pages, time_field, accept_truncated, max_record, .. } =
         arguments;
-    let file = pages.over(arguments.recorded()?.settings(global.config()?.fingerprint)?);
-    // No recipe is needed, because records are copied unchanged.
+    let file = pages.over(arguments.recorded()?.settings(global.config()?.fingerprint.pages)?);
     let max_record = max_record.or(file.max_record);
     let accept_truncated = accept_truncated.or(file.accept_truncated);
     let time_field = time_field.clone().or(file.time_field);
-    let settings =
-        FingerprintSettings { recipe: None, max_record, accept_truncated, time_field, ..file };
-    let (inputs, mut options) = settings.inputs(input)?;
+    let settings = PageSettings { max_record, accept_truncated, time_field, ..file };
+    // Records are copied unchanged, so that a ready-made fingerprint may have any width.
+    let (inputs, options) = settings.inputs(input, Width::W128)?;
     inputs.check_apart(std::slice::from_ref(output))?;
-    options.fields.width_bits = Width::W128.bits();
     let format = copied::format(&inputs)?;
     copied::check_name(output, format)?;
     let is_packed = output.extension().is_some_and(|it| it == "gz" || it == "zst");

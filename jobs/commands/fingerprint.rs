@@ -159,16 +159,19 @@ struct Job {
 impl Job {
     fn find(request: &Request, processes: usize) -> Result<Job> {
         let settings = &request.settings;
-        let pages = Pages::find(&request.inputs, &request.output, settings, processes)?
-            .moved_to(request.destination.of(&request.output));
-        let recipe = settings.recipe(settings.format.unwrap_or_default())?;
+        let made = &settings.made;
+        let recipe = settings.chosen()?;
+        let width = recipe.width();
+        let pages =
+            Pages::find(&request.inputs, &request.output, &settings.pages, width, processes)?
+                .moved_to(request.destination.of(&request.output));
         if matches!(request.known, StoreAt::Version(..)) && !recipe.has_digests() {
             return Err(Error::new(Kind::Usage, "--store needs the digests of texts")
                 .help("add --keep-digests; the store must keep them too"));
         }
-        let page_time = settings.page_time();
-        let max_repeated = settings.max_repeated.unwrap_or(Tolerance::REPEATED);
-        let band_bytes = settings.keep_bands.as_ref().map_or(0, Bands::bytes);
+        let page_time = made.page_time();
+        let max_repeated = made.max_repeated.unwrap_or(Tolerance::REPEATED);
+        let band_bytes = made.keep_bands.as_ref().map_or(0, Bands::bytes);
         Ok(Job { pages, recipe, band_bytes, page_time, max_repeated })
     }
 

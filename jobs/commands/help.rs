@@ -558,36 +558,24 @@ const JOBS: &[&str] = &[
 ];
 
 /// Flags that a command shares with others but that have no effect in it.
-const IDLE: &[(&str, &[&str])] = &[
-    ("weights", &["boilerplate", "check", "keep_bands", "keep_digests", "preset"]),
-    ("lsh", &["boilerplate", "check", "keep_bands", "keep_digests", "preset", "recipe"]),
-    (
-        "lsh plan",
-        &[
-            "boilerplate",
-            "check",
-            "keep_bands",
-            "keep_digests",
-            "preset",
-            "recipe",
-            "time_field",
-            "max_repeated",
-            "workers",
-            "memory",
-            "processes",
-            "hosts",
-            "process",
-            "secret_file",
-            "listen",
-            "wait_for_peers",
-            "peer_timeout",
-            "restarts",
-            "dry_run",
-            "metrics",
-            "metrics_file",
-        ],
-    ),
-];
+const IDLE: &[(&str, &[&str])] = &[(
+    "lsh plan",
+    &[
+        "workers",
+        "memory",
+        "processes",
+        "hosts",
+        "process",
+        "secret_file",
+        "listen",
+        "wait_for_peers",
+        "peer_timeout",
+        "restarts",
+        "dry_run",
+        "metrics",
+        "metrics_file",
+    ],
+)];
 
 /// Flags of `evaluate` that have an effect only with `--sweep`.
 const OF_SWEEPS: &[&str] = &["distance", "format", "id_field", "text_field"];

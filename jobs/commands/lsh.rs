@@ -30,7 +30,10 @@ use crate::commands::pages::PageSource;
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{Count, DedupSettings, FingerprintSettings, FormatFlag, LshSettings};
+use crate::flags::settings::{
+    Count, DedupSettings, FingerprintSettings, FormatFlag, LshSettings, PageSettings,
+    RecipeSettings,
+};
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
@@ -43,12 +46,6 @@ use scheme::SchemeFlags;
 /// Find documents that overlap, by buckets of locality-sensitive hashes (MinHash and others)
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-#[command(mut_arg("check", |flag| flag.hide(true)))]
-#[command(mut_arg("keep_bands", |flag| flag.hide(true)))]
-#[command(mut_arg("keep_digests", |flag| flag.hide(true)))]
-#[command(mut_arg("preset", |flag| flag.hide(true)))]
-#[command(mut_arg("recipe", |flag| flag.hide(true)))]
-#[command(mut_arg("boilerplate", |flag| flag.hide(true)))]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     about: Option<About>,
@@ -83,8 +80,12 @@ pub(crate) struct Arguments {
     keep: Option<KeepOrder>,
     #[command(flatten)]
     format: FormatFlag,
+    /// Abort (exit 65) if more records repeat an earlier id: a number, or a share such as 5%
+    /// [default: 50%]
+    #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_REPEATED")]
+    max_repeated: Option<Tolerance>,
     #[command(flatten)]
-    settings: FingerprintSettings,
+    pages: PageSettings,
 }
 
 /// What is asked about buckets, in place of making them.
@@ -140,7 +141,11 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     if arguments.store.is_some() {
         return Err(needs_batch());
     }
-    let settings = scheme::reading(arguments.settings.clone().or(file.fingerprint));
+    let FingerprintSettings { made, pages } = file.fingerprint;
+    let made = RecipeSettings {
+        max_repeated: arguments.max_repeated.or(made.max_repeated),
+        ..scheme.over(made)
+    };
     let asked = Asked {
         inputs: arguments.input.clone(),
         output,
@@ -148,7 +153,8 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         detail,
         max_matches,
         format,
-        settings: scheme.fitting(&arguments.settings, settings)?,
+        pages: scheme.fitting(arguments.pages.clone().or(pages))?,
+        made,
     };
     let mut cluster = cluster::join(global, &format!("{asked:?} {scheme:?}"))?;
     let target = (&*asked.output, format);
@@ -201,7 +207,8 @@ struct Asked {
     detail: Detail,
     max_matches: Option<Count>,
     format: ResultFormat,
-    settings: FingerprintSettings,
+    pages: PageSettings,
+    made: RecipeSettings,
 }
 
 fn make(
@@ -245,11 +252,11 @@ impl Job {
         topology: Topology,
         global: &GlobalFlags,
     ) -> Result<Job> {
-        let Asked { inputs, output, settings, .. } = asked;
-        let pages = Pages::find(inputs, output, settings, topology.processes)?;
+        let Asked { inputs, output, pages: settings, made, .. } = asked;
+        let scheme = scheme.scheme(settings, made.width)?;
+        let pages = Pages::find(inputs, output, settings, scheme.width, topology.processes)?;
         let keep = KeepOrder::for_documents(asked.keep, pages.has_times(), pages.are_texts())?;
         let named: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
-        let scheme = scheme.scheme(settings)?;
         let deduplicate = Deduplicate {
             comparison: scheme.comparison(),
             scheme,
@@ -267,8 +274,8 @@ impl Job {
             pages,
             deduplicate,
             source: PageSource::new(&named, settings),
-            page_time: settings.page_time(),
-            max_repeated: settings.max_repeated.unwrap_or(Tolerance::REPEATED),
+            page_time: made.page_time(),
+            max_repeated: made.max_repeated.unwrap_or(Tolerance::REPEATED),
             topology,
         })
     }

@@ -5,13 +5,14 @@ use std::sync::atomic::AtomicU64;
 
 use clap::Args;
 use dupsieve::document::{self, Document, Format, Share, TextEncoding};
+use dupsieve::fingerprint::Width;
 use dupsieve::store::Day;
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::commands::places;
-use crate::flags::settings::FingerprintSettings;
+use crate::flags::settings::PageSettings;
 
 /// The flags that say how to read pages.
 #[derive(Args, Clone, Debug, Default)]
@@ -36,8 +37,8 @@ pub(crate) struct PageFlags {
 
 impl PageFlags {
     /// These settings; those that are not set are taken from `file`.
-    pub(crate) fn over(&self, file: FingerprintSettings) -> FingerprintSettings {
-        FingerprintSettings {
+    pub(crate) fn over(&self, file: PageSettings) -> PageSettings {
+        PageSettings {
             format: self.format.or(file.format),
             id_field: self.id_field.clone().or(file.id_field),
             text_field: self.text_field.clone().or(file.text_field),
@@ -75,7 +76,7 @@ impl PageSource {
 
     /// The inputs of each day, read with these settings. They are named so that they can be found from another working
     /// directory.
-    pub(crate) fn new(inputs: &[String], settings: &FingerprintSettings) -> PageSource {
+    pub(crate) fn new(inputs: &[String], settings: &PageSettings) -> PageSource {
         PageSource {
             day: None,
             inputs: inputs.iter().map(|input| places::named_input(input)).collect(),
@@ -95,13 +96,11 @@ impl PageSource {
     }
 
     /// How to read the pages; what the report does not say is taken from `file`.
-    pub(crate) fn settings(&self, file: FingerprintSettings) -> Result<FingerprintSettings> {
+    pub(crate) fn settings(&self, file: PageSettings) -> Result<PageSettings> {
         let format = self.format.as_deref().map(str::parse).transpose()?;
         let text = self.text.as_deref().map(str::parse).transpose()?;
         let encoding = self.encoding.as_deref().map(str::parse).transpose()?;
-        Ok(FingerprintSettings {
-            recipe: None,
-            check: None,
+        Ok(PageSettings {
             format: format.or(file.format),
             id_field: self.id_field.clone().or(file.id_field),
             text_field: self.text_field.clone().or(file.text_field),
@@ -115,13 +114,13 @@ impl PageSource {
 }
 
 /// Calls `each` with the documents of `paths` in order, until it fails. Records that cannot be read are
-/// skipped with a warning.
+/// skipped with a warning. A ready-made fingerprint may have any width.
 pub(crate) fn each(
     paths: &[PathBuf],
-    settings: &FingerprintSettings,
+    settings: &PageSettings,
     mut each: impl FnMut(Document<'_>) -> Result<()>,
 ) -> Result<()> {
-    let (inputs, options) = settings.inputs(paths)?;
+    let (inputs, options) = settings.inputs(paths, Width::W128)?;
     let mut outcome = Ok(());
     let mut bad = 0_u64;
     document::read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |batch| {

@@ -96,7 +96,7 @@ fn check_output(address: &Address) -> Result<()> {
 /// Mounts the tables that a configuration file names by addresses. What reads them asks for the places
 /// ([`storage::here`]).
 pub(crate) fn mount_tables(file: &Config) -> Result<()> {
-    file.fingerprint.boilerplate.as_deref().map_or(Ok(()), |path| mounted(path).map(drop))
+    file.fingerprint.made.boilerplate.as_deref().map_or(Ok(()), |path| mounted(path).map(drop))
 }
 
 /// The words of the command line, with the paths of mounts in the place of their addresses.

@@ -51,13 +51,14 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let &Arguments { batch, store, preset, distance, width, check, machines, disk } = arguments;
     let file = global.config()?;
-    let named = preset.or(file.dedup.preset).or(file.fingerprint.preset);
+    let named = preset.or(file.dedup.preset).or(file.fingerprint.made.preset);
     // A recipe without a preset is joined as the paper does.
-    let unnamed = if file.fingerprint.recipe.is_some() { Preset::Paper } else { Preset::default() };
+    let unnamed =
+        if file.fingerprint.made.recipe.is_some() { Preset::Paper } else { Preset::default() };
     let preset = named.unwrap_or(unnamed);
     let distance = distance.or(file.dedup.distance).unwrap_or(preset.distance());
-    let width = width.or(file.fingerprint.width).unwrap_or(Width::W64);
-    let check = check.or(file.fingerprint.check).or(preset.check().map(|it| it.check));
+    let width = width.or(file.fingerprint.made.width).unwrap_or(Width::W64);
+    let check = check.or(file.fingerprint.made.check).or(preset.check().map(|it| it.check));
     let workers = global.workers(1) as u64;
     let problem = Problem::uniform(batch, store, distance, width, workers);
     // As in dedup, half of the memory is for tables, the rest for sorts.

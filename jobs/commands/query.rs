@@ -14,7 +14,7 @@ use clap::Args;
 use dupsieve::Result;
 use dupsieve::document::{Format, Tolerance};
 use dupsieve::error::At;
-use dupsieve::fingerprint::{Recipe, Width, hex, of_hex};
+use dupsieve::fingerprint::{Width, hex, of_hex};
 use dupsieve::index::{Asker, Lookup, LookupOptions, Question};
 use dupsieve::join;
 use dupsieve::matches::Confirm;
@@ -24,7 +24,9 @@ use dupsieve::work::Work;
 use crate::commands::pages::PageFlags;
 use crate::commands::store_at::StoreFlag;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{ByteSize, Count, DedupSettings, FingerprintSettings, RecipeChoice};
+use crate::flags::settings::{
+    ByteSize, Count, DedupSettings, FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings,
+};
 use crate::outcome::summary::Summary;
 use answering::Answering;
 use line::Line;
@@ -175,61 +177,56 @@ impl Arguments {
     }
 
     fn ask_pages(&self, store: &Store, lookup: &Arc<Lookup>, global: &GlobalFlags) -> Result<()> {
-        let settings = self.settings(global)?;
-        let recipe = self.recipe_of(store, lookup, &settings)?;
+        let FingerprintSettings { made, pages } = self.settings(global)?;
+        let recipe = match lookup.version().stamp() {
+            Some(stamp) => {
+                recipe::of(stamp, &made, &pages).map_err(|error| error.at(store.path()))?
+            }
+            None => made.recipe(&pages)?,
+        };
         let asked = if self.asked.text.is_empty() { &self.asked.input } else { &self.asked.text };
-        let reading = FingerprintSettings { text: None, ..settings.clone().without_recipe() };
-        let (inputs, mut options) = reading.inputs(asked)?;
-        options.fields.width_bits = recipe.width().bits();
+        let (inputs, mut options) = pages.inputs(asked, recipe.width())?;
         options.fields.page_text = recipe::page_text(lookup.version().stamp())?;
         let answering = Answering {
             lookup,
             recipe: &recipe,
-            page_time: settings.page_time(),
+            page_time: made.page_time(),
             limit: self.limit(),
             max_work: self.max_work,
         };
-        let max_bad = settings.max_bad.unwrap_or(Tolerance::BAD);
+        let max_bad = pages.max_bad.unwrap_or(Tolerance::BAD);
         let quarantine = self.quarantine.as_deref();
         Stream { inputs: &inputs, options: &options, max_bad, quarantine }
             .answer(&answering, global.workers(1))
     }
 
-    /// How pages are read.
+    /// How pages are read, and what is made of them.
     fn settings(&self, global: &GlobalFlags) -> Result<FingerprintSettings> {
         let is_text = !self.asked.text.is_empty();
-        let file = global.config()?.fingerprint;
+        let FingerprintSettings { made, pages } = global.config()?.fingerprint;
         // A file of one text has no fields, whatever the pages of the configuration have.
-        let file = match is_text {
-            true => FingerprintSettings { id_field: None, text_field: None, html: None, ..file },
-            false => file,
+        let pages = match is_text {
+            true => PageSettings { id_field: None, text_field: None, html: None, ..pages },
+            false => pages,
         };
-        let file = self.pages.over(file);
-        Ok(FingerprintSettings {
-            format: if is_text { Some(Format::Text) } else { file.format },
-            recipe: self.recipe.clone().or(file.recipe),
-            boilerplate: self.boilerplate.clone().or(file.boilerplate),
-            max_bad: self.max_bad.or(file.max_bad),
-            max_record: self.max_record.or(file.max_record),
-            page_time: self.page_time.or(file.page_time),
-            accept_truncated: self.accept_truncated.or(file.accept_truncated),
+        let pages = self.pages.over(pages);
+        let pages = PageSettings {
+            format: if is_text { Some(Format::Text) } else { pages.format },
+            max_bad: self.max_bad.or(pages.max_bad),
+            max_record: self.max_record.or(pages.max_record),
+            accept_truncated: self.accept_truncated.or(pages.accept_truncated),
             time_field: None,
+            ..pages
+        };
+        let made = RecipeSettings {
+            recipe: self.recipe.clone().or(made.recipe),
+            boilerplate: self.boilerplate.clone().or(made.boilerplate),
+            page_time: self.page_time.or(made.page_time),
             keep_bands: None,
             keep_digests: None,
             check: None,
-            ..file
-        })
-    }
-
-    fn recipe_of(
-        &self,
-        store: &Store,
-        lookup: &Lookup,
-        settings: &FingerprintSettings,
-    ) -> Result<Recipe> {
-        match lookup.version().stamp() {
-            Some(stamp) => recipe::of(stamp, settings).map_err(|error| error.at(store.path())),
-            None => settings.recipe(settings.format.unwrap_or_default()),
-        }
+            ..made
+        };
+        Ok(FingerprintSettings { made, pages })
     }
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use dupsieve::document::{
     Contents, Format, Inputs, PageText, Quarantine, ReadOptions, Repeated, Share, Tolerance,
 };
+use dupsieve::fingerprint::Width;
 use dupsieve::flow::{Cluster, Collected, Documents, Harvest, Read};
 use dupsieve::output::{self, Fence, ListFile, Listed, Lock, QUARANTINE, REPEATED, beside};
 use dupsieve::report::Parameters;
@@ -20,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::commands::places;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::FingerprintSettings;
+use crate::flags::settings::PageSettings;
 use crate::outcome::account;
 use crate::outcome::progress::{Progress, Unit};
 
@@ -75,14 +76,15 @@ impl<R> Found<R> {
 }
 
 impl Pages {
-    /// Finds the inputs of `output` as the `settings` say.
+    /// Finds the inputs of `output` as the `settings` say. Ready-made fingerprints have this width.
     pub(crate) fn find(
         inputs: &[PathBuf],
         output: &Path,
-        settings: &FingerprintSettings,
+        settings: &PageSettings,
+        width: Width,
         processes: usize,
     ) -> Result<Pages> {
-        let (inputs, options) = settings.inputs(inputs)?;
+        let (inputs, options) = settings.inputs(inputs, width)?;
         if processes > 1 && inputs.files().iter().any(|file| file.is_stream()) {
             return Err(Error::new(
                 Kind::Usage,

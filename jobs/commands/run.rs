@@ -94,9 +94,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let file = Config::read(&arguments.days)?;
     let fingerprint = arguments.fingerprint.clone().or(file.fingerprint);
     // A preset that is typed counts for both steps, whatever the file says of either.
-    let typed = arguments.dedup.preset.or(arguments.fingerprint.preset);
+    let typed = arguments.dedup.preset.or(arguments.fingerprint.made.preset);
     let mut dedup = arguments.dedup.clone().or(file.dedup);
-    dedup.preset = typed.or(dedup.preset).or(fingerprint.preset);
+    dedup.preset = typed.or(dedup.preset).or(fingerprint.made.preset);
     let format = Some(arguments.format.or(&file.output));
     let config = Config {
         fingerprint,
@@ -247,7 +247,7 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
 /// A name for a copy of the kept pages, which says the format of the pages of the day.
 fn kept_name(plan: &DayPlan<'_>, day: Day) -> String {
     let paths: Vec<PathBuf> = plan.inputs(day).map(PathBuf::from).collect();
-    let format = plan.config.fingerprint.format.unwrap_or_default();
+    let format = plan.config.fingerprint.pages.format.unwrap_or_default();
     // The day was read from these inputs; if they are gone, no copy can be made.
     Inputs::find(&paths, format).map_or_else(|_| "kept".to_owned(), |inputs| usual_name(&inputs))
 }

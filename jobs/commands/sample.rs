@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use crate::commands::difference;
 use crate::commands::pages::{self, PageFlags, PageSource, no_text};
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::FingerprintSettings;
+use crate::flags::settings::PageSettings;
 use crate::outcome::summary::Summary;
 
 /// How many bytes of a text are kept and compared.
@@ -137,10 +137,7 @@ impl Drawn {
 }
 
 /// Where the pages are, and how to read them: from the command line, the configuration file or the report.
-fn source(
-    arguments: &Arguments,
-    global: &GlobalFlags,
-) -> Result<(PageSource, FingerprintSettings)> {
+fn source(arguments: &Arguments, global: &GlobalFlags) -> Result<(PageSource, PageSettings)> {
     let output = report::folder(&arguments.output);
     let report = Report::read(&output)?;
     let recorded = report.as_ref().and_then(|report| PageSource::of_report(&report.run));
@@ -159,7 +156,7 @@ fn source(
                 "name them with --input, or give the configuration file of `run` with --config",
             ));
     }
-    let settings = arguments.pages.over(source.settings(file.fingerprint)?);
+    let settings = arguments.pages.over(source.settings(file.fingerprint.pages)?);
     Ok((source, settings))
 }
 
@@ -167,7 +164,7 @@ fn source(
 fn read(
     drawn: &BTreeMap<u32, Drawn>,
     source: &PageSource,
-    settings: &FingerprintSettings,
+    settings: &PageSettings,
 ) -> Result<Texts> {
     let mut wanted: BTreeMap<Vec<PathBuf>, HashMap<String, Option<Excerpt>>> = BTreeMap::new();
     for pair in drawn.values().flat_map(|drawn| &drawn.pairs) {

@@ -16,7 +16,7 @@ use crate::commands::pages::{self, PageFlags, no_text};
 use crate::commands::query::recipe::page_text;
 use crate::commands::store_at::StoreFlag;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::FingerprintSettings;
+use crate::flags::settings::PageSettings;
 use crate::outcome::summary::Summary;
 
 /// The bytes of ids that are read before they are looked for, if all segments have filters.
@@ -84,11 +84,11 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             each_id(path, |_, id| portion.push(&String::from_utf8_lossy(id), 0))?;
         }
         None => {
-            let file = global.config()?.fingerprint;
-            let settings = arguments.pages.over(FingerprintSettings {
+            let file = global.config()?.fingerprint.pages;
+            let settings = arguments.pages.over(PageSettings {
                 time_field: None,
                 text: Some(page_text),
-                ..file.without_recipe()
+                ..file
             });
             pages::each(&arguments.asked.input, &settings, |document| {
                 let digest = match by {

@@ -21,7 +21,6 @@ use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use clap::Args;
-use dupsieve::document::Format;
 use dupsieve::error::At;
 use dupsieve::fingerprint::{Check, Recipe, Width};
 use dupsieve::index::LookupOptions;
@@ -41,7 +40,9 @@ use crate::commands::store::{expire_days, keep_up};
 use crate::commands::store_at::StoreFlag;
 use crate::flags::cluster::Listen;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{DedupSettings, FingerprintSettings, RecipeChoice, parse_width};
+use crate::flags::settings::{
+    DedupSettings, PageSettings, RecipeChoice, RecipeSettings, parse_width,
+};
 use crate::outcome::summary::Summary;
 use crate::processes::signals;
 use limits::Limits;
@@ -237,16 +238,19 @@ impl Arguments {
 
     /// The recipe of the store, with the bands and digests that it keeps.
     fn recipe_of(&self, store: &Store, version: &Version) -> Result<Recipe> {
-        let settings = FingerprintSettings {
+        let settings = RecipeSettings {
             preset: self.preset,
             recipe: self.recipe.clone(),
             width: self.width,
             boilerplate: self.boilerplate.clone(),
-            ..FingerprintSettings::default()
+            ..RecipeSettings::default()
         };
+        let pages = PageSettings::default();
         match version.stamp() {
-            Some(stamp) => recipe::whole(stamp, &settings).map_err(|it| it.at(store.path())),
-            None => settings.recipe(Format::default()),
+            Some(stamp) => {
+                recipe::whole(stamp, &settings, &pages).map_err(|it| it.at(store.path()))
+            }
+            None => settings.recipe(&pages),
         }
     }
 

@@ -1,5 +1,6 @@
 //! `dupsieve weights`: in how many documents each feature, or each line, occurs.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -17,7 +18,9 @@ use dupsieve::{Error, Kind, Result};
 use crate::commands::places;
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages, stream_again};
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{FingerprintSettings, parse_count};
+use crate::flags::settings::{
+    FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings, parse_count,
+};
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
@@ -27,12 +30,6 @@ const LEAST_DOCUMENTS: u64 = 2;
 
 /// Count in how many documents each word occurs, or each line: tables for recipes
 #[derive(Args, Debug)]
-#[command(mut_arg("check", |flag| flag.hide(true)))]
-#[command(mut_arg("keep_bands", |flag| flag.hide(true)))]
-#[command(mut_arg("keep_digests", |flag| flag.hide(true)))]
-#[command(mut_arg("preset", |flag| flag.hide(true)))]
-#[command(mut_arg("max_repeated", |flag| flag.hide(true)))]
-#[command(mut_arg("boilerplate", |flag| flag.hide(true)))]
 pub(crate) struct Arguments {
     /// Files, folders, globs, addresses (s3://BUCKET/...), or - for standard input
     #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
@@ -52,8 +49,15 @@ pub(crate) struct Arguments {
     /// keeps all [default: 2; with --by host, 10]
     #[arg(long, value_name = "N", value_parser = parse_count)]
     min_count: Option<u64>,
+    /// Recipe whose features are counted: a name, or a .toml file [default: words]
+    #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
+    recipe: Option<RecipeChoice>,
+    /// Time limit for each MiB of a page's text. A page that takes longer is quarantined. Ordinary pages need far less
+    /// [default: 60]
+    #[arg(long, value_name = "SECONDS", env = "DUPSIEVE_PAGE_TIME")]
+    page_time: Option<NonZeroU32>,
     #[command(flatten)]
-    settings: FingerprintSettings,
+    pages: PageSettings,
 }
 
 /// What a line counts for.
@@ -65,11 +69,18 @@ enum By {
 
 /// Runs the job. Every process of the cluster calls this, and process 0 writes the table.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let settings = arguments.settings.clone().or(global.config()?.fingerprint);
+    let FingerprintSettings { made, pages } = global.config()?.fingerprint;
     // What is counted does not depend on a distance or a check, so a preset says nothing here.
     // Lines are counted whole too: those of an older table count again.
-    let preset = Some(Preset::Paper);
-    let settings = FingerprintSettings { check: None, boilerplate: None, preset, ..settings };
+    let made = RecipeSettings {
+        recipe: arguments.recipe.clone().or(made.recipe),
+        page_time: arguments.page_time.or(made.page_time),
+        preset: Some(Preset::Paper),
+        check: None,
+        boilerplate: None,
+        ..made
+    };
+    let settings = FingerprintSettings { made, pages: arguments.pages.clone().or(pages) };
     let mut cluster = cluster::join(global, &format!("{arguments:?} {settings:?}"))?;
     cluster.agree("check the output", || places::expect_folder(&arguments.output))?;
     let is_leader = cluster.is_leader();
@@ -92,7 +103,7 @@ fn make(
         Start::Make(listing, held) => (listing, held),
     };
     job.pages.check_listing(&listing)?;
-    let time = settings.page_time();
+    let time = settings.made.page_time();
     let write = format!("write {output}");
     let summary = match job.by {
         None => {
@@ -164,7 +175,7 @@ impl Job {
         settings: &FingerprintSettings,
         processes: usize,
     ) -> Result<Job> {
-        let recipe = settings.recipe(settings.format.unwrap_or_default())?;
+        let recipe = settings.chosen()?;
         let of = match (arguments.lines, arguments.by) {
             (false, _) => recipe.taking(),
             (true, None) => recipe.taking_lines(),
@@ -175,8 +186,8 @@ impl Job {
                 .expected("words, word-shingles or character-shingles")
                 .found(recipe.name())
         })?;
-        let pages = Pages::find(&arguments.input, &arguments.output, settings, processes)?;
-        let Arguments { lines, by, .. } = *arguments;
+        let &Arguments { ref input, ref output, lines, by, .. } = arguments;
+        let pages = Pages::find(input, output, &settings.pages, recipe.width(), processes)?;
         let least = if by.is_some() { host_lines::LEAST_PAGES } else { LEAST_DOCUMENTS };
         let min_count = arguments.min_count.unwrap_or(least);
         Ok(Job { pages, recipe, lines, by, min_count, of })

@@ -69,11 +69,12 @@ impl Config {
     /// Reads a configuration file.
     pub(crate) fn read(path: &Path) -> Result<Config> {
         let mut config: Config = parse(&read_text(path)?).map_err(|error| error.at(path))?;
-        config.fingerprint.preset = config.fingerprint.preset.or(config.preset);
+        let made = &mut config.fingerprint.made;
+        made.preset = made.preset.or(config.preset);
         config.dedup.preset = config.dedup.preset.or(config.preset);
         if let Some(lsh) = &config.lsh {
-            let bands = lsh.keep_bands(config.fingerprint.keep_bands);
-            config.fingerprint.keep_bands = Some(bands.map_err(|error| error.at(path))?);
+            let bands = lsh.keep_bands(made.keep_bands);
+            made.keep_bands = Some(bands.map_err(|error| error.at(path))?);
         }
         let of_lsh = config.clusters.is_some_and(|clusters| clusters.matches == Clustered::Lsh);
         if of_lsh && config.lsh.is_none() {

@@ -33,7 +33,7 @@ pub(super) fn run(
     }
     let config = global.config()?;
     let (methods, sources) = methods(flags, &config)?;
-    let settings = flags.pages.over(config.fingerprint);
+    let settings = flags.pages.over(config.fingerprint.pages);
     let mut memory = MemoryMeter::new(global.budget().whole());
     let texts = read_texts(inputs, &settings, labels, &mut memory)?;
     tracing::info!("judges {} methods on {documents} labelled documents", methods.len());

@@ -1,6 +1,5 @@
 //! The methods that a sweep judges: the presets, what the configuration file says, and what flags ask for.
 
-use dupsieve::document::Format;
 use dupsieve::evaluate::Method;
 use dupsieve::join::Preset;
 use dupsieve::matches::Confirm;
@@ -10,7 +9,7 @@ use serde_json::{Value, json};
 use super::configuration::configuration;
 use super::flags::SweepFlags;
 use crate::flags::config::Config;
-use crate::flags::settings::RecipeChoice;
+use crate::flags::settings::{FingerprintSettings, PageSettings, RecipeChoice};
 
 /// The recipes that are judged beside the presets if no recipe is asked for.
 const OTHERS: [&str; 2] = ["short-text", "shingles"];
@@ -42,10 +41,10 @@ pub(super) fn methods(flags: &SweepFlags, config: &Config) -> Result<(Vec<Method
     let mut methods = presets()?;
     let mut sources: Vec<Source> = Preset::ALL.map(Source::Preset).into();
     let Config { fingerprint, dedup, .. } = config;
-    let says =
-        fingerprint.recipe.is_some() || fingerprint.check.is_some() || fingerprint.width.is_some();
+    let FingerprintSettings { made, pages } = fingerprint;
+    let says = made.recipe.is_some() || made.check.is_some() || made.width.is_some();
     if says || dedup.distance.is_some() || dedup.check.is_some() {
-        let recipe = fingerprint.recipe(Format::Auto)?;
+        let recipe = made.recipe(&PageSettings { format: None, ..pages.clone() })?;
         let (distance, confirm) = dedup.distance_and_check(recipe.stamp().as_str());
         methods.push(Method { name: "your file".to_owned(), recipe, distance, confirm });
         sources.push(Source::File);

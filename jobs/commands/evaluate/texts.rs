@@ -7,12 +7,12 @@ use dupsieve::evaluate::{Labels, MemoryMeter};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::pages::{self, no_text};
-use crate::flags::settings::FingerprintSettings;
+use crate::flags::settings::PageSettings;
 
 /// The text of each labelled document that the inputs hold, the first of its id.
 pub(super) fn read_texts(
     inputs: &[PathBuf],
-    settings: &FingerprintSettings,
+    settings: &PageSettings,
     labels: &Labels,
     memory: &mut MemoryMeter,
 ) -> Result<Vec<Option<String>>> {

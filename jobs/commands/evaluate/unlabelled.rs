@@ -17,7 +17,7 @@ use super::methods::methods;
 use super::planted::Report;
 use crate::commands::pages::{self, no_text};
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::FingerprintSettings;
+use crate::flags::settings::PageSettings;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 
@@ -40,7 +40,7 @@ pub(super) fn run(
 ) -> Result<Summary> {
     let config = global.config()?;
     let (methods, sources) = methods(flags, &config)?;
-    let settings = flags.pages.over(config.fingerprint);
+    let settings = flags.pages.over(config.fingerprint.pages);
     let most = flags.sample.unwrap_or(SAMPLE) as usize;
     tracing::info!(
         "reads all pages and draws {most} at most, plants an edited copy of each in {} ways, and looks \
@@ -70,7 +70,7 @@ pub(super) fn run(
 /// Draws the pages of the sample. Also gives how many pages there are.
 fn draw(
     inputs: &[PathBuf],
-    settings: &FingerprintSettings,
+    settings: &PageSettings,
     (seed, most): (u64, usize),
     memory: &mut MemoryMeter,
 ) -> Result<(Vec<Page>, u64)> {

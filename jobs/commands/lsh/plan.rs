@@ -7,13 +7,14 @@ use std::sync::atomic::AtomicU64;
 use clap::Args;
 use dupsieve::document::{self, Reason, Share, Tolerance};
 use dupsieve::error::At;
+use dupsieve::fingerprint::PageTime;
 use dupsieve::lsh::{Areas, Confirmation, Sample, Scheme, Sketch};
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
-use super::scheme::{self, SchemeFlags};
+use super::scheme::SchemeFlags;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::FingerprintSettings;
+use crate::flags::settings::{FingerprintSettings, PageSettings};
 use crate::outcome::summary::Summary;
 
 /// How many documents are compared with each other: all pairs of them are.
@@ -21,14 +22,6 @@ const SAMPLE: usize = 2000;
 
 /// Show which share of the pairs of each similarity a banding finds, and what it costs
 #[derive(Args, Debug)]
-#[command(mut_arg("check", |flag| flag.hide(true)))]
-#[command(mut_arg("keep_bands", |flag| flag.hide(true)))]
-#[command(mut_arg("keep_digests", |flag| flag.hide(true)))]
-#[command(mut_arg("preset", |flag| flag.hide(true)))]
-#[command(mut_arg("recipe", |flag| flag.hide(true)))]
-#[command(mut_arg("boilerplate", |flag| flag.hide(true)))]
-#[command(mut_arg("time_field", |flag| flag.hide(true)))]
-#[command(mut_arg("max_repeated", |flag| flag.hide(true)))]
 pub(super) struct Arguments {
     #[command(flatten)]
     scheme: SchemeFlags,
@@ -36,7 +29,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "PATH", num_args = 1..)]
     input: Vec<PathBuf>,
     #[command(flatten)]
-    settings: FingerprintSettings,
+    pages: PageSettings,
 }
 
 /// Runs `lsh plan`.
@@ -44,12 +37,13 @@ pub(super) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let Arguments { input, .. } = arguments;
     let file = global.config()?;
     let flags = arguments.scheme.clone().or(&file.lsh.unwrap_or_default());
-    let settings = scheme::reading(arguments.settings.clone().or(file.fingerprint));
-    let settings = flags.fitting(&arguments.settings, settings)?;
-    let scheme = flags.scheme(&settings)?;
+    let FingerprintSettings { made, pages } = file.fingerprint;
+    let pages = flags.fitting(arguments.pages.clone().or(pages))?;
+    let made = flags.over(made);
+    let scheme = flags.scheme(&pages, made.width)?;
     let sample = match &input[..] {
         [] => None,
-        input => Some(sample(&scheme, input, &settings)?),
+        input => Some(sample(&scheme, input, &pages, made.page_time())?),
     };
     if global.json {
         println!("{}", object(&scheme, sample));
@@ -60,12 +54,17 @@ pub(super) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 }
 
 /// What is found among the first documents.
-fn sample(scheme: &Scheme, paths: &[PathBuf], settings: &FingerprintSettings) -> Result<Sample> {
-    let (inputs, options) = settings.inputs(paths)?;
+fn sample(
+    scheme: &Scheme,
+    paths: &[PathBuf],
+    settings: &PageSettings,
+    page_time: PageTime,
+) -> Result<Sample> {
+    let (inputs, options) = settings.inputs(paths, scheme.width)?;
     let max_bad = settings.max_bad.unwrap_or(Tolerance::BAD);
     let mut read = 0;
     let mut bad: Vec<Reason> = Vec::new();
-    let mut sketches = scheme.sketches(settings.page_time());
+    let mut sketches = scheme.sketches(page_time);
     let mut taken: Vec<Sketch> = Vec::new();
     let mut failure = None;
     document::read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |batch| {

@@ -1,6 +1,7 @@
 //! The flags of a scheme of buckets.
 
 use std::env;
+use std::num::NonZeroU32;
 
 use clap::Args;
 use dupsieve::document::Format;
@@ -10,7 +11,7 @@ use dupsieve::matches::Similarity;
 use dupsieve::report::Parameters;
 use dupsieve::{Error, Kind, Result};
 
-use crate::flags::settings::{FingerprintSettings, LshSettings, parse_width};
+use crate::flags::settings::{LshSettings, PageSettings, RecipeSettings, parse_width};
 
 /// What decides which documents share a bucket, and which of them match.
 #[derive(Args, Clone, Debug)]
@@ -47,6 +48,13 @@ pub(crate) struct SchemeFlags {
     /// Chooses the hash functions
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
+    /// Bits of a ready-made fingerprint [default: 64]
+    #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
+    width: Option<Width>,
+    /// Time limit for each MiB of a page's text. A page that takes longer is quarantined. Ordinary pages need far less
+    /// [default: 60]
+    #[arg(long, value_name = "SECONDS", env = "DUPSIEVE_PAGE_TIME")]
+    page_time: Option<NonZeroU32>,
 }
 
 fn name_of(permutations: Permutations) -> &'static str {
@@ -61,19 +69,6 @@ fn parse_permutations(text: &str) -> Result<Permutations, String> {
         "many" => Ok(Permutations::Many),
         "one" => Ok(Permutations::One),
         _ => Err("expected many or one".to_owned()),
-    }
-}
-
-/// The settings that say how documents are read. Those of fingerprints say nothing here.
-pub(crate) fn reading(settings: FingerprintSettings) -> FingerprintSettings {
-    FingerprintSettings {
-        preset: None,
-        recipe: None,
-        check: None,
-        keep_bands: None,
-        keep_digests: None,
-        boilerplate: None,
-        ..settings
     }
 }
 
@@ -102,46 +97,49 @@ impl SchemeFlags {
         (self.similarity.unwrap_or(Similarity::USUAL), self.confirm.unwrap_or_default())
     }
 
+    /// The width of ready-made fingerprints and the time limit for a page; where these flags say nothing, those of the `file`.
+    pub(crate) fn over(&self, file: RecipeSettings) -> RecipeSettings {
+        RecipeSettings {
+            width: self.width.or(file.width),
+            page_time: self.page_time.or(file.page_time),
+            ..file
+        }
+    }
+
     /// The settings, with the format that the family takes unless another one is named.
     ///
-    /// `typed` are the settings without those of the configuration file.
-    ///
     /// Fails with [`Kind::Usage`] if a flag has no effect.
-    pub(crate) fn fitting(
-        &self,
-        typed: &FingerprintSettings,
-        settings: FingerprintSettings,
-    ) -> Result<FingerprintSettings> {
+    pub(crate) fn fitting(&self, pages: PageSettings) -> Result<PageSettings> {
         let vectors = (self.space() == Space::Euclidean).then_some(Format::Vectors);
-        let format = settings.format.or(vectors);
+        let format = pages.format.or(vectors);
         let format_reads = |formats: &[Format]| formats.contains(&format.unwrap_or_default());
-        let is_width_typed = typed.width.is_some() && env::var_os("DUPSIEVE_WIDTH").is_none();
-        // Of a configuration or the environment, which other commands share, it may mean those.
-        let width = settings.width.filter(|_| format_reads(&[Format::Fingerprints]));
+        // The width of the environment, which other commands share, may mean those.
+        let is_width_typed = self.width.is_some() && env::var_os("DUPSIEVE_WIDTH").is_none();
         let ready = [Format::Fingerprints, Format::Features, Format::Vectors];
         let idle = [
             ("--shingle", self.shingle.is_some() && format_reads(&ready)),
             ("--permutations", self.permutations.is_some() && self.space() != Space::Jaccard),
-            ("--width", is_width_typed && width.is_none()),
+            ("--width", is_width_typed && !format_reads(&[Format::Fingerprints])),
         ];
         match idle.into_iter().find(|(_, is_idle)| *is_idle) {
             Some((flag, _)) => Err(Error::new(
                 Kind::Usage,
                 format!("{flag} has no effect with this family and format"),
             )),
-            None => Ok(FingerprintSettings { format, width, ..settings }),
+            None => Ok(PageSettings { format, ..pages }),
         }
     }
 
-    /// The scheme that is asked for, for documents read by these settings.
-    pub(crate) fn scheme(&self, settings: &FingerprintSettings) -> Result<Scheme> {
+    /// The scheme that is asked for, for pages read by these settings. Ready-made fingerprints have the `width`.
+    pub(crate) fn scheme(&self, pages: &PageSettings, width: Option<Width>) -> Result<Scheme> {
+        let width = width.filter(|_| pages.format == Some(Format::Fingerprints));
         let (least, confirmation) = self.confirming();
         let scheme = Scheme {
             space: self.space(),
             permutations: self.permutations.unwrap_or(Permutations::Many),
             shingle: self.shingle.unwrap_or(Shingle::USUAL),
-            width: settings.width.unwrap_or(Width::W64),
-            vectors: settings.format == Some(Format::Vectors),
+            width: width.unwrap_or(Width::W64),
+            vectors: pages.format == Some(Format::Vectors),
             banding: Banding { bands: 1, rows: 1 },
             least,
             confirmation,

@@ -9,15 +9,19 @@ use dupsieve::fingerprint::{Recipe, Stamp};
 use dupsieve::join::{self, Preset};
 use dupsieve::storage;
 
-use crate::flags::settings::FingerprintSettings;
+use crate::flags::settings::{PageSettings, RecipeSettings};
 
 /// As [`of`], with the bands and digests that are kept beside the fingerprints.
 ///
 /// # Errors
 /// As [`of`].
 #[cfg(feature = "serve")]
-pub(crate) fn whole(stamp: &str, settings: &FingerprintSettings) -> Result<Recipe> {
-    with_columns(of(stamp, settings)?, &Stamp::parse(&in_full(stamp))?)
+pub(crate) fn whole(
+    stamp: &str,
+    settings: &RecipeSettings,
+    pages: &PageSettings,
+) -> Result<Recipe> {
+    with_columns(of(stamp, settings, pages)?, &Stamp::parse(&in_full(stamp))?)
 }
 
 /// The recipe with the bands, the digests and the sort of text of this stamp.
@@ -43,7 +47,7 @@ pub(crate) fn page_text(stamp: Option<&str>) -> Result<PageText> {
 ///
 /// # Errors
 /// [`dupsieve::Kind::Usage`] if it is none of them.
-pub(super) fn of(stamp: &str, settings: &FingerprintSettings) -> Result<Recipe> {
+pub(super) fn of(stamp: &str, settings: &RecipeSettings, pages: &PageSettings) -> Result<Recipe> {
     let stamp = &*in_full(stamp);
     let held = Stamp::parse(stamp)?;
     let width = Some(held.width());
@@ -63,7 +67,7 @@ pub(super) fn of(stamp: &str, settings: &FingerprintSettings) -> Result<Recipe> 
         Some(choice) => signed(choice.recipe(width)?)?,
         None => match named() {
             Some(recipe) => recipe,
-            None => settings.recipe(settings.format.unwrap_or_default())?,
+            None => settings.recipe(pages)?,
         },
     };
     let recipe = match &settings.boilerplate {

@@ -217,7 +217,7 @@ impl DayPlan<'_> {
             destination: Destination::default(),
             format: made.map_or(self.format(), |made| report::format(&made.parameters)),
             settings: self.config.dedup.clone(),
-            pages: Some(PageSource::new(&self.config.inputs, &self.config.fingerprint)),
+            pages: Some(PageSource::new(&self.config.inputs, &self.config.fingerprint.pages)),
             unchanged: None,
         })
     }

@@ -16,7 +16,7 @@ use crate::commands::cluster::METHOD;
 use crate::commands::dedup;
 use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{Clustered, ClustersSettings, DedupSettings, FingerprintSettings};
+use crate::flags::settings::{Clustered, ClustersSettings, DedupSettings, PageSettings};
 
 /// Fails if a day lies far ahead of `today` and of what the store holds.
 pub(super) fn check_days(plan: &DayPlan<'_>, today: Day) -> Result<()> {
@@ -37,12 +37,12 @@ fn held(plan: &DayPlan<'_>) -> Result<Option<Version>> {
 pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> Result<()> {
     let fingerprint = &plan.config.fingerprint;
     let dedup = &plan.config.dedup;
-    let recipe = fingerprint.recipe(fingerprint.format.unwrap_or_default())?;
+    let recipe = fingerprint.chosen()?;
     let store = held(plan)?;
     dedup::check_settings(dedup, store.as_ref(), &recipe, global)?;
-    check_keep_order(dedup.keep, fingerprint, &recipe)?;
+    check_keep_order(dedup.keep, &fingerprint.pages, &recipe)?;
     if let Some(lsh) = &plan.config.lsh {
-        check_keep_order(lsh.keep, fingerprint, &recipe)?;
+        check_keep_order(lsh.keep, &fingerprint.pages, &recipe)?;
         let confirmation = lsh.confirm.unwrap_or_default();
         kept_comparison(confirmation, lsh.least(), recipe.stamp().as_str())
             .map_err(|error| error.at(config))?;
@@ -66,13 +66,9 @@ pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> 
 }
 
 /// Fails if --keep needs the time or the length of pages and these are not known.
-fn check_keep_order(
-    keep: Option<KeepOrder>,
-    fingerprint: &FingerprintSettings,
-    recipe: &Recipe,
-) -> Result<()> {
+fn check_keep_order(keep: Option<KeepOrder>, pages: &PageSettings, recipe: &Recipe) -> Result<()> {
     let (lacks, help) = match keep {
-        Some(KeepOrder::Oldest) if fingerprint.time_field.is_none() => {
+        Some(KeepOrder::Oldest) if pages.time_field.is_none() => {
             ("time", "name its field with --time-field")
         }
         Some(KeepOrder::Longest) if recipe.is_external() => ("length", "use first-id"),

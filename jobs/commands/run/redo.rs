@@ -173,8 +173,7 @@ impl RedoPlan {
         check_rest(&store, &current, &before, &days)?;
         // The days that follow are not read again, so their recipe must be the one of this day too.
         let others = if days.len() > 1 { &current } else { &before };
-        let settings = &plan.config.fingerprint;
-        let recipe = settings.recipe(settings.format.unwrap_or_default())?;
+        let recipe = plan.config.fingerprint.chosen()?;
         dedup::check_settings(&plan.config.dedup, Some(others), &recipe, global)?;
         let is_done = fingerprint::stands(&plan.to_fingerprint(day)?)
             .map_err(|error| plan.explain_missing(day, error))?;

@@ -4,7 +4,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use dupsieve::document::Format;
+use dupsieve::fingerprint::PageTime;
 use dupsieve::flow::Cluster;
 use dupsieve::lsh::{
     ByBuckets, Comparison, Confirmation, SketchedDocument, kept_bands, kept_comparison,
@@ -22,7 +22,7 @@ use crate::commands::lsh::{read_parameter, scheme_of};
 use crate::commands::pages::PageSource;
 use crate::commands::reading::Pages;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{ByteSize, FingerprintSettings, parse_width};
+use crate::flags::settings::{ByteSize, PageSettings};
 use crate::outcome::summary::Summary;
 
 /// What an output was made from, as far as it is still there.
@@ -109,7 +109,8 @@ fn read_again(output: &JoinOutput<'_>, global: &GlobalFlags) -> Result<Option<In
     };
     let settings = settings(&source, parameters)?;
     let paths: Vec<PathBuf> = source.inputs.iter().map(PathBuf::from).collect();
-    let there = settings.inputs(&paths).and_then(|(inputs, _)| inputs.contents());
+    let scheme = scheme_of(parameters)?;
+    let there = settings.inputs(&paths, scheme.width).and_then(|(inputs, _)| inputs.contents());
     let digest = match there {
         Ok(contents) => contents.map(|it| Digest(it.digest()).to_string()),
         Err(error) if error.kind() == Kind::Missing => None,
@@ -119,31 +120,27 @@ fn read_again(output: &JoinOutput<'_>, global: &GlobalFlags) -> Result<Option<In
         output.say_gone("input, or what was in it,");
         return Ok(None);
     }
-    let scheme = scheme_of(parameters)?;
     // Spilled runs go beside this path, which nothing is written to.
     let beside = env::temp_dir().join("documents");
-    let pages = Pages::find(&paths, &beside, &settings, 1)?;
+    let pages = Pages::find(&paths, &beside, &settings, scheme.width, 1)?;
     let mut cluster = Cluster::alone(output.workers);
     let found = pages.read(&mut cluster, global, "sketching", |documents, cluster| {
-        documents.sketch(cluster, &scheme, settings.page_time())
+        documents.sketch(cluster, &scheme, PageTime::default())
     })?;
     let count = pages.size().0;
     let comparison = scheme.comparison();
     Ok(Some(Inputs { documents: found.made()?, comparison, store: None, count }))
 }
 /// How the documents were read.
-fn settings(source: &PageSource, parameters: &Parameters) -> Result<FingerprintSettings> {
-    let settings = source.settings(FingerprintSettings::default())?;
-    let has_width = settings.format == Some(Format::Fingerprints);
-    let width = || read_parameter(parameters, "width", parse_width);
+fn settings(source: &PageSource, parameters: &Parameters) -> Result<PageSettings> {
+    let settings = source.settings(PageSettings::default())?;
     let time_field = parameters.get("time_field").filter(|field| !field.is_empty());
     let max_record = read_parameter(parameters, "max_record_bytes", str::parse)?;
     let accept_truncated = read_parameter(parameters, "accept_truncated", str::parse)?;
-    Ok(FingerprintSettings {
+    Ok(PageSettings {
         time_field: time_field.cloned(),
         max_record: Some(ByteSize(max_record)),
         accept_truncated: Some(accept_truncated),
-        width: has_width.then(width).transpose()?,
         ..settings
     })
 }

@@ -17,156 +17,184 @@ use serde::Deserialize;
 
 use super::{ByteSize, RecipeChoice, allowed, parse_width, typed};
 
-/// How documents are read, and how their fingerprints are made.
-#[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct FingerprintSettings {
-    /// Recipe, distance and check that go together: `paper` (3 bits, no check), `balanced` (7 bits and a
-    /// check of 32 bytes a page) or `thorough` (10 bits and a check of 128 bytes) [default: balanced; with
-    /// --recipe, none]
-    #[arg(long, value_name = "NAME", env = "DUPSIEVE_PRESET")]
-    #[serde(deserialize_with = "typed")]
-    #[schemars(schema_with = "allowed::preset")]
-    pub(crate) preset: Option<Preset>,
-    /// Recipe: default, wide, short-text or shingles; features, external-64 or external-128 for features
-    /// or fingerprints made elsewhere; keywords-lookup3, charikar-64, charikar-128 or pypi-simhash; or a
-    /// .toml file [default: that of the preset]
-    #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
-    #[schemars(schema_with = "allowed::recipe")]
-    pub(crate) recipe: Option<RecipeChoice>,
-    /// Bits of a fingerprint, if the recipe allows both
-    #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
-    #[schemars(schema_with = "allowed::width")]
-    pub(crate) width: Option<Width>,
-    /// Make a second signature of each text, with which `dedup --check` confirms near pages: minhash,
-    /// held, word-minhash, word-overlap, page-overlap, minhash-NxB, word-minhash-NxB, word-overlap-NxB,
-    /// page-overlap-NxB, held-NxB (N slots of B bits), classic-minhash-NxB, simhash-128, cosine-N or sentences-N
-    /// [default: that of the preset]
-    #[arg(long, value_name = "C", env = "DUPSIEVE_FINGERPRINT_CHECK")]
-    #[serde(deserialize_with = "typed")]
-    #[schemars(schema_with = "allowed::text")]
-    pub(crate) check: Option<Check>,
-    /// Keep the keys of these bands of each page, by which `lsh --batch` finds pages that overlap in a store:
-    /// FAMILY-BxR, such as minhash-14x8 for 14 bands of 8 rows (70 bytes a page), and behind commas words:N or
-    /// characters:N (the shingles), `one` (one permutation) and seed:N [default: none]
-    #[arg(long = "keep-bands", value_name = "BANDS", env = "DUPSIEVE_KEEP_BANDS")]
-    #[serde(deserialize_with = "typed")]
-    #[schemars(schema_with = "allowed::text")]
-    pub(crate) keep_bands: Option<Bands>,
-    /// Keep a digest of the text of each page (16 bytes), by which an unchanged page is known without a fingerprint:
-    /// see --store, and `dupsieve seen`. It is a part of the recipe
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
-    #[arg(env = "DUPSIEVE_KEEP_DIGESTS")]
-    pub(crate) keep_digests: Option<bool>,
-    /// Table of lines that do not count as text, made by `weights --lines`. It is a part of the recipe:
-    /// fingerprints by another table, or by none, cannot be compared with these
-    #[arg(long, value_name = "FILE", env = "DUPSIEVE_BOILERPLATE")]
-    pub(crate) boilerplate: Option<PathBuf>,
-    /// File format: auto, jsonl, text, html, tsv, csv, warc (also WET and ARC), parquet, fingerprints, features or
-    /// vectors. `auto` recognises JSON lines, web archives, Parquet and HTML by their first bytes and other files
-    /// by their names, and refuses other formats, such as PDF [default: auto]
-    #[arg(long, env = "DUPSIEVE_FORMAT")]
-    #[serde(deserialize_with = "typed")]
-    #[schemars(schema_with = "allowed::format")]
-    pub(crate) format: Option<Format>,
-    /// Field with the id of a record; a nested field is written a.b. In web archives id is the URL, and
-    /// every header of a record is a field, such as WARC-Record-ID [default: id]
-    #[arg(long, value_name = "FIELD", env = "DUPSIEVE_ID_FIELD")]
-    pub(crate) id_field: Option<String>,
-    /// Field with the text [default: text], or with the array of numbers of a vector [default: vector]
-    #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TEXT_FIELD")]
-    pub(crate) text_field: Option<String>,
-    /// Field with the time: RFC 3339 (UTC if it has no zone), an HTTP date, or seconds or milliseconds
-    /// since 1970 [default: none; WARC-Date if all files are web archives]
-    #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TIME_FIELD")]
-    pub(crate) time_field: Option<String>,
-    /// The text field holds HTML: take the text of it. Web archives and HTML files need no flag
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
-    #[arg(env = "DUPSIEVE_HTML")]
-    pub(crate) html: Option<bool>,
-    /// Encoding of files of text, by its name in HTML, such as gbk, big5, shift_jis or windows-1252. A byte order mark wins over it;
-    /// web archives, HTML and Parquet name their own [default: utf-8]
-    #[arg(long, value_name = "NAME", env = "DUPSIEVE_ENCODING")]
-    #[serde(deserialize_with = "typed")]
-    #[schemars(schema_with = "allowed::text")]
-    pub(crate) encoding: Option<TextEncoding>,
-    /// Which text of HTML is taken: all, or the main content, without navigation and the like (needs a build with
-    /// `--features main-text`). It is a part of the recipe [default: all]
-    #[arg(long, value_name = "all|main", env = "DUPSIEVE_TEXT")]
-    #[serde(deserialize_with = "typed")]
-    #[schemars(schema_with = "allowed::page_text")]
-    pub(crate) text: Option<PageText>,
-    /// Abort (exit 65) if more records are bad: a number, or a share such as 0.5% [default: 1%]
-    #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_BAD")]
-    #[serde(deserialize_with = "typed")]
-    #[schemars(schema_with = "allowed::number")]
-    pub(crate) max_bad: Option<Tolerance>,
-    /// Abort (exit 65) if more records repeat an earlier id: a number, or a share such as 5%
-    /// [default: 50%]
-    #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_REPEATED")]
-    #[serde(deserialize_with = "typed")]
-    #[schemars(schema_with = "allowed::number")]
-    pub(crate) max_repeated: Option<Tolerance>,
-    /// Longest record, such as 64MiB; longer ones are quarantined [default: 64MiB]
-    #[arg(long, value_name = "SIZE", env = "DUPSIEVE_MAX_RECORD")]
-    #[serde(deserialize_with = "typed")]
-    #[schemars(schema_with = "allowed::number")]
-    pub(crate) max_record: Option<ByteSize>,
-    /// Time limit for each MiB of a page's text, applied to its fingerprint and to its check. A page
-    /// that takes longer is quarantined. Ordinary pages need far less [default: 60]
-    #[arg(long, value_name = "SECONDS", env = "DUPSIEVE_PAGE_TIME")]
-    pub(crate) page_time: Option<NonZeroU32>,
-    /// Use the readable part of compressed files that end early
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
-    #[arg(env = "DUPSIEVE_ACCEPT_TRUNCATED")]
-    pub(crate) accept_truncated: Option<bool>,
+/// Declares the structs of a section: serde reads all of them from the section of a file together, and clap reads those
+/// that a command has from the command line. An unknown key of the section is refused with its line, which is lost where
+/// serde flattens structs.
+macro_rules! section {
+    (
+        $(#[$of_section:meta])* $Section:ident;
+        $($(#[$of_part:meta])* $part:ident: $Part:ident {
+            $($(#[$of_key:meta])* $key:ident: $value:ty,)*
+        })*
+    ) => {
+        $(#[$of_section])*
+        #[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema)]
+        #[serde(from = "Keys")]
+        pub(crate) struct $Section {
+            $(#[command(flatten)] pub(crate) $part: $Part,)*
+        }
+
+        impl $Section {
+            /// These settings; those that are not set are taken from `file`.
+            pub(crate) fn or(self, file: $Section) -> $Section {
+                $Section { $($part: self.$part.or(file.$part),)* }
+            }
+        }
+
+        $(
+            $(#[$of_part])*
+            #[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema)]
+            pub(crate) struct $Part {
+                $($(#[$of_key])* pub(crate) $key: Option<$value>,)*
+            }
+
+            impl $Part {
+                /// These settings; those that are not set are taken from `file`.
+                pub(crate) fn or(self, file: $Part) -> $Part {
+                    $Part { $($key: self.$key.or(file.$key),)* }
+                }
+            }
+        )*
+
+        /// The keys of the section.
+        #[derive(Args, Default, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields, default)]
+        struct Keys {
+            $($($(#[$of_key])* $key: Option<$value>,)*)*
+        }
+
+        impl From<Keys> for $Section {
+            fn from(keys: Keys) -> $Section {
+                $Section { $($part: $Part { $($key: keys.$key,)* },)* }
+            }
+        }
+    };
+}
+
+section! {
+    /// How pages are read, and what is made of them.
+    FingerprintSettings;
+
+    /// What is made of pages.
+    made: RecipeSettings {
+        /// Recipe, distance and check that go together: `paper` (3 bits, no check), `balanced` (7 bits and a
+        /// check of 32 bytes a page) or `thorough` (10 bits and a check of 128 bytes) [default: balanced; with
+        /// --recipe, none]
+        #[arg(long, value_name = "NAME", env = "DUPSIEVE_PRESET")]
+        #[serde(deserialize_with = "typed")]
+        #[schemars(schema_with = "allowed::preset")]
+        preset: Preset,
+        /// Recipe: default, wide, short-text or shingles; features, external-64 or external-128 for features
+        /// or fingerprints made elsewhere; keywords-lookup3, charikar-64, charikar-128 or pypi-simhash; or a
+        /// .toml file [default: that of the preset]
+        #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
+        #[schemars(schema_with = "allowed::recipe")]
+        recipe: RecipeChoice,
+        /// Bits of a fingerprint, if the recipe allows both
+        #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
+        #[schemars(schema_with = "allowed::width")]
+        width: Width,
+        /// Make a second signature of each text, with which `dedup --check` confirms near pages: minhash,
+        /// held, word-minhash, word-overlap, page-overlap, minhash-NxB, word-minhash-NxB, word-overlap-NxB,
+        /// page-overlap-NxB, held-NxB (N slots of B bits), classic-minhash-NxB, simhash-128, cosine-N or sentences-N
+        /// [default: that of the preset]
+        #[arg(long, value_name = "C", env = "DUPSIEVE_FINGERPRINT_CHECK")]
+        #[serde(deserialize_with = "typed")]
+        #[schemars(schema_with = "allowed::text")]
+        check: Check,
+        /// Keep the keys of these bands of each page, by which `lsh --batch` finds pages that overlap in a store:
+        /// FAMILY-BxR, such as minhash-14x8 for 14 bands of 8 rows (70 bytes a page), and behind commas words:N or
+        /// characters:N (the shingles), `one` (one permutation) and seed:N [default: none]
+        #[arg(long = "keep-bands", value_name = "BANDS", env = "DUPSIEVE_KEEP_BANDS")]
+        #[serde(deserialize_with = "typed")]
+        #[schemars(schema_with = "allowed::text")]
+        keep_bands: Bands,
+        /// Keep a digest of the text of each page (16 bytes), by which an unchanged page is known without a fingerprint:
+        /// see --store, and `dupsieve seen`. It is a part of the recipe
+        #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+        #[arg(env = "DUPSIEVE_KEEP_DIGESTS")]
+        keep_digests: bool,
+        /// Table of lines that do not count as text, made by `weights --lines`. It is a part of the recipe:
+        /// fingerprints by another table, or by none, cannot be compared with these
+        #[arg(long, value_name = "FILE", env = "DUPSIEVE_BOILERPLATE")]
+        boilerplate: PathBuf,
+        /// Abort (exit 65) if more records repeat an earlier id: a number, or a share such as 5%
+        /// [default: 50%]
+        #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_REPEATED")]
+        #[serde(deserialize_with = "typed")]
+        #[schemars(schema_with = "allowed::number")]
+        max_repeated: Tolerance,
+        /// Time limit for each MiB of a page's text, applied to its fingerprint and to its check. A page
+        /// that takes longer is quarantined. Ordinary pages need far less [default: 60]
+        #[arg(long, value_name = "SECONDS", env = "DUPSIEVE_PAGE_TIME")]
+        page_time: NonZeroU32,
+    }
+
+    /// How pages are read.
+    pages: PageSettings {
+        /// File format: auto, jsonl, text, html, tsv, csv, warc (also WET and ARC), parquet, fingerprints, features or
+        /// vectors. `auto` recognises JSON lines, web archives, Parquet and HTML by their first bytes and other files
+        /// by their names, and refuses other formats, such as PDF [default: auto]
+        #[arg(long, env = "DUPSIEVE_FORMAT")]
+        #[serde(deserialize_with = "typed")]
+        #[schemars(schema_with = "allowed::format")]
+        format: Format,
+        /// Field with the id of a record; a nested field is written a.b. In web archives id is the URL, and
+        /// every header of a record is a field, such as WARC-Record-ID [default: id]
+        #[arg(long, value_name = "FIELD", env = "DUPSIEVE_ID_FIELD")]
+        id_field: String,
+        /// Field with the text [default: text], or with the array of numbers of a vector [default: vector]
+        #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TEXT_FIELD")]
+        text_field: String,
+        /// Field with the time: RFC 3339 (UTC if it has no zone), an HTTP date, or seconds or milliseconds
+        /// since 1970 [default: none; WARC-Date if all files are web archives]
+        #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TIME_FIELD")]
+        time_field: String,
+        /// The text field holds HTML: take the text of it. Web archives and HTML files need no flag
+        #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+        #[arg(env = "DUPSIEVE_HTML")]
+        html: bool,
+        /// Encoding of files of text, by its name in HTML, such as gbk, big5, shift_jis or windows-1252. A byte order mark wins over it;
+        /// web archives, HTML and Parquet name their own [default: utf-8]
+        #[arg(long, value_name = "NAME", env = "DUPSIEVE_ENCODING")]
+        #[serde(deserialize_with = "typed")]
+        #[schemars(schema_with = "allowed::text")]
+        encoding: TextEncoding,
+        /// Which text of HTML is taken: all, or the main content, without navigation and the like (needs a build with
+        /// `--features main-text`). It is a part of the recipe [default: all]
+        #[arg(long, value_name = "all|main", env = "DUPSIEVE_TEXT")]
+        #[serde(deserialize_with = "typed")]
+        #[schemars(schema_with = "allowed::page_text")]
+        text: PageText,
+        /// Abort (exit 65) if more records are bad: a number, or a share such as 0.5% [default: 1%]
+        #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_BAD")]
+        #[serde(deserialize_with = "typed")]
+        #[schemars(schema_with = "allowed::number")]
+        max_bad: Tolerance,
+        /// Longest record, such as 64MiB; longer ones are quarantined [default: 64MiB]
+        #[arg(long, value_name = "SIZE", env = "DUPSIEVE_MAX_RECORD")]
+        #[serde(deserialize_with = "typed")]
+        #[schemars(schema_with = "allowed::number")]
+        max_record: ByteSize,
+        /// Use the readable part of compressed files that end early
+        #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+        #[arg(env = "DUPSIEVE_ACCEPT_TRUNCATED")]
+        accept_truncated: bool,
+    }
 }
 
 impl FingerprintSettings {
-    /// These settings; those that are not set are taken from `file`.
-    pub(crate) fn or(self, file: FingerprintSettings) -> FingerprintSettings {
-        FingerprintSettings {
-            preset: self.preset.or(file.preset),
-            recipe: self.recipe.or(file.recipe),
-            width: self.width.or(file.width),
-            check: self.check.or(file.check),
-            keep_bands: self.keep_bands.or(file.keep_bands),
-            keep_digests: self.keep_digests.or(file.keep_digests),
-            boilerplate: self.boilerplate.or(file.boilerplate),
-            format: self.format.or(file.format),
-            id_field: self.id_field.or(file.id_field),
-            text_field: self.text_field.or(file.text_field),
-            time_field: self.time_field.or(file.time_field),
-            html: self.html.or(file.html),
-            encoding: self.encoding.or(file.encoding),
-            text: self.text.or(file.text),
-            max_bad: self.max_bad.or(file.max_bad),
-            max_repeated: self.max_repeated.or(file.max_repeated),
-            max_record: self.max_record.or(file.max_record),
-            page_time: self.page_time.or(file.page_time),
-            accept_truncated: self.accept_truncated.or(file.accept_truncated),
-        }
+    /// The recipe that was chosen, or the default of the format.
+    pub(crate) fn chosen(&self) -> Result<Recipe> {
+        self.made.recipe(&self.pages)
     }
+}
 
-    /// Those settings by which pages are read, without what only a fingerprint needs.
-    pub(crate) fn without_recipe(self) -> FingerprintSettings {
-        FingerprintSettings {
-            preset: None,
-            recipe: None,
-            width: None,
-            check: None,
-            keep_bands: None,
-            keep_digests: None,
-            boilerplate: None,
-            ..self
-        }
-    }
-
-    /// Finds the files that `paths` name, and how to read them.
-    pub(crate) fn inputs(&self, paths: &[PathBuf]) -> Result<(Inputs, ReadOptions)> {
-        let format = self.format.unwrap_or_default();
-        let mut options = self.read_options(self.recipe(format)?.width());
-        let inputs = Inputs::find(paths, format)?;
+impl PageSettings {
+    /// Finds the files that `paths` name, and how to read them. Ready-made fingerprints have this width.
+    pub(crate) fn inputs(&self, paths: &[PathBuf], width: Width) -> Result<(Inputs, ReadOptions)> {
+        let mut options = self.read_options(width);
+        let inputs = Inputs::find(paths, self.format.unwrap_or_default())?;
         self.check_fields(&inputs)?;
         let formats = inputs.formats();
         if self.time_field.is_none() && formats.keys().eq([&Format::Warc]) {
@@ -198,15 +226,39 @@ impl FingerprintSettings {
         Ok(())
     }
 
+    fn read_options(&self, width: Width) -> ReadOptions {
+        let default = ReadOptions::default();
+        let text = match self.format {
+            Some(Format::Vectors) => "vector".to_owned(),
+            _ => default.fields.text,
+        };
+        let fields = Fields {
+            id: self.id_field.clone().unwrap_or(default.fields.id),
+            text: self.text_field.clone().unwrap_or(text),
+            time: self.time_field.clone(),
+            html: self.html.unwrap_or(default.fields.html),
+            page_text: self.text.unwrap_or_default(),
+            encoding: self.encoding,
+            vectors: self.format == Some(Format::Vectors),
+            width_bits: width.bits(),
+        };
+        let max_record_bytes =
+            self.max_record.map_or(default.max_record_bytes, |ByteSize(bytes)| bytes as usize);
+        let accept_truncated = self.accept_truncated.unwrap_or(default.accept_truncated);
+        ReadOptions { fields, max_record_bytes, accept_truncated, ..default }
+    }
+}
+
+impl RecipeSettings {
     /// The time limit for a page.
     pub(crate) fn page_time(&self) -> PageTime {
         let seconds = |time: NonZeroU32| PageTime(Duration::from_secs(time.get().into()));
         self.page_time.map_or_else(PageTime::default, seconds)
     }
 
-    /// The recipe that was chosen, or the default of the format, with the check and without the boilerplate.
-    pub(crate) fn recipe(&self, format: Format) -> Result<Recipe> {
-        let recipe = self.recipe_of(format)?;
+    /// The recipe that was chosen, or the default of the format of these pages, with the check and without the boilerplate.
+    pub(crate) fn recipe(&self, pages: &PageSettings) -> Result<Recipe> {
+        let recipe = self.recipe_of(pages.format.unwrap_or_default())?;
         let recipe = match &self.boilerplate {
             Some(path) => recipe.with_boilerplate(Counts::read(&storage::here(path))?)?,
             None => recipe,
@@ -221,7 +273,7 @@ impl FingerprintSettings {
             Some(bands) => recipe.with_bands(bands.to_string()),
             None => recipe,
         };
-        let recipe = match self.text {
+        let recipe = match pages.text {
             Some(PageText::Main) => recipe.with_main_text()?,
             _ => recipe,
         };
@@ -245,27 +297,5 @@ impl FingerprintSettings {
             None if format == Format::Features => Recipe::named("features", width),
             None => self.preset.unwrap_or_default().recipe(width),
         }
-    }
-
-    fn read_options(&self, width: Width) -> ReadOptions {
-        let default = ReadOptions::default();
-        let text = match self.format {
-            Some(Format::Vectors) => "vector".to_owned(),
-            _ => default.fields.text,
-        };
-        let fields = Fields {
-            id: self.id_field.clone().unwrap_or(default.fields.id),
-            text: self.text_field.clone().unwrap_or(text),
-            time: self.time_field.clone(),
-            html: self.html.unwrap_or(default.fields.html),
-            page_text: self.text.unwrap_or_default(),
-            encoding: self.encoding,
-            vectors: self.format == Some(Format::Vectors),
-            width_bits: width.bits(),
-        };
-        let max_record_bytes =
-            self.max_record.map_or(default.max_record_bytes, |ByteSize(bytes)| bytes as usize);
-        let accept_truncated = self.accept_truncated.unwrap_or(default.accept_truncated);
-        ReadOptions { fields, max_record_bytes, accept_truncated, ..default }
     }
 }

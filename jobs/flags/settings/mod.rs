@@ -1,7 +1,8 @@
 //! Settings: flags that a configuration file can set too. Each struct is read by clap from the command line
 //! and by serde from the file, so that both always have the same settings.
 //!
-//! [`FingerprintSettings`] is the section `[fingerprint]` and [`DedupSettings`] the section `[dedup]`.
+//! [`FingerprintSettings`] is the section `[fingerprint]`: how pages are read ([`PageSettings`]), and what is made of them
+//! ([`RecipeSettings`]). [`DedupSettings`] is the section `[dedup]`.
 //! [`OutputSettings`] is the section `[output]`, [`StoreSettings`] the section `[store]`, [`ClustersSettings`] the section `[clusters]` and [`LshSettings`] the
 //! section `[lsh]`, which only files have.
 //! [`RecipeChoice`], [`ByteSize`] and [`Count`] are types of values, and [`allowed`] says in a JSON schema what values may be.
@@ -23,7 +24,7 @@ mod values;
 pub(crate) use clustered::Clustered;
 pub(crate) use clusters::ClustersSettings;
 pub(crate) use dedup::DedupSettings;
-pub(crate) use fingerprint::FingerprintSettings;
+pub(crate) use fingerprint::{FingerprintSettings, PageSettings, RecipeSettings};
 pub(crate) use lsh::LshSettings;
 pub(crate) use output::{FormatFlag, OutputSettings};
 pub(crate) use recipe::RecipeChoice;
