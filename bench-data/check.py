@@ -22,7 +22,7 @@ STORE, BATCH, PLANTED, DISTANCE = 200_000, 5_000, 500, 3
 def pairs(path):
     """The new and the existing id of each row of a file with a header, less the batch's own."""
     rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()[1:]]
-    return [tuple(row[:2]) for row in rows if row[-1] != "batch"]
+    return [tuple(row[:2]) for row in rows if row[3:4] != ["batch"]]
 
 
 def main(program):

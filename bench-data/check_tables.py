@@ -28,7 +28,8 @@ DAY, DAYS = "2026-11-20", 3
 FORMATS = ["tsv", "parquet", "jsonl"]
 TABLES = {
     "dedup/verdicts": {"id": "text", "verdict": "text", "of": "text", "distance": "bits", "against": "text"},
-    "dedup/matches": {"new": "text", "existing": "text", "distance": "bits", "against": "text", "check": "share"},
+    "dedup/matches": {"new": "text", "existing": "text", "distance": "bits", "against": "text", "check": "share",
+                      "verdict": "text"},
     "clusters/clusters": {"member": "text", "cluster": "text", "day": "day"},
     "clusters/sizes": {"cluster": "text", "size": "count"},
     "clusters/changes": {"cluster": "text", "member": "text", "diff": "change", "day": "day"},

@@ -67,7 +67,8 @@ fn words_in_another_order_are_near_but_not_confirmed() {
     assert!(!bench.read("plain/drop.txt").is_empty() && bench.read("plain/keep.txt").is_empty());
     bench
         .done("dedup --batch new.seg --store store --output out --check minhash:0.7 --matches all");
-    assert!(bench.read("out/matches.tsv").starts_with("new\texisting\tdistance\tagainst\tcheck\n"));
+    let header = "new\texisting\tdistance\tagainst\tcheck\tverdict\n";
+    assert!(bench.read("out/matches.tsv").starts_with(header));
     let dropped: BTreeSet<String> = bench.read("out/drop.txt").lines().map(str::to_owned).collect();
     let named = |prefix: &str| (0..20).map(|page| format!("{prefix}-{page}")).collect();
     let expected: [BTreeSet<String>; 2] = ["edited", "turned-too"].map(named);
@@ -124,8 +125,9 @@ fn pages_of_numbers_match_only_their_copies_by_words() {
     assert_eq!(bench.read("plain/drop.txt"), "again\nedited\nedited-too\n");
     assert!(!column(&bench, "plain/matches.tsv", 2).iter().all(|distance| distance == "0"));
     bench.done(&format!("{join} out --check word-minhash:0.4"));
-    let matches = "again\told\t0\t2026-11-20\t1.0000\nedited-too\tedited\t0\tbatch\t1.0000\n";
-    assert!(bench.read("out/matches.tsv").ends_with(&format!("check\n{matches}")));
+    let matches =
+        "again\told\t0\t2026-11-20\t1.0000\tdrop\nedited-too\tedited\t0\tbatch\t1.0000\tdrop\n";
+    assert!(bench.read("out/matches.tsv").ends_with(&format!("verdict\n{matches}")));
     assert_eq!(bench.read("out/drop.txt"), "again\nedited-too\n");
     bench.done("verify out --all");
     bench.write("one.txt", "12 34");

@@ -28,7 +28,7 @@ fn fifteen_thousand_pages_with_one_fingerprint_pass_by_default() {
     let ended = bench.done("dedup --batch batch.seg --output out");
     assert_eq!(["kept", "dropped", "matches"].map(|it| ended.count(it)), [1, 14_999, 14_999]);
     let matches = bench.read("out/matches.tsv");
-    assert!(matches.lines().skip(1).all(|row| row.ends_with("\tpage00000\t0\tbatch")));
+    assert!(matches.lines().skip(1).all(|row| row.ends_with("\tpage00000\t0\tbatch\tdrop")));
     let said = bench.fails(65, "dedup --batch batch.seg --output all --matches all");
     assert!(said.contains("112492500") && said.contains("--matches best"), "{said}");
     bench.done("verify out");

@@ -48,7 +48,7 @@ fn check(width: u32, k: u32, batch: &[Page], store: &Days) {
     }
     let mut order = batch.to_vec();
     order.sort();
-    let expected = (matches(batch, store, k), verdicts(&order, store, k));
+    let expected = (matches(&order, store, k), verdicts(&order, store, k));
     for (i, design) in designs(width, k).into_iter().enumerate() {
         bench.done(&format!(
             "dedup --batch batch.seg --store store --output out{i} --distance {k} --design {design} \

@@ -202,13 +202,13 @@ fn the_store_of_the_museum_is_read_and_goes_on() {
     );
     assert_eq!(bench.done("store verify store").count("fingerprints"), 6);
     bench.segment("batch", 64, &[("all but one".into(), (1 << 63) - 1), ("two".into(), 2)]);
-    let matches = "new\texisting\tdistance\tagainst\n\
-        all but one\tones\t1\t2026-11-20\n\
-        all but one\tones\t2\t2026-11-21\n\
-        two\talso zero\t1\t2026-11-20\n\
-        two\tlow\t1\t2026-11-21\n\
-        two\tzero\t1\t2026-11-20\n\
-        two\t页\t3\t2026-11-20\n";
+    let matches = "new\texisting\tdistance\tagainst\tverdict\n\
+        all but one\tones\t1\t2026-11-20\tdrop\n\
+        all but one\tones\t2\t2026-11-21\tdrop\n\
+        two\talso zero\t1\t2026-11-20\tdrop\n\
+        two\tlow\t1\t2026-11-21\tdrop\n\
+        two\tzero\t1\t2026-11-20\tdrop\n\
+        two\t页\t3\t2026-11-20\tdrop\n";
     bench.done("dedup --batch batch.seg --store store --output out --matches all");
     assert_eq!(bench.read("out/matches.tsv"), matches);
     bench.done("store add store --segment batch.seg --day 2026-11-22");
@@ -347,12 +347,15 @@ fn the_forgetful_store_of_the_museum_is_read_and_goes_on() {
         bench.done(&format!("{line} --as-of {version} --output out-{version}"));
         bench.read(&format!("out-{version}/matches.tsv"))
     };
-    let head = "new\texisting\tdistance\tagainst\n";
+    let head = "new\texisting\tdistance\tagainst\tverdict\n";
     assert_eq!(joined(2), head);
-    assert_eq!(joined(3), format!("{head}two\t页\t2\t2026-11-20\ntwo\tnine\t3\t2026-11-20\n"));
+    assert_eq!(
+        joined(3),
+        format!("{head}two\t页\t2\t2026-11-20\tdrop\ntwo\tnine\t3\t2026-11-20\tdrop\n")
+    );
     // A page of a later day is a new page.
-    let newest = "two\tzero\t1\t2026-11-21\ntwo\tlast\t2\t2026-11-21\ntwo\t页\t2\t2026-11-20\n\
-        two\tnine\t3\t2026-11-20\n";
+    let newest = "two\tzero\t1\t2026-11-21\tdrop\ntwo\tlast\t2\t2026-11-21\tdrop\ntwo\t页\t2\t2026-11-20\tdrop\n\
+        two\tnine\t3\t2026-11-20\tdrop\n";
     assert_eq!(joined(6), format!("{head}{newest}"));
     assert!(bench.read("store/CURRENT").ends_with(" 1\n"));
     fs::remove_file(bench.path("store/REMOVED")).unwrap();
@@ -377,7 +380,7 @@ fn a_store_whose_manifests_have_a_base_is_read_and_goes_on() {
     // The base has gone where nothing needs it, and the count of removals stays.
     assert!(bench.read("store/CURRENT").ends_with(" 1\n"));
     bench.done("dedup --batch batch.seg --store store --output out --matches all");
-    assert!(bench.read("out/matches.tsv").contains("one\tpage-1\t0\t2026-01-01\n"));
+    assert!(bench.read("out/matches.tsv").contains("one\tpage-1\t0\t2026-01-01\tdrop\n"));
 }
 
 #[test]
@@ -393,11 +396,11 @@ fn a_store_with_expired_days_is_read_and_goes_on() {
     bench.segment("batch", 64, &[("one".into(), 65_537), ("four".into(), 4 * 65_537)]);
     let join = "dedup --batch batch.seg --store store --matches all --distance 0 --output";
     bench.done(&format!("{join} newest"));
-    let header = "new\texisting\tdistance\tagainst\n";
-    let four = "four\tpage-04-a\t0\t2026-01-04\n";
+    let header = "new\texisting\tdistance\tagainst\tverdict\n";
+    let four = "four\tpage-04-a\t0\t2026-01-04\tdrop\n";
     assert_eq!(bench.read("newest/matches.tsv"), format!("{header}{four}"));
     bench.done(&format!("{join} before --as-of 14"));
-    let one = "one\tpage-01-a\t0\t2026-01-01\n";
+    let one = "one\tpage-01-a\t0\t2026-01-01\tdrop\n";
     assert_eq!(bench.read("before/matches.tsv"), format!("{header}{four}{one}"));
     let add = "store add store --segment batch.seg --day";
     assert!(bench.fails(2, &format!("{add} 2025-12-31")).contains("expired"));

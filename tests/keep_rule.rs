@@ -112,6 +112,8 @@ fn every_keep_order_is_the_rule_taken_in_that_order() {
             "the usual order where there are times"
         );
         assert!(usual.matches("\tkeep\t").count() > 3 && usual.matches("\tbatch\n").count() > 3);
+        let best = bench.read("oldest-3-3-best/matches.tsv");
+        assert!(best.contains("\tkeep\n") && best.contains("\tdrop\n"), "{best}");
     }
 }
 
@@ -133,20 +135,22 @@ fn check_lists(bench: &Bench, out: &str, verdicts: &str) {
 fn check_best(bench: &Bench, out: &str) {
     let verdicts = bench.read(&format!("{out}/verdicts.tsv"));
     assert_eq!(bench.read(&format!("{out}-best/verdicts.tsv")), verdicts);
-    let named = |line: &str| -> Option<(String, u32, String, String)> {
+    let named = |line: &str| -> Option<(String, u32, String, String, &str)> {
         let [id, "drop", of, distance, against] = line.split('\t').collect::<Vec<_>>()[..] else {
             return None;
         };
         let swapped = against == "batch" && id < of;
         let (new, existing) = if swapped { (of, id) } else { (id, of) };
-        Some((new.into(), distance.parse().unwrap(), existing.into(), against.into()))
+        let verdict = if swapped { "keep" } else { "drop" };
+        Some((new.into(), distance.parse().unwrap(), existing.into(), against.into(), verdict))
     };
     let mut rows: Vec<_> = verdicts.lines().filter_map(named).collect();
     rows.sort();
-    let rows = rows.iter().map(|(new, distance, existing, against)| {
-        format!("{new}\t{existing}\t{distance}\t{against}\n")
+    let rows = rows.iter().map(|(new, distance, existing, against, verdict)| {
+        format!("{new}\t{existing}\t{distance}\t{against}\t{verdict}\n")
     });
-    let expected = format!("new\texisting\tdistance\tagainst\n{}", rows.collect::<String>());
+    let header = "new\texisting\tdistance\tagainst\tverdict\n";
+    let expected = header.to_owned() + &rows.collect::<String>();
     assert!(bench.read(&format!("{out}-best/matches.tsv")) == expected, "{out}");
 }
 

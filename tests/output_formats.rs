@@ -298,8 +298,8 @@ fn tables_of_the_museum_stay_readable() {
         "页面 2\tdrop\t页面\t0\tbatch",
     ];
     assert_eq!(verdicts.1, expected);
-    assert_eq!(matches.0, ["new", "existing", "distance", "against", "check"]);
-    assert_eq!(matches.1[0], "bridge, \"again\"\tbridge\t0\tbatch\t1.0000");
+    assert_eq!(matches.0, ["new", "existing", "distance", "against", "check", "verdict"]);
+    assert_eq!(matches.1[0], "bridge, \"again\"\tbridge\t0\tbatch\t1.0000\tdrop");
     assert!(annotated.contains("\"verdict\":\"drop\",\"duplicate_of\":\"页面\",\"distance\":0}"));
     assert_eq!(clusters.lines().count(), 5);
 }

@@ -116,7 +116,7 @@ fn forgeries_that_agree_with_themselves_are_65() {
         (
             "verdicts.tsv:3: a second page of copies is kept",
             &[
-                ("matches.tsv", "b-copy\ta-first\t0\tbatch\n", ""),
+                ("matches.tsv", "b-copy\ta-first\t0\tbatch\tdrop\n", ""),
                 ("verdicts.tsv", "b-copy\tdrop\ta-first\t0\tbatch", "b-copy\tkeep\t\t\t"),
                 ("drop.txt", "b-copy\n", ""),
                 keep,
@@ -126,7 +126,7 @@ fn forgeries_that_agree_with_themselves_are_65() {
         (
             "verdicts.tsv:6: the page is kept, but it is near one that is held or kept",
             &[
-                ("matches.tsv", "e-of-store\theld-other\t1\t2026-01-01\n", ""),
+                ("matches.tsv", "e-of-store\theld-other\t1\t2026-01-01\tdrop\n", ""),
                 (
                     "verdicts.tsv",
                     "e-of-store\tdrop\theld-other\t1\t2026-01-01",
@@ -154,6 +154,7 @@ fn forgeries_that_agree_with_themselves_are_65() {
                     "g-pair\tkeep\t\t\t\nh-pair\tdrop\tg-pair\t1\tbatch",
                     "g-pair\tdrop\th-pair\t1\tbatch\nh-pair\tkeep\t\t\t",
                 ),
+                ("matches.tsv", "h-pair\tg-pair\t1\tbatch\tdrop", "h-pair\tg-pair\t1\tbatch\tkeep"),
                 ("keep.txt", "g-pair", "h-pair"),
                 ("drop.txt", "h-pair", "g-pair"),
             ],
@@ -182,7 +183,7 @@ fn forgeries_that_agree_with_themselves_are_65() {
 #[test]
 fn a_match_that_no_verdict_names_is_missed_where_all_are_listed() {
     let bench = joined("--matches all");
-    let row = ("matches.tsv", "d-of-store\theld-far\t3\t2026-01-01\n", "");
+    let row = ("matches.tsv", "d-of-store\theld-far\t3\t2026-01-01\tdrop\n", "");
     forge(&bench, &[row], |report| add(report, &[("matches", -1), ("distances/3", -1)]));
     let said = bench.fails(65, "verify out");
     assert!(said.contains("verdicts.tsv:5: not all matches of this page are listed"), "{said}");
@@ -234,8 +235,8 @@ fn a_report_without_the_recipe_is_refused() {
 #[test]
 fn a_row_on_a_page_that_is_not_in_the_batch_is_found_at_the_end_too() {
     let bench = joined("--matches all");
-    let last = "h-pair\tg-pair\t1\tbatch\n";
-    let more = format!("{last}z-nobody\ta-first\t1\tbatch\n");
+    let last = "h-pair\tg-pair\t1\tbatch\tdrop\n";
+    let more = format!("{last}z-nobody\ta-first\t1\tbatch\tdrop\n");
     forge(&bench, &[("matches.tsv", last, &more)], |report| {
         add(report, &[("distances/1", 1), ("matches", 1)]);
     });
@@ -398,7 +399,7 @@ fn forged_overlaps_that_agree_with_themselves_are_65() {
     let far = |of: &str, by: &str| of.replacen("held-near", by, 1);
     let share = |of: &str| {
         let at = of.rfind("\tbatch").unwrap();
-        of[..at - 6].to_owned() + "0.5001\tbatch"
+        of[..at - 6].to_owned() + "0.5001" + &of[at..]
     };
     let alone = |of: &str| of.replacen("a-first", "ab-alone", 1);
     let kept = "c-like\tkeep\t\t\t".to_owned();

@@ -88,7 +88,7 @@ pub(crate) fn check(
         ));
         assert_eq!(bench.read(&format!("{output}/verdicts.tsv")), verdicts, "{output}");
         if detail == "all" {
-            assert_eq!(bench.read(&format!("{output}/matches.tsv")), matches(batch, days, k));
+            assert_eq!(bench.read(&format!("{output}/matches.tsv")), matches(&order, days, k));
         }
         bench.done(&format!("verify {output} --all"));
     }

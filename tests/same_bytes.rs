@@ -276,7 +276,7 @@ fn segments_that_are_generated() {
     let found = bench.read("one/matches.tsv");
     let planted = |line: &str| {
         let [planted, near, distance] = line.split('\t').collect::<Vec<_>>().try_into().unwrap();
-        found.contains(&format!("{planted}\t{near}\t{distance}\t2026-01-01\n"))
+        found.contains(&format!("{planted}\t{near}\t{distance}\t2026-01-01\tdrop\n"))
     };
     assert!(bench.read("truth.tsv").lines().skip(1).all(planted), "a planted pair is missing");
 }

@@ -1,6 +1,7 @@
 //! What the tests use: a folder for each, the real program, and results computed by definition.
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
@@ -398,10 +399,12 @@ pub(crate) type Page = (String, u128);
 pub(crate) type Days = Vec<(&'static str, Vec<Page>)>;
 
 /// `matches.tsv` by definition: compares every pair.
-pub(crate) fn matches(batch: &[Page], store: &Days, k: u32) -> String {
+pub(crate) fn matches(keep_order: &[Page], store: &Days, k: u32) -> String {
+    let kept: BTreeSet<&str> =
+        kept(keep_order, store, k).into_iter().map(|page| page.0.as_str()).collect();
     let mut rows = Vec::new();
-    for (new, fingerprint) in batch {
-        for (existing, other) in batch {
+    for (new, fingerprint) in keep_order {
+        for (existing, other) in keep_order {
             let distance = (fingerprint ^ other).count_ones();
             if new > existing && distance <= k {
                 rows.push((new.as_str(), distance, existing.as_str(), "batch"));
@@ -418,13 +421,14 @@ pub(crate) fn matches(batch: &[Page], store: &Days, k: u32) -> String {
     }
     rows.sort();
     let lines = rows.iter().map(|(new, distance, existing, against)| {
-        format!("{new}\t{existing}\t{distance}\t{against}\n")
+        let verdict = if kept.contains(new) { "keep" } else { "drop" };
+        format!("{new}\t{existing}\t{distance}\t{against}\t{verdict}\n")
     });
-    format!("new\texisting\tdistance\tagainst\n{}", lines.collect::<String>())
+    format!("new\texisting\tdistance\tagainst\tverdict\n{}", lines.collect::<String>())
 }
 
-/// `verdicts.tsv` by definition: takes the batch in keep order, one page after the other.
-pub(crate) fn verdicts(keep_order: &[Page], store: &Days, k: u32) -> String {
+/// The pages that are kept by definition: takes the batch in keep order, one page after the other.
+fn kept<'a>(keep_order: &'a [Page], store: &Days, k: u32) -> Vec<&'a Page> {
     let near = |a: &Page, b: &Page| (a.1 ^ b.1).count_ones() <= k;
     let held = |page: &Page| store.iter().any(|(_, pages)| pages.iter().any(|old| near(page, old)));
     let mut kept: Vec<&Page> = Vec::new();
@@ -433,6 +437,12 @@ pub(crate) fn verdicts(keep_order: &[Page], store: &Days, k: u32) -> String {
             kept.push(page);
         }
     }
+    kept
+}
+
+/// `verdicts.tsv` by definition.
+pub(crate) fn verdicts(keep_order: &[Page], store: &Days, k: u32) -> String {
+    let kept = kept(keep_order, store, k);
     let mut lines: Vec<String> = keep_order
         .iter()
         .map(|page| {

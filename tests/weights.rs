@@ -116,7 +116,10 @@ fn a_short_page_and_a_long_one_never_match() {
     bench.done("fingerprint --recipe short-text --input pages.tsv --output pages.seg");
     bench.done("dedup --batch pages.seg --output out");
     let matches = bench.read("out/matches.tsv");
-    assert_eq!(matches, "new\texisting\tdistance\tagainst\nb\ta\t0\tbatch\nd\tc\t0\tbatch\n");
+    assert_eq!(
+        matches,
+        "new\texisting\tdistance\tagainst\tverdict\nb\ta\t0\tbatch\tdrop\nd\tc\t0\tbatch\tdrop\n"
+    );
     bench.done("store init store");
     bench.done("store add store --segment pages.seg --day 2026-11-20");
     bench.done("store compact store");
@@ -124,7 +127,10 @@ fn a_short_page_and_a_long_one_never_match() {
     bench.done("fingerprint --recipe short-text --input next.tsv --output next.seg");
     bench.done("dedup --batch next.seg --store store --output next --matches all");
     let matches = bench.read("next/matches.tsv");
-    assert!(matches.ends_with("e\ta\t0\t2026-11-20\ne\tb\t0\t2026-11-20\n"), "{matches}");
+    assert!(
+        matches.ends_with("e\ta\t0\t2026-11-20\tdrop\ne\tb\t0\t2026-11-20\tdrop\n"),
+        "{matches}"
+    );
 }
 
 /// Two hosts of eight pages each: `Home | About`, a line of its own that is long, and a notice. The line
@@ -302,10 +308,10 @@ fn a_preset_without_boilerplate_is_still_that_preset() {
     bench.write("day.toml", config("boilerplate = \"lines.counts\""));
     bench.done("run day.toml");
     let matches = bench.read("out/2026-11-20/dedup/matches.tsv");
-    let header = "new\texisting\tdistance\tagainst\tcheck\n";
+    let header = "new\texisting\tdistance\tagainst\tcheck\tverdict\n";
     assert_eq!(
         matches,
-        format!("{header}http://two/article\thttp://one/article\t0\tbatch\t1.0000\n")
+        format!("{header}http://two/article\thttp://one/article\t0\tbatch\t1.0000\tdrop\n")
     );
     assert_eq!(bench.report("out/2026-11-20/dedup")["parameters"]["distance"], "10");
     let told = bench.answer("inspect out/2026-11-20/batch.seg --json");

@@ -182,11 +182,11 @@ impl Table {
         let is_of = |measure: &Measure| {
             let names = names(measure);
             let (first, rest) = found.split_at(found.len().min(names.len()));
-            let is_more = match columns {
-                Column::OfMatch => *rest == ["check"],
-                Column::OfVerdict => *rest == ["held", "copies"],
+            let is_whole = match columns {
+                Column::OfMatch => *rest == ["verdict"] || *rest == ["check", "verdict"],
+                Column::OfVerdict => rest.is_empty() || *rest == ["held", "copies"],
             };
-            *first == names && (rest.is_empty() || is_more)
+            *first == names && is_whole
         };
         match Measure::ALL.into_iter().find(is_of) {
             Some(measure) => Ok(Table { rows, measure }),

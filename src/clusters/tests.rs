@@ -70,9 +70,11 @@ fn source(folder: PathBuf, of: u8, matches: &[&Match]) -> Source {
         })
         .collect();
     rows.sort();
-    let mut text = "new\texisting\tdistance\tagainst\n".to_owned();
+    let dropped: BTreeSet<&str> = matches.iter().filter(|it| it.3).map(|it| &*it.0.0).collect();
+    let mut text = "new\texisting\tdistance\tagainst\tverdict\n".to_owned();
     for (new, apart, existing, against) in &rows {
-        writeln!(text, "{new}\t{existing}\t{apart}\t{against}").unwrap();
+        let verdict = if dropped.contains(new) { "drop" } else { "keep" };
+        writeln!(text, "{new}\t{existing}\t{apart}\t{against}\t{verdict}").unwrap();
     }
     fs::write(folder.join("matches.tsv"), text).unwrap();
     let mut verdicts: BTreeMap<&str, String> =

@@ -4,7 +4,7 @@
 //! output of any size is audited in bounded memory.
 //!
 //! An example: verdicts.tsv drops `b` because of `a` at distance 1. Then drop.txt must list `b`, keep.txt
-//! must list `a`, and matches.tsv must hold the row `b a 1 batch`. A row of matches.tsv between two
+//! must list `a`, and matches.tsv must hold the row `b a 1 batch drop`. A row of matches.tsv between two
 //! kept pages is an error.
 
 use std::collections::BTreeMap;
@@ -226,7 +226,7 @@ impl Audit<'_> {
         let mut rows = 0;
         let mut last = None;
         while let Some(line) = matches.next_row()? {
-            let row = self.read_match(line).map_err(|what| matches.wrong(&what))?;
+            let (row, verdict) = self.read_match(line).map_err(|what| matches.wrong(&what))?;
             if last.as_ref() >= Some(&row) {
                 return Err(matches.wrong("the rows do not ascend"));
             }
@@ -240,8 +240,14 @@ impl Audit<'_> {
                 }
                 _ => {}
             }
+            let is_kept = kept.contains(&row.new)?;
+            let expected = if is_kept { "keep" } else { "drop" };
+            if verdict != expected {
+                let what = "not the verdict on the new page";
+                return Err(matches.wrong(what).expected(expected).found(verdict));
+            }
             // With a share, a row may say that the page of the store, or the shorter of two kept pages, is the one that is held.
-            if kept.contains(&row.new)? && !self.holds() {
+            if is_kept && !self.holds() {
                 if row.against != "batch" {
                     return Err(matches.wrong("a kept page is near to a page of the store"));
                 }
@@ -263,11 +269,11 @@ impl Audit<'_> {
         Ok(near_kept)
     }
 
-    /// The row in a line of the matches, or what is wrong with it.
-    fn read_match(&self, line: &str) -> Result<Match, String> {
+    /// The row in a line of the matches with the verdict that it tells, or what is wrong with it.
+    fn read_match(&self, line: &str) -> Result<(Match, String), String> {
         let fields: Vec<&str> = line.split('\t').collect();
-        let [new, existing, distance, against, ref check @ ..] = fields[..] else {
-            return Err("not four columns".to_owned());
+        let [new, existing, distance, against, ref check @ .., verdict] = fields[..] else {
+            return Err("too few columns".to_owned());
         };
         let is_checked = check.len() == usize::from(self.confirm.is_some());
         if !is_checked || !check.iter().all(|check| is_share(check)) {
@@ -278,7 +284,7 @@ impl Audit<'_> {
         if row.new != new {
             return Err("the rows do not ascend".to_owned());
         }
-        Ok(row)
+        Ok((row, verdict.to_owned()))
     }
 
     /// Whether the verdicts tell which share of a page another page holds.

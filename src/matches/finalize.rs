@@ -267,7 +267,7 @@ impl<F: Fingerprint, T: FnMut(usize, Standing)> Multiversion for Within<'_, F, T
 
 /// About how many bytes a row of matches.tsv takes, going by the ids of the batch.
 fn row_bytes(batch: &Batch) -> u128 {
-    u128::from(24 + 2 * batch.id_bytes())
+    u128::from(29 + 2 * batch.id_bytes())
 }
 
 /// What is near what, for the keep rule.

@@ -58,6 +58,8 @@ struct Section<P, D> {
 struct Lines {
     ids: Shard,
     ranks: Range<u32>,
+    /// Whether each page is dropped.
+    dropped: Vec<bool>,
     /// The least id that belongs behind the portion, if there is one.
     bound: Option<String>,
     verdicts: String,
@@ -128,17 +130,19 @@ impl<P: Portion, D: Nearness> Section<P, D> {
         let mut lines = Lines {
             ids: self.ids.load()?,
             ranks: self.ids.ranks(),
+            dropped: Vec::with_capacity(self.ids.ranks().len()),
             bound: self.ids.bound().map(str::to_owned),
             verdicts: String::new(),
             keep: String::new(),
             drop: String::new(),
         };
-        let Lines { ids, ranks, verdicts, keep, drop, .. } = &mut lines;
-        let mut dropped = self.verdicts.iter().peekable();
+        let Lines { ids, ranks, dropped, verdicts, keep, drop, .. } = &mut lines;
+        let mut named = self.verdicts.iter().peekable();
         for (rank, id) in ranks.clone().map(IdRank::from).zip(ids.ids()) {
-            let of = dropped.next_if(|row| row.new == rank);
+            let of = named.next_if(|row| row.new == rank);
             let copies = copies.map(|copies| copies[rank.index()]);
             add_verdict(verdicts, id, copies, of);
+            dropped.push(of.is_some());
             let listed = if of.is_none() { &mut *keep } else { &mut *drop };
             listed.push_str(id);
             listed.push('\n');
@@ -240,13 +244,13 @@ impl Files {
             add(keep, |lines| &lines.keep)?;
             add(drop, |lines| &lines.drop)?;
             let mut lines = String::new();
-            for Lines { ids, ranks, .. } in portions {
+            for Lines { ids, ranks, dropped, .. } in portions {
                 let is_here = |row: &Result<MatchRow<D>>| {
                     row.as_ref().map_or(true, |it| it.new < ranks.end.into())
                 };
                 while let Some(row) = rows.next_if(is_here).transpose()? {
-                    let place = u32::from(row.new) - ranks.start;
-                    row.add_to(ids.id(place as usize), &mut lines);
+                    let place = (u32::from(row.new) - ranks.start) as usize;
+                    row.add_to(ids.id(place), dropped[place], &mut lines);
                     *count += 1;
                     if lines.len() >= LINES_BYTES {
                         matches.rows(&lines)?;

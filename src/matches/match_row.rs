@@ -28,14 +28,14 @@ pub(crate) struct MatchRow<D = u8> {
 }
 
 impl<D: Nearness> MatchRow<D> {
-    /// Adds the row as a line; `new` is the id whose rank the row holds.
-    pub(super) fn add_to(&self, new: &str, lines: &mut String) {
+    /// Adds the row as a line; `new` is the id whose rank the row holds, and `is_dropped` the verdict on it.
+    pub(super) fn add_to(&self, new: &str, is_dropped: bool, lines: &mut String) {
         let MatchRow { distance, existing, origin, similarity, .. } = self;
+        let row = format_args!("{new}\t{existing}\t{distance}\t{origin}");
+        let verdict = if is_dropped { "drop" } else { "keep" };
         let added = match similarity {
-            Some(similarity) => {
-                writeln!(lines, "{new}\t{existing}\t{distance}\t{origin}\t{similarity}")
-            }
-            None => writeln!(lines, "{new}\t{existing}\t{distance}\t{origin}"),
+            Some(similarity) => writeln!(lines, "{row}\t{similarity}\t{verdict}"),
+            None => writeln!(lines, "{row}\t{verdict}"),
         };
         added.expect("a string takes any text");
     }

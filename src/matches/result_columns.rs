@@ -7,7 +7,7 @@ pub(crate) const MATCHES: &str = "matches";
 /// The table of the verdict on each page.
 pub(crate) const VERDICTS: &str = "verdicts";
 
-/// The columns of the matches. `near` says how near two pages are.
+/// The columns of the matches. `near` says how near two pages are; the last column is the verdict on the new page.
 pub(super) fn match_columns(near: ResultColumn, checked: bool) -> Vec<ResultColumn> {
     let columns = [
         ResultColumn::new("new", Values::Text).ascending(),
@@ -16,7 +16,8 @@ pub(super) fn match_columns(near: ResultColumn, checked: bool) -> Vec<ResultColu
         ResultColumn::new("against", Values::Names),
     ];
     let check = checked.then_some(ResultColumn::new("check", Values::Share));
-    columns.into_iter().chain(check).collect()
+    let verdict = ResultColumn::new("verdict", Values::Names);
+    columns.into_iter().chain(check).chain([verdict]).collect()
 }
 
 /// The columns of the verdicts. The last two are there if it is known which share of a page another page holds.

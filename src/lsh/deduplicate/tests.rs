@@ -118,9 +118,11 @@ fn naive(
         }
     }
     matches.sort();
-    let mut listed = "new\texisting\tsimilarity\tagainst\n".to_owned();
+    let mut listed = "new\texisting\tsimilarity\tagainst\tverdict\n".to_owned();
     for (new, Reverse(similarity), existing, against) in matches {
-        writeln!(listed, "{new}\t{existing}\t{similarity}\t{against}").unwrap();
+        let is_kept = kept.iter().any(|(id, _)| *id == new);
+        let verdict = if is_kept { "keep" } else { "drop" };
+        writeln!(listed, "{new}\t{existing}\t{similarity}\t{against}\t{verdict}").unwrap();
     }
     [verdicts, listed]
 }

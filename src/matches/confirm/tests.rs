@@ -206,10 +206,11 @@ fn naive(batch: &[Page], days: &[(Day, Vec<Page>)], rule: Rule) -> [String; 3] {
     let column = |check: Option<String>| check.map_or(String::new(), |it| format!("\t{it}"));
     let lines = rows.into_iter().map(|(new, distance, existing, against, share)| {
         let check = column(rule.confirm.map(|_| share.to_string()));
-        format!("{new}\t{existing}\t{distance}\t{against}{check}\n")
+        let verdict = if kept.contains_key(new.as_str()) { "keep" } else { "drop" };
+        format!("{new}\t{existing}\t{distance}\t{against}{check}\t{verdict}\n")
     });
     let (matches, check): (String, _) = (lines.collect(), rule.confirm.map(|_| "check".to_owned()));
-    let matches = format!("new\texisting\tdistance\tagainst{}\n{matches}", column(check));
+    let matches = format!("new\texisting\tdistance\tagainst{}\tverdict\n{matches}", column(check));
     let mut replaced: Vec<String> = Vec::new();
     for (id, day, page) in held.iter().filter(|_| rule.has_direction()) {
         let by = kept.iter().filter_map(|(by, kept)| Some((stands(page, kept)?, by))).min();

@@ -95,16 +95,18 @@ impl<D: Nearness> ClaimReader<D> {
             self.next = None;
             return Ok(());
         };
-        let mut fields = line.split('\t').map(str::to_owned);
-        let [new, existing, distance, origin] = [(); 4].map(|()| fields.next().unwrap_or_default());
-        let check = fields.next();
+        let fields: Vec<String> = line.split('\t').map(str::to_owned).collect();
         let line = self.rows.number();
-        let (Some(distance), Ok(origin)) = (D::read(&distance), origin.parse()) else {
-            let what = format!("not a {} and a day or `batch`", D::COLUMN.name);
-            return Err(wrong_row(self.rows.path(), line, &what));
+        let wrong = |what: &str| wrong_row(self.rows.path(), line, what);
+        let [new, existing, distance, origin, check @ .., _] = &fields[..] else {
+            return Err(wrong("too few columns"));
         };
+        let (Some(distance), Ok(origin)) = (D::read(distance), origin.parse()) else {
+            return Err(wrong(&format!("not a {} and a day or `batch`", D::COLUMN.name)));
+        };
+        let (existing, check) = (existing.clone(), check.first().cloned());
         let claim = Claim { origin, existing, new: IdRank::from(0), distance, check, line };
-        self.next = Some((new, claim));
+        self.next = Some((new.clone(), claim));
         Ok(())
     }
 }
