@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Check, Class, Recipe, Signer, Sketcher};
-use crate::matches::Confirm;
+use crate::matches::{Confirm, Standing, Standings};
 
 /// A way to find near-duplicates: a recipe, a distance and a check, which together decide what a join finds.
 #[derive(Clone, Debug)]
@@ -130,24 +130,38 @@ impl<'m> MethodTexts<'m> {
         self.recipes.iter().any(|held| held.fingerprints[text as usize].is_some())
     }
 
-    /// Whether two texts match by a method, as a join decides: both have a fingerprint, the fingerprints are
-    /// of one class and near, and the check confirms them or cannot tell them apart.
+    /// Whether two texts match by a method: one of them can stand for the other one.
     pub fn is_near(&self, method: usize, one: u32, another: u32) -> bool {
+        self.standings(method, one, another).any()
+    }
+
+    /// How well each of two texts can stand for the other one by a method, as a join decides: both have a fingerprint,
+    /// the fingerprints are of one class and near, and the check confirms them or cannot tell them apart.
+    pub(super) fn standings(&self, method: usize, one: u32, another: u32) -> Standings {
         let Place { recipe, check } = self.places[method];
         let Method { distance: most, confirm, .. } = &self.methods[method];
         let fingerprint = |text: u32| self.recipes[recipe].fingerprints[text as usize];
         let (Some((bits, class)), Some((other_bits, other_class))) =
             (fingerprint(one), fingerprint(another))
         else {
-            return false;
+            return Standings::default();
         };
         let distance = (bits ^ other_bits).count_ones();
         if distance > *most || class != other_class {
-            return false;
+            return Standings::default();
         }
-        let (Some(confirm), Some(check)) = (confirm, check) else { return true };
+        let near = Standings::mutual(Standing::near(distance as u8));
+        let (Some(confirm), Some(check)) = (confirm, check) else { return near };
         let [one, another] = [one, another].map(|text| self.signature(check, text));
-        distance == 0 && one == another || confirm.confirms(one, another)
+        match distance == 0 && one == another {
+            true => near,
+            false => Standings::by(confirm, one, another, distance as u8),
+        }
+    }
+
+    /// Whether a method tells which of two texts holds the other one.
+    pub(super) fn has_direction(&self, method: usize) -> bool {
+        self.methods[method].confirm.is_some_and(|confirm| confirm.has_direction())
     }
 
     fn signature(&self, check: usize, text: u32) -> &[u8] {

@@ -6,7 +6,8 @@
 //! recipes, distances and checks, [`score_methods`] judges what a join by each would find. Thirds of length and
 //! languages are told apart by [`by_part`].
 //!
-//! Without labels, [planted] copies of a [sample](PageSample) of real pages are what should be found.
+//! Without labels, the text that is [lost](Loss) with what is dropped is what counts: of a [sample](PageSample) of real pages, and
+//! of [planted] copies of them.
 //!
 //! Start with [`Scores`]. Imports `fingerprint`, `synthetic`, `matches`, `lsh`, and what these import.
 //!
@@ -31,6 +32,7 @@ mod bootstrap;
 mod columns;
 mod in_parts;
 mod labels;
+mod loss;
 mod measure;
 mod memory_meter;
 mod method;
@@ -43,6 +45,7 @@ mod traits;
 pub use bands::{BANDS, Band, Similarity};
 pub use bootstrap::{Intervals, bootstrap};
 pub use labels::Labels;
+pub use loss::{Dropped, Loss, WHOLE};
 pub use measure::Measure;
 pub use memory_meter::{MemoryMeter, NEAR_PAIR_BYTES};
 pub use method::{Method, MethodTexts};

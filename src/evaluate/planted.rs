@@ -1,9 +1,8 @@
-//! Methods judged without labels: edited copies are planted beside real pages, and it is known of each
-//! whether it should be found.
+//! Methods judged without labels: by what is lost with the pages that they drop, of a sample of real pages, and of edited
+//! copies that are planted beside them.
 //!
-//! Each page gets one copy of each [edit](Edit). All methods also compare the real pages with each other: what they
-//! join there are near-duplicates of the corpus, or mistakes. The true similarity of two pages, and of a page and its copy, is
-//! the Jaccard similarity of their runs of words: unrelated pages of one language have many runs of characters in common.
+//! Each page gets one copy of each [edit](Edit). Of a page and its copy, how much of each text the other one has is known
+//! exactly, and so is whether one of both can go without loss. All methods also judge the real pages among each other.
 
 pub mod summary;
 #[cfg(test)]
@@ -17,17 +16,18 @@ use rand_chacha::ChaCha8Rng;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::in_parts::in_parts;
-use super::{MemoryMeter, Method, MethodTexts, NEAR_PAIR_BYTES, Page};
+use super::loss::{Loss, WHOLE, losses, run_sets};
+use super::{MemoryMeter, Method, MethodTexts, Page};
 use crate::error::{Error, Kind, Result};
 use crate::features::words::han_share;
 use crate::fingerprint::ShingleSet;
-use crate::fingerprint::check::word_run_set;
+use crate::fingerprint::check::held_run_set;
+use crate::matches::Standings;
 use crate::progress::{self, Activity};
 use crate::synthetic::Edit;
 
 /// The similarity by words from which two pages are alike: one cannot lend text to the other, since the copy
-/// might still be the same page, and methods that join them may be right. Unrelated pages have hardly a run
-/// of three words in common, and this is where the lowest of the [bands](super::BANDS) ends.
+/// might still be the same page. Unrelated pages have hardly a run of three words in common.
 const ALIKE: f64 = 0.3;
 
 /// How many pages are looked at to find one that can lend text.
@@ -49,21 +49,20 @@ pub struct PlantedPair {
     pub edit: Edit,
     /// How strongly, from 0 to 3.
     pub strength: usize,
-    /// The Jaccard similarity of their runs of words.
-    pub similarity: f64,
-    /// The methods that found it.
+    /// The share of one of both that the other one has; the greater of both shares.
+    pub held: f64,
+    /// The methods by which one of both goes.
     pub found_by: FoundBy,
+    /// The methods by which one of both goes of which the other one lacks more than a tenth.
+    pub lost_by: FoundBy,
 }
 
-/// Two pages of the sample that a method joins.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct JoinedPair {
-    /// Their numbers, the smaller one first.
-    pub pages: (u32, u32),
-    /// The Jaccard similarity of their runs of words.
-    pub similarity: f64,
-    /// The methods that join them.
-    pub found_by: FoundBy,
+impl PlantedPair {
+    /// Whether one of both can go without loss.
+    #[must_use]
+    pub fn can_go(&self) -> bool {
+        self.held >= WHOLE
+    }
 }
 
 /// What is judged.
@@ -85,8 +84,8 @@ pub struct PlantedEvaluation<'a> {
 pub struct PlantedScores {
     /// The planted copies, in the order of the pages and of [`Edit::ALL`].
     pub planted: Vec<PlantedPair>,
-    /// The pairs of pages that any method joins.
-    pub joined: Vec<JoinedPair>,
+    /// What each method drops of the pages.
+    pub losses: Vec<Loss>,
     /// How many pages there are.
     pub pages: usize,
     /// How many pages have no fingerprint by any method, such as pages without words. They got no copies.
@@ -104,12 +103,6 @@ impl FoundBy {
         let bit = |method| u32::from(is_near(method)) << method;
         FoundBy((0..methods).map(bit).sum())
     }
-
-    /// Whether no method is one of them.
-    #[must_use]
-    pub fn is_empty(self) -> bool {
-        self.0 == 0
-    }
 }
 
 impl<'a> PlantedEvaluation<'a> {
@@ -123,7 +116,7 @@ impl<'a> PlantedEvaluation<'a> {
                 .expected(format!("at most {MOST_METHODS}"))
                 .found(self.methods.len()));
         }
-        let sets = self.sets(&mut memory)?;
+        let sets = run_sets(self.pages, self.workers, &mut memory)?;
         let pairs = (self.pages.len() * Edit::ALL.len() * size_of::<PlantedPair>()) as u64;
         memory.take(pairs, "the planted copies")?;
         let mut planted = Vec::new();
@@ -133,23 +126,10 @@ impl<'a> PlantedEvaluation<'a> {
             planted.extend(part.0);
             texts.append(part.1);
         }
-        let joined = self.join(&texts, &sets, memory)?;
+        let losses = losses(&texts, self.methods.len(), &sets, self.workers, memory)?;
         let is_without = |&page: &u32| !texts.has_fingerprint(page);
         let without_fingerprint = (0..self.pages.len() as u32).filter(is_without).count() as u64;
-        Ok(PlantedScores { planted, joined, pages: self.pages.len(), without_fingerprint })
-    }
-
-    fn sets(self, memory: &mut MemoryMeter) -> Result<Vec<ShingleSet>> {
-        let parts = in_parts(self.pages.len(), self.workers, |pages| {
-            let set = |page: &Page| {
-                progress::tick(Activity::Working);
-                word_run_set(&page.text)
-            };
-            Ok(self.pages[pages].iter().map(set).collect::<Vec<_>>())
-        })?;
-        let sets: Vec<ShingleSet> = parts.into_iter().flatten().collect();
-        memory.take(sets.iter().map(ShingleSet::bytes).sum(), "the runs of words of the pages")?;
-        Ok(sets)
+        Ok(PlantedScores { planted, losses, pages: self.pages.len(), without_fingerprint })
     }
 
     /// The copies of some pages, and what the methods keep of the pages.
@@ -180,11 +160,28 @@ impl<'a> PlantedEvaluation<'a> {
                 };
                 texts.truncate(1);
                 texts.add(&copy)?;
-                let similarity = sets[at].jaccard(&word_run_set(&copy));
-                let found_by =
-                    FoundBy::of(self.methods.len(), |method| texts.is_near(method, 0, 1));
-                let page = at as u32;
-                planted.push(PlantedPair { page, edit, strength, similarity, found_by });
+                let [of_page, of_copy] = held(&sets[at], &held_run_set(&copy));
+                let goes: Vec<Option<f64>> = (0..self.methods.len())
+                    .map(|method| match texts.standings(method, 0, 1) {
+                        Standings { of_first: None, of_second: None } => None,
+                        Standings { of_first: Some(_), of_second: None } => Some(of_page),
+                        Standings { of_first: None, of_second: Some(_) } => Some(of_copy),
+                        // Each can stand for the other one: the shorter one goes, or without lengths the one that came later.
+                        _ if texts.has_direction(method) => Some(of_page.max(of_copy)),
+                        _ => Some(of_copy),
+                    })
+                    .collect();
+                let by = |goes_so: &dyn Fn(f64) -> bool| {
+                    FoundBy::of(goes.len(), |method| goes[method].is_some_and(goes_so))
+                };
+                planted.push(PlantedPair {
+                    page: at as u32,
+                    edit,
+                    strength,
+                    held: of_page.max(of_copy),
+                    found_by: by(&|_| true),
+                    lost_by: by(&|held| held < WHOLE),
+                });
                 progress::tick(Activity::Working);
             }
             self.done.fetch_add(1, Ordering::Relaxed);
@@ -210,30 +207,10 @@ impl<'a> PlantedEvaluation<'a> {
         }
         Some(others.find(|&other| is_han(other) == own).unwrap_or(first))
     }
+}
 
-    /// The pairs of pages that any method joins.
-    fn join(
-        self,
-        texts: &MethodTexts<'_>,
-        sets: &[ShingleSet],
-        memory: MemoryMeter,
-    ) -> Result<Vec<JoinedPair>> {
-        let most = memory.fits(NEAR_PAIR_BYTES);
-        let mut joined = Vec::new();
-        for one in 0..self.pages.len() as u32 {
-            for another in one + 1..self.pages.len() as u32 {
-                let found_by =
-                    FoundBy::of(self.methods.len(), |method| texts.is_near(method, one, another));
-                if !found_by.is_empty() {
-                    let similarity = sets[one as usize].jaccard(&sets[another as usize]);
-                    joined.push(JoinedPair { pages: (one, another), similarity, found_by });
-                }
-            }
-            progress::tick(Activity::Working);
-            if joined.len() as u64 > most {
-                return Err(memory.exceeded("the near pairs of the sample"));
-            }
-        }
-        Ok(joined)
-    }
+/// The share of each of two sets that the other one has.
+fn held(one: &ShingleSet, another: &ShingleSet) -> [f64; 2] {
+    let shared = one.shared(another) as f64;
+    [one, another].map(|set| shared / set.len().max(1) as f64)
 }

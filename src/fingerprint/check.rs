@@ -68,6 +68,7 @@ use simhash::CharacterSimHash;
 use word_minhash::WordMinHash;
 use word_overlap::WordOverlap;
 
+pub use held::held_run_set;
 pub(crate) use maker::{NORMALISE, NORMALISE_WORDS};
 pub use share::Share;
 pub use shingles::word_run_set;

@@ -54,7 +54,19 @@ impl ShingleSet {
 
     /// The Jaccard similarity |A ∩ B| / |A ∪ B| (Broder 1997) of two sets, 1 if both are empty.
     pub fn jaccard(&self, other: &ShingleSet) -> f64 {
-        let mut shared = 0_u64;
+        let shared = self.shared(other);
+        let all = self.len() + other.len() - shared;
+        if all == 0 { 1.0 } else { shared as f64 / all as f64 }
+    }
+
+    /// The share of this set that `other` has (the containment of Broder 1997); of an empty set, nothing.
+    pub fn held_by(&self, other: &ShingleSet) -> f64 {
+        self.shared(other) as f64 / self.len().max(1) as f64
+    }
+
+    /// How many shingles both sets have.
+    pub fn shared(&self, other: &ShingleSet) -> usize {
+        let mut shared = 0;
         let mut rest = &other.hashes[..];
         for hash in &self.hashes {
             while let [first, tail @ ..] = rest
@@ -62,10 +74,9 @@ impl ShingleSet {
             {
                 rest = tail;
             }
-            shared += u64::from(rest.first() == Some(hash));
+            shared += usize::from(rest.first() == Some(hash));
         }
-        let all = (self.len() + other.len()) as u64 - shared;
-        if all == 0 { 1.0 } else { shared as f64 / all as f64 }
+        shared
     }
 }
 
@@ -81,7 +92,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn jaccard_is_its_definition(
+        fn shares_are_their_definitions(
             one in prop::collection::vec(0..40_u64, 0..60),
             two in prop::collection::vec(0..40_u64, 0..60),
         ) {
@@ -91,6 +102,8 @@ mod tests {
             let all = one.union(&two).count();
             let exact = if all == 0 { 1.0 } else { shared as f64 / all as f64 };
             prop_assert_eq!(a.jaccard(&b), exact);
+            prop_assert_eq!(a.shared(&b), shared);
+            prop_assert!((a.held_by(&b) * one.len() as f64 - shared as f64).abs() < 1e-9);
             prop_assert_eq!((a.len(), a.is_empty()), (one.len(), one.is_empty()));
         }
     }

@@ -28,12 +28,12 @@ pub(crate) type Turn = (bool, i64);
 
 /// A class of lengths: those within a tenth count as one. Longer texts have greater classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct LengthClass(u16);
+pub(crate) struct LengthClass(u16);
 
 impl LengthClass {
     /// The class of a text of so many runs. Each class begins a tenth above the beginning of the class before, and at
     /// least one run above.
-    pub(super) fn of(runs: u64) -> LengthClass {
+    pub(crate) fn of(runs: u64) -> LengthClass {
         static BEGINNINGS: LazyLock<Vec<u64>> = LazyLock::new(|| {
             let next = |&begin: &u64| begin.checked_add((begin / 10).max(1));
             std::iter::successors(Some(0), next).collect()

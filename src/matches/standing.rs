@@ -43,7 +43,7 @@ impl Standing {
     }
 
     /// A page at this distance of which nothing else is known.
-    pub(super) fn near(distance: u8) -> Standing {
+    pub(crate) fn near(distance: u8) -> Standing {
         Standing { distance, ..Standing::SAME }
     }
 
@@ -137,7 +137,7 @@ impl Standings {
     }
 
     /// Whether one page can stand for the other one.
-    pub(super) fn any(self) -> bool {
+    pub(crate) fn any(self) -> bool {
         self.of_first.is_some() || self.of_second.is_some()
     }
 

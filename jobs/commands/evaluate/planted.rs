@@ -1,12 +1,11 @@
-//! What `evaluate --sweep` without labels prints: how many planted copies each method found, and what to do
-//! next.
+//! What `evaluate --sweep` without labels prints: what each method drops, what is lost with it, and what to do next.
 
 use std::io::{self, Write};
 
 use dupsieve::evaluate::choice::cheapest;
 use dupsieve::evaluate::planted::PlantedScores;
 use dupsieve::evaluate::planted::summary::Summary;
-use dupsieve::evaluate::{BANDS, Band, Method, Page};
+use dupsieve::evaluate::{Band, Dropped, Method, Page, WHOLE};
 use dupsieve::synthetic::Edit;
 use serde_json::{Value, json};
 
@@ -15,10 +14,7 @@ use super::methods::{Source, legend, parts};
 /// How many characters a bar has.
 const BAR: usize = 8;
 
-/// The similarity by words from which a pair is not named: such pages have nearly all runs of words in common.
-const CLEAR: f64 = 0.9;
-
-/// How many of the least alike pairs are named.
+/// How many of the pages that lose most are named.
 const NAMED: usize = 3;
 
 /// What is printed.
@@ -47,15 +43,10 @@ impl Report<'_> {
             json!({ "from": from, "to": to, "positives": positives, "found": found })
         };
         let methods = self.methods.iter().enumerate().map(|(at, method)| {
-            let edges = BANDS.windows(2).map(|edge| (edge[0], edge[1]));
-            let joined = edges.zip(self.scores.joined(at));
-            let joined =
-                joined.map(|((from, to), pairs)| json!({ "from": from, "to": to, "pairs": pairs }));
             let mut object = parts(method);
             object["summary"] = json!(self.scores.summary(at));
             object["f1"] = self.scores.summary(at).f1().into();
             object["bands"] = self.scores.bands(at).into_iter().map(band).collect();
-            object["joined"] = joined.collect();
             object["edits"] = each.clone().map(|(edit, it)| of_strength(at, edit, it)).collect();
             object
         });
@@ -98,9 +89,9 @@ impl Report<'_> {
             writeln!(out, "{without} pages got no copies: they have no words to compare.\n")?;
         }
         writeln!(out, "{}", legend(self.methods))?;
-        self.by_similarity(&mut out)?;
+        self.by_held(&mut out)?;
         self.by_edit(&mut out)?;
-        self.by_joined(&mut out)?;
+        self.own_pages(&mut out)?;
         self.next(&mut out)
     }
 
@@ -127,13 +118,13 @@ impl Report<'_> {
         writeln!(out)
     }
 
-    fn by_similarity(&self, out: &mut impl Write) -> io::Result<()> {
+    fn by_held(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(
             out,
-            "Share of the copies found, by similarity: how much of the text page and copy have in common,\n\
-             in runs of three characters. 1 is all."
+            "Of a page and its copy one is dropped: in this share of the pairs, by how much of its text the other one has, in\n\
+             runs of three words. From .9 on more is better: nothing is lost. Below, less is better."
         )?;
-        self.head("similarity", "copies", out)?;
+        self.head("held", "pairs", out)?;
         let methods: Vec<_> =
             (0..self.methods.len()).map(|method| self.scores.bands(method)).collect();
         for (at, band) in methods[0].iter().enumerate().rev() {
@@ -146,10 +137,10 @@ impl Report<'_> {
     fn by_edit(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(
             out,
-            "Share of the copies found, by what was done to them, in four strengths. A template keeps the\n\
-             frame of a page around the text of another: it is another page, and less is better."
+            "The same by what was done to the copy, in four strengths. A template keeps the frame of a page around the text\n\
+             of another page: less is better."
         )?;
-        self.head("edit", "copies", out)?;
+        self.head("edit", "pairs", out)?;
         for edit in Edit::ALL {
             let copies = self.scores.of_edit(0, edit).0;
             if copies > 0 {
@@ -164,81 +155,79 @@ impl Report<'_> {
         writeln!(out)
     }
 
-    fn by_joined(&self, out: &mut impl Write) -> io::Result<()> {
-        let pairs = self.pages.len() * (self.pages.len() - 1) / 2;
+    fn own_pages(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(
             out,
-            "Pairs of your own pages that are joined, of {pairs} in the sample, by similarity: here how many of\n\
-             their runs of three words are the same. Those of high similarity are near-duplicates that you\n\
-             have; those below .3 are probably wrong."
+            "Your own pages, without the copies. A page could go without loss if a page that stays has .9 of its text.\n\
+             A page is missed if it stays though another page that stays has .95 of it."
         )?;
-        self.head("similarity", "", out)?;
-        let joined: Vec<_> =
-            (0..self.methods.len()).map(|method| self.scores.joined(method)).collect();
-        for (at, edge) in BANDS.windows(2).enumerate().rev() {
-            write!(out, "{:<16}{:>8}", format!("{} to {}", edge[0], edge[1]), "")?;
-            joined.iter().try_for_each(|joined| write!(out, "   {:<13}", joined[at]))?;
-            writeln!(out)?;
-        }
+        self.head("own pages", "", out)?;
+        let sums: Vec<Summary> =
+            (0..self.methods.len()).map(|method| self.scores.summary(method)).collect();
+        let mut row = |name: &str, figure: &dyn Fn(&Summary) -> String| {
+            write!(out, "{name:<24}")?;
+            sums.iter().try_for_each(|sum| write!(out, "   {:<13}", figure(sum)))?;
+            writeln!(out)
+        };
+        row("could go", &|sum| sum.could_go.to_string())?;
+        row("dropped", &|sum| sum.dropped.to_string())?;
+        row("  over a tenth lost", &|sum| sum.over_tenth.to_string())?;
+        row("  text lost with them", &|sum| format!("{:.4}", sum.lost))?;
+        row("missed", &|sum| sum.missed.to_string())?;
         writeln!(out)
     }
 
     fn next(&self, out: &mut impl Write) -> io::Result<()> {
         let best = self.recommended();
         let method = &self.methods[best];
-        let sum = self.scores.summary(best);
-        let Summary { copies, copies_found, templates, templates_found, joined, joined_unlike } =
-            sum;
+        let Summary { copies, copies_dropped, copies_lost, dropped, over_tenth, could_go, .. } =
+            self.scores.summary(best);
         writeln!(
             out,
-            "Use {}. It finds {copies_found} of {copies} copies, and wrongly joins {templates_found} of \
-             {templates} templates.\nOf your own pages it joins {joined} pairs, {joined_unlike} of them with a \
-             similarity below .3.\nTo choose, these count as wrong. Their number grows with the square of the \
-             sample, so compare\nonly samples of one size.",
+            "Use {}. Of {copies} planted pairs of which one page can go without loss, it drops a page of {copies_dropped}.\n\
+             With a loss of more than a tenth it drops a page of {copies_lost} pairs. Of your own pages it drops {dropped}, of \
+             which {over_tenth}\nlose more than a tenth; {could_go} could go without loss.",
             method.name
         )?;
         let missed = self.scores.missed(best);
         let missed: Vec<String> =
             missed.into_iter().map(|(edit, at)| described(edit, at)).collect();
         if !missed.is_empty() {
-            writeln!(out, "It misses most copies with {}.", missed.join(", or "))?;
+            writeln!(out, "It leaves most pairs whole with {}.", missed.join(", or "))?;
         }
         self.costlier(best, out)?;
-        self.least_alike(best, out)?;
+        self.worst(best, out)?;
         match self.sources[best].lines(method) {
             Some(lines) => write!(out, "\nin a configuration file this is:\n\n{lines}"),
             None => writeln!(out, "\nYour configuration file says so already."),
         }
     }
 
-    /// Names the pairs of pages that a method joins and that are least alike.
-    fn least_alike(&self, method: usize, out: &mut impl Write) -> io::Result<()> {
-        let mut unlike: Vec<_> =
-            self.scores.joined.iter().filter(|pair| pair.found_by.contains(method)).collect();
-        unlike.retain(|pair| pair.similarity < CLEAR);
-        unlike.sort_unstable_by(|a, b| a.similarity.total_cmp(&b.similarity));
-        if !unlike.is_empty() {
+    /// Names the pages that lose most.
+    fn worst(&self, method: usize, out: &mut impl Write) -> io::Result<()> {
+        let mut lossy: Vec<_> = self.scores.losses[method].dropped.clone();
+        lossy.retain(|dropped| dropped.held < WHOLE);
+        lossy.sort_unstable_by(|a, b| a.held.total_cmp(&b.held));
+        if !lossy.is_empty() {
             writeln!(
                 out,
-                "Of the pairs that it joins, these are least alike. Look whether they belong together:"
+                "These pages would lose most. Each stands beside the page that stays, with the share held:"
             )?;
         }
-        for pair in unlike.iter().take(NAMED) {
-            let [one, another] =
-                [pair.pages.0, pair.pages.1].map(|page| &self.pages[page as usize].id);
-            writeln!(out, "    {:.3}  {one}  {another}", pair.similarity)?;
+        for Dropped { page, of, held, .. } in lossy.into_iter().take(NAMED) {
+            let [page, of] = [page, of].map(|page| &self.pages[page as usize].id);
+            writeln!(out, "    {held:.3}  {page}  {of}")?;
         }
         Ok(())
     }
 
-    /// Says what a costlier preset finds, if there is one.
+    /// Says what a costlier preset drops, if there is one.
     fn costlier(&self, best: usize, out: &mut impl Write) -> io::Result<()> {
         let Some(Source::Preset(preset)) = self.sources.get(best + 1) else { return Ok(()) };
-        let found = self.scores.summary(best + 1).copies_found;
-        let templates = self.scores.summary(best + 1).templates_found;
+        let Summary { copies_dropped, copies_lost, .. } = self.scores.summary(best + 1);
         writeln!(
             out,
-            "{preset} finds {found} copies and joins {templates} templates, and costs more: see \
+            "{preset} drops a page of {copies_dropped} of these pairs and of {copies_lost} with loss, and costs more: see \
              `dupsieve plan --preset {preset}`."
         )
     }

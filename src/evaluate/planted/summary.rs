@@ -2,41 +2,45 @@
 
 use serde::Serialize;
 
-use super::{ALIKE, PlantedPair, PlantedScores};
-use crate::evaluate::bands::{BANDS, Band, band_of, bands};
+use super::{PlantedPair, PlantedScores};
+use crate::evaluate::bands::{Band, bands};
 use crate::evaluate::scores::share;
 use crate::synthetic::Edit;
 
 /// What a method makes of a sample.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
-    /// Edited copies that are the same page.
+    /// Planted pairs of which one page can go without loss.
     pub copies: u64,
-    /// Those of them that were found.
-    pub copies_found: u64,
-    /// Copies that are another page in the frame of the same template.
-    pub templates: u64,
-    /// Those of them that were found, wrongly.
-    pub templates_found: u64,
-    /// Pairs of pages of the sample that are joined.
-    pub joined: u64,
-    /// Those of them with a similarity by words below .3, which are probably wrong.
-    pub joined_unlike: u64,
+    /// Those of them of which one page goes, without loss.
+    pub copies_dropped: u64,
+    /// Planted pairs of which a page goes with a loss of more than a tenth.
+    pub copies_lost: u64,
+    /// Pages of the sample that go.
+    pub dropped: u64,
+    /// Those of them that lose more than a tenth of their text.
+    pub over_tenth: u64,
+    /// The share of the text of the pages of the sample that go, in runs of three words, that the pages in their places lack.
+    pub lost: f64,
+    /// Pages of the sample that could go without loss.
+    pub could_go: u64,
+    /// Pages of the sample that stay though another page that stays has .95 of them.
+    pub missed: u64,
 }
 
 impl Summary {
-    /// The harmonic mean of the share of the copies that was found and the share of what was found that is
-    /// right, where pairs of unlike pages count as wrong. Their number grows with the square of the number of
-    /// pages, that of copies with the number: only samples of one size can be compared.
+    /// The harmonic mean of two shares: of what could go without loss, how much goes; and of what goes, how much goes without
+    /// loss. Planted pairs and pages of the sample count alike.
     #[must_use]
     pub fn f1(self) -> f64 {
-        let wrong = self.templates_found + self.joined_unlike;
-        share(2 * self.copies_found, self.copies_found + wrong + self.copies).unwrap_or(0.0)
+        let safe = self.copies_dropped + (self.dropped - self.over_tenth);
+        let goes = safe + self.copies_lost + self.over_tenth;
+        share(2 * safe, goes + self.copies + self.could_go).unwrap_or(0.0)
     }
 }
 
 impl PlantedScores {
-    /// How many copies of this edit there are, and how many of them a method found.
+    /// How many copies of this edit there are, and of how many of them and their pages a method drops one.
     #[must_use]
     pub fn of_edit(&self, method: usize, edit: Edit) -> (u64, u64) {
         self.count(method, |pair| pair.edit == edit)
@@ -54,19 +58,20 @@ impl PlantedScores {
         })
     }
 
-    /// The edits that keep the page and of which a method misses more than half of the copies, each with its
-    /// least strength of which that is so.
+    /// The edits after which one page could go without loss, and of which a method misses more than half of these pairs, each
+    /// with its least strength of which that is so.
     #[must_use]
     pub fn missed(&self, method: usize) -> Vec<(Edit, usize)> {
         let is_missed = |edit, strength| {
-            let (planted, found) = self.of_strength(method, edit, strength);
-            2 * found < planted
+            let is_it = |pair: &PlantedPair| (pair.edit, pair.strength) == (edit, strength);
+            let (could_go, found) = self.count(method, |pair| is_it(pair) && pair.can_go());
+            2 * found < could_go
         };
         let first = |edit: Edit| {
             let strength = (0..Edit::STRENGTHS).find(|&strength| is_missed(edit, strength))?;
             Some((edit, strength))
         };
-        Edit::ALL.into_iter().filter(|edit| edit.keeps_page()).filter_map(first).collect()
+        Edit::ALL.into_iter().filter_map(first).collect()
     }
 
     /// How many copies were not planted, because a page was too short for an edit, has no words, or none
@@ -76,42 +81,31 @@ impl PlantedScores {
         self.pages * Edit::ALL.len() - self.planted.len()
     }
 
-    /// What a method found of the copies that are the same page, by their similarity. Bands without a copy
-    /// are left out.
+    /// Of how many planted pairs one page goes, by how much of the one the other one has. Bands without a pair are left out.
     #[must_use]
     pub fn bands(&self, method: usize) -> Vec<Band> {
-        let same = self.planted.iter().filter(|pair| pair.edit.keeps_page());
-        bands(same.map(|pair| (pair.similarity, pair.found_by.contains(method))))
+        bands(self.planted.iter().map(|pair| (pair.held, pair.found_by.contains(method))))
     }
 
     /// What the method makes of the sample as a whole.
     #[must_use]
     pub fn summary(&self, method: usize) -> Summary {
-        let mut sum = Summary::default();
-        for pair in &self.planted {
-            let found = u64::from(pair.found_by.contains(method));
-            let (planted, counted) = match pair.edit.keeps_page() {
-                true => (&mut sum.copies, &mut sum.copies_found),
-                false => (&mut sum.templates, &mut sum.templates_found),
-            };
-            *planted += 1;
-            *counted += found;
+        let loss = &self.losses[method];
+        let count = |counts: &dyn Fn(&PlantedPair) -> bool| {
+            self.planted.iter().filter(|pair| counts(pair)).count() as u64
+        };
+        let goes = |pair: &PlantedPair| pair.found_by.contains(method);
+        let is_lost = |pair: &PlantedPair| pair.lost_by.contains(method);
+        Summary {
+            copies: count(&|pair| pair.can_go()),
+            copies_dropped: count(&|pair| pair.can_go() && goes(pair) && !is_lost(pair)),
+            copies_lost: count(&is_lost),
+            dropped: loss.dropped.len() as u64,
+            over_tenth: loss.over_tenth(),
+            lost: loss.lost(),
+            could_go: loss.could_go,
+            missed: loss.missed,
         }
-        let by_method = self.joined.iter().filter(|pair| pair.found_by.contains(method));
-        for pair in by_method {
-            sum.joined += 1;
-            sum.joined_unlike += u64::from(pair.similarity < ALIKE);
-        }
-        sum
-    }
-
-    /// How many pairs of pages a method joins, in each [band](BANDS) of similarity.
-    #[must_use]
-    pub fn joined(&self, method: usize) -> Vec<u64> {
-        let mut counts = vec![0; BANDS.len() - 1];
-        let by_method = self.joined.iter().filter(|pair| pair.found_by.contains(method));
-        by_method.for_each(|pair| counts[band_of(pair.similarity)] += 1);
-        counts
     }
 }
 
@@ -119,32 +113,48 @@ impl PlantedScores {
 mod tests {
     use super::super::FoundBy;
     use super::*;
+    use crate::evaluate::loss::{Dropped, Loss};
 
     #[test]
-    fn what_is_missed_is_counted_by_edit_and_strength() {
-        let pair = |edit, strength, found| PlantedPair {
+    fn what_is_missed_and_what_is_lost_is_counted() {
+        let pair = |edit, strength, held, found, lost| PlantedPair {
             page: 0,
             edit,
             strength,
-            similarity: 0.5,
+            held,
             found_by: FoundBy(found),
+            lost_by: FoundBy(lost),
         };
         let planted = vec![
-            pair(Edit::Typo, 1, 0b01),
-            pair(Edit::Typo, 1, 0b00),
-            pair(Edit::Typo, 2, 0b00),
-            pair(Edit::Typo, 3, 0b00),
-            pair(Edit::Date, 0, 0b01),
-            pair(Edit::Template, 0, 0b00),
+            pair(Edit::Typo, 1, 0.95, 0b01, 0b00),
+            pair(Edit::Typo, 1, 0.95, 0b00, 0b00),
+            pair(Edit::Typo, 2, 0.9, 0b00, 0b00),
+            pair(Edit::Typo, 3, 0.5, 0b00, 0b00),
+            pair(Edit::Date, 0, 1.0, 0b01, 0b00),
+            pair(Edit::Template, 0, 0.4, 0b01, 0b01),
         ];
-        let scores = PlantedScores { planted, joined: vec![], pages: 2, without_fingerprint: 0 };
-        assert_eq!(scores.missed(0), [(Edit::Typo, 2)], "one of two is half");
+        let goes = |held| Dropped { page: 0, of: 1, held, runs: 10 };
+        let first = Loss { dropped: vec![goes(1.0), goes(0.8)], could_go: 3, missed: 1 };
+        let losses = vec![first, Loss { could_go: 3, ..Loss::default() }];
+        let scores = PlantedScores { planted, losses, pages: 2, without_fingerprint: 0 };
+        assert_eq!(
+            scores.missed(0),
+            [(Edit::Typo, 2)],
+            "one of two is half, and what cannot go is not missed"
+        );
         assert_eq!(scores.missed(1), [(Edit::Typo, 1), (Edit::Date, 0)]);
         assert_eq!(scores.of_strength(0, Edit::Typo, 1), (2, 1));
         assert_eq!(scores.of_edit(0, Edit::Typo), (4, 1));
         assert_eq!(scores.left_out(), 2 * 8 - 6);
+        let found: Vec<_> =
+            scores.bands(0).iter().map(|it| (it.from, it.positives, it.found)).collect();
+        assert_eq!(found, [(0.3, 1, 1), (0.5, 1, 0), (0.9, 1, 0), (0.95, 3, 2)]);
         let summary = scores.summary(0);
-        assert_eq!((summary.copies, summary.copies_found, summary.templates), (5, 2, 1));
-        assert_eq!(summary.f1(), 4.0 / 7.0);
+        assert_eq!((summary.copies, summary.copies_dropped, summary.copies_lost), (4, 2, 1));
+        assert_eq!((summary.dropped, summary.over_tenth, summary.could_go), (2, 1, 3));
+        assert!((summary.lost - 0.1).abs() < 1e-9);
+        // Three of five go rightly, of seven that could.
+        assert_eq!(summary.f1(), 6.0 / 12.0);
+        assert_eq!(scores.summary(1).f1(), 0.0);
     }
 }

@@ -1,6 +1,7 @@
 //! Planted copies against their definition: made, compared and joined one by one.
 
 use super::*;
+use crate::evaluate::loss::Dropped;
 use crate::fingerprint::Recipe;
 use crate::synthetic::DocumentGenerator;
 
@@ -38,7 +39,7 @@ fn each_copy_is_compared_with_its_page_and_each_page_with_each() {
         let [one, two] = texts.map(|text| sketchers[method].text(text).unwrap().unwrap());
         (one ^ two).count_ones() <= methods[method].distance
     };
-    let sets: Vec<ShingleSet> = pages.iter().map(|page| word_run_set(&page.text)).collect();
+    let sets: Vec<ShingleSet> = pages.iter().map(|page| held_run_set(&page.text)).collect();
     // The copies are made again, by the definition.
     let mut planted = scores.planted.iter();
     for (at, page) in pages.iter().enumerate() {
@@ -53,27 +54,31 @@ fn each_copy_is_compared_with_its_page_and_each_page_with_each() {
             };
             let pair = planted.next().unwrap();
             assert_eq!((pair.page, pair.edit, pair.strength), (at as u32, edit, strength));
-            let similarity = word_run_set(&page.text).jaccard(&word_run_set(&copy));
-            assert_eq!(pair.similarity, similarity);
+            let [whole, changed] = [held_run_set(&page.text), held_run_set(&copy)];
+            let of_copy = changed.held_by(&whole);
+            assert_eq!(pair.held, of_copy.max(whole.held_by(&changed)));
             for method in 0..2 {
                 let expected = near(method, [&page.text, &copy]);
                 assert_eq!(pair.found_by.contains(method), expected, "{edit}");
+                // Fingerprints have no direction: the copy goes.
+                assert_eq!(pair.lost_by.contains(method), expected && of_copy < WHOLE, "{edit}");
             }
         }
     }
     assert!(planted.next().is_none() && scores.planted.len() > 100);
-    let mut joined = scores.joined.iter();
-    for one in 0..24 {
-        for two in one + 1..24 {
-            let found = [0, 1].map(|it| near(it, [one, two].map(|page| &*pages[page].text)));
-            if found != [false; 2] {
-                let pair = joined.next().unwrap();
-                assert_eq!(pair.pages, (one as u32, two as u32));
-                assert_eq!([0, 1].map(|method| pair.found_by.contains(method)), found);
+    for method in 0..2 {
+        let mut kept: Vec<usize> = Vec::new();
+        let mut dropped = Vec::new();
+        for page in 0..24 {
+            match kept.iter().find(|&&of| near(method, [page, of].map(|it| &*pages[it].text))) {
+                Some(&of) => dropped.push((page as u32, of as u32)),
+                None => kept.push(page),
             }
         }
+        let goes = |it: &Dropped| (it.page, it.of);
+        assert_eq!(scores.losses[method].dropped.iter().map(goes).collect::<Vec<_>>(), dropped);
+        assert!(dropped.contains(&(23, 0)));
     }
-    assert!(joined.next().is_none() && scores.summary(0).joined >= 1);
 }
 
 #[test]
@@ -99,7 +104,7 @@ fn a_lender_is_unlike_of_the_same_language_and_long_enough() {
     let done = AtomicU64::new(0);
     let evaluation =
         PlantedEvaluation { pages: &pages, methods: &[], seed: 9, workers: 1, done: &done };
-    let sets: Vec<ShingleSet> = pages.iter().map(|page| word_run_set(&page.text)).collect();
+    let sets: Vec<ShingleSet> = pages.iter().map(|page| held_run_set(&page.text)).collect();
     let is_han = |page: usize| han_share(&pages[page].text) >= 0.5;
     let mut same = 0;
     for at in 0..pages.len() {

@@ -20,9 +20,15 @@ use crate::fingerprint::distinct::Distinct;
 use crate::fingerprint::minhash::{self, MinHash};
 use crate::fingerprint::normal_form::Normaliser;
 use crate::fingerprint::page_time::PageClock;
+use crate::fingerprint::shingle_set::ShingleSet;
 
 /// The bytes before the slots: the number of runs.
 pub(super) const HEAD_BYTES: usize = 2;
+
+/// The set of the runs of a text, by which it is known exactly how much of a text another text holds.
+pub fn held_run_set(text: &str) -> ShingleSet {
+    ShingleSet::gather(|add| held_runs::each(text, &mut held_runs::Buffer::default(), add))
+}
 
 /// Makes signatures of the set of runs of a text.
 #[derive(Debug)]

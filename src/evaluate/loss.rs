@@ -1,0 +1,246 @@
+//! What the methods would drop of a few thousand pages whose texts are at hand, and what is lost with it: by the definition, exactly.
+//!
+//! A text is its [set of runs of three words](held_run_set). A page can go without loss if a page that stays holds nine
+//! tenths of its runs. The pages are taken longest first; that is how many of them [could go](Loss::could_go).
+
+use std::cmp::Reverse;
+
+use super::in_parts::in_parts;
+use super::{MemoryMeter, MethodTexts, NEAR_PAIR_BYTES, Page};
+use crate::error::Result;
+use crate::fingerprint::ShingleSet;
+use crate::fingerprint::check::held_run_set;
+use crate::matches::LengthClass;
+use crate::progress::{self, Activity};
+
+/// The share of a page that the page that stays must hold, so that nothing counts as lost.
+pub const WHOLE: f64 = 0.9;
+
+/// The share from which a page that stays should have gone.
+const MISSED: f64 = 0.95;
+
+/// The sets of runs of some pages.
+pub(super) fn run_sets(
+    pages: &[Page],
+    workers: usize,
+    memory: &mut MemoryMeter,
+) -> Result<Vec<ShingleSet>> {
+    let parts = in_parts(pages.len(), workers, |part| {
+        let set = |page: &Page| {
+            progress::tick(Activity::Working);
+            held_run_set(&page.text)
+        };
+        Ok(pages[part].iter().map(set).collect::<Vec<_>>())
+    })?;
+    let sets: Vec<ShingleSet> = parts.into_iter().flatten().collect();
+    memory.take(sets.iter().map(ShingleSet::bytes).sum(), "the runs of words of the pages")?;
+    Ok(sets)
+}
+
+/// A page that a method drops.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dropped {
+    /// The number of the page.
+    pub page: u32,
+    /// The number of the page that stays in its place.
+    pub of: u32,
+    /// The share of the runs of the page that the page that stays has.
+    pub held: f64,
+    /// How many distinct runs the page has.
+    pub runs: u64,
+}
+
+/// What a method drops of the pages, and what it leaves.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Loss {
+    /// The pages that go.
+    pub dropped: Vec<Dropped>,
+    /// How many pages could go without loss.
+    pub could_go: u64,
+    /// How many pages stay though another page that stays has .95 of their runs. Of two pages that hold each other, one counts.
+    pub missed: u64,
+}
+
+impl Loss {
+    /// How many pages go of which more than a tenth is lost.
+    #[must_use]
+    pub fn over_tenth(&self) -> u64 {
+        self.dropped.iter().filter(|dropped| dropped.held < WHOLE).count() as u64
+    }
+
+    /// The share of all runs of the pages that go which the pages in their places lack; 0 of no page.
+    #[must_use]
+    pub fn lost(&self) -> f64 {
+        let runs: f64 = self.dropped.iter().map(|dropped| dropped.runs as f64).sum();
+        let lost = |dropped: &Dropped| (1.0 - dropped.held) * dropped.runs as f64;
+        self.dropped.iter().map(lost).sum::<f64>() / runs.max(1.0)
+    }
+}
+
+/// What each of so many methods drops of the pages with these sets.
+pub(super) fn losses(
+    texts: &MethodTexts<'_>,
+    methods: usize,
+    sets: &[ShingleSet],
+    workers: usize,
+    memory: MemoryMeter,
+) -> Result<Vec<Loss>> {
+    let holders = holders(sets, workers, memory)?;
+    let could_go = could_go(sets, &holders);
+    let loss = |method| {
+        let favours = verdicts(texts, method, sets);
+        let stays = |page: u32| favours[page as usize].is_none();
+        let numbered = (0..).zip(&favours);
+        let dropped = numbered.filter_map(|(page, favour)| {
+            let of = (*favour)?;
+            let set = &sets[page as usize];
+            let held = set.held_by(&sets[of as usize]);
+            Some(Dropped { page, of, held, runs: set.len() as u64 })
+        });
+        let is_missed = |&page: &u32| {
+            let rank = |page: u32| (sets[page as usize].len(), Reverse(page));
+            let own = holders[page as usize].iter();
+            let mut better =
+                own.filter(|(other, held)| *held >= MISSED && rank(*other) > rank(page));
+            stays(page) && better.any(|(other, _)| stays(*other))
+        };
+        let missed = (0..sets.len() as u32).filter(is_missed).count() as u64;
+        Loss { dropped: dropped.collect(), could_go, missed }
+    };
+    Ok((0..methods).map(loss).collect())
+}
+
+/// In favour of which page each page goes, if it goes: the keep rule, page by page.
+fn verdicts(texts: &MethodTexts<'_>, method: usize, sets: &[ShingleSet]) -> Vec<Option<u32>> {
+    let mut order: Vec<u32> = (0..sets.len() as u32).collect();
+    if texts.has_direction(method) {
+        order.sort_by_key(|&page| Reverse(LengthClass::of(sets[page as usize].len() as u64)));
+    }
+    let mut favours = vec![None; sets.len()];
+    let mut kept: Vec<u32> = Vec::new();
+    for page in order {
+        let standings = kept
+            .iter()
+            .filter_map(|&other| Some((texts.standings(method, page, other).of_first?, other)));
+        match standings.min() {
+            Some((_, other)) => favours[page as usize] = Some(other),
+            None => kept.push(page),
+        }
+        progress::tick(Activity::Working);
+    }
+    favours
+}
+
+/// For each page, the pages that hold nine tenths of its runs, and the shares that they hold.
+fn holders(
+    sets: &[ShingleSet],
+    workers: usize,
+    memory: MemoryMeter,
+) -> Result<Vec<Vec<(u32, f64)>>> {
+    let most = memory.fits(NEAR_PAIR_BYTES) / workers.max(1) as u64;
+    let parts = in_parts(sets.len(), workers, |part| {
+        let mut found = 0;
+        let mut holders = Vec::new();
+        for page in part {
+            let set = &sets[page];
+            let longer = |other: &ShingleSet| other.len() as f64 >= WHOLE * set.len() as f64;
+            let others = (0..).zip(sets).filter(|(other, it)| *other != page as u32 && longer(it));
+            let held = others.map(|(other, it)| (other, set.held_by(it)));
+            let own: Vec<(u32, f64)> = held.filter(|(_, held)| *held >= WHOLE).collect();
+            found += own.len() as u64;
+            if found > most {
+                return Err(memory.exceeded("the pages that hold pages of the sample"));
+            }
+            holders.push(own);
+            progress::tick(Activity::Working);
+        }
+        Ok(holders)
+    })?;
+    Ok(parts.into_iter().flatten().collect())
+}
+
+/// How many pages could go without loss, the longest taken first.
+fn could_go(sets: &[ShingleSet], holders: &[Vec<(u32, f64)>]) -> u64 {
+    let mut order: Vec<usize> = (0..sets.len()).collect();
+    order.sort_by_key(|&page| Reverse(sets[page].len()));
+    let mut stays = vec![false; sets.len()];
+    for page in order {
+        stays[page] = !holders[page].iter().any(|(other, _)| stays[*other as usize]);
+    }
+    stays.into_iter().filter(|stays| !stays).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::Method;
+    use crate::fingerprint::Recipe;
+    use crate::matches::Confirm;
+
+    fn words(from: usize, to: usize) -> String {
+        // Digits count for the check alone.
+        let letter = |at: usize| char::from(b'a' + (at % 26) as u8);
+        let word = |at: usize| [letter(at / 676), letter(at / 26), letter(at), ' '];
+        (from..to).flat_map(word).collect()
+    }
+
+    /// Five pages: a page, a longer one that holds it, one that holds the half of it, a copy of the first one, and a stranger.
+    fn pages() -> Vec<Page> {
+        let texts =
+            [words(0, 200), words(0, 260), words(100, 290), words(0, 200), words(900, 1100)];
+        (0..)
+            .zip(texts)
+            .map(|(id, text)| Page { id: format!("{id}").into(), text: text.into() })
+            .collect()
+    }
+
+    fn method(confirm: Option<&str>) -> Method {
+        let confirm: Option<Confirm> = confirm.map(|text| text.parse().unwrap());
+        let recipe = Recipe::named("wide", None).unwrap();
+        Method { name: String::new(), recipe, distance: 64, confirm }
+    }
+
+    #[test]
+    fn a_page_goes_if_a_page_that_stays_holds_it_and_what_is_lost_is_exact() {
+        let pages = pages();
+        let methods = [method(Some("held:0.9")), method(None)];
+        let mut texts = MethodTexts::new(&methods).unwrap();
+        pages.iter().for_each(|page| texts.add(&page.text).unwrap());
+        let mut memory = MemoryMeter::new(1 << 20);
+        let sets = run_sets(&pages, 2, &mut memory).unwrap();
+        let [held, near] = losses(&texts, 2, &sets, 2, memory).unwrap().try_into().unwrap();
+        // The longer page holds the page and its copy. The definition of what could go says the same.
+        let goes: Vec<_> = held.dropped.iter().map(|it| (it.page, it.of, it.held)).collect();
+        assert_eq!(goes, [(0, 1, 1.0), (3, 1, 1.0)]);
+        assert_eq!((held.could_go, held.missed, held.over_tenth(), held.lost()), (2, 0, 0, 0.0));
+        // By fingerprints alone, within 64 bits, all go in favour of the first page or of its copy.
+        assert_eq!(near.dropped.len(), 4);
+        assert_eq!(near.over_tenth(), 3);
+        let runs: u64 = near.dropped.iter().map(|it| it.runs).sum();
+        let lost: f64 = near
+            .dropped
+            .iter()
+            .map(|it| {
+                let shared = sets[it.page as usize].shared(&sets[it.of as usize]) as f64;
+                it.runs as f64 - shared
+            })
+            .sum();
+        assert!((near.lost() - lost / runs as f64).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_stays_beside_a_page_that_holds_it_is_missed() {
+        let pages = pages();
+        let far = Method { distance: 0, ..method(Some("held:0.9")) };
+        let methods = [far];
+        let mut texts = MethodTexts::new(&methods).unwrap();
+        pages.iter().for_each(|page| texts.add(&page.text).unwrap());
+        let mut memory = MemoryMeter::new(1 << 20);
+        let sets = run_sets(&pages, 1, &mut memory).unwrap();
+        let loss = &losses(&texts, 1, &sets, 1, memory).unwrap()[0];
+        // The copy goes. The page stays, though the longer page has all of it.
+        assert_eq!(loss.dropped.iter().map(|it| (it.page, it.of)).collect::<Vec<_>>(), [(3, 0)]);
+        assert_eq!((loss.could_go, loss.missed), (2, 1));
+        assert!(losses(&texts, 1, &sets, 1, MemoryMeter::new(10)).is_err());
+    }
+}
