@@ -6,9 +6,9 @@
 //!
 //! `<p>One&amp;two <b>th</b>ree<script>x()</script><li>four` is two lines: `One&two three` and `four`.
 //!
-//! All of the text is taken, unless the main part is asked for (`main_text.rs`). Whoever guesses the main part guesses
-//! differently for pages that differ a little, and then near pages are far apart. What the pages of a
-//! host have in common is learnt from the pages themselves (`weights --lines --by host`).
+//! The reader takes all of the text, unless the caller asks for the main part (`main_text.rs`). Heuristics for the main part are
+//! unstable: two pages that differ a little may get different main parts, and then near pages are far apart. The lines that
+//! the pages of a host share are learnt from those pages (`weights --lines --by host`).
 
 use std::convert::Infallible;
 

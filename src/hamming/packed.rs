@@ -40,11 +40,11 @@ impl Asked {
         Asked { word: (word >> 64) as u64, bytes }
     }
 
-    /// Whether any of the numbers in `packed` may be within `distance` bits of these bytes. If it says no, none is.
-    /// Of longer numbers only the highest 8 bytes are compared.
+    /// Whether a number in `packed` may be within `distance` bits of these bytes. The answer `false` is exact. The
+    /// answer `true` is not: of a number longer than 8 bytes, the function compares the highest 8 bytes alone.
     ///
-    /// `packed` ends with the last number. If a number has less than 8 bytes, as many come before the first one
-    /// as it takes to have 8.
+    /// `packed` ends with the last number. For numbers shorter than 8 bytes, `packed` must start with (8 - bytes) padding
+    /// bytes.
     #[inline(always)]
     pub fn is_near_any(self, packed: &[u8], distance: u32) -> bool {
         if self.bytes == 4 {

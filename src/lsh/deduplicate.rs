@@ -1,5 +1,13 @@
 //! From sketches to a complete output: groups, buckets, candidates, edges, verdicts, files.
 //!
+//! ```text
+//! group     pages with one sketch are one group         g1 {a, c}  g2 {b}  g3 {d}
+//! buckets   groups that agree in a band share a bucket  k5 {g1, g2}  k9 {g1, g2, g3}
+//! compare   each pair of a bucket, once                 g1 g2 0.91  g1 g3 0.40  g2 g3 0.38
+//! edges     pairs that match                            g1 g2 0.91
+//! finish    verdicts, page by page                      b drop of a 0.9100  c drop of a 1.0000  d keep
+//! ```
+//!
 //! With a store the steps are taken one by one: every process groups the documents, process 0 compares those of one bucket,
 //! the store streams past on all workers, and process 0 draws the verdicts.
 

@@ -1,8 +1,16 @@
-//! A batch against a store: all band keys of the store stream past those of the batch.
+//! A batch against a store: all band keys of the store stream past the band keys of the batch.
 //!
-//! The rows of a segment are read block by block. The bands of a row lie together, so a pair that shares several buckets
-//! is met once, and compared at once: no list of candidates is kept. Rows of the store with the same fingerprint, keys and
-//! evidence lie side by side. Where only the nearest page counts, the first of them, with the smallest id, stands for all.
+//! ```text
+//! segment, block by block        index of the batch (band, key -> groups)       compared
+//! row 7: [k1 | k2 | k3]    --->  (1, k1) -> g4;  (2, k2) -> -;  (3, k3) -> g4   7 with g4, once
+//! row 8: [k9 | k2 | k5]    --->  (1, k9) -> -;   (2, k2) -> -;  (3, k5) -> g1   8 with g1
+//! ```
+//!
+//! The keys of a row lie together, so a pair that shares several buckets is met once and is compared at once: the probe keeps
+//! no list of candidates. Rows of the store with the same fingerprint, keys and evidence lie side by side. Where only the
+//! nearest page counts, the first of these rows has the smallest id, and the probe compares that row alone.
+//!
+//! A batch whose index does not fit into memory is divided into passes, and the store streams past each pass.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU16, Ordering};

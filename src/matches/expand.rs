@@ -64,7 +64,7 @@ impl StoreExpansion<'_> {
                     other.insert((first.segment, ids, dated.days(), dated.shown()))
                 }
             };
-            // Of rows that share a fingerprint the first has the smallest id and its earliest day.
+            // Rows with equal fingerprints are sorted by id, then by day, so the first row is the one that a verdict names.
             let id = ids.get(first.row)?;
             let day = days.get(first.row)?;
             for &Near { new: group, distance, standings } in near {

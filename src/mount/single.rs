@@ -1,7 +1,18 @@
 //! An output that is one file: an object, and the lists beside it in objects of their own.
 //!
-//! The lists are put first and the file last: whoever puts the file has won. Who has lost takes back the lists it has put, and who
-//! has won looks at all lists once more, for those of a writer that has died.
+//! A writer puts the lists first and the file last. The writer whose conditional PUT of the file succeeds wins. A writer that
+//! loses deletes the lists that this writer put. The winner looks at all lists once more, because a writer that died may
+//! have left lists.
+//!
+//! ```text
+//! writer A                    object store                     writer B
+//! PUT a.seg.repeated.tsv ---> a.seg.repeated.tsv (A)
+//!                             a.seg.repeated.tsv (B)     <---- PUT a.seg.repeated.tsv
+//! PUT a.seg, if absent -----> a.seg (A)
+//!                             412 precondition failed    <---- PUT a.seg, if absent
+//! look at the lists again --> a.seg.repeated.tsv (A)
+//!                             its own list, if still there <-- DELETE
+//! ```
 
 use std::fs;
 use std::path::Path;

@@ -103,7 +103,7 @@ impl Table {
         self.ranked.segment().verify()
     }
 
-    /// The error that a row of the table is none of its segment.
+    /// The error that the table names a row that the segment does not have.
     fn beyond(&self, row: u64) -> Error {
         Error::new(Kind::BadData, "a table names a row that its segment does not have")
             .at(self.ranked.segment().path())

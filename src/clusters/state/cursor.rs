@@ -1,4 +1,14 @@
 //! A place in a sorted table, which moves forward.
+//!
+//! A table is a list of blocks, and the index of the table has the first key and the first row of each block. A cursor
+//! starts before the first row. It reads a block when it enters the block, so blocks that a seek passes are not read:
+//!
+//! ```text
+//! block 0        block 1        block 2          index: 0 "a", 3 "f", 6 "m"
+//! a  b  d        f  g  k        m  p  r
+//!    ^ next()                                    row 1
+//!                               ^ seek("l")      row 6: block 1 may have keys from "l" on, so the cursor reads it too
+//! ```
 
 use std::ops::Range;
 
@@ -52,7 +62,7 @@ impl<'a> Cursor<'a> {
         self.next_row - 1
     }
 
-    /// Whether it stands on a row.
+    /// Whether the cursor is on a row.
     pub(super) fn is_on_row(&self) -> bool {
         self.is_on_row
     }
@@ -78,8 +88,8 @@ impl<'a> Cursor<'a> {
         Ok(true)
     }
 
-    /// Moves to the first row whose key is not less than this one, unless it is there or behind that; false if there
-    /// is none.
+    /// Advances to the first row with a key >= `key`. Does nothing if the cursor is on such a row or past it. Returns
+    /// false if the table has no such row.
     pub(super) fn seek(&mut self, key: &[u8]) -> Result<bool> {
         if self.is_on_row && self.key.as_slice() >= key {
             return Ok(true);
@@ -95,7 +105,8 @@ impl<'a> Cursor<'a> {
         Ok(false)
     }
 
-    /// Moves to the row with this number, which is not behind the place; false if there is none.
+    /// Advances to row `row`, which must not be before the row that the cursor is on. Returns false if the table has no
+    /// such row.
     pub(super) fn seek_row(&mut self, row: u64) -> Result<bool> {
         if self.is_on_row && self.row() >= row {
             return Ok(self.row() == row);
@@ -111,8 +122,8 @@ impl<'a> Cursor<'a> {
         Ok(false)
     }
 
-    /// The last block from the next one on that begins `before` what is looked for, if there is one. Close ones are
-    /// looked at first.
+    /// Of the blocks that were not read yet, the last block whose beginning is before the key or the row that is sought, if
+    /// there is one. The search tries the next block first, then blocks at doubling distances.
     fn later_block(&self, begins_before: impl Fn(usize) -> bool) -> Option<usize> {
         let (first, blocks) = (self.next_block, self.table.blocks());
         let is_before = |block: usize| block < blocks && begins_before(block);

@@ -1,7 +1,16 @@
-//! The layers of a state, and what they say together. For each page the newest layer that has it counts.
+//! The layers of a state, and what they say together. Of the rows of a page, the row in the newest layer counts.
 //!
-//! What is asked for comes in order, so each layer is passed once, from block to block; blocks without anything that
-//! is asked for are not read.
+//! Each day adds a layer with the pages whose cluster changed. A page that left has a row without a cluster:
+//!
+//! ```text
+//!            a 18      b 18      c 18      d 19       what the pile says
+//! layer 3                        -                    a 18 is in cluster a
+//! layer 2              b                   b          b 18 and d 19 are in cluster b
+//! layer 1    a         a         a                    c 18 is in no cluster
+//! ```
+//!
+//! The callers ask in ascending order, so a question passes each layer once, from block to block, and does not read a block
+//! that holds no answer.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,10 +27,10 @@ use crate::clusters::page::PageDay;
 use crate::error::Result;
 use crate::output::Staging;
 
-/// A page that stands in a state: its day and its cluster.
+/// The day of a page, and the id of the cluster of the page.
 pub(in crate::clusters) type Version = (PageDay, String);
 
-/// A page that stands in a cluster: the row that says so.
+/// A page of a cluster, as the row of a layer that names the cluster.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::clusters) struct Member {
     layer: u32,

@@ -259,7 +259,7 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
         lookup: &mut Lookup,
     ) -> Result<()> {
         let Some(keys) = &self.keys else {
-            // Of rows that share a fingerprint the first has the smallest id and its earliest day.
+            // Rows with equal fingerprints are sorted by id, then by day, so the first row is the one that a verdict names.
             let shown = lookup.shown.among(rows.start, rows.end - rows.start)?;
             let Some((first, count)) = shown else { return Ok(()) };
             return expected.iter_mut().try_for_each(|expected| {

@@ -65,9 +65,8 @@ impl Block {
         (last < u128::from(self.growth)).then_some((first as u64, last as u64))
     }
 
-    /// Where the low parts of `rows` are. They begin with some bytes of what is before them, so that they are whole
-    /// words if each has less than [`WORD_BYTES`]: every word ends with a low part. Of longer ones the first ends with
-    /// a word.
+    /// Where the low parts of `rows` are. If a low part is shorter than [`WORD_BYTES`], the slice starts a few bytes
+    /// before the first low part, so that every low part can be read as the end of a whole word.
     #[inline(always)]
     pub(super) fn lows(&self, rows: &Range<u32>) -> Range<usize> {
         let begin = (self.low_at(rows.start) + self.low_bytes).saturating_sub(WORD_BYTES);

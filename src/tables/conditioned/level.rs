@@ -1,4 +1,17 @@
 //! The fingerprints of the batch that are still within reach below one prefix.
+//!
+//! An example with k = 1 and digits of 2 bits. The level of the root holds the batch `00 10`, `01 11`, `11 01`, each with 1 error left,
+//! in buckets by the first digit. The child with the prefix `00` holds what is within 1 error of `00` in the first digit, in
+//! buckets by the errors that are left, then by the second digit:
+//!
+//! ```text
+//! root   left 1:  [00] 0010   [01] 0111   [10]        [11] 1101
+//! child  left 0:  [00]        [01]        [10]        [11] 0111     one error spent: 01 differs from 00 in one bit
+//!        left 1:  [00]        [01]        [10] 0010   [11]
+//! ```
+//!
+//! A level remembers the prefix that it was made for. Where one window of the store ends and the next window begins, both need
+//! the same levels, so [`Level::refine`] does nothing if the level has that prefix already.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -66,9 +79,8 @@ impl<F: Fingerprint> Level<F> {
         level
     }
 
-    /// Makes this level what is within reach below the child `digit`, of `bits` bits, of `parent`, which has
-    /// this `prefix`: its next digit has `next` bits, as all of this batch have. Where one window of the
-    /// store ends and the next begins, both need the same level, and then it is that already.
+    /// Makes this level the level of `prefix`: what of `parent` is within `reach`, in buckets by the next digit, of `next`
+    /// bits. Does nothing if this level is the level of `prefix` already.
     pub(super) fn refine(
         &mut self,
         parent: &Level<F>,
@@ -124,7 +136,7 @@ impl<F: Fingerprint> Level<F> {
         self.starts[bucket] += 1;
     }
 
-    /// Makes counts starts.
+    /// Turns the counts of the buckets into the places where the buckets start.
     fn sum(&mut self) {
         let mut sum = 0;
         for start in &mut self.starts {

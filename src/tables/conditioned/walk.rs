@@ -1,4 +1,18 @@
 //! The walk down the tree of prefixes.
+//!
+//! At each prefix the walk decides by [`cost::divide`]: `Ok` says that a longer prefix is cheaper, so the walk goes down one digit;
+//! `Err(width)` says that a scan is cheaper, with a bitmap of keys of `width` bits, so the prefix is a leaf.
+//!
+//! ```text
+//! batch 0010.. 0011..    store 0010.. 0011.. 0111.. 1100.. 1101..    digits of 2 bits, k = 1
+//!
+//! root           level of the empty prefix: the whole batch, 1 error left
+//!  |- 00         digits 00 (1 left), 01 and 10 (0 left): both, 1 left   go down
+//!  |   |- 0010   leaf: scan `0010..` with the keys of both
+//!  |   `- 0011   leaf: scan `0011..` with the keys of both
+//!  |- 01         digits 01 (1 left), 00 and 11 (0 left): both, 0 left   leaf: scan `0111..`
+//!  `- 11         digits 11 (1 left), 01 and 10 (0 left): none           skip `1100.. 1101..`
+//! ```
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -70,6 +84,7 @@ impl<F: Fingerprint> Walking<'_, F> {
         let told = rest - self.of.tail;
         let width = match cost::divide(&counts, told, fingerprints as f64, digit, children) {
             _ if told < digit + 2 => Some(told.div_ceil(2)),
+            // A scan is cheaper.
             Err(width) if deep => Some(width),
             _ => None,
         };
