@@ -22,5 +22,7 @@ pub mod memory;
 pub mod multiversion;
 pub mod packed;
 mod within;
+mod words;
 
 pub use within::within;
+pub(crate) use words::words;

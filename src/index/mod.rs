@@ -18,7 +18,7 @@
 //! Permutation  which bits stand in front in one table              0000_1111: abcd_efgh is kept as efgh_abcd
 //! Reach        what one table finds: of the bits of a mask at      mask 1111_0000, within 1: all pairs that differ in
 //!              most `within` differ                                at most one of abcd
-//! flips        the beginnings that one question looks at           0 or 1 of the first bits turned: 1 + 4 beginnings
+//! words        the beginnings that one question looks at           0 or 1 of the first bits turned: 1 + 4 beginnings
 //! ```
 //!
 //! All give the same answers. A table is a segment without ids: what it finds is looked up in the segment that it

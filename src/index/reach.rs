@@ -17,30 +17,3 @@ impl Reach {
         (difference.to_u128() & self.mask).count_ones() <= self.within
     }
 }
-
-/// The words of `width` bits in which `weight` bits are set, in ascending order.
-pub(super) fn flips<F: Fingerprint>(width: u32, weight: u32) -> impl Iterator<Item = F> {
-    let first = (weight <= width).then(|| (1_u128 << weight) - 1);
-    let next = move |&word: &u128| {
-        // The lowest run of ones moves its highest bit up by one, and the others to the bottom.
-        let lowest = word & word.wrapping_neg();
-        let carried = word + lowest;
-        let next =
-            (word > 0).then(|| carried | (((word ^ carried) >> 2) >> lowest.trailing_zeros()));
-        next.filter(|word| word >> width == 0)
-    };
-    std::iter::successors(first, next).map(F::from_u128)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn flips_are_all_words_of_their_weight() {
-        for (width, weight) in (0..10).flat_map(|width| (0..=10).map(move |it| (width, it))) {
-            let words = (0..1_u64 << width).filter(|word| word.count_ones() == weight);
-            assert!(words.eq(flips::<u64>(width, weight)), "{weight} of {width}");
-        }
-    }
-}

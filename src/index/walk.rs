@@ -11,9 +11,9 @@
 
 use std::ops::Range;
 
-use super::reach::flips;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
+use crate::hamming::words;
 use crate::store::{Cursor, KeyRange, LANES, Ranked};
 use crate::work::Work;
 
@@ -70,7 +70,7 @@ impl<F: Fingerprint> Walk<'_, F> {
         let mut lanes =
             Lanes { walk: self, keys: [F::default(); LANES], differ: [0; LANES], held: 0, bits };
         for differ in 0..=self.within.min(self.distance).min(bits) {
-            for flip in flips::<F>(bits, differ) {
+            for flip in words(bits, differ).map(F::from_u128) {
                 lanes.push(flip, differ, near, work)?;
                 if work.is_over() {
                     return Ok(());

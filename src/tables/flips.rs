@@ -1,5 +1,7 @@
 //! Every way to differ in some bits: the words with a given number of set bits, in ascending order.
 
+use crate::hamming::words;
+
 /// The widest word for which the masks of up to [`WIDE_WEIGHT`] bits are listed.
 pub(super) const WIDEST: u32 = 22;
 
@@ -25,7 +27,9 @@ impl Flips {
     /// All masks of up to `weight` bits.
     pub(super) fn up_to(weight: u32) -> Flips {
         let of = |weight| Weight {
-            words: list(weight, if weight <= WIDE_WEIGHT { WIDEST } else { NARROW }),
+            words: words(if weight <= WIDE_WEIGHT { WIDEST } else { NARROW }, weight)
+                .map(|word| word as u32)
+                .collect(),
             counts: std::array::from_fn(|width| choose(width as u32, weight)),
         };
         Flips((0..=weight).map(of).collect())
@@ -38,19 +42,6 @@ impl Flips {
         let Weight { words, counts } = &self.0[weight as usize];
         &words[..counts[width as usize]]
     }
-}
-
-/// The words of `width` bits of which `weight` are set, ascending.
-fn list(weight: u32, width: u32) -> Vec<u32> {
-    let first = (1_u64 << weight) - 1;
-    let next = |&word: &u64| {
-        // The lowest run of ones moves its highest bit up by one, and the others to the bottom.
-        let lowest = word & word.wrapping_neg();
-        let carried = word + lowest;
-        (word > 0).then(|| carried | (((word ^ carried) >> 2) / lowest))
-    };
-    let ascending = std::iter::successors(Some(first), next);
-    ascending.take_while(|word| word >> width == 0).map(|word| word as u32).collect()
 }
 
 /// The number of ways to choose `k` of `n`.
