@@ -77,6 +77,9 @@ fn planted_copies_are_counted_and_the_sums_are_right() {
         // Every method drops the copy among the pages: no other page can go without loss.
         assert_eq!((&summary["could_go"], &summary["missed"]), (&1.into(), &0.into()));
         assert!(number(&summary["dropped"]) >= 1);
+        let thirds = method["parts"].as_array().unwrap().iter().take(3);
+        let of_thirds = thirds.map(|part| number(&part["dropped"])).sum::<u64>();
+        assert_eq!(of_thirds, number(&summary["dropped"]));
     }
     let found = |at: usize| number(&methods[at]["summary"]["copies_dropped"]);
     assert!(found(0) < found(1) && found(1) <= found(2), "{answer}");

@@ -55,13 +55,26 @@ pub struct Dropped {
 pub struct Loss {
     /// The pages that go.
     pub dropped: Vec<Dropped>,
-    /// How many pages could go without loss.
-    pub could_go: u64,
-    /// How many pages stay though another page that stays has .95 of their runs. Of two pages that hold each other, one counts.
-    pub missed: u64,
+    /// The pages that could go without loss.
+    pub could_go: Vec<u32>,
+    /// The pages that stay though another page that stays has .95 of their runs. Of two pages that hold each other, one counts.
+    pub missed: Vec<u32>,
 }
 
 impl Loss {
+    /// The same of some of the pages alone: of those that are `members`.
+    #[must_use]
+    pub fn among(&self, members: &[bool]) -> Loss {
+        let is_member = |page: &u32| members[*page as usize];
+        let own = |pages: &[u32]| pages.iter().copied().filter(is_member).collect();
+        let dropped = self.dropped.iter().filter(|dropped| is_member(&dropped.page));
+        Loss {
+            dropped: dropped.copied().collect(),
+            could_go: own(&self.could_go),
+            missed: own(&self.missed),
+        }
+    }
+
     /// How many pages go of which more than a tenth is lost.
     #[must_use]
     pub fn over_tenth(&self) -> u64 {
@@ -104,8 +117,8 @@ pub(super) fn losses(
                 own.filter(|(other, held)| *held >= MISSED && rank(*other) > rank(page));
             stays(page) && better.any(|(other, _)| stays(*other))
         };
-        let missed = (0..sets.len() as u32).filter(is_missed).count() as u64;
-        Loss { dropped: dropped.collect(), could_go, missed }
+        let missed = (0..sets.len() as u32).filter(is_missed).collect();
+        Loss { dropped: dropped.collect(), could_go: could_go.clone(), missed }
     };
     Ok((0..methods).map(loss).collect())
 }
@@ -159,15 +172,15 @@ fn holders(
     Ok(parts.into_iter().flatten().collect())
 }
 
-/// How many pages could go without loss, the longest taken first.
-fn could_go(sets: &[ShingleSet], holders: &[Vec<(u32, f64)>]) -> u64 {
+/// The pages that could go without loss, the longest taken first.
+fn could_go(sets: &[ShingleSet], holders: &[Vec<(u32, f64)>]) -> Vec<u32> {
     let mut order: Vec<usize> = (0..sets.len()).collect();
     order.sort_by_key(|&page| Reverse(sets[page].len()));
     let mut stays = vec![false; sets.len()];
     for page in order {
         stays[page] = !holders[page].iter().any(|(other, _)| stays[*other as usize]);
     }
-    stays.into_iter().filter(|stays| !stays).count() as u64
+    (0..sets.len() as u32).filter(|&page| !stays[page as usize]).collect()
 }
 
 #[cfg(test)]
@@ -212,7 +225,10 @@ mod tests {
         // The longer page holds the page and its copy. The definition of what could go says the same.
         let goes: Vec<_> = held.dropped.iter().map(|it| (it.page, it.of, it.held)).collect();
         assert_eq!(goes, [(0, 1, 1.0), (3, 1, 1.0)]);
-        assert_eq!((held.could_go, held.missed, held.over_tenth(), held.lost()), (2, 0, 0, 0.0));
+        assert_eq!((&held.could_go[..], &held.missed[..]), (&[0, 3][..], &[][..]));
+        assert_eq!((held.over_tenth(), held.lost()), (0, 0.0));
+        let part = held.among(&[true, true, true, false, false]);
+        assert_eq!((part.dropped.len(), part.could_go), (1, vec![0]));
         // By fingerprints alone, within 64 bits, all go in favour of the first page or of its copy.
         assert_eq!(near.dropped.len(), 4);
         assert_eq!(near.over_tenth(), 3);
@@ -240,7 +256,7 @@ mod tests {
         let loss = &losses(&texts, 1, &sets, 1, memory).unwrap()[0];
         // The copy goes. The page stays, though the longer page has all of it.
         assert_eq!(loss.dropped.iter().map(|it| (it.page, it.of)).collect::<Vec<_>>(), [(3, 0)]);
-        assert_eq!((loss.could_go, loss.missed), (2, 1));
+        assert_eq!((&loss.could_go[..], &loss.missed[..]), (&[0, 3][..], &[0][..]));
         assert!(losses(&texts, 1, &sets, 1, MemoryMeter::new(10)).is_err());
     }
 }

@@ -53,4 +53,4 @@ pub use method_scores::{MOST_DOCUMENTS, MethodScores, score_methods};
 pub use page_sample::{LONGEST_PAGE, Page, PageSample};
 pub use pairs::Pairs;
 pub use scores::Scores;
-pub use traits::{PartScores, Traits, by_part};
+pub use traits::{PartScores, TextPart, Traits, by_part, text_parts};

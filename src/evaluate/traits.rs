@@ -53,27 +53,80 @@ impl Traits {
     }
 }
 
+/// The names of the thirds of length, and of the languages.
+const THIRDS: [&str; 3] = ["shortest third", "middle third", "longest third"];
+const LANGUAGES: [&str; 2] = ["other", "han"];
+
+/// The thirds of some lengths.
+struct Thirds {
+    /// The lengths, ascending.
+    lengths: Vec<u64>,
+    /// Where the first and the second third end.
+    ends: [Option<u64>; 2],
+}
+
+impl Thirds {
+    fn of(traits: impl Iterator<Item = Traits>) -> Thirds {
+        let mut lengths: Vec<u64> = traits.map(|it| it.characters).collect();
+        lengths.sort_unstable();
+        let ends = [1, 2].map(|third| (third * lengths.len()).div_ceil(3).checked_sub(1));
+        let ends = ends.map(|last| last.map(|last| lengths[last]));
+        Thirds { lengths, ends }
+    }
+
+    fn third(&self, characters: u64) -> usize {
+        self.ends.iter().filter(|end| Some(characters) > **end).count()
+    }
+
+    /// The fewest and the most characters of a third; none of an empty one.
+    fn characters(&self, third: usize) -> Option<(u64, u64)> {
+        let own = self.lengths.iter().copied().filter(|&it| self.third(it) == third);
+        own.clone().min().zip(own.max())
+    }
+}
+
+/// Some of the texts, by their length or their language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextPart {
+    /// `shortest third`, `middle third`, `longest third`, `han` or `other`.
+    pub name: &'static str,
+    /// The fewest and the most characters of its texts; none of a language.
+    pub characters: Option<(u64, u64)>,
+    /// Of each text, whether it is in this part.
+    pub members: Vec<bool>,
+}
+
+/// The texts by thirds of length, then by language where there are two. Parts without a text are left out.
+#[must_use]
+pub fn text_parts(traits: &[Traits]) -> Vec<TextPart> {
+    let thirds = Thirds::of(traits.iter().copied());
+    let part = |name, characters, is_member: &dyn Fn(Traits) -> bool| {
+        let members = traits.iter().map(|&it| is_member(it)).collect();
+        TextPart { name, characters, members }
+    };
+    let by_length = (0..).zip(THIRDS).map(|(third, name)| {
+        part(name, thirds.characters(third), &|it| thirds.third(it.characters) == third)
+    });
+    let by_language =
+        [false, true].map(|han| part(LANGUAGES[usize::from(han)], None, &|it| it.is_han == han));
+    let has_any = |part: &TextPart| part.members.contains(&true);
+    let languages = by_language.iter().all(has_any).then_some(by_language);
+    by_length.filter(has_any).chain(languages.into_iter().flatten()).collect()
+}
+
 /// The scores of the pairs by thirds of length, then by language where there are two. Documents without a
 /// text, and their pairs, are in no part.
 #[must_use]
 pub fn by_part(pairs: &Pairs, labels: &Labels, traits: &[Option<Traits>]) -> Vec<PartScores> {
-    let mut lengths: Vec<u64> = traits.iter().flatten().map(|it| it.characters).collect();
-    lengths.sort_unstable();
-    let ends = [1, 2].map(|third| (third * lengths.len()).div_ceil(3).checked_sub(1));
-    let ends = ends.map(|last| last.map(|last| lengths[last]));
-    let third = |it: Traits| ends.iter().filter(|end| Some(it.characters) > **end).count();
+    let lengths = Thirds::of(traits.iter().copied().flatten());
+    let third = |it: Traits| lengths.third(it.characters);
     let whole = Scores::of(pairs, labels).f1.unwrap_or(0.0);
-    let thirds = ["shortest third", "middle third", "longest third"];
-    let thirds = scores(pairs, labels, traits, whole, (&thirds, &third)).into_iter();
-    let with_lengths = thirds.enumerate().map(|(at, part)| {
-        let own = lengths
-            .iter()
-            .copied()
-            .filter(|&characters| third(Traits { characters, is_han: false }) == at);
-        PartScores { characters: own.clone().min().zip(own.max()), ..part }
-    });
+    let thirds = scores(pairs, labels, traits, whole, (&THIRDS, &third)).into_iter();
+    let with_lengths = thirds
+        .enumerate()
+        .map(|(at, part)| PartScores { characters: lengths.characters(at), ..part });
     let language = |it: Traits| usize::from(it.is_han);
-    let languages = scores(pairs, labels, traits, whole, (&["other", "han"], &language));
+    let languages = scores(pairs, labels, traits, whole, (&LANGUAGES, &language));
     let has_two = languages.iter().all(|part| part.documents > 0);
     let languages = languages.into_iter().filter(|_| has_two);
     with_lengths.filter(|part| part.documents > 0).chain(languages).collect()
@@ -176,6 +229,22 @@ mod tests {
         let parts = by_part(&pairs, &labels, &one_language);
         assert_eq!((parts.len(), parts[0].documents, &*parts[0].part), (1, 6, "shortest third"));
         assert!(by_part(&pairs, &labels, &[None; 6]).is_empty());
+    }
+
+    #[test]
+    fn texts_are_in_one_third_and_in_one_language() {
+        let texts = ["x", "xx", "我来北京", "我来北京去", "xxxxxx", "我来北京 to"];
+        let parts = text_parts(&texts.map(Traits::of));
+        let names: Vec<&str> = parts.iter().map(|part| part.name).collect();
+        assert_eq!(names, [&THIRDS[..], &LANGUAGES[..]].concat());
+        assert_eq!(parts[0].characters, Some((1, 2)));
+        for parts in [&parts[..3], &parts[3..]] {
+            for text in 0..texts.len() {
+                assert_eq!(parts.iter().filter(|part| part.members[text]).count(), 1);
+            }
+        }
+        assert_eq!(text_parts(&[Traits::of("x")]).len(), 1);
+        assert!(text_parts(&[]).is_empty());
     }
 
     proptest! {

@@ -12,7 +12,7 @@ use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
 use super::flags::SweepFlags;
-use super::methods::{Source, legend, methods, parts};
+use super::methods::{Source, legend, methods, name, parts};
 use super::texts::read_texts;
 use crate::flags::global::GlobalFlags;
 use crate::outcome::summary::Summary;
@@ -117,7 +117,13 @@ impl Report<'_> {
         self.scores.iter().try_for_each(|scores| write!(out, "  {:<9}", f1(scores)))?;
         writeln!(out)?;
         for (at, part) in whole.parts.iter().enumerate() {
-            write!(out, "{:<40}{:>10}{:>8}", name(part), part.documents, part.positives)?;
+            write!(
+                out,
+                "{:<40}{:>10}{:>8}",
+                name(&part.part, part.characters),
+                part.documents,
+                part.positives
+            )?;
             for scores in self.scores {
                 let PartScores { f1, falls_short, .. } = scores.parts[at];
                 let mark = if falls_short { " low" } else { "" };
@@ -129,15 +135,6 @@ impl Report<'_> {
             writeln!(out, "low: more than .1 below the F1 of all documents")?;
         }
         Ok(())
-    }
-}
-
-/// What a part is called, with its lengths.
-fn name(part: &PartScores) -> String {
-    match part.characters {
-        Some((least, most)) => format!("{}, {least} to {most} characters", part.part),
-        None if part.part == "han" => "Chinese: half of the letters or more".to_owned(),
-        None => "other languages".to_owned(),
     }
 }
 

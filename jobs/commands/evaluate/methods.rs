@@ -121,3 +121,12 @@ pub(super) fn parts(method: &Method) -> Value {
         "check": method.confirm.map(|confirm| confirm.to_string()),
     })
 }
+
+/// What a part of the texts is called, with its lengths.
+pub(super) fn name(part: &str, characters: Option<(u64, u64)>) -> String {
+    match characters {
+        Some((least, most)) => format!("{part}, {least} to {most} characters"),
+        None if part == "han" => "Chinese: half of the letters or more".to_owned(),
+        None => "other languages".to_owned(),
+    }
+}

@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use dupsieve::evaluate::choice::cheapest;
 use dupsieve::evaluate::planted::PlantedScores;
 use dupsieve::evaluate::planted::summary::Summary;
-use dupsieve::evaluate::{Band, Dropped, Method, Page, WHOLE};
+use dupsieve::evaluate::{Band, Dropped, Loss, Method, Page, TextPart, Traits, WHOLE, text_parts};
 use dupsieve::synthetic::Edit;
 use serde_json::{Value, json};
 
-use super::methods::{Source, legend, parts};
+use super::methods::{Source, legend, name, parts};
 
 /// How many characters a bar has.
 const BAR: usize = 8;
@@ -42,10 +42,23 @@ impl Report<'_> {
             let Band { from, to, positives, found, .. } = band;
             json!({ "from": from, "to": to, "positives": positives, "found": found })
         };
+        let part = |(part, loss): (TextPart, Loss)| {
+            json!({
+                "part": part.name,
+                "characters": part.characters,
+                "pages": part.members.iter().filter(|&&it| it).count(),
+                "could_go": loss.could_go.len(),
+                "dropped": loss.dropped.len(),
+                "over_tenth": loss.over_tenth(),
+                "lost": loss.lost(),
+                "missed": loss.missed.len(),
+            })
+        };
         let methods = self.methods.iter().enumerate().map(|(at, method)| {
             let mut object = parts(method);
             object["summary"] = json!(self.scores.summary(at));
             object["f1"] = self.scores.summary(at).f1().into();
+            object["parts"] = self.parts(at).map(part).collect();
             object["bands"] = self.scores.bands(at).into_iter().map(band).collect();
             object["edits"] = each.clone().map(|(edit, it)| of_strength(at, edit, it)).collect();
             object
@@ -92,6 +105,7 @@ impl Report<'_> {
         self.by_held(&mut out)?;
         self.by_edit(&mut out)?;
         self.own_pages(&mut out)?;
+        self.by_part(self.recommended(), &mut out)?;
         self.next(&mut out)
     }
 
@@ -175,6 +189,44 @@ impl Report<'_> {
         row("  text lost with them", &|sum| format!("{:.4}", sum.lost))?;
         row("missed", &|sum| sum.missed.to_string())?;
         writeln!(out)
+    }
+
+    /// The pages that a method drops, by length and by language.
+    fn by_part(&self, method: usize, out: &mut impl Write) -> io::Result<()> {
+        writeln!(
+            out,
+            "{:<40}{:>8}{:>10}{:>9}{:>12}{:>9}{:>8}",
+            format!("{} by length and language", self.methods[method].name),
+            "pages",
+            "could go",
+            "dropped",
+            "over tenth",
+            "lost",
+            "missed"
+        )?;
+        for (part, loss) in self.parts(method) {
+            let pages = part.members.iter().filter(|&&it| it).count();
+            let Loss { dropped, could_go, missed } = &loss;
+            let [could_go, missed] = [could_go, missed].map(Vec::len);
+            let (over, lost) = (loss.over_tenth(), loss.lost());
+            writeln!(
+                out,
+                "{:<40}{pages:>8}{could_go:>10}{:>9}{over:>12}{lost:>9.4}{missed:>8}",
+                name(part.name, part.characters),
+                dropped.len()
+            )?;
+        }
+        writeln!(out)
+    }
+
+    /// What a method drops of each part of the sample.
+    fn parts(&self, method: usize) -> impl Iterator<Item = (TextPart, Loss)> {
+        let traits: Vec<Traits> = self.pages.iter().map(|page| Traits::of(&page.text)).collect();
+        let loss = &self.scores.losses[method];
+        text_parts(&traits).into_iter().map(|part| {
+            let loss = loss.among(&part.members);
+            (part, loss)
+        })
     }
 
     fn next(&self, out: &mut impl Write) -> io::Result<()> {

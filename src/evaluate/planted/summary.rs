@@ -103,8 +103,8 @@ impl PlantedScores {
             dropped: loss.dropped.len() as u64,
             over_tenth: loss.over_tenth(),
             lost: loss.lost(),
-            could_go: loss.could_go,
-            missed: loss.missed,
+            could_go: loss.could_go.len() as u64,
+            missed: loss.missed.len() as u64,
         }
     }
 }
@@ -134,8 +134,10 @@ mod tests {
             pair(Edit::Template, 0, 0.4, 0b01, 0b01),
         ];
         let goes = |held| Dropped { page: 0, of: 1, held, runs: 10 };
-        let first = Loss { dropped: vec![goes(1.0), goes(0.8)], could_go: 3, missed: 1 };
-        let losses = vec![first, Loss { could_go: 3, ..Loss::default() }];
+        let could_go = vec![0, 1, 2];
+        let dropped = vec![goes(1.0), goes(0.8)];
+        let first = Loss { dropped, could_go: could_go.clone(), missed: vec![1] };
+        let losses = vec![first, Loss { could_go, ..Loss::default() }];
         let scores = PlantedScores { planted, losses, pages: 2, without_fingerprint: 0 };
         assert_eq!(
             scores.missed(0),
