@@ -53,6 +53,6 @@ fn run(line: &mut CommandLine) -> Result<Summary> {
     if cluster.child.is_some() {
         child::die_with_parent();
     }
-    stall::end_when_stalled(cluster.longest_stall())?;
+    stall::end_when_stalled(line.global().longest_stall())?;
     line.run()
 }

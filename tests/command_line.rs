@@ -128,7 +128,7 @@ fn a_supervised_job_reports_like_any_other() {
 #[test]
 fn the_global_flags_are_shown_in_one_place() {
     let bench = Bench::new();
-    let flags = ["--stall-timeout", "--overwrite", "--quiet", "--memory", "--json"];
+    let flags = ["--stall-timeout", "--config", "--quiet", "--cache", "--json"];
     let page = bench.answer("help flags");
     assert_eq!(page, bench.answer("flags"));
     assert!(flags.iter().all(|flag| page.contains(flag)), "{page}");
@@ -144,21 +144,59 @@ fn the_global_flags_are_shown_in_one_place() {
 }
 
 #[test]
+fn a_command_shows_the_common_flags_that_it_has() {
+    let bench = Bench::new();
+    for (commands, flag) in [
+        (&["run", "lsh", "store remove", "report"][..], "--overwrite"),
+        (&["dedup", "store compact", "generate segment"], "--dry-run"),
+        (&["weights", "filter", "store add", "plan"], "--memory"),
+        (&["fingerprint", "query", "verify", "doctor"], "--workers"),
+        (&["cluster", "doctor"], "--processes"),
+        (&["store verify", "filter"], "--metrics-file"),
+    ] {
+        let stands = |page: &str| page.lines().any(|line| line.trim_start().starts_with(flag));
+        assert!(!stands(&bench.answer("help inspect")), "{flag}");
+        for command in commands {
+            let page = bench.answer(&format!("help {command}"));
+            let (_, common) = page.split_once("Common flags:\n").unwrap();
+            assert!(stands(common), "{command}: {page}");
+        }
+    }
+}
+
+#[test]
 fn flags_without_effect_are_refused() {
     let bench = bench();
-    bench.write("empty.toml", "");
     for (line, flag) in [
         ("inspect pages.seg --json --overwrite", "--overwrite"),
         ("plan --batch 1 --store 1 --json --dry-run", "--dry-run"),
         ("store list store --json --restarts 1", "--restarts"),
         ("verify pages.seg --peer-timeout 9", "--peer-timeout"),
         ("compare pages.tsv labels.tsv --json --workers 2", "--workers"),
-        ("store init other --config empty.toml", "--config"),
-        ("evaluate --pairs labels.tsv --labels labels.tsv --json -k 3", "--distance"),
+        ("weights --input pages.tsv --output w --check minhash", "--check"),
+        ("lsh plan --json --memory 1GiB", "--memory"),
+        ("evaluate --pairs labels.tsv --labels labels.tsv --json --overwrite", "--overwrite"),
     ] {
         let said = bench.fails(2, line);
-        assert!(said.contains(flag) && said.contains("has no effect"), "{line}: {said}");
+        assert!(said.contains(&format!("unexpected argument '{flag}'")), "{line}: {said}");
     }
+    let evaluate = "evaluate --pairs labels.tsv --labels labels.tsv --json";
+    for (line, what) in [
+        (format!("{evaluate} -k 3"), "--distance has no effect without --sweep"),
+        (format!("{evaluate} --format tsv"), "--format has no effect without --input"),
+        (
+            "lsh --batch pages.seg --output out --rows 2 --bands 3".to_owned(),
+            "--bands has no effect with --batch",
+        ),
+        (
+            "lsh --batch pages.seg --output out --html".to_owned(),
+            "--html has no effect with --batch",
+        ),
+    ] {
+        let said = bench.fails(2, &line);
+        assert!(said.contains(what), "{line}: {said}");
+    }
+    bench.answer(&format!("{evaluate} --input pages.tsv --format tsv"));
     // The environment is for all commands: a variable without effect is not an error.
     let mut command = bench.command("inspect pages.seg");
     command.env("DUPSIEVE_WORKERS", "2").env("DUPSIEVE_RESTARTS", "1");

@@ -17,9 +17,11 @@ use dupsieve::store::Day;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
+use crate::commands::help::examples;
 use crate::commands::places;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::FormatFlag;
+use crate::flags::shared::{JOB, shared};
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
@@ -28,8 +30,29 @@ use crate::processes::cluster;
 pub(crate) const METHOD: &str = "method";
 pub(crate) const PREVIOUS: &str = "previous";
 
+const EXAMPLES: &[(&str, &str)] = &[
+    (
+        "Find the clusters of two days",
+        "dupsieve cluster --matches out/2026-11-20 out/2026-11-21 --output clusters-21",
+    ),
+    (
+        "Add a third day, and see what changes",
+        "dupsieve cluster --previous clusters-21 --matches out/2026-11-22 --output clusters-22",
+    ),
+    (
+        "Add a day at the cost of what it changes",
+        "dupsieve cluster --previous clusters-22 --matches out/2026-11-23 --output clusters-23 --no-lists",
+    ),
+    ("List the clusters of all days", "dupsieve cluster --previous clusters-23 --output listed"),
+    (
+        "Take pages out",
+        "dupsieve cluster --previous clusters-22 --removed gone.txt --output clusters-22b",
+    ),
+];
+
 /// Find which pages belong together, from the matches of any number of days
 #[derive(Args, Debug)]
+#[command(args = shared(JOB), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Outputs of dedup or lsh, or of days of run
     #[arg(long, value_name = "PATH", num_args = 1.., required_unless_present = "previous")]

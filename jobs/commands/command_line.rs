@@ -10,39 +10,13 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use dupsieve::output::STDOUT;
 use dupsieve::{Error, Kind, Result};
 
-use crate::commands::cluster;
-use crate::commands::compare;
-use crate::commands::completions;
-use crate::commands::dedup;
-use crate::commands::doctor;
-use crate::commands::evaluate;
-use crate::commands::explain;
-use crate::commands::filter;
-use crate::commands::fingerprint;
-use crate::commands::generate;
 use crate::commands::help;
-use crate::commands::init;
-use crate::commands::inspect;
-use crate::commands::lsh;
-use crate::commands::man;
 use crate::commands::places;
-use crate::commands::plan;
-use crate::commands::query;
-use crate::commands::report;
-use crate::commands::run;
-use crate::commands::sample;
-use crate::commands::schema;
-use crate::commands::seen;
-#[cfg(feature = "serve")]
-use crate::commands::serve;
-use crate::commands::store;
-use crate::commands::verify;
 use crate::commands::version;
-use crate::commands::weights;
+use crate::commands::{evaluate, lsh, run, store};
 use crate::flags::cluster::ClusterSettings;
 use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
-use crate::flags::telemetry::TelemetryFlags;
 use crate::outcome::exit::{self, Audience};
 use crate::outcome::identity;
 use crate::outcome::summary::{Summary, SummaryLine};
@@ -58,78 +32,95 @@ pub(crate) struct CommandLine {
     global: GlobalFlags,
 }
 
-/// The commands that answer a question. They print nothing but the answer to stdout.
-const ANSWERS: [&str; 16] = [
-    "query",
-    "seen",
-    "inspect",
-    "plan",
-    "explain",
-    "compare",
-    "sample",
-    "evaluate",
-    "lsh plan",
-    "report",
-    "completions",
-    "doctor",
-    "schema",
-    "store list",
-    "store log",
-    help::FLAGS,
-];
+/// Declares the commands. Each has a file with its `Arguments` and with `run`. It says by what was typed for it whether
+/// standard output has nothing but an answer. The last ones describe the command line.
+macro_rules! commands {
+    (
+        about pages { $($(#[$when:meta])* $Name:ident($file:ident): $answers:expr,)* }
+        about the command line { $($About:ident($of:ident): $tells:expr,)* }
+    ) => {
+        #[derive(Debug, Subcommand)]
+        enum Command {
+            $($(#[$when])* $Name(Box<crate::commands::$file::Arguments>),)*
+            $($About(crate::commands::$of::Arguments),)*
+            /// Show the flags that every command takes
+            #[command(override_usage = "dupsieve COMMAND [FLAGS]")]
+            Flags(GlobalFlags),
+        }
 
-/// The commands.
-#[derive(Debug, Subcommand)]
-enum Command {
-    Init(init::Arguments),
-    Run(run::Arguments),
-    Fingerprint(fingerprint::Arguments),
-    Dedup(dedup::Arguments),
-    Cluster(cluster::Arguments),
-    Lsh(Box<lsh::Arguments>),
-    Filter(filter::Arguments),
-    Generate(generate::Arguments),
-    Inspect(inspect::Arguments),
-    Plan(plan::Arguments),
-    Query(Box<query::Arguments>),
-    Seen(seen::Arguments),
-    #[cfg(feature = "serve")]
-    Serve(serve::Arguments),
-    Store(store::Arguments),
-    Verify(verify::Arguments),
-    Compare(compare::Arguments),
-    Explain(explain::Arguments),
-    Sample(sample::Arguments),
-    Report(report::Arguments),
-    Evaluate(evaluate::Arguments),
-    Weights(weights::Arguments),
-    Doctor(doctor::Arguments),
-    Completions(completions::Arguments),
-    Man(man::Arguments),
-    Schema(schema::Arguments),
-    /// Show the flags that every command takes
-    #[command(override_usage = "dupsieve COMMAND [FLAGS]")]
-    Flags(GlobalFlags),
+        impl Command {
+            fn run(&self, global: &GlobalFlags) -> Result<Summary> {
+                match self {
+                    $($(#[$when])* Command::$Name(arguments) => {
+                        crate::commands::$file::run(arguments, global)
+                    })*
+                    $(Command::$About(arguments) => {
+                        crate::commands::$of::run(arguments, command())
+                    })*
+                    Command::Flags(_) => show_flags(),
+                }
+            }
+        }
+
+        /// Whether the command that was typed prints nothing but an answer to standard output.
+        fn answers(typed: &ArgMatches) -> bool {
+            let Some((name, typed)) = typed.subcommand() else { return false };
+            let answers: fn(&ArgMatches) -> bool = match name {
+                $($(#[$when])* stringify!($file) => $answers,)*
+                $(stringify!($of) => $tells,)*
+                name => return name == help::FLAGS,
+            };
+            answers(typed)
+        }
+    };
 }
 
-impl Command {
-    /// Whether the command makes and changes no output and no store.
-    fn only_reads(&self) -> bool {
-        match self {
-            Command::Store(store) => store.only_reads(),
-            command => matches!(
-                command,
-                Command::Inspect(_)
-                    | Command::Plan(_)
-                    | Command::Query(_)
-                    | Command::Seen(_)
-                    | Command::Verify(_)
-                    | Command::Compare(_)
-                    | Command::Explain(_)
-                    | Command::Sample(_)
-            ),
-        }
+commands! {
+    about pages {
+        Init(init): to_stdout,
+        Run(run): never,
+        Fingerprint(fingerprint): never,
+        Dedup(dedup): never,
+        Cluster(cluster): never,
+        Lsh(lsh): lsh::answers,
+        Filter(filter): to_stdout,
+        Generate(generate): to_stdout,
+        Inspect(inspect): always,
+        Plan(plan): always,
+        Query(query): always,
+        Seen(seen): always,
+        #[cfg(feature = "serve")]
+        Serve(serve): never,
+        Store(store): store::answers,
+        Verify(verify): never,
+        Compare(compare): always,
+        Explain(explain): always,
+        Sample(sample): always,
+        Report(report): always,
+        Evaluate(evaluate): always,
+        Weights(weights): never,
+        Doctor(doctor): always,
     }
+    about the command line {
+        Completions(completions): always,
+        Man(man): never,
+        Schema(schema): always,
+    }
+}
+
+fn always(_: &ArgMatches) -> bool {
+    true
+}
+
+fn never(_: &ArgMatches) -> bool {
+    false
+}
+
+/// Whether the command writes its records to standard output, where nothing else may come between them.
+fn to_stdout(typed: &ArgMatches) -> bool {
+    let typed = typed.subcommand().map_or(typed, |(_, below)| below);
+    let output = typed.try_get_one::<PathBuf>("output");
+    matches!(output, Ok(Some(path)) if path == Path::new(STDOUT))
 }
 
 impl CommandLine {
@@ -159,32 +150,15 @@ impl CommandLine {
     }
 
     fn of(typed: &ArgMatches) -> Result<CommandLine, clap::Error> {
-        let mut line = CommandLine::from_arg_matches(typed)?;
-        if !help::takes(typed, "metrics_file") {
-            line.global.telemetry = TelemetryFlags::default();
-        }
-        Ok(line)
+        let CommandLine { command: asked, global } = CommandLine::from_arg_matches(typed)?;
+        let whole = command();
+        let (command, typed) = innermost(&whole, typed);
+        Ok(CommandLine { command: asked, global: global.with_shared(command, typed)? })
     }
 
     /// The flags that every command takes.
     pub(crate) fn global(&self) -> &GlobalFlags {
         &self.global
-    }
-
-    /// Whether several processes can run the command together.
-    pub(crate) fn can_be_shared(&self) -> bool {
-        match &self.command {
-            Command::Lsh(arguments) => arguments.compares(),
-            command => matches!(
-                command,
-                Command::Run(_)
-                    | Command::Fingerprint(_)
-                    | Command::Dedup(_)
-                    | Command::Cluster(_)
-                    | Command::Weights(_)
-                    | Command::Doctor(_)
-            ),
-        }
     }
 
     /// Takes flags that were not given from the environment and from the configuration file, and checks
@@ -200,10 +174,9 @@ impl CommandLine {
             Command::Run(arguments) => Config::read(&arguments.days)?,
             _ => self.global.config()?,
         };
-        let can_be_shared = self.can_be_shared();
-        self.global.fill(ClusterSettings::from_environment()?, can_be_shared);
-        self.global.fill(file.cluster, can_be_shared);
-        self.global.check(can_be_shared)
+        self.global.fill(ClusterSettings::from_environment()?);
+        self.global.fill(file.cluster);
+        self.global.check()
     }
 
     /// Mounts what the command line names by addresses, and puts the paths of mounts in their place.
@@ -228,39 +201,9 @@ impl CommandLine {
     /// Runs the command.
     pub(crate) fn run(&self) -> Result<Summary> {
         let global = &self.global;
-        let summary = match &self.command {
-            Command::Init(arguments) => init::run(arguments, global),
-            Command::Run(arguments) => run::run(arguments, global),
-            Command::Fingerprint(arguments) => fingerprint::run(arguments, global),
-            Command::Dedup(arguments) => dedup::run(arguments, global),
-            Command::Cluster(arguments) => cluster::run(arguments, global),
-            Command::Lsh(arguments) => lsh::run(arguments, global),
-            Command::Filter(arguments) => filter::run(arguments, global),
-            Command::Generate(arguments) => generate::run(arguments, global),
-            Command::Inspect(arguments) => inspect::run(arguments, global),
-            Command::Plan(arguments) => plan::run(arguments, global),
-            Command::Query(arguments) => query::run(arguments, global),
-            Command::Seen(arguments) => seen::run(arguments, global),
-            #[cfg(feature = "serve")]
-            Command::Serve(arguments) => serve::run(arguments, global),
-            Command::Store(arguments) => store::run(arguments, global),
-            Command::Verify(arguments) => verify::run(arguments, global),
-            Command::Compare(arguments) => compare::run(arguments, global),
-            Command::Explain(arguments) => explain::run(arguments, global),
-            Command::Sample(arguments) => sample::run(arguments, global),
-            Command::Report(arguments) => report::run(arguments, global),
-            Command::Evaluate(arguments) => evaluate::run(arguments, global),
-            Command::Weights(arguments) => weights::run(arguments, global),
-            Command::Doctor(arguments) => doctor::run(arguments, global),
-            Command::Completions(arguments) => completions::run(arguments, command()),
-            Command::Man(arguments) => man::run(arguments, command()),
-            Command::Schema(arguments) => schema::run(arguments, command()),
-            Command::Flags(_) => show_flags(),
-        }?;
-        match &self.command {
-            command if command.only_reads() => {}
-            Command::Store(store) if store.is_purge() => places::publish_and_sweep(global)?,
-            _ => places::publish(global)?,
+        let summary = self.command.run(global)?;
+        if global.is_of_writer() {
+            places::publish(global)?;
         }
         Ok(if global.dry_run { summary.say("nothing was written (--dry-run)") } else { summary })
     }
@@ -269,31 +212,43 @@ impl CommandLine {
 /// The words of a command line, parsed.
 fn typed(words: impl IntoIterator<Item = OsString>) -> Result<ArgMatches, clap::Error> {
     let typed = command().try_get_matches_from(words)?;
-    match help::idle_flag(&typed) {
+    let in_vain = match typed.subcommand() {
+        Some(("lsh", typed)) => lsh::typed_in_vain(typed),
+        Some(("evaluate", typed)) => evaluate::typed_in_vain(typed),
+        _ => None,
+    };
+    match in_vain {
         None => Ok(typed),
-        Some((flag, name)) => {
-            let what = format!("{flag} has no effect in `dupsieve {name}`");
-            Err(command().error(ErrorKind::ArgumentConflict, what))
-        }
+        Some(what) => Err(command().error(ErrorKind::ArgumentConflict, what)),
     }
+}
+
+/// The command that was typed, below all others, and what was typed for it.
+fn innermost<'a>(
+    mut command: &'a clap::Command,
+    mut typed: &'a ArgMatches,
+) -> (&'a clap::Command, &'a ArgMatches) {
+    while let Some((name, below)) = typed.subcommand() {
+        command = command.find_subcommand(name).unwrap_or(command);
+        typed = below;
+    }
+    (command, typed)
 }
 
 /// The command line as it is parsed, and as help shows it.
 fn command() -> clap::Command {
-    help::with_examples(CommandLine::command())
+    help::completed(CommandLine::command())
 }
 
 /// Sets the name of the job and who reads stdout, for the end of the process. This works for wrong command
 /// lines too, so that the mistake is reported to the same reader.
 fn name_job() {
     let typed = command().ignore_errors(true).try_get_matches().unwrap_or_default();
-    let (path, of_job) = help::innermost(&typed);
     let is_typed = |flag: &str| env::args_os().any(|word| word == flag);
-    let answers = ANSWERS.contains(&path.as_str()) || writes_to_stdout(&path, of_job);
     let audience = if is_typed("--child") {
         Audience::Supervisor
     } else {
-        Audience::of_job(answers, is_typed("--json"))
+        Audience::of_job(answers(&typed), is_typed("--json"))
     };
     identity::set_job(typed.subcommand_name().unwrap_or("dupsieve"));
     exit::set_audience(audience);
@@ -306,13 +261,6 @@ fn show_flags() -> Result<Summary> {
         print!("{}", flags.render_long_help());
     }
     Ok(Summary::answered())
-}
-
-/// Whether the command writes its records to standard output, where nothing else may come between them.
-fn writes_to_stdout(path: &str, of_job: &ArgMatches) -> bool {
-    let output = of_job.try_get_one::<PathBuf>("output");
-    (path == "filter" || path == "init" || path.starts_with("generate "))
-        && matches!(output, Ok(Some(path)) if path == Path::new(STDOUT))
 }
 
 /// The first paragraph of a usage error, in one line.
@@ -358,39 +306,35 @@ mod tests {
         assert!(what.starts_with("the following") && what.contains("--batch"), "{what}");
     }
 
-    /// The commands that do something, each with those above it.
-    fn leaves(command: &clap::Command, above: &str, found: &mut Vec<String>) {
-        for command in command.get_subcommands() {
-            let path = format!("{above}{}", command.get_name());
-            leaves(command, &format!("{path} "), found);
-            if !command.is_subcommand_required_set() {
-                found.push(path);
+    /// Checks that each command that does something has examples, which can be typed. `above` are the commands above these.
+    fn check_examples(commands: &clap::Command, above: &str) {
+        for command in
+            commands.get_subcommands().filter(|it| !["help", help::FLAGS].contains(&it.get_name()))
+        {
+            let path = format!("{above} {}", command.get_name());
+            check_examples(command, &path);
+            let text = command.get_after_help().unwrap().to_string();
+            let examples: Vec<&str> =
+                text.lines().filter_map(|line| line.strip_prefix("  dupsieve ")).collect();
+            assert_eq!(examples.is_empty(), command.is_subcommand_required_set(), "{path}");
+            for line in examples {
+                let words = format!("dupsieve {}", line.replace('\'', ""));
+                let typed = typed(words.split_whitespace().map(OsString::from));
+                let typed = typed.unwrap_or_else(|wrong| panic!("{line}: {wrong}"));
+                let mut named = vec!["dupsieve"];
+                let mut at = &typed;
+                while let Some((name, below)) = at.subcommand() {
+                    named.push(name);
+                    at = below;
+                }
+                assert_eq!(named.join(" "), path, "{line}");
             }
         }
     }
 
     #[test]
     fn every_command_has_examples_that_can_be_typed() {
-        let mut paths = Vec::new();
-        leaves(&command(), "", &mut paths);
-        assert!(paths.len() > 12, "{paths:?}");
-        for path in paths.iter().filter(|path| *path != help::FLAGS && *path != "help") {
-            let examples = help::EXAMPLES.iter().find(|(command, _)| command == path);
-            let (_, examples) = examples.unwrap_or_else(|| panic!("{path} has no example"));
-            for (_, line) in *examples {
-                let typed =
-                    command().try_get_matches_from(line.replace('\'', "").split_whitespace());
-                let typed = typed.unwrap_or_else(|wrong| panic!("{line}: {wrong}"));
-                assert_eq!(
-                    (&help::innermost(&typed).0, help::idle_flag(&typed)),
-                    (path, None),
-                    "{line}"
-                );
-            }
-        }
-        for (path, _) in help::EXAMPLES {
-            assert!(paths.iter().any(|found| found == path), "{path} is no command");
-        }
+        check_examples(&command(), "dupsieve");
     }
 
     #[test]
@@ -403,19 +347,6 @@ mod tests {
             let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
             let typed = typed(words.clone()).unwrap();
             assert_eq!(places::mounted_words(&typed, words.clone()), Ok(words), "{line}");
-        }
-    }
-
-    #[test]
-    fn flags_are_limited_to_commands_that_exist() {
-        let mut command = command();
-        command.build();
-        for (id, commands) in help::LIMITED {
-            assert!(command.get_arguments().any(|flag| flag.get_id() == id), "{id}");
-            for path in commands.iter().filter(|it| cfg!(feature = "serve") || **it != "serve") {
-                let of_path = path.split(' ').try_fold(&command, |at, it| at.find_subcommand(it));
-                assert!(of_path.is_some(), "{path}");
-            }
         }
     }
 }

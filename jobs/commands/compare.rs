@@ -10,6 +10,7 @@ use dupsieve::fingerprint::{Class, Nilsimsa, Recipe, Sketcher, Width, hex};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
+use crate::commands::help::examples;
 use crate::commands::pages;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{
@@ -20,8 +21,17 @@ use crate::outcome::summary::Summary;
 /// The id of a file that is compared: no URL, so a table of boilerplate by host does not apply.
 const NO_ID: &str = "";
 
+const EXAMPLES: &[(&str, &str)] = &[
+    ("Compare two pages", "dupsieve compare one.txt two.txt"),
+    (
+        "Compare them by the exact share of common shingles",
+        "dupsieve compare --recipe jaccard one.txt two.txt",
+    ),
+];
+
 /// Compare two files, each read as one document, by a recipe or a check
 #[derive(Args, Debug)]
+#[command(after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Recipe (a name, nilsimsa, or a .toml file) or check (minhash-NxB, word-minhash-NxB,
     /// word-overlap-NxB, page-overlap-NxB, held-NxB, classic-minhash-NxB, simhash-128, cosine-N, sentences-N, or

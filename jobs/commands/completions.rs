@@ -7,10 +7,17 @@ use clap_complete::Shell;
 use dupsieve::Result;
 use dupsieve::error::At;
 
+use crate::commands::help::examples;
 use crate::outcome::summary::Summary;
+
+const EXAMPLES: &[(&str, &str)] = &[(
+    "Print the script for bash; save it in ~/.local/share/bash-completion/completions/dupsieve",
+    "dupsieve completions bash",
+)];
 
 /// Print a script with which a shell completes commands and flags
 #[derive(Args, Debug)]
+#[command(after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// The shell
     #[arg(value_name = "SHELL")]

@@ -23,11 +23,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::commands::destination::Destination;
+use crate::commands::help::examples;
 use crate::commands::pages::PageSource;
 use crate::commands::places;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{Count, DedupSettings, FormatFlag};
+use crate::flags::shared::{JOB, shared};
 use crate::outcome::failure;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
@@ -36,8 +38,25 @@ use crate::processes::cluster;
 /// A join that is expected to take longer is announced: a quarter of the day.
 const LONG: Duration = Duration::from_secs(6 * 3600);
 
+const EXAMPLES: &[(&str, &str)] = &[
+    ("Find the near-duplicates inside one batch", "dupsieve dedup --batch day.seg --output found"),
+    (
+        "Find near-duplicates of the pages in a store too",
+        "dupsieve dedup --batch day.seg --store store --output found",
+    ),
+    (
+        "Count pages as near only if their signatures are very much alike",
+        "dupsieve dedup --batch day.seg --check page-overlap:0.8 --output found",
+    ),
+    (
+        "Write verdicts and matches for DuckDB, pandas or Polars",
+        "dupsieve dedup --batch day.seg --output-format parquet --output found",
+    ),
+];
+
 /// Find the near-duplicates of a batch, in a store and among themselves
 #[derive(Args, Debug)]
+#[command(args = shared(JOB), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// The new fingerprints, as `dupsieve fingerprint` writes them
     #[arg(long, value_name = "FILE.seg")]

@@ -12,10 +12,25 @@ use dupsieve::error::At;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
+use crate::commands::help::examples;
 use crate::flags::global::GlobalFlags;
+use crate::flags::shared::Shared::{Memory, Processes, Workers};
+use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
 use finding::{Finding, State};
+
+const EXAMPLES: &[(&str, &str)] = &[
+    ("Look at this machine and the folder you stand in", "dupsieve doctor"),
+    (
+        "Look at the disks of the store and of the outputs",
+        "dupsieve doctor /data/store /data/out --memory 8GiB",
+    ),
+    (
+        "On each machine, see whether the processes of a hosts file meet",
+        "dupsieve doctor --hosts hosts.txt --process 0 --secret-file secret",
+    ),
+];
 
 /// Show what this machine allows, what is wrong with it, and what to do
 ///
@@ -23,6 +38,7 @@ use finding::{Finding, State};
 /// locks and renames work there. With --hosts, started on every machine, it also meets the other processes as a
 /// job does. Ends with 78 if a job would fail.
 #[derive(Args, Debug)]
+#[command(args = shared(&[Workers, Memory, Processes]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Folders that jobs will write to, such as that of the store; 128 MiB are written there and removed
     #[arg(value_name = "DIR", default_value = ".")]

@@ -11,22 +11,41 @@ mod unlabelled;
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Arg, ArgMatches, Args};
 use dupsieve::document::Content;
 use dupsieve::evaluate::{Labels, Pairs, Scores, Similarity, Traits, bootstrap, by_part};
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
-use crate::commands::pages::{self, no_text};
+use crate::commands::help::examples;
+use crate::commands::pages::{self, PageFlags, no_text};
 use crate::flags::global::GlobalFlags;
+use crate::flags::shared::Shared::{Memory, Workers};
+use crate::flags::shared::{flags_of, shared, typed_flag};
 use crate::outcome::summary::Summary;
 use flags::SweepFlags;
+
+const EXAMPLES: &[(&str, &str)] = &[
+    (
+        "Judge the matches of an output by labels",
+        "dupsieve evaluate --pairs found/matches.tsv --labels labels.tsv",
+    ),
+    (
+        "Find the preset that suits your pages, without labels",
+        "dupsieve evaluate --sweep --input crawl/",
+    ),
+    (
+        "Find the best preset or recipe by labels",
+        "dupsieve evaluate --sweep --input crawl/ --labels labels.tsv",
+    ),
+];
 
 /// Compare pairs with labels, or with --sweep find the preset or the recipe that suits your pages
 ///
 /// With --sweep and without --labels, edited copies are planted beside a sample of your pages, and the
 /// presets look for them.
 #[derive(Args, Debug)]
+#[command(args = shared(&[Workers, Memory]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Pairs to judge: a matches.tsv, or two columns of ids
     #[arg(long, value_name = "FILE", required_unless_present = "sweep", conflicts_with = "sweep")]
@@ -50,6 +69,22 @@ pub(crate) struct Arguments {
     sweep: bool,
     #[command(flatten)]
     of_sweep: SweepFlags,
+}
+
+/// What says that a typed flag has no effect.
+pub(crate) fn typed_in_vain(typed: &ArgMatches) -> Option<String> {
+    let in_vain = |flags: Vec<Arg>, lacks: &str| {
+        typed_flag(typed, flags).map(|flag| format!("{flag} has no effect without {lacks}"))
+    };
+    let mut of_sweep = flags_of::<SweepFlags>();
+    of_sweep.retain(|flag| flag.get_id() == "distance");
+    match (typed.get_flag("sweep"), typed.contains_id("input")) {
+        (true, _) => None,
+        (false, true) => in_vain(of_sweep, "--sweep"),
+        (false, false) => {
+            in_vain(of_sweep, "--sweep").or_else(|| in_vain(flags_of::<PageFlags>(), "--input"))
+        }
+    }
 }
 
 /// Runs `evaluate`.

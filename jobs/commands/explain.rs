@@ -16,6 +16,7 @@ use dupsieve::store::Day;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
+use crate::commands::help::examples;
 use crate::commands::pages::{self, PageFlags, no_text};
 use crate::commands::places;
 use crate::flags::config::Config;
@@ -27,12 +28,21 @@ use crate::outcome::summary::Summary;
 use comparison::{Analysed, Comparison};
 use dupsieve::report::{self, DroppedTwin, Nearest, Verdict};
 
+const EXAMPLES: &[(&str, &str)] = &[
+    (
+        "Explain why a page was dropped",
+        "dupsieve explain --config configs/local.toml --date 2026-11-20 ID",
+    ),
+    ("Explain the distance of any two pages", "dupsieve explain --input crawl/ ID OTHER-ID"),
+];
+
 /// Explain the distance of two documents: their features, and those that changed the bits.
 ///
 /// With --config and --date one id is enough: the other page is the one named in the verdict of that
 /// day. Of a kept page, it names the dropped page that the kept page is near to, if there is one in the
 /// 30 days before it.
 #[derive(Args, Debug)]
+#[command(after_help = examples(EXAMPLES))]
 #[command(override_usage = "\
 dupsieve explain [OPTIONS] --input <PATH>... <ID> <ID>
        dupsieve explain [OPTIONS] --config <FILE> --date <YYYY-MM-DD> <ID>")]
@@ -141,8 +151,8 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         preset: arguments.preset.or(made.preset),
         recipe: arguments.recipe.clone().or(made.recipe),
         width: arguments.width.or(made.width),
-        check: None,
-        ..made
+        boilerplate: made.boilerplate,
+        ..RecipeSettings::default()
     };
     let recipe = made.recipe(&pages)?;
     let documents = analyse(&wanted, &pages, &recipe)?;

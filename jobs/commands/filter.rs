@@ -28,14 +28,29 @@ use serde_json::json;
 use annotate::Asked;
 pub(crate) use copied::usual_name;
 
+use crate::commands::help::examples;
 use crate::commands::pages::{PageFlags, PageSource};
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{ByteSize, PageSettings};
+use crate::flags::shared::Shared::{DryRun, Memory, Overwrite, Telemetry};
+use crate::flags::shared::shared;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 
+const EXAMPLES: &[(&str, &str)] = &[
+    (
+        "Copy the pages that were kept",
+        "dupsieve filter --input crawl/ --ids found/keep.txt --output kept.jsonl.gz",
+    ),
+    (
+        "Copy all pages, each with its verdict and the page that it is a duplicate of",
+        "dupsieve filter --input crawl/ --annotate found --output judged.jsonl.gz",
+    ),
+];
+
 /// Copy the records whose ids are in a list, for example the pages that were kept; or all records with their verdicts
 #[derive(Args, Debug)]
+#[command(args = shared(&[Memory, DryRun, Overwrite, Telemetry]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Files, folders, globs, addresses (s3://BUCKET/...), or - for standard input
     #[arg(long, value_name = "PATH", required = true, num_args = 1..)]

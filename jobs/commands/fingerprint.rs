@@ -20,11 +20,13 @@ use dupsieve::store::{
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::destination::Destination;
+use crate::commands::help::examples;
 use crate::commands::places;
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::FingerprintSettings;
+use crate::flags::shared::{JOB, shared};
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
@@ -32,8 +34,34 @@ use crate::processes::cluster;
 /// A segment takes at least about one byte for this many bytes of its pages.
 const INPUT_TO_SEGMENT: u64 = 1000;
 
+const EXAMPLES: &[(&str, &str)] = &[
+    ("Read a folder of JSON Lines files", "dupsieve fingerprint --input crawl/ --output day.seg"),
+    (
+        "Read other fields, and allow one bad record in a hundred",
+        "dupsieve fingerprint --input 'crawl/*.jsonl.gz' --id-field url --text-field content \
+                 --max-bad 1% --output day.seg",
+    ),
+    (
+        "Make the smallest segment: fingerprints without a second signature",
+        "dupsieve fingerprint --preset paper --input crawl/ --output day.seg",
+    ),
+    (
+        "Keep the bands that `lsh --batch` compares",
+        "dupsieve fingerprint --keep-bands minhash-14x8 --input crawl/ --output day.seg",
+    ),
+    (
+        "Keep digests, and compute nothing of pages whose text the store holds",
+        "dupsieve fingerprint --keep-digests --store store --input crawl/ --output day.seg",
+    ),
+    (
+        "Read fingerprints made by another program",
+        "dupsieve fingerprint --format fingerprints --input ready.tsv --output day.seg",
+    ),
+];
+
 /// Make fingerprints of documents, and write them to a segment
 #[derive(Args, Debug)]
+#[command(args = shared(JOB), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Files, folders, globs, addresses (s3://BUCKET/...), or - for standard input. A rerun compares the contents of the
     /// files, not their times. If a file changes while the job runs, the job fails

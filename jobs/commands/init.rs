@@ -14,8 +14,11 @@ use dupsieve::evaluate::Page;
 use dupsieve::output::{PackedFile, STDOUT};
 use dupsieve::{Error, Kind, Result};
 
+use crate::commands::help::examples;
 use crate::commands::{difference, places};
 use crate::flags::global::GlobalFlags;
+use crate::flags::shared::Shared::{DryRun, Overwrite};
+use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
 use file::{MOST_DAYS, Seen};
 use layout::Layout;
@@ -26,8 +29,14 @@ const SHORT: u64 = 200;
 /// The most lines that are shown of the difference of two pages.
 const MOST_LINES: usize = 3;
 
+const EXAMPLES: &[(&str, &str)] = &[
+    ("Propose a configuration for the pages below a folder", "dupsieve init --input crawl/"),
+    ("Write an example to be filled in", "dupsieve init --output daily.toml"),
+];
+
 /// Look at the pages of a crawl and write a configuration for it, with the reasons
 #[derive(Args, Debug)]
+#[command(args = shared(&[DryRun, Overwrite]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Files, folders, globs or addresses (s3://BUCKET/...) with pages of one day or of several; without them an example is written, to be filled in
     #[arg(long, value_name = "PATH", num_args = 1..)]

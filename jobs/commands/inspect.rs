@@ -13,11 +13,18 @@ use dupsieve::results::{ResultColumn, ResultFormat, ResultWriter, Values};
 use dupsieve::store::{Codec, Column, ColumnSize, KeyRange, Segment};
 use serde_json::{Value, json};
 
+use crate::commands::help::examples;
 use crate::flags::global::GlobalFlags;
 use crate::outcome::summary::Summary;
 
+const EXAMPLES: &[(&str, &str)] = &[
+    ("Show what a segment holds", "dupsieve inspect day.seg"),
+    ("Print its ids and fingerprints", "dupsieve inspect day.seg --dump"),
+];
+
 /// Show what a segment holds, and check every byte of it
 #[derive(Args, Debug)]
+#[command(after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// A segment
     file: PathBuf,

@@ -9,7 +9,7 @@ mod scheme;
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::{ArgMatches, Args, Subcommand};
 use dupsieve::document::Tolerance;
 use dupsieve::fingerprint::PageTime;
 use dupsieve::flow::{Cluster, Start};
@@ -26,6 +26,7 @@ use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
 use crate::commands::destination::Destination;
+use crate::commands::help::examples;
 use crate::commands::pages::PageSource;
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages};
 use crate::commands::store_at::StoreAt;
@@ -34,6 +35,7 @@ use crate::flags::settings::{
     Count, DedupSettings, FingerprintSettings, FormatFlag, LshSettings, PageSettings,
     RecipeSettings,
 };
+use crate::flags::shared::{JOB, flags_of, shared, typed_flag};
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
@@ -43,8 +45,29 @@ pub(crate) use scheme::{read as read_parameter, scheme_of};
 
 use scheme::SchemeFlags;
 
+const EXAMPLES: &[(&str, &str)] = &[
+    (
+        "Find pages that have 80 % of their runs of five words in common",
+        "dupsieve lsh --input crawl/ --similarity 0.8 --output alike",
+    ),
+    (
+        "Compare the runs themselves, not an estimate",
+        "dupsieve lsh --input crawl/ --similarity 0.7 --confirm exact --output alike",
+    ),
+    (
+        "Compare a day with the store of the days before, if both keep their bands",
+        "dupsieve lsh --batch day.seg --store store --output alike",
+    ),
+    (
+        "Find near vectors, such as embeddings of pages",
+        "dupsieve lsh --family cosine --format vectors --text-field embedding --similarity 0.95 \
+                 --confirm exact --input vectors.parquet --output alike",
+    ),
+];
+
 /// Find documents that overlap, by buckets of locality-sensitive hashes (MinHash and others)
 #[derive(Args, Debug)]
+#[command(args = shared(JOB), after_help = examples(EXAMPLES))]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -94,11 +117,20 @@ enum About {
     Plan(Box<plan::Arguments>),
 }
 
-impl Arguments {
-    /// Whether documents are compared, which several processes can do together.
-    pub(crate) fn compares(&self) -> bool {
-        self.about.is_none()
-    }
+/// Whether the command that was typed prints nothing but an answer.
+pub(crate) fn answers(typed: &ArgMatches) -> bool {
+    typed.subcommand_name() == Some("plan")
+}
+
+/// What says that a typed flag has no effect: one of documents, with a batch in their place.
+pub(crate) fn typed_in_vain(typed: &ArgMatches) -> Option<String> {
+    let of_scheme = flags_of::<SchemeFlags>();
+    let of_buckets = of_scheme
+        .into_iter()
+        .filter(|it| !["similarity", "confirm"].contains(&it.get_id().as_str()));
+    let of_documents = of_buckets.chain(flags_of::<PageSettings>());
+    let flag = typed_flag(typed, of_documents).filter(|_| typed.contains_id("batch"))?;
+    Some(format!("{flag} has no effect with --batch"))
 }
 
 /// Runs `lsh`, or what stands below it.

@@ -7,10 +7,17 @@ use clap::Args;
 use dupsieve::Result;
 use dupsieve::error::At;
 
+use crate::commands::help::examples;
 use crate::outcome::summary::Summary;
+
+const EXAMPLES: &[(&str, &str)] = &[(
+    "Write the manual pages where `man` looks for them",
+    "dupsieve man ~/.local/share/man/man1",
+)];
 
 /// Write the manual pages of all commands, such as dupsieve-run.1
 #[derive(Args, Debug)]
+#[command(after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// The folder to write them into. Files with the same names are replaced
     #[arg(value_name = "DIR")]

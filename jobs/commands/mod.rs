@@ -1,15 +1,15 @@
 //! The commands: one file each, or a file and a folder of the same name for its parts. A file has the flags
-//! of its command (`Arguments`) and `run`, which does the work and returns a summary.
+//! of its command (`Arguments`), its examples, and `run`, which does the work and returns a summary.
 //!
 //! Some files serve several commands: [`pages`] and [`reading`] read inputs, [`difference`] shows what differs
-//! between two texts, and [`store_at`] finds the version of a store. [`help`] has the examples,
+//! between two texts, and [`store_at`] finds the version of a store. [`help`] has what the help of all commands says,
 //! and [`version`] what `--version` says.
 //!
 //! May import: files of this room and of all others in `jobs/`, and the library. What a command computes
 //! belongs in the library; only flags, printing and exit codes belong here.
 //!
 //! Start with `command_line`, which parses the command line and calls the command. A new command is a new
-//! file, a line of its enum `Command`, and an example in `help`.
+//! file, its line below, and its line in `command_line`.
 
 pub(crate) mod cluster;
 pub(crate) mod command_line;

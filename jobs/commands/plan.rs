@@ -12,14 +12,23 @@ use dupsieve::tables::{Design, Estimate, Plan, Problem, plan};
 use serde_json::{Value, json};
 
 use self::machines::{Rate, Share, Work};
+use crate::commands::help::examples;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{parse_count, parse_width};
+use crate::flags::shared::Shared::{Memory, Workers};
+use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
 
 mod machines;
 
+const EXAMPLES: &[(&str, &str)] = &[(
+    "See how a million pages would be joined with eight billion",
+    "dupsieve plan --batch 1e6 --store 8e9 --distance 3",
+)];
+
 /// Show how a batch would be joined with a store: the design with its time and memory, and the others
 #[derive(Args, Debug)]
+#[command(args = shared(&[Workers, Memory]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Number of distinct fingerprints in the batch
     #[arg(long, value_name = "N", value_parser = parse_count)]

@@ -21,12 +21,15 @@ use dupsieve::matches::Confirm;
 use dupsieve::store::{Access, Store, Version};
 use dupsieve::work::Work;
 
+use crate::commands::help::examples;
 use crate::commands::pages::PageFlags;
 use crate::commands::store_at::StoreFlag;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{
     ByteSize, Count, DedupSettings, FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings,
 };
+use crate::flags::shared::Shared::Workers;
+use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
 use answering::Answering;
 use line::Line;
@@ -34,6 +37,18 @@ use stream::Stream;
 
 /// The largest number of near pages that an answer names, unless another one is given.
 const LIMIT: u64 = 1000;
+
+const EXAMPLES: &[(&str, &str)] = &[
+    (
+        "Ask for pages by their fingerprints",
+        "dupsieve query --store store --fingerprint 0x0123456789abcdef",
+    ),
+    ("Ask for a text", "dupsieve query --store store --text page.txt"),
+    (
+        "Ask for all pages of a crawl, as they come",
+        "dupsieve query --store store --input - --format jsonl",
+    ),
+];
 
 /// Ask which pages of a store are near to some, one by one
 ///
@@ -46,6 +61,7 @@ const LIMIT: u64 = 1000;
 /// does: by the class of the text, and by the check of the store's preset. Of a ready-made fingerprint neither is
 /// known, so all that is within the distance is near.
 #[derive(Args, Debug)]
+#[command(args = shared(&[Workers]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     #[command(flatten)]
     store: StoreFlag,
@@ -219,13 +235,12 @@ impl Arguments {
             ..pages
         };
         let made = RecipeSettings {
+            preset: made.preset,
             recipe: self.recipe.clone().or(made.recipe),
+            width: made.width,
             boilerplate: self.boilerplate.clone().or(made.boilerplate),
             page_time: self.page_time.or(made.page_time),
-            keep_bands: None,
-            keep_digests: None,
-            check: None,
-            ..made
+            ..RecipeSettings::default()
         };
         Ok(FingerprintSettings { made, pages })
     }

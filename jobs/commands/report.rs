@@ -10,11 +10,20 @@ use dupsieve::output::PackedFile;
 use dupsieve::report::{DayFigures, History};
 use serde_json::json;
 
+use crate::commands::help::examples;
 use crate::flags::global::GlobalFlags;
+use crate::flags::shared::Shared::Overwrite;
+use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
+
+const EXAMPLES: &[(&str, &str)] = &[
+    ("Show the figures of all days", "dupsieve report out"),
+    ("Draw them into a page for a browser", "dupsieve report out --output days.html"),
+];
 
 /// Show the figures of many days, and which days are odd
 #[derive(Args, Debug)]
+#[command(args = shared(&[Overwrite]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Outputs of dedup or lsh, days of run, or folders of such
     #[arg(value_name = "DIR", required = true, num_args = 1..)]

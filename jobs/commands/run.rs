@@ -21,11 +21,13 @@ use dupsieve::{Error, Kind, Result};
 use crate::commands::dedup::{self, dedup};
 use crate::commands::filter::usual_name;
 use crate::commands::fingerprint::fingerprint;
+use crate::commands::help::examples;
 use crate::commands::places;
 use crate::flags::config::Config;
 use crate::flags::confirm_day::ConfirmDay;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{DedupSettings, FingerprintSettings, FormatFlag, OutputSettings};
+use crate::flags::shared::{JOB, shared};
 use crate::outcome::failure;
 use crate::outcome::identity;
 use crate::outcome::summary::Summary;
@@ -34,9 +36,24 @@ use clusters::Chain;
 use day_log::{in_version, log_day};
 use days::DayPlan;
 
+const EXAMPLES: &[(&str, &str)] = &[
+    ("Run the three days of the bundled sample", "dupsieve run configs/local.toml"),
+    ("Run one day, every morning", "dupsieve run configs/daily.toml --date 2026-11-21"),
+    (
+        "See what would be done, or why it would fail",
+        "dupsieve run configs/daily.toml --date 2026-11-21 --dry-run",
+    ),
+    (
+        "Leave metrics for the node exporter of Prometheus, and serve them meanwhile",
+        "dupsieve run configs/daily.toml --date 2026-11-21 --metrics-file dupsieve.prom \
+                 --metrics 127.0.0.1:9464",
+    ),
+];
+
 /// Run whole days as a configuration file says: fingerprint, dedup, store add, and lsh and
 /// clusters if it has sections for them
 #[derive(Args, Debug)]
+#[command(args = shared(JOB), after_help = examples(EXAMPLES))]
 #[command(mut_arg("confirm", |flag| flag.long("dedup-check")))]
 #[command(mut_arg("join_preset", |flag| flag.long("dedup-preset").hide(true).env(None)))]
 pub(crate) struct Arguments {

@@ -20,6 +20,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
 use crate::commands::difference;
+use crate::commands::help::examples;
 use crate::commands::pages::{self, PageFlags, PageSource, no_text};
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::PageSettings;
@@ -28,8 +29,17 @@ use crate::outcome::summary::Summary;
 /// How many bytes of a text are kept and compared.
 const EXCERPT_BYTES: usize = 32 << 10;
 
+const EXAMPLES: &[(&str, &str)] = &[
+    ("Show twenty pairs for each distance", "dupsieve sample out/2026-11-21"),
+    (
+        "Show five for each distance, with the pages from another folder",
+        "dupsieve sample found --per-distance 5 --input crawl/",
+    ),
+];
+
 /// Show some near pairs for each distance, with their similarity and what differs in the texts
 #[derive(Args, Debug)]
+#[command(after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Output folder of dedup, or of a day of run
     output: PathBuf,

@@ -8,11 +8,18 @@ use dupsieve::error::At;
 use schemars::schema_for;
 use serde_json::{Map, Value, json};
 
+use crate::commands::help::examples;
 use crate::flags::config::Config;
 use crate::outcome::summary::Summary;
 
+const EXAMPLES: &[(&str, &str)] = &[(
+    "Save what it prints beside your files; one with the line `#:schema dupsieve.schema.json` is checked by editors",
+    "dupsieve schema",
+)];
+
 /// Print the JSON schema of configuration files, by which editors complete and check them
 #[derive(Args, Debug)]
+#[command(after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {}
 
 /// The sections whose keys are flags, each with the command that has them.

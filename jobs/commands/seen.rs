@@ -12,15 +12,26 @@ use dupsieve::seen::{By, Holdings, Sought};
 use dupsieve::store::{Day, Store};
 use serde_json::json;
 
+use crate::commands::help::examples;
 use crate::commands::pages::{self, PageFlags, no_text};
 use crate::commands::query::recipe::page_text;
 use crate::commands::store_at::StoreFlag;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::PageSettings;
+use crate::flags::shared::Shared::{Memory, Workers};
+use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
 
 /// The bytes of ids that are read before they are looked for, if all segments have filters.
 const PORTION_BYTES: usize = 1 << 20;
+
+const EXAMPLES: &[(&str, &str)] = &[
+    ("Ask for ids, one a line", "dupsieve seen --store store --ids ids.txt"),
+    (
+        "Ask which pages of a crawl have a text that is held",
+        "dupsieve seen --store store --input crawl/",
+    ),
+];
 
 /// Ask which ids or texts a store holds
 ///
@@ -33,6 +44,7 @@ const PORTION_BYTES: usize = 1 << 20;
 /// digests, is read from its beginning to its end, once for as many records as fit into a quarter of the memory. The
 /// answers are the same.
 #[derive(Args, Debug)]
+#[command(args = shared(&[Workers, Memory]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     #[command(flatten)]
     store: StoreFlag,

@@ -14,6 +14,7 @@ mod stream;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -35,6 +36,7 @@ use dupsieve::{Error, Kind, Result};
 use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, watch};
 
+use crate::commands::help::examples;
 use crate::commands::query::recipe;
 use crate::commands::store::{expire_days, keep_up};
 use crate::commands::store_at::StoreFlag;
@@ -43,6 +45,7 @@ use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{
     DedupSettings, PageSettings, RecipeChoice, RecipeSettings, parse_width,
 };
+use crate::flags::shared::{Shared, shared};
 use crate::outcome::summary::Summary;
 use crate::processes::signals;
 use limits::Limits;
@@ -56,6 +59,14 @@ const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8373
 /// How often the service looks whether another process has changed the store.
 const REFRESH: Duration = Duration::from_secs(1);
 
+const EXAMPLES: &[(&str, &str)] = &[
+    ("Answer and remember for a crawler on this machine", "dupsieve serve --store store"),
+    (
+        "Listen at all addresses, for clients that send a token",
+        "dupsieve serve --store store --listen 0.0.0.0:8373 --token-file token",
+    ),
+];
+
 /// Answer over HTTP which pages of a store are near, and remember new ones
 ///
 /// A crawler asks before it keeps a page (`POST /v1/query`), has pages remembered (`POST /v1/pages`: on disk when the
@@ -66,9 +77,13 @@ const REFRESH: Duration = Duration::from_secs(1);
 /// Other commands may change the store meanwhile, such as `run` or `store compact`: the service takes up each new
 /// version within a second. On SIGTERM or SIGINT it finishes the requests that it has, and ends.
 #[derive(Args, Debug)]
+#[command(args = shared(&[Shared::Workers, Shared::Memory]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     #[command(flatten)]
     store: StoreFlag,
+    /// Address of this machine to listen at [default: 127.0.0.1:8373]
+    #[arg(long, value_name = "ADDR[:PORT]", value_parser = Listen::from_str)]
+    listen: Option<Listen>,
     /// Make the store if it does not exist
     #[arg(long)]
     create: bool,
@@ -124,7 +139,7 @@ enum Event {
 /// Runs `serve` until a signal ends it.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     step::begin(Step::Serving);
-    let address = address(global.cluster.listen);
+    let address = address(arguments.listen);
     let token = arguments.token_file.as_deref().map(Secret::read).transpose()?;
     if token.is_none() && !address.ip().is_loopback() {
         return Err(Error::new(

@@ -11,14 +11,18 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
+use clap::{ArgMatches, Args, Subcommand};
 use dupsieve::index::Design;
 use dupsieve::step::{self, Step};
 use dupsieve::store::{Added, Codec, Day, Entry, Retention, Store, Version, expect_come};
 use dupsieve::{Error, Kind, Result};
 
+use crate::commands::help::examples;
+use crate::commands::places;
 use crate::flags::confirm_day::ConfirmDay;
 use crate::flags::global::GlobalFlags;
+use crate::flags::shared::Shared::{DryRun, Memory, Overwrite, Telemetry, Workers};
+use crate::flags::shared::shared;
 use crate::outcome::identity;
 use crate::outcome::summary::Summary;
 use expire::expire;
@@ -36,21 +40,12 @@ pub(crate) struct Arguments {
     change: Change,
 }
 
-impl Arguments {
-    /// Whether the command takes bytes off the disk for good.
-    pub(crate) fn is_purge(&self) -> bool {
-        matches!(self.change, Change::Purge { .. })
-    }
-
-    /// Whether the command changes nothing.
-    pub(crate) fn only_reads(&self) -> bool {
-        matches!(self.change, Change::List { .. } | Change::Log { .. } | Change::Verify { .. })
-    }
-}
-
 #[derive(Debug, Subcommand)]
 enum Change {
     /// Make an empty store
+    #[command(args = shared(&[DryRun]), after_help = examples(&[
+        ("Make an empty store", "dupsieve store init store"),
+    ]))]
     Init {
         /// Folder of the store
         #[arg(value_name = "DIR")]
@@ -58,6 +53,9 @@ enum Change {
     },
     /// Add a day; adding the same day again changes nothing. Where ten segments are of about one size, they
     /// are merged into one then, so that the store never has many
+    #[command(args = shared(&[Memory, DryRun, Telemetry]), after_help = examples(&[
+        ("Add the kept pages of a day", "dupsieve store add store --segment day.seg --day 2026-11-21 --only found/keep.txt"),
+    ]))]
     Add {
         /// Folder of the store
         #[arg(value_name = "DIR")]
@@ -78,18 +76,28 @@ enum Change {
         confirm: ConfirmDay,
     },
     /// List the days in the store
+    #[command(after_help = examples(&[
+        ("List the days of a store", "dupsieve store list store"),
+        ("List them for a program", "dupsieve store list store --json"),
+    ]))]
     List {
         /// Folder of the store
         #[arg(value_name = "DIR")]
         store: PathBuf,
     },
     /// Show what each version changed
+    #[command(after_help = examples(&[
+        ("Show what changed the store, and when", "dupsieve store log store"),
+    ]))]
     Log {
         /// Folder of the store
         #[arg(value_name = "DIR")]
         store: PathBuf,
     },
     /// Check every byte of the segments of all versions, of the index and of the filters
+    #[command(args = shared(&[Telemetry]), after_help = examples(&[
+        ("Check every byte of a store", "dupsieve store verify store"),
+    ]))]
     Verify {
         /// Folder of the store
         #[arg(value_name = "DIR")]
@@ -99,6 +107,10 @@ enum Change {
         version: Option<u64>,
     },
     /// Merge all days into one file; joins give the same results as before
+    #[command(args = shared(&[Memory, DryRun, Telemetry]), after_help = examples(&[
+        ("Merge the days into one file", "dupsieve store compact store"),
+        ("Merge only what a day's `store add` would merge", "dupsieve store compact store --tiers"),
+    ]))]
     Compact {
         /// Folder of the store
         #[arg(value_name = "DIR")]
@@ -113,6 +125,11 @@ enum Change {
     /// Keep an index, by which `query` finds what is near to one page at once, or filters, by which `seen` finds ids and
     /// texts. From then on `store add` and `store compact` keep them too. A run that was interrupted goes on where it
     /// stopped
+    #[command(args = shared(&[Memory, DryRun, Telemetry]), after_help = examples(&[
+        ("Let a store answer `query` at once", "dupsieve store index store"),
+        ("Let it answer `seen` at once", "dupsieve store index store --filters"),
+        ("Remove the index", "dupsieve store index store --design none"),
+    ]))]
     Index {
         /// Folder of the store
         #[arg(value_name = "DIR")]
@@ -130,6 +147,9 @@ enum Change {
     },
     /// Remove all but the newest versions, and the files that only these used. What took the place of these files
     /// is checked first. Nobody can go back to the removed versions, or join with them
+    #[command(args = shared(&[DryRun, Telemetry]), after_help = examples(&[
+        ("Keep the newest 30 versions", "dupsieve store prune store --keep-versions 30"),
+    ]))]
     Prune {
         /// Folder of the store
         #[arg(value_name = "DIR")]
@@ -140,6 +160,10 @@ enum Change {
     },
     /// Let days leave that are too old: a new version no longer shows them. The versions before it still do until `store
     /// prune` removes them, and `store rollback` brings the days back. Days that have expired cannot be added again
+    #[command(args = shared(&[Memory, DryRun, Overwrite, Telemetry]), after_help = examples(&[
+        ("Keep the days of the last 90 days", "dupsieve store expire store --keep-days 90"),
+        ("List the pages that were dropped in favour of expired ones", "dupsieve store expire store --keep-days 90 --readmit readmit.txt --outputs out/*"),
+    ]))]
     Expire {
         /// Folder of the store
         #[arg(value_name = "DIR")]
@@ -157,6 +181,9 @@ enum Change {
     /// Take pages out of all versions at once, by their ids. No join finds them any more, also after `store
     /// rollback`. Their bytes stay in the files until these are merged, rewritten or pruned. If a segment of a day up to
     /// the newest in the store is added later, they stay out of it too
+    #[command(args = shared(&[Workers, Memory, DryRun, Overwrite, Telemetry]), after_help = examples(&[
+        ("Take the pages whose ids are in a file out of all versions", "dupsieve store remove store --ids gone.txt"),
+    ]))]
     Remove {
         /// Folder of the store
         #[arg(value_name = "DIR")]
@@ -174,6 +201,9 @@ enum Change {
     /// Rewrite and prune until no byte of a removed page is left in the folder, and write a certificate into
     /// `purges`. All versions go that name a segment with removed pages; --dry-run says which. An interrupted purge
     /// goes on when it is run again
+    #[command(args = shared(&[Memory, DryRun, Telemetry]), after_help = examples(&[
+        ("Rewrite what holds removed pages, and prove that they are gone", "dupsieve store purge store"),
+    ]))]
     Purge {
         /// Folder of the store
         #[arg(value_name = "DIR")]
@@ -185,6 +215,9 @@ enum Change {
     },
     /// Go back to the contents of an earlier version. Its segments are checked first. This makes a new
     /// version and keeps the others
+    #[command(args = shared(&[Memory, DryRun, Telemetry]), after_help = examples(&[
+        ("Go back to the contents of version 7", "dupsieve store rollback store --to 7"),
+    ]))]
     Rollback {
         /// Folder of the store
         #[arg(value_name = "DIR")]
@@ -229,6 +262,11 @@ struct Target {
     before_day: Option<Day>,
 }
 
+/// Whether the command that was typed prints nothing but an answer.
+pub(crate) fn answers(typed: &ArgMatches) -> bool {
+    matches!(typed.subcommand_name(), Some("list" | "log"))
+}
+
 /// Runs `store`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     step::begin(Step::Storing);
@@ -257,7 +295,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             expire(&store, age.retention(), !no_compact, readmit, global)
         }
         Change::Purge { store, deadline } => {
-            purge(&Store::open(store)?, deadline.map(Duration::from_secs), global)
+            let purged = purge(&Store::open(store)?, deadline.map(Duration::from_secs), global)?;
+            places::publish_and_sweep(global)?;
+            Ok(purged)
         }
         Change::Remove { store, ids, until, readmit } => {
             remove(&Store::open(store)?, ids, *until, readmit, global)

@@ -17,15 +17,24 @@ use dupsieve::store::{Segment, Store};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::cluster;
+use crate::commands::help::examples;
 use crate::commands::store;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::parse_count;
+use crate::flags::shared::Shared::{Memory, Telemetry, Workers};
+use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
 use join_output::JoinOutput;
 use segment::verify_segment;
 
+const EXAMPLES: &[(&str, &str)] = &[
+    ("Check the output of a day", "dupsieve verify out/2026-11-21"),
+    ("Check a segment", "dupsieve verify day.seg"),
+];
+
 /// Prove that an output is complete, undamaged and right
 #[derive(Args, Debug)]
+#[command(args = shared(&[Workers, Memory, Telemetry]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Output folder of dedup, of lsh, of a day of run or of cluster, a segment, or a store
     output: PathBuf,

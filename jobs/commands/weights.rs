@@ -15,12 +15,14 @@ use dupsieve::runs::{Record, SortedRecords};
 use dupsieve::step::{self, Step};
 use dupsieve::{Error, Kind, Result};
 
+use crate::commands::help::examples;
 use crate::commands::places;
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages, stream_again};
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{
     FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings, parse_count,
 };
+use crate::flags::shared::{JOB, shared};
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
@@ -28,8 +30,20 @@ use crate::processes::cluster;
 /// The fewest documents that a feature occurs in, if no other number is asked for.
 const LEAST_DOCUMENTS: u64 = 2;
 
+const EXAMPLES: &[(&str, &str)] = &[
+    (
+        "Count how many pages contain each word",
+        "dupsieve weights --input crawl/ --output words.idf",
+    ),
+    (
+        "Learn the navigation of each host, for `fingerprint --boilerplate`",
+        "dupsieve weights --lines --by host --input crawl/ --output lines.counts",
+    ),
+];
+
 /// Count in how many documents each word occurs, or each line: tables for recipes
 #[derive(Args, Debug)]
+#[command(args = shared(JOB), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Files, folders, globs, addresses (s3://BUCKET/...), or - for standard input
     #[arg(long, value_name = "PATH", required = true, num_args = 1..)]

@@ -16,40 +16,37 @@ use serde::Deserialize;
 use super::settings::{ByteSize, allowed, typed};
 
 /// The flags that say in how many processes a job runs.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ClusterFlags {
     /// Start this many processes on this machine and watch them [env: DUPSIEVE_PROCESSES]
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, value_name = "N")]
     pub(crate) processes: Option<usize>,
     /// The processes of the cluster, one host:port a line; this one is a line of the file
     /// [env: DUPSIEVE_HOSTS]
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) hosts: Option<PathBuf>,
     /// Which line of the hosts file this process is, counted from 0 [env: DUPSIEVE_PROCESS]
-    #[arg(long, global = true, value_name = "I")]
+    #[arg(long, value_name = "I")]
     pub(crate) process: Option<usize>,
     /// File with a secret that all processes of the hosts file share; only its owner may read it.
     /// Needed unless all processes listen at loopback addresses [env: DUPSIEVE_SECRET_FILE]
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) secret_file: Option<PathBuf>,
-    /// Address of this machine to listen at, instead of the one in the hosts file; in `serve` [default: 127.0.0.1:8373]
+    /// Address of this machine to listen at, instead of the one in the hosts file
     /// [env: DUPSIEVE_LISTEN]
-    #[arg(long, global = true, value_name = "ADDR[:PORT]", value_parser = Listen::from_str)]
+    #[arg(long, value_name = "ADDR[:PORT]", value_parser = Listen::from_str)]
     pub(crate) listen: Option<Listen>,
     /// Abort (exit 69) when another process has not started after this long [default: 60]
-    #[arg(long, global = true, value_name = "SECONDS", env = "DUPSIEVE_WAIT_FOR_PEERS")]
+    #[arg(long, value_name = "SECONDS", env = "DUPSIEVE_WAIT_FOR_PEERS")]
     pub(crate) wait_for_peers: Option<Seconds<86_400>>,
     /// Abort (exit 75) when another process gave no sign of life for this long [default: 30]
-    #[arg(long, global = true, value_name = "SECONDS", env = "DUPSIEVE_PEER_TIMEOUT")]
+    #[arg(long, value_name = "SECONDS", env = "DUPSIEVE_PEER_TIMEOUT")]
     pub(crate) peer_timeout: Option<Seconds<36_000>>,
-    /// Abort (exit 75) after this long without progress, for example on a hung disk [default: 600]
-    #[arg(long, global = true, value_name = "SECONDS", env = "DUPSIEVE_STALL_TIMEOUT")]
-    pub(crate) stall_timeout: Option<Seconds<{ u64::MAX }>>,
     /// Restart all processes of --processes at most this often when one is lost [default: 2]
-    #[arg(long, global = true, value_name = "N", env = "DUPSIEVE_RESTARTS")]
+    #[arg(long, value_name = "N", env = "DUPSIEVE_RESTARTS")]
     pub(crate) restarts: Option<u32>,
-    /// Which of the supervised processes this is
-    #[arg(long, global = true, hide = true)]
+    /// Which of the supervised processes this is.
+    #[arg(skip)]
     pub(crate) child: Option<usize>,
 }
 
@@ -77,11 +74,6 @@ impl ClusterFlags {
         }
     }
 
-    /// How long the job may make no progress.
-    pub(crate) fn longest_stall(&self) -> Duration {
-        self.stall_timeout.map_or(Duration::from_secs(600), Seconds::duration)
-    }
-
     /// How often all processes may be restarted.
     pub(crate) fn most_restarts(&self) -> u32 {
         self.restarts.unwrap_or(2)
@@ -89,12 +81,11 @@ impl ClusterFlags {
 
     /// Takes from `settings` the values of flags that were not given. --processes or --hosts hides
     /// both settings of those names, so that `--processes 2` does not contradict hosts in the file.
-    pub(super) fn fill(&mut self, settings: ClusterSettings, can_be_shared: bool) {
+    pub(super) fn fill(&mut self, settings: ClusterSettings) {
         self.wait_for_peers = self.wait_for_peers.or(settings.wait_for_peers);
         self.peer_timeout = self.peer_timeout.or(settings.peer_timeout);
-        self.stall_timeout = self.stall_timeout.or(settings.stall_timeout);
         self.restarts = self.restarts.or(settings.restarts);
-        if can_be_shared && self.processes.is_none() && self.hosts.is_none() {
+        if self.processes.is_none() && self.hosts.is_none() {
             self.processes = settings.processes;
             self.hosts = settings.hosts;
         }
@@ -106,23 +97,16 @@ impl ClusterFlags {
     }
 
     /// Refuses flags that contradict each other.
-    pub(super) fn check(&self, can_be_shared: bool) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         let has_hosts = self.hosts.is_some();
         let has_process = self.process.is_some();
-        let is_shared = has_hosts || self.processes.is_some_and(|processes| processes > 1);
         let contradictions = [
             (self.processes == Some(0), "--processes must be at least 1"),
             (has_hosts && self.processes.is_some(), "--processes and --hosts exclude each other"),
-            (
-                is_shared && !can_be_shared,
-                "this command runs in one process; only run, fingerprint, dedup and weights can use \
-                 several",
-            ),
             (has_hosts && !has_process, "--hosts needs --process: which line of the file this is"),
             (has_process && !has_hosts, "--process needs --hosts"),
             (self.secret_file.is_some() && !has_hosts, "--secret-file needs --hosts"),
-            // Elsewhere it is refused, but for `serve`.
-            (can_be_shared && self.listen.is_some() && !has_hosts, "--listen needs --hosts"),
+            (self.listen.is_some() && !has_hosts, "--listen needs --hosts"),
         ];
         match contradictions.into_iter().find(|(found, _)| *found) {
             Some((_, what)) => Err(Error::new(Kind::Usage, what)),
@@ -136,7 +120,7 @@ impl ClusterFlags {
 pub(crate) struct Seconds<const MOST: u64>(u64);
 
 impl<const MOST: u64> Seconds<MOST> {
-    fn duration(self) -> Duration {
+    pub(super) fn duration(self) -> Duration {
         Duration::from_secs(self.0)
     }
 }
@@ -190,7 +174,7 @@ pub(crate) struct ClusterSettings {
     peer_timeout: Option<Seconds<36_000>>,
     #[serde(deserialize_with = "typed")]
     #[schemars(schema_with = "allowed::seconds")]
-    stall_timeout: Option<Seconds<{ u64::MAX }>>,
+    pub(super) stall_timeout: Option<Seconds<{ u64::MAX }>>,
     restarts: Option<u32>,
     #[serde(deserialize_with = "typed")]
     #[schemars(schema_with = "allowed::number")]
@@ -231,7 +215,7 @@ mod tests {
         let listed = toml::from_str::<ClusterSettings>("no_such_flag = 1").unwrap_err().to_string();
         for flag in ClusterFlags::augment_args(clap::Command::new("flags")).get_arguments() {
             let name = flag.get_id().as_str();
-            assert!(flag.is_hide_set() || listed.contains(&format!("`{name}`")), "{name}");
+            assert!(listed.contains(&format!("`{name}`")), "{name}");
         }
     }
 

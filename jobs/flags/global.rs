@@ -1,35 +1,26 @@
-//! The flags that every command takes, and which of them contradict each other.
+//! The flags that every command takes, the values of those that commands share, and which of them contradict each other.
 
 use std::path::PathBuf;
 use std::thread;
+use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use dupsieve::budget::Budget;
 use dupsieve::{Error, Kind, Result};
 
-use super::cluster::{ClusterFlags, ClusterSettings};
+use super::cluster::{ClusterFlags, ClusterSettings, Seconds};
 use super::config::Config;
 use super::settings::ByteSize;
+use super::shared::{DryRunFlag, MemoryFlag, OverwriteFlag, Shared, WorkersFlag};
 use super::telemetry::TelemetryFlags;
 
 /// How many worker threads a core may have.
 const THREADS_PER_CORE: usize = 8;
 
-/// The flags that every command takes.
+/// The flags that every command takes, and the values of those that it shares with others.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Global flags")]
 pub(crate) struct GlobalFlags {
-    /// Threads in each process [default: cores / local processes]
-    #[arg(long, global = true, value_name = "N", env = "DUPSIEVE_WORKERS")]
-    pub(crate) workers: Option<usize>,
-    #[command(flatten)]
-    pub(crate) cluster: ClusterFlags,
-    /// Report what would be done, or why it would fail; write nothing
-    #[arg(long, global = true)]
-    pub(crate) dry_run: bool,
-    /// Replace an output that was made from other inputs or parameters
-    #[arg(long, global = true)]
-    pub(crate) overwrite: bool,
     /// Format of the log lines on stderr
     #[arg(long, global = true, value_enum, default_value_t, env = "DUPSIEVE_LOG_FORMAT")]
     pub(crate) log_format: LogFormat,
@@ -39,11 +30,6 @@ pub(crate) struct GlobalFlags {
     /// Show no progress, and log only warnings and errors
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
-    /// Memory for tables and sorts in each process, such as 8GiB. A join needs about 40 bytes more for
-    /// each page of the batch, and room for its signature, 32 bytes by default (see `dupsieve plan`); `filter`
-    /// and `store add --only` need 17 bytes for each listed id [default: 2GiB]
-    #[arg(long, global = true, value_name = "SIZE", env = "DUPSIEVE_MEMORY")]
-    pub(crate) memory: Option<ByteSize>,
     /// Folder for working copies of what is in object stores [default: ~/.cache/dupsieve]
     #[arg(long, global = true, value_name = "DIR", env = "DUPSIEVE_CACHE")]
     pub(crate) cache: Option<PathBuf>,
@@ -51,7 +37,26 @@ pub(crate) struct GlobalFlags {
     /// environment variables, and those override the file
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    #[command(flatten)]
+    /// Abort (exit 75) after this long without progress, for example on a hung disk [default: 600]
+    #[arg(long, global = true, value_name = "SECONDS", env = "DUPSIEVE_STALL_TIMEOUT")]
+    stall_timeout: Option<Seconds<{ u64::MAX }>>,
+    /// Which of the supervised processes this is. It comes before the command
+    #[arg(long, global = true, hide = true)]
+    child: Option<usize>,
+    /// The groups of shared flags that the command has. The values of the others are the defaults.
+    #[arg(skip)]
+    shared: Vec<Shared>,
+    #[arg(skip)]
+    workers: Option<usize>,
+    #[arg(skip)]
+    memory: Option<ByteSize>,
+    #[arg(skip)]
+    pub(crate) cluster: ClusterFlags,
+    #[arg(skip)]
+    pub(crate) dry_run: bool,
+    #[arg(skip)]
+    pub(crate) overwrite: bool,
+    #[arg(skip)]
     pub(crate) telemetry: TelemetryFlags,
 }
 
@@ -66,6 +71,39 @@ pub(crate) enum LogFormat {
 }
 
 impl GlobalFlags {
+    /// These flags, with those that `command` shares with others as they were `typed` for it.
+    pub(crate) fn with_shared(
+        mut self,
+        command: &Command,
+        typed: &ArgMatches,
+    ) -> Result<GlobalFlags, clap::Error> {
+        self.shared = Shared::of(command);
+        for group in self.shared.clone() {
+            match group {
+                Shared::Workers => self.workers = WorkersFlag::from_arg_matches(typed)?.workers,
+                Shared::Memory => self.memory = MemoryFlag::from_arg_matches(typed)?.memory,
+                Shared::Processes => self.cluster = ClusterFlags::from_arg_matches(typed)?,
+                Shared::DryRun => self.dry_run = DryRunFlag::from_arg_matches(typed)?.dry_run,
+                Shared::Overwrite => {
+                    self.overwrite = OverwriteFlag::from_arg_matches(typed)?.overwrite;
+                }
+                Shared::Telemetry => self.telemetry = TelemetryFlags::from_arg_matches(typed)?,
+            }
+        }
+        self.cluster.child = self.child;
+        Ok(self)
+    }
+
+    /// Whether the command makes or changes an output or a store: such a command has --dry-run or --overwrite.
+    pub(crate) fn is_of_writer(&self) -> bool {
+        self.shared.contains(&Shared::DryRun) || self.shared.contains(&Shared::Overwrite)
+    }
+
+    /// How long the command may make no progress.
+    pub(crate) fn longest_stall(&self) -> Duration {
+        self.stall_timeout.map_or(Duration::from_secs(600), Seconds::duration)
+    }
+
     /// The memory for tables and sorts.
     pub(crate) fn budget(&self) -> Budget {
         self.memory.map_or_else(Budget::default, |ByteSize(bytes)| Budget::of(bytes))
@@ -81,20 +119,22 @@ impl GlobalFlags {
         self.workers.unwrap_or((cores() / local).max(1))
     }
 
-    /// Takes from `settings` the values of flags that were not given. `can_be_shared` says whether
-    /// several processes can run this command together.
-    pub(crate) fn fill(&mut self, settings: ClusterSettings, can_be_shared: bool) {
+    /// Takes from `settings` the values of flags that were not given.
+    pub(crate) fn fill(&mut self, settings: ClusterSettings) {
         self.workers = self.workers.or(settings.workers);
         self.memory = self.memory.or(settings.memory);
-        self.cluster.fill(settings, can_be_shared);
+        self.stall_timeout = self.stall_timeout.or(settings.stall_timeout);
+        if self.shared.contains(&Shared::Processes) {
+            self.cluster.fill(settings);
+        }
     }
 
     /// Refuses flags that contradict each other, before any work.
-    pub(crate) fn check(&self, can_be_shared: bool) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         if self.workers == Some(0) {
             return Err(Error::new(Kind::Usage, "--workers must be at least 1"));
         }
-        self.cluster.check(can_be_shared)?;
+        self.cluster.check()?;
         self.check_threads(self.cluster.processes.unwrap_or(1))
     }
 
@@ -124,25 +164,23 @@ fn cores() -> usize {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
     use dupsieve::peers::Patience;
 
     use super::*;
-
-    #[derive(Parser)]
-    struct Typed {
-        #[command(flatten)]
-        global: GlobalFlags,
-    }
+    use crate::flags::shared::{JOB, shared};
 
     fn typed(flags: &str) -> GlobalFlags {
-        Typed::parse_from(format!("dupsieve {flags}").split_whitespace()).global
+        let command = GlobalFlags::augment_args(Command::new("job")).args(shared(JOB));
+        let words = format!("job {flags}");
+        let typed = command.clone().get_matches_from(words.split_whitespace());
+        let global = GlobalFlags::from_arg_matches(&typed).unwrap();
+        global.with_shared(&command, &typed).unwrap()
     }
 
     #[test]
     fn flags_that_contradict_each_other_are_refused() {
         for flags in ["", "--workers 2", "--processes 2", "--hosts f --process 0 --secret-file s"] {
-            assert_eq!(typed(flags).check(true), Ok(()), "{flags}");
+            assert_eq!(typed(flags).check(), Ok(()), "{flags}");
         }
         for flags in [
             "--workers 0",
@@ -153,7 +191,7 @@ mod tests {
             "--secret-file s",
             "--hosts f --process 0 --processes 2",
         ] {
-            assert_eq!(typed(flags).check(true).unwrap_err().kind(), Kind::Usage, "{flags}");
+            assert_eq!(typed(flags).check().unwrap_err().kind(), Kind::Usage, "{flags}");
         }
     }
 
@@ -163,14 +201,14 @@ mod tests {
         let more = most + 1;
         for flags in [format!("--workers {most}"), format!("--workers {} --processes 2", most / 2)]
         {
-            assert_eq!(typed(&flags).check(true), Ok(()), "{flags}");
+            assert_eq!(typed(&flags).check(), Ok(()), "{flags}");
         }
         for flags in [
             format!("--workers {more}"),
             format!("--processes {more}"),
             format!("--workers {} --processes 3", most / 2),
         ] {
-            assert_eq!(typed(&flags).check(true).unwrap_err().kind(), Kind::Usage, "{flags}");
+            assert_eq!(typed(&flags).check().unwrap_err().kind(), Kind::Usage, "{flags}");
         }
     }
 
@@ -181,7 +219,7 @@ mod tests {
             stall_timeout = 7\nrestarts = 8\nmemory = \"1GiB\"\n";
         let filled = |flags: &str| {
             let mut global = typed(flags);
-            global.fill(toml::from_str(file).unwrap(), true);
+            global.fill(toml::from_str(file).unwrap());
             global
         };
         let global = filled("");
@@ -190,7 +228,7 @@ mod tests {
         assert_eq!((flags.process, flags.listen), (Some(1), "127.0.0.1:7".parse().ok()));
         assert_eq!((&flags.hosts, &flags.secret_file), (&Some("h".into()), &Some("s".into())));
         let Patience { arrival, silence } = flags.patience();
-        assert_eq!([arrival, silence, flags.longest_stall()].map(|it| it.as_secs()), [5, 6, 7]);
+        assert_eq!([arrival, silence, global.longest_stall()].map(|it| it.as_secs()), [5, 6, 7]);
         assert_eq!(flags.most_restarts(), 8);
         let flags = filled("--peer-timeout 9 --stall-timeout 10 --restarts 0").cluster;
         assert_eq!((flags.patience().silence.as_secs(), flags.most_restarts()), (9, 0));

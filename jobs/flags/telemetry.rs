@@ -10,10 +10,10 @@ use clap::Args;
 pub(crate) struct TelemetryFlags {
     /// When the job ends, however it ends, write its metrics to this file, a textfile for the node exporter of Prometheus.
     /// Give each job a file of its own, with a name that ends in .prom
-    #[arg(long, global = true, value_name = "FILE", env = "DUPSIEVE_METRICS_FILE")]
+    #[arg(long, value_name = "FILE", env = "DUPSIEVE_METRICS_FILE")]
     pub(crate) metrics_file: Option<PathBuf>,
     /// While the job runs, serve its metrics at http://ADDR/metrics. With --processes, process I listens at the port
     /// after I others
-    #[arg(long, global = true, value_name = "ADDR:PORT", env = "DUPSIEVE_METRICS")]
+    #[arg(long, value_name = "ADDR:PORT", env = "DUPSIEVE_METRICS")]
     pub(crate) metrics: Option<SocketAddr>,
 }

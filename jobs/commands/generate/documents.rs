@@ -8,12 +8,21 @@ use dupsieve::synthetic::{DocumentGenerator, Frames, SyntheticDocument};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
+use crate::commands::help::examples;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::parse_count;
+use crate::flags::shared::Shared::{DryRun, Overwrite};
+use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
+
+const EXAMPLES: &[(&str, &str)] = &[(
+    "Make 3,000 pages, four in ten of them near-duplicates",
+    "dupsieve generate documents --count 3000 --near-share 0.4 --output pages.jsonl",
+)];
 
 /// Write random documents as JSON lines of id and text
 #[derive(Args, Debug)]
+#[command(args = shared(&[DryRun, Overwrite]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// How many documents
     #[arg(long, value_name = "N", value_parser = parse_count)]

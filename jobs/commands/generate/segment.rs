@@ -10,12 +10,28 @@ use dupsieve::synthetic::{self, MAX_COUNT, Planted, SegmentSpec};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
+use crate::commands::help::examples;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{parse_count, parse_width};
+use crate::flags::shared::Shared::{DryRun, Overwrite};
+use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
+
+const EXAMPLES: &[(&str, &str)] = &[
+    (
+        "Make a million random fingerprints",
+        "dupsieve generate segment --count 1e6 --output random.seg",
+    ),
+    (
+        "Add 100 near-duplicates of another segment's rows, and list them",
+        "dupsieve generate segment --count 1e6 --seed 2 --near random.seg --planted 100 \
+                 --truth truth.tsv --output store.seg",
+    ),
+];
 
 /// Write a segment of random fingerprints, sorted and distinct
 #[derive(Args, Debug)]
+#[command(args = shared(&[DryRun, Overwrite]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// How many fingerprints, including planted ones
     #[arg(long, value_name = "N", value_parser = parse_count)]

@@ -13,6 +13,7 @@ use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
 use super::scheme::SchemeFlags;
+use crate::commands::help::examples;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{FingerprintSettings, PageSettings};
 use crate::outcome::summary::Summary;
@@ -20,8 +21,20 @@ use crate::outcome::summary::Summary;
 /// How many documents are compared with each other: all pairs of them are.
 const SAMPLE: usize = 2000;
 
+const EXAMPLES: &[(&str, &str)] = &[
+    (
+        "See what is found at a similarity of 0.8, and what is missed",
+        "dupsieve lsh plan --similarity 0.8",
+    ),
+    (
+        "See what 14 bands of 8 rows find, and how many pairs of your pages would be compared",
+        "dupsieve lsh plan --bands 14 --rows 8 --input crawl/",
+    ),
+];
+
 /// Show which share of the pairs of each similarity a banding finds, and what it costs
 #[derive(Args, Debug)]
+#[command(after_help = examples(EXAMPLES))]
 pub(super) struct Arguments {
     #[command(flatten)]
     scheme: SchemeFlags,

@@ -1,0 +1,117 @@
+//! Groups of flags that several commands share. A command names the groups that it uses in its attribute
+//! `args = shared(&[...])`. A command without a group does not have the flags of the group.
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Args, Command};
+
+use super::cluster::ClusterFlags;
+use super::settings::ByteSize;
+use super::telemetry::TelemetryFlags;
+
+/// A group of flags that several commands share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shared {
+    /// How many threads a process has.
+    Workers,
+    /// How much memory a process takes.
+    Memory,
+    /// In how many processes the command runs.
+    Processes,
+    /// That nothing is written.
+    DryRun,
+    /// That an output is replaced.
+    Overwrite,
+    /// By which others watch the command.
+    Telemetry,
+}
+
+impl Shared {
+    /// All groups.
+    pub(super) const ALL: [Shared; 6] = [
+        Shared::Workers,
+        Shared::Memory,
+        Shared::Processes,
+        Shared::DryRun,
+        Shared::Overwrite,
+        Shared::Telemetry,
+    ];
+
+    /// The groups that a command has.
+    pub(super) fn of(command: &Command) -> Vec<Shared> {
+        let has = |flag: Arg| command.get_arguments().any(|it| it.get_id() == flag.get_id());
+        Shared::ALL.into_iter().filter(|group| group.flags().into_iter().all(has)).collect()
+    }
+
+    /// The flags of the group.
+    fn flags(self) -> Vec<Arg> {
+        let none = Command::new("").next_help_heading("Common flags");
+        let group = match self {
+            Shared::Workers => WorkersFlag::augment_args(none),
+            Shared::Memory => MemoryFlag::augment_args(none),
+            Shared::Processes => ClusterFlags::augment_args(none),
+            Shared::DryRun => DryRunFlag::augment_args(none),
+            Shared::Overwrite => OverwriteFlag::augment_args(none),
+            Shared::Telemetry => TelemetryFlags::augment_args(none),
+        };
+        group.get_arguments().cloned().collect()
+    }
+}
+
+/// The groups of a job that several processes do together.
+pub(crate) const JOB: &[Shared] = &Shared::ALL;
+
+/// The flags of these groups.
+pub(crate) fn shared(groups: &[Shared]) -> Vec<Arg> {
+    let flags = groups.iter().copied().flat_map(Shared::flags);
+    flags.enumerate().map(|(place, flag)| flag.display_order(place)).collect()
+}
+
+/// The flags of a struct.
+pub(crate) fn flags_of<T: Args>() -> Vec<Arg> {
+    T::augment_args(Command::new("")).get_arguments().cloned().collect()
+}
+
+/// The first of these flags that was typed. The environment is for all commands, so a variable may have no effect.
+pub(crate) fn typed_flag(
+    typed: &ArgMatches,
+    flags: impl IntoIterator<Item = Arg>,
+) -> Option<String> {
+    let is_typed =
+        |flag: &Arg| typed.value_source(flag.get_id().as_str()) == Some(ValueSource::CommandLine);
+    let flag = flags.into_iter().find(is_typed)?;
+    flag.get_long().map(|name| format!("--{name}"))
+}
+
+/// How many threads a process has.
+#[derive(Args)]
+pub(super) struct WorkersFlag {
+    /// Threads in each process [default: cores / local processes]
+    #[arg(long, value_name = "N", env = "DUPSIEVE_WORKERS")]
+    pub(super) workers: Option<usize>,
+}
+
+/// How much memory a process takes.
+#[derive(Args)]
+pub(super) struct MemoryFlag {
+    /// Memory for tables and sorts in each process, such as 8GiB. A join needs about 40 bytes more for
+    /// each page of the batch, and room for its signature, 32 bytes by default (see `dupsieve plan`); `filter`
+    /// and `store add --only` need 17 bytes for each listed id [default: 2GiB]
+    #[arg(long, value_name = "SIZE", env = "DUPSIEVE_MEMORY")]
+    pub(super) memory: Option<ByteSize>,
+}
+
+/// That nothing is written.
+#[derive(Args)]
+pub(super) struct DryRunFlag {
+    /// Report what would be done, or why it would fail; write nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+}
+
+/// That an output is replaced.
+#[derive(Args)]
+pub(super) struct OverwriteFlag {
+    /// Replace an output that was made from other inputs or parameters
+    #[arg(long)]
+    pub(super) overwrite: bool,
+}
