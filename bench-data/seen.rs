@@ -23,7 +23,7 @@ use dupsieve::flow::Fingerprinting;
 use dupsieve::join::Preset;
 use dupsieve::seen::{self, Holdings, Seeker, Sought};
 use dupsieve::store::{
-    FingerprintedDocument, RecordCounts, Row, SegmentOptions, SegmentWriter, Store,
+    FingerprintedDocument, NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter, Store,
 };
 use dupsieve::synthetic::DocumentGenerator;
 
@@ -67,7 +67,7 @@ fn recipe() -> dupsieve::Result<Recipe> {
 fn store_of(folder: &Path, segment: &Path) -> Outcome<Store> {
     let _ = fs::remove_dir_all(folder.join("store"));
     let (store, _) = Store::init(folder.join("store"))?;
-    store.add(segment, "2026-11-21".parse()?, None, None)?;
+    store.add(&NewDay::whole(segment, "2026-11-21".parse()?), None)?;
     Ok(store)
 }
 

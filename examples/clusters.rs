@@ -12,7 +12,7 @@ use dupsieve::flow::Cluster;
 use dupsieve::join::Join;
 use dupsieve::output::{Lock, Staging};
 use dupsieve::results::ResultFormat;
-use dupsieve::store::{RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store};
+use dupsieve::store::{NewDay, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let batch = write_segment(&path, &pages)?;
         let output = at(day);
         Join::new(batch, Some(store.at(None)?))?.run(&mut machines, &output)?;
-        store.add(&path, day.parse()?, None, None)?;
+        store.add(&NewDay::whole(&path, day.parse()?), None)?;
         sources.push(Source { folder: output, day: Some(day.parse()?).into() });
     }
 

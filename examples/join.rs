@@ -11,7 +11,7 @@ use std::path::Path;
 use dupsieve::fingerprint::Sketcher;
 use dupsieve::flow::Cluster;
 use dupsieve::join::{Join, Preset};
-use dupsieve::store::{RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store};
+use dupsieve::store::{NewDay, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store};
 
 /// Two articles of the day before.
 const YESTERDAY: [(&str, &str); 2] = [
@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let yesterday = folder.path().join("yesterday.seg");
     write_segment(&yesterday, &YESTERDAY, &mut sketcher, options.clone())?;
     let (store, _) = Store::init(folder.path().join("store"))?;
-    store.add(&yesterday, "2026-11-22".parse()?, None, None)?;
+    store.add(&NewDay::whole(&yesterday, "2026-11-22".parse()?), None)?;
 
     let batch = write_segment(&folder.path().join("today.seg"), &TODAY, &mut sketcher, options)?;
     let mut join = Join::new(batch, Some(store.at(None)?))?;

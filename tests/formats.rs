@@ -179,7 +179,8 @@ fn lengths_times_and_empties_of_the_museum() {
 
 /// A copy of a store of the museum that may be changed.
 fn store(bench: &Bench, named: &str) -> PathBuf {
-    for folder in ["", "manifests", "segments"] {
+    let folders = ["", "manifests", "segments", "replaced"];
+    for folder in folders.into_iter().filter(|it| museum(1).join(named).join(it).is_dir()) {
         for entry in fs::read_dir(museum(1).join(named).join(folder)).unwrap() {
             let path = entry.unwrap().path();
             if path.is_file() {
@@ -410,11 +411,37 @@ fn a_store_with_expired_days_is_read_and_goes_on() {
 }
 
 #[test]
+fn a_store_with_replaced_pages_is_read_and_goes_on() {
+    let bench = Bench::new();
+    store(&bench, "replaced");
+    let told = fs::read_to_string(museum(1).join("replaced.txt")).unwrap();
+    assert_eq!(bench.answer("store list store"), told);
+    assert!(bench.answer("store log store").ends_with("add 2026-01-02, 2 replaced\n"));
+    assert_eq!(bench.done("store verify store").count("fingerprints"), 3);
+    bench.segment("batch", 64, &[("again".into(), 1), ("other".into(), 0x0f << 56)]);
+    let join = "dedup --batch batch.seg --store store --matches all --distance 1 --output";
+    let header = "new\texisting\tdistance\tagainst\tverdict\n";
+    bench.done(&format!("{join} newest"));
+    let one = "again\tone\t1\t2026-01-02\tdrop\n";
+    assert_eq!(bench.read("newest/matches.tsv"), format!("{header}{one}"));
+    bench.done(&format!("{join} before --as-of 2"));
+    let both = "again\tone\t0\t2026-01-01\tdrop\nother\tthree\t0\t2026-01-01\tdrop\n";
+    assert_eq!(bench.read("before/matches.tsv"), format!("{header}{both}"));
+    assert_eq!(bench.done("store compact store").count("fingerprints"), 3);
+    bench.done("store rollback store --to 3");
+    assert_eq!(bench.done("store verify store").count("fingerprints"), 3);
+    bench.done("store rollback store --to 2");
+    assert_eq!(bench.done("store verify store").count("fingerprints"), 3);
+    assert!(bench.answer("store list store").contains("2026-01-01        2              3 "));
+}
+
+#[test]
 fn any_damage_to_a_store_is_an_error() {
     every_damage_is_an_error("store", 1, |name| name != "LOCK");
     every_damage_is_an_error("forgetful", 1, |name| name == "REMOVED");
     every_damage_is_an_error("based", 61, |name| !name.starts_with("segments"));
     every_damage_is_an_error("expired", 31, |name| name.starts_with("manifests"));
+    every_damage_is_an_error("replaced", 31, |name| !name.starts_with("segments"));
 }
 
 /// Damages those files of a store that are to be `harmed`; long ones at every `step`-th byte.

@@ -35,7 +35,7 @@ fn kills() {
 
 #[test]
 fn kills_of_what_changes_a_store() {
-    slice("stores", 12);
+    slice("stores", 16);
 }
 
 #[test]

@@ -15,7 +15,7 @@ use dupsieve::document::Inputs;
 use dupsieve::flow::Cluster;
 use dupsieve::report::{ClusterReport, Made, Report};
 use dupsieve::step::{self, Step};
-use dupsieve::store::{Added, Day, DayRange, Store};
+use dupsieve::store::{Added, Day, DayRange, NewDay, Store};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::dedup::{self, dedup};
@@ -26,7 +26,9 @@ use crate::commands::places;
 use crate::flags::config::Config;
 use crate::flags::confirm_day::ConfirmDay;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{DedupSettings, FingerprintSettings, FormatFlag, OutputSettings};
+use crate::flags::settings::{
+    DedupSettings, FingerprintSettings, FormatFlag, OutputSettings, Replaced,
+};
 use crate::flags::shared::{JOB, shared};
 use crate::outcome::failure;
 use crate::outcome::identity;
@@ -203,12 +205,14 @@ fn run_day(
     Ok(if was_there { done } else { done.changed() })
 }
 
-/// Adds the day to the version of the store that it was joined with.
+/// Adds the day to the version of the store that it was joined with, and hides what it replaces.
 fn add(plan: &DayPlan<'_>, joined: &dedup::Request, day: Day) -> Result<Added> {
     let only = plan.only(&joined.output);
+    let replaced = plan.replaced(&joined.output)?;
     let report = Report::read(&joined.output)?;
     let after = report.and_then(|report| report.parameters.get("store")?.parse().ok());
-    Store::open(&plan.store)?.add(&joined.batch, day, only.as_deref(), after)
+    let (segment, only, replaces) = (&joined.batch, only.as_deref(), replaced.as_ref());
+    Store::open(&plan.store)?.add(&NewDay { segment, day, only, replaces }, after)
 }
 
 /// Adds sentences: what was read and found, what was written, and what to do next. `day` is the last day.
@@ -237,11 +241,17 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
     let config = config.display();
     let for_later = total.find(Summary::FOR_LATER);
     let other = if for_later.is_some() { "other kept" } else { "earlier" };
+    let replaced = total.find("replaced").filter(|count| *count > 0);
+    let hidden = match plan.config.store.replaced {
+        Replaced::Hide => ", and the store hides them",
+        Replaced::Keep => "",
+    };
     let total = total
         .say(format!("{days}: {done}. {pages} pages read:"))
         .say(format!("  {kept} kept, because no {other} page is nearly the same"))
         .say(format!("  {dropped} dropped as near-duplicates, each of a page that was kept"))
         .say_if(for_later.map(|count| format!("    {count} of them of pages of later days, which the store held already")))
+        .say_if(replaced.map(|count| format!("  {count} pages of the store are held by kept pages{hidden}")))
         .say(format!("  {empty} without any word, {repeated} with an id seen earlier that day, {bad} unreadable"))
         .say(format!("The store {store} holds {} pages (version {}).", held.shown_rows(), held.number()))
         .say(format!("Results of {day} are in {output}/:"))

@@ -13,8 +13,9 @@ use std::time::Duration;
 
 use clap::{ArgMatches, Args, Subcommand};
 use dupsieve::index::Design;
+use dupsieve::matches::replacements_at;
 use dupsieve::step::{self, Step};
-use dupsieve::store::{Added, Codec, Day, Entry, Retention, Store, Version, expect_come};
+use dupsieve::store::{Added, Codec, Day, Entry, NewDay, Retention, Store, Version, expect_come};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::help::examples;
@@ -69,6 +70,10 @@ enum Change {
         /// Add only these ids, one a line
         #[arg(long, value_name = "ids.txt")]
         only: Option<PathBuf>,
+        /// Hide the pages of the store that these replace, from the new version on: the table `replaced` of the join that made the
+        /// ids, such as out/dedup/replaced.tsv
+        #[arg(long, value_name = "FILE")]
+        replaced: Option<PathBuf>,
         /// Merge no segments; `store compact --tiers` does it later
         #[arg(long)]
         no_compact: bool,
@@ -272,10 +277,12 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     step::begin(Step::Storing);
     match &arguments.change {
         Change::Init { store } => init(store, global.dry_run),
-        Change::Add { store, segment, day, only, no_compact, confirm } => {
+        Change::Add { store, segment, day, only, replaced, no_compact, confirm } => {
             let store = Store::open(store)?;
             confirm.check(|today| expect_come(Some(&store.at(None)?), *day, today))?;
-            add(&store, segment, *day, only.as_deref(), !no_compact, global)
+            let replaced = replaced.as_deref().map(replacements_at).transpose()?;
+            let (only, replaces) = (only.as_deref(), replaced.as_ref());
+            add(&store, &NewDay { segment, day: *day, only, replaces }, !no_compact, global)
         }
         Change::List { store } => list(&Store::open(store)?, global.json),
         Change::Log { store } => log(&Store::open(store)?, global.json),
@@ -315,21 +322,14 @@ fn init(path: &Path, dry_run: bool) -> Result<Summary> {
     Ok(if made { summary } else { summary.already_done() })
 }
 
-fn add(
-    store: &Store,
-    segment: &Path,
-    day: Day,
-    only: Option<&Path>,
-    compacts: bool,
-    global: &GlobalFlags,
-) -> Result<Summary> {
+fn add(store: &Store, new: &NewDay<'_>, compacts: bool, global: &GlobalFlags) -> Result<Summary> {
     if global.dry_run {
         let summary = summary_of(store, &store.at(None)?);
-        let would = store.would_add(segment, day, only)?;
+        let would = store.would_add(new)?;
         return Ok(if would { summary } else { summary.already_done() });
     }
-    identity::set_day(day);
-    let added = store.add(segment, day, only, None)?;
+    identity::set_day(new.day);
+    let added = store.add(new, None)?;
     let merged = keep_up(store, compacts, None, global)?.merged;
     let summary = summary_of(store, &store.at(None)?).count("merged", merged);
     // A run that died after it had added the day may have left a merge.

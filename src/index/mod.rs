@@ -34,7 +34,7 @@
 //!
 //! ```
 //! use dupsieve::index::{Asker, Lookup, LookupOptions, Question};
-//! use dupsieve::store::{RecordCounts, Row, SegmentOptions, SegmentWriter, Store};
+//! use dupsieve::store::{NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter, Store};
 //! use dupsieve::work::Work;
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("monday.seg");
@@ -45,7 +45,7 @@
 //! }
 //! writer.finish(RecordCounts { read: 2, fingerprinted: 2, ..RecordCounts::default() }, "an example")?;
 //! let (store, _) = Store::init(folder.path().join("store"))?;
-//! store.add(&path, "2026-11-23".parse()?, None, None)?;
+//! store.add(&NewDay::whole(&path, "2026-11-23".parse()?), None)?;
 //!
 //! let options = LookupOptions { distance: 3, ..LookupOptions::default() };
 //! let lookup = Lookup::open(&store, store.at(None)?, options)?;

@@ -12,7 +12,7 @@ use super::*;
 use crate::error::{Kind, Result};
 use crate::fingerprint::{Class, Fingerprint};
 use crate::store::{
-    Access, Codec, Day, Kept, RecordCounts, Row, SegmentOptions, SegmentWriter, Store,
+    Access, Codec, Day, Kept, NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter, Store,
 };
 use crate::work::Work;
 
@@ -74,7 +74,7 @@ fn store_of<F: Fingerprint>(folder: &Path, days: &BTreeMap<Day, Pages>) -> Resul
     for ((day, pages), codec) in days.iter().zip(codecs.into_iter().cycle()) {
         let path = folder.join("day.seg");
         write::<F>(&path, pages, codec)?;
-        store.add(&path, *day, None, None)?;
+        store.add(&NewDay::whole(&path, *day), None)?;
     }
     Ok(store)
 }

@@ -7,7 +7,7 @@ use super::{Join, Preset};
 use crate::error::Kind;
 use crate::fingerprint::Fingerprint;
 use crate::flow::Cluster;
-use crate::store::{IdKind, KeyRange, Segment, SegmentOptions, Store, Version};
+use crate::store::{IdKind, KeyRange, NewDay, Segment, SegmentOptions, Store, Version};
 use crate::synthetic::{Planted, SegmentSpec, generate, plant};
 
 const STAMP: &str = "test";
@@ -24,7 +24,7 @@ fn inputs<F: Fingerprint>(folder: &Path) -> (Segment, Version) {
     let day = write::<F>(&folder.join("day.seg"), 1, 3000, &[]);
     let (store, _) = Store::init(folder.join("store")).unwrap();
     let date = "2026-11-20".parse().unwrap();
-    store.add(day.path(), date, None, None).unwrap();
+    store.add(&NewDay::whole(day.path(), date), None).unwrap();
     let planted = plant::<F>(&day, 100, 3, 2).unwrap();
     let batch = write(&folder.join("batch.seg"), 3, 1000, &planted);
     (batch, store.at(None).unwrap())

@@ -210,7 +210,9 @@ mod tests {
     use crate::matches::numbers::FingerprintIndex;
     use crate::matches::{Detail, Finalize, KeepOrder, Pair, Place, distinct_fingerprints};
     use crate::output::{Lock, Staging};
-    use crate::store::{Codec, RecordCounts, SegmentOptions, SegmentWriter, Store, Version};
+    use crate::store::{
+        Codec, NewDay, RecordCounts, SegmentOptions, SegmentWriter, Store, Version,
+    };
     use crate::store::{Row as Document, Segment};
 
     /// A segment of pages near to a few, with ids that come again under other days.
@@ -317,7 +319,7 @@ mod tests {
         for (seed, day) in [(1, "2026-11-21"), (2, "2026-11-19"), (3, "2026-11-20")] {
             let path = folder.path().join(day);
             segment(&path, seed)?;
-            store.add(&path, day.parse()?, None, None)?;
+            store.add(&NewDay::whole(&path, day.parse()?), None)?;
         }
         let batch = segment(&folder.path().join("batch"), 4)?;
         let plain = store.at(None)?;

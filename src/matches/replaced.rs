@@ -18,9 +18,9 @@ use super::numbers::SegmentRow;
 use super::similarity::Similarity;
 use crate::error::Result;
 use crate::output::Staging;
-use crate::results::{ResultColumn, ResultFile, ResultFormat, Values};
+use crate::results::{ResultColumn, ResultFile, ResultFormat, ResultReader, Values};
 use crate::runs::{Record, Sorter};
-use crate::store::{Day, Segment};
+use crate::store::{Day, Replacements, Segment};
 
 /// The table of the pages of the store that pages of the batch hold.
 pub(crate) const REPLACED: &str = "replaced";
@@ -33,6 +33,39 @@ pub(crate) fn replaced_columns() -> [ResultColumn; 4] {
         ResultColumn::new("by", Values::Names),
         ResultColumn::new("held", Values::Share),
     ]
+}
+
+/// The pages in the table of the output in `folder`.
+///
+/// # Errors
+/// [`Kind::Missing`](crate::Kind::Missing) if it is not there, [`Kind::BadData`](crate::Kind::BadData) if it is damaged.
+pub fn replacements_in(folder: &Path) -> Result<Replacements> {
+    replacements(ResultReader::of(folder, REPLACED)?)
+}
+
+/// The pages in the table at `path`.
+///
+/// # Errors
+/// As [`replacements_in`].
+pub fn replacements_at(path: &Path) -> Result<Replacements> {
+    replacements(ResultReader::open(path)?)
+}
+
+fn replacements(mut table: ResultReader) -> Result<Replacements> {
+    table.expect_columns(replaced_columns().iter().map(|column| column.name))?;
+    let mut replacements = Replacements::new(table.path());
+    while let Some(row) = table.next_row()?.map(str::to_owned) {
+        let mut cells = row.split('\t');
+        let cells = (cells.next(), cells.next(), cells.next());
+        let (Some(id), Some(Ok(day)), Some(by)) = (cells.0, cells.1.map(str::parse), cells.2)
+        else {
+            return Err(
+                table.wrong("this row names no page of a day, and no page that replaces it")
+            );
+        };
+        replacements.push(id, day, by, table.number());
+    }
+    Ok(replacements.sorted())
 }
 
 /// A page of the store that goes. Ordered by the row of the page that replaces it, so that ids are read in the order of the disk.

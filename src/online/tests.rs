@@ -14,7 +14,7 @@ use crate::error::{Kind, Result};
 use crate::fingerprint::{Class, Width};
 use crate::index::{LookupOptions, Question};
 use crate::journal::Journal;
-use crate::store::{Day, FingerprintedDocument, SegmentOptions, Store};
+use crate::store::{Day, FingerprintedDocument, NewDay, SegmentOptions, Store};
 use crate::work::Work;
 
 const STAMP: &str = r#"{"features":"external","width":64}"#;
@@ -70,7 +70,7 @@ fn add(store: &Store, day: Day, pages: &[FingerprintedDocument]) -> Result<()> {
     other.journal().seal(day)?;
     let segment = home.path().join("theirs.seg");
     other.journal().write_segment(day, &segment, 1 << 20)?;
-    store.add(&segment, day, None, None).map(drop)
+    store.add(&NewDay::whole(&segment, day), None).map(drop)
 }
 
 /// Removes pages from a store as another process does.
@@ -204,7 +204,7 @@ fn a_commit_that_was_cut_short_is_finished() -> Result<()> {
     online.journal().seal(next)?;
     let segment = home.path().join("next.seg");
     online.journal().write_segment(next, &segment, 1 << 20)?;
-    store.add(&segment, next, None, None)?;
+    store.add(&NewDay::whole(&segment, next), None)?;
     drop(online);
     let online = open(&store)?;
     let before = online.version().number();
@@ -355,7 +355,7 @@ fn a_page_remembered_after_its_removal_waits_for_a_day_that_takes_it() -> Result
     remember(&online, &[page("since", Some(0xff_ffff))], Remember::All)?;
     let made = home.path().join("next.seg");
     online.journal().write_segment(next, &made, 1 << 20)?;
-    store.add(&made, next, None, None)?;
+    store.add(&NewDay::whole(&made, next), None)?;
     drop(online);
     let online = open(&store)?;
     let committed = online.commit(next, None)?;
@@ -413,7 +413,7 @@ fn removed_pages_leave_a_day_that_is_being_committed() -> Result<()> {
     online.journal().seal(next)?;
     let made = home.path().join("next.seg");
     online.journal().write_segment(next, &made, 1 << 20)?;
-    store.add(&made, next, None, None)?;
+    store.add(&NewDay::whole(&made, next), None)?;
     remove(&store, "c\n")?;
     assert_eq!((online.finish_commits()?, online.journal().pages()), (1, 0));
     online.refresh()?;

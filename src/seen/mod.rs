@@ -21,7 +21,7 @@
 //!
 //! ```
 //! use dupsieve::seen::{self, By, Holdings, Sought};
-//! use dupsieve::store::{RecordCounts, Row, SegmentOptions, SegmentWriter, Store};
+//! use dupsieve::store::{NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter, Store};
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("monday.seg");
 //!
@@ -32,7 +32,7 @@
 //! writer.finish(RecordCounts { read: 2, fingerprinted: 2, ..RecordCounts::default() }, "an example")?;
 //! let (store, _) = Store::init(folder.path().join("store"))?;
 //! let day = "2026-11-23".parse()?;
-//! store.add(&path, day, None, None)?;
+//! store.add(&NewDay::whole(&path, day), None)?;
 //!
 //! seen::set(&store, true, 1 << 20, &0.into())?;
 //! let holdings = Holdings::open(&store, store.at(None)?)?;

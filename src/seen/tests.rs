@@ -17,7 +17,9 @@ use crate::fingerprint::{Class, Fingerprint, Recipe};
 use crate::output::Lock;
 use crate::seen::fuse::FuseWriter;
 use crate::seen::table::{TableWriter, entry};
-use crate::store::{Codec, Day, RecordCounts, Row, SegmentOptions, SegmentWriter, Store, Version};
+use crate::store::{
+    Codec, Day, NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter, Store, Version,
+};
 
 /// A page: its number, and that of its text.
 type Page = (u32, u32);
@@ -82,7 +84,7 @@ fn store_of<F: Fingerprint>(folder: &TempDir, days: &Days) -> Result<Store> {
     let path = folder.path().join("day.seg");
     for (&day, pages) in days {
         segment::<F>(&path, pages)?;
-        store.add(&path, day, None, None)?;
+        store.add(&NewDay::whole(&path, day), None)?;
     }
     Ok(store)
 }
@@ -272,7 +274,7 @@ fn a_store_says_what_it_can_be_asked_for() -> Result<()> {
     let mut writer = SegmentWriter::<u64>::create(&path, options)?;
     writer.push(&Row::new(5, "a"))?;
     writer.finish(RecordCounts::default(), "")?;
-    empty.add(&path, day(0), None, None)?;
+    empty.add(&NewDay::whole(&path, day(0)), None)?;
     assert_eq!(make(&empty)?.made, 1);
     let holdings: Arc<Holdings> = Holdings::open(&empty, empty.at(None)?)?;
     assert!(!holdings.has_texts());

@@ -20,7 +20,10 @@ use super::folder::Store;
 use super::id_filter::{IdFilter, Reduction};
 use super::id_search::find;
 use super::manifest::{Entry, Manifest, SEGMENTS};
-use super::removals::{Removals, RemovedRows};
+use super::new_day::NewDay;
+use super::removals::Removals;
+use super::replacements::Replacements;
+use super::row_sets::RowSet;
 use super::segment::Segment;
 use super::version::Version;
 
@@ -36,34 +39,30 @@ pub enum Added {
     Already(Version),
 }
 
-/// A segment that can be added to the store, and the ids to which it is reduced.
-pub(super) struct Addition {
+/// A segment that can be added to the store, the ids to which it is reduced, and the pages of the store that these replace.
+pub(super) struct Addition<'a> {
     segment: Segment,
+    day: Day,
     only: Option<IdFilter>,
+    replaces: Option<&'a Replacements>,
     /// Whether the file was made in the store, and need not be copied.
     is_own: bool,
 }
 
 impl Store {
-    /// Adds the segment at `segment` as `day`: all of it, or only the ids in the file `only`, one a line.
+    /// Adds a day, and hides the pages that it replaces. Both are one new version.
     /// Adding the same contents as the same day again changes nothing. With `after`, the segment is added
     /// only if the contents of the store still have this digest: what was decided by looking at a
     /// version must not be added to another.
     ///
     /// # Errors
     /// [`Kind::Exists`] if the day has other contents or the segment another recipe than the store;
-    /// [`Kind::BadData`] for damage and for an id that the segment does not have; [`Kind::Temporary`] if
-    /// another run is changing the store, or has changed it since `after`.
-    pub fn add(
-        &self,
-        segment: &Path,
-        day: Day,
-        only: Option<&Path>,
-        after: Option<Digest>,
-    ) -> Result<Added> {
+    /// [`Kind::BadData`] for damage, for an id that the segment does not have, and for a page to be replaced that the store does not
+    /// have; [`Kind::Temporary`] if another run is changing the store, or has changed it since `after`.
+    pub fn add(&self, new: &NewDay<'_>, after: Option<Digest>) -> Result<Added> {
         let lock = self.lock()?;
         let current = self.current()?;
-        let Some(addition) = self.addition(&current, segment, day, only)? else {
+        let Some(addition) = self.addition(&current, new)? else {
             return self.at(None).map(Added::Already);
         };
         let held = self.at(None)?.digest();
@@ -71,7 +70,7 @@ impl Store {
             return Err(self.has_changed().expected(after).found(held));
         }
         self.remove_orphans(&lock)?;
-        let next = self.admit(&current, addition, day, &lock)?;
+        let next = self.admit(&current, addition, &lock)?;
         self.commit(next, &lock).map(Added::New)
     }
 
@@ -91,10 +90,11 @@ impl Store {
         let current = self.current()?;
         let made = self.path().join(SEGMENTS).join(format!("{day}-made.seg"));
         let added = make(&made, current.entry(day)).and_then(|segment| {
-            let Some(addition) = self.addition(&current, segment.path(), day, None)? else {
+            let new = NewDay::whole(segment.path(), day);
+            let Some(addition) = self.addition(&current, &new)? else {
                 return self.at(None).map(Added::Already);
             };
-            let next = self.admit(&current, Addition { is_own: true, ..addition }, day, &lock)?;
+            let next = self.admit(&current, Addition { is_own: true, ..addition }, &lock)?;
             self.commit(next, &lock).map(Added::New)
         });
         match fs::remove_file(&made) {
@@ -118,11 +118,10 @@ impl Store {
     pub(super) fn admit(
         &self,
         last: &Manifest,
-        addition: Addition,
-        day: Day,
+        addition: Addition<'_>,
         lock: &Lock,
     ) -> Result<Manifest> {
-        let Addition { segment, only, is_own } = addition;
+        let Addition { segment, day, only, replaces, is_own } = addition;
         let removed = self.removed_rows(&segment, day)?;
         if !removed.is_empty() {
             let pages = removed.rows.len() + removed.empties.len();
@@ -143,33 +142,42 @@ impl Store {
             added_in: last.version + 1,
             source: segment.digest(),
             only: only.as_ref().map(IdFilter::digest),
+            replaces: replaces.and_then(Replacements::digest),
             dropped: 0,
             expired_in: None,
         };
-        Ok(last.with(&held, entry))
+        let next = last.with(&held, entry);
+        match replaces.filter(|replaces| !replaces.is_empty()) {
+            None => Ok(next),
+            Some(replaces) => {
+                let replaced = self.replacing(last, replaces, (&held, day))?;
+                self.with_replaced(next, replaced, lock)
+            }
+        }
     }
 
     /// Whether [`Store::add`] would change anything. Fails if that would fail, as far as this is known
     /// without writing.
-    pub fn would_add(&self, segment: &Path, day: Day, only: Option<&Path>) -> Result<bool> {
-        match self.addition(&self.current()?, segment, day, only)? {
+    pub fn would_add(&self, new: &NewDay<'_>) -> Result<bool> {
+        match self.addition(&self.current()?, new)? {
             Some(addition) => addition.segment.verify().map(|()| true),
             None => Ok(false),
         }
     }
 
     /// What is added to `current`; none if `current` has it already. Rows are not read yet.
-    pub(super) fn addition(
+    pub(super) fn addition<'a>(
         &self,
         current: &Manifest,
-        segment: &Path,
-        day: Day,
-        only: Option<&Path>,
-    ) -> Result<Option<Addition>> {
+        new: &NewDay<'a>,
+    ) -> Result<Option<Addition<'a>>> {
+        let NewDay { segment, day, only, replaces } = *new;
         let segment = Segment::open(segment)?;
         let only = only.map(IdFilter::read).transpose()?;
         if let Some(entry) = current.entry(day) {
-            self.expect_same(entry, segment.digest(), only.as_ref().map(IdFilter::digest))?;
+            let only = only.as_ref().map(IdFilter::digest);
+            self.expect_same(entry, segment.digest(), only)?;
+            self.expect_same_replaced(entry, replaces.and_then(Replacements::digest))?;
             return Ok(None);
         }
         expect_unexpired(self.path(), current, day)?;
@@ -181,7 +189,7 @@ impl Store {
             )
             .at(segment.path()));
         }
-        Ok(Some(Addition { segment, only, is_own: false }))
+        Ok(Some(Addition { segment, day, only, replaces, is_own: false }))
     }
 
     /// Fails unless `entry` was made from the same segment and the same ids.
@@ -203,6 +211,22 @@ impl Store {
             }))
     }
 
+    /// Fails unless `entry` replaced the same pages.
+    fn expect_same_replaced(&self, entry: &Entry, replaces: Option<Digest>) -> Result<()> {
+        if entry.replaces == replaces {
+            return Ok(());
+        }
+        let show = |replaces: Option<Digest>| match replaces {
+            Some(replaces) => format!("those of the list {replaces}"),
+            None => "none".to_owned(),
+        };
+        Err(Error::new(Kind::Exists, format!("the store has {}, which replaced other pages", entry.day))
+            .at(self.path())
+            .expected(show(entry.replaces))
+            .found(show(replaces))
+            .help("to replace others, go back with `store rollback --before-day` and add the day again; `run --redo` does both"))
+    }
+
     /// Fails unless `segment` is of the store's recipe and width.
     fn expect_recipe(&self, current: &Manifest, segment: &Segment) -> Result<()> {
         let (stamp, width) = match (&current.stamp, current.width()) {
@@ -221,9 +245,9 @@ impl Store {
     }
 
     /// The rows of a segment of `day` whose pages were removed from the store.
-    fn removed_rows(&self, segment: &Segment, day: Day) -> Result<RemovedRows> {
+    fn removed_rows(&self, segment: &Segment, day: Day) -> Result<RowSet> {
         let removals = Removals::read(self.path())?;
-        let mut removed = RemovedRows::default();
+        let mut removed = RowSet::default();
         if removals.reaches(day) {
             let dated = Dated::new(segment.clone(), Some(day));
             let removal = removals.search();

@@ -76,7 +76,7 @@ impl Store {
         }
     }
 
-    /// Makes the version after `current`, in which the segments of `merger` are one, without removed rows.
+    /// Makes the version after `current`, in which the segments of `merger` are one, without hidden rows.
     pub(super) fn merge(
         &self,
         current: &Version,
@@ -100,20 +100,20 @@ impl Store {
             fence: Some(lock.fence()),
         };
         let merged = merge(parts, &target, merged)?;
-        let mut removed: BTreeMap<Day, u64> = BTreeMap::new();
-        for (day, count) in merger.files.iter().flat_map(|file| current.removed_of(file)) {
-            *removed.entry(day).or_default() += count;
+        let mut left_out: BTreeMap<Day, u64> = BTreeMap::new();
+        for (day, count) in merger.files.iter().flat_map(|file| current.gone_of(file)) {
+            *left_out.entry(day).or_default() += count;
         }
-        let next = current.manifest().merging(&merger.files, &removed, &merged, file);
-        self.commit(next, lock)
+        let next = current.manifest().merging(&merger.files, &left_out, &merged, file);
+        self.commit(self.with_replaced(next, current.replaced().clone(), lock)?, lock)
     }
 }
 
 impl Version {
     /// The segments that are to be merged next, so that the store never has many; none if it has few.
     /// Where ten segments are of about one size, within a power of ten, they become one. A segment with days that have
-    /// expired is rewritten when more than half of its rows are hidden: so no row is rewritten before a hidden row has
-    /// paid for it.
+    /// expired, or with pages that were replaced, is rewritten when more than half of its rows are hidden: so no row is rewritten
+    /// before a hidden row has paid for it.
     pub fn due(&self) -> Option<Merger> {
         let mut records = self.files();
         let weights: Vec<u128> = records.iter().map(FileRecord::weight).collect();
@@ -121,14 +121,16 @@ impl Version {
         let mut at = 0..;
         records.retain(|_| at.next().is_some_and(|at| due.binary_search(&at).is_ok()));
         if records.is_empty() {
-            records.extend(self.files().into_iter().find(|record| self.is_mostly_expired(record)));
+            records.extend(self.files().into_iter().find(|record| self.is_mostly_hidden(record)));
         }
         (!records.is_empty()).then(|| Merger::of(COMPACTED, records))
     }
 
-    /// Whether days of a file have expired, and more than half of its rows are hidden.
-    fn is_mostly_expired(&self, record: &FileRecord) -> bool {
-        record.expired().is_some() && self.hidden(record).counts().0 > record.rows() / 2
+    /// Whether days of a file have expired or pages of it were replaced, and more than half of its rows are hidden.
+    fn is_mostly_hidden(&self, record: &FileRecord) -> bool {
+        let is_replaced = self.replaced().of(&record.file).is_some();
+        (record.expired().is_some() || is_replaced)
+            && self.hidden(record).counts().0 > record.rows() / 2
     }
 }
 

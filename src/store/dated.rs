@@ -68,8 +68,8 @@ impl Dated {
 
     /// The ids of the documents without a fingerprint that are shown, in ascending order.
     pub(super) fn empty_ids(&self) -> impl Iterator<Item = Result<String>> {
-        let removed = self.hidden.removed.clone();
-        let is_shown = move |row| removed.as_ref().is_none_or(|it| !it.empties.contains(row));
+        let gone = self.hidden.gone.clone();
+        let is_shown = move |row| gone.as_ref().is_none_or(|it| !it.empties.contains(row));
         let ids = (0..).zip(self.segment.empty_ids());
         ids.filter(move |(row, _)| is_shown(*row)).map(|(_, id)| id)
     }

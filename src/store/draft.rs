@@ -11,14 +11,13 @@
 //! A draft that is dropped, or whose process dies, changes nothing: its numbers are used again, and the
 //! next change removes its segments.
 
-use std::path::Path;
-
 use crate::error::{Error, Kind, Result};
 use crate::output::Lock;
 
 use super::day::Day;
 use super::folder::Store;
 use super::manifest::Manifest;
+use super::new_day::NewDay;
 use super::version::Version;
 
 /// Versions that are being prepared. The store is locked until the draft is committed or dropped.
@@ -57,12 +56,12 @@ impl Store {
 }
 
 impl Draft {
-    /// Adds a segment as `day` in the next version of the draft, like [`Store::add`].
-    pub fn add(&mut self, segment: &Path, day: Day, only: Option<&Path>) -> Result<()> {
-        let Some(addition) = self.store.addition(&self.last, segment, day, only)? else {
-            return Err(Error::new(Kind::Internal, format!("the draft already has {day}")));
+    /// Adds a day in the next version of the draft, like [`Store::add`].
+    pub fn add(&mut self, new: &NewDay<'_>) -> Result<()> {
+        let Some(addition) = self.store.addition(&self.last, new)? else {
+            return Err(Error::new(Kind::Internal, format!("the draft already has {}", new.day)));
         };
-        self.last = self.store.admit(&self.last, addition, day, &self.lock)?;
+        self.last = self.store.admit(&self.last, addition, &self.lock)?;
         self.write()
     }
 
@@ -75,7 +74,7 @@ impl Draft {
 
     /// Lets the days before `first` expire in the next version of the draft.
     pub fn expire(&mut self, first: Day) -> Result<()> {
-        self.last = self.last.expiring(first);
+        self.last = self.store.expiring(&self.last, first, &self.lock)?;
         self.write()
     }
 

@@ -20,8 +20,10 @@ use std::path::Path;
 use super::day::Day;
 use super::folder::Store;
 use super::manifest::{Entry, Manifest};
+use super::replaced_rows;
 use super::version::Version;
 use crate::error::{Error, Kind, Result};
+use crate::output::Lock;
 
 /// Which days a store keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,9 +87,15 @@ impl Store {
         let expiry = version.expiry(retention);
         if let Some(Expiry { first, .. }) = expiry {
             self.remove_orphans(&lock)?;
-            self.commit(version.manifest().expiring(first), &lock)?;
+            self.commit(self.expiring(version.manifest(), first, &lock)?, &lock)?;
         }
         Ok(expiry)
+    }
+
+    /// The version after `last`, in which the days before `first` have expired. What they have replaced stays hidden.
+    pub(super) fn expiring(&self, last: &Manifest, first: Day, lock: &Lock) -> Result<Manifest> {
+        let replaced = replaced_rows::read(self.path(), last.replaced)?;
+        self.with_replaced(last.expiring(first), replaced, lock)
     }
 }
 

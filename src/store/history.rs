@@ -12,7 +12,7 @@ use super::digest::Digest;
 use super::folder::Store;
 use super::manifest::{COMPACTED, Entry, Manifest, PURGED};
 use super::manifest_file::ManifestReader;
-use super::removals::Removals;
+use super::version::Version;
 
 /// One version in the history of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,8 +23,10 @@ pub struct Revision {
     pub change: Change,
     /// The number of its days.
     pub days: u64,
-    /// The number of its fingerprints whose pages have not been removed since.
+    /// The number of its fingerprints whose pages were not replaced and have not been removed since.
     pub rows: u64,
+    /// The number of its fingerprints whose pages were replaced and have not been removed since.
+    pub replaced: u64,
 }
 
 /// What a version changed.
@@ -53,7 +55,6 @@ impl Store {
     pub fn history(&self) -> Result<Vec<Revision>> {
         let mut firsts = HashMap::new();
         let mut reader = ManifestReader::default();
-        let removals = Removals::read(self.path())?;
         let revision = |number| {
             let manifest = self.manifest_by(&mut reader, number)?;
             let first = *firsts.entry(contents(&manifest)).or_insert(number);
@@ -70,16 +71,17 @@ impl Store {
                 _ => Change::Rollback(Some(first).filter(|first| *first < number)),
             };
             let days = manifest.shown().len() as u64;
-            let rows = manifest.shown().iter().map(|entry| removals.shown_of(entry)).sum();
-            Ok(Revision { version: number, change, days, rows })
+            let version = Version::of(self.path(), manifest)?;
+            let (rows, replaced) = (version.shown_rows(), version.replaced_rows());
+            Ok(Revision { version: number, change, days, rows, replaced })
         };
         self.versions()?.map(revision).collect()
     }
 }
 
-/// A digest that is equal for manifests with the same days in the same files.
+/// A digest that is equal for manifests with the same days in the same files, of which the same rows are replaced.
 fn contents(manifest: &Manifest) -> Digest {
-    let contents = (&manifest.entries, &manifest.merged);
+    let contents = (&manifest.entries, &manifest.merged, manifest.replaced);
     Digest::of(&serde_json::to_vec(&contents).expect("a manifest is plain data"))
 }
 

@@ -8,7 +8,7 @@ use crate::fingerprint::{Fingerprint, Width};
 
 use super::day::Day;
 use super::digest::Digest;
-use super::removals::RemovedRows;
+use super::row_sets::RowSet;
 use super::segment::Details;
 use super::segment::KeyRange;
 use super::segment::Segment;
@@ -46,7 +46,7 @@ pub(crate) struct Reduction<'a> {
     /// Only these ids, without those of documents that have no fingerprint; or all.
     pub(crate) only: Option<&'a IdFilter>,
     /// But not these rows.
-    pub(crate) removed: &'a RemovedRows,
+    pub(crate) removed: &'a RowSet,
 }
 
 impl Reduction<'_> {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::dated::Dated;
 use super::day::Day;
-use super::removals::RemovedRows;
+use super::row_sets::RowSet;
 use crate::error::Result;
 use crate::parallel::{in_parallel, row_parts};
 use crate::progress::{self, Activity};
@@ -27,7 +27,7 @@ impl<T> FoundRows<T> {
     }
 
     /// Adds them to the removed rows. Returns how many are new.
-    pub(super) fn add_to(&self, removed: &mut RemovedRows) -> u64 {
+    pub(super) fn add_to(&self, removed: &mut RowSet) -> u64 {
         let rows = self.rows.iter().map(|&(row, day, _)| (row, day));
         removed.add(rows, self.empties.iter().map(|&(row, _)| row))
     }

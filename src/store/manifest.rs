@@ -47,6 +47,9 @@ pub(crate) struct Manifest {
     /// The files with several days.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) merged: Vec<Merged>,
+    /// The file with the rows that pages of later days have replaced (see `replaced_rows`); none if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) replaced: Option<Digest>,
     /// The days before this one have expired; none if no day has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) expired_before: Option<Day>,
@@ -77,7 +80,10 @@ pub struct Entry {
     pub source: Digest,
     /// The digest of the ids to which the segment was reduced, if it was.
     pub only: Option<Digest>,
-    /// How many of its fingerprints were left out since, because their pages were removed.
+    /// The digest of the pages of the store that its pages have replaced, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<Digest>,
+    /// How many of its fingerprints were left out since, because their pages were removed or replaced.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dropped: u64,
     /// The first version in which it has expired; none if it is shown.
@@ -129,6 +135,7 @@ impl Manifest {
             width: None,
             entries: Vec::new(),
             merged: Vec::new(),
+            replaced: None,
             expired_before: None,
             base: None,
         }
@@ -151,11 +158,11 @@ impl Manifest {
     }
 
     /// The next version, with the days of `files` in the one segment `merged`, whose file is `file`. It was made
-    /// without the `removed` rows of each day, and without the days that have expired.
+    /// without the `left_out` rows of each day, and without the days that have expired.
     pub(crate) fn merging(
         &self,
         files: &[String],
-        removed: &BTreeMap<Day, u64>,
+        left_out: &BTreeMap<Day, u64>,
         merged: &Segment,
         file: String,
     ) -> Manifest {
@@ -168,7 +175,7 @@ impl Manifest {
                 continue;
             }
             entry.file.clone_from(&file);
-            entry.dropped += removed.get(&entry.day).copied().unwrap_or(0);
+            entry.dropped += left_out.get(&entry.day).copied().unwrap_or(0);
         }
         let (digest, rows, bytes) = (merged.digest(), merged.rows(), merged.bytes());
         next.merged.push(Merged { file, digest, rows, bytes });

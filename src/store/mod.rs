@@ -18,19 +18,20 @@
 //!
 //! - `segment/`: the file format. `builder`, `id_filter`: segments made from documents, from a list of
 //!   ids. `damage`, `day`, `digest`: small types that all share.
-//! - `removals`, `shown`: which pages were removed, and what a reader is shown. `removal_note`: how the journal learns
-//!   of it. `expiry`: days that are too old; `ahead`: days that have not come. `id_search`: rows by their ids.
+//! - `removals`, `replaced_rows`, `shown`: which pages were removed or replaced, and what a reader is shown; `row_sets`: their
+//!   bytes. `removal_note`: how the journal learns of removals. `new_day`, `replacements`: what enters a store, and what it
+//!   replaces. `expiry`: days that are too old; `ahead`: days that have not come. `id_search`: rows by their ids.
 //! - `sidecars`: files that are kept beside the segments.
 //! - `manifest`, `manifest_base`, `manifest_file`, `version`, `file_record`, `dated`: what a version contains.
 //! - `folder`: the store, and how a change is committed. `addition`, `compact`, `draft`, `orphans`,
-//!   `history`, `prune`, `removing`, `purge`, `verification`: what can be done with a store, one a file. `tiers`: which segments are merged
+//!   `history`, `prune`, `removing`, `replacing`, `purge`, `verification`: what can be done with a store, one a file. `tiers`: which segments are merged
 //!   when, with its bounds. `merge`: how.
 //!
 //! Imports `document`, `fingerprint`, `hamming` and what they import. FORMAT.md in this folder
 //! specifies the bytes. Start with [`Segment`], then [`Store`].
 //!
 //! ```
-//! use dupsieve::store::{Added, RecordCounts, KeyRange, Row, Segment, SegmentOptions, SegmentWriter, Store};
+//! use dupsieve::store::{Added, NewDay, RecordCounts, KeyRange, Row, Segment, SegmentOptions, SegmentWriter, Store};
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("monday.seg");
 //!
@@ -50,7 +51,8 @@
 //!
 //! // A store with this one day. Version 1 is the empty store.
 //! let (store, _) = Store::init(folder.path().join("store"))?;
-//! let Added::New(version) = store.add(&path, "2026-11-23".parse()?, None, None)? else { panic!() };
+//! let monday = NewDay::whole(&path, "2026-11-23".parse()?);
+//! let Added::New(version) = store.add(&monday, None)? else { panic!() };
 //! assert_eq!((version.number(), version.rows()), (2, 2));
 //! assert_eq!(Store::open(store.path())?.at(Some(1))?.rows(), 0);
 //! # Ok::<(), dupsieve::Error>(())
@@ -75,6 +77,7 @@ mod manifest;
 mod manifest_base;
 mod manifest_file;
 mod merge;
+mod new_day;
 mod orphans;
 mod pointer;
 mod prune;
@@ -82,6 +85,10 @@ mod purge;
 mod removal_note;
 mod removals;
 mod removing;
+mod replaced_rows;
+mod replacements;
+mod replacing;
+mod row_sets;
 mod segment;
 mod shown;
 mod sidecars;
@@ -101,11 +108,13 @@ pub use expiry::{Expiry, Retention};
 pub use folder::Store;
 pub use history::{Change, Revision};
 pub use manifest::{Entry, Merged};
+pub use new_day::NewDay;
 pub use prune::Pruning;
 pub use purge::Purge;
 pub(crate) use removal_note::JOURNAL;
 pub use removal_note::RemovalNote;
 pub use removing::{Removal, Removed};
+pub use replacements::Replacements;
 pub use segment::Access;
 pub(crate) use segment::{BLOCK_ROWS, Cursor, LANES, Ranked};
 pub use segment::{

@@ -15,6 +15,7 @@ use super::manifest::{COMPACTED, MANIFESTS, Manifest, PURGED, SEGMENTS, manifest
 use super::manifest_file::ManifestReader;
 use super::pointer::CURRENT;
 use super::removals::Removals;
+use super::replaced_rows::{self, REPLACED};
 use super::version::Version;
 use crate::output::{Lock, UNFINISHED};
 
@@ -44,7 +45,9 @@ impl Store {
         };
         let pruned = paths(&manifests, is_pruned)?;
         let mut remains = Vec::new();
-        for place in [self.path(), &manifests, &segments] {
+        let replaced = self.path().join(REPLACED);
+        let places = [self.path(), &manifests, &segments, &replaced];
+        for place in places.into_iter().filter(|place| place.exists()) {
             remains.extend(paths(place, |name| name.starts_with(UNFINISHED))?);
         }
         remains.extend(self.orphans(versions.clone(), of_any_age || !pruned.is_empty())?);
@@ -67,12 +70,13 @@ impl Store {
         rest.write(self.path(), lock)
     }
 
-    /// The segments that none of `versions` names. If only runs that died can have left any, these are no
+    /// The segments, and the lists of replaced pages, that none of `versions` names. If only runs that died can have left any, these are no
     /// older than `CURRENT`, and the manifests of all versions need not be read in order to know that there are
     /// none. (Where a copy of a store has other times, some stay until versions are pruned.)
     fn orphans(&self, versions: RangeInclusive<u64>, of_any_age: bool) -> Result<Vec<PathBuf>> {
         let segments = self.path().join(SEGMENTS);
         let mut orphans = paths(&segments, is_segment_name)?;
+        orphans.extend(replaced_rows::paths(self.path())?);
         let modified = |path: &Path| fs::metadata(path).and_then(|it| it.modified());
         let moved = modified(&self.path().join(CURRENT)).at(self.path())?;
         if !of_any_age {
@@ -84,8 +88,9 @@ impl Store {
                 break;
             }
             let manifest = self.manifest_by(&mut reader, number)?;
-            let held: HashSet<PathBuf> =
-                manifest.entries.iter().map(|entry| segments.join(&entry.file)).collect();
+            let held = manifest.entries.iter().map(|entry| segments.join(&entry.file));
+            let replaced = manifest.replaced.map(|it| replaced_rows::path(self.path(), it));
+            let held: HashSet<PathBuf> = held.chain(replaced).collect();
             orphans.retain(|path| !held.contains(path));
         }
         Ok(orphans)

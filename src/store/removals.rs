@@ -24,15 +24,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use roaring::RoaringTreemap;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::damage::damaged;
 use super::day::Day;
 use super::digest::Digest;
-use super::manifest::Entry;
 use super::pointer::{CURRENT, Pointer};
+use super::row_sets::{RowSet, RowSetHead, RowSets, take};
 use crate::document::IdSieve;
 use crate::error::{Error, Kind, Result};
 use crate::output::{Lock, write_file};
@@ -55,37 +54,17 @@ pub(crate) struct Removals {
     /// How many removals there were.
     count: u64,
     /// The rows of each file.
-    files: BTreeMap<String, Arc<RemovedRows>>,
+    files: RowSets,
     /// The digest of each id, and the last day whose page was removed.
     ids: BTreeMap<u128, Day>,
-}
-
-/// The removed rows of a file.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct RemovedRows {
-    /// Rows of pages with a fingerprint.
-    pub(super) rows: RoaringTreemap,
-    /// Rows of the column of pages without one.
-    pub(super) empties: RoaringTreemap,
-    /// How many of `rows` are of each day.
-    pub(super) days: BTreeMap<Day, u64>,
 }
 
 /// The part of the file that says how long the others are.
 #[derive(Serialize, Deserialize)]
 struct Head {
     removals: u64,
-    files: Vec<FileHead>,
+    files: Vec<RowSetHead>,
     ids: u64,
-}
-
-/// A file in the head, with the bytes of its two bitmaps.
-#[derive(Serialize, Deserialize)]
-struct FileHead {
-    file: String,
-    rows: u64,
-    empties: u64,
-    days: BTreeMap<Day, u64>,
 }
 
 impl Removals {
@@ -145,14 +124,8 @@ impl Removals {
     }
 
     /// The removed rows of a file; none if it has none.
-    pub(super) fn of(&self, file: &str) -> Option<&Arc<RemovedRows>> {
-        self.files.get(file)
-    }
-
-    /// The number of fingerprints of a day whose pages were not removed.
-    pub(super) fn shown_of(&self, entry: &Entry) -> u64 {
-        let removed = self.of(&entry.file).and_then(|file| file.days.get(&entry.day));
-        entry.held().saturating_sub(removed.copied().unwrap_or(0))
+    pub(super) fn of(&self, file: &str) -> Option<&Arc<RowSet>> {
+        self.files.of(file)
     }
 
     /// The digests of all removed ids, in order, each with the last day whose page was removed.
@@ -172,7 +145,12 @@ impl Removals {
 
     /// Whether the page of that id and day was removed.
     pub(super) fn has(&self, id: &str, day: Day) -> bool {
-        self.ids.get(&xxh3_128(id.as_bytes())).is_some_and(|until| day <= *until)
+        self.has_digest(xxh3_128(id.as_bytes()), day)
+    }
+
+    /// As [`Removals::has`], of the digest of an id.
+    pub(super) fn has_digest(&self, id: u128, day: Day) -> bool {
+        self.ids.get(&id).is_some_and(|until| day <= *until)
     }
 
     /// Whether a page of that day can have been removed.
@@ -194,34 +172,29 @@ impl Removals {
     }
 
     /// Replaces the removed rows of a file.
-    pub(super) fn set(&mut self, file: &str, removed: RemovedRows) {
-        self.files.insert(file.to_owned(), Arc::new(removed));
+    pub(super) fn set(&mut self, file: &str, removed: RowSet) {
+        self.files.set(file, removed);
     }
 
     /// Forgets the rows of the files that are not to be kept.
     pub(super) fn retain(&mut self, keeps: impl Fn(&str) -> bool) {
-        self.files.retain(|file, _| keeps(file));
+        self.files.retain(keeps);
     }
 
     /// The names of the files with removed rows.
     pub(super) fn files(&self) -> impl Iterator<Item = &str> {
-        self.files.keys().map(String::as_str)
+        self.files.files()
     }
 
     /// The whole file.
     fn bytes(&self) -> Vec<u8> {
-        let bitmaps: Vec<[Vec<u8>; 2]> = self.files.values().map(|file| file.bytes()).collect();
-        let heads = self.files.iter().zip(&bitmaps).map(|((file, removed), [rows, empties])| {
-            let (file, days) = (file.clone(), removed.days.clone());
-            FileHead { file, rows: rows.len() as u64, empties: empties.len() as u64, days }
-        });
-        let head =
-            Head { removals: self.count, files: heads.collect(), ids: self.ids.len() as u64 };
+        let (files, bitmaps) = self.files.bytes();
+        let head = Head { removals: self.count, files, ids: self.ids.len() as u64 };
         let head = serde_json::to_vec(&head).expect("a head is plain data");
         let mut bytes = MAGIC.to_vec();
         bytes.extend((head.len() as u32).to_le_bytes());
         bytes.extend(head);
-        bytes.extend(bitmaps.into_iter().flatten().flatten());
+        bytes.extend(bitmaps);
         for (id, until) in &self.ids {
             bytes.extend(id.to_le_bytes());
             bytes.extend((until.number() as u32).to_le_bytes());
@@ -244,19 +217,10 @@ impl Removals {
         let head: Head = serde_json::from_slice(take(&mut rest, head.into())?)
             .map_err(|cause| damaged(&format!("the list of removed pages is wrong: {cause}")))?;
         let mut removals = Removals { count: head.removals, ..Removals::default() };
-        if head.removals == 0 || !head.files.is_sorted_by(|a, b| a.file < b.file) {
-            return Err(damaged(
-                "the files of removed rows are not in order, or nothing was removed",
-            ));
+        if head.removals == 0 {
+            return Err(damaged("the list of removed pages says that nothing was removed"));
         }
-        for FileHead { file, rows, empties, days } in head.files {
-            let [rows, empties] = [bitmap(&mut rest, rows)?, bitmap(&mut rest, empties)?];
-            let counted = days.values().try_fold(0_u64, |sum, &count| sum.checked_add(count));
-            if counted != Some(rows.len()) {
-                return Err(damaged("the days of removed rows do not add up"));
-            }
-            removals.files.insert(file, Arc::new(RemovedRows { rows, empties, days }));
-        }
+        removals.files = RowSets::take(head.files, &mut rest)?;
         if rest.len() as u64 != head.ids.saturating_mul(ID_BYTES as u64) {
             return Err(damaged("the list of removed pages has another length than it says"));
         }
@@ -275,42 +239,6 @@ impl Removals {
     }
 }
 
-impl RemovedRows {
-    /// The two bitmaps as they are written.
-    fn bytes(&self) -> [Vec<u8>; 2] {
-        [&self.rows, &self.empties].map(written)
-    }
-
-    /// Whether nothing was removed.
-    pub(super) fn is_empty(&self) -> bool {
-        self.rows.is_empty() && self.empties.is_empty()
-    }
-
-    /// Adds rows, with their days, and rows of pages without a fingerprint. Returns how many are new.
-    pub(super) fn add(
-        &mut self,
-        rows: impl Iterator<Item = (u64, Day)>,
-        empties: impl Iterator<Item = u64>,
-    ) -> u64 {
-        let mut new = 0;
-        for (row, day) in rows {
-            if self.rows.insert(row) {
-                *self.days.entry(day).or_default() += 1;
-                new += 1;
-            }
-        }
-        for row in empties {
-            new += u64::from(self.empties.insert(row));
-        }
-        new
-    }
-
-    /// A digest of the removed rows.
-    pub(super) fn digest(&self) -> Digest {
-        Digest::of(&self.bytes().concat())
-    }
-}
-
 /// How many removals `CURRENT` expects at least; none while a store is made.
 fn expected(store: &Path) -> Result<u64> {
     match Pointer::read(store, CURRENT) {
@@ -325,32 +253,4 @@ fn lost(kind: Kind, what: &str) -> Error {
         "restore it from a copy; without one, take the last number out of `CURRENT` and run `dupsieve store remove` \
          with the ids of all removed pages",
     )
-}
-
-/// A bitmap as it is written.
-fn written(bitmap: &RoaringTreemap) -> Vec<u8> {
-    let mut bitmap = bitmap.clone();
-    bitmap.optimize();
-    let mut bytes = Vec::new();
-    bitmap.serialize_into(&mut bytes).expect("a vector takes what is written");
-    bytes
-}
-
-/// Takes the next `length` bytes.
-fn take<'a>(rest: &mut &'a [u8], length: u64) -> Result<&'a [u8]> {
-    let length = usize::try_from(length).ok().filter(|&length| length <= rest.len());
-    let Some(length) = length else {
-        return Err(damaged("the list of removed pages ends too early"));
-    };
-    let (taken, left) = rest.split_at(length);
-    *rest = left;
-    Ok(taken)
-}
-
-/// Takes a bitmap of that many bytes.
-fn bitmap(rest: &mut &[u8], length: u64) -> Result<RoaringTreemap> {
-    let bytes = take(rest, length)?;
-    let read = RoaringTreemap::deserialize_from(bytes).ok();
-    read.filter(|bitmap| written(bitmap) == bytes)
-        .ok_or_else(|| damaged("a bitmap of removed rows is wrong"))
 }

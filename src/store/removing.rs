@@ -26,7 +26,8 @@ use super::manifest::SEGMENTS;
 use super::manifest_file::ManifestReader;
 use super::pointer::{CURRENT, Pointer};
 use super::removal_note::RemovalNote;
-use super::removals::{Removals, RemovedRows};
+use super::removals::Removals;
+use super::row_sets::RowSet;
 use crate::document::IdList;
 use crate::error::{Error, Kind, Result};
 use crate::output::Lock;
@@ -156,7 +157,7 @@ impl Removal {
             let dated = Dated::new(record.open(&segments)?, record.day());
             let found = find(&dated, threads, read, |id| self.ids.place(id))?;
             found.wanted().for_each(|&place| held[place] = true);
-            let mut rows = removals.of(file).map_or_else(RemovedRows::default, |it| (**it).clone());
+            let mut rows = removals.of(file).map_or_else(RowSet::default, |it| (**it).clone());
             let new = found.add_to(&mut rows);
             if new > 0 {
                 removals.set(file, rows);

@@ -1,10 +1,11 @@
-//! Which rows of a segment a version shows: not those of removed pages, and not those of days that have
-//! expired.
+//! Which rows of a segment a version shows: not those of removed pages, not those that pages of later days have replaced,
+//! and not those of days that have expired.
 //!
 //! ```text
-//! row        0    1    2    3    4
-//! day       20   21   20   22   21      the days before 21 have expired: 0 and 2 are hidden
-//! removed             2         4       so 1 and 3 are shown
+//! row        0    1    2    3    4    5
+//! day       20   21   20   22   21   21     the days before 21 have expired: 0 and 2 are hidden
+//! removed             2         4
+//! replaced                           5      so 1 and 3 are shown
 //! ```
 //!
 //! Only a segment of several days has expired rows, because one whose days have all expired is no part of the version. Its
@@ -15,15 +16,15 @@ use std::sync::Arc;
 use super::damage::damaged;
 use super::day::Day;
 use super::digest::Digest;
-use super::removals::RemovedRows;
+use super::row_sets::RowSet;
 use super::segment::{Days, Segment};
 use crate::error::Result;
 
 /// What a version hides of one of its segments.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hidden {
-    /// The removed rows.
-    pub(super) removed: Option<Arc<RemovedRows>>,
+    /// The rows that were removed or replaced.
+    pub(super) gone: Option<Arc<RowSet>>,
     /// What has expired.
     pub(super) expired: Option<Expired>,
 }
@@ -39,7 +40,7 @@ pub(crate) struct Expired {
 
 /// Tells row by row what is shown. Ascending rows are fast.
 pub struct Shown {
-    removed: Option<Arc<RemovedRows>>,
+    gone: Option<Arc<RowSet>>,
     /// The first day that is shown, and the days of the rows; none if no day has expired.
     expired: Option<(Day, Days)>,
     segment: Segment,
@@ -48,26 +49,26 @@ pub struct Shown {
 impl Hidden {
     /// Whether there is anything.
     pub(super) fn is_any(&self) -> bool {
-        self.removed.is_some() || self.expired.is_some()
+        self.gone.is_some() || self.expired.is_some()
     }
 
     /// How many rows are hidden, and how many documents without a fingerprint.
     pub(super) fn counts(&self) -> (u64, u64) {
         let expired = self.expired.map_or(0, |expired| expired.rows);
-        let Some(removed) = &self.removed else { return (expired, 0) };
-        // A removed row of a day that has expired counts as expired.
+        let Some(gone) = &self.gone else { return (expired, 0) };
+        // Such a row of a day that has expired counts as expired.
         let first = self.expired.map(|expired| expired.before);
         let is_left = |day: &Day| first.is_none_or(|first| *day >= first);
-        let rows = removed.days.iter().filter(|(day, _)| is_left(day)).map(|(_, rows)| rows);
-        (expired + rows.sum::<u64>(), removed.empties.len())
+        let rows = gone.days.iter().filter(|(day, _)| is_left(day)).map(|(_, rows)| rows);
+        (expired + rows.sum::<u64>(), gone.empties.len())
     }
 
     /// A digest of what is hidden; none if nothing is.
     pub(super) fn digest(&self) -> Option<Digest> {
-        let removed = self.removed.as_ref().map(|removed| removed.digest());
-        let Some(Expired { before, .. }) = self.expired else { return removed };
+        let gone = self.gone.as_ref().map(|gone| gone.digest());
+        let Some(Expired { before, .. }) = self.expired else { return gone };
         let mut told = format!("before {before}").into_bytes();
-        told.extend(removed.into_iter().flat_map(|removed| removed.0.to_le_bytes()));
+        told.extend(gone.into_iter().flat_map(|gone| gone.0.to_le_bytes()));
         Some(Digest::of(&told))
     }
 }
@@ -76,7 +77,7 @@ impl Shown {
     pub(super) fn new(segment: &Segment, hidden: &Hidden) -> Shown {
         let days = |expired: Expired| (expired.before, Days::new(segment.clone()));
         Shown {
-            removed: hidden.removed.clone(),
+            gone: hidden.gone.clone(),
             expired: hidden.expired.map(days),
             segment: segment.clone(),
         }
@@ -88,7 +89,7 @@ impl Shown {
     /// Damage is [`crate::Kind::BadData`].
     #[inline]
     pub fn get(&mut self, row: u64) -> Result<bool> {
-        if self.removed.as_ref().is_some_and(|removed| removed.rows.contains(row)) {
+        if self.gone.as_ref().is_some_and(|gone| gone.rows.contains(row)) {
             return Ok(false);
         }
         match &mut self.expired {
@@ -115,10 +116,9 @@ impl Shown {
     /// # Errors
     /// As [`Shown::get`].
     pub fn among(&mut self, row: u64, rows: u64) -> Result<Option<(u64, u64)>> {
-        let removed = self.removed.as_ref();
-        let is_removed =
-            removed.is_some_and(|removed| removed.rows.range_cardinality(row..row + rows) > 0);
-        if !is_removed && self.expired.is_none() {
+        let gone = self.gone.as_ref();
+        let is_gone = gone.is_some_and(|gone| gone.rows.range_cardinality(row..row + rows) > 0);
+        if !is_gone && self.expired.is_none() {
             return Ok(Some((row, rows)));
         }
         let mut first = None;

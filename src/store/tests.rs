@@ -4,6 +4,7 @@ mod expiry;
 mod forgetting;
 mod manifests;
 mod model;
+mod replacing;
 
 use std::fs::{self, File};
 use std::num::NonZero;
@@ -51,7 +52,7 @@ fn nameless<F: Fingerprint>(path: &Path, ids: IdKind, fingerprints: &[F]) -> Res
 }
 
 fn add(store: &Store, path: &Path, on: &str) -> Result<(bool, u64)> {
-    store.add(path, day(on), None, None).map(|added| match added {
+    store.add(&NewDay::whole(path, day(on)), None).map(|added| match added {
         Added::New(version) => (true, version.number()),
         Added::Already(version) => (false, version.number()),
     })
@@ -78,7 +79,7 @@ fn a_store_is_made_once_and_in_a_folder_of_its_own() {
 #[test]
 fn a_store_that_lost_its_current_is_not_made_anew() -> Result<()> {
     let (folder, store) = new_store();
-    store.add(&batch(&folder, 1, 100), day("2026-01-01"), None, None)?;
+    store.add(&NewDay::whole(&batch(&folder, 1, 100), day("2026-01-01")), None)?;
     fs::remove_file(store.path().join("CURRENT")).unwrap();
     assert_eq!(Store::init(store.path()).unwrap_err().kind(), Kind::BadData);
     Ok(())
@@ -169,15 +170,25 @@ fn only_the_listed_ids_enter() -> Result<()> {
     let mut lines: Vec<String> = kept.iter().map(|page| page.row().id.to_owned() + "\n").collect();
     let list = folder.path().join("keep.txt");
     fs::write(&list, lines.concat()).unwrap();
-    assert!(matches!(store.add(&path, day("2026-11-21"), Some(&list), None)?, Added::New(_)));
+    assert!(matches!(
+        store
+            .add(&NewDay { only: Some(&list), ..NewDay::whole(&path, day("2026-11-21")) }, None)?,
+        Added::New(_)
+    ));
     let held = &store.verify()?.segments()?[0];
     assert_eq!((read::<u64>(held)?, held.empties()), (kept, 0));
     lines.reverse();
     fs::write(&list, lines.concat()).unwrap();
-    assert!(matches!(store.add(&path, day("2026-11-21"), Some(&list), None)?, Added::Already(_)));
+    assert!(matches!(
+        store
+            .add(&NewDay { only: Some(&list), ..NewDay::whole(&path, day("2026-11-21")) }, None)?,
+        Added::Already(_)
+    ));
     assert_eq!(add(&store, &path, "2026-11-21").unwrap_err().kind(), Kind::Exists);
     fs::write(&list, lines.concat() + "stranger\n").unwrap();
-    let refused = store.add(&path, day("2026-11-22"), Some(&list), None).unwrap_err();
+    let refused = store
+        .add(&NewDay { only: Some(&list), ..NewDay::whole(&path, day("2026-11-22")) }, None)
+        .unwrap_err();
     assert_eq!(refused.kind(), Kind::BadData);
     assert!(refused.to_string().contains(":335: "), "{refused}");
     assert_eq!(store.at(None)?.number(), 2);
@@ -591,7 +602,7 @@ fn signatures_band_keys_and_digests_stay_with_their_pages() -> Result<()> {
     let (path, ids) = with_row_bytes(&folder, 3, 500)?;
     let only = folder.path().join("only.txt");
     fs::write(&only, ids[100..300].join("\n")).unwrap();
-    store.add(&path, day("2026-11-22"), Some(&only), None)?;
+    store.add(&NewDay { only: Some(&only), ..NewDay::whole(&path, day("2026-11-22")) }, None)?;
     let segments = store.at(None)?.segments()?;
     assert_eq!(segments.iter().map(check_row_bytes).sum::<Result<u64>>()?, 10_200);
     store.compact(Codec::Dense, &AtomicU64::new(0))?;

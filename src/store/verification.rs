@@ -20,6 +20,7 @@ use super::id_search::find;
 use super::manifest::SEGMENTS;
 use super::manifest_file::ManifestReader;
 use super::removals::Removals;
+use super::replaced_rows;
 use super::segment::Segment;
 use super::version::Version;
 
@@ -29,6 +30,8 @@ pub struct Verification {
     store: Store,
     versions: u64,
     files: BTreeMap<String, Claims>,
+    /// The lists of replaced pages, and of each the newest version that names it.
+    replaced: BTreeMap<Digest, u64>,
 }
 
 /// What the versions say about a file.
@@ -63,6 +66,7 @@ impl Store {
                 },
             };
             verification.versions += 1;
+            verification.replaced.extend(manifest.replaced.map(|replaced| (replaced, version)));
             FileRecord::all(&manifest).into_iter().for_each(|it| verification.add(it, version));
         }
         Ok(verification)
@@ -95,7 +99,8 @@ impl Store {
 impl Verification {
     /// Nothing to verify yet, in `store`.
     pub(super) fn new(store: &Store) -> Verification {
-        Verification { store: store.clone(), versions: 0, files: BTreeMap::new() }
+        let (files, replaced) = (BTreeMap::new(), BTreeMap::new());
+        Verification { store: store.clone(), versions: 0, files, replaced }
     }
 
     /// Adds what the version with that number says about one of its files.
@@ -131,6 +136,12 @@ impl Verification {
     /// A missing segment is [`Kind::Missing`](crate::Kind::Missing); a damaged one is
     /// [`Kind::BadData`](crate::Kind::BadData).
     pub fn run(&self, read: &AtomicU64) -> Result<()> {
+        for (&replaced, &newest) in &self.replaced {
+            match replaced_rows::read(self.store.path(), Some(replaced)) {
+                Err(error) if error.kind() == Kind::Missing && self.store.is_pruned(newest)? => {}
+                rows => drop(rows?),
+            }
+        }
         self.search(&*Removals::read(self.store.path())?, read).map(drop)
     }
 

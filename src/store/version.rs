@@ -19,6 +19,8 @@ use super::file_record::FileRecord;
 use super::manifest::{Entry, Manifest, Merged, SEGMENTS};
 use super::pointer::Pointer;
 use super::removals::Removals;
+use super::replaced_rows;
+use super::row_sets::{RowSet, RowSets};
 use super::segment::KeyRange;
 use super::segment::Segment;
 use super::shown::Hidden;
@@ -44,15 +46,53 @@ pub struct Version {
     manifest: Manifest,
     /// What was removed from the store when this was read.
     removals: Arc<Removals>,
+    /// The rows of its files that pages of later days have replaced.
+    replaced: Arc<RowSets>,
+    /// The rows of its files that were removed or replaced.
+    gone: RowSets,
     /// Whether nothing but its manifest is known.
     is_pruned: bool,
 }
 
 impl Version {
     /// The version of the store at `store` with this manifest.
+    ///
+    /// # Errors
+    /// Damage is [`Kind::BadData`]; a version that was pruned just now is [`Kind::Temporary`].
     pub(super) fn of(store: &Path, manifest: Manifest) -> Result<Version> {
         let removals = Removals::read(store)?;
-        Ok(Version { store: store.to_path_buf(), manifest, removals, is_pruned: false })
+        let mut version = Version {
+            store: store.to_path_buf(),
+            manifest,
+            removals,
+            replaced: Arc::default(),
+            gone: RowSets::default(),
+            is_pruned: false,
+        };
+        let replaced = replaced_rows::read(store, version.manifest.replaced);
+        version.replaced = replaced.map(Arc::new).map_err(|error| version.explain_lost(error))?;
+        version.gone = version.removed_or_replaced()?;
+        Ok(version)
+    }
+
+    /// The rows of its files that were removed or replaced.
+    fn removed_or_replaced(&self) -> Result<RowSets> {
+        let mut gone = RowSets::default();
+        for record in self.files() {
+            let file = &record.file;
+            match (self.removals.of(file), self.replaced.of(file)) {
+                (None, None) => {}
+                (Some(rows), None) | (None, Some(rows)) => gone.share(file, rows),
+                (Some(removed), Some(replaced)) if removed.rows.is_disjoint(&replaced.rows) => {
+                    gone.set(file, removed.or(replaced, |_| unreachable!("no row is in both"))?);
+                }
+                (Some(removed), Some(replaced)) => {
+                    let mut days = Dated::new(self.open(&record)?, record.day()).days();
+                    gone.set(file, removed.or(replaced, |row| days.get(row))?);
+                }
+            }
+        }
+        Ok(gone)
     }
 
     /// The version that `day` was joined with, after it was pruned: its days are those of this version that
@@ -123,22 +163,43 @@ impl Version {
         self.all_entries().iter().filter(|entry| entry.has_expired()).map(Entry::held).sum()
     }
 
-    /// The number of fingerprints of pages that were not removed and have not expired.
+    /// The number of fingerprints of pages that were neither removed nor replaced, and have not expired.
     pub fn shown_rows(&self) -> u64 {
         self.entries().iter().map(|entry| self.shown_of(entry)).sum()
     }
 
-    /// The number of fingerprints of a day whose pages were not removed.
+    /// The number of fingerprints of a day whose pages were neither removed nor replaced.
     pub fn shown_of(&self, entry: &Entry) -> u64 {
-        self.removals.shown_of(entry)
+        entry.held().saturating_sub(count_of(self.gone.of(&entry.file), entry.day))
     }
 
-    /// The digest of its contents: the days and the digests of their segments. Its number does not count.
+    /// The number of fingerprints of pages that were removed and have not expired.
+    pub fn removed_rows(&self) -> u64 {
+        let count = |entry: &Entry| count_of(self.removals.of(&entry.file), entry.day);
+        self.entries().iter().map(count).sum()
+    }
+
+    /// The number of fingerprints of a day whose pages were replaced by pages of other days, and not removed.
+    pub fn replaced_of(&self, entry: &Entry) -> u64 {
+        let [gone, removed] = [self.gone.of(&entry.file), self.removals.of(&entry.file)];
+        count_of(gone, entry.day).saturating_sub(count_of(removed, entry.day))
+    }
+
+    /// The number of fingerprints of pages that were replaced, not removed, and have not expired.
+    pub fn replaced_rows(&self) -> u64 {
+        self.entries().iter().map(|entry| self.replaced_of(entry)).sum()
+    }
+
+    /// The digest of its contents: the days, the digests of their segments, and what all days that were ever added to it have
+    /// replaced. Its number does not count.
     pub fn digest(&self) -> Digest {
         let mut hasher = Xxh3::new();
         for entry in self.entries() {
             hasher.update(entry.day.to_string().as_bytes());
             hasher.update(&entry.digest.0.to_le_bytes());
+        }
+        for replaces in self.all_entries().iter().filter_map(|entry| entry.replaces) {
+            hasher.update(&replaces.0.to_le_bytes());
         }
         Digest(hasher.digest128())
     }
@@ -177,10 +238,16 @@ impl Version {
 
     /// Opens one of its segments.
     fn open(&self, record: &FileRecord) -> Result<Segment> {
-        record.open(&self.store.join(SEGMENTS)).map_err(|error| match error.kind() {
+        let segment = record.open(&self.store.join(SEGMENTS));
+        segment.map_err(|error| self.explain_lost(error))
+    }
+
+    /// The error that one of its files is not there, if it was pruned since.
+    fn explain_lost(&self, error: Error) -> Error {
+        match error.kind() {
             Kind::Missing if self.is_gone() => self.pruned(Kind::Temporary),
             _ => error,
-        })
+        }
     }
 
     /// Whether it was pruned since its manifest was read.
@@ -222,13 +289,11 @@ impl Version {
     /// The segment of `record`, with the days of its rows and what is hidden of it.
     pub(super) fn date(&self, segment: Segment, record: &FileRecord) -> Result<Dated> {
         let hidden = self.hidden(record);
-        if let Some(removed) = &hidden.removed {
-            let beyond = removed.rows.max() >= Some(segment.rows())
-                || removed.empties.max() >= Some(segment.empties());
+        if let Some(gone) = &hidden.gone {
+            let beyond = gone.rows.max() >= Some(segment.rows())
+                || gone.empties.max() >= Some(segment.empties());
             if beyond {
-                return Err(
-                    damaged("more rows were removed than the segment has").at(segment.path())
-                );
+                return Err(damaged("more rows are hidden than the segment has").at(segment.path()));
             }
         }
         Ok(Dated::new(segment, record.day()).hiding(hidden))
@@ -236,7 +301,7 @@ impl Version {
 
     /// What is hidden of a file.
     pub(super) fn hidden(&self, record: &FileRecord) -> Hidden {
-        Hidden { removed: self.removals.of(&record.file).cloned(), expired: record.expired() }
+        Hidden { gone: self.gone.of(&record.file).cloned(), expired: record.expired() }
     }
 
     /// A digest of what was removed from its files; none if nothing was.
@@ -262,15 +327,25 @@ impl Version {
         &self.manifest
     }
 
-    /// How many rows of each day were removed from a file.
-    pub(super) fn removed_of(&self, file: &str) -> BTreeMap<Day, u64> {
-        self.removals.of(file).map_or_else(BTreeMap::new, |removed| removed.days.clone())
+    /// How many rows of each day of a file were removed or replaced.
+    pub(super) fn gone_of(&self, file: &str) -> BTreeMap<Day, u64> {
+        self.gone.of(file).map_or_else(BTreeMap::new, |gone| gone.days.clone())
+    }
+
+    /// The rows of its files that pages of later days have replaced.
+    pub(super) fn replaced(&self) -> &RowSets {
+        &self.replaced
     }
 
     /// What its manifest says about each of its files, in the order of their first days.
     pub(crate) fn files(&self) -> Vec<FileRecord> {
         FileRecord::all(&self.manifest)
     }
+}
+
+/// How many rows of a day are in a set.
+fn count_of(rows: Option<&Arc<RowSet>>, day: Day) -> u64 {
+    rows.and_then(|rows| rows.days.get(&day)).copied().unwrap_or(0)
 }
 
 /// Divides the key space into ranges in which all segments together have about `target_bytes` of

@@ -13,7 +13,7 @@ from bench import JOBS, Running, Violation
 from tally import Tally
 
 NAMES = ["store remove", "store purge", "store prune", "store index", "store expire", "store compact",
-         "store add, merging"]
+         "store add, merging", "store add, replacing"]
 
 
 def run(bench, seed, cycles=None):

@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 use std::path::{self, Path, PathBuf};
 
+use dupsieve::matches::replacements_in;
 use dupsieve::report::{self, Made, Report};
 use dupsieve::results::ResultFormat;
-use dupsieve::store::{Day, Entry, Retention, Store};
+use dupsieve::store::{Day, Entry, Replacements, Retention, Store};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::dedup;
@@ -17,7 +18,7 @@ use crate::commands::store::{expire_days, keep_up, log_expiry};
 use crate::commands::store_at::StoreAt;
 use crate::flags::config::{Add, Config};
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::StoreSettings;
+use crate::flags::settings::{Replaced, StoreSettings};
 
 /// The folder, in the output of a day, for outputs that are made again.
 pub(crate) const STAGED: &str = ".redo";
@@ -225,6 +226,15 @@ impl DayPlan<'_> {
     /// The list of the pages that enter the store, in the output `found` of a join; none if all pages do.
     pub(crate) fn only(&self, found: &Path) -> Option<PathBuf> {
         (self.config.add == Add::Kept).then(|| found.join("keep.txt"))
+    }
+
+    /// The pages of the store that those of a day replace, in the output `found` of its join; none if the join does not tell, or if
+    /// they are to stay.
+    pub(crate) fn replaced(&self, found: &Path) -> Result<Option<Replacements>> {
+        let report = Report::read(found)?;
+        let tells = report.is_some_and(|report| report.outcome.replaced.is_some());
+        let hides = self.config.store.replaced == Replaced::Hide;
+        (tells && hides).then(|| replacements_in(found)).transpose()
     }
 }
 

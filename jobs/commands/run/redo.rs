@@ -16,7 +16,7 @@ use dupsieve::flow::Cluster;
 use dupsieve::output::{self, Lock, NewFile, QUARANTINE, REPEATED};
 use dupsieve::report::{self, Made, Report};
 use dupsieve::step::{self, Step};
-use dupsieve::store::{Day, Draft, Entry, Segment, Store, Version};
+use dupsieve::store::{Day, Draft, Entry, NewDay, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
@@ -276,10 +276,12 @@ fn check_batch(path: &Path, entry: &Entry) -> Result<()> {
 fn is_up_to_date(plan: &DayPlan<'_>, store: &Store, day: Day) -> Result<bool> {
     let joined = dedup::Request { format: plan.format(), ..plan.to_join(day)? };
     let only = plan.only(&joined.output);
+    let replaced = plan.replaced(&joined.output)?;
+    let (segment, only, replaces) = (&joined.batch, only.as_deref(), replaced.as_ref());
     Ok(dedup::stands(&joined).unwrap_or(false)
         && overlaps::stand(plan, &joined)
         && plan.unasked(day)?.is_empty()
-        && store.would_add(&joined.batch, day, only.as_deref()) == Ok(false))
+        && store.would_add(&NewDay { segment, day, only, replaces }) == Ok(false))
 }
 
 /// Makes one of the days, that at `at`, in [`STAGED`] and adds it to the draft.
@@ -321,7 +323,9 @@ fn make(
     cluster.agree(&format!("draft {day}"), || {
         let only = plan.only(&joined.output);
         let Some(draft) = draft.as_mut() else { return Ok(()) };
-        draft.add(&batch, day, only.as_deref())?;
+        let replaced = plan.replaced(&joined.output)?;
+        let (only, replaces) = (only.as_deref(), replaced.as_ref());
+        draft.add(&NewDay { segment: &batch, day, only, replaces })?;
         log_day(plan, day, &joined.output, "made again")?;
         stage_leaving(&staged, &plan.unasked(day)?)?;
         redo_plan.firsts[at].map_or(Ok(()), |first| draft.expire(first))

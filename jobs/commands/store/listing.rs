@@ -27,16 +27,22 @@ pub(super) fn log(store: &Store, as_json: bool) -> Result<Summary> {
 
 /// The history as one JSON object.
 fn versions(history: &[Revision]) -> Value {
-    let versions = history.iter().map(|Revision { version, change, days, rows }| {
-        json!({ "version": version, "change": change.to_string(), "days": days, "rows": rows })
+    let versions = history.iter().map(|revision| {
+        let Revision { version, change, days, rows, replaced } = revision;
+        let change = change.to_string();
+        json!({ "version": version, "change": change, "days": days, "rows": rows, "replaced": replaced })
     });
     json!({ "versions": versions.collect::<Vec<_>>() })
 }
 
 fn print_history(history: &[Revision], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{:>7}  {:>6}  {:>13}  change", "version", "days", "rows")?;
-    for Revision { version, change, days, rows } in history {
-        writeln!(out, "{version:>7}  {days:>6}  {rows:>13}  {change}")?;
+    for Revision { version, change, days, rows, replaced } in history {
+        let replaced = match replaced {
+            0 => String::new(),
+            replaced => format!(", {replaced} replaced"),
+        };
+        writeln!(out, "{version:>7}  {days:>6}  {rows:>13}  {change}{replaced}")?;
     }
     Ok(())
 }
@@ -88,6 +94,7 @@ fn days(version: &Version, older: u64, index: &Index) -> Value {
             "day": entry.day.to_string(),
             "version": entry.added_in,
             "rows": version.shown_of(entry),
+            "replaced": version.replaced_of(entry),
             "bytes": segment.map(|(bytes, _)| bytes),
             "digest": segment.map(|(_, digest)| digest.to_string()),
         })
@@ -99,7 +106,8 @@ fn days(version: &Version, older: u64, index: &Index) -> Value {
     json!({
         "version": version.number(),
         "fingerprints": version.shown_rows(),
-        "removed": removed_rows(version),
+        "removed": version.removed_rows(),
+        "replaced": version.replaced_rows(),
         "expired": version.expired_rows(),
         "expired_before": version.expired_before().map(|first| first.to_string()),
         "segments": version.segment_count(),
@@ -120,11 +128,6 @@ fn days(version: &Version, older: u64, index: &Index) -> Value {
 /// The preset that the pages of the store were made with, if it was one.
 fn preset_of(version: &Version) -> Option<Preset> {
     version.stamp().and_then(Preset::of)
-}
-
-/// The rows of removed pages in the files of a version, whose days have not expired.
-fn removed_rows(version: &Version) -> u64 {
-    version.rows().saturating_sub(version.shown_rows()).saturating_sub(version.expired_rows())
 }
 
 /// The days whose rows are in one file.
@@ -151,8 +154,8 @@ fn is_shared(version: &Version, merged: &Merged) -> bool {
     version.all_entries().iter().filter(|entry| entry.file == merged.file).count() > 1
 }
 
-/// Each day with the rows that it shows; then the segments that several days share, the rows of removed pages and of
-/// expired days in all files, what older versions need besides, the index and the filters.
+/// Each day with the rows that it shows; then the segments that several days share, the rows of removed pages, of replaced pages
+/// and of expired days in all files, what older versions need besides, the index and the filters.
 fn print_days(
     version: &Version,
     older: u64,
@@ -174,8 +177,12 @@ fn print_days(
         let days = format!("{} days", days_in(version, file).count());
         writeln!(out, "{days:<10}  {:>7}  {rows:>13}  {bytes:>15}  {digest}", "merged")?;
     }
-    for (hidden, rows) in [("removed", removed_rows(version)), ("expired", version.expired_rows())]
-    {
+    let hidden = [
+        ("removed", version.removed_rows()),
+        ("replaced", version.replaced_rows()),
+        ("expired", version.expired_rows()),
+    ];
+    for (hidden, rows) in hidden {
         if rows > 0 {
             writeln!(out, "{hidden:<10}  {:>7}  {rows:>13}", "")?;
         }

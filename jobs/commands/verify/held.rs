@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use dupsieve::store::{Entry, Segment, Store};
+use dupsieve::matches::replacements_in;
+use dupsieve::store::{Entry, NewDay, Segment, Store};
 use dupsieve::{Error, Kind, Result};
 
 use dupsieve::report::{Made, Report};
@@ -23,8 +24,11 @@ pub(crate) fn check(found: &Path, batch: &Segment) -> Result<()> {
     let keep = found.join("keep.txt");
     let is_unchanged = |entry: &Entry| {
         let only = entry.only.map(|_| keep.as_path());
+        let replaced = entry.replaces.map(|_| replacements_in(found)).transpose();
+        let Ok(replaced) = replaced else { return false };
         let joined = store.before(day).map(|version| version.digest().to_string());
-        store.would_add(batch.path(), day, only) == Ok(false)
+        let (segment, replaces) = (batch.path(), replaced.as_ref());
+        store.would_add(&NewDay { segment, day, only, replaces }) == Ok(false)
             && joined.as_ref().ok() == report.parameters.get("store")
     };
     let current = store.at(None)?;

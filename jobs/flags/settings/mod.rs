@@ -28,6 +28,6 @@ pub(crate) use fingerprint::{FingerprintSettings, PageSettings, RecipeSettings};
 pub(crate) use lsh::LshSettings;
 pub(crate) use output::{FormatFlag, OutputSettings};
 pub(crate) use recipe::RecipeChoice;
-pub(crate) use store::StoreSettings;
+pub(crate) use store::{Replaced, StoreSettings};
 pub(crate) use text::read_text;
-pub(crate) use values::{ByteSize, Count, Held, parse_count, parse_width, typed};
+pub(crate) use values::{ByteSize, Count, Share, parse_count, parse_width, typed};

@@ -22,11 +22,30 @@ pub(crate) struct StoreSettings {
     pub(crate) keep_days: Option<NonZero<u64>>,
     /// The number of versions that are kept after a day was added. None keeps all.
     pub(crate) keep_versions: Option<NonZero<u64>>,
+    /// What becomes of pages that a page of a new day holds.
+    pub(crate) replaced: Replaced,
+}
+
+/// What becomes of the pages of a store that a page of a new day holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Replaced {
+    /// They are hidden from the version on that has the new page.
+    #[default]
+    Hide,
+    /// They stay.
+    Keep,
 }
 
 impl Default for StoreSettings {
     fn default() -> StoreSettings {
-        StoreSettings { path: None, compact: true, keep_days: None, keep_versions: None }
+        StoreSettings {
+            path: None,
+            compact: true,
+            keep_days: None,
+            keep_versions: None,
+            replaced: Replaced::Hide,
+        }
     }
 }
 
@@ -60,6 +79,9 @@ struct Section {
     keep_days: Option<NonZero<u64>>,
     /// How many versions are kept after a day was added [default: all].
     keep_versions: Option<NonZero<u64>>,
+    /// What becomes of the pages of the store that a page of a new day holds, where the check tells them [default: hide].
+    #[serde(default)]
+    replaced: Replaced,
 }
 
 fn yes() -> bool {
@@ -81,8 +103,8 @@ impl<'de> Visitor<'de> for PathOrSection {
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<StoreSettings, A::Error> {
         let section = Section::deserialize(MapAccessDeserializer::new(map))?;
-        let Section { path, compact, keep_days, keep_versions } = section;
-        Ok(StoreSettings { path: Some(path), compact, keep_days, keep_versions })
+        let Section { path, compact, keep_days, keep_versions, replaced } = section;
+        Ok(StoreSettings { path: Some(path), compact, keep_days, keep_versions, replaced })
     }
 }
 
@@ -108,10 +130,10 @@ mod tests {
             compact: false,
             keep_days: NonZero::new(9),
             keep_versions: NonZero::new(7),
+            replaced: Replaced::Keep,
             ..path
         };
-        let section =
-            "[store]\npath = \"a/store\"\ncompact = false\nkeep_days = 9\nkeep_versions = 7";
+        let section = "[store]\npath = \"a/store\"\ncompact = false\nkeep_days = 9\nkeep_versions = 7\nreplaced = \"keep\"";
         assert_eq!(read(section), Ok(kept));
         let wrong = [
             ("store = 1", "the path of a store"),
@@ -119,6 +141,7 @@ mod tests {
             ("[store]\npath = \"a\"\nkeep = 1", "unknown field `keep`"),
             ("[store]\npath = \"a\"\nkeep_versions = 0", "nonzero"),
             ("[store]\npath = \"a\"\nkeep_days = 0", "nonzero"),
+            ("[store]\npath = \"a\"\nreplaced = \"drop\"", "expected `hide` or `keep`"),
         ];
         for (text, said) in wrong {
             let error = read(text).unwrap_err();

@@ -17,7 +17,9 @@ use crate::matches::nearness::Nearness;
 use crate::matches::standing::{Standing, Standings};
 use crate::matches::{Confirm, Detail, Finalize, KeepOrder, distinct_fingerprints};
 use crate::output::{Lock, Staging};
-use crate::store::{Codec, Day, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store};
+use crate::store::{
+    Codec, Day, NewDay, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store,
+};
 
 const K: u32 = 3;
 
@@ -286,7 +288,7 @@ proptest! {
         for (day, pages) in &days {
             let path = folder.path().join(day.to_string());
             segment(path.clone(), pages, classes, check.bytes()).unwrap();
-            store.add(&path, *day, None, None).unwrap();
+            store.add(&NewDay::whole(&path, *day), None).unwrap();
         }
         let segment = segment(folder.path().join("batch"), &batch, classes, check.bytes()).unwrap();
         let expected = naive(&batch, &days, Rule { classes, confirm });

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use roaring::RoaringTreemap;
 
 use super::*;
-use crate::store::removals::RemovedRows;
+use crate::store::NewDay;
+use crate::store::row_sets::RowSet;
 use crate::store::shown::{Expired, Hidden};
 
 /// A segment whose rows have these days of January.
@@ -40,11 +41,11 @@ proptest! {
         let first = first.map(|first| Day::of(2026, 1, first).unwrap());
         let is_old = |row: u64| first.is_some_and(|first| days[row as usize] < first);
         let is_shown = |row: u64| !is_old(row) && !removed.contains(row);
-        let mut gone = RemovedRows::default();
+        let mut gone = RowSet::default();
         gone.add(removed.iter().map(|row| (row, days[row as usize])), [].into_iter());
         let old = (0..rows).filter(|row| is_old(*row)).count() as u64;
         let hidden = Hidden {
-            removed: (!removed.is_empty()).then(|| gone.into()),
+            gone: (!removed.is_empty()).then(|| gone.into()),
             expired: first.map(|before| Expired { before, rows: old }),
         };
         let hidden_rows = (0..rows).filter(|row| !is_shown(*row)).count() as u64;
@@ -116,12 +117,12 @@ fn an_expired_day_is_known_and_a_day_as_old_is_refused() -> Result<()> {
     store.expire(Retention::From(day("2026-01-04")))?;
     let [one, other] = [1, 9].map(|seed| batch(&folder, seed, 100));
     assert_eq!(add(&store, &one, "2026-01-01")?, (false, 7));
-    assert!(!store.would_add(&one, day("2026-01-01"), None)?);
+    assert!(!store.would_add(&NewDay::whole(&one, day("2026-01-01")))?);
     let said = add(&store, &other, "2026-01-01").unwrap_err();
     assert!(said.kind() == Kind::Exists && said.to_string().contains("has expired"), "{said}");
     let said = add(&store, &other, "2026-01-03").unwrap_err();
     assert!(said.kind() == Kind::Usage && said.to_string().contains("2026-01-04"), "{said}");
-    assert!(store.would_add(&other, day("2026-01-03"), None).is_err());
+    assert!(store.would_add(&NewDay::whole(&other, day("2026-01-03"))).is_err());
     let version = store.at(None)?;
     assert_eq!((version.before(day("2026-01-02")), version.before(day("2026-01-03"))), (2, 7));
 

@@ -11,8 +11,9 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{add, batch, day, documents, new_store, numbers, options, write};
 use crate::document::IdList;
 use crate::error::{Error, Kind, Result};
-use crate::store::removals::{Removals, RemovedRows};
+use crate::store::removals::Removals;
 use crate::store::removing::Removed;
+use crate::store::row_sets::RowSet;
 use crate::store::segment::tests::read;
 use crate::store::{Codec, Day, Digest, Store};
 
@@ -142,7 +143,7 @@ fn pages_that_are_hidden_by_mistake_are_found() -> Result<()> {
         let bitmap = |rows: &[u64]| rows.iter().copied().collect::<RoaringTreemap>();
         let days = [(day("2026-01-01"), rows.len() as u64)];
         let days = days.into_iter().filter(|(_, rows)| *rows > 0).collect();
-        let removed = RemovedRows { rows: bitmap(rows), empties: bitmap(empties), days };
+        let removed = RowSet { rows: bitmap(rows), empties: bitmap(empties), days };
         forge(&store, |removals| removals.set(&file, removed))
     };
     for (rows, empties) in [(&[7][..], &[][..]), (&[], &[0])] {

@@ -39,6 +39,7 @@ fn entry(number: u64, version: u64) -> Entry {
         added_in: version,
         source: digest,
         only: None,
+        replaces: None,
         dropped: 0,
         expired_in: None,
     }

@@ -1,5 +1,6 @@
 //! A store against a plain list of rows for each version, through random changes: days of any size and in
-//! any order, merges, compactions, expiries, rollbacks, prunings, removals, purges, and what runs that died on the way leave.
+//! any order, pages that they replace, merges, compactions, expiries, rollbacks, prunings, removals, purges, and what runs that
+//! died on the way leave.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -12,17 +13,21 @@ use proptest::prelude::*;
 use super::{Document, dated, documents, numbers, options, prune, rollback, write};
 use crate::document::IdList;
 use crate::error::{Kind, Result};
-use crate::store::{Added, Codec, Day, Digest, Expiry, Retention, Segment, Store, Version};
+use crate::store::{
+    Added, Codec, Day, Digest, Expiry, NewDay, Replacements, Retention, Segment, Store, Version,
+};
 
 /// The rows of a version, as [`dated`] gives them.
 type Rows = Vec<(Document<u64>, Day)>;
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Adds a day of so many rows; then merges as often as it is due, or leaves it.
+    /// Adds a day of so many rows, whose first page replaces those whose ids end in this digit; then merges as often as it is due,
+    /// or leaves it.
     Add {
         day: u16,
         rows: usize,
+        replaced: Option<char>,
         merges: bool,
     },
     Compact,
@@ -47,9 +52,10 @@ enum Step {
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let rows =
         prop_oneof![2 => Just(0usize), 6 => 1..10usize, 3 => 10..100usize, 1 => 100..300usize];
-    let add = (0..400u16, rows, prop::bool::weighted(0.9));
+    let replaced = prop::option::weighted(0.3, prop::char::range('0', '9'));
+    let add = (0..400u16, rows, replaced, prop::bool::weighted(0.9));
     let step = prop_oneof![
-        20 => add.prop_map(|(day, rows, merges)| Step::Add { day, rows, merges }),
+        20 => add.prop_map(|(day, rows, replaced, merges)| Step::Add { day, rows, replaced, merges }),
         1 => Just(Step::Compact),
         1 => (0..400u16).prop_map(Step::Expire),
         2 => (1..4000u64).prop_map(Step::KeepDays),
@@ -114,7 +120,9 @@ impl Model {
 
     fn take(&mut self, step: &Step) -> Result<()> {
         match *step {
-            Step::Add { day, rows, merges } => self.add(day, rows, merges),
+            Step::Add { day, rows, replaced, merges } => {
+                self.add(day_of(day), rows, replaced, merges)
+            }
             Step::Compact => {
                 let before = self.newest();
                 self.store.compact(Codec::Dense, &AtomicU64::new(0))?;
@@ -151,8 +159,7 @@ impl Model {
         }
     }
 
-    fn add(&mut self, day: u16, rows: usize, merges: bool) -> Result<()> {
-        let day = day_of(day);
+    fn add(&mut self, day: Day, rows: usize, ending: Option<char>, merges: bool) -> Result<()> {
         let path = self.folder.path().join("day.seg");
         // Few different fingerprints, so that days share them.
         let fingerprints: Vec<u64> =
@@ -160,9 +167,22 @@ impl Model {
         let pages = documents(&fingerprints);
         write(&path, options("r"), &pages, &["nothing"])?;
         let before = self.newest();
-        match self.store.add(&path, day, None, None) {
+        let mut all = self.versions.last().cloned().flatten().unwrap();
+        let by = pages.first().map_or("nothing", Document::id).to_owned();
+        let is_replaced = |(page, _): &(Document<u64>, Day)| {
+            ending.is_some_and(|ending| rows > 0 && page.id().ends_with(ending))
+        };
+        let mut list = Replacements::new(Path::new("replaced.tsv"));
+        for ((page, day), row) in all.iter().filter(|row| is_replaced(row)).zip(1..) {
+            list.push(page.id(), *day, &by, row);
+        }
+        let list = list.sorted();
+        let new = NewDay { replaces: Some(&list), ..NewDay::whole(&path, day) };
+        match self.store.add(&new, None) {
             Ok(Added::New(_)) => {
-                let mut all = self.versions.last().cloned().flatten().unwrap();
+                if pages.first().is_some_and(|by| !is_removed(&(by.clone(), day), &self.removed)) {
+                    all.retain(|row| !is_replaced(row));
+                }
                 let rows = pages.into_iter().map(|page| (page, day));
                 all.extend(rows.filter(|row| !is_removed(row, &self.removed)));
                 all.sort();
@@ -177,7 +197,8 @@ impl Model {
                 assert!(!self.joined.contains_key(&day) && Some(day) < self.first);
             }
         }
-        self.in_tiers &= merges;
+        // What is left of a segment may be of another tier.
+        self.in_tiers &= merges && list.is_empty();
         if merges {
             let before = self.newest();
             self.store.compact_tiers(&AtomicU64::new(0))?;
@@ -261,7 +282,7 @@ impl Model {
         for (number, rows) in self.kept() {
             let version = self.store.at(Some(number))?;
             let held: u64 = version.segments()?.iter().map(Segment::rows).sum();
-            let shown = held - version.expired_rows();
+            let shown = held - version.expired_rows() - version.replaced_rows();
             assert_eq!((shown, version.removals()), (rows.len() as u64, None));
         }
         Ok(())

@@ -1,0 +1,26 @@
+//! What enters a store as a day: a segment, which of its pages, and which pages of the store they replace.
+
+use std::path::Path;
+
+use super::day::Day;
+use super::replacements::Replacements;
+
+/// A day that is to enter a store.
+#[derive(Clone, Copy, Debug)]
+pub struct NewDay<'a> {
+    /// The segment of its pages.
+    pub segment: &'a Path,
+    /// The day.
+    pub day: Day,
+    /// A file with the ids of the pages that enter, one a line; all enter without it.
+    pub only: Option<&'a Path>,
+    /// The pages of the store that these replace; none are replaced without it.
+    pub replaces: Option<&'a Replacements>,
+}
+
+impl NewDay<'_> {
+    /// All pages of `segment` as `day`, which replace none.
+    pub fn whole(segment: &Path, day: Day) -> NewDay<'_> {
+        NewDay { segment, day, only: None, replaces: None }
+    }
+}

@@ -1,0 +1,99 @@
+//! The pages of a store that pages of a new day replace, as the table `replaced` of a join lists them.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::damage::damaged;
+use super::day::Day;
+use super::digest::Digest;
+use crate::document::IdSieve;
+use crate::error::Error;
+
+/// Pages of a store, each with the page that replaces it. Ids are kept as digests.
+#[derive(Clone, Debug)]
+pub struct Replacements {
+    path: PathBuf,
+    /// In order, each page once.
+    pages: Vec<Replacement>,
+    sieve: IdSieve,
+}
+
+/// A page of a store, and the page that replaces it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Replacement {
+    pub(super) id: u128,
+    pub(super) day: Day,
+    pub(super) by: u128,
+    /// The row of the table.
+    row: u64,
+}
+
+impl Replacements {
+    /// No pages yet, of the table at `path`.
+    pub fn new(path: &Path) -> Replacements {
+        let sieve = IdSieve::of([].into_iter());
+        Replacements { path: path.to_path_buf(), pages: Vec::new(), sieve }
+    }
+
+    /// Takes the page `id` of `day`, which `by` replaces, in this row of the table. Call [`Replacements::sorted`] after the last.
+    pub fn push(&mut self, id: &str, day: Day, by: &str, row: u64) {
+        let [id, by] = [id, by].map(|id| xxh3_128(id.as_bytes()));
+        self.pages.push(Replacement { id, day, by, row });
+    }
+
+    /// The same pages in order, each once.
+    pub fn sorted(mut self) -> Replacements {
+        self.pages.sort_unstable();
+        self.pages.dedup_by_key(|page| (page.id, page.day));
+        self.sieve = IdSieve::of(self.pages.iter().map(|page| page.id));
+        self
+    }
+
+    /// The number of pages.
+    pub fn len(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.pages.is_empty()
+    }
+
+    /// A digest of the pages; none if there are none.
+    pub(super) fn digest(&self) -> Option<Digest> {
+        let bytes = self.pages.iter().flat_map(|page| {
+            let [id, by] = [page.id, page.by].map(u128::to_le_bytes);
+            [&id[..], &(page.day.number() as u32).to_le_bytes(), &by].concat()
+        });
+        (!self.is_empty()).then(|| Digest::of(&bytes.collect::<Vec<u8>>()))
+    }
+
+    /// The pages in order.
+    pub(super) fn pages(&self) -> &[Replacement] {
+        &self.pages
+    }
+
+    /// The place of a page in this order, if it is listed. The id is a digest.
+    pub(super) fn place(&self, id: u128, day: Day) -> Option<usize> {
+        self.pages.binary_search_by_key(&(id, day), |page| (page.id, page.day)).ok()
+    }
+
+    /// The digest of an id of which a page of any day is listed.
+    pub(super) fn listed(&self, id: &str) -> Option<u128> {
+        let id = xxh3_128(id.as_bytes());
+        let is_next = || self.pages.get(self.pages.partition_point(|page| page.id < id));
+        (self.sieve.may_have(id) && is_next().is_some_and(|page| page.id == id)).then_some(id)
+    }
+
+    /// The pages that replace others, as digests.
+    pub(super) fn successors(&self) -> HashSet<u128> {
+        self.pages.iter().map(|page| page.by).collect()
+    }
+
+    /// The error that something is wrong with a page.
+    pub(super) fn wrong(&self, page: &Replacement, what: &str) -> Error {
+        damaged(what).at(&self.path).line(page.row)
+    }
+}

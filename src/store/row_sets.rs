@@ -1,0 +1,196 @@
+//! Sets of rows of segments that are not shown, and their bytes. The list of removed pages has them (see `removals`), and that of
+//! replaced pages (see `replaced_rows`).
+//!
+//! ```text
+//! 2026-11-20-5e1f....seg    rows 17, 20045           2 of 2026-11-20
+//! compacted-000007.seg      rows 90, 71002, 71004    1 of 2026-11-18, 2 of 2026-11-19
+//! ```
+//!
+//! In a file, first come the names with the lengths of what follows, as JSON, and then two bitmaps for each segment.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use roaring::RoaringTreemap;
+use serde::{Deserialize, Serialize};
+
+use super::damage::damaged;
+use super::day::Day;
+use super::digest::Digest;
+use crate::error::Result;
+
+/// Rows of a segment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct RowSet {
+    /// Rows of pages with a fingerprint.
+    pub(super) rows: RoaringTreemap,
+    /// Rows of the column of pages without one.
+    pub(super) empties: RoaringTreemap,
+    /// How many of `rows` are of each day.
+    pub(super) days: BTreeMap<Day, u64>,
+}
+
+/// Rows of several segments, by the names of their files.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct RowSets(BTreeMap<String, Arc<RowSet>>);
+
+/// A segment, with the bytes of its two bitmaps.
+#[derive(Serialize, Deserialize)]
+pub(super) struct RowSetHead {
+    file: String,
+    rows: u64,
+    empties: u64,
+    days: BTreeMap<Day, u64>,
+}
+
+impl RowSet {
+    /// The two bitmaps as they are written.
+    fn bytes(&self) -> [Vec<u8>; 2] {
+        [&self.rows, &self.empties].map(written)
+    }
+
+    /// Whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.empties.is_empty()
+    }
+
+    /// Adds rows, with their days, and rows of pages without a fingerprint. Returns how many are new.
+    pub(super) fn add(
+        &mut self,
+        rows: impl Iterator<Item = (u64, Day)>,
+        empties: impl Iterator<Item = u64>,
+    ) -> u64 {
+        let mut new = 0;
+        for (row, day) in rows {
+            if self.rows.insert(row) {
+                *self.days.entry(day).or_default() += 1;
+                new += 1;
+            }
+        }
+        for row in empties {
+            new += u64::from(self.empties.insert(row));
+        }
+        new
+    }
+
+    /// The rows that are here or in `other`. `day` tells of which day a row is that both have.
+    pub(super) fn or(
+        &self,
+        other: &RowSet,
+        mut day: impl FnMut(u64) -> Result<Day>,
+    ) -> Result<RowSet> {
+        let mut days = self.days.clone();
+        for (&day, count) in &other.days {
+            *days.entry(day).or_default() += count;
+        }
+        for row in &self.rows & &other.rows {
+            let count = days.get_mut(&day(row)?).and_then(|count| {
+                *count = count.checked_sub(1)?;
+                Some(())
+            });
+            count.ok_or_else(|| damaged("hidden rows are of other days than their list says"))?;
+        }
+        Ok(RowSet { rows: &self.rows | &other.rows, empties: &self.empties | &other.empties, days })
+    }
+
+    /// A digest of the rows.
+    pub(super) fn digest(&self) -> Digest {
+        Digest::of(&self.bytes().concat())
+    }
+}
+
+impl RowSets {
+    /// Whether no segment has any.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The rows of a file; none if it has none.
+    pub(super) fn of(&self, file: &str) -> Option<&Arc<RowSet>> {
+        self.0.get(file)
+    }
+
+    /// Replaces the rows of a file.
+    pub(super) fn set(&mut self, file: &str, rows: RowSet) {
+        self.0.insert(file.to_owned(), Arc::new(rows));
+    }
+
+    /// Takes these rows of a file.
+    pub(super) fn share(&mut self, file: &str, rows: &Arc<RowSet>) {
+        self.0.insert(file.to_owned(), Arc::clone(rows));
+    }
+
+    /// Forgets the rows of the files that are not to be kept.
+    pub(super) fn retain(&mut self, keeps: impl Fn(&str) -> bool) {
+        self.0.retain(|file, _| keeps(file));
+    }
+
+    /// The names of the files that have any.
+    pub(super) fn files(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// The heads of all files, and their bitmaps.
+    pub(super) fn bytes(&self) -> (Vec<RowSetHead>, Vec<u8>) {
+        let mut bitmaps = Vec::new();
+        let heads = self.0.iter().map(|(file, set)| {
+            let [rows, empties] = set.bytes();
+            bitmaps.extend_from_slice(&rows);
+            bitmaps.extend_from_slice(&empties);
+            let (file, days) = (file.clone(), set.days.clone());
+            RowSetHead { file, rows: rows.len() as u64, empties: empties.len() as u64, days }
+        });
+        (heads.collect(), bitmaps)
+    }
+
+    /// Takes the bitmaps of these heads from the front of `rest`.
+    ///
+    /// # Errors
+    /// Damage is [`crate::Kind::BadData`].
+    pub(super) fn take(heads: Vec<RowSetHead>, rest: &mut &[u8]) -> Result<RowSets> {
+        if !heads.is_sorted_by(|a, b| a.file < b.file) {
+            return Err(damaged("the files of hidden rows are not in order"));
+        }
+        let mut sets = BTreeMap::new();
+        for RowSetHead { file, rows, empties, days } in heads {
+            let [rows, empties] = [bitmap(rest, rows)?, bitmap(rest, empties)?];
+            let counted = days.values().try_fold(0_u64, |sum, &count| sum.checked_add(count));
+            if counted != Some(rows.len()) {
+                return Err(damaged("the days of hidden rows do not add up"));
+            }
+            sets.insert(file, Arc::new(RowSet { rows, empties, days }));
+        }
+        Ok(RowSets(sets))
+    }
+}
+
+/// Takes the next `length` bytes.
+///
+/// # Errors
+/// Damage is [`crate::Kind::BadData`].
+pub(super) fn take<'a>(rest: &mut &'a [u8], length: u64) -> Result<&'a [u8]> {
+    let length = usize::try_from(length).ok().filter(|&length| length <= rest.len());
+    let Some(length) = length else {
+        return Err(damaged("the list of hidden rows ends too early"));
+    };
+    let (taken, left) = rest.split_at(length);
+    *rest = left;
+    Ok(taken)
+}
+
+/// A bitmap as it is written.
+fn written(bitmap: &RoaringTreemap) -> Vec<u8> {
+    let mut bitmap = bitmap.clone();
+    bitmap.optimize();
+    let mut bytes = Vec::new();
+    bitmap.serialize_into(&mut bytes).expect("a vector takes what is written");
+    bytes
+}
+
+/// Takes a bitmap of that many bytes.
+fn bitmap(rest: &mut &[u8], length: u64) -> Result<RoaringTreemap> {
+    let bytes = take(rest, length)?;
+    let read = RoaringTreemap::deserialize_from(bytes).ok();
+    read.filter(|bitmap| written(bitmap) == bytes)
+        .ok_or_else(|| damaged("a bitmap of hidden rows is wrong"))
+}

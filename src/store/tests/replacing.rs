@@ -1,0 +1,211 @@
+//! Pages that pages of later days replace: hidden from a version on, and in no other.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+
+use tempfile::TempDir;
+
+use super::{dated, day, documents, new_store, options, prune, rollback, write};
+use crate::document::IdList;
+use crate::error::{Error, Kind, Result};
+use crate::store::{Codec, Day, NewDay, Replacements, Retention, Store};
+
+/// A store with the days 1 and 2 of November, each of the pages 0 to 5; and a segment for a third day.
+fn store() -> Result<(TempDir, Store, PathBuf)> {
+    let (folder, store) = new_store();
+    for day in ["2026-11-01", "2026-11-02"] {
+        let path = folder.path().join(format!("{day}.seg"));
+        write(&path, options("r"), &documents(&[1, 2, 3, 4, 5, 6_u64]), &["empty"])?;
+        store.add(&NewDay::whole(&path, self::day(day)), None)?;
+    }
+    let path = folder.path().join("third.seg");
+    write(&path, options("r"), &documents(&[10, 20_u64]), &[])?;
+    Ok((folder, store, path))
+}
+
+/// The list of pages of days, each with the page that replaces it.
+fn list(pages: &[(&str, &str, &str)]) -> Replacements {
+    let mut list = Replacements::new(Path::new("replaced.tsv"));
+    for ((id, on, by), row) in pages.iter().zip(2..) {
+        list.push(id, day(on), by, row);
+    }
+    list.sorted()
+}
+
+fn add(store: &Store, segment: &Path, on: &str, list: &Replacements) -> Result<()> {
+    let new = NewDay { replaces: Some(list), ..NewDay::whole(segment, day(on)) };
+    store.add(&new, None).map(drop)
+}
+
+/// The id and the day of each row that the newest version shows.
+fn shown(store: &Store) -> Result<Vec<(String, Day)>> {
+    let rows = dated(&store.at(None)?)?;
+    let mut shown: Vec<_> = rows.iter().map(|(page, day)| (page.id().to_owned(), *day)).collect();
+    shown.sort();
+    Ok(shown)
+}
+
+fn without(mut all: Vec<(String, Day)>, pages: &[(&str, &str)]) -> Vec<(String, Day)> {
+    all.retain(|(id, on)| !pages.iter().any(|page| *page == (id, &on.to_string())));
+    all
+}
+
+/// The ids that [`documents`] gives to the first six pages.
+fn ids() -> Vec<String> {
+    documents(&[1, 2, 3, 4, 5, 6_u64]).iter().map(|page| page.id().to_owned()).collect()
+}
+
+#[test]
+fn a_page_of_one_day_goes_and_that_of_another_stays() -> Result<()> {
+    let (folder, store, third) = store()?;
+    let (ids, before) = (ids(), shown(&store)?);
+    let pages = list(&[(&ids[1], "2026-11-01", &ids[0]), (&ids[4], "2026-11-02", &ids[1])]);
+    add(&store, &third, "2026-11-03", &pages)?;
+    let gone = [(&*ids[1], "2026-11-01"), (&*ids[4], "2026-11-02")];
+    let mut all = before.clone();
+    all.extend(ids[..2].iter().map(|id| (id.clone(), day("2026-11-03"))));
+    all.sort();
+    let left = without(all.clone(), &gone);
+    assert_eq!(shown(&store)?, left);
+    let newest = store.at(None)?;
+    assert_eq!((newest.shown_rows(), newest.replaced_rows(), newest.removed_rows()), (12, 2, 0));
+    assert_eq!(store.at(Some(3))?.shown_rows(), 12);
+    assert_eq!(store.verify()?.number(), 4);
+    // The same again changes nothing. Another list is refused, and so is none.
+    add(&store, &third, "2026-11-03", &pages)?;
+    let other = add(&store, &third, "2026-11-03", &list(&[])).unwrap_err();
+    assert_eq!((other.kind(), store.at(None)?.number()), (Kind::Exists, 4));
+
+    // A removal of a replaced page counts it once, and it is removed in the versions that showed it.
+    fs::write(folder.path().join("ids.txt"), format!("{}\n", ids[1])).unwrap();
+    let gone = IdList::read(&folder.path().join("ids.txt"), IdList::MOST_BYTES)?;
+    store.removal(gone, None)?.run(1, &AtomicU64::new(0))?;
+    let newest = store.at(None)?;
+    assert_eq!((newest.shown_rows(), newest.replaced_rows(), newest.removed_rows()), (10, 1, 3));
+    let versions: Vec<_> = store.history()?.iter().map(|it| (it.rows, it.replaced)).collect();
+    assert_eq!(versions, [(0, 0), (5, 0), (10, 0), (10, 1)]);
+    store.verify()?;
+
+    // A merge leaves them out; going back brings the replaced page back, and not the removed one.
+    store.compact(Codec::Dense, &AtomicU64::new(0))?;
+    let newest = store.at(None)?;
+    assert_eq!((newest.rows(), newest.shown_rows(), newest.replaced_rows()), (10, 10, 0));
+    rollback(&store, 3)?;
+    assert_eq!(
+        shown(&store)?,
+        without(before, &[(&ids[1], "2026-11-01"), (&ids[1], "2026-11-02")])
+    );
+    store.verify()?;
+    Ok(())
+}
+
+#[test]
+fn what_a_day_replaced_stays_hidden_when_it_expires_or_loses_its_pages() -> Result<()> {
+    let (folder, store, third) = store()?;
+    let ids = ids();
+    // A day before the others replaces a page of a later day.
+    add(&store, &third, "2026-10-03", &list(&[(&ids[3], "2026-11-02", &ids[1])]))?;
+    fs::write(folder.path().join("ids.txt"), format!("{}\n", ids[1])).unwrap();
+    let ids_of = IdList::read(&folder.path().join("ids.txt"), IdList::MOST_BYTES)?;
+    store.removal(ids_of, None)?.run(1, &AtomicU64::new(0))?;
+    let is_shown = |store: &Store| -> Result<bool> {
+        Ok(shown(store)?.contains(&(ids[3].clone(), day("2026-11-02"))))
+    };
+    assert!(!is_shown(&store)?);
+    let expired = store.expire(Retention::From(day("2026-11-02")))?.unwrap();
+    assert_eq!(expired.rows, 1 + 5);
+    assert!(!is_shown(&store)? && store.at(None)?.replaced_rows() == 1);
+    // The versions before the expiry go, and the list with the rows stays as long as a version names it.
+    prune(&store, 1)?;
+    store.verify()?;
+    assert!(!is_shown(&store)?);
+    assert_eq!(lists(&store).len(), 1);
+    store.compact(Codec::Dense, &AtomicU64::new(0))?;
+    prune(&store, 1)?;
+    assert!(!is_shown(&store)? && lists(&store).is_empty());
+    Ok(())
+}
+
+#[test]
+fn a_page_goes_only_if_its_successor_enters_the_store() -> Result<()> {
+    let (folder, store, third) = store()?;
+    let (ids, before) = (ids(), shown(&store)?);
+    fs::write(folder.path().join("ids.txt"), format!("{}\n", ids[0])).unwrap();
+    let removed = IdList::read(&folder.path().join("ids.txt"), IdList::MOST_BYTES)?;
+    store.removal(removed, Some(day("2026-11-09")))?.run(1, &AtomicU64::new(0))?;
+    let pages = list(&[(&ids[3], "2026-11-01", &ids[0]), (&ids[4], "2026-11-01", &ids[1])]);
+    add(&store, &third, "2026-11-03", &pages)?;
+    let mut left = without(before, &[(&ids[0], "2026-11-01"), (&ids[0], "2026-11-02")]);
+    left = without(left, &[(&ids[4], "2026-11-01")]);
+    left.push((ids[1].clone(), day("2026-11-03")));
+    left.sort();
+    assert_eq!(shown(&store)?, left);
+    add(&store, &third, "2026-11-03", &pages)
+}
+
+#[test]
+fn a_list_of_another_join_is_refused_and_changes_nothing() -> Result<()> {
+    let (_folder, store, third) = store()?;
+    let ids = ids();
+    let refused = |pages: &[(&str, &str, &str)]| -> Error {
+        let error = add(&store, &third, "2026-11-03", &list(pages)).unwrap_err();
+        assert_eq!((error.kind(), store.at(None).unwrap().number()), (Kind::BadData, 3));
+        assert!(error.to_string().contains("replaced.tsv:2"), "{error}");
+        error
+    };
+    for (page, said) in [
+        (("nobody", "2026-11-01", &*ids[0]), "does not have the page"),
+        ((&*ids[0], "2026-11-05", &*ids[0]), "does not have the page"),
+        ((&*ids[0], "2026-11-01", &*ids[5]), "does not enter the store"),
+    ] {
+        let error = refused(&[page]).to_string();
+        assert!(error.contains(said), "{error}");
+    }
+    // What a join before a merge lists may have gone meanwhile.
+    let pages = list(&[(&ids[1], "2026-11-01", &ids[0])]);
+    add(&store, &third, "2026-11-03", &pages)?;
+    store.compact(Codec::Dense, &AtomicU64::new(0))?;
+    let left = shown(&store)?;
+    let fourth = third.with_file_name("fourth.seg");
+    write(&fourth, options("r"), &documents(&[30_u64]), &[])?;
+    add(&store, &fourth, "2026-11-04", &pages)?;
+    assert_eq!(without(shown(&store)?, &[(&ids[0], "2026-11-04")]), left);
+    Ok(())
+}
+
+/// The lists of replaced pages in the folder of a store.
+fn lists(store: &Store) -> Vec<PathBuf> {
+    let folder = store.path().join("replaced");
+    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn a_damaged_or_lost_list_is_an_error_and_what_a_dead_run_left_goes() -> Result<()> {
+    let (_folder, store, third) = store()?;
+    let ids = ids();
+    add(&store, &third, "2026-11-03", &list(&[(&ids[1], "2026-11-01", &ids[0])]))?;
+    let path = lists(&store).remove(0);
+    let bytes = fs::read(&path).unwrap();
+    for at in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1;
+        fs::write(&path, damaged).unwrap();
+        assert_eq!(store.at(None).unwrap_err().kind(), Kind::BadData);
+    }
+    fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
+    assert_eq!(store.verify().unwrap_err().kind(), Kind::BadData);
+    fs::remove_file(&path).unwrap();
+    assert_eq!(store.at(None).unwrap_err().kind(), Kind::Missing);
+    assert_eq!(store.at(Some(3))?.shown_rows(), 12);
+    fs::write(&path, &bytes).unwrap();
+    let stray = path.with_file_name(format!("{:032x}.rows", 7));
+    let other = path.with_file_name("notes.rows");
+    [&stray, &other].into_iter().for_each(|path| fs::write(path, "half").unwrap());
+    rollback(&store, 3)?;
+    prune(&store, 2)?;
+    assert!(!stray.exists() && other.exists() && path.exists());
+    prune(&store, 1)?;
+    assert!(!path.exists());
+    Ok(())
+}
