@@ -1,5 +1,9 @@
 //! Nothing is lost with a page that is dropped: with the check `held`, the page that stays holds nine tenths of its text.
 
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
 use crate::support::Bench;
 
 /// A page of the words from one number to another, with these figures at its end.
@@ -79,5 +83,412 @@ fn a_page_of_the_store_that_a_kept_page_holds_is_listed_unless_a_verdict_names_i
         assert_eq!(bench.read("again/replaced.tsv"), replaced);
         assert_eq!(bench.read("again/verdicts.tsv"), bench.read("out/verdicts.tsv"));
         std::fs::remove_dir_all(bench.path("again")).unwrap();
+    }
+}
+
+/// A page of a history. Of each family there are two: a short one, and a long one that holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Kind {
+    is_long: bool,
+    family: usize,
+}
+
+impl Kind {
+    /// The numbers of its runs, which are those of its words.
+    fn runs(self) -> std::ops::Range<usize> {
+        let start = self.family * 1000;
+        start..start + if self.is_long { 340 } else { 300 }
+    }
+
+    /// The share of its runs that another page has.
+    fn held_by(self, other: Kind) -> f64 {
+        let other = other.runs();
+        self.runs().filter(|run| other.contains(run)).count() as f64 / self.runs().len() as f64
+    }
+
+    fn page(self, id: &str) -> String {
+        let words: Vec<String> =
+            self.runs().map(|word| format!("w{:07}", word * 7919 % 9_999_991)).collect();
+        format!("{{\"id\":\"{id}\",\"text\":\"{}\"}}\n", words.join(" "))
+    }
+}
+
+const DAYS: [&str; 5] = ["2026-11-01", "2026-11-02", "2026-11-03", "2026-11-04", "2026-11-05"];
+
+/// The pages of each day. Some ids come again on other days, with other texts too.
+fn history(seed: u64) -> BTreeMap<&'static str, BTreeMap<String, Kind>> {
+    let mut state = seed;
+    let mut next = |below: u64| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        ((state >> 33) % below) as usize
+    };
+    let mut day = |number: usize| {
+        // Pages grow from day to day.
+        let page = |_| {
+            let (id, is_long) = (format!("page-{}", next(24)), next(5) < number);
+            (id, Kind { is_long, family: next(14) })
+        };
+        (0..12).map(page).collect()
+    };
+    DAYS.into_iter().zip(0..).map(|(name, number)| (name, day(number))).collect()
+}
+
+/// The rule page by page: the days of a store, with what is shown of each.
+#[derive(Clone, Default)]
+struct Naive {
+    /// By day and id: the page, and whether it is shown.
+    store: BTreeMap<(String, String), (Kind, bool)>,
+}
+
+/// What the output of a join says: of each dropped page the id and the day of the page named; and the replaced pages, with those
+/// that replace them.
+#[derive(Debug, PartialEq)]
+struct Found {
+    dropped: BTreeMap<String, (String, String)>,
+    replaced: BTreeMap<(String, String), String>,
+}
+
+impl Found {
+    fn of(bench: &Bench, day: &str) -> Found {
+        let cells = |name: &str| -> Vec<Vec<String>> {
+            let table = bench.read(&format!("out/{day}/dedup/{name}.tsv"));
+            table.lines().skip(1).map(|row| row.split('\t').map(str::to_owned).collect()).collect()
+        };
+        let dropped = cells("verdicts").into_iter().filter(|row| row[1] == "drop");
+        let dropped = dropped.map(|row| (row[0].clone(), (row[2].clone(), row[4].clone())));
+        let replaced = cells("replaced");
+        let replaced =
+            replaced.iter().map(|row| ((row[1].clone(), row[0].clone()), row[2].clone()));
+        Found { dropped: dropped.collect(), replaced: replaced.collect() }
+    }
+}
+
+impl Naive {
+    /// Takes a day. What was `found` may name any page that can stand for one that goes; all else is decided here.
+    fn take(
+        &mut self,
+        day: &str,
+        pages: &BTreeMap<String, Kind>,
+        near: impl Fn(Kind, Kind) -> bool,
+        found: &Found,
+    ) {
+        let stands = |page: Kind, other: Kind| near(page, other) && page.held_by(other) >= 0.9;
+        let mut batch: Vec<(&String, Kind)> = pages.iter().map(|(id, kind)| (id, *kind)).collect();
+        batch.sort_by_key(|(id, kind)| (!kind.is_long, (*id).clone()));
+        let shown = self.store.iter().filter(|(_, page)| page.1);
+        let shown: Vec<_> = shown.map(|(place, page)| (place.clone(), page.0)).collect();
+        let mut kept: Vec<(&String, Kind)> = Vec::new();
+        for (id, page) in batch {
+            let in_store = shown.iter().filter(|(_, other)| stands(page, *other));
+            let in_store = in_store.map(|((day, id), _)| (id.clone(), day.clone()));
+            let in_batch = kept.iter().filter(|(_, other)| stands(page, *other));
+            let in_batch = in_batch.map(|(id, _)| ((*id).clone(), "batch".to_owned()));
+            let able: Vec<(String, String)> = in_store.chain(in_batch).collect();
+            match found.dropped.get(id) {
+                Some(named) => assert!(able.contains(named), "{day} {id}: {named:?} of {able:?}"),
+                None => {
+                    assert!(able.is_empty(), "{day} {id} was kept: {able:?}");
+                    kept.push((id, page));
+                }
+            }
+        }
+        let mut replaced = BTreeMap::new();
+        for (place, page) in &shown {
+            let (on, id) = place;
+            let is_named = found.dropped.values().any(|named| *named == (id.clone(), on.clone()));
+            let by: Vec<_> = kept.iter().filter(|(_, other)| stands(*page, *other)).collect();
+            if !is_named && !by.is_empty() {
+                let told = found.replaced.get(place);
+                assert!(
+                    by.iter().any(|(by, _)| Some(*by) == told),
+                    "{day}: {place:?} by {by:?}, {told:?}"
+                );
+                replaced.insert(place.clone(), told.unwrap().clone());
+            }
+        }
+        assert_eq!(replaced, found.replaced, "{day}");
+        for place in replaced.keys() {
+            self.store.get_mut(place).unwrap().1 = false;
+        }
+        let kept = kept.into_iter().map(|(id, page)| ((day.to_owned(), id.clone()), (page, true)));
+        self.store.extend(kept);
+    }
+
+    /// Compares what the store shows, day by day and id by id. Of a file that is mostly hidden, the store keeps the rest alone.
+    fn check(&self, bench: &Bench) {
+        let list: Value = serde_json::from_str(&bench.answer("store list store --json")).unwrap();
+        let mut told = BTreeMap::new();
+        for day in list["days"].as_array().unwrap() {
+            let rows = day["rows"].as_u64().unwrap();
+            told.insert(day["day"].as_str().unwrap().to_owned(), rows);
+        }
+        told.retain(|_, rows| *rows > 0);
+        let mut rows: BTreeMap<String, u64> = BTreeMap::new();
+        let shown = self.store.iter().filter(|(_, page)| page.1);
+        shown.for_each(|((day, _), _)| *rows.entry(day.clone()).or_default() += 1);
+        assert_eq!(told, rows);
+        let hidden = self.store.values().filter(|page| !page.1).count() as u64;
+        assert!(list["replaced"].as_u64().unwrap() <= hidden, "{list}");
+        let ids: Vec<String> = (0..24).map(|id| format!("page-{id}")).collect();
+        bench.write("ids.txt", ids.join("\n"));
+        let expected: String = ids
+            .iter()
+            .map(|id| {
+                let days = self.store.iter().filter(|((_, it), page)| it == id && page.1);
+                match days.map(|((day, _), _)| day).max() {
+                    Some(day) => format!("{id}\tyes\t{day}\n"),
+                    None => format!("{id}\tno\t\n"),
+                }
+            })
+            .collect();
+        assert_eq!(bench.answer("seen --store store --ids ids.txt"), expected);
+        bench.done("store verify store");
+    }
+}
+
+/// A bench with the pages of a history and a configuration for them.
+fn bench_of(history: &BTreeMap<&str, BTreeMap<String, Kind>>) -> Bench {
+    let bench = Bench::new();
+    for (day, pages) in history {
+        let pages: String = pages.iter().map(|(id, kind)| kind.page(id)).collect();
+        bench.write(&format!("crawl/{day}.jsonl"), pages);
+    }
+    bench.write(
+        "days.toml",
+        "inputs = [\"crawl/{date}.jsonl\"]\noutput = \"out/{date}\"\nstore = \"store\"\n\
+         [fingerprint]\ncheck = \"held\"\n\
+         [dedup]\ncheck = \"held\"\ndistance = 15\nkeep = \"first-id\"\n",
+    );
+    bench
+}
+
+/// The fingerprint of each sort of page, by the segments of the days that were run.
+fn fingerprints(
+    bench: &Bench,
+    history: &BTreeMap<&str, BTreeMap<String, Kind>>,
+) -> BTreeMap<Kind, u128> {
+    let mut known = BTreeMap::new();
+    for (day, pages) in history {
+        for line in bench.answer(&format!("inspect out/{day}/batch.seg --dump")).lines() {
+            let (id, bits) = line.split_once("\t0x").unwrap();
+            known.insert(pages[id], u128::from_str_radix(bits, 16).unwrap());
+        }
+    }
+    known
+}
+
+#[test]
+fn days_in_any_order_follow_the_rule_page_by_page() {
+    let mut replaced = 0;
+    for (seed, order) in [(1, [0, 1, 2, 3, 4]), (2, [0, 3, 1, 4, 2]), (3, [4, 3, 2, 1, 0])] {
+        let history = history(seed);
+        let bench = bench_of(&history);
+        let mut outputs = Vec::new();
+        for (place, flags) in order.into_iter().zip(["", "--workers 3", "--processes 2", "", ""]) {
+            bench.done(&format!("run days.toml --date {} {flags}", DAYS[place]));
+            outputs.push((DAYS[place], Found::of(&bench, DAYS[place])));
+        }
+        let known = fingerprints(&bench, &history);
+        let near = |one: Kind, other: Kind| (known[&one] ^ known[&other]).count_ones() <= 15;
+        let mut naive = Naive::default();
+        let mut before = Vec::new();
+        for (day, found) in &outputs {
+            before.push(naive.clone());
+            naive.take(day, &history[day], near, found);
+            replaced += found.replaced.len();
+        }
+        naive.check(&bench);
+        // A rerun of all days changes nothing.
+        let files = bench.files("store");
+        bench.done("run days.toml --date 2026-11-01..2026-11-05");
+        assert!(bench.files("store") == files);
+        // Going back shows what was replaced since, and so does a merge of what is left.
+        let (back, _) = outputs[3];
+        bench.done(&format!("store rollback store --before-day {back}"));
+        before[3].check(&bench);
+        for (day, found) in &outputs[3..] {
+            bench.done(&format!("run days.toml --date {day}"));
+            assert_eq!(Found::of(&bench, day), *found);
+        }
+        naive.check(&bench);
+        // The first day once more, and all others after it in their order: as if they had come so.
+        let (first, _) = outputs[0];
+        let pages = history[first].iter().map(|(id, kind)| kind.page(id));
+        let pages: String = pages.chain(["no record\n".to_owned()]).collect();
+        bench.write(&format!("crawl/{first}.jsonl"), pages);
+        bench.done(&format!("run days.toml --max-bad 50% --redo {first}"));
+        let mut again = Naive::default();
+        for day in DAYS {
+            again.take(day, &history[day], near, &Found::of(&bench, day));
+        }
+        again.check(&bench);
+        // A merge leaves the hidden pages out.
+        bench.done("store compact store");
+        again.store.retain(|_, page| page.1);
+        again.check(&bench);
+    }
+    assert!(replaced >= 10, "{replaced} pages were replaced");
+}
+
+#[test]
+fn the_store_keeps_what_is_replaced_where_the_file_says_so() {
+    let history = history(1);
+    let bench = bench_of(&history);
+    let file = bench.read("days.toml").replace("\nstore = \"store\"", "");
+    bench.write("days.toml", file + "[store]\npath = \"store\"\nreplaced = \"keep\"\n");
+    bench.done("run days.toml --date 2026-11-01..2026-11-05");
+    let listed: usize = DAYS.iter().map(|day| Found::of(&bench, day).replaced.len()).sum();
+    let list: Value = serde_json::from_str(&bench.answer("store list store --json")).unwrap();
+    assert!(listed > 0 && list["replaced"] == 0, "{listed} {list}");
+    assert!(!bench.path("store/replaced").exists());
+    // Another word is no rerun of the days that are done.
+    let file = bench.read("days.toml").replace("\"keep\"\n", "\"hide\"\n");
+    bench.write("days.toml", file);
+    let said = bench.fails(73, "run days.toml --date 2026-11-01..2026-11-05");
+    assert!(said.contains("--redo"), "{said}");
+}
+
+#[test]
+fn by_hand_a_day_replaces_what_the_join_lists() {
+    let bench = Bench::new();
+    segment(&bench, "old", &[page("grown", 0..300, ""), page("same", 1000..1300, "")]);
+    segment(&bench, "new", &[page("grown", 0..380, "")]);
+    bench.done("store init store");
+    bench.done("store add store --segment old.seg --day 2026-11-19");
+    let answer = |day: &str| format!("grown\tyes\t{day}\n");
+    bench.write("ids.txt", "grown\n");
+    for format in ["tsv", "jsonl", "parquet"] {
+        let join = format!("{DEDUP} --batch new.seg --store store --output-format {format}");
+        bench.done(&format!("{join} --output {format}"));
+        let add = format!(
+            "store add store --segment new.seg --day 2026-11-20 --only {format}/keep.txt \
+             --replaced {format}/replaced.{format}"
+        );
+        bench.done(&add);
+        assert_eq!(bench.answer("seen --store store --ids ids.txt"), answer("2026-11-20"));
+        assert!(bench.done(&add).summary()["already_done"].as_bool().unwrap());
+        let log = bench.answer("store log store");
+        assert!(log.trim_end().ends_with("add 2026-11-20, 1 replaced"), "{log}");
+        let list = bench.answer("store list store");
+        assert!(list.lines().any(|line| line.split_whitespace().eq(["replaced", "1"])), "{list}");
+        // No query finds the page that was replaced, and the join with the version before still does.
+        bench.write("text.txt", page("", 0..300, ""));
+        bench.done(&format!("{join} --output {format}-again --as-of 2"));
+        let name = format!("replaced.{format}");
+        assert_eq!(
+            bench.bytes(&format!("{format}/{name}")),
+            bench.bytes(&format!("{format}-again/{name}"))
+        );
+        bench.done(&format!("{join} --output {format}-after"));
+        assert_eq!(bench.read(&format!("{format}-after/keep.txt")), "");
+        bench.done("store rollback store --to 2");
+        assert_eq!(bench.answer("seen --store store --ids ids.txt"), answer("2026-11-19"));
+    }
+    bench.write("other.tsv", "id\tday\tby\theld\nnobody\t2026-11-19\tgrown\t1.0000\n");
+    let add = "store add store --segment new.seg --day 2026-11-20 --replaced";
+    assert!(bench.fails(65, &format!("{add} other.tsv")).contains("other.tsv:2"));
+    bench.write("other.tsv", "id\tday\tby\theld\nnobody\tyesterday\tgrown\t1.0000\n");
+    assert!(bench.fails(65, &format!("{add} other.tsv")).contains("names no page of a day"));
+    bench.fails(66, &format!("{add} none.tsv"));
+}
+
+/// A day whose pages lose text: a short page that a long one holds to nine tenths, by a check that asks for less.
+fn losing() -> Bench {
+    let bench = Bench::new();
+    let pages = [
+        page("a-whole", 0..300, ""),
+        page("b-copy", 0..300, ""),
+        page("c-more", 0..300, "and some more words that are nowhere else in the day"),
+    ];
+    let other = [
+        page("d-long", 2000..2400, ""),
+        page(
+            "e-part",
+            2000..2300,
+            "the words of no other page stand at the end here, so that a part is lost with it",
+        ),
+    ];
+    bench.write("crawl/2026-11-01.jsonl", pages.concat() + &other.concat());
+    bench.write(
+        "days.toml",
+        "inputs = [\"crawl/{date}.jsonl\"]\noutput = \"out/{date}\"\nstore = \"store\"\n\
+         [fingerprint]\ncheck = \"held\"\n\
+         [dedup]\ncheck = \"held\"\nheld = 0.5\ndistance = 15\nkeep = \"first-id\"\n",
+    );
+    bench
+}
+
+#[test]
+fn a_day_that_loses_too_much_ends_before_the_store_and_what_is_lost_is_told() {
+    let bench = losing();
+    let run = "run days.toml --date 2026-11-01 --metrics-file metrics.prom";
+    let said = bench.fails(65, &format!("{run} --max-lost 0.0001"));
+    assert!(said.contains("too much text is lost") && said.contains("at most 0.01 %"), "{said}");
+    assert!(said.contains("dupsieve sample") && said.contains("--max-lost"), "{said}");
+    let versions = || bench.names("store/manifests").len();
+    assert_eq!(versions(), 1);
+    // The output is whole, and its worst pair comes first.
+    let pairs = bench.answer("sample out/2026-11-01 --json");
+    let pairs: Vec<Value> = pairs.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let held: Vec<f64> = pairs.iter().map(|pair| pair["held"].as_f64().unwrap()).collect();
+    assert!(held.len() >= 2 && held.is_sorted() && held[0] < 1.0, "{held:?}");
+    let told = bench.answer("sample out/2026-11-01 --per-distance 1");
+    assert!(told.starts_with(&format!("most text lost: 1 of {} pairs", held.len())), "{told}");
+    assert!(told.contains(&format!("held {:.4}", held[0])), "{told}");
+    // The same again is refused again; with a higher limit it goes on from there.
+    bench.fails(65, &format!("{run} --max-lost 0.0001"));
+    assert_eq!(versions(), 1);
+    bench.done(&format!("{run} --max-lost 0.5"));
+    assert_eq!(versions(), 2);
+    let lost = bench.report("out/2026-11-01/dedup")["lost"].clone();
+    let share = lost["share"].as_f64().unwrap();
+    assert!(share > 0.0001 && lost["exact"] == false, "{lost}");
+    let metrics = bench.read("metrics.prom");
+    for (name, value) in
+        [("lost_text_ratio", &lost["share"]), ("lost_pages_ratio", &lost["over_tenth"])]
+    {
+        let line = format!("dupsieve_{name}{{command=\"run\"}} {value}");
+        let zero = line.replace(" 0.0", " 0");
+        assert!(metrics.lines().any(|it| it == line || it == zero), "{line}: {metrics}");
+    }
+    assert!(metrics.contains("dupsieve_replaced_pages{command=\"run\"} 0\n"), "{metrics}");
+    let page = bench.read("out/2026-11-01/dedup/report.html");
+    assert!(page.contains("of the text of the dropped pages is lost"), "{page}");
+    assert!(
+        page.contains("estimated from the signatures")
+            && page.contains("pages of the store replaced")
+    );
+    let table = bench.answer("report out --output days.html");
+    assert!(table.lines().next().unwrap().ends_with("replaced"), "{table}");
+    assert!(bench.read("days.html").contains("Text lost"));
+    // A check that does not tell has no limit.
+    bench.write("plain.tsv", "id\ttext\na\tsome words\n");
+    bench.done("fingerprint --preset paper --input plain.tsv --output plain.seg");
+    let said = bench.fails(2, "dedup --batch plain.seg --output plain --max-lost 0.1");
+    assert!(said.contains("does not tell how much text is lost"), "{said}");
+}
+
+#[test]
+fn each_record_has_its_share_and_its_copies() {
+    let bench = losing();
+    bench.done("run days.toml --date 2026-11-01");
+    bench.done(
+        "filter --input crawl/2026-11-01.jsonl --annotate out/2026-11-01 --output judged.jsonl",
+    );
+    let judged = bench.read("judged.jsonl");
+    let table = bench.read("out/2026-11-01/dedup/verdicts.tsv");
+    assert_eq!(judged.lines().count(), 5);
+    for line in judged.lines() {
+        let record: Value = serde_json::from_str(line).unwrap();
+        let id = record["id"].as_str().unwrap();
+        let row = table.lines().find(|row| row.split('\t').next() == Some(id)).unwrap();
+        let cells: Vec<&str> = row.split('\t').collect();
+        assert_eq!(record["verdict"], cells[1]);
+        let number = |text: &str| text.parse::<f64>().ok();
+        assert_eq!(
+            (record["held"].as_f64(), record["copies"].as_f64()),
+            (number(cells[5]), number(cells[6])),
+            "{line}"
+        );
     }
 }

@@ -255,10 +255,12 @@ impl Job {
     ) -> Result<Start<Task, (Job, Staging), Summary>> {
         self.join.check()?;
         self.check_apart()?;
+        self.request.settings.check_max_lost(self.join.batch.stamp())?;
         let lock = (!global.dry_run).then(|| Lock::beside(self.output())).transpose()?;
         if let Existing::Same(report) = self.existing(global)? {
             tracing::info!("{} is done already", self.output().display());
             lock.map_or(Ok(()), |lock| output::remove_leftovers(self.output(), &lock))?;
+            self.request.settings.expect_lost(report.lost, self.output())?;
             return Ok(Start::done(Summary::of_join(&report, self.output()).already_done()));
         }
         output::check_free_space(output::parent_of(self.output()), self.listed_bytes())?;
@@ -358,6 +360,7 @@ impl Job {
             let place = self.place();
             report.write(&staging, &place)?;
             staging.commit()?;
+            self.request.settings.expect_lost(report.lost, self.output())?;
             Ok(Summary::of_join(&report, &place))
         })?;
         Ok(summary.leader().unwrap_or_default())
@@ -443,6 +446,7 @@ pub(crate) fn check_settings(
     let design = settings.design.unwrap_or(Design::Auto);
     plan::choose(design, &problem, global.budget().tables())?;
     join::check_recipe(store, stamp.as_str())?;
+    settings.check_max_lost(stamp.as_str())?;
     join::check_signatures(check, stamp.as_str())
 }
 

@@ -55,21 +55,32 @@ fn print(days: &[DayFigures], out: &mut impl Write) -> io::Result<()> {
     let width = days.iter().map(|day| day.name.len()).max().unwrap_or(0);
     let [read, kept, dropped] = ["read", "kept", "dropped"];
     let [unreadable, store, seconds] = ["unreadable", "store before", "seconds"];
+    let tells = days.iter().any(|day| day.lost.is_some());
+    let losses =
+        if tells { format!("  {:>8}  {:>8}", "% lost", "replaced") } else { String::new() };
     writeln!(
         out,
-        "{:width$}  {read:>10}  {kept:>10}  {dropped:>10}  {unreadable:>10}  {store:>12}  {seconds:>8}",
+        "{:width$}  {read:>10}  {kept:>10}  {dropped:>10}  {unreadable:>10}  {store:>12}  {seconds:>8}{losses}",
         "day"
     )?;
     for day in days {
         let DayFigures { name, read, kept, dropped, quarantined, store, seconds, .. } = day;
+        let losses = if tells { losses_of(day) } else { String::new() };
         writeln!(
             out,
             "{name:width$}  {read:>10}  {kept:>10}  {dropped:>10}  {quarantined:>10}  {store:>12}  \
-             {seconds:>8.2}"
+             {seconds:>8.2}{losses}"
         )?;
     }
     for day in days {
         day.alarms.iter().try_for_each(|alarm| writeln!(out, "odd: {}: {alarm}", day.name))?;
     }
     Ok(())
+}
+
+/// How much text was lost on a day, in percent, and how many pages of the store its pages hold; `-` where the join does not tell.
+fn losses_of(day: &DayFigures) -> String {
+    let lost = day.lost.map_or("-".to_owned(), |lost| format!("{:.2}", 100.0 * lost.share));
+    let replaced = day.replaced.map_or("-".to_owned(), |replaced| replaced.to_string());
+    format!("  {lost:>8}  {replaced:>8}")
 }

@@ -2,7 +2,8 @@
 //! judge whether the distance and the recipe suit the corpus.
 //!
 //! The same number of pairs is drawn for every distance, at random, but always the same pairs for the
-//! same seed. Only the drawn pairs and the beginnings of their texts are kept in memory.
+//! same seed. Where the verdicts tell how much of a dropped page the other page holds, the pairs that lose most are shown
+//! instead, the worst first. Only the drawn pairs and the beginnings of their texts are kept in memory.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufWriter, Write};
@@ -37,13 +38,14 @@ const EXAMPLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Show some near pairs for each distance, with their similarity and what differs in the texts
+/// Show some near pairs for each distance, with their similarity and what differs in the texts; or the pairs that lose most
+/// text, the worst first, where a check such as `held` tells that
 #[derive(Args, Debug)]
 #[command(after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Output folder of dedup, or of a day of run
     output: PathBuf,
-    /// Show this many pairs for each distance
+    /// Show this many pairs for each distance, or this many of those that lose most
     #[arg(long, value_name = "N", default_value_t = 20)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
     per_distance: u32,
@@ -62,13 +64,22 @@ pub(crate) struct Arguments {
 struct Pair {
     new: String,
     existing: Nearest,
+    /// The share of the new page that the other one holds, in ten-thousandths, where that is known.
+    held: Option<u32>,
+}
+
+/// Pairs that were drawn.
+struct Drawn {
+    /// Which pairs they are.
+    what: String,
+    pairs: Vec<Pair>,
+    /// How many of them there are.
+    seen: u64,
 }
 
 /// The pairs drawn for one distance.
-struct Drawn {
-    pairs: Vec<Pair>,
-    /// How many pairs have this distance.
-    seen: u64,
+struct Reservoir {
+    drawn: Drawn,
     random: ChaCha8Rng,
 }
 
@@ -83,14 +94,16 @@ type Texts = HashMap<(Vec<PathBuf>, String), Excerpt>;
 
 /// Runs `sample`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let drawn = draw(arguments)?;
+    let tells_lost = Report::read(&report::folder(&arguments.output))?
+        .is_some_and(|report| report.lost.is_some());
+    let drawn = if tells_lost { vec![worst(arguments)?] } else { draw(arguments)? };
     let (source, settings) = source(arguments, global)?;
     let texts = read(&drawn, &source, &settings)?;
     let mut out = BufWriter::new(io::stdout().lock());
-    for (distance, Drawn { pairs, seen, .. }) in &drawn {
+    for Drawn { what, pairs, seen } in &drawn {
         if !global.json {
             let shown = pairs.len();
-            writeln!(out, "distance {distance}: {shown} of {seen} pairs\n").at("stdout")?;
+            writeln!(out, "{what}: {shown} of {seen} pairs\n").at("stdout")?;
         }
         for pair in pairs {
             let held = [
@@ -114,32 +127,50 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     Ok(Summary::answered())
 }
 
+/// The pairs that lose most, the worst first, in one pass over the verdicts.
+fn worst(arguments: &Arguments) -> Result<Drawn> {
+    let mut worst = BTreeMap::new();
+    let mut seen = 0;
+    report::each_held(&arguments.output, |new, existing, held| {
+        seen += 1;
+        worst.insert((held, new.to_owned()), existing);
+        if worst.len() > arguments.per_distance as usize {
+            worst.pop_last();
+        }
+    })?;
+    let pair = |((held, new), existing)| Pair { new, existing, held: Some(held) };
+    let pairs = worst.into_iter().map(pair).collect();
+    Ok(Drawn { what: "most text lost".to_owned(), pairs, seen })
+}
+
 /// Draws the pairs for each distance, in one pass over the matches.
-fn draw(arguments: &Arguments) -> Result<BTreeMap<u32, Drawn>> {
+fn draw(arguments: &Arguments) -> Result<Vec<Drawn>> {
     let most = u64::from(arguments.per_distance);
     let mut drawn = BTreeMap::new();
     report::each_match(&arguments.output, |new, existing| {
-        let seed = arguments.seed.wrapping_add(u64::from(existing.distance) << 32);
-        let of_distance = drawn.entry(existing.distance).or_insert_with(|| Drawn {
-            pairs: Vec::new(),
-            seen: 0,
+        let distance = existing.distance;
+        let seed = arguments.seed.wrapping_add(u64::from(distance) << 32);
+        let of_distance = drawn.entry(distance).or_insert_with(|| Reservoir {
+            drawn: Drawn { what: format!("distance {distance}"), pairs: Vec::new(), seen: 0 },
             random: ChaCha8Rng::seed_from_u64(seed),
         });
-        of_distance.add(Pair { new: new.to_owned(), existing }, most);
+        of_distance.add(Pair { new: new.to_owned(), existing, held: None }, most);
     })?;
-    for Drawn { pairs, .. } in drawn.values_mut() {
+    let mut drawn: Vec<Drawn> = drawn.into_values().map(|it| it.drawn).collect();
+    for Drawn { pairs, .. } in &mut drawn {
         pairs.sort_by(|a, b| (&a.new, &a.existing.id).cmp(&(&b.new, &b.existing.id)));
     }
     Ok(drawn)
 }
 
-impl Drawn {
+impl Reservoir {
     /// Takes in the next pair by reservoir sampling: every pair seen so far is kept with the same chance.
     fn add(&mut self, pair: Pair, most: u64) {
-        let place = self.random.random_range(0..=self.seen);
-        self.seen += 1;
-        match self.pairs.get_mut(place as usize) {
-            _ if self.seen <= most => self.pairs.push(pair),
+        let Drawn { pairs, seen, .. } = &mut self.drawn;
+        let place = self.random.random_range(0..=*seen);
+        *seen += 1;
+        match pairs.get_mut(place as usize) {
+            _ if *seen <= most => pairs.push(pair),
             Some(held) => *held = pair,
             None => {}
         }
@@ -171,13 +202,9 @@ fn source(arguments: &Arguments, global: &GlobalFlags) -> Result<(PageSource, Pa
 }
 
 /// The excerpts of all drawn pages that the inputs hold.
-fn read(
-    drawn: &BTreeMap<u32, Drawn>,
-    source: &PageSource,
-    settings: &PageSettings,
-) -> Result<Texts> {
+fn read(drawn: &[Drawn], source: &PageSource, settings: &PageSettings) -> Result<Texts> {
     let mut wanted: BTreeMap<Vec<PathBuf>, HashMap<String, Option<Excerpt>>> = BTreeMap::new();
-    for pair in drawn.values().flat_map(|drawn| &drawn.pairs) {
+    for pair in drawn.iter().flat_map(|drawn| &drawn.pairs) {
         for (of, id) in [(None, &pair.new), (Some(&pair.existing), &pair.existing.id)] {
             wanted.entry(source.inputs(of)?).or_default().insert(id.clone(), None);
         }
@@ -229,8 +256,16 @@ impl Compared {
     }
 }
 
+/// A share of so many ten-thousandths.
+fn share(ten_thousandths: u32) -> f64 {
+    f64::from(ten_thousandths) / 1e4
+}
+
 fn object(pair: &Pair, compared: Option<Compared>) -> Value {
     let mut object = json!({ "new": pair.new, "existing": pair.existing });
+    if let Some(held) = pair.held {
+        object["held"] = share(held).into();
+    }
     if let Some(Compared { jaccard, difference, is_cut }) = compared {
         object["jaccard"] = jaccard.into();
         object["difference"] = difference.into();
@@ -241,8 +276,9 @@ fn object(pair: &Pair, compared: Option<Compared>) -> Value {
 
 /// Prints a pair. `compared` is an error with the missing id if the inputs lack one of the pages.
 fn describe(pair: &Pair, compared: Result<Compared, &str>, out: &mut impl Write) -> io::Result<()> {
-    let Pair { new, existing: Nearest { id, against, .. } } = pair;
+    let Pair { new, existing: Nearest { id, against, .. }, held } = pair;
     write!(out, "{new}  {id} ({against})")?;
+    held.map_or(Ok(()), |held| write!(out, "  held {:.4}", share(held)))?;
     match compared {
         Err(missing) => writeln!(out, "\n    not in the inputs: {missing}\n"),
         Ok(Compared { jaccard, difference, is_cut }) => {

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+use dupsieve::matches::Lost;
 use dupsieve::step;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,8 @@ pub(crate) struct Account {
     pub(crate) bad: BTreeMap<String, u64>,
     /// The bytes of the inputs that were read.
     pub(crate) input_bytes: u64,
+    /// How much text goes with the dropped pages, where the join tells; of several days the most.
+    pub(crate) lost: Option<Lost>,
 }
 
 static NOTED: Mutex<Option<Account>> = Mutex::new(None);
@@ -38,6 +41,18 @@ pub(crate) fn note_bad<'a>(reasons: impl Iterator<Item = (&'a str, u64)>) {
         for (reason, count) in reasons {
             *account.bad.entry(reason.to_owned()).or_default() += count;
         }
+    });
+}
+
+/// Notes how much text goes with the dropped pages of a day.
+pub(crate) fn note_lost(lost: Lost) {
+    note(|account| {
+        let Lost { share, over_tenth, exact } = account.lost.unwrap_or(lost);
+        account.lost = Some(Lost {
+            share: share.max(lost.share),
+            over_tenth: over_tenth.max(lost.over_tenth),
+            exact: exact && lost.exact,
+        });
     });
 }
 

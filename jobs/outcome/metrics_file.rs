@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 use dupsieve::error::At;
+use dupsieve::matches::Lost;
 use dupsieve::output::{self, NewFile};
 use dupsieve::{Error, Kind, Result, small_file};
 
@@ -105,6 +106,7 @@ fn text(line: &SummaryLine, code: u8, account: &Account, now: Duration, before: 
     text.gauge("input_bytes", "Bytes of the inputs that the last run read.")
         .sample(&command, account.input_bytes as f64);
     records(&mut text, line, account, command[0]);
+    losses(&mut text, line, account, command[0]);
     text.into_text()
 }
 
@@ -118,6 +120,31 @@ fn runs(text: &mut Exposition, before: &str, coded: &[(&str, &str); 2]) {
         if runs > 0.0 {
             text.sample(&labels, runs);
         }
+    }
+}
+
+/// What the last run lost with the pages that it dropped, and the pages of the store that others hold now.
+fn losses(
+    text: &mut Exposition,
+    line: &SummaryLine,
+    account: &Account,
+    command: (&'static str, &str),
+) {
+    if let Some(count) = line.count("replaced") {
+        let name = "replaced_pages";
+        text.gauge(name, "Pages of the store that pages of the last run hold.");
+        text.sample(&[command], count as f64);
+    }
+    if let Some(Lost { share, over_tenth, .. }) = account.lost {
+        let name = "lost_text_ratio";
+        text.gauge(name, "Share of the text of the dropped pages that is lost, on the worst day.");
+        text.sample(&[command], share);
+        let name = "lost_pages_ratio";
+        text.gauge(
+            name,
+            "Share of the dropped pages that lack more than a tenth, on the worst day.",
+        );
+        text.sample(&[command], over_tenth);
     }
 }
 

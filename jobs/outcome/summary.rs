@@ -9,7 +9,7 @@ use dupsieve::storage::shown;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::account::Account;
+use super::account::{self, Account};
 
 /// What a job did: counts of what it read and wrote, the paths of what it wrote, and sentences about it.
 #[derive(Debug, Default)]
@@ -58,6 +58,9 @@ impl Summary {
             .count("empty", batch.empty)
             .count("matches", outcome.matches)
             .path("output", output);
+        report.lost.into_iter().for_each(account::note_lost);
+        let replaced = outcome.replaced.iter();
+        let summary = replaced.fold(summary, |summary, count| summary.count("replaced", *count));
         let dropped = later_days.iter().map(|later| later.dropped);
         dropped.fold(summary, |summary, count| summary.count(Summary::FOR_LATER, count))
     }

@@ -96,8 +96,8 @@ impl Annotations {
         Ok(Annotations { folder: folder.to_path_buf(), columns, pages, texts })
     }
 
-    /// The columns of what is said of a page: `verdict`, `duplicate_of`, `distance` or `similarity`, and `cluster` if
-    /// there are clusters.
+    /// The columns of what is said of a page: `verdict`, `duplicate_of`, `distance` or `similarity`; `held` and `copies` if the
+    /// verdicts have them; and `cluster` if there are clusters.
     pub fn columns(&self) -> &[ResultColumn] {
         &self.columns
     }
@@ -170,12 +170,17 @@ fn columns(verdicts: &ResultReader, has_clusters: bool) -> Result<Vec<ResultColu
     let names: Vec<&str> = verdicts.columns().into_iter().flatten().map(String::as_str).collect();
     let near = match names[..] {
         ["id", "verdict", "of", "similarity", "against"] => {
-            ResultColumn::new("similarity", Values::Share)
+            vec![ResultColumn::new("similarity", Values::Share)]
         }
         // JSON Lines without a row do not tell.
         ["id", "verdict", "of", "distance", "against"] | [] => {
-            ResultColumn::new("distance", Values::Bits)
+            vec![ResultColumn::new("distance", Values::Bits)]
         }
+        ["id", "verdict", "of", "distance", "against", "held", "copies"] => vec![
+            ResultColumn::new("distance", Values::Bits),
+            ResultColumn::new("held", Values::Share),
+            ResultColumn::new("copies", Values::Count),
+        ],
         _ => {
             return Err(verdicts
                 .wrong("not the expected header")
@@ -184,7 +189,8 @@ fn columns(verdicts: &ResultReader, has_clusters: bool) -> Result<Vec<ResultColu
     };
     let [verdict, duplicate_of, cluster] =
         ["verdict", "duplicate_of", "cluster"].map(|name| ResultColumn::new(name, Values::Names));
-    let columns = [verdict, duplicate_of, near].into_iter().chain(has_clusters.then_some(cluster));
+    let columns = [verdict, duplicate_of].into_iter().chain(near);
+    let columns = columns.chain(has_clusters.then_some(cluster));
     Ok(columns.map(ResultColumn::or_null).collect())
 }
 
@@ -225,12 +231,17 @@ impl Reading {
     fn note(&mut self, cluster: &str) -> Result<()> {
         let row = self.next.take().unwrap_or_default();
         let columns: Vec<&str> = row.split('\t').collect();
-        let [id, verdict, of, near, _] = columns[..] else {
-            return Err(self
-                .verdicts
-                .wrong("dupsieve does not write such a line; the file was changed"));
+        let (id, mut text) = match columns[..] {
+            [id, verdict, of, near, _] => (id, format!("{verdict}\t{of}\t{near}")),
+            [id, verdict, of, near, _, held, copies] => {
+                (id, format!("{verdict}\t{of}\t{near}\t{held}\t{copies}"))
+            }
+            _ => {
+                return Err(self
+                    .verdicts
+                    .wrong("dupsieve does not write such a line; the file was changed"));
+            }
         };
-        let mut text = format!("{verdict}\t{of}\t{near}");
         if self.has_clusters {
             text += "\t";
             text += cluster;

@@ -13,6 +13,8 @@ struct DaysPage<'a> {
     read: u64,
     kept: u64,
     dropped: u64,
+    /// Whether any day tells what is lost.
+    tells_lost: bool,
     days: Vec<DayColumn>,
 }
 
@@ -26,6 +28,8 @@ struct DayColumn {
     other: u64,
     quarantined: u64,
     store: u64,
+    replaced: Option<u64>,
+    lost: Option<String>,
     seconds: String,
     dropped_share: String,
     kept_height: String,
@@ -50,6 +54,8 @@ impl History {
                 other,
                 quarantined: day.quarantined,
                 store: day.store,
+                replaced: day.replaced,
+                lost: day.lost.map(|lost| percent((lost.share * 1e4) as u128, 10_000)),
                 seconds: format!("{:.2}", day.seconds),
                 dropped_share: percent(day.dropped.into(), (day.kept + day.dropped).into()),
                 kept_height: height(day.kept),
@@ -68,6 +74,7 @@ impl History {
             read: days.iter().map(|day| day.read).sum(),
             kept: days.iter().map(|day| day.kept).sum(),
             dropped: days.iter().map(|day| day.dropped).sum(),
+            tells_lost: days.iter().any(|day| day.lost.is_some()),
             days: columns.collect(),
         };
         html::page("days.html", page)

@@ -2,8 +2,8 @@
 //!
 //! A day is compared with the median of up to 28 days before it. Fewer than three days tell nothing. Crawls
 //! differ from day to day, so only what an operator would look at is an alarm: half or twice as many pages,
-//! a share of duplicates or of unreadable records that is 10 points away, or a join that takes three times
-//! as long and longer than a minute.
+//! a share of duplicates or of unreadable records that is 10 points away, 2 points more of lost text, or a join that takes
+//! three times as long and longer than a minute.
 
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,7 @@ use super::join_report::Report;
 use super::made::Made;
 use super::verdicts::folder;
 use crate::error::{At, Error, Kind, Result};
+use crate::matches::Lost;
 
 /// With how many days before it a day is compared.
 const BEFORE: usize = 28;
@@ -20,6 +21,8 @@ const BEFORE: usize = 28;
 const LEAST: usize = 3;
 /// How far a share may be from the usual one.
 const POINTS: f64 = 0.1;
+/// How much higher the share of lost text may be than the usual one.
+const LOST_POINTS: f64 = 0.02;
 /// The longest join, in seconds, that is never too long.
 const SHORT: f64 = 60.0;
 
@@ -44,6 +47,10 @@ pub struct DayFigures {
     pub quarantined: u64,
     /// Pages that the store held before.
     pub store: u64,
+    /// Pages of the store that pages of the day hold, where the join tells.
+    pub replaced: Option<u64>,
+    /// How much text goes with the dropped pages, where the join tells.
+    pub lost: Option<Lost>,
     /// How long the join took.
     pub seconds: f64,
     /// What is odd, each in one sentence.
@@ -95,6 +102,8 @@ impl DayFigures {
             dropped: report.outcome.dropped,
             quarantined: report.batch.quarantined,
             store: report.probe.map_or(0, |probe| probe.store_fingerprints),
+            replaced: report.outcome.replaced,
+            lost: report.lost,
             // A sum of no numbers would be -0.
             seconds: seconds.filter_map(|(_, it)| it.as_f64()).fold(0.0, |all, it| all + it),
             alarms: Vec::new(),
@@ -138,6 +147,7 @@ fn alarms(day: &DayFigures, before: &[DayFigures]) -> Vec<String> {
     }
     alarms.extend(far("duplicates", day.duplicates(), usual(DayFigures::duplicates)));
     alarms.extend(far("unreadable records", day.unreadable(), usual(DayFigures::unreadable)));
+    alarms.extend(lost(day, before));
     let usually = usual(|day| day.seconds);
     if day.seconds > SHORT && day.seconds > 3.0 * usually {
         alarms.push(format!("the join took {:.0} s; usually it is {usually:.0} s", day.seconds));
@@ -150,6 +160,20 @@ fn far(what: &str, found: f64, usually: f64) -> Option<String> {
     let is_far = (found - usually).abs() > POINTS;
     let [found, usually] = [found, usually].map(|share| 100.0 * share);
     is_far.then(|| format!("{found:.1} % {what}; usually it is {usually:.1} %"))
+}
+
+/// What is said of a day on which more text is lost than on the days before it that tell.
+fn lost(day: &DayFigures, before: &[DayFigures]) -> Option<String> {
+    let before: Vec<f64> = before.iter().filter_map(|day| Some(day.lost?.share)).collect();
+    let found = day.lost.filter(|_| before.len() >= LEAST)?.share;
+    let usually = median(before);
+    let told = [found, usually].map(|share| 100.0 * share);
+    (found > usually + LOST_POINTS).then(|| {
+        format!(
+            "{:.1} % of the text of dropped pages is lost; usually it is {:.1} %",
+            told[0], told[1]
+        )
+    })
 }
 
 /// The middle one of some numbers; of an even count the higher of the two middle ones.
@@ -182,6 +206,14 @@ mod tests {
         days.push(day(11, 400, 120));
         days.push(day(12, 1000, 600));
         days.push(DayFigures { seconds: 61.0, quarantined: 200, ..day(13, 1000, 300) });
+        let losing = |number, share| {
+            let lost = Some(Lost { share, ..Lost::default() });
+            DayFigures { lost, ..day(number, 1000, 300) }
+        };
+        days.extend(
+            [(14, 0.01), (15, 0.012), (16, 0.02), (17, 0.03), (18, 0.05)]
+                .map(|it| losing(it.0, it.1)),
+        );
         let history = History::of(days);
         let alarms: Vec<&[String]> = history.days().iter().map(|day| &day.alarms[..]).collect();
         assert!(alarms[..10].iter().all(|alarms| alarms.is_empty()), "{alarms:?}");
@@ -194,5 +226,7 @@ mod tests {
                 "the join took 61 s; usually it is 0 s"
             ]
         );
+        assert!(alarms[13..17].iter().all(|alarms| alarms.is_empty()), "{alarms:?}");
+        assert_eq!(alarms[17], ["5.0 % of the text of dropped pages is lost; usually it is 2.0 %"]);
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::bar::{Bar, bars};
 use super::html::{self, percent};
-use crate::matches::Outcome;
+use crate::matches::{Lost, Outcome};
 use crate::storage::shown;
 use crate::store::RecordCounts;
 
@@ -20,9 +20,17 @@ struct JoinPage<R> {
     /// Where it is.
     place: String,
     dropped_share: String,
+    lost: Option<LostShares>,
     funnel: Vec<Bar>,
     distances: Vec<Bar>,
     seconds: Vec<Phase>,
+}
+
+/// How much text goes with the dropped pages, in percent.
+#[derive(Serialize)]
+struct LostShares {
+    share: String,
+    over_tenth: String,
 }
 
 /// The time that a part of a job took.
@@ -47,11 +55,19 @@ pub(super) fn drawn(
         name: name.into_owned(),
         place: shown(&place.to_string_lossy()),
         dropped_share: percent(outcome.dropped.into(), batch.fingerprinted.into()),
+        lost: outcome.lost.as_ref().map(lost),
         funnel: bars(funnel(batch, outcome, run), batch.read.into()),
         distances: bars(distances.collect(), outcome.distances.values().sum()),
         seconds: phases(&run["seconds"]),
     };
     html::page("join.html", page)
+}
+
+/// The shares in percent.
+fn lost(lost: &Lost) -> LostShares {
+    let [share, over_tenth] =
+        [lost.share, lost.over_tenth].map(|it| percent((it * 1e4) as u128, 10_000));
+    LostShares { share, over_tenth }
 }
 
 /// What became of the records.

@@ -52,4 +52,4 @@ pub use later_days::LaterDays;
 pub use made::Made;
 pub use parameters::{Parameters, format, format_parameter, made_otherwise};
 pub use readmission::{Dropped, Outputs, ReadmittedIds};
-pub use verdicts::{Nearest, Verdict, each_match, folder, verdict};
+pub use verdicts::{Nearest, Verdict, each_held, each_match, folder, verdict};

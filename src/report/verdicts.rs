@@ -65,6 +65,18 @@ pub(super) fn each_drop(output: &Path, mut each: impl FnMut(&str, Nearest)) -> R
     })
 }
 
+/// Calls `each` with the id of every dropped page, the page in whose favour it was dropped, and the share of it that this page holds, in
+/// ten-thousandths. Only an output that tells what is lost has these.
+pub fn each_held(output: &Path, mut each: impl FnMut(&str, Nearest, u32)) -> Result<()> {
+    each_row(ResultReader::of(&folder(output), VERDICTS)?, |columns| {
+        if columns.get(1) == Some(&"drop") {
+            let held = columns.get(5)?.parse::<f64>().ok()?;
+            each(columns.first()?, nearest(columns.get(2..5)?)?, (held * 1e4).round() as u32);
+        }
+        Some(true)
+    })
+}
+
 /// Calls `each` with every match: the new page, and the one that it is near.
 pub fn each_match(output: &Path, mut each: impl FnMut(&str, Nearest)) -> Result<()> {
     each_row(ResultReader::of(&folder(output), MATCHES)?, |columns| {

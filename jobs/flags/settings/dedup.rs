@@ -1,13 +1,16 @@
 //! The settings of a join: the section `[dedup]`.
 
+use std::path::Path;
+
 use clap::Args;
 use dupsieve::join::Preset;
-use dupsieve::matches::{Confirm, Detail, KeepOrder};
+use dupsieve::matches::{Confirm, Detail, KeepOrder, Lost};
 use dupsieve::tables::Design;
+use dupsieve::{Error, Kind, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Count, Held, allowed, typed};
+use super::{Count, Share, allowed, typed};
 
 /// What decides the result of a join, and how it is computed.
 #[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -35,7 +38,13 @@ pub(crate) struct DedupSettings {
     #[arg(long, value_name = "SHARE", env = "DUPSIEVE_HELD")]
     #[serde(deserialize_with = "typed")]
     #[schemars(schema_with = "allowed::share")]
-    pub(crate) held: Option<Held>,
+    pub(crate) held: Option<Share>,
+    /// End with 65 where more than this share of the text of the dropped pages is lost, from 0 to 1. The output stays, so that `sample`
+    /// shows the pairs, and `run` adds nothing to the store. For a check such as `held`, which tells what is lost [default: any]
+    #[arg(long, value_name = "SHARE", env = "DUPSIEVE_MAX_LOST")]
+    #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::share")]
+    pub(crate) max_lost: Option<Share>,
     /// Tables that the batch is stored in: auto, conditioned, halves, multi-index, 4, 10, 16, 20 or
     /// blocks:R,choose:C [default: auto]
     #[arg(long, env = "DUPSIEVE_DESIGN")]
@@ -69,6 +78,7 @@ impl DedupSettings {
             distance: self.distance.or(file.distance),
             check: self.check.or(file.check),
             held: self.held.or(file.held),
+            max_lost: self.max_lost.or(file.max_lost),
             design: self.design.or(file.design),
             matches: self.matches.or(file.matches),
             max_matches: self.max_matches.or(file.max_matches),
@@ -81,11 +91,41 @@ impl DedupSettings {
     pub(crate) fn distance_and_check(&self, stamp: &str) -> (u32, Option<Confirm>) {
         let preset = self.preset.or_else(|| Preset::of(stamp)).unwrap_or(Preset::Paper);
         let check = self.check.or(preset.check()).map(|check| match self.held {
-            Some(Held(least)) if check.has_direction() => {
+            Some(Share(least)) if check.has_direction() => {
                 Confirm::new(check.fitting(stamp).check, least)
             }
             _ => check.fitting(stamp),
         });
         (self.distance.unwrap_or(preset.distance()), check)
+    }
+
+    /// Fails if a limit is given for what is lost, and the check of a batch with this stamp does not tell that.
+    pub(crate) fn check_max_lost(&self, stamp: &str) -> Result<()> {
+        let (_, check) = self.distance_and_check(stamp);
+        if self.max_lost.is_none() || check.is_some_and(|check| check.has_direction()) {
+            return Ok(());
+        }
+        let what =
+            "this check does not tell how much text is lost, for which --max-lost sets a limit";
+        Err(Error::new(Kind::Usage, what)
+            .expected("a check that tells it, such as held")
+            .found(check.map_or("no check".to_owned(), |check| check.to_string())))
+    }
+
+    /// Fails if more was `lost` in the output at `path` than is allowed.
+    pub(crate) fn expect_lost(&self, lost: Option<Lost>, path: &Path) -> Result<()> {
+        let (Some(Share(most)), Some(lost)) = (self.max_lost, lost) else { return Ok(()) };
+        if lost.share <= most {
+            return Ok(());
+        }
+        let percent = |share: f64| format!("{:.2} %", 100.0 * share);
+        Err(Error::new(Kind::BadData, "too much text is lost with the dropped pages")
+            .at(path)
+            .expected(format_args!("at most {} of it", percent(most)))
+            .found(percent(lost.share))
+            .help(format!(
+                "`dupsieve sample {}` shows the worst pairs; ask for more with --held, or allow more with --max-lost",
+                path.display()
+            )))
     }
 }

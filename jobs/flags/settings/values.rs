@@ -18,7 +18,7 @@ pub(crate) struct Count(pub(crate) u64);
 
 /// A share from 0 to 1, such as `0.9`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Held(pub(crate) f64);
+pub(crate) struct Share(pub(crate) f64);
 
 /// Reads a value of a file as the flag of the same name is read. In the file it may be a number or text.
 pub(crate) fn typed<'de, D, T>(file: D) -> Result<Option<T>, D::Error>
@@ -64,12 +64,12 @@ impl FromStr for ByteSize {
     }
 }
 
-impl FromStr for Held {
+impl FromStr for Share {
     type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Held, &'static str> {
+    fn from_str(text: &str) -> Result<Share, &'static str> {
         let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-        share.map(Held).ok_or("expected a share from 0 to 1, such as 0.9")
+        share.map(Share).ok_or("expected a share from 0 to 1, such as 0.9")
     }
 }
 
