@@ -19,7 +19,7 @@ use std::time::Instant;
 use dupsieve::Result;
 use dupsieve::clusters::{Engine, Forest, Portions};
 use dupsieve::error::At;
-use dupsieve::flow::Cluster;
+use dupsieve::flow::Processes;
 
 /// How many edges a thread reads at once.
 const PORTION: u64 = 1 << 16;
@@ -63,8 +63,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let edges = file.metadata()?.len() / EDGE;
     let began = Instant::now();
     let forest = Arc::new(Forest::of(number("--pages", 0.0) as u32));
-    let mut cluster = Cluster::alone(number("--threads", 1.0) as usize);
-    cluster.unite(&forest, Arc::new(Edges { path, file, edges }))?;
+    let mut processes = Processes::alone(number("--threads", 1.0) as usize);
+    processes.unite(&forest, Arc::new(Edges { path, file, edges }))?;
     let components = (0..forest.pages()).filter(|&page| forest.root(page) == page).count();
     println!("{edges} edges, {components} components, {:.2} s", began.elapsed().as_secs_f64());
     Ok(())

@@ -8,7 +8,7 @@ use std::error::Error;
 use std::path::Path;
 
 use dupsieve::clusters::{Clustering, Method, Removed, Source};
-use dupsieve::flow::Cluster;
+use dupsieve::flow::Processes;
 use dupsieve::join::Join;
 use dupsieve::output::{Lock, Staging};
 use dupsieve::results::ResultFormat;
@@ -17,7 +17,7 @@ use dupsieve::store::{NewDay, RecordCounts, Row, Segment, SegmentOptions, Segmen
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let at = |name: &str| folder.path().join(name);
-    let mut machines = Cluster::alone(2);
+    let mut processes = Processes::alone(2);
     let (store, _) = Store::init(at("store"))?;
 
     // Ready-made fingerprints. `mirror` is a copy of `page`, and `copy` of the next day lies within 3 bits of both.
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let path = at(&format!("{day}.seg"));
         let batch = write_segment(&path, &pages)?;
         let output = at(day);
-        Join::new(batch, Some(store.at(None)?))?.run(&mut machines, &output)?;
+        Join::new(batch, Some(store.at(None)?))?.run(&mut processes, &output)?;
         store.add(&NewDay::whole(&path, day.parse()?), None)?;
         sources.push(Source { folder: output, day: Some(day.parse()?).into() });
     }
@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         format: ResultFormat::Tsv,
         memory_bytes: 64 << 20,
     };
-    clustering.write(&mut machines, &staging)?;
+    clustering.write(&mut processes, &staging)?;
     staging.commit()?;
 
     let clusters = std::fs::read_to_string(output.join("clusters.tsv"))?;

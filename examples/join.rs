@@ -9,7 +9,7 @@ use std::error::Error;
 use std::path::Path;
 
 use dupsieve::fingerprint::Sketcher;
-use dupsieve::flow::Cluster;
+use dupsieve::flow::Processes;
 use dupsieve::join::{Join, Preset};
 use dupsieve::store::{NewDay, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store};
 
@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Texts as short as these differ in more bits than pages do.
     join.distance = 12;
     let output = folder.path().join("out");
-    let joined = join.run(&mut Cluster::alone(2), &output)?;
+    let joined = join.run(&mut Processes::alone(2), &output)?;
 
     let outcome = &joined.leader().expect("this process is the only one").outcome;
     println!("{} pages kept, {} dropped", outcome.kept, outcome.dropped);

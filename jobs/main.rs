@@ -29,7 +29,7 @@ fn main() {
     log::start(line.global().quiet, line.global().log_format == LogFormat::Json);
     abort::prepare();
     let completed = line.complete();
-    identity::set_process(line.global().cluster.number());
+    identity::set_process(line.global().machines.number());
     step::begin(Step::Starting);
     // A wrong configuration is told too.
     let told = telemetry::begin(line.global());
@@ -46,11 +46,11 @@ fn begin() -> Result<()> {
 /// Runs the command in this process or, with `--processes`, in children that this process supervises.
 fn run(line: &mut CommandLine) -> Result<Summary> {
     line.mount()?;
-    let cluster = &line.global().cluster;
-    if let Some(processes) = cluster.to_supervise() {
-        supervisor::supervise(processes, cluster);
+    let machines = &line.global().machines;
+    if let Some(processes) = machines.to_supervise() {
+        supervisor::supervise(processes, machines);
     }
-    if cluster.child.is_some() {
+    if machines.child.is_some() {
         child::die_with_parent();
     }
     stall::end_when_stalled(line.global().longest_stall())?;

@@ -390,7 +390,7 @@ fn three_days(flags: &str) -> Bench {
         "days.toml",
         format!(
             "inputs = [\"crawl/{{date}}.jsonl\"]\noutput = \"out/{{date}}\"\nstore = \"out/store\"\n\
-             dates = [\"2026-01-01\", \"2026-01-02\", \"2026-01-03\"]\n[cluster]\n{flags}\n"
+             dates = [\"2026-01-01\", \"2026-01-02\", \"2026-01-03\"]\n[machines]\n{flags}\n"
         ),
     );
     bench

@@ -16,7 +16,7 @@ fn sample(add: &str, dates: &[&str], more: &str) -> Bench {
             "inputs = [\"{}/bench-data/sample/crawl/{{date}}/*\"]\noutput = \"out/{{date}}\"\n\
              store = \"out/store\"\nadd = \"{add}\"\ndates = {dates:?}\n\
              [fingerprint]\ntime_field = \"fetched\"\n[dedup]\ndistance = 3\nkeep = \"oldest\"\n\
-             [cluster]\nworkers = 1\n{more}",
+             [machines]\nworkers = 1\n{more}",
             env!("CARGO_MANIFEST_DIR"),
         ),
     );

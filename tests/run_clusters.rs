@@ -13,7 +13,7 @@ fn sample(method: &str) -> Bench {
     let config = format!(
         "inputs = [\"{}/bench-data/sample/crawl/{{date}}/*\"]\noutput = \"out/{{date}}\"\n\
          store = \"out/store\"\ndates = {DAYS:?}\n[fingerprint]\ntime_field = \"fetched\"\n\
-         [dedup]\nmatches = \"all\"\n[cluster]\nworkers = 1\n",
+         [dedup]\nmatches = \"all\"\n[machines]\nworkers = 1\n",
         env!("CARGO_MANIFEST_DIR"),
     );
     bench.write("plain.toml", &config);

@@ -13,7 +13,7 @@ fn sample(keys: &str) -> Bench {
     let config = format!(
         "inputs = [\"{}/bench-data/sample/crawl/{{date}}/*\"]\noutput = \"out/{{date}}\"\n\
          store = \"out/store\"\ndates = {DAYS:?}\n[fingerprint]\ntime_field = \"fetched\"\n\
-         [cluster]\nworkers = 1\n[lsh]\n{keys}\n",
+         [machines]\nworkers = 1\n[lsh]\n{keys}\n",
         env!("CARGO_MANIFEST_DIR"),
     );
     bench.write("sample.toml", config);
@@ -88,7 +88,7 @@ fn a_day_made_again_without_the_sections_leaves_nothing_of_the_batch_before() {
     let config = bench.read("sample.toml");
     let (rest, _) = config.split_once("[lsh]").unwrap();
     // The store goes on with its bands.
-    let rest = rest.replace("[cluster]", "keep_bands = \"minhash-28x4\"\n[cluster]");
+    let rest = rest.replace("[machines]", "keep_bands = \"minhash-28x4\"\n[machines]");
     bench.write("sample.toml", rest.replace("dates =", "add = \"all\"\ndates ="));
     bench.write("out/2026-11-19/lsh/mine.txt", "mine");
     bench.fails(73, "run sample.toml --redo 2026-11-18");
@@ -114,7 +114,7 @@ fn a_redo_that_another_configuration_finishes_removes_what_it_was_to_remove() {
     let files = bench.files("out");
     let config = bench.read("sample.toml");
     let (rest, _) = config.split_once("[lsh]").unwrap();
-    let rest = rest.replace("[cluster]", "keep_bands = \"minhash-28x4\"\n[cluster]");
+    let rest = rest.replace("[machines]", "keep_bands = \"minhash-28x4\"\n[machines]");
     bench.write("rest.toml", rest);
     // As if it had died before the join was put in its place, and after the overlaps were.
     let day = "out/2026-11-20";
@@ -190,7 +190,7 @@ fn a_section_that_does_not_fit_is_refused_before_work_begins() {
     let config = both.read("sample.toml");
     both.write(
         "sample.toml",
-        config.replace("[cluster]", "keep_bands = \"minhash-4x4\"\n[cluster]"),
+        config.replace("[machines]", "keep_bands = \"minhash-4x4\"\n[machines]"),
     );
     let said = both.fails(78, "run sample.toml");
     assert!(said.contains("keep_bands"), "{said}");

@@ -24,7 +24,7 @@ use crate::flags::settings::FormatFlag;
 use crate::flags::shared::{JOB, shared};
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
-use crate::processes::cluster;
+use crate::processes::machines;
 
 /// The names of parameters: the method, and the clusters before.
 pub(crate) const METHOD: &str = "method";
@@ -137,9 +137,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         format,
         replaces_outdated: false,
     };
-    let mut cluster = cluster::join(global, &format!("{arguments:?}"))?;
-    let topology = *cluster.topology();
-    let made = cluster.clustering(|engine| cluster_pages(engine, topology, &request, global))?;
+    let mut processes = machines::join(global, &format!("{arguments:?}"))?;
+    let topology = *processes.topology();
+    let made = processes.clustering(|engine| cluster_pages(engine, topology, &request, global))?;
     let Role::Leader(summary) = made else { return Ok(Summary::new()) };
     if global.dry_run {
         return Ok(summary);

@@ -14,9 +14,9 @@ use crate::commands::help;
 use crate::commands::places;
 use crate::commands::version;
 use crate::commands::{evaluate, lsh, run, store};
-use crate::flags::cluster::ClusterSettings;
 use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
+use crate::flags::machines::MachineSettings;
 use crate::outcome::exit::{self, Audience};
 use crate::outcome::identity;
 use crate::outcome::summary::{Summary, SummaryLine};
@@ -174,8 +174,8 @@ impl CommandLine {
             Command::Run(arguments) => Config::read(&arguments.days)?,
             _ => self.global.config()?,
         };
-        self.global.fill(ClusterSettings::from_environment()?);
-        self.global.fill(file.cluster);
+        self.global.fill(MachineSettings::from_environment()?);
+        self.global.fill(file.machines);
         self.global.check()
     }
 

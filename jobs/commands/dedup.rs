@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use dupsieve::budget::Budget;
 use dupsieve::fingerprint::{Recipe, Stamp};
-use dupsieve::flow::{Cluster, Role, Start};
+use dupsieve::flow::{Processes, Role, Start};
 use dupsieve::join::{self, Join, JoinInputs, Joined, Preset, Site};
 use dupsieve::matches::KeepOrder;
 use dupsieve::output::{self, Fence, Lock, Staging};
@@ -33,7 +33,7 @@ use crate::flags::shared::{JOB, shared};
 use crate::outcome::failure;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
-use crate::processes::cluster;
+use crate::processes::machines;
 
 /// A join that is expected to take longer is announced: a quarter of the day.
 const LONG: Duration = Duration::from_secs(6 * 3600);
@@ -123,9 +123,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         pages: None,
         unchanged: None,
     };
-    let mut cluster = cluster::join(global, &format!("{request:?}"))?;
-    let summary = dedup(&mut cluster, &request, global)?;
-    if !cluster.is_leader() || global.dry_run {
+    let mut processes = machines::join(global, &format!("{request:?}"))?;
+    let summary = dedup(&mut processes, &request, global)?;
+    if !processes.is_leader() || global.dry_run {
         return Ok(summary);
     }
     let [documents, kept, dropped, empty, matches] =
@@ -142,15 +142,15 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         )))
 }
 
-/// Joins one batch. Every process of the cluster calls this, and process 0 writes the output.
+/// Joins one batch. Every process of the job calls this, and process 0 writes the output.
 pub(crate) fn dedup(
-    cluster: &mut Cluster,
+    processes: &mut Processes,
     request: &Request,
     global: &GlobalFlags,
 ) -> Result<Summary> {
-    let is_leader = cluster.is_leader();
+    let is_leader = processes.is_leader();
     failure::reported_beside(&request.output, is_leader && !global.dry_run, || {
-        join(cluster, request, global)
+        join(processes, request, global)
     })
 }
 
@@ -161,10 +161,10 @@ pub(crate) fn stands(request: &Request) -> Result<bool> {
     Ok(report.parameters == job.parameters() && report.check_files(job.output()).is_ok())
 }
 
-fn join(cluster: &mut Cluster, request: &Request, global: &GlobalFlags) -> Result<Summary> {
+fn join(processes: &mut Processes, request: &Request, global: &GlobalFlags) -> Result<Summary> {
     let step = format!("dedup {}", request.output.display());
-    let topology = *cluster.topology();
-    let start = cluster.agree(&step, || {
+    let topology = *processes.topology();
+    let start = processes.agree(&step, || {
         Job::open(request, request.store.find()?, global.budget())?.start(topology, global)
     })?;
     let (task, held) = match start {
@@ -181,7 +181,7 @@ fn join(cluster: &mut Cluster, request: &Request, global: &GlobalFlags) -> Resul
             (job, Role::Follower, Some(lock))
         }
     };
-    job.make(cluster, staging, &task, global)
+    job.make(processes, staging, &task, global)
 }
 
 /// A join with its inputs open.
@@ -342,12 +342,12 @@ impl Job {
 
     fn make(
         &self,
-        cluster: &mut Cluster,
+        processes: &mut Processes,
         staging: Role<Staging>,
         task: &Task,
         global: &GlobalFlags,
     ) -> Result<Summary> {
-        let topology = *cluster.topology();
+        let topology = *processes.topology();
         let watch = |total, probed| -> Box<dyn Any> {
             let unit = Unit::Fingerprints;
             Box::new(Progress::show("probing", unit, total, probed, global.quiet))
@@ -355,7 +355,7 @@ impl Job {
         let &Task { build, itself_bytes, .. } = task;
         let output = self.output();
         let site = Site { output, build, itself_bytes, staging, watch: &watch };
-        let summary = self.join.run_at(cluster, site, |joined, staging| {
+        let summary = self.join.run_at(processes, site, |joined, staging| {
             let mut report = self.report(joined, topology, staging.folder())?;
             let place = self.place();
             report.write(&staging, &place)?;

@@ -17,7 +17,7 @@ use crate::flags::global::GlobalFlags;
 use crate::flags::shared::Shared::{Memory, Processes, Workers};
 use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
-use crate::processes::cluster;
+use crate::processes::machines;
 use finding::{Finding, State};
 
 const EXAMPLES: &[(&str, &str)] = &[
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let mut findings = machine::findings(global);
     findings.extend(arguments.folders.iter().flat_map(|folder| folder::findings(folder)));
-    if global.cluster.hosts.is_some() {
+    if global.machines.hosts.is_some() {
         findings.push(peers(global));
     }
     let mut out = io::stdout().lock();
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 
 /// Whether all processes of the hosts file come together, know the secret and are of this version.
 fn peers(global: &GlobalFlags) -> Finding {
-    let met = cluster::join(global, env!("CARGO_PKG_VERSION"))
+    let met = machines::join(global, env!("CARGO_PKG_VERSION"))
         .and_then(|mut joined| joined.agree("meet the other processes", || Ok(())));
     let found = met.as_ref().map_or_else(Error::to_string, |()| "all met".to_owned());
     Finding::ok("other processes", found).but(

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use dupsieve::document::Tolerance;
 use dupsieve::fingerprint::{Check, PageTime, Recipe};
-use dupsieve::flow::{Cluster, Read, Start};
+use dupsieve::flow::{Processes, Read, Start};
 use dupsieve::join;
 use dupsieve::lsh::Bands;
 use dupsieve::output::{self, Lock, beside};
@@ -29,7 +29,7 @@ use crate::flags::settings::FingerprintSettings;
 use crate::flags::shared::{JOB, shared};
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
-use crate::processes::cluster;
+use crate::processes::machines;
 
 /// A segment takes at least about one byte for this many bytes of its pages.
 const INPUT_TO_SEGMENT: u64 = 1000;
@@ -106,10 +106,10 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         destination: Destination::default(),
         settings: arguments.settings.clone().or(global.config()?.fingerprint),
     };
-    let mut cluster = cluster::join(global, &format!("{request:?}"))?;
-    cluster.agree("check the output", || places::expect_folder(&request.output))?;
-    let summary = fingerprint(&mut cluster, &request, global)?;
-    if !cluster.is_leader() || global.dry_run {
+    let mut processes = machines::join(global, &format!("{request:?}"))?;
+    processes.agree("check the output", || places::expect_folder(&request.output))?;
+    let summary = fingerprint(&mut processes, &request, global)?;
+    if !processes.is_leader() || global.dry_run {
         return Ok(summary);
     }
     let [read, made, empty, repeated, bad] =
@@ -134,15 +134,15 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         .say(format!("next: dupsieve dedup --batch {output} --output DIR")))
 }
 
-/// Makes one segment. Every process of the cluster calls this, and process 0 writes it.
+/// Makes one segment. Every process of the job calls this, and process 0 writes it.
 pub(crate) fn fingerprint(
-    cluster: &mut Cluster,
+    processes: &mut Processes,
     request: &Request,
     global: &GlobalFlags,
 ) -> Result<Summary> {
-    let is_leader = cluster.is_leader();
+    let is_leader = processes.is_leader();
     failure::reported_beside(&request.output, is_leader && !global.dry_run, || {
-        make(cluster, request, global)
+        make(processes, request, global)
     })
 }
 
@@ -155,10 +155,10 @@ pub(crate) fn stands(request: &Request) -> Result<bool> {
     Ok(made.is_some_and(|made| made == asked))
 }
 
-fn make(cluster: &mut Cluster, request: &Request, global: &GlobalFlags) -> Result<Summary> {
+fn make(processes: &mut Processes, request: &Request, global: &GlobalFlags) -> Result<Summary> {
     let output = request.output.display();
-    let job = Job::find(request, cluster.topology().processes)?;
-    let start = cluster.agree(&format!("fingerprint {output}"), || job.start(global))?;
+    let job = Job::find(request, processes.topology().processes)?;
+    let start = processes.agree(&format!("fingerprint {output}"), || job.start(global))?;
     let (listing, held) = match start {
         Start::Done(summary) => return Ok(summary.leader().unwrap_or_default()),
         Start::Make(listing, held) => (listing, held),
@@ -166,8 +166,8 @@ fn make(cluster: &mut Cluster, request: &Request, global: &GlobalFlags) -> Resul
     job.pages.check_listing(&listing)?;
     let holdings = job.holdings(&request.known)?;
     let is_known = holdings.is_some();
-    let found = job.fingerprint(cluster, holdings, global)?;
-    let summary = cluster.conclude(&format!("write {output}"), held, |(lock, parameters)| {
+    let found = job.fingerprint(processes, holdings, global)?;
+    let summary = processes.conclude(&format!("write {output}"), held, |(lock, parameters)| {
         let unchanged = is_known.then(|| found.unchanged());
         let summary = job.write(found, &parameters, global, &lock)?;
         Ok(unchanged.into_iter().fold(summary, |it, count| it.count("unchanged", count)))
@@ -333,12 +333,12 @@ impl Job {
 
     fn fingerprint(
         &self,
-        cluster: &mut Cluster,
+        processes: &mut Processes,
         holdings: Option<Arc<Holdings>>,
         global: &GlobalFlags,
     ) -> Result<Found<FingerprintedDocument>> {
-        self.pages.read(cluster, global, "fingerprinting", |documents, cluster| {
-            documents.fingerprint(cluster, &self.recipe, self.page_time, holdings)
+        self.pages.read(processes, global, "fingerprinting", |documents, processes| {
+            documents.fingerprint(processes, &self.recipe, self.page_time, holdings)
         })
     }
 

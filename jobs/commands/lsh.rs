@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use clap::{ArgMatches, Args, Subcommand};
 use dupsieve::document::Tolerance;
 use dupsieve::fingerprint::PageTime;
-use dupsieve::flow::{Cluster, Start};
+use dupsieve::flow::{Processes, Start};
 use dupsieve::join::Join;
 use dupsieve::lsh::{Deduplicate, Deduplicated, Found as Buckets, SketchedDocument};
 use dupsieve::matches::{Detail, KeepOrder, Outcome};
@@ -38,7 +38,7 @@ use crate::flags::settings::{
 use crate::flags::shared::{JOB, flags_of, shared, typed_flag};
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
-use crate::processes::cluster;
+use crate::processes::machines;
 
 pub(crate) use batch::{Asked as BatchAsked, make as make_batch, stands as batch_stands};
 pub(crate) use scheme::{read as read_parameter, scheme_of};
@@ -165,9 +165,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             format,
             replaces_outdated: false,
         };
-        let mut cluster = cluster::join(global, &format!("{asked:?}"))?;
-        return finish(&mut cluster, (&asked.output, format), global, |cluster| {
-            batch::make(cluster, &asked, global)
+        let mut processes = machines::join(global, &format!("{asked:?}"))?;
+        return finish(&mut processes, (&asked.output, format), global, |processes| {
+            batch::make(processes, &asked, global)
         });
     }
     if arguments.store.is_some() {
@@ -188,9 +188,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         pages: scheme.fitting(arguments.pages.clone().or(pages))?,
         made,
     };
-    let mut cluster = cluster::join(global, &format!("{asked:?} {scheme:?}"))?;
+    let mut processes = machines::join(global, &format!("{asked:?} {scheme:?}"))?;
     let target = (&*asked.output, format);
-    finish(&mut cluster, target, global, |cluster| make(cluster, &asked, &scheme, global))
+    finish(&mut processes, target, global, |processes| make(processes, &asked, &scheme, global))
 }
 
 /// What a file without a section `[lsh]` says of matches in its section `[dedup]`.
@@ -208,13 +208,14 @@ fn needs_batch() -> Error {
 
 /// Makes the output, and says what it holds.
 fn finish(
-    cluster: &mut Cluster,
+    processes: &mut Processes,
     (output, format): (&Path, ResultFormat),
     global: &GlobalFlags,
-    make: impl FnOnce(&mut Cluster) -> Result<Summary>,
+    make: impl FnOnce(&mut Processes) -> Result<Summary>,
 ) -> Result<Summary> {
-    let is_leader = cluster.is_leader();
-    let summary = failure::reported_beside(output, is_leader && !global.dry_run, || make(cluster))?;
+    let is_leader = processes.is_leader();
+    let summary =
+        failure::reported_beside(output, is_leader && !global.dry_run, || make(processes))?;
     if !is_leader || global.dry_run {
         return Ok(summary);
     }
@@ -244,24 +245,24 @@ struct Asked {
 }
 
 fn make(
-    cluster: &mut Cluster,
+    processes: &mut Processes,
     asked: &Asked,
     scheme: &SchemeFlags,
     global: &GlobalFlags,
 ) -> Result<Summary> {
     let output = asked.output.display();
-    let topology = *cluster.topology();
+    let topology = *processes.topology();
     let job = Job::find(asked, scheme, topology, global)?;
-    let start = cluster.agree(&format!("lsh {output}"), || job.start(global))?;
+    let start = processes.agree(&format!("lsh {output}"), || job.start(global))?;
     let (listing, held) = match start {
         Start::Done(summary) => return Ok(summary.leader().unwrap_or_default()),
         Start::Make(listing, held) => (listing, held),
     };
     job.pages.check_listing(&listing)?;
-    let found = job.pages.read(cluster, global, "sketching", |documents, cluster| {
-        documents.sketch(cluster, &job.deduplicate.scheme, job.page_time)
+    let found = job.pages.read(processes, global, "sketching", |documents, processes| {
+        documents.sketch(processes, &job.deduplicate.scheme, job.page_time)
     })?;
-    let summary = cluster.conclude(&format!("write {output}"), held, |(lock, parameters)| {
+    let summary = processes.conclude(&format!("write {output}"), held, |(lock, parameters)| {
         job.write(found, parameters, lock)
     })?;
     Ok(summary.leader().unwrap_or_default())

@@ -10,7 +10,7 @@ use dupsieve::document::{
     Contents, Format, Inputs, PageText, Quarantine, ReadOptions, Repeated, Share, Tolerance,
 };
 use dupsieve::fingerprint::Width;
-use dupsieve::flow::{Cluster, Collected, Documents, Harvest, Read};
+use dupsieve::flow::{Collected, Documents, Harvest, Processes, Read};
 use dupsieve::output::{self, Fence, ListFile, Listed, Lock, QUARANTINE, REPEATED, beside};
 use dupsieve::report::Parameters;
 use dupsieve::runs::{Record, SortedRecords};
@@ -270,10 +270,10 @@ impl Pages {
     /// `doing`.
     pub(crate) fn read<R>(
         &self,
-        cluster: &mut Cluster,
+        processes: &mut Processes,
         global: &GlobalFlags,
         doing: &'static str,
-        read: impl FnOnce(Documents, &mut Cluster) -> Result<Harvest<R>>,
+        read: impl FnOnce(Documents, &mut Processes) -> Result<Harvest<R>>,
     ) -> Result<Found<R>> {
         step::begin(Step::Reading);
         let progress = Arc::new(AtomicU64::new(0));
@@ -286,10 +286,10 @@ impl Pages {
             memory_bytes: global.budget().documents(),
             progress,
         };
-        let processes = cluster.topology().processes;
+        let count = processes.topology().processes;
         account::note_bytes(bytes);
-        let Harvest { collected, read } = read(documents, cluster)?;
-        Ok(Found { collected, read, processes })
+        let Harvest { collected, read } = read(documents, processes)?;
+        Ok(Found { collected, read, processes: count })
     }
 
     /// What was made, sorted, if everything has arrived and not too many records are bad; with the list of the

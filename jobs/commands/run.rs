@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::document::Inputs;
-use dupsieve::flow::Cluster;
+use dupsieve::flow::Processes;
 use dupsieve::report::{ClusterReport, Made, Report};
 use dupsieve::step::{self, Step};
 use dupsieve::store::{Added, Day, DayRange, NewDay, Store};
@@ -33,7 +33,7 @@ use crate::flags::shared::{JOB, shared};
 use crate::outcome::failure;
 use crate::outcome::identity;
 use crate::outcome::summary::Summary;
-use crate::processes::cluster;
+use crate::processes::machines;
 use clusters::Chain;
 use day_log::{in_version, log_day};
 use days::DayPlan;
@@ -130,11 +130,11 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             .at(&arguments.days)
             .help("give one with --date, or set dates in the file"));
     }
-    let mut cluster = cluster::join(global, &format!("{config:?} {:?}", arguments.redo))?;
+    let mut processes = machines::join(global, &format!("{config:?} {:?}", arguments.redo))?;
     if let Some(day) = arguments.redo {
-        return redo::redo(&plan, &mut cluster, day, global);
+        return redo::redo(&plan, &mut processes, day, global);
     }
-    cluster.agree("check the days", || {
+    processes.agree("check the days", || {
         if !global.dry_run {
             redo::finish(&plan, &plan.days)?;
         }
@@ -144,13 +144,13 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     })?;
     let mut total = Summary::new().already_done();
     for &day in &plan.days {
-        let done = run_day(&plan, &mut cluster, day, global);
+        let done = run_day(&plan, &mut processes, day, global);
         total = total.plus(done.map_err(|error| plan.advise_redo(day, error))?);
         places::publish(global)?;
     }
     let total = total.path("store", &plan.store);
     match plan.days.last() {
-        Some(&day) if cluster.is_leader() && !global.dry_run => {
+        Some(&day) if processes.is_leader() && !global.dry_run => {
             closing(&plan, total, day, &arguments.days)
         }
         _ => Ok(total),
@@ -159,7 +159,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 
 fn run_day(
     plan: &DayPlan<'_>,
-    cluster: &mut Cluster,
+    processes: &mut Processes,
     day: Day,
     global: &GlobalFlags,
 ) -> Result<Summary> {
@@ -174,22 +174,22 @@ fn run_day(
         .at(plan.output(day)?));
     }
     let read =
-        fingerprint(cluster, &made, global).map_err(|error| plan.explain_missing(day, error))?;
+        fingerprint(processes, &made, global).map_err(|error| plan.explain_missing(day, error))?;
     if global.dry_run && !(made.output.exists() && Store::open(&plan.store).is_ok()) {
         return Ok(read);
     }
     joined.unchanged = read.find("unchanged");
-    let found = dedup(cluster, &joined, global)?;
-    let overlapped = overlaps::make(plan, cluster, &joined, global)?;
+    let found = dedup(processes, &joined, global)?;
+    let overlapped = overlaps::make(plan, processes, &joined, global)?;
     let is_whole = overlapped.is_already_done();
     if global.dry_run {
         return Ok(read.then(found).then(overlapped));
     }
     let mut added = None;
     let mut kept_up = false;
-    failure::reported_beside(&joined.output, cluster.is_leader(), || {
+    failure::reported_beside(&joined.output, processes.is_leader(), || {
         step::begin(Step::Storing);
-        cluster.agree(&format!("add {day}"), || {
+        processes.agree(&format!("add {day}"), || {
             added = Some(add(plan, &joined, day)?);
             kept_up = plan.keep_store(global)?;
             Ok(())
@@ -200,7 +200,7 @@ fn run_day(
     if let Some(added) = added {
         log_day(plan, day, &joined.output, &in_version(&added))?;
     }
-    let clustered = clusters::make(plan, cluster, day, global, || Chain::up_to(plan, day))?;
+    let clustered = clusters::make(plan, processes, day, global, || Chain::up_to(plan, day))?;
     let done = read.then(found).then(overlapped).then(clustered);
     Ok(if was_there { done } else { done.changed() })
 }

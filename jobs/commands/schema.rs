@@ -23,7 +23,7 @@ const EXAMPLES: &[(&str, &str)] = &[(
 pub(crate) struct Arguments {}
 
 /// The sections whose keys are flags, each with the command that has them.
-const SECTIONS: [(&str, &str); 2] = [("LshSettings", "lsh"), ("ClusterSettings", "run")];
+const SECTIONS: [(&str, &str); 2] = [("LshSettings", "lsh"), ("MachineSettings", "run")];
 
 /// Runs `schema` for the command line `command`.
 pub(crate) fn run(_: &Arguments, command: clap::Command) -> Result<Summary> {

@@ -40,8 +40,8 @@ use crate::commands::help::examples;
 use crate::commands::query::recipe;
 use crate::commands::store::{expire_days, keep_up};
 use crate::commands::store_at::StoreFlag;
-use crate::flags::cluster::Listen;
 use crate::flags::global::GlobalFlags;
+use crate::flags::machines::Listen;
 use crate::flags::settings::{
     DedupSettings, PageSettings, RecipeChoice, RecipeSettings, parse_width,
 };

@@ -7,7 +7,7 @@ use clap::Args;
 use dupsieve::features::counts::{Counts, CountsWriter, Head};
 use dupsieve::features::host_lines;
 use dupsieve::fingerprint::Recipe;
-use dupsieve::flow::{Cluster, Counted, Start};
+use dupsieve::flow::{Counted, Processes, Start};
 use dupsieve::join::Preset;
 use dupsieve::output::{self, Listed, Lock, beside};
 use dupsieve::report::{self, Parameters};
@@ -25,7 +25,7 @@ use crate::flags::settings::{
 use crate::flags::shared::{JOB, shared};
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
-use crate::processes::cluster;
+use crate::processes::machines;
 
 /// The fewest documents that a feature occurs in, if no other number is asked for.
 const LEAST_DOCUMENTS: u64 = 2;
@@ -81,7 +81,7 @@ enum By {
     Host,
 }
 
-/// Runs the job. Every process of the cluster calls this, and process 0 writes the table.
+/// Runs the job. Every process of the job calls this, and process 0 writes the table.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let FingerprintSettings { made, pages } = global.config()?.fingerprint;
     // What is counted does not depend on a distance or a check, so a preset says nothing here.
@@ -95,23 +95,23 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         ..made
     };
     let settings = FingerprintSettings { made, pages: arguments.pages.clone().or(pages) };
-    let mut cluster = cluster::join(global, &format!("{arguments:?} {settings:?}"))?;
-    cluster.agree("check the output", || places::expect_folder(&arguments.output))?;
-    let is_leader = cluster.is_leader();
+    let mut processes = machines::join(global, &format!("{arguments:?} {settings:?}"))?;
+    processes.agree("check the output", || places::expect_folder(&arguments.output))?;
+    let is_leader = processes.is_leader();
     failure::reported_beside(&arguments.output, is_leader && !global.dry_run, || {
-        make(&mut cluster, arguments, &settings, global)
+        make(&mut processes, arguments, &settings, global)
     })
 }
 
 fn make(
-    cluster: &mut Cluster,
+    processes: &mut Processes,
     arguments: &Arguments,
     settings: &FingerprintSettings,
     global: &GlobalFlags,
 ) -> Result<Summary> {
     let output = arguments.output.display();
-    let job = Job::find(arguments, settings, cluster.topology().processes)?;
-    let start = cluster.agree(&format!("weights {output}"), || job.start(global))?;
+    let job = Job::find(arguments, settings, processes.topology().processes)?;
+    let start = processes.agree(&format!("weights {output}"), || job.start(global))?;
     let (listing, held) = match start {
         Start::Done(summary) => return Ok(summary.leader().unwrap_or_default()),
         Start::Make(listing, held) => (listing, held),
@@ -121,10 +121,10 @@ fn make(
     let write = format!("write {output}");
     let summary = match job.by {
         None => {
-            let found = job.pages.read(cluster, global, "counting", |documents, cluster| {
-                documents.count(cluster, &job.recipe, job.lines, time)
+            let found = job.pages.read(processes, global, "counting", |documents, processes| {
+                documents.count(processes, &job.recipe, job.lines, time)
             })?;
-            cluster.conclude(&write, held, |(lock, parameters)| {
+            processes.conclude(&write, held, |(lock, parameters)| {
                 job.write(found, &parameters, &lock, |counted, table| {
                     each_sum(counted, |Counted { feature, documents }| match documents {
                         few if few < job.min_count => Ok(()),
@@ -135,11 +135,11 @@ fn make(
             })?
         }
         Some(By::Host) => {
-            let found = job.pages.read(cluster, global, "counting", |documents, cluster| {
-                documents.count_by_host(cluster, &job.recipe)
+            let found = job.pages.read(processes, global, "counting", |documents, processes| {
+                documents.count_by_host(processes, &job.recipe)
             })?;
             let pages = found.documents();
-            cluster.conclude(&write, held, |(lock, parameters)| {
+            processes.conclude(&write, held, |(lock, parameters)| {
                 job.write(found, &parameters, &lock, |records, table| {
                     let rows = |name: &str, count| table.push(name, count);
                     let without_host = host_lines::each_row(records, job.min_count, rows)?;

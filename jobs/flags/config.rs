@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::flags::cluster::ClusterSettings;
+use crate::flags::machines::MachineSettings;
 use crate::flags::settings::{
     Clustered, ClustersSettings, DedupSettings, FingerprintSettings, LshSettings, OutputSettings,
     StoreSettings, allowed, read_text, typed,
@@ -47,7 +47,7 @@ pub(crate) struct Config {
     #[serde(default)]
     pub(crate) dedup: DedupSettings,
     #[serde(default)]
-    pub(crate) cluster: ClusterSettings,
+    pub(crate) machines: MachineSettings,
     /// How the clusters of a day are made; none are made without the section.
     pub(crate) clusters: Option<ClustersSettings>,
     /// How the pages of a day that overlap are found; they are not looked for without the section.

@@ -8,8 +8,8 @@ use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use dupsieve::budget::Budget;
 use dupsieve::{Error, Kind, Result};
 
-use super::cluster::{ClusterFlags, ClusterSettings, Seconds};
 use super::config::Config;
+use super::machines::{MachineFlags, MachineSettings, Seconds};
 use super::settings::ByteSize;
 use super::shared::{DryRunFlag, MemoryFlag, OverwriteFlag, Shared, WorkersFlag};
 use super::telemetry::TelemetryFlags;
@@ -51,7 +51,7 @@ pub(crate) struct GlobalFlags {
     #[arg(skip)]
     memory: Option<ByteSize>,
     #[arg(skip)]
-    pub(crate) cluster: ClusterFlags,
+    pub(crate) machines: MachineFlags,
     #[arg(skip)]
     pub(crate) dry_run: bool,
     #[arg(skip)]
@@ -82,7 +82,7 @@ impl GlobalFlags {
             match group {
                 Shared::Workers => self.workers = WorkersFlag::from_arg_matches(typed)?.workers,
                 Shared::Memory => self.memory = MemoryFlag::from_arg_matches(typed)?.memory,
-                Shared::Processes => self.cluster = ClusterFlags::from_arg_matches(typed)?,
+                Shared::Processes => self.machines = MachineFlags::from_arg_matches(typed)?,
                 Shared::DryRun => self.dry_run = DryRunFlag::from_arg_matches(typed)?.dry_run,
                 Shared::Overwrite => {
                     self.overwrite = OverwriteFlag::from_arg_matches(typed)?.overwrite;
@@ -90,7 +90,7 @@ impl GlobalFlags {
                 Shared::Telemetry => self.telemetry = TelemetryFlags::from_arg_matches(typed)?,
             }
         }
-        self.cluster.child = self.child;
+        self.machines.child = self.child;
         Ok(self)
     }
 
@@ -120,12 +120,12 @@ impl GlobalFlags {
     }
 
     /// Takes from `settings` the values of flags that were not given.
-    pub(crate) fn fill(&mut self, settings: ClusterSettings) {
+    pub(crate) fn fill(&mut self, settings: MachineSettings) {
         self.workers = self.workers.or(settings.workers);
         self.memory = self.memory.or(settings.memory);
         self.stall_timeout = self.stall_timeout.or(settings.stall_timeout);
         if self.shared.contains(&Shared::Processes) {
-            self.cluster.fill(settings);
+            self.machines.fill(settings);
         }
     }
 
@@ -134,8 +134,8 @@ impl GlobalFlags {
         if self.workers == Some(0) {
             return Err(Error::new(Kind::Usage, "--workers must be at least 1"));
         }
-        self.cluster.check()?;
-        self.check_threads(self.cluster.processes.unwrap_or(1))
+        self.machines.check()?;
+        self.check_threads(self.machines.processes.unwrap_or(1))
     }
 
     /// Refuses far more threads than the machine has cores: each needs memory, and none helps.
@@ -223,17 +223,17 @@ mod tests {
             global
         };
         let global = filled("");
-        let flags = &global.cluster;
+        let flags = &global.machines;
         assert_eq!((global.workers, global.memory), (Some(3), Some(ByteSize(1 << 30))));
         assert_eq!((flags.process, flags.listen), (Some(1), "127.0.0.1:7".parse().ok()));
         assert_eq!((&flags.hosts, &flags.secret_file), (&Some("h".into()), &Some("s".into())));
         let Patience { arrival, silence } = flags.patience();
         assert_eq!([arrival, silence, global.longest_stall()].map(|it| it.as_secs()), [5, 6, 7]);
         assert_eq!(flags.most_restarts(), 8);
-        let flags = filled("--peer-timeout 9 --stall-timeout 10 --restarts 0").cluster;
+        let flags = filled("--peer-timeout 9 --stall-timeout 10 --restarts 0").machines;
         assert_eq!((flags.patience().silence.as_secs(), flags.most_restarts()), (9, 0));
         for wrong in ["wait_for_peers = 0", "peer_timeout = 36001", "restarts = -1", "listen = 1"] {
-            assert!(toml::from_str::<ClusterSettings>(wrong).is_err(), "{wrong}");
+            assert!(toml::from_str::<MachineSettings>(wrong).is_err(), "{wrong}");
         }
     }
 
@@ -245,7 +245,7 @@ mod tests {
             ("--processes 3", Some(3)),
             ("--processes 3 --child 0", None),
         ] {
-            assert_eq!(typed(flags).cluster.to_supervise(), processes, "{flags}");
+            assert_eq!(typed(flags).machines.to_supervise(), processes, "{flags}");
         }
     }
 }

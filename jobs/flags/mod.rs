@@ -1,6 +1,6 @@
 //! What the user can set: by flags, by environment variables and in configuration files.
 //!
-//! [`global`] has the flags that every command takes, [`shared`] those that several commands share, [`cluster`] among them those that say in how many
+//! [`global`] has the flags that every command takes, [`shared`] those that several commands share, [`machines`] among them those that say in how many
 //! processes a command runs, and [`config`] the configuration file. [`settings`] has the flags that a file can set too, and the types of
 //! their values. [`confirm_day`] has the one that says that a day far ahead is meant. [`telemetry`] has those by which others watch a job. The flags of a single command are in that command's file.
 //!
@@ -8,10 +8,10 @@
 //!
 //! Start with `global::GlobalFlags`.
 
-pub(crate) mod cluster;
 pub(crate) mod config;
 pub(crate) mod confirm_day;
 pub(crate) mod global;
+pub(crate) mod machines;
 pub(crate) mod settings;
 pub(crate) mod shared;
 pub(crate) mod telemetry;

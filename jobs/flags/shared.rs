@@ -4,7 +4,7 @@
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command};
 
-use super::cluster::ClusterFlags;
+use super::machines::MachineFlags;
 use super::settings::ByteSize;
 use super::telemetry::TelemetryFlags;
 
@@ -48,7 +48,7 @@ impl Shared {
         let group = match self {
             Shared::Workers => WorkersFlag::augment_args(none),
             Shared::Memory => MemoryFlag::augment_args(none),
-            Shared::Processes => ClusterFlags::augment_args(none),
+            Shared::Processes => MachineFlags::augment_args(none),
             Shared::DryRun => DryRunFlag::augment_args(none),
             Shared::Overwrite => OverwriteFlag::augment_args(none),
             Shared::Telemetry => TelemetryFlags::augment_args(none),

@@ -10,7 +10,7 @@ use dupsieve::peers::hosts;
 use dupsieve::progress::{self, Activity};
 use dupsieve::{Error, Kind, Result};
 
-use crate::flags::cluster::{ClusterFlags, Listen};
+use crate::flags::machines::{Listen, MachineFlags};
 
 /// How long a name server may take to resolve the address to listen at.
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -24,7 +24,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// A name may resolve only some time after its machine was started, and to another machine until then. So this waits for it, as
 /// long as for the other processes.
 pub(super) fn listen(
-    flags: &ClusterFlags,
+    flags: &MachineFlags,
     file: &Path,
     hosts: &[String],
     process: usize,
@@ -50,7 +50,7 @@ pub(super) fn listen(
     }
 }
 
-fn try_listen(flags: &ClusterFlags, host: &str) -> Result<io::Result<TcpListener>> {
+fn try_listen(flags: &MachineFlags, host: &str) -> Result<io::Result<TcpListener>> {
     let addresses = match flags.listen {
         Some(Listen { address, port: Some(port) }) => vec![SocketAddr::new(address, port)],
         Some(Listen { address, port: None }) => vec![SocketAddr::new(address, port_of(host))],
@@ -77,8 +77,9 @@ fn may_come(cause: &io::Error, host: &str) -> bool {
 fn failed(cause: &io::Error, file: &Path, host: &str, process: usize) -> Error {
     let what = format!("process {process} cannot listen at {host}: {cause}");
     match cause.kind() {
-        ErrorKind::AddrInUse => Error::new(Kind::Unavailable, what)
-            .help("is this process of the cluster running already?"),
+        ErrorKind::AddrInUse => {
+            Error::new(Kind::Unavailable, what).help("is this process of the job running already?")
+        }
         ErrorKind::AddrNotAvailable | ErrorKind::PermissionDenied => Error::new(Kind::Config, what)
             .at(file)
             .help("is this the machine that the hosts file names?"),
@@ -111,10 +112,10 @@ mod tests {
     #[derive(Parser)]
     struct Typed {
         #[command(flatten)]
-        flags: ClusterFlags,
+        flags: MachineFlags,
     }
 
-    fn typed(flags: &str) -> ClusterFlags {
+    fn typed(flags: &str) -> MachineFlags {
         Typed::parse_from(format!("dupsieve {flags}").split_whitespace()).flags
     }
 

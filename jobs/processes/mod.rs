@@ -1,19 +1,19 @@
 //! The processes in which a command runs, and who watches them.
 //!
 //! With `--processes N` the [`supervisor`] starts [`children`] and restarts them when an [`attempt`] fails; each
-//! [`child`] meets the others through it. [`cluster`] joins this process with the others, whether they are
+//! [`child`] meets the others through it. [`machines`] joins this process with the others, whether they are
 //! children or lines of a hosts file ([`listen`]). [`signals`] and [`stall`] end a process that is interrupted or hangs. [`telemetry`]
 //! tells others how the job fares.
 //!
 //! May import: files of this room, of `flags` and `outcome`, and the library.
 //!
-//! Start with `cluster::join`, which every command that can be shared calls.
+//! Start with `machines::join`, which every command that can be shared calls.
 
 pub(crate) mod attempt;
 pub(crate) mod child;
 pub(crate) mod children;
-pub(crate) mod cluster;
 mod listen;
+pub(crate) mod machines;
 #[cfg(feature = "serve")]
 mod metrics_server;
 pub(crate) mod signals;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use dupsieve::Kind;
 use dupsieve::step::{self, Step};
 
-use crate::flags::cluster::ClusterFlags;
+use crate::flags::machines::MachineFlags;
 use crate::outcome::exit;
 use crate::outcome::summary::SummaryLine;
 use crate::processes::attempt::Attempt;
@@ -23,7 +23,7 @@ use crate::processes::signals;
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Runs the job in `processes` children, and ends this process with their exit code.
-pub(crate) fn supervise(processes: usize, flags: &ClusterFlags) -> ! {
+pub(crate) fn supervise(processes: usize, flags: &MachineFlags) -> ! {
     step::begin(Step::Supervising);
     let (sender, events) = mpsc::channel();
     let interrupt = sender.clone();

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use differential_dataflow::input::Input;
 use timely::worker::Worker;
 
-use super::cluster::Cluster;
 use super::fatal::Fatal;
 use super::gather::{End, Gather, Gathered};
+use super::processes::Processes;
 use crate::clusters::Assignment;
 use crate::error::Result;
 
@@ -17,13 +17,13 @@ type Given = Mutex<Option<[Vec<Assignment>; 2]>>;
 
 /// What is only in `before`, with -1, and what is only in `after`, with +1; sorted.
 pub(super) fn changes(
-    cluster: &mut Cluster,
+    processes: &mut Processes,
     before: Vec<Assignment>,
     after: Vec<Assignment>,
 ) -> Result<Vec<(Assignment, isize)>> {
     let given: Arc<Given> = Arc::new(Mutex::new(Some([before, after])));
-    let fatal = cluster.fatal();
-    let mut changes = cluster.execute_gathered(move |worker| step(worker, &given, &fatal))?;
+    let fatal = processes.fatal();
+    let mut changes = processes.execute_gathered(move |worker| step(worker, &given, &fatal))?;
     changes.sort_unstable();
     Ok(changes)
 }

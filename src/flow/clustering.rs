@@ -1,4 +1,4 @@
-//! What a clustering leaves to the workers of a cluster.
+//! What a clustering leaves to the workers of a processes.
 //!
 //! Process 0 makes the clusters. Where the work can be shared, it tells the others what to do, and they wait for
 //! that until it has ended:
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::changes::changes;
-use super::cluster::Cluster;
+use super::processes::Processes;
 use super::role::Role;
 use super::unite::unite;
 use crate::clusters::{Assignment, Engine, Forest, Portions, open_links};
@@ -35,12 +35,12 @@ enum Task {
     End,
 }
 
-impl Cluster {
+impl Processes {
     /// Makes clusters: process 0 calls `lead` with all workers as its engine, and the others work for it until it
     /// has ended. If it fails, all fail alike.
     ///
     /// # Errors
-    /// As [`Cluster::agree`].
+    /// As [`Processes::agree`].
     pub fn clustering<S>(
         &mut self,
         lead: impl FnOnce(&mut dyn Engine) -> Result<S>,
@@ -61,10 +61,10 @@ impl Cluster {
 }
 
 /// The workers of one process share a forest. What is in the memory of process 0 alone, its own workers do.
-impl Engine for Cluster {
+impl Engine for Processes {
     fn unite(&mut self, forest: &Arc<Forest>, links: Arc<dyn Portions>) -> Result<()> {
         let Some(folder) = links.folder() else {
-            return unite(&mut Cluster::alone(self.topology().workers), forest, links);
+            return unite(&mut Processes::alone(self.topology().workers), forest, links);
         };
         let task = Task::Unite { folder: folder.to_path_buf(), pages: forest.pages() };
         self.agree(STEP, || Ok((task, Role::Leader(()))))?;
@@ -76,7 +76,7 @@ impl Engine for Cluster {
         before: Vec<Assignment>,
         after: Vec<Assignment>,
     ) -> Result<Vec<(Assignment, isize)>> {
-        changes(&mut Cluster::alone(self.topology().workers), before, after)
+        changes(&mut Processes::alone(self.topology().workers), before, after)
     }
 }
 
@@ -143,7 +143,7 @@ mod tests {
         ) {
             let forest = Arc::new(Forest::of(50));
             let portions = Edges(edges.chunks(portion).map(<[_]>::to_vec).collect());
-            Cluster::alone(workers).unite(&forest, Arc::new(portions)).unwrap();
+            Processes::alone(workers).unite(&forest, Arc::new(portions)).unwrap();
             let roots: Vec<u32> = (0..50).map(|page| forest.root(page)).collect();
             prop_assert_eq!(roots, propagated(50, edges));
         }
@@ -158,7 +158,7 @@ mod tests {
             let come = after.difference(&before).map(|&assigned| (assigned, 1));
             let expected: BTreeSet<(Assignment, isize)> = gone.chain(come).collect();
             let [before, after] = [before, after].map(|it| it.into_iter().collect::<Vec<_>>());
-            let found = Cluster::alone(workers).changes(before, after).unwrap();
+            let found = Processes::alone(workers).changes(before, after).unwrap();
             prop_assert_eq!(found, expected.into_iter().collect::<Vec<_>>());
         }
     }

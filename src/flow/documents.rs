@@ -11,7 +11,6 @@ use std::sync::atomic::AtomicU64;
 
 use timely::worker::Worker;
 
-use super::cluster::Cluster;
 use super::counting::{Counted, Counting};
 use super::dispatch::dispatch;
 use super::fatal::Fatal;
@@ -19,6 +18,7 @@ use super::fingerprinting::Fingerprinting;
 use super::gather::{End, Gather, Gathered};
 use super::host_counting::HostCounting;
 use super::portions::Portions;
+use super::processes::Processes;
 use super::read::Read;
 use super::reading::{Collected, Handler, Reading};
 use super::sketching::Sketching;
@@ -59,16 +59,16 @@ impl Documents {
     /// `holdings`, which were made by the same recipe, nothing is computed.
     ///
     /// # Errors
-    /// The first error of any worker, as `Cluster::execute`.
+    /// The first error of any worker, as `Processes::execute`.
     pub fn fingerprint(
         self,
-        cluster: &mut Cluster,
+        processes: &mut Processes,
         recipe: &Recipe,
         time: PageTime,
         holdings: Option<Arc<Holdings>>,
     ) -> Result<Harvest<FingerprintedDocument>> {
         let recipe = recipe.clone();
-        self.handle(cluster, move || {
+        self.handle(processes, move || {
             Ok(Fingerprinting::new(&recipe, time)?.knowing(holdings.as_ref().map(Seeker::new)))
         })
     }
@@ -76,60 +76,60 @@ impl Documents {
     /// Makes sketches by `scheme`. A page that takes longer than `time` is quarantined.
     ///
     /// # Errors
-    /// The first error of any worker, as `Cluster::execute`.
+    /// The first error of any worker, as `Processes::execute`.
     pub fn sketch(
         self,
-        cluster: &mut Cluster,
+        processes: &mut Processes,
         scheme: &Scheme,
         time: PageTime,
     ) -> Result<Harvest<SketchedDocument>> {
         let scheme = scheme.clone();
-        self.handle(cluster, move || Ok(Sketching::new(&scheme, time)))
+        self.handle(processes, move || Ok(Sketching::new(&scheme, time)))
     }
 
     /// Counts in how many documents each feature of `recipe` occurs; with `lines`, each line. A page that
     /// takes longer than `time` is quarantined.
     ///
     /// # Errors
-    /// The first error of any worker, as `Cluster::execute`.
+    /// The first error of any worker, as `Processes::execute`.
     pub fn count(
         self,
-        cluster: &mut Cluster,
+        processes: &mut Processes,
         recipe: &Recipe,
         lines: bool,
         time: PageTime,
     ) -> Result<Harvest<Counted>> {
         let recipe = recipe.clone();
-        self.handle(cluster, move || Counting::new(&recipe, lines, time))
+        self.handle(processes, move || Counting::new(&recipe, lines, time))
     }
 
     /// Gathers the lines of the documents for their hosts, as `recipe` normalises them.
     ///
     /// # Errors
-    /// The first error of any worker, as `Cluster::execute`.
+    /// The first error of any worker, as `Processes::execute`.
     pub fn count_by_host(
         self,
-        cluster: &mut Cluster,
+        processes: &mut Processes,
         recipe: &Recipe,
     ) -> Result<Harvest<HostRecord>> {
         let recipe = recipe.clone();
-        self.handle(cluster, move || HostCounting::new(&recipe))
+        self.handle(processes, move || HostCounting::new(&recipe))
     }
 
     /// Reads the documents, each worker with a handler of its own.
     fn handle<H: Handler>(
         self,
-        cluster: &mut Cluster,
+        processes: &mut Processes,
         handler: impl Fn() -> Result<H> + Send + Sync + 'static,
     ) -> Result<Harvest<H::Made>> {
-        let topology = *cluster.topology();
+        let topology = *processes.topology();
         let share = Share { index: topology.process as u32, of: topology.processes as u32 };
-        let fatal = cluster.fatal();
+        let fatal = processes.fatal();
         let Documents { inputs, options, folder, memory_bytes, progress } = self;
         let fields = options.fields.clone();
         let workers = topology.workers;
         let portions = Portions::read(inputs, share, options, workers, progress, fatal.clone());
-        cluster.execute_gathered(move |worker| {
+        processes.execute_gathered(move |worker| {
             let reading = Reading::new(portions.clone(), fields.clone(), handler()?);
             read(worker, reading, Collected::new(&folder, memory_bytes), &fatal)
         })

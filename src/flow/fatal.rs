@@ -5,7 +5,7 @@
 //! here, keeps its capability, and sends nothing more. Then:
 //!
 //! - In one process, every worker sees the error within [`GLANCE`], drops its dataflows and returns.
-//!   `Cluster::execute` returns the error.
+//!   `Processes::execute` returns the error.
 //! - In several processes, the others cannot be asked to return. The hook is called at once and ends the
 //!   process. The other processes lose a connection ([`lost_peer`]) and end too.
 

@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use timely::worker::Worker;
 
-use super::cluster::Cluster;
 use super::dispatch::dispatch;
 use super::fatal::Fatal;
 use super::gather::{End, Gather, Gathered};
 use super::probe::{Prober, Probing};
+use super::processes::Processes;
 use super::reduce::Reduce;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
@@ -32,19 +32,19 @@ pub(crate) struct Pairs {
     pub(crate) receipts: Vec<Receipt>,
 }
 
-/// Probes all chunks on all workers of the cluster. Process 0 sorts the pairs in `memory_bytes` and spills
+/// Probes all chunks on all workers of the processes. Process 0 sorts the pairs in `memory_bytes` and spills
 /// them into `folder`.
 ///
 /// # Errors
-/// The first error of any worker, as `Cluster::execute`.
+/// The first error of any worker, as `Processes::execute`.
 pub(crate) fn find_pairs<F: Fingerprint>(
-    cluster: &mut Cluster,
+    processes: &mut Processes,
     probing: &Arc<Probing<F>>,
     folder: PathBuf,
     memory_bytes: usize,
 ) -> Result<Pairs> {
-    let (probing, fatal) = (Arc::clone(probing), cluster.fatal());
-    cluster.execute_gathered(move |worker| {
+    let (probing, fatal) = (Arc::clone(probing), processes.fatal());
+    processes.execute_gathered(move |worker| {
         find(worker, &probing, Sorter::new(&folder, memory_bytes), &fatal)
     })
 }

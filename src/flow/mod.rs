@@ -1,6 +1,6 @@
 //! The pipeline lifted to streams: the only room that names the engine, timely and differential dataflow.
 //!
-//! A [`Cluster`] is one process of all those that run a job together. It runs the job step by step. A step
+//! A [`Processes`] is one process of all those that run a job together. It runs the job step by step. A step
 //! that computes is a dataflow, and all dataflows have one shape: units of work are dispatched to whichever
 //! worker is free, the results are reduced and gathered by the first worker of process 0, and a window
 //! bounds what is in flight.
@@ -8,20 +8,19 @@
 //! This room may import everything above it in `lib.rs`. Start reading at
 //! `find.rs`, the dataflow of a join, then `dispatch.rs`, `reduce.rs` and `gather.rs`, its operators.
 //! `probe.rs` is what a worker does with one chunk. `documents.rs` is the dataflow that reads documents.
-//! `cluster.rs` has the steps, and `fatal.rs` how a run ends early.
+//! `processes.rs` has the steps, and `fatal.rs` how a run ends early.
 //!
 //! ```
-//! use dupsieve::flow::Cluster;
+//! use dupsieve::flow::Processes;
 //!
-//! let mut cluster = Cluster::alone(2);
+//! let mut processes = Processes::alone(2);
 //! // Every process learns what process 0 decides. Here there is one process.
-//! let days = cluster.agree("choose the days", || Ok(vec![20, 21]))?;
+//! let days = processes.agree("choose the days", || Ok(vec![20, 21]))?;
 //! assert_eq!(days, [20, 21]);
 //! # Ok::<(), dupsieve::Error>(())
 //! ```
 
 mod changes;
-mod cluster;
 mod clustering;
 mod counting;
 mod dispatch;
@@ -36,6 +35,7 @@ mod overlapping;
 mod places;
 mod portions;
 mod probe;
+mod processes;
 mod read;
 mod reading;
 mod reduce;
@@ -46,11 +46,11 @@ mod stretches;
 mod sweep;
 mod unite;
 
-pub use cluster::Cluster;
 pub use counting::Counted;
 pub use documents::{Documents, Harvest};
 pub use fatal::{Fatal, lost_peer, start_was_given_up};
 pub use fingerprinting::Fingerprinting;
+pub use processes::Processes;
 pub use read::Read;
 pub use reading::Collected;
 pub use role::{Role, Start};

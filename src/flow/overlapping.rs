@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use timely::worker::Worker;
 
-use super::cluster::Cluster;
 use super::dispatch::{Claim, UnitRunner, Yield, dispatch};
 use super::fatal::Fatal;
 use super::findings::Findings;
 use super::gather::{Collect, End, Gather, Gathered};
+use super::processes::Processes;
 use super::stretches::Stretches;
 use crate::error::Result;
 use crate::ledger::{Ledger, Receipt};
@@ -34,19 +34,19 @@ pub(crate) struct Overlapping {
     pub(crate) workers: usize,
 }
 
-/// Probes all chunks on all workers of the cluster. Process 0 has `held` take what is found, and gets it back with one
+/// Probes all chunks on all workers of the processes. Process 0 has `held` take what is found, and gets it back with one
 /// receipt for each chunk.
 ///
 /// # Errors
-/// The first error of any worker, as `Cluster::execute`.
+/// The first error of any worker, as `Processes::execute`.
 pub(crate) fn find_overlaps(
-    cluster: &mut Cluster,
+    processes: &mut Processes,
     overlapping: &Arc<Overlapping>,
     held: Option<Held>,
 ) -> Result<(Option<Held>, Vec<Receipt>)> {
-    let (overlapping, fatal) = (Arc::clone(overlapping), cluster.fatal());
+    let (overlapping, fatal) = (Arc::clone(overlapping), processes.fatal());
     let held = Mutex::new(held);
-    cluster.execute_gathered(move |worker| {
+    processes.execute_gathered(move |worker| {
         // All is gathered by the first worker of process 0.
         let held = (worker.index() == 0)
             .then(|| held.lock().unwrap_or_else(PoisonError::into_inner).take())

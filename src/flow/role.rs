@@ -4,16 +4,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A value that process 0 has and the others do not: the lock on the output, or the result.
 ///
-/// It may be a part of a decision, see [`Cluster::agree`](crate::flow::Cluster::agree). It is not sent: the
+/// It may be a part of a decision, see [`Processes::agree`](crate::flow::Processes::agree). It is not sent: the
 /// other processes receive [`Role::Follower`] in its place.
 ///
 /// ```
-/// use dupsieve::flow::{Cluster, Role};
+/// use dupsieve::flow::{Processes, Role};
 ///
-/// let mut cluster = Cluster::alone(1);
-/// let (day, lock) = cluster.agree("begin", || Ok((21, Role::Leader("the lock"))))?;
+/// let mut processes = Processes::alone(1);
+/// let (day, lock) = processes.agree("begin", || Ok((21, Role::Leader("the lock"))))?;
 /// assert_eq!((day, lock), (21, Role::Leader("the lock")));
-/// let written = cluster.conclude("write", lock, |lock| Ok(format!("written under {lock}")))?;
+/// let written = processes.conclude("write", lock, |lock| Ok(format!("written under {lock}")))?;
 /// assert_eq!(written.leader().as_deref(), Some("written under the lock"));
 /// # Ok::<(), dupsieve::Error>(())
 /// ```

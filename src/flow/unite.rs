@@ -15,10 +15,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use timely::dataflow::operators::Concat;
 use timely::worker::Worker;
 
-use super::cluster::Cluster;
 use super::dispatch::{Claim, UnitRunner, Yield, dispatch};
 use super::fatal::Fatal;
 use super::gather::{Collect, End, Gather, Gathered};
+use super::processes::Processes;
 use crate::clusters::{Forest, Portions};
 use crate::error::{Error, Kind, Result};
 
@@ -49,12 +49,12 @@ enum Unit {
 /// Joins the pages of all links in the `forest` of process 0. Every process calls this with the same links and
 /// a forest of its own.
 pub(super) fn unite(
-    cluster: &mut Cluster,
+    processes: &mut Processes,
     forest: &Arc<Forest>,
     links: Arc<dyn Portions>,
 ) -> Result<()> {
     let portions = links.portions();
-    let topology = *cluster.topology();
+    let topology = *processes.topology();
     let uniting = Arc::new(Uniting {
         forest: Arc::clone(forest),
         links,
@@ -64,9 +64,9 @@ pub(super) fn unite(
         joined: AtomicU64::new(0),
         ranges: AtomicU64::new(0),
     });
-    let fatal = cluster.fatal();
-    let united = cluster.execute_gathered(move |worker| step(worker, &uniting, &fatal))?;
-    if united == portions || !cluster.is_leader() {
+    let fatal = processes.fatal();
+    let united = processes.execute_gathered(move |worker| step(worker, &uniting, &fatal))?;
+    if united == portions || !processes.is_leader() {
         return Ok(());
     }
     let error = Error::new(Kind::Internal, "a portion of the links was left out");

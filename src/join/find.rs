@@ -8,7 +8,7 @@ use super::request::Join;
 use super::site::Site;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
-use crate::flow::{Cluster, Pairs, Probing, Role, Stretches, find_pairs};
+use crate::flow::{Pairs, Probing, Processes, Role, Stretches, find_pairs};
 use crate::ledger::{self, Ledger, LedgerKey, Receipt};
 use crate::matches::{self, Detail, Pair, Sieve};
 use crate::output::{self, Staging};
@@ -53,7 +53,7 @@ impl Join {
     /// Finds all pairs. Every process does its share.
     pub(super) fn find<F: Fingerprint>(
         &self,
-        cluster: &mut Cluster,
+        processes: &mut Processes,
         site: &Site<'_>,
     ) -> Result<Found> {
         step::begin(Step::Joining);
@@ -61,7 +61,7 @@ impl Join {
         let groups: Arc<[F]> = matches::distinct_fingerprints(&self.batch)?.into();
         let store = self.store.as_ref().map_or(Ok(Vec::new()), Version::dated)?;
         let segments: Vec<Segment> = store.iter().map(|it| it.segment().clone()).collect();
-        let topology = *cluster.topology();
+        let topology = *processes.topology();
         let problem = Problem {
             distribution: Distribution::of(&groups, &samples(&segments)),
             ..self.problem(groups.len() as u64, topology.workers as u64)
@@ -70,7 +70,7 @@ impl Join {
         let probing = Arc::new(self.arrange(groups, (store, &segments), &plan, topology, site)?);
         let tables = began.elapsed();
         let Pairs { pairs, receipts } = self
-            .probe(cluster, site, &probing)
+            .probe(processes, site, &probing)
             .map_err(|error| make_room(site.output, &probing.ledger, error))?;
         let probe = began.elapsed() - tables;
         let chunks = probing.chunks.len() as u64;
@@ -144,13 +144,18 @@ impl Join {
     /// Runs the dataflow.
     fn probe<F: Fingerprint>(
         &self,
-        cluster: &mut Cluster,
+        processes: &mut Processes,
         site: &Site<'_>,
         probing: &Arc<Probing<F>>,
     ) -> Result<Pairs> {
-        let total = self.store_rows() / cluster.topology().processes as u64;
+        let total = self.store_rows() / processes.topology().processes as u64;
         let _watched = (site.watch)(total, Arc::clone(&probing.probed));
-        find_pairs(cluster, probing, spill_folder(site.output, &site.staging), self.budget.pairs())
+        find_pairs(
+            processes,
+            probing,
+            spill_folder(site.output, &site.staging),
+            self.budget.pairs(),
+        )
     }
 
     /// The most pairs of fingerprints that may be found. If all are written and nothing else has to be

@@ -17,7 +17,7 @@
 //! Three fingerprints, of which two differ in one bit:
 //!
 //! ```
-//! use dupsieve::flow::Cluster;
+//! use dupsieve::flow::Processes;
 //! use dupsieve::join::Join;
 //! use dupsieve::store::{RecordCounts, Row, SegmentOptions, SegmentWriter};
 //!
@@ -28,7 +28,7 @@
 //! }
 //! let batch = writer.finish(RecordCounts { read: 3, fingerprinted: 3, ..RecordCounts::default() }, "")?;
 //!
-//! let joined = Join::new(batch, None)?.run(&mut Cluster::alone(1), &folder.path().join("out"))?;
+//! let joined = Join::new(batch, None)?.run(&mut Processes::alone(1), &folder.path().join("out"))?;
 //! let joined = joined.leader().expect("this is the only process");
 //! assert_eq!((joined.outcome.kept, joined.outcome.dropped, joined.proof.pairs), (2, 1, 1));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -14,7 +14,7 @@ use super::request::JoinInputs;
 use super::site::Watch;
 use crate::budget::Budget;
 use crate::error::{Error, Kind, Result};
-use crate::flow::{Cluster, Overlapping, Role, Stretches, find_overlaps};
+use crate::flow::{Overlapping, Processes, Role, Stretches, find_overlaps};
 use crate::ledger::Receipt;
 use crate::lsh::{Deduplicate, Deduplicated, Grouped, Held, Hot, InBatch, kept_documents};
 use crate::matches::Detail;
@@ -77,7 +77,7 @@ impl Overlap {
     /// those of `finish`.
     pub fn run_at<S>(
         &self,
-        cluster: &mut Cluster,
+        processes: &mut Processes,
         site: OverlapSite<'_>,
         finish: impl FnOnce(Overlapped, Staging) -> Result<S>,
     ) -> Result<Role<S>> {
@@ -85,22 +85,22 @@ impl Overlap {
         let folder = spill_folder(site.output, &site.staging);
         let grouped = self.group(&folder)?;
         let step = format!("buckets of {}", site.output.display());
-        let (hottest, most, in_batch) = cluster.agree(&step, || {
+        let (hottest, most, in_batch) = processes.agree(&step, || {
             let in_batch = self.deduplicate.buckets(&grouped, &folder)?;
             let most = self.deduplicate.most_groups(&grouped);
             Ok((in_batch.hottest().to_vec(), most, Role::Leader(in_batch)))
         })?;
         let probing =
-            Arc::new(self.arrange(&grouped, (hottest, most), *cluster.topology(), &site)?);
+            Arc::new(self.arrange(&grouped, (hottest, most), *processes.topology(), &site)?);
         let held = in_batch.as_ref().leader();
         let held = held.map(|in_batch| self.deduplicate.held(&grouped, in_batch, &folder));
         let (held, receipts) = self
-            .probe(cluster, &site, &probing, held)
+            .probe(processes, &site, &probing, held)
             .map_err(|error| make_room(site.output, &probing.ledger, error))?;
         let found = Found { grouped, in_batch, held, receipts };
         let OverlapSite { output, staging, .. } = site;
         let step = format!("finalize {}", output.display());
-        let done = cluster.conclude(&step, staging, |staging| {
+        let done = processes.conclude(&step, staging, |staging| {
             staging.check()?;
             step::begin(Step::Writing);
             finish(self.finalize(found, &probing, output, &staging)?, staging)
@@ -165,7 +165,7 @@ impl Overlap {
     /// Runs the dataflow, unless there is no store.
     fn probe(
         &self,
-        cluster: &mut Cluster,
+        processes: &mut Processes,
         site: &OverlapSite<'_>,
         probing: &Arc<Overlapping>,
         held: Option<Held>,
@@ -173,9 +173,9 @@ impl Overlap {
         if probing.probe.chunks() == 0 {
             return Ok((held, Vec::new()));
         }
-        let total = probing.probe.rows() / cluster.topology().processes as u64;
+        let total = probing.probe.rows() / processes.topology().processes as u64;
         let _watched = (site.watch)(total, Arc::clone(&probing.probed));
-        find_overlaps(cluster, probing, held)
+        find_overlaps(processes, probing, held)
     }
 
     /// Proves that everything was found, and writes the verdicts.

@@ -10,7 +10,7 @@ use super::request::Join;
 use super::site::{Site, unwatched};
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
-use crate::flow::{Cluster, Role};
+use crate::flow::{Processes, Role};
 use crate::matches::{Finalize, Outcome};
 use crate::output::{Lock, Staging};
 use crate::step::{self, Step};
@@ -28,7 +28,7 @@ pub struct Joined {
 
 impl Join {
     /// Does the join and makes the folder `output`, which must not exist yet: matches.tsv, verdicts.tsv,
-    /// keep.txt and drop.txt. All processes of the cluster call this; process 0 writes the folder and gets
+    /// keep.txt and drop.txt. All processes of the job call this; process 0 writes the folder and gets
     /// the result.
     ///
     /// A run that is killed leaves no output. The next run of the same join takes over its finished chunks.
@@ -37,7 +37,7 @@ impl Join {
     /// As [`Join::check`]; [`Kind::Exists`] if the output exists; [`Kind::Temporary`] if another run makes
     /// it; [`Kind::BadData`] if there are too many matches or an input is damaged; [`Kind::Io`] if the disk
     /// is full.
-    pub fn run(&self, cluster: &mut Cluster, output: &Path) -> Result<Role<Joined>> {
+    pub fn run(&self, processes: &mut Processes, output: &Path) -> Result<Role<Joined>> {
         let begin = || {
             self.check()?;
             let lock = Lock::beside(output)?;
@@ -51,11 +51,11 @@ impl Join {
             Ok((self.inputs(), fence, build()?, itself_bytes, Role::Leader(staging)))
         };
         let step = format!("join {}", output.display());
-        let (inputs, fence, build, itself_bytes, staging) = cluster.agree(&step, begin)?;
-        let _lock = (!cluster.is_leader()).then(|| Lock::shared(fence));
+        let (inputs, fence, build, itself_bytes, staging) = processes.agree(&step, begin)?;
+        let _lock = (!processes.is_leader()).then(|| Lock::shared(fence));
         self.check_inputs(&inputs)?;
         let site = Site { output, build, itself_bytes, staging, watch: &unwatched };
-        self.run_at(cluster, site, |joined, staging| staging.commit().map(|()| joined))
+        self.run_at(processes, site, |joined, staging| staging.commit().map(|()| joined))
     }
 
     /// Does the join at a `site` that is prepared. In process 0, `finish` gets the result and the output; it
@@ -65,19 +65,19 @@ impl Join {
     /// As [`Join::run`], and those of `finish`.
     pub fn run_at<S>(
         &self,
-        cluster: &mut Cluster,
+        processes: &mut Processes,
         site: Site<'_>,
         finish: impl FnOnce(Joined, Staging) -> Result<S>,
     ) -> Result<Role<S>> {
         let found = match self.batch.width() {
-            Width::W64 => self.find::<u64>(cluster, &site),
-            Width::W128 => self.find::<u128>(cluster, &site),
+            Width::W64 => self.find::<u64>(processes, &site),
+            Width::W128 => self.find::<u128>(processes, &site),
         }?;
         let ledger = found.ledger.clone();
-        let workers = cluster.topology().workers;
+        let workers = processes.topology().workers;
         let Site { output, staging, .. } = site;
         let step = format!("finalize {}", output.display());
-        let done = cluster.conclude(&step, staging, |staging| {
+        let done = processes.conclude(&step, staging, |staging| {
             staging.check()?;
             finish(self.finalize(found, output, &staging, workers)?, staging)
         })?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{Join, Preset};
 use crate::error::Kind;
 use crate::fingerprint::Fingerprint;
-use crate::flow::Cluster;
+use crate::flow::Processes;
 use crate::store::{IdKind, KeyRange, NewDay, Segment, SegmentOptions, Store, Version};
 use crate::synthetic::{Planted, SegmentSpec, generate, plant};
 
@@ -55,7 +55,7 @@ fn joins_are_exact<F: Fingerprint>() {
     let outputs: Vec<PathBuf> = [1, 3]
         .map(|workers| {
             let output = folder.path().join(format!("out-{workers}"));
-            let joined = join.run(&mut Cluster::alone(workers), &output).unwrap();
+            let joined = join.run(&mut Processes::alone(workers), &output).unwrap();
             let joined = joined.leader().unwrap();
             assert!(joined.proof.is_complete());
             assert_eq!((joined.proof.pairs, joined.proof.store_fingerprints), (expected, 3000));
@@ -83,7 +83,7 @@ fn joins_of_128_bits_are_exact() {
 fn an_output_that_exists_is_not_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let join = Join::new(write::<u64>(&folder.path().join("a.seg"), 1, 10, &[]), None).unwrap();
-    let error = join.run(&mut Cluster::alone(1), folder.path()).unwrap_err();
+    let error = join.run(&mut Processes::alone(1), folder.path()).unwrap_err();
     assert_eq!(error.kind(), Kind::Exists);
     assert!(folder.path().join("a.seg").exists());
 }

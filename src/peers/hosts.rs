@@ -1,4 +1,4 @@
-//! The hosts file of a cluster: line I is the `host:port` of process I. Blank lines are skipped, and so is
+//! The hosts file: line I is the `host:port` of process I. Blank lines are skipped, and so is
 //! everything after a `#`.
 //!
 //! ```
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn line_i_is_process_i_whatever_stands_between() {
-        let text = "# the cluster\n\nalpha:2101 # the leader\n  10.0.0.2:2101\r\n\n[::1]:7\n";
+        let text = "# the machines\n\nalpha:2101 # the leader\n  10.0.0.2:2101\r\n\n[::1]:7\n";
         let hosts = parse(text, Path::new("hosts.txt")).unwrap();
         assert_eq!(hosts, ["alpha:2101", "10.0.0.2:2101", "[::1]:7"]);
     }

@@ -1,4 +1,4 @@
-//! One connection between every two processes of a cluster, made anew for each step of a run. Process I
+//! One connection between every two processes of a job, made anew for each step of a run. Process I
 //! calls all processes with lower numbers.
 //!
 //! A peer that answers may come as late as its work requires. A peer that never answered, or that refuses, is

@@ -1,4 +1,4 @@
-//! The secret that the processes of a cluster know and nobody else does.
+//! The secret that the processes of a job know and nobody else does.
 
 use std::fmt;
 use std::fs::File;
@@ -21,7 +21,7 @@ const GROUP_READS: u32 = 0o040;
 /// The bits of the mode that are refused: the group can write the file, or others can do anything with it.
 const NOBODY: u32 = 0o027;
 
-/// The key that protects all connections of a cluster. It is never shown.
+/// The key that protects all connections of a job. It is never shown.
 ///
 /// ```
 /// use dupsieve::peers::Secret;

@@ -223,7 +223,7 @@ fn a_wrong_configuration_is_78_with_its_line() {
         ("[fingerprint]\nmax_bad = \"many\"\n", 2, "many"),
         ("[dedup]\n\n\nkeep = \"newest\"\n", 4, "newest"),
         ("[dedup]\ndistance = \"three\"\n", 2, "three"),
-        ("[cluster]\nworkers = -1\n", 2, "-1"),
+        ("[machines]\nworkers = -1\n", 2, "-1"),
         ("[clutser]\nworkers = 1\n", 1, "clutser"),
         ("dates = [\"2026-02-30\"]\n", 1, "2026-02-30"),
         ("add = \"some\"\n", 1, "some"),

@@ -283,7 +283,7 @@ fn more_threads_than_the_machine_can_use_are_refused() {
         let said = fault(&bench, 2, &format!("{job} {flags}"));
         assert!(said.contains("threads"), "{said}");
     }
-    bench.write("many.toml", "[cluster]\nworkers = 10000\n");
+    bench.write("many.toml", "[machines]\nworkers = 10000\n");
     assert!(fault(&bench, 2, &format!("{job} --config many.toml")).contains("threads"));
     assert!(!bench.path("out").exists());
 }

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
 
-use dupsieve::flow::{Cluster, Fatal};
+use dupsieve::flow::{Fatal, Processes};
 use dupsieve::peers::{JobIdentity, Patience, Peers, Secret, Topology};
 use sha2::{Digest, Sha256};
 use snow::{Builder, StatelessTransportState};
@@ -55,8 +55,8 @@ fn wait(listener: TcpListener, address: SocketAddr) {
         patience: Patience { arrival: long, silence: long },
     };
     let job = JobIdentity::new("fuzz", "");
-    let cluster = Cluster::join(topology, listener, peers, job, Fatal::default());
-    let came = cluster.and_then(|mut cluster| cluster.agree("a step", || Ok(())));
+    let cluster = Processes::join(topology, listener, peers, job, Fatal::default());
+    let came = cluster.and_then(|mut processes| processes.agree("a step", || Ok(())));
     assert!(came.is_err(), "a stranger was taken for the other process");
 }
 

@@ -23,7 +23,7 @@ use dupsieve::evaluate::{Labels, Pairs, Similarity};
 use dupsieve::features::counts::Counts;
 use dupsieve::features::lists::{StopWords, UserDictionary};
 use dupsieve::fingerprint::{Check, Fingerprint, Recipe, Stamp, Width, hex, of_hex};
-use dupsieve::flow::Cluster;
+use dupsieve::flow::Processes;
 use dupsieve::foreign;
 use dupsieve::index::{self, Asker, Lookup, LookupOptions, Question};
 use dupsieve::journal::{Journal, JournalOptions};
@@ -356,7 +356,7 @@ fn add_to(folder: &str, report: &[u8]) {
     };
     let lock = Lock::beside(&output).expect("nobody else has it");
     let staging = Staging::beside(&output, lock).expect("a folder can be made");
-    let _ = clustering.write(&mut Cluster::alone(1), &staging);
+    let _ = clustering.write(&mut Processes::alone(1), &staging);
 }
 
 /// The ledger of a join.

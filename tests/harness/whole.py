@@ -27,7 +27,7 @@ confirm = "simhash:12"
 method = "components"
 [dedup]
 matches = "all"
-[cluster]
+[machines]
 workers = 2
 """
 STORE = "whole/store"

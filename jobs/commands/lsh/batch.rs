@@ -6,7 +6,7 @@ use std::any::Any;
 use std::path::{Path, PathBuf};
 
 use dupsieve::budget::Budget;
-use dupsieve::flow::{Cluster, Role, Start};
+use dupsieve::flow::{Processes, Role, Start};
 use dupsieve::join::{self, Join, JoinInputs, Overlap, OverlapSite, Overlapped};
 use dupsieve::lsh::{Confirmation, Deduplicate, Deduplicated, kept_bands, kept_comparison};
 use dupsieve::matches::{Detail, KeepOrder, Similarity};
@@ -56,11 +56,15 @@ struct Task {
     build: Digest,
 }
 
-/// Compares the batch. Every process of the cluster calls this, and process 0 writes the output.
-pub(crate) fn make(cluster: &mut Cluster, asked: &Asked, global: &GlobalFlags) -> Result<Summary> {
+/// Compares the batch. Every process of the job calls this, and process 0 writes the output.
+pub(crate) fn make(
+    processes: &mut Processes,
+    asked: &Asked,
+    global: &GlobalFlags,
+) -> Result<Summary> {
     let output = asked.output.display();
-    let topology = *cluster.topology();
-    let start = cluster.agree(&format!("lsh {output}"), || {
+    let topology = *processes.topology();
+    let start = processes.agree(&format!("lsh {output}"), || {
         Job::open(asked, asked.store.find()?, topology, global.budget())?.start(global)
     })?;
     let (task, held) = match start {
@@ -77,7 +81,7 @@ pub(crate) fn make(cluster: &mut Cluster, asked: &Asked, global: &GlobalFlags) -
             (job, Role::Follower, Some(lock))
         }
     };
-    job.make(cluster, staging, task.build, global)
+    job.make(processes, staging, task.build, global)
 }
 
 /// Whether the output that is asked for exists, whole.
@@ -213,7 +217,7 @@ impl Job {
 
     fn make(
         &self,
-        cluster: &mut Cluster,
+        processes: &mut Processes,
         staging: Role<Staging>,
         build: Digest,
         global: &GlobalFlags,
@@ -222,7 +226,7 @@ impl Job {
             Box::new(Progress::show("probing", Unit::Fingerprints, total, probed, global.quiet))
         };
         let site = OverlapSite { output: &self.output, build, staging, watch: &watch };
-        let summary = self.overlap.run_at(cluster, site, |overlapped, staging| {
+        let summary = self.overlap.run_at(processes, site, |overlapped, staging| {
             let mut report = self.report(overlapped, staging.folder())?;
             let place = self.destination.of(&self.output);
             report.write(&staging, &place)?;

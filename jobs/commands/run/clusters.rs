@@ -13,7 +13,7 @@
 //! they are the same.
 
 use dupsieve::clusters::{Engine, Method};
-use dupsieve::flow::Cluster;
+use dupsieve::flow::Processes;
 use dupsieve::peers::Topology;
 use dupsieve::report::{ClusterReport, Made, Report};
 use dupsieve::store::{Day, Entry, Store, Version};
@@ -27,19 +27,19 @@ use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{Clustered, ClustersSettings};
 use crate::outcome::summary::Summary;
 
-/// Makes the clusters of `day`, if the file asks for clusters. Every process of the cluster calls this; process 0
+/// Makes the clusters of `day`, if the file asks for clusters. Every process of the job calls this; process 0
 /// finds the chain by `find`.
 pub(super) fn make<'a>(
     plan: &DayPlan<'_>,
-    cluster: &mut Cluster,
+    processes: &mut Processes,
     day: Day,
     global: &GlobalFlags,
     find: impl FnOnce() -> Result<Chain<'a>>,
 ) -> Result<Summary> {
     let unchanged = Summary::new().already_done();
     let Some(settings) = plan.config.clusters else { return Ok(unchanged) };
-    let topology = *cluster.topology();
-    let made = cluster.clustering(|engine| {
+    let topology = *processes.topology();
+    let made = processes.clustering(|engine| {
         let made = find()?.make(settings, engine, topology, global)?;
         log_day(day, &made);
         Ok(made)

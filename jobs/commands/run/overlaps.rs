@@ -3,7 +3,7 @@
 //! What enters the store is decided by `dedup` alone.
 
 use dupsieve::Result;
-use dupsieve::flow::Cluster;
+use dupsieve::flow::Processes;
 
 use super::days::DayPlan;
 use crate::commands::dedup;
@@ -13,18 +13,18 @@ use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 
 /// Finds the pages that overlap, if the file asks for them: with the same batch and the same version of the store as
-/// `joined`, beside its output. Every process of the cluster calls this.
+/// `joined`, beside its output. Every process of the job calls this.
 pub(super) fn make(
     plan: &DayPlan<'_>,
-    cluster: &mut Cluster,
+    processes: &mut Processes,
     joined: &dedup::Request,
     global: &GlobalFlags,
 ) -> Result<Summary> {
     let unchanged = Summary::new().already_done();
     let Some(asked) = asked(plan, joined) else { return Ok(unchanged) };
-    let is_leader = cluster.is_leader();
+    let is_leader = processes.is_leader();
     let made = failure::reported_beside(&asked.output, is_leader && !global.dry_run, || {
-        make_batch(cluster, &asked, global)
+        make_batch(processes, &asked, global)
     })?;
     let [dropped, matches] = ["dropped", "matches"].map(|name| made.counted(name));
     let done = unchanged.count("lsh_dropped", dropped).count("lsh_matches", matches);

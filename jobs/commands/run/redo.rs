@@ -12,7 +12,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use dupsieve::error::At;
-use dupsieve::flow::Cluster;
+use dupsieve::flow::Processes;
 use dupsieve::output::{self, Lock, NewFile, QUARANTINE, REPEATED};
 use dupsieve::report::{self, Made, Report};
 use dupsieve::step::{self, Step};
@@ -64,15 +64,15 @@ struct RedoPlan {
     is_done: bool,
 }
 
-/// Makes `day` again. Every process of the cluster calls this; only process 0 changes the store.
+/// Makes `day` again. Every process of the job calls this; only process 0 changes the store.
 pub(crate) fn redo(
     plan: &DayPlan<'_>,
-    cluster: &mut Cluster,
+    processes: &mut Processes,
     day: Day,
     global: &GlobalFlags,
 ) -> Result<Summary> {
     let mut draft = None;
-    let redo_plan = cluster.agree(&format!("redo {day}"), || {
+    let redo_plan = processes.agree(&format!("redo {day}"), || {
         let redo_plan = RedoPlan::of(plan, day, global)?;
         if !redo_plan.is_done && !global.dry_run {
             draft = Some(Store::open(&plan.store)?.draft(redo_plan.newest, redo_plan.base)?);
@@ -91,9 +91,9 @@ pub(crate) fn redo(
     }
     let mut total = summary;
     for at in 0..redo_plan.days.len() {
-        total = total.plus(make(plan, cluster, at, &redo_plan, &mut draft, global)?);
+        total = total.plus(make(plan, processes, at, &redo_plan, &mut draft, global)?);
     }
-    cluster.agree("commit the days", || {
+    processes.agree("commit the days", || {
         // The new outputs must survive a power cut before the store relies on them.
         redo_plan.days.iter().try_for_each(|&day| output::sync_folder(&plan.output(day)?))?;
         draft.map_or(Ok(()), Draft::commit)?;
@@ -287,7 +287,7 @@ fn is_up_to_date(plan: &DayPlan<'_>, store: &Store, day: Day) -> Result<bool> {
 /// Makes one of the days, that at `at`, in [`STAGED`] and adds it to the draft.
 fn make(
     plan: &DayPlan<'_>,
-    cluster: &mut Cluster,
+    processes: &mut Processes,
     at: usize,
     redo_plan: &RedoPlan,
     draft: &mut Option<Draft>,
@@ -303,7 +303,7 @@ fn make(
         let output = staged.join("batch.seg");
         let asked = plan.to_fingerprint(day)?;
         let request = fingerprint::Request { output, destination: destination.clone(), ..asked };
-        let read = fingerprint(cluster, &request, global)?;
+        let read = fingerprint(processes, &request, global)?;
         (request.output, read)
     } else {
         (asked.batch.clone(), Summary::new())
@@ -317,10 +317,10 @@ fn make(
         unchanged: read.find("unchanged"),
         ..asked
     };
-    let found = dedup(cluster, &joined, global)?;
-    let overlapped = overlaps::make(plan, cluster, &joined, global)?;
+    let found = dedup(processes, &joined, global)?;
+    let overlapped = overlaps::make(plan, processes, &joined, global)?;
     step::begin(Step::Storing);
-    cluster.agree(&format!("draft {day}"), || {
+    processes.agree(&format!("draft {day}"), || {
         let only = plan.only(&joined.output);
         let Some(draft) = draft.as_mut() else { return Ok(()) };
         let replaced = plan.replaced(&joined.output)?;
@@ -330,7 +330,7 @@ fn make(
         stage_leaving(&staged, &plan.unasked(day)?)?;
         redo_plan.firsts[at].map_or(Ok(()), |first| draft.expire(first))
     })?;
-    let clustered = clusters::make(plan, cluster, day, global, || {
+    let clustered = clusters::make(plan, processes, day, global, || {
         let base = Store::open(&plan.store)?.at(Some(redo_plan.base))?;
         Ok(Chain::redone(plan, &base, &redo_plan.days[..=at]))
     })?;

@@ -5,7 +5,7 @@ use std::env;
 use std::path::PathBuf;
 
 use dupsieve::fingerprint::PageTime;
-use dupsieve::flow::Cluster;
+use dupsieve::flow::Processes;
 use dupsieve::lsh::{
     ByBuckets, Comparison, Confirmation, SketchedDocument, kept_bands, kept_comparison,
     kept_documents,
@@ -123,9 +123,9 @@ fn read_again(output: &JoinOutput<'_>, global: &GlobalFlags) -> Result<Option<In
     // Spilled runs go beside this path, which nothing is written to.
     let beside = env::temp_dir().join("documents");
     let pages = Pages::find(&paths, &beside, &settings, scheme.width, 1)?;
-    let mut cluster = Cluster::alone(output.workers);
-    let found = pages.read(&mut cluster, global, "sketching", |documents, cluster| {
-        documents.sketch(cluster, &scheme, PageTime::default())
+    let mut processes = Processes::alone(output.workers);
+    let found = pages.read(&mut processes, global, "sketching", |documents, processes| {
+        documents.sketch(processes, &scheme, PageTime::default())
     })?;
     let count = pages.size().0;
     let comparison = scheme.comparison();

@@ -17,11 +17,11 @@ use super::settings::{ByteSize, allowed, typed};
 
 /// The flags that say in how many processes a job runs.
 #[derive(Args, Clone, Debug, Default)]
-pub(crate) struct ClusterFlags {
+pub(crate) struct MachineFlags {
     /// Start this many processes on this machine and watch them [env: DUPSIEVE_PROCESSES]
     #[arg(long, value_name = "N")]
     pub(crate) processes: Option<usize>,
-    /// The processes of the cluster, one host:port a line; this one is a line of the file
+    /// The processes of the job, one host:port a line; this one is a line of the file
     /// [env: DUPSIEVE_HOSTS]
     #[arg(long, value_name = "FILE")]
     pub(crate) hosts: Option<PathBuf>,
@@ -50,7 +50,7 @@ pub(crate) struct ClusterFlags {
     pub(crate) child: Option<usize>,
 }
 
-impl ClusterFlags {
+impl MachineFlags {
     /// How many processes to start and watch; none if the job runs in this process.
     pub(crate) fn to_supervise(&self) -> Option<usize> {
         self.processes.filter(|&processes| processes > 1 && self.child.is_none())
@@ -81,7 +81,7 @@ impl ClusterFlags {
 
     /// Takes from `settings` the values of flags that were not given. --processes or --hosts hides
     /// both settings of those names, so that `--processes 2` does not contradict hosts in the file.
-    pub(super) fn fill(&mut self, settings: ClusterSettings) {
+    pub(super) fn fill(&mut self, settings: MachineSettings) {
         self.wait_for_peers = self.wait_for_peers.or(settings.wait_for_peers);
         self.peer_timeout = self.peer_timeout.or(settings.peer_timeout);
         self.restarts = self.restarts.or(settings.restarts);
@@ -154,10 +154,10 @@ impl FromStr for Listen {
     }
 }
 
-/// The section `[cluster]` of a configuration file: the same flags, and what each process may use.
+/// The section `[machines]` of a configuration file: the same flags, and what each process may use.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct ClusterSettings {
+pub(crate) struct MachineSettings {
     pub(super) workers: Option<usize>,
     processes: Option<usize>,
     hosts: Option<PathBuf>,
@@ -181,17 +181,17 @@ pub(crate) struct ClusterSettings {
     pub(super) memory: Option<ByteSize>,
 }
 
-impl ClusterSettings {
+impl MachineSettings {
     /// The settings that environment variables give. They are a layer of their own between flags and
     /// file, so that they never contradict a flag, nor a command that runs in one process.
-    pub(crate) fn from_environment() -> Result<ClusterSettings> {
-        Ok(ClusterSettings {
+    pub(crate) fn from_environment() -> Result<MachineSettings> {
+        Ok(MachineSettings {
             processes: variable("DUPSIEVE_PROCESSES")?,
             hosts: variable("DUPSIEVE_HOSTS")?,
             process: variable("DUPSIEVE_PROCESS")?,
             secret_file: variable("DUPSIEVE_SECRET_FILE")?,
             listen: variable("DUPSIEVE_LISTEN")?,
-            ..ClusterSettings::default()
+            ..MachineSettings::default()
         })
     }
 }
@@ -212,8 +212,8 @@ mod tests {
 
     #[test]
     fn a_file_can_set_every_flag() {
-        let listed = toml::from_str::<ClusterSettings>("no_such_flag = 1").unwrap_err().to_string();
-        for flag in ClusterFlags::augment_args(clap::Command::new("flags")).get_arguments() {
+        let listed = toml::from_str::<MachineSettings>("no_such_flag = 1").unwrap_err().to_string();
+        for flag in MachineFlags::augment_args(clap::Command::new("flags")).get_arguments() {
             let name = flag.get_id().as_str();
             assert!(listed.contains(&format!("`{name}`")), "{name}");
         }

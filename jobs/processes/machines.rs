@@ -1,8 +1,8 @@
-//! How this process joins the cluster that the flags ask for: alone, as one of several on this
+//! How this process joins the others that the flags ask for: alone, as one of several on this
 //! machine, or as one of the processes of a hosts file.
 
 use dupsieve::Result;
-use dupsieve::flow::{Cluster, Fatal};
+use dupsieve::flow::{Fatal, Processes};
 use dupsieve::peers::{JobIdentity, Peers, Secret, Topology, hosts};
 
 use super::child::{self, Introduction};
@@ -11,9 +11,9 @@ use crate::flags::global::GlobalFlags;
 use crate::outcome::exit;
 use crate::outcome::identity;
 
-/// Joins the cluster that the flags ask for. `parameters` must be equal in every process of the job.
-pub(crate) fn join(global: &GlobalFlags, parameters: &str) -> Result<Cluster> {
-    let flags = &global.cluster;
+/// Joins the other processes that the flags ask for. `parameters` must be equal in every process of the job.
+pub(crate) fn join(global: &GlobalFlags, parameters: &str) -> Result<Processes> {
+    let flags = &global.machines;
     let patience = flags.patience();
     let (process, listener, hosts, secret, local) = match (flags.child, &flags.hosts) {
         (Some(process), _) => {
@@ -28,10 +28,10 @@ pub(crate) fn join(global: &GlobalFlags, parameters: &str) -> Result<Cluster> {
             let listener = listen(flags, file, &hosts, process)?;
             (process, listener, hosts, secret.unwrap_or_else(|| Secret::new(b"")), 1)
         }
-        (None, None) => return Ok(Cluster::alone(global.workers(1))),
+        (None, None) => return Ok(Processes::alone(global.workers(1))),
     };
     let topology = Topology { workers: global.workers(local), processes: hosts.len(), process };
     let job = JobIdentity::new(identity::job(), parameters);
     let fatal = Fatal::new(|error| exit::end(Err(error.clone())));
-    Cluster::join(topology, listener, Peers { hosts, secret, patience }, job, fatal)
+    Processes::join(topology, listener, Peers { hosts, secret, patience }, job, fatal)
 }

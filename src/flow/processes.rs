@@ -1,8 +1,8 @@
-//! A cluster of processes that runs dataflows, step after step.
+//! One of the processes that run dataflows, step after step.
 //!
 //! A run is a sequence of steps, and all processes take the same steps in the same order. At each step,
-//! process 0 decides something and tells the others ([`Cluster::agree`]). Then all of them run a dataflow over
-//! the connections of that step ([`Cluster::execute`]), or go on to the next step. A job that makes an output
+//! process 0 decides something and tells the others ([`Processes::agree`]). Then all of them run a dataflow over
+//! the connections of that step ([`Processes::execute`]), or go on to the next step. A job that makes an output
 //! takes two steps:
 //!
 //! ```text
@@ -38,8 +38,8 @@ use crate::{Error, Kind, Result};
 /// The longest decision of process 0, in bytes.
 const DECISION_BYTES: u64 = 64 << 20;
 
-/// One process of a cluster, for the length of a run.
-pub struct Cluster {
+/// One process of a processes, for the length of a run.
+pub struct Processes {
     topology: Topology,
     mesh: Option<Mesh>,
     links: Option<Links>,
@@ -56,14 +56,14 @@ enum Word<T> {
     Failed(Kind, String),
 }
 
-impl Cluster {
-    /// A cluster of this process alone.
-    pub fn alone(workers: usize) -> Cluster {
+impl Processes {
+    /// This process alone.
+    pub fn alone(workers: usize) -> Processes {
         let topology = Topology { workers, processes: 1, process: 0 };
-        Cluster { topology, mesh: None, links: None, fatal: Fatal::default() }
+        Processes { topology, mesh: None, links: None, fatal: Fatal::default() }
     }
 
-    /// One of several processes. Others call it at `listener`, which stays open until the cluster is dropped.
+    /// One of several processes. Others call it at `listener`, which stays open until the value is dropped.
     /// All processes must have the same `job`. If one gives no sign of life for too long, the run ends. The
     /// hook of `fatal` must end the process; there is no other way to end a failed step for all.
     ///
@@ -78,12 +78,12 @@ impl Cluster {
         peers: Peers,
         job: JobIdentity,
         fatal: Fatal,
-    ) -> Result<Cluster> {
+    ) -> Result<Processes> {
         assert_eq!(topology.processes, peers.hosts.len(), "every process has an address");
         assert!(topology.process < topology.processes, "this process is one of them");
         let mesh = Mesh::new(topology, listener, peers, job)
             .map_err(|cause| Error::system("cannot listen for the other processes", &cause))?;
-        Ok(Cluster { topology, mesh: Some(mesh), links: None, fatal })
+        Ok(Processes { topology, mesh: Some(mesh), links: None, fatal })
     }
 
     /// How many threads and processes there are, and which of them this is.
@@ -100,7 +100,7 @@ impl Cluster {
     /// `write` fails, all fail alike.
     ///
     /// # Errors
-    /// As [`Cluster::agree`].
+    /// As [`Processes::agree`].
     pub fn conclude<H, S>(
         &mut self,
         step: &str,
@@ -140,10 +140,10 @@ impl Cluster {
         Ok(decision)
     }
 
-    /// As [`Cluster::execute`], for work whose result is gathered by the first worker.
+    /// As [`Processes::execute`], for work whose result is gathered by the first worker.
     ///
     /// # Errors
-    /// As [`Cluster::execute`].
+    /// As [`Processes::execute`].
     pub(super) fn execute_gathered<R: Send + 'static>(
         &mut self,
         work: impl Fn(&mut Worker) -> Result<R> + Send + Sync + 'static,
@@ -160,7 +160,7 @@ impl Cluster {
     ///
     /// # Errors
     /// In one process, the first error that a worker returned or that was raised through
-    /// [`Cluster::fatal`]. In several, the hook has ended the process before.
+    /// [`Processes::fatal`]. In several, the hook has ended the process before.
     pub(super) fn execute<R: Send + 'static>(
         &mut self,
         work: impl Fn(&mut Worker) -> Result<R> + Send + Sync + 'static,

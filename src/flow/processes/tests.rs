@@ -41,15 +41,15 @@ fn listeners(count: usize) -> (Vec<TcpListener>, Vec<String>) {
     (listeners, hosts)
 }
 
-fn join(settings: Settings, listener: TcpListener, hosts: &[String], fatal: Fatal) -> Cluster {
+fn join(settings: Settings, listener: TcpListener, hosts: &[String], fatal: Fatal) -> Processes {
     let (topology, job, secret, time) = settings;
     let patience = Patience { arrival: time, silence: time };
     let peers = Peers { hosts: hosts.to_vec(), secret, patience };
-    Cluster::join(topology, listener, peers, job, fatal).unwrap()
+    Processes::join(topology, listener, peers, job, fatal).unwrap()
 }
 
 /// Runs `part` in each of the processes, all at the same time; its results in their order.
-fn play<R: Send>(all: Vec<Settings>, part: impl Fn(Cluster) -> R + Sync) -> Vec<R> {
+fn play<R: Send>(all: Vec<Settings>, part: impl Fn(Processes) -> R + Sync) -> Vec<R> {
     let (listeners, hosts) = listeners(all.len());
     thread::scope(|scope| {
         let parts: Vec<_> = all
@@ -100,22 +100,22 @@ fn expected_sum(index: u64, peers: u64) -> u64 {
 
 #[test]
 fn one_process_needs_nobody() {
-    let mut cluster = Cluster::alone(3);
-    assert!(cluster.is_leader());
-    assert_eq!(cluster.agree("sum", || Ok(7)), Ok(7));
-    let fatal = cluster.fatal();
-    let sums = cluster.execute(move |worker| sum_by_remainder(&fatal, worker)).unwrap();
+    let mut processes = Processes::alone(3);
+    assert!(processes.is_leader());
+    assert_eq!(processes.agree("sum", || Ok(7)), Ok(7));
+    let fatal = processes.fatal();
+    let sums = processes.execute(move |worker| sum_by_remainder(&fatal, worker)).unwrap();
     assert_eq!(sums, [0, 1, 2].map(|index| expected_sum(index, 3)));
 }
 
 #[test]
 fn what_process_0_holds_is_not_sent() {
     let all = (0..3).map(|process| settings(process, 3, LATE)).collect();
-    let results = play(all, |mut cluster| {
+    let results = play(all, |mut processes| {
         let begin = || Ok(Start::<_, _, ()>::make(7, "the lock".to_owned()));
-        let Ok(Start::Make(told, held)) = cluster.agree("begin", begin) else { unreachable!() };
-        let written = cluster.conclude("write", held, |lock| Ok(format!("under {lock}")));
-        let done = cluster.agree("again", || Ok(Start::<u64, (), _>::done("done already")));
+        let Ok(Start::Make(told, held)) = processes.agree("begin", begin) else { unreachable!() };
+        let written = processes.conclude("write", held, |lock| Ok(format!("under {lock}")));
+        let done = processes.agree("again", || Ok(Start::<u64, (), _>::done("done already")));
         let Ok(Start::Done(done)) = done else { unreachable!() };
         (told, written.unwrap(), done)
     });
@@ -128,9 +128,10 @@ fn what_process_0_holds_is_not_sent() {
 #[test]
 fn a_failure_to_write_fails_all() {
     let all = (0..2).map(|process| settings(process, 2, LATE)).collect();
-    let results = play(all, |mut cluster| {
-        let held = cluster.agree("begin", || Ok(Role::Leader(()))).unwrap();
-        cluster.conclude("write", held, |()| Err::<(), _>(Error::new(Kind::Io, "the disk is full")))
+    let results = play(all, |mut processes| {
+        let held = processes.agree("begin", || Ok(Role::Leader(()))).unwrap();
+        processes
+            .conclude("write", held, |()| Err::<(), _>(Error::new(Kind::Io, "the disk is full")))
     });
     for result in results {
         assert_eq!(result.unwrap_err().kind(), Kind::Io);
@@ -140,20 +141,20 @@ fn a_failure_to_write_fails_all() {
 #[test]
 fn processes_take_step_after_step_together() {
     let results =
-        play((0..3).map(|process| settings(process, 3, LATE)).collect(), |mut cluster| {
+        play((0..3).map(|process| settings(process, 3, LATE)).collect(), |mut processes| {
             let mut sums = Vec::new();
             for (step, skip) in [("one", false), ("two", true), ("three", false)] {
-                let leader = cluster.is_leader();
-                let skipped = cluster.agree(step, || {
+                let leader = processes.is_leader();
+                let skipped = processes.agree(step, || {
                     assert!(leader, "only process 0 decides");
                     Ok(skip)
                 });
                 if skipped.unwrap() {
                     continue;
                 }
-                let fatal = cluster.fatal();
+                let fatal = processes.fatal();
                 sums.extend(
-                    cluster.execute(move |worker| sum_by_remainder(&fatal, worker)).unwrap(),
+                    processes.execute(move |worker| sum_by_remainder(&fatal, worker)).unwrap(),
                 );
             }
             sums
@@ -167,8 +168,8 @@ fn processes_take_step_after_step_together() {
 #[test]
 fn a_leader_may_take_longer_than_the_patience_of_the_others() {
     let all = (0..3).map(|process| settings(process, 3, SOON)).collect();
-    let heard = play(all, |mut cluster| {
-        cluster.agree("slow", || {
+    let heard = play(all, |mut processes| {
+        processes.agree("slow", || {
             thread::sleep(SOON + SOON / 2);
             Ok(String::from("done"))
         })
@@ -180,7 +181,7 @@ fn a_leader_may_take_longer_than_the_patience_of_the_others() {
 fn a_leader_that_fails_ends_the_run_for_all_alike() {
     let all = (0..3).map(|process| settings(process, 3, LATE)).collect();
     let error = || Error::new(Kind::Missing, "no batch").at("day.seg");
-    for heard in play(all, |mut cluster| cluster.agree::<u64>("fail", || Err(error()))) {
+    for heard in play(all, |mut processes| processes.agree::<u64>("fail", || Err(error()))) {
         let heard = heard.unwrap_err();
         assert_eq!((heard.kind(), heard.to_string()), (Kind::Missing, error().to_string()));
     }
@@ -188,8 +189,8 @@ fn a_leader_that_fails_ends_the_run_for_all_alike() {
 
 /// What the processes end with when process 1 has other settings.
 fn mismatch(other: Settings) -> Vec<(Kind, String)> {
-    play(vec![settings(0, 2, SOON), other], |mut cluster| {
-        let error = cluster.agree("begin", || Ok(())).unwrap_err();
+    play(vec![settings(0, 2, SOON), other], |mut processes| {
+        let error = processes.agree("begin", || Ok(())).unwrap_err();
         (error.kind(), error.to_string())
     })
 }
@@ -216,9 +217,9 @@ fn peers_that_differ_refuse_each_other_with_the_reason() {
 #[test]
 fn a_peer_at_another_step_is_refused() {
     let all = (0..2).map(|process| settings(process, 2, SOON)).collect();
-    let heard = play(all, |mut cluster| {
-        let step = if cluster.is_leader() { "filter" } else { "dedup" };
-        cluster.agree(step, || Ok(())).unwrap_err().to_string()
+    let heard = play(all, |mut processes| {
+        let step = if processes.is_leader() { "filter" } else { "dedup" };
+        processes.agree(step, || Ok(())).unwrap_err().to_string()
     });
     assert!(
         heard[1].contains("another step: expected 0 \"filter\", found 0 \"dedup\""),
@@ -238,15 +239,15 @@ fn a_peer_that_was_started_again_is_not_waited_for() {
         let error = thread::scope(|scope| {
             let (tell, told) = mpsc::channel();
             scope.spawn(move || {
-                let mut cluster = begin(restarted);
-                cluster.agree("one", || Ok(())).unwrap();
-                drop(cluster);
+                let mut processes = begin(restarted);
+                processes.agree("one", || Ok(())).unwrap();
+                drop(processes);
                 let _anew = begin(restarted);
                 told.recv().unwrap();
             });
-            let mut cluster = begin(1 - restarted);
-            cluster.agree("one", || Ok(())).unwrap();
-            let error = cluster.agree("two", || Ok(())).unwrap_err();
+            let mut processes = begin(1 - restarted);
+            processes.agree("one", || Ok(())).unwrap();
+            let error = processes.agree("two", || Ok(())).unwrap_err();
             tell.send(()).unwrap();
             error
         });
@@ -259,9 +260,9 @@ fn a_peer_that_was_started_again_is_not_waited_for() {
 #[test]
 fn a_peer_that_never_comes_is_named_by_all() {
     let all = (0..3).map(|process| settings(process, 3, 2 * SOON)).collect();
-    let heard = play(all, |mut cluster| match cluster.topology().process {
+    let heard = play(all, |mut processes| match processes.topology().process {
         2 => Ok(()),
-        _ => cluster.agree("begin", || Ok(())),
+        _ => processes.agree("begin", || Ok(())),
     });
     for error in heard.into_iter().take(2).map(Result::unwrap_err) {
         assert_eq!(error.kind(), Kind::Unavailable);
@@ -281,10 +282,10 @@ fn strangers_at_the_door_do_no_harm() {
         socket
     };
     let part = |process, listener, hosts: &[String]| {
-        let mut cluster = join(settings(process, 2, LATE), listener, hosts, no_hook());
-        cluster.agree("sum", || Ok(())).unwrap();
-        let fatal = cluster.fatal();
-        cluster.execute(move |worker| sum_by_remainder(&fatal, worker)).unwrap()
+        let mut processes = join(settings(process, 2, LATE), listener, hosts, no_hook());
+        processes.agree("sum", || Ok(())).unwrap();
+        let fatal = processes.fatal();
+        processes.execute(move |worker| sum_by_remainder(&fatal, worker)).unwrap()
     };
     thread::scope(|scope| {
         let leader = scope.spawn(|| part(0, first, &hosts));
@@ -324,17 +325,17 @@ fn endless(fatal: &Fatal, worker: &mut Worker, fails: bool) -> Result<()> {
 
 #[test]
 fn an_error_raised_in_an_operator_ends_all_workers() {
-    let mut cluster = Cluster::alone(2);
-    let fatal = cluster.fatal();
-    let ended = cluster.execute(move |worker| endless(&fatal, worker, worker.index() == 1));
+    let mut processes = Processes::alone(2);
+    let fatal = processes.fatal();
+    let ended = processes.execute(move |worker| endless(&fatal, worker, worker.index() == 1));
     assert_eq!(ended.unwrap_err().to_string(), "the disk is full");
 }
 
 #[test]
 fn an_error_returned_by_a_worker_ends_those_that_wait_for_it() {
-    let mut cluster = Cluster::alone(2);
-    let fatal = cluster.fatal();
-    let ended = cluster.execute(move |worker| match worker.index() {
+    let mut processes = Processes::alone(2);
+    let fatal = processes.fatal();
+    let ended = processes.execute(move |worker| match worker.index() {
         0 => endless(&fatal, worker, false),
         _ => Err(Error::new(Kind::BadData, "a block is damaged")),
     });
@@ -343,9 +344,9 @@ fn an_error_returned_by_a_worker_ends_those_that_wait_for_it() {
 
 #[test]
 fn a_panic_in_a_worker_ends_the_others() {
-    let mut cluster = Cluster::alone(2);
-    let fatal = cluster.fatal();
-    let ended = cluster.execute(move |worker| match worker.index() {
+    let mut processes = Processes::alone(2);
+    let fatal = processes.fatal();
+    let ended = processes.execute(move |worker| match worker.index() {
         0 => endless(&fatal, worker, false),
         _ => panic!("as the test wants it"),
     });
@@ -385,12 +386,12 @@ impl Portions for Chain {
 fn process_0_learns_what_the_others_have_joined() {
     for (pages, processes) in [(3, 3), (40, 2), (200_000, 3)] {
         let all = (0..processes).map(|process| settings(process, processes, LATE)).collect();
-        let roots = play(all, |mut cluster| {
+        let roots = play(all, |mut processes| {
             let forest = Arc::new(Forest::of(pages));
-            cluster.agree("unite", || Ok(())).unwrap();
-            unite(&mut cluster, &forest, Arc::new(Chain(pages - 2))).unwrap();
+            processes.agree("unite", || Ok(())).unwrap();
+            unite(&mut processes, &forest, Arc::new(Chain(pages - 2))).unwrap();
             let are_joined = (0..pages).all(|page| forest.root(page) == page % 2);
-            (cluster.is_leader(), are_joined)
+            (processes.is_leader(), are_joined)
         });
         assert!(roots.into_iter().all(|(is_leader, are_joined)| !is_leader || are_joined));
     }
