@@ -428,27 +428,6 @@ fn shells_complete_and_manuals_name_every_command() {
 }
 
 #[test]
-fn the_version_says_how_the_program_was_built() {
-    let bench = Bench::new();
-    let told =
-        |flag: &str| String::from_utf8(bench.command(flag).output().unwrap().stdout).unwrap();
-    let version = format!("dupsieve {}\n", env!("CARGO_PKG_VERSION"));
-    assert_eq!(told("-V"), version);
-    let long = told("--version");
-    assert!(long.starts_with(&version) && long.contains(std::env::consts::ARCH), "{long}");
-    for (feature, is_built) in [
-        ("parquet", cfg!(feature = "parquet")),
-        ("serve", cfg!(feature = "serve")),
-        ("object-store", cfg!(feature = "object-store")),
-        ("main-text", cfg!(feature = "main-text")),
-    ] {
-        let line = if is_built { "features:" } else { "without:" };
-        let line = long.lines().find(|it| it.starts_with(line)).unwrap();
-        assert!(line.contains(feature), "{long}");
-    }
-}
-
-#[test]
 fn an_answer_whose_reader_has_gone_ends_without_a_word() {
     let bench = bench();
     for line in ["completions bash", "inspect pages.seg --dump", "store list store", "help run"] {

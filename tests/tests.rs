@@ -57,4 +57,5 @@ mod store;
 mod support;
 mod tiers;
 mod verify;
+mod version;
 mod weights;

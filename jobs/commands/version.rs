@@ -10,11 +10,11 @@ const FEATURES: [(&str, bool); 4] = [
     ("main-text", cfg!(feature = "main-text")),
 ];
 
-/// The version, and below it what the program was built from, for which machines, and with which features. Who
-/// packs it names the commit in the variable DUPSIEVE_COMMIT.
+/// The version, and below it what the program was built from, for which machines, and with which features. `build.rs` finds out the
+/// commit.
 pub(crate) fn details() -> String {
     let version = env!("CARGO_PKG_VERSION");
-    let commit = option_env!("DUPSIEVE_COMMIT").unwrap_or("not recorded");
+    let commit = env!("DUPSIEVE_BUILT_FROM");
     let kind = if cfg!(debug_assertions) { "without optimisation" } else { "optimised" };
     let [with, without] = [true, false].map(named);
     format!(

@@ -1,0 +1,98 @@
+//! The program says what it was built from: which commit, and whether the source differed from it.
+
+use std::path::Path;
+
+use crate::support::{Bench, command};
+
+#[allow(dead_code)] // Cargo runs `main`.
+#[path = "../build.rs"]
+mod build;
+
+#[test]
+fn the_version_says_how_the_program_was_built() {
+    let bench = Bench::new();
+    let told =
+        |flag: &str| String::from_utf8(bench.command(flag).output().unwrap().stdout).unwrap();
+    let version = format!("dupsieve {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(told("-V"), version);
+    let long = told("--version");
+    assert!(long.starts_with(&version) && long.contains(std::env::consts::ARCH), "{long}");
+    assert!(long.contains(concat!("\ncommit: ", env!("DUPSIEVE_BUILT_FROM"), "\n")), "{long}");
+    for (feature, is_built) in [
+        ("parquet", cfg!(feature = "parquet")),
+        ("serve", cfg!(feature = "serve")),
+        ("object-store", cfg!(feature = "object-store")),
+        ("main-text", cfg!(feature = "main-text")),
+    ] {
+        let line = if is_built { "features:" } else { "without:" };
+        let line = long.lines().find(|it| it.starts_with(line)).unwrap();
+        assert!(line.contains(feature), "{long}");
+    }
+}
+
+/// Runs git in a folder of the bench.
+fn git(folder: &Path, words: &str) -> String {
+    let mut git = command("git");
+    git.current_dir(folder).args(["-c", "user.name=a", "-c", "user.email=a@example.org"]);
+    git.env("GIT_CONFIG_GLOBAL", "/dev/null").args(words.split(' '));
+    let said = git.output().unwrap();
+    assert!(said.status.success(), "{words}: {said:?}");
+    String::from_utf8(said.stdout).unwrap().trim().to_owned()
+}
+
+/// What a program says that is built in this folder.
+fn told(folder: &Path) -> String {
+    build::built_from(folder, None)
+}
+
+/// The names of what is watched, below the folder.
+fn watched(folder: &Path) -> Vec<String> {
+    let name = |path: &Path| path.strip_prefix(folder).unwrap().display().to_string();
+    build::watched(folder).iter().map(|path| name(path)).collect()
+}
+
+#[test]
+fn the_commit_of_a_clone_is_told_and_whether_the_source_differs() {
+    let bench = Bench::new();
+    let clone = bench.path("clone");
+    for name in ["Cargo.toml", "build.rs", "src/lib.rs", "docs/a.md"] {
+        bench.write(&format!("clone/{name}"), name);
+    }
+    let sources = ["build.rs", "Cargo.toml", "src"];
+    let unknown = "not recorded, because the source is no clone of the repository";
+    assert_eq!(told(&clone), unknown);
+    assert_eq!(watched(&clone), sources);
+
+    git(&clone, "init --quiet");
+    assert_eq!(told(&clone), "not recorded, because git did not tell it");
+    git(&clone, "add .");
+    git(&clone, "commit --quiet -m first");
+    let first = git(&clone, "rev-parse HEAD");
+    assert_eq!(told(&clone), first);
+    assert_eq!(watched(&clone), [&sources[..], &[".git/HEAD", ".git/logs/HEAD"]].concat());
+
+    // What nothing is compiled from may differ.
+    bench.write("clone/docs/a.md", "other words");
+    bench.write("clone/notes.txt", "");
+    assert_eq!(told(&clone), first);
+    let differs = format!("{first}, with changes that were not committed");
+    for (name, text) in [("src/lib.rs", "other"), ("src/new.rs", "")] {
+        bench.write(&format!("clone/{name}"), text);
+        assert_eq!(told(&clone), differs, "{name}");
+        git(&clone, "checkout --quiet -- src");
+        git(&clone, "clean --quiet --force src");
+        assert_eq!(told(&clone), first, "{name}");
+    }
+    git(&clone, "commit --quiet -a -m second");
+    assert_ne!(told(&clone), first);
+
+    // A tree of work beside the clone.
+    git(&clone, "worktree add --quiet ../beside");
+    let beside = bench.path("beside");
+    assert_eq!(told(&beside), git(&clone, "rev-parse HEAD"));
+    assert_eq!(build::watched(&beside).len(), 5);
+    // An archive that was unpacked in a clone of something else.
+    bench.write("clone/unpacked/src/lib.rs", "");
+    assert_eq!(told(&clone.join("unpacked")), unknown);
+    assert_eq!(build::built_from(&clone, Some("named".to_owned())), "named");
+}
