@@ -1,6 +1,7 @@
 //! `verify` proves: it recomputes the matches and a sample of the verdicts from the batch and the store.
 //! Forged outputs whose files agree with each other, and whose sums are right, are found.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use serde_json::{Value, json};
@@ -37,20 +38,30 @@ fn joined(flags: &str) -> Bench {
 
 /// Rewrites files of the output, puts their sums into the report, changes it, and seals it.
 fn forge(bench: &Bench, files: &[(&str, &str, &str)], change: impl Fn(&mut Value)) {
+    forge_in(bench, ("out", "outcome"), files, change);
+}
+
+/// Does so with an output at this path, whose report names the files in this part.
+fn forge_in(
+    bench: &Bench,
+    (output, part): (&str, &str),
+    files: &[(&str, &str, &str)],
+    change: impl Fn(&mut Value),
+) {
     let digest = |text: &str| format!("{:032x}", xxh3_128(text.as_bytes()));
-    let mut report = bench.report("out");
+    let mut report = bench.report(output);
     for (name, from, to) in files {
-        let before = bench.read(&format!("out/{name}"));
+        let before = bench.read(&format!("{output}/{name}"));
         let after = before.replacen(from, to, 1);
         assert_ne!(before, after, "{name} does not hold `{from}`");
-        report["outcome"]["files"][name] = json!({ "bytes": after.len(), "xxh3": digest(&after) });
-        bench.write(&format!("out/{name}"), after);
+        report[part]["files"][name] = json!({ "bytes": after.len(), "xxh3": digest(&after) });
+        bench.write(&format!("{output}/{name}"), after);
     }
     change(&mut report);
     report["run"]["xxh3"] = "0".repeat(32).into();
     let unsealed = serde_json::to_string_pretty(&report).unwrap() + "\n";
     let seal = digest(&unsealed);
-    bench.write("out/report.json", unsealed.replace(&"0".repeat(32), &seal));
+    bench.write(&format!("{output}/report.json"), unsealed.replace(&"0".repeat(32), &seal));
 }
 
 /// Adds to counts of the outcome.
@@ -470,5 +481,134 @@ fn forged_overlaps_that_agree_with_themselves_are_65() {
         sound.iter().for_each(|(name, bytes)| bench.write(&format!("out/{name}"), bytes));
         bench.write("out/report.json", &report);
         bench.done("verify out");
+    }
+}
+
+/// The tables and the report of an output.
+fn held(bench: &Bench, output: &str) -> BTreeMap<String, Vec<u8>> {
+    let mut held = bench.files(output);
+    held.insert("report.json".to_owned(), bench.bytes(&format!("{output}/report.json")));
+    held
+}
+
+/// Puts an output back as it was.
+fn restore(bench: &Bench, output: &str, sound: &BTreeMap<String, Vec<u8>>) {
+    sound.iter().for_each(|(name, bytes)| bench.write(&format!("{output}/{name}"), bytes));
+    bench.done(&format!("verify {output}"));
+}
+
+#[test]
+fn copies_that_the_batch_contradicts_are_65() {
+    for bench in [joined(""), joined("--matches all"), bucketed("--similarity 0.4")] {
+        let report = bench.read("out/report.json");
+        for name in ["copies", "largest_group"] {
+            forge(&bench, &[], |report| add(report, &[(name, 1)]));
+            let said = bench.fails(65, "verify out --sample 0");
+            let told = format!("report.json: the batch gives another `{name}` than the report");
+            assert!(said.contains(&told) && said.contains("expected 2, found 3"), "{said}");
+            bench.write("out/report.json", &report);
+        }
+        bench.done("verify out");
+    }
+}
+
+/// Two days, and the clusters of both: of the first alone, and of the second added to these.
+fn clustered(method: &str) -> Bench {
+    let bench = Bench::new();
+    let far = |page: u64| u128::from(page.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let page = |(id, bits): (&str, u128)| (id.to_owned(), bits);
+    let days = [
+        ("2026-01-01", vec![("a", far(1)), ("b", far(1) ^ 1), ("c", far(2)), ("d", far(2) ^ 3)]),
+        (
+            "2026-01-02",
+            vec![("e", far(1) ^ 2), ("f", far(3)), ("g", far(3) ^ 1), ("h", far(3) ^ 2)],
+        ),
+    ];
+    bench.done("store init store");
+    for (day, pages) in days {
+        bench.segment(day, 64, &pages.into_iter().map(page).collect::<Vec<_>>());
+        bench.done(&format!(
+            "dedup --batch {day}.seg --store store --matches all --output found-{day}"
+        ));
+        bench.done(&format!("store add store --segment {day}.seg --day {day}"));
+    }
+    let cluster = |day: &str, more: &str| {
+        format!("cluster --matches found-{day} --day {day} --method {method} {more} --output")
+    };
+    bench.done(&format!("{} first", cluster("2026-01-01", "")));
+    bench.done(&format!("{} second", cluster("2026-01-02", "--previous first")));
+    bench
+}
+
+#[test]
+fn lists_that_contradict_the_state_beside_them_are_65() {
+    let forgeries = [
+        ("clusters.tsv", "\nb\ta\t2026-01-01\n", "\nb\tc\t2026-01-01\n"),
+        ("clusters.tsv", "\nb\ta\t2026-01-01\n", "\nb\ta\t2026-01-02\n"),
+        ("clusters.tsv", "\nb\ta\t2026-01-01\n", "\n"),
+        ("clusters.tsv", "\nb\ta\t2026-01-01\n", "\nb\ta\t2026-01-01\nbb\ta\t2026-01-01\n"),
+        ("clusters.tsv", "h\tf\t2026-01-02\n", ""),
+        ("clusters.tsv", "h\tf\t2026-01-02\n", "h\tf\t2026-01-02\nz\tf\t2026-01-02\n"),
+        ("sizes.tsv", "a\t3\n", "a\t4\n"),
+        ("sizes.tsv", "a\t3\nf\t3\n", "f\t3\na\t3\n"),
+        ("sizes.tsv", "c\t2\n", ""),
+        ("sizes.tsv", "c\t2\n", "c\t2\nx\t1\n"),
+        ("changes.tsv", "a\te\t+1\t2026-01-02\n", "a\te\t-1\t2026-01-02\n"),
+        ("changes.tsv", "a\te\t+1\t2026-01-02\n", "c\te\t+1\t2026-01-02\n"),
+        ("changes.tsv", "f\th\t+1\t2026-01-02\n", ""),
+    ];
+    for method in ["star", "components"] {
+        let bench = clustered(method);
+        for output in ["first", "second"] {
+            bench.done(&format!("verify {output}"));
+        }
+        let sound = held(&bench, "second");
+        for (name, from, to) in forgeries {
+            forge_in(&bench, ("second", "found"), &[(name, from, to)], |_| ());
+            let said = bench.fails(65, "verify second");
+            assert!(said.contains(&format!("second/{name}:")), "{said}");
+            assert!(said.contains("expected") && said.contains("found"), "{said}");
+            restore(&bench, "second", &sound);
+        }
+        // Without the state before, only the number of changes is known.
+        fs::rename(bench.path("first"), bench.path("elsewhere")).unwrap();
+        let (name, from, to) = forgeries[forgeries.len() - 1];
+        forge_in(&bench, ("second", "found"), &[(name, from, to)], |_| ());
+        let said = bench.fails(65, "verify second");
+        assert!(said.contains("another `changes` than the report"), "{said}");
+    }
+}
+
+#[test]
+fn figures_of_clusters_that_the_state_contradicts_are_65() {
+    let bench = clustered("star");
+    let sound = held(&bench, "second");
+    let found = bench.report("second")["found"].clone();
+    let forgeries = [
+        ("/members", json!(9)),
+        ("/clusters", json!(4)),
+        ("/stars", json!(4)),
+        ("/links", json!(1)),
+        ("/changes", json!(3)),
+        ("/contents", json!("1".repeat(32))),
+        ("/sizes/0/clusters", json!(2)),
+        ("/largest/0/cluster", json!("b")),
+        ("/largest/0/members", json!(4)),
+        ("/largest/0/kept", json!(2)),
+        ("/largest/0/farthest", json!(3)),
+        ("/largest/0/steps_at_most", json!(1)),
+        ("/largest/0/diameter_at_most", json!(1)),
+    ];
+    for (pointer, forged) in forgeries {
+        let told = found.pointer(pointer).unwrap_or_else(|| panic!("{pointer}: {found}"));
+        assert_ne!(*told, forged, "{pointer}");
+        forge_in(&bench, ("second", "found"), &[], |report| {
+            *report["found"].pointer_mut(pointer).unwrap() = forged.clone();
+        });
+        let said = bench.fails(65, "verify second");
+        let name = pointer.split('/').nth(1).unwrap();
+        let told = format!("report.json: the state gives another `{name}` than the report");
+        assert!(said.contains(&told), "{pointer}: {said}");
+        restore(&bench, "second", &sound);
     }
 }

@@ -3,11 +3,12 @@
 //! The clustering itself is the library's ([`dupsieve::clusters`]). Here it gets its flags, its lock and its
 //! report.
 
+use std::env;
 use std::fmt;
 use std::path::{self, Path, PathBuf};
 
 use clap::Args;
-use dupsieve::clusters::{Clustering, Engine, Method, PageDay, Previous, Removed, Source, audit};
+use dupsieve::clusters::{Audit, Clustering, Engine, Method, PageDay, Previous, Removed, Source};
 use dupsieve::flow::Role;
 use dupsieve::output::{self, Lock, Staging, Sum};
 use dupsieve::peers::Topology;
@@ -395,11 +396,40 @@ pub(crate) fn done(report: &ClusterReport, output: &Path) -> Result<Summary> {
     Ok(summary(report, output).already_done())
 }
 
-/// Verifies an output of `cluster`: its report, the sums of its files, and that its layers agree; none if it is something else.
-pub(crate) fn verify(output: &Path) -> Result<Option<Summary>> {
+/// Verifies an output of `cluster`; none if it is something else.
+pub(crate) fn verify(output: &Path, global: &GlobalFlags) -> Result<Option<Summary>> {
     let Some(report) = ClusterReport::read(output)? else { return Ok(None) };
+    check(output, &report, before(&report)?, global)?;
+    Ok(Some(summary(&report, output).count("bytes", bytes(&report))))
+}
+
+/// The clusters to which those of the report were added, if there are any there now.
+pub(crate) fn before(report: &ClusterReport) -> Result<Option<(PathBuf, ClusterReport)>> {
+    let folder = report.run["inputs"][PREVIOUS].as_str();
+    let folder = folder.map(|path| places::mounted(Path::new(path))).transpose()?;
+    let Some(folder) = folder else { return Ok(None) };
+    let before = ClusterReport::read(&folder)?;
+    Ok(before.map(|before| (folder, before)))
+}
+
+/// Checks an output of `cluster`: the sums of its files, that its layers agree, and that its report and its tables are what these come
+/// to. The clusters before count if they are still those to which these were added.
+pub(crate) fn check(
+    output: &Path,
+    report: &ClusterReport,
+    before: Option<(PathBuf, ClusterReport)>,
+    global: &GlobalFlags,
+) -> Result<()> {
     report.check_files(output)?;
     report.check_page(output)?;
-    audit(output, &report.found)?;
-    Ok(Some(summary(&report, output).count("bytes", bytes(&report))))
+    let added_to = report.parameters.get(PREVIOUS);
+    let before = before.filter(|(_, before)| added_to == Some(&state(before)));
+    Audit {
+        folder: output,
+        found: &report.found,
+        before: before.map(|(folder, before)| Previous { folder, found: before.found }),
+        spill: &env::temp_dir(),
+        memory_bytes: global.budget().verification(),
+    }
+    .run()
 }

@@ -87,13 +87,13 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         if !clusters.exists() {
             return Ok(verified);
         }
-        let bytes = clustered::check(&clusters, &found)? + verified.counted("bytes");
+        let bytes = clustered::check(&clusters, &found, global)? + verified.counted("bytes");
         return Ok(verified.count("bytes", bytes).path("clusters", &clusters));
     }
     if !path.exists() {
         return Err(Error::new(Kind::Missing, "this path does not exist").at(path));
     }
-    if let Some(verified) = cluster::verify(path)? {
+    if let Some(verified) = cluster::verify(path, global)? {
         return Ok(verified);
     }
     verify_join(path, None, arguments, global)

@@ -36,14 +36,22 @@ pub(super) fn write_lists(
     let mut rows = RowWriter::create(staging, format)?;
     pile.each_page(|page, cluster| rows.push(Row { id: page.id, day: page.day, cluster }))?;
     let rows = rows.finish()?;
+    let mut sizes = SizeWriter::create(staging, format)?;
+    for size in sorted_sizes(pile, space)? {
+        let (cluster, size) = size?;
+        sizes.push(size, &cluster)?;
+    }
+    Ok([rows, sizes.finish()?])
+}
+
+/// The clusters with their sizes, in the order of their table.
+pub(super) fn sorted_sizes(
+    pile: &Pile,
+    space: &Space<'_>,
+) -> Result<impl Iterator<Item = Result<(String, u64)>>> {
     let mut sorter: Sorter<Size> = space.sorter();
     pile.each_size(|cluster, size| {
         sorter.push(Size { size: Reverse(size), cluster: cluster.to_owned() })
     })?;
-    let mut sizes = SizeWriter::create(staging, format)?;
-    for size in sorter.sorted()? {
-        let Size { size: Reverse(size), cluster } = size?;
-        sizes.push(size, &cluster)?;
-    }
-    Ok([rows, sizes.finish()?])
+    Ok(sorter.sorted()?.map(|it| it.map(|Size { size: Reverse(size), cluster }| (cluster, size))))
 }

@@ -14,7 +14,7 @@
 //! - `source`: the matches of an output. `removed`: ids that leave. `intern`: pages become numbers.
 //! - `forest`: union-find, shared by threads. `engine`: what is left to threads.
 //! - `scratch`: from nothing. `touched`, `regrouped`, `update`: from the day before. `change_log`: what that changes.
-//! - `members`: the cluster of each page. `audit`: a state is held against its report. `lists`: clusters.tsv and sizes.tsv. `contents`: a digest of the rows. `describe`, `found`: sizes, and how wide the
+//! - `members`: the cluster of each page. `audit`: a report is held against its state, and by `listed` the tables are. `lists`: clusters.tsv and sizes.tsv. `contents`: a digest of the rows. `describe`, `found`: sizes, and how wide the
 //!   largest clusters are.
 //!
 //! May import everything up to `matches`; no engine. Start with [`Clustering::write`].
@@ -43,6 +43,7 @@ mod found;
 mod intern;
 mod labels;
 mod link;
+mod listed;
 mod lists;
 mod measure;
 mod members;
@@ -62,7 +63,7 @@ mod update;
 #[cfg(test)]
 mod tests;
 
-pub use audit::audit;
+pub use audit::Audit;
 pub use clustering::{Clustering, Previous};
 pub use describe::{LargeCluster, SizeRange};
 pub use engine::{Assignment, Engine, Portions};

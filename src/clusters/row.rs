@@ -20,7 +20,7 @@ pub(super) struct Row<'a> {
 }
 
 /// The columns of the clusters.
-fn row_columns() -> [ResultColumn; 3] {
+pub(super) fn row_columns() -> [ResultColumn; 3] {
     [
         ResultColumn::new("member", Values::Text).ascending(),
         ResultColumn::new("cluster", Values::Names),
@@ -29,7 +29,7 @@ fn row_columns() -> [ResultColumn; 3] {
 }
 
 /// The columns of the sizes.
-fn size_columns() -> [ResultColumn; 2] {
+pub(super) fn size_columns() -> [ResultColumn; 2] {
     [
         ResultColumn::new("cluster", Values::Text),
         ResultColumn::new("size", Values::Count).descending(),

@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use dupsieve::Error;
-use dupsieve::clusters::{Clustering, Clusters, Method, Previous, Removed, audit};
+use dupsieve::clusters::{Audit, Clustering, Clusters, Method, Previous, Removed};
 use dupsieve::document::{Content, Document, Format, Inputs, ReadOptions, Share, read};
 use dupsieve::evaluate::{Labels, Pairs, Similarity};
 use dupsieve::features::counts::Counts;
@@ -343,7 +343,12 @@ fn add_to(folder: &str, report: &[u8]) {
     let mut found: Clusters = serde_json::from_value(report["found"].take()).expect("of clusters");
     found.layers.truncate(1);
     let folder = FOLDER.with(|home| home.path().join(folder));
-    let _ = audit(&folder, &found);
+    let spill = FOLDER.with(|home| home.path().to_owned());
+    let previous = Previous { folder: folder.clone(), found: found.clone() };
+    let before = Some(previous);
+    let audit =
+        Audit { folder: &folder, found: &found, before, spill: &spill, memory_bytes: 1 << 20 };
+    let _ = audit.run();
     let output = folder.with_extension("next");
     let clustering = Clustering {
         method: Method::Components,

@@ -2,25 +2,21 @@
 
 use std::path::Path;
 
-use dupsieve::clusters::audit;
 use dupsieve::report::{ClusterReport, Made, Report};
 use dupsieve::{Error, Kind, Result};
 
-use crate::commands::cluster::{PREVIOUS, matches_of, state, sums};
-use crate::commands::places;
+use crate::commands::cluster::{self, PREVIOUS, matches_of, state, sums};
+use crate::flags::global::GlobalFlags;
 
 /// Fails if the clusters at `clusters` are damaged, if they were made from other matches than those at `found` or of `lsh` beside it,
 /// or from other clusters of the day before than those that are there now. Clusters before that no longer exist
 /// are not checked. Returns how many bytes were checked.
-pub(crate) fn check(clusters: &Path, found: &Path) -> Result<u64> {
+pub(crate) fn check(clusters: &Path, found: &Path, global: &GlobalFlags) -> Result<u64> {
     let (Some(report), Some(joined)) = (ClusterReport::read(clusters)?, Report::read(found)?)
     else {
         let what = "this is not a complete output of `cluster`";
         return Err(Error::new(Kind::BadData, what).at(clusters));
     };
-    report.check_files(clusters)?;
-    report.check_page(clusters)?;
-    audit(clusters, &report.found)?;
     let day = joined.day.map(|day| day.to_string()).unwrap_or_default();
     let overlaps = Report::read(&found.with_file_name("lsh"))?;
     let mut there = [Some(joined), overlaps].into_iter().flatten().map(|made| sums(&made));
@@ -28,13 +24,12 @@ pub(crate) fn check(clusters: &Path, found: &Path) -> Result<u64> {
     if !there.any(|there| Some(&there) == made) {
         return Err(other(clusters, &format!("the matches of {day} that are there now")));
     }
-    let before = report.run["inputs"]["previous"].as_str();
-    let before = before.map(|path| places::mounted(Path::new(path))).transpose()?;
-    let before = before.map(|path| ClusterReport::read(&path)).transpose()?.flatten();
+    let before = cluster::before(&report)?;
     let made = report.parameters.get(PREVIOUS);
-    if before.is_some_and(|before| made != Some(&state(&before))) {
+    if before.as_ref().is_some_and(|(_, before)| made != Some(&state(before))) {
         return Err(other(clusters, "the clusters of the day before that are there now"));
     }
+    cluster::check(clusters, &report, before, global)?;
     Ok(report.files().values().map(|sum| sum.bytes).sum())
 }
 

@@ -95,6 +95,7 @@ impl JoinOutput<'_> {
     ) -> Result<Recompute<'a>> {
         Ok(Recompute {
             output: self.output,
+            outcome: &self.report.outcome,
             store,
             detail: self.detail()?,
             sample,

@@ -4,17 +4,23 @@ use std::path::Path;
 
 use crate::error::{Error, Kind};
 use crate::matches::detail::Detail;
+use crate::matches::outcome::Outcome;
 use crate::store::Dated;
 
 /// What to do about an output that is not what its inputs give.
 pub(super) const HELP: &str =
     "the output is not what its batch and store give: make it again with --overwrite";
 
+/// The file with the counts.
+const REPORT: &str = "report.json";
+
 /// An output to be recomputed, which the [audit](crate::matches::Audit) has passed.
 #[derive(Debug)]
 pub struct Recompute<'a> {
     /// Its folder.
     pub output: &'a Path,
+    /// What was counted when it was written.
+    pub outcome: &'a Outcome,
     /// The segments of the store it was made from.
     pub store: &'a [Dated],
     /// Which matches were written.
@@ -39,6 +45,13 @@ pub struct Recomputed {
     pub rows: u64,
     /// Pages of the batch that were joined again.
     pub pages: u64,
+}
+
+/// The error for a report that says another `name` than what it was made from.
+pub(super) fn wrong_count(output: &Path, name: &str, expected: u64, found: u64) -> Error {
+    let what = format!("the batch gives another `{name}` than the report");
+    let error = Error::new(Kind::BadData, what).at(output.join(REPORT));
+    error.expected(expected).found(found).help(HELP)
 }
 
 /// The error for a row of the matches at `path`.

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use super::claims::{Check, Claim, ClaimReader};
 use super::expected::{Expected, Kept};
 use super::groups::Groups;
-use super::inputs::{Recompute, Recomputed};
+use super::inputs::{Recompute, Recomputed, wrong_count};
 use super::verdict_lines::VerdictLines;
 use crate::error::Result;
 use crate::matches::detail::Detail;
@@ -22,11 +22,30 @@ impl Recompute<'_> {
     /// # Errors
     /// What differs from the files is [`Kind::BadData`](crate::Kind::BadData), with its file and line.
     pub(crate) fn run<G: Groups>(&self, groups: &G) -> Result<Recomputed> {
+        self.check_copies(groups)?;
         let kept = self.kept(groups)?;
         let expected = groups.join(&self.sampled(groups.pages()), &kept)?;
         let (claims, mut recomputed) = self.compare(groups, &kept, &expected)?;
         recomputed.rows = Check::new(self, groups).run(claims)?;
         Ok(recomputed)
+    }
+
+    /// Checks how many pages the report says to be in one group with others, and how many are in the largest.
+    fn check_copies(&self, groups: &impl Groups) -> Result<()> {
+        let mut sizes = vec![0_u64; groups.groups() as usize];
+        for page in below::<IdRank>(groups.pages()) {
+            sizes[groups.group_of(page).index()] += 1;
+        }
+        let copies = sizes.iter().filter(|&&size| size > 1).sum();
+        let largest = sizes.iter().copied().max().unwrap_or(0);
+        let counts = [
+            ("copies", copies, self.outcome.copies),
+            ("largest_group", largest, self.outcome.largest_group),
+        ];
+        match counts.into_iter().find(|(_, counted, told)| counted != told) {
+            Some((name, counted, told)) => Err(wrong_count(self.output, name, counted, told)),
+            None => Ok(()),
+        }
     }
 
     /// The sampled pages.
