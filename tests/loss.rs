@@ -298,6 +298,9 @@ fn days_in_any_order_follow_the_rule_page_by_page() {
             replaced += found.replaced.len();
         }
         naive.check(&bench);
+        for day in DAYS {
+            bench.done(&format!("verify out/{day}"));
+        }
         // A rerun of all days changes nothing.
         let files = bench.files("store");
         bench.done("run days.toml --date 2026-11-01..2026-11-05");
@@ -341,6 +344,7 @@ fn the_store_keeps_what_is_replaced_where_the_file_says_so() {
     let list: Value = serde_json::from_str(&bench.answer("store list store --json")).unwrap();
     assert!(listed > 0 && list["replaced"] == 0, "{listed} {list}");
     assert!(!bench.path("store/replaced").exists());
+    bench.done("verify out/2026-11-05");
     // Another word is no rerun of the days that are done.
     let file = bench.read("days.toml").replace("\"keep\"\n", "\"hide\"\n");
     bench.write("days.toml", file);
