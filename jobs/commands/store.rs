@@ -56,6 +56,7 @@ enum Change {
     /// are merged into one then, so that the store never has many
     #[command(args = shared(&[Memory, DryRun, Telemetry]), after_help = examples(&[
         ("Add the kept pages of a day", "dupsieve store add store --segment day.seg --day 2026-11-21 --only found/keep.txt"),
+        ("Hide the pages that these hold, too", "dupsieve store add store --segment day.seg --day 2026-11-21 --only found/keep.txt --replaced found/replaced.tsv"),
     ]))]
     Add {
         /// Folder of the store

@@ -125,7 +125,7 @@ fn bytes(rows: &RowSets) -> Vec<u8> {
 }
 
 /// Reads the whole file.
-fn parse(mut rest: &[u8]) -> Result<RowSets> {
+pub(super) fn parse(mut rest: &[u8]) -> Result<RowSets> {
     if take(&mut rest, MAGIC.len() as u64)? != MAGIC {
         return Err(damaged("this is not a list of replaced pages"));
     }

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use super::{dated, day, documents, new_store, options, prune, rollback, write};
 use crate::document::IdList;
 use crate::error::{Error, Kind, Result};
+use crate::store::replaced_rows;
 use crate::store::{Codec, Day, NewDay, Replacements, Retention, Store};
 
 /// A store with the days 1 and 2 of November, each of the pages 0 to 5; and a segment for a third day.
@@ -187,6 +188,20 @@ fn a_damaged_or_lost_list_is_an_error_and_what_a_dead_run_left_goes() -> Result<
     add(&store, &third, "2026-11-03", &list(&[(&ids[1], "2026-11-01", &ids[0])]))?;
     let path = lists(&store).remove(0);
     let bytes = fs::read(&path).unwrap();
+    // Whoever writes the bytes can compute their digest too.
+    for at in 0..bytes.len() {
+        let flipped = |bit: u8| {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1 << bit;
+            flipped
+        };
+        for damaged in (0..8).map(flipped).chain([bytes[..at].to_vec()]) {
+            match replaced_rows::parse(&damaged) {
+                Ok(read) => assert_ne!(read, replaced_rows::parse(&bytes)?),
+                Err(error) => assert_eq!(error.kind(), Kind::BadData),
+            }
+        }
+    }
     for at in 0..bytes.len() {
         let mut damaged = bytes.clone();
         damaged[at] ^= 1;
