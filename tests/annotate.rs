@@ -65,6 +65,9 @@ fn lines_come_back_as_they_were_with_their_verdicts() {
         assert_eq!(page["duplicate_of"].as_str().unwrap_or_default(), row[2]);
         let distance = page["distance"].as_u64().map(|bits| bits.to_string());
         assert_eq!(distance.unwrap_or_default(), row[3]);
+        let held = page["held"].as_f64().map(|share| format!("{share:.4}"));
+        let copies = page["copies"].as_u64().map(|count| count.to_string());
+        assert_eq!([held, copies].map(Option::unwrap_or_default), row[5..]);
         assert!(page.get("cluster").is_none());
     }
     let report = bench.report("found")["outcome"].clone();
@@ -87,7 +90,7 @@ fn columns_of_tsv_and_csv_come_behind_the_others() {
     joined(&bench, "pages.tsv", "");
     bench.done("filter --input pages.tsv --annotate found --output out.tsv");
     let expected = format!(
-        "id\ttext\tx\tverdict\tduplicate_of\tdistance\r\na\t{text}\t1\tkeep\t\t\r\n\r\nb, c\t{text}\t2\tdrop\ta\t0\r\nbad\t{text}\t\t\t\r\n"
+        "id\ttext\tx\tverdict\tduplicate_of\tdistance\theld\tcopies\r\na\t{text}\t1\tkeep\t\t\t\t1\r\n\r\nb, c\t{text}\t2\tdrop\ta\t0\t1.0000\t\r\nbad\t{text}\t\t\t\t\t\r\n"
     );
     assert_eq!(bench.read("out.tsv"), expected);
     bench.write(
@@ -98,8 +101,8 @@ fn columns_of_tsv_and_csv_come_behind_the_others() {
     bench.done("dedup --batch csv.seg --output csv");
     bench.done("filter --input pages.csv --annotate csv --annotate-prefix near_ --output out.csv");
     let expected = format!(
-        "\"id\",text,near_verdict,near_duplicate_of,near_distance\n\"a, \"\"b\"\"\",\"{text}\",keep,,\n\n\
-         c,\"{text}\n\",drop,\"a, \"\"b\"\"\",0\nd,e,f,,,\ng,\"{text},,,\n"
+        "\"id\",text,near_verdict,near_duplicate_of,near_distance,near_held,near_copies\n\"a, \"\"b\"\"\",\"{text}\",keep,,,,1\n\n\
+         c,\"{text}\n\",drop,\"a, \"\"b\"\"\",0,1.0000,\nd,e,f,,,,,\ng,\"{text},,,,,\n"
     );
     assert_eq!(bench.read("out.csv"), expected);
 }
@@ -199,11 +202,9 @@ fn what_cannot_be_annotated_is_refused() {
         bench.done("filter --input more.jsonl --annotate found --output more-annotated.jsonl");
     assert_eq!((ended.count("unjudged"), ended.count("annotated")), (1, 60));
     assert!(ended.stderr.contains("1 records have no verdict"), "{}", ended.stderr);
-    assert!(
-        bench
-            .read("more-annotated.jsonl")
-            .ends_with("\"verdict\":null,\"duplicate_of\":null,\"distance\":null}\n")
-    );
+    assert!(bench.read("more-annotated.jsonl").ends_with(
+        "\"verdict\":null,\"duplicate_of\":null,\"distance\":null,\"held\":null,\"copies\":null}\n"
+    ));
     bench.fails(66, "filter --input pages.jsonl --annotate nowhere --output x");
     let said =
         bench.fails(2, "filter --input pages.jsonl --annotate found --memory 1KiB --output x");
@@ -244,9 +245,10 @@ fn rows_of_parquet_get_columns_with_types() {
             file.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect::<Vec<_>>()
         });
         for (at, (old, new)) in old.iter().zip(&new).enumerate() {
-            let verdict = if at < 2 { "\"keep\"" } else { "null" };
-            let added =
-                format!("verdict: {verdict}, duplicate_of: null, distance: null, cluster: null}}");
+            let [verdict, copies] = if at < 2 { ["\"keep\"", "0"] } else { ["null"; 2] };
+            let added = format!(
+                "verdict: {verdict}, duplicate_of: null, distance: null, held: null, copies: {copies}, cluster: null}}"
+            );
             assert_eq!(*new, format!("{}, {added}", old.strip_suffix('}').unwrap()), "{name}");
         }
         assert_eq!((old.len(), new.len()), (3, 3));

@@ -231,7 +231,7 @@ fn a_configuration_has_effect_in_every_command_that_takes_one() {
     assert_eq!(compared["recipe"], shingles);
     assert_eq!(compared["sketches"][0].as_str().unwrap().len(), 2 + 32);
     // Flags override the environment, and the environment overrides the file.
-    let words = "words-2";
+    let words = "words-3";
     assert_eq!(with_variable(&bench, ("DUPSIEVE_RECIPE", "words"), compare)["recipe"], words);
     let flagged = format!("{compare} --recipe shingles");
     assert_eq!(with_variable(&bench, ("DUPSIEVE_RECIPE", "words"), &flagged)["recipe"], shingles);
@@ -291,17 +291,14 @@ fn failures_known_beforehand_are_reported_before_any_work() {
     bench.done("run days.toml --date 2026-01-01");
     // The store has another recipe. The error names the parts that differ.
     two_days(&bench, "other.toml", "[fingerprint]\nrecipe = \"words-1\"\n");
-    let parts = [
-        "check.signature = page-overlap-124x2",
-        "check.signature = none",
-        "normalise.digits = keep",
-    ];
+    let parts =
+        ["check.signature = held-256x1", "check.signature = none", "normalise.digits = keep"];
     refused(2, "run other.toml --date 2026-01-02", &parts);
     // The output of a later day was made with another distance.
     bench.done("run days.toml");
     std::fs::remove_file(bench.path("out/2026-01-02/batch.seg")).unwrap();
     two_days(&bench, "near.toml", "[dedup]\ndistance = 1\n");
-    refused(73, "run near.toml", &["distance = 1", "distance = 7", "out/2026-01-01/dedup"]);
+    refused(73, "run near.toml", &["distance = 1", "distance = 6", "out/2026-01-01/dedup"]);
     refused(73, "run near.toml --date 2026-01-02", &["out/2026-01-02/dedup"]);
 }
 
@@ -317,7 +314,7 @@ fn a_difference_of_recipes_names_the_parts_that_differ() {
         (73, "store add store --segment other.seg --day 2026-01-02"),
     ] {
         let said = bench.fails(code, line);
-        assert!(said.contains("page-overlap-124x2") && said.contains("signature = none"), "{said}");
+        assert!(said.contains("held-256x1") && said.contains("signature = none"), "{said}");
         assert!(!said.contains('{') && !said.contains("xxh3"), "{said}");
     }
 }
@@ -353,7 +350,7 @@ fn a_sample_shows_pairs_of_every_distance() {
         "days.toml",
         format!(
             "inputs = [\"{crawl}/{{date}}/*\"]\noutput = \"out/{{date}}\"\nstore = \"held\"\n\
-             dates = [\"2026-11-18\", \"2026-11-19\"]\n"
+             dates = [\"2026-11-18\", \"2026-11-19\"]\npreset = \"paper\"\n"
         ),
     );
     bench.done("run days.toml");
@@ -408,7 +405,7 @@ fn a_sweep_prints_what_can_be_pasted_and_judges_the_named_recipes() {
     let json =
         object(&bench.answer(&format!("{sweep} --recipe wide shingles --check minhash --json")));
     let names = json["methods"].as_array().unwrap().iter().map(|it| it["recipe"].as_str().unwrap());
-    assert_eq!(names.skip(3).collect::<Vec<_>>(), ["wide-2", "shingles-1"]);
+    assert_eq!(names.skip(3).collect::<Vec<_>>(), ["wide-3", "shingles-1"]);
 }
 
 #[test]

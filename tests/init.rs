@@ -193,7 +193,7 @@ fn what_was_found_is_said_and_pairs_are_shown() {
     ] {
         assert!(ended.stdout.contains(line), "{line} is not in\n{}", ended.stdout);
     }
-    assert!(ended.stdout.contains("39 by balanced"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("38 by balanced"), "{}", ended.stdout);
 }
 
 #[test]

@@ -83,10 +83,13 @@ fn every_keep_order_is_the_rule_taken_in_that_order() {
         let texts: HashMap<&str, &Text> = texts.iter().map(|text| (&*text.id, text)).collect();
         let of = |page: &Page| texts[&*page.0];
         let mut orders =
-            [("first-id", pages.clone()), ("oldest", pages.clone()), ("longest", pages)];
+            ["first-id", "oldest", "longest", "newest"].map(|name| (name, pages.clone()));
         orders[0].1.sort();
         orders[1].1.sort_by_key(|page| (of(page).time.is_none(), of(page).time, page.0.clone()));
         orders[2].1.sort_by_key(|page| (Reverse(of(page).bytes), page.0.clone()));
+        orders[3]
+            .1
+            .sort_by_key(|page| (of(page).time.is_none(), Reverse(of(page).time), page.0.clone()));
         for k in [0, 3, 8] {
             for (name, order) in &orders {
                 for (store, days) in [("--store store", &days), ("", &Days::new())] {

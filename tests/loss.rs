@@ -18,6 +18,70 @@ fn segment(bench: &Bench, name: &str, pages: &[String]) {
     bench.done(&format!("fingerprint --input {name}.jsonl --check held --output {name}.seg"));
 }
 
+/// Of pages that hold each other, the keep order decides. A page that is longer by more than a tenth stays in any order.
+#[test]
+fn keep_orders_decide_among_pages_of_one_length() {
+    let bench = Bench::new();
+    let timed = |id: &str, words, at: &str| {
+        page(id, words, "").replacen('{', &format!("{{\"at\":\"2026-11-{at}T00:00:00Z\","), 1)
+    };
+    let pages = [
+        timed("a", 0..300, "03"),
+        timed("b", 0..301, "01"),
+        timed("c", 0..302, "05"),
+        page("d", 0..299, ""),
+    ];
+    bench.write("one.jsonl", pages.concat());
+    bench.write("two.jsonl", pages.concat() + &timed("long", 0..380, "04"));
+    for batch in ["one", "two"] {
+        bench.done(&format!(
+            "fingerprint --input {batch}.jsonl --time-field at --output {batch}.seg"
+        ));
+        for (keep, first) in [("oldest", "b"), ("newest", "c"), ("first-id", "a"), ("longest", "c")]
+        {
+            let out = format!("{batch}-{keep}");
+            bench.done(&format!(
+                "dedup --batch {batch}.seg --distance 15 --keep {keep} --output {out}"
+            ));
+            let expected = if batch == "one" { first } else { "long" };
+            assert_eq!(bench.read(&format!("{out}/keep.txt")), format!("{expected}\n"), "{keep}");
+            bench.done(&format!("verify {out} --all"));
+        }
+    }
+    let said = bench.fails(2, "dedup --batch one.seg --keep latest --output x");
+    assert!(said.contains("oldest, newest, first-id, longest"), "{said}");
+}
+
+/// A query says what `dedup` would: a page is dropped if a page of the store holds it, and a page that only holds
+/// a page of the store is not.
+#[test]
+fn a_query_drops_what_a_page_of_the_store_holds() {
+    let bench = Bench::new();
+    bench.write("old.jsonl", page("whole", 0..300, ""));
+    bench.write(
+        "asked.jsonl",
+        [page("part", 0..290, ""), page("longer", 0..360, ""), page("other", 1000..1300, "")]
+            .concat(),
+    );
+    for day in ["old", "asked"] {
+        bench.done(&format!("fingerprint --input {day}.jsonl --output {day}.seg"));
+    }
+    bench.done("store init store");
+    bench.done("store add store --segment old.seg --day 2026-11-19");
+    bench.done("dedup --batch asked.seg --store store --distance 15 --output out");
+    assert_eq!(bench.read("out/keep.txt"), "longer\nother\n");
+    assert_eq!(bench.read("out/replaced.tsv").lines().count(), 1, "a verdict names it");
+    let answer = bench.answer("query --store store --distance 15 --input asked.jsonl");
+    let told: Vec<serde_json::Value> =
+        answer.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let verdicts: Vec<_> = told.iter().map(|it| (&it["id"], &it["verdict"])).collect();
+    let expected = [("part", "drop"), ("longer", "keep"), ("other", "keep")];
+    assert!(
+        verdicts.iter().zip(expected).all(|(it, (id, verdict))| it.0 == id && it.1 == verdict),
+        "{answer}"
+    );
+}
+
 const DEDUP: &str = "dedup --check held --distance 15 --keep first-id";
 
 #[test]

@@ -48,7 +48,7 @@ fn compare_tells_the_distance_by_any_recipe() {
     bench.write("two.txt", "This is a test string for testing also!");
     bench.write("none.txt", "!!!");
     let compared = object(&bench.answer("compare one.txt two.txt"));
-    assert_eq!((&compared["distance"], &compared["recipe"]), (&0.into(), &"wide-2".into()));
+    assert_eq!((&compared["distance"], &compared["recipe"]), (&0.into(), &"wide-3".into()));
     assert_eq!(compared["sketches"][0], compared["sketches"][1]);
     let compared = object(&bench.answer("compare --recipe short-text one.txt two.txt"));
     assert_eq!(compared["classes"], serde_json::json!(["short", "short"]));
@@ -178,7 +178,7 @@ fn a_sweep_by_labels_ends_in_a_recommendation() {
     let ended = bench.run(line);
     let table = &ended.stdout;
     assert!(table.contains("recommended for this corpus: paper"), "{ended:?}");
-    assert!(table.lines().any(|line| line.starts_with("balanced   wide-2")), "{ended:?}");
+    assert!(table.lines().any(|line| line.starts_with("balanced   wide-3")), "{ended:?}");
     assert!(ended.stderr.contains("1 of 6 labelled documents are not"), "{ended:?}");
     let chosen = bench.answer(&format!("{line} -k 1 --recipe shingles charikar-64"));
     assert!(chosen.contains("charikar-64") && !chosen.contains("short-text"), "{chosen}");

@@ -238,7 +238,8 @@ fn copies_of_one_article_are_not_boilerplate() {
     assert_eq!(rows(&bench, "lines.counts"), [""; 0]);
     for (name, flags) in [("whole", ""), ("cut", "--boilerplate lines.counts")] {
         bench.done(&format!("fingerprint --input pages.jsonl --output {name}.seg {flags}"));
-        bench.done(&format!("dedup --batch {name}.seg --output {name}"));
+        let joining = "dedup --distance 15 --held 0.4";
+        bench.done(&format!("{joining} --batch {name}.seg --output {name}"));
     }
     assert!(
         bench.read("whole/verdicts.tsv").lines().filter(|row| row.contains("\tdrop\t")).count()

@@ -45,8 +45,8 @@ const EXAMPLES: &[(&str, &str)] = &[
         "dupsieve dedup --batch day.seg --store store --output found",
     ),
     (
-        "Count pages as near only if their signatures are very much alike",
-        "dupsieve dedup --batch day.seg --check page-overlap:0.8 --output found",
+        "Drop a page only if a page that stays holds 95 % of it",
+        "dupsieve dedup --batch day.seg --held 0.95 --output found",
     ),
     (
         "Write verdicts and matches for DuckDB, pandas or Polars",
@@ -410,7 +410,7 @@ fn long_join(time: Duration, preset: Option<Preset>) -> Option<String> {
         return None;
     }
     let advice = preset.and_then(Preset::cheaper).map_or(String::new(), |(preset, misses)| {
-        format!("; the preset {preset} is cheaper, and misses {misses} that this one finds")
+        format!("; the preset {preset} is cheaper, and leaves {misses} that could go and that this one drops")
     });
     Some(format!("by estimate, this join takes {} hours{advice}", time.as_secs() / 3600))
 }

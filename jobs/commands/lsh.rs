@@ -97,7 +97,7 @@ pub(crate) struct Arguments {
     /// Abort (exit 65) if --matches all would write more rows than this [default: 1e8]
     #[arg(long, value_name = "N", env = "DUPSIEVE_MAX_MATCHES")]
     max_matches: Option<Count>,
-    /// Which of several pages that match to keep: oldest, first-id or longest [default: oldest if the
+    /// Which of several pages that match to keep: oldest, newest, first-id or longest [default: oldest if the
     /// pages have times, else first-id]
     #[arg(long, env = "DUPSIEVE_KEEP")]
     keep: Option<KeepOrder>,

@@ -77,7 +77,7 @@ pub(crate) struct Arguments {
     #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
     distance: Option<u32>,
     /// Confirm near texts by the signatures of this check, and after a colon by the least similarity, such as
-    /// page-overlap:0.8 [default: that of the preset]
+    /// held:0.95 [default: that of the preset]
     #[arg(id = "confirm", long = "check", value_name = "C[:LEAST]", env = "DUPSIEVE_CHECK")]
     check: Option<Confirm>,
     /// Name at most this many near pages of each page, and count the others

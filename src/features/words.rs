@@ -39,6 +39,8 @@ const WORD_BYTES: usize = 16;
 pub struct Words {
     jieba: Arc<Jieba>,
     hmm: bool,
+    /// How many characters stand for a word of a script without spaces; none for such words themselves.
+    unspaced_run: Option<usize>,
 }
 
 impl Words {
@@ -46,12 +48,28 @@ impl Words {
     /// shared. With `hmm`, its hidden Markov model joins characters the dictionary does not.
     pub fn new(hmm: bool) -> Words {
         static JIEBA: OnceLock<Arc<Jieba>> = OnceLock::new();
-        Words { jieba: JIEBA.get_or_init(|| Arc::new(Jieba::new())).clone(), hmm }
+        let jieba = JIEBA.get_or_init(|| Arc::new(Jieba::new())).clone();
+        Words { jieba, hmm, unspaced_run: None }
     }
 
     /// Words by jieba's own dictionary and a user's.
     pub fn with_dictionary(hmm: bool, dictionary: &UserDictionary) -> Words {
-        Words { jieba: dictionary.jieba(), hmm }
+        Words { jieba: dictionary.jieba(), hmm, unspaced_run: None }
+    }
+
+    /// The same words, but in place of each that begins in a script without spaces the last `length` characters up to its end. A
+    /// run begins no earlier than the letters and digits that it ends.
+    ///
+    /// ```
+    /// use dupsieve::features::words::Words;
+    ///
+    /// let mut found = Vec::new();
+    /// Words::new(true).in_runs(3).each("環境を作ります", |word| found.push(word));
+    /// assert_eq!(found, ["環境", "環境を", "作", "を作り", "作りま", "ります"]);
+    /// ```
+    #[must_use]
+    pub fn in_runs(self, length: usize) -> Words {
+        Words { unspaced_run: Some(length), ..self }
     }
 
     /// Weights by the part of speech that this dictionary gives a word.
@@ -78,7 +96,14 @@ impl Words {
                 Class::Other if is_apart(run) => {}
                 Class::Other => {
                     self.cut(&text[std::mem::take(&mut sentences)], &mut word);
-                    each_unicode_word(run, &mut word);
+                    each_unicode_word(run, &mut |found: &'t str| match self.unspaced_run {
+                        Some(length) if found.starts_with(is_unspaced) => {
+                            let end =
+                                found.as_ptr() as usize - text.as_ptr() as usize + found.len();
+                            word(last_characters(&text[..end], length));
+                        }
+                        _ => word(found),
+                    });
                 }
             }
         });
@@ -93,6 +118,13 @@ impl Words {
             words.for_each(&mut word);
         });
     }
+}
+
+/// The last `length` characters of `text`, or fewer after one that is neither letter nor digit.
+fn last_characters(text: &str, length: usize) -> &str {
+    let last = text.char_indices().rev().take(length);
+    let run = last.take_while(|&(_, c)| is_unspaced(c) || c.is_alphanumeric());
+    &text[run.last().map_or(text.len(), |(start, _)| start)..]
 }
 
 /// Whether `run` is punctuation that jieba, too, takes for the end of a run of Han.

@@ -55,13 +55,18 @@ impl Cut {
 
 /// What cuts the words that features are made of. Panics if they are not made of words.
 pub(super) fn words(features: &Features) -> Words {
+    let (Features::Words { hmm, user_dictionary, .. }
+    | Features::WordShingles { hmm, user_dictionary, .. }) = features
+    else {
+        unreachable!("no words are taken")
+    };
+    let words = match user_dictionary {
+        Some(dictionary) => Words::with_dictionary(*hmm, dictionary),
+        None => Words::new(*hmm),
+    };
     match features {
-        Features::Words { hmm, user_dictionary, .. }
-        | Features::WordShingles { hmm, user_dictionary, .. } => match user_dictionary {
-            Some(dictionary) => Words::with_dictionary(*hmm, dictionary),
-            None => Words::new(*hmm),
-        },
-        _ => unreachable!("no words are taken"),
+        Features::Words { unspaced_run: Some(length), .. } => words.in_runs(*length),
+        _ => words,
     }
 }
 

@@ -6,6 +6,7 @@
 //! hmm = true                # words and word-shingles: jieba's model for unknown words
 //! # user_dictionary = "F"   # words and word-shingles: a file of words for jieba
 //! # stop_words = "F"        # words and word-shingles: a file of words that do not count
+//! # unspaced_run = 4        # words: in scripts without spaces, such as Thai, so many characters are a word
 //! # length = 3              # shingles: how many words or characters each has
 //! # boilerplate = "F"       # a table of lines that do not count, by `dupsieve weights --lines`; with
 //!                           # `--by host` those of the page's own host
@@ -33,7 +34,7 @@
 //! use dupsieve::fingerprint::{Recipe, Width};
 //!
 //! let recipe = Recipe::named("words", Some(Width::W128))?;
-//! assert_eq!(recipe.name(), "words-2"); // the newest of its kind
+//! assert_eq!(recipe.name(), "words-3"); // the newest of its kind
 //! assert_eq!(recipe.width(), Width::W128);
 //! assert!(Recipe::from_toml("scheme = 'simhash'").is_err()); // parts are missing
 //! # Ok::<(), dupsieve::Error>(())
@@ -61,9 +62,9 @@ const NAMED: &str = include_str!("recipes.toml");
 
 /// Names for the newest recipe of each kind.
 const ALIASES: [(&str, &str); 6] = [
-    ("default", "words-2"),
-    ("words", "words-2"),
-    ("wide", "wide-2"),
+    ("default", "words-3"),
+    ("words", "words-3"),
+    ("wide", "wide-3"),
     ("short-text", "short-text-1"),
     ("shingles", "shingles-1"),
     ("features", "features-1"),
@@ -335,7 +336,7 @@ impl Recipe {
             return Err(bad("a check is made of texts"));
         }
         let (text, length) = match &self.features {
-            Features::Words { text, .. } => (Some(text), None),
+            Features::Words { text, unspaced_run, .. } => (Some(text), *unspaced_run),
             Features::WordShingles { text, length, .. }
             | Features::CharacterShingles { text, length } => (Some(text), Some(*length)),
             Features::WordCharacterShingles { length, .. } => (None, Some(*length)),

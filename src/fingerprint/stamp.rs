@@ -26,7 +26,7 @@ const ALGORITHM: u32 = 1;
 /// let words = Recipe::named("words", None)?.stamp();
 /// let shingles = Recipe::named("shingles", None)?.stamp();
 /// assert_ne!(words, shingles);
-/// assert_eq!(words, Recipe::named("words-2", None)?.stamp()); // the same recipe
+/// assert_eq!(words, Recipe::named("words-3", None)?.stamp()); // the same recipe
 /// # Ok::<(), dupsieve::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -280,6 +280,8 @@ mod tests {
         ];
         let words = changes.iter().fold(words.to_owned(), |it, (from, to)| it.replace(from, to));
         assert_eq!(stamp("words-2").to_string(), words);
+        let in_runs = words.replace(r#""weights""#, r#""unspaced_run":4,"weights""#);
+        assert_eq!(stamp("words-3").to_string(), in_runs);
         let idf = r#""hmm":true,"idf":"jieba-rs 0.11.0 0a3a7d02ea31e6fc","#;
         let key = r#""short_text":{"below":50,"keywords":3},"short_words""#;
         let short = words.replace(r#""hmm":true,"#, idf).replace(r#""short_words""#, key);

@@ -13,21 +13,20 @@ use crate::matches::Confirm;
 ///
 /// | preset | recipe | distance | check | bytes a page |
 /// |---|---|---|---|---|
-/// | `paper` | `words-2` | 3 | none | 4 |
-/// | `balanced` | `wide` | 7 | `page-overlap-124x2:0.5` | 36 |
-/// | `thorough` | `wide` | 10 | `page-overlap-512x2:0.5` | 133 |
+/// | `paper` | `words-3` | 3 | none | 4 |
+/// | `balanced` | `wide-3` | 6 | `held-256x1:0.9` | 38 |
+/// | `thorough` | `wide-3` | 10 | `held-1024x1:0.9` | 134 |
 ///
 /// The recipes are made for the distances: by itself, a fingerprint must tell different pages apart. Where a
 /// check does that, the fingerprint only finds candidates, and a greater distance finds more of them. The
 /// distances were measured with 64 bits. They hold for 128 bits too, where they find less.
-/// `bench-data/runs/2026-11-22-presets.md` has the measurements behind every number, and
-/// `2026-11-22-short-texts.md` beside it those of short texts.
+/// `bench-data/runs/2026-11-23-verdicts.md` has the measurements behind every number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Preset {
     /// The setting of Manku, Jain and Das Sarma: a fingerprint and three bits, nothing else.
     Paper,
-    /// A wider net, and a check that confirms what it catches.
+    /// A wider net, and a check of what each page holds of the other: nothing is lost with a page that is dropped.
     #[default]
     Balanced,
     /// A net so wide that hardly a near page is missed, for stores of some hundred million pages.
@@ -43,7 +42,7 @@ impl Preset {
     /// # Errors
     /// [`Kind::Usage`] if the recipe does not allow the width.
     pub fn recipe(self, width: Option<Width>) -> Result<Recipe> {
-        let name = if self == Preset::Paper { "words-2" } else { "wide-2" };
+        let name = if self == Preset::Paper { "words-3" } else { "wide-3" };
         let recipe = Recipe::named(name, width)?;
         match self.check() {
             Some(Confirm { check, .. }) => recipe.with_check(check),
@@ -56,7 +55,7 @@ impl Preset {
     pub fn distance(self) -> u32 {
         match self {
             Preset::Paper => 3,
-            Preset::Balanced => 7,
+            Preset::Balanced => 6,
             Preset::Thorough => 10,
         }
     }
@@ -66,19 +65,19 @@ impl Preset {
     pub fn check(self) -> Option<Confirm> {
         let check = match self {
             Preset::Paper => return None,
-            Preset::Balanced => "page-overlap-124x2:0.5",
-            Preset::Thorough => "page-overlap-512x2:0.5",
+            Preset::Balanced => "held-256x1:0.9",
+            Preset::Thorough => "held-1024x1:0.9",
         };
         Some(check.parse().expect("the check of a preset has a name"))
     }
 
-    /// The next cheaper preset, and what it misses of what this one finds, as measured on labelled pages.
+    /// The next cheaper preset, and what it leaves of the pages that this one drops, as measured on versions of real pages.
     #[must_use]
     pub fn cheaper(self) -> Option<(Preset, &'static str)> {
         match self {
             Preset::Paper => None,
-            Preset::Balanced => Some((Preset::Paper, "one near page in four")),
-            Preset::Thorough => Some((Preset::Balanced, "one near page in twenty-five")),
+            Preset::Balanced => Some((Preset::Paper, "one page in twenty")),
+            Preset::Thorough => Some((Preset::Balanced, "one page in fifty")),
         }
     }
 

@@ -16,6 +16,8 @@ use crate::store::Segment;
 pub enum KeepOrder {
     /// By time, pages without one last; ties by id.
     Oldest,
+    /// By time, the last first, pages without one last; ties by id.
+    Newest,
     /// By the bytes of the id.
     FirstId,
     /// By length of the text, longest first; ties by id.
@@ -86,11 +88,9 @@ impl Leaders {
 impl Record for (Turn, IdRank, Group) {}
 
 impl KeepOrder {
-    const NAMED: [(&str, KeepOrder); 3] = [
-        ("oldest", KeepOrder::Oldest),
-        ("first-id", KeepOrder::FirstId),
-        ("longest", KeepOrder::Longest),
-    ];
+    /// All orders.
+    pub const ALL: [KeepOrder; 4] =
+        [KeepOrder::Oldest, KeepOrder::Newest, KeepOrder::FirstId, KeepOrder::Longest];
 
     /// The order that was asked for, or the default: the oldest first if the segment has times, else by
     /// id.
@@ -98,17 +98,8 @@ impl KeepOrder {
     /// # Errors
     /// [`Kind::Usage`] if the segment lacks the column that the order needs.
     pub fn for_segment(asked: Option<KeepOrder>, segment: &Segment) -> Result<KeepOrder> {
-        match asked {
-            None if segment.has_times() => Ok(KeepOrder::Oldest),
-            None => Ok(KeepOrder::FirstId),
-            Some(KeepOrder::Oldest) if !segment.has_times() => {
-                Err(KeepOrder::Oldest.lacks_its_column(segment))
-            }
-            Some(KeepOrder::Longest) if !segment.has_lengths() => {
-                Err(KeepOrder::Longest.lacks_its_column(segment))
-            }
-            Some(order) => Ok(order),
-        }
+        KeepOrder::for_documents(asked, segment.has_times(), segment.has_lengths())
+            .map_err(|error| error.at(segment.path()))
     }
 
     /// The order that was asked for, or the default, for documents that may have times and texts.
@@ -116,13 +107,14 @@ impl KeepOrder {
     /// # Errors
     /// [`Kind::Usage`] if they lack what the order needs.
     pub fn for_documents(asked: Option<KeepOrder>, times: bool, texts: bool) -> Result<KeepOrder> {
-        match asked {
-            None if times => Ok(KeepOrder::Oldest),
-            None => Ok(KeepOrder::FirstId),
-            Some(KeepOrder::Oldest) if !times => Err(KeepOrder::Oldest.is_lacking()),
-            Some(KeepOrder::Longest) if !texts => Err(KeepOrder::Longest.is_lacking()),
-            Some(order) => Ok(order),
-        }
+        let default = if times { KeepOrder::Oldest } else { KeepOrder::FirstId };
+        let order = asked.unwrap_or(default);
+        let has_column = match order {
+            KeepOrder::Oldest | KeepOrder::Newest => times,
+            KeepOrder::Longest => texts,
+            KeepOrder::FirstId => true,
+        };
+        if has_column { Ok(order) } else { Err(order.lacks_its_column()) }
     }
 
     /// When a page of this time and length has its turn; ties go by id.
@@ -130,6 +122,7 @@ impl KeepOrder {
         match self {
             KeepOrder::FirstId => Turn::default(),
             KeepOrder::Oldest => (time.is_none(), time.unwrap_or(0)),
+            KeepOrder::Newest => (time.is_none(), !time.unwrap_or(0)), // greater times have smaller complements
             KeepOrder::Longest => (false, i64::try_from(length).map_or(i64::MIN, |length| -length)),
         }
     }
@@ -140,26 +133,22 @@ impl KeepOrder {
         self,
         segment: &Segment,
     ) -> Result<Box<dyn FnMut(SegmentRow) -> Result<Turn>>> {
+        let lacking = || self.lacks_its_column().at(segment.path());
         match self {
             KeepOrder::FirstId => Ok(Box::new(|_| Ok(Turn::default()))),
-            KeepOrder::Oldest => {
-                let mut times = segment.times().ok_or_else(|| self.lacks_its_column(segment))?;
+            KeepOrder::Oldest | KeepOrder::Newest => {
+                let mut times = segment.times().ok_or_else(lacking)?;
                 Ok(Box::new(move |row| Ok(self.turn(times.get(u32::from(row).into())?, 0))))
             }
             KeepOrder::Longest => {
-                let mut lengths =
-                    segment.lengths().ok_or_else(|| self.lacks_its_column(segment))?;
+                let mut lengths = segment.lengths().ok_or_else(lacking)?;
                 Ok(Box::new(move |row| Ok(self.turn(None, lengths.get(u32::from(row).into())?))))
             }
         }
     }
 
-    /// The error for a segment without the column that this order needs.
-    fn lacks_its_column(self, segment: &Segment) -> Error {
-        self.is_lacking().at(segment.path())
-    }
-
-    fn is_lacking(self) -> Error {
+    /// The error for pages without the column that this order needs.
+    fn lacks_its_column(self) -> Error {
         Error::new(Kind::Usage, format!("the batch cannot be kept {self}: it lacks that column"))
             .help("choose another --keep; times come of --time-field, lengths of texts")
     }
@@ -167,20 +156,23 @@ impl KeepOrder {
 
 impl fmt::Display for KeepOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = KeepOrder::NAMED.iter().find(|(_, order)| order == self);
-        f.write_str(named.expect("every order has a name").0)
+        f.write_str(match self {
+            KeepOrder::Oldest => "oldest",
+            KeepOrder::Newest => "newest",
+            KeepOrder::FirstId => "first-id",
+            KeepOrder::Longest => "longest",
+        })
     }
 }
 
 impl FromStr for KeepOrder {
     type Err = Error;
 
-    fn from_str(text: &str) -> Result<KeepOrder> {
-        let named = KeepOrder::NAMED.iter().find(|(name, _)| *name == text);
-        named.map(|(_, order)| *order).ok_or_else(|| {
+    fn from_str(name: &str) -> Result<KeepOrder> {
+        KeepOrder::ALL.into_iter().find(|order| order.to_string() == name).ok_or_else(|| {
             Error::new(Kind::Usage, "there is no such keep order")
-                .expected(KeepOrder::NAMED.map(|(name, _)| name).join(", "))
-                .found(text)
+                .expected(KeepOrder::ALL.map(|order| order.to_string()).join(", "))
+                .found(name)
         })
     }
 }

@@ -20,6 +20,11 @@ const LEAST_HELD: f64 = 0.9;
 /// `bench-data/runs/2026-11-23-held.md` has the measurements.
 const MARGIN: f64 = 0.5;
 
+/// The largest standard error of an estimate that counts. Where one page is much longer than the other one, an estimate says little: of
+/// many different pages that a page is compared with, some then seem to hold it.
+/// `bench-data/runs/2026-11-23-verdicts.md` has the measurements.
+const MOST_ERROR: f64 = 0.08;
+
 /// The check that confirms candidates, and the least similarity. Written as the name of the check,
 /// optionally followed by the least similarity: `minhash:0.75`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -108,9 +113,9 @@ impl Confirm {
         }
     }
 
-    /// Whether a share, less the margin for its error, is enough for a match.
+    /// Whether a share is known well enough and, less the margin for its error, is enough for a match.
     pub(super) fn is_enough(&self, share: Share) -> bool {
-        share.held - MARGIN * share.error >= self.least
+        share.error <= MOST_ERROR && share.held - MARGIN * share.error >= self.least
     }
 
     /// Whether one of two pages with these signatures can stand for the other one.

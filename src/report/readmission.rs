@@ -112,8 +112,8 @@ fn each_dropped(
         let columns: Vec<&str> = row.split('\t').collect();
         let dropped = match columns[..] {
             [_, "keep" | "empty", ..] => continue,
-            [id, "drop", of, _, "batch"] => Some(Dropped { id, day, of, against: None }),
-            [id, "drop", of, _, held] => {
+            [id, "drop", of, _, "batch", ..] => Some(Dropped { id, day, of, against: None }),
+            [id, "drop", of, _, held, ..] => {
                 held.parse().ok().map(|held| Dropped { id, day, of, against: Some(held) })
             }
             _ => None,

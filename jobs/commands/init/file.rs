@@ -58,10 +58,10 @@ impl Seen<'_> {
         self.fingerprint(&mut text);
         let keep = match self.fields.time {
             Some(_) => {
-                "[dedup]\nkeep = \"oldest\"          # of near pages of one day, the one fetched first\n"
+                "[dedup]\nkeep = \"oldest\"          # of near pages of one day and about one length, the one fetched first\n"
             }
             None => {
-                "[dedup]\nkeep = \"first-id\"        # of near pages of one day, the one whose id comes first; \"longest\": the longest text\n"
+                "[dedup]\nkeep = \"first-id\"        # of near pages of one day and about one length, the one whose id comes first\n"
             }
         };
         text += keep;
@@ -102,8 +102,9 @@ impl Seen<'_> {
 
     fn preset(&self, text: &mut String) {
         text.push_str(
-            "# What counts as near: \"paper\" (fingerprints within 3 bits), \"balanced\" (within 7 bits, confirmed by a second\n\
-             # signature of 32 bytes a page) or \"thorough\" (within 10 bits, confirmed, 128 bytes). A store holds one of them.\n",
+            "# Which pages are dropped: by \"balanced\" those of which a page that stays holds nine tenths, known by a signature of 34 bytes\n\
+             # a page; by \"thorough\" the same, of which more is found (130 bytes); by \"paper\" those whose fingerprints are within 3 bits.\n\
+             # A store holds one of them.\n",
         );
         if let Some(pages) = self.pages {
             let near: Vec<String> =

@@ -68,7 +68,7 @@ pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> 
 /// Fails if --keep needs the time or the length of pages and these are not known.
 fn check_keep_order(keep: Option<KeepOrder>, pages: &PageSettings, recipe: &Recipe) -> Result<()> {
     let (lacks, help) = match keep {
-        Some(KeepOrder::Oldest) if pages.time_field.is_none() => {
+        Some(KeepOrder::Oldest | KeepOrder::Newest) if pages.time_field.is_none() => {
             ("time", "name its field with --time-field")
         }
         Some(KeepOrder::Longest) if recipe.is_external() => ("length", "use first-id"),

@@ -75,7 +75,7 @@ pub(crate) fn detail(_: &mut SchemaGenerator) -> Schema {
 
 /// A keep order.
 pub(crate) fn keep_order(_: &mut SchemaGenerator) -> Schema {
-    one_of([KeepOrder::Oldest, KeepOrder::FirstId, KeepOrder::Longest])
+    one_of(KeepOrder::ALL)
 }
 
 /// Which pages are one cluster.

@@ -26,8 +26,8 @@ pub(crate) struct DedupSettings {
     #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
     pub(crate) distance: Option<u32>,
     /// Confirm pages within k bits by the signatures that `fingerprint --check` made: the name of the
-    /// check, and after a colon the least similarity (0.75 if left out), such as minhash:0.6. A check without its size, such
-    /// as page-overlap:0.8, takes the signatures that the batch has
+    /// check, and after a colon the least similarity (if left out, 0.9 for held and 0.75 for others), such as minhash:0.6. A
+    /// check without its size, such as held:0.95, takes the signatures that the batch has
     /// [default: that of the preset]
     #[arg(id = "confirm", long = "check", value_name = "C[:LEAST]", env = "DUPSIEVE_CHECK")]
     #[serde(deserialize_with = "typed")]
@@ -62,7 +62,7 @@ pub(crate) struct DedupSettings {
     #[serde(deserialize_with = "typed")]
     #[schemars(schema_with = "allowed::number")]
     pub(crate) max_matches: Option<Count>,
-    /// Which of several near pages to keep: oldest, first-id or longest [default: oldest if the
+    /// Which of several near pages to keep: oldest, newest, first-id or longest [default: oldest if the
     /// batch has times, else first-id]
     #[arg(long, env = "DUPSIEVE_KEEP")]
     #[serde(deserialize_with = "typed")]

@@ -77,8 +77,8 @@ section! {
 
     /// What is made of pages.
     made: RecipeSettings {
-        /// Recipe, distance and check that go together: `paper` (3 bits, no check), `balanced` (7 bits and a
-        /// check of 32 bytes a page) or `thorough` (10 bits and a check of 128 bytes) [default: balanced; with
+        /// Recipe, distance and check that go together: `paper` (3 bits, no check), `balanced` (6 bits and a
+        /// check of 34 bytes a page) or `thorough` (10 bits and a check of 130 bytes) [default: balanced; with
         /// --recipe, none]
         #[arg(long, value_name = "NAME", env = "DUPSIEVE_PRESET")]
         #[serde(deserialize_with = "typed")]

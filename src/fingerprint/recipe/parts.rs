@@ -21,6 +21,9 @@ pub enum Features {
         /// Words for jieba besides its own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         user_dictionary: Option<UserDictionary>,
+        /// How many characters are a word in scripts without spaces, such as Thai; none for one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unspaced_run: Option<usize>,
         /// How the text is taken.
         #[serde(flatten)]
         text: Text,

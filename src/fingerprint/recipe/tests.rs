@@ -2,11 +2,13 @@
 
 use super::*;
 
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 15] = [
     "words-1",
     "words-2",
+    "words-3",
     "wide-1",
     "wide-2",
+    "wide-3",
     "short-text-1",
     "shingles-1",
     "features-1",
@@ -42,7 +44,7 @@ fn every_name_has_a_recipe_that_reads_back_the_same() {
         assert_eq!(read.name(), "unnamed");
         assert_eq!(read.stamp(), recipe.stamp());
     }
-    assert_eq!(Recipe::named("default", None), Recipe::named("words-2", None));
+    assert_eq!(Recipe::named("default", None), Recipe::named("words-3", None));
 }
 
 #[test]
@@ -113,6 +115,7 @@ fn shingles_have_a_length_and_no_idf() {
     assert!(Recipe::from_toml(&shingles(1)).is_ok() && Recipe::from_toml(&shingles(64)).is_ok());
     for length in [-1, 0, 65, i64::MAX] {
         refused(&shingles(length));
+        refused(&words("hmm = true", &format!("hmm = true\nunspaced_run = {length}")));
     }
     assert!(refused(&shingles(2).replace("\"tf\"", "\"tf-idf\"")).contains("idf"));
 }

@@ -127,6 +127,21 @@ fn parts_make_what_they_always_made() {
     }
 }
 
+/// In scripts without spaces, runs of characters are words; in Chinese and elsewhere nothing changes.
+#[test]
+fn runs_of_unspaced_scripts_make_what_they_always_made() {
+    let golden = [
+        ("words-3", [0x34108a9951ca8347, 0x08610e18200b9c89]),
+        ("wide-3", [0x53188607f041a815, 0x000b161b0f4d8c69]),
+    ];
+    let texts = ["ภาษาไทยเป็นภาษาราชการของประเทศไทย", "環境を構築します。ひらがなとカタカナ"];
+    for ((name, prints), before) in golden.into_iter().zip(["words-2", "wide-2"]) {
+        let [mut new, mut old] = [name, before].map(|name| sketcher(name, Width::W64));
+        assert_eq!(texts.map(|text| new.text(text).unwrap().unwrap()), prints, "{name}");
+        assert_eq!(print(&mut new), print(&mut old), "{name}");
+    }
+}
+
 #[test]
 fn given_features_make_what_they_always_made() {
     let features = [("中文", 2.5), ("fox", 1.0), ("dog", -0.25)];

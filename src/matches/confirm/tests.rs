@@ -277,7 +277,7 @@ proptest! {
         signatures_bytes in prop::sample::select(vec![0_usize, 20, 100, 1 << 20]),
         least in prop::sample::select(vec![None, Some(0.0), Some(0.4), Some(0.7), Some(1.0)]),
         // By those of words, pages whose signatures are zeros are not alike.
-        check in prop::sample::select(vec!["minhash-8x8", "word-minhash-8x8", "word-overlap-7x8", "page-overlap-7x8", "held-6x8"]),
+        check in prop::sample::select(vec!["minhash-8x8", "word-minhash-8x8", "word-overlap-7x8", "page-overlap-7x8", "held-48x1"]),
     ) {
         let check: Check = check.parse().unwrap();
         let confirm = least.map(|least| Confirm::new(check, least));

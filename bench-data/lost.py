@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Compares what goes with dropped pages with their texts, exactly, over all pairs.
+
+    python3 bench-data/lost.py --dupsieve target/release/dupsieve --methods METHOD... -- DOCS.jsonl.gz...
+
+A METHOD is the name of a preset, or RECIPE/CHECK/K, such as wide-2/held-256x1/5 or words-2/none/3. Each file is one batch without a
+store. DOCS.jsonl.gz may be NAME=PATH. A folder given with --keep has the verdicts afterwards.
+
+A text is the set of its runs of three words, in lower case; a word is one character of Han, kana, Thai or Lao, or a run of letters and
+digits. Prints a row for each file and method, for bench-data/runs:
+
+  dropped            pages that the verdicts drop
+  could go           pages that could go if each had to be held to 0.9 by a page that stays, longest first
+  of these           dropped / could go
+  over a tenth       of the dropped pages, the share that lacks more than a tenth of its runs in the page named
+  lost               of all runs of the dropped pages, the share that the page named lacks
+  by report.json     the same as report.json tells it
+  missed             pages that stay though another page that stays has 0.95 of their runs (of two that hold each other, one counts),
+                     and that number / could go
+
+Needs numpy.
+"""
+
+import argparse
+import gzip
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+WORD = re.compile("[\u3400-\u9fff\u3040-\u30ff\u0e00-\u0eff]|[^\\W_]+")
+WORD_BITS = 21
+HELD, FULLY = 0.9, 0.95
+COLUMNS = ["set", "method", "dropped", "could go", "of these", "over a tenth", "lost", "by report.json", "missed"]
+
+
+class Texts:
+    """The pages of a file as sets of numbered runs."""
+
+    def __init__(self, path):
+        self.place, runs, words = {}, [], {}
+        with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf8") as lines:
+            for line in lines:
+                page = json.loads(line)
+                if page["id"] not in self.place:
+                    self.place[page["id"]] = len(runs)
+                    runs.append(runs_of(page["text"], words))
+        assert len(words) < 1 << WORD_BITS, "too many words for numbers of three"
+        self.sizes = np.array([len(page) for page in runs])
+        _, numbers, self.pages_with = np.unique(np.concatenate(runs), return_inverse=True, return_counts=True)
+        self.runs = np.split(numbers.astype(np.int32), np.cumsum(self.sizes)[:-1])
+        self.mark = np.zeros(len(self.pages_with), bool)
+        self.near = self.holders()
+        self.could_go = self.greedy()
+
+    def holders(self):
+        """For each page the others that have HELD of its runs, with their shares. A page that has them shares one of
+        the rarest runs that are not all missing."""
+        order = np.argsort(np.concatenate(self.runs), kind="stable")
+        owners = np.repeat(np.arange(len(self.runs)), self.sizes)[order]
+        ends = np.cumsum(self.pages_with)
+        near = []
+        for page, runs in enumerate(self.runs):
+            rare = runs[np.argsort(self.pages_with[runs], kind="stable")]
+            first = rare[: len(runs) - int(np.ceil(HELD * len(runs))) + 1]
+            others = np.unique(np.concatenate([owners[ends[run] - self.pages_with[run] : ends[run]] for run in first]))
+            shares = zip(others[others != page], self.shares(page, others[others != page]))
+            near.append([(other, share) for other, share in shares if share >= HELD])
+        return near
+
+    def shares(self, page, others):
+        """The share of the runs of a page that each of the others has."""
+        self.mark[self.runs[page]] = True
+        found = [self.mark[self.runs[other]].sum() / self.sizes[page] for other in others]
+        self.mark[self.runs[page]] = False
+        return found
+
+    def greedy(self):
+        """How many pages go if each must be held by a page that stays, longest first."""
+        stays = set()
+        for page in np.argsort(-self.sizes, kind="stable"):
+            if not any(other in stays for other, _ in self.near[page]):
+                stays.add(page)
+        return len(self.runs) - len(stays)
+
+    def missed(self, stays):
+        """The pages that stay though a page that stays has FULLY of them."""
+        order = lambda page: (self.sizes[page], -page)
+        held = lambda page: any(
+            share >= FULLY and other in stays and order(other) > order(page) for other, share in self.near[page]
+        )
+        return sum(held(page) for page in stays)
+
+
+def runs_of(text, words):
+    """The sorted distinct runs of a text, as numbers made of the numbers of their words."""
+    numbers = [words.setdefault(word, len(words) + 1) for word in WORD.findall(text.lower())]
+    numbers = np.array(numbers + [0] * (3 - len(numbers)), np.int64)
+    return np.unique(numbers[:-2] << 2 * WORD_BITS | numbers[1:-1] << WORD_BITS | numbers[2:])
+
+
+def verdicts(dupsieve, docs, method, folder):
+    """The dropped pages with the pages named, and what report.json says is lost."""
+    recipe, check, distance = method.split("/") if "/" in method else (None, None, None)
+    making = ["--recipe", recipe, *(["--check", check] if check != "none" else [])] if recipe else ["--preset", method]
+    joining = ["--distance", distance, *(["--check", check] if check != "none" else [])] if recipe else ["--preset", method]
+    segment = folder / f"{docs.parent.name}-{'-'.join(making[1:])}.seg"
+    output = folder / f"{docs.parent.name}-{method.replace('/', '-')}"
+    if not segment.exists():
+        run(dupsieve, "fingerprint", "--input", docs, *making, "--output", segment)
+    run(dupsieve, "dedup", "--batch", segment, *joining, "--output", output)
+    rows = [line.split("\t") for line in (output / "verdicts.tsv").read_text(encoding="utf8").splitlines()[1:]]
+    report = json.loads((output / "report.json").read_text())
+    return {row[0]: row[2] for row in rows if row[1] == "drop"}, (report.get("lost") or {}).get("share")
+
+
+def run(*words):
+    ended = subprocess.run([*map(str, words), "-q"], capture_output=True, text=True)
+    if ended.returncode:
+        sys.exit(ended.stderr)
+
+
+def row(texts, dropped, told):
+    place = texts.place
+    pairs = [(place[page], place[named]) for page, named in dropped.items()]
+    held = np.array([texts.shares(page, [named])[0] for page, named in pairs])
+    sizes = texts.sizes[[page for page, _ in pairs]]
+    missed = texts.missed(set(range(len(texts.runs))) - {page for page, _ in pairs})
+    return [
+        len(dropped),
+        texts.could_go,
+        f"{len(dropped) / texts.could_go:.3f}",
+        f"{np.mean(held < HELD):.4f}",
+        f"{((1 - held) * sizes).sum() / sizes.sum():.4f}",
+        f"{told:.4f}" if told is not None else "-",
+        f"{missed} ({missed / texts.could_go:.3f})",
+    ]
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--dupsieve", default="target/release/dupsieve")
+    arguments.add_argument("--methods", nargs="+", default=["paper", "balanced", "thorough"])
+    arguments.add_argument("--keep", type=pathlib.Path)
+    arguments.add_argument("docs", nargs="+")
+    given = arguments.parse_args()
+    print("|", " | ".join(COLUMNS), "|\n|" + "---|" * len(COLUMNS), flush=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = given.keep or pathlib.Path(scratch)
+        folder.mkdir(exist_ok=True)
+        for docs in given.docs:
+            name, path = docs.split("=") if "=" in docs else (pathlib.Path(docs).parent.name, docs)
+            texts = Texts(pathlib.Path(path))
+            for method in given.methods:
+                dropped, told = verdicts(given.dupsieve, pathlib.Path(path), method, folder)
+                print("|", " | ".join(map(str, [name, method, *row(texts, dropped, told)])), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main()
