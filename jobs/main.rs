@@ -29,7 +29,7 @@ fn main() {
     log::start(line.global().quiet, line.global().log_format == LogFormat::Json);
     abort::prepare();
     let completed = line.complete();
-    identity::set_process(line.global().machines.number());
+    identity::set_process(line.global().number());
     step::begin(Step::Starting);
     // A wrong configuration is told too.
     let told = telemetry::begin(line.global());
@@ -46,13 +46,13 @@ fn begin() -> Result<()> {
 /// Runs the command in this process or, with `--processes`, in children that this process supervises.
 fn run(line: &mut CommandLine) -> Result<Summary> {
     line.mount()?;
-    let machines = &line.global().machines;
-    if let Some(processes) = machines.to_supervise() {
-        supervisor::supervise(processes, machines);
+    let global = line.global();
+    if let Some(processes) = global.to_supervise() {
+        supervisor::supervise(processes, &global.machines);
     }
-    if machines.child.is_some() {
+    if global.child.is_some() {
         child::die_with_parent();
     }
-    stall::end_when_stalled(line.global().longest_stall())?;
+    stall::end_when_stalled(global.longest_stall())?;
     line.run()
 }

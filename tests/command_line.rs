@@ -144,6 +144,18 @@ fn the_global_flags_are_shown_in_one_place() {
 }
 
 #[test]
+fn flags_of_every_command_may_come_before_it_and_common_flags_may_not() {
+    let bench = bench();
+    bench.write("paper.toml", "preset = \"paper\"\n");
+    let before = bench.answer("--quiet --json --config paper.toml plan --batch 1e6 --store 1e7");
+    let behind = bench.answer("plan --batch 1e6 --store 1e7 --config paper.toml --json --quiet");
+    assert_eq!(before, behind);
+    assert!(object(&before).is_object(), "{before}");
+    let said = bench.fails(2, "--memory 1GiB plan --batch 1e6 --store 1e7 --json");
+    assert!(said.contains("unexpected argument '--memory'"), "{said}");
+}
+
+#[test]
 fn a_command_shows_the_common_flags_that_it_has() {
     let bench = Bench::new();
     for (commands, flag) in [

@@ -163,7 +163,7 @@ fn replaced(word: OsString, paths: &[(&OsString, PathBuf)]) -> OsString {
 /// Writes what was made in mounts to where it belongs. Only the process that leads a job does so.
 pub(crate) fn publish(global: &GlobalFlags) -> Result<()> {
     let is_leader = |process: Option<usize>| process.is_none_or(|process| process == 0);
-    let leads = is_leader(global.machines.child) && is_leader(global.machines.process);
+    let leads = is_leader(global.child) && is_leader(global.machines.process);
     if leads && !global.dry_run { mount::publish() } else { Ok(()) }
 }
 

@@ -22,9 +22,6 @@ const EXAMPLES: &[(&str, &str)] = &[(
 #[command(after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {}
 
-/// The sections whose keys are flags, each with the command that has them.
-const SECTIONS: [(&str, &str); 2] = [("LshSettings", "lsh"), ("MachineSettings", "run")];
-
 /// Runs `schema` for the command line `command`.
 pub(crate) fn run(_: &Arguments, command: clap::Command) -> Result<Summary> {
     let text = serde_json::to_string_pretty(&schema(command)).expect("a schema is plain data");
@@ -38,11 +35,9 @@ fn schema(mut command: clap::Command) -> Value {
     let mut schema = schema_for!(Config).to_value();
     suit_toml(&mut schema);
     schema["title"] = json!("A configuration of dupsieve");
-    for (section, name) in SECTIONS {
-        let flags = command.find_subcommand(name).expect("the command is there");
-        if let Some(Value::Object(keys)) = schema["$defs"][section].get_mut("properties") {
-            describe(keys, flags);
-        }
+    let flags = command.find_subcommand("lsh").expect("the command is there");
+    if let Some(Value::Object(keys)) = schema["$defs"]["LshSettings"].get_mut("properties") {
+        describe(keys, flags);
     }
     schema
 }

@@ -1,5 +1,6 @@
 //! The flags that every command takes, the values of those that commands share, and which of them contradict each other.
 
+use std::mem::take;
 use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
@@ -9,9 +10,9 @@ use dupsieve::budget::Budget;
 use dupsieve::{Error, Kind, Result};
 
 use super::config::Config;
-use super::machines::{MachineFlags, MachineSettings, Seconds};
+use super::machines::{MachineFlags, MachineSettings, MemoryFlag, Seconds, StallFlag, WorkersFlag};
 use super::settings::ByteSize;
-use super::shared::{DryRunFlag, MemoryFlag, OverwriteFlag, Shared, WorkersFlag};
+use super::shared::{DryRunFlag, OverwriteFlag, Shared};
 use super::telemetry::TelemetryFlags;
 
 /// How many worker threads a core may have.
@@ -37,19 +38,18 @@ pub(crate) struct GlobalFlags {
     /// environment variables, and those override the file
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Abort (exit 75) after this long without progress, for example on a hung disk [default: 600]
-    #[arg(long, global = true, value_name = "SECONDS", env = "DUPSIEVE_STALL_TIMEOUT")]
-    stall_timeout: Option<Seconds<{ u64::MAX }>>,
+    #[command(flatten)]
+    stall: StallFlag,
     /// Which of the supervised processes this is. It comes before the command
     #[arg(long, global = true, hide = true)]
-    child: Option<usize>,
+    pub(crate) child: Option<usize>,
     /// The groups of shared flags that the command has. The values of the others are the defaults.
     #[arg(skip)]
     shared: Vec<Shared>,
     #[arg(skip)]
-    workers: Option<usize>,
+    workers: WorkersFlag,
     #[arg(skip)]
-    memory: Option<ByteSize>,
+    memory: MemoryFlag,
     #[arg(skip)]
     pub(crate) machines: MachineFlags,
     #[arg(skip)]
@@ -80,8 +80,8 @@ impl GlobalFlags {
         self.shared = Shared::of(command);
         for group in self.shared.clone() {
             match group {
-                Shared::Workers => self.workers = WorkersFlag::from_arg_matches(typed)?.workers,
-                Shared::Memory => self.memory = MemoryFlag::from_arg_matches(typed)?.memory,
+                Shared::Workers => self.workers = WorkersFlag::from_arg_matches(typed)?,
+                Shared::Memory => self.memory = MemoryFlag::from_arg_matches(typed)?,
                 Shared::Processes => self.machines = MachineFlags::from_arg_matches(typed)?,
                 Shared::DryRun => self.dry_run = DryRunFlag::from_arg_matches(typed)?.dry_run,
                 Shared::Overwrite => {
@@ -90,7 +90,6 @@ impl GlobalFlags {
                 Shared::Telemetry => self.telemetry = TelemetryFlags::from_arg_matches(typed)?,
             }
         }
-        self.machines.child = self.child;
         Ok(self)
     }
 
@@ -99,14 +98,29 @@ impl GlobalFlags {
         self.shared.contains(&Shared::DryRun) || self.shared.contains(&Shared::Overwrite)
     }
 
+    /// How many processes to start and watch; none if the job runs in this process.
+    pub(crate) fn to_supervise(&self) -> Option<usize> {
+        self.machines.processes.filter(|&processes| processes > 1 && self.child.is_none())
+    }
+
+    /// Which process of the job this is; none if it only watches others.
+    pub(crate) fn number(&self) -> Option<usize> {
+        self.to_supervise().is_none().then(|| self.child.or(self.machines.process).unwrap_or(0))
+    }
+
+    /// Whether this process speaks for the job when it ends: alone, as the supervisor, or as the first of a hosts file.
+    pub(crate) fn speaks_for_job(&self) -> bool {
+        self.child.is_none() && self.machines.process.unwrap_or(0) == 0
+    }
+
     /// How long the command may make no progress.
     pub(crate) fn longest_stall(&self) -> Duration {
-        self.stall_timeout.map_or(Duration::from_secs(600), Seconds::duration)
+        self.stall.stall_timeout.map_or(Duration::from_secs(600), Seconds::duration)
     }
 
     /// The memory for tables and sorts.
     pub(crate) fn budget(&self) -> Budget {
-        self.memory.map_or_else(Budget::default, |ByteSize(bytes)| Budget::of(bytes))
+        self.memory.memory.map_or_else(Budget::default, |ByteSize(bytes)| Budget::of(bytes))
     }
 
     /// The settings of the file named with --config.
@@ -116,22 +130,22 @@ impl GlobalFlags {
 
     /// How many worker threads each process has when `local` processes share this machine.
     pub(crate) fn workers(&self, local: usize) -> usize {
-        self.workers.unwrap_or((cores() / local).max(1))
+        self.workers.workers.unwrap_or((cores() / local).max(1))
     }
 
     /// Takes from `settings` the values of flags that were not given.
     pub(crate) fn fill(&mut self, settings: MachineSettings) {
-        self.workers = self.workers.or(settings.workers);
-        self.memory = self.memory.or(settings.memory);
-        self.stall_timeout = self.stall_timeout.or(settings.stall_timeout);
+        self.workers = take(&mut self.workers).or(settings.workers);
+        self.memory = take(&mut self.memory).or(settings.memory);
+        self.stall = take(&mut self.stall).or(settings.stall);
         if self.shared.contains(&Shared::Processes) {
-            self.machines.fill(settings);
+            self.machines.fill(settings.processes);
         }
     }
 
     /// Refuses flags that contradict each other, before any work.
     pub(crate) fn check(&self) -> Result<()> {
-        if self.workers == Some(0) {
+        if self.workers.workers == Some(0) {
             return Err(Error::new(Kind::Usage, "--workers must be at least 1"));
         }
         self.machines.check()?;
@@ -224,7 +238,10 @@ mod tests {
         };
         let global = filled("");
         let flags = &global.machines;
-        assert_eq!((global.workers, global.memory), (Some(3), Some(ByteSize(1 << 30))));
+        assert_eq!(
+            (global.workers.workers, global.memory.memory),
+            (Some(3), Some(ByteSize(1 << 30)))
+        );
         assert_eq!((flags.process, flags.listen), (Some(1), "127.0.0.1:7".parse().ok()));
         assert_eq!((&flags.hosts, &flags.secret_file), (&Some("h".into()), &Some("s".into())));
         let Patience { arrival, silence } = flags.patience();
@@ -245,7 +262,7 @@ mod tests {
             ("--processes 3", Some(3)),
             ("--processes 3 --child 0", None),
         ] {
-            assert_eq!(typed(flags).machines.to_supervise(), processes, "{flags}");
+            assert_eq!(typed(flags).to_supervise(), processes, "{flags}");
         }
     }
 }

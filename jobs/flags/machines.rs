@@ -1,7 +1,8 @@
-//! The flags that say in how many processes a job runs: in this one alone, in several on this machine,
-//! or on many machines. Environment variables and a configuration file can set them too.
+//! The section `[machines]`: in how many processes a job runs (in this one alone, in several on this machine, or on many
+//! machines), and what each may use. Flags and environment variables can set all of it too.
 
 use std::env;
+use std::mem::take;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -13,59 +14,78 @@ use dupsieve::{Error, Kind, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::settings::{ByteSize, allowed, typed};
+use super::settings::{ByteSize, allowed, section, typed};
 
-/// The flags that say in how many processes a job runs.
-#[derive(Args, Clone, Debug, Default)]
-pub(crate) struct MachineFlags {
-    /// Start this many processes on this machine and watch them [env: DUPSIEVE_PROCESSES]
-    #[arg(long, value_name = "N")]
-    pub(crate) processes: Option<usize>,
-    /// The processes of the job, one host:port a line; this one is a line of the file
-    /// [env: DUPSIEVE_HOSTS]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) hosts: Option<PathBuf>,
-    /// Which line of the hosts file this process is, counted from 0 [env: DUPSIEVE_PROCESS]
-    #[arg(long, value_name = "I")]
-    pub(crate) process: Option<usize>,
-    /// File with a secret that all processes of the hosts file share; only its owner may read it.
-    /// Needed unless all processes listen at loopback addresses [env: DUPSIEVE_SECRET_FILE]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) secret_file: Option<PathBuf>,
-    /// Address of this machine to listen at, instead of the one in the hosts file
-    /// [env: DUPSIEVE_LISTEN]
-    #[arg(long, value_name = "ADDR[:PORT]", value_parser = Listen::from_str)]
-    pub(crate) listen: Option<Listen>,
-    /// Abort (exit 69) when another process has not started after this long [default: 60]
-    #[arg(long, value_name = "SECONDS", env = "DUPSIEVE_WAIT_FOR_PEERS")]
-    pub(crate) wait_for_peers: Option<Seconds<86_400>>,
-    /// Abort (exit 75) when another process gave no sign of life for this long [default: 30]
-    #[arg(long, value_name = "SECONDS", env = "DUPSIEVE_PEER_TIMEOUT")]
-    pub(crate) peer_timeout: Option<Seconds<36_000>>,
-    /// Restart all processes of --processes at most this often when one is lost [default: 2]
-    #[arg(long, value_name = "N", env = "DUPSIEVE_RESTARTS")]
-    pub(crate) restarts: Option<u32>,
-    /// Which of the supervised processes this is.
-    #[arg(skip)]
-    pub(crate) child: Option<usize>,
+section! {
+    /// The section `[machines]` of a configuration file.
+    MachineSettings;
+
+    /// How many threads a process has.
+    workers: WorkersFlag {
+        /// Threads in each process [default: cores / local processes]
+        #[arg(long, value_name = "N", env = "DUPSIEVE_WORKERS")]
+        workers: usize,
+    }
+
+    /// How much memory a process takes.
+    memory: MemoryFlag {
+        /// Memory for tables and sorts in each process, such as 8GiB. A join needs about 40 bytes more for
+        /// each page of the batch, and room for its signature, 34 bytes by default (see `dupsieve plan`); `filter`
+        /// and `store add --only` need 17 bytes for each listed id [default: 2GiB]
+        #[arg(long, value_name = "SIZE", env = "DUPSIEVE_MEMORY")]
+        #[serde(deserialize_with = "typed")]
+        #[schemars(schema_with = "allowed::number")]
+        memory: ByteSize,
+    }
+
+    /// How long a process may hang.
+    stall: StallFlag {
+        /// Abort (exit 75) after this long without progress, for example on a hung disk [default: 600]
+        #[arg(long, global = true, value_name = "SECONDS", env = "DUPSIEVE_STALL_TIMEOUT")]
+        #[serde(deserialize_with = "typed")]
+        #[schemars(schema_with = "allowed::seconds")]
+        stall_timeout: Seconds<{ u64::MAX }>,
+    }
+
+    /// In how many processes a job runs.
+    processes: MachineFlags {
+        /// Start this many processes on this machine and watch them [env: DUPSIEVE_PROCESSES]
+        #[arg(long, value_name = "N")]
+        processes: usize,
+        /// The processes of the job, one host:port a line; this one is a line of the file
+        /// [env: DUPSIEVE_HOSTS]
+        #[arg(long, value_name = "FILE")]
+        hosts: PathBuf,
+        /// Which line of the hosts file this process is, counted from 0 [env: DUPSIEVE_PROCESS]
+        #[arg(long, value_name = "I")]
+        process: usize,
+        /// File with a secret that all processes of the hosts file share; only its owner may read it.
+        /// Needed unless all processes listen at loopback addresses [env: DUPSIEVE_SECRET_FILE]
+        #[arg(long, value_name = "FILE")]
+        secret_file: PathBuf,
+        /// Address of this machine to listen at, instead of the one in the hosts file
+        /// [env: DUPSIEVE_LISTEN]
+        #[arg(long, value_name = "ADDR[:PORT]", value_parser = Listen::from_str)]
+        #[serde(deserialize_with = "typed")]
+        #[schemars(schema_with = "allowed::text")]
+        listen: Listen,
+        /// Abort (exit 69) when another process has not started after this long [default: 60]
+        #[arg(long, value_name = "SECONDS", env = "DUPSIEVE_WAIT_FOR_PEERS")]
+        #[serde(deserialize_with = "typed")]
+        #[schemars(schema_with = "allowed::seconds")]
+        wait_for_peers: Seconds<86_400>,
+        /// Abort (exit 75) when another process gave no sign of life for this long [default: 30]
+        #[arg(long, value_name = "SECONDS", env = "DUPSIEVE_PEER_TIMEOUT")]
+        #[serde(deserialize_with = "typed")]
+        #[schemars(schema_with = "allowed::seconds")]
+        peer_timeout: Seconds<36_000>,
+        /// Restart all processes of --processes at most this often when one is lost [default: 2]
+        #[arg(long, value_name = "N", env = "DUPSIEVE_RESTARTS")]
+        restarts: u32,
+    }
 }
 
 impl MachineFlags {
-    /// How many processes to start and watch; none if the job runs in this process.
-    pub(crate) fn to_supervise(&self) -> Option<usize> {
-        self.processes.filter(|&processes| processes > 1 && self.child.is_none())
-    }
-
-    /// Which process of the job this is; none if it only watches others.
-    pub(crate) fn number(&self) -> Option<usize> {
-        self.to_supervise().is_none().then(|| self.child.or(self.process).unwrap_or(0))
-    }
-
-    /// Whether this process speaks for the job when it ends: alone, as the supervisor, or as the first of a hosts file.
-    pub(crate) fn speaks_for_job(&self) -> bool {
-        self.child.is_none() && self.process.unwrap_or(0) == 0
-    }
-
     /// How long to wait for a peer that is silent.
     pub(crate) fn patience(&self) -> Patience {
         Patience {
@@ -81,19 +101,14 @@ impl MachineFlags {
 
     /// Takes from `settings` the values of flags that were not given. --processes or --hosts hides
     /// both settings of those names, so that `--processes 2` does not contradict hosts in the file.
-    pub(super) fn fill(&mut self, settings: MachineSettings) {
-        self.wait_for_peers = self.wait_for_peers.or(settings.wait_for_peers);
-        self.peer_timeout = self.peer_timeout.or(settings.peer_timeout);
-        self.restarts = self.restarts.or(settings.restarts);
-        if self.processes.is_none() && self.hosts.is_none() {
-            self.processes = settings.processes;
-            self.hosts = settings.hosts;
+    pub(super) fn fill(&mut self, mut settings: MachineFlags) {
+        if self.processes.is_some() || self.hosts.is_some() {
+            (settings.processes, settings.hosts) = (None, None);
         }
-        if self.hosts.is_some() {
-            self.process = self.process.or(settings.process);
-            self.secret_file = self.secret_file.take().or(settings.secret_file);
-            self.listen = self.listen.or(settings.listen);
+        if self.hosts.is_none() && settings.hosts.is_none() {
+            (settings.process, settings.secret_file, settings.listen) = (None, None, None);
         }
+        *self = take(self).or(settings);
     }
 
     /// Refuses flags that contradict each other.
@@ -154,45 +169,19 @@ impl FromStr for Listen {
     }
 }
 
-/// The section `[machines]` of a configuration file: the same flags, and what each process may use.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct MachineSettings {
-    pub(super) workers: Option<usize>,
-    processes: Option<usize>,
-    hosts: Option<PathBuf>,
-    process: Option<usize>,
-    secret_file: Option<PathBuf>,
-    #[serde(deserialize_with = "typed")]
-    #[schemars(schema_with = "allowed::text")]
-    listen: Option<Listen>,
-    #[serde(deserialize_with = "typed")]
-    #[schemars(schema_with = "allowed::seconds")]
-    wait_for_peers: Option<Seconds<86_400>>,
-    #[serde(deserialize_with = "typed")]
-    #[schemars(schema_with = "allowed::seconds")]
-    peer_timeout: Option<Seconds<36_000>>,
-    #[serde(deserialize_with = "typed")]
-    #[schemars(schema_with = "allowed::seconds")]
-    pub(super) stall_timeout: Option<Seconds<{ u64::MAX }>>,
-    restarts: Option<u32>,
-    #[serde(deserialize_with = "typed")]
-    #[schemars(schema_with = "allowed::number")]
-    pub(super) memory: Option<ByteSize>,
-}
-
 impl MachineSettings {
     /// The settings that environment variables give. They are a layer of their own between flags and
     /// file, so that they never contradict a flag, nor a command that runs in one process.
     pub(crate) fn from_environment() -> Result<MachineSettings> {
-        Ok(MachineSettings {
+        let processes = MachineFlags {
             processes: variable("DUPSIEVE_PROCESSES")?,
             hosts: variable("DUPSIEVE_HOSTS")?,
             process: variable("DUPSIEVE_PROCESS")?,
             secret_file: variable("DUPSIEVE_SECRET_FILE")?,
             listen: variable("DUPSIEVE_LISTEN")?,
-            ..MachineSettings::default()
-        })
+            ..MachineFlags::default()
+        };
+        Ok(MachineSettings { processes, ..MachineSettings::default() })
     }
 }
 
@@ -209,15 +198,6 @@ fn variable<T: FromStr>(name: &str) -> Result<Option<T>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_file_can_set_every_flag() {
-        let listed = toml::from_str::<MachineSettings>("no_such_flag = 1").unwrap_err().to_string();
-        for flag in MachineFlags::augment_args(clap::Command::new("flags")).get_arguments() {
-            let name = flag.get_id().as_str();
-            assert!(listed.contains(&format!("`{name}`")), "{name}");
-        }
-    }
 
     #[test]
     fn an_address_has_a_port_or_none() {

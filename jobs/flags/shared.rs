@@ -4,8 +4,7 @@
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command};
 
-use super::machines::MachineFlags;
-use super::settings::ByteSize;
+use super::machines::{MachineFlags, MemoryFlag, WorkersFlag};
 use super::telemetry::TelemetryFlags;
 
 /// A group of flags that several commands share.
@@ -80,24 +79,6 @@ pub(crate) fn typed_flag(
         |flag: &Arg| typed.value_source(flag.get_id().as_str()) == Some(ValueSource::CommandLine);
     let flag = flags.into_iter().find(is_typed)?;
     flag.get_long().map(|name| format!("--{name}"))
-}
-
-/// How many threads a process has.
-#[derive(Args)]
-pub(super) struct WorkersFlag {
-    /// Threads in each process [default: cores / local processes]
-    #[arg(long, value_name = "N", env = "DUPSIEVE_WORKERS")]
-    pub(super) workers: Option<usize>,
-}
-
-/// How much memory a process takes.
-#[derive(Args)]
-pub(super) struct MemoryFlag {
-    /// Memory for tables and sorts in each process, such as 8GiB. A join needs about 40 bytes more for
-    /// each page of the batch, and room for its signature, 34 bytes by default (see `dupsieve plan`); `filter`
-    /// and `store add --only` need 17 bytes for each listed id [default: 2GiB]
-    #[arg(long, value_name = "SIZE", env = "DUPSIEVE_MEMORY")]
-    pub(super) memory: Option<ByteSize>,
 }
 
 /// That nothing is written.

@@ -15,7 +15,7 @@ use crate::outcome::identity;
 pub(crate) fn join(global: &GlobalFlags, parameters: &str) -> Result<Processes> {
     let flags = &global.machines;
     let patience = flags.patience();
-    let (process, listener, hosts, secret, local) = match (flags.child, &flags.hosts) {
+    let (process, listener, hosts, secret, local) = match (global.child, &flags.hosts) {
         (Some(process), _) => {
             let (listener, Introduction { hosts, secret }) = child::meet(patience.silence)?;
             let local = hosts.len();

@@ -12,13 +12,13 @@ use crate::processes::metrics_server;
 /// Does from now on what the flags ask for.
 pub(crate) fn begin(global: &GlobalFlags) -> Result<()> {
     let flags = &global.telemetry;
-    if global.machines.speaks_for_job() && !global.dry_run {
+    if global.speaks_for_job() && !global.dry_run {
         flags.metrics_file.as_deref().map_or(Ok(()), metrics_file::write_at_end)?;
     }
     if let Some(address) = flags.metrics
-        && global.machines.to_supervise().is_none()
+        && global.to_supervise().is_none()
     {
-        serve(of_child(address, global.machines.child.unwrap_or(0))?)?;
+        serve(of_child(address, global.child.unwrap_or(0))?)?;
     }
     Ok(())
 }

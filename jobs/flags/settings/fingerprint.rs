@@ -15,61 +15,8 @@ use dupsieve::{Error, Kind, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::section::section;
 use super::{ByteSize, RecipeChoice, allowed, parse_width, typed};
-
-/// Declares the structs of a section: serde reads all of them from the section of a file together, and clap reads those
-/// that a command has from the command line. An unknown key of the section is refused with its line, which is lost where
-/// serde flattens structs.
-macro_rules! section {
-    (
-        $(#[$of_section:meta])* $Section:ident;
-        $($(#[$of_part:meta])* $part:ident: $Part:ident {
-            $($(#[$of_key:meta])* $key:ident: $value:ty,)*
-        })*
-    ) => {
-        $(#[$of_section])*
-        #[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema)]
-        #[serde(from = "Keys")]
-        pub(crate) struct $Section {
-            $(#[command(flatten)] pub(crate) $part: $Part,)*
-        }
-
-        impl $Section {
-            /// These settings; those that are not set are taken from `file`.
-            pub(crate) fn or(self, file: $Section) -> $Section {
-                $Section { $($part: self.$part.or(file.$part),)* }
-            }
-        }
-
-        $(
-            $(#[$of_part])*
-            #[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema)]
-            pub(crate) struct $Part {
-                $($(#[$of_key])* pub(crate) $key: Option<$value>,)*
-            }
-
-            impl $Part {
-                /// These settings; those that are not set are taken from `file`.
-                pub(crate) fn or(self, file: $Part) -> $Part {
-                    $Part { $($key: self.$key.or(file.$key),)* }
-                }
-            }
-        )*
-
-        /// The keys of the section.
-        #[derive(Args, Default, Deserialize, JsonSchema)]
-        #[serde(deny_unknown_fields, default)]
-        struct Keys {
-            $($($(#[$of_key])* $key: Option<$value>,)*)*
-        }
-
-        impl From<Keys> for $Section {
-            fn from(keys: Keys) -> $Section {
-                $Section { $($part: $Part { $($key: keys.$key,)* },)* }
-            }
-        }
-    };
-}
 
 section! {
     /// How pages are read, and what is made of them.
@@ -184,6 +131,11 @@ section! {
 }
 
 impl FingerprintSettings {
+    /// These settings; those that are not set are taken from `file`.
+    pub(crate) fn or(self, file: FingerprintSettings) -> FingerprintSettings {
+        FingerprintSettings { made: self.made.or(file.made), pages: self.pages.or(file.pages) }
+    }
+
     /// The recipe that was chosen, or the default of the format.
     pub(crate) fn chosen(&self) -> Result<Recipe> {
         self.made.recipe(&self.pages)
