@@ -5,7 +5,7 @@
 use std::cell::Cell;
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
-use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::panic;
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Barrier, OnceLock};
@@ -138,9 +138,10 @@ pub(crate) fn catch_panics() {
 ///
 /// The commit of a day by `serve` is not done so: a panic there ends the service. What the journal has in memory may not be
 /// what it has on disk then; the next start reads it from the disk and finishes the day.
+#[cfg(any(test, feature = "serve"))]
 pub(crate) fn contain<T>(work: impl FnOnce() -> T) -> thread::Result<T> {
     let was = IS_CONTAINED.replace(true);
-    let done = catch_unwind(AssertUnwindSafe(work));
+    let done = panic::catch_unwind(panic::AssertUnwindSafe(work));
     IS_CONTAINED.set(was);
     done
 }

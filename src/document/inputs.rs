@@ -214,6 +214,7 @@ impl Input {
     }
 
     /// Where its bytes are.
+    #[cfg(feature = "parquet")]
     pub(super) fn origin(&self) -> &Origin {
         &self.origin
     }
