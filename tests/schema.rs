@@ -45,11 +45,11 @@ fn the_schema_takes_what_run_takes() {
     let bench = Bench::new();
     let schema: Value = serde_json::from_str(&bench.answer("schema")).unwrap();
     let as_json = |text: &str| serde_json::to_value(toml::from_str::<toml::Table>(text).unwrap());
-    for file in ["local", "daily", "cluster"] {
+    for file in ["local", "daily", "machines"] {
         let text = fs::read_to_string(format!("configs/{file}.toml")).unwrap();
         assert!(obeys(&schema, &schema, &as_json(&text).unwrap()), "{file}");
     }
-    for section in ["", "fingerprint", "dedup", "cluster", "clusters", "lsh", "store", "output"] {
+    for section in ["", "fingerprint", "dedup", "machines", "clusters", "lsh", "store", "output"] {
         let path = if section == "store" { "path = \"s\"\n" } else { "" };
         let header = if section.is_empty() { "" } else { &format!("[{section}]\n") };
         let text = format!("{header}{path}no_such_key = 1\n");
