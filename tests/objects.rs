@@ -593,3 +593,91 @@ fn a_bucket_that_is_missing_is_said_before_any_work() {
     }
     assert_eq!(server.requests("GET", "crawl"), 0);
 }
+
+/// What `report --json` says, without the seconds.
+fn figures(told: &str) -> Vec<Value> {
+    let figures = |line: &str| {
+        let mut day: Value = serde_json::from_str(line).unwrap();
+        day.as_object_mut().unwrap().remove("seconds").unwrap();
+        day
+    };
+    told.lines().map(figures).collect()
+}
+
+#[test]
+fn outputs_at_addresses_are_read_one_by_one_by_a_pattern_and_by_their_folder() {
+    let (bench, server) = two_days();
+    server.done(&bench, &format!("run remote.toml --date {}..{}", DAYS[0], DAYS[1]));
+    let expected = figures(&bench.answer("report out --json"));
+    assert_eq!(expected.len(), 2);
+    let each = DAYS.map(|day| format!("s3://b/out/{day}")).join(" ");
+    for outputs in [&*each, "s3://b/out", "s3://b/out/2026-*", "s3://b/o?t/*/dedup"] {
+        let told = server.done(&bench, &format!("report --json {outputs}")).stdout;
+        assert_eq!(figures(&told), expected, "{outputs}");
+    }
+    for nothing in ["s3://b/out/2025-*", "s3://b/none"] {
+        let said = server.fails(&bench, 66, &format!("report {nothing}"));
+        assert!(said.contains(&format!("{nothing}: there is no finished output here")), "{said}");
+    }
+
+    let annotate = |folder: &str| {
+        let day = DAYS[1];
+        format!("filter --input days/{day}.jsonl --annotate {folder}/{day} --overwrite --output")
+    };
+    bench.done(&format!("{} l.jsonl", annotate("out")));
+    server.done(&bench, &format!("{} r.jsonl", annotate("s3://b/out")));
+    assert!(bench.read("l.jsonl").contains("\"duplicate_of\""));
+    assert_eq!(bench.read("l.jsonl"), bench.read("r.jsonl"));
+
+    let kept = bench.read(&format!("out/{}/dedup/keep.txt", DAYS[0]));
+    bench.write("ids.txt", kept);
+    let remove = "--ids ids.txt --readmit";
+    bench.done(&format!(
+        "store remove out/store {remove} l.txt --outputs out/{} out/{}",
+        DAYS[0], DAYS[1]
+    ));
+    let outputs = "--outputs=s3://b/out/2026-*";
+    server.done(&bench, &format!("store remove s3://b/out/store {remove} r.txt {outputs}"));
+    assert!(bench.read("l.txt").lines().count() > 10);
+    assert_eq!(bench.read("l.txt"), bench.read("r.txt"));
+}
+
+#[test]
+fn doctor_tries_an_address_out_and_leaves_nothing_there() {
+    let (bench, server) = crawl();
+    let found = |ended: &Ended| -> Value {
+        let told: Value = serde_json::from_str(ended.stdout.lines().next().unwrap()).unwrap();
+        let is_of_address = |it: &&Value| it["what"].as_str().unwrap().starts_with("address");
+        told["findings"].as_array().unwrap().iter().find(is_of_address).unwrap().clone()
+    };
+    let ended = server.run(&bench, "doctor s3://b/out --json");
+    assert_eq!(found(&ended)["state"], "ok", "{ended:?}");
+    assert!(server.requests("PUT", "/b/out/dupsieve-") > 0);
+    let left = server.ask("GET", "/b?list-type=2&prefix=out/", b"");
+    assert!(!String::from_utf8(left).unwrap().contains("dupsieve-"));
+    let web = format!("http://127.0.0.1:{}/b/out", server.port);
+    for (fault, place, said) in [
+        (json!({"do": "expired", "method": "PUT"}), "s3://b/out", "does not allow this"),
+        (json!({"do": "expired", "method": "POST"}), "s3://b/out", "s3://b/out/dupsieve-"),
+        (json!({"do": "long"}), &*web, "a server of files takes no outputs"),
+    ] {
+        server.faults(&json!([fault]));
+        let ended = server.run(&bench, &format!("doctor {place} --json"));
+        assert_eq!((ended.code, &found(&ended)["state"]), (78, &json!("wrong")), "{ended:?}");
+        assert!(found(&ended)["found"].as_str().unwrap().contains(said), "{ended:?}");
+    }
+}
+
+#[test]
+fn an_endpoint_that_is_http_is_spoken_to_only_if_that_is_allowed() {
+    let (bench, server) = crawl();
+    for (scheme, variable) in [("s3", "AWS_ALLOW_HTTP"), ("gs", "GOOGLE_ALLOW_HTTP")] {
+        let line = format!("fingerprint --input {scheme}://b/crawl --output r.seg");
+        let mut command = server.command(&bench, &line);
+        command.env_remove(variable);
+        let ended = Running::start(command).end();
+        assert_eq!(ended.code, 78, "{}", ended.stderr);
+        assert!(ended.stderr.contains(&format!("{variable}=true")), "{}", ended.stderr);
+        assert_eq!(ended.summary()["retryable"], false);
+    }
+}

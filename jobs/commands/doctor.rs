@@ -1,14 +1,16 @@
-//! `dupsieve doctor`: what this machine, its disks and the other processes allow, what is wrong, and what to do.
+//! `dupsieve doctor`: what this machine, its disks, object stores and the other processes allow, what is wrong, and what to do.
 
+mod address;
 mod finding;
 mod folder;
 mod machine;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::error::At;
+use dupsieve::storage::Address;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
@@ -35,12 +37,13 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// Show what this machine allows, what is wrong with it, and what to do
 ///
 /// Looks at cores, memory, limits and the clock, and at the disk of each folder: its room and speed, and whether
-/// locks and renames work there. With --hosts, started on every machine, it also meets the other processes as a
-/// job does. Ends with 78 if a job would fail.
+/// locks and renames work there. Below an address an object is put, read and deleted. With --hosts, started on
+/// every machine, it also meets the other processes as a job does. Ends with 78 if a job would fail.
 #[derive(Args, Debug)]
 #[command(args = shared(&[Workers, Memory, Processes]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
-    /// Folders that jobs will write to, such as that of the store; 128 MiB are written there and removed
+    /// Folders that jobs will write to, such as that of the store; 128 MiB are written there and removed. Or addresses
+    /// (s3://BUCKET/...)
     #[arg(value_name = "DIR", default_value = ".")]
     folders: Vec<PathBuf>,
 }
@@ -48,7 +51,7 @@ pub(crate) struct Arguments {
 /// Runs `doctor`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let mut findings = machine::findings(global);
-    findings.extend(arguments.folders.iter().flat_map(|folder| folder::findings(folder)));
+    findings.extend(arguments.folders.iter().flat_map(|place| of_place(place)));
     if global.machines.hosts.is_some() {
         findings.push(peers(global));
     }
@@ -64,6 +67,14 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             Err(Error::new(Kind::Config, format!("{what}: {found}")).help(advice))
         }
         None => Ok(Summary::answered()),
+    }
+}
+
+/// What is found in a folder, or at an address.
+fn of_place(place: &Path) -> Vec<Finding> {
+    match Address::of(place).transpose() {
+        None => folder::findings(place),
+        Some(address) => vec![address::finding(place, address)],
     }
 }
 

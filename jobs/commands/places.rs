@@ -2,7 +2,7 @@
 //! command works on folders of this machine, and what it has made is published when it is done. Inputs of pages are read
 //! where they are, and are no matter of this file.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{self, Path, PathBuf};
@@ -12,6 +12,7 @@ use clap::ArgMatches;
 use dupsieve::error::At;
 use dupsieve::mount;
 use dupsieve::output::parent_of;
+use dupsieve::report::Report;
 use dupsieve::storage::{self, Address};
 use dupsieve::{Error, Kind, Result};
 
@@ -41,6 +42,10 @@ const MOUNTED: [&str; 18] = [
     "store",
 ];
 
+/// The one of them that names outputs, each by itself, many by a pattern, or all by the folder that they are in: no shell does that for
+/// an address.
+const OUTPUTS: &str = "outputs";
+
 /// The folder that mounts are below.
 static CACHE: OnceLock<PathBuf> = OnceLock::new();
 
@@ -60,9 +65,12 @@ fn usual_cache() -> PathBuf {
 
 /// The path here that stands for `path`, which is mounted if it is an address. Other paths are returned as they are.
 pub(crate) fn mounted(path: &Path) -> Result<PathBuf> {
-    let Some(address) = Address::of(path)? else { return Ok(path.to_path_buf()) };
-    let cache = CACHE.get_or_init(usual_cache);
-    mount::mount(&address, cache)
+    let address = Address::of(path)?;
+    address.map_or_else(|| Ok(path.to_path_buf()), |address| mounted_address(&address))
+}
+
+fn mounted_address(address: &Address) -> Result<PathBuf> {
+    mount::mount(address, CACHE.get_or_init(usual_cache))
 }
 
 /// Like [`mounted`], for an output.
@@ -84,7 +92,7 @@ pub(crate) fn expect_folder(output: &Path) -> Result<()> {
 }
 
 /// Fails if no output can be written to an address.
-fn check_output(address: &Address) -> Result<()> {
+pub(crate) fn check_output(address: &Address) -> Result<()> {
     match address.is_one_object() {
         false => Ok(()),
         true => Err(Error::new(Kind::Usage, "a server of files takes no outputs")
@@ -105,14 +113,16 @@ pub(crate) fn mount_tables(file: &Config) -> Result<()> {
 /// Those of mounting; the store of a service is [`Kind::Usage`].
 pub(crate) fn mounted_words(typed: &ArgMatches, words: Vec<OsString>) -> Result<Vec<OsString>> {
     let addresses = addresses(typed)?;
-    if let Some(address) = addresses.first().filter(|_| typed.subcommand_name() == Some("serve")) {
-        return Err(needs_a_disk(&address.to_string_lossy()));
+    let is_service = typed.subcommand_name() == Some("serve");
+    if let Some((word, _)) = addresses.first_key_value().filter(|_| is_service) {
+        return Err(needs_a_disk(&word.to_string_lossy()));
     }
-    let mut paths = Vec::new();
-    for address in &addresses {
-        paths.push((address, mounted(Path::new(address))?));
+    let mut paths = BTreeMap::new();
+    for (word, addresses) in addresses {
+        let mounted = addresses.iter().map(mounted_address).collect::<Result<Vec<_>>>()?;
+        paths.insert(word, mounted);
     }
-    Ok(words.into_iter().map(|word| replaced(word, &paths)).collect())
+    Ok(words.into_iter().flat_map(|word| replaced(word, &paths)).collect())
 }
 
 /// A service was given the address of a store.
@@ -122,13 +132,14 @@ pub(crate) fn needs_a_disk(address: &str) -> Error {
         .help("copy the store to a folder, and give that")
 }
 
-/// The addresses among the arguments of the innermost command, which may also come from the environment.
-fn addresses(typed: &ArgMatches) -> Result<BTreeSet<OsString>> {
+/// The words among the arguments of the innermost command that are addresses, and the addresses that each stands for. They may also come
+/// from the environment.
+fn addresses(typed: &ArgMatches) -> Result<BTreeMap<OsString, Vec<Address>>> {
     let mut innermost = typed;
     while let Some((_, below)) = innermost.subcommand() {
         innermost = below;
     }
-    let mut found = BTreeSet::new();
+    let mut found = BTreeMap::new();
     for name in MOUNTED {
         let values = innermost.try_get_raw(name).ok().flatten().into_iter().flatten();
         for value in values {
@@ -136,28 +147,35 @@ fn addresses(typed: &ArgMatches) -> Result<BTreeSet<OsString>> {
                 if name == "output" {
                     check_output(&address)?;
                 }
-                found.insert(value.to_os_string());
+                let addresses = match name {
+                    OUTPUTS => mount::trees_with(Report::NAME, &address)?,
+                    _ => vec![address],
+                };
+                found.insert(value.to_os_string(), addresses);
             }
         }
     }
     Ok(found)
 }
 
-/// The word with the path in place of the address: the word is that, or `--flag=` and that.
-fn replaced(word: OsString, paths: &[(&OsString, PathBuf)]) -> OsString {
+/// The word with the paths in place of the address: the word is that, or `--flag=` and that.
+fn replaced(word: OsString, paths: &BTreeMap<OsString, Vec<PathBuf>>) -> Vec<OsString> {
     let text = word.to_str();
-    for (address, path) in paths {
-        if word == **address {
-            return path.into();
+    for (address, paths) in paths {
+        if word == *address {
+            return paths.iter().map(OsString::from).collect();
         }
         let flag = text.and_then(|text| text.strip_suffix(address.to_str()?)?.strip_suffix('='));
         if let Some(flag) = flag.filter(|flag| flag.starts_with('-')) {
-            let mut word = OsString::from(format!("{flag}="));
-            word.push(path);
-            return word;
+            let with_flag = |path: &PathBuf| {
+                let mut word = OsString::from(format!("{flag}="));
+                word.push(path);
+                word
+            };
+            return paths.iter().map(with_flag).collect();
         }
     }
-    word
+    vec![word]
 }
 
 /// Writes what was made in mounts to where it belongs. Only the process that leads a job does so.
@@ -235,13 +253,18 @@ mod tests {
 
     #[test]
     fn only_whole_words_are_replaced() {
-        let address = OsString::from("s3://b/store");
-        let paths = [(&address, PathBuf::from("/cache/store"))];
-        let word = |word: &str| replaced(word.into(), &paths).into_string().unwrap();
-        assert_eq!(word("s3://b/store"), "/cache/store");
-        assert_eq!(word("--store=s3://b/store"), "--store=/cache/store");
+        let places = |places: &[&str]| places.iter().map(PathBuf::from).collect();
+        let paths = BTreeMap::from([
+            ("s3://b/store".into(), places(&["/cache/store"])),
+            ("s3://b/out/*".into(), places(&["/cache/a", "/cache/b"])),
+        ]);
+        let words = |word: &str| replaced(word.into(), &paths);
+        assert_eq!(words("s3://b/store"), ["/cache/store"]);
+        assert_eq!(words("--store=s3://b/store"), ["--store=/cache/store"]);
+        assert_eq!(words("s3://b/out/*"), ["/cache/a", "/cache/b"]);
+        assert_eq!(words("--outputs=s3://b/out/*"), ["--outputs=/cache/a", "--outputs=/cache/b"]);
         for other in ["s3://b/store2", "as3://b/store", "a=s3://b/store", "--store"] {
-            assert_eq!(word(other), other);
+            assert_eq!(words(other), [other]);
         }
     }
 }

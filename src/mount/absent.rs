@@ -13,6 +13,22 @@ pub fn mount(address: &Address, _: &Path) -> Result<PathBuf> {
     Err(address.needs_feature())
 }
 
+/// Fails, because this build cannot reach object stores.
+///
+/// # Errors
+/// Always [`Kind::Usage`](crate::Kind::Usage).
+pub fn trees_with(_: &str, address: &Address) -> Result<Vec<Address>> {
+    Err(address.needs_feature())
+}
+
+/// Fails, because this build cannot reach object stores.
+///
+/// # Errors
+/// Always [`Kind::Usage`](crate::Kind::Usage).
+pub fn try_out(address: &Address) -> Result<()> {
+    Err(address.needs_feature())
+}
+
 /// Does nothing, because nothing is mounted.
 ///
 /// # Errors

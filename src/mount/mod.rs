@@ -7,7 +7,8 @@
 //!
 //! - `mount`: the mounts of this process; `cache`: the folders that they are in. `pull`, `push`: from the tree to the folder, and back.
 //! - `tree`, `head`: the tree in the object store, and the list of its files. `files`: those of a folder.
-//! - `single`: an output that is one file, which is an object and no tree.
+//! - `single`: an output that is one file, which is an object and no tree. `trees`: several trees by a pattern or their folder; `trial`: whether
+//!   a server does what a tree needs.
 //! - `absent`: in place of all these in a build without object stores.
 //!
 //! FORMAT.md in this folder specifies the list, and how it is put.
@@ -33,11 +34,19 @@ mod push;
 mod single;
 #[cfg(feature = "object-store")]
 mod tree;
+#[cfg(feature = "object-store")]
+mod trees;
+#[cfg(feature = "object-store")]
+mod trial;
 
 #[cfg(not(feature = "object-store"))]
-pub use absent::{inheritance, mount, publish, sweep, unmount};
+pub use absent::{inheritance, mount, publish, sweep, trees_with, try_out, unmount};
 #[cfg(feature = "object-store")]
 pub use mount::{inheritance, mount, publish, sweep, unmount};
+#[cfg(feature = "object-store")]
+pub use trees::trees_with;
+#[cfg(feature = "object-store")]
+pub use trial::try_out;
 
 #[cfg(all(test, feature = "object-store"))]
 mod tests;

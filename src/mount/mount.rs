@@ -108,7 +108,7 @@ fn mounts() -> MutexGuard<'static, Vec<Mount>> {
 }
 
 /// The tree that `address` is in; if there is none, the tree that can be made there.
-fn nearest(address: &Address) -> Result<(Address, Tree, Option<Listed>)> {
+pub(super) fn nearest(address: &Address) -> Result<(Address, Tree, Option<Listed>)> {
     let tree = Tree::at(address)?;
     if let Some(listed) = tree.listed()? {
         return Ok((address.clone(), tree, Some(listed)));

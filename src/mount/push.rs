@@ -31,7 +31,7 @@ pub(super) fn push(
             && files::states(folder, names.files.iter()) == states;
         if is_listed { Ok(()) } else { Err(changed(folder)) }
     };
-    let mut head = Head::new(&attempt(), before.map(|before| &before.head));
+    let mut head = Head::new(&new_attempt(), before.map(|before| &before.head));
     head.empty_folders.clone_from(&names.empty_folders);
     let old = before.map_or_else(BTreeMap::new, |before| before.head.files.clone());
     let entry = |name: &String| match old.get(name) {
@@ -73,7 +73,7 @@ pub(super) fn push(
 }
 
 /// A name that no other attempt has, and nothing of others.
-fn attempt() -> String {
+pub(super) fn new_attempt() -> String {
     format!("{ATTEMPT}{:016x}", rand::random::<u64>())
 }
 
@@ -110,7 +110,7 @@ fn changed(path: &Path) -> Error {
 /// # Errors
 /// Those of the object store; what could not be deleted is one.
 pub(super) fn sweep(tree: &Tree, listed: &Listed) -> Result<Listed> {
-    let head = listed.head.again(&attempt());
+    let head = listed.head.again(&new_attempt());
     let strays = tree.strays(Some(listed))?;
     let listed = tree.commit(head, Some(listed))?;
     strays.iter().try_for_each(|name| tree.objects.delete(name))?;

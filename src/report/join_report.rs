@@ -65,7 +65,7 @@ struct OtherJob {
 
 impl Report {
     /// The name of the file.
-    const NAME: &str = "report.json";
+    pub const NAME: &str = "report.json";
 
     /// Writes the report into an output that is being built, and `report.html`, which shows it to people. The output is at
     /// `place` in the end.

@@ -2,7 +2,7 @@
 
 use object_store::Error as Cause;
 
-use super::address::Address;
+use super::address::{Address, Scheme};
 use crate::error::{Error, Kind};
 
 /// The most characters of what a server said that are shown.
@@ -21,6 +21,9 @@ const NO_CREDENTIALS: (Kind, &str, &str) = (
     "there are no credentials for the object store",
     "set them in the environment, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true for a public bucket",
 );
+
+/// What the library says of an endpoint that is http, which it does not speak without being told to.
+const NOT_ALLOWED: &str = "URL scheme is not allowed";
 
 /// Where machines of a cloud are asked for credentials.
 const METADATA_SERVERS: [&str; 2] = ["http://169.254.169.254/", "http://metadata.google.internal/"];
@@ -56,6 +59,9 @@ pub(super) fn failure(cause: &Cause, address: &Address) -> Error {
         Cause::NotFound { .. } => (Kind::Missing, "there is no such object", "check the address"),
         Cause::PermissionDenied { .. } | Cause::Unauthenticated { .. } => DENIED,
         Cause::Generic { .. } if is_for_credentials(&said(cause)) => NO_CREDENTIALS,
+        Cause::Generic { .. } if said(cause).contains(NOT_ALLOWED) => {
+            (Kind::Config, "the endpoint is http, which is not encrypted", allowing_http(address))
+        }
         // What S3 says of a token that has expired; of a HEAD it says no more.
         Cause::Generic { .. } if said(cause).contains("400 Bad Request") => DENIED,
         Cause::Precondition { .. } | Cause::AlreadyExists { .. } | Cause::NotModified { .. } => (
@@ -76,6 +82,15 @@ pub(super) fn failure(cause: &Cause, address: &Address) -> Error {
         ),
     };
     Error::new(kind, what).at(address.to_string()).found(said(cause)).help(help)
+}
+
+/// Which variable allows http.
+fn allowing_http(address: &Address) -> &'static str {
+    match address.scheme() {
+        Scheme::Google => "give an endpoint with https, or set GOOGLE_ALLOW_HTTP=true",
+        Scheme::Azure => "give an endpoint with https, or set AZURE_ALLOW_HTTP=true",
+        Scheme::S3 | Scheme::Http => "give an endpoint with https, or set AWS_ALLOW_HTTP=true",
+    }
 }
 
 /// What the server or the connection said, on one line, without secrets.

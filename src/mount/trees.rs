@@ -1,0 +1,85 @@
+//! Several trees by one address: a pattern of their names, or the folder that they are in.
+
+use glob::{MatchOptions, Pattern};
+
+use super::mount::nearest;
+use crate::error::{Error, Kind, Result};
+use crate::parallel::in_parallel;
+use crate::storage::{Address, Objects};
+
+/// How many trees are asked for at once.
+const AT_ONCE: usize = 16;
+
+/// As in a shell, only a pattern that begins with a dot matches a name that does.
+const SHELL: MatchOptions = MatchOptions {
+    case_sensitive: true,
+    require_literal_separator: false,
+    require_literal_leading_dot: true,
+};
+
+/// The trees with a file of this name that `address` stands for, in order: itself, if it is in a tree; those whose names match, if it
+/// is a pattern; else those in the folder that it is.
+///
+/// # Errors
+/// [`Kind::Missing`] if there is none; [`Kind::Usage`] for a pattern that cannot be read; those of the object store.
+pub fn trees_with(file: &str, address: &Address) -> Result<Vec<Address>> {
+    let (_, _, listed) = nearest(address)?;
+    if listed.is_some() {
+        return Ok(vec![address.clone()]);
+    }
+    let mut found = Vec::new();
+    let named = named(address)?;
+    for (address, has_file) in
+        named.iter().zip(in_parallel(AT_ONCE, &named, |it| has_file(it, file)))
+    {
+        found.extend(has_file?.then(|| address.clone()));
+    }
+    match found.is_empty() {
+        false => Ok(found),
+        true => Err(Error::new(Kind::Missing, "there is no finished output here")
+            .at(address.to_string())
+            .expected(
+                "an output, a folder of outputs, or a pattern such as s3://BUCKET/out/2026-11-*",
+            )),
+    }
+}
+
+/// What a pattern names, whether it is there or not. A folder stands for all that is in it.
+fn named(address: &Address) -> Result<Vec<Address>> {
+    let is_wild = |part: &str| part.contains(['*', '?', '[']);
+    let all = Some("*").filter(|_| !is_wild(address.key()));
+    let parts = address.key().split('/').filter(|part| !part.is_empty()).chain(all);
+    let mut found = vec![Objects::open(&address.with_key(""))?];
+    for part in parts {
+        found = match is_wild(part) {
+            true => folders_in(&found, part, address)?,
+            false => found.iter().map(|folder| folder.below(part)).collect(),
+        };
+    }
+    Ok(found.iter().map(|it| it.at("")).collect())
+}
+
+/// The folders in these folders whose names match.
+fn folders_in(folders: &[Objects], pattern: &str, address: &Address) -> Result<Vec<Objects>> {
+    let pattern = Pattern::new(pattern).map_err(|cause| {
+        Error::new(Kind::Usage, "not a pattern").at(address.to_string()).found(cause)
+    })?;
+    let mut found = Vec::new();
+    for (folder, names) in folders.iter().zip(in_parallel(AT_ONCE, folders, Objects::folders)) {
+        let names = names?.into_iter().filter(|name| pattern.matches_with(name, SHELL));
+        found.extend(names.map(|name| folder.below(&name)));
+    }
+    Ok(found)
+}
+
+/// Whether `address` is in a tree that has a file of this name, in whatever folder of the tree.
+fn has_file(address: &Address, file: &str) -> Result<bool> {
+    let listed = match nearest(address) {
+        Ok((_, _, listed)) => listed,
+        // What others have put there is no tree.
+        Err(error) if error.kind() == Kind::Exists => None,
+        Err(error) => return Err(error),
+    };
+    let names = listed.iter().flat_map(|listed| listed.head.files.keys());
+    Ok(names.filter_map(|name| name.rsplit('/').next()).any(|name| name == file))
+}
