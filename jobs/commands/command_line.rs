@@ -45,7 +45,7 @@ macro_rules! commands {
             $($About(crate::commands::$of::Arguments),)*
             /// Show the flags that every command takes
             #[command(override_usage = "dupsieve COMMAND [FLAGS]")]
-            Flags(GlobalFlags),
+            Flags(Box<GlobalFlags>),
         }
 
         impl Command {
