@@ -14,7 +14,7 @@ use crate::matches::Confirm;
 /// | preset | recipe | distance | check | bytes a page |
 /// |---|---|---|---|---|
 /// | `paper` | `words-3` | 3 | none | 4 |
-/// | `balanced` | `wide-3` | 6 | `held-256x1:0.9` | 38 |
+/// | `balanced` | `wide-3` | 6 | `held-256x1:0.9` | 39 |
 /// | `thorough` | `wide-3` | 10 | `held-1024x1:0.9` | 134 |
 ///
 /// The recipes are made for the distances: by itself, a fingerprint must tell different pages apart. Where a
