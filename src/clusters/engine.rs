@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::forest::Forest;
 use crate::error::Result;
 
-/// Does the parts of a clustering that many threads share. [`Cluster`](crate::flow::Cluster) is one: its workers, and those of other
+/// Does the parts of a clustering that many threads share. [`Processes`](crate::flow::Processes) is one: its workers, and those of other
 /// processes.
 pub trait Engine {
     /// Joins the two pages of every link in `forest`.
