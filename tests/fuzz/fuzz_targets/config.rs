@@ -10,7 +10,7 @@ mod flags;
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let path = readers::file("config.toml", bytes);
     if let Ok(config) = flags::config::Config::read(&path) {
-        let format = config.fingerprint.format.unwrap_or_default();
-        let _ = config.fingerprint.recipe(format);
+        let flags::settings::FingerprintSettings { pages, made } = config.fingerprint;
+        let _ = made.recipe(&pages);
     }
 });
