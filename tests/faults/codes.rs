@@ -221,7 +221,7 @@ fn a_wrong_configuration_is_78_with_its_line() {
         ("# a comment\n[dedup]\ndistanse = 3\n", 3, "distanse"),
         ("[fingerprint]\nrecipe = \"words\n", 2, ""),
         ("[fingerprint]\nmax_bad = \"many\"\n", 2, "many"),
-        ("[dedup]\n\n\nkeep = \"newest\"\n", 4, "newest"),
+        ("[dedup]\n\n\nkeep = \"youngest\"\n", 4, "youngest"),
         ("[dedup]\ndistance = \"three\"\n", 2, "three"),
         ("[machines]\nworkers = -1\n", 2, "-1"),
         ("[clutser]\nworkers = 1\n", 1, "clutser"),
