@@ -17,9 +17,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use dupsieve::Result;
-use dupsieve::clusters::{Engine, Forest, Portions};
-use dupsieve::error::At;
-use dupsieve::flow::Processes;
+use dupsieve::rooms::clusters::{Engine, Forest, Portions};
+use dupsieve::rooms::error::At;
+use dupsieve::rooms::flow::Processes;
 
 /// How many edges a thread reads at once.
 const PORTION: u64 = 1 << 16;

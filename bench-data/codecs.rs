@@ -16,9 +16,9 @@ use std::error::Error;
 use std::f64::consts::{LOG2_E, PI};
 use std::time::Instant;
 
-use dupsieve::fingerprint::Fingerprint;
-use dupsieve::store::{KeyRange, Segment, SegmentOptions};
-use dupsieve::synthetic::{SegmentSpec, generate};
+use dupsieve::rooms::fingerprint::Fingerprint;
+use dupsieve::rooms::store::{KeyRange, Segment, SegmentOptions};
+use dupsieve::rooms::synthetic::{SegmentSpec, generate};
 
 const CODECS: [&str; 4] = ["elias-fano", "dense", "huffman", "raw"];
 

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::{env, fs, thread, time};
 
-use dupsieve::mount::{mount, publish, unmount};
-use dupsieve::storage::Address;
+use dupsieve::rooms::mount::{mount, publish, unmount};
+use dupsieve::rooms::storage::Address;
 use dupsieve::{Kind, Result};
 
 fn main() {

@@ -21,9 +21,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use dupsieve::fingerprint::Fingerprint;
-use dupsieve::synthetic::RandomSorted;
-use dupsieve::tables::{
+use dupsieve::rooms::fingerprint::Fingerprint;
+use dupsieve::rooms::synthetic::RandomSorted;
+use dupsieve::rooms::tables::{
     Design, Distribution, Estimate, Masked, Method, MethodScratch, Plan, Probe, Problem, SelfJoin,
     Way, plan,
 };

@@ -17,15 +17,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
-use dupsieve::document::{Content, Document, Position, Time};
-use dupsieve::fingerprint::{Check, PageTime, Recipe};
-use dupsieve::flow::Fingerprinting;
-use dupsieve::join::Preset;
-use dupsieve::seen::{self, Holdings, Seeker, Sought};
-use dupsieve::store::{
+use dupsieve::rooms::document::{Content, Document, Position, Time};
+use dupsieve::rooms::fingerprint::{Check, PageTime, Recipe};
+use dupsieve::rooms::flow::Fingerprinting;
+use dupsieve::rooms::join::Preset;
+use dupsieve::rooms::seen::{self, Holdings, Seeker, Sought};
+use dupsieve::rooms::store::{
     FingerprintedDocument, NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter, Store,
 };
-use dupsieve::synthetic::DocumentGenerator;
+use dupsieve::rooms::synthetic::DocumentGenerator;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 

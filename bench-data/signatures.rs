@@ -11,9 +11,9 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use dupsieve::document::Content;
-use dupsieve::fingerprint::{PageTime, Width};
-use dupsieve::lsh::{
+use dupsieve::rooms::document::Content;
+use dupsieve::rooms::fingerprint::{PageTime, Width};
+use dupsieve::rooms::lsh::{
     Banding, Confirmation, Family, MinHashes, Permutations, Scheme, Shingle, Space,
 };
 

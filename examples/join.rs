@@ -8,10 +8,12 @@
 use std::error::Error;
 use std::path::Path;
 
-use dupsieve::fingerprint::Sketcher;
-use dupsieve::flow::Processes;
-use dupsieve::join::{Join, Preset};
-use dupsieve::store::{NewDay, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store};
+use dupsieve::rooms::fingerprint::Sketcher;
+use dupsieve::rooms::flow::Processes;
+use dupsieve::rooms::join::{Join, Preset};
+use dupsieve::rooms::store::{
+    NewDay, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store,
+};
 
 /// Two articles of the day before.
 const YESTERDAY: [(&str, &str); 2] = [

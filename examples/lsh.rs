@@ -6,15 +6,15 @@
 
 use std::error::Error;
 
-use dupsieve::document::{Content, Position};
-use dupsieve::fingerprint::{PageTime, Width};
-use dupsieve::lsh::{
+use dupsieve::rooms::document::{Content, Position};
+use dupsieve::rooms::fingerprint::{PageTime, Width};
+use dupsieve::rooms::lsh::{
     Banding, Confirmation, Deduplicate, Permutations, Scheme, Shingle, SketchedDocument, Space,
 };
-use dupsieve::matches::{Detail, KeepOrder};
-use dupsieve::output::{Lock, Staging};
-use dupsieve::results::ResultFormat;
-use dupsieve::runs::Sorter;
+use dupsieve::rooms::matches::{Detail, KeepOrder};
+use dupsieve::rooms::output::{Lock, Staging};
+use dupsieve::rooms::results::ResultFormat;
+use dupsieve::rooms::runs::Sorter;
 
 /// The second page is the first one with a sentence more, and the third one is another page.
 const PAGES: [(&str, &str); 3] = [

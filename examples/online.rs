@@ -7,11 +7,11 @@
 
 use std::error::Error;
 
-use dupsieve::fingerprint::{Recipe, Width};
-use dupsieve::index::{LookupOptions, Question};
-use dupsieve::online::{Online, OnlineOptions, Remember, Verdict};
-use dupsieve::store::{FingerprintedDocument, SegmentOptions, Store};
-use dupsieve::work::Work;
+use dupsieve::rooms::fingerprint::{Recipe, Width};
+use dupsieve::rooms::index::{LookupOptions, Question};
+use dupsieve::rooms::online::{Online, OnlineOptions, Remember, Verdict};
+use dupsieve::rooms::store::{FingerprintedDocument, SegmentOptions, Store};
+use dupsieve::rooms::work::Work;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;

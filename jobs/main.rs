@@ -6,7 +6,7 @@ mod outcome;
 mod processes;
 
 use dupsieve::Result;
-use dupsieve::step::{self, Step};
+use dupsieve::rooms::step::{self, Step};
 
 use commands::command_line::CommandLine;
 use flags::global::LogFormat;

@@ -22,7 +22,7 @@
 //! it sorts them to disk:
 //!
 //! ```
-//! use dupsieve::budget::Budget;
+//! use dupsieve::rooms::budget::Budget;
 //!
 //! let budget = Budget::default();
 //! assert_eq!(budget.tables(), 1 << 30);

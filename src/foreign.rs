@@ -5,7 +5,7 @@
 //! panic alone.
 //!
 //! ```
-//! use dupsieve::foreign;
+//! use dupsieve::rooms::foreign;
 //!
 //! assert_eq!(foreign::call(|| 7), Ok(7));
 //! assert_eq!(foreign::call(|| panic!("damaged")), Err::<(), _>("damaged".to_owned()));

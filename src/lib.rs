@@ -28,7 +28,7 @@
 //! # Fingerprints of texts
 //!
 //! ```
-//! use dupsieve::fingerprint::Recipe;
+//! use dupsieve::rooms::fingerprint::Recipe;
 //!
 //! let mut sketcher = Recipe::named("wide", None)?.sketcher()?;
 //! let monday = sketcher.text("The bridge over the canal is closed until spring. Monday")?;
@@ -67,65 +67,85 @@
 
 #![deny(unsafe_code)]
 
-pub mod error;
-pub mod foreign;
-pub mod progress;
-pub mod small_file;
-pub mod step;
+/// The rooms of the library, in the order of the flow: each room imports only rooms above it.
+///
+/// The program is made of these rooms. What a program of your own starts with stands at the root of the crate, and what these
+/// starting points take and give is here. Between two versions the rooms change more than the root does.
+// The rooms are folders beside this file.
+#[path = "."]
+pub mod rooms {
+    pub mod error;
+    pub mod foreign;
+    pub mod progress;
+    pub mod small_file;
+    pub mod step;
 
-pub mod budget;
-pub mod parallel;
-pub mod work;
+    pub mod budget;
+    pub mod parallel;
+    pub mod work;
 
-pub mod storage;
+    pub mod storage;
 
-pub mod output;
+    pub mod output;
 
-pub mod mount;
-pub mod runs;
+    pub mod mount;
+    pub mod runs;
 
-pub mod results;
+    pub mod results;
 
-pub mod hash;
+    pub mod hash;
 
-pub mod document;
+    pub mod document;
 
-pub mod features;
+    pub mod features;
 
-pub mod fingerprint;
+    pub mod fingerprint;
 
-pub mod hamming;
+    pub mod hamming;
 
-pub mod store;
+    pub mod store;
 
-pub mod synthetic;
+    pub mod synthetic;
 
-pub mod tables;
+    pub mod tables;
 
-pub mod matches;
+    pub mod matches;
 
-pub mod index;
+    pub mod index;
 
-pub mod seen;
+    pub mod seen;
 
-pub mod journal;
+    pub mod journal;
 
-pub mod online;
+    pub mod online;
 
-pub mod lsh;
+    pub mod lsh;
 
-pub mod clusters;
+    pub mod clusters;
 
-pub mod evaluate;
+    pub mod evaluate;
 
-pub mod ledger;
+    pub mod ledger;
 
-pub mod peers;
+    pub mod peers;
 
-pub mod flow;
+    pub mod flow;
 
-pub mod join;
+    pub mod join;
 
-pub mod report;
+    pub mod report;
+}
 
-pub use error::{Error, Kind, Result};
+// Within the crate a room goes by its own name: `crate::store`.
+use rooms::*;
+
+pub use rooms::clusters::Clustering;
+pub use rooms::document::read;
+pub use rooms::error::{Error, Kind, Result};
+pub use rooms::fingerprint::{Recipe, Sketcher};
+pub use rooms::flow::Processes;
+pub use rooms::index::Lookup;
+pub use rooms::join::Join;
+pub use rooms::lsh::Deduplicate;
+pub use rooms::online::Online;
+pub use rooms::store::{Row, Segment, SegmentWriter, Store};

@@ -8,7 +8,7 @@ use std::thread::{self, Builder};
 /// Each takes consecutive items, about as many as the others.
 ///
 /// ```
-/// use dupsieve::parallel::in_parallel;
+/// use dupsieve::rooms::parallel::in_parallel;
 ///
 /// assert_eq!(in_parallel(2, &[1, 2, 3], |item| item * item), [1, 4, 9]);
 /// ```

@@ -3,7 +3,7 @@
 //! sees no tick for minutes concludes that the process hangs, and names the last activity.
 //!
 //! ```
-//! use dupsieve::progress::{self, Activity};
+//! use dupsieve::rooms::progress::{self, Activity};
 //!
 //! let before = progress::own_ticks();
 //! progress::tick(Activity::Sorting);

@@ -16,7 +16,7 @@
 //! another order.
 //!
 //! ```
-//! use dupsieve::runs::{Record, Sorter};
+//! use dupsieve::rooms::runs::{Record, Sorter};
 //! use serde::{Deserialize, Serialize};
 //!
 //! #[derive(PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

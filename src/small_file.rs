@@ -3,7 +3,7 @@
 //! are both limited.
 //!
 //! ```
-//! use dupsieve::{Kind, small_file};
+//! use dupsieve::{Kind, rooms::small_file};
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("hosts");
 //!

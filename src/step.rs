@@ -2,7 +2,7 @@
 //! Only one step is under way in a process: beginning one ends the one before it.
 //!
 //! ```
-//! use dupsieve::step::{self, Step};
+//! use dupsieve::rooms::step::{self, Step};
 //!
 //! step::begin(Step::Reading);
 //! assert_eq!(step::current().name(), "reading");

@@ -6,13 +6,13 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dupsieve::document::Content;
-use dupsieve::fingerprint::{Check, Class, Fingerprint, PageTime, Stamp, Width, hex};
-use dupsieve::index::{Asker, Lookup, LookupOptions, Question};
-use dupsieve::journal::{Journal, JournalOptions};
-use dupsieve::lsh::{Bands, kept_bands};
-use dupsieve::store::{KeyRange, Segment, SegmentOptions, Store};
-use dupsieve::work::Work;
+use dupsieve::rooms::document::Content;
+use dupsieve::rooms::fingerprint::{Check, Class, Fingerprint, PageTime, Stamp, Width, hex};
+use dupsieve::rooms::index::{Asker, Lookup, LookupOptions, Question};
+use dupsieve::rooms::journal::{Journal, JournalOptions};
+use dupsieve::rooms::lsh::{Bands, kept_bands};
+use dupsieve::rooms::store::{KeyRange, Segment, SegmentOptions, Store};
+use dupsieve::rooms::work::Work;
 use dupsieve::{Error, Kind};
 
 use xxhash_rust::xxh3::xxh3_128;

@@ -3,7 +3,7 @@
 
 use std::io::{self, Read};
 
-use dupsieve::store::{RecordCounts, Row, Segment, SegmentOptions, SegmentWriter};
+use dupsieve::rooms::store::{RecordCounts, Row, Segment, SegmentOptions, SegmentWriter};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rand::prelude::*;

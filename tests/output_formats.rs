@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use dupsieve::results::{ResultColumn, ResultFormat, ResultReader, ResultWriter, Values};
+use dupsieve::rooms::results::{ResultColumn, ResultFormat, ResultReader, ResultWriter, Values};
 
 use crate::support::Bench;
 use crate::verify::replace_and_seal;

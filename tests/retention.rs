@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 
-use dupsieve::store::Segment;
+use dupsieve::rooms::store::Segment;
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};

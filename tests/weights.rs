@@ -1,7 +1,7 @@
 //! Tables of counts: the same bytes however they are counted, and what recipes make of them.
 
-use dupsieve::features::counts::Counts;
-use dupsieve::fingerprint::Recipe;
+use dupsieve::rooms::features::counts::Counts;
+use dupsieve::rooms::fingerprint::Recipe;
 
 use crate::support::Bench;
 

@@ -1,6 +1,6 @@
 //! `dupsieve cluster`: which pages belong together, over any number of days?
 //!
-//! The clustering itself is the library's ([`dupsieve::clusters`]). Here it gets its flags, its lock and its
+//! The clustering itself is the library's ([`dupsieve::rooms::clusters`]). Here it gets its flags, its lock and its
 //! report.
 
 use std::env;
@@ -8,13 +8,15 @@ use std::fmt;
 use std::path::{self, Path, PathBuf};
 
 use clap::Args;
-use dupsieve::clusters::{Audit, Clustering, Engine, Method, PageDay, Previous, Removed, Source};
-use dupsieve::flow::Role;
-use dupsieve::output::{self, Lock, Staging, Sum};
-use dupsieve::peers::Topology;
-use dupsieve::report::{self, ClusterReport, Existing, Made, Parameters, Report};
-use dupsieve::results::ResultFormat;
-use dupsieve::store::Day;
+use dupsieve::rooms::clusters::{
+    Audit, Clustering, Engine, Method, PageDay, Previous, Removed, Source,
+};
+use dupsieve::rooms::flow::Role;
+use dupsieve::rooms::output::{self, Lock, Staging, Sum};
+use dupsieve::rooms::peers::Topology;
+use dupsieve::rooms::report::{self, ClusterReport, Existing, Made, Parameters, Report};
+use dupsieve::rooms::results::ResultFormat;
+use dupsieve::rooms::store::Day;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
-use dupsieve::output::STDOUT;
+use dupsieve::rooms::output::STDOUT;
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::help;

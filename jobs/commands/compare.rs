@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::document::{Content, Format, Inputs};
-use dupsieve::evaluate::Measure;
-use dupsieve::fingerprint::recipe::{Features, NILSIMSA};
-use dupsieve::fingerprint::{Class, Nilsimsa, Recipe, Sketcher, Width, hex};
+use dupsieve::rooms::document::{Content, Format, Inputs};
+use dupsieve::rooms::evaluate::Measure;
+use dupsieve::rooms::fingerprint::recipe::{Features, NILSIMSA};
+use dupsieve::rooms::fingerprint::{Class, Nilsimsa, Recipe, Sketcher, Width, hex};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 

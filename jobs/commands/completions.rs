@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use clap::Args;
 use clap_complete::Shell;
 use dupsieve::Result;
-use dupsieve::error::At;
+use dupsieve::rooms::error::At;
 
 use crate::commands::help::examples;
 use crate::outcome::summary::Summary;

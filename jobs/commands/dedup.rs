@@ -1,23 +1,23 @@
 //! `dupsieve dedup`: which pages of the batch are near-duplicates of pages held, or of each other?
 //!
-//! The join itself is the library's ([`dupsieve::join`]). Here it gets its flags, its lock and its report.
+//! The join itself is the library's ([`dupsieve::rooms::join`]). Here it gets its flags, its lock and its report.
 
 use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use dupsieve::budget::Budget;
-use dupsieve::fingerprint::{Recipe, Stamp};
-use dupsieve::flow::{Processes, Role, Start};
-use dupsieve::join::{self, Join, JoinInputs, Joined, Preset, Site};
-use dupsieve::matches::KeepOrder;
-use dupsieve::output::{self, Fence, Lock, Staging};
-use dupsieve::peers::Topology;
-use dupsieve::report::{self, Existing, LaterDays, Made, Parameters, Report};
-use dupsieve::results::ResultFormat;
-use dupsieve::store::{Column, Digest, Segment, Version};
-use dupsieve::tables::{Design, Problem, plan};
+use dupsieve::rooms::budget::Budget;
+use dupsieve::rooms::fingerprint::{Recipe, Stamp};
+use dupsieve::rooms::flow::{Processes, Role, Start};
+use dupsieve::rooms::join::{self, Join, JoinInputs, Joined, Preset, Site};
+use dupsieve::rooms::matches::KeepOrder;
+use dupsieve::rooms::output::{self, Fence, Lock, Staging};
+use dupsieve::rooms::peers::Topology;
+use dupsieve::rooms::report::{self, Existing, LaterDays, Made, Parameters, Report};
+use dupsieve::rooms::results::ResultFormat;
+use dupsieve::rooms::store::{Column, Digest, Segment, Version};
+use dupsieve::rooms::tables::{Design, Problem, plan};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;

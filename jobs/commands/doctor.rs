@@ -9,8 +9,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::error::At;
-use dupsieve::storage::Address;
+use dupsieve::rooms::error::At;
+use dupsieve::rooms::storage::Address;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 

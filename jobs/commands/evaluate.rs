@@ -12,8 +12,8 @@ mod unlabelled;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Args};
-use dupsieve::document::Content;
-use dupsieve::evaluate::{Labels, Pairs, Scores, Similarity, Traits, bootstrap, by_part};
+use dupsieve::rooms::document::Content;
+use dupsieve::rooms::evaluate::{Labels, Pairs, Scores, Similarity, Traits, bootstrap, by_part};
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 

@@ -7,12 +7,12 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::document::Content;
-use dupsieve::error::At;
-use dupsieve::evaluate::Measure;
-use dupsieve::fingerprint::{Recipe, Width};
-use dupsieve::join::Preset;
-use dupsieve::store::Day;
+use dupsieve::rooms::document::Content;
+use dupsieve::rooms::error::At;
+use dupsieve::rooms::evaluate::Measure;
+use dupsieve::rooms::fingerprint::{Recipe, Width};
+use dupsieve::rooms::join::Preset;
+use dupsieve::rooms::store::Day;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
@@ -26,7 +26,7 @@ use crate::flags::settings::{
 };
 use crate::outcome::summary::Summary;
 use comparison::{Analysed, Comparison};
-use dupsieve::report::{self, DroppedTwin, Nearest, Verdict};
+use dupsieve::rooms::report::{self, DroppedTwin, Nearest, Verdict};
 
 const EXAMPLES: &[(&str, &str)] = &[
     (

@@ -10,17 +10,17 @@ use std::sync::atomic::AtomicU64;
 
 use clap::Args;
 #[cfg(feature = "parquet")]
-use dupsieve::document::ParquetCopy;
-use dupsieve::document::{
+use dupsieve::rooms::document::ParquetCopy;
+use dupsieve::rooms::document::{
     self, Content, Document, Fields, Format, IdList, Inputs, Position, ReadOptions, Records, Share,
 };
-use dupsieve::fingerprint::Width;
-use dupsieve::output::{Lock, is_same_file, parent_of};
-use dupsieve::output::{PackedFile, PackedUnit, STDOUT};
-use dupsieve::report::{self, Made, Report};
+use dupsieve::rooms::fingerprint::Width;
+use dupsieve::rooms::output::{Lock, is_same_file, parent_of};
+use dupsieve::rooms::output::{PackedFile, PackedUnit, STDOUT};
+use dupsieve::rooms::report::{self, Made, Report};
 #[cfg(not(feature = "parquet"))]
-use dupsieve::results::ResultFormat;
-use dupsieve::step::{self, Step};
+use dupsieve::rooms::results::ResultFormat;
+use dupsieve::rooms::step::{self, Step};
 use dupsieve::{Error, Kind, Result};
 use roaring::RoaringTreemap;
 use serde_json::json;

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use dupsieve::document::Tolerance;
-use dupsieve::fingerprint::{Check, PageTime, Recipe};
-use dupsieve::flow::{Processes, Read, Start};
-use dupsieve::join;
-use dupsieve::lsh::Bands;
-use dupsieve::output::{self, Lock, beside};
-use dupsieve::report::{self, Parameters};
-use dupsieve::seen::{By, Holdings};
-use dupsieve::step::{self, Step};
-use dupsieve::store::{
+use dupsieve::rooms::document::Tolerance;
+use dupsieve::rooms::fingerprint::{Check, PageTime, Recipe};
+use dupsieve::rooms::flow::{Processes, Read, Start};
+use dupsieve::rooms::join;
+use dupsieve::rooms::lsh::Bands;
+use dupsieve::rooms::output::{self, Lock, beside};
+use dupsieve::rooms::report::{self, Parameters};
+use dupsieve::rooms::seen::{By, Holdings};
+use dupsieve::rooms::step::{self, Step};
+use dupsieve::rooms::store::{
     FingerprintedDocument, IdKind, Lists, RecordCounts, Segment, SegmentBuilder, SegmentOptions,
 };
 use dupsieve::{Error, Kind, Result};

@@ -8,10 +8,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::document::{Fields, Format, Input, Inputs, Survey};
-use dupsieve::error::At;
-use dupsieve::evaluate::Page;
-use dupsieve::output::{PackedFile, STDOUT};
+use dupsieve::rooms::document::{Fields, Format, Input, Inputs, Survey};
+use dupsieve::rooms::error::At;
+use dupsieve::rooms::evaluate::Page;
+use dupsieve::rooms::output::{PackedFile, STDOUT};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::help::examples;

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::Result;
-use dupsieve::error::At;
-use dupsieve::fingerprint::{Fingerprint, Width, hex};
-use dupsieve::join::Preset;
-use dupsieve::results::{ResultColumn, ResultFormat, ResultWriter, Values};
-use dupsieve::store::{Codec, Column, ColumnSize, KeyRange, Segment};
+use dupsieve::rooms::error::At;
+use dupsieve::rooms::fingerprint::{Fingerprint, Width, hex};
+use dupsieve::rooms::join::Preset;
+use dupsieve::rooms::results::{ResultColumn, ResultFormat, ResultWriter, Values};
+use dupsieve::rooms::store::{Codec, Column, ColumnSize, KeyRange, Segment};
 use serde_json::{Value, json};
 
 use crate::commands::help::examples;

@@ -1,7 +1,7 @@
 //! `dupsieve lsh`: which documents of a batch are alike, found by buckets of locality-sensitive hashes.
 //!
 //! Documents are read and sketched on every worker. Process 0 then draws the verdicts; that is the library's
-//! ([`dupsieve::lsh`]). Here it gets its flags, its lock and its report.
+//! ([`dupsieve::rooms::lsh`]). Here it gets its flags, its lock and its report.
 
 mod batch;
 mod plan;
@@ -10,18 +10,18 @@ mod scheme;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Args, Subcommand};
-use dupsieve::document::Tolerance;
-use dupsieve::fingerprint::PageTime;
-use dupsieve::flow::{Processes, Start};
-use dupsieve::join::Join;
-use dupsieve::lsh::{Deduplicate, Deduplicated, Found as Buckets, SketchedDocument};
-use dupsieve::matches::{Detail, KeepOrder, Outcome};
-use dupsieve::output::{self, Listed, Lock, Staging, beside};
-use dupsieve::peers::Topology;
-use dupsieve::report::{self, Existing, Made, Parameters, Report};
-use dupsieve::results::ResultFormat;
-use dupsieve::step::{self, Step};
-use dupsieve::store::{Lists, RecordCounts};
+use dupsieve::rooms::document::Tolerance;
+use dupsieve::rooms::fingerprint::PageTime;
+use dupsieve::rooms::flow::{Processes, Start};
+use dupsieve::rooms::join::Join;
+use dupsieve::rooms::lsh::{Deduplicate, Deduplicated, Found as Buckets, SketchedDocument};
+use dupsieve::rooms::matches::{Detail, KeepOrder, Outcome};
+use dupsieve::rooms::output::{self, Listed, Lock, Staging, beside};
+use dupsieve::rooms::peers::Topology;
+use dupsieve::rooms::report::{self, Existing, Made, Parameters, Report};
+use dupsieve::rooms::results::ResultFormat;
+use dupsieve::rooms::step::{self, Step};
+use dupsieve::rooms::store::{Lists, RecordCounts};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 

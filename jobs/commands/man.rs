@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dupsieve::Result;
-use dupsieve::error::At;
+use dupsieve::rooms::error::At;
 
 use crate::commands::help::examples;
 use crate::outcome::summary::Summary;

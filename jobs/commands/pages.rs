@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
 use clap::Args;
-use dupsieve::document::{self, Document, Format, Share, TextEncoding};
-use dupsieve::fingerprint::Width;
-use dupsieve::store::Day;
+use dupsieve::rooms::document::{self, Document, Format, Share, TextEncoding};
+use dupsieve::rooms::fingerprint::Width;
+use dupsieve::rooms::store::Day;
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

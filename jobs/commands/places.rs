@@ -9,11 +9,11 @@ use std::path::{self, Path, PathBuf};
 use std::sync::OnceLock;
 
 use clap::ArgMatches;
-use dupsieve::error::At;
-use dupsieve::mount;
-use dupsieve::output::parent_of;
-use dupsieve::report::Report;
-use dupsieve::storage::{self, Address};
+use dupsieve::rooms::error::At;
+use dupsieve::rooms::mount;
+use dupsieve::rooms::output::parent_of;
+use dupsieve::rooms::report::Report;
+use dupsieve::rooms::storage::{self, Address};
 use dupsieve::{Error, Kind, Result};
 
 use crate::flags::config::Config;

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use clap::Args;
 use dupsieve::Result;
-use dupsieve::error::At;
-use dupsieve::fingerprint::{Check, Width};
-use dupsieve::join::Preset;
-use dupsieve::matches::held_bytes;
-use dupsieve::tables::{Design, Estimate, Plan, Problem, plan};
+use dupsieve::rooms::error::At;
+use dupsieve::rooms::fingerprint::{Check, Width};
+use dupsieve::rooms::join::Preset;
+use dupsieve::rooms::matches::held_bytes;
+use dupsieve::rooms::tables::{Design, Estimate, Plan, Problem, plan};
 use serde_json::{Value, json};
 
 use self::machines::{Rate, Share, Work};

@@ -12,14 +12,14 @@ use std::sync::Arc;
 
 use clap::Args;
 use dupsieve::Result;
-use dupsieve::document::{Format, Tolerance};
-use dupsieve::error::At;
-use dupsieve::fingerprint::{Width, hex, of_hex};
-use dupsieve::index::{Asker, Lookup, LookupOptions, Question};
-use dupsieve::join;
-use dupsieve::matches::Confirm;
-use dupsieve::store::{Access, Store, Version};
-use dupsieve::work::Work;
+use dupsieve::rooms::document::{Format, Tolerance};
+use dupsieve::rooms::error::At;
+use dupsieve::rooms::fingerprint::{Width, hex, of_hex};
+use dupsieve::rooms::index::{Asker, Lookup, LookupOptions, Question};
+use dupsieve::rooms::join;
+use dupsieve::rooms::matches::Confirm;
+use dupsieve::rooms::store::{Access, Store, Version};
+use dupsieve::rooms::work::Work;
 
 use crate::commands::help::examples;
 use crate::commands::pages::PageFlags;

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
-use dupsieve::document::{
+use dupsieve::rooms::document::{
     Contents, Format, Inputs, PageText, Quarantine, ReadOptions, Repeated, Share, Tolerance,
 };
-use dupsieve::fingerprint::Width;
-use dupsieve::flow::{Collected, Documents, Harvest, Processes, Read};
-use dupsieve::output::{self, Fence, ListFile, Listed, Lock, QUARANTINE, REPEATED, beside};
-use dupsieve::report::Parameters;
-use dupsieve::runs::{Record, SortedRecords};
-use dupsieve::step::{self, Step};
-use dupsieve::store::{Digest, Lists};
+use dupsieve::rooms::fingerprint::Width;
+use dupsieve::rooms::flow::{Collected, Documents, Harvest, Processes, Read};
+use dupsieve::rooms::output::{self, Fence, ListFile, Listed, Lock, QUARANTINE, REPEATED, beside};
+use dupsieve::rooms::report::Parameters;
+use dupsieve::rooms::runs::{Record, SortedRecords};
+use dupsieve::rooms::step::{self, Step};
+use dupsieve::rooms::store::{Digest, Lists};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dupsieve::Result;
-use dupsieve::error::At;
-use dupsieve::output::PackedFile;
-use dupsieve::report::{DayFigures, History};
+use dupsieve::rooms::error::At;
+use dupsieve::rooms::output::PackedFile;
+use dupsieve::rooms::report::{DayFigures, History};
 use serde_json::json;
 
 use crate::commands::help::examples;

@@ -11,11 +11,11 @@ mod redo;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::document::Inputs;
-use dupsieve::flow::Processes;
-use dupsieve::report::{ClusterReport, Made, Report};
-use dupsieve::step::{self, Step};
-use dupsieve::store::{Added, Day, DayRange, NewDay, Store};
+use dupsieve::rooms::document::Inputs;
+use dupsieve::rooms::flow::Processes;
+use dupsieve::rooms::report::{ClusterReport, Made, Report};
+use dupsieve::rooms::step::{self, Step};
+use dupsieve::rooms::store::{Added, Day, DayRange, NewDay, Store};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::dedup::{self, dedup};

@@ -10,11 +10,11 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use dupsieve::document::Content;
-use dupsieve::error::At;
-use dupsieve::evaluate::Measure;
-use dupsieve::report::{self, Made, Nearest, Report};
-use dupsieve::store::Day;
+use dupsieve::rooms::document::Content;
+use dupsieve::rooms::error::At;
+use dupsieve::rooms::evaluate::Measure;
+use dupsieve::rooms::report::{self, Made, Nearest, Report};
+use dupsieve::rooms::store::Day;
 use dupsieve::{Error, Kind, Result};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

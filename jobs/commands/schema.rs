@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::Args;
 use dupsieve::Result;
-use dupsieve::error::At;
+use dupsieve::rooms::error::At;
 use schemars::schema_for;
 use serde_json::{Map, Value, json};
 

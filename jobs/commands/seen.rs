@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use clap::Args;
 use dupsieve::Result;
-use dupsieve::document::each_id;
-use dupsieve::error::At;
-use dupsieve::seen::{By, Holdings, Sought};
-use dupsieve::store::{Day, Store};
+use dupsieve::rooms::document::each_id;
+use dupsieve::rooms::error::At;
+use dupsieve::rooms::seen::{By, Holdings, Sought};
+use dupsieve::rooms::store::{Day, Store};
 use serde_json::json;
 
 use crate::commands::help::examples;

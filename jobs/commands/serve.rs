@@ -22,16 +22,16 @@ use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use clap::Args;
-use dupsieve::error::At;
-use dupsieve::fingerprint::{Check, Recipe, Width};
-use dupsieve::index::LookupOptions;
-use dupsieve::join::{self, Preset};
-use dupsieve::matches::Confirm;
-use dupsieve::online::{Online, OnlineOptions};
-use dupsieve::peers::Secret;
-use dupsieve::progress::{self, Activity};
-use dupsieve::step::{self, Step};
-use dupsieve::store::{Access, IdKind, SegmentOptions, Store, Version};
+use dupsieve::rooms::error::At;
+use dupsieve::rooms::fingerprint::{Check, Recipe, Width};
+use dupsieve::rooms::index::LookupOptions;
+use dupsieve::rooms::join::{self, Preset};
+use dupsieve::rooms::matches::Confirm;
+use dupsieve::rooms::online::{Online, OnlineOptions};
+use dupsieve::rooms::peers::Secret;
+use dupsieve::rooms::progress::{self, Activity};
+use dupsieve::rooms::step::{self, Step};
+use dupsieve::rooms::store::{Access, IdKind, SegmentOptions, Store, Version};
 use dupsieve::{Error, Kind, Result};
 use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, watch};
@@ -286,7 +286,8 @@ impl Arguments {
         let (distance, check) = settings.distance_and_check(stamp.as_str());
         join::check_signatures(check, stamp.as_str())?;
         let access = if self.resident { Access::Resident } else { Access::OnDisk };
-        let band_bytes = recipe.bands().map(str::parse::<dupsieve::lsh::Bands>).transpose()?;
+        let band_bytes =
+            recipe.bands().map(str::parse::<dupsieve::rooms::lsh::Bands>).transpose()?;
         Ok(OnlineOptions {
             lookup: LookupOptions { distance, check, access },
             width: recipe.width(),
@@ -295,7 +296,7 @@ impl Arguments {
                 lengths: !recipe.is_external(),
                 classes: recipe.has_classes(),
                 check_bytes: recipe.check().map_or(0, Check::bytes),
-                band_bytes: band_bytes.as_ref().map_or(0, dupsieve::lsh::Bands::bytes),
+                band_bytes: band_bytes.as_ref().map_or(0, dupsieve::rooms::lsh::Bands::bytes),
                 digests: recipe.has_digests(),
                 stamp: version.stamp().unwrap_or(stamp.as_str()).to_owned(),
                 ..SegmentOptions::default()

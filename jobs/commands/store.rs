@@ -12,10 +12,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{ArgMatches, Args, Subcommand};
-use dupsieve::index::Design;
-use dupsieve::matches::replacements_at;
-use dupsieve::step::{self, Step};
-use dupsieve::store::{Added, Codec, Day, Entry, NewDay, Retention, Store, Version, expect_come};
+use dupsieve::rooms::index::Design;
+use dupsieve::rooms::matches::replacements_at;
+use dupsieve::rooms::step::{self, Step};
+use dupsieve::rooms::store::{
+    Added, Codec, Day, Entry, NewDay, Retention, Store, Version, expect_come,
+};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::help::examples;
@@ -346,8 +348,8 @@ pub(crate) fn verify(store: &Store, version: Option<u64>, global: &GlobalFlags) 
     Ok(summary_of(store, &store.at(version)?)
         .count("versions", verification.versions())
         .count("segments", verification.files())
-        .count("index_files", dupsieve::index::verify(store)?)
-        .count("filters", dupsieve::seen::verify(store)?))
+        .count("index_files", dupsieve::rooms::index::verify(store)?)
+        .count("filters", dupsieve::rooms::seen::verify(store)?))
 }
 
 /// Logs which days leave the store, checks the version it goes back to, and goes back.

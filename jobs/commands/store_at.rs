@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 #[cfg(feature = "serve")]
-use dupsieve::storage::Address;
-use dupsieve::store::{Day, Store, Version};
+use dupsieve::rooms::storage::Address;
+use dupsieve::rooms::store::{Day, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::places;

@@ -10,10 +10,10 @@ mod segment;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::output::SUCCESS;
-use dupsieve::report::{Made, Report};
-use dupsieve::step::{self, Step};
-use dupsieve::store::{Segment, Store};
+use dupsieve::rooms::output::SUCCESS;
+use dupsieve::rooms::report::{Made, Report};
+use dupsieve::rooms::step::{self, Step};
+use dupsieve::rooms::store::{Segment, Store};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::cluster;

@@ -4,15 +4,15 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::Args;
-use dupsieve::features::counts::{Counts, CountsWriter, Head};
-use dupsieve::features::host_lines;
-use dupsieve::fingerprint::Recipe;
-use dupsieve::flow::{Counted, Processes, Start};
-use dupsieve::join::Preset;
-use dupsieve::output::{self, Listed, Lock, beside};
-use dupsieve::report::{self, Parameters};
-use dupsieve::runs::{Record, SortedRecords};
-use dupsieve::step::{self, Step};
+use dupsieve::rooms::features::counts::{Counts, CountsWriter, Head};
+use dupsieve::rooms::features::host_lines;
+use dupsieve::rooms::fingerprint::Recipe;
+use dupsieve::rooms::flow::{Counted, Processes, Start};
+use dupsieve::rooms::join::Preset;
+use dupsieve::rooms::output::{self, Listed, Lock, beside};
+use dupsieve::rooms::report::{self, Parameters};
+use dupsieve::rooms::runs::{Record, SortedRecords};
+use dupsieve::rooms::step::{self, Step};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::help::examples;

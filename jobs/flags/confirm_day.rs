@@ -2,7 +2,7 @@
 
 use clap::Args;
 use dupsieve::Result;
-use dupsieve::store::Day;
+use dupsieve::rooms::store::Day;
 
 /// Whether a day that lies ahead is meant.
 #[derive(Args, Clone, Copy, Debug)]

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
-use dupsieve::budget::Budget;
+use dupsieve::rooms::budget::Budget;
 use dupsieve::{Error, Kind, Result};
 
 use super::config::Config;
@@ -178,7 +178,7 @@ fn cores() -> usize {
 
 #[cfg(test)]
 mod tests {
-    use dupsieve::peers::Patience;
+    use dupsieve::rooms::peers::Patience;
 
     use super::*;
     use crate::flags::shared::{JOB, shared};

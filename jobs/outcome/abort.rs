@@ -8,7 +8,7 @@ use std::ffi::CStr;
 use std::io;
 use std::sync::OnceLock;
 
-use dupsieve::output;
+use dupsieve::rooms::output;
 use dupsieve::{Error, Kind};
 
 use super::account;

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use dupsieve::matches::Lost;
-use dupsieve::step;
+use dupsieve::rooms::matches::Lost;
+use dupsieve::rooms::step;
 use serde::{Deserialize, Serialize};
 
 /// What a job has done.

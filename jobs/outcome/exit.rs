@@ -12,9 +12,9 @@ use std::sync::{Arc, Barrier, OnceLock};
 use std::thread::{self, JoinHandle, Thread, ThreadId};
 use std::time::Duration;
 
-use dupsieve::flow::{lost_peer, start_was_given_up};
-use dupsieve::foreign;
-use dupsieve::output;
+use dupsieve::rooms::flow::{lost_peer, start_was_given_up};
+use dupsieve::rooms::foreign;
+use dupsieve::rooms::output;
 use dupsieve::{Error, Kind, Result};
 use rustix::io::Errno;
 

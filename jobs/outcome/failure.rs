@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use dupsieve::error::At;
-use dupsieve::output::{self, NewFile};
+use dupsieve::rooms::error::At;
+use dupsieve::rooms::output::{self, NewFile};
 use dupsieve::{Error, Result};
 use serde_json::json;
 

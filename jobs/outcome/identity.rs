@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use dupsieve::store::Day;
+use dupsieve::rooms::store::Day;
 
 static JOB: OnceLock<String> = OnceLock::new();
 static PROCESS: OnceLock<Option<usize>> = OnceLock::new();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use dupsieve::{progress, step};
+use dupsieve::rooms::{progress, step};
 
 use super::exposition::Exposition;
 use super::identity;

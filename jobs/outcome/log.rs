@@ -6,8 +6,8 @@ use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 
-use dupsieve::step;
-use dupsieve::storage::shown;
+use dupsieve::rooms::step;
+use dupsieve::rooms::storage::shown;
 use serde_json::{Map, Value, json};
 use tracing::level_filters::LevelFilter;
 use tracing::{Event, Subscriber};

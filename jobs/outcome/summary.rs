@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use dupsieve::Result;
-use dupsieve::document::Skipped;
-use dupsieve::report::Report;
-use dupsieve::storage::shown;
+use dupsieve::rooms::document::Skipped;
+use dupsieve::rooms::report::Report;
+use dupsieve::rooms::storage::shown;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -22,7 +22,7 @@
 //! The heart of it, over pages that have numbers:
 //!
 //! ```
-//! use dupsieve::clusters::Forest;
+//! use dupsieve::rooms::clusters::Forest;
 //!
 //! let forest = Forest::of(5);
 //! for (new, existing) in [(3, 1), (4, 3), (2, 0)] {

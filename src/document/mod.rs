@@ -23,7 +23,7 @@
 //!
 //! ```
 //! use std::sync::atomic::AtomicU64;
-//! use dupsieve::document::{Format, Inputs, ReadOptions, Share, read};
+//! use dupsieve::rooms::document::{Format, Inputs, ReadOptions, Share, read};
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("pages.jsonl");
 //!

@@ -109,7 +109,7 @@ pub(super) mod tests {
     use super::*;
 
     /// A file that holds `text`.
-    pub(in crate::evaluate) fn file(text: &str) -> tempfile::NamedTempFile {
+    pub(in crate::rooms::evaluate) fn file(text: &str) -> tempfile::NamedTempFile {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
         file

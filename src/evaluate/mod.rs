@@ -12,7 +12,7 @@
 //! Start with [`Scores`]. Imports `fingerprint`, `synthetic`, `matches`, `lsh`, and what these import.
 //!
 //! ```
-//! use dupsieve::evaluate::{Labels, Pairs, Scores};
+//! use dupsieve::rooms::evaluate::{Labels, Pairs, Scores};
 //!
 //! let mut labels = Labels::default();
 //! for (id, cluster) in [("a", "1"), ("b", "1"), ("c", "1"), ("d", "2")] {

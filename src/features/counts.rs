@@ -5,7 +5,7 @@
 //! names a table by the path of its file, the recipe's stamp by the digest of its contents.
 //!
 //! ```
-//! use dupsieve::features::counts::{Counts, CountsWriter, Head};
+//! use dupsieve::rooms::features::counts::{Counts, CountsWriter, Head};
 //!
 //! let folder = tempfile::tempdir().unwrap();
 //! let path = folder.path().join("words.counts");

@@ -5,7 +5,7 @@
 //! is one run. These are the runs of the definition of lost text, which `tests/loss.rs` keeps as plain code.
 //!
 //! ```
-//! use dupsieve::features::held_runs;
+//! use dupsieve::rooms::features::held_runs;
 //!
 //! let mut count = 0;
 //! held_runs::each("Price: 12.50 EUR", &mut held_runs::Buffer::default(), |_| count += 1);

@@ -4,7 +4,7 @@
 //! contents, so fingerprints made with other words are never compared.
 //!
 //! ```
-//! use dupsieve::features::lists::StopWords;
+//! use dupsieve::rooms::features::lists::StopWords;
 //!
 //! let folder = tempfile::tempdir().unwrap();
 //! let path = folder.path().join("stop.txt");

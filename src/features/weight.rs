@@ -14,7 +14,7 @@ pub const ONE: i64 = 1 << SCALE_BITS;
 /// [`Kind::BadData`] if it is not a number, or 2^43 or more in size.
 ///
 /// ```
-/// use dupsieve::features::{ONE, fixed};
+/// use dupsieve::rooms::features::{ONE, fixed};
 ///
 /// assert_eq!(fixed(2.5)?, 2 * ONE + ONE / 2);
 /// # Ok::<(), dupsieve::Error>(())

@@ -6,7 +6,7 @@
 //! are not words. (A run of Han is cut at every 64 KiB.)
 //!
 //! ```
-//! use dupsieve::features::words::Words;
+//! use dupsieve::rooms::features::words::Words;
 //!
 //! let mut found = Vec::new();
 //! Words::new(true).each("我来到北京, it's 3.14%", |word| found.push(word));
@@ -61,7 +61,7 @@ impl Words {
     /// run begins no earlier than the letters and digits that it ends.
     ///
     /// ```
-    /// use dupsieve::features::words::Words;
+    /// use dupsieve::rooms::features::words::Words;
     ///
     /// let mut found = Vec::new();
     /// Words::new(true).in_runs(3).each("環境を作ります", |word| found.push(word));

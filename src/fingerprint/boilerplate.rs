@@ -17,7 +17,7 @@ use crate::fingerprint::Recipe;
 /// Drops the boilerplate of pages. It has buffers, so each worker needs its own.
 ///
 /// ```
-/// use dupsieve::fingerprint::Recipe;
+/// use dupsieve::rooms::fingerprint::Recipe;
 ///
 /// // Most recipes have no table of lines, and take every text whole.
 /// assert!(Recipe::named("wide", None)?.boilerplate().is_none());

@@ -24,7 +24,7 @@
 //! A join still takes pages with one fingerprint and one signature as copies.
 //!
 //! ```
-//! use dupsieve::fingerprint::Check;
+//! use dupsieve::rooms::fingerprint::Check;
 //!
 //! let check: Check = "minhash".parse()?;
 //! let mut signer = check.signer();

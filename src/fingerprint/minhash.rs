@@ -13,8 +13,8 @@
 //! Different elements agree in them by chance in 2^-b of all cases, and [`similarity`] corrects for that.
 //!
 //! ```
-//! use dupsieve::fingerprint::minhash::{MinHash, Permutations, similarity};
-//! use dupsieve::hash::Hash;
+//! use dupsieve::rooms::fingerprint::minhash::{MinHash, Permutations, similarity};
+//! use dupsieve::rooms::hash::Hash;
 //!
 //! let mut minhash = MinHash::new(Permutations::One, 512, 8);
 //! let mut sign = |from: u32, to: u32| {

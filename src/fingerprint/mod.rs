@@ -9,7 +9,7 @@
 //! Start with [`recipe`], then `sketcher`. May import `features` and what it imports.
 //!
 //! ```
-//! use dupsieve::fingerprint::Recipe;
+//! use dupsieve::rooms::fingerprint::Recipe;
 //!
 //! let mut sketcher = Recipe::named("shingles", None)?.sketcher()?;
 //! let mut print = |text| sketcher.text(text).map(Option::unwrap_or_default);

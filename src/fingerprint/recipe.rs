@@ -31,7 +31,7 @@
 //! Parts are neither guessed nor ignored: a missing, unknown or useless one is an error.
 //!
 //! ```
-//! use dupsieve::fingerprint::{Recipe, Width};
+//! use dupsieve::rooms::fingerprint::{Recipe, Width};
 //!
 //! let recipe = Recipe::named("words", Some(Width::W128))?;
 //! assert_eq!(recipe.name(), "words-3"); // the newest of its kind

@@ -6,7 +6,7 @@ const FEW: usize = 1 << 12;
 /// A set of hashed shingles, eight bytes for each.
 ///
 /// ```
-/// use dupsieve::fingerprint::check::word_run_set;
+/// use dupsieve::rooms::fingerprint::check::word_run_set;
 ///
 /// // Of three runs of three words the texts share one: "the old harbour".
 /// let [one, other] = ["the old harbour town", "the old harbour wall"].map(word_run_set);

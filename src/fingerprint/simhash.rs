@@ -13,9 +13,9 @@
 //! Seal), which takes three hashes of one plane to two, one of them of the next plane.
 //!
 //! ```
-//! use dupsieve::fingerprint::Fingerprint;
-//! use dupsieve::fingerprint::simhash::{SimHash, Ties};
-//! use dupsieve::hash::Hash;
+//! use dupsieve::rooms::fingerprint::Fingerprint;
+//! use dupsieve::rooms::fingerprint::simhash::{SimHash, Ties};
+//! use dupsieve::rooms::hash::Hash;
 //!
 //! let mut simhash = SimHash::<u64>::new(Ties::Clear);
 //! let mut fingerprint = |text: &str| {

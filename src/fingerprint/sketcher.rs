@@ -20,7 +20,7 @@ use short::Short;
 /// Makes the fingerprints of one recipe. It has buffers, so each worker needs its own.
 ///
 /// ```
-/// use dupsieve::fingerprint::Recipe;
+/// use dupsieve::rooms::fingerprint::Recipe;
 ///
 /// let mut sketcher = Recipe::named("words-1", None)?.sketcher()?;
 /// assert_eq!(sketcher.text("Two words")?, sketcher.text("two  WORDS")?);

@@ -21,7 +21,7 @@ const ALGORITHM: u32 = 1;
 /// What made a fingerprint. Fingerprints can be compared only if their stamps are equal.
 ///
 /// ```
-/// use dupsieve::fingerprint::Recipe;
+/// use dupsieve::rooms::fingerprint::Recipe;
 ///
 /// let words = Recipe::named("words", None)?.stamp();
 /// let shingles = Recipe::named("shingles", None)?.stamp();

@@ -11,7 +11,7 @@
 //! `processes.rs` has the steps, and `fatal.rs` how a run ends early.
 //!
 //! ```
-//! use dupsieve::flow::Processes;
+//! use dupsieve::rooms::flow::Processes;
 //!
 //! let mut processes = Processes::alone(2);
 //! // Every process learns what process 0 decides. Here there is one process.

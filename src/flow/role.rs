@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// other processes receive [`Role::Follower`] in its place.
 ///
 /// ```
-/// use dupsieve::flow::{Processes, Role};
+/// use dupsieve::rooms::flow::{Processes, Role};
 ///
 /// let mut processes = Processes::alone(1);
 /// let (day, lock) = processes.agree("begin", || Ok((21, Role::Leader("the lock"))))?;

@@ -3,7 +3,7 @@
 //! Both are advice to the machine. The results are the same if it ignores them.
 //!
 //! ```
-//! use dupsieve::hamming::memory::{prefetch, zeroed};
+//! use dupsieve::rooms::hamming::memory::{prefetch, zeroed};
 //!
 //! let words = zeroed(1000);
 //! prefetch(&words, 700); // and do something else before reading words[700]

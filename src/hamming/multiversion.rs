@@ -11,7 +11,7 @@
 //! time, for these ([`counting`]).
 //!
 //! ```
-//! use dupsieve::hamming::multiversion::{Multiversion, widest};
+//! use dupsieve::rooms::hamming::multiversion::{Multiversion, widest};
 //!
 //! struct CountOnes<'a>(&'a [u64]);
 //!

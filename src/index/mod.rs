@@ -33,9 +33,9 @@
 //! with [`Lookup::open`].
 //!
 //! ```
-//! use dupsieve::index::{Asker, Lookup, LookupOptions, Question};
-//! use dupsieve::store::{NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter, Store};
-//! use dupsieve::work::Work;
+//! use dupsieve::rooms::index::{Asker, Lookup, LookupOptions, Question};
+//! use dupsieve::rooms::store::{NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter, Store};
+//! use dupsieve::rooms::work::Work;
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("monday.seg");
 //!

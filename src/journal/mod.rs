@@ -19,10 +19,10 @@
 //!
 //! ```
 //! use std::sync::mpsc::channel;
-//! use dupsieve::fingerprint::Width;
-//! use dupsieve::journal::{Journal, JournalOptions, Wanted};
-//! use dupsieve::store::{FingerprintedDocument, SegmentOptions};
-//! use dupsieve::work::Work;
+//! use dupsieve::rooms::fingerprint::Width;
+//! use dupsieve::rooms::journal::{Journal, JournalOptions, Wanted};
+//! use dupsieve::rooms::store::{FingerprintedDocument, SegmentOptions};
+//! use dupsieve::rooms::work::Work;
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let store = folder.path();
 //!

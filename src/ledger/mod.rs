@@ -25,9 +25,9 @@
 //! probes chunk 4 again:
 //!
 //! ```
-//! use dupsieve::ledger::{Ledger, Receipt};
-//! use dupsieve::matches::{Pair, Place};
-//! use dupsieve::store::Digest;
+//! use dupsieve::rooms::ledger::{Ledger, Receipt};
+//! use dupsieve::rooms::matches::{Pair, Place};
+//! use dupsieve::rooms::store::Digest;
 //!
 //! let folder = tempfile::tempdir()?;
 //! let open = || Ledger::open(folder.path(), Digest(1));

@@ -16,7 +16,7 @@
 //! Start with `family.rs`, then `banding.rs`. May import everything up to `matches`, no engine.
 //!
 //! ```
-//! use dupsieve::lsh::{Banding, Family, MinHashes, Permutations};
+//! use dupsieve::rooms::lsh::{Banding, Family, MinHashes, Permutations};
 //!
 //! let banding = Banding { bands: 16, rows: 7 };
 //! let mut minhash = MinHashes::new(Permutations::Many, banding.hashes(), 0);

@@ -11,7 +11,7 @@
 //! Imports `error`, `progress` and `parallel` only. Start with [`Staging`].
 //!
 //! ```
-//! use dupsieve::output::{Lock, Staging};
+//! use dupsieve::rooms::output::{Lock, Staging};
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let target = folder.path().join("out");
 //!

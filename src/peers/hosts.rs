@@ -2,7 +2,7 @@
 //! everything after a `#`.
 //!
 //! ```
-//! use dupsieve::peers::hosts;
+//! use dupsieve::rooms::peers::hosts;
 //!
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("hosts.txt");

@@ -24,7 +24,7 @@ const NOBODY: u32 = 0o027;
 /// The key that protects all connections of a job. It is never shown.
 ///
 /// ```
-/// use dupsieve::peers::Secret;
+/// use dupsieve::rooms::peers::Secret;
 ///
 /// let secret = Secret::new(b"correct horse battery staple");
 /// assert!(secret == Secret::new(b"correct horse battery staple"));

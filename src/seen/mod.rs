@@ -20,8 +20,8 @@
 //! [`Holdings::open`].
 //!
 //! ```
-//! use dupsieve::seen::{self, By, Holdings, Sought};
-//! use dupsieve::store::{NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter, Store};
+//! use dupsieve::rooms::seen::{self, By, Holdings, Sought};
+//! use dupsieve::rooms::store::{NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter, Store};
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("monday.seg");
 //!

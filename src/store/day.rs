@@ -20,7 +20,7 @@ const WRITTEN: Date = match Date::from_calendar_date(2026, Month::December, 31) 
 /// A day of the calendar, from the year 0 to the year 9999; written `YYYY-MM-DD` and in no other way.
 ///
 /// ```
-/// use dupsieve::store::Day;
+/// use dupsieve::rooms::store::Day;
 ///
 /// let day: Day = "2024-02-29".parse()?;
 /// assert_eq!(day.expand("crawl/{year}/{month}-{day}.jsonl"), "crawl/2024/02-29.jsonl");

@@ -31,7 +31,7 @@
 //! specifies the bytes. Start with [`Segment`], then [`Store`].
 //!
 //! ```
-//! use dupsieve::store::{Added, NewDay, RecordCounts, KeyRange, Row, Segment, SegmentOptions, SegmentWriter, Store};
+//! use dupsieve::rooms::store::{Added, NewDay, RecordCounts, KeyRange, Row, Segment, SegmentOptions, SegmentWriter, Store};
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("monday.seg");
 //!

@@ -2,7 +2,7 @@
 //! strengths.
 //!
 //! ```
-//! use dupsieve::synthetic::Edit;
+//! use dupsieve::rooms::synthetic::Edit;
 //! use rand::SeedableRng;
 //! use rand_chacha::ChaCha8Rng;
 //!

@@ -14,8 +14,8 @@
 //! `store` and what `store` imports. Start with [`generate()`].
 //!
 //! ```
-//! use dupsieve::store::{IdKind, SegmentOptions};
-//! use dupsieve::synthetic::{Planted, SegmentSpec, generate, plant};
+//! use dupsieve::rooms::store::{IdKind, SegmentOptions};
+//! use dupsieve::rooms::synthetic::{Planted, SegmentSpec, generate, plant};
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let [first, second] = ["first.seg", "second.seg"].map(|name| folder.path().join(name));
 //!

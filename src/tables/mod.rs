@@ -22,7 +22,7 @@
 //! At 64 bits and k = 3 the paper takes 5 blocks and a key for each choice of 2 of them, ten tables:
 //!
 //! ```
-//! use dupsieve::tables::{Hit, Masked, Probe, Tables};
+//! use dupsieve::rooms::tables::{Hit, Masked, Probe, Tables};
 //!
 //! let batch = [0x0123_4567_89ab_cdef_u64, 0xfedc_ba98_7654_3210]; // ascending
 //! let tables = Tables::build(&batch, Masked::Ten.into(), 3, 1)?;

@@ -136,12 +136,7 @@ impl Module {
 
     /// What a face defines, where it should only declare modules and hand names on.
     pub(super) fn defined(&self) -> usize {
-        let hands_on = |item: &&Item| match item {
-            Item::Use(_) => true,
-            Item::Mod(module) => module.content.is_none(),
-            _ => false,
-        };
-        self.items.iter().filter(|item| !hands_on(item)).count()
+        defined(&self.items)
     }
 
     /// The rooms of the crate whose names the file takes.
@@ -151,11 +146,7 @@ impl Module {
 
     /// The modules that the file declares, in their order.
     pub(super) fn declared(&self) -> Names {
-        let name = |item: &Item| match item {
-            Item::Mod(module) => Some(module.ident.to_string()),
-            _ => None,
-        };
-        self.items.iter().filter_map(name).collect()
+        declared(&self.items)
     }
 
     /// Where a name comes from that the file takes, and hands on: to all, or to the files below it.
@@ -195,6 +186,8 @@ impl Module {
             "crate" => {
                 base.clear();
                 rest = &path[1..];
+                // The rooms have their own names at the root as well.
+                rest = rest.strip_prefix(&["rooms".to_owned()]).unwrap_or(rest);
             }
             "self" => rest = &path[1..],
             "super" => {}
@@ -207,6 +200,27 @@ impl Module {
         }
         Some([base, rest.to_vec()].concat())
     }
+}
+
+/// The modules that these items declare, in their order. A module with a body holds modules of the same folder.
+fn declared(items: &[Item]) -> Names {
+    let named = |item: &Item| match item {
+        Item::Mod(ItemMod { content: Some((_, inner)), .. }) => declared(inner),
+        Item::Mod(module) => vec![module.ident.to_string()],
+        _ => Names::new(),
+    };
+    items.iter().flat_map(named).collect()
+}
+
+/// How many of these items neither declare modules nor hand names on.
+fn defined(items: &[Item]) -> usize {
+    let defines = |item: &Item| match item {
+        Item::Use(_) => 0,
+        Item::Mod(ItemMod { content: Some((_, inner)), .. }) => defined(inner),
+        Item::Mod(_) => 0,
+        _ => 1,
+    };
+    items.iter().map(defines).sum()
 }
 
 /// Collects the paths that a file takes from its own crate.

@@ -4,11 +4,11 @@
 use std::fs;
 use std::sync::atomic::AtomicU64;
 
-use dupsieve::document::{
+use dupsieve::rooms::document::{
     AddedFields, Content, Fields, Format, Inputs, Position, ReadOptions, Share, read,
 };
-use dupsieve::report::{Annotations, Judged};
-use dupsieve::results::{ResultColumn, ResultFormat, ResultReader, Values};
+use dupsieve::rooms::report::{Annotations, Judged};
+use dupsieve::rooms::results::{ResultColumn, ResultFormat, ResultReader, Values};
 
 use super::file;
 

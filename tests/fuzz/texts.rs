@@ -7,10 +7,10 @@
 
 use std::time::Duration;
 
-use dupsieve::features::counts::{Counts, CountsWriter, Head};
-use dupsieve::features::host_lines::PageLines;
-use dupsieve::fingerprint::check::word_run_set;
-use dupsieve::fingerprint::{Check, Difference, Nilsimsa, Recipe, Width};
+use dupsieve::rooms::features::counts::{Counts, CountsWriter, Head};
+use dupsieve::rooms::features::host_lines::PageLines;
+use dupsieve::rooms::fingerprint::check::word_run_set;
+use dupsieve::rooms::fingerprint::{Check, Difference, Nilsimsa, Recipe, Width};
 use rustix::time::{ClockId, clock_gettime};
 
 /// Twice the length takes less than this many times as long.

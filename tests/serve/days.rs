@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use dupsieve::fingerprint::Width;
-use dupsieve::journal::{Journal, JournalOptions};
-use dupsieve::store::SegmentOptions;
+use dupsieve::rooms::fingerprint::Width;
+use dupsieve::rooms::journal::{Journal, JournalOptions};
+use dupsieve::rooms::store::SegmentOptions;
 use serde_json::{Value, json};
 
 use super::client::{Served, near, post, until};

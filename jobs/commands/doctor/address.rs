@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use dupsieve::storage::Address;
-use dupsieve::{Error, Result, mount};
+use dupsieve::rooms::mount;
+use dupsieve::rooms::storage::Address;
+use dupsieve::{Error, Result};
 
 use super::finding::{Finding, State};
 use crate::commands::places;

@@ -1,7 +1,7 @@
 //! What to write in a configuration file to use what an evaluation recommends.
 
-use dupsieve::fingerprint::Check;
-use dupsieve::join::Preset;
+use dupsieve::rooms::fingerprint::Check;
+use dupsieve::rooms::join::Preset;
 
 use crate::flags::settings::RecipeChoice;
 

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use dupsieve::error::At;
-use dupsieve::evaluate::choice::cheapest;
-use dupsieve::evaluate::{
+use dupsieve::rooms::error::At;
+use dupsieve::rooms::evaluate::choice::cheapest;
+use dupsieve::rooms::evaluate::{
     Labels, MOST_DOCUMENTS, MemoryMeter, Method, MethodScores, PartScores, Scores, score_methods,
 };
 use dupsieve::{Error, Kind, Result};

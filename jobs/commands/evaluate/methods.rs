@@ -1,8 +1,8 @@
 //! The methods that a sweep judges: the presets, what the configuration file says, and what flags ask for.
 
-use dupsieve::evaluate::Method;
-use dupsieve::join::Preset;
-use dupsieve::matches::Confirm;
+use dupsieve::rooms::evaluate::Method;
+use dupsieve::rooms::join::Preset;
+use dupsieve::rooms::matches::Confirm;
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 

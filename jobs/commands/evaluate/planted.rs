@@ -2,11 +2,13 @@
 
 use std::io::{self, Write};
 
-use dupsieve::evaluate::choice::cheapest;
-use dupsieve::evaluate::planted::PlantedScores;
-use dupsieve::evaluate::planted::summary::Summary;
-use dupsieve::evaluate::{Band, Dropped, Loss, Method, Page, TextPart, Traits, WHOLE, text_parts};
-use dupsieve::synthetic::Edit;
+use dupsieve::rooms::evaluate::choice::cheapest;
+use dupsieve::rooms::evaluate::planted::PlantedScores;
+use dupsieve::rooms::evaluate::planted::summary::Summary;
+use dupsieve::rooms::evaluate::{
+    Band, Dropped, Loss, Method, Page, TextPart, Traits, WHOLE, text_parts,
+};
+use dupsieve::rooms::synthetic::Edit;
 use serde_json::{Value, json};
 
 use super::methods::{Source, legend, name, parts};

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use dupsieve::document::Content;
-use dupsieve::evaluate::{Labels, MemoryMeter};
+use dupsieve::rooms::document::Content;
+use dupsieve::rooms::evaluate::{Labels, MemoryMeter};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::pages::{self, no_text};

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use dupsieve::document::Content;
-use dupsieve::error::At;
-use dupsieve::evaluate::planted::PlantedEvaluation;
-use dupsieve::evaluate::{LONGEST_PAGE, MemoryMeter, Page, PageSample};
-use dupsieve::synthetic::Edit;
+use dupsieve::rooms::document::Content;
+use dupsieve::rooms::error::At;
+use dupsieve::rooms::evaluate::planted::PlantedEvaluation;
+use dupsieve::rooms::evaluate::{LONGEST_PAGE, MemoryMeter, Page, PageSample};
+use dupsieve::rooms::synthetic::Edit;
 use dupsieve::{Error, Kind, Result};
 
 use super::flags::SweepFlags;

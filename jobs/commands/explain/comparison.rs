@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use dupsieve::Result;
-use dupsieve::evaluate::Measure;
-use dupsieve::features::ONE;
-use dupsieve::fingerprint::{Class, Difference, Recipe, Weighted, hex};
+use dupsieve::rooms::evaluate::Measure;
+use dupsieve::rooms::features::ONE;
+use dupsieve::rooms::fingerprint::{Class, Difference, Recipe, Weighted, hex};
 use serde_json::{Value, json};
 
 /// How many features are shown for a text, for a difference, and for a bit.

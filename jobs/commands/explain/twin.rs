@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use dupsieve::Result;
-use dupsieve::report::{self, DroppedTwin, NearBy, SegmentPage};
-use dupsieve::store::{Day, Segment, Store};
+use dupsieve::rooms::report::{self, DroppedTwin, NearBy, SegmentPage};
+use dupsieve::rooms::store::{Day, Segment, Store};
 
 use crate::commands::places;
 use crate::flags::config::Config;

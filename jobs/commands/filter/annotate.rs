@@ -7,14 +7,14 @@ use std::sync::atomic::AtomicU64;
 use std::vec;
 
 #[cfg(feature = "parquet")]
-use dupsieve::document::ParquetCopy;
-use dupsieve::document::{
+use dupsieve::rooms::document::ParquetCopy;
+use dupsieve::rooms::document::{
     self, AddedFields, Fields, Format, Input, Inputs, Position, ReadOptions, Records, Share,
 };
-use dupsieve::output::{self, Lock, PackedFile, PackedUnit, STDOUT};
-use dupsieve::report::{self, Annotations, ClusterReport, ClustersOf, Judged, Made, Report};
-use dupsieve::results::ResultColumn;
-use dupsieve::store::Day;
+use dupsieve::rooms::output::{self, Lock, PackedFile, PackedUnit, STDOUT};
+use dupsieve::rooms::report::{self, Annotations, ClusterReport, ClustersOf, Judged, Made, Report};
+use dupsieve::rooms::results::ResultColumn;
+use dupsieve::rooms::store::Day;
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::cluster::{matches_of, not_whole, sums};
@@ -360,5 +360,5 @@ fn annotate_rows(
     out: PackedFile,
     _: &GlobalFlags,
 ) -> Result<(PackedFile, Counts)> {
-    dupsieve::results::ResultFormat::Parquet.check().map(|()| (out, Counts::default()))
+    dupsieve::rooms::results::ResultFormat::Parquet.check().map(|()| (out, Counts::default()))
 }

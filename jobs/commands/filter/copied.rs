@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dupsieve::document::{Format, Inputs};
+use dupsieve::rooms::document::{Format, Inputs};
 use dupsieve::{Error, Kind, Result};
 
 /// Endings of names, and the format that each says.

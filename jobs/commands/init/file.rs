@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use dupsieve::document::{Fields, Format};
-use dupsieve::join::Preset;
+use dupsieve::rooms::document::{Fields, Format};
+use dupsieve::rooms::join::Preset;
 use toml::Value;
 
 use super::layout::Layout;

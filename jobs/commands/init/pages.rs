@@ -2,9 +2,9 @@
 
 use std::sync::atomic::AtomicU64;
 
-use dupsieve::document::{self, Content, Fields, Inputs, ReadOptions, Share};
-use dupsieve::evaluate::{Method, MethodTexts, Page, PageSample, Traits};
-use dupsieve::join::Preset;
+use dupsieve::rooms::document::{self, Content, Fields, Inputs, ReadOptions, Share};
+use dupsieve::rooms::evaluate::{Method, MethodTexts, Page, PageSample, Traits};
+use dupsieve::rooms::join::Preset;
 use dupsieve::{Error, Kind, Result};
 
 /// The most pages of the sample, and their bytes.

@@ -1,20 +1,20 @@
 //! `dupsieve lsh --batch`: a batch whose segment keeps bands, by itself or against a store that keeps the same.
 //!
-//! All workers of all processes read the store; what they do together is the library's ([`dupsieve::join::Overlap`]).
+//! All workers of all processes read the store; what they do together is the library's ([`dupsieve::rooms::join::Overlap`]).
 
 use std::any::Any;
 use std::path::{Path, PathBuf};
 
-use dupsieve::budget::Budget;
-use dupsieve::flow::{Processes, Role, Start};
-use dupsieve::join::{self, Join, JoinInputs, Overlap, OverlapSite, Overlapped};
-use dupsieve::lsh::{Confirmation, Deduplicate, Deduplicated, kept_bands, kept_comparison};
-use dupsieve::matches::{Detail, KeepOrder, Similarity};
-use dupsieve::output::{self, Fence, Lock, Staging};
-use dupsieve::peers::Topology;
-use dupsieve::report::{self, Existing, LaterDays, Made, Parameters, Report};
-use dupsieve::results::ResultFormat;
-use dupsieve::store::{Day, Digest, RecordCounts, Segment, Version};
+use dupsieve::rooms::budget::Budget;
+use dupsieve::rooms::flow::{Processes, Role, Start};
+use dupsieve::rooms::join::{self, Join, JoinInputs, Overlap, OverlapSite, Overlapped};
+use dupsieve::rooms::lsh::{Confirmation, Deduplicate, Deduplicated, kept_bands, kept_comparison};
+use dupsieve::rooms::matches::{Detail, KeepOrder, Similarity};
+use dupsieve::rooms::output::{self, Fence, Lock, Staging};
+use dupsieve::rooms::peers::Topology;
+use dupsieve::rooms::report::{self, Existing, LaterDays, Made, Parameters, Report};
+use dupsieve::rooms::results::ResultFormat;
+use dupsieve::rooms::store::{Day, Digest, RecordCounts, Segment, Version};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;

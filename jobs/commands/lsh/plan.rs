@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
 use clap::Args;
-use dupsieve::document::{self, Reason, Share, Tolerance};
-use dupsieve::error::At;
-use dupsieve::fingerprint::PageTime;
-use dupsieve::lsh::{Areas, Confirmation, Sample, Scheme, Sketch};
+use dupsieve::rooms::document::{self, Reason, Share, Tolerance};
+use dupsieve::rooms::error::At;
+use dupsieve::rooms::fingerprint::PageTime;
+use dupsieve::rooms::lsh::{Areas, Confirmation, Sample, Scheme, Sketch};
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 

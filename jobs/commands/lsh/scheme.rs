@@ -4,11 +4,11 @@ use std::env;
 use std::num::NonZeroU32;
 
 use clap::Args;
-use dupsieve::document::Format;
-use dupsieve::fingerprint::Width;
-use dupsieve::lsh::{Banding, Confirmation, Permutations, Scheme, Shingle, Space};
-use dupsieve::matches::Similarity;
-use dupsieve::report::Parameters;
+use dupsieve::rooms::document::Format;
+use dupsieve::rooms::fingerprint::Width;
+use dupsieve::rooms::lsh::{Banding, Confirmation, Permutations, Scheme, Shingle, Space};
+use dupsieve::rooms::matches::Similarity;
+use dupsieve::rooms::report::Parameters;
 use dupsieve::{Error, Kind, Result};
 
 use crate::flags::settings::{LshSettings, PageSettings, RecipeSettings, parse_width};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use dupsieve::tables::Plan;
+use dupsieve::rooms::tables::Plan;
 use dupsieve::{Error, Kind};
 use serde_json::{Value, json};
 
@@ -133,8 +133,8 @@ impl fmt::Display for Share {
 
 #[cfg(test)]
 mod tests {
-    use dupsieve::fingerprint::Width;
-    use dupsieve::tables::{Design, Problem, plan};
+    use dupsieve::rooms::fingerprint::Width;
+    use dupsieve::rooms::tables::{Design, Problem, plan};
 
     use super::*;
 

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use dupsieve::document::{Content, Document, Fields, Position, Quarantined, Reason, Records};
-use dupsieve::fingerprint::{PageTime, Recipe};
-use dupsieve::flow::Fingerprinting;
-use dupsieve::index::{Answer, Asker, Lookup, Question};
-use dupsieve::store::FingerprintedDocument;
-use dupsieve::work::Work;
+use dupsieve::rooms::document::{
+    Content, Document, Fields, Position, Quarantined, Reason, Records,
+};
+use dupsieve::rooms::fingerprint::{PageTime, Recipe};
+use dupsieve::rooms::flow::Fingerprinting;
+use dupsieve::rooms::index::{Answer, Asker, Lookup, Question};
+use dupsieve::rooms::store::FingerprintedDocument;
+use dupsieve::rooms::work::Work;
 use dupsieve::{Kind, Result};
 
 use super::line::Line;

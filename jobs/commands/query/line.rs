@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use dupsieve::index::{Answer, Lookup, NearPage};
-use dupsieve::store::Day;
+use dupsieve::rooms::index::{Answer, Lookup, NearPage};
+use dupsieve::rooms::store::Day;
 use serde::Serialize;
 
 /// What is near to a page, and the verdict.

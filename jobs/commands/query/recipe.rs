@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use dupsieve::Result;
-use dupsieve::document::PageText;
-use dupsieve::features::counts::Counts;
-use dupsieve::fingerprint::{Recipe, Stamp};
-use dupsieve::join::{self, Preset};
-use dupsieve::storage;
+use dupsieve::rooms::document::PageText;
+use dupsieve::rooms::features::counts::Counts;
+use dupsieve::rooms::fingerprint::{Recipe, Stamp};
+use dupsieve::rooms::join::{self, Preset};
+use dupsieve::rooms::storage;
 
 use crate::flags::settings::{PageSettings, RecipeSettings};
 

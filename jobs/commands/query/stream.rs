@@ -13,11 +13,11 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
-use dupsieve::document::{
+use dupsieve::rooms::document::{
     self, FilesRead, Inputs, Quarantine, ReadOptions, Records, Share, Tolerance,
 };
-use dupsieve::error::At;
-use dupsieve::output::{Lock, NewFile};
+use dupsieve::rooms::error::At;
+use dupsieve::rooms::output::{Lock, NewFile};
 use dupsieve::{Error, Kind, Result};
 
 use super::answering::{Answered, Answerer, Answering};

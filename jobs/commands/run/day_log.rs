@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use dupsieve::Result;
-use dupsieve::matches::Outcome;
-use dupsieve::report::{Made, Report};
-use dupsieve::store::{Added, Day, RecordCounts};
+use dupsieve::rooms::matches::Outcome;
+use dupsieve::rooms::report::{Made, Report};
+use dupsieve::rooms::store::{Added, Day, RecordCounts};
 
 use super::days::DayPlan;
 

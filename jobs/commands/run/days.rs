@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::path::{self, Path, PathBuf};
 
-use dupsieve::matches::replacements_in;
-use dupsieve::report::{self, Made, Report};
-use dupsieve::results::ResultFormat;
-use dupsieve::store::{Day, Entry, Replacements, Retention, Store};
+use dupsieve::rooms::matches::replacements_in;
+use dupsieve::rooms::report::{self, Made, Report};
+use dupsieve::rooms::results::ResultFormat;
+use dupsieve::rooms::store::{Day, Entry, Replacements, Retention, Store};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::dedup;

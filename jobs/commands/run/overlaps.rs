@@ -3,7 +3,7 @@
 //! What enters the store is decided by `dedup` alone.
 
 use dupsieve::Result;
-use dupsieve::flow::Processes;
+use dupsieve::rooms::flow::Processes;
 
 use super::days::DayPlan;
 use crate::commands::dedup;

@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
-use dupsieve::clusters::Method;
-use dupsieve::fingerprint::Recipe;
-use dupsieve::lsh::kept_comparison;
-use dupsieve::matches::{Detail, KeepOrder};
-use dupsieve::report::{self, ClusterReport, Made, Parameters, Report};
-use dupsieve::store::{Day, Segment, Store, Version, expect_come};
+use dupsieve::rooms::clusters::Method;
+use dupsieve::rooms::fingerprint::Recipe;
+use dupsieve::rooms::lsh::kept_comparison;
+use dupsieve::rooms::matches::{Detail, KeepOrder};
+use dupsieve::rooms::report::{self, ClusterReport, Made, Parameters, Report};
+use dupsieve::rooms::store::{Day, Segment, Store, Version, expect_come};
 use dupsieve::{Error, Kind, Result};
 
 use super::days::DayPlan;

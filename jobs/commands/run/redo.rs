@@ -11,12 +11,12 @@ use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use dupsieve::error::At;
-use dupsieve::flow::Processes;
-use dupsieve::output::{self, Lock, NewFile, QUARANTINE, REPEATED};
-use dupsieve::report::{self, Made, Report};
-use dupsieve::step::{self, Step};
-use dupsieve::store::{Day, Draft, Entry, NewDay, Segment, Store, Version};
+use dupsieve::rooms::error::At;
+use dupsieve::rooms::flow::Processes;
+use dupsieve::rooms::output::{self, Lock, NewFile, QUARANTINE, REPEATED};
+use dupsieve::rooms::report::{self, Made, Report};
+use dupsieve::rooms::step::{self, Step};
+use dupsieve::rooms::store::{Day, Draft, Entry, NewDay, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 

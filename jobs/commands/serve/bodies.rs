@@ -1,7 +1,7 @@
-//! The JSON of answers. That of requests is read by [`dupsieve::online::requests`].
+//! The JSON of answers. That of requests is read by [`dupsieve::rooms::online::requests`].
 
-use dupsieve::online::{Committed, Found, Told};
-use dupsieve::store::Day;
+use dupsieve::rooms::online::{Committed, Found, Told};
+use dupsieve::rooms::store::Day;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -4,8 +4,8 @@
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
-use dupsieve::fingerprint::{PageTime, Recipe};
-use dupsieve::flow::Fingerprinting;
+use dupsieve::rooms::fingerprint::{PageTime, Recipe};
+use dupsieve::rooms::flow::Fingerprinting;
 use dupsieve::{Error, Result};
 use tokio::sync::oneshot;
 

@@ -3,8 +3,8 @@
 use std::num::NonZero;
 
 use dupsieve::Result;
-use dupsieve::report::Dropped;
-use dupsieve::store::{Day, Expiry, Retention, Store};
+use dupsieve::rooms::report::Dropped;
+use dupsieve::rooms::store::{Day, Expiry, Retention, Store};
 
 use super::listing::summary_of;
 use super::readmit::ReadmitFlags;

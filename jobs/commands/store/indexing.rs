@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use dupsieve::index::{self, Design};
-use dupsieve::seen;
-use dupsieve::store::{Kept, Store};
+use dupsieve::rooms::index::{self, Design};
+use dupsieve::rooms::seen;
+use dupsieve::rooms::store::{Kept, Store};
 use dupsieve::{Kind, Result};
 
 use super::listing::summary_of;

@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 
 use dupsieve::Result;
-use dupsieve::error::At;
-use dupsieve::index::{self, Design};
-use dupsieve::join::Preset;
-use dupsieve::seen;
-use dupsieve::store::{Day, Digest, Entry, Merged, Revision, Store, Version};
+use dupsieve::rooms::error::At;
+use dupsieve::rooms::index::{self, Design};
+use dupsieve::rooms::join::Preset;
+use dupsieve::rooms::seen;
+use dupsieve::rooms::store::{Day, Digest, Entry, Merged, Revision, Store, Version};
 use serde_json::{Value, json};
 
 use crate::outcome::summary::Summary;

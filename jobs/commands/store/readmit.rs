@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use dupsieve::output::{Lock, PackedFile, PackedUnit, parent_of};
-use dupsieve::report::{Dropped, Outputs};
+use dupsieve::rooms::output::{Lock, PackedFile, PackedUnit, parent_of};
+use dupsieve::rooms::report::{Dropped, Outputs};
 use dupsieve::{Kind, Result};
 
 use crate::flags::global::GlobalFlags;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use dupsieve::document::IdList;
-use dupsieve::journal::Journal;
-use dupsieve::store::{Day, Purge, Removed, Store};
+use dupsieve::rooms::document::IdList;
+use dupsieve::rooms::journal::Journal;
+use dupsieve::rooms::store::{Day, Purge, Removed, Store};
 use dupsieve::{Error, Kind, Result};
 
 use super::indexing;

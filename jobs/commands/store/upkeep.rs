@@ -4,7 +4,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use dupsieve::store::{Codec, Compacted, Merger, Pruning, Store};
+use dupsieve::rooms::store::{Codec, Compacted, Merger, Pruning, Store};
 use dupsieve::{Kind, Result};
 
 use super::indexing;

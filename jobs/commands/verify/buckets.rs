@@ -4,16 +4,16 @@
 use std::env;
 use std::path::PathBuf;
 
-use dupsieve::fingerprint::PageTime;
-use dupsieve::flow::Processes;
-use dupsieve::lsh::{
+use dupsieve::rooms::fingerprint::PageTime;
+use dupsieve::rooms::flow::Processes;
+use dupsieve::rooms::lsh::{
     ByBuckets, Comparison, Confirmation, SketchedDocument, kept_bands, kept_comparison,
     kept_documents,
 };
-use dupsieve::matches::{Near, Recomputed, Similarity};
-use dupsieve::report::{Parameters, records};
-use dupsieve::runs::SortedRecords;
-use dupsieve::store::{Digest, Segment, Version};
+use dupsieve::rooms::matches::{Near, Recomputed, Similarity};
+use dupsieve::rooms::report::{Parameters, records};
+use dupsieve::rooms::runs::SortedRecords;
+use dupsieve::rooms::store::{Digest, Segment, Version};
 use dupsieve::{Kind, Result};
 
 use super::join_output::JoinOutput;

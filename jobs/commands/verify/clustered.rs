@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dupsieve::report::{ClusterReport, Made, Report};
+use dupsieve::rooms::report::{ClusterReport, Made, Report};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::cluster::{self, PREVIOUS, matches_of, state, sums};

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use dupsieve::matches::replacements_in;
-use dupsieve::store::{Entry, NewDay, Segment, Store};
+use dupsieve::rooms::matches::replacements_in;
+use dupsieve::rooms::store::{Entry, NewDay, Segment, Store};
 use dupsieve::{Error, Kind, Result};
 
-use dupsieve::report::{Made, Report};
+use dupsieve::rooms::report::{Made, Report};
 
 use crate::commands::places;
 

@@ -3,12 +3,12 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use dupsieve::matches::{
+use dupsieve::rooms::matches::{
     Audit, ByDistance, Confirm, Detail, Document, Near, Recompute, Recomputed,
 };
-use dupsieve::report::{Report, records};
-use dupsieve::runs::{SortedRecords, Sorter};
-use dupsieve::store::{Dated, Segment, Store, Version};
+use dupsieve::rooms::report::{Report, records};
+use dupsieve::rooms::runs::{SortedRecords, Sorter};
+use dupsieve::rooms::store::{Dated, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::places;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use dupsieve::output::{QUARANTINE, REPEATED, Sum, beside};
-use dupsieve::store::Segment;
+use dupsieve::rooms::output::{QUARANTINE, REPEATED, Sum, beside};
+use dupsieve::rooms::store::Segment;
 use dupsieve::{Error, Kind, Result};
 
 /// Checks every byte of the segment, and that its counts account for every record.

@@ -2,11 +2,11 @@
 
 use std::fmt::Display;
 
-use dupsieve::clusters::Method;
-use dupsieve::document::{Format, PageText};
-use dupsieve::join::Preset;
-use dupsieve::matches::{Detail, KeepOrder};
-use dupsieve::results::ResultFormat;
+use dupsieve::rooms::clusters::Method;
+use dupsieve::rooms::document::{Format, PageText};
+use dupsieve::rooms::join::Preset;
+use dupsieve::rooms::matches::{Detail, KeepOrder};
+use dupsieve::rooms::results::ResultFormat;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
 use super::clustered::Clustered;

@@ -1,6 +1,6 @@
 //! The section `[clusters]` of a configuration file: where it stands, `run` makes the clusters of each day.
 
-use dupsieve::clusters::Method;
+use dupsieve::rooms::clusters::Method;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

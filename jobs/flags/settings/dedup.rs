@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use clap::Args;
-use dupsieve::join::Preset;
-use dupsieve::matches::{Confirm, Detail, KeepOrder, Lost};
-use dupsieve::tables::Design;
+use dupsieve::rooms::join::Preset;
+use dupsieve::rooms::matches::{Confirm, Detail, KeepOrder, Lost};
+use dupsieve::rooms::tables::Design;
 use dupsieve::{Error, Kind, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use dupsieve::document::{Fields, Format, Inputs, PageText, ReadOptions, TextEncoding, Tolerance};
-use dupsieve::features::counts::Counts;
-use dupsieve::fingerprint::{Check, PageTime, Recipe, Width};
-use dupsieve::join::Preset;
-use dupsieve::lsh::Bands;
-use dupsieve::storage;
+use dupsieve::rooms::document::{
+    Fields, Format, Inputs, PageText, ReadOptions, TextEncoding, Tolerance,
+};
+use dupsieve::rooms::features::counts::Counts;
+use dupsieve::rooms::fingerprint::{Check, PageTime, Recipe, Width};
+use dupsieve::rooms::join::Preset;
+use dupsieve::rooms::lsh::Bands;
+use dupsieve::rooms::storage;
 use dupsieve::{Error, Kind, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;

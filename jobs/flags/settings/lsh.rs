@@ -1,7 +1,7 @@
 //! The section `[lsh]` of a configuration file: where it stands, `run` finds the pages of each day that overlap.
 
-use dupsieve::lsh::{Bands, Confirmation};
-use dupsieve::matches::{Detail, KeepOrder, Similarity};
+use dupsieve::rooms::lsh::{Bands, Confirmation};
+use dupsieve::rooms::matches::{Detail, KeepOrder, Similarity};
 use dupsieve::{Error, Kind, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use clap::Args;
-use dupsieve::results::ResultFormat;
+use dupsieve::rooms::results::ResultFormat;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::str::FromStr;
 
 use dupsieve::Result;
-use dupsieve::fingerprint::{Recipe, Width};
+use dupsieve::rooms::fingerprint::{Recipe, Width};
 use serde::Deserialize;
 
 use super::text::read_text;

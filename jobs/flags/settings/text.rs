@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use dupsieve::{Kind, Result, storage};
+use dupsieve::rooms::storage;
+use dupsieve::{Kind, Result};
 
 /// The most bytes that such a file may have.
 const MAX_BYTES: u64 = 1 << 20;

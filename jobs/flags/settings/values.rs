@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use dupsieve::fingerprint::Width;
+use dupsieve::rooms::fingerprint::Width;
 use dupsieve::{Error, Kind, Result};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};

@@ -24,13 +24,13 @@ const IS_FRESH: u8 = 4;
 
 /// What a layer says of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::clusters) struct PageRow<'a> {
-    pub(in crate::clusters) id: &'a str,
-    pub(in crate::clusters) day: PageDay,
+pub(in crate::rooms::clusters) struct PageRow<'a> {
+    pub(in crate::rooms::clusters) id: &'a str,
+    pub(in crate::rooms::clusters) day: PageDay,
     /// Its cluster; none if it has left.
-    pub(in crate::clusters) cluster: Option<&'a str>,
+    pub(in crate::rooms::clusters) cluster: Option<&'a str>,
     /// Whether links of older layers with this page no longer count: it has left, or it was not there.
-    pub(in crate::clusters) is_fresh: bool,
+    pub(in crate::rooms::clusters) is_fresh: bool,
 }
 
 /// What a layer says of a cluster.

@@ -25,7 +25,7 @@ const PORTION: usize = 64;
 const TABLES: [&str; 3] = ["pages", "groups", "links"];
 
 /// The names of a layer's files: of its pages, groups and links.
-pub(in crate::clusters) fn names(layer: u32) -> [String; 3] {
+pub(in crate::rooms::clusters) fn names(layer: u32) -> [String; 3] {
     TABLES.map(|table| format!("{table}-{layer}.bin"))
 }
 
@@ -37,7 +37,7 @@ pub fn is_layer(name: &str) -> bool {
 
 /// A layer, open for reading.
 #[derive(Debug)]
-pub(in crate::clusters) struct Layer {
+pub(in crate::rooms::clusters) struct Layer {
     pub(super) pages: Table,
     pub(super) groups: Table,
     pub(super) links: Table,
@@ -189,10 +189,10 @@ impl<'a> Links<'a> {
 
 /// The links of a layer, for threads to share.
 #[derive(Debug)]
-pub(in crate::clusters) struct SharedLinks(Table);
+pub(in crate::rooms::clusters) struct SharedLinks(Table);
 
 impl SharedLinks {
-    pub(in crate::clusters) fn open(folder: &Path, layer: u32) -> Result<SharedLinks> {
+    pub(in crate::rooms::clusters) fn open(folder: &Path, layer: u32) -> Result<SharedLinks> {
         let [_, _, links] = names(layer);
         Table::open(folder.join(links), Content::Links).map(SharedLinks)
     }

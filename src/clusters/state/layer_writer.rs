@@ -10,10 +10,10 @@ use crate::error::{Error, Kind, Result};
 use crate::output::{Staging, Sum};
 
 /// A file of a state: its name and its sum.
-pub(in crate::clusters) type Named = (String, Sum);
+pub(in crate::rooms::clusters) type Named = (String, Sum);
 
 /// The pages of a layer, being written in order.
-pub(in crate::clusters) struct PageWriter {
+pub(in crate::rooms::clusters) struct PageWriter {
     name: String,
     table: TableWriter,
     key: Vec<u8>,
@@ -21,14 +21,14 @@ pub(in crate::clusters) struct PageWriter {
 }
 
 impl PageWriter {
-    pub(in crate::clusters) fn create(staging: &Staging, layer: u32) -> Result<PageWriter> {
+    pub(in crate::rooms::clusters) fn create(staging: &Staging, layer: u32) -> Result<PageWriter> {
         let [name, _, _] = names(layer);
         let table = TableWriter::create(staging, &name, Content::Pages)?;
         Ok(PageWriter { name, table, key: Vec::new(), value: Vec::new() })
     }
 
     /// Writes a row and returns its number.
-    pub(in crate::clusters) fn push(&mut self, row: &PageRow<'_>) -> Result<u32> {
+    pub(in crate::rooms::clusters) fn push(&mut self, row: &PageRow<'_>) -> Result<u32> {
         let number = u32::try_from(self.table.rows()).ok().filter(|&row| row + 1 < u32::MAX);
         page_key(&mut self.key, row.id, row.day);
         page_value(&mut self.value, row);
@@ -36,13 +36,13 @@ impl PageWriter {
         number.ok_or_else(too_many)
     }
 
-    pub(in crate::clusters) fn finish(self) -> Result<Named> {
+    pub(in crate::rooms::clusters) fn finish(self) -> Result<Named> {
         Ok((self.name, self.table.finish()?))
     }
 }
 
 /// The clusters of a layer, being written in the order of their ids.
-pub(in crate::clusters) struct GroupWriter {
+pub(in crate::rooms::clusters) struct GroupWriter {
     name: String,
     table: TableWriter,
     key: Vec<u8>,
@@ -50,19 +50,19 @@ pub(in crate::clusters) struct GroupWriter {
 }
 
 impl GroupWriter {
-    pub(in crate::clusters) fn create(staging: &Staging, layer: u32) -> Result<GroupWriter> {
+    pub(in crate::rooms::clusters) fn create(staging: &Staging, layer: u32) -> Result<GroupWriter> {
         let [_, name, _] = names(layer);
         let table = TableWriter::create(staging, &name, Content::Groups)?;
         Ok(GroupWriter { name, table, key: Vec::new(), value: Vec::new() })
     }
 
     /// Writes a row of the layer that is in the cluster. The rows of a cluster ascend.
-    pub(in crate::clusters) fn member(&mut self, cluster: &str, row: u32) -> Result<()> {
+    pub(in crate::rooms::clusters) fn member(&mut self, cluster: &str, row: u32) -> Result<()> {
         self.push(cluster, GroupRow::Member(row))
     }
 
     /// Writes how many members the cluster has, after its rows.
-    pub(in crate::clusters) fn size(&mut self, cluster: &str, size: u64) -> Result<()> {
+    pub(in crate::rooms::clusters) fn size(&mut self, cluster: &str, size: u64) -> Result<()> {
         self.push(cluster, GroupRow::Size(size))
     }
 
@@ -71,13 +71,13 @@ impl GroupWriter {
         self.table.push(&self.key, &self.value)
     }
 
-    pub(in crate::clusters) fn finish(self) -> Result<Named> {
+    pub(in crate::rooms::clusters) fn finish(self) -> Result<Named> {
         Ok((self.name, self.table.finish()?))
     }
 }
 
 /// The links of a layer, being written in order.
-pub(in crate::clusters) struct LinkWriter {
+pub(in crate::rooms::clusters) struct LinkWriter {
     name: String,
     table: TableWriter,
     last: Option<Link>,
@@ -88,20 +88,20 @@ pub(in crate::clusters) struct LinkWriter {
 
 /// How many links there are.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::clusters) struct LinkCounts {
-    pub(in crate::clusters) links: u64,
-    pub(in crate::clusters) verdicts: u64,
+pub(in crate::rooms::clusters) struct LinkCounts {
+    pub(in crate::rooms::clusters) links: u64,
+    pub(in crate::rooms::clusters) verdicts: u64,
 }
 
 impl LinkCounts {
-    pub(in crate::clusters) fn add(&mut self, link: &Link) {
+    pub(in crate::rooms::clusters) fn add(&mut self, link: &Link) {
         self.links += 1;
         self.verdicts += u64::from(link.is_verdict);
     }
 }
 
 impl LinkWriter {
-    pub(in crate::clusters) fn create(staging: &Staging, layer: u32) -> Result<LinkWriter> {
+    pub(in crate::rooms::clusters) fn create(staging: &Staging, layer: u32) -> Result<LinkWriter> {
         let [_, _, name] = names(layer);
         let table = TableWriter::create(staging, &name, Content::Links)?;
         Ok(LinkWriter { name, table, last: None, judged: None, counts: LinkCounts::default() })
@@ -111,7 +111,7 @@ impl LinkWriter {
     ///
     /// # Errors
     /// [`Kind::BadData`] if a page has two verdicts.
-    pub(in crate::clusters) fn push(&mut self, link: Link) -> Result<()> {
+    pub(in crate::rooms::clusters) fn push(&mut self, link: Link) -> Result<()> {
         match &mut self.last {
             Some(last) if last.is_between_those_of(&link) => last.merge(link),
             last => {
@@ -131,7 +131,7 @@ impl LinkWriter {
         self.table.push(&link_key(link.new, link.existing), &link_value(link))
     }
 
-    pub(in crate::clusters) fn finish(mut self) -> Result<(Named, LinkCounts)> {
+    pub(in crate::rooms::clusters) fn finish(mut self) -> Result<(Named, LinkCounts)> {
         let last = self.last.take();
         last.map_or(Ok(()), |last| self.write(&last))?;
         Ok(((self.name, self.table.finish()?), self.counts))

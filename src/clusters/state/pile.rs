@@ -28,37 +28,37 @@ use crate::error::Result;
 use crate::output::Staging;
 
 /// The day of a page, and the id of the cluster of the page.
-pub(in crate::clusters) type Version = (PageDay, String);
+pub(in crate::rooms::clusters) type Version = (PageDay, String);
 
 /// A page of a cluster, as the row of a layer that names the cluster.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::clusters) struct Member {
+pub(in crate::rooms::clusters) struct Member {
     layer: u32,
     row: u32,
     /// The place of its cluster among those that were asked for.
-    pub(in crate::clusters) cluster: u32,
+    pub(in crate::rooms::clusters) cluster: u32,
 }
 
 /// The layers, the oldest first.
 #[derive(Debug)]
-pub(in crate::clusters) struct Pile {
+pub(in crate::rooms::clusters) struct Pile {
     layers: Vec<Layer>,
 }
 
 impl Pile {
     /// Opens the layers with these numbers.
-    pub(in crate::clusters) fn open(folder: &Path, numbers: &[u32]) -> Result<Pile> {
+    pub(in crate::rooms::clusters) fn open(folder: &Path, numbers: &[u32]) -> Result<Pile> {
         let layers = numbers.iter().map(|&number| Layer::open(folder, number));
         Ok(Pile { layers: layers.collect::<Result<_>>()? })
     }
 
     /// The first layer that is to be merged with those after it, if that is due.
-    pub(in crate::clusters) fn due(&self) -> Option<usize> {
+    pub(in crate::rooms::clusters) fn due(&self) -> Option<usize> {
         due(&self.layers.iter().map(Layer::weight).collect::<Vec<_>>())
     }
 
     /// Writes the layers from `first` on as one with this number.
-    pub(in crate::clusters) fn flatten(
+    pub(in crate::rooms::clusters) fn flatten(
         &self,
         first: usize,
         staging: &Staging,
@@ -68,7 +68,7 @@ impl Pile {
     }
 
     /// Calls `take` with each id, which ascend, and the pages that have it.
-    pub(in crate::clusters) fn each_id<'a>(
+    pub(in crate::rooms::clusters) fn each_id<'a>(
         &self,
         ids: impl Iterator<Item = &'a str>,
         mut take: impl FnMut(&str, Vec<Version>) -> Result<()>,
@@ -94,7 +94,7 @@ impl Pile {
     }
 
     /// Calls `take` with every page that is in a cluster, in order.
-    pub(in crate::clusters) fn each_page(
+    pub(in crate::rooms::clusters) fn each_page(
         &self,
         mut take: impl FnMut(&PageRow<'_>, &str) -> Result<()>,
     ) -> Result<()> {
@@ -108,7 +108,7 @@ impl Pile {
     }
 
     /// Calls `take` with every cluster and its size, in the order of their ids.
-    pub(in crate::clusters) fn each_size(
+    pub(in crate::rooms::clusters) fn each_size(
         &self,
         mut take: impl FnMut(&str, u64) -> Result<()>,
     ) -> Result<()> {
@@ -123,7 +123,7 @@ impl Pile {
     }
 
     /// The sizes of clusters, whose ids ascend.
-    pub(in crate::clusters) fn sizes<'a>(
+    pub(in crate::rooms::clusters) fn sizes<'a>(
         &self,
         clusters: impl Iterator<Item = &'a str>,
     ) -> Result<Vec<u64>> {
@@ -143,7 +143,7 @@ impl Pile {
     }
 
     /// The members of clusters, whose ids ascend, in the order of layers and rows. Calls `take` with the page of each.
-    pub(in crate::clusters) fn members(
+    pub(in crate::rooms::clusters) fn members(
         &self,
         clusters: &[&str],
         mut take: impl FnMut(&PageRow<'_>),
@@ -169,7 +169,7 @@ impl Pile {
     }
 
     /// Calls `take` with every link between members, as their places among these.
-    pub(in crate::clusters) fn each_link_between(
+    pub(in crate::rooms::clusters) fn each_link_between(
         &self,
         members: &[Member],
         mut take: impl FnMut(Link),
@@ -191,7 +191,7 @@ impl Pile {
     }
 
     /// Fails unless the clusters and the links of every layer name rows of its pages only.
-    pub(in crate::clusters) fn check_rows(&self) -> Result<()> {
+    pub(in crate::rooms::clusters) fn check_rows(&self) -> Result<()> {
         self.layers.iter().try_for_each(Layer::check_rows)
     }
 

@@ -20,7 +20,7 @@ const BLOCK_BYTES: u64 = 4 << 20;
 const KEPT: usize = 8;
 
 /// A Parquet file that is open.
-pub(in crate::document) enum Opened {
+pub(in crate::rooms::document) enum Opened {
     /// On this machine.
     File(File),
     /// In an object store.
@@ -29,7 +29,7 @@ pub(in crate::document) enum Opened {
 
 /// An object, read by blocks.
 #[derive(Clone)]
-pub(in crate::document) struct Blocks {
+pub(in crate::rooms::document) struct Blocks {
     object: ObjectFile,
     /// The blocks that were read last, by their numbers; the newest is the first.
     kept: Arc<Mutex<VecDeque<(u64, Bytes)>>>,

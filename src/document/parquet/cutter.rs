@@ -28,7 +28,7 @@ const FIRST_ROWS: usize = 16;
 const SHOWN_COLUMNS: usize = 12;
 
 /// A Parquet file.
-pub(in crate::document) struct ParquetCutter<'a> {
+pub(in crate::rooms::document) struct ParquetCutter<'a> {
     input: &'a Input,
     options: &'a ReadOptions,
     progress: &'a AtomicU64,
@@ -89,7 +89,7 @@ impl TextColumn {
 
 impl<'a> ParquetCutter<'a> {
     /// The rows of `input`, whose number is `file`.
-    pub(in crate::document) fn new(
+    pub(in crate::rooms::document) fn new(
         file: u32,
         input: &'a Input,
         options: &'a ReadOptions,

@@ -16,7 +16,7 @@ const MOST_COLUMNS: usize = 500;
 ///
 /// # Errors
 /// As [`ParquetCutter`](super::ParquetCutter).
-pub(in crate::document) fn first_rows(
+pub(in crate::rooms::document) fn first_rows(
     input: &Input,
     most: usize,
     each: &mut dyn FnMut(&str, &str),

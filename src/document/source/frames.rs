@@ -46,7 +46,7 @@ impl<R: BufRead> Read for Frames<R> {
 }
 
 /// Unpacks frames within a bound of memory.
-pub(in crate::document) fn decoder<R: BufRead>(
+pub(in crate::rooms::document) fn decoder<R: BufRead>(
     packed: R,
     dictionary: &[u8],
 ) -> io::Result<zstd::Decoder<'static, R>> {

@@ -23,7 +23,7 @@ pub enum Weights {
 
 impl Weights {
     /// Whether the inverse document frequency enters.
-    pub(in crate::fingerprint) fn take_idf(self) -> bool {
+    pub(in crate::rooms::fingerprint) fn take_idf(self) -> bool {
         self == Weights::TfIdf
     }
 }

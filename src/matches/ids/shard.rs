@@ -63,17 +63,17 @@ impl Shard {
     }
 
     /// The rows in the order of their ids.
-    pub(in crate::matches) fn rows(&self) -> impl Iterator<Item = SegmentRow> + '_ {
+    pub(in crate::rooms::matches) fn rows(&self) -> impl Iterator<Item = SegmentRow> + '_ {
         self.starts.iter().map(|&start| self.row(start))
     }
 
     /// The ids in their order.
-    pub(in crate::matches) fn ids(&self) -> impl Iterator<Item = &str> {
+    pub(in crate::rooms::matches) fn ids(&self) -> impl Iterator<Item = &str> {
         (0..self.starts.len()).map(|place| self.id(place))
     }
 
     /// The id at a place of the order.
-    pub(in crate::matches) fn id(&self, place: usize) -> &str {
+    pub(in crate::rooms::matches) fn id(&self, place: usize) -> &str {
         str::from_utf8(self.id_bytes(self.starts[place])).expect("an id that was put here as text")
     }
 

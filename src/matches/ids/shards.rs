@@ -42,7 +42,7 @@ pub(crate) trait Portion: Sync {
 }
 
 /// A shard in the order of ranks that are known.
-pub(in crate::matches) struct Ranked<'a, R> {
+pub(in crate::rooms::matches) struct Ranked<'a, R> {
     ids: &'a IdShards,
     shard: usize,
     rank: R,
@@ -66,18 +66,18 @@ impl<R: Fn(SegmentRow) -> IdRank + Sync> Portion for Ranked<'_, R> {
 
 /// Where shards may be, and who sorts them.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::matches) struct Workshop<'a> {
+pub(in crate::rooms::matches) struct Workshop<'a> {
     /// Where to write what does not fit into memory.
-    pub(in crate::matches) folder: &'a Path,
+    pub(in crate::rooms::matches) folder: &'a Path,
     /// Memory for ids, in bytes.
-    pub(in crate::matches) memory_bytes: usize,
+    pub(in crate::rooms::matches) memory_bytes: usize,
     /// How many threads there are.
-    pub(in crate::matches) workers: usize,
+    pub(in crate::rooms::matches) workers: usize,
 }
 
 /// All ids, each in the shard of its range.
 #[derive(Debug)]
-pub(in crate::matches) struct IdShards {
+pub(in crate::rooms::matches) struct IdShards {
     workers: usize,
     /// The least id of each shard but the first.
     bounds: Vec<String>,
@@ -89,7 +89,10 @@ pub(in crate::matches) struct IdShards {
 
 impl IdShards {
     /// Reads the ids of a segment.
-    pub(in crate::matches) fn read(segment: &Segment, workshop: Workshop<'_>) -> Result<IdShards> {
+    pub(in crate::rooms::matches) fn read(
+        segment: &Segment,
+        workshop: Workshop<'_>,
+    ) -> Result<IdShards> {
         let Workshop { folder, memory_bytes, workers } = workshop;
         // As many shards are loaded at once as there are workers, and listed from there.
         let bounds = bounds(segment, SHARD_BYTES.min(memory_bytes / (16 * workers)))?;
@@ -114,7 +117,7 @@ impl IdShards {
     }
 
     /// All shards, in the order of the `ranks` of their rows.
-    pub(in crate::matches) fn ranked<R: Fn(SegmentRow) -> IdRank + Copy>(
+    pub(in crate::rooms::matches) fn ranked<R: Fn(SegmentRow) -> IdRank + Copy>(
         &self,
         rank: R,
     ) -> impl Iterator<Item = Ranked<'_, R>> {
@@ -132,12 +135,12 @@ impl IdShards {
     }
 
     /// The bytes of all ids.
-    pub(in crate::matches) fn bytes(&self) -> u64 {
+    pub(in crate::rooms::matches) fn bytes(&self) -> u64 {
         self.shares.iter().map(|share| share.read_bytes()).sum()
     }
 
     /// The rank of each row's id. Rows with equal ids are ranked in their order.
-    pub(in crate::matches) fn ranks(&self) -> Result<Vec<IdRank>> {
+    pub(in crate::rooms::matches) fn ranks(&self) -> Result<Vec<IdRank>> {
         let rows = self.firsts.last().copied().unwrap_or_default();
         let ranks: Vec<AtomicU32> = (0..rows).map(|_| AtomicU32::new(0)).collect();
         let shards: Vec<usize> = (0..self.count()).collect();

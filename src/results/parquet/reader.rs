@@ -20,7 +20,7 @@ use crate::results::json_lines::shown;
 const BATCH: usize = 1024;
 
 /// A Parquet file, read row by row.
-pub(in crate::results) struct ParquetReader {
+pub(in crate::rooms::results) struct ParquetReader {
     path: PathBuf,
     file: ParquetFile<File>,
     columns: Vec<Place>,
@@ -55,7 +55,7 @@ enum Meaning {
 
 impl ParquetReader {
     /// Opens a table.
-    pub(in crate::results) fn open(path: &Path) -> Result<ParquetReader> {
+    pub(in crate::rooms::results) fn open(path: &Path) -> Result<ParquetReader> {
         let file = File::open(path).at(path)?;
         let file = trying(path, || ParquetFile::new(file))?;
         let schema = file.metadata().schema_descr();
@@ -82,12 +82,12 @@ impl ParquetReader {
     }
 
     /// The names of the columns.
-    pub(in crate::results) fn names(&self) -> Vec<String> {
+    pub(in crate::rooms::results) fn names(&self) -> Vec<String> {
         self.columns.iter().map(|column| column.name.clone()).collect()
     }
 
     /// The next row: its texts, with tabs between them.
-    pub(in crate::results) fn next(&mut self) -> Result<Option<&str>> {
+    pub(in crate::rooms::results) fn next(&mut self) -> Result<Option<&str>> {
         if self.next == self.ready && !self.decode()? {
             return Ok(None);
         }

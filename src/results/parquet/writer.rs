@@ -30,7 +30,7 @@ const GROUP_ROWS: usize = 1 << 20;
 const LEVEL: i32 = 3;
 
 /// A table that is being written. It holds one row group.
-pub(in crate::results) struct ParquetWriter<W: Write + Send> {
+pub(in crate::rooms::results) struct ParquetWriter<W: Write + Send> {
     path: PathBuf,
     columns: Vec<ResultColumn>,
     writer: SerializedFileWriter<W>,
@@ -40,7 +40,11 @@ pub(in crate::results) struct ParquetWriter<W: Write + Send> {
 }
 
 impl<W: Write + Send> ParquetWriter<W> {
-    pub(in crate::results) fn new(out: W, path: &Path, columns: &[ResultColumn]) -> Result<Self> {
+    pub(in crate::rooms::results) fn new(
+        out: W,
+        path: &Path,
+        columns: &[ResultColumn],
+    ) -> Result<Self> {
         let failed = |cause| unwritten(path, cause);
         let schema = schema(columns).map_err(failed)?;
         let properties = Arc::new(properties(columns).map_err(failed)?);
@@ -52,7 +56,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     }
 
     /// Takes a row: the texts of its columns, with tabs between them.
-    pub(in crate::results) fn push(&mut self, row: &str) -> Result<()> {
+    pub(in crate::rooms::results) fn push(&mut self, row: &str) -> Result<()> {
         let mut texts = row.split('\t');
         for (column, held) in self.columns.iter().zip(&mut self.held) {
             let text = texts.next().unwrap_or_default();
@@ -70,7 +74,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     }
 
     /// Writes what is left, and gives the stream back.
-    pub(in crate::results) fn finish(mut self) -> Result<W> {
+    pub(in crate::rooms::results) fn finish(mut self) -> Result<W> {
         if self.rows > 0 {
             self.write_group()?;
         }

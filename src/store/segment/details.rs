@@ -9,7 +9,7 @@ use super::row_bytes::{RowBytes, TextDigests};
 use super::writer::Row;
 
 /// Lengths, times, classes, signatures, band keys and digests, if the segment has them.
-pub(in crate::store) struct Details {
+pub(in crate::rooms::store) struct Details {
     lengths: Option<Lengths>,
     times: Option<Times>,
     classes: Option<Classes>,
@@ -19,7 +19,7 @@ pub(in crate::store) struct Details {
 }
 
 impl Details {
-    pub(in crate::store) fn new(segment: &Segment) -> Details {
+    pub(in crate::rooms::store) fn new(segment: &Segment) -> Details {
         Details {
             lengths: segment.lengths(),
             times: segment.times(),
@@ -34,7 +34,7 @@ impl Details {
     ///
     /// # Errors
     /// Damage is [`crate::Kind::BadData`].
-    pub(in crate::store) fn row<'a, F>(
+    pub(in crate::rooms::store) fn row<'a, F>(
         &'a mut self,
         row: u64,
         fingerprint: F,

@@ -11,7 +11,7 @@ use crate::fingerprint::Fingerprint;
 
 /// A document as a test holds it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::store) struct Document<F> {
+pub(in crate::rooms::store) struct Document<F> {
     fingerprint: F,
     id: String,
     length: u64,
@@ -19,18 +19,18 @@ pub(in crate::store) struct Document<F> {
 }
 
 impl<F: Fingerprint> Document<F> {
-    pub(in crate::store) fn new(fingerprint: F, id: impl ToString) -> Document<F> {
+    pub(in crate::rooms::store) fn new(fingerprint: F, id: impl ToString) -> Document<F> {
         let id = id.to_string();
         let length = id.len() as u64 * 1000;
         let time = (!length.is_multiple_of(3)).then_some(1_700_000_000 + length as i64);
         Document { fingerprint, id, length, time }
     }
 
-    pub(in crate::store) fn id(&self) -> &str {
+    pub(in crate::rooms::store) fn id(&self) -> &str {
         &self.id
     }
 
-    pub(in crate::store) fn row(&self) -> Row<'_, F> {
+    pub(in crate::rooms::store) fn row(&self) -> Row<'_, F> {
         let Document { fingerprint, ref id, length, time } = *self;
         Row { length, time, ..Row::new(fingerprint, id) }
     }
@@ -47,7 +47,7 @@ fn options(ids: IdKind) -> SegmentOptions {
 }
 
 /// Writes sorted documents.
-pub(in crate::store) fn write<F: Fingerprint>(
+pub(in crate::rooms::store) fn write<F: Fingerprint>(
     path: &Path,
     options: SegmentOptions,
     documents: &[Document<F>],
@@ -67,7 +67,7 @@ pub(in crate::store) fn write<F: Fingerprint>(
 }
 
 /// All rows of a segment.
-pub(in crate::store) fn read<F: Fingerprint>(segment: &Segment) -> Result<Vec<Document<F>>> {
+pub(in crate::rooms::store) fn read<F: Fingerprint>(segment: &Segment) -> Result<Vec<Document<F>>> {
     let mut ids = segment.ids();
     let mut scan = segment.scan::<F>(KeyRange::all());
     let mut lengths = segment.lengths();
@@ -86,7 +86,7 @@ pub(in crate::store) fn read<F: Fingerprint>(segment: &Segment) -> Result<Vec<Do
 }
 
 /// A deterministic sequence of 64-bit numbers, by splitmix64.
-pub(in crate::store) fn numbers(seed: u64) -> impl Iterator<Item = u64> {
+pub(in crate::rooms::store) fn numbers(seed: u64) -> impl Iterator<Item = u64> {
     (1..).map(move |i: u64| {
         let mut z = seed.wrapping_add(i.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -96,7 +96,7 @@ pub(in crate::store) fn numbers(seed: u64) -> impl Iterator<Item = u64> {
 }
 
 /// Sorted documents with the given fingerprints, ids in an order of their own.
-pub(in crate::store) fn documents<F: Fingerprint>(fingerprints: &[F]) -> Vec<Document<F>> {
+pub(in crate::rooms::store) fn documents<F: Fingerprint>(fingerprints: &[F]) -> Vec<Document<F>> {
     let ids = numbers(9).map(|number| format!("page-{:x}", number >> 20));
     let mut all: Vec<Document<F>> =
         fingerprints.iter().zip(ids).map(|(&f, id)| Document::new(f, id)).collect();
@@ -233,7 +233,7 @@ fn disorder_is_refused_and_leaves_nothing() {
 }
 
 /// Writes a new file of these bytes: writing over the old one would wait for the disk.
-pub(in crate::store) fn replace(path: &Path, bytes: &[u8]) {
+pub(in crate::rooms::store) fn replace(path: &Path, bytes: &[u8]) {
     let _ = fs::remove_file(path);
     fs::write(path, bytes).unwrap();
 }

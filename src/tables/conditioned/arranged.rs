@@ -8,7 +8,7 @@ use crate::tables::flips::Flips;
 
 /// The batch arranged by prefix.
 #[derive(Debug)]
-pub(in crate::tables) struct Conditioned<F> {
+pub(in crate::rooms::tables) struct Conditioned<F> {
     pub(super) root: Level<F>,
     /// Tells it from every other arrangement.
     pub(super) identity: Arc<()>,

@@ -15,7 +15,7 @@ const WALK_BYTES: u64 = 24 << 20;
 const BUILD_NS: f64 = 10.0;
 
 /// What the join by prefix costs.
-pub(in crate::tables) fn cost(problem: &Problem, prices: &Prices) -> Cost {
+pub(in crate::rooms::tables) fn cost(problem: &Problem, prices: &Prices) -> Cost {
     let &Problem { batch, store, k, width, workers, .. } = problem;
     let probe = Work::of(problem, k, width.bits()).nanoseconds(prices);
     Cost {

@@ -17,7 +17,7 @@ use crate::tables::probe::{Arrange, Probe};
 pub(super) const COVERS: u32 = 7;
 
 /// The largest distance that it finds, at any width.
-pub(in crate::tables) fn covers(_: Width) -> u32 {
+pub(in crate::rooms::tables) fn covers(_: Width) -> u32 {
     COVERS
 }
 

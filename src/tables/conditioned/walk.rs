@@ -29,7 +29,7 @@ use crate::tables::hit::Hit;
 
 /// Memory that one walk works in.
 #[derive(Debug)]
-pub(in crate::tables) struct Walk<F> {
+pub(in crate::rooms::tables) struct Walk<F> {
     pub(super) leaf: Leaf<F>,
     /// Levels to make again: the last is the uppermost of those that were made.
     pub(super) spare: Vec<Level<F>>,

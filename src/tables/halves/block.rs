@@ -4,18 +4,18 @@ use crate::fingerprint::{Fingerprint, Width};
 
 /// Consecutive bits of a fingerprint, at most 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::tables) struct Block {
+pub(in crate::rooms::tables) struct Block {
     /// How many bits are below them.
     low: u32,
     /// How many there are.
-    pub(in crate::tables) width: u32,
+    pub(in crate::rooms::tables) width: u32,
     /// In how many of them a pair may differ to meet here: 0 or 1.
     pub(super) limit: u32,
 }
 
 impl Block {
     /// The blocks of the whole fingerprint in which pairs within `k` meet, the highest first.
-    pub(in crate::tables) fn all(width: Width, k: u32) -> Vec<Block> {
+    pub(in crate::rooms::tables) fn all(width: Width, k: u32) -> Vec<Block> {
         let (bits, parts) = (width.bits(), (k / 2 + 1).max(2));
         let low = |part: u32| (parts - part) * bits / parts;
         let block = |part| Block {
@@ -27,7 +27,7 @@ impl Block {
     }
 
     /// The bits of the block in a fingerprint.
-    pub(in crate::tables) fn mask(self) -> u128 {
+    pub(in crate::rooms::tables) fn mask(self) -> u128 {
         u128::MAX >> (128 - self.width) << self.low
     }
 
@@ -37,7 +37,7 @@ impl Block {
     }
 
     /// How many bits may be flipped, one at a time.
-    pub(in crate::tables) fn flips(self) -> u32 {
+    pub(in crate::rooms::tables) fn flips(self) -> u32 {
         self.width * self.limit
     }
 

@@ -20,7 +20,7 @@ const BUILD_NS: f64 = 20.0;
 const LOOK_NS: f64 = 2.3;
 
 /// What the blocks of the whole fingerprint cost.
-pub(in crate::tables) fn cost(problem: &Problem, prices: &Prices) -> Cost {
+pub(in crate::rooms::tables) fn cost(problem: &Problem, prices: &Prices) -> Cost {
     let &Problem { batch, store, k, width, .. } = problem;
     let blocks = BlocksCost::of(problem, &Block::all(width, k), prices);
     // The probed fingerprints ascend, so they sweep the filter of the first block.

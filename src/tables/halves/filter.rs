@@ -14,10 +14,10 @@ const WORD_LOAD: u64 = 4;
 const MOST_WORDS: u32 = 26;
 
 /// How many bits mark a value.
-pub(in crate::tables) const MARKS: u32 = 3;
+pub(in crate::rooms::tables) const MARKS: u32 = 3;
 
 /// How many words a filter for `count` values of `width` bits has, as a power of two.
-pub(in crate::tables) fn word_bits(count: u64, width: u32) -> u32 {
+pub(in crate::rooms::tables) fn word_bits(count: u64, width: u32) -> u32 {
     let words = count.div_ceil(WORD_LOAD).max(2);
     (u64::BITS - (words - 1).leading_zeros()).min(MOST_WORDS).min(width)
 }

@@ -16,7 +16,7 @@ const PART: usize = 1 << 14;
 const AHEAD: usize = 64;
 
 /// The largest distance it is made for: with blocks of the 32 bits that let few of a million pass.
-pub(in crate::tables) fn covers(width: Width) -> u32 {
+pub(in crate::rooms::tables) fn covers(width: Width) -> u32 {
     match width {
         Width::W64 => 3,
         Width::W128 => 7,
@@ -25,7 +25,7 @@ pub(in crate::tables) fn covers(width: Width) -> u32 {
 
 /// The batch by blocks.
 #[derive(Debug)]
-pub(in crate::tables) struct Halves<F> {
+pub(in crate::rooms::tables) struct Halves<F> {
     halves: Vec<Half<F>>,
     k: u32,
 }
@@ -72,7 +72,7 @@ impl<F: Fingerprint> Halves<F> {
 
 /// Memory that the probe works in.
 #[derive(Debug)]
-pub(in crate::tables) struct HalvesScratch<F> {
+pub(in crate::rooms::tables) struct HalvesScratch<F> {
     survivors: Vec<Survivor>,
     candidates: Vec<Candidate<F>>,
 }

@@ -35,7 +35,7 @@ pub(super) const ANYWHERE: Instructions = Instructions::Haswell;
 
 /// The most memory for the batch and itself, unless it is asked for, however much is allowed: some four million
 /// fingerprints. More of them are sorted.
-pub(in crate::tables) const SELF_BYTES: u64 = 256 << 20;
+pub(in crate::rooms::tables) const SELF_BYTES: u64 = 256 << 20;
 
 /// To arrange one fingerprint of the batch by one block, in nanoseconds.
 const BUILD_NS: f64 = 20.0;
@@ -74,12 +74,12 @@ impl Steps {
 }
 
 /// The largest distance that it finds, at any width.
-pub(in crate::tables) fn covers(_: Width) -> u32 {
+pub(in crate::rooms::tables) fn covers(_: Width) -> u32 {
     COVERS
 }
 
 /// What a join by multi-index hashing costs.
-pub(in crate::tables) fn cost(problem: &Problem, prices: &Prices) -> Cost {
+pub(in crate::rooms::tables) fn cost(problem: &Problem, prices: &Prices) -> Cost {
     let &Problem { batch, store, k, width, workers, .. } = problem;
     let blocks = blocks(batch as f64, width.bits(), k, Instructions::widest());
     let most = window(problem);
@@ -119,7 +119,7 @@ fn crowding(problem: &Problem, uniform: &[Block], meeting: impl Fn(u128) -> Meet
 
 /// How many fingerprints of the store are probed at once. With many workers they are fewer, so that the memory
 /// does not grow with the workers.
-pub(in crate::tables) fn window(problem: &Problem) -> u64 {
+pub(in crate::rooms::tables) fn window(problem: &Problem) -> u64 {
     let &Problem { width, workers, .. } = problem;
     let most = WINDOWS_BYTES / workers.max(1) / window_bytes(width);
     (1 << most.max(1).ilog2()).clamp(1 << 16, WINDOW as u64)
@@ -131,7 +131,7 @@ fn window_bytes(width: Width) -> u64 {
 }
 
 /// What it costs to join the batch with itself, on any machine.
-pub(in crate::tables) fn of_itself(problem: &Problem) -> Cost {
+pub(in crate::rooms::tables) fn of_itself(problem: &Problem) -> Cost {
     let &Problem { batch, k, width, .. } = problem;
     let blocks = blocks(batch as f64, width.bits(), k, ANYWHERE);
     let divided = Block::divide(0..width.bits(), blocks, k);

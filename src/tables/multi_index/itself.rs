@@ -10,26 +10,26 @@ use crate::tables::hit::Hit;
 
 /// Memory that the join of the batch with itself works in.
 #[derive(Debug, Default)]
-pub(in crate::tables) struct SelfScratch {
+pub(in crate::rooms::tables) struct SelfScratch {
     tiles: Tiles,
     gathered: Vec<Row>,
 }
 
 impl<F: Fingerprint> MultiIndex<F> {
     /// Each block, and its limit.
-    pub(in crate::tables) fn keys(&self) -> Vec<u128> {
+    pub(in crate::rooms::tables) fn keys(&self) -> Vec<u128> {
         let key = |indexed: &IndexedBlock| [indexed.block.mask(), indexed.block.limit.into()];
         self.blocks.iter().flat_map(key).collect()
     }
 
     /// How many fingerprints the batch has.
-    pub(in crate::tables) fn count(&self) -> usize {
+    pub(in crate::rooms::tables) fn count(&self) -> usize {
         self.batch.len()
     }
 
     /// Joins one of so many parts of the batch with itself. Over all parts, `found` is called exactly once for
     /// each pair within k: with the later one as the batch's, and the earlier one as the probed one.
-    pub(in crate::tables) fn join(
+    pub(in crate::rooms::tables) fn join(
         &self,
         (part, parts): (u32, u32),
         scratch: &mut SelfScratch,

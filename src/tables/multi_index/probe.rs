@@ -18,7 +18,7 @@ use crate::tables::probe::{Arrange, Probe};
 
 /// The batch by blocks.
 #[derive(Debug)]
-pub(in crate::tables) struct MultiIndex<F> {
+pub(in crate::rooms::tables) struct MultiIndex<F> {
     pub(super) batch: Vec<F>,
     pub(super) blocks: Vec<IndexedBlock>,
     pub(super) flips: Flips,
@@ -29,7 +29,7 @@ pub(in crate::tables) struct MultiIndex<F> {
 
 /// Memory that a probe works in.
 #[derive(Debug)]
-pub(in crate::tables) struct MultiIndexScratch<F> {
+pub(in crate::rooms::tables) struct MultiIndexScratch<F> {
     window: Buckets<F>,
     pub(super) tiles: Tiles,
     pub(super) gathered: Vec<Row>,
@@ -44,7 +44,11 @@ impl<F> Default for MultiIndexScratch<F> {
 
 impl<F: Fingerprint> MultiIndex<F> {
     /// Arranges `batch` to be joined with itself, in the same way on all machines.
-    pub(in crate::tables) fn for_itself(batch: &[F], k: u32, threads: usize) -> MultiIndex<F> {
+    pub(in crate::rooms::tables) fn for_itself(
+        batch: &[F],
+        k: u32,
+        threads: usize,
+    ) -> MultiIndex<F> {
         MultiIndex::of(batch, k, &blocks(batch, k, cost::ANYWHERE), threads)
     }
 
@@ -62,7 +66,7 @@ impl<F: Fingerprint> MultiIndex<F> {
     }
 
     /// Whether it would be arranged in the same way for fingerprints other than the batch, on this machine.
-    pub(in crate::tables) fn is_arranged_for_others(&self) -> bool {
+    pub(in crate::rooms::tables) fn is_arranged_for_others(&self) -> bool {
         let blocks = blocks(&self.batch, self.k, Instructions::widest());
         blocks.iter().eq(self.blocks.iter().map(|indexed| &indexed.block))
     }

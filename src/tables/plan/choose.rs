@@ -57,7 +57,7 @@ pub fn choose(asked: Design, problem: &Problem, memory: impl Into<Memory>) -> Re
 }
 
 /// [`choose`] at other prices.
-pub(in crate::tables) fn choose_at(
+pub(in crate::rooms::tables) fn choose_at(
     asked: Design,
     problem: &Problem,
     prices: &Prices,

@@ -19,8 +19,8 @@
 //! Start with [`choose`].
 //!
 //! ```
-//! use dupsieve::fingerprint::Width;
-//! use dupsieve::tables::{Design, Problem, plan};
+//! use dupsieve::rooms::fingerprint::Width;
+//! use dupsieve::rooms::tables::{Design, Problem, plan};
 //!
 //! let (batch, store) = (1_000_000, 8_000_000_000);
 //! let problem = Problem::uniform(batch, store, 3, Width::W64, 1);

@@ -26,18 +26,22 @@ const COMPARE_NS: f64 = 1.5;
 
 /// What one pass over all shares costs.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::tables) struct Pass {
+pub(in crate::rooms::tables) struct Pass {
     /// The time of one thread.
-    pub(in crate::tables) nanoseconds: f64,
+    pub(in crate::rooms::tables) nanoseconds: f64,
     /// The memory of one worker, with its window of the store.
-    pub(in crate::tables) memory_bytes: u64,
+    pub(in crate::rooms::tables) memory_bytes: u64,
 }
 
 /// What it costs to sort the batch and the store together, window by window.
 ///
 /// # Errors
 /// Those of [`Masked::masks`].
-pub(in crate::tables) fn cost(design: Masked, problem: &Problem, prices: &Prices) -> Result<Cost> {
+pub(in crate::rooms::tables) fn cost(
+    design: Masked,
+    problem: &Problem,
+    prices: &Prices,
+) -> Result<Cost> {
     let &Problem { batch, store, width, workers, .. } = problem;
     let window = store.div_ceil(CHUNKS).min(WINDOW as u64);
     let windows = store.div_ceil(window.max(1));
@@ -57,7 +61,7 @@ const LEAST: u64 = 1 << 18;
 
 /// How many fingerprints of the batch a share may have, if the workers gather theirs in `memory_bytes`: where they
 /// are picked, and again where they are sorted.
-pub(in crate::tables) fn share(memory_bytes: u64, width: Width, workers: u64) -> u64 {
+pub(in crate::rooms::tables) fn share(memory_bytes: u64, width: Width, workers: u64) -> u64 {
     let entry = 2 * u64::from(width.bits() / 8);
     // A share has up to twice as many as the power of two that it is cut by.
     (memory_bytes / (4 * entry * workers.max(1))).clamp(LEAST, MOST)
@@ -66,7 +70,7 @@ pub(in crate::tables) fn share(memory_bytes: u64, width: Width, workers: u64) ->
 impl Pass {
     /// To join a batch with `others`, or with itself if there are none, if two of them meet so often under a key. A
     /// share has about `most` of the batch at most.
-    pub(in crate::tables) fn of(
+    pub(in crate::rooms::tables) fn of(
         design: Masked,
         [batch, others]: [u64; 2],
         width: Width,

@@ -59,7 +59,7 @@ impl<F: Fingerprint> SortedJoin<F> {
     ///
     /// # Errors
     /// As [`SortedJoin::new`].
-    pub(in crate::tables) fn in_shares(
+    pub(in crate::rooms::tables) fn in_shares(
         batch: Arc<[F]>,
         design: Design,
         k: u32,

@@ -47,7 +47,7 @@ impl<F: Fingerprint> Lead<F> {
 }
 
 /// The number of parts of the join of a batch of so many fingerprints with itself. It depends on nothing else.
-pub(in crate::tables) fn parts(count: usize) -> u32 {
+pub(in crate::rooms::tables) fn parts(count: usize) -> u32 {
     match count as u64 {
         0 => 0,
         count => TURNS << part_bits(count, u32::MAX),
