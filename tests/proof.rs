@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::support::{Bench, Page};
 
 /// Six pages far from each other; copies, near pages, and a page of the batch near two of the store.
-fn joined(flags: &str) -> Bench {
+pub(crate) fn joined(flags: &str) -> Bench {
     let bench = Bench::new();
     let far = |page: u64| u128::from(page.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let named = |pages: &[(&str, u128)]| -> Vec<Page> {
@@ -42,7 +42,7 @@ fn forge(bench: &Bench, files: &[(&str, &str, &str)], change: impl Fn(&mut Value
 }
 
 /// Does so with an output at this path, whose report names the files in this part.
-fn forge_in(
+pub(crate) fn forge_in(
     bench: &Bench,
     (output, part): (&str, &str),
     files: &[(&str, &str, &str)],
@@ -513,7 +513,7 @@ fn copies_that_the_batch_contradicts_are_65() {
 }
 
 /// Two days, and the clusters of both: of the first alone, and of the second added to these.
-fn clustered(method: &str) -> Bench {
+pub(crate) fn clustered(method: &str) -> Bench {
     let bench = Bench::new();
     let far = |page: u64| u128::from(page.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let page = |(id, bits): (&str, u128)| (id.to_owned(), bits);

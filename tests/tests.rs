@@ -14,6 +14,7 @@ mod exact;
 mod expiry;
 mod faults;
 mod filter;
+mod forged_reports;
 mod formats;
 mod hostile;
 mod init;

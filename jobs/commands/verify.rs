@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::rooms::output::SUCCESS;
-use dupsieve::rooms::report::{Made, Report};
+use dupsieve::rooms::report::{ClusterReport, Made, Report};
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::rooms::store::{Segment, Store};
 use dupsieve::{Error, Kind, Result};
@@ -60,6 +60,23 @@ impl Arguments {
 /// Runs `verify`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     step::begin(Step::Verifying);
+    let verified = verify(arguments, global)?;
+    check_drawings(&arguments.output)?;
+    Ok(verified)
+}
+
+/// Checks that the pages for people show what the reports say, after all that the reports say was checked.
+fn check_drawings(path: &Path) -> Result<()> {
+    let day = ["dedup", "lsh", "clusters"].map(|part| path.join(part));
+    for output in [path.to_path_buf()].iter().chain(&day).filter(|output| output.is_dir()) {
+        Report::read(output)?.map_or(Ok(()), |report| report.check_drawing(output))?;
+        ClusterReport::read(output)?.map_or(Ok(()), |report| report.check_drawing(output))?;
+    }
+    Ok(())
+}
+
+/// Verifies what is at the path, whatever it is.
+fn verify(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let path = arguments.output.as_path();
     let holds = |name: &str| path.join(name).exists();
     if path.is_file() {

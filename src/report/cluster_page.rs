@@ -7,7 +7,6 @@ use serde::Serialize;
 use super::bar::{Bar, bars};
 use super::html;
 use crate::clusters::{Clusters, Measure, SizeRange};
-use crate::storage::shown;
 
 /// What `clusters.html` draws, beside the report itself.
 #[derive(Serialize)]
@@ -51,7 +50,7 @@ pub(super) fn drawn(
         report,
         found,
         name: day.cloned().unwrap_or_else(|| folder.into_owned()),
-        place: shown(&place.to_string_lossy()),
+        place: place.to_string_lossy().into_owned(),
         sizes: bars(found.sizes.iter().map(sized).collect(), found.clusters.into()),
         farthest,
         spread,

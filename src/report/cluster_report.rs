@@ -66,8 +66,8 @@ impl ClusterReport {
     /// `place` in the end.
     pub fn write(&mut self, staging: &Staging, place: &Path) -> Result<()> {
         seal::prepare(&mut self.run);
-        let page = cluster_page::drawn(&*self, &self.found, &self.days, place);
-        html::write(&page, &mut self.run, staging)?;
+        html::prepare(&mut self.run, place);
+        html::write(&self.drawn(), &mut self.run, staging)?;
         let mut file = staging.create(ClusterReport::NAME)?;
         file.write(|out| out.write_all(seal::sealed(self).as_bytes()))?;
         file.finish().map(drop)
@@ -98,8 +98,13 @@ impl Made for ClusterReport {
         &self.parameters
     }
 
-    fn check_page(&self, output: &Path) -> Result<()> {
-        html::check(output, &self.run)
+    fn run(&self) -> &Value {
+        &self.run
+    }
+
+    fn drawn(&self) -> String {
+        let place = Path::new(html::place(&self.run));
+        cluster_page::drawn(self, &self.found, &self.days, place)
     }
 
     fn files(&self) -> &BTreeMap<String, Sum> {

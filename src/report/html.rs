@@ -2,6 +2,8 @@
 //!
 //! The templates are in the folder `html`. They hold no rules: what they draw is computed before.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use minijinja::value::Serde;
@@ -10,8 +12,10 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::seal::damaged;
-use crate::error::Result;
+use crate::error::{At, Result};
 use crate::output::{Staging, Sum};
+use crate::storage::shown;
+use crate::store::Digest;
 
 /// The name of the page of an output.
 pub(super) const NAME: &str = "report.html";
@@ -26,8 +30,29 @@ const TEMPLATES: [(&str, &str); 6] = [
     ("days.html", include_str!("html/days.html")),
 ];
 
-/// The key of the sum of the page in the part `run` of a report.
+/// The keys of what the part `run` of a report says of its page: its sum, the place of the output as the page shows it, and what drew
+/// the page.
 const SUM: &str = "page";
+const PLACE: &str = "place";
+const DRAWN_BY: &str = "drawn_by";
+
+/// Notes in the part `run` of a report what its page needs beside the report: the output is at `place` in the end.
+pub(super) fn prepare(run: &mut serde_json::Value, place: &Path) {
+    run[PLACE] = shown(&place.to_string_lossy()).into();
+    run[DRAWN_BY] = drawer().into();
+}
+
+/// The place of the output, which [`prepare`] has noted, as the page shows it.
+pub(super) fn place(run: &serde_json::Value) -> &str {
+    run[PLACE].as_str().unwrap_or_default()
+}
+
+/// The digest of the templates and of the version of the program, which draw a page.
+fn drawer() -> String {
+    let texts = TEMPLATES.iter().map(|(_, text)| *text);
+    let all: Vec<&str> = [env!("CARGO_PKG_VERSION")].into_iter().chain(texts).collect();
+    Digest::of(all.join("\n").as_bytes()).to_string()
+}
 
 /// Writes the page of an output that is being built, and notes its sum in the part `run` of the report.
 pub(super) fn write(page: &str, run: &mut serde_json::Value, staging: &Staging) -> Result<()> {
@@ -52,6 +77,42 @@ pub(super) fn check(output: &Path, run: &serde_json::Value) -> Result<()> {
     }
     let error = damaged("the page has been changed since it was written").at(&path);
     Err(error.expected(written).found(found))
+}
+
+/// Fails if the page in `output` is not what `draw` draws of the report, whose part `run` is given. Only the program that drew the page
+/// draws the same bytes again.
+pub(super) fn check_drawing(
+    output: &Path,
+    run: &serde_json::Value,
+    draw: impl FnOnce() -> String,
+) -> Result<()> {
+    let path = output.join(NAME);
+    if !path.exists() {
+        return Ok(());
+    }
+    if run[DRAWN_BY] != drawer() {
+        tracing::warn!(
+            "{} was not compared with report.json, because another version of dupsieve drew it",
+            path.display()
+        );
+        return Ok(());
+    }
+    let drawn = draw();
+    let mut found = Vec::new();
+    let most = drawn.len() as u64 + 1;
+    File::open(&path).at(&path)?.take(most).read_to_end(&mut found).at(&path)?;
+    if found == drawn.as_bytes() {
+        return Ok(());
+    }
+    let found = String::from_utf8_lossy(&found);
+    let (mut expected, mut found) = (drawn.lines(), found.lines());
+    let differs = |(_, pair): &(u64, [Option<&str>; 2])| pair[0] != pair[1];
+    let pairs = (1..).zip(std::iter::from_fn(|| Some([expected.next(), found.next()])));
+    let at = pairs.take(drawn.len() + 1).find(differs);
+    let (line, [expected, found]) = at.unwrap_or((1, [Some("other ends of lines"), None]));
+    let [expected, found] = [expected, found].map(|it| it.unwrap_or("the end"));
+    let error = damaged("the page does not show what report.json says").at(&path).line(line);
+    Err(error.expected(format_args!("{expected:.200}")).found(format_args!("{found:.200}")))
 }
 
 /// The page that the template of this name makes of `context`.

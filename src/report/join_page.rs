@@ -8,7 +8,6 @@ use serde_json::Value;
 use super::bar::{Bar, bars};
 use super::html::{self, percent};
 use crate::matches::{Lost, Outcome};
-use crate::storage::shown;
 use crate::store::RecordCounts;
 
 /// What `join.html` draws, beside the report itself.
@@ -40,10 +39,10 @@ struct Phase {
     seconds: String,
 }
 
-/// Draws the `report` of the output at `place`, with its counts, and with what it says of how it was `run`.
+/// Draws the `report` of the output at `place`, with its counts and what is lost, and with what it says of how it was `run`.
 pub(super) fn drawn(
     report: impl Serialize,
-    (batch, outcome): (&RecordCounts, &Outcome),
+    (batch, outcome, lost): (&RecordCounts, &Outcome, Option<&Lost>),
     run: &Value,
     place: &Path,
 ) -> String {
@@ -53,9 +52,9 @@ pub(super) fn drawn(
     let page = JoinPage {
         report,
         name: name.into_owned(),
-        place: shown(&place.to_string_lossy()),
+        place: place.to_string_lossy().into_owned(),
         dropped_share: percent(outcome.dropped.into(), batch.fingerprinted.into()),
-        lost: outcome.lost.as_ref().map(lost),
+        lost: lost.map(shares_of),
         funnel: bars(funnel(batch, outcome, run), batch.read.into()),
         distances: bars(distances.collect(), outcome.distances.values().sum()),
         seconds: phases(&run["seconds"]),
@@ -64,7 +63,7 @@ pub(super) fn drawn(
 }
 
 /// The shares in percent.
-fn lost(lost: &Lost) -> LostShares {
+fn shares_of(lost: &Lost) -> LostShares {
     let [share, over_tenth] =
         [lost.share, lost.over_tenth].map(|it| percent((it * 1e4) as u128, 10_000));
     LostShares { share, over_tenth }

@@ -71,9 +71,8 @@ impl Report {
     /// `place` in the end.
     pub fn write(&mut self, staging: &Staging, place: &Path) -> Result<()> {
         seal::prepare(&mut self.run);
-        let counts = (&self.batch, &self.outcome);
-        let drawn = join_page::drawn(&*self, counts, &self.run, place);
-        html::write(&drawn, &mut self.run, staging)?;
+        html::prepare(&mut self.run, place);
+        html::write(&self.drawn(), &mut self.run, staging)?;
         let mut file = staging.create(Report::NAME)?;
         file.write(|out| out.write_all(seal::sealed(self).as_bytes()))?;
         file.finish().map(drop)
@@ -114,8 +113,13 @@ impl Made for Report {
         &self.parameters
     }
 
-    fn check_page(&self, output: &Path) -> Result<()> {
-        html::check(output, &self.run)
+    fn run(&self) -> &Value {
+        &self.run
+    }
+
+    fn drawn(&self) -> String {
+        let found = (&self.batch, &self.outcome, self.lost.as_ref());
+        join_page::drawn(self, found, &self.run, Path::new(html::place(&self.run)))
     }
 
     fn files(&self) -> &BTreeMap<String, Sum> {

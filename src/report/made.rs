@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use serde_json::Value;
+
+use super::html;
 use super::parameters::Parameters;
 use super::seal::damaged;
 use crate::error::Result;
@@ -23,8 +26,21 @@ pub trait Made: Sized {
     /// The files of the output.
     fn files(&self) -> &BTreeMap<String, Sum>;
 
-    /// Fails if `report.html`, the page for people, has been changed since it was written.
-    fn check_page(&self, output: &Path) -> Result<()>;
+    /// How it was made.
+    fn run(&self) -> &Value;
+
+    /// `report.html`, the page for people, drawn from the report.
+    fn drawn(&self) -> String;
+
+    /// Fails if `report.html` has been changed since it was written.
+    fn check_page(&self, output: &Path) -> Result<()> {
+        html::check(output, self.run())
+    }
+
+    /// Fails if `report.html` is not what the report says, drawn again.
+    fn check_drawing(&self, output: &Path) -> Result<()> {
+        html::check_drawing(output, self.run(), || self.drawn())
+    }
 
     /// Fails if a file of the output has been removed or changed since it was written.
     fn check_files(&self, output: &Path) -> Result<()> {
