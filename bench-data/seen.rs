@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
-use dupsieve::rooms::document::{Content, Document, Position, Time};
+use dupsieve::rooms::document::{Content, Document, OrderKey, Position};
 use dupsieve::rooms::fingerprint::{Check, PageTime, Recipe};
 use dupsieve::rooms::flow::Fingerprinting;
 use dupsieve::rooms::join::Preset;
@@ -149,7 +149,7 @@ fn pages(folder: &Path, count: u64, times: usize) -> Outcome<()> {
         for number in from..from + count {
             let document = Document {
                 id: id_of(number).into(),
-                time: Time::NoField,
+                order: OrderKey::NoField,
                 content: Content::Text(texts[number as usize].as_str().into()),
                 is_fallback: false,
                 record: &[],

@@ -2,7 +2,7 @@
 //! page of the batch already kept, is within k, and names the nearest of them; else it is kept. In time
 //! that is linear, however many copies there are and however long the chains.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::time::Duration;
@@ -17,13 +17,21 @@ use crate::support::{Bench, Days, Page, verdicts};
 struct Text {
     id: String,
     time: Option<i64>,
+    /// A number that is missing or wrong in some pages.
+    score: Value,
+    source: &'static str,
     bytes: usize,
 }
+
+/// The sources, and those that are trusted, the most trusted first.
+const SOURCES: [&str; 4] = ["a.example", "b.example", "c.example", ""];
+const TRUSTED: &str = "c.example\na.example\n";
 
 /// Pages of a few texts with some of their words replaced, ids in no order, times and lengths in a
 /// narrow range, so that there are ties and all of it disagrees. Written to NAME.jsonl.
 fn texts(bench: &Bench, name: &str, seed: u64, count: usize) -> Vec<Text> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut fields = ChaCha8Rng::seed_from_u64(!seed);
     let documents = bench.documents(0, 12);
     let sources: Vec<Value> =
         documents.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -38,8 +46,19 @@ fn texts(bench: &Bench, name: &str, seed: u64, count: usize) -> Vec<Text> {
         }
         let text = words.join(" ") + &" ".repeat(random.random_range(0..3));
         let time = random.random_bool(0.8).then(|| random.random_range(-5..20));
-        writeln!(lines, "{}", json!({"id": id, "text": text, "fetched": time})).unwrap();
-        texts.push(Text { id, time, bytes: text.len() });
+        let score = [
+            json!(null),
+            json!("none"),
+            json!(fields.random_range(-9..9)),
+            json!("0.5"),
+            json!(-2.5),
+        ];
+        let score = score.choose(&mut fields).unwrap().clone();
+        let source = *SOURCES.choose(&mut fields).unwrap();
+        let page =
+            json!({"id": id, "text": text, "fetched": time, "score": score, "source": source});
+        writeln!(lines, "{page}").unwrap();
+        texts.push(Text { id, time, score, source, bytes: text.len() });
     }
     bench.write(&format!("{name}.jsonl"), lines);
     bench.done(&format!(
@@ -118,6 +137,75 @@ fn every_keep_order_is_the_rule_taken_in_that_order() {
         let best = bench.read("oldest-3-3-best/matches.tsv");
         assert!(best.contains("\tkeep\n") && best.contains("\tdrop\n"), "{best}");
     }
+}
+
+/// The order of a page by a field, as it is defined: the score as a number, and the place of the source in the list.
+fn score(text: &Text) -> Option<f64> {
+    text.score.as_f64().or_else(|| text.score.as_str()?.parse().ok())
+}
+
+#[test]
+fn an_order_by_a_field_is_the_rule_taken_in_that_order() {
+    let bench = Bench::new();
+    bench.write("trusted", TRUSTED);
+    let (texts, days) = texts_and_store(&bench, 40);
+    let of: HashMap<&str, &Text> = texts.iter().map(|text| (&*text.id, text)).collect();
+    let trust = |text: &Text| {
+        TRUSTED.lines().position(|it| it == text.source).unwrap_or(TRUSTED.lines().count())
+    };
+    type Compare<'a> = Box<dyn Fn(&Text, &Text) -> Ordering + 'a>;
+    let last = |text: &Text| score(text).is_none();
+    let number = |text: &Text| score(text).unwrap_or(0.0);
+    let orders: [(&str, Compare<'_>); 3] = [
+        (
+            "score:max",
+            Box::new(|a, b| (last(a).cmp(&last(b))).then(number(b).total_cmp(&number(a)))),
+        ),
+        (
+            "score:min",
+            Box::new(|a, b| (last(a).cmp(&last(b))).then(number(a).total_cmp(&number(b)))),
+        ),
+        (
+            "source:trusted",
+            Box::new(|a, b| (a.source.is_empty(), trust(a)).cmp(&(b.source.is_empty(), trust(b)))),
+        ),
+    ];
+    for (at, (keep, compare)) in orders.iter().enumerate() {
+        let made = bench.done(&format!(
+            "fingerprint --preset paper --input batch.jsonl --keep {keep} --output by-{at}.seg"
+        ));
+        let ordered = texts.iter().filter(|text| match at {
+            2 => !text.source.is_empty(),
+            _ => score(text).is_some(),
+        });
+        assert_eq!(made.count("ordered"), ordered.count() as u64, "{keep}");
+        assert_eq!(made.count("ordered") + made.count("unordered"), texts.len() as u64);
+        assert!(made.stderr.contains("come last in keep order"), "{made:?}");
+        let mut pages = rows(&bench, &format!("by-{at}"));
+        pages.sort_by(|a, b| compare(of[&*a.0], of[&*b.0]).then(a.0.cmp(&b.0)));
+        for (store, days) in [("--store store", &days), ("", &Days::new())] {
+            let out = format!("out-{at}-{}", days.len());
+            bench.done(&format!("dedup --batch by-{at}.seg {store} --keep {keep} --output {out}"));
+            assert!(
+                bench.read(&format!("{out}/verdicts.tsv")) == verdicts(&pages, days, 3),
+                "{keep}"
+            );
+            bench.done(&format!("verify {out} --all"));
+            bench.done(&format!("dedup --batch by-{at}.seg {store} --output {out}")); // the order of the batch
+        }
+    }
+    for refused in ["score:min", "oldest", "source:trusted"] {
+        bench.fails(2, &format!("dedup --batch by-0.seg --keep {refused} --output x"));
+    }
+    bench.fails(2, "dedup --batch batch.seg --keep score:max --output x");
+    bench.fails(
+        2,
+        "fingerprint --input batch.jsonl --keep score:max --time-field fetched --output x",
+    );
+    bench.fails(65, "fingerprint --input batch.jsonl --keep scores:max --output x");
+    bench.fails(66, "fingerprint --input batch.jsonl --keep source:nowhere --output x");
+    bench.write("twice", "a\na\n");
+    bench.fails(78, "fingerprint --input batch.jsonl --keep source:twice --output x");
 }
 
 /// keep.txt and drop.txt are the ids of the verdicts.

@@ -52,6 +52,42 @@ fn keep_orders_decide_among_pages_of_one_length() {
     assert!(said.contains("oldest, newest, first-id, longest"), "{said}");
 }
 
+/// So does a field of the pages, and the store goes before it: what a page of the store holds is dropped, whatever its score.
+#[test]
+fn a_score_decides_among_pages_of_one_length_and_not_against_the_store() {
+    let bench = Bench::new();
+    let scored = |id: &str, words, score: &str| {
+        page(id, words, "").replacen('{', &format!("{{\"score\":{score},"), 1)
+    };
+    let pages = [
+        scored("a", 0..300, "0.2"),
+        scored("b", 0..301, "0.9"),
+        scored("c", 0..302, "\"high\""),
+        page("d", 0..299, ""),
+    ];
+    bench.write("days/2026-11-20/one.jsonl", pages.concat());
+    bench.write(
+        "days/2026-11-21/two.jsonl",
+        scored("e", 0..300, "1.0") + &scored("f", 0..400, "-1"),
+    );
+    bench.write(
+        "run.toml",
+        "inputs = [\"days/{date}/*\"]\noutput = \"out/{date}\"\nstore = \"store\"\n[dedup]\nkeep = \"score:max\"\ndistance = 15\n",
+    );
+    bench.done("run run.toml --date 2026-11-20 --date 2026-11-21");
+    assert_eq!(bench.read("out/2026-11-20/dedup/keep.txt"), "b\n");
+    assert_eq!(bench.report("out/2026-11-20/dedup")["parameters"]["keep"], "score:max");
+    assert_eq!(bench.read("out/2026-11-21/dedup/keep.txt"), "f\n", "b held e, and f holds b");
+    for day in ["2026-11-20", "2026-11-21"] {
+        bench.done(&format!("verify out/{day}"));
+    }
+    bench.done("store compact store");
+    bench.done("store verify store");
+    let file = bench.read("run.toml");
+    bench.write("run.toml", format!("{file}[fingerprint]\ntime_field = \"at\"\n"));
+    bench.fails(2, "run run.toml --date 2026-11-20");
+}
+
 /// A query says what `dedup` would: a page is dropped if a page of the store holds it, and a page that only holds
 /// a page of the store is not.
 #[test]

@@ -11,7 +11,6 @@ use dupsieve::rooms::budget::Budget;
 use dupsieve::rooms::fingerprint::{Recipe, Stamp};
 use dupsieve::rooms::flow::{Processes, Role, Start};
 use dupsieve::rooms::join::{self, Join, JoinInputs, Joined, Preset, Site};
-use dupsieve::rooms::matches::KeepOrder;
 use dupsieve::rooms::output::{self, Fence, Lock, Staging};
 use dupsieve::rooms::peers::Topology;
 use dupsieve::rooms::report::{self, Existing, LaterDays, Made, Parameters, Report};
@@ -28,7 +27,7 @@ use crate::commands::pages::PageSource;
 use crate::commands::places;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{Count, DedupSettings, FormatFlag};
+use crate::flags::settings::{Count, DedupSettings, FormatFlag, Keep};
 use crate::flags::shared::{JOB, shared};
 use crate::outcome::failure;
 use crate::outcome::progress::{Progress, Unit};
@@ -47,6 +46,10 @@ const EXAMPLES: &[(&str, &str)] = &[
     (
         "Drop a page only if a page that stays holds 95 % of it",
         "dupsieve dedup --batch day.seg --held 0.95 --output found",
+    ),
+    (
+        "Of pages that hold each other, keep the one with the best score",
+        "dupsieve dedup --batch day.seg --keep score:max --output found",
     ),
     (
         "Write verdicts and matches for DuckDB, pandas or Polars",
@@ -194,7 +197,7 @@ impl Job {
     fn open(request: &Request, store: Option<Version>, budget: Budget) -> Result<Job> {
         let settings = &request.settings;
         let batch = Segment::open(&request.batch)?;
-        let keep = KeepOrder::for_segment(settings.keep, &batch)?;
+        let keep = Keep::of_batch(settings.keep.as_ref(), &batch)?;
         let (distance, check) = settings.distance_and_check(batch.stamp());
         let usual = Join::new(batch, store)?;
         let join = Join {
@@ -230,7 +233,7 @@ impl Job {
             ("batch", batch.digest().to_string()),
             ("records", report::records(&batch.counts())),
             ("store", store),
-            ("keep", keep.to_string()),
+            ("keep", keep.named(batch)),
         ];
         let named = named.map(|(name, value)| (name.to_owned(), value));
         let decided = parameters(&self.request.settings, batch.stamp());

@@ -25,7 +25,7 @@ use crate::commands::places;
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::FingerprintSettings;
+use crate::flags::settings::{FingerprintSettings, KeepField};
 use crate::flags::shared::{JOB, shared};
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
@@ -77,6 +77,11 @@ pub(crate) struct Arguments {
     /// The version of the store to look in [default: the current one]
     #[arg(long, value_name = "VERSION", requires = "store")]
     as_of: Option<u64>,
+    /// Keep of each page what puts it in the keep order of `dedup`, in place of its time: the number in a field, FIELD:max or
+    /// FIELD:min, or FIELD:LIST, a file with the values of the field, the most trusted first [default: `keep` in the section
+    /// [dedup], if it names a field]
+    #[arg(long, value_name = "FIELD:max|min|LIST")]
+    keep: Option<KeepField>,
     #[command(flatten)]
     settings: FingerprintSettings,
 }
@@ -89,6 +94,8 @@ pub(crate) struct Request {
     /// Where the segment is in the end.
     pub(crate) destination: Destination,
     pub(crate) settings: FingerprintSettings,
+    /// The field by whose values pages are kept, if there is one.
+    pub(crate) keep: Option<KeepField>,
     /// The store whose pages are not computed again.
     pub(crate) known: StoreAt,
 }
@@ -99,12 +106,14 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         Some(store) => StoreAt::Version(store.clone(), arguments.as_of),
         None => StoreAt::NoStore,
     };
+    let file = global.config()?;
     let request = Request {
         known,
         inputs: arguments.input.clone(),
         output: arguments.output.clone(),
         destination: Destination::default(),
-        settings: arguments.settings.clone().or(global.config()?.fingerprint),
+        keep: arguments.keep.clone().or_else(|| file.dedup.keep.as_ref()?.field().cloned()),
+        settings: arguments.settings.clone().or(file.fingerprint),
     };
     let mut processes = machines::join(global, &format!("{request:?}"))?;
     processes.agree("check the output", || places::expect_folder(&request.output))?;
@@ -175,6 +184,13 @@ fn make(processes: &mut Processes, request: &Request, global: &GlobalFlags) -> R
     Ok(summary.leader().unwrap_or_default())
 }
 
+/// The error for a time and another field, of which a segment has room for one.
+pub(crate) fn two_orders() -> Error {
+    Error::new(Kind::Usage, "--keep names a field, and --time-field another one")
+        .expected("one field that decides which page stays")
+        .help("leave --time-field (`time_field`) out, or keep the oldest or newest")
+}
+
 /// A segment to be made, with its inputs found.
 struct Job {
     pages: Pages,
@@ -193,6 +209,11 @@ impl Job {
         let pages =
             Pages::find(&request.inputs, &request.output, &settings.pages, width, processes)?
                 .moved_to(request.destination.of(&request.output));
+        let pages = match &request.keep {
+            Some(_) if settings.pages.time_field.is_some() => return Err(two_orders()),
+            Some(field) => pages.ordered_by(field.read()?)?,
+            None => pages,
+        };
         if matches!(request.known, StoreAt::Version(..)) && !recipe.has_digests() {
             return Err(Error::new(Kind::Usage, "--store needs the digests of texts")
                 .help("add --keep-digests; the store must keep them too"));
@@ -351,7 +372,7 @@ impl Job {
         lock: &Lock,
     ) -> Result<Summary> {
         let accepted = self.pages.accept(found, lock.fence())?;
-        let Read { times, only_boilerplate, fallbacks, .. } = accepted.read;
+        let Read { order, only_boilerplate, fallbacks, .. } = accepted.read;
         let identity = serde_json::to_string(parameters).expect("parameters are text");
         let segment = self.write_rows(accepted, &identity, global.budget().rows(), lock)?;
         let output = self.pages.output();
@@ -372,8 +393,13 @@ impl Job {
         if self.recipe.has_main_text() {
             summary = summary.count("without_main_text", fallbacks);
         }
-        if self.pages.has_times() {
-            summary = summary.count("times", times.known());
+        match self.pages.kept_by() {
+            Some(_) => {
+                let [known, unknown] = [order.known(), order.unknown()];
+                summary = summary.count("ordered", known).count("unordered", unknown);
+            }
+            None if self.pages.has_order() => summary = summary.count("times", order.known()),
+            None => {}
         }
         Ok(summary)
     }
@@ -426,7 +452,8 @@ impl Job {
         SegmentOptions {
             ids: IdKind::Text,
             lengths: !self.recipe.is_external(),
-            times: self.pages.has_times(),
+            times: self.pages.has_order(),
+            order: self.pages.kept_by().map(ToString::to_string),
             classes: self.recipe.has_classes(),
             check_bytes: self.recipe.check().map_or(0, Check::bytes),
             band_bytes: self.band_bytes,

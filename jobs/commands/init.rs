@@ -181,7 +181,7 @@ fn findings(
     });
     if survey.records > 0 {
         let other: Vec<&str> = survey.fields.keys().map(String::as_str).take(20).collect();
-        let time = fields.time.as_deref().unwrap_or("none");
+        let time = fields.order.as_ref().map_or("none", |order| &*order.name);
         let html = if fields.html { ", which is HTML" } else { "" };
         told.push(format!(
             "fields: id {}, text {}{html}, time {time}; there are {}",

@@ -139,6 +139,8 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         return plan::run(arguments, global);
     }
     let file = global.config()?;
+    let by_field =
+        file.lsh.is_none() && file.dedup.keep.as_ref().is_some_and(|it| it.field().is_some());
     let said = file.lsh.unwrap_or_else(|| said_for_both(file.dedup));
     let scheme = arguments.scheme.clone().or(&said);
     let keep = arguments.keep.or(said.keep);
@@ -173,6 +175,11 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     if arguments.store.is_some() {
         return Err(needs_batch());
     }
+    if by_field && keep.is_none() {
+        return Err(Error::new(Kind::Usage, "`lsh --input` reads no field to keep pages by")
+            .expected("a --keep of `lsh`")
+            .found("`keep` in [dedup]"));
+    }
     let FingerprintSettings { made, pages } = file.fingerprint;
     let made = RecipeSettings {
         max_repeated: arguments.max_repeated.or(made.max_repeated),
@@ -195,6 +202,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 
 /// What a file without a section `[lsh]` says of matches in its section `[dedup]`.
 fn said_for_both(DedupSettings { keep, matches, max_matches, .. }: DedupSettings) -> LshSettings {
+    let keep = keep.and_then(|keep| keep.order());
     LshSettings { keep, matches, max_matches, ..LshSettings::default() }
 }
 
@@ -288,7 +296,7 @@ impl Job {
         let Asked { inputs, output, pages: settings, made, .. } = asked;
         let scheme = scheme.scheme(settings, made.width)?;
         let pages = Pages::find(inputs, output, settings, scheme.width, topology.processes)?;
-        let keep = KeepOrder::for_documents(asked.keep, pages.has_times(), pages.are_texts())?;
+        let keep = KeepOrder::for_documents(asked.keep, pages.has_order(), pages.are_texts())?;
         let named: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
         let deduplicate = Deduplicate {
             comparison: scheme.comparison(),

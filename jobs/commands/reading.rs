@@ -7,7 +7,8 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
 use dupsieve::rooms::document::{
-    Contents, Format, Inputs, PageText, Quarantine, ReadOptions, Repeated, Share, Tolerance,
+    Contents, Format, Inputs, OrderField, PageText, Quarantine, ReadOptions, Repeated, Share,
+    Tolerance,
 };
 use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::flow::{Collected, Documents, Harvest, Processes, Read};
@@ -132,9 +133,31 @@ impl Pages {
         &self.place
     }
 
-    /// Whether the time of each document is read.
-    pub(crate) fn has_times(&self) -> bool {
-        self.options.fields.time.is_some()
+    /// Whether what puts each document in order is read, such as its time.
+    pub(crate) fn has_order(&self) -> bool {
+        self.options.fields.order.is_some()
+    }
+
+    /// The field by whose values pages are kept, if it is another one than their time.
+    pub(crate) fn kept_by(&self) -> Option<&OrderField> {
+        self.options.fields.order.as_ref().filter(|order| !order.is_time())
+    }
+
+    /// The pages, put in order by the values of this field in place of times.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if a file has no fields.
+    pub(crate) fn ordered_by(mut self, order: OrderField) -> Result<Pages> {
+        if let Some(file) = self.inputs.files().iter().find(|file| !file.format().has_fields()) {
+            return Err(Error::new(
+                Kind::Usage,
+                "--keep names a field, but this file has no fields",
+            )
+            .at(file.path())
+            .found(format_args!("it is read as {}", file.format())));
+        }
+        self.options.fields.order = Some(order);
+        Ok(self)
     }
 
     /// Logs the formats of the files, and which files of the given folders are not read.
@@ -167,10 +190,11 @@ impl Pages {
         let contents = self.inputs.contents()?;
         let digest = contents.as_ref().map(|it| ("inputs", Digest(it.digest()).to_string()));
         let _ = self.contents.set(contents);
+        let time = fields.order.as_ref().filter(|order| order.is_time());
         let named = [
             ("id_field", fields.id.clone()),
             ("text_field", fields.text.clone()),
-            ("time_field", fields.time.clone().unwrap_or_default()),
+            ("time_field", time.map_or(String::new(), |order| order.name.clone())),
             ("max_record_bytes", max_record_bytes.to_string()),
             ("accept_truncated", accept_truncated.to_string()),
             ("max_bad", self.max_bad.to_string()),
@@ -184,6 +208,7 @@ impl Pages {
             .into_iter()
             .chain(digest)
             .chain(html)
+            .chain(self.kept_by().map(|order| ("keep", order.to_string())))
             .chain(fields.encoding.map(|encoding| ("encoding", encoding.to_string())))
             .map(|(name, value)| (name.to_owned(), value))
             .collect())
@@ -246,24 +271,27 @@ impl Pages {
         Ok(())
     }
 
-    /// Fails if no record has the time field: its name is most likely misspelt.
-    fn check_times(&self, read: &Read) -> Result<()> {
-        let (Some(field), Some((position, found))) =
-            (&self.options.fields.time, &read.without_time)
+    /// Fails if no record has the field of its order: its name is most likely misspelt.
+    fn check_order(&self, read: &Read) -> Result<()> {
+        let (Some(order), Some((position, found))) =
+            (&self.options.fields.order, &read.without_order)
         else {
             return Ok(());
         };
-        if read.times.no_field < read.documents {
+        if read.order.no_field < read.documents {
             return Ok(());
         }
         let count = read.documents;
+        let field = &order.name;
+        let [flag, holds] =
+            if order.is_time() { ["--time-field", "the time"] } else { ["--keep", "the order"] };
         let what = format!(
-            "no field `{field}` in {count} of {count} records; fields found: {found}; see --time-field"
+            "no field `{field}` in {count} of {count} records; fields found: {found}; see {flag}"
         );
         Err(Error::new(Kind::BadData, what)
             .at(self.inputs.files()[position.file as usize].path())
             .line(position.line)
-            .help("name the field that holds the time, or leave --time-field out"))
+            .help(format!("name the field that holds {holds}, or leave {flag} out")))
     }
 
     /// Reads the documents by `read`, which makes something of them on every worker. Progress is shown as
@@ -314,9 +342,21 @@ impl Pages {
                     "the file lists them; correct the records or the flags, or raise --max-bad",
                 ));
         }
-        self.check_times(&read)?;
-        if self.has_times() && read.documents > 0 {
-            tracing::info!("times read: {}", read.times);
+        self.check_order(&read)?;
+        if let Some(order) = self.options.fields.order.as_ref().filter(|_| read.documents > 0) {
+            let what = if order.is_time() {
+                "times".to_owned()
+            } else {
+                format!("values of `{}`", order.name)
+            };
+            tracing::info!("{what} read: {}", read.order);
+            if !order.is_time() && read.order.unknown() > 0 {
+                tracing::warn!(
+                    "{} of {} pages have no place by `{order}`: they come last in keep order",
+                    read.order.unknown(),
+                    read.documents
+                );
+            }
         }
         if !read.skipped.is_empty() {
             tracing::info!("records that are no pages: {}", read.skipped);

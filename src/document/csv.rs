@@ -14,12 +14,12 @@ use memchr::{memchr, memchr_iter, memchr2};
 use super::fields::Fields;
 use super::id::check_id;
 use super::inputs::Input;
+use super::order_key::OrderKey;
 use super::read_options::ReadOptions;
 use super::reason::{BROKEN_OFF, Reason, too_long};
 use super::record::{Content, Document, Position};
 use super::records::{Cutter, Each, Passed, Portion, Raw, Unread};
 use super::source::{End, Source};
-use super::time::{self, Time};
 use super::tsv::Columns;
 use crate::error::{Error, Kind, Result};
 
@@ -373,11 +373,14 @@ impl CsvPortion {
         let value = |column| fields.utf8(values.get(column));
         let id = value(self.columns.id)?;
         check_id(id)?;
-        let time = self.columns.time.map(|column| time::parse(value(column)?)).transpose()?;
+        let order = match &self.columns.order {
+            Some((column, order)) => order.key(value(*column)?)?,
+            None => OrderKey::NoField,
+        };
         let text = value(self.columns.text)?.to_owned();
         Ok(fields.as_text(Document {
             id: Cow::Owned(id.to_owned()),
-            time: time.unwrap_or(Time::NoField),
+            order,
             content: Content::Text(Cow::Owned(text)),
             is_fallback: false,
             record: without_end(record),

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::encoding::{TextEncoding, text_in};
+use super::order_field::OrderField;
 use super::page_text::{PageText, TakenText};
 use super::reason::Reason;
 use super::record::{Content, Document};
@@ -18,8 +19,8 @@ pub struct Fields {
     pub id: String,
     /// The field of the text.
     pub text: String,
-    /// The field of the time; none if times are not read.
-    pub time: Option<String>,
+    /// The field by which pages are put in keep order, such as their time; none if none is read.
+    pub order: Option<OrderField>,
     /// Whether the text is HTML, of which the text is taken.
     pub html: bool,
     /// Which text of HTML is taken.
@@ -38,7 +39,7 @@ impl Default for Fields {
         Fields {
             id,
             text,
-            time: None,
+            order: None,
             html: false,
             page_text: PageText::All,
             encoding: None,
@@ -49,9 +50,9 @@ impl Default for Fields {
 }
 
 impl Fields {
-    /// The names of the fields: id, text, time.
+    /// The names of the fields: id, text, order.
     pub(super) fn names(&self) -> [Option<&str>; 3] {
-        [Some(&self.id), Some(&self.text), self.time.as_deref()]
+        [Some(&self.id), Some(&self.text), self.order.as_ref().map(|order| &*order.name)]
     }
 
     /// The text of a record of a file of text.
@@ -72,12 +73,12 @@ impl Fields {
 
     /// Fails with [`Kind::Usage`] if a name is empty or two are the same.
     pub(super) fn check(&self) -> Result<()> {
-        let [id, text, time] = self.names();
-        if [id, text, time].contains(&Some("")) {
+        let [id, text, order] = self.names();
+        if [id, text, order].contains(&Some("")) {
             return Err(Error::new(Kind::Usage, "the name of a field is empty"));
         }
-        if id == text || id == time || text == time {
-            let found = format!("id {id:?}, text {text:?}, time {time:?}");
+        if id == text || id == order || text == order {
+            let found = format!("id {id:?}, text {text:?}, time or order {order:?}");
             return Err(Error::new(Kind::Usage, "two fields have the same name").found(found));
         }
         Ok(())

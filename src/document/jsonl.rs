@@ -13,9 +13,10 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::fields::Fields;
+use super::order_field::OrderField;
+use super::order_key::OrderKey;
 use super::reason::Reason;
 use super::record::{Content, Document};
-use super::time::{self, Time};
 use super::vector::{self, MOST_COMPONENTS};
 use crate::error::Shown;
 
@@ -40,10 +41,10 @@ fn document<'a>(
     json.deserialize_map(Walk { wanted: fields.names(), vectors, found: &mut found })
         .and_then(|()| json.end())
         .map_err(|error| broken(&error))?;
-    let [id, text, when] = found;
+    let [id, text, order] = found;
     Ok(Document {
         id: id.id().map_err(|wrong| wrong.reason(&fields.id, "--id-field", line))?,
-        time: when.time()?,
+        order: fields.order.as_ref().map_or(Ok(OrderKey::NoField), |field| order.key(field))?,
         content: content(text).map_err(|wrong| wrong.reason(&fields.text, "--text-field", line))?,
         is_fallback: false,
         record: line.as_bytes(),
@@ -179,16 +180,15 @@ impl<'a> Value<'a> {
         }
     }
 
-    fn time(self) -> Result<Time, Reason> {
+    /// The key of this value of a field.
+    fn key(self, of: &OrderField) -> Result<OrderKey, Reason> {
         match self {
-            Value::Text(text) => time::parse(&text),
-            Value::Integer(number) => time::parse(&number.to_string()),
-            Value::Float(number) => time::parse(&number.to_string()),
-            Value::Absent => Ok(Time::NoField),
-            Value::Null => Ok(Time::Empty),
-            Value::Array(_) | Value::Other => {
-                Err("the time is neither a string nor a number".into())
-            }
+            Value::Text(text) => of.key(&text),
+            Value::Integer(number) => of.key(&number.to_string()),
+            Value::Float(number) => of.key(&number.to_string()),
+            Value::Absent => Ok(OrderKey::NoField),
+            Value::Null => Ok(OrderKey::Empty),
+            Value::Array(_) | Value::Other => of.key_of_other(),
         }
     }
 }

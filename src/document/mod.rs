@@ -63,6 +63,8 @@ mod layout;
 mod lines;
 #[cfg(feature = "main-text")]
 mod main_text;
+mod order_field;
+mod order_key;
 mod origin;
 mod page_text;
 #[cfg(feature = "parquet")]
@@ -100,6 +102,8 @@ pub use id_list::IdList;
 pub use id_list::each_id;
 pub(crate) use id_sieve::IdSieve;
 pub use inputs::{Input, Inputs, PassedOver};
+pub use order_field::{OrderBy, OrderField, OrderedValues};
+pub use order_key::{OrderCounts, OrderKey, OrderKind};
 pub use page_text::PageText;
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetCopy;
@@ -113,7 +117,6 @@ pub use repeated::{Occurrence, Repeated};
 pub use share::Share;
 pub use skipped::{Skip, Skipped};
 pub use survey::{FieldSurvey, Survey};
-pub use time::{Time, TimeCounts, TimeKind};
 pub use tolerance::Tolerance;
 
 #[cfg(test)]

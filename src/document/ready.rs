@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
+use super::order_key::OrderKey;
 use super::reason::Reason;
 use super::record::{Content, Document};
-use super::time::Time;
 
 /// The most features of one document, which bounds the memory that a line can take.
 const MAX_FEATURES: usize = 1 << 20;
@@ -25,7 +25,7 @@ pub(super) fn fingerprint(line: &str, width_bits: u32) -> Result<Document<'_>, R
     }
     Ok(Document {
         id: Cow::Borrowed(id),
-        time: Time::NoField,
+        order: OrderKey::NoField,
         content: Content::Fingerprint(number),
         is_fallback: false,
         record: line.as_bytes(),
@@ -44,7 +44,7 @@ pub(super) fn features(line: &str) -> Result<Document<'_>, Reason> {
     }
     Ok(Document {
         id: Cow::Borrowed(id),
-        time: Time::NoField,
+        order: OrderKey::NoField,
         content: Content::Features(features),
         is_fallback: false,
         record: line.as_bytes(),

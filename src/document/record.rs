@@ -5,16 +5,16 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
 
+use super::order_key::OrderKey;
 use super::reason::Reason;
-use super::time::Time;
 
 /// A document as read. It borrows from its [`Records`](super::Records) what need not be copied.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document<'a> {
     /// The id: not empty, at most 65536 bytes, without tab, CR, LF and NUL.
     pub id: Cow<'a, str>,
-    /// The time at which it was fetched, if the record has one.
-    pub time: Time,
+    /// What puts it in keep order, such as the time at which it was fetched.
+    pub order: OrderKey,
     /// Its content.
     pub content: Content<'a>,
     /// Whether all text of its HTML was taken for want of a main content.

@@ -21,6 +21,7 @@ use super::fields::Fields;
 use super::format::Format;
 use super::id::{MAX_ID_BYTES, check_id};
 use super::inputs::{Input, Inputs};
+use super::order_field::OrderField;
 use super::source::{End, Source};
 use super::time;
 use crate::error::{Error, Kind, Result};
@@ -265,7 +266,7 @@ impl Survey {
         Ok(Fields {
             id: id.to_owned(),
             text: text.to_owned(),
-            time: time.map(str::to_owned),
+            order: time.map(OrderField::time),
             html: markup * 2 > filled,
             encoding: self.encoding,
             ..Fields::default()

@@ -50,7 +50,7 @@ fn find(folder: &tempfile::TempDir, format: Format) -> Inputs {
 }
 
 fn show(document: &Document<'_>) -> String {
-    format!("{} {:?} {:?}", document.id, document.time.seconds(), document.content)
+    format!("{} {:?} {:?}", document.id, document.order.key(), document.content)
 }
 
 /// Reads one share, checking that batches are numbered and records in order.
@@ -316,7 +316,7 @@ fn fields_are_named_apart() {
     let folder = folder(&[]);
     for fields in [
         Fields { text: "id".into(), ..Fields::default() },
-        Fields { time: Some("text".into()), ..Fields::default() },
+        Fields { order: Some(OrderField::time("text")), ..Fields::default() },
         Fields { id: String::new(), ..Fields::default() },
     ] {
         let options = ReadOptions { fields, ..ReadOptions::default() };

@@ -1,152 +1,38 @@
 //! The time at which a page was fetched, in the notations of crawlers.
 
-use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use time::format_description::well_known::{Rfc2822, Rfc3339};
 
+use super::order_key::{OrderKey, OrderKind};
 use super::reason::Reason;
 
-/// The time at which a page was fetched, if its record has one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Time {
-    /// The record has no such field, or times are not read.
-    #[default]
-    NoField,
-    /// The field is empty or null.
-    Empty,
-    /// A time.
-    At {
-        /// Whole seconds since 1970, rounded down.
-        seconds: i64,
-        /// How it was written.
-        kind: TimeKind,
-    },
-}
-
-impl Time {
-    /// Seconds since 1970, if the time is known.
-    pub fn seconds(self) -> Option<i64> {
-        match self {
-            Time::At { seconds, .. } => Some(seconds),
-            Time::NoField | Time::Empty => None,
-        }
-    }
-}
-
-impl FromStr for Time {
+impl FromStr for OrderKey {
     type Err = Reason;
 
-    /// Reads a time in any of the notations. An empty text is [`Time::Empty`].
-    fn from_str(text: &str) -> Result<Time, Reason> {
+    /// Reads a time in any of the notations. An empty text is [`OrderKey::Empty`].
+    fn from_str(text: &str) -> Result<OrderKey, Reason> {
         parse(text)
-    }
-}
-
-/// The notations of a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum TimeKind {
-    /// `2026-07-01T12:00:00+08:00`; also with a space for the T, and with a zone such as `UTC` or `+0800`.
-    Zoned,
-    /// `2026-07-01T12:00:00`, taken as UTC; also with a space for the T.
-    Unzoned,
-    /// `Wed, 01 Jul 2026 12:00:00 GMT`, as in HTTP and mail.
-    Http,
-    /// Seconds since 1970, perhaps with a fraction.
-    Seconds,
-    /// Milliseconds since 1970: whole numbers of 12 or 13 digits.
-    Milliseconds,
-    /// `20260701120000`, in UTC, as in web archives.
-    Digits,
-}
-
-impl TimeKind {
-    /// Every kind.
-    pub const ALL: [TimeKind; 6] = [
-        TimeKind::Zoned,
-        TimeKind::Unzoned,
-        TimeKind::Http,
-        TimeKind::Seconds,
-        TimeKind::Milliseconds,
-        TimeKind::Digits,
-    ];
-
-    /// Its name in messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            TimeKind::Zoned => "RFC 3339",
-            TimeKind::Unzoned => "without a zone, taken as UTC",
-            TimeKind::Http => "HTTP dates",
-            TimeKind::Seconds => "seconds",
-            TimeKind::Milliseconds => "milliseconds",
-            TimeKind::Digits => "of 14 digits",
-        }
-    }
-}
-
-/// How many documents have a time in each notation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TimeCounts {
-    /// Documents without the field.
-    pub no_field: u64,
-    /// Documents whose field is empty.
-    pub empty: u64,
-    /// The number of times in each notation, in the order of [`TimeKind::ALL`].
-    kinds: [u64; TimeKind::ALL.len()],
-}
-
-impl TimeCounts {
-    /// Counts one document.
-    pub fn count(&mut self, time: Time) {
-        match time {
-            Time::NoField => self.no_field += 1,
-            Time::Empty => self.empty += 1,
-            Time::At { kind, .. } => self.kinds[kind as usize] += 1,
-        }
-    }
-
-    /// Adds what was counted elsewhere.
-    pub fn add(&mut self, other: TimeCounts) {
-        self.no_field += other.no_field;
-        self.empty += other.empty;
-        self.kinds.iter_mut().zip(other.kinds).for_each(|(sum, count)| *sum += count);
-    }
-
-    /// The number of documents with a time.
-    pub fn known(&self) -> u64 {
-        self.kinds.iter().sum()
-    }
-}
-
-impl fmt::Display for TimeCounts {
-    /// `180 RFC 3339, 20 milliseconds, 3 missing`
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kinds = TimeKind::ALL.iter().zip(self.kinds);
-        let kinds = kinds.map(|(kind, count)| (count, kind.name()));
-        let all = kinds.chain([(self.no_field + self.empty, "missing")]);
-        let told = all.filter(|(count, _)| *count > 0).map(|(count, of)| format!("{count} {of}"));
-        f.write_str(&told.collect::<Vec<_>>().join(", "))
     }
 }
 
 /// Numbers from here on are milliseconds. As seconds this would be the year 5138.
 const FIRST_MILLISECONDS: u64 = 100_000_000_000;
 
-/// Reads a time. An empty text is [`Time::Empty`].
-pub(super) fn parse(text: &str) -> Result<Time, Reason> {
+/// Reads a time. An empty text is [`OrderKey::Empty`].
+pub(super) fn parse(text: &str) -> Result<OrderKey, Reason> {
     if text.is_empty() {
-        return Ok(Time::Empty);
+        return Ok(OrderKey::Empty);
     }
     match digits(text).or_else(|| number(text)).or_else(|| date(text)).or_else(|| http(text)) {
-        Some((seconds, kind)) => Ok(Time::At { seconds, kind }),
+        Some((seconds, kind)) => Ok(OrderKey::At { key: seconds, kind }),
         None => Err(Reason::quoting("not a time", text)),
     }
 }
 
 /// Year (19.. or 20..), month, day, hour, minute and second, without separators.
-fn digits(text: &str) -> Option<(i64, TimeKind)> {
+fn digits(text: &str) -> Option<(i64, OrderKind)> {
     let plain = text.len() == 14 && text.bytes().all(|byte| byte.is_ascii_digit());
     if !plain || !(text.starts_with("19") || text.starts_with("20")) {
         return None;
@@ -154,11 +40,11 @@ fn digits(text: &str) -> Option<(i64, TimeKind)> {
     let part = |from: usize| &text[from..from + 2];
     let [month, day, hour, minute, second] = [4, 6, 8, 10, 12].map(part);
     let date = format!("{}-{month}-{day}T{hour}:{minute}:{second}Z", &text[..4]);
-    Some((rfc_3339(&date)?, TimeKind::Digits))
+    Some((rfc_3339(&date)?, OrderKind::Digits))
 }
 
 /// Seconds, perhaps with a fraction, or milliseconds.
-fn number(text: &str) -> Option<(i64, TimeKind)> {
+fn number(text: &str) -> Option<(i64, OrderKind)> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     if fraction.is_empty() || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
@@ -166,16 +52,16 @@ fn number(text: &str) -> Option<(i64, TimeKind)> {
     let count: i64 = whole.parse().ok()?;
     let passed = fraction.bytes().any(|byte| byte != b'0') && whole.starts_with('-');
     if count.unsigned_abs() < FIRST_MILLISECONDS {
-        Some((count - i64::from(passed), TimeKind::Seconds))
+        Some((count - i64::from(passed), OrderKind::Seconds))
     } else if count.unsigned_abs() < 100 * FIRST_MILLISECONDS {
-        Some((count.div_euclid(1000), TimeKind::Milliseconds))
+        Some((count.div_euclid(1000), OrderKind::Milliseconds))
     } else {
         None
     }
 }
 
 /// `2026-07-01T12:00:00.5+08:00`, also with a space for the T and with another zone or none.
-fn date(text: &str) -> Option<(i64, TimeKind)> {
+fn date(text: &str) -> Option<(i64, OrderKind)> {
     let date = text.get(..10)?;
     let rest = text.get(10..)?;
     let clock = rest.strip_prefix(['T', 't', ' '])?;
@@ -184,11 +70,13 @@ fn date(text: &str) -> Option<(i64, TimeKind)> {
     let (clock, zone) = clock.split_at(end);
     let zone = zone.strip_prefix(' ').unwrap_or(zone);
     let (zone, kind) = match zone {
-        "" => ("Z".to_owned(), TimeKind::Unzoned),
-        "UTC" | "GMT" | "Z" | "z" => ("Z".to_owned(), TimeKind::Zoned),
+        "" => ("Z".to_owned(), OrderKind::Unzoned),
+        "UTC" | "GMT" | "Z" | "z" => ("Z".to_owned(), OrderKind::Zoned),
         // +0800
-        _ if zone.len() == 5 => (format!("{}:{}", zone.get(..3)?, zone.get(3..)?), TimeKind::Zoned),
-        _ => (zone.to_owned(), TimeKind::Zoned),
+        _ if zone.len() == 5 => {
+            (format!("{}:{}", zone.get(..3)?, zone.get(3..)?), OrderKind::Zoned)
+        }
+        _ => (zone.to_owned(), OrderKind::Zoned),
     };
     Some((rfc_3339(&format!("{date}T{clock}{zone}"))?, kind))
 }
@@ -197,25 +85,26 @@ fn rfc_3339(text: &str) -> Option<i64> {
     OffsetDateTime::parse(text, &Rfc3339).ok().map(OffsetDateTime::unix_timestamp)
 }
 
-fn http(text: &str) -> Option<(i64, TimeKind)> {
+fn http(text: &str) -> Option<(i64, OrderKind)> {
     let date = OffsetDateTime::parse(text, &Rfc2822).ok()?;
-    Some((date.unix_timestamp(), TimeKind::Http))
+    Some((date.unix_timestamp(), OrderKind::Http))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::order_key::OrderCounts;
     use super::*;
 
-    fn at(text: &str) -> (i64, TimeKind) {
+    fn at(text: &str) -> (i64, OrderKind) {
         match parse(text) {
-            Ok(Time::At { seconds, kind }) => (seconds, kind),
+            Ok(OrderKey::At { key, kind }) => (key, kind),
             other => panic!("{text}: {other:?}"),
         }
     }
 
     #[test]
     fn times_are_read_as_crawlers_write_them() {
-        use TimeKind::{Digits, Http, Milliseconds, Seconds, Unzoned, Zoned};
+        use OrderKind::{Digits, Http, Milliseconds, Seconds, Unzoned, Zoned};
         for (text, seconds, kind) in [
             ("1795248000", 1_795_248_000, Seconds),
             ("0", 0, Seconds),
@@ -240,7 +129,7 @@ mod tests {
         ] {
             assert_eq!(at(text), (seconds, kind), "{text}");
         }
-        assert_eq!(parse("").unwrap(), Time::Empty);
+        assert_eq!(parse("").unwrap(), OrderKey::Empty);
     }
 
     #[test]
@@ -267,12 +156,12 @@ mod tests {
 
     #[test]
     fn the_kinds_are_counted() {
-        let mut times = TimeCounts::default();
+        let mut times = OrderCounts::default();
         for text in ["0", "1", "20260701120000", "2026-07-01 12:00:00", ""] {
             times.count(parse(text).unwrap());
         }
         times.add(times);
-        times.count(Time::NoField);
+        times.count(OrderKey::NoField);
         assert_eq!(times.known(), 8);
         let told = "2 without a zone, taken as UTC, 4 seconds, 2 of 14 digits, 3 missing";
         assert_eq!(times.to_string(), told);

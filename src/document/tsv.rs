@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::fields::Fields;
+use super::order_field::OrderField;
+use super::order_key::OrderKey;
 use super::reason::Reason;
 use super::record::{Content, Document};
-use super::time::{self, Time};
 use crate::error::{Error, Kind, Result};
 
 /// The most bytes of a header that an error shows.
@@ -17,7 +18,8 @@ const SHOWN_BYTES: usize = 400;
 pub(super) struct Columns {
     pub(super) id: usize,
     pub(super) text: usize,
-    pub(super) time: Option<usize>,
+    /// The column that puts records in keep order, and how.
+    pub(super) order: Option<(usize, OrderField)>,
     pub(super) count: usize,
     /// The header line itself.
     pub(super) header: Vec<u8>,
@@ -59,13 +61,17 @@ impl Columns {
                     Err(wrong(what, field).help("give each column that is read its own name"))
                 }
                 (None, _) => Err(wrong("the header line lacks a column", field)
-                    .help("name the columns (--id-field, --text-field, --time-field)")),
+                    .help("name the columns (--id-field, --text-field, --time-field, --keep)")),
             }
         };
         Ok(Columns {
             id: column(&fields.id)?,
             text: column(&fields.text)?,
-            time: fields.time.as_deref().map(column).transpose()?,
+            order: fields
+                .order
+                .as_ref()
+                .map(|order| Ok((column(&order.name)?, order.clone())))
+                .transpose()?,
             count: names.len(),
             header: header.to_vec(),
         })
@@ -84,13 +90,14 @@ impl Columns {
 pub(super) fn parse<'a>(line: &'a str, columns: &Columns) -> Result<Document<'a>, Reason> {
     let mut id = "";
     let mut text = "";
-    let mut when = "";
+    let mut value_of_order = "";
+    let order_column = columns.order.as_ref().map(|(column, _)| *column);
     let mut count = 0;
     for value in line.split('\t') {
         match count {
             _ if count == columns.id => id = value,
             _ if count == columns.text => text = value,
-            _ if Some(count) == columns.time => when = value,
+            _ if Some(count) == order_column => value_of_order = value,
             _ => {}
         }
         count += 1;
@@ -98,11 +105,14 @@ pub(super) fn parse<'a>(line: &'a str, columns: &Columns) -> Result<Document<'a>
     if count != columns.count {
         return Err(columns.miscounted(count));
     }
-    let time = columns.time.map_or(Ok(Time::NoField), |_| time::parse(when))?;
+    let order = match &columns.order {
+        Some((_, order)) => order.key(value_of_order)?,
+        None => OrderKey::NoField,
+    };
     let content = Content::Text(Cow::Borrowed(text));
     Ok(Document {
         id: Cow::Borrowed(id),
-        time,
+        order,
         content,
         is_fallback: false,
         record: line.as_bytes(),
@@ -114,7 +124,7 @@ mod tests {
     use super::*;
 
     fn columns(header: &str) -> Result<Columns> {
-        let fields = Fields { time: Some("time".into()), ..Fields::default() };
+        let fields = Fields { order: Some(OrderField::time("time")), ..Fields::default() };
         Columns::find(Some(header.as_bytes()), &fields, Path::new("pages.tsv"))
     }
 
@@ -122,9 +132,9 @@ mod tests {
     fn columns_are_literal() {
         let columns = columns("text\tx\tid\ttime").unwrap();
         let page = parse(" \"a\" \t\t7 \t12", &columns).unwrap();
-        assert_eq!((&*page.id, page.time.seconds()), ("7 ", Some(12)));
+        assert_eq!((&*page.id, page.order.key()), ("7 ", Some(12)));
         assert_eq!(page.content, Content::Text(" \"a\" ".into()));
-        assert_eq!(parse("\t\t7\t", &columns).unwrap().time, Time::Empty);
+        assert_eq!(parse("\t\t7\t", &columns).unwrap().order, OrderKey::Empty);
         let reason = parse("\t\t7\t\r", &columns).unwrap_err().to_string();
         assert_eq!(reason, r#"not a time: "\r""#);
     }

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use super::charset;
 use super::fields::Fields;
 use super::id::check_id;
+use super::order_key::OrderKey;
 use super::reason::Reason;
 use super::record::{Content, Document, Position};
 use super::records::{Each, Passed, Portion};
-use super::time::Time;
 
 /// A file that is one page.
 #[derive(Debug)]
@@ -42,6 +42,6 @@ impl WholeFile {
             (Cow::Borrowed(fields.utf8(bytes)?), false)
         };
         let (id, content) = (Cow::Borrowed(&**id), Content::Text(text));
-        Ok(Document { id, time: Time::NoField, content, is_fallback, record: bytes })
+        Ok(Document { id, order: OrderKey::NoField, content, is_fallback, record: bytes })
     }
 }

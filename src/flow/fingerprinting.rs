@@ -103,7 +103,7 @@ impl Fingerprinting {
         let HeldPage { class, check, bands, .. } = page;
         Ok(FingerprintedDocument {
             length: document.content.text_bytes(),
-            time: document.time.seconds(),
+            time: document.order.key(),
             content: document.content.digest(),
             class,
             check,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::gather::Collect;
-use crate::document::{Document, Passed, Position, Skipped, Time, TimeCounts};
+use crate::document::{Document, OrderCounts, OrderKey, Passed, Position, Skipped};
 use crate::error::{Error, Kind, Result};
 
 /// Counts of what was read. Their sums over all processes prove that nothing was lost on the way.
@@ -31,10 +31,10 @@ pub struct Read {
     pub delivered: u64,
     /// Reading threads that came to the end.
     pub ends: u64,
-    /// How the times of documents were written, if times are wanted.
-    pub times: TimeCounts,
-    /// The first document without the field of its time, and the fields that it has.
-    pub without_time: Option<(Position, String)>,
+    /// How what puts documents in order was written, if it is wanted.
+    pub order: OrderCounts,
+    /// The first document without the field that puts it in order, and the fields that it has.
+    pub without_order: Option<(Position, String)>,
     /// For each process, by its number, the sum of the contents that it read.
     pub contents: Vec<(u32, u128)>,
 }
@@ -46,11 +46,11 @@ impl Read {
         self.skipped.add(passed.skipped);
     }
 
-    /// Counts how the time of a document is written.
-    pub(super) fn note_time(&mut self, position: Position, document: &Document<'_>) {
-        self.times.count(document.time);
-        if document.time == Time::NoField && self.without_time.is_none() {
-            self.without_time = Some((position, document.fields_found()));
+    /// Counts how what puts a document in order is written.
+    pub(super) fn note_order(&mut self, position: Position, document: &Document<'_>) {
+        self.order.count(document.order);
+        if document.order == OrderKey::NoField && self.without_order.is_none() {
+            self.without_order = Some((position, document.fields_found()));
         }
     }
 
@@ -82,8 +82,9 @@ impl Collect<Read> for Read {
             self.taken += part.taken;
             self.delivered += part.delivered;
             self.ends += part.ends;
-            self.times.add(part.times);
-            self.without_time = self.without_time.take().into_iter().chain(part.without_time).min();
+            self.order.add(part.order);
+            self.without_order =
+                self.without_order.take().into_iter().chain(part.without_order).min();
             self.contents.extend(part.contents);
         }
         Ok(())

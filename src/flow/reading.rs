@@ -92,10 +92,10 @@ impl<H: Handler> UnitRunner for Reading<H> {
         let mut records = Vec::new();
         let mut failure = None;
         let mut read = Read { taken: 1, ..Read::default() };
-        let times_wanted = fields.time.is_some();
+        let order_wanted = fields.order.is_some();
         let passed = batch.parse(fields, &mut |position, document| {
-            if let (true, Ok(document)) = (times_wanted, &document) {
-                read.note_time(position, document);
+            if let (true, Ok(document)) = (order_wanted, &document) {
+                read.note_order(position, document);
             }
             let is_fallback = document.as_ref().is_ok_and(|document| document.is_fallback);
             let reason = match document.map(|document| handler.take(position, document)) {

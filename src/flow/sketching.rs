@@ -30,7 +30,7 @@ impl Handler for Sketching {
             position,
             content: document.content.digest(),
             length: document.content.text_bytes(),
-            time: document.time.seconds(),
+            time: document.order.key(),
             id: document.id.into_owned(),
             sketch,
         }))

@@ -22,6 +22,8 @@ pub enum KeepOrder {
     FirstId,
     /// By length of the text, longest first; ties by id.
     Longest,
+    /// By the keys that the batch has of a field ([`Segment::order`]), the least first, pages without one last; ties by id.
+    Field,
 }
 
 /// When a page has its turn: whether it comes after all pages that have a place in the order, and
@@ -88,17 +90,21 @@ impl Leaders {
 impl Record for (Turn, IdRank, Group) {}
 
 impl KeepOrder {
-    /// All orders.
+    /// All orders that have a name.
     pub const ALL: [KeepOrder; 4] =
         [KeepOrder::Oldest, KeepOrder::Newest, KeepOrder::FirstId, KeepOrder::Longest];
 
-    /// The order that was asked for, or the default: the oldest first if the segment has times, else by
-    /// id.
+    /// The order that was asked for, or the default: that of the field whose keys the segment has, else the oldest first if
+    /// it has times, else by id.
     ///
     /// # Errors
     /// [`Kind::Usage`] if the segment lacks the column that the order needs.
     pub fn for_segment(asked: Option<KeepOrder>, segment: &Segment) -> Result<KeepOrder> {
-        KeepOrder::for_documents(asked, segment.has_times(), segment.has_lengths())
+        let has_keys = segment.order().is_some();
+        if has_keys && asked.is_none_or(|order| order == KeepOrder::Field) {
+            return Ok(KeepOrder::Field);
+        }
+        KeepOrder::for_documents(asked, segment.has_times() && !has_keys, segment.has_lengths())
             .map_err(|error| error.at(segment.path()))
     }
 
@@ -113,15 +119,16 @@ impl KeepOrder {
             KeepOrder::Oldest | KeepOrder::Newest => times,
             KeepOrder::Longest => texts,
             KeepOrder::FirstId => true,
+            KeepOrder::Field => false,
         };
         if has_column { Ok(order) } else { Err(order.lacks_its_column()) }
     }
 
-    /// When a page of this time and length has its turn; ties go by id.
+    /// When a page of this time, or key, and length has its turn; ties go by id.
     pub(crate) fn turn(self, time: Option<i64>, length: u64) -> Turn {
         match self {
             KeepOrder::FirstId => Turn::default(),
-            KeepOrder::Oldest => (time.is_none(), time.unwrap_or(0)),
+            KeepOrder::Oldest | KeepOrder::Field => (time.is_none(), time.unwrap_or(0)),
             KeepOrder::Newest => (time.is_none(), !time.unwrap_or(0)), // greater times have smaller complements
             KeepOrder::Longest => (false, i64::try_from(length).map_or(i64::MIN, |length| -length)),
         }
@@ -136,7 +143,7 @@ impl KeepOrder {
         let lacking = || self.lacks_its_column().at(segment.path());
         match self {
             KeepOrder::FirstId => Ok(Box::new(|_| Ok(Turn::default()))),
-            KeepOrder::Oldest | KeepOrder::Newest => {
+            KeepOrder::Oldest | KeepOrder::Newest | KeepOrder::Field => {
                 let mut times = segment.times().ok_or_else(lacking)?;
                 Ok(Box::new(move |row| Ok(self.turn(times.get(u32::from(row).into())?, 0))))
             }
@@ -147,10 +154,26 @@ impl KeepOrder {
         }
     }
 
+    /// Its name in a report, for pages of a segment: of a field the one whose keys the segment has.
+    pub fn named(self, segment: &Segment) -> String {
+        match (self, segment.order()) {
+            (KeepOrder::Field, Some(field)) => field.to_owned(),
+            _ => self.to_string(),
+        }
+    }
+
+    /// The order that has this name in a report.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if there is no such order.
+    pub fn recorded(name: &str) -> Result<KeepOrder> {
+        if name.contains(':') { Ok(KeepOrder::Field) } else { name.parse() }
+    }
+
     /// The error for pages without the column that this order needs.
     fn lacks_its_column(self) -> Error {
         Error::new(Kind::Usage, format!("the batch cannot be kept {self}: it lacks that column"))
-            .help("choose another --keep; times come of --time-field, lengths of texts")
+            .help("choose another --keep; times come of --time-field, lengths of texts, a field of `fingerprint --keep`")
     }
 }
 
@@ -161,6 +184,7 @@ impl fmt::Display for KeepOrder {
             KeepOrder::Newest => "newest",
             KeepOrder::FirstId => "first-id",
             KeepOrder::Longest => "longest",
+            KeepOrder::Field => "field",
         })
     }
 }

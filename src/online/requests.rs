@@ -9,7 +9,7 @@ use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::service::Remember;
-use crate::document::{Content, Document, Position, Reason, Time, check_id};
+use crate::document::{Content, Document, OrderKey, Position, Reason, check_id};
 use crate::fingerprint::{Width, of_hex};
 
 /// The most bytes of what serde says of a body: it may quote the body.
@@ -198,8 +198,8 @@ impl Page {
         let wrong = |what: &dyn fmt::Display| Wrong::Page(format!("page {number}: {what}"));
         let Page { id: Name(id), text, fingerprint, time } = self;
         check_id(&id).map_err(|reason| wrong(&reason))?;
-        let time = match time {
-            None => Time::NoField,
+        let order = match time {
+            None => OrderKey::NoField,
             Some(Name(time)) => time.parse().map_err(|reason: Reason| wrong(&reason))?,
         };
         let content = match (text, fingerprint) {
@@ -216,7 +216,7 @@ impl Page {
             _ => return Err(wrong(&"give either its text or its fingerprint")),
         };
         let position = Position { file: 0, line: number as u64 };
-        Ok((position, Document { id: id.into(), time, content, is_fallback: false, record: b"" }))
+        Ok((position, Document { id: id.into(), order, content, is_fallback: false, record: b"" }))
     }
 }
 

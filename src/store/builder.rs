@@ -25,7 +25,7 @@ pub struct FingerprintedDocument {
     pub fingerprint: Option<u128>,
     /// The length of its text in UTF-8 bytes.
     pub length: u64,
-    /// Its time in seconds since 1970, if known.
+    /// Its time in seconds since 1970, or its key in another order, if known.
     pub time: Option<i64>,
     /// Its class.
     pub class: Class,

@@ -115,11 +115,15 @@ fn options(segments: &[Dated], codec: Codec) -> SegmentOptions {
     let most = |bytes: fn(&Segment) -> usize| {
         segments.iter().map(|dated| bytes(dated.segment())).max().unwrap_or(0)
     };
+    // Keys of several orders in one column would say nothing.
+    let order = segments.first().and_then(|dated| dated.segment().order());
+    let one_order = segments.iter().all(|dated| dated.segment().order() == order);
     SegmentOptions {
         ids: if any(|it| it.id_kind() != IdKind::None) { IdKind::Text } else { IdKind::None },
         codec,
         lengths: any(Segment::has_lengths),
-        times: any(Segment::has_times),
+        times: any(Segment::has_times) && one_order,
+        order: order.filter(|_| one_order).map(str::to_owned),
         classes: any(Segment::has_classes),
         check_bytes: most(Segment::check_bytes),
         band_bytes: most(Segment::band_bytes),

@@ -56,7 +56,7 @@ impl Seen<'_> {
         text += "[store]\n# The fingerprints of all days. The first run creates it.\npath = \"store\"\n\
                  # keep_versions = 60     # without this line every version stays, and so do the files it needs\n\n";
         self.fingerprint(&mut text);
-        let keep = match self.fields.time {
+        let keep = match &self.fields.order {
             Some(_) => {
                 "[dedup]\nkeep = \"oldest\"          # of near pages of one day and about one length, the one fetched first\n"
             }
@@ -128,8 +128,8 @@ impl Seen<'_> {
         if self.has_fields {
             line(text, "id_field", Value::from(self.fields.id.clone()));
             line(text, "text_field", Value::from(self.fields.text.clone()));
-            match &self.fields.time {
-                Some(time) => line(text, "time_field", Value::from(time.clone())),
+            match &self.fields.order {
+                Some(time) => line(text, "time_field", Value::from(time.name.clone())),
                 None => text.push_str("# time_field = \"fetched\" # with it the page fetched first can be the one that is kept\n"),
             }
             if self.fields.html {

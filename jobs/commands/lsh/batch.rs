@@ -207,7 +207,7 @@ impl Job {
             ("batch", batch.digest().to_string()),
             ("records", report::records(&batch.counts())),
             ("store", store),
-            ("keep", keep.to_string()),
+            ("keep", keep.named(batch)),
             ("matches", detail.to_string()),
         ];
         let named = named.into_iter().chain(scheme::parameters(scheme));

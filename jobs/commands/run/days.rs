@@ -197,6 +197,7 @@ impl DayPlan<'_> {
             output: self.batch(day)?,
             destination: Destination::default(),
             settings: self.config.fingerprint.clone(),
+            keep: self.config.dedup.keep.as_ref().and_then(|keep| keep.field().cloned()),
             known: StoreAt::Before(self.store.clone(), day),
         })
     }

@@ -14,9 +14,10 @@ use dupsieve::{Error, Kind, Result};
 use super::days::DayPlan;
 use crate::commands::cluster::METHOD;
 use crate::commands::dedup;
+use crate::commands::fingerprint::two_orders;
 use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{Clustered, ClustersSettings, DedupSettings, PageSettings};
+use crate::flags::settings::{Clustered, ClustersSettings, DedupSettings, Keep, PageSettings};
 
 /// Fails if a day lies far ahead of `today` and of what the store holds.
 pub(super) fn check_days(plan: &DayPlan<'_>, today: Day) -> Result<()> {
@@ -40,7 +41,13 @@ pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> 
     let recipe = fingerprint.chosen()?;
     let store = held(plan)?;
     dedup::check_settings(dedup, store.as_ref(), &recipe, global)?;
-    check_keep_order(dedup.keep, &fingerprint.pages, &recipe)?;
+    if let Some(field) = dedup.keep.as_ref().and_then(Keep::field) {
+        if fingerprint.pages.time_field.is_some() {
+            return Err(two_orders().at(config));
+        }
+        field.read()?;
+    }
+    check_keep_order(dedup.keep.as_ref().and_then(Keep::order), &fingerprint.pages, &recipe)?;
     if let Some(lsh) = &plan.config.lsh {
         check_keep_order(lsh.keep, &fingerprint.pages, &recipe)?;
         let confirmation = lsh.confirm.unwrap_or_default();

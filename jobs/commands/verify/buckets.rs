@@ -10,7 +10,7 @@ use dupsieve::rooms::lsh::{
     ByBuckets, Comparison, Confirmation, SketchedDocument, kept_bands, kept_comparison,
     kept_documents,
 };
-use dupsieve::rooms::matches::{Near, Recomputed, Similarity};
+use dupsieve::rooms::matches::{KeepOrder, Near, Recomputed, Similarity};
 use dupsieve::rooms::report::{Parameters, records};
 use dupsieve::rooms::runs::SortedRecords;
 use dupsieve::rooms::store::{Digest, Segment, Version};
@@ -56,7 +56,7 @@ pub(super) fn verify(
         None => audit.run(None)?,
         Some(inputs) => {
             count = inputs.count;
-            let keep = output.parameter("keep")?.parse()?;
+            let keep = KeepOrder::recorded(output.parameter("keep")?)?;
             let Inputs { documents, comparison, store, .. } = inputs;
             let (by, judged) =
                 ByBuckets::load(documents, comparison, keep, &spill, output.memory_bytes)?;

@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use dupsieve::rooms::matches::{
-    Audit, ByDistance, Confirm, Detail, Document, Near, Recompute, Recomputed,
+    Audit, ByDistance, Confirm, Detail, Document, KeepOrder, Near, Recompute, Recomputed,
 };
 use dupsieve::rooms::report::{Report, records};
 use dupsieve::rooms::runs::{SortedRecords, Sorter};
@@ -120,7 +120,7 @@ impl JoinOutput<'_> {
             batch,
             distance: self.distance()?,
             confirm: self.confirm()?,
-            keep: self.parameter("keep")?.parse()?,
+            keep: KeepOrder::recorded(self.parameter("keep")?)?,
         };
         by.recompute(&self.recompute_of(&dated, sample, &env::temp_dir())?)
     }

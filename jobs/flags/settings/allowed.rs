@@ -78,6 +78,12 @@ pub(crate) fn keep_order(_: &mut SchemaGenerator) -> Schema {
     one_of(KeepOrder::ALL)
 }
 
+/// A keep order, or a field of the pages.
+pub(crate) fn keep(_: &mut SchemaGenerator) -> Schema {
+    let names = KeepOrder::ALL.map(|order| order.to_string()).join("|");
+    json_schema!({"type": "string", "pattern": format!("^({names}|[^:]+:.+)$")})
+}
+
 /// Which pages are one cluster.
 pub(crate) fn method(_: &mut SchemaGenerator) -> Schema {
     one_of([Method::Star, Method::Components].map(Method::name))

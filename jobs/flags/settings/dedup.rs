@@ -4,13 +4,13 @@ use std::path::Path;
 
 use clap::Args;
 use dupsieve::rooms::join::Preset;
-use dupsieve::rooms::matches::{Confirm, Detail, KeepOrder, Lost};
+use dupsieve::rooms::matches::{Confirm, Detail, Lost};
 use dupsieve::rooms::tables::Design;
 use dupsieve::{Error, Kind, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Count, Share, allowed, typed};
+use super::{Count, Keep, Share, allowed, typed};
 
 /// What decides the result of a join, and how it is computed.
 #[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -62,12 +62,13 @@ pub(crate) struct DedupSettings {
     #[serde(deserialize_with = "typed")]
     #[schemars(schema_with = "allowed::number")]
     pub(crate) max_matches: Option<Count>,
-    /// Which of several near pages to keep: oldest, newest, first-id or longest [default: oldest if the
-    /// batch has times, else first-id]
-    #[arg(long, env = "DUPSIEVE_KEEP")]
+    /// Which of several near pages to keep: oldest, newest, first-id or longest; or by a field of the pages, FIELD:max or FIELD:min
+    /// (a number), or FIELD:LIST (a file with its values, the most trusted first), for which `fingerprint` needs the same --keep
+    /// [default: the field that the batch was made for, else oldest if it has times, else first-id]
+    #[arg(long, value_name = "ORDER", env = "DUPSIEVE_KEEP")]
     #[serde(deserialize_with = "typed")]
-    #[schemars(schema_with = "allowed::keep_order")]
-    pub(crate) keep: Option<KeepOrder>,
+    #[schemars(schema_with = "allowed::keep")]
+    pub(crate) keep: Option<Keep>,
 }
 
 impl DedupSettings {

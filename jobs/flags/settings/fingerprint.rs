@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use dupsieve::rooms::document::{
-    Fields, Format, Inputs, PageText, ReadOptions, TextEncoding, Tolerance,
+    Fields, Format, Inputs, OrderField, PageText, ReadOptions, TextEncoding, Tolerance,
 };
 use dupsieve::rooms::features::counts::Counts;
 use dupsieve::rooms::fingerprint::{Check, PageTime, Recipe, Width};
@@ -152,7 +152,7 @@ impl PageSettings {
         self.check_fields(&inputs)?;
         let formats = inputs.formats();
         if self.time_field.is_none() && formats.keys().eq([&Format::Warc]) {
-            options.fields.time = Some("WARC-Date".to_owned());
+            options.fields.order = Some(OrderField::time("WARC-Date"));
         }
         Ok((inputs, options))
     }
@@ -189,7 +189,7 @@ impl PageSettings {
         let fields = Fields {
             id: self.id_field.clone().unwrap_or(default.fields.id),
             text: self.text_field.clone().unwrap_or(text),
-            time: self.time_field.clone(),
+            order: self.time_field.clone().map(OrderField::time),
             html: self.html.unwrap_or(default.fields.html),
             page_text: self.text.unwrap_or_default(),
             encoding: self.encoding,

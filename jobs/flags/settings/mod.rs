@@ -5,7 +5,7 @@
 //! ([`RecipeSettings`]). [`DedupSettings`] is the section `[dedup]`.
 //! [`OutputSettings`] is the section `[output]`, [`StoreSettings`] the section `[store]`, [`ClustersSettings`] the section `[clusters]` and [`LshSettings`] the
 //! section `[lsh]`, which only files have.
-//! [`RecipeChoice`], [`ByteSize`] and [`Count`] are types of values, and [`allowed`] says in a JSON schema what values may be.
+//! [`RecipeChoice`], [`Keep`], [`ByteSize`] and [`Count`] are types of values, and [`allowed`] says in a JSON schema what values may be.
 //!
 //! May import: files of this folder and the library. Start with `dedup`, the shorter of both sections.
 
@@ -14,6 +14,7 @@ mod clustered;
 mod clusters;
 mod dedup;
 mod fingerprint;
+mod keep;
 mod lsh;
 mod output;
 mod recipe;
@@ -26,6 +27,7 @@ pub(crate) use clustered::Clustered;
 pub(crate) use clusters::ClustersSettings;
 pub(crate) use dedup::DedupSettings;
 pub(crate) use fingerprint::{FingerprintSettings, PageSettings, RecipeSettings};
+pub(crate) use keep::{Keep, KeepField};
 pub(crate) use lsh::LshSettings;
 pub(crate) use output::{FormatFlag, OutputSettings};
 pub(crate) use recipe::RecipeChoice;

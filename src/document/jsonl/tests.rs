@@ -3,13 +3,13 @@
 use super::*;
 
 fn with_time() -> Fields {
-    Fields { time: Some("meta.time".into()), ..Fields::default() }
+    Fields { order: Some(OrderField::time("meta.time")), ..Fields::default() }
 }
 
 fn read(line: &str) -> (String, String, Option<i64>) {
     let page = parse(line, &with_time()).unwrap();
     match page.content {
-        Content::Text(text) => (page.id.into_owned(), text.into_owned(), page.time.seconds()),
+        Content::Text(text) => (page.id.into_owned(), text.into_owned(), page.order.key()),
         other => panic!("{other:?}"),
     }
 }

@@ -21,6 +21,8 @@ pub(super) enum Value {
     Bytes(ByteArray),
     /// A whole number, signed or not, of up to 64 bits.
     Integer(i128),
+    /// A number with a fraction.
+    Float(f64),
     /// A moment: seconds since 1970, rounded down, and whether its zone is known.
     Moment { seconds: i64, is_utc: bool },
     /// A vector, or what is wrong with it.
@@ -55,6 +57,25 @@ impl Place {
     /// # Errors
     /// What the column holds, if no field can be read from it.
     pub(super) fn find(schema: &SchemaDescriptor, field: &str) -> Option<Result<Place, String>> {
+        Place::find_of(schema, field, |of| !matches!(of, Type::FLOAT | Type::DOUBLE))
+    }
+
+    /// The column of a field that puts rows in order, which may have numbers with fractions.
+    ///
+    /// # Errors
+    /// As [`Place::find`].
+    pub(super) fn find_of_order(
+        schema: &SchemaDescriptor,
+        field: &str,
+    ) -> Option<Result<Place, String>> {
+        Place::find_of(schema, field, |_| true)
+    }
+
+    fn find_of(
+        schema: &SchemaDescriptor,
+        field: &str,
+        takes: fn(Type) -> bool,
+    ) -> Option<Result<Place, String>> {
         let is_field = |leaf: &usize| schema.column(*leaf).path().string() == field;
         let mut leaves = (0..schema.num_columns()).filter(is_field);
         let Some(leaf) = leaves.next() else {
@@ -71,7 +92,14 @@ impl Place {
             return Some(Err("a list".to_owned()));
         }
         Some(match column.physical_type() {
-            Type::BYTE_ARRAY | Type::INT32 | Type::INT64 | Type::INT96 => {
+            Type::BYTE_ARRAY
+            | Type::INT32
+            | Type::INT64
+            | Type::INT96
+            | Type::FLOAT
+            | Type::DOUBLE
+                if takes(column.physical_type()) =>
+            {
                 let present = column.max_def_level();
                 Meaning::of(&column).map(|meaning| Place { leaf, meaning, present })
             }
@@ -162,6 +190,12 @@ impl Column {
             ColumnReader::Int96ColumnReader(reader) => values_of(reader, rows, present, |moment| {
                 Value::Moment { seconds: moment.to_seconds(), is_utc: true }
             }),
+            ColumnReader::FloatColumnReader(reader) => {
+                values_of(reader, rows, present, |number| Value::Float(number.into()))
+            }
+            ColumnReader::DoubleColumnReader(reader) => {
+                values_of(reader, rows, present, Value::Float)
+            }
             _ => unreachable!("Place::find has refused columns of other types"),
         }
     }

@@ -13,6 +13,7 @@ use super::opened::{Opened, open};
 use super::portion::{ParquetPortion, Row};
 use crate::document::fields::Fields;
 use crate::document::inputs::Input;
+use crate::document::order_field::OrderField;
 use crate::document::read_options::ReadOptions;
 use crate::document::record::Position;
 use crate::document::records::{Cutter, Portion};
@@ -51,7 +52,7 @@ pub(in crate::rooms::document) struct ParquetCutter<'a> {
 struct Places {
     id: Place,
     text: TextPlace,
-    time: Option<Place>,
+    order: Option<Place>,
 }
 
 /// Where the text is, or the vector.
@@ -65,7 +66,7 @@ enum TextPlace {
 struct Group {
     id: Column,
     text: TextColumn,
-    time: Option<Column>,
+    order: Option<Column>,
     /// How many rows are left.
     rows: usize,
     /// Its bytes in the file, in all columns.
@@ -129,14 +130,14 @@ impl<'a> ParquetCutter<'a> {
         let group = self.opened.group(number);
         let column =
             |place: Place| group.column(place.leaf).map(|reader| Column::new(reader, place));
-        let Places { id, text, time } = self.places;
+        let Places { id, text, order } = self.places;
         Ok(Group {
             id: column(id)?,
             text: match text {
                 TextPlace::Text(place) => TextColumn::Text(column(place)?),
                 TextPlace::Vectors(place) => TextColumn::Vectors(ListColumn::new(&group, place)?),
             },
-            time: time.map(column).transpose()?,
+            order: order.map(column).transpose()?,
             rows: usize::try_from(group.rows()).unwrap_or(usize::MAX),
             bytes: u64::try_from(group.metadata().compressed_size()).unwrap_or(0),
         })
@@ -207,12 +208,12 @@ impl Group {
             )))
         };
         let (ids, texts) = (whole(self.id.next(rows)?)?, whole(self.text.next(rows)?)?);
-        let times = self.time.as_mut().map(|times| times.next(rows)).transpose()?;
-        let mut times = times.map(whole).transpose()?;
+        let ordered = self.order.as_mut().map(|values| values.next(rows)).transpose()?;
+        let mut ordered = ordered.map(whole).transpose()?;
         self.rows -= rows;
         let rows = ids.zip(texts).map(|(id, text)| {
-            let time: Option<Option<Value>> = times.as_mut().map(|times| times.next().flatten());
-            Row { id, text, time }
+            let order = ordered.as_mut().map(|values| values.next().flatten());
+            Row { id, text, order }
         });
         Ok(rows.collect())
     }
@@ -232,8 +233,11 @@ impl Places {
                 TextPlace::Vectors(expect(found, expected, &fields.text, schema, path)?)
             }
         };
-        let time = fields.time.as_deref().map(place).transpose()?;
-        Ok(Places { id: place(&fields.id)?, text, time })
+        let order = fields.order.as_ref().map(|OrderField { name, .. }| {
+            let found = Place::find_of_order(schema, name);
+            expect(found, "text, numbers or times", name, schema, path)
+        });
+        Ok(Places { id: place(&fields.id)?, text, order: order.transpose()? })
     }
 }
 
@@ -255,7 +259,7 @@ fn expect<P>(
             .at(path)
             .expected(format!("{field:?}"))
             .found(names(schema))
-            .help("name the columns (--id-field, --text-field, --time-field)")),
+            .help("name the columns (--id-field, --text-field, --time-field, --keep)")),
     }
 }
 

@@ -39,6 +39,7 @@ pub(in crate::rooms::document) fn first_rows(
                     Value::Bytes(bytes) => each(&name, &String::from_utf8_lossy(bytes.data())),
                     Value::Integer(number) => each(&name, &number.to_string()),
                     Value::Moment { seconds, .. } => each(&name, &seconds.to_string()),
+                    Value::Float(number) => each(&name, &number.to_string()),
                     Value::Vector(_) => {}
                 }
             }

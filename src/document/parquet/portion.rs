@@ -6,10 +6,11 @@ use std::str;
 use super::column::Value;
 use crate::document::fields::Fields;
 use crate::document::id::check_id;
+use crate::document::order_field::OrderField;
+use crate::document::order_key::{OrderKey, OrderKind};
 use crate::document::reason::{Reason, too_long};
 use crate::document::record::{Content, Document, Position};
 use crate::document::records::{Each, Passed, Portion};
-use crate::document::time::{self, Time, TimeKind};
 
 /// Some rows of one file.
 #[derive(Debug)]
@@ -26,8 +27,8 @@ pub(super) struct ParquetPortion {
 pub(super) struct Row {
     pub(super) id: Option<Value>,
     pub(super) text: Option<Value>,
-    /// `None` if times are not read.
-    pub(super) time: Option<Option<Value>>,
+    /// `None` if none is read.
+    pub(super) order: Option<Option<Value>>,
 }
 
 impl Portion for ParquetPortion {
@@ -60,8 +61,11 @@ impl Row {
             Some(Value::Vector(vector)) => Content::Vector(vector.clone()?),
             text => Content::Text(text_of(text.as_ref(), &fields.text)?),
         };
-        let time = self.time.as_ref().map_or(Ok(Time::NoField), |value| time_of(value.as_ref()))?;
-        Ok(fields.as_text(Document { id, time, content, is_fallback: false, record: &[] }))
+        let order = match (&fields.order, &self.order) {
+            (Some(field), Some(value)) => key_of(value.as_ref(), field)?,
+            _ => OrderKey::NoField,
+        };
+        Ok(fields.as_text(Document { id, order, content, is_fallback: false, record: &[] }))
     }
 }
 
@@ -77,6 +81,7 @@ fn text_of<'a>(value: Option<&'a Value>, field: &str) -> Result<Cow<'a, str>, Re
             Ok(Cow::Borrowed(text))
         }
         Some(Value::Integer(number)) => Ok(Cow::Owned(number.to_string())),
+        Some(Value::Float(number)) => Ok(Cow::Owned(number.to_string())),
         Some(Value::Moment { .. }) => {
             Err(Reason::with("not text", format_args!(": {field:?} is a time")))
         }
@@ -86,13 +91,15 @@ fn text_of<'a>(value: Option<&'a Value>, field: &str) -> Result<Cow<'a, str>, Re
     }
 }
 
-fn time_of(value: Option<&Value>) -> Result<Time, Reason> {
+/// The key of a value of a field.
+fn key_of(value: Option<&Value>, field: &OrderField) -> Result<OrderKey, Reason> {
     match value {
-        None => Ok(Time::Empty),
-        Some(&Value::Moment { seconds, is_utc }) => {
-            let kind = if is_utc { TimeKind::Zoned } else { TimeKind::Unzoned };
-            Ok(Time::At { seconds, kind })
+        None => Ok(OrderKey::Empty),
+        Some(&Value::Moment { seconds, is_utc }) if field.is_time() => {
+            let kind = if is_utc { OrderKind::Zoned } else { OrderKind::Unzoned };
+            Ok(OrderKey::At { key: seconds, kind })
         }
-        Some(value) => time::parse(&text_of(Some(value), "time")?),
+        Some(Value::Moment { .. } | Value::Vector(_)) => field.key_of_other(),
+        Some(value) => field.key(&text_of(Some(value), &field.name)?),
     }
 }

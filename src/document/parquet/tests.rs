@@ -17,7 +17,9 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
 use super::ParquetCopy;
-use crate::document::{Content, Fields, Format, Inputs, ReadOptions, Share, Time, read};
+use crate::document::{
+    Content, Fields, Format, Inputs, OrderBy, OrderField, OrderKey, ReadOptions, Share, read,
+};
 use crate::error::{Kind, Result};
 
 const SCHEMA: &str = "message page {
@@ -66,7 +68,7 @@ fn write(path: &Path, groups: &[&[Row<'_>]], compression: Compression) {
 }
 
 fn fields(id: &str) -> Fields {
-    Fields { id: id.into(), time: Some("meta.at".into()), ..Fields::default() }
+    Fields { id: id.into(), order: Some(OrderField::time("meta.at")), ..Fields::default() }
 }
 
 /// What is read of a file: line, and id, text and seconds, or the reason why not.
@@ -78,8 +80,8 @@ fn read_all(path: PathBuf, fields: Fields, portion_bytes: usize) -> Result<Vec<(
     read(&inputs, Share::WHOLE, &options, &progress, &mut |batch| {
         batch.parse(&options.fields, &mut |position, document| {
             let said = match document {
-                Ok(document) => match (document.content, document.time) {
-                    (Content::Text(text), Time::At { seconds, .. }) => {
+                Ok(document) => match (document.content, document.order) {
+                    (Content::Text(text), OrderKey::At { key: seconds, .. }) => {
                         format!("{} {text} {seconds}", document.id)
                     }
                     other => format!("{other:?}"),
@@ -238,6 +240,39 @@ fn numbers_that_mean_something_else_are_no_ids() {
     }
     write_ids(&path, "int64 id (TIMESTAMP(MILLIS,true))", &[1]);
     assert_eq!(ids_of(&path).unwrap(), ["not text: \"id\" is a time"]);
+}
+
+#[test]
+fn numbers_with_a_fraction_put_rows_in_order_and_are_no_ids() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let schema = "message page { required binary id (STRING); required binary text (STRING); optional double score; }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let file = File::create(&path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for _ in ["id", "text"] {
+        let mut names = group.next_column().unwrap().unwrap();
+        let values = ["a", "b", "c", "d"].map(ByteArray::from);
+        names.typed::<ByteArrayType>().write_batch(&values, None, None).unwrap();
+        names.close().unwrap();
+    }
+    let mut scores = group.next_column().unwrap().unwrap();
+    let (present, levels) = ([0.5, f64::NAN, -1.5], [1, 0, 1, 1]);
+    scores.typed::<DoubleType>().write_batch(&present, Some(&levels), None).unwrap();
+    scores.close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+    let by_score = OrderField { name: "score".into(), by: OrderBy::Greatest };
+    let fields = Fields { order: Some(by_score.clone()), ..Fields::default() };
+    let found = read_all(path.clone(), fields, 1 << 20).unwrap();
+    let key = |value| by_score.key(value).unwrap().key().unwrap();
+    assert_eq!(found[0].1, format!("a a {}", key("0.5")));
+    assert!(found[1].1.contains("Empty") && found[2].1.contains("Wrong"), "{found:?}");
+    assert_eq!(found[3].1, format!("d d {}", key("-1.5")));
+    let fields = Fields { id: "score".into(), ..Fields::default() };
+    let error = read_all(path, fields, 1 << 20).unwrap_err();
+    assert!(error.to_string().contains("DOUBLE"), "{error}");
 }
 
 #[test]

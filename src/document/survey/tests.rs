@@ -19,7 +19,7 @@ fn survey(files: &[(&str, &[u8])]) -> Survey {
 }
 
 fn named(fields: &Fields) -> (&str, &str, Option<&str>, bool) {
-    (&fields.id, &fields.text, fields.time.as_deref(), fields.html)
+    (&fields.id, &fields.text, fields.order.as_ref().map(|order| &*order.name), fields.html)
 }
 
 const LONG: &str =

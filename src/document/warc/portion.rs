@@ -9,12 +9,12 @@ use super::head::{Archive, Head};
 use super::http::Response;
 use crate::document::fields::Fields;
 use crate::document::id::check_id;
+use crate::document::order_key::OrderKey;
 use crate::document::page_text::PageText;
 use crate::document::reason::{Reason, too_long};
 use crate::document::record::{Content, Document, Position, utf8};
 use crate::document::records::{Each, Passed, Portion};
 use crate::document::skipped::Skip;
-use crate::document::time::{self, Time};
 use crate::document::{charset, html};
 
 /// Whole records of one file.
@@ -100,7 +100,7 @@ impl WarcPortion {
         let (text, is_fallback) = page.text(self.max_bytes, fields.page_text)?;
         Ok(Document {
             id: Cow::Borrowed(id(head, fields)?),
-            time: when(head, fields),
+            order: order(head, fields),
             content: Content::Text(text),
             is_fallback,
             record,
@@ -120,12 +120,12 @@ fn id<'a>(head: Head<'a>, fields: &Fields) -> Result<&'a str, Reason> {
     check_id(id).map(|()| id)
 }
 
-/// The time of a record. One that cannot be read counts as missing: it says nothing of the page, and whole
+/// What puts a record in keep order. A time that cannot be read counts as missing: it says nothing of the page, and whole
 /// collections have it wrong.
-fn when(head: Head<'_>, fields: &Fields) -> Time {
-    let value = fields.time.as_deref().and_then(|name| head.field(name));
-    let time = |value| time::parse(utf8(value).ok()?).ok();
-    value.map_or(Time::NoField, |value| time(value).unwrap_or(Time::Empty))
+fn order(head: Head<'_>, fields: &Fields) -> OrderKey {
+    let Some(field) = &fields.order else { return OrderKey::NoField };
+    let key = |value| field.key(utf8(value).ok()?).ok();
+    head.field(&field.name).map_or(OrderKey::NoField, |value| key(value).unwrap_or(OrderKey::Empty))
 }
 
 /// The page of a record.

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 
 use super::http::Response;
 use crate::document::{
-    Content, Fields, Format, Inputs, Position, ReadOptions, Share, Skipped, read,
+    Content, Fields, Format, Inputs, OrderField, Position, ReadOptions, Share, Skipped, read,
 };
 use crate::error::{Kind, Result};
 
@@ -19,7 +19,7 @@ struct Outcome {
 }
 
 fn options() -> ReadOptions {
-    let fields = Fields { time: Some("WARC-Date".into()), ..Fields::default() };
+    let fields = Fields { order: Some(OrderField::time("WARC-Date")), ..Fields::default() };
     ReadOptions { fields, ..ReadOptions::default() }
 }
 
@@ -37,7 +37,7 @@ fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Outcome> {
                 match document {
                     Ok(page) => match page.content {
                         Content::Text(text) => {
-                            format!("{} {:?} {text}", page.id, page.time.seconds().unwrap_or(-1))
+                            format!("{} {:?} {text}", page.id, page.order.key().unwrap_or(-1))
                         }
                         other => panic!("{other:?}"),
                     },

@@ -55,6 +55,8 @@ pub(crate) struct Metadata {
     pub(crate) counts: RecordCounts,
     pub(crate) identity: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) order: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) quarantine: Option<Sum>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) repeated: Option<Sum>,

@@ -182,7 +182,12 @@ impl Segment {
         self.column(Column::Lengths).is_some()
     }
 
-    /// Whether it has times.
+    /// The field whose keys stand in the column of times, if they are not times: `score:max`, for example.
+    pub fn order(&self) -> Option<&str> {
+        self.0.metadata.order.as_deref()
+    }
+
+    /// Whether it has times, or other keys of a keep order.
     pub fn has_times(&self) -> bool {
         self.column(Column::Times).is_some()
     }

@@ -41,8 +41,10 @@ pub struct SegmentOptions {
     pub codec: Codec,
     /// Whether it has the lengths of the texts.
     pub lengths: bool,
-    /// Whether it has times.
+    /// Whether it has times, or other keys of a keep order.
     pub times: bool,
+    /// The field that these keys are of, if they are not times.
+    pub order: Option<String>,
     /// Whether it has the class of each row.
     pub classes: bool,
     /// Whether it has the day of each row, as a segment of several days must.
@@ -66,6 +68,7 @@ impl SegmentOptions {
             codec: Codec::default(),
             lengths: segment.has_lengths(),
             times: segment.has_times(),
+            order: segment.order().map(str::to_owned),
             classes: segment.has_classes(),
             days: false,
             check_bytes: segment.check_bytes(),
@@ -94,7 +97,7 @@ pub struct Row<'a, F> {
     pub id: &'a str,
     /// The length of its text in UTF-8 bytes; ignored by a segment without lengths.
     pub length: u64,
-    /// Its time in seconds since 1970, if known (`i64::MIN` also means unknown); ignored by a segment
+    /// Its time in seconds since 1970, or its key in another order, if known (`i64::MIN` also means unknown); ignored by a segment
     /// without times.
     pub time: Option<i64>,
     /// Its class; ignored by a segment without classes.
@@ -263,6 +266,7 @@ impl<F: Fingerprint> SegmentWriter<F> {
             stamp: self.options.stamp,
             counts,
             identity: identity.to_owned(),
+            order: self.options.order,
             quarantine,
             repeated,
         };

@@ -1,0 +1,136 @@
+//! Which of several near pages stay: the values of `--keep`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use dupsieve::rooms::document::{OrderBy, OrderField, OrderedValues};
+use dupsieve::rooms::matches::KeepOrder;
+use dupsieve::rooms::storage;
+use dupsieve::rooms::store::Segment;
+use dupsieve::{Error, Kind, Result};
+
+/// The order in which pages are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// An order that has a name.
+    Order(KeepOrder),
+    /// By the values of a field.
+    Field(KeepField),
+}
+
+/// A field of the pages by whose values they are kept: `FIELD:max`, `FIELD:min` or `FIELD:LIST`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KeepField {
+    name: String,
+    by: FieldBy,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum FieldBy {
+    Least,
+    Greatest,
+    /// The values of this list, in its order.
+    List(PathBuf),
+}
+
+impl Keep {
+    /// The field, if the order is by one.
+    pub(crate) fn field(&self) -> Option<&KeepField> {
+        match self {
+            Keep::Field(field) => Some(field),
+            Keep::Order(_) => None,
+        }
+    }
+
+    /// The order with a name, if it is one.
+    pub(crate) fn order(&self) -> Option<KeepOrder> {
+        match self {
+            Keep::Order(order) => Some(*order),
+            Keep::Field(_) => None,
+        }
+    }
+
+    /// The order of a batch, if this one was `asked` for.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if the batch lacks what the order needs.
+    pub(crate) fn of_batch(asked: Option<&Keep>, batch: &Segment) -> Result<KeepOrder> {
+        let Some(Keep::Field(field)) = asked else {
+            return KeepOrder::for_segment(asked.and_then(Keep::order), batch);
+        };
+        let expected = field.read()?.to_string();
+        if batch.order() == Some(&*expected) {
+            return Ok(KeepOrder::Field);
+        }
+        Err(Error::new(Kind::Usage, "the batch was not made for this --keep")
+            .at(batch.path())
+            .expected(expected)
+            .found(batch.order().unwrap_or("no keys of a field"))
+            .help("give `dupsieve fingerprint` the same --keep"))
+    }
+}
+
+impl KeepField {
+    /// The field, with the list read if there is one.
+    pub(crate) fn read(&self) -> Result<OrderField> {
+        let by = match &self.by {
+            FieldBy::Least => OrderBy::Least,
+            FieldBy::Greatest => OrderBy::Greatest,
+            FieldBy::List(path) => {
+                OrderBy::Listed(Arc::new(OrderedValues::read(&storage::here(path))?))
+            }
+        };
+        Ok(OrderField { name: self.name.clone(), by })
+    }
+}
+
+impl FromStr for Keep {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Keep> {
+        if text.contains(':') {
+            text.parse().map(Keep::Field)
+        } else {
+            text.parse().map(Keep::Order)
+        }
+    }
+}
+
+impl FromStr for KeepField {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<KeepField> {
+        match text.split_once(':') {
+            Some((name, by)) if !name.is_empty() && !by.is_empty() => Ok(KeepField {
+                name: name.to_owned(),
+                by: match by {
+                    "min" => FieldBy::Least,
+                    "max" => FieldBy::Greatest,
+                    list => FieldBy::List(list.into()),
+                },
+            }),
+            _ => Err(Error::new(Kind::Usage, "this names no field to keep pages by")
+                .expected("FIELD:max, FIELD:min or FIELD:LIST, where LIST is a file of values, the most trusted first")
+                .found(text)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_has_a_name_or_a_field() {
+        let keep = |text: &str| text.parse::<Keep>().unwrap();
+        assert_eq!(keep("longest").order(), Some(KeepOrder::Longest));
+        let by = |text| keep(text).field().map(|it| (it.name.clone(), it.by.clone())).unwrap();
+        assert_eq!(by("meta.score:max"), ("meta.score".into(), FieldBy::Greatest));
+        assert_eq!(by("score:min"), ("score".into(), FieldBy::Least));
+        assert_eq!(by("host:./max"), ("host".into(), FieldBy::List("./max".into())));
+        for wrong in ["", "best", "score:", ":max"] {
+            assert_eq!(wrong.parse::<Keep>().unwrap_err().kind(), Kind::Usage, "{wrong}");
+        }
+    }
+}
