@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::Bench;
 
@@ -133,7 +133,7 @@ fn the_longer_page_stays_and_is_named_with_the_share_that_it_holds() {
     bench.done(&format!("{DEDUP} --batch batch.seg --output out"));
     let verdicts = bench.read("out/verdicts.tsv");
     let rows: Vec<Vec<&str>> = verdicts.lines().map(|row| row.split('\t').collect()).collect();
-    assert_eq!(rows[0], ["id", "verdict", "of", "distance", "against", "held", "copies"]);
+    assert_eq!(rows[0], ["id", "verdict", "of", "distance", "against", "held", "copies", "hosts"]);
     for (row, id) in [(1, "a-short"), (3, "c-copy")] {
         assert_eq!([rows[row][0], rows[row][1], rows[row][2]], [id, "drop", "b-long"]);
         assert!(rows[row][5].parse::<f64>().unwrap() > 0.9, "{verdicts}");
@@ -145,7 +145,48 @@ fn the_longer_page_stays_and_is_named_with_the_share_that_it_holds() {
     assert_eq!(report["lost"]["exact"], false);
     bench.done("verify out --all");
     // Nobody claims a copy more.
-    bench.write("out/verdicts.tsv", verdicts.replacen("\t2\n", "\t3\n", 1));
+    bench.write("out/verdicts.tsv", verdicts.replacen("\t2\t\n", "\t3\t\n", 1));
+    bench.fails(65, "verify out");
+}
+
+/// A kept page says of how many hosts it and its copies of the batch are; the report has the hosts of most dropped pages.
+#[test]
+fn the_hosts_of_copies_are_counted() {
+    let bench = Bench::new();
+    let copies = [
+        "https://a.example/1",
+        "https://A.example:443/2",
+        "https://b.example/",
+        "http://c.example/x",
+        "plain",
+    ];
+    let mut pages: Vec<String> = copies.iter().map(|id| page(id, 0..300, "")).collect();
+    pages.extend(["http://c.example/", "other"].map(|id| page(id, 1000..1300, "")));
+    pages.push(page("alone", 2000..2300, ""));
+    pages.push(page("http://alone.example/", 3000..3300, ""));
+    segment(&bench, "batch", &pages);
+    bench.done(&format!("{DEDUP} --batch batch.seg --output out --workers 2"));
+    let verdicts = bench.read("out/verdicts.tsv");
+    let kept: Vec<Vec<&str>> = verdicts
+        .lines()
+        .map(|row| row.split('\t').collect())
+        .filter(|row: &Vec<_>| row[1] == "keep")
+        .collect();
+    let counts: Vec<_> = kept.iter().map(|row| (row[0], row[6], row[7])).collect();
+    assert_eq!(
+        counts,
+        [
+            ("alone", "0", ""),
+            ("http://alone.example/", "0", "1"),
+            ("http://c.example/", "1", "1"),
+            ("http://c.example/x", "4", "3"),
+        ]
+    );
+    let dropped = json!([{"host": "a.example", "pages": 2}, {"host": "b.example", "pages": 1}]);
+    assert_eq!(bench.report("out")["outcome"]["dropped_hosts"], dropped);
+    assert!(bench.read("out/report.html").contains("a.example"));
+    bench.done("verify out --all");
+    bench.write("out/verdicts.tsv", verdicts.replacen("\t4\t3\n", "\t4\t4\n", 1));
     bench.fails(65, "verify out");
 }
 

@@ -184,7 +184,7 @@ impl Table {
             let (first, rest) = found.split_at(found.len().min(names.len()));
             let is_whole = match columns {
                 Column::OfMatch => *rest == ["verdict"] || *rest == ["check", "verdict"],
-                Column::OfVerdict => rest.is_empty() || *rest == ["held", "copies"],
+                Column::OfVerdict => rest.is_empty() || *rest == ["held", "copies", "hosts"],
             };
             *first == names && is_whole
         };

@@ -223,7 +223,7 @@ impl Deduplicate {
         let workers = self.workers;
         let (checked, format) = (false, self.format);
         let listing =
-            Listing { ids, empties, verdicts, matches, copies: None, checked, format, workers };
+            Listing { ids, empties, verdicts, matches, in_favour: None, checked, format, workers };
         let (files, matches) = listing.write(staging)?;
         let outcome = batch.outcome(judgements.kept(), matches, files.into());
         Ok(Deduplicated { outcome, buckets: found, empty: empty_count })

@@ -7,17 +7,20 @@
 //! must list `a`, and matches.tsv must hold the row `b a 1 batch drop`. A row of matches.tsv between two
 //! kept pages is an error.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::detail::Detail;
+use super::hosts::HostTally;
 use super::nearness::{Nearness, Unlikeness};
 use super::outcome::Outcome;
 use super::result_columns::{MATCHES, VERDICTS, match_columns, verdict_columns};
 use super::similarity::{Confirm, Similarity};
-use crate::error::{Error, Result};
+use crate::document::host;
+use crate::error::{Error, Kind, Result};
 use crate::results::{Lines, ResultColumn, ResultReader};
 use crate::runs::{Record, SortedRecords, Sorter};
 
@@ -107,6 +110,25 @@ impl Record for DocumentId {
     }
 }
 
+/// A page in favour of which another one was dropped, and the host of that one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct DroppedFor {
+    of: String,
+    host: Option<String>,
+}
+
+impl DroppedFor {
+    fn new(of: &str, dropped: &str) -> DroppedFor {
+        DroppedFor { of: of.to_owned(), host: host(dropped).map(Cow::into_owned) }
+    }
+}
+
+impl Record for DroppedFor {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.of.len() + self.host.as_ref().map_or(0, String::len)
+    }
+}
+
 /// A document of the batch, ordered by its id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Document {
@@ -127,7 +149,9 @@ struct Required {
     /// The pair that each verdict names; it must be a row of the matches.
     named: Sorter<Match>,
     /// Pages of the batch that others were dropped for; they must be kept.
-    kept: Sorter<DocumentId>,
+    kept: Sorter<DroppedFor>,
+    /// The hosts of the dropped pages.
+    dropped_hosts: HostTally,
 }
 
 impl Audit<'_> {
@@ -140,18 +164,25 @@ impl Audit<'_> {
     /// # Errors
     /// A contradiction is [`BadData`](crate::Kind::BadData), with its file and line.
     pub fn run(&self, documents: Option<SortedRecords<Document>>) -> Result<()> {
-        let Required { named, kept } = self.verdicts(documents)?;
+        let Required { named, kept, dropped_hosts } = self.verdicts(documents)?;
+        if self.holds() {
+            self.check_hosts(dropped_hosts)?;
+        }
         let near_kept = self.matches(named.sorted()?)?;
         if self.holds() {
             self.check_copies(kept.sorted()?)?;
         } else {
-            self.check_kept(kept.sorted()?, true)?;
+            self.check_kept(kept.sorted()?.map(|it| Ok(it?.of)), true)?;
         }
-        self.check_kept(near_kept.sorted()?, false)
+        self.check_kept(near_kept.sorted()?.map(|it| Ok(it?.0)), false)
     }
 
     fn verdicts(&self, mut documents: Option<SortedRecords<Document>>) -> Result<Required> {
-        let mut required = Required { named: self.sorter(), kept: self.sorter() };
+        let mut required = Required {
+            named: self.sorter(),
+            kept: self.sorter(),
+            dropped_hosts: HostTally::new(self.spill, self.memory_bytes),
+        };
         let mut keep = self.open("keep.txt")?;
         let mut drop = self.open("drop.txt")?;
         let mut verdicts = ResultReader::of(self.output, VERDICTS)?;
@@ -165,7 +196,8 @@ impl Audit<'_> {
                 return Err(verdicts.wrong("too few columns"));
             };
             if !self.are_shares(shares, verdict) {
-                return Err(verdicts.wrong("not the share that is held, and the number of copies"));
+                return Err(verdicts
+                    .wrong("not the share that is held, and the numbers of copies and hosts"));
             }
             if id <= last.as_str() {
                 return Err(verdicts.wrong("the ids do not ascend"));
@@ -182,11 +214,12 @@ impl Audit<'_> {
                 "drop" => {
                     counts[1] += 1;
                     drop.expect(id)?;
+                    required.dropped_hosts.take(id)?;
                     let Some(distance) = self.near.read(distance) else {
                         return Err(verdicts.wrong(&self.not_near()));
                     };
                     if against == "batch" {
-                        required.kept.push(DocumentId(of.to_owned()))?;
+                        required.kept.push(DroppedFor::new(of, id))?;
                     }
                     required.named.push(Match::of(id, of, distance, against))?;
                     continue;
@@ -296,32 +329,59 @@ impl Audit<'_> {
     fn are_shares(&self, columns: &[&str], verdict: &str) -> bool {
         match (columns, verdict) {
             ([], _) => !self.holds(),
-            ([held, copies], "drop") => is_share(held) && copies.is_empty(),
-            ([held, copies], "keep") => held.is_empty() && copies.parse::<u64>().is_ok(),
-            ([held, copies], _) => held.is_empty() && copies.is_empty(),
+            ([held, copies, hosts], "drop") => {
+                is_share(held) && copies.is_empty() && hosts.is_empty()
+            }
+            // The numbers are compared with those of the dropped pages.
+            ([held, _, _], "keep") => held.is_empty(),
+            ([held, copies, hosts], _) => held.is_empty() && copies.is_empty() && hosts.is_empty(),
             _ => false,
         }
     }
 
-    /// Checks that each page that others were dropped for is kept, and that so many were.
-    fn check_copies(&self, dropped_for: SortedRecords<DocumentId>) -> Result<()> {
+    /// Checks that the report lists the hosts of most dropped pages.
+    fn check_hosts(&self, dropped: HostTally) -> Result<()> {
+        let found = dropped.most()?;
+        if self.outcome.dropped_hosts.as_ref() == Some(&found) {
+            return Ok(());
+        }
+        let what = "the report lists other hosts of dropped pages than the verdicts";
+        Err(Error::new(Kind::BadData, what)
+            .at(self.output)
+            .expected(format_args!("{found:?}"))
+            .found(format_args!("{:?}", self.outcome.dropped_hosts)))
+    }
+
+    /// Checks that each page that others were dropped for is kept, that so many were, and that they are of so many hosts.
+    fn check_copies(&self, dropped_for: SortedRecords<DroppedFor>) -> Result<()> {
         let mut dropped_for = dropped_for.peekable();
         let mut verdicts = ResultReader::of(self.output, VERDICTS)?;
         while let Some(line) = verdicts.next_row()? {
             let fields: Vec<String> = line.split('\t').map(str::to_owned).collect();
-            let [id, verdict, .., copies] = &fields[..] else {
+            let [id, verdict, .., copies, hosts] = &fields[..] else {
                 return Err(verdicts.wrong("too few columns"));
             };
-            let is_here = |next: &Result<DocumentId>| next.as_ref().map_or(true, |it| it.0 == *id);
+            let is_here = |next: &Result<DroppedFor>| next.as_ref().map_or(true, |it| it.of == *id);
             let mut found = 0_u64;
-            while dropped_for.next_if(is_here).transpose()?.is_some() {
+            let mut found_hosts: BTreeSet<String> =
+                host(id).map(Cow::into_owned).into_iter().collect();
+            while let Some(dropped) = dropped_for.next_if(is_here).transpose()? {
                 found += 1;
+                found_hosts.extend(dropped.host);
             }
             if verdict == "keep" && *copies != found.to_string() {
                 let what = "not the number of pages that go in favour of this one";
                 return Err(verdicts.wrong(what).expected(found).found(copies));
             }
-            let before = |next: &&Result<DocumentId>| next.as_ref().is_ok_and(|it| it.0 < *id);
+            let found_hosts = match found_hosts.len() {
+                0 => String::new(),
+                count => count.to_string(),
+            };
+            if verdict == "keep" && *hosts != found_hosts {
+                let what = "not the number of hosts of this page and those that go in favour of it";
+                return Err(verdicts.wrong(what).expected(found_hosts).found(hosts));
+            }
+            let before = |next: &&Result<DroppedFor>| next.as_ref().is_ok_and(|it| it.of < *id);
             let stray = dropped_for.peek().filter(before).is_some();
             if stray || verdict != "keep" && found > 0 {
                 return Err(verdicts
@@ -330,18 +390,18 @@ impl Audit<'_> {
             }
         }
         match dropped_for.next().transpose()? {
-            Some(DocumentId(id)) => {
-                Err(verdicts.wrong("a page was dropped for one that is not kept").found(id))
+            Some(DroppedFor { of, .. }) => {
+                Err(verdicts.wrong("a page was dropped for one that is not kept").found(of))
             }
             None => Ok(()),
         }
     }
 
     /// Checks that all of `ids` are kept, or that none is.
-    fn check_kept(&self, ids: SortedRecords<DocumentId>, expected: bool) -> Result<()> {
+    fn check_kept(&self, ids: impl Iterator<Item = Result<String>>, expected: bool) -> Result<()> {
         let mut kept = Kept::new(self.open("keep.txt")?);
         for id in ids {
-            let DocumentId(id) = id?;
+            let id = id?;
             if kept.contains(&id)? != expected {
                 let what = if expected {
                     "a page was dropped for one that is not kept"

@@ -6,6 +6,7 @@ use super::batch::Batch;
 use super::detail::Detail;
 use super::expand::{UnnamedRow, name, row_of_pair, similarity};
 use super::group_key::GroupKeys;
+use super::hosts::{DroppedHost, DroppedRows, HostOf};
 use super::lost::{Lost, LostTally};
 use super::match_row::MatchRow;
 use super::nearest::{Nearest, NearestStored};
@@ -26,6 +27,8 @@ pub(super) struct Drafts<'a> {
     /// How many rows go in favour of each row of the batch, by the rank of its id.
     in_favour: Vec<u32>,
     lost: LostTally,
+    /// The dropped rows, for their hosts.
+    dropped: DroppedRows<'a>,
     pub(super) matches: Sorter<MatchRow>,
     pub(super) unnamed_matches: Sorter<UnnamedRow>,
     verdicts: Sorter<MatchRow>,
@@ -38,6 +41,8 @@ pub(super) struct Drafted {
     pub(super) counted: Vec<u128>,
     /// How many rows go in favour of each row of the batch, by the rank of its id.
     pub(super) in_favour: Vec<u32>,
+    /// The hosts of these, and the hosts of most dropped pages, where a check tells what is lost.
+    pub(super) hosts: Option<(SortedRecords<HostOf>, Vec<DroppedHost>)>,
     /// What is lost with the dropped pages, where a check tells it.
     pub(super) lost: Option<Lost>,
     /// Those of matches.tsv.
@@ -53,7 +58,7 @@ impl<'a> Drafts<'a> {
         keys: Option<&'a GroupKeys>,
         detail: Detail,
         counted: Vec<u128>,
-        (folder, memory_bytes): (&Path, usize),
+        (folder, memory_bytes): (&'a Path, usize),
     ) -> Drafts<'a> {
         Drafts {
             batch,
@@ -62,6 +67,7 @@ impl<'a> Drafts<'a> {
             counted,
             in_favour: vec![0; batch.rows() as usize],
             lost: LostTally::default(),
+            dropped: DroppedRows::new((folder, memory_bytes)),
             matches: Sorter::new(folder, memory_bytes),
             unnamed_matches: Sorter::new(folder, memory_bytes),
             verdicts: Sorter::new(folder, memory_bytes),
@@ -79,6 +85,8 @@ impl<'a> Drafts<'a> {
         }
         if holds {
             self.lost.add(self.runs(row)?, of.standing());
+            let of = if let Nearest::Row(of, _) = of { Some(self.batch.rank(of)) } else { None };
+            self.dropped.push(self.batch.segment_row(row), of)?;
         }
         let new = self.batch.rank(row);
         match of {
@@ -123,6 +131,7 @@ impl<'a> Drafts<'a> {
         Ok(Drafted {
             counted: self.counted,
             in_favour: self.in_favour,
+            hosts: holds.then(|| self.dropped.hosts(segment)).transpose()?,
             lost: holds.then(|| self.lost.lost()),
             matches: self.matches.sorted()?,
             verdicts: self.verdicts.sorted()?,

@@ -13,7 +13,7 @@ use super::group_key::GroupKeys;
 use super::ids::Workshop;
 use super::keep_order::{KeepOrder, Leaders};
 use super::keep_rule::{Edge, Judgements, judge};
-use super::listing::Listing;
+use super::listing::{InFavour, Listing};
 use super::nearest::{Judged, Nearest};
 use super::nearness::Nearness;
 use super::numbers::{KeepRank, Number};
@@ -111,8 +111,9 @@ impl Finalize<'_> {
         })?;
         let replaced =
             holds.then(|| replaced.write(self.segment, staging, self.format)).transpose()?;
-        let Drafted { counted, in_favour, lost, matches, verdicts } =
+        let Drafted { counted, in_favour, hosts, lost, matches, verdicts } =
             drafts.finish(self.segment)?;
+        let (hosts, dropped_hosts) = hosts.unzip();
         let empties = self.segment.empty_ids();
         let rank = |row| judged.batch.rank_in_segment(row);
         let ids = ids.ranked(rank).map(Ok);
@@ -122,7 +123,7 @@ impl Finalize<'_> {
             empties,
             verdicts,
             matches,
-            copies: holds.then_some(in_favour),
+            in_favour: hosts.map(|hosts| InFavour { copies: in_favour, hosts }),
             checked,
             format,
             workers,
@@ -134,6 +135,7 @@ impl Finalize<'_> {
             candidates,
             replaced,
             lost,
+            dropped_hosts,
             hot_matches: most_matches.list(self.segment, &batch, |rows| rows)?,
             hot_copies: judged.most_copied().list(self.segment, &batch, copies)?,
             ..judged.outcome(written, &counted, files)

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::iter::Peekable;
 use std::ops::Range;
 
+use super::hosts::{self, HostOf};
 use super::ids::{Portion, Shard};
 use super::match_row::MatchRow;
 use super::nearness::Nearness;
@@ -17,7 +18,7 @@ use crate::output::{OutputFile, Staging, Sum};
 use crate::parallel::{both, in_parallel};
 use crate::progress::{self, Activity};
 use crate::results::{ResultFile, ResultFormat};
-use crate::runs::SortedRecords;
+use crate::runs::{Record, SortedRecords};
 
 /// A file of the output by its name.
 pub(crate) type Named = (String, Sum);
@@ -38,8 +39,8 @@ pub(crate) struct Listing<P, E, D> {
     pub(crate) verdicts: SortedRecords<MatchRow<D>>,
     /// The rows of the matches.
     pub(crate) matches: SortedRecords<MatchRow<D>>,
-    /// How many pages go in favour of each document, by its rank, where it is known which share of a page another page holds.
-    pub(crate) copies: Option<Vec<u32>>,
+    /// What goes in favour of each document, where it is known which share of a page another page holds.
+    pub(crate) in_favour: Option<InFavour>,
     /// Whether the matches were checked.
     pub(crate) checked: bool,
     /// How the tables are written.
@@ -48,10 +49,19 @@ pub(crate) struct Listing<P, E, D> {
     pub(crate) workers: usize,
 }
 
+/// What goes in favour of each document.
+pub(crate) struct InFavour {
+    /// How many pages, by the rank of the document.
+    pub(super) copies: Vec<u32>,
+    /// The hosts of these pages, by the rank of the document.
+    pub(super) hosts: SortedRecords<HostOf>,
+}
+
 /// What is listed of one portion.
 struct Section<P, D> {
     ids: P,
     verdicts: Vec<MatchRow<D>>,
+    hosts: Vec<HostOf>,
 }
 
 /// The lines of one portion, except those of its matches and of the empty documents, which may be too many.
@@ -88,23 +98,28 @@ where
 {
     /// Writes all files, and gives the number of matches too.
     pub(crate) fn write(self, staging: &Staging) -> Result<([Named; 4], u64)> {
-        let Listing { mut ids, empties, verdicts, matches, copies, checked, format, workers } =
+        let Listing { mut ids, empties, verdicts, matches, in_favour, checked, format, workers } =
             self;
-        let mut files = Files::create::<D>(staging, format, (checked, copies.is_some()))?;
+        let mut files = Files::create::<D>(staging, format, (checked, in_favour.is_some()))?;
+        let (copies, hosts) = in_favour.map(|it| (it.copies, it.hosts.peekable())).unzip();
+        let mut hosts: Option<Peekable<SortedRecords<HostOf>>> = hosts;
         let mut empties = empties.peekable();
         let mut verdicts = verdicts.peekable();
         let mut matches = matches.peekable();
         loop {
             let sections = ids.by_ref().take(workers.max(1)).map(|ids| {
                 let ids = ids?;
-                let verdicts = below(ids.ranks().end, &mut verdicts)?;
-                Ok(Section { ids, verdicts })
+                let end = IdRank::from(ids.ranks().end);
+                let verdicts = while_below(&mut verdicts, |row: &MatchRow<D>| row.new < end)?;
+                let hosts = hosts.as_mut().map(|it| while_below(it, |host| host.of < end));
+                Ok(Section { ids, verdicts, hosts: hosts.transpose()?.unwrap_or_default() })
             });
             let sections = sections.collect::<Result<Vec<_>>>()?;
             if sections.is_empty() {
                 break;
             }
-            let of_section = |section: &Section<_, _>| section.lines(copies.as_deref());
+            let copies: Option<&[u32]> = copies.as_deref();
+            let of_section = |section: &Section<_, _>| section.lines(copies);
             let lines = in_parallel(workers, &sections, of_section);
             let lines = lines.into_iter().collect::<Result<Vec<Lines>>>()?;
             files.write(&lines, &mut empties, &mut matches, workers)?;
@@ -114,14 +129,13 @@ where
     }
 }
 
-/// The rows whose new document has a rank below `end`.
-fn below<D: Nearness>(
-    end: u32,
-    rows: &mut Peekable<SortedRecords<MatchRow<D>>>,
-) -> Result<Vec<MatchRow<D>>> {
-    let is_below =
-        |row: &Result<MatchRow<D>>| row.as_ref().map_or(true, |row| row.new < end.into());
-    std::iter::from_fn(|| rows.next_if(is_below)).collect()
+/// The next records, as long as each is `below`.
+fn while_below<R: Record>(
+    records: &mut Peekable<SortedRecords<R>>,
+    below: impl Fn(&R) -> bool,
+) -> Result<Vec<R>> {
+    let is_below = |record: &Result<R>| record.as_ref().map_or(true, &below);
+    std::iter::from_fn(|| records.next_if(is_below)).collect()
 }
 
 impl<P: Portion, D: Nearness> Section<P, D> {
@@ -138,10 +152,12 @@ impl<P: Portion, D: Nearness> Section<P, D> {
         };
         let Lines { ids, ranks, dropped, verdicts, keep, drop, .. } = &mut lines;
         let mut named = self.verdicts.iter().peekable();
+        let mut hosts = self.hosts.iter().copied().peekable();
         for (rank, id) in ranks.clone().map(IdRank::from).zip(ids.ids()) {
             let of = named.next_if(|row| row.new == rank);
-            let copies = copies.map(|copies| copies[rank.index()]);
-            add_verdict(verdicts, id, copies, of);
+            let favoured =
+                copies.map(|copies| (copies[rank.index()], hosts::count(id, rank, &mut hosts)));
+            add_verdict(verdicts, id, favoured, of);
             dropped.push(of.is_some());
             let listed = if of.is_none() { &mut *keep } else { &mut *drop };
             listed.push_str(id);
@@ -176,20 +192,24 @@ impl Lines {
     }
 }
 
-/// Adds the line on a document, which is dropped because of another one, or is kept in favour of so many `copies`.
+/// Adds the line on a document, which is dropped because of another one, or is kept in place of so many copies, which are of so many hosts with
+/// the page itself.
 fn add_verdict<D: Nearness>(
     lines: &mut String,
     id: &str,
-    copies: Option<u32>,
+    favoured: Option<(u32, u64)>,
     of: Option<&MatchRow<D>>,
 ) {
-    let added = match (of, copies) {
+    let added = match (of, favoured) {
         (None, None) => writeln!(lines, "{id}\tkeep\t\t\t"),
-        (None, Some(copies)) => writeln!(lines, "{id}\tkeep\t\t\t\t\t{copies}"),
-        (Some(MatchRow { existing, distance, origin, similarity, .. }), copies) => {
+        (None, Some((copies, 0))) => writeln!(lines, "{id}\tkeep\t\t\t\t\t{copies}\t"),
+        (None, Some((copies, hosts))) => {
+            writeln!(lines, "{id}\tkeep\t\t\t\t\t{copies}\t{hosts}")
+        }
+        (Some(MatchRow { existing, distance, origin, similarity, .. }), favoured) => {
             let row = format_args!("{id}\tdrop\t{existing}\t{distance}\t{origin}");
-            match similarity.filter(|_| copies.is_some()) {
-                Some(held) => writeln!(lines, "{row}\t{held}\t"),
+            match similarity.filter(|_| favoured.is_some()) {
+                Some(held) => writeln!(lines, "{row}\t{held}\t\t"),
                 None => writeln!(lines, "{row}"),
             }
         }
@@ -206,7 +226,7 @@ impl Files {
         let verdicts = verdict_columns(D::COLUMN, holds);
         let matches = match_columns(D::COLUMN, checked);
         Ok(Files {
-            empty: if holds { "\tempty\t\t\t\t\t" } else { "\tempty\t\t\t" },
+            empty: if holds { "\tempty\t\t\t\t\t\t" } else { "\tempty\t\t\t" },
             verdicts: ResultFile::create(staging, format, VERDICTS, &verdicts)?,
             keep: staging.create(KEEP)?,
             drop: staging.create(DROP)?,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::frequent::Frequent;
+use super::hosts::DroppedHost;
 use super::lost::Lost;
 use crate::output::Sum;
 
@@ -22,6 +23,9 @@ pub struct Outcome {
     /// The report has it at its top.
     #[serde(skip)]
     pub lost: Option<Lost>,
+    /// The hosts of most dropped pages, at most ten, where it is known which share of a page another page holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropped_hosts: Option<Vec<DroppedHost>>,
     /// Rows of matches.tsv.
     pub matches: u64,
     /// Rows of matches.tsv at each distance.

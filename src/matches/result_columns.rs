@@ -20,7 +20,7 @@ pub(super) fn match_columns(near: ResultColumn, checked: bool) -> Vec<ResultColu
     columns.into_iter().chain(check).chain([verdict]).collect()
 }
 
-/// The columns of the verdicts. The last two are there if it is known which share of a page another page holds.
+/// The columns of the verdicts. The last three are there if it is known which share of a page another page holds.
 pub(super) fn verdict_columns(near: ResultColumn, holds: bool) -> Vec<ResultColumn> {
     let columns = [
         ResultColumn::new("id", Values::Text).ascending(),
@@ -32,6 +32,7 @@ pub(super) fn verdict_columns(near: ResultColumn, holds: bool) -> Vec<ResultColu
     let shares = [
         ResultColumn::new("held", Values::Share).or_null(),
         ResultColumn::new("copies", Values::Count).or_null(),
+        ResultColumn::new("hosts", Values::Count).or_null(),
     ];
     columns.into_iter().chain(shares.into_iter().filter(|_| holds)).collect()
 }

@@ -188,18 +188,18 @@ fn naive(batch: &[Page], days: &[(Day, Vec<Page>)], rule: Rule) -> [String; 3] {
             dropped.insert(new.as_str(), best.into_iter().min().unwrap());
         }
     }
-    let shares = if rule.has_direction() { "\theld\tcopies" } else { "" };
+    let shares = if rule.has_direction() { "\theld\tcopies\thosts" } else { "" };
     let mut verdicts = format!("id\tverdict\tof\tdistance\tagainst{shares}\n");
     for (id, _) in &pages {
         verdicts += &match dropped.get(id.as_str()) {
             Some((standing, _, of, against)) => {
-                let share = rule.has_direction().then(|| format!("\t{}\t", standing.share()));
+                let share = rule.has_direction().then(|| format!("\t{}\t\t", standing.share()));
                 let share = share.unwrap_or_default();
                 format!("{id}\tdrop\t{of}\t{}\t{against}{share}\n", standing.distance)
             }
             None => {
                 let copies = dropped.values().filter(|it| it.1 && it.2 == *id).count();
-                let copies = rule.has_direction().then(|| format!("\t\t{copies}"));
+                let copies = rule.has_direction().then(|| format!("\t\t{copies}\t"));
                 format!("{id}\tkeep\t\t\t{}\n", copies.unwrap_or_default())
             }
         };
