@@ -4,7 +4,8 @@
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::proof::{clustered, forge_in, joined};
+use crate::loss::{DAYS, bench_of, history};
+use crate::proof::{bucketed, clustered, forge_in, joined};
 use crate::support::Bench;
 
 /// Replaces the page of an output, and seals a report that has its sum.
@@ -38,4 +39,179 @@ fn a_page_for_people_that_shows_something_else_is_65() {
         let told = bench.done(&format!("verify {output}")).stderr;
         assert!(told.contains("another version of dupsieve drew it"), "{told}");
     }
+}
+
+/// Forges figures of a report one by one, each found with this command. A pointer that leads nowhere adds a key.
+fn each_is_found(bench: &Bench, output: &str, command: &str, figures: &[(&str, Value)]) {
+    let report = bench.read(&format!("{output}/report.json"));
+    bench.done(command);
+    for (pointer, forged) in figures {
+        let (parent, name) = pointer.rsplit_once('/').unwrap();
+        forge_in(bench, (output, ""), &[], |report| {
+            let parent = report.pointer_mut(parent).unwrap().as_object_mut().unwrap();
+            let told = parent.insert(name.to_owned(), forged.clone());
+            assert_ne!(told.as_ref(), Some(forged), "{pointer}");
+        });
+        let said = bench.fails(65, command);
+        let told = format!("another `{name}` than the report: expected ");
+        assert!(said.contains(&told) && said.contains(", found"), "{pointer}: {said}");
+        assert!(said.contains(&format!("{output}/report.json: ")), "{said}");
+        bench.write(&format!("{output}/report.json"), &report);
+    }
+    bench.done(command);
+}
+
+/// A fingerprint that never came.
+fn hot() -> Value {
+    json!([{ "fingerprint": "0x0", "pages": 2000, "matches": 3000, "ids": ["a"] }])
+}
+
+/// More by one than the figure of a report.
+fn one_more(report: &Value, pointer: &str) -> Value {
+    json!(report.pointer(pointer).unwrap().as_u64().unwrap() + 1)
+}
+
+#[test]
+fn figures_of_all_pairs_that_the_batch_and_the_store_contradict_are_65() {
+    let checked = bucketed("--similarity 0.4");
+    let dedup = "dedup --batch new.seg --store store --overwrite --distance 12";
+    for flags in ["--matches all --check word-minhash:0.3", "--matches all", ""] {
+        checked.done(&format!("{dedup} --output checked {flags}"));
+        let report = checked.report("checked");
+        let candidates = match report.pointer("/outcome/candidates") {
+            Some(count) => json!(count.as_u64().unwrap() + 1),
+            None => json!(7),
+        };
+        assert_eq!(flags.contains("check"), candidates != json!(7), "{report}");
+        let pairs = one_more(&report, "/probe/pairs");
+        let figures = [("/outcome/candidates", candidates), ("/probe/pairs", pairs)];
+        each_is_found(&checked, "checked", "verify checked", &figures);
+    }
+    for bench in [joined(""), joined("--matches all"), bucketed("--similarity 0.4")] {
+        let pairs = one_more(&bench.report("out"), "/probe/pairs");
+        let figures = [
+            ("/probe/pairs", pairs),
+            ("/outcome/hot_copies", hot()),
+            ("/outcome/hot_matches", hot()),
+            ("/outcome/candidates", json!(3)),
+        ];
+        each_is_found(&bench, "out", "verify out", &figures);
+    }
+    // A sample does not give what counts all pairs, and says so.
+    let bench = joined("--matches all");
+    let pairs = one_more(&bench.report("out"), "/probe/pairs");
+    forge_in(&bench, ("out", ""), &[], |report| report["probe"]["pairs"] = pairs.clone());
+    let told = bench.done("verify out --sample 5").stderr;
+    assert!(told.contains("`pairs` of out/report.json were not computed from a sample"), "{told}");
+}
+
+#[test]
+fn what_came_very_often_is_counted_again() {
+    let bench = Bench::new();
+    for (name, zeros) in [("old", 40), ("few", 30), ("many", 1100)] {
+        let row = |page: u64| {
+            let bits = if page < zeros { 0 } else { page.wrapping_mul(0x9e37_79b9_7f4a_7c15) };
+            format!("{name}{page}\t{bits}\n")
+        };
+        bench.write(&format!("{name}.tsv"), (0..1200).map(row).collect::<String>());
+        let external = "--format fingerprints --recipe external-64";
+        bench.done(&format!("fingerprint --input {name}.tsv {external} --output {name}.seg"));
+    }
+    bench.done("store init store");
+    bench.done("store add store --segment old.seg --day 2026-01-01");
+    let outputs =
+        [("few", "all", "hot_matches", "matches"), ("many", "best", "hot_copies", "pages")];
+    for (output, rows, list, key) in outputs {
+        let line =
+            format!("dedup --batch {output}.seg --store store --distance 1 --matches {rows}");
+        bench.done(&format!("{line} --output {output}"));
+        let listed = bench.report(output)["outcome"][list].clone();
+        assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+        let mut forged = listed.clone();
+        forged[0][key] = json!(listed[0][key].as_u64().unwrap() + 1);
+        let pointer = format!("/outcome/{list}");
+        let figures = [(&*pointer, forged), (&*pointer, json!([]))];
+        each_is_found(&bench, output, &format!("verify {output} --all"), &figures);
+    }
+}
+
+#[test]
+fn the_batch_alone_gives_the_copies_where_the_store_is_gone() {
+    for bench in [joined(""), joined("--matches all"), bucketed("--similarity 0.4")] {
+        std::fs::rename(bench.path("store"), bench.path("elsewhere")).unwrap();
+        let figures = [
+            ("/outcome/copies", json!(3)),
+            ("/outcome/largest_group", json!(3)),
+            ("/outcome/hot_copies", hot()),
+        ];
+        each_is_found(&bench, "out", "verify out", &figures);
+    }
+}
+
+#[test]
+fn replaced_pages_and_days_that_the_store_contradicts_are_65() {
+    let bench = bench_of(&history(3));
+    for day in DAYS {
+        bench.done(&format!("run days.toml --date {day}"));
+    }
+    let mut tried = 0;
+    for day in DAYS {
+        let output = format!("out/{day}/dedup");
+        let command = format!("verify out/{day}");
+        let replaced = one_more(&bench.report(&output), "/outcome/replaced");
+        let other = json!(if day == DAYS[0] { DAYS[1] } else { DAYS[0] });
+        let figures = [("/outcome/replaced", replaced), ("/day", other)];
+        each_is_found(&bench, &output, &command, &figures);
+        let table = bench.read(&format!("{output}/replaced.tsv"));
+        let Some(row) = table.lines().skip(1).last() else { continue };
+        tried += 1;
+        let cells: Vec<&str> = row.split('\t').collect();
+        let kept = bench.read(&format!("{output}/keep.txt"));
+        let another = kept.lines().find(|id| *id != cells[2]).unwrap();
+        let dropped = bench.read(&format!("{output}/drop.txt"));
+        let changed = |at: usize, to: &str| {
+            let cell =
+                |(place, cell): (usize, &&str)| if place == at { to } else { *cell }.to_owned();
+            let cells: Vec<String> = cells.iter().enumerate().map(cell).collect();
+            cells.join("\t") + "\n"
+        };
+        let row = format!("{row}\n");
+        let sound = bench.read(&format!("{output}/report.json"));
+        let forgeries = [
+            (String::new(), "is not listed"),
+            (changed(2, another), "this is not the page that holds most"),
+            (changed(2, dropped.lines().next().unwrap_or("nobody")), "none that is kept"),
+            (changed(3, "0.9001"), "not the share: expected"),
+            (changed(0, "zz-nobody"), "is not listed"),
+            (
+                format!("{row}zz-nobody\t2026-11-01\t{}\t1.0000\n", cells[2]),
+                "no kept page holds this page",
+            ),
+        ];
+        for (forged, told) in forgeries {
+            let count = table.lines().count() as i64 - 1 + forged.lines().count() as i64 - 1;
+            forge_in(&bench, (&output, "outcome"), &[("replaced.tsv", &row, &forged)], |report| {
+                report["outcome"]["replaced"] = json!(count);
+            });
+            for command in [format!("{command} --sample 1"), format!("{command} --all")] {
+                let said = bench.fails(65, &command);
+                assert!(said.contains(told) && said.contains("replaced.tsv"), "{told}: {said}");
+                assert!(said.contains("expected") && said.contains("found"), "{said}");
+            }
+            bench.write(&format!("{output}/replaced.tsv"), &table);
+            bench.write(&format!("{output}/report.json"), &sound);
+        }
+        bench.done(&command);
+    }
+    assert!(tried > 0, "no day replaces a page");
+}
+
+#[test]
+fn days_and_the_method_of_clusters_that_others_were_made_of_are_65() {
+    let bench = clustered("star");
+    let figures =
+        [("/days", json!(["2026-01-01", "2026-01-03"])), ("/method", json!("components"))];
+    each_is_found(&bench, "second", "verify second", &figures);
+    let figures = [("/days", json!([])), ("/method", json!("components"))];
+    each_is_found(&bench, "first", "verify first", &figures);
 }

@@ -229,7 +229,7 @@ fn a_page_of_the_store_that_a_kept_page_holds_is_listed_unless_a_verdict_names_i
 
 /// A page of a history. Of each family there are two: a short one, and a long one that holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Kind {
+pub(crate) struct Kind {
     is_long: bool,
     family: usize,
 }
@@ -254,10 +254,11 @@ impl Kind {
     }
 }
 
-const DAYS: [&str; 5] = ["2026-11-01", "2026-11-02", "2026-11-03", "2026-11-04", "2026-11-05"];
+pub(crate) const DAYS: [&str; 5] =
+    ["2026-11-01", "2026-11-02", "2026-11-03", "2026-11-04", "2026-11-05"];
 
 /// The pages of each day. Some ids come again on other days, with other texts too.
-fn history(seed: u64) -> BTreeMap<&'static str, BTreeMap<String, Kind>> {
+pub(crate) fn history(seed: u64) -> BTreeMap<&'static str, BTreeMap<String, Kind>> {
     let mut state = seed;
     let mut next = |below: u64| {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -388,7 +389,7 @@ impl Naive {
 }
 
 /// A bench with the pages of a history and a configuration for them.
-fn bench_of(history: &BTreeMap<&str, BTreeMap<String, Kind>>) -> Bench {
+pub(crate) fn bench_of(history: &BTreeMap<&str, BTreeMap<String, Kind>>) -> Bench {
     let bench = Bench::new();
     for (day, pages) in history {
         let pages: String = pages.iter().map(|(id, kind)| kind.page(id)).collect();

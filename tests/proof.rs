@@ -314,7 +314,7 @@ fn words(page: u32, of: u32, others: u32) -> String {
 }
 
 /// Pages of the store, a copy, pages that overlap, one that is near two of the store, and others.
-fn bucketed(flags: &str) -> Bench {
+pub(crate) fn bucketed(flags: &str) -> Bench {
     let bench = Bench::new();
     let write = |name: &str, pages: &[(&str, String)]| {
         let line =

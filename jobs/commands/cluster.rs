@@ -426,6 +426,7 @@ pub(crate) fn check(
     report.check_page(output)?;
     let added_to = report.parameters.get(PREVIOUS);
     let before = before.filter(|(_, before)| added_to == Some(&state(before)));
+    check_days(output, report, before.as_ref().map(|(_, before)| before))?;
     Audit {
         folder: output,
         found: &report.found,
@@ -434,4 +435,31 @@ pub(crate) fn check(
         memory_bytes: global.budget().verification(),
     }
     .run()
+}
+
+/// Fails unless the days and the method of the report are those of what the clusters were made from. The days of clusters to which others
+/// were added are known while the clusters `before` are there.
+fn check_days(output: &Path, report: &ClusterReport, before: Option<&ClusterReport>) -> Result<()> {
+    let parameters = &report.parameters;
+    let differs = |name: &str, expected: String, found: String| {
+        Error::new(Kind::BadData, format!("the parameters give another `{name}` than the report"))
+            .at(output.join("report.json"))
+            .expected(expected)
+            .found(found)
+            .help("make the clusters again with --overwrite")
+    };
+    let method = parameters.get(METHOD).cloned().unwrap_or_default();
+    if method != report.method.to_string() {
+        return Err(differs("method", method, report.method.to_string()));
+    }
+    let of_matches = matches_of("");
+    let days = parameters.keys().filter_map(|name| name.strip_prefix(&of_matches));
+    let mut days: Vec<String> = days.map(str::to_owned).collect();
+    days.extend(before.into_iter().flat_map(|before| before.days.clone()));
+    days.sort();
+    let is_known = before.is_some() || !parameters.contains_key(PREVIOUS);
+    if is_known && days != report.days {
+        return Err(differs("days", days.join(" "), report.days.join(" ")));
+    }
+    Ok(())
 }

@@ -14,7 +14,7 @@ use super::kept::RowEvidence;
 use super::rows::Members;
 use crate::error::Result;
 use crate::matches::{
-    Detail, Document, Expected, Group, Groups, IdRank, KeepOrder, KeepRank, Kept, Measured,
+    Detail, Document, Expected, Group, Groups, IdRank, Joined, KeepOrder, KeepRank, Kept, Measured,
     Nearness, Number, Recompute, Recomputed, Unlikeness, below,
 };
 use crate::progress::{self, Activity};
@@ -64,6 +64,14 @@ impl ByBuckets {
     /// What differs from the files is [`Kind::BadData`](crate::Kind::BadData), with its file and line.
     pub fn recompute(&self, of: &Recompute<'_>) -> Result<Recomputed> {
         of.run(&Regrouped { of, by: self })
+    }
+
+    /// Recomputes the figures of the report that the batch alone gives.
+    ///
+    /// # Errors
+    /// As [`ByBuckets::recompute`].
+    pub fn check_copies(&self, of: &Recompute<'_>) -> Result<()> {
+        of.check_copies(&Regrouped { of, by: self })
     }
 
     /// How near two groups or rows are, or why they do not match.
@@ -135,21 +143,27 @@ impl Groups for Regrouped<'_> {
         self.by.members.of_group(rank_of(group)).partition_point(|&other| other < page) as u64
     }
 
-    fn join(&self, sample: &[IdRank], kept: &Kept) -> Result<Vec<Expected<Unlikeness>>> {
+    fn join(&self, sample: &[IdRank], kept: &Kept) -> Result<Joined<Unlikeness>> {
         let mut groups: Vec<Group> = sample.iter().map(|&page| self.group_of(page)).collect();
         groups.sort_unstable();
         groups.dedup();
-        let mut expected: Vec<_> = groups.into_iter().map(Expected::of).collect();
+        let mut joined = Joined {
+            expected: groups.into_iter().map(Expected::of).collect(),
+            pairs: 0,
+            candidates: None,
+            going: Sorter::new(self.of.spill, self.of.memory_bytes),
+        };
+        let Joined { expected, pairs, .. } = &mut joined;
         let entry_bytes = ENTRY_BYTES * self.by.batch.bands().max(1);
         let most = (self.of.memory_bytes / entry_bytes).max(1);
         for expected in expected.chunks_mut(most) {
             let table = self.table(expected)?;
             for dated in self.of.store {
-                self.join_segment(dated, &table, expected)?;
+                *pairs += self.join_segment(dated, &table, expected)?;
             }
             self.join_batch(&table, kept, expected)?;
         }
-        Ok(expected)
+        Ok(joined)
     }
 
     fn rows_of(&self, dated: &Dated) -> Result<HeldRows> {
@@ -195,13 +209,14 @@ impl Regrouped<'_> {
         Ok(table)
     }
 
-    /// Joins the sample with a segment of the store.
+    /// Joins the sample with a segment of the store, and gives the number of pairs of a group and a row that share a bucket.
     fn join_segment(
         &self,
         dated: &Dated,
         table: &Table,
         expected: &mut [Expected<Unlikeness>],
-    ) -> Result<()> {
+    ) -> Result<u64> {
+        let mut pairs = 0;
         let ByBuckets { batch, comparison, .. } = self.by;
         let mut rows = HeldRows::of(dated, comparison);
         let mut ids = dated.segment().ids();
@@ -215,6 +230,7 @@ impl Regrouped<'_> {
             }
             let Some(keys) = rows.keys(row)? else { continue };
             for at in sharing(table, keys.into_iter()) {
+                pairs += 1;
                 let expected = &mut expected[at as usize];
                 let item = batch.item(rank_of(expected.group), &mut buffer)?;
                 let alike = comparison.compare(item.evidence, rows.evidence.get(row)?);
@@ -225,7 +241,7 @@ impl Regrouped<'_> {
                 }
             }
         }
-        Ok(())
+        Ok(pairs)
     }
 
     /// Joins the sample with the batch.

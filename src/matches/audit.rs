@@ -17,6 +17,7 @@ use super::detail::Detail;
 use super::hosts::HostTally;
 use super::nearness::{Nearness, Unlikeness};
 use super::outcome::Outcome;
+use super::replaced::REPLACED;
 use super::result_columns::{MATCHES, VERDICTS, match_columns, verdict_columns};
 use super::similarity::{Confirm, Similarity};
 use crate::document::host;
@@ -164,6 +165,7 @@ impl Audit<'_> {
     /// # Errors
     /// A contradiction is [`BadData`](crate::Kind::BadData), with its file and line.
     pub fn run(&self, documents: Option<SortedRecords<Document>>) -> Result<()> {
+        self.check_replaced()?;
         let Required { named, kept, dropped_hosts } = self.verdicts(documents)?;
         if self.holds() {
             self.check_hosts(dropped_hosts)?;
@@ -175,6 +177,32 @@ impl Audit<'_> {
             self.check_kept(kept.sorted()?.map(|it| Ok(it?.of)), true)?;
         }
         self.check_kept(near_kept.sorted()?.map(|it| Ok(it?.0)), false)
+    }
+
+    /// Checks that the table of replaced pages ascends and has as many rows as the report says. Only an output that tells which share
+    /// of a page another page holds has the table.
+    fn check_replaced(&self) -> Result<()> {
+        let mut counted = None;
+        if self.holds() {
+            let mut table = ResultReader::of(self.output, REPLACED)?;
+            let (mut rows, mut last) = (0, None);
+            while let Some(row) = table.next_row()? {
+                let page = row.split('\t').take(2).map(str::to_owned).collect::<Vec<_>>();
+                if last.as_ref() >= Some(&page) {
+                    return Err(table.wrong("the rows do not ascend"));
+                }
+                last = Some(page);
+                rows += 1;
+            }
+            counted = Some(rows);
+        }
+        if counted == self.outcome.replaced {
+            return Ok(());
+        }
+        let shown = |count: Option<u64>| count.map_or("none".to_owned(), |it| it.to_string());
+        let what = "the table gives another `replaced` than the report";
+        let error = Error::new(Kind::BadData, what).at(self.output.join("report.json"));
+        Err(error.expected(shown(counted)).found(shown(self.outcome.replaced)))
     }
 
     fn verdicts(&self, mut documents: Option<SortedRecords<Document>>) -> Result<Required> {

@@ -35,11 +35,20 @@ pub struct Frequent {
 
 /// The groups with the highest counts; of equal counts the first groups.
 #[derive(Debug, Default)]
-pub(super) struct MostFrequent(BTreeSet<(Reverse<u128>, Group)>);
+pub(crate) struct MostFrequent(BTreeSet<(Reverse<u128>, Group)>);
 
 impl MostFrequent {
+    /// The groups with the most pages, of groups with these sizes.
+    pub(crate) fn copied(sizes: impl Iterator<Item = u64>) -> MostFrequent {
+        let mut most = MostFrequent::default();
+        for (group, size) in (0..).zip(sizes) {
+            most.offer(size.into(), Group::from(group));
+        }
+        most
+    }
+
     /// Takes a group into account.
-    pub(super) fn offer(&mut self, count: u128, group: Group) {
+    pub(crate) fn offer(&mut self, count: u128, group: Group) {
         if count >= LEAST {
             self.0.insert((Reverse(count), group));
         }

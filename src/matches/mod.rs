@@ -93,6 +93,6 @@ pub(crate) use nearness::{Nearness, Unlikeness};
 pub(crate) use numbers::{Group, IdRank, KeepRank, below};
 pub(crate) use origin::Origin;
 pub(crate) use partition::copies;
-pub(crate) use recompute::{Expected, Groups, Kept, Measured};
+pub(crate) use recompute::{Expected, Groups, Joined, Kept, Measured};
 pub(crate) use result_columns::{MATCHES, VERDICTS};
 pub(crate) use standing::{Standing, Standings};

@@ -120,11 +120,7 @@ impl Judged<'_> {
 
     /// The groups with the most pages.
     pub(super) fn most_copied(&self) -> MostFrequent {
-        let mut most = MostFrequent::default();
-        for (group, size) in below(self.batch.groups()).zip(self.sizes()) {
-            most.offer(size.into(), group);
-        }
-        most
+        MostFrequent::copied(self.sizes())
     }
 
     /// The outcome, with `rows` at each distance.

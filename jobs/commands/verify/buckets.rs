@@ -30,6 +30,8 @@ struct Inputs {
     documents: SortedRecords<SketchedDocument>,
     comparison: Comparison,
     store: Option<Version>,
+    /// Whether nothing is missing.
+    is_whole: bool,
     /// How many there are.
     count: u64,
 }
@@ -57,7 +59,7 @@ pub(super) fn verify(
         Some(inputs) => {
             count = inputs.count;
             let keep = KeepOrder::recorded(output.parameter("keep")?)?;
-            let Inputs { documents, comparison, store, .. } = inputs;
+            let Inputs { documents, comparison, store, is_whole, .. } = inputs;
             let (by, judged) =
                 ByBuckets::load(documents, comparison, keep, &spill, output.memory_bytes)?;
             audit.run(Some(judged))?;
@@ -65,7 +67,13 @@ pub(super) fn verify(
                 Some(version) => version.dated()?,
                 None => Vec::new(),
             };
-            recomputed = by.recompute(&output.recompute_of(&dated, sample, &spill)?)?;
+            let of = output.recompute_of(&dated, sample, &spill)?;
+            if is_whole {
+                recomputed = by.recompute(&of)?;
+                output.say_sampled(&recomputed);
+            } else {
+                by.check_copies(&of)?;
+            }
         }
     }
     Ok(Summary::new()
@@ -83,14 +91,15 @@ fn kept(
     let batch = output.input("batch")?.map(|path| verify_segment(&path)).transpose()?;
     let store =
         output.input("store")?.map(|path| output.verify_store(&path)).transpose()?.flatten();
-    let Some(batch) = output.is_there(batch.as_ref(), store.as_ref()) else { return Ok(None) };
+    let is_whole = output.is_there(batch.as_ref(), store.as_ref()).is_some();
+    let Some(batch) = &batch else { return Ok(None) };
     check_batch(output, batch)?;
     kept_bands(batch.stamp())?;
     let comparison = kept_comparison(confirmation, least, batch.stamp())?;
     let memory_bytes = global.budget().documents();
     let documents = kept_documents(batch, &comparison, &env::temp_dir(), memory_bytes)?;
     let count = 1 + u64::from(store.is_some());
-    Ok(Some(Inputs { documents, comparison, store, count }))
+    Ok(Some(Inputs { documents, comparison, store, is_whole, count }))
 }
 
 /// Fails unless this is the segment that the output was made from.
@@ -129,7 +138,7 @@ fn read_again(output: &JoinOutput<'_>, global: &GlobalFlags) -> Result<Option<In
     })?;
     let count = pages.size().0;
     let comparison = scheme.comparison();
-    Ok(Some(Inputs { documents: found.made()?, comparison, store: None, count }))
+    Ok(Some(Inputs { documents: found.made()?, comparison, store: None, is_whole: true, count }))
 }
 /// How the documents were read.
 fn settings(source: &PageSource, parameters: &Parameters) -> Result<PageSettings> {

@@ -1,14 +1,15 @@
 //! An output of `dedup` or `lsh` and its report: what it says it was made from, and what is checked against that.
 
 use std::env;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use dupsieve::rooms::matches::{
     Audit, ByDistance, Confirm, Detail, Document, KeepOrder, Near, Recompute, Recomputed,
 };
-use dupsieve::rooms::report::{Report, records};
+use dupsieve::rooms::report::{LaterDays, Report, records};
 use dupsieve::rooms::runs::{SortedRecords, Sorter};
-use dupsieve::rooms::store::{Dated, Segment, Store, Version};
+use dupsieve::rooms::store::{Dated, Day, Entry, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::places;
@@ -52,14 +53,53 @@ impl JoinOutput<'_> {
     /// was pruned, or if pages have been removed from it since.
     pub(super) fn verify_store(&self, path: &Path) -> Result<Option<Version>> {
         let store = Store::open(path)?;
+        self.check_day(&store)?;
         let number = self.report.store_version;
         if number.map_or(Ok(false), |number| store.is_pruned(number))? {
             return Ok(None);
         }
         let version = store.at(number)?;
         self.expect("store", version.digest().to_string(), path)?;
+        self.check_later_days(&version)?;
         version.segments()?;
         Ok(Some(version).filter(|version| version.removals() == self.report.removals))
+    }
+
+    /// Fails if the store has the batch, joined with the version that was read, under another day than that of the report.
+    fn check_day(&self, store: &Store) -> Result<()> {
+        let Some(day) = self.report.day else { return Ok(()) };
+        let parameters = &self.report.parameters;
+        let current = store.at(None)?;
+        let is_batch = |entry: &&Entry| parameters.get("batch") == Some(&entry.source.to_string());
+        let mut days = current.entries().iter().filter(is_batch).map(|entry| entry.day).peekable();
+        if days.peek().is_none() {
+            tracing::info!(
+                "the day {day} of {} was not compared, because the store does not hold the batch",
+                self.output.join(Report::NAME).display()
+            );
+        }
+        let joined = |day: &Day| {
+            let version = store.before(*day).ok().map(|version| version.digest().to_string());
+            version.as_ref() == parameters.get("store")
+        };
+        let days: Vec<Day> = days.collect();
+        match days.iter().find(|day| joined(day)) {
+            Some(&held) if !days.contains(&day) => Err(self.differs("store", "day", held, day)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Fails unless the report says which later days than its own the version has that was read.
+    fn check_later_days(&self, version: &Version) -> Result<()> {
+        let Some(day) = self.report.day else { return Ok(()) };
+        let later = LaterDays::of(version, day, self.output)?;
+        if later == self.report.later_days {
+            return Ok(());
+        }
+        let named =
+            |later: &Option<LaterDays>| later.as_ref().map_or("none".to_owned(), LaterDays::named);
+        let told = &self.report.later_days;
+        Err(self.differs("store", "later_days", named(&later), named(told)))
     }
 
     /// Checks that the files agree with each other and with the batch.
@@ -96,6 +136,8 @@ impl JoinOutput<'_> {
         Ok(Recompute {
             output: self.output,
             outcome: &self.report.outcome,
+            pairs: self.report.probe.map(|probe| probe.pairs),
+            replaces: self.confirm()?.is_some_and(|confirm| confirm.has_direction()),
             store,
             detail: self.detail()?,
             sample,
@@ -106,15 +148,16 @@ impl JoinOutput<'_> {
         })
     }
 
-    /// Every match, and the verdicts of a sample, from the batch and the store. Where they are not
-    /// where they were, nothing is recomputed, and a warning says so.
+    /// Every match, the verdicts of a sample, and the figures of the report, from the batch and the store. Where the store is not
+    /// where it was, only the figures of the batch are computed, and a warning says so; without the batch, nothing is.
     pub(super) fn recompute(
         &self,
         batch: Option<&Segment>,
         store: Option<&Version>,
         sample: (u64, u64),
     ) -> Result<Recomputed> {
-        let Some(batch) = self.is_there(batch, store) else { return Ok(Recomputed::default()) };
+        let is_whole = self.is_there(batch, store).is_some();
+        let Some(batch) = batch else { return Ok(Recomputed::default()) };
         let dated = store.map_or(Ok(Vec::new()), Version::dated)?;
         let by = ByDistance {
             batch,
@@ -122,7 +165,54 @@ impl JoinOutput<'_> {
             confirm: self.confirm()?,
             keep: KeepOrder::recorded(self.parameter("keep")?)?,
         };
-        by.recompute(&self.recompute_of(&dated, sample, &env::temp_dir())?)
+        let spill = env::temp_dir();
+        let of = self.recompute_of(&dated, sample, &spill)?;
+        if !is_whole {
+            by.check_copies(&of)?;
+            return Ok(Recomputed::default());
+        }
+        self.expect_rows_of(store)?;
+        let recomputed = by.recompute(&of)?;
+        self.say_sampled(&recomputed);
+        Ok(recomputed)
+    }
+
+    /// Fails unless the report says how many fingerprints the store has that was read.
+    fn expect_rows_of(&self, store: Option<&Version>) -> Result<()> {
+        let rows = store.map_or(0, Version::rows);
+        match self.report.probe {
+            Some(probe) if probe.store_fingerprints != rows => {
+                Err(self.differs("store", "store_fingerprints", rows, probe.store_fingerprints))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The error for a report that says another `name` than what it was made from.
+    fn differs(
+        &self,
+        what: &str,
+        name: &str,
+        expected: impl Display,
+        found: impl Display,
+    ) -> Error {
+        let what = format!("the {what} gives another `{name}` than the report");
+        let error = Error::new(Kind::BadData, what).at(self.output.join(Report::NAME));
+        error.expected(expected).found(found).help("make the output again with --overwrite")
+    }
+
+    /// Says which figures of the report were not computed, if the sample was not the whole batch.
+    pub(super) fn say_sampled(&self, recomputed: &Recomputed) {
+        if recomputed.all {
+            return;
+        }
+        let listed = self.report.outcome.hot_matches.len();
+        let listed = if listed > 0 { ", `hot_matches`" } else { "" };
+        let counted = self.report.outcome.candidates.map_or("", |_| ", `candidates`");
+        tracing::info!(
+            "`pairs`{counted}{listed} of {} were not computed from a sample; --all computes them",
+            self.output.join(Report::NAME).display()
+        );
     }
 
     /// The batch, if it and the store are where they were; else a warning says that nothing is recomputed.

@@ -2,14 +2,28 @@
 
 use std::collections::HashMap;
 
+use super::replaced::Going;
 use crate::error::Result;
 use crate::matches::nearness::Nearness;
 use crate::matches::numbers::{Group, IdRank, KeepRank, Number};
 use crate::matches::origin::Origin;
+use crate::runs::Sorter;
 use crate::store::Day;
 
 /// The page of each group that the output keeps, if it keeps one.
 pub(crate) type Kept = [Option<IdRank>];
+
+/// What the join of a sample finds.
+pub(crate) struct Joined<D> {
+    /// For each group of the sample, in the order of groups.
+    pub(crate) expected: Vec<Expected<D>>,
+    /// How many pairs the probe finds: each pair within the batch once.
+    pub(crate) pairs: u64,
+    /// With a check, how many pairs of documents are within the distance.
+    pub(crate) candidates: Option<u128>,
+    /// The pages of the store that kept pages of the sample hold, where a check tells that.
+    pub(crate) going: Sorter<Going>,
+}
 
 /// What the join finds for a group.
 #[derive(Debug)]
@@ -24,7 +38,7 @@ pub(crate) struct Expected<D> {
     /// Whether one of these comes before the group in keep order.
     crowded_out: bool,
     /// The near groups of the batch, if all matches were written.
-    near: Vec<Group>,
+    pub(super) near: Vec<Group>,
 }
 
 impl<D: Nearness> Expected<D> {

@@ -1,7 +1,8 @@
 //! What a recomputation asks of a batch: its groups, and how near its pages are to others.
 
-use super::expected::{Expected, Kept};
+use super::expected::{Joined, Kept};
 use crate::error::Result;
+use crate::matches::frequent::{Frequent, MostFrequent};
 use crate::matches::nearness::Nearness;
 use crate::matches::numbers::{Group, IdRank, KeepRank};
 use crate::matches::similarity::Similarity;
@@ -34,8 +35,18 @@ pub(crate) trait Groups {
         String::new()
     }
 
-    /// What the groups of sampled pages are near to, in the order of groups.
-    fn join(&self, sample: &[IdRank], kept: &Kept) -> Result<Vec<Expected<Self::Distance>>>;
+    /// The groups with high counts, as the report lists them: none where the report lists none. `matches` gives the number of matches
+    /// that a count stands for.
+    fn listed(
+        &self,
+        _most: &MostFrequent,
+        _matches: impl Fn(u128) -> u128,
+    ) -> Result<Vec<Frequent>> {
+        Ok(Vec::new())
+    }
+
+    /// What the groups of sampled pages are near to.
+    fn join(&self, sample: &[IdRank], kept: &Kept) -> Result<Joined<Self::Distance>>;
 
     /// The rows of a segment of the store.
     fn rows_of(&self, dated: &Dated) -> Result<Self::Rows>;

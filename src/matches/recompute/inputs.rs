@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use crate::error::{Error, Kind};
+use serde::Serialize;
+
+use crate::error::{Error, Kind, Result};
 use crate::matches::detail::Detail;
 use crate::matches::outcome::Outcome;
 use crate::store::Dated;
@@ -21,6 +23,10 @@ pub struct Recompute<'a> {
     pub output: &'a Path,
     /// What was counted when it was written.
     pub outcome: &'a Outcome,
+    /// How many pairs the report says that the probe found, if it says so.
+    pub pairs: Option<u64>,
+    /// Whether a page of the batch may replace pages of the store that it holds.
+    pub replaces: bool,
     /// The segments of the store it was made from.
     pub store: &'a [Dated],
     /// Which matches were written.
@@ -45,13 +51,26 @@ pub struct Recomputed {
     pub rows: u64,
     /// Pages of the batch that were joined again.
     pub pages: u64,
+    /// Whether these are all pages, so that the figures of the report that count all pairs were computed too.
+    pub all: bool,
 }
 
-/// The error for a report that says another `name` than what it was made from.
-pub(super) fn wrong_count(output: &Path, name: &str, expected: u64, found: u64) -> Error {
-    let what = format!("the batch gives another `{name}` than the report");
-    let error = Error::new(Kind::BadData, what).at(output.join(REPORT));
-    error.expected(expected).found(found).help(HELP)
+impl Recompute<'_> {
+    /// Fails unless the report says of `name` what the batch and the store give.
+    pub(super) fn expect<T: PartialEq + Serialize>(
+        &self,
+        name: &str,
+        computed: &T,
+        told: &T,
+    ) -> Result<()> {
+        if computed == told {
+            return Ok(());
+        }
+        let what = format!("the batch gives another `{name}` than the report");
+        let [computed, told] = [computed, told].map(|it| serde_json::json!(it).to_string());
+        let error = Error::new(Kind::BadData, what).at(self.output.join(REPORT)).help(HELP);
+        Err(error.expected(format_args!("{computed:.300}")).found(format_args!("{told:.300}")))
+    }
 }
 
 /// The error for a row of the matches at `path`.

@@ -7,21 +7,25 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::expected::{Expected, Kept};
+use super::expected::{Expected, Joined, Kept};
 use super::groups::{Groups, Measured};
 use super::inputs::{Recompute, Recomputed};
+use super::replaced::Going;
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Width};
 use crate::matches::batch::Batch;
 use crate::matches::detail::Detail;
 use crate::matches::distinct::distinct_fingerprints;
+use crate::matches::frequent::{Frequent, MostFrequent};
 use crate::matches::group_key::{GroupKeyReader, GroupKeys};
 use crate::matches::ids::Workshop;
 use crate::matches::keep_order::{KeepOrder, Leaders};
 use crate::matches::numbers::{FingerprintIndex, Group, IdRank, KeepRank, Number, Row};
+use crate::matches::partition::copies;
 use crate::matches::similarity::Confirm;
 use crate::matches::standing::{Standing, Standings};
 use crate::progress::{self, Activity};
+use crate::runs::Sorter;
 use crate::store::{Dated, Fingerprints, Ids, KeyRange, RowDays, Segment, Shown};
 use crate::tables::{Design, Distribution, Hit, Method, MethodScratch, Probe, Problem, plan};
 
@@ -47,6 +51,17 @@ impl ByDistance<'_> {
         match self.batch.width() {
             Width::W64 => of.run(&Rejoin::<u64>::load(self, of)?),
             Width::W128 => of.run(&Rejoin::<u128>::load(self, of)?),
+        }
+    }
+
+    /// Recomputes the figures of the report that the batch alone gives.
+    ///
+    /// # Errors
+    /// As [`ByDistance::recompute`].
+    pub fn check_copies(self, of: &Recompute<'_>) -> Result<()> {
+        match self.batch.width() {
+            Width::W64 => of.check_copies(&Rejoin::<u64>::load(self, of)?),
+            Width::W128 => of.check_copies(&Rejoin::<u128>::load(self, of)?),
         }
     }
 }
@@ -101,7 +116,11 @@ impl<F: Fingerprint> Groups for Rejoin<'_, F> {
         self.batch.before(group, page) as u64
     }
 
-    fn join(&self, sample: &[IdRank], kept: &Kept) -> Result<Vec<Expected<Standing>>> {
+    fn listed(&self, most: &MostFrequent, matches: impl Fn(u128) -> u128) -> Result<Vec<Frequent>> {
+        most.list(self.by.batch, &self.batch, matches)
+    }
+
+    fn join(&self, sample: &[IdRank], kept: &Kept) -> Result<Joined<Standing>> {
         let fingerprint = |&page: &IdRank| self.batch.fingerprint_of(self.group_of(page));
         let sampled: BTreeSet<FingerprintIndex> = sample.iter().map(fingerprint).collect();
         self.rejoin(&Vec::from_iter(sampled), kept)
@@ -177,14 +196,20 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
         GroupKeyReader::new(dated.segment(), self.by.confirm.as_ref())
     }
 
-    /// Joins the groups of the `sampled` fingerprints, which ascend. The result is in the order of groups.
-    fn rejoin(&self, sampled: &[FingerprintIndex], kept: &Kept) -> Result<Vec<Expected<Standing>>> {
+    /// Joins the groups of the `sampled` fingerprints, which ascend.
+    fn rejoin(&self, sampled: &[FingerprintIndex], kept: &Kept) -> Result<Joined<Standing>> {
         let groups = sampled.iter().flat_map(|&sampled| self.batch.groups_of(sampled).iter());
-        let mut expected: Vec<Expected<Standing>> = groups.map(Expected::of).collect();
+        let copies = sampled.iter().map(|&sampled| copies(self.pages_of(sampled))).sum();
+        let mut joined = Joined {
+            expected: groups.map(Expected::of).collect(),
+            pairs: 0,
+            candidates: self.by.confirm.map(|_| copies),
+            going: Sorter::new(self.of.spill, self.of.memory_bytes),
+        };
         let probes: Arc<[F]> =
             sampled.iter().map(|&sampled| self.fingerprints[sampled.index()]).collect();
         if probes.is_empty() {
-            return Ok(expected);
+            return Ok(joined);
         }
         // Where the groups of each sampled fingerprint begin in `expected`.
         let mut starts = vec![0];
@@ -193,10 +218,16 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
         }
         let method = self.method(&probes)?;
         for dated in self.of.store {
-            self.join_segment(dated, &method, &starts, &mut expected)?;
+            self.join_segment(dated, (&method, &starts), kept, &mut joined)?;
         }
-        self.join_batch(&method, &starts, kept, &mut expected)?;
-        Ok(expected)
+        self.join_batch((&method, &starts), sampled, kept, &mut joined)?;
+        Ok(joined)
+    }
+
+    /// How many pages have a fingerprint.
+    fn pages_of(&self, fingerprint: FingerprintIndex) -> u128 {
+        let groups = self.batch.groups_of(fingerprint).iter();
+        groups.map(|group| self.batch.rows_of(group).len() as u128).sum()
     }
 
     fn method(&self, probes: &Arc<[F]>) -> Result<Method<F>> {
@@ -216,9 +247,9 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
     fn join_segment(
         &self,
         dated: &Dated,
-        method: &Method<F>,
-        starts: &[usize],
-        expected: &mut [Expected<Standing>],
+        (method, starts): (&Method<F>, &[usize]),
+        kept: &Kept,
+        joined: &mut Joined<Standing>,
     ) -> Result<()> {
         let segment = dated.segment();
         // A segment of a day on which no page was kept has no signatures either.
@@ -234,12 +265,13 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
         let mut end = 0;
         let mut scan = segment.scan::<F>(KeyRange::all());
         let mut run = Vec::new();
-        let mut probing = Probing { of: self, method, starts, scratch: MethodScratch::default() };
+        let scratch = MethodScratch::default();
+        let mut probing = Probing { of: self, method, starts, kept, scratch };
         while let Some(first) = scan.next(&mut run)? {
             for (row, &fingerprint) in (first..).zip(&run) {
                 if window.last() != Some(&fingerprint) {
                     if window.len() >= method.window() {
-                        probing.probe(&mut window, &mut rows, row, &mut lookup, expected)?;
+                        probing.probe(&mut window, &mut rows, row, &mut lookup, joined)?;
                     }
                     window.push(fingerprint);
                     rows.push(row);
@@ -247,21 +279,27 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
                 end = row + 1;
             }
         }
-        probing.probe(&mut window, &mut rows, end, &mut lookup, expected)
+        probing.probe(&mut window, &mut rows, end, &mut lookup, joined)
     }
 
-    /// Takes rows of the store with one fingerprint, near all of the `expected` groups.
+    /// Takes rows of the store with one fingerprint, near all of the groups at these places of the `joined` ones.
     fn take(
         &self,
-        expected: &mut [Expected<Standing>],
-        distance: u8,
+        (joined, at): (&mut Joined<Standing>, Range<usize>),
+        (kept, distance): (&Kept, u8),
         rows: Range<u64>,
         lookup: &mut Lookup,
     ) -> Result<()> {
+        let shown = lookup.shown.among(rows.start, rows.end - rows.start)?;
+        let Some((first, count)) = shown else { return Ok(()) };
+        let expected = &mut joined.expected[at];
+        joined.pairs += 1;
+        if let (Some(candidates), Some(first)) = (&mut joined.candidates, expected.first()) {
+            let pages = self.pages_of(self.batch.fingerprint_of(first.group));
+            *candidates += pages * u128::from(count);
+        }
         let Some(keys) = &self.keys else {
             // Rows with equal fingerprints are sorted by id, then by day, so the first row is the one that a verdict names.
-            let shown = lookup.shown.among(rows.start, rows.end - rows.start)?;
-            let Some((first, count)) = shown else { return Ok(()) };
             return expected.iter_mut().try_for_each(|expected| {
                 expected.held += u128::from(count);
                 lookup.offer(expected, Standing::near(distance), first)
@@ -280,6 +318,11 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
                 if let Some(standing) = standings.of_first {
                     lookup.offer(expected, standing, row)?;
                 }
+                let by = kept[expected.group.index()].filter(|_| self.of.replaces);
+                if let (Some(by), Some(standing)) = (by, standings.of_second) {
+                    let (id, day) = (lookup.ids.get(row)?.to_owned(), lookup.days.get(row)?);
+                    joined.going.push(Going { id, day, standing, by })?;
+                }
             }
         }
         Ok(())
@@ -288,11 +331,12 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
     /// Joins the sample with the batch.
     fn join_batch(
         &self,
-        method: &Method<F>,
-        starts: &[usize],
+        (method, starts): (&Method<F>, &[usize]),
+        sampled: &[FingerprintIndex],
         kept: &Kept,
-        expected: &mut [Expected<Standing>],
+        joined: &mut Joined<Standing>,
     ) -> Result<()> {
+        let Joined { expected, pairs, candidates, .. } = joined;
         let mut met = Ok(());
         let mut scratch = MethodScratch::default();
         for (number, window) in self.fingerprints.chunks(method.window()).enumerate() {
@@ -300,9 +344,15 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
             let first = (number * method.window()) as u32;
             method.probe(&[window], &mut scratch, &mut |Hit { batch, at, distance, .. }| {
                 let batch = batch as usize;
+                let other = FingerprintIndex::from(first + at);
+                if other < sampled[batch] {
+                    *pairs += 1;
+                    let pages = || self.pages_of(other) * self.pages_of(sampled[batch]);
+                    candidates.iter_mut().for_each(|candidates| *candidates += pages());
+                }
                 for expected in &mut expected[starts[batch]..starts[batch + 1]] {
                     progress::tick(Activity::Working);
-                    for other in self.batch.groups_of(FingerprintIndex::from(first + at)).iter() {
+                    for other in self.batch.groups_of(other).iter() {
                         if met.is_ok() {
                             met = self.meet(expected, kept, other, distance);
                         }
@@ -341,6 +391,7 @@ struct Probing<'a, 'b, F: Fingerprint> {
     of: &'a Rejoin<'b, F>,
     method: &'a Method<F>,
     starts: &'a [usize],
+    kept: &'a Kept,
     scratch: MethodScratch<F>,
 }
 
@@ -353,17 +404,18 @@ impl<F: Fingerprint> Probing<'_, '_, F> {
         rows: &mut Vec<u64>,
         end: u64,
         lookup: &mut Lookup,
-        expected: &mut [Expected<Standing>],
+        joined: &mut Joined<Standing>,
     ) -> Result<()> {
-        let Probing { of, starts, .. } = *self;
+        let Probing { of, starts, kept, .. } = *self;
         let mut failed = Ok(());
         rows.push(end);
         self.method.probe(&[window], &mut self.scratch, &mut |hit: Hit| {
             let batch = hit.batch as usize;
             let at = hit.at as usize;
-            let expected = &mut expected[starts[batch]..starts[batch + 1]];
+            let groups = starts[batch]..starts[batch + 1];
             if failed.is_ok() {
-                failed = of.take(expected, hit.distance, rows[at]..rows[at + 1], lookup);
+                let near = (kept, hit.distance);
+                failed = of.take((joined, groups), near, rows[at]..rows[at + 1], lookup);
             }
         });
         window.clear();

@@ -6,13 +6,16 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::claims::{Check, Claim, ClaimReader};
-use super::expected::{Expected, Kept};
+use super::expected::{Expected, Joined, Kept};
 use super::groups::Groups;
-use super::inputs::{Recompute, Recomputed, wrong_count};
+use super::inputs::{Recompute, Recomputed};
+use super::replaced::ReplacedRows;
 use super::verdict_lines::VerdictLines;
 use crate::error::Result;
 use crate::matches::detail::Detail;
-use crate::matches::numbers::{IdRank, Number, below};
+use crate::matches::frequent::MostFrequent;
+use crate::matches::numbers::{Group, IdRank, Number, below};
+use crate::matches::partition::copies;
 use crate::progress::{self, Activity};
 use crate::runs::Sorter;
 
@@ -24,28 +27,56 @@ impl Recompute<'_> {
     pub(crate) fn run<G: Groups>(&self, groups: &G) -> Result<Recomputed> {
         self.check_copies(groups)?;
         let kept = self.kept(groups)?;
-        let expected = groups.join(&self.sampled(groups.pages()), &kept)?;
-        let (claims, mut recomputed) = self.compare(groups, &kept, &expected)?;
+        let mut sample = self.sampled(groups.pages());
+        let replaced = self.replaces.then(|| ReplacedRows::read(self)).transpose()?;
+        sample.extend(replaced.iter().flat_map(ReplacedRows::pages));
+        let joined = groups.join(&sample, &kept)?;
+        let (claims, mut recomputed) = self.compare(groups, &kept, &joined.expected)?;
         recomputed.rows = Check::new(self, groups).run(claims)?;
+        recomputed.all = recomputed.pages == u64::from(groups.pages());
+        self.check_pairs(groups, &joined, recomputed.all)?;
+        replaced.map_or(Ok(()), |replaced| replaced.check(joined.going))?;
         Ok(recomputed)
     }
 
-    /// Checks how many pages the report says to be in one group with others, and how many are in the largest.
-    fn check_copies(&self, groups: &impl Groups) -> Result<()> {
-        let mut sizes = vec![0_u64; groups.groups() as usize];
-        for page in below::<IdRank>(groups.pages()) {
-            sizes[groups.group_of(page).index()] += 1;
-        }
-        let copies = sizes.iter().filter(|&&size| size > 1).sum();
+    /// Checks how many pages the report says to be in one group with others, how many are in the largest, and which are the largest.
+    /// The batch alone gives these figures.
+    pub(crate) fn check_copies(&self, groups: &impl Groups) -> Result<()> {
+        let sizes = sizes(groups);
+        let in_groups = sizes.iter().filter(|&&size| size > 1).sum();
         let largest = sizes.iter().copied().max().unwrap_or(0);
-        let counts = [
-            ("copies", copies, self.outcome.copies),
-            ("largest_group", largest, self.outcome.largest_group),
-        ];
-        match counts.into_iter().find(|(_, counted, told)| counted != told) {
-            Some((name, counted, told)) => Err(wrong_count(self.output, name, counted, told)),
-            None => Ok(()),
+        self.expect("copies", &in_groups, &self.outcome.copies)?;
+        self.expect("largest_group", &largest, &self.outcome.largest_group)?;
+        let most = MostFrequent::copied(sizes.into_iter());
+        self.expect("hot_copies", &groups.listed(&most, copies)?, &self.outcome.hot_copies)
+    }
+
+    /// Checks the figures of the report that count all pairs, as far as they are known: where `all` pages were joined, or where the
+    /// figure is none because only the best matches were written.
+    fn check_pairs<G: Groups>(
+        &self,
+        groups: &G,
+        joined: &Joined<G::Distance>,
+        all: bool,
+    ) -> Result<()> {
+        if let Some(pairs) = self.pairs.filter(|_| all) {
+            self.expect("pairs", &joined.pairs, &pairs)?;
         }
+        let listed = self.detail == Detail::All;
+        if listed && !all {
+            return Ok(());
+        }
+        let candidates = joined.candidates.filter(|_| listed);
+        self.expect("candidates", &candidates, &self.outcome.candidates)?;
+        let mut most = MostFrequent::default();
+        let sizes = sizes(groups);
+        let size = |group: Group| u128::from(sizes[group.index()]);
+        for expected in joined.expected.iter().filter(|_| listed) {
+            let before = expected.near.iter().filter(|&&near| near < expected.group);
+            let existing = expected.held + before.map(|&near| size(near)).sum::<u128>();
+            most.offer(size(expected.group) * existing, expected.group);
+        }
+        self.expect("hot_matches", &groups.listed(&most, |rows| rows)?, &self.outcome.hot_matches)
     }
 
     /// The sampled pages.
@@ -134,6 +165,15 @@ impl Recompute<'_> {
         matches.expect_end()?;
         Ok((claims, recomputed))
     }
+}
+
+/// How many pages each group has.
+fn sizes(groups: &impl Groups) -> Vec<u64> {
+    let mut sizes = vec![0; groups.groups() as usize];
+    for page in below::<IdRank>(groups.pages()) {
+        sizes[groups.group_of(page).index()] += 1;
+    }
+    sizes
 }
 
 /// A verdict as the file has it.
