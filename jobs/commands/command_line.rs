@@ -13,7 +13,7 @@ use dupsieve::{Error, Kind, Result};
 use crate::commands::help;
 use crate::commands::places;
 use crate::commands::version;
-use crate::commands::{evaluate, lsh, run, store};
+use crate::commands::{dedup, evaluate, lsh, run, store};
 use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
 use crate::flags::machines::MachineSettings;
@@ -213,6 +213,7 @@ impl CommandLine {
 fn typed(words: impl IntoIterator<Item = OsString>) -> Result<ArgMatches, clap::Error> {
     let typed = command().try_get_matches_from(words)?;
     let in_vain = match typed.subcommand() {
+        Some(("dedup", typed)) => dedup::typed_in_vain(typed),
         Some(("lsh", typed)) => lsh::typed_in_vain(typed),
         Some(("evaluate", typed)) => evaluate::typed_in_vain(typed),
         _ => None,

@@ -3,30 +3,26 @@
 
 mod annotate;
 mod copied;
+mod copier;
+mod kept;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use clap::Args;
-#[cfg(feature = "parquet")]
-use dupsieve::rooms::document::ParquetCopy;
-use dupsieve::rooms::document::{
-    self, Content, Document, Fields, Format, IdList, Inputs, Position, ReadOptions, Records, Share,
-};
+use dupsieve::rooms::document::{Format, IdList, Inputs, ReadOptions};
 use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::output::{Lock, is_same_file, parent_of};
-use dupsieve::rooms::output::{PackedFile, PackedUnit, STDOUT};
+use dupsieve::rooms::output::{PackedFile, STDOUT};
 use dupsieve::rooms::report::{self, Made, Report};
-#[cfg(not(feature = "parquet"))]
-use dupsieve::rooms::results::ResultFormat;
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::{Error, Kind, Result};
-use roaring::RoaringTreemap;
-use serde_json::json;
 
 use annotate::Asked;
 pub(crate) use copied::usual_name;
+use copier::{Listed, WholeFiles};
+pub(crate) use kept::Kept;
 
 use crate::commands::help::examples;
 use crate::commands::pages::{PageFlags, PageSource};
@@ -153,7 +149,7 @@ fn copy_listed(
     }
     let lock = (output != Path::new(STDOUT)).then(|| Lock::on_file(output)).transpose()?;
     let copied = wanted.len() as u64;
-    let unit = unit(copied::format(inputs)?);
+    let unit = copied::unit(copied::format(inputs)?);
     let out = match &lock {
         Some(lock) => PackedFile::locked(unit, output, lock)?,
         None => PackedFile::create_by(unit, output)?,
@@ -161,11 +157,6 @@ fn copy_listed(
     let is_old = copy(inputs, options, wanted, out, global)?;
     let summary = summary.count("copied", copied);
     Ok(if is_old { summary.already_done() } else { summary })
-}
-
-/// What is compressed by itself in the output. Web archives are copied into a web archive.
-fn unit(format: Format) -> PackedUnit {
-    if format == Format::Warc { PackedUnit::Record } else { PackedUnit::File }
 }
 
 /// Copies all wanted records, or fails and writes nothing. Returns whether the same copy existed already.
@@ -181,143 +172,9 @@ fn copy(
     let total = inputs.bytes();
     let counter = Arc::clone(&progress);
     let _shown = Progress::show("filtering", Unit::Bytes, total, counter, global.quiet);
-    let fields = &options.fields;
-    let found = vec![false; wanted.len()];
-    let format = copied::format(inputs)?;
-    let archives = (format == Format::Warc).then(Archives::default);
-    let rows =
-        (format == Format::Parquet).then(|| vec![RoaringTreemap::new(); inputs.files().len()]);
-    let mut copier = Copier { archives, rows, fields, wanted, found, header: None, out };
-    let mut outcome = Ok(());
-    document::read(inputs, Share::WHOLE, options, &progress, &mut |batch| {
-        outcome = copier.batch(&batch);
-        outcome.is_ok()
-    })?;
-    outcome?;
-    let missing = copier.found.iter().filter(|found| !**found).count();
-    if missing > 0 {
-        let what = format!("{missing} listed ids were not found in the inputs");
-        let error = copier.wanted.missing(&copier.found, &what);
-        return Err(error.help("use the same inputs and fields that the list was made from"));
-    }
+    let mut listed = Listed::new(wanted);
+    let out = listed.copy(inputs, options, WholeFiles::AsLines, &progress, out)?;
+    listed.expect_all()?;
     step::begin(Step::Writing);
-    let Copier { out, rows, .. } = copier;
-    let out = match rows {
-        Some(rows) => copy_rows(inputs, &rows, out)?,
-        None => out,
-    };
     out.finish(global.overwrite)
-}
-
-/// Copies rows of Parquet: of each file those that are listed for it.
-#[cfg(feature = "parquet")]
-fn copy_rows(inputs: &Inputs, rows: &[RoaringTreemap], out: PackedFile) -> Result<PackedFile> {
-    let Some(first) = inputs.files().first() else { return Ok(out) };
-    let output = out.path().to_path_buf();
-    let mut copy = ParquetCopy::like(first, out, &output)?;
-    for (file, rows) in inputs.files().iter().zip(rows) {
-        copy.copy(file, rows)?;
-    }
-    copy.finish()
-}
-
-#[cfg(not(feature = "parquet"))]
-fn copy_rows(_: &Inputs, _: &[RoaringTreemap], out: PackedFile) -> Result<PackedFile> {
-    ResultFormat::Parquet.check().map(|()| out)
-}
-
-struct Copier<'a> {
-    /// Set if the inputs are web archives.
-    archives: Option<Archives>,
-    /// Set if the inputs are Parquet: for each file the rows to copy, which are copied with all their columns at the end.
-    rows: Option<Vec<RoaringTreemap>>,
-    fields: &'a Fields,
-    wanted: IdList,
-    /// For each wanted id whether its record was copied.
-    found: Vec<bool>,
-    header: Option<Vec<u8>>,
-    out: PackedFile,
-}
-
-impl Copier<'_> {
-    fn batch(&mut self, batch: &Records) -> Result<()> {
-        if let Some(header) = batch.header() {
-            self.header(header)?;
-        }
-        let mut outcome = Ok(());
-        let fields = self.fields;
-        batch.parse(fields, &mut |position, document| {
-            if let Ok(document) = document
-                && outcome.is_ok()
-                && self.is_next(&document.id)
-            {
-                outcome = self.record(position, &document);
-            }
-        });
-        outcome
-    }
-
-    /// Whether this id is wanted and its record is the first with it.
-    fn is_next(&mut self, id: &str) -> bool {
-        let place = self.wanted.place(id);
-        place.is_some_and(|place| !std::mem::replace(&mut self.found[place], true))
-    }
-
-    /// Copies the header of the first file with columns, and the first record of each ARC file. The columns
-    /// of other files must be the same.
-    fn header(&mut self, header: &[u8]) -> Result<()> {
-        if let Some(archives) = &mut self.archives {
-            archives.check(header)?;
-            return self.out.record(header);
-        }
-        match &self.header {
-            None => {
-                self.header = Some(header.to_vec());
-                self.out.line(header)
-            }
-            Some(first) if first == header => Ok(()),
-            Some(first) => {
-                let [expected, found] =
-                    [first, header].map(|it| String::from_utf8_lossy(it).into_owned());
-                Err(Error::new(Kind::Usage, "the inputs have different columns")
-                    .expected(expected)
-                    .found(found)
-                    .help("filter the files one by one"))
-            }
-        }
-    }
-
-    fn record(&mut self, position: Position, document: &Document<'_>) -> Result<()> {
-        if let Some(archives) = &mut self.archives {
-            archives.check(document.record)?;
-            return self.out.record(document.record);
-        }
-        if let Some(rows) = &mut self.rows {
-            rows[position.file as usize].insert(position.line);
-            return Ok(());
-        }
-        match &document.content {
-            Content::Text(text) if position.is_file() => {
-                self.out.line(json!({"id": document.id, "text": text}).to_string().as_bytes())
-            }
-            _ => self.out.line(document.record),
-        }
-    }
-}
-
-/// The web archives that are copied: all WARC or all ARC, for no reader takes both in one file.
-#[derive(Default)]
-struct Archives {
-    are_warc: Option<bool>,
-}
-
-impl Archives {
-    fn check(&mut self, record: &[u8]) -> Result<()> {
-        let is_warc = record.starts_with(b"WARC/");
-        if *self.are_warc.get_or_insert(is_warc) == is_warc {
-            return Ok(());
-        }
-        Err(Error::new(Kind::Usage, "WARC and ARC files cannot be copied into one file")
-            .help("filter them one after the other"))
-    }
 }

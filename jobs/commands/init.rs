@@ -110,7 +110,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             .zip(days.last())
             .map_or_else(String::new, |(first, last)| format!("--date {first}..{last}")),
     };
-    Ok(summary.say(format!("written: {}", output.display())).say(next(output, &date)))
+    let next =
+        if seen.is_corpus() { next_of_corpus(output, &seen.given) } else { next(output, &date) };
+    Ok(summary.say(format!("written: {}", output.display())).say(next))
 }
 
 /// Fails if some files have the fields and others have none: `run` refuses a field that a file cannot have.
@@ -129,6 +131,16 @@ fn check_same_fields(inputs: &Inputs, survey: &Survey) -> Result<()> {
 fn next(output: &Path, date: &str) -> String {
     let line = format!("dupsieve run {} {date}", output.display());
     format!("next: read it, then {} --dry-run, then without --dry-run", line.trim_end())
+}
+
+/// What to do next with one corpus.
+fn next_of_corpus(output: &Path, given: &[String]) -> String {
+    let inputs: Vec<String> = given.iter().map(|input| format!("'{input}'")).collect();
+    format!(
+        "next: read it, then dupsieve dedup --config {} --input {} --output found --kept kept",
+        output.display(),
+        inputs.join(" ")
+    )
 }
 
 /// Writes the file, unless there is one already.
@@ -177,15 +189,15 @@ fn findings(
             };
             format!("days: {}, as {}{but}", layout.days.len(), patterns.join(", "))
         }
-        None => "days: the paths name none; give each day a folder of its own".to_owned(),
+        None => "days: the paths name none, so the files are one corpus".to_owned(),
     });
     if survey.records > 0 {
         let other: Vec<&str> = survey.fields.keys().map(String::as_str).take(20).collect();
         let time = fields.order.as_ref().map_or("none", |order| &*order.name);
         let html = if fields.html { ", which is HTML" } else { "" };
+        let id = if fields.place_ids { "none, so FILE:RECORD" } else { &fields.id };
         told.push(format!(
-            "fields: id {}, text {}{html}, time {time}; there are {}",
-            fields.id,
+            "fields: id {id}, text {}{html}, time {time}; there are {}",
             fields.text,
             other.join(", ")
         ));

@@ -23,6 +23,10 @@ pub(crate) struct PageFlags {
     /// Field with the id of a record; a nested field is written a.b [default: id]
     #[arg(long, value_name = "FIELD", env = "DUPSIEVE_ID_FIELD")]
     id_field: Option<String>,
+    /// A record without an id has its place as the id, as `fingerprint --place-ids` gave it
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(env = "DUPSIEVE_PLACE_IDS")]
+    place_ids: Option<bool>,
     /// Field with the text [default: text]
     #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TEXT_FIELD")]
     text_field: Option<String>,
@@ -41,6 +45,7 @@ impl PageFlags {
         PageSettings {
             format: self.format.or(file.format),
             id_field: self.id_field.clone().or(file.id_field),
+            place_ids: self.place_ids.or(file.place_ids),
             text_field: self.text_field.clone().or(file.text_field),
             html: self.html.or(file.html),
             encoding: self.encoding.or(file.encoding),
@@ -59,6 +64,8 @@ pub(crate) struct PageSource {
     pub(crate) inputs: Vec<String>,
     format: Option<String>,
     id_field: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    place_ids: Option<bool>,
     text_field: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     time_field: Option<String>,
@@ -82,6 +89,7 @@ impl PageSource {
             inputs: inputs.iter().map(|input| places::named_input(input)).collect(),
             format: settings.format.map(|format| format.to_string()),
             id_field: settings.id_field.clone(),
+            place_ids: settings.place_ids,
             text_field: settings.text_field.clone(),
             time_field: settings.time_field.clone(),
             html: settings.html,
@@ -103,6 +111,7 @@ impl PageSource {
         Ok(PageSettings {
             format: format.or(file.format),
             id_field: self.id_field.clone().or(file.id_field),
+            place_ids: self.place_ids.or(file.place_ids),
             text_field: self.text_field.clone().or(file.text_field),
             time_field: self.time_field.clone().or(file.time_field),
             html: self.html.or(file.html),

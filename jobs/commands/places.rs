@@ -21,7 +21,7 @@ use crate::flags::global::GlobalFlags;
 
 /// The arguments that name outputs, stores, and what earlier commands have written. No other argument may have such an id: the
 /// id of a page is often an address.
-const MOUNTED: [&str; 18] = [
+const MOUNTED: [&str; 19] = [
     "annotate",
     "another",
     "batch",
@@ -29,6 +29,7 @@ const MOUNTED: [&str; 18] = [
     "clusters",
     "file",
     "ids",
+    "kept",
     "labels",
     "matches",
     "one",

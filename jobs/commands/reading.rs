@@ -203,12 +203,15 @@ impl Pages {
             PageText::All => ALL_TEXT,
             PageText::Main => MAIN_TEXT,
         };
+        let place_ids =
+            fields.place_ids.then(|| ("place_ids", Digest(self.inputs.place_digest()).to_string()));
         let html = self.has_html().then(|| ("html", text.to_owned()));
         Ok(named
             .into_iter()
             .chain(digest)
             .chain(html)
             .chain(self.kept_by().map(|order| ("keep", order.to_string())))
+            .chain(place_ids)
             .chain(fields.encoding.map(|encoding| ("encoding", encoding.to_string())))
             .map(|(name, value)| (name.to_owned(), value))
             .collect())

@@ -12,7 +12,6 @@ use csv_core::{ReadRecordResult, Reader};
 use memchr::{memchr, memchr_iter, memchr2};
 
 use super::fields::Fields;
-use super::id::check_id;
 use super::inputs::Input;
 use super::order_key::OrderKey;
 use super::read_options::ReadOptions;
@@ -371,8 +370,8 @@ impl CsvPortion {
             return Err(self.columns.miscounted(values.count));
         }
         let value = |column| fields.utf8(values.get(column));
-        let id = value(self.columns.id)?;
-        check_id(id)?;
+        let id = self.columns.id.map_or(Ok(""), value)?;
+        fields.check_id(id)?;
         let order = match &self.columns.order {
             Some((column, order)) => order.key(value(*column)?)?,
             None => OrderKey::NoField,

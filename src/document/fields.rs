@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::encoding::{TextEncoding, text_in};
+use super::id::check_id;
 use super::order_field::OrderField;
 use super::page_text::{PageText, TakenText};
 use super::reason::Reason;
@@ -17,6 +18,9 @@ use crate::error::{Error, Kind, Result};
 pub struct Fields {
     /// The field of the id.
     pub id: String,
+    /// Whether a record without an id gets its place as the id: the path of the file below the input folder, a colon, and the
+    /// line or the number of the record, such as `news/part-3.jsonl:17`.
+    pub place_ids: bool,
     /// The field of the text.
     pub text: String,
     /// The field by which pages are put in keep order, such as their time; none if none is read.
@@ -38,6 +42,7 @@ impl Default for Fields {
         let [id, text] = ["id", "text"].map(str::to_owned);
         Fields {
             id,
+            place_ids: false,
             text,
             order: None,
             html: false,
@@ -53,6 +58,11 @@ impl Fields {
     /// The names of the fields: id, text, order.
     pub(super) fn names(&self) -> [Option<&str>; 3] {
         [Some(&self.id), Some(&self.text), self.order.as_ref().map(|order| &*order.name)]
+    }
+
+    /// Checks the id of a record. An empty id says that the record gets its place as the id.
+    pub(super) fn check_id(&self, id: &str) -> std::result::Result<(), Reason> {
+        if self.place_ids && id.is_empty() { Ok(()) } else { check_id(id) }
     }
 
     /// The text of a record of a file of text.

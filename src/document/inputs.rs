@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::{ErrorKind, Read};
 use std::path::{self, Path, PathBuf};
 
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::format::Format;
 use super::origin::{FileId, Origin};
@@ -156,6 +156,12 @@ impl Inputs {
         hasher.digest128()
     }
 
+    /// XXH3-128 of the names of all files, in order, which decide the ids of records that get their places as ids.
+    pub fn place_digest(&self) -> u128 {
+        let names: Vec<String> = self.files.iter().map(Input::name_in_ids).collect();
+        xxh3_128(names.join("\n").as_bytes())
+    }
+
     /// What a file adds to [`FilesRead::contents`](super::FilesRead): a digest of its place, path and
     /// contents.
     pub(super) fn mark(&self, index: u32, contents: u128) -> u128 {
@@ -201,6 +207,11 @@ impl Input {
     /// The id of the document if the file is one: the path below the input folder, or the path itself.
     pub fn name(&self) -> &Path {
         &self.name
+    }
+
+    /// Its name in ids that are places of records: as [`Input::name`], with control characters escaped.
+    pub(super) fn name_in_ids(&self) -> String {
+        escape(&self.name)
     }
 
     /// Its format, never [`Format::Auto`].
@@ -259,7 +270,7 @@ impl Input {
     }
 }
 
-/// Escapes a path for one field of a TSV file: control characters, backslashes and what is not UTF-8.
+/// Escapes a path for one field of a TSV file or for an id: control characters, backslashes and what is not UTF-8.
 fn escape(path: &Path) -> String {
     let mut escaped = String::new();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {

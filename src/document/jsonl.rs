@@ -42,8 +42,14 @@ fn document<'a>(
         .and_then(|()| json.end())
         .map_err(|error| broken(&error))?;
     let [id, text, order] = found;
+    let id = match id {
+        Value::Absent | Value::Null if fields.place_ids => Cow::Borrowed(""),
+        id => {
+            id.id().map_err(|wrong| wrong.reason(&fields.id, "--id-field, or --place-ids", line))?
+        }
+    };
     Ok(Document {
-        id: id.id().map_err(|wrong| wrong.reason(&fields.id, "--id-field", line))?,
+        id,
         order: fields.order.as_ref().map_or(Ok(OrderKey::NoField), |field| order.key(field))?,
         content: content(text).map_err(|wrong| wrong.reason(&fields.text, "--text-field", line))?,
         is_fallback: false,

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::fields::Fields;
 use super::format::Format;
-use super::id::check_id;
 use super::inputs::Input;
 use super::lines::{self, Lines};
 use super::read_options::ReadOptions;
@@ -145,6 +144,6 @@ impl Layout {
             Layout::Features => ready::features(line),
             Layout::Vectors => jsonl::vector(line, fields),
         }?;
-        check_id(&document.id).map(|()| fields.as_text(document))
+        fields.check_id(&document.id).map(|()| fields.as_text(document))
     }
 }

@@ -1,5 +1,6 @@
 //! Reads the inputs, or one process's share of them, in portions.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use super::csv::CsvCutter;
@@ -46,7 +47,7 @@ pub fn read(
 ) -> Result<FilesRead> {
     assert!(share.index < share.of, "process {} of {}", share.index, share.of);
     options.fields.check()?;
-    let outbox = Outbox { deliver, next: 0, stopped: false };
+    let outbox = Outbox { deliver, next: 0, stopped: false, place: None };
     let mut reader = Reader {
         inputs,
         share,
@@ -83,12 +84,15 @@ struct Outbox<'a> {
     deliver: &'a mut dyn FnMut(Records) -> bool,
     next: u64,
     stopped: bool,
+    /// The name of the file that is read, if records without an id get their places as ids.
+    place: Option<Arc<str>>,
 }
 
 impl Outbox<'_> {
     fn send(&mut self, portion: Box<dyn Portion>) {
         if !self.stopped {
-            self.stopped = !(self.deliver)(Records { sequence: self.next, portion });
+            let place = self.place.clone();
+            self.stopped = !(self.deliver)(Records { sequence: self.next, portion, place });
             self.next += 1;
         }
     }
@@ -128,6 +132,7 @@ impl<'a> Reader<'a> {
     /// share.
     fn records(&mut self, file: u32, input: &'a Input, owned: bool, split: bool) -> Result<()> {
         self.send_pages();
+        self.outbox.place = self.options.fields.place_ids.then(|| input.name_in_ids().into());
         let mut cutter = self.cutter(file, input)?;
         let mut number = 0;
         while let Some(portion) = cutter.next()? {

@@ -1,7 +1,9 @@
 //! What a format gives: a [`Cutter`] takes whole records from a file, in order, and puts them into
 //! [`Portion`]s, which any thread can parse.
 
+use std::borrow::Cow;
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use super::fields::Fields;
 use super::reason::Reason;
@@ -61,6 +63,8 @@ pub struct Records {
     /// 0, 1, 2, ... in the order in which one reader delivers them. Positions rise with it.
     pub sequence: u64,
     pub(super) portion: Box<dyn Portion>,
+    /// The name of the file, if records without an id get their places as ids.
+    pub(super) place: Option<Arc<str>>,
 }
 
 impl Records {
@@ -73,7 +77,10 @@ impl Records {
         fields: &Fields,
         each: &mut dyn FnMut(Position, std::result::Result<Document<'a>, Reason>),
     ) -> Passed {
-        self.portion.parse(fields, each)
+        let Some(file) = self.place.as_deref() else { return self.portion.parse(fields, each) };
+        self.portion.parse(fields, &mut |position, document| {
+            each(position, document.map(|document| placed(document, file, position)));
+        })
     }
 
     /// What stands before all records of the file, if its format has it: the line with the names of the
@@ -87,6 +94,14 @@ impl Records {
     pub fn raw<'a>(&'a self, each: &mut dyn FnMut(Position, &'a [u8])) {
         self.portion.raw(each);
     }
+}
+
+/// The document with the place of its record as the id, if the record has none.
+fn placed<'a>(document: Document<'a>, file: &str, position: Position) -> Document<'a> {
+    if !document.id.is_empty() {
+        return document;
+    }
+    Document { id: Cow::Owned(format!("{file}:{}", position.line)), ..document }
 }
 
 /// A record that could not be taken from its file.

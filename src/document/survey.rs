@@ -217,10 +217,10 @@ impl Survey {
     }
 
     /// The fields that are likely the id, the text and the time, and whether the text is HTML. Files without
-    /// fields need no names.
+    /// fields need no names. If no field can be the id, records get their places as ids.
     ///
     /// # Errors
-    /// [`Kind::BadData`] if no field can be the id, or none the text.
+    /// [`Kind::BadData`] if no field can be the text.
     pub fn proposal(&self) -> Result<Fields> {
         if self.records == 0 {
             return Ok(Fields::default());
@@ -243,28 +243,26 @@ impl Survey {
                 && longest <= MAX_ID_BYTES.min(2048)
                 && self.fields[*name].distinct() * 100 >= filled * least
         };
-        let id = names()
-            .filter(is_id)
-            .min_by_key(|name| {
-                let is_other = is_time(name) || known(&TEXTS, name) < TEXTS.len();
-                (known(&IDS, name), is_other, self.fields[*name].mean_bytes())
-            })
-            .ok_or_else(|| {
-                self.lacks("an id, which all records have and which is never the same in a day")
-            })?;
-        let time = names().filter(|name| *name != id).filter(is_time);
+        let is_other = |name: &str| is_time(&name) || known(&TEXTS, name) < TEXTS.len();
+        let id = names().filter(is_id).min_by_key(|name| {
+            (known(&IDS, name), is_other(name), self.fields[*name].mean_bytes())
+        });
+        // A text or a time may happen to be different in all records, and is no id for that.
+        let id = id.filter(|name| !is_other(name));
+        let time = names().filter(|name| Some(*name) != id).filter(is_time);
         let time = time.min_by_key(|name| time_rank(name));
         let longest = |name: &&str| {
             let FieldSurvey { bytes, .. } = self.fields[*name];
             // A known name counts as much as four times the bytes.
             bytes * if known(&TEXTS, name) < TEXTS.len() { 4 } else { 1 }
         };
-        let others = names().filter(|name| *name != id && Some(*name) != time);
+        let others = names().filter(|name| Some(*name) != id && Some(*name) != time);
         let text = others.filter(|name| most(name) * 2 >= self.records).max_by_key(longest);
         let text = text.ok_or_else(|| self.lacks("a text, which most records have"))?;
         let FieldSurvey { markup, filled, .. } = self.fields[text];
         Ok(Fields {
-            id: id.to_owned(),
+            id: id.map_or(Fields::default().id, str::to_owned),
+            place_ids: id.is_none(),
             text: text.to_owned(),
             order: time.map(OrderField::time),
             html: markup * 2 > filled,

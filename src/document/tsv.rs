@@ -16,7 +16,8 @@ const SHOWN_BYTES: usize = 400;
 /// The columns of the fields, counted from 0.
 #[derive(Debug)]
 pub(super) struct Columns {
-    pub(super) id: usize,
+    /// None: every record gets its place as the id.
+    pub(super) id: Option<usize>,
     pub(super) text: usize,
     /// The column that puts records in keep order, and how.
     pub(super) order: Option<(usize, OrderField)>,
@@ -61,11 +62,13 @@ impl Columns {
                     Err(wrong(what, field).help("give each column that is read its own name"))
                 }
                 (None, _) => Err(wrong("the header line lacks a column", field)
-                    .help("name the columns (--id-field, --text-field, --time-field, --keep)")),
+                    .help("name the columns (--id-field, --text-field, --time-field, --keep); --place-ids does without ids")),
             }
         };
+        let is_absent = |field: &str| !names.contains(&field.as_bytes());
+        let has_ids = !(fields.place_ids && is_absent(&fields.id));
         Ok(Columns {
-            id: column(&fields.id)?,
+            id: has_ids.then(|| column(&fields.id)).transpose()?,
             text: column(&fields.text)?,
             order: fields
                 .order
@@ -95,7 +98,7 @@ pub(super) fn parse<'a>(line: &'a str, columns: &Columns) -> Result<Document<'a>
     let mut count = 0;
     for value in line.split('\t') {
         match count {
-            _ if count == columns.id => id = value,
+            _ if Some(count) == columns.id => id = value,
             _ if count == columns.text => text = value,
             _ if Some(count) == order_column => value_of_order = value,
             _ => {}

@@ -76,6 +76,11 @@ impl Staging {
         copied.sync_all().at(&path)
     }
 
+    /// Whether a file only says whether its folder is complete.
+    pub fn is_mark(path: &Path) -> bool {
+        path.file_name().is_some_and(|name| name == SUCCESS || name == UNFINISHED)
+    }
+
     /// Removes a file of the output again.
     pub fn remove(&self, name: &str) -> Result<()> {
         let path = self.folder().join(name);

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use dupsieve::rooms::document::{Format, Inputs};
+use dupsieve::rooms::output::PackedUnit;
 use dupsieve::{Error, Kind, Result};
 
 /// Endings of names, and the format that each says.
@@ -48,6 +49,11 @@ fn of(format: Format) -> Format {
         Format::Fingerprints | Format::Features => Format::Tsv,
         format => format,
     }
+}
+
+/// What is compressed by itself in the output. Web archives are copied into a web archive.
+pub(super) fn unit(format: Format) -> PackedUnit {
+    if format == Format::Warc { PackedUnit::Record } else { PackedUnit::File }
 }
 
 /// Fails if the name of an output says another format than the copy has.

@@ -12,6 +12,14 @@ use super::pages::Pages;
 /// The most days that are written into the file.
 pub(super) const MOST_DAYS: usize = 31;
 
+/// What the file says of pages without days.
+const CORPUS: &str = "# No path names a day, so the files are one corpus, which `dupsieve dedup --config FILE --input PATH...` reads.\n\
+    # `run` needs `inputs`, `output` and [store] too: give each day a folder of its own, and call `dupsieve init` for these.\n\n";
+/// What the file says of the store.
+const STORE: &str = "# What of a day enters the store: \"kept\" (pages that are no near-duplicates) or \"all\".\nadd = \"kept\"\n\n\
+    [store]\n# The fingerprints of all days. The first run creates it.\npath = \"store\"\n\
+    # keep_versions = 60     # without this line every version stays, and so do the files it needs\n\n";
+
 /// What the file is made from.
 pub(super) struct Seen<'a> {
     /// The paths that were given.
@@ -48,13 +56,15 @@ impl Seen<'_> {
             "# A configuration of dupsieve. A key that dupsieve does not know stops it, so a typing error cannot go unnoticed.\n\
              # `dupsieve help run` explains it; `dupsieve schema` writes a schema for editors.\n\n",
         );
-        self.inputs(&mut text);
-        text +=
-            "# One folder for each day, made when the day is done.\noutput = \"out/{date}\"\n\n";
-        self.preset(&mut text);
-        text += "# What of a day enters the store: \"kept\" (pages that are no near-duplicates) or \"all\".\nadd = \"kept\"\n\n";
-        text += "[store]\n# The fingerprints of all days. The first run creates it.\npath = \"store\"\n\
-                 # keep_versions = 60     # without this line every version stays, and so do the files it needs\n\n";
+        if self.is_corpus() {
+            text += CORPUS;
+            self.preset(&mut text);
+        } else {
+            self.inputs(&mut text);
+            text += "# One folder for each day, made when the day is done.\noutput = \"out/{date}\"\n\n";
+            self.preset(&mut text);
+            text += STORE;
+        }
         self.fingerprint(&mut text);
         let keep = match &self.fields.order {
             Some(_) => {
@@ -66,6 +76,11 @@ impl Seen<'_> {
         };
         text += keep;
         text
+    }
+
+    /// Whether the pages are one corpus: no path names a day.
+    pub(super) fn is_corpus(&self) -> bool {
+        self.pages.is_some() && self.layout.is_none()
     }
 
     fn inputs(&self, text: &mut String) {
@@ -90,12 +105,7 @@ impl Seen<'_> {
                     line(text, "dates", list(layout.days.iter().map(ToString::to_string)));
                 }
             }
-            None => {
-                if self.pages.is_some() {
-                    text.push_str("# No path named a day, so every day would read all of this: give each day a folder of its own.\n");
-                }
-                line(text, "inputs", list(self.given.iter().cloned()));
-            }
+            None => line(text, "inputs", list(self.given.iter().cloned())),
         }
         text.push('\n');
     }
@@ -126,7 +136,12 @@ impl Seen<'_> {
             line(text, "format", Value::from(format.to_string()));
         }
         if self.has_fields {
-            line(text, "id_field", Value::from(self.fields.id.clone()));
+            if self.fields.place_ids {
+                text.push_str("# No field can be the id, which all records have and which differs within a day: a record gets FILE:RECORD as its id.\n");
+                line(text, "place_ids", Value::from(true));
+            } else {
+                line(text, "id_field", Value::from(self.fields.id.clone()));
+            }
             line(text, "text_field", Value::from(self.fields.text.clone()));
             match &self.fields.order {
                 Some(time) => line(text, "time_field", Value::from(time.name.clone())),

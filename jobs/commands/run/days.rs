@@ -38,7 +38,7 @@ impl DayPlan<'_> {
     pub(crate) fn of<'a>(config: &'a Config, file: &'a Path) -> Result<DayPlan<'a>> {
         let missing = |key: &str| {
             Error::new(Kind::Config, format!("the file does not set `{key}`"))
-                .help("see configs/local.toml for a complete file")
+                .help("see configs/local.toml for a complete file; `dupsieve dedup --config` reads one corpus without days")
         };
         let output = config.output.path.as_deref().ok_or_else(|| missing("output"))?;
         let store = config.store.path.as_deref().ok_or_else(|| missing("store"))?;

@@ -92,6 +92,11 @@ section! {
         /// every header of a record is a field, such as WARC-Record-ID [default: id]
         #[arg(long, value_name = "FIELD", env = "DUPSIEVE_ID_FIELD")]
         id_field: String,
+        /// A record without an id gets its place as the id: the path of its file below the input folder, a colon, and its line or number,
+        /// such as news/part-3.jsonl:17
+        #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+        #[arg(env = "DUPSIEVE_PLACE_IDS")]
+        place_ids: bool,
         /// Field with the text [default: text], or with the array of numbers of a vector [default: vector]
         #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TEXT_FIELD")]
         text_field: String,
@@ -188,6 +193,7 @@ impl PageSettings {
         };
         let fields = Fields {
             id: self.id_field.clone().unwrap_or(default.fields.id),
+            place_ids: self.place_ids.unwrap_or(default.fields.place_ids),
             text: self.text_field.clone().unwrap_or(text),
             order: self.time_field.clone().map(OrderField::time),
             html: self.html.unwrap_or(default.fields.html),

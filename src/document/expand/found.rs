@@ -13,6 +13,7 @@ use crate::document::origin::FileId;
 use crate::document::source::head;
 use crate::document::walk::{dangling, existing, folders_at, is_shown, names, unreadable, walk};
 use crate::error::{At, Error, Kind, Result};
+use crate::output::SUCCESS;
 use crate::progress::{self, Activity};
 
 /// What was found for one argument so far.
@@ -74,7 +75,9 @@ impl Found {
                 entry => entry.map_err(|error| unreadable(folder, &error))?,
             };
             let metadata = entry.metadata().map_err(|error| unreadable(folder, &error))?;
-            if metadata.is_file() {
+            if metadata.is_file() && entry.file_name() == SUCCESS {
+                // It marks the folder as complete, and holds nothing.
+            } else if metadata.is_file() {
                 self.file_in(entry.into_path(), root, &metadata)?;
             } else if !metadata.is_dir() {
                 self.passed_over.push(entry.into_path());

@@ -50,7 +50,8 @@ pub(in crate::rooms::document) struct ParquetCutter<'a> {
 /// Where the fields are.
 #[derive(Clone, Copy)]
 struct Places {
-    id: Place,
+    /// None: every row gets its place as the id.
+    id: Option<Place>,
     text: TextPlace,
     order: Option<Place>,
 }
@@ -64,7 +65,7 @@ enum TextPlace {
 
 /// The columns of a row group, all at the same row.
 struct Group {
-    id: Column,
+    id: Option<Column>,
     text: TextColumn,
     order: Option<Column>,
     /// How many rows are left.
@@ -132,7 +133,7 @@ impl<'a> ParquetCutter<'a> {
             |place: Place| group.column(place.leaf).map(|reader| Column::new(reader, place));
         let Places { id, text, order } = self.places;
         Ok(Group {
-            id: column(id)?,
+            id: id.map(column).transpose()?,
             text: match text {
                 TextPlace::Text(place) => TextColumn::Text(column(place)?),
                 TextPlace::Vectors(place) => TextColumn::Vectors(ListColumn::new(&group, place)?),
@@ -207,11 +208,13 @@ impl Group {
                 values.len()
             )))
         };
-        let (ids, texts) = (whole(self.id.next(rows)?)?, whole(self.text.next(rows)?)?);
-        let ordered = self.order.as_mut().map(|values| values.next(rows)).transpose()?;
-        let mut ordered = ordered.map(whole).transpose()?;
+        let next = |column: &mut Column| whole(column.next(rows)?);
+        let mut ids = self.id.as_mut().map(next).transpose()?;
+        let mut ordered = self.order.as_mut().map(next).transpose()?;
+        let texts = whole(self.text.next(rows)?)?;
         self.rows -= rows;
-        let rows = ids.zip(texts).map(|(id, text)| {
+        let rows = texts.map(|text| {
+            let id = ids.as_mut().and_then(|ids| ids.next().flatten());
             let order = ordered.as_mut().map(|values| values.next().flatten());
             Row { id, text, order }
         });
@@ -237,7 +240,9 @@ impl Places {
             let found = Place::find_of_order(schema, name);
             expect(found, "text, numbers or times", name, schema, path)
         });
-        Ok(Places { id: place(&fields.id)?, text, order: order.transpose()? })
+        let has_ids = !fields.place_ids || Place::find(schema, &fields.id).is_some();
+        let id = has_ids.then(|| place(&fields.id)).transpose()?;
+        Ok(Places { id, text, order: order.transpose()? })
     }
 }
 
@@ -259,7 +264,7 @@ fn expect<P>(
             .at(path)
             .expected(format!("{field:?}"))
             .found(names(schema))
-            .help("name the columns (--id-field, --text-field, --time-field, --keep)")),
+            .help("name the columns (--id-field, --text-field, --time-field, --keep); --place-ids does without ids")),
     }
 }
 

@@ -5,7 +5,6 @@ use std::str;
 
 use super::column::Value;
 use crate::document::fields::Fields;
-use crate::document::id::check_id;
 use crate::document::order_field::OrderField;
 use crate::document::order_key::{OrderKey, OrderKind};
 use crate::document::reason::{Reason, too_long};
@@ -55,8 +54,11 @@ impl Row {
         if self.text_bytes() > max_bytes as u64 {
             return Err(too_long(max_bytes));
         }
-        let id = text_of(self.id.as_ref(), &fields.id)?;
-        check_id(&id)?;
+        let id = match &self.id {
+            None if fields.place_ids => Cow::Borrowed(""),
+            id => text_of(id.as_ref(), &fields.id)?,
+        };
+        fields.check_id(&id)?;
         let content = match &self.text {
             Some(Value::Vector(vector)) => Content::Vector(vector.clone()?),
             text => Content::Text(text_of(text.as_ref(), &fields.text)?),

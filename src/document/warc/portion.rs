@@ -8,7 +8,6 @@ use super::head::{Archive, Head};
 
 use super::http::Response;
 use crate::document::fields::Fields;
-use crate::document::id::check_id;
 use crate::document::order_key::OrderKey;
 use crate::document::page_text::PageText;
 use crate::document::reason::{Reason, too_long};
@@ -109,7 +108,11 @@ impl WarcPortion {
 }
 
 fn id<'a>(head: Head<'a>, fields: &Fields) -> Result<&'a str, Reason> {
-    let id = head.field(&fields.id).ok_or_else(|| {
+    let found = head.field(&fields.id);
+    if found.is_none() && fields.place_ids {
+        return Ok("");
+    }
+    let id = found.ok_or_else(|| {
         let what = format!("no field `{}`", fields.id.escape_debug());
         Reason::with(
             what,
@@ -117,7 +120,7 @@ fn id<'a>(head: Head<'a>, fields: &Fields) -> Result<&'a str, Reason> {
         )
     })?;
     let id = utf8(id)?;
-    check_id(id).map(|()| id)
+    fields.check_id(id).map(|()| id)
 }
 
 /// What puts a record in keep order. A time that cannot be read counts as missing: it says nothing of the page, and whole

@@ -1,0 +1,386 @@
+//! The job of `dedup`: a batch is joined with a store and with itself, and the output is written.
+//!
+//! The join itself is the library's ([`dupsieve::rooms::join`]). Here it gets its lock and its report.
+
+use std::any::Any;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use dupsieve::rooms::budget::Budget;
+use dupsieve::rooms::fingerprint::{Recipe, Stamp};
+use dupsieve::rooms::flow::{Processes, Role, Start};
+use dupsieve::rooms::join::{self, Join, JoinInputs, Joined, Preset, Site};
+use dupsieve::rooms::output::{self, Fence, Lock, Staging};
+use dupsieve::rooms::peers::Topology;
+use dupsieve::rooms::report::{self, Existing, LaterDays, Made, Parameters, Report};
+use dupsieve::rooms::results::ResultFormat;
+use dupsieve::rooms::store::{Column, Digest, Segment, Version};
+use dupsieve::rooms::tables::{Design, Problem, plan};
+use dupsieve::{Error, Kind, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::commands::destination::Destination;
+use crate::commands::pages::PageSource;
+use crate::commands::places;
+use crate::commands::store_at::StoreAt;
+use crate::flags::global::GlobalFlags;
+use crate::flags::settings::{Count, DedupSettings, Keep};
+use crate::outcome::failure;
+use crate::outcome::progress::{Progress, Unit};
+use crate::outcome::summary::Summary;
+
+/// A join that is expected to take longer is announced: a quarter of the day.
+const LONG: Duration = Duration::from_secs(6 * 3600);
+
+/// A join that is asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) batch: PathBuf,
+    pub(crate) store: StoreAt,
+    pub(crate) output: PathBuf,
+    /// Where batch and output are in the end.
+    pub(crate) destination: Destination,
+    pub(crate) format: ResultFormat,
+    pub(crate) settings: DedupSettings,
+    /// Where the pages of the batch came from, if that is known.
+    pub(crate) pages: Option<PageSource>,
+    /// How many pages of the batch have a text that the store held, if that was found out just now.
+    pub(crate) unchanged: Option<u64>,
+}
+
+/// What process 0 tells the others: make the output of these.
+#[derive(Debug, Serialize, Deserialize)]
+struct Task {
+    inputs: JoinInputs,
+    /// The lock on the output.
+    fence: Fence,
+    /// The build of process 0. All ledgers of the join name it. Otherwise processes of two builds would
+    /// remove each other's ledgers.
+    build: Digest,
+    /// The memory of process 0 for the batch and itself, so that all divide the batch alike.
+    itself_bytes: u64,
+}
+
+/// Joins one batch. Every process of the job calls this, and process 0 writes the output.
+pub(crate) fn dedup(
+    processes: &mut Processes,
+    request: &Request,
+    global: &GlobalFlags,
+) -> Result<Summary> {
+    let is_leader = processes.is_leader();
+    failure::reported_beside(&request.output, is_leader && !global.dry_run, || {
+        join(processes, request, global)
+    })
+}
+
+/// Whether the output that is asked for exists, whole.
+pub(crate) fn stands(request: &Request) -> Result<bool> {
+    let job = Job::open(request, request.store.find()?, Budget::default())?;
+    let Some(report) = Report::read(job.output())? else { return Ok(false) };
+    Ok(report.parameters == job.parameters() && report.check_files(job.output()).is_ok())
+}
+
+fn join(processes: &mut Processes, request: &Request, global: &GlobalFlags) -> Result<Summary> {
+    let step = format!("dedup {}", request.output.display());
+    let topology = *processes.topology();
+    let start = processes.agree(&step, || {
+        Job::open(request, request.store.find()?, global.budget())?.start(topology, global)
+    })?;
+    let (task, held) = match start {
+        Start::Done(summary) => return Ok(summary.leader().unwrap_or_default()),
+        Start::Make(task, held) => (task, held),
+    };
+    let (job, staging, _lock) = match held {
+        Role::Leader((job, staging)) => (job, Role::Leader(staging), None),
+        Role::Follower => {
+            let lock = Lock::shared(task.fence.clone());
+            let version = request.store.at(task.inputs.store.map(|(number, _)| number))?;
+            let job = Job::open(request, version, global.budget())?;
+            job.join.check_inputs(&task.inputs)?;
+            (job, Role::Follower, Some(lock))
+        }
+    };
+    job.make(processes, staging, &task, global)
+}
+
+/// A join with its inputs open.
+struct Job {
+    join: Join,
+    request: Request,
+}
+
+impl Job {
+    fn open(request: &Request, store: Option<Version>, budget: Budget) -> Result<Job> {
+        let settings = &request.settings;
+        let batch = Segment::open(&request.batch)?;
+        let keep = Keep::of_batch(settings.keep.as_ref(), &batch)?;
+        let (distance, check) = settings.distance_and_check(batch.stamp());
+        let usual = Join::new(batch, store)?;
+        let join = Join {
+            distance,
+            check,
+            design: settings.design.unwrap_or(Design::Auto),
+            keep,
+            detail: settings.matches.unwrap_or_default(),
+            max_matches: settings.max_matches.map_or(Join::MAX_MATCHES, |Count(count)| count),
+            format: request.format,
+            budget,
+            ..usual
+        };
+        join::check_signatures(join.check, join.batch.stamp())
+            .map_err(|error| error.at(join.batch.path()))?;
+        Ok(Job { join, request: request.clone() })
+    }
+
+    fn output(&self) -> &Path {
+        &self.request.output
+    }
+
+    /// Where the output is in the end.
+    fn place(&self) -> PathBuf {
+        self.request.destination.of(self.output())
+    }
+
+    /// What decides the result, and the sums that are in the report.
+    fn parameters(&self) -> Parameters {
+        let Join { batch, store, keep, .. } = &self.join;
+        let store = store.as_ref().map_or("none".to_owned(), |store| store.digest().to_string());
+        let named = [
+            ("batch", batch.digest().to_string()),
+            ("records", report::records(&batch.counts())),
+            ("store", store),
+            ("keep", keep.named(batch)),
+        ];
+        let named = named.map(|(name, value)| (name.to_owned(), value));
+        let decided = parameters(&self.request.settings, batch.stamp());
+        let format = report::format_parameter(self.request.format);
+        named.into_iter().chain(decided).chain(format).collect()
+    }
+
+    /// Where the inputs are, for whoever wants to look at them again.
+    fn places(&self) -> serde_json::Value {
+        json!({
+            "batch": places::named(&self.request.destination.of(self.join.batch.path())),
+            "store": self.request.store.path().map(places::named),
+            PageSource::NAME: self.request.pages,
+        })
+    }
+
+    /// Process 0 checks whether the output has to be made, and begins it.
+    fn start(
+        self,
+        Topology { workers, processes, .. }: Topology,
+        global: &GlobalFlags,
+    ) -> Result<Start<Task, (Job, Staging), Summary>> {
+        self.join.check()?;
+        self.check_apart()?;
+        self.request.settings.check_max_lost(self.join.batch.stamp())?;
+        let lock = (!global.dry_run).then(|| Lock::beside(self.output())).transpose()?;
+        if let Existing::Same(report) = self.existing(global)? {
+            tracing::info!("{} is done already", self.output().display());
+            lock.map_or(Ok(()), |lock| output::remove_leftovers(self.output(), &lock))?;
+            self.request.settings.expect_lost(report.lost, self.output())?;
+            return Ok(Start::done(Summary::of_join(&report, self.output()).already_done()));
+        }
+        output::check_free_space(output::parent_of(self.output()), self.listed_bytes())?;
+        self.warn_if_unused();
+        self.warn_if_long((workers * processes) as u64);
+        let Some(lock) = lock else { return Ok(Start::done(self.would())) };
+        let staging = Staging::beside(self.output(), lock)?;
+        let fence = staging.fence().clone();
+        let (inputs, build) = (self.join.inputs(), join::build()?);
+        let itself_bytes = self.join.budget.itself();
+        let task = Task { inputs, fence, build, itself_bytes };
+        Ok(Start::make(task, (self, staging)))
+    }
+
+    /// Says that the batch has signatures that nothing asks for: most likely a flag was forgotten.
+    fn warn_if_unused(&self) {
+        let Join { batch, check, .. } = &self.join;
+        let made = Stamp::parse(batch.stamp()).and_then(|stamp| stamp.check());
+        if let (Ok(Some(made)), None, None) = (made, check, self.request.settings.preset) {
+            tracing::warn!(
+                "the batch has signatures of {made}, but no check uses them; --check {made} confirms by them"
+            );
+        }
+    }
+
+    /// Says beforehand that the join will take hours, and which preset would be cheaper.
+    fn warn_if_long(&self, threads: u64) {
+        // What cannot be planned fails when the distinct fingerprints are known.
+        let time = self.join.expected_time(threads).unwrap_or_default();
+        if let Some(warning) = long_join(time, Preset::of(self.join.batch.stamp())) {
+            tracing::warn!("{warning}");
+        }
+    }
+
+    /// What is at the path of the output.
+    fn existing(&self, global: &GlobalFlags) -> Result<Existing<Report>> {
+        let parameters = self.parameters();
+        // A day that was joined but not added is joined again if the store has changed since.
+        let unfinished = self.request.store.is_unfinished()?;
+        let is_outdated = |made: &Parameters| {
+            let mut made = made.clone();
+            made.insert("store".to_owned(), parameters["store"].clone());
+            unfinished && made == parameters
+        };
+        report::existing(self.output(), &parameters, is_outdated, global.overwrite)
+    }
+
+    /// The output replaces its folder as a whole. So no input may be in it, and it may not be in the store.
+    fn check_apart(&self) -> Result<()> {
+        let output = output::resolved(self.output());
+        let batch = output::resolved(self.join.batch.path());
+        let store = self.request.store.path().map(output::resolved);
+        let meets = |input: &Path| input.starts_with(&output);
+        let within = store.as_ref().is_some_and(|store| output.starts_with(store));
+        match [Some(&batch), store.as_ref()].into_iter().flatten().find(|it| meets(it)) {
+            None if !within => Ok(()),
+            input => Err(Error::new(Kind::Usage, "the output and an input are in one place")
+                .at(self.output())
+                .found(input.or(store.as_ref()).unwrap_or(&output).display())
+                .help("choose another --output")),
+        }
+    }
+
+    /// About how many bytes verdicts and lists take at least: every id twice. The number of matches is
+    /// known later.
+    fn listed_bytes(&self) -> u64 {
+        let batch = &self.join.batch;
+        let ids = batch.columns().filter(|size| size.column == Column::Ids);
+        2 * ids.map(|size| size.bytes).sum::<u64>() + 16 * batch.rows()
+    }
+
+    /// What there is to do, for a dry run.
+    fn would(&self) -> Summary {
+        Summary::new()
+            .count("batch", self.join.batch.rows())
+            .count("store", self.join.store_rows())
+            .say(format!("would join {}", self.request.batch.display()))
+    }
+
+    fn make(
+        &self,
+        processes: &mut Processes,
+        staging: Role<Staging>,
+        task: &Task,
+        global: &GlobalFlags,
+    ) -> Result<Summary> {
+        let topology = *processes.topology();
+        let watch = |total, probed| -> Box<dyn Any> {
+            let unit = Unit::Fingerprints;
+            Box::new(Progress::show("probing", unit, total, probed, global.quiet))
+        };
+        let &Task { build, itself_bytes, .. } = task;
+        let output = self.output();
+        let site = Site { output, build, itself_bytes, staging, watch: &watch };
+        let summary = self.join.run_at(processes, site, |joined, staging| {
+            let mut report = self.report(joined, topology, staging.folder())?;
+            let place = self.place();
+            report.write(&staging, &place)?;
+            staging.commit()?;
+            self.request.settings.expect_lost(report.lost, self.output())?;
+            Ok(Summary::of_join(&report, &place))
+        })?;
+        Ok(summary.leader().unwrap_or_default())
+    }
+
+    /// The report. `verdicts` is the folder with the verdicts.
+    fn report(&self, joined: Joined, topology: Topology, verdicts: &Path) -> Result<Report> {
+        let Joined { outcome, proof, figures } = joined;
+        let [tables, probe] = [figures.tables, figures.probe].map(|time| time.as_secs_f64());
+        let mut run = json!({
+            "inputs": self.places(),
+            "design": figures.design,
+            "itself": figures.itself,
+            "workers": topology.workers,
+            "processes": topology.processes,
+            "chunks_resumed": figures.chunks_resumed,
+            "bytes_read": figures.bytes_read,
+            "seconds": { "tables": tables, "probe": probe },
+        });
+        if let Some(unchanged) = self.request.unchanged {
+            run["unchanged"] = unchanged.into();
+        }
+        let store = self.join.store.as_ref();
+        let day = self.request.store.day();
+        let later = store.zip(day).map(|(store, day)| LaterDays::of(store, day, verdicts));
+        Ok(Report {
+            dupsieve: env!("CARGO_PKG_VERSION").to_owned(),
+            day,
+            recipe: recipe(self.join.batch.stamp()),
+            parameters: self.parameters(),
+            store_version: store.map(Version::number),
+            removals: store.and_then(Version::removals),
+            later_days: later.transpose()?.flatten(),
+            batch: self.join.batch.counts(),
+            lost: outcome.lost,
+            outcome,
+            probe: Some(proof),
+            buckets: None,
+            run,
+        })
+    }
+}
+
+/// What to say of a join that is expected to take so long, if it is long.
+fn long_join(time: Duration, preset: Option<Preset>) -> Option<String> {
+    if time < LONG {
+        return None;
+    }
+    let advice = preset.and_then(Preset::cheaper).map_or(String::new(), |(preset, misses)| {
+        format!("; the preset {preset} is cheaper, and leaves {misses} that could go and that this one drops")
+    });
+    Some(format!("by estimate, this join takes {} hours{advice}", time.as_secs() / 3600))
+}
+
+/// The recipe of a stamp, part by part.
+fn recipe(stamp: &str) -> serde_json::Value {
+    serde_json::from_str(stamp).unwrap_or_else(|_| stamp.into())
+}
+
+/// The settings that decide the result, for a batch with this stamp.
+pub(crate) fn parameters(settings: &DedupSettings, stamp: &str) -> Parameters {
+    let (distance, check) = settings.distance_and_check(stamp);
+    let named = [
+        ("distance", distance.to_string()),
+        ("matches", settings.matches.unwrap_or_default().to_string()),
+    ];
+    let check = check.map(|check| ("check", check.to_string()));
+    named.into_iter().chain(check).map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Checks, before there is a batch, that one of this recipe could be joined with the store as the settings
+/// ask.
+pub(crate) fn check_settings(
+    settings: &DedupSettings,
+    store: Option<&Version>,
+    recipe: &Recipe,
+    global: &GlobalFlags,
+) -> Result<()> {
+    let stamp = recipe.stamp();
+    let (k, check) = settings.distance_and_check(stamp.as_str());
+    let width = recipe.width();
+    let problem = Problem::uniform(1, 1, k, width, 1);
+    let design = settings.design.unwrap_or(Design::Auto);
+    plan::choose(design, &problem, global.budget().tables())?;
+    join::check_recipe(store, stamp.as_str())?;
+    settings.check_max_lost(stamp.as_str())?;
+    join::check_signatures(check, stamp.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_join_that_takes_hours_is_announced_with_what_a_cheaper_one_misses() {
+        let hours = |hours: u64| Duration::from_secs(hours * 3600);
+        assert_eq!(long_join(hours(5), Some(Preset::Balanced)), None);
+        let said = long_join(hours(9), Some(Preset::Balanced)).unwrap();
+        assert!(said.contains("9 hours; the preset paper is cheaper"), "{said}");
+        let said = long_join(hours(9), Some(Preset::Paper)).unwrap();
+        assert!(said.ends_with("9 hours"), "{said}");
+    }
+}

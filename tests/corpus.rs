@@ -1,0 +1,177 @@
+//! One corpus in one go: the same results as from the single commands, and the kept records as they came.
+
+use std::fs;
+
+use crate::support::Bench;
+
+/// A page of its own for each number.
+fn page(number: usize) -> String {
+    let words = (0..60).map(|at| {
+        let mixed = (number * 1000 + at).wrapping_mul(2_654_435_761) % 100_000_007;
+        let letter = |shift: usize| char::from(b'a' + (mixed >> shift) as u8 % 26);
+        (0..5).map(|place| letter(5 * place)).collect::<String>()
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn line(number: usize) -> String {
+    format!("{{\"text\": \"{}\", \"n\": {number}}}\n", page(number))
+}
+
+/// A folder of files of all kinds, of which some records are copies of earlier ones.
+fn corpus() -> Bench {
+    let bench = Bench::new();
+    let own = format!("{{\"id\": \"own\", \"text\": \"{}\"}}\n", page(4));
+    let null = format!("{{\"id\": null, \"text\": \"{}\"}}\n", page(5));
+    bench.write("corpus/a.jsonl", [line(1), line(2), "\n".to_owned(), line(3), own, null].concat());
+    bench.write("corpus/b/c.csv", format!("n,text\n1,\"{}\"\n2,{}\n", page(2), page(6)));
+    bench.write("corpus/b/d.tsv", format!("text\tn\n{}\t1\n{}\t2\n", page(7), page(3)));
+    bench.write("corpus/b/e.txt", page(8));
+    bench.write("corpus/b/f.txt", page(6));
+    bench.write("corpus/g.html", format!("<title>x</title><p>{}</p>", page(9)));
+    bench
+}
+
+const IDS: [&str; 10] = [
+    "a.jsonl:1",
+    "a.jsonl:2",
+    "a.jsonl:4",
+    "a.jsonl:6",
+    "b/c.csv:3",
+    "b/d.tsv:2",
+    "b/e.txt",
+    "g.html",
+    "own",
+    "",
+];
+
+#[test]
+fn one_command_drops_the_copies_of_a_folder_without_ids() {
+    let bench = corpus();
+    let ended = bench.done("dedup --input corpus --output found --kept kept");
+    assert_eq!([ended.count("read"), ended.count("kept"), ended.count("dropped")], [12, 9, 3]);
+    let kept: Vec<String> = bench.read("found/dedup/keep.txt").lines().map(str::to_owned).collect();
+    assert_eq!(kept, IDS[..9]);
+    let verdicts = bench.read("found/dedup/verdicts.tsv");
+    for pair in [
+        "b/c.csv:2\tdrop\ta.jsonl:2\t",
+        "b/d.tsv:3\tdrop\ta.jsonl:4\t",
+        "b/f.txt\tdrop\tb/c.csv:3\t",
+    ] {
+        assert!(verdicts.contains(pair), "{pair}: {verdicts}");
+    }
+    for whole in ["b/e.txt", "g.html"] {
+        assert_eq!(bench.read(&format!("kept/{whole}")), bench.read(&format!("corpus/{whole}")));
+    }
+    assert_eq!(bench.read("kept/a.jsonl"), bench.read("corpus/a.jsonl").replace("\n\n", "\n"));
+    assert_eq!(bench.read("kept/b/c.csv"), format!("n,text\n2,{}\n", page(6)));
+    assert_eq!(bench.read("kept/b/d.tsv"), format!("text\tn\n{}\t1\n", page(7)));
+    assert!(!bench.path("kept/b/f.txt").exists());
+    // What was kept has no copies.
+    let again = bench.done("dedup --input kept --output again --kept twice");
+    assert_eq!([again.count("read"), again.count("kept"), again.count("passed_over")], [9, 9, 0]);
+    assert_eq!(bench.files("kept"), bench.files("twice"));
+}
+
+#[test]
+fn the_results_are_those_of_the_single_commands() {
+    let bench = corpus();
+    bench.done("dedup --input corpus --output found --keep longest --check held:0.8");
+    bench.done("fingerprint --input corpus --place-ids --output day.seg");
+    bench.done("dedup --batch day.seg --keep longest --check held:0.8 --output single");
+    assert_eq!(bench.bytes("found/batch.seg"), bench.bytes("day.seg"));
+    for table in ["verdicts.tsv", "matches.tsv", "keep.txt", "drop.txt"] {
+        assert_eq!(
+            bench.bytes(&format!("found/dedup/{table}")),
+            bench.bytes(&format!("single/{table}"))
+        );
+    }
+    bench.done("filter --input corpus/a.jsonl --place-ids --ids found/dedup/keep.txt --dry-run --output x.jsonl");
+    bench.done("verify found/dedup");
+    bench.done("dedup --input corpus --output two --keep longest --check held:0.8 --kept kept --processes 2");
+    assert_eq!(bench.bytes("two/dedup/verdicts.tsv"), bench.bytes("found/dedup/verdicts.tsv"));
+    assert_eq!(bench.read("kept/b/c.csv"), format!("n,text\n2,{}\n", page(6)));
+}
+
+#[test]
+fn a_second_run_changes_nothing_and_another_corpus_replaces_nothing_unasked() {
+    let bench = corpus();
+    let job = "dedup --input corpus --output found --kept kept";
+    bench.done(job);
+    let before = bench.times("kept");
+    assert_eq!(bench.done(job).summary()["already_done"], true);
+    assert_eq!(bench.times("kept"), before);
+    bench.write("corpus/a.jsonl", line(10));
+    bench.fails(73, job);
+    assert_eq!(bench.times("kept"), before);
+    bench.done(&format!("{job} --overwrite"));
+    assert_eq!(bench.read("kept/a.jsonl"), line(10));
+    // With another name for a file its records have other ids.
+    fs::rename(bench.path("corpus/a.jsonl"), bench.path("corpus/z.jsonl")).unwrap();
+    bench.fails(73, job);
+    let said = bench.fails(73, &format!("{job} --overwrite"));
+    assert!(said.contains("kept/a.jsonl"), "{said}");
+    assert_eq!(bench.read("kept/a.jsonl"), line(10));
+}
+
+#[test]
+fn what_cannot_be_copied_is_said_before_any_work() {
+    let bench = corpus();
+    bench.write("other/a.jsonl", line(11));
+    bench.write("theirs/precious", "x");
+    for (flags, code, says) in [
+        ("--input corpus/a.jsonl other/a.jsonl --kept kept", 2, "one name"),
+        ("--input - --kept kept", 2, "a second time"),
+        ("--input corpus --kept corpus/kept", 2, "lies in an input folder"),
+        ("--input corpus --kept found/kept", 2, "beside each other"),
+        ("--input corpus --batch day.seg", 2, "cannot be used with"),
+        ("--batch day.seg --id-field url", 2, "--id-field has no effect with --batch"),
+        ("--batch day.seg --kept kept", 2, "--kept has no effect with --batch"),
+    ] {
+        let said = bench.fails(code, &format!("dedup {flags} --output found"));
+        assert!(said.contains(says), "{flags}: {said}");
+        assert!(!bench.path("found").exists() && !bench.path("kept").exists(), "{flags}");
+    }
+    let said = bench.fails(73, "dedup --input corpus --output found --kept theirs");
+    assert!(said.contains("theirs"), "{said}");
+    assert_eq!(bench.names("theirs"), ["precious"]);
+    assert!(!bench.path("found").exists(), "there was work before the refusal");
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let bench = corpus();
+    let before = bench.tree();
+    bench.done("dedup --input corpus --output found --kept kept --dry-run");
+    assert_eq!(bench.tree(), before);
+}
+
+/// The places of records are counted as in messages: lines, or records where there are no lines.
+#[test]
+#[cfg(feature = "parquet")]
+fn rows_of_parquet_and_records_of_archives_have_places_too() {
+    let bench = Bench::new();
+    let warc = |url: &str, text: &str| {
+        format!(
+            "WARC/1.0\r\nWARC-Type: conversion\r\n{url}Content-Type: text/plain\r\nContent-Length: {}\r\n\r\n{text}\r\n\r\n",
+            text.len()
+        )
+    };
+    let named = warc("WARC-Target-URI: http://a/\r\n", &page(1));
+    let nameless = warc("", &page(2));
+    bench.write("corpus/w.warc", [named.clone(), nameless.clone(), nameless.clone()].concat());
+    let file = format!("{}/tests/data/parquet/polars.parquet", env!("CARGO_MANIFEST_DIR"));
+    fs::copy(file, bench.path("corpus/p.parquet")).unwrap();
+    let ended = bench.done(
+        "dedup --input corpus --id-field WARC-Target-URI --max-bad 1 --output found --kept kept",
+    );
+    let kept = bench.read("found/dedup/keep.txt");
+    for id in ["p.parquet:1", "p.parquet:2", "http://a/", "w.warc:2"] {
+        assert!(kept.lines().any(|it| it == id), "{id}: {kept}");
+    }
+    assert!(ended.count("dropped") >= 1);
+    assert_eq!(bench.read("kept/w.warc"), named + &nameless);
+    let again =
+        bench.done("dedup --input kept/p.parquet --id-field WARC-Target-URI --output again");
+    assert_eq!(again.count("read"), kept.matches("p.parquet:").count() as u64);
+}
