@@ -190,6 +190,49 @@ fn the_hosts_of_copies_are_counted() {
     bench.fails(65, "verify out");
 }
 
+/// `verify --texts` reads the pages again and computes what is lost with them, by their runs of three words.
+#[test]
+fn what_is_lost_is_computed_from_the_texts() {
+    let bench = Bench::new();
+    let pages: Vec<String> =
+        (0..60).map(|at| page(&format!("p{at}"), 0..300 + at % 20, "")).collect();
+    bench.write("batch.jsonl", pages.concat());
+    bench.done("fingerprint --input batch.jsonl --check held --output batch.seg");
+    bench.done(&format!("{DEDUP} --batch batch.seg --output out"));
+    let verified = bench.done("verify out --texts batch.jsonl");
+    let verdicts = bench.read("out/verdicts.tsv");
+    let runs = |id: &str| 298 + id[1..].parse::<u64>().unwrap() % 20;
+    let dropped: Vec<Vec<&str>> = verdicts
+        .lines()
+        .map(|row| row.split('\t').collect())
+        .filter(|row: &Vec<_>| row[1] == "drop")
+        .collect();
+    let lost: u64 = dropped.iter().map(|row| runs(row[0]).saturating_sub(runs(row[2]))).sum();
+    assert!(dropped.len() > 50 && lost > 0, "{verdicts}");
+    let counts = ["texts_compared", "texts_missing", "dropped_runs", "lost_runs", "over_tenth"];
+    let all: u64 = dropped.iter().map(|row| runs(row[0])).sum();
+    assert_eq!(counts.map(|name| verified.count(name)), [dropped.len() as u64, 0, all, lost, 0]);
+    assert!(verified.stderr.contains("by the texts of"), "{verified:?}");
+    // Other texts: half of each is new.
+    let others = |from: usize| -> String {
+        (0..60).map(|at| page(&format!("p{at}"), from * at..from * at + 300, "")).collect()
+    };
+    bench.write("others.jsonl", others(150));
+    let said = bench.fails(65, "verify out --texts others.jsonl");
+    assert!(said.contains("is false"), "{said}");
+    bench.write("others.jsonl", others(45));
+    let said = bench.fails(65, "verify out --texts others.jsonl");
+    assert!(said.contains("is false"), "{said}");
+    bench.write("some.jsonl", pages[..30].concat());
+    let some = bench.done("verify out --texts some.jsonl");
+    assert_eq!(some.count("texts_compared") + some.count("texts_missing"), dropped.len() as u64);
+    assert!(some.count("texts_missing") > 0 && some.stderr.contains("were not compared"));
+    bench.fails(2, "verify out --texts"); // the report of `dedup` names no inputs
+    bench.done("fingerprint --preset paper --input batch.jsonl --output near.seg");
+    bench.done("dedup --batch near.seg --output near");
+    bench.fails(2, "verify near --texts batch.jsonl");
+}
+
 #[test]
 fn two_pages_of_one_template_with_other_figures_are_two_pages() {
     let bench = Bench::new();

@@ -226,7 +226,7 @@ fn files_that_do_not_agree_are_65_even_if_their_sums_are_right() {
         (
             "verdicts.tsv",
             "keep.txt:",
-            Box::new(|text| line(text, "\tdrop\t", |_| format!("{id}\tkeep\t\t\t\t\t0\n"))),
+            Box::new(|text| line(text, "\tdrop\t", |_| format!("{id}\tkeep\t\t\t\t\t0\t\n"))),
         ),
         (
             "verdicts.tsv",

@@ -1,17 +1,19 @@
 //! Pages read one by one, for commands that need only some of them or keep all they need in memory.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
 use clap::Args;
 use dupsieve::rooms::document::{self, Document, Format, Share, TextEncoding};
 use dupsieve::rooms::fingerprint::Width;
+use dupsieve::rooms::report::{self, Made, Nearest, Report};
 use dupsieve::rooms::store::Day;
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::commands::places;
+use crate::flags::global::GlobalFlags;
 use crate::flags::settings::PageSettings;
 
 /// The flags that say how to read pages.
@@ -101,6 +103,51 @@ impl PageSource {
     /// Reads it from the `run` part of a report.
     pub(crate) fn of_report(run: &Value) -> Option<PageSource> {
         serde_json::from_value(run["inputs"][PageSource::NAME].clone()).ok()
+    }
+
+    /// Where the pages of an output are, and how to read them: from these inputs, which a flag names, from the configuration file, or
+    /// from the report.
+    pub(crate) fn of_output(
+        output: &Path,
+        (inputs, flag): (&[String], &str),
+        flags: &PageFlags,
+        global: &GlobalFlags,
+    ) -> Result<(PageSource, PageSettings)> {
+        let output = report::folder(output);
+        let report = Report::read(&output)?;
+        let recorded = report.as_ref().and_then(|report| PageSource::of_report(&report.run));
+        let file = global.config()?;
+        let mut source = recorded.unwrap_or_default();
+        source.day = report.and_then(|report| report.day);
+        for inputs in [&file.inputs[..], inputs] {
+            if !inputs.is_empty() {
+                source.inputs = inputs.to_vec();
+            }
+        }
+        if source.inputs.is_empty() {
+            return Err(Error::new(Kind::Usage, "the report does not name the inputs")
+                .at(&output)
+                .help(format!(
+                    "name them with {flag}, or give the configuration file of `run` with --config"
+                )));
+        }
+        let settings = flags.over(source.settings(file.fingerprint.pages)?);
+        Ok((source, settings))
+    }
+
+    /// The inputs that hold a page of the batch, or the page that it is near.
+    pub(crate) fn inputs_of(&self, existing: Option<&Nearest>) -> Result<Vec<PathBuf>> {
+        let held: Option<Day> = existing.and_then(|existing| existing.against.parse().ok());
+        let expand = |input: &String| match held.or(self.day) {
+            Some(day) => Ok(PathBuf::from(day.expand(input))),
+            None if input.contains('{') => {
+                Err(Error::new(Kind::Usage, "the report does not name the day of the batch")
+                    .found(input)
+                    .help("name the inputs without {date}"))
+            }
+            None => Ok(PathBuf::from(input)),
+        };
+        self.inputs.iter().map(expand).collect()
     }
 
     /// How to read the pages; what the report does not say is taken from `file`.

@@ -14,8 +14,7 @@ use dupsieve::rooms::document::Content;
 use dupsieve::rooms::error::At;
 use dupsieve::rooms::evaluate::Measure;
 use dupsieve::rooms::report::{self, Made, Nearest, Report};
-use dupsieve::rooms::store::Day;
-use dupsieve::{Error, Kind, Result};
+use dupsieve::{Kind, Result};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
@@ -97,7 +96,12 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let tells_lost = Report::read(&report::folder(&arguments.output))?
         .is_some_and(|report| report.lost.is_some());
     let drawn = if tells_lost { vec![worst(arguments)?] } else { draw(arguments)? };
-    let (source, settings) = source(arguments, global)?;
+    let (source, settings) = PageSource::of_output(
+        &arguments.output,
+        (&arguments.input, "--input"),
+        &arguments.pages,
+        global,
+    )?;
     let texts = read(&drawn, &source, &settings)?;
     let mut out = BufWriter::new(io::stdout().lock());
     for Drawn { what, pairs, seen } in &drawn {
@@ -107,8 +111,8 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         }
         for pair in pairs {
             let held = [
-                texts.get(&(source.inputs(None)?, pair.new.clone())),
-                texts.get(&(source.inputs(Some(&pair.existing))?, pair.existing.id.clone())),
+                texts.get(&(source.inputs_of(None)?, pair.new.clone())),
+                texts.get(&(source.inputs_of(Some(&pair.existing))?, pair.existing.id.clone())),
             ];
             let compared = match held {
                 [Some(one), Some(another)] => Ok(Compared::of([one, another])?),
@@ -177,36 +181,12 @@ impl Reservoir {
     }
 }
 
-/// Where the pages are, and how to read them: from the command line, the configuration file or the report.
-fn source(arguments: &Arguments, global: &GlobalFlags) -> Result<(PageSource, PageSettings)> {
-    let output = report::folder(&arguments.output);
-    let report = Report::read(&output)?;
-    let recorded = report.as_ref().and_then(|report| PageSource::of_report(&report.run));
-    let file = global.config()?;
-    let mut source = recorded.unwrap_or_default();
-    source.day = report.and_then(|report| report.day);
-    for inputs in [file.inputs, arguments.input.clone()] {
-        if !inputs.is_empty() {
-            source.inputs = inputs;
-        }
-    }
-    if source.inputs.is_empty() {
-        return Err(Error::new(Kind::Usage, "the report does not name the inputs")
-            .at(&output)
-            .help(
-                "name them with --input, or give the configuration file of `run` with --config",
-            ));
-    }
-    let settings = arguments.pages.over(source.settings(file.fingerprint.pages)?);
-    Ok((source, settings))
-}
-
 /// The excerpts of all drawn pages that the inputs hold.
 fn read(drawn: &[Drawn], source: &PageSource, settings: &PageSettings) -> Result<Texts> {
     let mut wanted: BTreeMap<Vec<PathBuf>, HashMap<String, Option<Excerpt>>> = BTreeMap::new();
     for pair in drawn.iter().flat_map(|drawn| &drawn.pairs) {
         for (of, id) in [(None, &pair.new), (Some(&pair.existing), &pair.existing.id)] {
-            wanted.entry(source.inputs(of)?).or_default().insert(id.clone(), None);
+            wanted.entry(source.inputs_of(of)?).or_default().insert(id.clone(), None);
         }
     }
     let mut texts = Texts::new();
@@ -290,22 +270,5 @@ fn describe(pair: &Pair, compared: Result<Compared, &str>, out: &mut impl Write)
             difference.iter().try_for_each(|line| writeln!(out, "    {line}"))?;
             writeln!(out)
         }
-    }
-}
-
-impl PageSource {
-    /// The inputs that hold the new page, or the page that it is near.
-    fn inputs(&self, existing: Option<&Nearest>) -> Result<Vec<PathBuf>> {
-        let held: Option<Day> = existing.and_then(|existing| existing.against.parse().ok());
-        let expand = |input: &String| match held.or(self.day) {
-            Some(day) => Ok(PathBuf::from(day.expand(input))),
-            None if input.contains('{') => {
-                Err(Error::new(Kind::Usage, "the report does not name the day of the batch")
-                    .found(input)
-                    .help("name the inputs with --input and without {date}"))
-            }
-            None => Ok(PathBuf::from(input)),
-        };
-        self.inputs.iter().map(expand).collect()
     }
 }

@@ -6,6 +6,7 @@ mod clustered;
 mod held;
 mod join_output;
 mod segment;
+mod texts;
 
 use std::path::{Path, PathBuf};
 
@@ -18,6 +19,7 @@ use dupsieve::{Error, Kind, Result};
 
 use crate::commands::cluster;
 use crate::commands::help::examples;
+use crate::commands::pages::PageFlags;
 use crate::commands::store;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::parse_count;
@@ -29,6 +31,7 @@ use segment::verify_segment;
 
 const EXAMPLES: &[(&str, &str)] = &[
     ("Check the output of a day", "dupsieve verify out/2026-11-21"),
+    ("Compare what is lost with the texts of the pages", "dupsieve verify out/2026-11-21 --texts"),
     ("Check a segment", "dupsieve verify day.seg"),
 ];
 
@@ -45,6 +48,12 @@ pub(crate) struct Arguments {
     /// pages, if the batch has no more
     #[arg(long, value_name = "N", default_value = "1000", value_parser = parse_count)]
     sample: u64,
+    /// Compare what the output says is lost with the texts, exactly: files, folders, globs or addresses (s3://BUCKET/...) with the
+    /// pages; {date} is replaced by the day of a page [default: the inputs named in the report]
+    #[arg(long, value_name = "PATH", num_args = 0..)]
+    texts: Option<Vec<String>>,
+    #[command(flatten)]
+    pages: PageFlags,
     /// Random seed of the sample
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -62,6 +71,10 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     step::begin(Step::Verifying);
     let verified = verify(arguments, global)?;
     check_drawings(&arguments.output)?;
+    if arguments.texts.is_some() && verified.find("texts_compared").is_none() {
+        return Err(Error::new(Kind::Usage, "--texts is given, but this is no output of dedup")
+            .at(&arguments.output));
+    }
     Ok(verified)
 }
 
@@ -162,9 +175,11 @@ fn verify_join(
     found.audit(batch.as_ref())?;
     let recomputed = found.recompute(batch.as_ref(), store.as_ref(), arguments.sample())?;
     let inputs = u64::from(batch.is_some()) + u64::from(store.is_some());
-    Ok(Summary::of_join(&report, output)
+    let verified = Summary::of_join(&report, output)
         .count("bytes", bytes)
         .count("inputs_verified", inputs)
         .count("rows_recomputed", recomputed.rows)
-        .count("recomputed", recomputed.pages))
+        .count("recomputed", recomputed.pages);
+    let Some(inputs) = &arguments.texts else { return Ok(verified) };
+    texts::check(output, &report, (inputs, &arguments.pages), global).map(|it| verified.then(it))
 }

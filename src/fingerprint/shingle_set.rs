@@ -1,5 +1,7 @@
 //! The set of a text's shingles, for the exact Jaccard similarity that signatures estimate.
 
+use serde::{Deserialize, Serialize};
+
 /// How many distinct hashes are gathered before duplicates are removed for the first time.
 const FEW: usize = 1 << 12;
 
@@ -12,7 +14,7 @@ const FEW: usize = 1 << 12;
 /// let [one, other] = ["the old harbour town", "the old harbour wall"].map(word_run_set);
 /// assert_eq!(one.jaccard(&other), 1.0 / 3.0);
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ShingleSet {
     /// Ascending, each once.
     hashes: Vec<u64>,
