@@ -93,8 +93,7 @@ def command_lines(program, text):
     for words in commands(text):
         names = []
         while len(names) < len(words) and re.fullmatch(r"[a-z]+", words[len(names)]):
-            below = help(*names).partition("Commands:\n")[2].partition("\n\n")[0]
-            if not re.search(rf"^  {words[len(names)]} ", below, re.MULTILINE):
+            if not re.search(rf"^  {words[len(names)]} |^Also: .*\b{words[len(names)]}\b", help(*names), re.MULTILINE):
                 break
             names.append(words[len(names)])
         if names == ["help"]:

@@ -1,5 +1,5 @@
-//! dupsieve finds, exactly, which pages of a day's crawl are near-duplicates of pages already held or of
-//! each other.
+//! dupsieve finds which pages of a day's crawl are nearly the same as pages already held, or as each other. The search among
+//! fingerprints is exact.
 //!
 //! It is the batch query of Manku, Jain and Das Sarma, "Detecting Near-Duplicates for Web Crawling" (WWW
 //! 2007), as a timely dataflow:

@@ -144,6 +144,24 @@ fn the_global_flags_are_shown_in_one_place() {
 }
 
 #[test]
+fn every_command_is_in_the_help_once_and_short_help_is_short() {
+    let bench = Bench::new();
+    let page = bench.answer("help");
+    let in_group =
+        |name: &str| page.lines().filter(|line| line.starts_with(&format!("  {name} "))).count();
+    let others = page.lines().find_map(|line| line.strip_prefix("Also: ")).unwrap();
+    for name in ["run", "dedup", "store", "query", "lsh", "fingerprint", "doctor"] {
+        assert_eq!(in_group(name), 1, "{page}");
+    }
+    assert_eq!(others, "generate, weights, completions, man, schema, flags");
+    assert!(page.lines().all(|line| line.chars().count() <= 100), "{page}");
+    let [short, long] = ["dedup -h", "dedup --help"].map(|line| bench.answer(line));
+    assert!(4 * short.len() < 3 * long.len(), "{} and {} bytes", short.len(), long.len());
+    assert!(!short.contains("--wait-for-peers") && long.contains("--wait-for-peers"), "{short}");
+    assert_eq!(long, bench.answer("help dedup"));
+}
+
+#[test]
 fn flags_of_every_command_may_come_before_it_and_common_flags_may_not() {
     let bench = bench();
     bench.write("paper.toml", "preset = \"paper\"\n");

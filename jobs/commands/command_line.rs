@@ -21,8 +21,7 @@ use crate::outcome::exit::{self, Audience};
 use crate::outcome::identity;
 use crate::outcome::summary::{Summary, SummaryLine};
 
-/// Finds the near-duplicates in a web crawl, exactly: among the pages of a day, and against all pages
-/// of earlier days.
+/// Finds pages that are nearly the same: in a corpus, or in a crawl day by day, against all pages of earlier days.
 #[derive(Debug, Parser)]
 #[command(name = "dupsieve", version, long_version = version::details(), max_term_width = 100)]
 pub(crate) struct CommandLine {

@@ -40,7 +40,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Compare pairs with labels, or with --sweep find the preset or the recipe that suits your pages
+/// Measure which preset or recipe suits your pages, with labels or without
 ///
 /// With --sweep and without --labels, edited copies are planted beside a sample of your pages, and the
 /// presets look for them.

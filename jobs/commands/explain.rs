@@ -36,7 +36,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("Explain the distance of any two pages", "dupsieve explain --input crawl/ ID OTHER-ID"),
 ];
 
-/// Explain the distance of two documents: their features, and those that changed the bits.
+/// Explain the distance of two documents by their features
 ///
 /// With --config and --date one id is enough: the other page is the one named in the verdict of that
 /// day. Of a kept page, it names the dropped page that the kept page is near to, if there is one in the

@@ -44,7 +44,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Copy the records whose ids are in a list, for example the pages that were kept; or all records with their verdicts
+/// Copy the records whose ids are listed, or all records with their verdicts
 #[derive(Args, Debug)]
 #[command(args = shared(&[Memory, DryRun, Overwrite, Telemetry]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {

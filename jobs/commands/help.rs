@@ -1,15 +1,31 @@
-//! Help: examples below each command, and the flags that every command takes in one place.
+//! Help: the commands in groups, examples below each command, and the flags that every command takes in one place.
+//!
+//! `-h` shows the first sentence of each description, and leaves the common flags out. `--help` and `dupsieve help COMMAND` show all.
 
-use clap::Command;
+use clap::{Arg, Command};
 
+use crate::flags::shared::COMMON;
 use crate::outcome::exit::CODES;
 
 /// The command that shows the flags that every command takes.
 pub(crate) const FLAGS: &str = "flags";
 
+/// The commands by what they are for, as `dupsieve help` shows them. All others stand in one line below.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("A corpus, or a crawl day by day", &["dedup", "init", "run"]),
+    ("What was found", &["sample", "explain", "report", "filter", "verify"]),
+    ("The store of all days", &["store", "query", "seen", "serve"]),
+    ("Documents that overlap, and clusters", &["lsh", "cluster"]),
+    (
+        "Single steps, choices and checks",
+        &["fingerprint", "compare", "evaluate", "plan", "inspect", "doctor"],
+    ),
+];
+
 /// The text below the list of commands.
 const CLOSING: &str = "\
-`dupsieve help COMMAND` explains a command and shows examples.
+`dupsieve COMMAND -h` shows the flags of a command in short.
+`dupsieve help COMMAND` explains a command and its flags, with examples.
 `dupsieve help flags` shows the flags that every command takes.";
 
 /// The text below each command.
@@ -21,11 +37,33 @@ pub(crate) fn examples(examples: &[(&str, &str)]) -> String {
     format!("Examples:\n{}\n", examples.iter().map(shown).collect::<String>())
 }
 
-/// The command line `root` with the text below each help. The flags that every command takes, which it inherits, are shown by
-/// `dupsieve help flags` only.
+/// The command line `root` with its commands in groups, and with the text below each help. The flags that every command takes,
+/// which it inherits, are shown by `dupsieve help flags` only.
 pub(crate) fn completed(root: Command) -> Command {
-    let root = root.mut_args(|flag| flag.hide(true)).after_help(format!("{CLOSING}\n\n{CODES}"));
-    root.mut_subcommands(below)
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}{{after-help}}",
+        in_groups(&root)
+    );
+    root.mut_args(|flag| flag.hide(true))
+        .help_template(template)
+        .after_help(format!("{CLOSING}\n\n{CODES}"))
+        .mut_subcommands(below)
+}
+
+/// The commands in groups, each in a line, and the names of all others.
+fn in_groups(root: &Command) -> String {
+    let line = |name: &&str| {
+        let command = root.find_subcommand(name)?;
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        Some(format!("  {name:<12} {about}\n"))
+    };
+    let group = |(heading, names): &(&str, &[&str])| {
+        format!("{heading}:\n{}\n", names.iter().filter_map(line).collect::<String>())
+    };
+    let is_shown = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
+    let names = root.get_subcommands().map(Command::get_name);
+    let others: Vec<&str> = names.filter(|name| !is_shown(name)).collect();
+    format!("{}Also: {}", GROUPS.iter().map(group).collect::<String>(), others.join(", "))
 }
 
 /// The command, and those below it, with the text below its flags.
@@ -34,5 +72,45 @@ fn below(command: Command) -> Command {
         return command;
     }
     let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    command.after_help(format!("{examples}{OF_COMMAND}")).mut_subcommands(below)
+    command.mut_args(in_short).after_help(format!("{examples}{OF_COMMAND}")).mut_subcommands(below)
+}
+
+/// The flag with the first sentence of its description for `-h`. `-h` leaves it out if several commands share it.
+fn in_short(flag: Arg) -> Arg {
+    let is_common = flag.get_help_heading() == Some(COMMON);
+    let Some(whole) = flag.get_help().map(ToString::to_string) else { return flag };
+    let whole = flag.get_long_help().map_or(whole.clone(), ToString::to_string);
+    flag.help(first_sentence(&whole)).long_help(whole).hide_short_help(is_common)
+}
+
+/// The first sentence of a description, and its default if it tells one.
+fn first_sentence(whole: &str) -> String {
+    let begins = |rest: &str| rest.starts_with(|it: char| it.is_uppercase() || it == '`');
+    let ends = whole.match_indices(". ").map(|(at, _)| at).find(|at| begins(&whole[at + 2..]));
+    let Some(end) = ends else { return whole.to_owned() };
+    let default = whole.rfind(" [default").filter(|_| whole.ends_with(']'));
+    format!("{}{}", &whole[..end], default.map_or("", |at| &whole[at..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_sentence_is_followed_by_the_default() {
+        for (whole, short) in [
+            ("The folder to write", "The folder to write"),
+            (
+                "Bits, e.g. 64. If the recipe allows both [default: 64]",
+                "Bits, e.g. 64 [default: 64]",
+            ),
+            ("Keep the first. `last` keeps the last", "Keep the first"),
+            (
+                "A share such as 0.5. [default: that of the file. Or none]",
+                "A share such as 0.5. [default: that of the file. Or none]",
+            ),
+        ] {
+            assert_eq!(first_sentence(whole), short);
+        }
+    }
 }

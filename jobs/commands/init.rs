@@ -34,7 +34,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("Write an example to be filled in", "dupsieve init --output daily.toml"),
 ];
 
-/// Look at the pages of a crawl and write a configuration for it, with the reasons
+/// Look at the pages of a crawl or a corpus, and write a configuration with the reasons
 #[derive(Args, Debug)]
 #[command(args = shared(&[DryRun, Overwrite]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {

@@ -65,7 +65,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Find documents that overlap, by buckets of locality-sensitive hashes (MinHash and others)
+/// Find documents that overlap, by buckets of hashes such as MinHash
 #[derive(Args, Debug)]
 #[command(args = shared(JOB), after_help = examples(EXAMPLES))]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]

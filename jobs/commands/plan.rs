@@ -26,7 +26,7 @@ const EXAMPLES: &[(&str, &str)] = &[(
     "dupsieve plan --batch 1e6 --store 8e9 --distance 3",
 )];
 
-/// Show how a batch would be joined with a store: the design with its time and memory, and the others
+/// Show how a batch would be joined with a store: the time and the memory of each design
 #[derive(Args, Debug)]
 #[command(args = shared(&[Workers, Memory]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {

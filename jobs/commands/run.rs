@@ -52,8 +52,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Run whole days as a configuration file says: fingerprint, dedup, store add, and lsh and
-/// clusters if it has sections for them
+/// Run whole days as a configuration says: fingerprints, verdicts, store, clusters
 #[derive(Args, Debug)]
 #[command(args = shared(JOB), after_help = examples(EXAMPLES))]
 #[command(mut_arg("confirm", |flag| flag.long("dedup-check")))]

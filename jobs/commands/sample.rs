@@ -37,8 +37,10 @@ const EXAMPLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Show some near pairs for each distance, with their similarity and what differs in the texts; or the pairs that lose most
-/// text, the worst first, where a check such as `held` tells that
+/// Show near pairs and what differs in their texts
+///
+/// Where a check such as `held` tells what is lost, the pairs that lose most text are shown, the worst first. Else some pairs are drawn
+/// for each distance, with their similarity.
 #[derive(Args, Debug)]
 #[command(after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {

@@ -7,6 +7,9 @@ use clap::{Arg, ArgMatches, Args, Command};
 use super::machines::{MachineFlags, MemoryFlag, WorkersFlag};
 use super::telemetry::TelemetryFlags;
 
+/// The heading of these flags in help.
+pub(crate) const COMMON: &str = "Common flags";
+
 /// A group of flags that several commands share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shared {
@@ -43,7 +46,7 @@ impl Shared {
 
     /// The flags of the group.
     fn flags(self) -> Vec<Arg> {
-        let none = Command::new("").next_help_heading("Common flags");
+        let none = Command::new("").next_help_heading(COMMON);
         let group = match self {
             Shared::Workers => WorkersFlag::augment_args(none),
             Shared::Memory => MemoryFlag::augment_args(none),
