@@ -204,3 +204,25 @@ fn a_day_far_ahead_is_added_and_a_store_is_emptied_only_if_that_is_meant() {
     let all = bench.done("store expire store --before 2226-11-22 --confirm-day");
     assert_eq!((all.count("expired_days"), all.count("days")), (3, 0));
 }
+
+#[test]
+fn a_day_far_ahead_that_was_confirmed_lets_no_second_one_pass() {
+    let bench = Bench::new();
+    bench.done("store init store");
+    let add = |name: &str, day: &str, flag: &str| {
+        bench.segment(name, 64, &[(name.to_owned(), 7)]);
+        format!("store add store --segment {name}.seg --day {day} {flag}")
+    };
+    bench.done(&add("near", "2026-11-20", ""));
+    bench.done(&add("far", "9999-12-24", "--confirm-day"));
+    let said = bench.fails(2, &add("second", "9999-12-31", ""));
+    assert!(said.contains("9999-12-31 lies more than 7 days after today"), "{said}");
+    bench.done(&add("second", "9999-12-31", "--confirm-day"));
+    let files = bench.files("store");
+    let said = bench.fails(2, "store expire store --keep-days 30");
+    assert!(said.contains("--confirm-day") && bench.files("store") == files, "{said}");
+    // A store that has no other days goes on from its own.
+    bench.done("store init ahead");
+    bench.done(&add("far", "9999-12-24", "--confirm-day").replace("add store", "add ahead"));
+    bench.done(&add("second", "9999-12-31", "").replace("add store", "add ahead"));
+}

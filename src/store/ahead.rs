@@ -12,6 +12,10 @@
 //! 30 November      taken, the last of a week: the clock may be wrong by some days
 //! 23 December      refused: the month is mistaken
 //! ```
+//!
+//! A day that was confirmed speaks for itself alone. The days of a store follow each other from its first day on, each at most a week
+//! after the one before or not ahead of today; a day behind the first gap does not count. So a clock that is behind the crawl refuses no day
+//! that goes on from yesterday, and no second day of the year 9999 passes because of the first.
 
 use super::day::Day;
 use super::expiry::Retention;
@@ -31,13 +35,13 @@ const CONFIRM: &str = "correct the day or the clock; if the day is meant, say so
 /// # Errors
 /// [`Kind::Usage`].
 pub fn expect_come(version: Option<&Version>, day: Day, today: Day) -> Result<()> {
-    let newest = version.and_then(|version| version.entries().last()).map(|entry| entry.day);
+    let newest = version.and_then(|version| last_in_line(days_of(version), today));
     let is_held = version.is_some_and(|version| version.entry(day).is_some());
     if is_held || !is_ahead(day, newest, today) {
         return Ok(());
     }
     let than = match newest.filter(|newest| *newest > today) {
-        Some(newest) => format!("{newest}, the newest day of the store"),
+        Some(newest) => format!("{newest}, the last day of the store that follows others"),
         None => format!("today, {today}"),
     };
     let what = format!("{day} lies more than {MOST_AHEAD} days after {than}");
@@ -52,15 +56,16 @@ impl Version {
     /// # Errors
     /// [`Kind::Usage`].
     pub fn expect_kept(&self, retention: Retention, today: Day) -> Result<()> {
-        let mut newest_first = self.entries().iter().rev().map(|entry| entry.day);
-        let Some(newest) = newest_first.next() else { return Ok(()) };
+        let Some((newest, others)) = self.entries().split_last() else { return Ok(()) };
+        let newest = newest.day;
+        let others = last_in_line(others.iter().map(|entry| entry.day), today);
         let what = match retention {
             Retention::From(first) if first > newest => {
                 format!("no day of the store would stay: the newest is {newest}")
             }
-            Retention::Days(_) if is_ahead(newest, newest_first.next(), today) => {
+            Retention::Days(_) if is_ahead(newest, others, today) => {
                 format!(
-                    "the days to keep would be counted from {newest}, which lies more than {MOST_AHEAD} days after all others and after today, {today}"
+                    "the days to keep would be counted from {newest}, which lies more than {MOST_AHEAD} days after today, {today}, and after the days that follow each other"
                 )
             }
             _ => return Ok(()),
@@ -70,6 +75,22 @@ impl Version {
         );
         Err(Error::new(Kind::Usage, what).at(self.store()).help(help))
     }
+}
+
+fn days_of(version: &Version) -> impl Iterator<Item = Day> {
+    version.entries().iter().map(|entry| entry.day)
+}
+
+/// The last of `days`, which ascend, that follows the one before: none of these lies ahead of those before it.
+fn last_in_line(days: impl Iterator<Item = Day>, today: Day) -> Option<Day> {
+    let mut last = None;
+    for day in days {
+        if last.is_some() && is_ahead(day, last, today) {
+            break;
+        }
+        last = Some(day);
+    }
+    last
 }
 
 /// Whether `day` lies too far after today and after the newest of other days.
@@ -102,6 +123,17 @@ mod tests {
                 expected,
                 "{asked} {newest:?}"
             );
+        }
+        for (days, expected) in [
+            (&[][..], None),
+            (&["2013-05-01", "2026-11-22"], Some("2026-11-22")),
+            (&["2026-11-22", "2026-11-30", "2026-12-07"], Some("2026-12-07")),
+            (&["2026-11-22", "2026-12-01", "2026-12-02"], Some("2026-11-22")),
+            (&["2026-11-22", "9999-12-24", "9999-12-31"], Some("2026-11-22")),
+            (&["9999-12-23", "9999-12-24"], Some("9999-12-24")),
+        ] {
+            let days = days.iter().map(|text| day(text));
+            assert_eq!(last_in_line(days, today), expected.map(day));
         }
         assert!(Day::today() >= day("2026-12-31"), "a clock before the program itself is wrong");
     }
