@@ -31,6 +31,9 @@ pub struct Work<'a> {
     /// The steps that are kept to read what this question finds.
     reading: u64,
     is_wanted: &'a dyn Fn() -> bool,
+    /// Takes memory for so many bytes of what was found; says whether there is room.
+    takes: &'a dyn Fn(usize) -> bool,
+    lacks_room: bool,
     is_over: bool,
     is_cut: bool,
 }
@@ -46,13 +49,33 @@ impl<'a> Work<'a> {
     #[must_use]
     pub fn of(steps: u64) -> Work<'a> {
         let (kept, reading, is_over, is_cut) = (0, 0, false, false);
-        Work { left: steps, kept, reading, is_wanted: &|| true, is_over, is_cut }
+        let (is_wanted, takes, lacks_room) = (&|| true, &|_| true, false);
+        Work { left: steps, kept, reading, is_wanted, takes, lacks_room, is_over, is_cut }
     }
 
     /// The same, but no step more once `is_wanted` says no. It is asked at each step.
     #[must_use]
     pub fn while_wanted(self, is_wanted: &'a dyn Fn() -> bool) -> Work<'a> {
         Work { is_wanted, ..self }
+    }
+
+    /// The same, but no step more once `takes` says that there is no room for so many bytes of what was found.
+    #[must_use]
+    pub fn within(self, takes: &'a dyn Fn(usize) -> bool) -> Work<'a> {
+        Work { takes, ..self }
+    }
+
+    /// Takes memory for so many bytes of what was found. Returns whether there is room.
+    pub(crate) fn hold(&mut self, bytes: usize) -> bool {
+        self.lacks_room = self.lacks_room || !(self.takes)(bytes);
+        self.is_cut |= self.lacks_room;
+        !self.lacks_room
+    }
+
+    /// Whether memory was refused.
+    #[must_use]
+    pub fn lacks_room(&self) -> bool {
+        self.lacks_room
     }
 
     /// Begins a question, after which `others` come.
@@ -78,7 +101,8 @@ impl<'a> Work<'a> {
     pub fn spend(&mut self, steps: u64) -> bool {
         let least = self.kept + self.reading;
         let left = self.left.checked_sub(steps).filter(|left| *left >= least);
-        if let Some(left) = left.filter(|_| !self.is_over && (self.is_wanted)()) {
+        if let Some(left) = left.filter(|_| !self.is_over && !self.lacks_room && (self.is_wanted)())
+        {
             self.left = left;
             return true;
         }
@@ -134,6 +158,21 @@ mod tests {
         assert!(work.is_cut());
         work.begin(0);
         assert!(!work.is_cut() && work.spend(10));
+    }
+
+    #[test]
+    fn nothing_is_done_without_room_for_what_is_found() {
+        let left = Cell::new(10);
+        let takes = |bytes| {
+            left.set(left.get() - bytes as i64);
+            left.get() >= 0
+        };
+        let mut work = Work::unbounded().within(&takes);
+        work.begin(1);
+        assert!(work.hold(6) && work.spend(1) && !work.lacks_room());
+        assert!(!work.hold(6) && !work.spend(1) && work.is_cut());
+        work.begin(0);
+        assert!(!work.spend(1) && !work.hold(0) && work.lacks_room());
     }
 
     #[test]

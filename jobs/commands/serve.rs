@@ -7,6 +7,7 @@ mod memory;
 mod metrics;
 mod pool;
 mod problem;
+mod queue;
 mod routes;
 mod service;
 mod stream;

@@ -52,7 +52,7 @@ impl Opened {
             let Some(question) = question else { return Ok(Answer::default()) };
             work.begin(others + after);
             let mut answer = asker.ask(question, limit, work)?;
-            answer.more += ration.cut(&mut answer.near, |page| &page.id);
+            answer.more += ration.cut(&mut answer.near, |page| &page.id, work);
             Ok(answer)
         };
         let answers = (0..questions.len()).rev().zip(questions).map(&mut ask).collect();

@@ -1,7 +1,12 @@
 //! How many bytes of near pages an answer may name in all.
 
+use crate::work::Work;
+
 /// What a near page takes in an answer, beside its id.
 pub(super) const PAGE_BYTES: usize = 64;
+
+/// What an answer takes, beside the near pages that it names.
+pub(super) const ANSWER_BYTES: usize = 64;
 
 /// The bytes of near pages that are left. Ids may be long, so a limit of their number says little.
 pub(super) struct Ration(usize);
@@ -12,11 +17,19 @@ impl Ration {
         Ration(bytes)
     }
 
-    /// Leaves of `near` the first pages that fit, each with the `id` that it has. Returns how many are left out.
-    pub(super) fn cut<T>(&mut self, near: &mut Vec<T>, id: impl Fn(&T) -> &str) -> u64 {
+    /// Leaves of `near` the first pages that fit, each with the `id` that it has, and has the `work` hold them. Returns how many are left
+    /// out.
+    pub(super) fn cut<T>(
+        &mut self,
+        near: &mut Vec<T>,
+        id: impl Fn(&T) -> &str,
+        work: &mut Work<'_>,
+    ) -> u64 {
         let mut fits = 0;
         for page in &*near {
-            let Some(left) = self.0.checked_sub(PAGE_BYTES + id(page).len()) else {
+            let bytes = PAGE_BYTES + id(page).len();
+            let left = self.0.checked_sub(bytes);
+            let Some(left) = left.filter(|_| work.hold(bytes)) else {
                 // What comes later must not be named instead of what is nearer.
                 self.0 = 0;
                 break;
@@ -36,10 +49,11 @@ mod tests {
 
     #[test]
     fn the_first_pages_that_fit_are_named() {
+        let mut work = Work::unbounded();
         let mut ration = Ration::new(3 * PAGE_BYTES + 5);
         let mut first = vec!["aa", "bb", "c".repeat(70).leak(), "d"];
-        assert_eq!((ration.cut(&mut first, |id| id), first), (2, vec!["aa", "bb"]));
+        assert_eq!((ration.cut(&mut first, |id| id, &mut work), first), (2, vec!["aa", "bb"]));
         let mut second = vec!["e"];
-        assert_eq!((ration.cut(&mut second, |id| id), second.len()), (1, 0));
+        assert_eq!((ration.cut(&mut second, |id| id, &mut work), second.len()), (1, 0));
     }
 }

@@ -6,7 +6,7 @@ use arc_swap::ArcSwap;
 use serde::Deserialize;
 
 use super::opened::{DISTANCES, Opened};
-use super::ration::{PAGE_BYTES, Ration};
+use super::ration::{ANSWER_BYTES, Ration};
 use super::verdict::{Found, Verdict};
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
@@ -64,15 +64,6 @@ pub struct Told {
     pub answers: Vec<Found>,
 }
 
-impl Told {
-    /// About how many bytes the near pages take that it names.
-    #[must_use]
-    pub fn near_bytes(&self) -> usize {
-        let near = self.answers.iter().flat_map(|found| &found.near);
-        near.map(|page| PAGE_BYTES + page.id.len()).sum()
-    }
-}
-
 /// What became of a commit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Committed {
@@ -89,6 +80,14 @@ pub struct Committed {
     pub already: bool,
     /// Whether the store has the day. It does not if nothing was remembered for it.
     pub is_held: bool,
+}
+
+/// Fails if there is no room for what was found so far, and for so many more answers.
+fn expect_room(work: &mut Work<'_>, answers: usize) -> Result<()> {
+    if work.hold(ANSWER_BYTES * answers) {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Temporary, "there is no memory for what is found").help("ask again"))
 }
 
 /// A store that answers and remembers.
@@ -144,7 +143,8 @@ impl Online {
     /// What is near to each of `questions`, as far as `work` goes; nothing to one without a fingerprint.
     ///
     /// # Errors
-    /// [`Kind::Usage`] for a distance over 15; damage of the store is [`Kind::BadData`].
+    /// [`Kind::Usage`] for a distance over 15; damage of the store is [`Kind::BadData`]; [`Kind::Temporary`] if there is no room for
+    /// what is found.
     pub fn query(
         &self,
         questions: &[Option<Question<'_>>],
@@ -159,17 +159,19 @@ impl Online {
         let limit = self.options.limit;
         let mut ration = self.ration();
         let count = questions.len();
+        expect_room(work, count)?;
         let mut remembered = |(after, question): (usize, &Option<Question<'_>>)| {
             let Some(question) = question else { return NearInJournal::default() };
             work.begin(count + after);
             let wanted = self.wanted(question, distance);
             let mut found = self.journal.near(&wanted, limit, work);
-            found.more += ration.cut(&mut found.near, |page| &page.id);
+            found.more += ration.cut(&mut found.near, |page| &page.id, work);
             found
         };
         let remembered: Vec<_> = (0..count).rev().zip(questions).map(&mut remembered).collect();
         let opened = self.opened.load();
         let held = opened.ask(questions, distance, limit, &mut self.ration(), (work, 0))?;
+        expect_room(work, 0)?;
         let found =
             questions.iter().zip(remembered).zip(held).map(|((question, remembered), held)| {
                 question.map_or(Found::EMPTY, |_| Found::of(remembered, held, limit))
@@ -192,11 +194,13 @@ impl Online {
     ) -> Result<Told> {
         let questions: Vec<Option<Question<'_>>> = pages.iter().map(question).collect();
         let (distance, limit) = (self.options.lookup.distance, self.options.limit);
+        expect_room(work, pages.len())?;
         loop {
             let opened = self.opened.load_full();
             let mut ration = self.ration();
             let others = (&mut *work, pages.len());
             let held = opened.ask(&questions, distance, limit, &mut self.ration(), others)?;
+            expect_room(work, 0)?;
             let mut insertion = self.journal.turn()?;
             // Pages may have gone from the journal to a version that was not asked.
             if !Arc::ptr_eq(&opened, &self.opened.load()) {
@@ -207,7 +211,7 @@ impl Online {
                 work.begin(after);
                 let mut found =
                     self.judge(&mut insertion, page, question.as_ref(), held, which, work);
-                found.more += ration.cut(&mut found.near, |page| &page.id);
+                found.more += ration.cut(&mut found.near, |page| &page.id, work);
                 found
             });
             let told = Told { store_version: opened.version.number(), answers: answers.collect() };

@@ -482,3 +482,32 @@ fn a_commit_of_nothing_makes_no_day_and_one_of_a_day_far_ahead_is_refused() -> R
     assert!(online.commit(far, Some(today))?.already, "a day that is held is known");
     Ok(())
 }
+
+#[test]
+fn what_is_found_takes_room_as_it_is_found() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, _) = Store::init(folder.path().join("store"))?;
+    let online = open(&store)?;
+    let long = |number: u128| page(&format!("{number}{}", "a".repeat(1000)), Some(number));
+    remember(&online, &(0..3).map(long).collect::<Vec<_>>(), Remember::All)?;
+    let question = Some(Question { fingerprint: 1, page: None });
+    for (room, found) in [(1 << 20, true), (5000, false), (10, false)] {
+        let taken = std::cell::Cell::new(0);
+        let takes = |bytes| {
+            taken.set(taken.get() + bytes);
+            taken.get() <= room
+        };
+        let mut work = Work::unbounded().within(&takes);
+        let told = online.query(&[question, question], 3, &mut work);
+        assert_eq!((told.is_ok(), work.lacks_room()), (found, !found), "{room}");
+        match told {
+            Ok(told) => {
+                let near = told.answers.iter().flat_map(|found| &found.near);
+                let named: usize = near.map(|near| near.id.len()).sum();
+                assert!(named > 5000 && taken.get() > named, "{named} {}", taken.get());
+            }
+            Err(error) => assert_eq!(error.kind(), Kind::Temporary),
+        }
+    }
+    Ok(())
+}

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use rustix::net::sockopt::{set_tcp_nodelay, set_tcp_user_timeout};
@@ -14,6 +16,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
+use super::queue::Peer;
 use super::routes;
 use super::service::Service;
 use super::stream::TimedStream;
@@ -79,13 +82,19 @@ async fn connection(
     let _ = set_tcp_nodelay(stream.as_fd(), true);
     // A client that has gone is given up, and one that does not take its answer.
     let _ = set_tcp_user_timeout(stream.as_fd(), time.as_millis() as u32);
+    let peer = Peer(stream.peer_addr().ok().map(|address| address.ip()));
+    let router = TowerToHyperService::new(router);
+    let answer = |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(peer);
+        router.call(request)
+    };
     let stream = TimedStream::new(stream, time);
     let serving = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(time)
         .max_buf_size(HEAD_BYTES)
         .max_header_size(HEAD_BYTES)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+        .serve_connection(TokioIo::new(stream), service_fn(answer));
     let mut serving = std::pin::pin!(serving);
     let is_stopped = *stop.borrow_and_update();
     if !is_stopped {

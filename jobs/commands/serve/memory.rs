@@ -1,5 +1,6 @@
 //! The bytes of bodies and answers that are held at the same time. A body counts twice: as it came, and as it was read.
 
+use std::cell::RefCell;
 use std::io::{self, Write};
 use std::ops::Deref;
 use std::sync::Arc;
@@ -14,6 +15,12 @@ const UNIT: usize = 1 << 10;
 
 /// The memory that bodies and answers share.
 pub(super) struct Memory(Arc<Semaphore>);
+
+/// The room for what a query finds, which is taken as it is found.
+pub(super) struct Findings<'a> {
+    memory: &'a Memory,
+    found: RefCell<(usize, Room)>,
+}
 
 /// Memory that was set aside. It is free again when this is dropped.
 pub(super) struct Room(OwnedSemaphorePermit);
@@ -55,6 +62,14 @@ impl Memory {
         Ok(Growing { memory: self, bytes: Vec::new(), room: self.room(0)?, times })
     }
 
+    /// Room for what a query will find.
+    ///
+    /// # Errors
+    /// As [`Memory::room`].
+    pub(super) fn findings(&self) -> Result<Findings<'_>, Problem> {
+        Ok(Findings { memory: self, found: RefCell::new((0, self.room(0)?)) })
+    }
+
     /// Makes `room` large enough for so many bytes in all.
     fn grow(&self, room: &mut Room, bytes: usize) -> Result<(), Problem> {
         let more = bytes.div_ceil(UNIT).saturating_sub(room.0.num_permits());
@@ -74,6 +89,15 @@ impl Memory {
 pub(super) fn no_room() -> Problem {
     let told = "the bodies and answers of others take the memory at the moment";
     Problem::new(Fault::Overloaded, told)
+}
+
+impl Findings<'_> {
+    /// Takes room for so many bytes more. Returns whether there is.
+    pub(super) fn take(&self, bytes: usize) -> bool {
+        let (found, room) = &mut *self.found.borrow_mut();
+        *found += bytes;
+        self.memory.grow(room, *found).is_ok()
+    }
 }
 
 impl Growing<'_> {

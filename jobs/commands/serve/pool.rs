@@ -1,36 +1,71 @@
 //! The threads that make fingerprints of texts and do whatever else takes long: a fixed number of them, with a bounded
-//! queue.
+//! queue that is fair to all clients.
 
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use dupsieve::rooms::fingerprint::{PageTime, Recipe};
 use dupsieve::rooms::flow::Fingerprinting;
 use dupsieve::{Error, Result};
 use tokio::sync::oneshot;
 
 use super::problem::{Fault, Problem};
+use super::queue::{Asked, Queue};
 use crate::outcome::exit;
 
 type Work = Box<dyn FnOnce(&mut Fingerprinting) + Send>;
 
-/// Threads that work for requests.
-pub(super) struct Pool(Sender<Work>);
+/// Threads that work for requests. They end with it.
+pub(super) struct Pool(Arc<Waiting>);
+
+/// The requests that wait for a thread.
+struct Waiting {
+    /// None once the service ends.
+    queue: Mutex<Option<Queue<Work>>>,
+    /// How many may wait.
+    most: usize,
+    has_come: Condvar,
+}
+
+impl Waiting {
+    fn queue(&self) -> MutexGuard<'_, Option<Queue<Work>>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is to be done next, once there is something; none if the service ends.
+    fn next(&self) -> Option<Work> {
+        let mut queue = self.queue();
+        loop {
+            if let Some(work) = queue.as_mut()?.pop() {
+                return Some(work);
+            }
+            queue = self.has_come.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        *self.0.queue() = None;
+        self.0.has_come.notify_all();
+    }
+}
 
 impl Pool {
     /// Starts so many threads, each of which makes fingerprints by `recipe`. So many requests may wait for them.
-    pub(super) fn start(threads: usize, waiting: usize, recipe: &Recipe) -> Result<Pool> {
-        let (send, receive) = bounded(waiting);
+    pub(super) fn start(threads: usize, most: usize, recipe: &Recipe) -> Result<Pool> {
+        let queue = Mutex::new(Some(Queue::new()));
+        let pool = Pool(Arc::new(Waiting { queue, most, has_come: Condvar::new() }));
         for _ in 0..threads {
-            let work = receive.clone();
+            let waiting = Arc::clone(&pool.0);
             let recipe = recipe.clone();
             // What is wrong with a recipe shows here, before the first page.
             Fingerprinting::new(&recipe, PageTime::default())?;
-            let run = move || run(&work, &recipe);
+            let run = move || run(&waiting, &recipe);
             let thread = thread::Builder::new().name("pages".into()).spawn(run);
             thread.map_err(|cause| Error::system("cannot start a thread", &cause))?;
         }
-        Ok(Pool(send))
+        Ok(pool)
     }
 
     /// Has `work` done by one of the threads. It may ask whether somebody still waits for its answer: nobody does once the
@@ -40,6 +75,7 @@ impl Pool {
     /// A problem if too many requests wait.
     pub(super) async fn run<R: Send + 'static>(
         &self,
+        asked: Asked,
         work: impl FnOnce(&mut Fingerprinting, &dyn Fn() -> bool) -> R + Send + 'static,
     ) -> Result<R, Problem> {
         let (answer, answered) = oneshot::channel();
@@ -50,18 +86,23 @@ impl Pool {
                 let _ = answer.send(done);
             }
         };
-        self.0.try_send(Box::new(work)).map_err(|full| match full {
-            TrySendError::Full(_) => Problem::new(Fault::Overloaded, "too many requests wait"),
-            TrySendError::Disconnected(_) => Problem::new(Fault::Overloaded, "the service ends"),
-        })?;
+        match &mut *self.0.queue() {
+            None => return Err(Problem::new(Fault::Overloaded, "the service ends")),
+            Some(queue) if queue.len() >= self.0.most => {
+                return Err(Problem::new(Fault::Overloaded, "too many requests wait"));
+            }
+            Some(queue) => queue.push(asked, Box::new(work)),
+        }
+        self.0.has_come.notify_one();
         answered.await.map_err(|_| Problem::new(Fault::Internal, "the work was given up"))
     }
 }
 
 /// Works until the service ends. A panic fails the one request that it is of.
-fn run(work: &Receiver<Work>, recipe: &Recipe) {
+fn run(waiting: &Waiting, recipe: &Recipe) {
     while let Ok(mut fingerprinting) = Fingerprinting::new(recipe, PageTime::default()) {
-        let work = || work.iter().for_each(|work| work(&mut fingerprinting));
+        let all = std::iter::from_fn(|| waiting.next());
+        let work = || all.for_each(|work| work(&mut fingerprinting));
         if exit::contain(work).is_ok() {
             return;
         }
@@ -71,6 +112,9 @@ fn run(work: &Receiver<Work>, recipe: &Recipe) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::serve::queue::Peer;
+
+    const ASKED: Asked = Asked { peer: Peer(None), bytes: 1 };
 
     #[test]
     fn a_panic_fails_one_request_and_the_thread_works_on() {
@@ -79,9 +123,9 @@ mod tests {
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         exit::catch_panics();
         for number in 0..3 {
-            let failed = runtime.block_on(pool.run(|_, _| -> u32 { panic!("on purpose") }));
+            let failed = runtime.block_on(pool.run(ASKED, |_, _| -> u32 { panic!("on purpose") }));
             assert_eq!(failed.expect_err("it panics").status().as_u16(), 500);
-            assert_eq!(runtime.block_on(pool.run(move |_, _| number)).ok(), Some(number));
+            assert_eq!(runtime.block_on(pool.run(ASKED, move |_, _| number)).ok(), Some(number));
         }
         drop(std::panic::take_hook());
     }
@@ -101,7 +145,7 @@ mod tests {
             let _ = seen.send((before, is_wanted()));
         };
         runtime.block_on(async {
-            let mut waiting = Box::pin(pool.run(work));
+            let mut waiting = Box::pin(pool.run(ASKED, work));
             let polled = std::future::poll_fn(|cx| waiting.as_mut().poll(cx).map(drop).into());
             assert!(std::task::Poll::is_pending(&polled.await), "it waits");
             is_begun.recv().expect("it works");
@@ -109,5 +153,44 @@ mod tests {
         });
         gone.send(()).expect("it waits for this");
         assert_eq!(was_seen.recv(), Ok((true, false)));
+    }
+
+    #[test]
+    fn a_small_request_does_not_wait_for_the_large_ones_of_another_client() {
+        let recipe = Recipe::named("external-64", None).expect("a recipe");
+        let pool = Pool::start(1, 8, &recipe).expect("threads");
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let (begun, is_begun) = std::sync::mpsc::channel();
+        let (go, goes) = std::sync::mpsc::channel::<()>();
+        let (seen, order) = std::sync::mpsc::channel();
+        let asked =
+            |machine: u8, bytes| Asked { peer: Peer(Some([10, 0, 0, machine].into())), bytes };
+        runtime.block_on(async {
+            let mut first = Box::pin(pool.run(asked(1, 1 << 20), move |_, _| {
+                let _ = begun.send(());
+                let _ = goes.recv();
+            }));
+            let polled = std::future::poll_fn(|cx| first.as_mut().poll(cx).map(drop).into());
+            assert!(std::task::Poll::is_pending(&polled.await), "it works");
+            is_begun.recv().expect("it works");
+            let mut waiting = Vec::new();
+            for (machine, bytes) in [(1, 1 << 20), (1, 1 << 20), (2, 1 << 20), (2, 100)] {
+                let seen = seen.clone();
+                let work = move |_: &mut Fingerprinting, _: &dyn Fn() -> bool| {
+                    let _ = seen.send((machine, bytes));
+                };
+                let mut next = Box::pin(pool.run(asked(machine, bytes), work));
+                let polled = std::future::poll_fn(|cx| next.as_mut().poll(cx).map(drop).into());
+                assert!(std::task::Poll::is_pending(&polled.await), "it waits");
+                waiting.push(next);
+            }
+            go.send(()).expect("it waits for this");
+            for next in waiting {
+                assert!(next.await.is_ok());
+            }
+        });
+        let large = 1 << 20;
+        let order: Vec<_> = order.try_iter().collect();
+        assert_eq!(order, [(2, 100), (1, large), (2, large), (1, large)]);
     }
 }

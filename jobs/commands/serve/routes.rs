@@ -22,6 +22,7 @@ use utoipa::OpenApi;
 
 use super::bodies::{Answers, CommitAnswer, Status};
 use super::problem::{Fault, Problem, ProblemBody};
+use super::queue::Peer;
 use super::service::{Service, json, write};
 
 const QUERY: &str = "/v1/query";
@@ -162,8 +163,9 @@ fn bearer(value: &[u8]) -> Option<&[u8]> {
     responses((status = 200, body = Answers<'_>), (status = "default", body = ProblemBody<'_>))
 )]
 async fn query(State(service): Shared, request: Request) -> Result<Response, Problem> {
+    let peer = Peer::of(&request);
     let body = service.body(request, service.limits.max_body).await?;
-    service.query(body).await.map(json)
+    service.query(body, peer).await.map(json)
 }
 
 /// Judge pages, and remember those that are kept. They are on disk when the answer comes, and every later query sees
@@ -175,8 +177,9 @@ async fn query(State(service): Shared, request: Request) -> Result<Response, Pro
     responses((status = 200, body = Answers<'_>), (status = "default", body = ProblemBody<'_>))
 )]
 async fn pages(State(service): Shared, request: Request) -> Result<Response, Problem> {
+    let peer = Peer::of(&request);
     let body = service.body(request, service.limits.max_body).await?;
-    service.remember(body).await.map(json)
+    service.remember(body, peer).await.map(json)
 }
 
 /// Make a day of the store of what is remembered; no day if that is nothing. The same day again changes nothing.

@@ -26,10 +26,11 @@ use tokio::time::timeout;
 
 use super::bodies::Answers;
 use super::limits::Limits;
-use super::memory::{Held, Memory, no_room};
+use super::memory::{Findings, Held, Memory, no_room};
 use super::metrics::Metrics;
 use super::pool::Pool;
 use super::problem::{Fault, Problem};
+use super::queue::{Asked, Peer};
 
 /// The largest distance that a query may ask for, unless the service has a larger one.
 const MOST_DISTANCE: u32 = 7;
@@ -117,13 +118,14 @@ impl Service {
     }
 
     /// Answers a query. None is answered on this thread, so that it is free to tell that the service lives.
-    pub(super) async fn query(self: Arc<Self>, body: Held) -> Result<Held, Problem> {
+    pub(super) async fn query(self: Arc<Self>, body: Held, peer: Peer) -> Result<Held, Problem> {
         self.online()?;
         let service = Arc::clone(&self);
+        let asked = Asked { peer, bytes: body.len() };
         let work = move |fingerprinting: &mut Fingerprinting, is_wanted: &dyn Fn() -> bool| {
             service.answer_query(body, fingerprinting, is_wanted)
         };
-        self.pool.run(work).await?
+        self.pool.run(asked, work).await?
     }
 
     fn answer_query(
@@ -141,16 +143,19 @@ impl Service {
             let told = format!("the distance is {distance}; at most {most} can be asked for");
             return Err(Problem::new(Fault::BadRequest, told));
         }
-        let mut work = self.work(is_wanted);
+        let findings = self.memory.findings()?;
+        let takes = |bytes| findings.take(bytes);
+        let mut work = self.work(is_wanted).within(&takes);
         let (ids, told) = match (fingerprints, pages) {
             (Some(fingerprints), None) => {
                 let asked = questions(&fingerprints, online.options().width)?;
-                (fingerprints, online.query(&asked, distance, &mut work)?)
+                let told = online.query(&asked, distance, &mut work);
+                (fingerprints, told)
             }
             (None, Some(pages)) => {
                 let made = self.fingerprint(pages, fingerprinting, is_wanted)?;
                 let asked: Vec<_> = made.iter().map(question).collect();
-                let told = online.query(&asked, distance, &mut work)?;
+                let told = online.query(&asked, distance, &mut work);
                 (made.into_iter().map(|page| page.id).collect(), told)
             }
             _ => {
@@ -158,8 +163,9 @@ impl Service {
                 return Err(Problem::new(Fault::BadRequest, told));
             }
         };
+        let told = told.map_err(|error| refused(&work, error))?;
         self.metrics.asked.inc_by(ids.len() as u64);
-        self.answer(&told, &ids)
+        self.answer(&told, &ids, &findings)
     }
 
     /// What a request may cost.
@@ -174,32 +180,34 @@ impl Service {
         Ok(read)
     }
 
-    /// The answer for these ids, with the room for it.
-    fn answer(&self, told: &Told, ids: &[String]) -> Result<Held, Problem> {
-        // What was found stands in memory until it is written.
-        let _room = self.memory.room(told.near_bytes())?;
+    /// The answer for these ids, with the room for it. What was found stands in its own room until the answer is written.
+    fn answer(&self, told: &Told, ids: &[String], _: &Findings<'_>) -> Result<Held, Problem> {
         let mut answer = self.memory.growing(1)?;
         let written = serde_json::to_writer(&mut answer, &Answers::of(told, ids));
         written.map(|()| answer.held()).map_err(|_| no_room())
     }
 
     /// Remembers pages. The answer is there once they are on disk.
-    pub(super) async fn remember(self: Arc<Self>, body: Held) -> Result<Held, Problem> {
+    pub(super) async fn remember(self: Arc<Self>, body: Held, peer: Peer) -> Result<Held, Problem> {
         self.online()?;
         let service = Arc::clone(&self);
         let (done, written) = oneshot::channel::<LibraryResult<()>>();
+        let asked = Asked { peer, bytes: body.len() };
         let mut body = body;
         let work = move |fingerprinting: &mut Fingerprinting, is_wanted: &dyn Fn() -> bool| {
             let RememberRequest { remember, pages } = service.parse(&mut body)?;
             let made = service.fingerprint(pages, fingerprinting, is_wanted)?;
             let done = Box::new(move |result| drop(done.send(result)));
-            let mut work = service.work(is_wanted);
-            let told = service.online()?.remember(&made, remember, done, &mut work)?;
+            let findings = service.memory.findings()?;
+            let takes = |bytes| findings.take(bytes);
+            let mut work = service.work(is_wanted).within(&takes);
+            let told = service.online()?.remember(&made, remember, done, &mut work);
+            let told = told.map_err(|error| refused(&work, error))?;
             service.metrics.remembered.inc_by(made.len() as u64);
             let ids: Vec<String> = made.into_iter().map(|page| page.id).collect();
-            service.answer(&told, &ids)
+            service.answer(&told, &ids, &findings)
         };
-        let answer = self.pool.run(work).await??;
+        let answer = self.pool.run(asked, work).await??;
         let written = written.await;
         written.map_err(|_| Problem::new(Fault::Internal, "the journal is closed"))??;
         Ok(answer)
@@ -239,6 +247,11 @@ impl Service {
         };
         Err(Problem::new(Fault::BadPage, format!("page {number}: {told}")))
     }
+}
+
+/// The problem of a query that ended with an error.
+fn refused(work: &Work<'_>, error: dupsieve::Error) -> Problem {
+    if work.lacks_room() { no_room() } else { error.into() }
 }
 
 fn make(
