@@ -9,9 +9,11 @@ use crate::slices::slice;
 /// A test that may be skipped, what it needs, and whether that is there.
 type Need = (&'static str, &'static str, fn() -> bool);
 
-const NEEDS: [Need; 3] = [
+const NEEDS: [Need; 5] = [
     ("faults::codes::a_full_disk_is_74", "to mount a small file system", codes::can_mount),
     ("slices::system_calls_that_kill_or_fail", "strace", || slice("syscalls", 1).is_empty()),
+    ("slices::disks_that_become_read_only", "strace", || slice("readonly", 1).is_empty()),
+    ("slices::clocks_that_jump", "libfaketime", || slice("clocks", 1).is_empty()),
     ("slices::power_cuts", "ext4 and XFS on loop devices", || slice("power", 1).is_empty()),
 ];
 

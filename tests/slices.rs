@@ -39,6 +39,16 @@ fn kills_of_what_changes_a_store() {
 }
 
 #[test]
+fn disks_that_become_read_only() {
+    slice("readonly", 16);
+}
+
+#[test]
+fn clocks_that_jump() {
+    slice("clocks", 20);
+}
+
+#[test]
 fn flips() {
     slice("flips", 80);
 }

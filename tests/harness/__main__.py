@@ -7,7 +7,8 @@ Faults: syscalls (a kill, ENOSPC, EIO at every call that changes the disk; all o
 cycles is given), kills (kill -9 at random moments), stores (the same of what changes a store), whole (the same of what changes one with bands, an index, filters
 and clusters), power (a power cut on ext4 and on XFS; takes root), flips
 (bits flipped and files cut), peers (frozen, killed and late peers, rogue clients, crowds of silent ones), redone
-(the work of a killed join that is done again), endings (any signal, and limits of memory, files and stderr), serve (kill -9 of the service under load); what
+(the work of a killed join that is done again), endings (any signal, and limits of memory, files and stderr), serve (kill -9 of the service under load), readonly (a file system that becomes read-only
+in the middle; takes strace), clocks (a clock that jumps while a job runs; takes libfaketime); what
 networks do is in tests/network.py. A cycle depends on the seed and its number alone, up to the moments that the
 machine decides on. Prints a line of JSON for each violation and each fault, then a table; ends with 1 if there was
 a violation.
@@ -20,11 +21,13 @@ import pathlib
 import sys
 import tempfile
 
+import clocks
 import endings
 import flips
 import kills
 import peers
 import power
+import readonly
 import redone
 import serve
 import stores
@@ -44,6 +47,8 @@ FAULTS = {
     "redone": [redone.run],
     "endings": [endings.run],
     "serve": [serve.run],
+    "readonly": [readonly.run],
+    "clocks": [clocks.run],
 }
 
 

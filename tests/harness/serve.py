@@ -61,7 +61,7 @@ class Served:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         words = ("serve", "--store", "served", "--create", "--recipe", "external-64", "--listen", f"127.0.0.1:{self.port}")
-        self.running = Running(bench.command(*words), home)
+        self.running = self.start(bench.command(*words), home)
         self.alive = True
         late = time.monotonic() + PATIENCE
         while self.get("/readyz") is None:
@@ -69,6 +69,9 @@ class Served:
                 ended = self.running.end(1)
                 raise Violation(f"the store does not open: {ended.stderr[-500:]}")
             time.sleep(0.002)
+
+    def start(self, words, home):
+        return Running(words, home)
 
     def get(self, path):
         return self.exchange("GET", path, None)
