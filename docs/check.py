@@ -5,7 +5,8 @@
 1. Every relative link leads to a file, and every anchor to a heading.
 2. Every `dupsieve` command line in a block of code names commands and flags that the program has.
 3. The chapter "All settings" has the keys of `dupsieve schema`, and no others.
-4. `mdbook build` takes the book, and every link of its pages leads somewhere. Needs mdbook, in `PATH` or `--mdbook`."""
+4. The pictures are what `docs/pictures.py` draws from the tables of the book.
+5. `mdbook build` takes the book, and every link of its pages leads somewhere. Needs mdbook, in `PATH` or `--mdbook`."""
 
 import argparse
 import functools
@@ -19,7 +20,8 @@ import sys
 import urllib.parse
 
 sys.dont_write_bytecode = True
-import settings  # noqa: E402: beside this file, and leaves nothing behind
+import pictures  # noqa: E402: beside this file, and leaves nothing behind
+import settings  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PLACES = ["docs/src/*.md", "*.md", "src/*/FORMAT.md", "configs/**/README.md", "bench-data/**/*.md"]
@@ -168,6 +170,7 @@ def main():
             lines += len(list(commands(text)))
             wrong += [f"{name}: {what}" for what in command_lines(arguments.program, text)]
     wrong += [f"docs/src/settings.md: {what}" for what in setting_keys(arguments.program)]
+    wrong += [f"docs/src/pictures/{name}: out of date; draw it again with docs/pictures.py" for name in pictures.out_of_date()]
     if arguments.mdbook:
         wrong += built(arguments.mdbook)
     else:
