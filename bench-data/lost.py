@@ -4,7 +4,8 @@
     python3 bench-data/lost.py --dupsieve target/release/dupsieve --methods METHOD... -- DOCS.jsonl.gz...
 
 A METHOD is the name of a preset, or RECIPE/CHECK/K, such as wide-2/held-256x1/5 or words-2/none/3. Each file is one batch without a
-store. DOCS.jsonl.gz may be NAME=PATH. A folder given with --keep has the verdicts afterwards.
+store. DOCS.jsonl.gz may be NAME=PATH. A folder given with --keep has the verdicts afterwards; `--flags='--boilerplate FILE'`
+gives `fingerprint` further flags.
 
 A text is the set of its runs of three words, in lower case; a word is one character of Han, kana, Thai or Lao, or a run of letters and
 digits. Prints a row for each file and method, for bench-data/runs:
@@ -103,7 +104,7 @@ def runs_of(text, words):
     return np.unique(numbers[:-2] << 2 * WORD_BITS | numbers[1:-1] << WORD_BITS | numbers[2:])
 
 
-def verdicts(dupsieve, docs, method, folder):
+def verdicts(dupsieve, docs, method, folder, flags=()):
     """The dropped pages with the pages named, and what report.json says is lost."""
     recipe, check, distance = method.split("/") if "/" in method else (None, None, None)
     making = ["--recipe", recipe, *(["--check", check] if check != "none" else [])] if recipe else ["--preset", method]
@@ -111,7 +112,7 @@ def verdicts(dupsieve, docs, method, folder):
     segment = folder / f"{docs.parent.name}-{'-'.join(making[1:])}.seg"
     output = folder / f"{docs.parent.name}-{method.replace('/', '-')}"
     if not segment.exists():
-        run(dupsieve, "fingerprint", "--input", docs, *making, "--output", segment)
+        run(dupsieve, "fingerprint", "--input", docs, *making, *flags, "--output", segment)
     run(dupsieve, "dedup", "--batch", segment, *joining, "--output", output)
     rows = [line.split("\t") for line in (output / "verdicts.tsv").read_text(encoding="utf8").splitlines()[1:]]
     report = json.loads((output / "report.json").read_text())
@@ -146,6 +147,7 @@ def main():
     arguments.add_argument("--dupsieve", default="target/release/dupsieve")
     arguments.add_argument("--methods", nargs="+", default=["paper", "balanced", "thorough"])
     arguments.add_argument("--keep", type=pathlib.Path)
+    arguments.add_argument("--flags", default="", help="further flags of `fingerprint`, in one text")
     arguments.add_argument("docs", nargs="+")
     given = arguments.parse_args()
     print("|", " | ".join(COLUMNS), "|\n|" + "---|" * len(COLUMNS), flush=True)
@@ -156,7 +158,7 @@ def main():
             name, path = docs.split("=") if "=" in docs else (pathlib.Path(docs).parent.name, docs)
             texts = Texts(pathlib.Path(path))
             for method in given.methods:
-                dropped, told = verdicts(given.dupsieve, pathlib.Path(path), method, folder)
+                dropped, told = verdicts(given.dupsieve, pathlib.Path(path), method, folder, given.flags.split())
                 print("|", " | ".join(map(str, [name, method, *row(texts, dropped, told)])), "|", flush=True)
 
 
