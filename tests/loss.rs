@@ -537,6 +537,52 @@ fn the_store_keeps_what_is_replaced_where_the_file_says_so() {
     assert!(said.contains("--redo"), "{said}");
 }
 
+/// Over many days, what the pages that stay hold of all that was read is estimated, page by page, and the pages are counted that went in
+/// favour of a page that was replaced since.
+#[test]
+fn what_stays_of_all_days_is_told() {
+    let bench = Bench::new();
+    let days = [
+        (
+            "2026-11-01",
+            vec![page("a", 0..300, ""), page("a2", 0..290, ""), page("x", 2000..2300, "")],
+        ),
+        ("2026-11-02", vec![page("a3", 0..280, ""), page("y", 3000..3300, "")]),
+        ("2026-11-03", vec![page("longer", 0..400, "")]),
+        ("2026-11-04", vec![page("l2", 0..399, "")]),
+    ];
+    for (day, pages) in &days {
+        bench.write(&format!("crawl/{day}.jsonl"), pages.concat());
+    }
+    bench.write(
+        "days.toml",
+        "inputs = [\"crawl/{date}.jsonl\"]\noutput = \"out/{date}\"\nstore = \"store\"\n[dedup]\ndistance = 15\n",
+    );
+    bench.done("run days.toml --date 2026-11-01..2026-11-02");
+    let all = |bench: &Bench| -> Value {
+        let rows = bench.answer("report out --json");
+        serde_json::from_str::<Value>(rows.lines().last().unwrap()).unwrap()["all"].clone()
+    };
+    let before = all(&bench);
+    assert_eq!([&before["replaced"], &before["through_replaced"]], [0, 0]);
+    bench.done("run days.toml --date 2026-11-03..2026-11-04");
+    let after = all(&bench);
+    assert_eq!(
+        [&after["replaced"], &after["through_replaced"]],
+        [1, 2],
+        "a2 and a3 went in favour of a"
+    );
+    let read: u64 = [298, 288, 298, 278, 298, 398, 397].iter().sum();
+    let runs = after["runs"].as_u64().unwrap();
+    assert!(runs.abs_diff(read) * 10 < read, "{after}: {read}");
+    let held = after["held"].as_f64().unwrap();
+    assert!((0.97..=1.0).contains(&held), "{after}");
+    let told = bench.answer("report out");
+    assert!(told.contains("2 dropped pages are held only through these"), "{told}");
+    bench.answer("report out --output days.html");
+    assert!(bench.read("days.html").contains("held by the pages that stay, by estimate"));
+}
+
 #[test]
 fn by_hand_a_day_replaces_what_the_join_lists() {
     let bench = Bench::new();

@@ -7,7 +7,7 @@ use clap::Args;
 use dupsieve::Result;
 use dupsieve::rooms::error::At;
 use dupsieve::rooms::output::PackedFile;
-use dupsieve::rooms::report::{DayFigures, History};
+use dupsieve::rooms::report::{DayFigures, HeldText, History};
 use serde_json::json;
 
 use crate::commands::help::examples;
@@ -45,8 +45,12 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     if global.json {
         let mut rows = history.days().iter();
         rows.try_for_each(|day| writeln!(out, "{}", json!(day))).at("stdout")?;
+        if let Some(text) = history.held_text() {
+            writeln!(out, "{}", json!({ "all": text })).at("stdout")?;
+        }
     } else {
         print(history.days(), &mut out).at("stdout")?;
+        history.held_text().map_or(Ok(()), |it| writeln!(out, "{}", said(it))).at("stdout")?;
     }
     Ok(Summary::answered())
 }
@@ -76,6 +80,15 @@ fn print(days: &[DayFigures], out: &mut impl Write) -> io::Result<()> {
         day.alarms.iter().try_for_each(|alarm| writeln!(out, "odd: {}: {alarm}", day.name))?;
     }
     Ok(())
+}
+
+/// What is said of the text of all days.
+fn said(HeldText { runs, held, replaced, through_replaced }: HeldText) -> String {
+    format!(
+        "of {runs} runs of three words read, page by page, the pages that stay hold {:.2} %, by estimate; \
+         {replaced} pages of the store were replaced, and {through_replaced} dropped pages are held only through these",
+        100.0 * held
+    )
 }
 
 /// How much text was lost on a day, in percent, and how many pages of the store its pages hold; `-` where the join does not tell.

@@ -10,7 +10,7 @@ use super::hosts::{DroppedHost, DroppedRows, HostOf};
 use super::lost::{Lost, LostTally};
 use super::match_row::MatchRow;
 use super::nearest::{Nearest, NearestStored};
-use super::numbers::{Number, Row};
+use super::numbers::{Group, Number, Row, below};
 use super::origin::Origin;
 use crate::error::Result;
 use crate::runs::{SortedRecords, Sorter};
@@ -123,16 +123,26 @@ impl<'a> Drafts<'a> {
         Ok(runs.flatten().unwrap_or(0))
     }
 
+    /// The number of runs of all rows.
+    fn all_runs(&self) -> Result<u64> {
+        below::<Group>(self.batch.groups()).try_fold(0_u64, |sum, group| {
+            let rows = self.batch.rows_of(group);
+            Ok(sum.saturating_add(self.runs(rows.start)?.saturating_mul(rows.len() as u64)))
+        })
+    }
+
     /// Everything that was taken, with the rows in the order of ids.
     pub(super) fn finish(mut self, segment: &Segment) -> Result<Drafted> {
+        let holds = self.keys.is_some_and(GroupKeys::has_direction);
+        let runs = holds.then(|| self.all_runs()).transpose()?;
+        let lost = runs.map(|runs| self.lost.lost(runs));
         name(self.unnamed_matches, segment, &mut self.matches)?;
         name(self.unnamed_verdicts, segment, &mut self.verdicts)?;
-        let holds = self.keys.is_some_and(GroupKeys::has_direction);
         Ok(Drafted {
             counted: self.counted,
             in_favour: self.in_favour,
             hosts: holds.then(|| self.dropped.hosts(segment)).transpose()?,
-            lost: holds.then(|| self.lost.lost()),
+            lost,
             matches: self.matches.sorted()?,
             verdicts: self.verdicts.sorted()?,
         })

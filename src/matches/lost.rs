@@ -17,6 +17,12 @@ pub struct Lost {
     pub over_tenth: f64,
     /// Whether texts were compared. Otherwise both shares are estimated from signatures.
     pub exact: bool,
+    /// The runs of all pages that were judged, each page by itself.
+    #[serde(default)]
+    pub runs: u64,
+    /// Those of the dropped pages.
+    #[serde(default)]
+    pub dropped_runs: u64,
 }
 
 /// Adds up what is lost. Whole numbers, so that the sum does not depend on the order.
@@ -39,8 +45,8 @@ impl LostTally {
         self.doubt += u64::from(standing.doubt);
     }
 
-    /// What was lost with all pages.
-    pub(super) fn lost(self) -> Lost {
+    /// What was lost with all pages, of a batch of so many runs.
+    pub(super) fn lost(self, runs: u64) -> Lost {
         let share = |part: f64, whole: f64| match whole {
             0.0 => 0.0,
             _ => (part / whole * 1e4).round() / 1e4,
@@ -49,6 +55,8 @@ impl LostTally {
             share: share(self.missing as f64 / 1e4, self.runs as f64),
             over_tenth: share(self.doubt as f64 / f64::from(u8::MAX), self.pages as f64),
             exact: false,
+            runs,
+            dropped_runs: u64::try_from(self.runs).unwrap_or(u64::MAX),
         }
     }
 }

@@ -78,7 +78,7 @@ pub use numbers::{FingerprintIndex, Number};
 pub use outcome::Outcome;
 pub use pair::{Pair, Place};
 pub use recompute::{ByDistance, Recompute, Recomputed};
-pub use replaced::{replacements_at, replacements_in};
+pub use replaced::{each_replaced, replacements_at, replacements_in};
 pub use sieve::Sieve;
 pub use similarity::{Confirm, Similarity};
 

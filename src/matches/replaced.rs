@@ -68,6 +68,23 @@ fn replacements(mut table: ResultReader) -> Result<Replacements> {
     Ok(replacements.sorted())
 }
 
+/// Calls `each` with the pages in the table of the output in `folder`: the id, the day, and the share that another page holds.
+///
+/// # Errors
+/// As [`replacements_in`].
+pub fn each_replaced(folder: &Path, mut each: impl FnMut(&str, &str, f64)) -> Result<()> {
+    let mut table = ResultReader::of(folder, REPLACED)?;
+    table.expect_columns(replaced_columns().iter().map(|column| column.name))?;
+    while let Some(row) = table.next_row()?.map(str::to_owned) {
+        let [id, day, _, held] = row.split('\t').collect::<Vec<_>>()[..] else {
+            return Err(table.wrong("too few columns"));
+        };
+        let Ok(held) = held.parse() else { return Err(table.wrong("not a share")) };
+        each(id, day, held);
+    }
+    Ok(())
+}
+
 /// A page of the store that goes. Ordered by the row of the page that replaces it, so that ids are read in the order of the disk.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Going {

@@ -13,6 +13,8 @@ struct DaysPage<'a> {
     read: u64,
     kept: u64,
     dropped: u64,
+    /// What the pages that stay hold of all text, in percent, and how many dropped pages are held through replaced ones.
+    held_text: Option<(String, u64)>,
     /// Whether any day tells what is lost.
     tells_lost: bool,
     days: Vec<DayColumn>,
@@ -74,6 +76,9 @@ impl History {
             read: days.iter().map(|day| day.read).sum(),
             kept: days.iter().map(|day| day.kept).sum(),
             dropped: days.iter().map(|day| day.dropped).sum(),
+            held_text: self
+                .held_text()
+                .map(|it| (percent((it.held * 1e4).round() as u128, 10_000), it.through_replaced)),
             tells_lost: days.iter().any(|day| day.lost.is_some()),
             days: columns.collect(),
         };

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::held_text::{DayText, HeldText};
 use super::join_report::Report;
 use super::made::Made;
 use super::verdicts::folder;
@@ -31,6 +32,7 @@ const SHORT: f64 = 60.0;
 #[derive(Debug)]
 pub struct History {
     days: Vec<DayFigures>,
+    held_text: Option<HeldText>,
 }
 
 /// The figures of a day.
@@ -65,7 +67,7 @@ impl History {
     /// # Errors
     /// [`Kind::Missing`] if a path holds no report.
     pub fn read(outputs: &[PathBuf]) -> Result<History> {
-        let mut days = Vec::new();
+        let mut days: Vec<(PathBuf, DayFigures)> = Vec::new();
         for output in outputs {
             let mut found = reports(output)?;
             if found.is_empty() {
@@ -75,7 +77,10 @@ impl History {
             }
             days.append(&mut found);
         }
-        Ok(History::of(days))
+        let texts: Vec<DayText<'_>> = days.iter().map(|(folder, day)| day.text(folder)).collect();
+        let held_text = HeldText::of(&texts)?;
+        let days = days.into_iter().map(|(_, day)| day).collect();
+        Ok(History { held_text, ..History::of(days) })
     }
 
     /// The history of these days, which are sorted, and compared with each other.
@@ -84,7 +89,12 @@ impl History {
         for at in 0..days.len() {
             days[at].alarms = alarms(&days[at], &days[at.saturating_sub(BEFORE)..at]);
         }
-        History { days }
+        History { days, held_text: None }
+    }
+
+    /// What the pages that stay hold of all text that was read, if every day tells what it lost.
+    pub fn held_text(&self) -> Option<HeldText> {
+        self.held_text
     }
 
     /// The days, in order.
@@ -113,6 +123,17 @@ impl DayFigures {
         }
     }
 
+    /// What it read and lost, by the tables in its folder.
+    fn text<'a>(&'a self, folder: &'a Path) -> DayText<'a> {
+        DayText {
+            folder,
+            day: &self.name,
+            pages: self.kept + self.dropped,
+            lost: self.lost,
+            replaces: self.replaced.is_some_and(|count| count > 0),
+        }
+    }
+
     fn duplicates(&self) -> f64 {
         share(self.dropped, self.kept + self.dropped)
     }
@@ -123,15 +144,17 @@ impl DayFigures {
 }
 
 /// The figures of the output at `path`, or of those in the folder `path`.
-fn reports(path: &Path) -> Result<Vec<DayFigures>> {
-    if let Some(report) = Report::read(&folder(path))? {
-        return Ok(vec![DayFigures::of(&report, path)]);
+fn reports(path: &Path) -> Result<Vec<(PathBuf, DayFigures)>> {
+    let output = folder(path);
+    if let Some(report) = Report::read(&output)? {
+        return Ok(vec![(output, DayFigures::of(&report, path))]);
     }
     let mut found = Vec::new();
     for entry in path.read_dir().at(path)? {
         let output = folder(&entry.at(path)?.path());
         if let Some(report) = Report::read(&output)? {
-            found.push(DayFigures::of(&report, &output));
+            let figures = DayFigures::of(&report, &output);
+            found.push((output, figures));
         }
     }
     Ok(found)

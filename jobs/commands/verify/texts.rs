@@ -73,6 +73,8 @@ impl Compared {
             share: self.missing as f64 / self.runs.max(1) as f64,
             over_tenth: self.over_tenth as f64 / self.pages.max(1) as f64,
             exact: true,
+            dropped_runs: self.runs,
+            ..Lost::default()
         }
     }
 

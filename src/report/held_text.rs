@@ -1,0 +1,86 @@
+//! What the pages that stay hold of all text that was read on many days, estimated from what each day says that it lost.
+//!
+//! The text of a page is its runs of three words, and each page counts by itself. A page that stays holds its own text. Of a dropped
+//! page the day's [`Lost`](crate::matches::Lost) tells what the page named lacks. A page of the store that was replaced counts as a page of the
+//! mean length, of which its successor lacks what `replaced` tells; so does a page that was dropped in its favour before, which the successor holds
+//! at worst to the product of two shares. What is lost with a page may stand in a third page. So the share is on the low side.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use serde::Serialize;
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::verdicts::each_drop;
+use crate::error::Result;
+use crate::matches::{Lost, each_replaced};
+
+/// What a day read and lost.
+pub(super) struct DayText<'a> {
+    /// The folder of its join.
+    pub(super) folder: &'a Path,
+    /// The day, as tables name it.
+    pub(super) day: &'a str,
+    /// The pages that were judged.
+    pub(super) pages: u64,
+    /// How much it lost, if its join tells.
+    pub(super) lost: Option<Lost>,
+    /// Whether pages of the store were replaced.
+    pub(super) replaces: bool,
+}
+
+/// What the pages that stay hold of the text of all pages that were read.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct HeldText {
+    /// The runs of three words of all pages, each page by itself.
+    pub runs: u64,
+    /// The share of them that the pages that stay hold, by estimate.
+    pub held: f64,
+    /// How many pages of the store were replaced.
+    pub replaced: u64,
+    /// How many dropped pages are held only through a page that was replaced after them.
+    pub through_replaced: u64,
+}
+
+impl HeldText {
+    /// The same of these days; none if one of them does not tell how much it lost.
+    ///
+    /// # Errors
+    /// Those of reading the tables. Verdicts are read only if pages were replaced.
+    pub(super) fn of(days: &[DayText<'_>]) -> Result<Option<HeldText>> {
+        let (mut runs, mut lost, mut pages) = (0, 0.0, 0);
+        for day in days {
+            let Some(of_day) = day.lost.filter(|it| it.runs > 0 || day.pages == 0) else {
+                return Ok(None);
+            };
+            runs += of_day.runs;
+            lost += of_day.share * of_day.dropped_runs as f64;
+            pages += day.pages;
+        }
+        if runs == 0 {
+            return Ok(None);
+        }
+        let mean = runs as f64 / pages.max(1) as f64;
+        // Of each replaced page what its successor lacks.
+        let mut lacking: HashMap<(u128, String), f64> = HashMap::new();
+        for day in days.iter().filter(|day| day.replaces) {
+            each_replaced(day.folder, |id, day, held| {
+                lacking.insert((xxh3_128(id.as_bytes()), day.to_owned()), 1.0 - held);
+            })?;
+        }
+        lost += mean * lacking.values().sum::<f64>();
+        let mut through_replaced = 0;
+        for day in days.iter().filter(|_| !lacking.is_empty()) {
+            each_drop(day.folder, |_, of| {
+                let held = if of.against == "batch" { day.day.to_owned() } else { of.against };
+                if let Some(share) = lacking.get(&(xxh3_128(of.id.as_bytes()), held)) {
+                    through_replaced += 1;
+                    lost += mean * share;
+                }
+            })?;
+        }
+        let replaced = lacking.len() as u64;
+        let held = ((1.0 - lost / runs as f64).max(0.0) * 1e4).round() / 1e4;
+        Ok(Some(HeldText { runs, held, replaced, through_replaced }))
+    }
+}
