@@ -3,7 +3,8 @@
 //! The text of a page is its runs of three words, and each page counts by itself. A page that stays holds its own text. Of a dropped
 //! page the day's [`Lost`](crate::matches::Lost) tells what the page named lacks. A page of the store that was replaced counts as a page of the
 //! mean length, of which its successor lacks what `replaced` tells; so does a page that was dropped in its favour before, which the successor holds
-//! at worst to the product of two shares. What is lost with a page may stand in a third page. So the share is on the low side.
+//! at worst to the product of two shares. It is another share than that
+//! of the distinct runs of all pages, in which a page that comes again each day counts once.
 
 use std::collections::HashMap;
 use std::path::Path;
