@@ -143,7 +143,57 @@ fn a_dry_run_writes_nothing() {
     let bench = corpus();
     let before = bench.tree();
     bench.done("dedup --input corpus --output found --kept kept --dry-run");
+    bench.fails(66, "dedup --input corpus --output found --store nowhere --dry-run");
     assert_eq!(bench.tree(), before);
+}
+
+/// A folder that looks like copies made earlier, and is an input or leads to one.
+#[test]
+fn inputs_are_never_replaced() {
+    let bench = corpus();
+    bench.write("corpus/_SUCCESS", "");
+    let before = bench.files("corpus");
+    for flags in [
+        "--input corpus --kept corpus",
+        "--input corpus/a.jsonl --kept corpus",
+        "--input corpus --kept link",
+    ] {
+        let _ = std::os::unix::fs::symlink(bench.path("corpus"), bench.path("link"));
+        let ended = bench.run(&format!("dedup {flags} --output found --overwrite"));
+        assert!([2, 73].contains(&ended.code), "{flags}: {ended:?}");
+        assert_eq!(bench.files("corpus"), before, "{flags}");
+        assert!(!bench.path("found").exists(), "there was work before the refusal");
+    }
+}
+
+#[test]
+fn files_of_one_name_below_two_folders_have_ids_of_their_own() {
+    let bench = Bench::new();
+    for (folder, number) in [("en", 1), ("de", 2)] {
+        bench.write(&format!("{folder}/part-0.jsonl"), line(number));
+        bench.write(&format!("{folder}/page.txt"), page(number + 2));
+    }
+    let ended = bench.done("dedup --input en de --output found");
+    assert_eq!([ended.count("kept"), ended.count("repeated")], [4, 0]);
+    assert_eq!(
+        bench.read("found/dedup/keep.txt"),
+        "de/page.txt\nde/part-0.jsonl:1\nen/page.txt\nen/part-0.jsonl:1\n"
+    );
+}
+
+#[test]
+fn a_file_is_copied_byte_by_byte_and_a_mark_with_bytes_is_a_file() {
+    let bench = Bench::new();
+    let utf16: Vec<u8> =
+        format!("\u{feff}{}", page(1)).encode_utf16().flat_map(u16::to_le_bytes).collect();
+    bench.write("corpus/wide.txt", &utf16);
+    bench.write("corpus/_SUCCESS", line(2));
+    bench.fails(2, "dedup --input corpus/* --output found --kept kept");
+    fs::remove_file(bench.path("corpus/_SUCCESS")).unwrap();
+    bench.done("dedup --input corpus --output found --kept kept");
+    assert_eq!(bench.bytes("kept/wide.txt"), utf16);
+    let said = bench.fails(2, "dedup --output found");
+    assert!(said.contains("--input") && said.contains("--batch"), "{said}");
 }
 
 /// The places of records are counted as in messages: lines, or records where there are no lines.

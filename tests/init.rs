@@ -251,7 +251,7 @@ fn what_nothing_can_be_proposed_for_is_refused() {
     let bench = Bench::new();
     bench.write("same.jsonl", "{\"flag\": true}\n".repeat(30));
     let said = bench.fails(65, "init --input same.jsonl");
-    assert!(said.contains("a text") && said.contains("flag"), "{said}");
+    assert!(said.contains("a text"), "{said}");
     bench.write("ready.tsv", "a\t0x1\n");
     bench.fails(2, "init --input ready.tsv --format fingerprints");
     bench.fails(66, "init --input none.jsonl");

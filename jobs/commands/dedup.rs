@@ -7,7 +7,7 @@ mod corpus;
 
 use std::path::PathBuf;
 
-use clap::{ArgMatches, Args};
+use clap::{ArgGroup, ArgMatches, Args};
 use dupsieve::Result;
 
 use crate::commands::destination::Destination;
@@ -48,9 +48,10 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// Find the near-duplicates of a corpus or of a batch, among themselves and in a store
 #[derive(Args, Debug)]
 #[command(args = shared(JOB), after_help = examples(EXAMPLES))]
+#[command(group = ArgGroup::new("documents").required(true))]
 pub(crate) struct Arguments {
     /// The new fingerprints, as `dupsieve fingerprint` writes them
-    #[arg(long, value_name = "FILE.seg", required_unless_present = "input")]
+    #[arg(long, value_name = "FILE.seg", group = "documents")]
     batch: Option<PathBuf>,
     /// The store of pages already held. Without it, the batch is compared with itself alone
     #[arg(long, value_name = "DIR")]

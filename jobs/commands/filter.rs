@@ -21,7 +21,7 @@ use dupsieve::{Error, Kind, Result};
 
 use annotate::Asked;
 pub(crate) use copied::usual_name;
-use copier::{Listed, WholeFiles};
+use copier::Listed;
 pub(crate) use kept::Kept;
 
 use crate::commands::help::examples;
@@ -173,7 +173,7 @@ fn copy(
     let counter = Arc::clone(&progress);
     let _shown = Progress::show("filtering", Unit::Bytes, total, counter, global.quiet);
     let mut listed = Listed::new(wanted);
-    let out = listed.copy(inputs, options, WholeFiles::AsLines, &progress, out)?;
+    let out = listed.copy(inputs, options, &progress, out)?;
     listed.expect_all()?;
     step::begin(Step::Writing);
     out.finish(global.overwrite)

@@ -38,6 +38,7 @@ impl Inputs {
                 .expected(format_args!("at most {}", u32::MAX))
                 .found(inputs.files.len()));
         }
+        inputs.tell_apart();
         Ok(inputs)
     }
 }

@@ -1,8 +1,8 @@
 //! The list of input files, and what is known of each before it is read.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{self, Path, PathBuf};
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
@@ -156,6 +156,19 @@ impl Inputs {
         hasher.digest128()
     }
 
+    /// Names files by their whole paths where two of them have one path below their folders.
+    pub(super) fn tell_apart(&mut self) {
+        let mut names = HashMap::new();
+        for file in &self.files {
+            *names.entry(file.name.clone()).or_insert(0_u32) += 1;
+        }
+        for file in &mut self.files {
+            if names[&file.name] > 1 {
+                file.name.clone_from(&file.path);
+            }
+        }
+    }
+
     /// XXH3-128 of the names of all files, in order, which decide the ids of records that get their places as ids.
     pub fn place_digest(&self) -> u128 {
         let names: Vec<String> = self.files.iter().map(Input::name_in_ids).collect();
@@ -228,6 +241,14 @@ impl Input {
     #[cfg(feature = "parquet")]
     pub(super) fn origin(&self) -> &Origin {
         &self.origin
+    }
+
+    /// Writes its bytes as they are on disk to `out`, and returns how many they are.
+    ///
+    /// # Errors
+    /// Reading and writing may fail.
+    pub fn copy(&self, out: &mut impl Write) -> Result<u64> {
+        io::copy(&mut self.open()?, out).at(&self.path)
     }
 
     /// Opens it.

@@ -190,6 +190,10 @@ fn remove_unfinished(target: &Path) -> Result<()> {
 
 /// Removes a folder, its mark last, so that what is left at any moment still shows the mark.
 fn remove(folder: &Path) -> Result<()> {
+    if folder.is_symlink() {
+        // What was replaced is a link. The folder that it names may be needed elsewhere.
+        return fs::remove_file(folder).at(folder);
+    }
     for entry in fs::read_dir(folder).at(folder)? {
         let entry = entry.at(folder)?;
         let is_mark = [UNFINISHED, SUCCESS].iter().any(|mark| entry.file_name() == *mark);

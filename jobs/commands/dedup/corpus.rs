@@ -9,12 +9,13 @@
 //! ```
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 
 use clap::Args;
+use dupsieve::rooms::document::Tolerance;
 use dupsieve::rooms::error::At;
 use dupsieve::rooms::fingerprint::Width;
-use dupsieve::rooms::flow::Processes;
+use dupsieve::rooms::output;
 use dupsieve::{Error, Kind, Result};
 
 use super::batch::{Request, dedup};
@@ -34,7 +35,7 @@ use crate::processes::machines;
 pub(super) struct CorpusFlags {
     /// Files, folders, globs or addresses (s3://BUCKET/...) with the documents of a corpus. A document without an id gets its
     /// place as the id, such as news/part-3.jsonl:17
-    #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with = "batch")]
+    #[arg(long, value_name = "PATH", num_args = 1.., group = "documents")]
     input: Vec<PathBuf>,
     /// Copy the documents that are kept, as they came, into this folder: for each input file a file of the same name and format
     #[arg(long, value_name = "DIR")]
@@ -42,6 +43,9 @@ pub(super) struct CorpusFlags {
     /// Recipe of the fingerprints, as in `fingerprint` [default: that of the preset]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
     recipe: Option<RecipeChoice>,
+    /// Abort (exit 65) if more records repeat an earlier id, as in `fingerprint`: a number, or a share such as 5% [default: 50%]
+    #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_REPEATED")]
+    max_repeated: Option<Tolerance>,
     #[command(flatten)]
     pages: PageSettings,
 }
@@ -63,22 +67,33 @@ pub(super) fn run(
 ) -> Result<Summary> {
     let corpus = Corpus::of(flags, request, file);
     let mut processes = machines::join(global, &format!("{corpus:?}"))?;
-    processes.agree("check the folders", || corpus.check(global))?;
+    let mut kept = None;
+    processes.agree("check the folders", || {
+        kept = corpus.check(global)?;
+        Ok(())
+    })?;
     let read = fingerprint(&mut processes, &corpus.made, global)?;
     if global.dry_run {
         return Ok(read);
     }
     let found = dedup(&mut processes, &corpus.joined, global)?;
-    let copied = corpus.copy(&mut processes, global)?;
+    let mut copied = Summary::new().already_done();
+    processes.agree("copy the kept documents", || {
+        if let Some(kept) = &kept {
+            copied = kept.copy(&corpus.joined.output.join("keep.txt"), global)?;
+        }
+        Ok(())
+    })?;
     let total = read.then(found).then(copied);
     Ok(if processes.is_leader() { corpus.closing(total) } else { total })
 }
 
 impl Corpus<'_> {
     fn of(flags: &CorpusFlags, request: Request, file: FingerprintSettings) -> Corpus<'_> {
-        let CorpusFlags { input, kept, recipe, pages } = flags;
+        let CorpusFlags { input, kept, recipe, max_repeated, pages } = flags;
+        let made = recipe_settings(&request, recipe.as_ref());
         let settings = FingerprintSettings {
-            made: recipe_settings(&request, recipe.as_ref()).or(file.made),
+            made: RecipeSettings { max_repeated: *max_repeated, ..made }.or(file.made),
             pages: pages.clone().or(file.pages),
         };
         let place_ids = Some(settings.pages.place_ids.unwrap_or(true));
@@ -105,37 +120,30 @@ impl Corpus<'_> {
         Corpus { made, joined, kept: kept.as_ref() }
     }
 
-    /// Fails if the kept documents could not be copied, before there is any work; and makes the folder of the output.
-    fn check(&self, global: &GlobalFlags) -> Result<()> {
-        if let Some(kept) = self.kept {
-            self.copies(kept)?;
-        }
+    /// Makes the folder of the output. Returns how the kept documents will be copied: if they cannot be copied, the job fails before
+    /// there is any work.
+    fn check(&self, global: &GlobalFlags) -> Result<Option<Kept<'_>>> {
         let folder = self.made.output.parent().expect("the file is in the folder of the output");
-        if let Some(kept) =
-            self.kept.filter(|kept| kept.starts_with(folder) || folder.starts_with(kept))
-        {
+        let kept = self.kept.map(|kept| self.copies(kept, folder)).transpose()?;
+        self.joined.store.find()?;
+        places::expect_folder(folder)?;
+        if !global.dry_run {
+            fs::create_dir_all(folder).at(folder)?;
+        }
+        Ok(kept)
+    }
+
+    /// Copies into the folder `kept`, which is apart from the output.
+    fn copies<'a>(&self, kept: &'a Path, output: &Path) -> Result<Kept<'a>> {
+        let place = |path: &Path| Ok(output::resolved(&path::absolute(path).at(path)?));
+        let [one, other] = [place(kept)?, place(output)?];
+        if one.starts_with(&other) || other.starts_with(&one) {
             return Err(Error::new(Kind::Usage, "one of --kept and --output lies in the other")
                 .at(kept)
                 .help("choose two folders beside each other"));
         }
-        places::expect_folder(folder)?;
-        if global.dry_run { Ok(()) } else { fs::create_dir_all(folder).at(folder) }
-    }
-
-    fn copies<'a>(&self, folder: &'a Path) -> Result<Kept<'a>> {
         let inputs = self.made.settings.pages.inputs(&self.made.inputs, Width::W128)?;
-        Kept::of(inputs, folder)
-    }
-
-    /// Process 0 copies what is kept.
-    fn copy(&self, processes: &mut Processes, global: &GlobalFlags) -> Result<Summary> {
-        let mut copied = Summary::new().already_done();
-        let Some(folder) = self.kept else { return Ok(copied) };
-        processes.agree("copy the kept documents", || {
-            copied = self.copies(folder)?.copy(&self.joined.output.join("keep.txt"), global)?;
-            Ok(())
-        })?;
-        Ok(copied)
+        Kept::of(inputs, kept)
     }
 
     /// Adds sentences: what was read and found, what was written, and what to do next.
@@ -153,7 +161,8 @@ impl Corpus<'_> {
             )
         });
         let copy = self.kept.is_none().then(|| {
-            format!("  copy the kept documents   add --kept DIR to this command, and run it again")
+            "  copy the kept documents   add --kept DIR to this command, and run it again"
+                .to_owned()
         });
         total
             .say(format!("{read} documents read:"))

@@ -16,15 +16,6 @@ use serde_json::json;
 
 use super::copied;
 
-/// How a file that is one page is copied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum WholeFiles {
-    /// As a line of JSON, into a file with others.
-    AsLines,
-    /// Byte by byte, into a file of its own.
-    AsTheyAre,
-}
-
 /// The ids whose records are copied. Of several records with the same id the first is copied, because that one was judged.
 pub(super) struct Listed {
     wanted: IdList,
@@ -44,17 +35,11 @@ impl Listed {
         self.wanted.len() as u64
     }
 
-    /// Whether this id is listed.
-    pub(super) fn has(&self, id: &str) -> bool {
-        self.wanted.place(id).is_some()
-    }
-
     /// Copies the listed records of `inputs`, which have one format, to `out`. `progress` grows by the bytes that are read.
     pub(super) fn copy(
         &mut self,
         inputs: &Inputs,
         options: &ReadOptions,
-        whole_files: WholeFiles,
         progress: &AtomicU64,
         out: PackedFile,
     ) -> Result<PackedFile> {
@@ -63,8 +48,7 @@ impl Listed {
         let rows =
             (format == Format::Parquet).then(|| vec![RoaringTreemap::new(); inputs.files().len()]);
         let fields = &options.fields;
-        let mut copier =
-            Copier { archives, rows, fields, listed: self, whole_files, header: None, out };
+        let mut copier = Copier { archives, rows, fields, listed: self, header: None, out };
         let mut outcome = Ok(());
         document::read(inputs, Share::WHOLE, options, progress, &mut |batch| {
             outcome = copier.batch(&batch);
@@ -90,7 +74,7 @@ impl Listed {
     }
 
     /// Whether this id is listed and its record is the first with it.
-    fn is_next(&mut self, id: &str) -> bool {
+    pub(super) fn is_next(&mut self, id: &str) -> bool {
         let place = self.wanted.place(id);
         place.is_some_and(|place| !std::mem::replace(&mut self.found[place], true))
     }
@@ -121,7 +105,6 @@ struct Copier<'a> {
     rows: Option<Vec<RoaringTreemap>>,
     fields: &'a Fields,
     listed: &'a mut Listed,
-    whole_files: WholeFiles,
     header: Option<Vec<u8>>,
     out: PackedFile,
 }
@@ -178,9 +161,6 @@ impl Copier<'_> {
             return Ok(());
         }
         match &document.content {
-            _ if position.is_file() && self.whole_files == WholeFiles::AsTheyAre => {
-                self.out.record(document.record)
-            }
             Content::Text(text) if position.is_file() => {
                 self.out.line(json!({"id": document.id, "text": text}).to_string().as_bytes())
             }

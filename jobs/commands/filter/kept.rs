@@ -1,19 +1,19 @@
 //! The kept records of a corpus as they came: for each file of the input a file of the same name and format.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use dupsieve::rooms::document::{IdList, Input, Inputs, ReadOptions};
+use dupsieve::rooms::document::{Format, IdList, Input, Inputs, ReadOptions};
 use dupsieve::rooms::error::At;
 use dupsieve::rooms::output::{self, Lock, PackedFile, SUCCESS, Staging, Sum};
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::{Error, Kind, Result};
 
 use super::copied;
-use super::copier::{Listed, WholeFiles};
+use super::copier::Listed;
 use crate::flags::global::GlobalFlags;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
@@ -31,16 +31,19 @@ impl Kept<'_> {
     /// Copies of these files in `folder`, which is not there yet or holds such copies.
     ///
     /// # Errors
-    /// [`Kind::Usage`] if an input can be read only once, if two inputs have one name, or if the folder is among the inputs;
-    /// [`Kind::Exists`] if the folder holds something else.
+    /// [`Kind::Usage`] if an input can be read only once, if two copies would have one name, or if the folder and the inputs are not
+    /// apart; [`Kind::Exists`] if the folder holds something else.
     pub(crate) fn of((inputs, options): (Inputs, ReadOptions), folder: &Path) -> Result<Kept<'_>> {
         if inputs.files().iter().any(Input::is_stream) {
             return Err(Error::new(Kind::Usage, "standard input cannot be read a second time")
                 .help("write it to a file first, or leave out --kept"));
         }
         inputs.check_apart(&[folder.to_path_buf()])?;
-        if folder.symlink_metadata().is_ok() && !folder.join(SUCCESS).exists() {
+        if folder.is_symlink() || folder.exists() && !folder.join(SUCCESS).exists() {
             return Err(output::foreign(folder, "copies of kept records, marked as complete"));
+        }
+        if folder.exists() {
+            check_outside(&inputs, folder)?;
         }
         let names = names(&inputs)?;
         Ok(Kept { inputs, options, names, folder })
@@ -58,18 +61,17 @@ impl Kept<'_> {
         let (total, counter) = (self.inputs.bytes(), Arc::clone(&progress));
         let _shown = Progress::show("copying", Unit::Bytes, total, counter, global.quiet);
         for (file, name) in self.inputs.files().iter().zip(&self.names) {
-            let is_page = file.format().is_whole_file();
-            if is_page && !file.name().to_str().is_some_and(|id| listed.has(id)) {
-                continue;
-            }
-            let one = Inputs::one(file);
             let path = staging.folder().join(name);
-            let out = PackedFile::create_by(copied::unit(copied::format(&one)?), &path)?;
-            listed
-                .copy(&one, &self.options, WholeFiles::AsTheyAre, &progress, out)?
-                .finish(false)?;
+            if !file.format().is_whole_file() {
+                let one = Inputs::one(file);
+                let out = PackedFile::create_by(copied::unit(copied::format(&one)?), &path)?;
+                listed.copy(&one, &self.options, &progress, out)?.finish(false)?;
+            } else if file.name().to_str().is_some_and(|id| listed.is_next(id)) {
+                copy_whole(file, &path)?;
+            }
         }
         listed.expect_all()?;
+        self.inputs.check_unchanged()?;
         let summary = Summary::new().count("copied", listed.len()).path("kept", self.folder);
         if self.publish(staging, global)? { Ok(summary.already_done()) } else { Ok(summary) }
     }
@@ -96,6 +98,30 @@ impl Kept<'_> {
     }
 }
 
+/// Copies a file that is one page, byte by byte.
+fn copy_whole(file: &Input, path: &Path) -> Result<()> {
+    let parent = output::parent_of(path);
+    fs::create_dir_all(parent).at(parent)?;
+    let mut out = File::create_new(path).at(path)?;
+    file.copy(&mut out)?;
+    out.sync_all().at(path)
+}
+
+/// Fails if an input file lies in the folder of the copies, which is replaced as a whole.
+fn check_outside(inputs: &Inputs, folder: &Path) -> Result<()> {
+    let real = output::resolved(folder);
+    let within = |file: &&Input| output::resolved(file.path()).starts_with(&real);
+    match inputs.files().iter().find(within) {
+        None => Ok(()),
+        Some(file) => {
+            Err(Error::new(Kind::Usage, "an input file lies in the folder of the copies")
+                .at(folder)
+                .found(file.path().display())
+                .help("choose another --kept: the inputs are never changed"))
+        }
+    }
+}
+
 /// The paths of the copies below their folder: below a folder that was given the same path, else the name of the file alone.
 fn names(inputs: &Inputs) -> Result<Vec<PathBuf>> {
     let mut of: BTreeMap<PathBuf, &Path> = BTreeMap::new();
@@ -106,18 +132,42 @@ fn names(inputs: &Inputs) -> Result<Vec<PathBuf>> {
             whole if whole != file.path() && whole.components().all(is_below) => whole,
             whole => Path::new(whole.file_name().unwrap_or(whole.as_os_str())),
         };
+        check_name(file, name)?;
         if let Some(other) = of.insert(name.to_path_buf(), file.path()) {
-            return Err(Error::new(
-                Kind::Usage,
-                "the copies of two input files would have one name",
-            )
-            .at(file.path())
-            .found(format_args!("{} is named {} too", other.display(), name.display()))
-            .help("give --input the folder that both are below"));
+            return Err(one_place(file, other, name));
         }
         names.push(name.to_path_buf());
     }
+    for (name, path) in &of {
+        let above = name.ancestors().skip(1).find_map(|above| of.get(above));
+        if let (Some(other), Some(file)) =
+            (above, inputs.files().iter().find(|it| it.path() == *path))
+        {
+            return Err(one_place(file, other, name));
+        }
+    }
     Ok(names)
+}
+
+/// The error that the copies of two files would be in one place.
+fn one_place(file: &Input, other: &Path, name: &Path) -> Error {
+    Error::new(Kind::Usage, "the copies of two input files would have one name")
+        .at(file.path())
+        .found(format_args!("the copy of {} and {} in one place", other.display(), name.display()))
+        .help("give --input the folder that both are below")
+}
+
+/// Refuses a name that a copy cannot have.
+fn check_name(file: &Input, name: &Path) -> Result<()> {
+    let is_packed = name.extension().is_some_and(|it| it == "gz" || it == "zst");
+    let what = if Staging::is_mark(name) && name.components().count() == 1 {
+        "a file of this name marks a folder as complete, so no copy can have the name"
+    } else if file.format() == Format::Parquet && is_packed {
+        "Parquet is compressed inside, and nothing reads it compressed once more"
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(Kind::Usage, what).at(file.path()).help("rename the file, or leave out --kept"))
 }
 
 /// The sizes and digests of all files below a folder but its marks.

@@ -75,8 +75,8 @@ impl Found {
                 entry => entry.map_err(|error| unreadable(folder, &error))?,
             };
             let metadata = entry.metadata().map_err(|error| unreadable(folder, &error))?;
-            if metadata.is_file() && entry.file_name() == SUCCESS {
-                // It marks the folder as complete, and holds nothing.
+            if metadata.len() == 0 && entry.file_name() == SUCCESS {
+                // It marks the folder as complete.
             } else if metadata.is_file() {
                 self.file_in(entry.into_path(), root, &metadata)?;
             } else if !metadata.is_dir() {
