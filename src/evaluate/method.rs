@@ -136,7 +136,7 @@ impl<'m> MethodTexts<'m> {
     }
 
     /// How well each of two texts can stand for the other one by a method, as a join decides: both have a fingerprint,
-    /// the fingerprints are of one class and near, and the check confirms them or cannot tell them apart.
+    /// the fingerprints are of one class and near, or the signatures share a band, and the check confirms them or cannot tell them apart.
     pub(super) fn standings(&self, method: usize, one: u32, another: u32) -> Standings {
         let Place { recipe, check } = self.places[method];
         let Method { distance: most, confirm, .. } = &self.methods[method];
@@ -147,15 +147,17 @@ impl<'m> MethodTexts<'m> {
             return Standings::default();
         };
         let distance = (bits ^ other_bits).count_ones();
-        if distance > *most || class != other_class {
-            return Standings::default();
-        }
         let near = Standings::mutual(Standing::near(distance as u8));
-        let (Some(confirm), Some(check)) = (confirm, check) else { return near };
+        let (is_near, one_class) = (distance <= *most, class == other_class);
+        let (Some(confirm), Some(check)) = (confirm, check) else {
+            return if is_near && one_class { near } else { Standings::default() };
+        };
         let [one, another] = [one, another].map(|text| self.signature(check, text));
-        match distance == 0 && one == another {
-            true => near,
-            false => Standings::by(confirm, one, another, distance as u8),
+        let is_candidate = is_near || confirm.check.shared_band(one, another).is_some();
+        match (one_class || !confirm.needs_one_class()) && is_candidate {
+            false => Standings::default(),
+            true if distance == 0 && one == another => near,
+            true => Standings::by(confirm, one, another, distance as u8),
         }
     }
 

@@ -178,6 +178,24 @@ impl Check {
         self.has_direction().then(|| held::runs(signature))
     }
 
+    /// How many bands a signature has. Texts whose signatures share one are likely to be alike. None for a check without a direction.
+    pub(crate) fn bands(self) -> usize {
+        if self.has_direction() { held::bands(&vec![0; self.bytes()]).len() } else { 0 }
+    }
+
+    /// The band of a signature with this number.
+    pub(crate) fn band(self, signature: &[u8], number: usize) -> [u8; 2] {
+        held::bands(signature)[number]
+    }
+
+    /// The number of the first band that two signatures share, if they share one.
+    pub(crate) fn shared_band(self, one: &[u8], another: &[u8]) -> Option<usize> {
+        if !self.has_direction() {
+            return None;
+        }
+        held::bands(one).iter().zip(held::bands(another)).position(|(one, another)| one == another)
+    }
+
     /// The bits of a slot, if texts are alike by how many slots of their signatures agree.
     pub(crate) fn slot_bits(self) -> Option<u32> {
         match self.0 {

@@ -1,4 +1,4 @@
-//! The class of a page: which route its text took to a fingerprint. Pages of two classes never match.
+//! The class of a page: which route its text took to a fingerprint. Pages of two classes match by a check of what is held alone.
 
 use serde::{Deserialize, Serialize};
 

@@ -9,10 +9,11 @@ use super::proof::Proof;
 use super::request::Join;
 use super::site::{Site, unwatched};
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::Width;
+use crate::fingerprint::{Fingerprint, Width};
 use crate::flow::{Processes, Role};
-use crate::matches::{Finalize, Outcome};
+use crate::matches::{Confirm, Finalize, Outcome, Pair, SharedBands};
 use crate::output::{Lock, Staging};
+use crate::runs::Sorter;
 use crate::step::{self, Step};
 
 /// A finished join.
@@ -69,31 +70,41 @@ impl Join {
         site: Site<'_>,
         finish: impl FnOnce(Joined, Staging) -> Result<S>,
     ) -> Result<Role<S>> {
-        let found = match self.batch.width() {
-            Width::W64 => self.find::<u64>(processes, &site),
-            Width::W128 => self.find::<u128>(processes, &site),
-        }?;
+        match self.batch.width() {
+            Width::W64 => self.run_in::<u64, S>(processes, site, finish),
+            Width::W128 => self.run_in::<u128, S>(processes, site, finish),
+        }
+    }
+
+    /// As [`Join::run_at`], with fingerprints of one width.
+    fn run_in<F: Fingerprint, S>(
+        &self,
+        processes: &mut Processes,
+        site: Site<'_>,
+        finish: impl FnOnce(Joined, Staging) -> Result<S>,
+    ) -> Result<Role<S>> {
+        let found = self.find::<F>(processes, &site)?;
         let ledger = found.ledger.clone();
         let workers = processes.topology().workers;
         let Site { output, staging, .. } = site;
         let step = format!("finalize {}", output.display());
         let done = processes.conclude(&step, staging, |staging| {
             staging.check()?;
-            finish(self.finalize(found, output, &staging, workers)?, staging)
+            finish(self.finalize::<F>(found, output, &staging, workers)?, staging)
         })?;
         ledger.remove()?;
         Ok(done)
     }
 
     /// Proves that everything was found, and writes the verdicts.
-    fn finalize(
+    fn finalize<F: Fingerprint>(
         &self,
         found: Found,
         output: &Path,
         staging: &Staging,
         workers: usize,
     ) -> Result<Joined> {
-        let Found { chunks, pairs, receipts, store, figures, .. } = found;
+        let Found { chunks, mut pairs, receipts, store, figures, .. } = found;
         let proof = Proof::of(chunks, self.store_rows(), &receipts, output)?;
         let finalize = Finalize {
             segment: &self.batch,
@@ -110,12 +121,22 @@ impl Join {
             workers,
         };
         step::begin(Step::Sorting);
+        self.add_shared_bands::<F>(&mut pairs, staging)?;
         let pairs = pairs.sorted()?;
         step::begin(Step::Writing);
-        let outcome = match self.batch.width() {
-            Width::W64 => finalize.write::<u64>(pairs, staging),
-            Width::W128 => finalize.write::<u128>(pairs, staging),
-        }?;
+        let outcome = finalize.write::<F>(pairs, staging)?;
         Ok(Joined { outcome, proof, figures })
+    }
+
+    /// Adds the pairs of the batch that share a band of the signatures of a check with a direction.
+    fn add_shared_bands<F: Fingerprint>(
+        &self,
+        pairs: &mut Sorter<Pair>,
+        staging: &Staging,
+    ) -> Result<()> {
+        let Some(confirm) = self.check.filter(Confirm::has_direction) else { return Ok(()) };
+        let spill = (staging.folder(), self.budget.finalize());
+        let bands = SharedBands { batch: &self.batch, confirm, distance: self.distance, spill };
+        bands.pairs::<F>()?.try_for_each(|pair| pairs.push(pair?))
     }
 }

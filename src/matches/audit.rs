@@ -243,7 +243,7 @@ impl Audit<'_> {
                     counts[1] += 1;
                     drop.expect(id)?;
                     required.dropped_hosts.take(id)?;
-                    let Some(distance) = self.near.read(distance) else {
+                    let Some(distance) = self.near(against).read(distance) else {
                         return Err(verdicts.wrong(&self.not_near()));
                     };
                     if against == "batch" {
@@ -340,12 +340,20 @@ impl Audit<'_> {
         if !is_checked || !check.iter().all(|check| is_share(check)) {
             return Err("not the column of a check".to_owned());
         }
-        let distance = self.near.read(distance).ok_or_else(|| self.not_near())?;
+        let distance = self.near(against).read(distance).ok_or_else(|| self.not_near())?;
         let row = Match::of(new, existing, distance, against);
         if row.new != new {
             return Err("the rows do not ascend".to_owned());
         }
         Ok((row, verdict.to_owned()))
+    }
+
+    /// What counts as near a page of this origin. Pages of the batch can match at any distance, if their signatures share a band.
+    fn near(&self, against: &str) -> Near {
+        match self.near {
+            Near::Distance(_) if self.holds() && against == "batch" => Near::Distance(u32::MAX),
+            near => near,
+        }
     }
 
     /// Whether the verdicts tell which share of a page another page holds.

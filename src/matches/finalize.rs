@@ -148,8 +148,8 @@ impl Finalize<'_> {
         leaders: &'a Leaders,
         spill: (&'a Path, usize),
     ) -> Partitioning<'a> {
-        let Finalize { store, detail, max_matches: most, .. } = *self;
-        Partitioning { batch, leaders, store, detail, most, spill }
+        let Finalize { store, distance, detail, max_matches: most, .. } = *self;
+        Partitioning { batch, leaders, store, distance, detail, most, spill }
     }
 
     /// Refuses to write more rows than allowed, or more than half of what the disk has room for: sorting

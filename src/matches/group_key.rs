@@ -1,7 +1,7 @@
 //! The group key: what decides beside the fingerprint whether two pages match.
 //!
-//! Pages of two classes never match. With a check, only pages with similar signatures match. Pages of
-//! the batch with one fingerprint and one key are one group.
+//! With a check, only pages with similar signatures match. Pages of two classes never match, but by a check with a
+//! direction, which compares whole texts of any length. Pages of the batch with one fingerprint and one key are one group.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -31,11 +31,12 @@ impl GroupKey<'_> {
         confirm: Option<&Confirm>,
     ) -> Standings {
         let distance = distance as u8;
-        if distance == 0 && self == other {
-            return Standings::mutual(Standing::SAME);
-        }
+        let one_class = confirm.is_none_or(Confirm::needs_one_class);
         match confirm {
-            _ if self.class != other.class => Standings::default(),
+            _ if one_class && self.class != other.class => Standings::default(),
+            _ if distance == 0 && self.signature == other.signature => {
+                Standings::mutual(Standing::SAME)
+            }
             None => Standings::mutual(Standing::near(distance)),
             Some(confirm) => Standings::by(confirm, self.signature, other.signature, distance),
         }

@@ -5,9 +5,9 @@
 //! are pairs expanded to rows of documents.
 //!
 //! ```text
-//! Pair -> Sieve -> partition (confirm) -> keep_rule (crowd) --+
-//!                                     \-> expand -------------+-> listing: verdicts, keep.txt,
-//!                                                                 drop.txt, matches
+//! Pair -> Sieve ----+-> partition (confirm) -> keep_rule (crowd) --+
+//!     shared_bands -+                      \-> expand -------------+-> listing: verdicts, keep.txt,
+//!                                                                      drop.txt, matches
 //! these files -> audit -> recompute: are they what the inputs give?
 //! ```
 //!
@@ -59,6 +59,7 @@ mod partition;
 mod recompute;
 mod replaced;
 mod result_columns;
+mod shared_bands;
 mod sieve;
 mod similarity;
 mod standing;
@@ -95,4 +96,5 @@ pub(crate) use origin::Origin;
 pub(crate) use partition::copies;
 pub(crate) use recompute::{Expected, Groups, Joined, Kept, Measured};
 pub(crate) use result_columns::{MATCHES, VERDICTS};
+pub(crate) use shared_bands::SharedBands;
 pub(crate) use standing::{Standing, Standings};

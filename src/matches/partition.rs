@@ -45,6 +45,8 @@ pub(super) struct Partitioning<'a> {
     pub(super) batch: &'a Batch,
     pub(super) leaders: &'a Leaders,
     pub(super) store: &'a [Dated],
+    /// Pairs beyond this distance share a band. They are few for each page, and all are taken.
+    pub(super) distance: u32,
     /// For [`Detail::Best`] nothing is counted, and of crowds only the pairs that the [`Sieve`] passes
     /// are taken.
     pub(super) detail: Detail,
@@ -88,12 +90,16 @@ impl Partitioning<'_> {
         keys: Option<&mut GroupKeys>,
         partition: &mut Partition,
     ) -> Result<()> {
-        let Partitioning { batch, leaders, store, spill, .. } = self;
+        let Partitioning { batch, leaders, store, distance, spill, .. } = self;
         // The nearest page of the store need not be the one that holds most.
         let by_distance = keys.as_ref().is_none_or(|keys| !keys.has_direction());
         let mut sieve = Sieve::new(batch.groups() as usize, by_distance);
         let mut take = |confirmed: Confirmed| {
-            if sieve.passes(&confirmed.pair) { partition.place(leaders, confirmed) } else { Ok(()) }
+            let is_near = u32::from(confirmed.pair.distance) <= distance;
+            if is_near && !sieve.passes(&confirmed.pair) {
+                return Ok(());
+            }
+            partition.place(leaders, confirmed)
         };
         match keys {
             Some(keys) => drop(confirm(batch, keys, store, pairs, spill, take)?),

@@ -130,6 +130,11 @@ impl Confirm {
         self.check.has_direction()
     }
 
+    /// Whether only pages of one class can match: unless the check compares whole texts of any length, as one with a direction does.
+    pub(crate) fn needs_one_class(&self) -> bool {
+        !self.has_direction()
+    }
+
     /// Looks up the signatures of a segment.
     ///
     /// # Errors

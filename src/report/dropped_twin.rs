@@ -70,7 +70,8 @@ impl NearBy {
     /// How many bits apart the page and row `row` are, if they are near.
     fn distance(&self, page: &SegmentPage, rows: &mut Rows, row: u64) -> Result<Option<u32>> {
         let distance = (page.fingerprint ^ rows.fingerprints.get(row)?).count_ones();
-        if distance > self.distance || page.class != rows.class(row)? {
+        let one_class = self.check.as_ref().is_none_or(Confirm::needs_one_class);
+        if distance > self.distance || one_class && page.class != rows.class(row)? {
             return Ok(None);
         }
         let Some(check) = &self.check else { return Ok(Some(distance)) };

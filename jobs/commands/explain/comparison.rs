@@ -141,7 +141,10 @@ impl Comparison<'_> {
         match documents.each_ref().map(|document| document.class) {
             [Class::Full, Class::Full] => describe_bits(difference, out),
             [Class::Short, Class::Short] => Ok(()),
-            _ => writeln!(out, "\nthey are of different classes, so they never match"),
+            _ => writeln!(
+                out,
+                "\nthey are of different classes, which match by a check such as held alone"
+            ),
         }
     }
 }

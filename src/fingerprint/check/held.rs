@@ -93,6 +93,15 @@ pub(super) fn runs(signature: &[u8]) -> u64 {
     number(u16::from_le_bytes([signature[0], signature[1]]))
 }
 
+/// The most bands of a signature.
+const MOST_BANDS: usize = 16;
+
+/// The bands of a signature: its first slots, two bytes of them at a time.
+pub(super) fn bands(signature: &[u8]) -> &[[u8; 2]] {
+    let bands = signature[HEAD_BYTES..].as_chunks().0;
+    &bands[..bands.len().min(MOST_BANDS)]
+}
+
 /// The bits of a number that its code keeps after the first bit.
 const KEPT_BITS: u32 = 10;
 

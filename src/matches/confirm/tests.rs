@@ -1,7 +1,7 @@
 //! Confirmed matches and their verdicts against the sequential definition.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
@@ -15,7 +15,7 @@ use crate::matches::ids::Workshop;
 use crate::matches::keep_order::LengthClass;
 use crate::matches::nearness::Nearness;
 use crate::matches::standing::{Standing, Standings};
-use crate::matches::{Confirm, Detail, Finalize, KeepOrder, distinct_fingerprints};
+use crate::matches::{Confirm, Detail, Finalize, KeepOrder, SharedBands, distinct_fingerprints};
 use crate::output::{Lock, Staging};
 use crate::store::{
     Codec, Day, NewDay, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store,
@@ -49,17 +49,36 @@ fn page() -> impl Strategy<Value = Page> {
 }
 
 /// What decides beside the fingerprint.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Rule {
     classes: bool,
     confirm: Option<Confirm>,
+    /// The fingerprints of the batch of which two pages met in a band.
+    met: BTreeSet<[u64; 2]>,
 }
 
 impl Rule {
-    /// Distance of two pages, and how well each stands for the other one, if one can.
-    fn near(self, one: &Page, other: &Page) -> Option<(u32, Standings)> {
+    fn new(classes: bool, confirm: Option<Confirm>, batch: &[Page]) -> Rule {
+        let directed = confirm.filter(Confirm::has_direction);
+        let met = directed.map_or_else(BTreeSet::new, |confirm| met_in_bands(confirm, batch));
+        Rule { classes, confirm, met }
+    }
+
+    /// Distance of two pages of the batch, and how well each stands for the other one, if one can.
+    fn near_in_batch(&self, one: &Page, other: &Page) -> Option<(u32, Standings)> {
+        let met = self.met.contains(&[one.fingerprint, other.fingerprint]);
+        self.compare(one, other, if met { u64::BITS } else { K })
+    }
+
+    /// The same of a page and a page of the store.
+    fn near(&self, one: &Page, other: &Page) -> Option<(u32, Standings)> {
+        self.compare(one, other, K)
+    }
+
+    fn compare(&self, one: &Page, other: &Page, most: u32) -> Option<(u32, Standings)> {
         let distance = one.fingerprint.distance(other.fingerprint);
-        if distance > K || (self.classes && one.class != other.class) {
+        let two_classes = self.classes && one.class != other.class && !self.has_direction();
+        if distance > most || two_classes {
             return None;
         }
         let standings = match self.confirm {
@@ -76,15 +95,42 @@ impl Rule {
     }
 
     /// Whether it is told which of two pages holds the other one.
-    fn has_direction(self) -> bool {
+    fn has_direction(&self) -> bool {
         self.confirm.is_some_and(|confirm| confirm.has_direction())
     }
 
     /// The class of the length of a page, where lengths count.
-    fn length(self, page: &Page) -> LengthClass {
+    fn length(&self, page: &Page) -> LengthClass {
         let runs = self.confirm.and_then(|confirm| confirm.check.runs(&page.signature));
         LengthClass::of(runs.unwrap_or(0))
     }
+}
+
+/// The fingerprints, both ways round, of which two pages match and meet in the first band that they share: by length, at most 32 apart.
+fn met_in_bands(confirm: Confirm, batch: &[Page]) -> BTreeSet<[u64; 2]> {
+    let check = confirm.check;
+    let mut rows: Vec<(u64, String, [u8; 8])> = (0..)
+        .zip(batch)
+        .map(|(number, page)| (page.fingerprint, id(number), page.signature))
+        .collect();
+    rows.sort();
+    rows.dedup_by_key(|row| (row.0, row.2));
+    let mut met = BTreeSet::new();
+    for band in 0..3 {
+        let slots = |row: &(u64, String, [u8; 8])| [row.2[2 + 2 * band], row.2[3 + 2 * band]];
+        let runs = |row: &(u64, String, [u8; 8])| check.runs(&row.2).unwrap();
+        let mut pages: Vec<_> = rows.iter().filter(|row| runs(row) > 0).collect();
+        pages.sort_by_key(|row| (slots(row), runs(row)));
+        for (at, one) in pages.iter().enumerate() {
+            for other in &pages[at.saturating_sub(32)..at] {
+                let shared = (2..8).step_by(2).find(|&at| one.2[at..at + 2] == other.2[at..at + 2]);
+                if shared == Some(2 + 2 * band) && confirm.confirms(&one.2, &other.2) {
+                    met.extend([[one.0, other.0], [other.0, one.0]]);
+                }
+            }
+        }
+    }
+    met
 }
 
 fn id(number: usize) -> String {
@@ -107,9 +153,18 @@ fn segment(path: PathBuf, pages: &[Page], classes: bool, check_bytes: usize) -> 
     writer.finish(RecordCounts::default(), "")
 }
 
-/// All pairs of fingerprints within k.
-fn pairs(batch: &Segment, store: &[Dated], folder: &Path) -> Result<SortedRecords<Pair>> {
+/// All pairs of fingerprints within k, and those that share a band.
+fn pairs(
+    batch: &Segment,
+    store: &[Dated],
+    confirm: Option<Confirm>,
+    folder: &Path,
+) -> Result<SortedRecords<Pair>> {
     let mut sorter = Sorter::new(folder, 1 << 20);
+    if let Some(confirm) = confirm.filter(Confirm::has_direction) {
+        let bands = SharedBands { batch, confirm, distance: K, spill: (folder, 1 << 12) };
+        bands.pairs::<u64>()?.try_for_each(|pair| sorter.push(pair?))?;
+    }
     let new: Vec<u64> = distinct_fingerprints(batch)?;
     let near =
         |new: u64, held: u64| Some(new.distance(held) as u8).filter(|&it| u32::from(it) <= K);
@@ -143,7 +198,7 @@ fn pairs(batch: &Segment, store: &[Dated], folder: &Path) -> Result<SortedRecord
 }
 
 /// matches.tsv, verdicts.tsv and replaced.tsv as they are defined, page by page.
-fn naive(batch: &[Page], days: &[(Day, Vec<Page>)], rule: Rule) -> [String; 3] {
+fn naive(batch: &[Page], days: &[(Day, Vec<Page>)], rule: &Rule) -> [String; 3] {
     let held: Vec<(String, Day, &Page)> = days
         .iter()
         .flat_map(|(day, pages)| {
@@ -154,13 +209,14 @@ fn naive(batch: &[Page], days: &[(Day, Vec<Page>)], rule: Rule) -> [String; 3] {
         batch.iter().enumerate().map(|(number, page)| (id(number), page)).collect();
     pages.sort_by(|a, b| a.0.cmp(&b.0));
     let stands = |of: &Page, by: &Page| rule.near(of, by).and_then(|near| near.1.of_first);
+    let goes = |of: &Page, by: &Page| rule.near_in_batch(of, by).and_then(|near| near.1.of_first);
     // The longest first; of one length the smallest id first.
     let mut turns: Vec<&(String, &Page)> = pages.iter().collect();
     turns.sort_by_key(|page| Reverse(rule.length(page.1)));
     let mut kept: BTreeMap<&str, &Page> = BTreeMap::new();
     for (id, page) in turns {
         let in_store = held.iter().any(|held| stands(page, held.2).is_some());
-        if !in_store && kept.values().all(|kept| stands(page, kept).is_none()) {
+        if !in_store && kept.values().all(|kept| goes(page, kept).is_none()) {
             kept.insert(id, page);
         }
     }
@@ -175,7 +231,7 @@ fn naive(batch: &[Page], days: &[(Day, Vec<Page>)], rule: Rule) -> [String; 3] {
             }
         }
         for (other, other_page) in pages.iter().filter(|other| other.0 != *new) {
-            if let Some((distance, standings)) = rule.near(page, other_page) {
+            if let Some((distance, standings)) = rule.near_in_batch(page, other_page) {
                 if other < new {
                     let share = standings.share();
                     rows.push((new.clone(), distance, other.clone(), "batch".into(), share));
@@ -249,7 +305,7 @@ fn written(
     };
     let out = folder.path().join("out");
     let staging = Staging::beside(&out, Lock::beside(&out)?)?;
-    let outcome = finalize.write::<u64>(pairs(batch, store, folder.path())?, &staging)?;
+    let outcome = finalize.write::<u64>(pairs(batch, store, confirm, folder.path())?, &staging)?;
     let none = "id\tday\tby\theld\n";
     let read = |name: &str| {
         let text = fs::read_to_string(staging.folder().join(name));
@@ -291,7 +347,7 @@ proptest! {
             store.add(&NewDay::whole(&path, *day), None).unwrap();
         }
         let segment = segment(folder.path().join("batch"), &batch, classes, check.bytes()).unwrap();
-        let expected = naive(&batch, &days, Rule { classes, confirm });
+        let expected = naive(&batch, &days, &Rule::new(classes, confirm, &batch));
         let version = store.at(None).unwrap();
         let plain = version.dated().unwrap();
         let (found, candidates) = written(&segment, &plain, confirm, Detail::All, signatures_bytes).unwrap();

@@ -21,7 +21,9 @@ use crate::matches::group_key::{GroupKeyReader, GroupKeys};
 use crate::matches::ids::Workshop;
 use crate::matches::keep_order::{KeepOrder, Leaders};
 use crate::matches::numbers::{FingerprintIndex, Group, IdRank, KeepRank, Number, Row};
+use crate::matches::pair::{Pair, Place};
 use crate::matches::partition::copies;
+use crate::matches::shared_bands::SharedBands;
 use crate::matches::similarity::Confirm;
 use crate::matches::standing::{Standing, Standings};
 use crate::progress::{self, Activity};
@@ -221,6 +223,7 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
             self.join_segment(dated, (&method, &starts), kept, &mut joined)?;
         }
         self.join_batch((&method, &starts), sampled, kept, &mut joined)?;
+        self.meet_in_bands(kept, &mut joined)?;
         Ok(joined)
     }
 
@@ -361,6 +364,34 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
             });
         }
         met
+    }
+
+    /// Joins the sample with the pages of the batch that share a band with it.
+    fn meet_in_bands(&self, kept: &Kept, joined: &mut Joined<Standing>) -> Result<()> {
+        let Joined { expected, candidates, .. } = joined;
+        let ByDistance { batch, distance, confirm, .. } = self.by;
+        let Some(confirm) = confirm.filter(Confirm::has_direction) else { return Ok(()) };
+        let spill = (self.of.spill, self.of.memory_bytes);
+        let bands = SharedBands { batch, confirm, distance, spill };
+        for pair in bands.pairs::<F>()? {
+            let Pair { new, existing: Place::Batch { group }, distance } = pair? else { continue };
+            let is_sampled = |of: Group| expected.binary_search_by_key(&of, |it| it.group).is_ok();
+            if is_sampled(self.batch.groups_of(new).start) {
+                let pages = self.pages_of(new) * self.pages_of(group);
+                candidates.iter_mut().for_each(|candidates| *candidates += pages);
+            }
+            for [one, other] in [[new, group], [group, new]] {
+                for one in self.batch.groups_of(one).iter() {
+                    let Ok(at) = expected.binary_search_by_key(&one, |it| it.group) else {
+                        continue;
+                    };
+                    for other in self.batch.groups_of(other).iter() {
+                        self.meet(&mut expected[at], kept, other, distance)?;
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Takes a group of the batch whose fingerprint is near that of the `expected` one.
