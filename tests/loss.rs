@@ -118,6 +118,24 @@ fn a_query_drops_what_a_page_of_the_store_holds() {
     );
 }
 
+/// A text of fewer than a hundred words is a class of its own, with a fingerprint of another sort. Signatures that share a band find it.
+#[test]
+fn a_short_text_goes_in_favour_of_a_longer_page_that_holds_it() {
+    let bench = Bench::new();
+    let pages = [page("a-short", 0..96, ""), page("b-long", 0..104, ""), page("c", 500..604, "")];
+    bench.write("batch.jsonl", pages.concat());
+    bench.done("fingerprint --input batch.jsonl --output batch.seg");
+    for detail in ["best", "all"] {
+        bench.done(&format!("dedup --batch batch.seg --matches {detail} --output {detail}"));
+        assert_eq!(bench.read(&format!("{detail}/keep.txt")), "b-long\nc\n");
+        let matches = bench.read(&format!("{detail}/matches.tsv"));
+        let distance: u32 =
+            matches.lines().nth(1).unwrap().split('\t').nth(2).unwrap().parse().unwrap();
+        assert!(distance > 6, "the fingerprints do not find it: {matches}");
+        bench.done(&format!("verify {detail} --all"));
+    }
+}
+
 const DEDUP: &str = "dedup --check held --distance 15 --keep first-id";
 
 #[test]
