@@ -167,6 +167,15 @@ fn texts() {
 }
 
 #[test]
+fn words() {
+    let files = [
+        "小明在ACM会议上说：他来到了网易杭研大厦。",
+        "二〇二一年人々𠀀𠀁㐀 it's 3.14%, naïve_x a:b 鿖",
+    ];
+    attack(&files.map(|text| text.as_bytes().to_vec()), readers::words);
+}
+
+#[test]
 fn pages() {
     let units = [
         "<a href=\"b\">c</a> <!-- d --> &amp; [e](http://f.g) 1 May 2024",

@@ -21,6 +21,7 @@
 pub(crate) mod by_hash;
 pub mod counts;
 pub(crate) mod frequency;
+mod han_words;
 pub mod held_runs;
 pub mod host_lines;
 pub mod lists;

@@ -20,14 +20,15 @@ const MOST_WORDS: usize = 1 << 12;
 /// takes time that grows with the square of a word's length.
 const LONGEST_WORD: usize = 48;
 
-/// A word no table holds.
-const UNKNOWN: &str = "-";
+/// The median of the table, in fixed point: the answer for a word that it does not hold.
+const MEDIAN: i64 = (11.954_767_502_9 * ONE as f64).round() as i64;
 
 /// The idf of words; each worker has its own, over the one table.
 #[derive(Debug)]
 pub(crate) struct Idf {
     known: Memo,
-    asker: Asker,
+    /// None before the first word is asked for, so that the table is not loaded for texts without Han.
+    asker: Option<Asker>,
 }
 
 /// Asks the table for one word.
@@ -38,7 +39,6 @@ struct Asker {
     jieba: Jieba,
     /// How many it knows.
     words: usize,
-    median: i64,
 }
 
 impl Default for Idf {
@@ -48,11 +48,9 @@ impl Default for Idf {
 }
 
 impl Idf {
-    /// The table of jieba, which is loaded once a process and shared.
+    /// The table of jieba, which is loaded once a process, at the first word of Han, and shared.
     pub(crate) fn new() -> Idf {
-        let mut asker = Asker { jieba: Jieba::empty(), words: 0, median: 0 };
-        asker.median = asker.ask(UNKNOWN);
-        Idf { known: Memo::default(), asker }
+        Idf { known: Memo::default(), asker: None }
     }
 
     /// The idf of `word`, in fixed point.
@@ -60,13 +58,17 @@ impl Idf {
     pub(crate) fn of(&mut self, word: &str) -> i64 {
         let Idf { known, asker } = self;
         if word.len() > LONGEST_WORD || !word.contains(is_han) {
-            return asker.median;
+            return MEDIAN;
         }
-        known.of(word, || asker.ask(word))
+        known.of(word, || asker.get_or_insert_with(Asker::new).ask(word))
     }
 }
 
 impl Asker {
+    fn new() -> Asker {
+        Asker { jieba: Jieba::empty(), words: 0 }
+    }
+
     fn ask(&mut self, word: &str) -> i64 {
         if self.words == MOST_WORDS {
             self.jieba.clear();
@@ -80,7 +82,7 @@ impl Asker {
             Some(keyword) if keyword.keyword == word => {
                 (keyword.weight * ONE as f64).round() as i64
             }
-            _ => self.median,
+            _ => MEDIAN,
         }
     }
 }
@@ -110,11 +112,11 @@ mod tests {
         let words =
             |length: usize| text.windows(length).map(|word| word.iter().collect::<String>());
         let words: Vec<String> = (1..=6).chain([3, 1, 2]).flat_map(words).collect();
-        let mut asker = Idf::new().asker;
+        let mut asker = Asker::new();
         for word in words.iter().cycle().take(2 * MOST_WORDS) {
             let answer = asker.ask(word);
             if asker.words.is_multiple_of(64) {
-                assert_eq!(answer, Idf::new().asker.ask(word), "{word}");
+                assert_eq!(answer, Asker::new().ask(word), "{word}");
             }
         }
     }
@@ -133,7 +135,7 @@ mod tests {
         #[test]
         fn a_word_without_han_has_the_answer_of_the_table(word in "[^\\p{Han}]{1,12}|[a-zA-Z0-9.']{1,9}|[ぁ-ヶ가-힣а-яÀ-ÿ]{1,9}") {
             let mut idf = Idf::new();
-            proptest::prop_assert_eq!(idf.of(&word), idf.asker.ask(&word));
+            proptest::prop_assert_eq!(idf.of(&word), Asker::new().ask(&word));
         }
     }
 

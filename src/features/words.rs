@@ -13,11 +13,12 @@
 //! assert_eq!(found, ["我", "来到", "北京", "it's", "3.14"]);
 //! ```
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock};
 
 use jieba_rs::Jieba;
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::features::han_words::HanWords;
 use crate::features::lists::UserDictionary;
 use crate::features::speech::Speech;
 
@@ -28,33 +29,36 @@ pub const DICTIONARY: &str = "jieba-rs 0.11.0 0a3a7d02ea31e6fc";
 /// The most bytes of a run of Han that are cut at once.
 const LONGEST_PIECE: usize = 1 << 16;
 
-/// The most bytes of several runs of Han that are cut at once, so that jieba's answer stays in the cache.
-const SENTENCES: usize = 1 << 11;
-
 /// More bytes than most words and what stands between them take.
 const WORD_BYTES: usize = 16;
 
-/// Cuts texts into words.
+/// Cuts texts into words. It has buffers, so each worker needs its own.
 #[derive(Clone, Debug)]
 pub struct Words {
-    jieba: Arc<Jieba>,
-    hmm: bool,
+    han: Han,
     /// How many characters stand for a word of a script without spaces; none for such words themselves.
     unspaced_run: Option<usize>,
 }
 
+/// What cuts runs of Han.
+#[derive(Clone, Debug)]
+enum Han {
+    /// Jieba's own dictionary.
+    Own(HanWords),
+    /// Jieba with the words of a user, and whether it joins characters.
+    User(Arc<Jieba>, bool),
+}
+
 impl Words {
-    /// Words by jieba's own dictionary, which is loaded once a process (a fifth of a second) and
+    /// Words by jieba's own dictionary, which is loaded once a process, at the first run of Han, and
     /// shared. With `hmm`, its hidden Markov model joins characters the dictionary does not.
     pub fn new(hmm: bool) -> Words {
-        static JIEBA: OnceLock<Arc<Jieba>> = OnceLock::new();
-        let jieba = JIEBA.get_or_init(|| Arc::new(Jieba::new())).clone();
-        Words { jieba, hmm, unspaced_run: None }
+        Words { han: Han::Own(HanWords::new(hmm)), unspaced_run: None }
     }
 
     /// Words by jieba's own dictionary and a user's.
     pub fn with_dictionary(hmm: bool, dictionary: &UserDictionary) -> Words {
-        Words { jieba: dictionary.jieba(), hmm, unspaced_run: None }
+        Words { han: Han::User(dictionary.jieba(), hmm), unspaced_run: None }
     }
 
     /// The same words, but in place of each that begins in a script without spaces the last `length` characters up to its end. A
@@ -74,49 +78,40 @@ impl Words {
 
     /// Weights by the part of speech that this dictionary gives a word.
     pub(crate) fn speech(&self) -> Speech {
-        Speech::new(Arc::clone(&self.jieba))
+        static JIEBA: LazyLock<Arc<Jieba>> = LazyLock::new(|| Arc::new(Jieba::new()));
+        Speech::new(Arc::clone(match &self.han {
+            Han::Own(_) => &JIEBA,
+            Han::User(jieba, _) => jieba,
+        }))
     }
 
     /// Calls `word` with each word of `text`, in order, as a slice of it.
-    pub fn each<'t>(&self, text: &'t str, mut word: impl FnMut(&'t str)) {
-        // Runs of Han with nothing between them that has words, yet to be cut.
-        let mut sentences = 0..0;
-        each_run(text, |class, run| {
-            let start = run.as_ptr() as usize - text.as_ptr() as usize;
-            let end = start + run.len();
-            match class {
-                Class::Separator => {}
-                Class::Han if end - sentences.start <= SENTENCES && !sentences.is_empty() => {
-                    sentences.end = end;
+    pub fn each<'t>(&mut self, text: &'t str, mut word: impl FnMut(&'t str)) {
+        let Words { han, unspaced_run } = self;
+        each_run(text, |class, run| match class {
+            Class::Separator => {}
+            Class::Han => each_piece(run, |piece| han.each(piece, &mut word)),
+            Class::Ascii => each_ascii_word(run, &mut word),
+            Class::Other => run.unicode_words().for_each(|found| match *unspaced_run {
+                Some(length) if found.starts_with(is_unspaced) => {
+                    let end = found.as_ptr() as usize - text.as_ptr() as usize + found.len();
+                    word(last_characters(&text[..end], length));
                 }
-                Class::Han => {
-                    self.cut(&text[sentences.clone()], &mut word);
-                    sentences = start..end;
-                }
-                Class::Other if is_apart(run) => {}
-                Class::Other => {
-                    self.cut(&text[std::mem::take(&mut sentences)], &mut word);
-                    each_unicode_word(run, &mut |found: &'t str| match self.unspaced_run {
-                        Some(length) if found.starts_with(is_unspaced) => {
-                            let end =
-                                found.as_ptr() as usize - text.as_ptr() as usize + found.len();
-                            word(last_characters(&text[..end], length));
-                        }
-                        _ => word(found),
-                    });
-                }
-            }
+                _ => word(found),
+            }),
         });
-        self.cut(&text[sentences], word);
     }
+}
 
-    /// Calls `word` with the words of runs of Han, which jieba cuts one by one.
-    fn cut<'t>(&self, sentences: &'t str, mut word: impl FnMut(&'t str)) {
-        each_piece(sentences, |piece| {
-            let tokens = self.jieba.cut(piece, self.hmm);
-            let words = tokens.iter().map(|token| token.word).filter(|it| it.starts_with(is_han));
-            words.for_each(&mut word);
-        });
+impl Han {
+    /// Calls `word` with the words of a run of Han.
+    fn each<'t>(&mut self, run: &'t str, mut word: impl FnMut(&'t str)) {
+        match self {
+            Han::Own(words) => words.each(run, word),
+            Han::User(jieba, hmm) => {
+                jieba.cut(run, *hmm).iter().for_each(|token| word(token.word));
+            }
+        }
     }
 }
 
@@ -125,12 +120,6 @@ fn last_characters(text: &str, length: usize) -> &str {
     let last = text.char_indices().rev().take(length);
     let run = last.take_while(|&(_, c)| is_unspaced(c) || c.is_alphanumeric());
     &text[run.last().map_or(text.len(), |(start, _)| start)..]
-}
-
-/// Whether `run` is punctuation that jieba, too, takes for the end of a run of Han.
-fn is_apart(run: &str) -> bool {
-    let joins = |byte| matches!(byte, b'+' | b'#' | b'&' | b'.' | b'_' | b'%' | b'-');
-    run.bytes().all(|byte| byte.is_ascii_punctuation() && !joins(byte))
 }
 
 /// Calls `word` with each word of `text`, in order, where each character of Han is a word by itself.
@@ -142,7 +131,8 @@ pub fn each_plain<'t>(text: &'t str, mut word: impl FnMut(&'t str)) {
             let ends = run.char_indices().map(|(at, c)| (at, at + c.len_utf8()));
             ends.for_each(|(start, end)| word(&run[start..end]));
         }
-        Class::Other => each_unicode_word(run, &mut word),
+        Class::Ascii => each_ascii_word(run, &mut word),
+        Class::Other => run.unicode_words().for_each(&mut word),
     });
 }
 
@@ -198,6 +188,8 @@ enum Class {
     Han,
     Separator,
     Other,
+    /// Separators and others, all of them ASCII.
+    Ascii,
 }
 
 impl Class {
@@ -213,25 +205,90 @@ impl Class {
     }
 }
 
-/// Calls `run` with each longest run of one class.
+/// What a byte of ASCII is in a run, and in a word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ByteKind {
+    Separator,
+    Letter,
+    Digit,
+    Underscore,
+    Mark,
+    /// No ASCII.
+    Other,
+}
+
+static KINDS: [ByteKind; 256] = {
+    let mut kinds = [ByteKind::Other; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        kinds[byte as usize] = match byte {
+            b'\t'..=b'\r' | b' ' => ByteKind::Separator,
+            b'a'..=b'z' | b'A'..=b'Z' => ByteKind::Letter,
+            b'0'..=b'9' => ByteKind::Digit,
+            b'_' => ByteKind::Underscore,
+            _ => ByteKind::Mark,
+        };
+        byte += 1;
+    }
+    kinds
+};
+
+#[inline(always)]
+fn kind(byte: u8) -> ByteKind {
+    KINDS[usize::from(byte)]
+}
+
+/// The number of bytes at the start that are of such kinds.
+#[inline(always)]
+fn count(bytes: &[u8], is: impl Fn(ByteKind) -> bool) -> usize {
+    bytes.iter().position(|&byte| !is(kind(byte))).unwrap_or(bytes.len())
+}
+
+/// Calls `run` with each longest run of Han and of others, and with what is all ASCII between them, separators included.
 fn each_run<'t>(text: &'t str, mut run: impl FnMut(Class, &'t str)) {
-    let mut start = 0;
+    let bytes = text.as_bytes();
     let mut at = 0;
-    let mut class = Class::Separator;
-    while let Some(c) = text[at..].chars().next() {
-        let next = Class::of(c);
-        if next != class {
-            run(class, &text[start..at]);
-            (start, class) = (at, next);
-        }
-        at += c.len_utf8();
+    while at < bytes.len() {
+        let ascii = ascii_bytes(&bytes[at..]);
+        let (class, end) = run_from(text, at + ascii);
+        let start = match class {
+            // It begins before its first character that is no ASCII.
+            Class::Other => {
+                let run = bytes[at..at + ascii].iter().rev();
+                at + ascii - run.take_while(|&&byte| kind(byte) != ByteKind::Separator).count()
+            }
+            _ => at + ascii,
+        };
+        run(Class::Ascii, &text[at..start]);
+        run(class, &text[start..end]);
+        at = end;
+    }
+}
+
+/// The number of bytes at the start that are ASCII.
+fn ascii_bytes(bytes: &[u8]) -> usize {
+    const TOGETHER: usize = 32;
+    let whole = bytes.as_chunks::<TOGETHER>().0.iter().take_while(|it| it.is_ascii()).count();
+    let rest = &bytes[TOGETHER * whole..];
+    TOGETHER * whole + rest.iter().take_while(|byte| byte.is_ascii()).count()
+}
+
+/// The class of the character at `at`, and where the run of that class ends.
+fn run_from(text: &str, mut at: usize) -> (Class, usize) {
+    let mut chars = text[at..].chars();
+    let class = chars.next().map_or(Class::Separator, Class::of);
+    loop {
+        at = text.len() - chars.as_str().len();
         if class == Class::Han {
             // Most Han is from U+5000 to U+9FFF, which the first of three bytes tells.
             let more = text.as_bytes()[at..].as_chunks::<3>().0.iter();
             at += 3 * more.take_while(|char| matches!(char[0], 0xe5..=0xe9)).count();
+            chars = text[at..].chars();
+        }
+        if chars.next().map(Class::of) != Some(class) {
+            return (class, at);
         }
     }
-    run(class, &text[start..]);
 }
 
 /// Calls `piece` with pieces of `run` of a bounded length, since jieba takes 30 bytes of memory and
@@ -244,13 +301,43 @@ fn each_piece<'t>(mut run: &'t str, mut piece: impl FnMut(&'t str)) {
     }
 }
 
-/// The Unicode words of `run`. Most runs are one ASCII word within punctuation, and need no tables.
-fn each_unicode_word<'t>(run: &'t str, word: &mut impl FnMut(&'t str)) {
-    let inner = run.trim_matches(|c: char| c.is_ascii_punctuation() && c != '_');
-    if !inner.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        run.unicode_words().for_each(word);
-    } else if !inner.is_empty() {
-        word(inner);
+/// The Unicode words of a text that is all ASCII: longest runs of letters, digits and `_` that have a letter or digit. Some marks
+/// join letters, and some join digits.
+#[inline(always)]
+fn each_ascii_word<'t>(run: &'t str, mut word: impl FnMut(&'t str)) {
+    let bytes = run.as_bytes();
+    let is_part = |kind| matches!(kind, ByteKind::Letter | ByteKind::Digit | ByteKind::Underscore);
+    let mut at = 0;
+    while at < bytes.len() {
+        let start = at;
+        at += count(&bytes[at..], is_part);
+        while at > start && joins(bytes, at) {
+            at += 1;
+            at += count(&bytes[at..], is_part);
+        }
+        if bytes[start..at].iter().any(|&byte| kind(byte) != ByteKind::Underscore) {
+            word(&run[start..at]);
+        }
+        at += 1;
+        at += count(bytes.get(at..).unwrap_or_default(), |kind| !is_part(kind));
+    }
+}
+
+/// Whether the mark at `at` joins what stands before it to what stands behind it.
+#[inline(always)]
+fn joins(bytes: &[u8], at: usize) -> bool {
+    let [before, mark, behind] = match bytes.get(at - 1..at + 2) {
+        Some(&[before, mark, behind]) => [before, mark, behind],
+        _ => return false,
+    };
+    match mark {
+        b'.' | b'\'' => {
+            kind(before) == kind(behind)
+                && matches!(kind(before), ByteKind::Letter | ByteKind::Digit)
+        }
+        b':' => kind(before) == ByteKind::Letter && kind(behind) == ByteKind::Letter,
+        b',' | b';' => kind(before) == ByteKind::Digit && kind(behind) == ByteKind::Digit,
+        _ => false,
     }
 }
 
@@ -377,15 +464,16 @@ mod tests {
 
     /// The definition, run by run and by whole libraries.
     fn definition(text: &str) -> Vec<&str> {
+        static JIEBA: LazyLock<Jieba> = LazyLock::new(Jieba::new);
+        let jieba = &*JIEBA;
         let mut words = Vec::new();
         let mut rest = text;
         while let Some(first) = rest.chars().next() {
             let same = |c: &char| Class::of(*c) == Class::of(first);
             let end = rest.chars().take_while(same).map(char::len_utf8).sum();
             match Class::of(first) {
-                Class::Han => words
-                    .extend(Words::new(true).jieba.cut(&rest[..end], true).iter().map(|t| t.word)),
-                Class::Other => words.extend(rest[..end].unicode_words()),
+                Class::Han => words.extend(jieba.cut(&rest[..end], true).iter().map(|it| it.word)),
+                Class::Other | Class::Ascii => words.extend(rest[..end].unicode_words()),
                 Class::Separator => {}
             }
             rest = &rest[end..];
@@ -396,8 +484,7 @@ mod tests {
     #[test]
     fn sentences_are_cut_as_each_run_of_han_is() {
         let sentence = "小明在清华大学；他说（我来到北京）:“好！”3.14%，\r\n\u{3000}々人、a+b的#c, 二〇二一年.年";
-        let text = sentence.repeat(3 * SENTENCES / sentence.len());
-        assert_eq!(words(&text), definition(&text));
+        assert_eq!(words(&sentence.repeat(2)), definition(&sentence.repeat(2)));
     }
 
     proptest! {

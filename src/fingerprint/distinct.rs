@@ -5,36 +5,80 @@
 //! half of them have. So what is kept does not depend on the order. Up to [`ROOM`] hashes are counted
 //! exactly, and more of them with a standard error of some 1.2 / sqrt([`ROOM`]), or 4 %.
 
-use crate::features::by_hash::{self, ByHash};
+use std::hash::BuildHasher;
+
+use crate::features::by_hash::Keyed;
 
 /// The most hashes that are kept. The error of four percent is below the steps of one byte on a log scale.
 const ROOM: usize = 1 << 10;
 
+/// The places for hashes, at most about half of them taken.
+const PLACES: usize = 2 * ROOM;
+
 /// Counts distinct hashes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Distinct {
-    kept: ByHash<u64, ()>,
+    /// Each hash that is kept stands at the first free place from the one that its key names; 0 where there is none.
+    kept: Box<[u64; PLACES]>,
+    key: Keyed,
+    /// How many are kept, the hash 0 among them.
+    count: usize,
+    has_zero: bool,
     zeros: u32,
+}
+
+impl Default for Distinct {
+    fn default() -> Distinct {
+        let kept = Box::new([0; PLACES]);
+        Distinct { kept, key: Keyed::default(), count: 0, has_zero: false, zeros: 0 }
+    }
 }
 
 impl Distinct {
     /// Takes a hash with 64 good bits.
-    #[inline]
+    #[inline(always)]
     pub(super) fn add(&mut self, hash: u64) {
         if hash.trailing_zeros() >= self.zeros {
-            self.kept.insert(hash, ());
-            while self.kept.len() > ROOM && self.zeros < u64::BITS {
-                self.zeros += 1;
-                self.kept.retain(|hash, ()| hash.trailing_zeros() >= self.zeros);
+            self.keep(hash);
+            if self.count > ROOM {
+                self.thin();
             }
+        }
+    }
+
+    #[inline]
+    fn keep(&mut self, hash: u64) {
+        if hash == 0 {
+            self.count += usize::from(!self.has_zero);
+            self.has_zero = true;
+            return;
+        }
+        let mut place = self.key.hash_one(hash) as usize % PLACES;
+        while self.kept[place] != 0 && self.kept[place] != hash {
+            place = (place + 1) % PLACES;
+        }
+        self.count += usize::from(self.kept[place] == 0);
+        self.kept[place] = hash;
+    }
+
+    /// Keeps only those with more zeros, until there is room.
+    #[cold]
+    fn thin(&mut self) {
+        while self.count > ROOM && self.zeros < u64::BITS {
+            self.zeros += 1;
+            let kept = std::mem::replace(&mut *self.kept, [0; PLACES]);
+            self.count = usize::from(self.has_zero);
+            let zeros = self.zeros;
+            let stay = kept.into_iter().filter(|&it| it > 0 && it.trailing_zeros() >= zeros);
+            stay.for_each(|hash| self.keep(hash));
         }
     }
 
     /// The number of distinct hashes that were taken, and forgets them.
     pub(super) fn finish(&mut self) -> u64 {
-        let count = (self.kept.len() as u64) << self.zeros.min(u64::BITS - 11);
-        by_hash::clear(&mut self.kept);
-        self.zeros = 0;
+        let count = (self.count as u64) << self.zeros.min(u64::BITS - 11);
+        self.kept.fill(0);
+        (self.count, self.has_zero, self.zeros) = (0, false, 0);
         count
     }
 }
@@ -73,5 +117,26 @@ mod tests {
         let mut distinct = Distinct::default();
         distinct.add(0);
         assert_eq!([distinct.finish(), distinct.finish()], [1, 0]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn equals_its_definition(
+            count in 0..6_000_u64, shift in 0..54_u32, repeated in 1..3_u64, zero: bool,
+        ) {
+            let hash = |it: u64| Hash::Xxh3.of::<u64>(&(it / repeated).to_string()) << shift;
+            let hashes: Vec<u64> = (0..count).map(hash).chain(zero.then_some(0)).collect();
+            let mut kept: std::collections::BTreeSet<u64> = hashes.iter().copied().collect();
+            let mut zeros = 0;
+            while kept.len() > ROOM && zeros < u64::BITS {
+                zeros += 1;
+                kept.retain(|hash| hash.trailing_zeros() >= zeros);
+            }
+            proptest::prop_assert_eq!(count_of(&hashes), (kept.len() as u64) << zeros.min(53));
+        }
+    }
+
+    fn count_of(hashes: &[u64]) -> u64 {
+        count(hashes.iter().copied())
     }
 }

@@ -22,6 +22,7 @@ use dupsieve::rooms::document::{Content, Document, Format, Inputs, ReadOptions, 
 use dupsieve::rooms::evaluate::{Labels, Pairs, Similarity};
 use dupsieve::rooms::features::counts::Counts;
 use dupsieve::rooms::features::lists::{StopWords, UserDictionary};
+use dupsieve::rooms::features::words::Words;
 use dupsieve::rooms::fingerprint::{Check, Fingerprint, Recipe, Stamp, Width, hex, of_hex};
 use dupsieve::rooms::flow::Processes;
 use dupsieve::rooms::foreign;
@@ -459,6 +460,24 @@ pub fn page(bytes: &[u8]) {
         let way = &ways[usize::from(choice) % ways.len()];
         assert_eq!(way.too_long([&short, &long]), None, "{unit:?}");
     });
+}
+
+/// A text to be cut into words. Without words of a user it is cut by our own code, with a dictionary of none by
+/// jieba itself, and both give the same.
+pub fn words(bytes: &[u8]) {
+    thread_local! {
+        static NONE: UserDictionary = UserDictionary::read(&file("none.txt", b"")).expect("no words");
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let cut = |mut by: Words| {
+        let mut words = Vec::new();
+        by.each(&text, |word| words.push(word.to_owned()));
+        words
+    };
+    for hmm in [true, false] {
+        let expected = NONE.with(|none| cut(Words::with_dictionary(hmm, none)));
+        assert_eq!(cut(Words::new(hmm)), expected, "{text:?}");
+    }
 }
 
 /// A table of counted features.

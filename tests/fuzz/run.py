@@ -40,6 +40,7 @@ TABLE = 'dupsieve counts 1\n{"of":"words","documents":9,"min_count":1,"identity"
 CERTIFICATE = '{"format": 1, "version": 1, "oldest": 1, "segments": {}, "ids": {}, "later": []}'
 SETTINGS = ["default", "blocks:6,choose:2", "2026-11-21", "minhash:0.5"]
 UNITS = ["<!--", "](a ", "<a ", "&amp", "http://", "a", "words ", "2024-02-", "1 May ", "中国", "e\u0301\u0327", "\ufdfa"]
+SENTENCES = ["小明在ACM会议上说：我来到北京清华大学，他来到了网易杭研大厦。", "二〇二一年人々𠀀𠀁㐀", "鿖鿕龦豈更的了是"]
 ADDRESSES = ["s3://bucket/a/b", "s3a://b", "gs://b/", "az://b//c", "https://user:word@host:8/a?b#c", "http://[::1]/%2f/..", "file:///a"]
 HEAD = ('{"dupsieve":"tree","format":1,"attempt":"9b1f0c6ad2e47530","earlier":["0000000000000001"],"empty_folders":["a"],'
         '"files":{"b/c":{"object":"9b1f0c6ad2e47530/b/c","bytes":24,"digest":"0123456789abcdef0123456789abcdef"}},"released":["d/e"]}')
@@ -113,7 +114,7 @@ def seeds(target):
     if target == "page":
         return [bytes([way]) + unit.encode() for way, unit in enumerate(UNITS * 4)]
     texts = {"counts": [TABLE], "handshake": CALLS, "response": RESPONSES, "certificate": [CERTIFICATE],
-             "address": ADDRESSES, "head": [HEAD], "html": UNITS}.get(target, LISTS)
+             "address": ADDRESSES, "head": [HEAD], "html": UNITS, "words": UNITS + SENTENCES}.get(target, LISTS)
     return [text.encode("latin-1" if target == "handshake" else "utf-8") for text in texts]
 
 
