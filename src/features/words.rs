@@ -44,7 +44,7 @@ pub struct Words {
 #[derive(Clone, Debug)]
 enum Han {
     /// Jieba's own dictionary.
-    Own(HanWords),
+    Own(Box<HanWords>),
     /// Jieba with the words of a user, and whether it joins characters.
     User(Arc<Jieba>, bool),
 }
@@ -53,7 +53,7 @@ impl Words {
     /// Words by jieba's own dictionary, which is loaded once a process, at the first run of Han, and
     /// shared. With `hmm`, its hidden Markov model joins characters the dictionary does not.
     pub fn new(hmm: bool) -> Words {
-        Words { han: Han::Own(HanWords::new(hmm)), unspaced_run: None }
+        Words { han: Han::Own(Box::new(HanWords::new(hmm))), unspaced_run: None }
     }
 
     /// Words by jieba's own dictionary and a user's.

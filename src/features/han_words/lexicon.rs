@@ -181,7 +181,7 @@ pub(super) fn letter(c: char) -> u16 {
 pub(super) fn letter_of(bytes: &[u8; 3]) -> u16 {
     let [first, second, third] = bytes.map(u16::from);
     let c = (first & 15) << 12 | (second & 63) << 6 | third & 63;
-    let is_letter = first >> 4 == 14 && c >= 0x3400 && c < 0xa000;
+    let is_letter = first >> 4 == 14 && matches!(c, 0x3400..0xa000);
     if is_letter { c - 0x33ff } else { 0 }
 }
 
@@ -195,7 +195,7 @@ fn key(parent: u64, letter: u16) -> u64 {
 #[inline(always)]
 fn first_place(key: u64) -> u64 {
     let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-    SINGLE + (hash * HASHED >> 32)
+    SINGLE + ((hash * HASHED) >> 32)
 }
 
 /// The bit of a node that is set if it has a child with this character, or with one of many others.
