@@ -122,7 +122,7 @@ fn a_query_drops_what_a_page_of_the_store_holds() {
 #[test]
 fn a_short_text_goes_in_favour_of_a_longer_page_that_holds_it() {
     let bench = Bench::new();
-    let pages = [page("a-short", 0..96, ""), page("b-long", 0..104, ""), page("c", 500..604, "")];
+    let pages = [page("a-short", 0..98, ""), page("b-long", 0..116, ""), page("c", 500..616, "")];
     bench.write("batch.jsonl", pages.concat());
     bench.done("fingerprint --input batch.jsonl --output batch.seg");
     for detail in ["best", "all"] {
