@@ -22,6 +22,9 @@ use super::summary::SummaryLine;
 /// About how much memory is needed to write the report of a failure.
 const REPORT_BYTES: usize = 1 << 16;
 
+/// More memory than a stack that is used as usual grows by.
+const GROWTH_BYTES: usize = 1 << 22;
+
 /// What to report, by the place in [`Abort::ALL`]: the text for stderr, and the one for stdout.
 static REPORTS: OnceLock<[[String; 2]; 2]> = OnceLock::new();
 
@@ -37,9 +40,9 @@ pub(crate) enum Abort {
 impl Abort {
     const ALL: [Abort; 2] = [Abort::NoMemory, Abort::Overflow];
 
-    /// Why a thread of this process has aborted, which still waits in the handler of SIGABRT. This takes no memory.
+    /// Why a thread of this process has aborted, which still waits in the handler of SIGABRT. This keeps no memory.
     pub(crate) fn found() -> Abort {
-        if has_overflowed() { Abort::Overflow } else { Abort::NoMemory }
+        if has_overflowed() && has_room() { Abort::Overflow } else { Abort::NoMemory }
     }
 
     fn kind(self) -> Kind {
@@ -100,6 +103,12 @@ pub(crate) fn end(abort: Abort) -> ! {
         metrics_file::write(&line, code, &account::so_far());
     }
     leave(code)
+}
+
+/// Whether there is memory by which a stack could have grown. The stack of the first thread grows as it is used, and overflows where memory
+/// has run out.
+fn has_room() -> bool {
+    Vec::<u8>::new().try_reserve_exact(GROWTH_BYTES).is_ok()
 }
 
 /// Whether a thread has found that its stack overflowed. The standard library finds that in its handler of SIGSEGV: while
