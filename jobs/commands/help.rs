@@ -85,11 +85,12 @@ fn in_short(flag: Arg) -> Arg {
 
 /// The first sentence of a description, and its default if it tells one.
 fn first_sentence(whole: &str) -> String {
-    let begins = |rest: &str| rest.starts_with(|it: char| it.is_uppercase() || it == '`');
-    let ends = whole.match_indices(". ").map(|(at, _)| at).find(|at| begins(&whole[at + 2..]));
-    let Some(end) = ends else { return whole.to_owned() };
     let default = whole.rfind(" [default").filter(|_| whole.ends_with(']'));
-    format!("{}{}", &whole[..end], default.map_or("", |at| &whole[at..]))
+    let (text, default) = whole.split_at(default.unwrap_or(whole.len()));
+    let begins = |rest: &str| rest.starts_with(|it: char| it.is_uppercase() || it == '`');
+    let mut ends = text.match_indices(". ").map(|(at, _)| at);
+    let end = ends.find(|at| begins(&text[at + 2..])).unwrap_or(text.len());
+    format!("{}{default}", &text[..end])
 }
 
 #[cfg(test)]
