@@ -223,7 +223,7 @@ fn pages_come_out_as_from_local_copies() {
     server.same(&bench, "none.jsonl", &none, "");
     let ended = server.done(&bench, &format!("init --input {web}?X-Amz-Signature=5ec2e7/a&x"));
     let proposed = bench.read("dupsieve.toml");
-    assert!(proposed.contains("/b/crawl/part-0.jsonl"), "{proposed}");
+    assert!(ended.stderr.contains("/b/crawl/part-0.jsonl"), "{ended:?}");
     assert!(!(proposed + &ended.stdout + &ended.stderr).contains("5ec2e7"));
     bench.write("wrong.toml", format!("input = [\"{web}?X-Amz-Signature=5ec2e7\"]\n"));
     let said = server.fails(&bench, 78, "run wrong.toml");
@@ -600,7 +600,7 @@ fn a_bucket_that_is_missing_is_said_before_any_work() {
 fn figures(told: &str) -> Vec<Value> {
     let figures = |line: &str| {
         let mut day: Value = serde_json::from_str(line).unwrap();
-        day.as_object_mut().unwrap().remove("seconds").unwrap();
+        day.as_object_mut().unwrap().remove("seconds");
         day
     };
     told.lines().map(figures).collect()
@@ -611,7 +611,7 @@ fn outputs_at_addresses_are_read_one_by_one_by_a_pattern_and_by_their_folder() {
     let (bench, server) = two_days();
     server.done(&bench, &format!("run remote.toml --date {}..{}", DAYS[0], DAYS[1]));
     let expected = figures(&bench.answer("report out --json"));
-    assert_eq!(expected.len(), 2);
+    assert_eq!(expected.len(), 3, "two days, and what all of them hold");
     let each = DAYS.map(|day| format!("s3://b/out/{day}")).join(" ");
     for outputs in [&*each, "s3://b/out", "s3://b/out/2026-*", "s3://b/o?t/*/dedup"] {
         let told = server.done(&bench, &format!("report --json {outputs}")).stdout;
