@@ -1,6 +1,6 @@
 //! The kept records of a corpus as they came: for each file of the input a file of the same name and format.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -90,7 +90,8 @@ impl Kept<'_> {
                     .at(folder)
                     .help("choose another --kept, or replace these copies with --overwrite"));
             }
-            if let Some(stranger) = found.keys().find(|name| !self.names.contains(name)) {
+            let names: BTreeSet<&PathBuf> = self.names.iter().collect();
+            if let Some(stranger) = found.keys().find(|name| !names.contains(name)) {
                 return Err(output::foreign(&folder.join(stranger), "a copy of an input file"));
             }
         }
@@ -138,11 +139,8 @@ fn names(inputs: &Inputs) -> Result<Vec<PathBuf>> {
         }
         names.push(name.to_path_buf());
     }
-    for (name, path) in &of {
-        let above = name.ancestors().skip(1).find_map(|above| of.get(above));
-        if let (Some(other), Some(file)) =
-            (above, inputs.files().iter().find(|it| it.path() == *path))
-        {
+    for (file, name) in inputs.files().iter().zip(&names) {
+        if let Some(other) = name.ancestors().skip(1).find_map(|above| of.get(above)) {
             return Err(one_place(file, other, name));
         }
     }
