@@ -122,7 +122,7 @@ fn judge(
         let parts = by_part(pairs, labels, &traits(arguments, labels, global)?);
         for part in parts.iter().filter(|part| part.falls_short) {
             let f1 = part.f1.unwrap_or(0.0);
-            tracing::warn!("{}: F1 {f1:.3} is more than .1 below that of all pairs", part.part);
+            tracing::warn!("{}: F1 {f1:.3} is more than 0.1 below that of all pairs", part.part);
         }
         object["parts"] = json!(parts);
     }

@@ -132,7 +132,7 @@ impl Report<'_> {
             writeln!(out)?;
         }
         if self.scores.iter().any(|scores| scores.parts.iter().any(|part| part.falls_short)) {
-            writeln!(out, "low: more than .1 below the F1 of all documents")?;
+            writeln!(out, "low: more than 0.1 below the F1 of all documents")?;
         }
         Ok(())
     }

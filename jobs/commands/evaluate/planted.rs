@@ -101,7 +101,10 @@ impl Report<'_> {
         )?;
         let without = self.scores.without_fingerprint;
         if without > 0 {
-            writeln!(out, "{without} pages got no copies: they have no words to compare.\n")?;
+            writeln!(
+                out,
+                "Pages without copies, since they have no words to compare: {without}.\n"
+            )?;
         }
         writeln!(out, "{}", legend(self.methods))?;
         self.by_held(&mut out)?;
@@ -138,7 +141,7 @@ impl Report<'_> {
         writeln!(
             out,
             "Of a page and its copy one is dropped: in this share of the pairs, by how much of its text the other one has, in\n\
-             runs of three words. From .9 on more is better: nothing is lost. Below, less is better."
+             runs of three words. From 0.9 on more is better: nothing is lost. Below, less is better."
         )?;
         self.head("held", "pairs", out)?;
         let methods: Vec<_> =
@@ -174,8 +177,8 @@ impl Report<'_> {
     fn own_pages(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(
             out,
-            "Your own pages, without the copies. A page could go without loss if a page that stays has .9 of its text.\n\
-             A page is missed if it stays though another page that stays has .95 of it."
+            "Your own pages, without the copies. A page could go without loss if a page that stays has 0.9 of its text.\n\
+             A page is missed if it stays though another page that stays has 0.95 of it."
         )?;
         self.head("own pages", "", out)?;
         let sums: Vec<Summary> =
