@@ -45,9 +45,11 @@ deb() {
     cargo deb --no-build --profile "$profile" --output "$packages/"
 }
 
-# A wheel, which puts the program on the path of a Python environment. Needs `pip install maturin`.
+# A wheel: the module for Python, and the program with all features. Needs pip, which fetches maturin.
 wheel() {
-    maturin build --locked --profile "$profile" --out "$packages"
+    cargo build --locked --profile "$profile" --bin dupsieve --features object-store,main-text
+    DUPSIEVE_PROGRAM=$PWD/target/$folder/dupsieve MATURIN_PEP517_ARGS="--profile $profile" \
+        python3 -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$packages" .
 }
 
 # What the program is made of, as CycloneDX. Needs `cargo install cargo-cyclonedx`.

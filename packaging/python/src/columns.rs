@@ -1,0 +1,160 @@
+//! Columns of a batch of rows, as texts.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{
+    Array, ArrayRef, Int64Array, LargeStringArray, RecordBatch, StringArray, StringViewArray,
+};
+use arrow_cast::cast;
+use arrow_schema::{DataType, Schema, TimeUnit};
+use dupsieve::rooms::document::{OrderField, OrderKey, OrderKind, Reason};
+use dupsieve::{Error, Kind, Result};
+
+/// Seconds of a day.
+const DAY: i64 = 86_400;
+
+/// A column of texts.
+pub(crate) enum Texts {
+    Small(StringArray),
+    Large(LargeStringArray),
+    View(StringViewArray),
+}
+
+/// A column that puts rows in keep order.
+pub(crate) enum Keys {
+    /// Moments: so many units since 1970, of which this many are a second, or days if there are none.
+    Moments {
+        units: i64,
+        counts: Int64Array,
+        is_utc: bool,
+    },
+    Values(Texts),
+}
+
+/// The column `name`.
+///
+/// # Errors
+/// [`Kind::Usage`] if there is none.
+pub(crate) fn find(schema: &Schema, name: &str) -> Result<usize> {
+    schema.index_of(name).map_err(|_| {
+        let names: Vec<&str> = schema.fields().iter().map(|field| &**field.name()).collect();
+        Error::new(Kind::Usage, format!("the table has no column {name:?}"))
+            .expected(format_args!("one of {}", names.join(", ")))
+    })
+}
+
+/// Fails unless the column `name` holds texts, or whole numbers if they are `numbers` that may stand for texts.
+pub(crate) fn expect_texts(schema: &Schema, name: &str, numbers: bool) -> Result<()> {
+    let found = schema.field(find(schema, name)?).data_type();
+    let expected = if numbers { "texts or whole numbers" } else { "texts" };
+    if is_text(found) || numbers && found.is_integer() {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Usage, format!("the column {name:?} has values of another type"))
+        .expected(expected)
+        .found(found))
+}
+
+fn is_text(of: &DataType) -> bool {
+    match of {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => true,
+        DataType::Dictionary(_, values) => is_text(values),
+        _ => false,
+    }
+}
+
+/// The column `name` of some rows.
+pub(crate) fn column<'a>(rows: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
+    Ok(rows.column(find(&rows.schema(), name)?))
+}
+
+impl Texts {
+    /// A column as texts; a number is written in decimal.
+    ///
+    /// # Errors
+    /// [`Kind::BadData`] if the bytes of the column are damaged or not UTF-8, [`Kind::Usage`] if it cannot be written as texts.
+    pub(crate) fn of(array: &ArrayRef) -> Result<Texts> {
+        // Whoever made the array may not have looked.
+        let checked = array.to_data().validate_full();
+        checked
+            .map_err(|error| Error::new(Kind::BadData, format!("a column is damaged: {error}")))?;
+        Ok(match array.data_type() {
+            DataType::Utf8 => Texts::Small(array.as_string().clone()),
+            DataType::LargeUtf8 => Texts::Large(array.as_string().clone()),
+            DataType::Utf8View => Texts::View(array.as_string_view().clone()),
+            _ => {
+                let texts = cast(array, &DataType::LargeUtf8);
+                let texts = texts.map_err(|error| Error::new(Kind::Usage, error.to_string()))?;
+                Texts::Large(texts.as_string().clone())
+            }
+        })
+    }
+
+    /// The text of a row; none for null.
+    pub(crate) fn get(&self, row: usize) -> Option<&str> {
+        match self {
+            Texts::Small(texts) => texts.is_valid(row).then(|| texts.value(row)),
+            Texts::Large(texts) => texts.is_valid(row).then(|| texts.value(row)),
+            Texts::View(texts) => texts.is_valid(row).then(|| texts.value(row)),
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Texts::Small(texts) => texts.len(),
+            Texts::Large(texts) => texts.len(),
+            Texts::View(texts) => texts.len(),
+        }
+    }
+}
+
+impl Keys {
+    /// A column as keys.
+    ///
+    /// # Errors
+    /// As [`Texts::of`].
+    pub(crate) fn of(array: &ArrayRef) -> Result<Keys> {
+        let (units, is_utc) = match array.data_type() {
+            DataType::Timestamp(unit, zone) => (per_second(*unit), zone.is_some()),
+            DataType::Date64 => (1_000, false),
+            DataType::Date32 => (0, false),
+            _ => return Texts::of(array).map(Keys::Values),
+        };
+        let counts = cast(array, &DataType::Int64);
+        let counts = counts.map_err(|error| Error::new(Kind::Usage, error.to_string()))?;
+        Ok(Keys::Moments { units, counts: counts.as_primitive::<Int64Type>().clone(), is_utc })
+    }
+
+    /// The key of a row by the values of `field`.
+    ///
+    /// # Errors
+    /// The reason why the row is bad: the value should be a time and is none.
+    pub(crate) fn get(&self, row: usize, field: &OrderField) -> Result<OrderKey, Reason> {
+        match self {
+            Keys::Values(values) => {
+                values.get(row).map_or(Ok(OrderKey::Empty), |value| field.key(value))
+            }
+            Keys::Moments { counts, .. } if counts.is_null(row) => Ok(OrderKey::Empty),
+            Keys::Moments { .. } if !field.is_time() => Ok(OrderKey::Wrong),
+            Keys::Moments { units, counts, is_utc } => {
+                let count = counts.value(row);
+                let key = match units {
+                    0 => count.saturating_mul(DAY),
+                    units => count.div_euclid(*units),
+                };
+                let kind = if *is_utc { OrderKind::Zoned } else { OrderKind::Unzoned };
+                Ok(OrderKey::At { key, kind })
+            }
+        }
+    }
+}
+
+fn per_second(unit: TimeUnit) -> i64 {
+    match unit {
+        TimeUnit::Second => 1,
+        TimeUnit::Millisecond => 1_000,
+        TimeUnit::Microsecond => 1_000_000,
+        TimeUnit::Nanosecond => 1_000_000_000,
+    }
+}

@@ -1,0 +1,139 @@
+//! `dedup`: which rows of a table are near-duplicates of each other, or of pages in a store?
+
+use std::path::PathBuf;
+use std::thread;
+
+use arrow_array::RecordBatch;
+use dupsieve::rooms::budget::Budget;
+use dupsieve::rooms::error::At;
+use dupsieve::rooms::store::Version;
+use dupsieve::{Result, Store};
+use pyo3::prelude::*;
+use pyo3_arrow::PyTable;
+use pyo3_arrow::export::Arro3Table;
+
+use crate::batch::{Batch, Making};
+use crate::failure::exception;
+use crate::interrupt::{self, Stop};
+use crate::join::Rule;
+use crate::reading::Fields;
+use crate::recipe;
+use crate::source::{Source, Table};
+use crate::verdicts;
+
+/// Finds the near-duplicates among the rows of a table, and in a store.
+///
+/// The verdicts are those of the command `dupsieve dedup` on the same documents.
+///
+/// Args:
+///     table: Anything with `__arrow_c_stream__` or `__arrow_c_array__`: a table of pyarrow, a frame of Polars or pandas, a
+///         relation of DuckDB, a dataset of Hugging Face. A stream is read batch by batch and may be larger than the memory.
+///     id: The column of the ids: texts or whole numbers. Without it, or where it is null, the number of the row, from 0, is the id.
+///     text: The column of the texts. A null is a text without words.
+///     time: The column of the times: timestamps, dates, or what the program reads as a time. Of documents that hold each other, the
+///         oldest stays.
+///     store: The folder of a store. The rows are compared with its pages too; the store does not change.
+///     preset: `paper`, `balanced` (the default) or `thorough`: the recipe of the fingerprints, the distance and the check. By default
+///         that of the store, if there is one.
+///     distance: The largest number of bits in which near fingerprints differ, in place of the preset's.
+///     held: The share of a document that the one which stays has to hold, in place of the preset's 0.9.
+///     keep: Which of several near documents stays: `oldest`, `newest`, `first-id`, `longest`, or a column, `COLUMN:max` or
+///         `COLUMN:min`. The default is `oldest` with `time`, else `first-id`.
+///     workers: Threads. By default one for each core.
+///     memory: Bytes for tables and sorts, beyond which these use the temporary folder.
+///
+/// Returns:
+///     A table (`arro3.core.Table`) with a row for each row of `table`, in order: `id`, `verdict` (`keep`, `drop`, `empty`, `repeated`
+///     or `bad`), `of` (the id of the document that stays), `of_row` (its row, from 0; null if it is a page of the store), `distance`,
+///     `against` (`batch`, or the day of the store), `held`, `copies` and `hosts`.
+///
+/// Raises:
+///     ValueError: A column is missing or of another type, a setting is wrong, more than one row in a hundred cannot be read,
+///         or more than half of the ids are repeated.
+///     FileNotFoundError: There is no store.
+#[pyfunction]
+#[pyo3(signature = (table, *, id=None, text="text".to_owned(), time=None, store=None, preset=None, distance=None,
+    held=None, keep=None, workers=None, memory=None))]
+#[expect(clippy::too_many_arguments, reason = "they are the keywords of a call in Python")]
+pub(crate) fn dedup(
+    py: Python<'_>,
+    table: Table,
+    id: Option<String>,
+    text: String,
+    time: Option<String>,
+    store: Option<PathBuf>,
+    preset: Option<String>,
+    distance: Option<u32>,
+    held: Option<f64>,
+    keep: Option<String>,
+    workers: Option<usize>,
+    memory: Option<u64>,
+) -> PyResult<Arro3Table> {
+    let fields = Fields::new(id, text, time, keep.as_deref());
+    let fields = fields.map_err(|error| exception(py, &error))?;
+    let rule = Rule { distance, held, keep };
+    let means = Means::of(workers, memory);
+    let verdicts = interrupt::run(py, move |stop| {
+        let store = store.map(|path| Store::open(path)?.at(None)).transpose()?;
+        let asked = Asked { fields, preset, rule, means };
+        let folder = tempfile::tempdir().at(std::env::temp_dir())?;
+        asked.join(table.0, store, folder.path(), stop).map(|(_, verdicts)| verdicts)
+    })?;
+    exported(verdicts)
+}
+
+/// A table for Python.
+pub(crate) fn exported(table: RecordBatch) -> PyResult<Arro3Table> {
+    let schema = table.schema();
+    Ok(PyTable::try_new(vec![table], schema)?.into())
+}
+
+/// The threads and the memory of a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Means {
+    pub(crate) threads: usize,
+    pub(crate) budget: Budget,
+}
+
+impl Means {
+    /// So many threads and bytes, or the usual ones.
+    pub(crate) fn of(workers: Option<usize>, memory: Option<u64>) -> Means {
+        let cores = || thread::available_parallelism().map_or(1, Into::into);
+        let threads = workers.filter(|workers| *workers > 0).unwrap_or_else(cores);
+        Means { threads, budget: memory.map_or(Budget::default(), Budget::of) }
+    }
+}
+
+/// A table that is to be joined.
+pub(crate) struct Asked {
+    pub(crate) fields: Fields,
+    pub(crate) preset: Option<String>,
+    pub(crate) rule: Rule,
+    pub(crate) means: Means,
+}
+
+impl Asked {
+    /// Joins a table with itself and a version of a store. The batch and the output stand in `folder`, as `batch.seg` and `found`.
+    ///
+    /// # Errors
+    /// As [`Making::make`] and [`dupsieve::Join::run`].
+    pub(crate) fn join(
+        self,
+        table: Source,
+        store: Option<Version>,
+        folder: &std::path::Path,
+        stop: &Stop,
+    ) -> Result<(Batch, RecordBatch)> {
+        let Asked { fields, preset, rule, means: Means { threads, budget } } = self;
+        let recipe = recipe::chosen(preset.as_deref(), store.as_ref())?;
+        let making = Making { fields, recipe, threads, budget };
+        let batch = making.make(table, folder, stop)?;
+        let order = making.fields.order.as_ref();
+        let join = rule.join(batch.segment.clone(), store, order, budget)?;
+        let found = folder.join("found");
+        join.run(&mut stop.processes(threads)?, &found)?;
+        stop.check()?;
+        let verdicts = verdicts::table(&found, &batch)?;
+        Ok((batch, verdicts))
+    }
+}

@@ -1,0 +1,91 @@
+//! Work that Ctrl-C ends.
+//!
+//! The work runs on a thread of its own, without the interpreter's lock. The thread that called waits, and looks for signals
+//! meanwhile. After one it asks the work to stop, and returns within [`PATIENCE`]. A step that cannot be stopped, such as the
+//! writing of what was found, then ends in the background, and what it wrote goes with its folder.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use dupsieve::rooms::flow::{Fatal, Processes};
+use dupsieve::{Error, Kind, Result};
+use pyo3::prelude::*;
+
+use crate::failure::exception;
+
+/// How often the waiting thread looks for signals.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// How long it waits for work that was asked to stop.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Whether work is to stop.
+#[derive(Clone, Default)]
+pub(crate) struct Stop(Arc<Stopping>);
+
+#[derive(Default)]
+struct Stopping {
+    is_asked: AtomicBool,
+    /// Where the error is raised that ends a dataflow.
+    dataflow: Mutex<Option<Fatal>>,
+}
+
+impl Stop {
+    /// Fails if the work is to stop.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.0.is_asked.load(Ordering::Relaxed) { Err(interrupted()) } else { Ok(()) }
+    }
+
+    /// Workers that end when the work is to stop.
+    pub(crate) fn processes(&self, workers: usize) -> Result<Processes> {
+        let processes = Processes::alone(workers);
+        let mut dataflow = self.0.dataflow.lock().unwrap_or_else(PoisonError::into_inner);
+        *dataflow = Some(processes.fatal());
+        self.check().map(|()| processes)
+    }
+
+    fn ask(&self) {
+        self.0.is_asked.store(true, Ordering::Relaxed);
+        let dataflow = self.0.dataflow.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(fatal) = &*dataflow {
+            fatal.raise(interrupted());
+        }
+    }
+}
+
+fn interrupted() -> Error {
+    Error::new(Kind::Temporary, "interrupted")
+}
+
+/// Does `work` without the interpreter's lock, until it ends or a signal handler raises.
+pub(crate) fn run<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce(&Stop) -> Result<T> + Send + 'static,
+) -> PyResult<T> {
+    let (sender, done) = mpsc::channel();
+    let stop = Stop::default();
+    let stopped = stop.clone();
+    let begun =
+        thread::Builder::new().spawn(move || sender.send(work(&stopped)).unwrap_or_default());
+    begun.map_err(|cause| exception(py, &Error::system("cannot start a thread", &cause)))?;
+    // A receiver may not be shared among threads, and `detach` asks for what may.
+    let done = Mutex::new(done);
+    let wait =
+        |time| py.detach(|| done.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(time));
+    loop {
+        match wait(GLANCE) {
+            Ok(result) => return result.map_err(|error| exception(py, &error)),
+            Err(RecvTimeoutError::Disconnected) => {
+                let error = Error::new(Kind::Internal, "the work has panicked");
+                return Err(exception(py, &error));
+            }
+            Err(RecvTimeoutError::Timeout) => py.check_signals().inspect_err(|_| {
+                stop.ask();
+                drop(wait(PATIENCE));
+            })?,
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! A batch joined, by the rule that is asked for.
+
+use dupsieve::rooms::budget::Budget;
+use dupsieve::rooms::document::OrderField;
+use dupsieve::rooms::join;
+use dupsieve::rooms::matches::{Confirm, KeepOrder};
+use dupsieve::rooms::store::Version;
+use dupsieve::{Error, Join, Kind, Result, Segment};
+
+/// What a join is asked to do otherwise than usual.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rule {
+    pub(crate) distance: Option<u32>,
+    /// The share of a page that the page which stays has to hold.
+    pub(crate) held: Option<f64>,
+    pub(crate) keep: Option<String>,
+}
+
+impl Rule {
+    /// The join of a batch whose keys, if it has any, come from the column `order`.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if batch, store and rule do not go together.
+    pub(crate) fn join(
+        &self,
+        batch: Segment,
+        store: Option<Version>,
+        order: Option<&OrderField>,
+        budget: Budget,
+    ) -> Result<Join> {
+        let by_column = order.is_some_and(|field| !field.is_time());
+        let keep = match &self.keep {
+            Some(name) if !by_column => Some(name.parse::<KeepOrder>()?),
+            _ => None,
+        };
+        let keep = KeepOrder::for_segment(keep, &batch)?;
+        let usual = Join::new(batch, store)?;
+        let distance = self.distance.unwrap_or(usual.distance);
+        let check = self.check(usual.check)?;
+        join::check_signatures(check, usual.batch.stamp())?;
+        Ok(Join { distance, check, keep, budget, ..usual })
+    }
+
+    fn check(&self, usual: Option<Confirm>) -> Result<Option<Confirm>> {
+        let Some(held) = self.held else { return Ok(usual) };
+        if !(0.0..=1.0).contains(&held) {
+            return Err(Error::new(Kind::Usage, "not a share")
+                .expected("held from 0 to 1")
+                .found(held));
+        }
+        match usual {
+            Some(check) if check.has_direction() => Ok(Some(Confirm::new(check.check, held))),
+            _ => Err(Error::new(
+                Kind::Usage,
+                "this preset does not tell which share of a page another one holds",
+            )
+            .expected("the preset balanced or thorough, if held is given")),
+        }
+    }
+}

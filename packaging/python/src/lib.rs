@@ -1,0 +1,34 @@
+//! dupsieve for Python, over Arrow: the library called from the interpreter, without its lock while it works.
+//!
+//! - `failure`: errors as exceptions. `interrupt`: work that Ctrl-C ends.
+//! - `source`, `columns`: tables that come in, and their columns. `pieces`: their rows shared among threads.
+//! - `reading`: rows to documents with fingerprints. `recipe`: which fingerprints.
+//! - `batch`: the documents as a segment. `join`: the batch joined. `verdicts`: the verdicts as a table.
+//! - `dedup`, `texts`, `store`: what Python calls.
+
+mod batch;
+mod columns;
+mod dedup;
+mod failure;
+mod interrupt;
+mod join;
+mod pieces;
+mod reading;
+mod recipe;
+mod source;
+mod store;
+mod texts;
+mod verdicts;
+
+use pyo3::prelude::*;
+
+/// Near-duplicate detection for web crawls and corpora.
+#[pymodule(gil_used = false)]
+fn _dupsieve(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(dedup::dedup, module)?)?;
+    module.add_function(wrap_pyfunction!(texts::fingerprint, module)?)?;
+    module.add_function(wrap_pyfunction!(texts::signature, module)?)?;
+    module.add_function(wrap_pyfunction!(texts::compare, module)?)?;
+    module.add_class::<store::Store>()
+}

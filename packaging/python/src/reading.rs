@@ -1,0 +1,136 @@
+//! The rows of a table as documents, each with its fingerprint.
+
+use std::borrow::Cow;
+
+use arrow_schema::Schema;
+use dupsieve::rooms::document::{
+    Content, Document, OrderBy, OrderField, OrderKey, Position, Reason, check_id,
+};
+use dupsieve::rooms::fingerprint::PageTime;
+use dupsieve::rooms::flow::Fingerprinting;
+use dupsieve::rooms::store::FingerprintedDocument;
+use dupsieve::{Error, Kind, Recipe, Result};
+
+use crate::columns::{self, Keys, Texts, column, expect_texts};
+use crate::pieces::Piece;
+
+/// The digits of the number of a row that stands for an id, so that the ids sort as the numbers do.
+const DIGITS: usize = 12;
+
+/// Which columns say what of a document.
+#[derive(Clone, Debug)]
+pub(crate) struct Fields {
+    /// Without it the numbers of the rows are the ids.
+    pub(crate) id: Option<String>,
+    pub(crate) text: String,
+    /// What puts documents in keep order.
+    pub(crate) order: Option<OrderField>,
+}
+
+impl Fields {
+    /// Those of these names. `keep` may name another column that puts documents in keep order: `COLUMN:max` or `COLUMN:min`.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if both a time and another column are named.
+    pub(crate) fn new(
+        id: Option<String>,
+        text: String,
+        time: Option<String>,
+        keep: Option<&str>,
+    ) -> Result<Fields> {
+        let by = keep.and_then(|keep| keep.rsplit_once(':')).and_then(|(name, by)| match by {
+            "max" => Some((name, OrderBy::Greatest)),
+            "min" => Some((name, OrderBy::Least)),
+            _ => None,
+        });
+        let order = match (time, by) {
+            (Some(_), Some(_)) => {
+                return Err(Error::new(Kind::Usage, "keep names a column, and time another one")
+                    .expected("one column that decides which document stays"));
+            }
+            (Some(time), None) => Some(OrderField::time(time)),
+            (None, by) => by.map(|(name, by)| OrderField { name: name.to_owned(), by }),
+        };
+        Ok(Fields { id, text, order })
+    }
+
+    /// Fails unless a table has these columns.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if a column is missing, or has values of another type.
+    pub(crate) fn check(&self, schema: &Schema) -> Result<()> {
+        expect_texts(schema, &self.text, false)?;
+        self.id.iter().try_for_each(|id| expect_texts(schema, id, true))?;
+        self.order.iter().try_for_each(|field| columns::find(schema, &field.name).map(drop))
+    }
+}
+
+/// The id of a row whose number stands for it.
+fn numbered(row: u64) -> String {
+    format!("{row:0DIGITS$}")
+}
+
+/// Makes fingerprints of documents. Each thread has its own.
+pub(crate) struct Reader<'a> {
+    fields: &'a Fields,
+    fingerprinting: Fingerprinting,
+}
+
+/// A document, or why its row cannot be read.
+pub(crate) type Read = Result<FingerprintedDocument, Reason>;
+
+impl Reader<'_> {
+    pub(crate) fn new<'a>(fields: &'a Fields, recipe: &Recipe) -> Result<Reader<'a>> {
+        let fingerprinting = Fingerprinting::new(recipe, PageTime::default())?;
+        Ok(Reader { fields, fingerprinting })
+    }
+
+    /// Calls `take` with the number of each row and its document.
+    ///
+    /// # Errors
+    /// As [`Texts::of`], and those of `take`.
+    pub(crate) fn each(
+        &mut self,
+        piece: &Piece,
+        mut take: impl FnMut(u64, Read) -> Result<()>,
+    ) -> Result<()> {
+        let Fields { id, text, order } = self.fields;
+        let texts = Texts::of(column(&piece.rows, text)?)?;
+        let named = |name: &String| Texts::of(column(&piece.rows, name)?);
+        let ids = id.as_ref().map(named).transpose()?;
+        let keys = match order {
+            Some(field) => Some((Keys::of(column(&piece.rows, &field.name)?)?, field)),
+            None => None,
+        };
+        for (at, row) in (0..texts.len()).zip(piece.first..) {
+            let id = match &ids {
+                None => Cow::Owned(numbered(row)),
+                Some(ids) => ids.get(at).map_or(Cow::Owned(row.to_string()), Cow::Borrowed),
+            };
+            let key =
+                keys.as_ref().map_or(Ok(OrderKey::NoField), |(keys, field)| keys.get(at, field));
+            let read = match check_id(&id).and(key) {
+                Ok(order) => self.document(row, id, texts.get(at).unwrap_or_default(), order)?,
+                Err(reason) => Err(reason),
+            };
+            take(row, read)?;
+        }
+        Ok(())
+    }
+
+    fn document(
+        &mut self,
+        row: u64,
+        id: Cow<'_, str>,
+        text: &str,
+        order: OrderKey,
+    ) -> Result<Read> {
+        let content = Content::Text(Cow::Borrowed(text));
+        let document = Document { id, order, content, is_fallback: false, record: &[] };
+        match self.fingerprinting.page(Position { file: 0, line: row + 1 }, document) {
+            Ok(made) => Ok(Ok(made)),
+            Err(error) if error.kind() == Kind::BadData => Ok(Err(Reason::from(&error))),
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The recipe by which fingerprints are made.
+
+use dupsieve::rooms::fingerprint::Stamp;
+use dupsieve::rooms::join::{self, Preset};
+use dupsieve::rooms::store::Version;
+use dupsieve::{Error, Kind, Recipe, Result};
+
+/// The recipe of a preset; by default that of the store, if it holds a page, else that of the preset `balanced`.
+///
+/// # Errors
+/// [`Kind::Usage`] if there is no such preset, if the store was made by another one, or by a recipe without a name.
+pub(crate) fn chosen(preset: Option<&str>, store: Option<&Version>) -> Result<Recipe> {
+    let preset = preset.map(str::parse::<Preset>).transpose()?;
+    match (preset, store.and_then(Version::stamp)) {
+        (None, Some(stamp)) => of_stamp(stamp),
+        (preset, held) => {
+            let recipe = preset.unwrap_or_default().recipe(None)?;
+            let same = |held| join::check_stamps(held, recipe.stamp().as_str());
+            held.map_or(Ok(()), same).map(|()| recipe)
+        }
+    }
+}
+
+/// The recipe with this stamp, which is that of a preset or has a name.
+fn of_stamp(stamp: &str) -> Result<Recipe> {
+    let held = Stamp::parse(stamp)?;
+    let width = Some(held.width());
+    let presets = Preset::ALL.into_iter().map(|preset| preset.recipe(width));
+    let named = Recipe::names().map(|name| Recipe::named(name, width));
+    let whole = |recipe: Result<Recipe>| with_columns(recipe.ok()?, &held).ok();
+    presets.chain(named).filter_map(whole).find(|it| it.stamp().as_str() == stamp).ok_or_else(
+        || {
+            Error::new(Kind::Usage, "the store was made by a recipe without a name")
+                .help("use the program, which takes the recipe with --recipe and --boilerplate")
+        },
+    )
+}
+
+/// The recipe with the check, the bands and the digests of this stamp.
+fn with_columns(recipe: Recipe, held: &Stamp) -> Result<Recipe> {
+    let recipe = match held.check()? {
+        Some(check) if recipe.check().is_none() => recipe.with_check(check)?,
+        _ => recipe,
+    };
+    let recipe = match held.bands() {
+        Some(bands) => recipe.with_bands(bands),
+        None => recipe,
+    };
+    if held.has_digests() { recipe.with_digests() } else { Ok(recipe) }
+}

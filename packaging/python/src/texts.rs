@@ -1,0 +1,256 @@
+//! `fingerprint`, `signature` and `compare`: texts without a table.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{FixedSizeBinaryBuilder, UInt64Builder};
+use arrow_array::{Array, ArrayRef};
+use dupsieve::rooms::evaluate::Measure;
+use dupsieve::rooms::features::ONE;
+use dupsieve::rooms::fingerprint::{Check, Class, Difference, Width, hex};
+use dupsieve::rooms::join::Preset;
+use dupsieve::{Error, Kind, Recipe, Result};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use pyo3_arrow::PyArray;
+use pyo3_arrow::export::Arro3Array;
+
+use crate::columns::{Texts, column, expect_texts};
+use crate::dedup::Means;
+use crate::failure::exception;
+use crate::interrupt::{self, Stop};
+use crate::pieces::{Piece, each_piece};
+use crate::source::{ALONE, Source, Strings};
+
+/// Makes the fingerprint of each text.
+///
+/// Args:
+///     texts: An Arrow array or column, a Series, or a list of `str` and `None`.
+///     preset: The preset whose recipe makes the fingerprints: `paper`, `balanced` or `thorough`.
+///     recipe: The name of a recipe, in place of the preset's, such as `charikar-64`.
+///     workers: Threads. By default one for each core.
+///
+/// Returns:
+///     An array (`arro3.core.Array`) of UInt64, null where a text has no word. Fingerprints of 128 bits are binary values of 16
+///     bytes, the highest first.
+///
+/// Raises:
+///     ValueError: There is no such preset or recipe, or the recipe takes no texts.
+#[pyfunction]
+#[pyo3(signature = (texts, *, preset="balanced", recipe=None, workers=None))]
+pub(crate) fn fingerprint(
+    py: Python<'_>,
+    texts: Strings,
+    preset: &str,
+    recipe: Option<&str>,
+    workers: Option<usize>,
+) -> PyResult<Arro3Array> {
+    let recipe = named(preset, recipe).map_err(|error| exception(py, &error))?;
+    let threads = Means::of(workers, None).threads;
+    let made = interrupt::run(py, move |stop| {
+        let made = each_text(texts.0, threads, stop, || {
+            let mut sketcher = recipe.sketcher()?;
+            Ok(move |text: &str| sketcher.text(text))
+        })?;
+        written(made, recipe.width())
+    })?;
+    Ok(PyArray::from_array_ref(made).into())
+}
+
+/// Makes the signature of each text, which tells how much of it another text holds.
+///
+/// Args:
+///     texts: An Arrow array or column, a Series, or a list of `str` and `None`.
+///     preset: The preset whose check makes the signatures: `balanced` or `thorough`.
+///     workers: Threads. By default one for each core.
+///
+/// Returns:
+///     An array (`arro3.core.Array`) of binary values of one size, null where a text has no word.
+///
+/// Raises:
+///     ValueError: There is no such preset, or it has no check.
+#[pyfunction]
+#[pyo3(signature = (texts, *, preset="balanced", workers=None))]
+pub(crate) fn signature(
+    py: Python<'_>,
+    texts: Strings,
+    preset: &str,
+    workers: Option<usize>,
+) -> PyResult<Arro3Array> {
+    let made = named(preset, None).and_then(|recipe| Ok((check_of(preset)?, recipe)));
+    let (check, recipe) = made.map_err(|error| exception(py, &error))?;
+    let threads = Means::of(workers, None).threads;
+    let made = interrupt::run(py, move |stop| {
+        let made = each_text(texts.0, threads, stop, || {
+            let (mut sketcher, mut signer) = (recipe.sketcher()?, check.signer());
+            Ok(move |text: &str| {
+                // A text without a fingerprint has no word.
+                if sketcher.text(text)?.is_none() {
+                    return Ok(None);
+                }
+                let mut signature = Vec::new();
+                signer
+                    .sign_known(text, sketcher.normal_form(), &mut signature)
+                    .map(|()| Some(signature))
+            })
+        })?;
+        binary(made, check.bytes())
+    })?;
+    Ok(PyArray::from_array_ref(made).into())
+}
+
+/// Compares two texts.
+///
+/// Args:
+///     one: A text.
+///     another: Another text.
+///     preset: The preset whose recipe and check compare them: `paper`, `balanced` or `thorough`.
+///
+/// Returns:
+///     A dictionary: `recipe`, `distance` (bits in which the fingerprints differ), `sketches` (both fingerprints), `classes` (`Full` or
+///     `Short`), `shared_weight` (the share of the weight of the features that both have), `jaccard` (the share of the runs of three words
+///     that both have), and, if the preset has a check, `check` and `held`: by estimate, the share of `one` that `another`
+///     holds, and the share of `another` that `one` holds.
+///
+/// Raises:
+///     ValueError: There is no such preset, or a text has no word.
+#[pyfunction]
+#[pyo3(signature = (one, another, *, preset="balanced"))]
+pub(crate) fn compare<'py>(
+    py: Python<'py>,
+    one: String,
+    another: String,
+    preset: &str,
+) -> PyResult<Bound<'py, PyDict>> {
+    let recipe = named(preset, None).map_err(|error| exception(py, &error))?;
+    let check = recipe.check();
+    let (name, width) = (recipe.name().to_owned(), recipe.width());
+    let compared = interrupt::run(py, move |_| Compared::of([&one, &another], &recipe, check))?;
+    let told = PyDict::new(py);
+    told.set_item("recipe", name)?;
+    told.set_item("distance", compared.distance)?;
+    told.set_item("sketches", compared.sketches.map(|sketch| hex(sketch, width)))?;
+    let class = |class| if class == Class::Short { "short" } else { "full" };
+    told.set_item("classes", compared.classes.map(class))?;
+    told.set_item("shared_weight", compared.shared_weight)?;
+    told.set_item("jaccard", compared.jaccard)?;
+    if let (Some(check), Some(held)) = (check, compared.held) {
+        told.set_item("check", check.to_string())?;
+        told.set_item("held", held)?;
+    }
+    Ok(told)
+}
+
+/// Two texts compared.
+struct Compared {
+    sketches: [u128; 2],
+    classes: [Class; 2],
+    distance: u32,
+    shared_weight: f64,
+    jaccard: f64,
+    held: Option<[f64; 2]>,
+}
+
+impl Compared {
+    fn of(texts: [&str; 2], recipe: &Recipe, check: Option<Check>) -> Result<Compared> {
+        let mut sketcher = recipe.sketcher()?;
+        let mut page = |text: &str| {
+            let lacking = || Error::new(Kind::BadData, "the document has no feature");
+            let (sketch, class) = sketcher.page(text)?.ok_or_else(lacking)?;
+            Ok((sketch, class, sketcher.weighted(text)?))
+        };
+        let [one, another] = [page(texts[0])?, page(texts[1])?];
+        let apart = one.0 ^ another.0;
+        let difference = Difference::of([&one.2, &another.2], apart, recipe.width());
+        let whole = difference.totals[0].max(difference.totals[1]);
+        let weight = |fixed: i128| fixed as f64 / ONE as f64;
+        let held = |check: Check| {
+            let mut signer = check.signer();
+            let [mut first, mut second] = [Vec::new(), Vec::new()];
+            signer.sign(texts[0], &mut first)?;
+            signer.sign(texts[1], &mut second)?;
+            Ok(check.shares(&first, &second).map(|share| share.held))
+        };
+        Ok(Compared {
+            sketches: [one.0, another.0],
+            classes: [one.1, another.1],
+            distance: apart.count_ones(),
+            shared_weight: weight(difference.shared) / weight(whole),
+            jaccard: Measure::Jaccard.similarity(texts)?,
+            held: check.map(held).transpose()?,
+        })
+    }
+}
+
+/// The recipe of a name, or of a preset.
+fn named(preset: &str, recipe: Option<&str>) -> Result<Recipe> {
+    match recipe {
+        Some(name) => Recipe::named(name, None),
+        None => preset.parse::<Preset>()?.recipe(None),
+    }
+}
+
+/// The check of a preset.
+fn check_of(preset: &str) -> Result<Check> {
+    let check = preset.parse::<Preset>()?.check().map(|confirm| confirm.check);
+    check.ok_or_else(|| {
+        Error::new(Kind::Usage, format!("the preset {preset} has no check, so no signatures"))
+            .expected("balanced or thorough")
+    })
+}
+
+/// What is made of each text; none for null.
+fn each_text<T: Send, M: FnMut(&str) -> Result<Option<T>>>(
+    source: Source,
+    threads: usize,
+    stop: &Stop,
+    maker: impl Fn() -> Result<M> + Sync,
+) -> Result<Vec<Option<T>>> {
+    expect_texts(&source.schema, ALONE, false)?;
+    let handler = || {
+        let mut make = maker()?;
+        Ok(move |piece: &Piece| {
+            let texts = Texts::of(column(&piece.rows, ALONE)?)?;
+            let mut each = |at| {
+                stop.check()?;
+                texts.get(at).map_or(Ok(None), &mut make)
+            };
+            (0..texts.len()).map(&mut each).collect::<Result<Vec<_>>>()
+        })
+    };
+    let made = each_piece(source, threads, stop, handler, |_| ())?;
+    Ok(made.into_iter().flatten().collect())
+}
+
+/// Fingerprints as an array.
+fn written(fingerprints: Vec<Option<u128>>, width: Width) -> Result<ArrayRef> {
+    match width {
+        Width::W64 => {
+            let mut array = UInt64Builder::with_capacity(fingerprints.len());
+            array.extend(fingerprints.into_iter().map(|it| it.map(|it| it as u64)));
+            Ok(Arc::new(array.finish()))
+        }
+        Width::W128 => {
+            let bytes = fingerprints.into_iter().map(|it| it.map(u128::to_be_bytes));
+            binary(bytes, size_of::<u128>())
+        }
+    }
+}
+
+/// Values of one size as an array.
+fn binary(
+    values: impl IntoIterator<Item = Option<impl AsRef<[u8]>>>,
+    bytes: usize,
+) -> Result<ArrayRef> {
+    let mut array = FixedSizeBinaryBuilder::new(bytes as i32);
+    for value in values {
+        match value {
+            Some(value) => array
+                .append_value(value)
+                .map_err(|error| Error::new(Kind::Internal, error.to_string()))?,
+            None => array.append_null(),
+        }
+    }
+    let array = array.finish();
+    debug_assert_eq!(array.value_length() as usize, bytes);
+    Ok(Arc::new(array) as Arc<dyn Array>)
+}

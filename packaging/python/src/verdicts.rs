@@ -1,0 +1,178 @@
+//! The verdicts of a join as a table, in the order of the rows.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::builder::{
+    Float64Builder, LargeStringBuilder, StringBuilder, UInt8Builder, UInt64Builder,
+};
+use arrow_array::{ArrayRef, RecordBatch};
+use dupsieve::rooms::results::ResultReader;
+use dupsieve::{Error, Kind, Result};
+
+use crate::batch::Batch;
+use crate::columns::Texts;
+
+/// What became of a row.
+#[derive(Clone, Debug, Default)]
+struct Verdict {
+    /// None for a row whose id came before.
+    word: Option<Word>,
+    /// The id of the page that stays.
+    of: Option<Box<str>>,
+    /// Its row, unless it is a page of the store.
+    of_row: Option<u64>,
+    distance: Option<u8>,
+    against: Option<Box<str>>,
+    held: Option<f64>,
+    copies: Option<u64>,
+    hosts: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Word {
+    Keep,
+    Drop,
+    Empty,
+    Bad,
+}
+
+impl Word {
+    fn name(self) -> &'static str {
+        match self {
+            Word::Keep => "keep",
+            Word::Drop => "drop",
+            Word::Empty => "empty",
+            Word::Bad => "bad",
+        }
+    }
+}
+
+/// The ids of a batch, as Python sees them and as the segment has them.
+struct Ids<'a> {
+    /// The columns of the table; none if the rows are known by their numbers.
+    columns: &'a [Texts],
+    /// The ids of the rows, if the table has a column of them.
+    names: Vec<Cow<'a, str>>,
+    /// The first row of each id, in which the batch has it.
+    rows: HashMap<Cow<'a, str>, u64>,
+}
+
+impl<'a> Ids<'a> {
+    fn of(columns: &'a [Texts], batch: &Batch) -> Ids<'a> {
+        let each = columns.iter().flat_map(|texts| (0..texts.len()).map(|at| texts.get(at)));
+        let name = |(row, id): (u64, Option<&'a str>)| {
+            id.map_or(Cow::Owned(row.to_string()), Cow::Borrowed)
+        };
+        let names: Vec<Cow<'a, str>> = (0..).zip(each).map(name).collect();
+        let mut rows = HashMap::with_capacity(names.len());
+        let mut bad = batch.bad.iter().map(|(row, _)| *row).peekable();
+        for (row, id) in (0..).zip(&names) {
+            if bad.next_if_eq(&row).is_none() {
+                rows.entry(id.clone()).or_insert(row);
+            }
+        }
+        Ids { columns, names, rows }
+    }
+
+    /// The row of an id of the batch.
+    fn row(&self, id: &str) -> Option<u64> {
+        if self.columns.is_empty() { id.parse().ok() } else { self.rows.get(id).copied() }
+    }
+
+    /// The id of a row.
+    fn name(&self, row: u64) -> Cow<'_, str> {
+        match self.names.get(row as usize) {
+            Some(name) => Cow::Borrowed(name),
+            None => Cow::Owned(row.to_string()),
+        }
+    }
+}
+
+/// The verdicts that a join wrote into `folder`, one for each row of the table that `batch` was made of.
+pub(crate) fn table(folder: &Path, batch: &Batch) -> Result<RecordBatch> {
+    let columns = batch.ids.iter().map(Texts::of).collect::<Result<Vec<Texts>>>()?;
+    let ids = Ids::of(&columns, batch);
+    let mut verdicts = vec![Verdict::default(); batch.rows as usize];
+    for (row, _) in &batch.bad {
+        verdicts[*row as usize].word = Some(Word::Bad);
+    }
+    let mut rows = ResultReader::of(folder, "verdicts")?;
+    while let Some(line) = rows.next_row()? {
+        let read =
+            line.split_once('\t').and_then(|(id, rest)| Some((ids.row(id)?, verdict(rest, &ids)?)));
+        let (row, verdict) = read.ok_or_else(|| unknown(folder))?;
+        *verdicts.get_mut(row as usize).ok_or_else(|| unknown(folder))? = verdict;
+    }
+    Ok(written(&ids, &verdicts))
+}
+
+fn unknown(folder: &Path) -> Error {
+    Error::new(Kind::Internal, "a verdict is not one of this table").at(folder)
+}
+
+/// The verdict in a row of the table, without its id.
+fn verdict(row: &str, ids: &Ids<'_>) -> Option<Verdict> {
+    let mut cells = row.split('\t').map(|cell| Some(cell).filter(|cell| !cell.is_empty()));
+    let word = match cells.next()?? {
+        "keep" => Word::Keep,
+        "drop" => Word::Drop,
+        "empty" => Word::Empty,
+        _ => return None,
+    };
+    let [of, distance, against, held, copies, hosts] =
+        std::array::from_fn(|_| cells.next().flatten());
+    let of_row = of.filter(|_| against == Some("batch")).and_then(|id| ids.row(id));
+    Some(Verdict {
+        word: Some(word),
+        of: of.filter(|_| of_row.is_none()).map(Box::from),
+        of_row,
+        distance: distance.and_then(|it| it.parse().ok()),
+        against: against.map(Box::from),
+        held: held.and_then(|it| it.parse().ok()),
+        copies: copies.and_then(|it| it.parse().ok()),
+        hosts: hosts.and_then(|it| it.parse().ok()),
+    })
+}
+
+/// The table.
+fn written(ids: &Ids<'_>, verdicts: &[Verdict]) -> RecordBatch {
+    let (mut id, mut word, mut of) =
+        (LargeStringBuilder::new(), StringBuilder::new(), LargeStringBuilder::new());
+    let (mut of_row, mut distance) = (UInt64Builder::new(), UInt8Builder::new());
+    let (mut against, mut held) = (StringBuilder::new(), Float64Builder::new());
+    let (mut copies, mut hosts) = (UInt64Builder::new(), UInt64Builder::new());
+    for (row, verdict) in (0..).zip(verdicts) {
+        let name = ids.name(row);
+        // A row without a verdict has an id that came before: the first row with that id stands for it.
+        let first = verdict.word.is_none().then(|| ids.row(&name)).flatten();
+        let row_of = verdict.of_row.or(first);
+        word.append_value(verdict.word.map_or("repeated", Word::name));
+        match (&verdict.of, row_of) {
+            (Some(of_store), _) => of.append_value(of_store),
+            (None, Some(row)) => of.append_value(ids.name(row)),
+            (None, None) => of.append_null(),
+        }
+        id.append_value(name);
+        of_row.append_option(row_of);
+        distance.append_option(verdict.distance);
+        against.append_option(verdict.against.as_deref());
+        held.append_option(verdict.held);
+        copies.append_option(verdict.copies);
+        hosts.append_option(verdict.hosts);
+    }
+    let columns: [(&str, ArrayRef, bool); 9] = [
+        ("id", Arc::new(id.finish()), false),
+        ("verdict", Arc::new(word.finish()), false),
+        ("of", Arc::new(of.finish()), true),
+        ("of_row", Arc::new(of_row.finish()), true),
+        ("distance", Arc::new(distance.finish()), true),
+        ("against", Arc::new(against.finish()), true),
+        ("held", Arc::new(held.finish()), true),
+        ("copies", Arc::new(copies.finish()), true),
+        ("hosts", Arc::new(hosts.finish()), true),
+    ];
+    RecordBatch::try_from_iter_with_nullable(columns).expect("the columns are of one length")
+}

@@ -1,0 +1,69 @@
+"""Fingerprints, signatures and comparisons against the program's."""
+
+import json
+import unittest
+
+import polars
+import pyarrow
+from support import DAYS, InAFolder, pages
+
+import dupsieve
+
+
+class Texts(InAFolder):
+    def test_fingerprints_are_those_of_the_program(self):
+        table = pages(DAYS[0])
+        ids, texts = table["id"].to_pylist(), table["text"]
+        with open(self.folder / "pages.jsonl", "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(row) + "\n" for row in table.to_pylist())
+        self.command("fingerprint", "--input", "pages.jsonl", "--output", "day.seg")
+        dumped = self.command("inspect", "day.seg", "--dump").splitlines()
+        expected = {id: int(value, 16) for id, value in (line.split("\t") for line in dumped if "\t0x" in line)}
+        made = pyarrow.array(dupsieve.fingerprint(texts))
+        self.assertEqual(made.type, pyarrow.uint64())
+        self.assertEqual({id: value for id, value in zip(ids, made.to_pylist()) if value is not None}, expected)
+        self.assertEqual(pyarrow.array(dupsieve.fingerprint(texts.to_pylist())), made)
+        self.assertEqual(pyarrow.array(dupsieve.fingerprint(polars.Series(texts.to_pylist()))), made)
+
+    def test_texts_without_a_word_have_none(self):
+        texts = ["a text of some words", "", None, " .,;"]
+        made = pyarrow.array(dupsieve.fingerprint(texts))
+        self.assertEqual(made.is_null().to_pylist(), [False, True, True, True])
+        self.assertEqual(pyarrow.array(dupsieve.signature(texts)).is_null().to_pylist(), [False, True, True, True])
+        self.assertEqual(pyarrow.array(dupsieve.fingerprint([])).to_pylist(), [])
+
+    def test_recipes(self):
+        wide = pyarrow.array(dupsieve.fingerprint(["a text"], recipe="charikar-128"))
+        self.assertEqual(wide.type, pyarrow.binary(16))
+        self.assertEqual(pyarrow.array(dupsieve.signature(["a text"])).type, pyarrow.binary(34))
+        for wrong in ({"recipe": "none"}, {"preset": "none"}):
+            with self.assertRaises(ValueError):
+                dupsieve.fingerprint(["a text"], **wrong)
+        with self.assertRaises(ValueError):
+            dupsieve.signature(["a text"], preset="paper")
+        with self.assertRaises(TypeError):
+            dupsieve.fingerprint("a text")
+        with self.assertRaises(ValueError):
+            dupsieve.fingerprint(pyarrow.array([1.5]))
+
+    def test_a_comparison_is_that_of_the_program(self):
+        one = "The council closed the old bridge over the canal on Monday after engineers found cracks in two of its pillars."
+        another = one + " Traffic is led over the northern crossing until the repairs end in spring."
+        for name, text in (("one.txt", one), ("another.txt", another)):
+            (self.folder / name).write_text(text)
+        expected = json.loads(self.command("compare", "one.txt", "another.txt"))
+        found = dupsieve.compare(one, another)
+        for name in ("recipe", "distance", "sketches"):
+            self.assertEqual(found[name], expected[name])
+        self.assertEqual([name.lower() for name in expected["classes"]], found["classes"])
+        jaccard = json.loads(self.command("compare", "--recipe", "jaccard", "one.txt", "another.txt"))
+        self.assertEqual(found["jaccard"], jaccard["similarity"])
+        self.assertGreater(found["held"][0], 0.9)
+        self.assertLess(found["held"][1], 0.8)
+        self.assertEqual(dupsieve.compare(one, one, preset="paper")["distance"], 0)
+        with self.assertRaises(ValueError):
+            dupsieve.compare(one, "")
+
+
+if __name__ == "__main__":
+    unittest.main()
