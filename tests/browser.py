@@ -1,4 +1,4 @@
-"""The pages for people in a real browser: report.html of a day, and the page of many days.
+"""The pages for people in a real browser: report.html of a day, the page of many days, and pairs side by side.
 
     python3 tests/browser.py target/release/dupsieve [--screenshots DIR]
 
@@ -67,8 +67,9 @@ def make_pages(program, home):
     subprocess.run([program, "-q", "run", home / "local.toml"], check=True, stdout=subprocess.DEVNULL)
     days = [home / "out" / day for day in DAYS]
     subprocess.run([program, "-q", "report", *days, "--output", home / "days.html"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([program, "-q", "sample", days[-1], "--html", home / "pairs.html"], check=True, stdout=subprocess.DEVNULL)
     last = days[-1] / "dedup"
-    return {"day": last / "report.html", "days": home / "days.html"}, json.loads((last / "report.json").read_text())
+    return {"day": last / "report.html", "days": home / "days.html", "pairs": home / "pairs.html"}, json.loads((last / "report.json").read_text())
 
 
 def look(chrome, page, width, scheme):

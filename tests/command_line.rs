@@ -399,6 +399,15 @@ fn a_sample_shows_pairs_of_every_distance() {
     assert!(told.contains("{+") && !told.contains("not in the inputs"), "{told}");
     assert_eq!(told, bench.answer("sample out/2026-11-19/dedup --per-distance 2"));
     assert_ne!(told, bench.answer("sample out/2026-11-19 --per-distance 2 --seed 2"));
+    assert_eq!(bench.answer("sample out/2026-11-19 --per-distance 2 --html pairs.html"), "");
+    let page = bench.read("pairs.html");
+    assert_eq!(page.matches("<section").count(), told.matches("jaccard").count());
+    assert!(page.contains("<ins>") && page.contains("<del>"), "{page}");
+    assert!(
+        bench
+            .fails_to_answer(73, "sample out/2026-11-19 --html pairs.html")
+            .contains("--overwrite")
+    );
     for line in bench.answer("sample out/2026-11-19 --json").lines() {
         let pair = object(line);
         assert!((0.0..=1.0).contains(&pair["jaccard"].as_f64().unwrap()), "{pair}");

@@ -1,6 +1,7 @@
-//! What differs between two texts, word by word, in a few lines: `[-only in the first-]` and
-//! `{+only in the second+}`, each with some words around it.
+//! What differs between two texts, word by word, with some words around each change: in lines, `[-only in the first-]` and
+//! `{+only in the second+}`, or side by side.
 
+use dupsieve::rooms::report::{Passage, Piece};
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -14,15 +15,20 @@ const MOST_LINES: usize = 8;
 const LONGEST_LINE: usize = 400;
 /// At most this many characters are shown of each side of a change.
 const LONGEST: usize = 160;
+/// The same side by side, where there is more room.
+const AROUND_BESIDE: usize = 24;
+const MOST_PASSAGES: usize = 40;
+const LONGEST_BESIDE: usize = 1200;
+
+/// Two texts in words, and the groups of changes that lie near each other.
+struct Difference<'a> {
+    texts: [Vec<&'a str>; 2],
+    groups: Vec<Vec<DiffOp>>,
+}
 
 /// The changes from one text to the other, each on a line of its own.
 pub(crate) fn lines(texts: [&str; 2]) -> Vec<String> {
-    let [one, another] = texts.map(words);
-    let changes = capture_diff_slices(Algorithm::Myers, &one, &another);
-    let groups: Vec<Vec<DiffOp>> = group_diff_ops(changes, AROUND)
-        .into_iter()
-        .filter(|group| group.iter().any(|op| !matches!(op, DiffOp::Equal { .. })))
-        .collect();
+    let Difference { texts: [one, another], groups } = Difference::of(texts, AROUND);
     if groups.is_empty() {
         let whole = one.len().max(another.len()) < MOST_WORDS;
         return vec![if whole { "equal" } else { "equal as far as compared" }.to_owned()];
@@ -30,6 +36,40 @@ pub(crate) fn lines(texts: [&str; 2]) -> Vec<String> {
     let shown = groups.iter().take(MOST_LINES).map(|group| line(group, &one, &another));
     let more = groups.len().saturating_sub(MOST_LINES);
     shown.chain((more > 0).then(|| format!("and {more} more changes"))).collect()
+}
+
+/// The passages with changes of both texts, side by side, and how many more there are.
+pub(crate) fn passages(texts: [&str; 2]) -> (Vec<Passage>, usize) {
+    let Difference { texts: [one, another], groups } = Difference::of(texts, AROUND_BESIDE);
+    let passage = |group: &Vec<DiffOp>| {
+        let mut passage = Passage::default();
+        for op in group {
+            let is_changed = !matches!(op, DiffOp::Equal { .. });
+            for (side, words) in
+                passage.sides.iter_mut().zip([&one[op.old_range()], &another[op.new_range()]])
+            {
+                let text = shown(words, LONGEST_BESIDE);
+                if !text.is_empty() {
+                    side.push(Piece { text, is_changed });
+                }
+            }
+        }
+        passage
+    };
+    let shown = groups.iter().take(MOST_PASSAGES).map(passage).collect();
+    (shown, groups.len().saturating_sub(MOST_PASSAGES))
+}
+
+impl<'a> Difference<'a> {
+    /// The changes between two texts, with so many equal words and spaces `around` each.
+    fn of(texts: [&'a str; 2], around: usize) -> Difference<'a> {
+        let texts = texts.map(words);
+        let changes = capture_diff_slices(Algorithm::Myers, &texts[0], &texts[1]);
+        let has_change =
+            |group: &Vec<DiffOp>| group.iter().any(|op| !matches!(op, DiffOp::Equal { .. }));
+        let groups = group_diff_ops(changes, around).into_iter().filter(has_change).collect();
+        Difference { texts, groups }
+    }
 }
 
 fn words(text: &str) -> Vec<&str> {
@@ -43,7 +83,8 @@ fn line(group: &[DiffOp], one: &[&str], another: &[&str]) -> String {
             line += " ...";
             break;
         }
-        let [old, new] = [shown(&one[op.old_range()]), shown(&another[op.new_range()])];
+        let [old, new] =
+            [&one[op.old_range()], &another[op.new_range()]].map(|words| shown(words, LONGEST));
         match op {
             DiffOp::Equal { .. } => line += &old,
             _ => {
@@ -60,16 +101,16 @@ fn line(group: &[DiffOp], one: &[&str], another: &[&str]) -> String {
 }
 
 /// The words on one line, without control characters, which could move the cursor of a terminal. The
-/// middle of a long text is left out.
-fn shown(words: &[&str]) -> String {
+/// middle of a text that is longer than `longest` characters is left out.
+fn shown(words: &[&str], longest: usize) -> String {
     let plain = |c: char| if c.is_control() { ' ' } else { c };
     let text: String = words.concat().chars().map(plain).collect();
     let count = text.chars().count();
-    if count <= LONGEST {
+    if count <= longest {
         return text;
     }
-    let head: String = text.chars().take(LONGEST / 2).collect();
-    let tail: String = text.chars().skip(count - LONGEST / 2).collect();
+    let head: String = text.chars().take(longest / 2).collect();
+    let tail: String = text.chars().skip(count - longest / 2).collect();
     format!("{head} ... {tail}")
 }
 
@@ -84,6 +125,21 @@ mod tests {
         assert_eq!(lines(["我来到北京清华", "我来到上海清华"]), ["我来到[-北京-]{+上海+}清华"]);
         assert_eq!(lines([one, one]), ["equal"]);
         assert_eq!(lines(["", "\u{1b}[2Jx"]), ["{+ [2Jx+}"]);
+    }
+
+    #[test]
+    fn passages_have_the_changes_of_each_side() {
+        let (one, another) = ("the quick brown fox jumps", "the quick red fox jumps high");
+        let (shown, more) = passages([one, another]);
+        let told = |side: usize| -> String {
+            let piece =
+                |it: &Piece| if it.is_changed { format!("<{}>", it.text) } else { it.text.clone() };
+            shown[0].sides[side].iter().map(piece).collect()
+        };
+        assert_eq!((shown.len(), more), (1, 0));
+        assert_eq!(told(0), "the quick <brown> fox jumps");
+        assert_eq!(told(1), "the quick <red> fox jumps< high>");
+        assert_eq!(passages([one, one]), (Vec::new(), 0));
     }
 
     #[test]

@@ -13,7 +13,8 @@ use clap::Args;
 use dupsieve::rooms::document::Content;
 use dupsieve::rooms::error::At;
 use dupsieve::rooms::evaluate::Measure;
-use dupsieve::rooms::report::{self, Made, Nearest, Report};
+use dupsieve::rooms::output::PackedFile;
+use dupsieve::rooms::report::{self, Made, Nearest, PairGroup, PairsPage, Report, ShownPair};
 use dupsieve::{Kind, Result};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -24,6 +25,8 @@ use crate::commands::help::examples;
 use crate::commands::pages::{self, PageFlags, PageSource, no_text};
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::PageSettings;
+use crate::flags::shared::Shared::Overwrite;
+use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
 
 /// How many bytes of a text are kept and compared.
@@ -35,6 +38,10 @@ const EXAMPLES: &[(&str, &str)] = &[
         "Show five for each distance, with the pages from another folder",
         "dupsieve sample found --per-distance 5 --input crawl/",
     ),
+    (
+        "Draw the pairs side by side into a page for a browser",
+        "dupsieve sample out/2026-11-21 --html pairs.html",
+    ),
 ];
 
 /// Show near pairs and what differs in their texts
@@ -42,7 +49,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// Where a check such as `held` tells what is lost, the pairs that lose most text are shown, the worst first. Else some pairs are drawn
 /// for each distance, with their similarity.
 #[derive(Args, Debug)]
-#[command(after_help = examples(EXAMPLES))]
+#[command(args = shared(&[Overwrite]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Output folder of dedup, or of a day of run
     output: PathBuf,
@@ -54,6 +61,9 @@ pub(crate) struct Arguments {
     /// inputs named in the report]
     #[arg(long, value_name = "PATH", num_args = 1..)]
     input: Vec<String>,
+    /// Draw the pairs side by side into a page, which needs no network
+    #[arg(long, value_name = "FILE.html")]
+    html: Option<PathBuf>,
     /// Random seed: another seed shows other pairs
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
@@ -105,6 +115,14 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         global,
     )?;
     let texts = read(&drawn, &source, &settings)?;
+    if let Some(path) = &arguments.html {
+        let title = arguments.output.display().to_string();
+        let page = page(title, &drawn, (&texts, &source))?;
+        let mut file = PackedFile::create(path)?;
+        file.line(page.to_html().trim_end().as_bytes())?;
+        file.finish(global.overwrite)?;
+        return Ok(Summary::answered());
+    }
     let mut out = BufWriter::new(io::stdout().lock());
     for Drawn { what, pairs, seen } in &drawn {
         if !global.json {
@@ -112,14 +130,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             writeln!(out, "{what}: {shown} of {seen} pairs\n").at("stdout")?;
         }
         for pair in pairs {
-            let held = [
-                texts.get(&(source.inputs_of(None)?, pair.new.clone())),
-                texts.get(&(source.inputs_of(Some(&pair.existing))?, pair.existing.id.clone())),
-            ];
-            let compared = match held {
-                [Some(one), Some(another)] => Ok(Compared::of([one, another])?),
-                [None, _] => Err(pair.new.as_str()),
-                [_, None] => Err(pair.existing.id.as_str()),
+            let compared = match excerpts(pair, &texts, &source)? {
+                Ok(excerpts) => Ok(Compared::of(excerpts)?),
+                Err(missing) => Err(missing),
             };
             let printed = if global.json {
                 writeln!(out, "{}", object(pair, compared.ok()))
@@ -131,6 +144,63 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     }
     out.flush().at("stdout")?;
     Ok(Summary::answered())
+}
+
+/// The excerpts of both pages of a pair, or the id that the inputs lack.
+fn excerpts<'a>(
+    pair: &'a Pair,
+    texts: &'a Texts,
+    source: &PageSource,
+) -> Result<Result<[&'a Excerpt; 2], &'a str>> {
+    let held = [
+        texts.get(&(source.inputs_of(None)?, pair.new.clone())),
+        texts.get(&(source.inputs_of(Some(&pair.existing))?, pair.existing.id.clone())),
+    ];
+    Ok(match held {
+        [Some(one), Some(another)] => Ok([one, another]),
+        [None, _] => Err(&pair.new),
+        [_, None] => Err(&pair.existing.id),
+    })
+}
+
+/// The pairs side by side.
+fn page(title: String, drawn: &[Drawn], texts: (&Texts, &PageSource)) -> Result<PairsPage> {
+    let group = |Drawn { what, pairs, seen }: &Drawn| {
+        let pairs = pairs.iter().map(|pair| shown_pair(pair, texts)).collect::<Result<_>>()?;
+        Ok(PairGroup { name: what.clone(), seen: *seen, pairs })
+    };
+    Ok(PairsPage { title, groups: drawn.iter().map(group).collect::<Result<_>>()? })
+}
+
+fn shown_pair(pair: &Pair, (texts, source): (&Texts, &PageSource)) -> Result<ShownPair> {
+    let Nearest { id, against, distance, .. } = &pair.existing;
+    let held = pair.held.map(|held| ("held", format!("{:.4}", share(held))));
+    let distance = [("distance", distance.to_string())];
+    let mut shown = ShownPair {
+        ids: [pair.new.clone(), id.clone()],
+        against: against.clone(),
+        figures: held.into_iter().chain(distance).collect(),
+        ..ShownPair::default()
+    };
+    let excerpts = match excerpts(pair, texts, source)? {
+        Ok(excerpts) => excerpts,
+        Err(missing) => {
+            shown.note = Some(format!("The inputs do not have the text of {missing}."));
+            return Ok(shown);
+        }
+    };
+    let Compared { jaccard, is_cut, .. } = Compared::of(excerpts)?;
+    shown.figures.push(("jaccard", format!("{jaccard:.4}")));
+    let (passages, more) = difference::passages(excerpts.map(|it| it.text.as_str()));
+    let notes = [
+        passages.is_empty().then(|| "The texts have the same words.".to_owned()),
+        (more > 0).then(|| format!("{more} more passages differ.")),
+        is_cut.then(|| format!("Only the first {} KiB were compared.", EXCERPT_BYTES >> 10)),
+    ];
+    let notes: Vec<String> = notes.into_iter().flatten().collect();
+    shown.note = (!notes.is_empty()).then(|| notes.join(" "));
+    shown.passages = passages;
+    Ok(shown)
 }
 
 /// The pairs that lose most, the worst first, in one pass over the verdicts.

@@ -5,6 +5,9 @@ use serde::Serialize;
 use super::history::History;
 use super::html::{self, percent};
 
+/// How many days have their names below the diagram.
+const NAMED: usize = 6;
+
 /// What `days.html` draws.
 #[derive(Serialize)]
 struct DaysPage<'a> {
@@ -17,6 +20,8 @@ struct DaysPage<'a> {
     held_text: Option<(String, u64)>,
     /// Whether any day tells what is lost.
     tells_lost: bool,
+    /// The records of the greatest day, which has the highest column.
+    most: u64,
     days: Vec<DayColumn>,
 }
 
@@ -24,6 +29,8 @@ struct DaysPage<'a> {
 #[derive(Serialize)]
 struct DayColumn {
     name: String,
+    /// Whether the name stands below the column: there is room for few names.
+    is_named: bool,
     read: u64,
     kept: u64,
     dropped: u64,
@@ -45,11 +52,13 @@ impl History {
     pub fn to_html(&self) -> String {
         let days = self.days();
         let most = days.iter().map(|day| day.read).max().unwrap_or(0);
-        let columns = days.iter().map(|day| {
+        let step = days.len().div_ceil(NAMED);
+        let columns = days.iter().enumerate().map(|(at, day)| {
             let other = day.read - day.kept - day.dropped;
             let height = |count: u64| percent(count.into(), most.into());
             DayColumn {
                 name: day.name.clone(),
+                is_named: at % step == 0,
                 read: day.read,
                 kept: day.kept,
                 dropped: day.dropped,
@@ -80,6 +89,7 @@ impl History {
                 .held_text()
                 .map(|it| (percent((it.held * 1e4).round() as u128, 10_000), it.through_replaced)),
             tells_lost: days.iter().any(|day| day.lost.is_some()),
+            most,
             days: columns.collect(),
         };
         html::page("days.html", page)

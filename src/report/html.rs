@@ -21,13 +21,14 @@ use crate::store::Digest;
 pub(super) const NAME: &str = "report.html";
 
 /// The files in the folder `html`.
-const TEMPLATES: [(&str, &str); 6] = [
+const TEMPLATES: [(&str, &str); 7] = [
     ("style.css", include_str!("html/style.css")),
     ("page.html", include_str!("html/page.html")),
     ("bars.html", include_str!("html/bars.html")),
     ("clusters.html", include_str!("html/clusters.html")),
     ("join.html", include_str!("html/join.html")),
     ("days.html", include_str!("html/days.html")),
+    ("pairs.html", include_str!("html/pairs.html")),
 ];
 
 /// The keys of what the part `run` of a report says of its page: its sum, the place of the output as the page shows it, and what drew

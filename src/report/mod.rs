@@ -5,7 +5,7 @@
 //! - `parameters`: what decides the result of a job ([`Parameters`]).
 //! - `existing`: what may be where an output is to be made ([`existing()`]).
 //! - `history`: the reports of many days, and which days are odd ([`History`]).
-//! - `join_page`, `days_page`: both drawn for people, by the templates in `html`.
+//! - `join_page`, `days_page`, `pairs_page`: drawn for people, by the templates in `html`.
 //! - `readmission`: dropped pages for which nothing stands any more.
 //! - `later_days`: what a day that was run late found in the store ([`LaterDays`]).
 //! - `dropped_twin`: a dropped page that a kept page is near to ([`DroppedTwin`]).
@@ -38,6 +38,7 @@ mod join_page;
 mod join_report;
 mod later_days;
 mod made;
+mod pairs_page;
 mod parameters;
 mod readmission;
 mod seal;
@@ -52,6 +53,7 @@ pub use history::{DayFigures, History};
 pub use join_report::{Report, records};
 pub use later_days::LaterDays;
 pub use made::Made;
+pub use pairs_page::{PairGroup, PairsPage, Passage, Piece, ShownPair};
 pub use parameters::{Parameters, format, format_parameter, made_otherwise};
 pub use readmission::{Dropped, Outputs, ReadmittedIds};
 pub use verdicts::{Nearest, Verdict, each_held, each_match, folder, verdict};
