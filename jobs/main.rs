@@ -33,7 +33,7 @@ fn main() {
     step::begin(Step::Starting);
     // A wrong configuration is told too.
     let told = telemetry::begin(line.global());
-    exit::end(completed.and(told).and_then(|()| run(&mut line)))
+    exit::end(completed.and(told).and_then(|()| run(&line)))
 }
 
 /// Makes sure that the process ends with one exit code, whatever happens to it, and from the end of this on with one summary.
@@ -44,7 +44,7 @@ fn begin() -> Result<()> {
 }
 
 /// Runs the command in this process or, with `--processes`, in children that this process supervises.
-fn run(line: &mut CommandLine) -> Result<Summary> {
+fn run(line: &CommandLine) -> Result<Summary> {
     line.mount()?;
     let global = line.global();
     if let Some(processes) = global.to_supervise() {

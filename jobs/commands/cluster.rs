@@ -23,6 +23,7 @@ use serde_json::json;
 use crate::commands::help::examples;
 use crate::commands::places;
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::{Output, Place};
 use crate::flags::settings::FormatFlag;
 use crate::flags::shared::{JOB, shared};
 use crate::outcome::failure;
@@ -59,17 +60,17 @@ const EXAMPLES: &[(&str, &str)] = &[
 pub(crate) struct Arguments {
     /// Outputs of dedup or lsh, or of days of run
     #[arg(long, value_name = "PATH", num_args = 1.., required_unless_present = "previous")]
-    matches: Vec<PathBuf>,
+    matches: Vec<Place>,
     /// The folder to write
     #[arg(long, value_name = "DIR")]
-    output: PathBuf,
+    output: Output,
     /// Which pages are one cluster: a kept page and those dropped in favour of it (star), or all that a chain
     /// of matches connects (components) [default: that of --previous, else star]
     #[arg(long, value_name = "METHOD")]
     method: Option<Method>,
     /// The clusters to which the matches are added, as this command wrote them
     #[arg(long, value_name = "DIR")]
-    previous: Option<PathBuf>,
+    previous: Option<Place>,
     /// Do not write the tables of clusters and sizes, which name every page of every day. Later, this command writes them if
     /// it gets these clusters as --previous and nothing else
     #[arg(long)]
@@ -79,7 +80,7 @@ pub(crate) struct Arguments {
     day: Option<Day>,
     /// A list of ids, one a line, whose pages leave: all matches with them count for nothing
     #[arg(long, value_name = "FILE")]
-    removed: Option<PathBuf>,
+    removed: Option<Place>,
     #[command(flatten)]
     format: FormatFlag,
 }
@@ -115,9 +116,10 @@ pub(crate) struct Input {
 
 impl Input {
     /// An output that stays where it is.
-    fn at(path: &Path, day: Option<Day>) -> Input {
-        let place = path::absolute(path).unwrap_or(path.to_path_buf());
-        Input { path: path.to_path_buf(), place, day }
+    fn at(named: &Place, day: Option<Day>) -> Result<Input> {
+        let path = named.here()?;
+        let place = path::absolute(&path).unwrap_or(path.clone());
+        Ok(Input { path, place, day })
     }
 }
 
@@ -129,16 +131,17 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         return Err(Error::new(Kind::Usage, what).help("give --matches, or leave --no-lists out"));
     }
     let format = format.or(&global.config()?.output);
+    let output = output.here()?;
     let request = Request {
-        matches: matches.iter().map(|path| Input::at(path, *day)).collect(),
-        output: output.clone(),
+        matches: matches.iter().map(|it| Input::at(it, *day)).collect::<Result<_>>()?,
         place: output.clone(),
         method: *method,
-        previous: previous.as_deref().map(|path| Input::at(path, None)),
-        removed: removed.clone(),
+        previous: previous.as_ref().map(|it| Input::at(it, None)).transpose()?,
+        removed: removed.as_ref().map(Place::here).transpose()?,
         writes_lists: !no_lists,
         format,
         replaces_outdated: false,
+        output: output.clone(),
     };
     let mut processes = machines::join(global, &format!("{arguments:?}"))?;
     let topology = *processes.topology();
@@ -408,7 +411,7 @@ pub(crate) fn verify(output: &Path, global: &GlobalFlags) -> Result<Option<Summa
 /// The clusters to which those of the report were added, if there are any there now.
 pub(crate) fn before(report: &ClusterReport) -> Result<Option<(PathBuf, ClusterReport)>> {
     let folder = report.run["inputs"][PREVIOUS].as_str();
-    let folder = folder.map(|path| places::mounted(Path::new(path))).transpose()?;
+    let folder = folder.map(|it| Place::from(it).here()).transpose()?;
     let Some(folder) = folder else { return Ok(None) };
     let before = ClusterReport::read(&folder)?;
     Ok(before.map(|before| (folder, before)))

@@ -3,11 +3,9 @@
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
-use dupsieve::rooms::output::STDOUT;
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::help;
@@ -17,6 +15,7 @@ use crate::commands::{dedup, evaluate, lsh, run, store};
 use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
 use crate::flags::machines::MachineSettings;
+use crate::flags::place::{Output, keep_mounts_in, mount_typed};
 use crate::outcome::exit::{self, Audience};
 use crate::outcome::identity;
 use crate::outcome::summary::{Summary, SummaryLine};
@@ -29,6 +28,9 @@ pub(crate) struct CommandLine {
     command: Command,
     #[command(flatten)]
     global: GlobalFlags,
+    /// What was typed for the command.
+    #[arg(skip)]
+    typed: ArgMatches,
 }
 
 /// Declares the commands. Each has a file with its `Arguments` and with `run`. It says by what was typed for it whether
@@ -118,8 +120,8 @@ fn never(_: &ArgMatches) -> bool {
 /// Whether the command writes its records to standard output, where nothing else may come between them.
 fn to_stdout(typed: &ArgMatches) -> bool {
     let typed = typed.subcommand().map_or(typed, |(_, below)| below);
-    let output = typed.try_get_one::<PathBuf>("output");
-    matches!(output, Ok(Some(path)) if path == Path::new(STDOUT))
+    let output = typed.try_get_one::<Output>("output");
+    matches!(output, Ok(Some(output)) if output.is_stdout())
 }
 
 impl CommandLine {
@@ -149,10 +151,11 @@ impl CommandLine {
     }
 
     fn of(typed: &ArgMatches) -> Result<CommandLine, clap::Error> {
-        let CommandLine { command: asked, global } = CommandLine::from_arg_matches(typed)?;
+        let line = CommandLine::from_arg_matches(typed)?;
         let whole = command();
         let (command, typed) = innermost(&whole, typed);
-        Ok(CommandLine { command: asked, global: global.with_shared(command, typed)? })
+        let global = line.global.with_shared(command, typed)?;
+        Ok(CommandLine { global, typed: typed.clone(), ..line })
     }
 
     /// The flags that every command takes.
@@ -178,23 +181,17 @@ impl CommandLine {
         self.global.check()
     }
 
-    /// Mounts what the command line names by addresses, and puts the paths of mounts in their place.
-    pub(crate) fn mount(&mut self) -> Result<()> {
-        places::keep_in(&self.global);
-        let parsed = |error: clap::Error| {
-            Error::new(Kind::Internal, "a command line with mounts cannot be read").found(error)
-        };
-        let words: Vec<OsString> = env::args_os().collect();
-        let mounted = places::mounted_words(&typed(words.clone()).map_err(parsed)?, words.clone())?;
-        if mounted != words {
-            let typed = typed(mounted).map_err(parsed)?;
-            let line = CommandLine::of(&typed).map_err(parsed)?;
-            self.command = line.command;
-        }
+    /// Mounts what the command line and the configuration name by addresses, for this process and for those that it starts. A service
+    /// mounts nothing: its store is on a disk.
+    pub(crate) fn mount(&self) -> Result<()> {
+        keep_mounts_in(self.global.cache.clone());
         match &self.command {
-            Command::Run(arguments) => run::mount(arguments),
-            _ => places::mount_tables(&self.global.config()?),
+            Command::Run(arguments) => run::mount(arguments)?,
+            #[cfg(feature = "serve")]
+            Command::Serve(_) => return Ok(()),
+            _ => self.global.config()?.mount_tables()?,
         }
+        mount_typed(&self.typed)
     }
 
     /// Runs the command.
@@ -335,18 +332,5 @@ mod tests {
     #[test]
     fn every_command_has_examples_that_can_be_typed() {
         check_examples(&command(), "dupsieve");
-    }
-
-    #[test]
-    fn ids_of_pages_are_not_taken_for_addresses() {
-        let id = "https://a.example/page";
-        for line in [
-            format!("dupsieve explain --date 2026-11-19 {id}"),
-            format!("dupsieve explain --input a.jsonl -- {id} {id}"),
-        ] {
-            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-            let typed = typed(words.clone()).unwrap();
-            assert_eq!(places::mounted_words(&typed, words.clone()), Ok(words), "{line}");
-        }
     }
 }

@@ -13,6 +13,7 @@ use serde_json::json;
 use crate::commands::help::examples;
 use crate::commands::pages;
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::Place;
 use crate::flags::settings::{
     FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings, parse_width,
 };
@@ -43,14 +44,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
     width: Option<Width>,
     /// First file: text, HTML, or `id<TAB>feature:weight ...` for a recipe that reads features
-    one: PathBuf,
+    one: Place,
     /// Second file
-    another: PathBuf,
+    another: Place,
 }
 
 /// Runs `compare` and prints one JSON object.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let files = [&arguments.one, &arguments.another];
+    let files = [&arguments.one.here()?, &arguments.another.here()?];
     let FingerprintSettings { made, pages } = global.config()?.fingerprint;
     let made = RecipeSettings {
         recipe: arguments.recipe.clone().or(made.recipe),

@@ -5,8 +5,6 @@
 mod batch;
 mod corpus;
 
-use std::path::PathBuf;
-
 use clap::{ArgGroup, ArgMatches, Args};
 use dupsieve::Result;
 
@@ -14,6 +12,7 @@ use crate::commands::destination::Destination;
 use crate::commands::help::examples;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::{Output, Place};
 use crate::flags::settings::{DedupSettings, FormatFlag};
 use crate::flags::shared::{JOB, flags_of, shared, typed_flag};
 use crate::outcome::summary::Summary;
@@ -52,16 +51,16 @@ const EXAMPLES: &[(&str, &str)] = &[
 pub(crate) struct Arguments {
     /// The new fingerprints, as `dupsieve fingerprint` writes them
     #[arg(long, value_name = "FILE.seg", group = "documents")]
-    batch: Option<PathBuf>,
+    batch: Option<Place>,
     /// The store of pages already held. Without it, the batch is compared with itself alone
     #[arg(long, value_name = "DIR")]
-    store: Option<PathBuf>,
+    store: Option<Place>,
     /// The version of the store to compare with [default: the current one]
     #[arg(long, value_name = "VERSION", requires = "store")]
     as_of: Option<u64>,
     /// The folder to write; with --input the fingerprints are in it as batch.seg, and the results in its folder dedup
     #[arg(long, value_name = "DIR")]
-    output: PathBuf,
+    output: Output,
     #[command(flatten)]
     format: FormatFlag,
     #[command(flatten)]
@@ -82,13 +81,13 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let Arguments { batch, store, as_of, output, format, settings, corpus } = arguments;
     let file = global.config()?;
     let store = match store {
-        Some(store) => StoreAt::Version(store.clone(), *as_of),
+        Some(store) => StoreAt::Version(store.here()?, *as_of),
         None => StoreAt::NoStore,
     };
     let request = Request {
-        batch: batch.clone().unwrap_or_default(),
+        batch: batch.as_ref().map(Place::here).transpose()?.unwrap_or_default(),
         store,
-        output: output.clone(),
+        output: output.here()?,
         destination: Destination::default(),
         format: format.or(&file.output),
         settings: settings.clone().or(file.dedup),

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use crate::commands::help::examples;
 use crate::commands::pages::{self, PageFlags, no_text};
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::Place;
 use crate::flags::shared::Shared::{Memory, Workers};
 use crate::flags::shared::{flags_of, shared, typed_flag};
 use crate::outcome::summary::Summary;
@@ -50,10 +51,10 @@ pub(crate) struct Arguments {
     /// Pairs to judge: a matches.tsv, or two columns of ids
     #[arg(long, value_name = "FILE", required_unless_present = "sweep", conflicts_with = "sweep")]
     #[arg(requires = "labels")]
-    pairs: Option<PathBuf>,
+    pairs: Option<Place>,
     /// Labels: `id<TAB>cluster`, where the documents of a cluster belong together
     #[arg(long, value_name = "FILE")]
-    labels: Option<PathBuf>,
+    labels: Option<Place>,
     /// Similarity of pairs (columns id1, id2, J3), to show the recall by similarity
     #[arg(long, value_name = "FILE", conflicts_with = "sweep")]
     similarity: Option<PathBuf>,
@@ -91,12 +92,13 @@ pub(crate) fn typed_in_vain(typed: &ArgMatches) -> Option<String> {
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let Arguments { pairs, labels, input, seed, of_sweep, .. } = arguments;
     let Some(path) = labels else { return unlabelled::run(of_sweep, input, *seed, global) };
-    let labels = Labels::read(path)?;
+    let path = path.here()?;
+    let labels = Labels::read(&path)?;
     if labels.is_empty() {
         return Err(Error::new(Kind::BadData, "the file has no labels").at(path));
     }
     match pairs {
-        Some(pairs) => judge(pairs, &labels, arguments, global),
+        Some(pairs) => judge(&pairs.here()?, &labels, arguments, global),
         None => labelled::run(of_sweep, input, &labels, *seed, global),
     }
 }

@@ -18,9 +18,9 @@ use serde_json::json;
 
 use crate::commands::help::examples;
 use crate::commands::pages::{self, PageFlags, no_text};
-use crate::commands::places;
 use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::Place;
 use crate::flags::settings::{
     FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings, parse_width,
 };
@@ -109,7 +109,7 @@ impl Arguments {
             .help("give the file with --config"));
         };
         let id = id_text(id)?;
-        let output = places::mounted(Path::new(&day.expand(output)))?;
+        let output = Place::from(day.expand(output)).here()?;
         let verdict = report::verdict(&output, &id)?;
         Ok((Wanted { id, inputs: inputs_of(config, day) }, verdict))
     }

@@ -27,6 +27,7 @@ pub(crate) use kept::Kept;
 use crate::commands::help::examples;
 use crate::commands::pages::{PageFlags, PageSource};
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::{Output, Place};
 use crate::flags::settings::{ByteSize, PageSettings};
 use crate::flags::shared::Shared::{DryRun, Memory, Overwrite, Telemetry};
 use crate::flags::shared::shared;
@@ -53,14 +54,14 @@ pub(crate) struct Arguments {
     input: Vec<PathBuf>,
     /// The ids to copy, one a line, such as keep.txt of an output
     #[arg(long, value_name = "FILE", required_unless_present = "annotate")]
-    ids: Option<PathBuf>,
+    ids: Option<Place>,
     /// Copy all records, and add the fields verdict, duplicate_of, distance or similarity, and cluster (where there are
     /// clusters), as this output of dedup or lsh, or of a day of run, has them. For JSON Lines, TSV, CSV and Parquet
     #[arg(long, value_name = "DIR", conflicts_with = "ids")]
-    annotate: Option<PathBuf>,
+    annotate: Option<Place>,
     /// The clusters of that output, as `cluster` wrote them [default: those of the day of run]
     #[arg(long, value_name = "DIR", requires = "annotate")]
-    clusters: Option<PathBuf>,
+    clusters: Option<Place>,
     /// What the names of the added fields begin with: letters, digits and _ [default: nothing]
     #[arg(long, value_name = "PREFIX", requires = "annotate")]
     annotate_prefix: Option<String>,
@@ -68,7 +69,7 @@ pub(crate) struct Arguments {
     /// or HTML become JSON lines. Rows of Parquet are copied into Parquet, with all columns. The records of web archives are copied as they are, each compressed by
     /// itself
     #[arg(long, value_name = "FILE")]
-    output: PathBuf,
+    output: Output,
     #[command(flatten)]
     pages: PageFlags,
     /// Field with the time, if `fingerprint` used one: records whose time cannot be read are skipped,
@@ -86,8 +87,8 @@ pub(crate) struct Arguments {
 
 /// Runs `filter`. Of several records with the same id it copies the first, because that one was judged.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let Arguments { input, output, pages, time_field, accept_truncated, max_record, .. } =
-        arguments;
+    let Arguments { input, pages, time_field, accept_truncated, max_record, .. } = arguments;
+    let output = &*arguments.output.here()?;
     let file = pages.over(arguments.recorded()?.settings(global.config()?.fingerprint.pages)?);
     let max_record = max_record.or(file.max_record);
     let accept_truncated = accept_truncated.or(file.accept_truncated);
@@ -95,7 +96,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let settings = PageSettings { max_record, accept_truncated, time_field, ..file };
     // Records are copied unchanged, so that a ready-made fingerprint may have any width.
     let (inputs, options) = settings.inputs(input, Width::W128)?;
-    inputs.check_apart(std::slice::from_ref(output))?;
+    inputs.check_apart(&[output.to_path_buf()])?;
     let format = copied::format(&inputs)?;
     copied::check_name(output, format)?;
     let is_packed = output.extension().is_some_and(|it| it == "gz" || it == "zst");
@@ -107,10 +108,12 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let summary = match (ids, annotate) {
         (_, Some(judged)) => {
             let prefix = annotate_prefix.as_deref().unwrap_or_default();
-            let asked = Asked { judged, clusters: clusters.as_deref(), prefix, output };
+            let judged = &*judged.here()?;
+            let clusters = clusters.as_ref().map(Place::here).transpose()?;
+            let asked = Asked { judged, clusters, prefix, output };
             annotate::run(&asked, &inputs, &options, global)
         }
-        (Some(ids), None) => copy_listed(ids, &inputs, &options, output, global),
+        (Some(ids), None) => copy_listed(&ids.here()?, &inputs, &options, output, global),
         (None, None) => unreachable!("the command line has one of both"),
     }?;
     Ok(summary)
@@ -120,8 +123,8 @@ impl Arguments {
     /// How the pages were read that the output has judged, as far as its report knows it.
     fn recorded(&self) -> Result<PageSource> {
         let folder = match (&self.ids, &self.annotate) {
-            (_, Some(judged)) => report::folder(judged),
-            (Some(ids), None) => parent_of(ids).to_path_buf(),
+            (_, Some(judged)) => report::folder(&judged.here()?),
+            (Some(ids), None) => parent_of(&ids.here()?).to_path_buf(),
             (None, None) => return Ok(PageSource::default()),
         };
         let report = Report::read(&folder)?;

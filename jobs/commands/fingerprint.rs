@@ -25,6 +25,7 @@ use crate::commands::places;
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::{Output, Place};
 use crate::flags::settings::{FingerprintSettings, KeepField};
 use crate::flags::shared::{JOB, shared};
 use crate::outcome::failure;
@@ -69,11 +70,11 @@ pub(crate) struct Arguments {
     input: Vec<PathBuf>,
     /// The segment to write
     #[arg(long, value_name = "FILE.seg")]
-    output: PathBuf,
+    output: Output,
     /// Take what this store has of pages whose text it holds, letter by letter, instead of computing it again. It keeps
     /// digests (--keep-digests) and filters (`dupsieve store index --filters`). The segment is the same, byte for byte
     #[arg(long, value_name = "DIR")]
-    store: Option<PathBuf>,
+    store: Option<Place>,
     /// The version of the store to look in [default: the current one]
     #[arg(long, value_name = "VERSION", requires = "store")]
     as_of: Option<u64>,
@@ -103,14 +104,14 @@ pub(crate) struct Request {
 /// Runs the job as its command line asks.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let known = match &arguments.store {
-        Some(store) => StoreAt::Version(store.clone(), arguments.as_of),
+        Some(store) => StoreAt::Version(store.here()?, arguments.as_of),
         None => StoreAt::NoStore,
     };
     let file = global.config()?;
     let request = Request {
         known,
         inputs: arguments.input.clone(),
-        output: arguments.output.clone(),
+        output: arguments.output.here()?,
         destination: Destination::default(),
         keep: arguments.keep.clone().or_else(|| file.dedup.keep.as_ref()?.field().cloned()),
         settings: arguments.settings.clone().or(file.fingerprint),

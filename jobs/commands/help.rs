@@ -4,6 +4,7 @@
 
 use clap::{Arg, Command};
 
+use crate::flags::place::completed_by_paths;
 use crate::flags::shared::COMMON;
 use crate::outcome::exit::CODES;
 
@@ -77,6 +78,7 @@ fn below(command: Command) -> Command {
 
 /// The flag with the first sentence of its description for `-h`. `-h` leaves it out if several commands share it.
 fn in_short(flag: Arg) -> Arg {
+    let flag = completed_by_paths(flag);
     let is_common = flag.get_help_heading() == Some(COMMON);
     let Some(whole) = flag.get_help().map(ToString::to_string) else { return flag };
     let whole = flag.get_long_help().map_or(whole.clone(), ToString::to_string);

@@ -17,6 +17,7 @@ use dupsieve::{Error, Kind, Result};
 use crate::commands::help::examples;
 use crate::commands::{difference, places};
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::Output;
 use crate::flags::shared::Shared::{DryRun, Overwrite};
 use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
@@ -43,7 +44,7 @@ pub(crate) struct Arguments {
     input: Vec<PathBuf>,
     /// The file to write, or - for standard output
     #[arg(long, value_name = "FILE", default_value = "dupsieve.toml")]
-    output: PathBuf,
+    output: Output,
     /// File format, if the files do not tell it; as in `fingerprint` [default: auto]
     #[arg(long, env = "DUPSIEVE_FORMAT")]
     format: Option<Format>,
@@ -52,6 +53,7 @@ pub(crate) struct Arguments {
 /// Runs `init`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let Arguments { input, output, format } = arguments;
+    let output = &output.here()?;
     if input.is_empty() {
         write(output, &Seen::nothing().text(), global)?;
         return Ok(Summary::new()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use dupsieve::Result;
@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::commands::help::examples;
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::Place;
 use crate::outcome::summary::Summary;
 
 const EXAMPLES: &[(&str, &str)] = &[
@@ -27,7 +28,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 #[command(after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// A segment
-    file: PathBuf,
+    file: Place,
     /// Print its rows instead, as `id<TAB>0x...` in stored order
     #[arg(long)]
     dump: bool,
@@ -38,7 +39,7 @@ pub(crate) struct Arguments {
 
 /// Runs `inspect`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let segment = Segment::open(&arguments.file)?;
+    let segment = Segment::open(arguments.file.here()?)?;
     let mut out = BufWriter::new(io::stdout());
     match (arguments.dump, segment.width()) {
         (true, width) => {

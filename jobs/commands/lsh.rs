@@ -31,6 +31,7 @@ use crate::commands::pages::PageSource;
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::{Output, Place};
 use crate::flags::settings::{
     Count, DedupSettings, FingerprintSettings, FormatFlag, LshSettings, PageSettings,
     RecipeSettings,
@@ -78,16 +79,16 @@ pub(crate) struct Arguments {
     /// In place of documents, a segment that keeps bands, as `fingerprint --keep-bands` writes it. Its signatures, or
     /// with --confirm simhash:K its fingerprints, confirm pages that share a bucket
     #[arg(long, value_name = "FILE.seg", conflicts_with = "input")]
-    batch: Option<PathBuf>,
+    batch: Option<Place>,
     /// With --batch, the store of pages already held, which keeps the same bands. A page like one of them is dropped
     #[arg(long, value_name = "DIR")]
-    store: Option<PathBuf>,
+    store: Option<Place>,
     /// The version of the store to compare with [default: the current one]
     #[arg(long, value_name = "VERSION", requires = "store")]
     as_of: Option<u64>,
     /// The folder to write
     #[arg(long, value_name = "DIR", required = true)]
-    output: Option<PathBuf>,
+    output: Option<Output>,
     #[command(flatten)]
     scheme: SchemeFlags,
     /// Rows of matches.tsv: `best` writes one row for each dropped page, with the page its verdict
@@ -147,15 +148,15 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let detail = arguments.matches.or(said.matches).unwrap_or_default();
     let max_matches = arguments.max_matches.or(said.max_matches);
     let format = arguments.format.or(&file.output);
-    let output = arguments.output.clone().expect("clap asks for it");
+    let output = arguments.output.as_ref().expect("clap asks for it").here()?;
     if let Some(batch) = &arguments.batch {
         let store = match &arguments.store {
-            Some(store) => StoreAt::Version(store.clone(), arguments.as_of),
+            Some(store) => StoreAt::Version(store.here()?, arguments.as_of),
             None => StoreAt::NoStore,
         };
         let (least, confirmation) = scheme.confirming();
         let asked = batch::Asked {
-            batch: batch.clone(),
+            batch: batch.here()?,
             store,
             output,
             destination: Destination::default(),

@@ -25,6 +25,7 @@ use crate::commands::help::examples;
 use crate::commands::pages::PageFlags;
 use crate::commands::store_at::StoreFlag;
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::Place;
 use crate::flags::settings::{
     ByteSize, Count, DedupSettings, FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings,
 };
@@ -96,7 +97,7 @@ pub(crate) struct Arguments {
     recipe: Option<RecipeChoice>,
     /// Table of lines that do not count as text, if the store was made with one
     #[arg(long, value_name = "FILE", env = "DUPSIEVE_BOILERPLATE")]
-    boilerplate: Option<PathBuf>,
+    boilerplate: Option<Place>,
     /// List the records that could not be read in this file
     #[arg(long, value_name = "FILE")]
     quarantine: Option<PathBuf>,

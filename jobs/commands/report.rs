@@ -1,7 +1,6 @@
 //! `dupsieve report`: the figures of many days, and which days are odd.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use clap::Args;
 use dupsieve::Result;
@@ -12,6 +11,7 @@ use serde_json::json;
 
 use crate::commands::help::examples;
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::{Output, Outputs};
 use crate::flags::shared::Shared::Overwrite;
 use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
@@ -27,17 +27,17 @@ const EXAMPLES: &[(&str, &str)] = &[
 pub(crate) struct Arguments {
     /// Outputs of dedup or lsh, days of run, or folders of such
     #[arg(value_name = "DIR", required = true, num_args = 1..)]
-    outputs: Vec<PathBuf>,
+    outputs: Vec<Outputs>,
     /// Draw all days into one page, which needs no network
     #[arg(long, value_name = "FILE.html")]
-    output: Option<PathBuf>,
+    output: Option<Output>,
 }
 
 /// Runs `report`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let history = History::read(&arguments.outputs)?;
-    if let Some(path) = &arguments.output {
-        let mut file = PackedFile::create(path)?;
+    let history = History::read(&Outputs::here(&arguments.outputs)?)?;
+    if let Some(output) = &arguments.output {
+        let mut file = PackedFile::create(&output.here()?)?;
         file.line(history.to_html().trim_end().as_bytes())?;
         file.finish(global.overwrite)?;
     }

@@ -26,6 +26,7 @@ use crate::commands::places;
 use crate::flags::config::Config;
 use crate::flags::confirm_day::ConfirmDay;
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::{Output, Place};
 use crate::flags::settings::{
     DedupSettings, FingerprintSettings, FormatFlag, OutputSettings, Replaced,
 };
@@ -82,12 +83,12 @@ pub(crate) struct Arguments {
 /// Mounts the store and the outputs of the days that are at addresses, and the tables that the file names.
 pub(crate) fn mount(arguments: &Arguments) -> Result<()> {
     let file = Config::read(&arguments.days)?;
-    places::mount_tables(&file)?;
+    file.mount_tables()?;
     // What is mounted first is published first. A run that loses the store must not have written outputs that another sees.
-    file.store.path.as_deref().map_or(Ok(()), |store| places::mounted(store).map(drop))?;
+    file.store.path.as_ref().map_or(Ok(()), |store| store.here().map(drop))?;
     if let Some(output) = &file.output.path {
         for day in days_to_mount(arguments, &file)? {
-            places::mounted_output(Path::new(&day.expand(output)))?;
+            Output::from(day.expand(output)).here()?;
         }
     }
     Ok(())
@@ -98,7 +99,7 @@ fn days_to_mount(arguments: &Arguments, file: &Config) -> Result<Vec<Day>> {
     match (arguments.redo, &file.store.path) {
         // What is wrong with the store, the run will say.
         (Some(day), Some(store)) => {
-            Ok(redo::days(&places::mounted(store)?, day).unwrap_or_else(|_| vec![day]))
+            Ok(redo::days(&store.here()?, day).unwrap_or_else(|_| vec![day]))
         }
         _ => {
             let ranges = if arguments.dates.is_empty() { &file.dates } else { &arguments.dates };
@@ -235,7 +236,7 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
     };
     let done = if total.is_already_done() { "done already, nothing changed" } else { "done" };
     let held = Store::open(&plan.store)?.at(None)?;
-    let store = plan.config.store.path.as_deref().unwrap_or(&plan.store);
+    let store = plan.config.store.path.as_ref().map_or(&*plan.store, Place::named);
     let store = store.display();
     let config = config.display();
     let for_later = total.find(Summary::FOR_LATER);

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::rooms::document::Content;
@@ -24,6 +24,7 @@ use crate::commands::difference;
 use crate::commands::help::examples;
 use crate::commands::pages::{self, PageFlags, PageSource, no_text};
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::Place;
 use crate::flags::settings::PageSettings;
 use crate::flags::shared::Shared::Overwrite;
 use crate::flags::shared::shared;
@@ -52,7 +53,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 #[command(args = shared(&[Overwrite]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Output folder of dedup, or of a day of run
-    output: PathBuf,
+    output: Place,
     /// Show this many pairs for each distance, or this many of those that lose most
     #[arg(long, value_name = "N", default_value_t = 20)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -105,15 +106,12 @@ type Texts = HashMap<(Vec<PathBuf>, String), Excerpt>;
 
 /// Runs `sample`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let tells_lost = Report::read(&report::folder(&arguments.output))?
-        .is_some_and(|report| report.lost.is_some());
-    let drawn = if tells_lost { vec![worst(arguments)?] } else { draw(arguments)? };
-    let (source, settings) = PageSource::of_output(
-        &arguments.output,
-        (&arguments.input, "--input"),
-        &arguments.pages,
-        global,
-    )?;
+    let output = &*arguments.output.here()?;
+    let tells_lost =
+        Report::read(&report::folder(output))?.is_some_and(|report| report.lost.is_some());
+    let drawn = if tells_lost { vec![worst(output, arguments)?] } else { draw(output, arguments)? };
+    let (source, settings) =
+        PageSource::of_output(output, (&arguments.input, "--input"), &arguments.pages, global)?;
     let texts = read(&drawn, &source, &settings)?;
     if let Some(path) = &arguments.html {
         let title = arguments.output.display().to_string();
@@ -204,10 +202,10 @@ fn shown_pair(pair: &Pair, (texts, source): (&Texts, &PageSource)) -> Result<Sho
 }
 
 /// The pairs that lose most, the worst first, in one pass over the verdicts.
-fn worst(arguments: &Arguments) -> Result<Drawn> {
+fn worst(output: &Path, arguments: &Arguments) -> Result<Drawn> {
     let mut worst = BTreeMap::new();
     let mut seen = 0;
-    report::each_held(&arguments.output, |new, existing, held| {
+    report::each_held(output, |new, existing, held| {
         seen += 1;
         worst.insert((held, new.to_owned()), existing);
         if worst.len() > arguments.per_distance as usize {
@@ -220,10 +218,10 @@ fn worst(arguments: &Arguments) -> Result<Drawn> {
 }
 
 /// Draws the pairs for each distance, in one pass over the matches.
-fn draw(arguments: &Arguments) -> Result<Vec<Drawn>> {
+fn draw(output: &Path, arguments: &Arguments) -> Result<Vec<Drawn>> {
     let most = u64::from(arguments.per_distance);
     let mut drawn = BTreeMap::new();
-    report::each_match(&arguments.output, |new, existing| {
+    report::each_match(output, |new, existing| {
         let distance = existing.distance;
         let seed = arguments.seed.wrapping_add(u64::from(distance) << 32);
         let of_distance = drawn.entry(distance).or_insert_with(|| Reservoir {

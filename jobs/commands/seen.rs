@@ -17,6 +17,7 @@ use crate::commands::pages::{self, PageFlags, no_text};
 use crate::commands::query::recipe::page_text;
 use crate::commands::store_at::StoreFlag;
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::Place;
 use crate::flags::settings::PageSettings;
 use crate::flags::shared::Shared::{Memory, Workers};
 use crate::flags::shared::shared;
@@ -63,7 +64,7 @@ pub(crate) struct Arguments {
 struct Asked {
     /// File of ids, one a line, or - for standard input
     #[arg(long, value_name = "FILE")]
-    ids: Option<PathBuf>,
+    ids: Option<Place>,
     /// Files, folders, globs, addresses (s3://BUCKET/...), or - for standard input, read as `fingerprint` reads them
     #[arg(long, value_name = "PATH", num_args = 1..)]
     input: Vec<PathBuf>,
@@ -91,8 +92,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let mut portion = Portion { asking, most, bytes: 0, records: Vec::new() };
     match &arguments.asked.ids {
         Some(path) => {
+            let path = path.here()?;
             let is_stdin = path == Path::new("-");
-            let path = if is_stdin { Path::new("/dev/stdin") } else { path };
+            let path = if is_stdin { Path::new("/dev/stdin") } else { &path };
             each_id(path, |_, id| portion.push(&String::from_utf8_lossy(id), 0))?;
         }
         None => {

@@ -43,6 +43,7 @@ use crate::commands::store::{expire_days, keep_up};
 use crate::commands::store_at::StoreFlag;
 use crate::flags::global::GlobalFlags;
 use crate::flags::machines::Listen;
+use crate::flags::place::Place;
 use crate::flags::settings::{
     DedupSettings, PageSettings, RecipeChoice, RecipeSettings, parse_width,
 };
@@ -118,7 +119,7 @@ pub(crate) struct Arguments {
     keep_versions: Option<NonZero<u64>>,
     /// Table of lines that do not count as text, if the store was made with one
     #[arg(long, value_name = "FILE", env = "DUPSIEVE_BOILERPLATE")]
-    boilerplate: Option<PathBuf>,
+    boilerplate: Option<Place>,
     /// Read all fingerprints of the store and its index into memory first. Without it the system reads what is
     /// needed, and keeps it as long as memory allows
     #[arg(long)]

@@ -24,6 +24,7 @@ use crate::commands::help::examples;
 use crate::commands::places;
 use crate::flags::confirm_day::ConfirmDay;
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::Place;
 use crate::flags::shared::Shared::{DryRun, Memory, Overwrite, Telemetry, Workers};
 use crate::flags::shared::shared;
 use crate::outcome::identity;
@@ -52,7 +53,7 @@ enum Change {
     Init {
         /// Folder of the store
         #[arg(value_name = "DIR")]
-        store: PathBuf,
+        store: Place,
     },
     /// Add a day; adding the same day again changes nothing. Where ten segments are of about one size, they
     /// are merged into one then, so that the store never has many
@@ -63,16 +64,16 @@ enum Change {
     Add {
         /// Folder of the store
         #[arg(value_name = "DIR")]
-        store: PathBuf,
+        store: Place,
         /// Segment to add
         #[arg(long, value_name = "FILE")]
-        segment: PathBuf,
+        segment: Place,
         /// Day of the segment, YYYY-MM-DD
         #[arg(long, value_name = "D")]
         day: Day,
         /// Add only these ids, one a line
         #[arg(long, value_name = "ids.txt")]
-        only: Option<PathBuf>,
+        only: Option<Place>,
         /// Hide the pages of the store that these replace, from the new version on: the table `replaced` of the join that made the
         /// ids, such as out/dedup/replaced.tsv
         #[arg(long, value_name = "FILE")]
@@ -91,7 +92,7 @@ enum Change {
     List {
         /// Folder of the store
         #[arg(value_name = "DIR")]
-        store: PathBuf,
+        store: Place,
     },
     /// Show what each version changed
     #[command(after_help = examples(&[
@@ -100,7 +101,7 @@ enum Change {
     Log {
         /// Folder of the store
         #[arg(value_name = "DIR")]
-        store: PathBuf,
+        store: Place,
     },
     /// Check every byte of the segments of all versions, of the index and of the filters
     #[command(args = shared(&[Telemetry]), after_help = examples(&[
@@ -109,7 +110,7 @@ enum Change {
     Verify {
         /// Folder of the store
         #[arg(value_name = "DIR")]
-        store: PathBuf,
+        store: Place,
         /// Check only this version
         #[arg(long, value_name = "N")]
         version: Option<u64>,
@@ -122,7 +123,7 @@ enum Change {
     Compact {
         /// Folder of the store
         #[arg(value_name = "DIR")]
-        store: PathBuf,
+        store: Place,
         /// Codec of the fingerprints: elias-fano, dense, huffman or raw. Merges by size choose the default codec again
         #[arg(long, value_name = "C", default_value_t)]
         codec: Codec,
@@ -141,7 +142,7 @@ enum Change {
     Index {
         /// Folder of the store
         #[arg(value_name = "DIR")]
-        store: PathBuf,
+        store: Place,
         /// Tables that are kept beside the segments. `mirror` has the fingerprints once more, their halves exchanged;
         /// 4 has the paper's 4 tables, which help up to a distance of 3; `none` removes the index. The answers are the same [default: mirror; with
         /// --filters, what the store keeps]
@@ -161,7 +162,7 @@ enum Change {
     Prune {
         /// Folder of the store
         #[arg(value_name = "DIR")]
-        store: PathBuf,
+        store: Place,
         /// Versions to keep, the newest among them
         #[arg(long, value_name = "N")]
         keep_versions: NonZero<u64>,
@@ -175,7 +176,7 @@ enum Change {
     Expire {
         /// Folder of the store
         #[arg(value_name = "DIR")]
-        store: PathBuf,
+        store: Place,
         #[command(flatten)]
         age: Age,
         #[command(flatten)]
@@ -195,10 +196,10 @@ enum Change {
     Remove {
         /// Folder of the store
         #[arg(value_name = "DIR")]
-        store: PathBuf,
+        store: Place,
         /// Ids of the pages, one a line
         #[arg(long, value_name = "ids.txt")]
-        ids: PathBuf,
+        ids: Place,
         /// Keep these pages out of segments of days up to this one, YYYY-MM-DD, which is not before the newest day in the
         /// store. A store without a day needs it. A page of a later day is a new page [default: the newest day]
         #[arg(long, value_name = "D")]
@@ -215,7 +216,7 @@ enum Change {
     Purge {
         /// Folder of the store
         #[arg(value_name = "DIR")]
-        store: PathBuf,
+        store: Place,
         /// End with 75 after the step in which this time is over; the same command goes on then. A step rewrites one
         /// segment, prunes, or reads all that is left. Each run does at least one, also with 0
         #[arg(long, value_name = "SECONDS")]
@@ -229,7 +230,7 @@ enum Change {
     Rollback {
         /// Folder of the store
         #[arg(value_name = "DIR")]
-        store: PathBuf,
+        store: Place,
         #[command(flatten)]
         target: Target,
     },
@@ -279,41 +280,44 @@ pub(crate) fn answers(typed: &ArgMatches) -> bool {
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     step::begin(Step::Storing);
     match &arguments.change {
-        Change::Init { store } => init(store, global.dry_run),
+        Change::Init { store } => init(&store.here()?, global.dry_run),
         Change::Add { store, segment, day, only, replaced, no_compact, confirm } => {
-            let store = Store::open(store)?;
+            let store = open(store)?;
             confirm.check(|today| expect_come(Some(&store.at(None)?), *day, today))?;
             let replaced = replaced.as_deref().map(replacements_at).transpose()?;
-            let (only, replaces) = (only.as_deref(), replaced.as_ref());
+            let (segment, only) = (segment.here()?, only.as_ref().map(Place::here).transpose()?);
+            let (segment, only, replaces) = (&*segment, only.as_deref(), replaced.as_ref());
             add(&store, &NewDay { segment, day: *day, only, replaces }, !no_compact, global)
         }
-        Change::List { store } => list(&Store::open(store)?, global.json),
-        Change::Log { store } => log(&Store::open(store)?, global.json),
-        Change::Verify { store, version } => verify(&Store::open(store)?, *version, global),
+        Change::List { store } => list(&open(store)?, global.json),
+        Change::Log { store } => log(&open(store)?, global.json),
+        Change::Verify { store, version } => verify(&open(store)?, *version, global),
         Change::Compact { store, codec, tiers } => {
-            compact(&Store::open(store)?, (!tiers).then_some(*codec), global)
+            compact(&open(store)?, (!tiers).then_some(*codec), global)
         }
         Change::Index { store, design, filters } => {
-            indexing::run(&Store::open(store)?, *design, *filters, global)
+            indexing::run(&open(store)?, *design, *filters, global)
         }
-        Change::Prune { store, keep_versions } => {
-            prune(&Store::open(store)?, *keep_versions, global)
-        }
+        Change::Prune { store, keep_versions } => prune(&open(store)?, *keep_versions, global),
         Change::Expire { store, age, no_compact, readmit, confirm } => {
-            let store = Store::open(store)?;
+            let store = open(store)?;
             confirm.check(|today| store.at(None)?.expect_kept(age.retention(), today))?;
             expire(&store, age.retention(), !no_compact, readmit, global)
         }
         Change::Purge { store, deadline } => {
-            let purged = purge(&Store::open(store)?, deadline.map(Duration::from_secs), global)?;
+            let purged = purge(&open(store)?, deadline.map(Duration::from_secs), global)?;
             places::publish_and_sweep(global)?;
             Ok(purged)
         }
         Change::Remove { store, ids, until, readmit } => {
-            remove(&Store::open(store)?, ids, *until, readmit, global)
+            remove(&open(store)?, &ids.here()?, *until, readmit, global)
         }
-        Change::Rollback { store, target } => rollback(&Store::open(store)?, target, global),
+        Change::Rollback { store, target } => rollback(&open(store)?, target, global),
     }
+}
+
+fn open(store: &Place) -> Result<Store> {
+    Store::open(store.here()?)
 }
 
 fn init(path: &Path, dry_run: bool) -> Result<Summary> {

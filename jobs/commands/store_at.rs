@@ -3,20 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-#[cfg(feature = "serve")]
-use dupsieve::rooms::storage::Address;
 use dupsieve::rooms::store::{Day, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
-use crate::commands::places;
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::Place;
 
 /// The store that is asked.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct StoreFlag {
     /// The store [default: that of the file given with --config]
     #[arg(long, value_name = "DIR")]
-    store: Option<PathBuf>,
+    store: Option<Place>,
 }
 
 impl StoreFlag {
@@ -25,7 +23,7 @@ impl StoreFlag {
     /// # Errors
     /// [`Kind::Usage`] if neither the command line nor the configuration names a store.
     pub(crate) fn path(&self, global: &GlobalFlags) -> Result<PathBuf> {
-        places::mounted(&self.named(global)?)
+        self.named(global)?.here()
     }
 
     /// As [`StoreFlag::path`], for a service.
@@ -34,15 +32,11 @@ impl StoreFlag {
     /// [`Kind::Usage`] also if the store is in an object store.
     #[cfg(feature = "serve")]
     pub(crate) fn path_on_disk(&self, global: &GlobalFlags) -> Result<PathBuf> {
-        let named = self.named(global)?;
-        match Address::of(&named)? {
-            Some(address) => Err(places::needs_a_disk(&address.to_string())),
-            None => Ok(named),
-        }
+        self.named(global)?.on_disk()
     }
 
     /// The store as the command line names it, else as the configuration does.
-    fn named(&self, global: &GlobalFlags) -> Result<PathBuf> {
+    fn named(&self, global: &GlobalFlags) -> Result<Place> {
         if let Some(path) = &self.store {
             return Ok(path.clone());
         }

@@ -8,7 +8,7 @@ mod join_output;
 mod segment;
 mod texts;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use dupsieve::rooms::output::SUCCESS;
@@ -22,6 +22,7 @@ use crate::commands::help::examples;
 use crate::commands::pages::PageFlags;
 use crate::commands::store;
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::Place;
 use crate::flags::settings::parse_count;
 use crate::flags::shared::Shared::{Memory, Telemetry, Workers};
 use crate::flags::shared::shared;
@@ -40,7 +41,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 #[command(args = shared(&[Workers, Memory, Telemetry]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Output folder of dedup, of lsh, of a day of run or of cluster, a segment, or a store
-    output: PathBuf,
+    output: Place,
     /// Recompute the matches of all pages of the batch instead of a sample
     #[arg(long)]
     all: bool,
@@ -69,11 +70,13 @@ impl Arguments {
 /// Runs `verify`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     step::begin(Step::Verifying);
-    let verified = verify(arguments, global)?;
-    check_drawings(&arguments.output)?;
+    let path = &arguments.output.here()?;
+    let verified = verify(path, arguments, global)?;
+    check_drawings(path)?;
     if arguments.texts.is_some() && verified.find("texts_compared").is_none() {
-        return Err(Error::new(Kind::Usage, "--texts is given, but this is no output of dedup")
-            .at(&arguments.output));
+        return Err(
+            Error::new(Kind::Usage, "--texts is given, but this is no output of dedup").at(path)
+        );
     }
     Ok(verified)
 }
@@ -89,8 +92,7 @@ fn check_drawings(path: &Path) -> Result<()> {
 }
 
 /// Verifies what is at the path, whatever it is.
-fn verify(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let path = arguments.output.as_path();
+fn verify(path: &Path, arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let holds = |name: &str| path.join(name).exists();
     if path.is_file() {
         return verify_segment(path).map(|segment| segment_summary(&segment));

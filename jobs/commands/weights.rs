@@ -1,7 +1,7 @@
 //! `dupsieve weights`: in how many documents each feature, or each line, occurs.
 
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::rooms::features::counts::{Counts, CountsWriter, Head};
@@ -19,6 +19,7 @@ use crate::commands::help::examples;
 use crate::commands::places;
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages, stream_again};
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::Output;
 use crate::flags::settings::{
     FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings, parse_count,
 };
@@ -50,7 +51,7 @@ pub(crate) struct Arguments {
     input: Vec<PathBuf>,
     /// The table to write
     #[arg(long, value_name = "FILE")]
-    output: PathBuf,
+    output: Output,
     /// Count lines, which a recipe may then drop as boilerplate, instead of features
     #[arg(long)]
     lines: bool,
@@ -96,21 +97,22 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     };
     let settings = FingerprintSettings { made, pages: arguments.pages.clone().or(pages) };
     let mut processes = machines::join(global, &format!("{arguments:?} {settings:?}"))?;
-    processes.agree("check the output", || places::expect_folder(&arguments.output))?;
+    let output = &*arguments.output.here()?;
+    processes.agree("check the output", || places::expect_folder(output))?;
     let is_leader = processes.is_leader();
-    failure::reported_beside(&arguments.output, is_leader && !global.dry_run, || {
-        make(&mut processes, arguments, &settings, global)
+    failure::reported_beside(output, is_leader && !global.dry_run, || {
+        make(&mut processes, (arguments, output), &settings, global)
     })
 }
 
 fn make(
     processes: &mut Processes,
-    arguments: &Arguments,
+    (arguments, output): (&Arguments, &Path),
     settings: &FingerprintSettings,
     global: &GlobalFlags,
 ) -> Result<Summary> {
-    let output = arguments.output.display();
-    let job = Job::find(arguments, settings, processes.topology().processes)?;
+    let job = Job::find((arguments, output), settings, processes.topology().processes)?;
+    let output = output.display();
     let start = processes.agree(&format!("weights {output}"), || job.start(global))?;
     let (listing, held) = match start {
         Start::Done(summary) => return Ok(summary.leader().unwrap_or_default()),
@@ -185,7 +187,7 @@ struct Job {
 
 impl Job {
     fn find(
-        arguments: &Arguments,
+        (arguments, output): (&Arguments, &Path),
         settings: &FingerprintSettings,
         processes: usize,
     ) -> Result<Job> {
@@ -200,7 +202,7 @@ impl Job {
                 .expected("words, word-shingles or character-shingles")
                 .found(recipe.name())
         })?;
-        let &Arguments { ref input, ref output, lines, by, .. } = arguments;
+        let &Arguments { ref input, lines, by, .. } = arguments;
         let pages = Pages::find(input, output, &settings.pages, recipe.width(), processes)?;
         let least = if by.is_some() { host_lines::LEAST_PAGES } else { LEAST_DOCUMENTS };
         let min_count = arguments.min_count.unwrap_or(least);

@@ -87,6 +87,14 @@ impl Config {
         }
         Ok(config)
     }
+
+    /// Mounts the tables that the file names.
+    ///
+    /// # Errors
+    /// Those of mounting.
+    pub(crate) fn mount_tables(&self) -> Result<()> {
+        self.fingerprint.made.boilerplate.as_ref().map_or(Ok(()), |table| table.here().map(drop))
+    }
 }
 
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T> {

@@ -35,7 +35,7 @@ pub(crate) use mounts::remove_mount;
 #[cfg(any(test, feature = "object-store"))]
 pub(crate) use mounts::{FileNumber, Mounted, add_mount};
 pub(crate) use mounts::{Remote, remote};
-pub use mounts::{here, place_of, shown};
+pub use mounts::{place_of, shown};
 #[cfg(feature = "object-store")]
 pub(crate) use objects::{Objects, Tag};
 #[cfg(feature = "object-store")]

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::RwLockWriteGuard;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-use super::address::Address;
 use crate::error::Result;
 
 /// The mounts of this process.
@@ -76,13 +75,6 @@ pub fn place_of(address: &str) -> Option<PathBuf> {
     })
 }
 
-/// The path of this machine that stands for `path`: that of a mount if it is an address, else `path` itself.
-pub fn here(path: &Path) -> PathBuf {
-    let address = Address::of(path).ok().flatten();
-    let place = address.and_then(|address| place_of(&address.to_string()));
-    place.unwrap_or_else(|| path.to_path_buf())
-}
-
 /// The text with the addresses of mounts in place of their folders, as a user should see it.
 pub fn shown(text: &str) -> String {
     let table = read();
@@ -117,8 +109,6 @@ mod tests {
         assert_eq!(held, Path::new("/cache/7f/0/store/CURRENT"));
         assert_eq!(place_of("s3://b/tables/store/"), Some("/cache/7f/0/store".into()));
         assert_eq!(place_of("s3://b/tables/stores"), None);
-        assert_eq!(here(Path::new("s3://b/tables/store/")), Path::new("/cache/7f/0/store"));
-        assert_eq!(here(Path::new("tables/store")), Path::new("tables/store"));
         assert_eq!(shown("/cache/7f/0/store/CURRENT: gone"), "s3://b/tables/store/CURRENT: gone");
         assert!(remote(&held).is_none());
     }

@@ -26,6 +26,7 @@ use crate::commands::pages::PageSource;
 use crate::commands::places;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::Output;
 use crate::flags::settings::{FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings};
 use crate::outcome::summary::Summary;
 use crate::processes::machines;
@@ -39,7 +40,7 @@ pub(super) struct CorpusFlags {
     input: Vec<PathBuf>,
     /// Copy the documents that are kept, as they came, into this folder: for each input file a file of the same name and format
     #[arg(long, value_name = "DIR")]
-    kept: Option<PathBuf>,
+    kept: Option<Output>,
     /// Recipe of the fingerprints, as in `fingerprint` [default: that of the preset]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
     recipe: Option<RecipeChoice>,
@@ -52,10 +53,10 @@ pub(super) struct CorpusFlags {
 
 /// A corpus that is asked for.
 #[derive(Debug)]
-struct Corpus<'a> {
+struct Corpus {
     made: fingerprint::Request,
     joined: Request,
-    kept: Option<&'a PathBuf>,
+    kept: Option<PathBuf>,
 }
 
 /// Makes the fingerprints of a corpus, joins them as `request` says, and copies what is kept.
@@ -65,7 +66,7 @@ pub(super) fn run(
     file: FingerprintSettings,
     global: &GlobalFlags,
 ) -> Result<Summary> {
-    let corpus = Corpus::of(flags, request, file);
+    let corpus = Corpus::of(flags, request, file)?;
     let mut processes = machines::join(global, &format!("{corpus:?}"))?;
     let mut kept = None;
     processes.agree("check the folders", || {
@@ -88,8 +89,8 @@ pub(super) fn run(
     Ok(if processes.is_leader() { corpus.closing(total) } else { total })
 }
 
-impl Corpus<'_> {
-    fn of(flags: &CorpusFlags, request: Request, file: FingerprintSettings) -> Corpus<'_> {
+impl Corpus {
+    fn of(flags: &CorpusFlags, request: Request, file: FingerprintSettings) -> Result<Corpus> {
         let CorpusFlags { input, kept, recipe, max_repeated, pages } = flags;
         let made = recipe_settings(&request, recipe.as_ref());
         let settings = FingerprintSettings {
@@ -117,14 +118,15 @@ impl Corpus<'_> {
             keep: joined.settings.keep.as_ref().and_then(|keep| keep.field().cloned()),
             known: StoreAt::NoStore,
         };
-        Corpus { made, joined, kept: kept.as_ref() }
+        let kept = kept.as_ref().map(Output::here).transpose()?;
+        Ok(Corpus { made, joined, kept })
     }
 
     /// Makes the folder of the output. Returns how the kept documents will be copied: if they cannot be copied, the job fails before
     /// there is any work.
     fn check(&self, global: &GlobalFlags) -> Result<Option<Kept<'_>>> {
         let folder = self.made.output.parent().expect("the file is in the folder of the output");
-        let kept = self.kept.map(|kept| self.copies(kept, folder)).transpose()?;
+        let kept = self.kept.as_deref().map(|kept| self.copies(kept, folder)).transpose()?;
         self.joined.store.find()?;
         places::expect_folder(folder)?;
         if !global.dry_run {
@@ -154,7 +156,7 @@ impl Corpus<'_> {
                 .map(|name| total.counted(name));
         let found = self.joined.output.display();
         let verdicts = self.joined.format.file_name("verdicts");
-        let copies = self.kept.map(|folder| {
+        let copies = self.kept.as_ref().map(|folder| {
             format!(
                 "The kept documents are in {}/, as they came: a file for each file of the input.",
                 folder.display()

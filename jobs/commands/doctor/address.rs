@@ -8,11 +8,12 @@ use dupsieve::{Error, Result};
 
 use super::finding::{Finding, State};
 use crate::commands::places;
+use crate::flags::place::check_output;
 
 /// Puts an object below the address, reads it, and deletes it.
 pub(super) fn finding(typed: &Path, address: Result<Address>) -> Finding {
     let tried = address.and_then(|address| {
-        places::check_output(&address)?;
+        check_output(&address)?;
         mount::try_out(&address)
     });
     let what = format!("address {}", places::shown_input(&typed.to_string_lossy()));

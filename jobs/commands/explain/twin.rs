@@ -1,13 +1,11 @@
 //! The dropped page that a kept page is near to, among the pages of its day and of the days before.
 
-use std::path::Path;
-
 use dupsieve::Result;
 use dupsieve::rooms::report::{self, DroppedTwin, NearBy, SegmentPage};
 use dupsieve::rooms::store::{Day, Segment, Store};
 
-use crate::commands::places;
 use crate::flags::config::Config;
+use crate::flags::place::Place;
 
 /// How many days before the day of the page are searched. Each of them is read once.
 const DAYS: usize = 30;
@@ -16,7 +14,7 @@ const DAYS: usize = 30;
 /// day has one, or if the segments of the days are gone.
 pub(super) fn of(config: &Config, day: Day, id: &str) -> Result<Option<DroppedTwin>> {
     let Some(pattern) = config.output.path.as_deref() else { return Ok(None) };
-    let output = |day: Day| places::mounted(Path::new(&day.expand(pattern)));
+    let output = |day: Day| Place::from(day.expand(pattern)).here();
     let own = output(day)?;
     if !own.join("batch.seg").exists() {
         return Ok(None);
@@ -42,7 +40,7 @@ pub(super) fn of(config: &Config, day: Day, id: &str) -> Result<Option<DroppedTw
 /// `day`, and the days of the store before it, the last one first.
 fn days_up_to(config: &Config, day: Day) -> Result<Vec<Day>> {
     let Some(store) = &config.store.path else { return Ok(vec![day]) };
-    let version = Store::open(places::mounted(store)?)?.at(None)?;
+    let version = Store::open(store.here()?)?.at(None)?;
     let earlier = version.all_entries().iter().map(|entry| entry.day).filter(|&it| it < day);
     Ok([day].into_iter().chain(earlier.rev().take(DAYS)).collect())
 }

@@ -27,7 +27,7 @@ pub(super) struct Asked<'a> {
     /// The output that says of each page what became of it.
     pub(super) judged: &'a Path,
     /// The clusters, if they do not stand beside it.
-    pub(super) clusters: Option<&'a Path>,
+    pub(super) clusters: Option<PathBuf>,
     /// What the names of the fields begin with.
     pub(super) prefix: &'a str,
     pub(super) output: &'a Path,
@@ -40,12 +40,12 @@ pub(super) fn run(
     options: &ReadOptions,
     global: &GlobalFlags,
 ) -> Result<Summary> {
-    let &Asked { judged, clusters, prefix, output } = asked;
+    let &Asked { judged, ref clusters, prefix, output } = asked;
     let format = format_of(inputs)?;
     let folder = report::folder(judged);
     let joined = Report::read(&folder)?.ok_or_else(|| not_whole(&folder))?;
     joined.check_files(&folder)?;
-    let clusters = clusters.map(Path::to_path_buf).or_else(|| beside(&folder));
+    let clusters = clusters.clone().or_else(|| beside(&folder));
     let clusters = clusters.map(|path| clusters_of(&path, &folder, &joined)).transpose()?;
     let scratch = if output == Path::new(STDOUT) {
         std::env::temp_dir()

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::commands::help::examples;
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::Output;
 use crate::flags::settings::parse_count;
 use crate::flags::shared::Shared::{DryRun, Overwrite};
 use crate::flags::shared::shared;
@@ -39,7 +40,7 @@ pub(crate) struct Arguments {
     frames: Option<u32>,
     /// Output file, or - for standard output; a name that ends in .gz or .zst is compressed
     #[arg(long, value_name = "FILE.jsonl")]
-    output: PathBuf,
+    output: Output,
     /// File for the list of copies: `new existing edit`
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
@@ -48,6 +49,7 @@ pub(crate) struct Arguments {
 /// Runs `generate documents`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let Arguments { count, seed, near_share, frames, output, truth } = arguments;
+    let output = &output.here()?;
     if !(0.0..1.0).contains(near_share) {
         return Err(Error::new(Kind::Usage, "--near-share is out of range")
             .expected("at least 0 and below 1")

@@ -1,6 +1,6 @@
 //! `generate segment`: random fingerprints, some of them near-duplicates of another segment's rows.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use dupsieve::rooms::fingerprint::{Fingerprint, Width};
@@ -12,6 +12,7 @@ use serde_json::json;
 
 use crate::commands::help::examples;
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::Output;
 use crate::flags::settings::{parse_count, parse_width};
 use crate::flags::shared::Shared::{DryRun, Overwrite};
 use crate::flags::shared::shared;
@@ -70,7 +71,7 @@ pub(crate) struct Arguments {
     width: Width,
     /// Output file
     #[arg(long, value_name = "FILE.seg")]
-    output: PathBuf,
+    output: Output,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -86,23 +87,28 @@ enum Ids {
 
 /// Runs `generate segment`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
+    let output = &*arguments.output.here()?;
     let near = arguments.near.as_ref().map(Segment::open).transpose()?;
     let like = arguments.like.as_ref().map(Segment::open).transpose()?;
     let width = like.as_ref().map_or(arguments.width, Segment::width);
     let wanted = arguments.wanted(like.as_ref());
     arguments.check(&wanted, width, near.as_ref())?;
     let identity = arguments.identity(&wanted, width, near.as_ref());
-    let exists = arguments.exists(&identity, global.overwrite)?;
+    let exists = arguments.exists(output, &identity, global.overwrite)?;
     if exists && arguments.truth.is_none() {
-        return Ok(arguments.summary(Summary::new().already_done()));
+        return Ok(arguments.summary(output, Summary::new().already_done()));
     }
     if !global.dry_run {
         match width {
-            Width::W64 => arguments.write::<u64>(&wanted, near.as_ref(), &identity, global)?,
-            Width::W128 => arguments.write::<u128>(&wanted, near.as_ref(), &identity, global)?,
+            Width::W64 => {
+                arguments.write::<u64>(output, (&wanted, &identity), near.as_ref(), global)?
+            }
+            Width::W128 => {
+                arguments.write::<u128>(output, (&wanted, &identity), near.as_ref(), global)?
+            }
         }
     }
-    Ok(arguments.summary(Summary::new()))
+    Ok(arguments.summary(output, Summary::new()))
 }
 
 impl Arguments {
@@ -172,20 +178,20 @@ impl Arguments {
 
     /// Whether the output exists already, made from the same parameters. The file of --truth does not say
     /// which output it belongs to; it is compared when it is written again.
-    fn exists(&self, identity: &str, overwrite: bool) -> Result<bool> {
-        let exists = self.output.exists();
-        if exists && !Segment::is_segment(&self.output)? {
-            return Err(output::foreign(&self.output, "a segment"));
+    fn exists(&self, output: &Path, identity: &str, overwrite: bool) -> Result<bool> {
+        let exists = output.exists();
+        if exists && !Segment::is_segment(output)? {
+            return Err(output::foreign(output, "a segment"));
         }
         if overwrite {
             return Ok(false);
         }
         if exists {
-            let found = Segment::open(&self.output)?;
+            let found = Segment::open(output)?;
             if found.identity() != identity {
                 let what = "the output was made from other parameters";
                 return Err(Error::new(Kind::Exists, what)
-                    .at(&self.output)
+                    .at(output)
                     .expected(identity)
                     .found(found.identity())
                     .help("choose another output, or replace this one with --overwrite"));
@@ -201,15 +207,15 @@ impl Arguments {
 
     fn write<F: Fingerprint>(
         &self,
-        wanted: &SegmentSpec,
+        output: &Path,
+        (wanted, identity): (&SegmentSpec, &str),
         near: Option<&Segment>,
-        identity: &str,
         global: &GlobalFlags,
     ) -> Result<()> {
         let planted = near.map_or(Ok(Vec::new()), |near| {
             synthetic::plant::<F>(near, self.planted, self.planted_distance, self.seed)
         })?;
-        let (segment, rows) = synthetic::generate(&self.output, wanted, &planted, identity)?;
+        let (segment, rows) = synthetic::generate(output, wanted, &planted, identity)?;
         match &self.truth {
             Some(path) => {
                 let truth = PackedFile::create(path)?;
@@ -221,11 +227,11 @@ impl Arguments {
         }
     }
 
-    fn summary(&self, summary: Summary) -> Summary {
+    fn summary(&self, output: &Path, summary: Summary) -> Summary {
         let summary = summary
             .count("fingerprints", self.count)
             .count("planted", self.planted)
-            .path("output", &self.output);
+            .path("output", output);
         self.truth.iter().fold(summary, |summary, truth| summary.path("truth", truth))
     }
 }

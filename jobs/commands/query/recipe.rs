@@ -7,7 +7,6 @@ use dupsieve::rooms::document::PageText;
 use dupsieve::rooms::features::counts::Counts;
 use dupsieve::rooms::fingerprint::{Recipe, Stamp};
 use dupsieve::rooms::join::{self, Preset};
-use dupsieve::rooms::storage;
 
 use crate::flags::settings::{PageSettings, RecipeSettings};
 
@@ -71,7 +70,7 @@ pub(super) fn of(stamp: &str, settings: &RecipeSettings, pages: &PageSettings) -
         },
     };
     let recipe = match &settings.boilerplate {
-        Some(path) => recipe.with_boilerplate(Counts::read(&storage::here(path))?)?,
+        Some(table) => recipe.with_boilerplate(Counts::read(&table.here()?)?)?,
         None => recipe,
     };
     let whole = with_columns(recipe.clone(), &held)?;

@@ -18,6 +18,7 @@ use crate::commands::store::{expire_days, keep_up, log_expiry};
 use crate::commands::store_at::StoreAt;
 use crate::flags::config::{Add, Config};
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::Place;
 use crate::flags::settings::{Replaced, StoreSettings};
 
 /// The folder, in the output of a day, for outputs that are made again.
@@ -41,7 +42,7 @@ impl DayPlan<'_> {
                 .help("see configs/local.toml for a complete file; `dupsieve dedup --config` reads one corpus without days")
         };
         let output = config.output.path.as_deref().ok_or_else(|| missing("output"))?;
-        let store = config.store.path.as_deref().ok_or_else(|| missing("store"))?;
+        let store = config.store.path.as_ref().ok_or_else(|| missing("store"))?;
         if config.inputs.is_empty() {
             return Err(missing("inputs"));
         }
@@ -54,12 +55,12 @@ impl DayPlan<'_> {
         let mut met = HashSet::new();
         let named = config.dates.iter().flat_map(|range| range.days());
         let days: Vec<Day> = named.filter(|&day| met.insert(day)).collect();
-        Ok(DayPlan { config, file, output, store: absolute(&places::mounted(store)?), days })
+        Ok(DayPlan { config, file, output, store: absolute(&store.here()?), days })
     }
 
     /// The folder for the output of a day.
     pub(crate) fn output(&self, day: Day) -> Result<PathBuf> {
-        places::mounted(&self.named_output(day)).map(|here| absolute(&here))
+        Place::from(day.expand(self.output)).here().map(|here| absolute(&here))
     }
 
     /// The folder for the output of a day, as written in the file.

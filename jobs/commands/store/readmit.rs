@@ -8,6 +8,7 @@ use dupsieve::rooms::report::{Dropped, Outputs};
 use dupsieve::{Kind, Result};
 
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::Outputs as Named;
 use crate::outcome::summary::Summary;
 
 /// What is written of pages that have lost the page in whose favour they were dropped.
@@ -19,7 +20,7 @@ pub(crate) struct ReadmitFlags {
     readmit: Option<PathBuf>,
     /// Finished outputs whose verdicts are read for --readmit: folders of `dedup`, or of days of `run`
     #[arg(long, value_name = "OUTPUT", num_args = 1.., requires = "readmit")]
-    outputs: Vec<PathBuf>,
+    outputs: Vec<Named>,
 }
 
 /// A list that is to be written, and the outputs that were found for it.
@@ -29,7 +30,10 @@ impl ReadmitFlags {
     /// Checks that the outputs are there, before the store is changed.
     pub(super) fn open(&self) -> Result<Readmit<'_>> {
         let file = self.readmit.as_ref();
-        Ok(Readmit(file.map(|file| Ok((file, Outputs::open(&self.outputs)?))).transpose()?))
+        Ok(Readmit(
+            file.map(|file| Ok((file, Outputs::open(&Named::here(&self.outputs)?)?)))
+                .transpose()?,
+        ))
     }
 }
 

@@ -12,7 +12,7 @@ use dupsieve::rooms::runs::{SortedRecords, Sorter};
 use dupsieve::rooms::store::{Dated, Day, Entry, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
-use crate::commands::places;
+use crate::flags::place::Place;
 
 /// An output of `dedup` and its report.
 pub(super) struct JoinOutput<'a> {
@@ -38,7 +38,7 @@ impl JoinOutput<'_> {
     /// The path of an input, if it still exists.
     pub(super) fn input(&self, name: &str) -> Result<Option<PathBuf>> {
         let named = self.report.run["inputs"][name].as_str();
-        let path = named.map(|path| places::mounted(Path::new(path))).transpose()?;
+        let path = named.map(|it| Place::from(it).here()).transpose()?;
         Ok(path.filter(|path| path.exists()))
     }
 

@@ -12,10 +12,11 @@ use dupsieve::rooms::features::counts::Counts;
 use dupsieve::rooms::fingerprint::{Check, PageTime, Recipe, Width};
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::lsh::Bands;
-use dupsieve::rooms::storage;
 use dupsieve::{Error, Kind, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;
+
+use crate::flags::place::Place;
 
 use super::section::section;
 use super::{ByteSize, RecipeChoice, allowed, parse_width, typed};
@@ -66,7 +67,7 @@ section! {
         /// Table of lines that do not count as text, made by `weights --lines`. It is a part of the recipe:
         /// fingerprints by another table, or by none, cannot be compared with these
         #[arg(long, value_name = "FILE", env = "DUPSIEVE_BOILERPLATE")]
-        boilerplate: PathBuf,
+        boilerplate: Place,
         /// Abort (exit 65) if more records repeat an earlier id: a number, or a share such as 5%
         /// [default: 50%]
         #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_REPEATED")]
@@ -220,7 +221,7 @@ impl RecipeSettings {
     pub(crate) fn recipe(&self, pages: &PageSettings) -> Result<Recipe> {
         let recipe = self.recipe_of(pages.format.unwrap_or_default())?;
         let recipe = match &self.boilerplate {
-            Some(path) => recipe.with_boilerplate(Counts::read(&storage::here(path))?)?,
+            Some(table) => recipe.with_boilerplate(Counts::read(&table.here()?)?)?,
             None => recipe,
         };
         // A recipe of its own goes with no preset, unless one is named too.

@@ -1,14 +1,14 @@
 //! Which of several near pages stay: the values of `--keep`.
 
-use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use dupsieve::rooms::document::{OrderBy, OrderField, OrderedValues};
 use dupsieve::rooms::matches::KeepOrder;
-use dupsieve::rooms::storage;
 use dupsieve::rooms::store::Segment;
 use dupsieve::{Error, Kind, Result};
+
+use crate::flags::place::Place;
 
 /// The order in which pages are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ enum FieldBy {
     Least,
     Greatest,
     /// The values of this list, in its order.
-    List(PathBuf),
+    List(Place),
 }
 
 impl Keep {
@@ -77,9 +77,7 @@ impl KeepField {
         let by = match &self.by {
             FieldBy::Least => OrderBy::Least,
             FieldBy::Greatest => OrderBy::Greatest,
-            FieldBy::List(path) => {
-                OrderBy::Listed(Arc::new(OrderedValues::read(&storage::here(path))?))
-            }
+            FieldBy::List(list) => OrderBy::Listed(Arc::new(OrderedValues::read(&list.here()?)?)),
         };
         Ok(OrderField { name: self.name.clone(), by })
     }

@@ -4,18 +4,19 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::num::NonZero;
-use std::path::PathBuf;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
+use crate::flags::place::Place;
+
 /// Where the store is, and how `run` keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoreSettings {
     /// The folder. None if the file does not say.
-    pub(crate) path: Option<PathBuf>,
+    pub(crate) path: Option<Place>,
     /// Whether segments are merged after a day was added, so that there are never many.
     pub(crate) compact: bool,
     /// The number of days that the store shows, the newest among them. None shows all.
@@ -71,7 +72,7 @@ impl JsonSchema for StoreSettings {
 #[schemars(rename = "StoreSection")]
 struct Section {
     /// The folder of the store.
-    path: PathBuf,
+    path: Place,
     /// Whether segments are merged after a day was added, so that there are never many.
     #[serde(default = "yes")]
     compact: bool,

@@ -1,0 +1,216 @@
+//! Places that a user names: paths of this machine, or addresses in an object store. What is at an address is mounted: the command
+//! works on a folder or a file of this machine that stands for the address. Inputs of pages are no such places: pages are read where they
+//! are.
+
+use std::any::TypeId;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use clap::{Arg, ArgMatches, ValueHint};
+use dupsieve::rooms::mount;
+use dupsieve::rooms::output::STDOUT;
+use dupsieve::rooms::report::Report;
+use dupsieve::rooms::storage::Address;
+use dupsieve::{Error, Kind, Result};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// The folder that mounts are below.
+static CACHE: OnceLock<PathBuf> = OnceLock::new();
+
+/// Sets the folder that mounts are below; none is that of the user.
+pub(crate) fn keep_mounts_in(cache: Option<PathBuf>) {
+    CACHE.get_or_init(|| cache.unwrap_or_else(usual_cache));
+}
+
+/// The folder that mounts are below.
+pub(crate) fn cache() -> &'static Path {
+    CACHE.get_or_init(usual_cache)
+}
+
+/// `dupsieve` in the folder that the user has for such things.
+fn usual_cache() -> PathBuf {
+    let folder = |variable: &str| {
+        std::env::var_os(variable).map(PathBuf::from).filter(|folder| folder.is_absolute())
+    };
+    let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
+    cache.unwrap_or_else(std::env::temp_dir).join("dupsieve")
+}
+
+/// A file, folder or store that is read, or a store that is changed.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub(crate) struct Place(PathBuf);
+
+impl Place {
+    /// The path here that stands for the place. An address is mounted, unless it is mounted already.
+    ///
+    /// # Errors
+    /// Those of mounting.
+    pub(crate) fn here(&self) -> Result<PathBuf> {
+        match Address::of(&self.0)? {
+            Some(address) => mount::mount(&address, cache()),
+            None => Ok(self.0.clone()),
+        }
+    }
+
+    /// The path or the address, as it was named.
+    pub(crate) fn named(&self) -> &Path {
+        &self.0
+    }
+
+    /// The path, for what cannot work on a mount.
+    ///
+    /// # Errors
+    /// An address is [`Kind::Usage`].
+    #[cfg(feature = "serve")]
+    pub(crate) fn on_disk(&self) -> Result<PathBuf> {
+        match Address::of(&self.0)? {
+            Some(address) => {
+                Err(Error::new(Kind::Usage, "a service needs its store on a disk of its own")
+                    .at(address.to_string())
+                    .help("copy the store to a folder, and give that"))
+            }
+            None => Ok(self.0.clone()),
+        }
+    }
+}
+
+impl From<OsString> for Place {
+    fn from(named: OsString) -> Place {
+        Place(named.into())
+    }
+}
+
+impl From<&str> for Place {
+    fn from(named: &str) -> Place {
+        Place(named.into())
+    }
+}
+
+impl From<String> for Place {
+    fn from(named: String) -> Place {
+        Place(named.into())
+    }
+}
+
+/// A file or folder that is made.
+#[derive(Clone, Debug)]
+pub(crate) struct Output(Place);
+
+impl Output {
+    /// Like [`Place::here`].
+    ///
+    /// # Errors
+    /// Those of mounting; an address to which nothing can be written is [`Kind::Usage`].
+    pub(crate) fn here(&self) -> Result<PathBuf> {
+        Address::of(&self.0.0)?.as_ref().map_or(Ok(()), check_output)?;
+        self.0.here()
+    }
+
+    /// Whether it is standard output.
+    pub(crate) fn is_stdout(&self) -> bool {
+        self.0.0 == Path::new(STDOUT)
+    }
+}
+
+impl<T: Into<Place>> From<T> for Output {
+    fn from(named: T) -> Output {
+        Output(named.into())
+    }
+}
+
+/// Fails if no output can be written to an address.
+pub(crate) fn check_output(address: &Address) -> Result<()> {
+    match address.is_one_object() {
+        false => Ok(()),
+        true => Err(Error::new(Kind::Usage, "a server of files takes no outputs")
+            .at(address.to_string())
+            .expected("a path, or an address in an object store, such as s3://BUCKET/KEY")),
+    }
+}
+
+/// Outputs that are read: a folder of them, or one. An address may be a pattern, which no shell expands.
+#[derive(Clone, Debug)]
+pub(crate) struct Outputs(Place);
+
+impl Outputs {
+    /// The paths here that stand for them all.
+    ///
+    /// # Errors
+    /// Those of mounting; [`Kind::Missing`] if there is no output at an address.
+    pub(crate) fn here(all: &[Outputs]) -> Result<Vec<PathBuf>> {
+        let mut paths = Vec::new();
+        for Outputs(place) in all {
+            match Address::of(&place.0)? {
+                None => paths.push(place.0.clone()),
+                Some(address) => {
+                    for address in mount::trees_with(Report::NAME, &address)? {
+                        paths.push(mount::mount(&address, cache())?);
+                    }
+                }
+            }
+        }
+        Ok(paths)
+    }
+}
+
+impl From<OsString> for Outputs {
+    fn from(named: OsString) -> Outputs {
+        Outputs(named.into())
+    }
+}
+
+/// The flag, so that a shell completes its value by paths if it is a place.
+pub(crate) fn completed_by_paths(flag: Arg) -> Arg {
+    let value = flag.get_value_parser().type_id();
+    let places = [TypeId::of::<Place>(), TypeId::of::<Output>(), TypeId::of::<Outputs>()];
+    let is_place = places.iter().any(|place| value == *place);
+    if is_place { flag.value_hint(ValueHint::AnyPath) } else { flag }
+}
+
+/// Mounts the places that were typed for a command. The processes that this one starts find the mounts.
+///
+/// # Errors
+/// Those of mounting.
+pub(crate) fn mount_typed(typed: &ArgMatches) -> Result<()> {
+    all_typed::<Output>(typed).try_for_each(|output| output.here().map(drop))?;
+    all_typed::<Place>(typed).try_for_each(|place| place.here().map(drop))
+}
+
+/// The typed values of one type.
+fn all_typed<T: Clone + Send + Sync + 'static>(typed: &ArgMatches) -> impl Iterator<Item = &T> {
+    let of = |id: &clap::Id| typed.try_get_many::<T>(id.as_str()).ok().flatten();
+    typed.ids().filter_map(of).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, value_parser};
+
+    use super::*;
+
+    #[test]
+    fn places_are_told_from_other_values_by_their_type() {
+        let id = "https://a.example/page";
+        let command = Command::new("job").args([
+            Arg::new("id").value_parser(value_parser!(String)).required(true),
+            Arg::new("store").long("store").value_parser(value_parser!(Place)).num_args(1..),
+            Arg::new("output").long("output").value_parser(value_parser!(Output)),
+        ]);
+        let typed = command.get_matches_from(["job", id, "--store", "s3://b/a", "b", "--output=c"]);
+        let places: Vec<&Place> = all_typed(&typed).collect();
+        assert_eq!(places, [&Place::from("s3://b/a"), &Place::from("b")]);
+        assert_eq!(all_typed::<Output>(&typed).count(), 1);
+        assert_eq!(Place::from("b").here(), Ok("b".into()));
+    }
+
+    #[test]
+    fn a_server_of_files_takes_no_output() {
+        let error = Output::from("https://user:secret@host/a").here().unwrap_err();
+        assert_eq!(error.kind(), Kind::Usage);
+        assert!(!error.to_string().contains("secret"), "{error}");
+    }
+}
