@@ -11,6 +11,7 @@ use clap::Args;
 use dupsieve::rooms::clusters::{
     Audit, Clustering, Engine, Method, PageDay, Previous, Removed, Source,
 };
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::flow::Role;
 use dupsieve::rooms::output::{self, Lock, Staging, Sum};
 use dupsieve::rooms::peers::Topology;
@@ -156,7 +157,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let changes = if previous.is_some() { format!("changes.{format}, ") } else { String::new() };
     Ok(summary.say(format!("{members} pages in {clusters} clusters")).say(format!(
         "written to {}: {lists}{changes}report.json, report.html, and the state to which a day can be added",
-        output.display()
+        output.named()
     )))
 }
 
@@ -271,14 +272,14 @@ impl Job {
         };
         let existing = report::existing(output, &self.parameters, is_outdated, global.overwrite)?;
         if let Existing::Same(report) = existing {
-            tracing::info!("{} is done already", output.display());
+            tracing::info!("{} is done already", output.named());
             lock.map_or(Ok(()), |lock| output::remove_leftovers(output, &lock))?;
             return Ok(summary(&report, output).already_done());
         }
         output::check_free_space(output::parent_of(output), self.bytes)?;
         let Some(lock) = lock else {
             let days = self.clustering.sources.len() as u64;
-            let would = format!("would make {}", output.display());
+            let would = format!("would make {}", output.named());
             return Ok(Summary::new().count("days", days).count("bytes", self.bytes).say(would));
         };
         let staging = Staging::beside(output, lock)?;
@@ -351,7 +352,7 @@ fn check_apart(request: &Request) -> Result<()> {
         None => Ok(()),
         Some(input) => Err(Error::new(Kind::Usage, "the output and an input are in one place")
             .at(&request.output)
-            .found(input.display())
+            .found(input.named())
             .help("choose another --output")),
     }
 }

@@ -7,6 +7,7 @@ mod corpus;
 
 use clap::{ArgGroup, ArgMatches, Args};
 use dupsieve::Result;
+use dupsieve::rooms::error::Named;
 
 use crate::commands::destination::Destination;
 use crate::commands::help::examples;
@@ -111,7 +112,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         ))
         .say(format!(
             "written to {}: verdicts.{format}, matches.{format}, keep.txt, drop.txt, report.json, report.html",
-            request.output.display(),
+            request.output.named(),
             format = request.format
         )))
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use dupsieve::rooms::document::Tolerance;
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::{Check, PageTime, Recipe};
 use dupsieve::rooms::flow::{Processes, Read, Start};
 use dupsieve::rooms::join;
@@ -124,7 +125,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     }
     let [read, made, empty, repeated, bad] =
         ["read", "fingerprinted", "empty", "repeated", "quarantined"].map(|it| summary.counted(it));
-    let output = request.output.display();
+    let output = request.output.named();
     if read == 0 {
         tracing::warn!(
             "the inputs of {output} hold no page; if pages come later, make it again with --overwrite"
@@ -166,7 +167,7 @@ pub(crate) fn stands(request: &Request) -> Result<bool> {
 }
 
 fn make(processes: &mut Processes, request: &Request, global: &GlobalFlags) -> Result<Summary> {
-    let output = request.output.display();
+    let output = request.output.named();
     let job = Job::find(request, processes.topology().processes)?;
     let start = processes.agree(&format!("fingerprint {output}"), || job.start(global))?;
     let (listing, held) = match start {
@@ -285,7 +286,7 @@ impl Job {
     /// The summary of a segment that exists already.
     fn already_done(&self) -> Result<Summary> {
         let output = self.pages.output();
-        tracing::info!("{} is done already", output.display());
+        tracing::info!("{} is done already", output.named());
         reading::remove_stale(output, true, true);
         Ok(self.summary(&Segment::open(output)?.counts()).already_done())
     }
@@ -307,7 +308,7 @@ impl Job {
     /// What there is to do, for a dry run.
     fn would(&self) -> Summary {
         let (files, bytes) = self.pages.size();
-        let output = self.pages.output().display();
+        let output = self.pages.output().named();
         let would = format!("would make {output} by recipe {}", self.recipe.name());
         Summary::new()
             .count("files", files)
@@ -347,7 +348,7 @@ impl Job {
         if without > 0 {
             tracing::warn!(
                 "segments without filters, whose pages are computed again: {without}; `dupsieve store index {} --filters` makes them",
-                store.path().display()
+                store.path().named()
             );
         }
         Ok(Some(holdings))
@@ -441,7 +442,7 @@ impl Job {
             let path = beside(self.pages.place(), output::REPEATED);
             tracing::warn!(
                 "ids that came before: {repeated}, with the same text: {same}; they are listed in {}",
-                path.display()
+                path.named()
             );
         }
         step::begin(Step::Writing);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::rooms::document::{Fields, Format, Input, Inputs, Survey};
-use dupsieve::rooms::error::At;
+use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::evaluate::Page;
 use dupsieve::rooms::output::{PackedFile, STDOUT};
 use dupsieve::{Error, Kind, Result};
@@ -114,7 +114,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     };
     let next =
         if seen.is_corpus() { next_of_corpus(output, &seen.given) } else { next(output, &date) };
-    Ok(summary.say(format!("written: {}", output.display())).say(next))
+    Ok(summary.say(format!("written: {}", output.named())).say(next))
 }
 
 /// Fails if some files have the fields and others have none: `run` refuses a field that a file cannot have.
@@ -131,7 +131,7 @@ fn check_same_fields(inputs: &Inputs, survey: &Survey) -> Result<()> {
 
 /// What to do next.
 fn next(output: &Path, date: &str) -> String {
-    let line = format!("dupsieve run {} {date}", output.display());
+    let line = format!("dupsieve run {} {date}", output.named());
     format!("next: read it, then {} --dry-run, then without --dry-run", line.trim_end())
 }
 
@@ -140,7 +140,7 @@ fn next_of_corpus(output: &Path, given: &[String]) -> String {
     let inputs: Vec<String> = given.iter().map(|input| format!("'{input}'")).collect();
     format!(
         "next: read it, then dupsieve dedup --config {} --input {} --output found --kept kept",
-        output.display(),
+        output.named(),
         inputs.join(" ")
     )
 }
@@ -224,7 +224,7 @@ fn findings(
     ));
     told.push(format!(
         "`dupsieve evaluate --sweep --input {}` measures which preset suits them",
-        inputs.files()[0].path().display()
+        inputs.files()[0].path().named()
     ));
     told
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap::Args;
 use dupsieve::Result;
-use dupsieve::rooms::error::At;
+use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::fingerprint::{Fingerprint, Width, hex};
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::results::{ResultColumn, ResultFormat, ResultWriter, Values};
@@ -125,7 +125,7 @@ fn dump<F: Fingerprint>(
 /// Prints the header of the segment and its columns.
 fn describe(segment: &Segment, out: &mut impl Write) -> io::Result<()> {
     let counts = segment.counts();
-    writeln!(out, "segment       {}", segment.path().display())?;
+    writeln!(out, "segment       {}", segment.path().named())?;
     writeln!(out, "digest        {} (sound)", segment.digest())?;
     writeln!(out, "recipe        {}", segment.stamp())?;
     if let Some(preset) = Preset::of(segment.stamp()) {

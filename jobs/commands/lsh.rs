@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Args, Subcommand};
 use dupsieve::rooms::document::Tolerance;
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::PageTime;
 use dupsieve::rooms::flow::{Processes, Start};
 use dupsieve::rooms::join::Join;
@@ -236,7 +237,7 @@ fn finish(
         ))
         .say(format!(
             "written to {}: verdicts.{format}, matches.{format}, keep.txt, drop.txt, report.json, report.html",
-            output.display()
+            output.named()
         )))
 }
 
@@ -259,7 +260,7 @@ fn make(
     scheme: &SchemeFlags,
     global: &GlobalFlags,
 ) -> Result<Summary> {
-    let output = asked.output.display();
+    let output = asked.output.named();
     let topology = *processes.topology();
     let job = Job::find(asked, scheme, topology, global)?;
     let start = processes.agree(&format!("lsh {output}"), || job.start(global))?;
@@ -298,7 +299,7 @@ impl Job {
         let scheme = scheme.scheme(settings, made.width)?;
         let pages = Pages::find(inputs, output, settings, scheme.width, topology.processes)?;
         let keep = KeepOrder::for_documents(asked.keep, pages.has_order(), pages.are_texts())?;
-        let named: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
+        let named: Vec<String> = inputs.iter().map(|path| path.named()).collect();
         let deduplicate = Deduplicate {
             comparison: scheme.comparison(),
             scheme,
@@ -334,13 +335,13 @@ impl Job {
         self.pages.announce();
         let parameters = self.parameters()?;
         if let Existing::Same(report) = self.existing(&parameters, global.overwrite)? {
-            tracing::info!("{} is done already", output.display());
+            tracing::info!("{} is done already", output.named());
             lock.map_or(Ok(()), |lock| output::remove_leftovers(output, &lock))?;
             return Ok(Start::done(self.summary(&report).already_done()));
         }
         scheme::announce(&self.deduplicate.scheme);
         let (files, bytes) = self.pages.size();
-        let would = format!("would make {}", output.display());
+        let would = format!("would make {}", output.named());
         Ok(match lock {
             Some(lock) => Start::make(self.pages.listing(), (lock, parameters)),
             None => {

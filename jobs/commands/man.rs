@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dupsieve::Result;
-use dupsieve::rooms::error::At;
+use dupsieve::rooms::error::{At, Named};
 
 use crate::commands::help::examples;
 use crate::outcome::summary::Summary;
@@ -29,5 +29,5 @@ pub(crate) fn run(arguments: &Arguments, command: clap::Command) -> Result<Summa
     let Arguments { folder } = arguments;
     fs::create_dir_all(folder).at(folder)?;
     clap_mangen::generate_to(command.disable_help_subcommand(true), folder).at(folder)?;
-    Ok(Summary::new().say(format!("written to {}: to read one, man -l FILE", folder.display())))
+    Ok(Summary::new().say(format!("written to {}: to read one, man -l FILE", folder.named())))
 }

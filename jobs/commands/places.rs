@@ -4,10 +4,10 @@
 use std::fs;
 use std::path::{self, Path, PathBuf};
 
-use dupsieve::rooms::error::At;
+use dupsieve::rooms::error::{At, Named, is_named, name_of};
 use dupsieve::rooms::mount;
 use dupsieve::rooms::output::parent_of;
-use dupsieve::rooms::storage::{self, Address};
+use dupsieve::rooms::storage::Address;
 use dupsieve::{Error, Kind, Result};
 
 use crate::flags::global::GlobalFlags;
@@ -16,8 +16,7 @@ use crate::flags::place::cache;
 /// Fails if the folder that the file `output` is to be written to does not exist: most likely its name was mistyped.
 pub(crate) fn expect_folder(output: &Path) -> Result<()> {
     let folder = parent_of(output);
-    let is_mounted = storage::shown(&output.to_string_lossy()) != output.to_string_lossy();
-    if is_mounted || folder.is_dir() {
+    if is_named(output) || folder.is_dir() {
         return Ok(());
     }
     Err(Error::new(Kind::Missing, "the folder of the output does not exist")
@@ -40,25 +39,20 @@ pub(crate) fn publish_and_sweep(global: &GlobalFlags) -> Result<()> {
 
 /// Where a file is put that tells of a failed job: nothing of a mount is published then, and the next mount clears it away.
 pub(crate) fn of_failure(path: PathBuf) -> Result<PathBuf> {
-    let text = path.to_string_lossy();
-    let shown = storage::shown(&text);
-    if shown == text {
+    if !is_named(&path) {
         return Ok(path);
     }
     let folder = cache().join("failed");
     fs::create_dir_all(&folder).at(&folder)?;
     let is_plain = |it: char| it.is_ascii_alphanumeric() || "._-".contains(it);
-    let name: String = shown.chars().map(|it| if is_plain(it) { it } else { '_' }).collect();
+    let name: String = path.named().chars().map(|it| if is_plain(it) { it } else { '_' }).collect();
     Ok(folder.join(name))
 }
 
 /// The path as a report names it: an address, or an absolute path.
 pub(crate) fn named(path: &Path) -> PathBuf {
     let absolute = path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    match absolute.to_str() {
-        Some(text) => storage::shown(text).into(),
-        None => absolute,
-    }
+    name_of(&absolute).into_owned()
 }
 
 /// The input of pages as a report names it: an address without secrets, an absolute path, or `-`.
@@ -69,7 +63,7 @@ pub(crate) fn named_input(input: &str) -> String {
         _ if input == "-" => input.to_owned(),
         _ => {
             let local = Address::local(path).unwrap_or_else(|| path.to_path_buf());
-            path::absolute(&local).unwrap_or(local).display().to_string()
+            path::absolute(&local).unwrap_or(local).named()
         }
     }
 }

@@ -10,6 +10,7 @@ use dupsieve::rooms::document::{
     Contents, Format, Inputs, OrderField, PageText, Quarantine, ReadOptions, Repeated, Share,
     Tolerance,
 };
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::flow::{Collected, Documents, Harvest, Processes, Read};
 use dupsieve::rooms::output::{self, Fence, ListFile, Listed, Lock, QUARANTINE, REPEATED, beside};
@@ -390,7 +391,7 @@ impl Pages {
         let mut list = ListFile::beside(path, fence)?;
         list.write_with(|out| records.write(&self.inputs, out))?;
         let count = records.count();
-        tracing::warn!("{count} records could not be read; they are listed in {}", place.display());
+        tracing::warn!("{count} records could not be read; they are listed in {}", place.named());
         list.finish().map(Some)
     }
 

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::rooms::document::Inputs;
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::flow::Processes;
 use dupsieve::rooms::report::{ClusterReport, Made, Report};
 use dupsieve::rooms::step::{self, Step};
@@ -220,7 +221,7 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
     // The path as the file has it.
     let folder = plan.named_output(day);
     let output = folder.join("dedup");
-    let output = output.display();
+    let output = output.named();
     let inputs: Vec<String> =
         plan.inputs(day).map(|it| format!("'{}'", places::shown_input(&it))).collect();
     let program = std::env::args().next().unwrap_or_else(|| "dupsieve".to_owned());
@@ -237,8 +238,8 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
     let done = if total.is_already_done() { "done already, nothing changed" } else { "done" };
     let held = Store::open(&plan.store)?.at(None)?;
     let store = plan.config.store.path.as_ref().map_or(&*plan.store, Place::named);
-    let store = store.display();
-    let config = config.display();
+    let store = store.named();
+    let config = config.named();
     let for_later = total.find(Summary::FOR_LATER);
     let other = if for_later.is_some() { "other kept" } else { "earlier" };
     let replaced = total.find("replaced").filter(|count| *count > 0);
@@ -265,10 +266,10 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
         .say_if(plan.out_of_order()?.map(|first| {
             format!("  put the days in order {program} run {config} --redo {first}")
         }))
-        .say(format!("  look at some pairs    {program} sample {}", folder.display()))
+        .say(format!("  look at some pairs    {program} sample {}", folder.named()))
         .say(format!("  explain a verdict     {program} explain --config {config} --date {day} ID"))
         .say(format!("  copy the kept pages   {program} filter --config {config} --input {} --ids {output}/keep.txt --output {kept_file}", inputs.join(" ")))
-        .say(format!("  check the results     {program} verify {}", folder.display())))
+        .say(format!("  check the results     {program} verify {}", folder.named())))
 }
 
 /// A name for a copy of the kept pages, which says the format of the pages of the day.
@@ -288,7 +289,7 @@ fn with_overlaps(plan: &DayPlan<'_>, total: Summary, day: Day) -> Result<Summary
     Ok(total.path("lsh", &output).say(format!(
         "By the buckets of [lsh], {} pages of {day} overlap with an earlier one; see {}/.",
         outcome.dropped,
-        named.display()
+        named.named()
     )))
 }
 
@@ -314,7 +315,7 @@ fn with_clusters(plan: &DayPlan<'_>, total: Summary, day: Day) -> Result<Summary
         .say(format!(
             "Clusters of the days up to {day}, {} in all: {members} pages in {clusters} clusters, in {}/:",
             days.len(),
-            named.display()
+            named.named()
         ));
     let total = match rows.is_empty() {
         false => total

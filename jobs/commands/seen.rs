@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use dupsieve::Result;
 use dupsieve::rooms::document::each_id;
-use dupsieve::rooms::error::At;
+use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::seen::{By, Holdings, Sought};
 use dupsieve::rooms::store::{Day, Store};
 use serde_json::json;
@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     if without > 0 {
         tracing::warn!(
             "segments without filters, which are read as a whole: {without}; `dupsieve store index {} --filters` makes them",
-            store.path().display()
+            store.path().named()
         );
     }
     let most = if without == 0 { PORTION_BYTES } else { global.budget().documents() };

@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::features::counts::{Counts, CountsWriter, Head};
 use dupsieve::rooms::features::host_lines;
 use dupsieve::rooms::fingerprint::Recipe;
@@ -112,7 +113,7 @@ fn make(
     global: &GlobalFlags,
 ) -> Result<Summary> {
     let job = Job::find((arguments, output), settings, processes.topology().processes)?;
-    let output = output.display();
+    let output = output.named();
     let start = processes.agree(&format!("weights {output}"), || job.start(global))?;
     let (listing, held) = match start {
         Start::Done(summary) => return Ok(summary.leader().unwrap_or_default()),
@@ -259,13 +260,13 @@ impl Job {
     /// What there is to do, for a dry run.
     fn would(&self) -> Summary {
         let (files, bytes) = self.pages.size();
-        let would = format!("would make {}", self.pages.output().display());
+        let would = format!("would make {}", self.pages.output().named());
         Summary::new().count("files", files).count("bytes", bytes).say(would)
     }
 
     fn done(&self) -> Result<Summary> {
         let output = self.pages.output();
-        tracing::info!("{} is done already", output.display());
+        tracing::info!("{} is done already", output.named());
         let counts = Counts::read(output)?;
         let summary = Summary::new().count("documents", counts.head().documents);
         Ok(summary.count("features", counts.rows()).path("output", output).already_done())

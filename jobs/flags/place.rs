@@ -3,7 +3,6 @@
 //! are.
 
 use std::any::TypeId;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -78,20 +77,8 @@ impl Place {
     }
 }
 
-impl From<OsString> for Place {
-    fn from(named: OsString) -> Place {
-        Place(named.into())
-    }
-}
-
-impl From<&str> for Place {
-    fn from(named: &str) -> Place {
-        Place(named.into())
-    }
-}
-
-impl From<String> for Place {
-    fn from(named: String) -> Place {
+impl<T: Into<PathBuf>> From<T> for Place {
+    fn from(named: T) -> Place {
         Place(named.into())
     }
 }
@@ -157,8 +144,8 @@ impl Outputs {
     }
 }
 
-impl From<OsString> for Outputs {
-    fn from(named: OsString) -> Outputs {
+impl<T: Into<Place>> From<T> for Outputs {
+    fn from(named: T) -> Outputs {
         Outputs(named.into())
     }
 }

@@ -7,7 +7,6 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 
 use dupsieve::rooms::step;
-use dupsieve::rooms::storage::shown;
 use serde_json::{Map, Value, json};
 use tracing::level_filters::LevelFilter;
 use tracing::{Event, Subscriber};
@@ -41,7 +40,7 @@ pub(crate) fn start(quiet: bool, as_json: bool) {
 
 /// Writes the failure that ends the job, whatever else is logged.
 pub(crate) fn failure(what: impl fmt::Display) {
-    let _ = io::stderr().write_all(shown(&failure_line(what, Some(now()))).as_bytes());
+    let _ = io::stderr().write_all(failure_line(what, Some(now())).as_bytes());
 }
 
 /// The line about a failure, with the time of it if that is known. It is to be written at once, because other
@@ -109,9 +108,7 @@ struct Stderr;
 
 impl Write for Stderr {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // The places of mounts as the user knows them.
-        let line = shown(&String::from_utf8_lossy(bytes));
-        let _ = io::stderr().write_all(line.as_bytes());
+        let _ = io::stderr().write_all(bytes);
         Ok(bytes.len())
     }
 

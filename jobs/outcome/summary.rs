@@ -4,8 +4,8 @@ use std::path::Path;
 
 use dupsieve::Result;
 use dupsieve::rooms::document::Skipped;
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::report::Report;
-use dupsieve::rooms::storage::shown;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -84,7 +84,7 @@ impl Summary {
 
     /// Adds a path under `name`.
     pub(crate) fn path(mut self, name: &str, path: &Path) -> Summary {
-        self.paths.insert(name.into(), path.display().to_string().into());
+        self.paths.insert(name.into(), path.named().into());
         self
     }
 
@@ -157,13 +157,8 @@ impl SummaryLine {
     pub(crate) fn of(job: &str, outcome: Result<Summary>) -> SummaryLine {
         let code = outcome.as_ref().map_or_else(|error| error.kind().code(), |_| 0);
         let retryable = outcome.as_ref().is_err_and(|error| error.kind().retryable());
-        let error = outcome.as_ref().err().map(|error| shown(&error.to_string()));
-        let Summary { counts, mut paths, already_done, mut sentences } =
-            outcome.unwrap_or_default();
-        for path in paths.values_mut() {
-            *path = path.as_str().map(shown).into();
-        }
-        sentences.iter_mut().for_each(|sentence| *sentence = shown(sentence));
+        let error = outcome.as_ref().err().map(ToString::to_string);
+        let Summary { counts, paths, already_done, sentences } = outcome.unwrap_or_default();
         let job = job.to_owned();
         let account = None;
         SummaryLine { already_done, code, counts, error, job, paths, retryable, sentences, account }

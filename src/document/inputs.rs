@@ -10,9 +10,8 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 use super::format::Format;
 use super::origin::{FileId, Origin};
 use super::record::Position;
-use crate::error::{At, Error, Kind, Result};
+use crate::error::{At, Error, Kind, Named, Result, name_of};
 use crate::progress::{self, Activity};
-use crate::storage;
 
 /// The input files in order: arguments as given, and the files of one argument by the bytes of their
 /// paths.
@@ -71,7 +70,7 @@ impl PassedOver {
 impl fmt::Display for PassedOver {
     /// `12 of them: a.csv, b.csv, ...`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<String> = self.first.iter().map(|path| path.display().to_string()).collect();
+        let names: Vec<String> = self.first.iter().map(|path| path.named()).collect();
         let more = if self.count > names.len() as u64 { ", ..." } else { "" };
         write!(f, "{} of them: {}{more}", self.count, names.join(", "))
     }
@@ -111,11 +110,11 @@ impl Inputs {
             {
                 return Err(Error::new(Kind::Usage, "this file is both an input and an output")
                     .at(output)
-                    .found(format_args!("it is the input {}", input.path.display()))
+                    .found(format_args!("it is the input {}", input.path.named()))
                     .help("choose another output"));
             }
             let whole = path::absolute(output).at(output)?;
-            let named = PathBuf::from(storage::shown(&whole.to_string_lossy()));
+            let named = name_of(&whole);
             let walked = |folder: &&Path| {
                 FileId::at(folder).is_some_and(|folder| self.walked.contains(&folder))
             };
@@ -124,7 +123,7 @@ impl Inputs {
             if let Some(folder) = folder.or_else(|| prefix().map(PathBuf::as_path)) {
                 return Err(Error::new(Kind::Usage, "the output lies in an input folder")
                     .at(output)
-                    .found(format_args!("every file below {} is read", folder.display()))
+                    .found(format_args!("every file below {} is read", folder.named()))
                     .help(
                         "choose another place for the output, or name the input files by a pattern",
                     ));

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::design::Design;
 use super::table_file::TableFile;
-use crate::error::{At, Error, Kind, Result};
+use crate::error::{At, Error, Kind, Named, Result};
 use crate::output::{Lock, check_free_space};
 use crate::store::{Kept, Segment, Store};
 
@@ -108,7 +108,7 @@ pub fn verify(store: &Store) -> Result<u64> {
                 let path = tables.path(segment.digest(), design, number);
                 let help = format!(
                     "make it again with `dupsieve store index {} --design {design}`",
-                    store.path().display()
+                    store.path().named()
                 );
                 return Err(tables.sidecars().lacking(&path, store.lock()).help(help));
             }

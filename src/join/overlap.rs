@@ -13,7 +13,7 @@ use super::proof::Proof;
 use super::request::JoinInputs;
 use super::site::Watch;
 use crate::budget::Budget;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Named, Result};
 use crate::flow::{Overlapping, Processes, Role, Stretches, find_overlaps};
 use crate::ledger::Receipt;
 use crate::lsh::{Deduplicate, Deduplicated, Grouped, Held, Hot, InBatch, kept_documents};
@@ -84,7 +84,7 @@ impl Overlap {
         step::begin(Step::Joining);
         let folder = spill_folder(site.output, &site.staging);
         let grouped = self.group(&folder)?;
-        let step = format!("buckets of {}", site.output.display());
+        let step = format!("buckets of {}", site.output.named());
         let (hottest, most, in_batch) = processes.agree(&step, || {
             let in_batch = self.deduplicate.buckets(&grouped, &folder)?;
             let most = self.deduplicate.most_groups(&grouped);
@@ -99,7 +99,7 @@ impl Overlap {
             .map_err(|error| make_room(site.output, &probing.ledger, error))?;
         let found = Found { grouped, in_batch, held, receipts };
         let OverlapSite { output, staging, .. } = site;
-        let step = format!("finalize {}", output.display());
+        let step = format!("finalize {}", output.named());
         let done = processes.conclude(&step, staging, |staging| {
             staging.check()?;
             step::begin(Step::Writing);

@@ -8,7 +8,7 @@ use super::find::{Figures, Found};
 use super::proof::Proof;
 use super::request::Join;
 use super::site::{Site, unwatched};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Named, Result};
 use crate::fingerprint::{Fingerprint, Width};
 use crate::flow::{Processes, Role};
 use crate::matches::{Confirm, Finalize, Outcome, Pair, SharedBands};
@@ -51,7 +51,7 @@ impl Join {
             let (fence, itself_bytes) = (staging.fence().clone(), self.budget.itself());
             Ok((self.inputs(), fence, build()?, itself_bytes, Role::Leader(staging)))
         };
-        let step = format!("join {}", output.display());
+        let step = format!("join {}", output.named());
         let (inputs, fence, build, itself_bytes, staging) = processes.agree(&step, begin)?;
         let _lock = (!processes.is_leader()).then(|| Lock::shared(fence));
         self.check_inputs(&inputs)?;
@@ -87,7 +87,7 @@ impl Join {
         let ledger = found.ledger.clone();
         let workers = processes.topology().workers;
         let Site { output, staging, .. } = site;
-        let step = format!("finalize {}", output.display());
+        let step = format!("finalize {}", output.named());
         let done = processes.conclude(&step, staging, |staging| {
             staging.check()?;
             finish(self.finalize::<F>(found, output, &staging, workers)?, staging)

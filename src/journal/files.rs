@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::file::{self, JournalFile};
 use super::header::{Header, damaged};
 use super::part::Part;
-use crate::error::{At, Error, Kind, Result};
+use crate::error::{At, Error, Kind, Named, Result};
 use crate::output::{Lock, UNFINISHED, sync_folder};
 
 /// The end of their names.
@@ -41,7 +41,7 @@ pub(super) fn open_parts(
         if contents.torn > 0 {
             tracing::warn!(
                 "{}: cut off {} bytes of a frame that was never finished; no page of it was acknowledged",
-                path.display(),
+                path.named(),
                 contents.torn
             );
         }

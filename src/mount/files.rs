@@ -31,6 +31,17 @@ impl State {
     }
 }
 
+/// The device and inode of a file: another file at the same path is not the one that was there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FileNumber(u64, u64);
+
+impl FileNumber {
+    /// That of the file at `path`; none if there is no file.
+    pub(super) fn of(path: &Path) -> Option<FileNumber> {
+        fs::symlink_metadata(path).ok().map(|file| FileNumber(file.dev(), file.ino()))
+    }
+}
+
 /// The names of the files of a folder, and of the folders without files; sorted.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Names {

@@ -1,7 +1,7 @@
 //! Places in an object store, as folders of this machine: whatever works on folders works on them.
 //!
-//! A mount is filled with the tree that is at its address. Of the segments of a store only the lengths are here: their
-//! bytes are read by ranges when they are needed ([`storage::remote`](crate::storage)). What has changed is
+//! A mount is filled with the tree that is at its address. In the place of the segments of a store there are
+//! notes: their bytes are read by ranges when they are needed ([`storage::far`](crate::storage)). What has changed is
 //! [published](publish): new files are written under names of their own, and one conditional put of the list of all files
 //! commits them. So a reader sees the old tree or the new one, and of two writers one wins.
 //!

@@ -5,14 +5,14 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::error::{At, Error, Kind, Result};
+use crate::error::{At, Error, Kind, Result, forget_name, give_name};
 use crate::output::{Lock, parent_of};
 use crate::small_file;
-use crate::storage::{self, Address, FileNumber, Mounted};
+use crate::storage::{Address, add_tree, remove_tree};
 
 use super::cache::{KEPT, free_slot, remove_unused};
-use super::files::{self, States};
-use super::pull::{self, RemoteFiles};
+use super::files::{self, FileNumber, States};
+use super::pull::pull;
 use super::push::{self, push};
 use super::single::Single;
 use super::tree::{Listed, Tree, was_faster};
@@ -34,8 +34,6 @@ pub(super) struct Mount {
     tree: Tree,
     /// The list of the tree when it was mounted or written last.
     before: Option<Listed>,
-    /// The files whose bytes stay at the address.
-    remote: RemoteFiles,
     /// The states of the files that are as the list says.
     known: States,
     /// The object at the address; none if a tree is there.
@@ -54,7 +52,7 @@ pub(super) struct Mount {
 pub fn mount(address: &Address, cache: &Path) -> Result<PathBuf> {
     let mut mounts = mounts();
     let wanted = address.to_string();
-    if let Some(place) = storage::place_of(&wanted) {
+    if let Some(place) = mounts.iter().find_map(|mount| mount.place_of(&wanted)) {
         return Ok(place);
     }
     if mounts.is_empty() {
@@ -67,12 +65,14 @@ pub fn mount(address: &Address, cache: &Path) -> Result<PathBuf> {
             Mount::new(root, tree, before, cache)?
         }
     };
-    let (address, place) = (mount.address.to_string(), mount.place.clone());
-    storage::add_mount(Mounted { address, place, remote: mount.remote.clone() });
-    mounts.push(mount);
-    storage::place_of(&wanted).ok_or_else(|| {
+    let place = mount.place_of(&wanted).ok_or_else(|| {
         Error::new(Kind::Internal, "an address was mounted and is not there").at(wanted)
-    })
+    })?;
+    let (named, name) = mount.name();
+    give_name(named, name);
+    add_tree(mount.place.clone(), mount.tree.objects.clone());
+    mounts.push(mount);
+    Ok(place)
 }
 
 /// Writes what has changed in the mounts of this process to where they belong, each as a whole or not at all.
@@ -100,7 +100,10 @@ pub fn sweep() -> Result<()> {
 
 /// Lets go of all mounts of this process, without publishing anything. Their folders stay, for the next mount to begin with.
 pub fn unmount() {
-    mounts().drain(..).for_each(|mount| storage::remove_mount(&mount.address.to_string()));
+    for mount in mounts().drain(..) {
+        forget_name(&mount.name().0);
+        remove_tree(&mount.place);
+    }
 }
 
 fn mounts() -> MutexGuard<'static, Vec<Mount>> {
@@ -141,7 +144,6 @@ impl Mount {
             place: folder.join(address.last()),
             tree,
             before,
-            remote: RemoteFiles::new(),
             known: States::new(),
             single: None,
             slot: Some(slot),
@@ -156,18 +158,30 @@ impl Mount {
     fn attach(address: Address, place: PathBuf) -> Result<Mount> {
         let tree = Tree::at(&address)?;
         let before = tree.listed()?;
-        let (remote, single) = match &before {
-            Some(listed) => (pull::placed(&tree.objects, &listed.head, &place)?, None),
-            None => (RemoteFiles::new(), Some(Single::at(&tree.objects)?)),
-        };
-        let names = remote.keys().filter_map(|path| path.strip_prefix(&place).ok()?.to_str());
-        let names: Vec<String> = names.map(str::to_owned).collect();
-        let known = files::states(&place, names.iter());
-        let home = FileNumber::of(parent_of(&place));
-        let mount = Mount { address, place, tree, before, remote, known, single, slot: None, home };
+        let single = before.is_none().then(|| Single::at(&tree.objects)).transpose()?;
+        let (known, home) = (States::new(), FileNumber::of(parent_of(&place)));
+        let mount = Mount { address, place, tree, before, known, single, slot: None, home };
         match mount.is_noted()? {
             true => Ok(mount),
             false => Err(was_faster(&mount.address)),
+        }
+    }
+
+    /// The path here that stands for `wanted`; none if that is not in this mount.
+    fn place_of(&self, wanted: &str) -> Option<PathBuf> {
+        let rest = wanted.strip_prefix(&self.address.to_string())?;
+        match rest.strip_prefix('/') {
+            Some(rest) => Some(self.place.join(rest)),
+            None => rest.is_empty().then(|| self.place.clone()),
+        }
+    }
+
+    /// The folder of the place, and its address: lists of a file are beside it, with names of their own. Of a bucket, which is in no
+    /// folder, the place itself.
+    fn name(&self) -> (PathBuf, PathBuf) {
+        match self.address.parent() {
+            Some(above) => (parent_of(&self.place).to_path_buf(), above.to_string().into()),
+            None => (self.place.clone(), self.address.to_string().into()),
         }
     }
 
@@ -215,7 +229,7 @@ impl Mount {
                 // The address was one object when this slot was filled last.
                 remove(&self.place)?;
             }
-            self.remote = pull::pull(&self.tree.objects, &listed.head, &self.place)?;
+            pull(&self.tree.objects, &listed.head, &self.place)?;
             self.known = files::states(&self.place, listed.head.files.keys());
             return Ok(());
         }

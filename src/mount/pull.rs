@@ -1,17 +1,15 @@
 //! Makes a folder here equal to a tree in an object store.
 
-use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::{At, Error, Kind, Result};
 use crate::output::{NewFile, parent_of};
 use crate::parallel::in_parallel;
-use crate::storage::{FileNumber, ObjectFile, Objects, Remote};
+use crate::storage::{Note, ObjectFile, Objects};
 
 use super::files::{self, digest};
 use super::head::{Head, Held};
@@ -19,11 +17,8 @@ use super::head::{Head, Held};
 /// How many files are fetched at once.
 pub(super) const AT_ONCE: usize = 8;
 
-/// The files whose bytes stay where they are.
-pub(super) type RemoteFiles = HashMap<PathBuf, (FileNumber, Arc<dyn Remote>)>;
-
-/// Makes `folder` equal to what `head` names. Of segments only the length: their bytes are read when they are needed.
-pub(super) fn pull(objects: &Objects, head: &Head, folder: &Path) -> Result<RemoteFiles> {
+/// Makes `folder` equal to what `head` names. In the place of segments there are notes: their bytes are read when they are needed.
+pub(super) fn pull(objects: &Objects, head: &Head, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).at(folder)?;
     remove_unfinished(folder)?;
     for name in files::below(folder)?.files.iter().filter(|it| !head.files.contains_key(*it)) {
@@ -40,24 +35,11 @@ pub(super) fn pull(objects: &Objects, head: &Head, folder: &Path) -> Result<Remo
         let path = folder.join(name);
         fs::create_dir_all(parent_of(&path)).at(parent_of(&path))?;
         match is_read_in_place(name) {
-            true => Ok(Some((path.clone(), placeholder(objects, held, &path)?))),
-            false => fetch(objects, held, &path).map(|()| None),
+            true => write_note(held, &path),
+            false => fetch(objects, held, &path),
         }
     });
-    pulled.into_iter().filter_map(Result::transpose).collect()
-}
-
-/// The files of a folder that was pulled by another process, whose bytes stay where they are.
-pub(super) fn placed(objects: &Objects, head: &Head, folder: &Path) -> Result<RemoteFiles> {
-    let mut remote = RemoteFiles::new();
-    for (name, held) in head.files.iter().filter(|(name, _)| is_read_in_place(name)) {
-        let path = folder.join(name);
-        if let Some(number) = FileNumber::of(&path) {
-            remote
-                .insert(path, (number, Arc::new(objects.written_once(&held.object, held.bytes)?)));
-        }
-    }
-    Ok(remote)
+    pulled.into_iter().collect()
 }
 
 /// Removes what a run that died was about to change, except what it can go on with.
@@ -93,28 +75,17 @@ fn remove_empty(folder: &Path, name: &str, listed: &[String]) -> Result<()> {
 
 /// Whether the bytes of a file stay in the object store: those of the segments of a store and of its index, which are
 /// read by ranges.
-pub(super) fn is_read_in_place(name: &str) -> bool {
+fn is_read_in_place(name: &str) -> bool {
     let is_in = |folder| name.starts_with(folder) || name.contains(&format!("/{folder}"));
     name.ends_with(".seg") && ["segments/", "index/"].into_iter().any(is_in)
 }
 
-/// Puts an empty file of the right length in the place of a segment.
-fn placeholder(
-    objects: &Objects,
-    held: &Held,
-    path: &Path,
-) -> Result<(FileNumber, Arc<dyn Remote>)> {
-    let file = NewFile::beside(path)?;
-    File::options()
-        .write(true)
-        .open(file.unfinished())
-        .and_then(|it| it.set_len(held.bytes))
-        .at(path)?;
-    file.publish()?;
-    let number = FileNumber::of(path).ok_or_else(|| {
-        Error::new(Kind::Temporary, "the file went away while the tree was mounted").at(path)
-    })?;
-    Ok((number, Arc::new(objects.written_once(&held.object, held.bytes)?)))
+/// Writes which object has the bytes of a file.
+fn write_note(held: &Held, path: &Path) -> Result<()> {
+    let note = Note { object: held.object.clone(), bytes: held.bytes };
+    let mut file = NewFile::beside(path)?;
+    serde_json::to_writer(&mut file, &note).map_err(io::Error::from).at(path)?;
+    file.publish()
 }
 
 /// Fetches a file, unless it is here already.

@@ -1,16 +1,16 @@
 //! Writes what has changed in a folder here into its tree in an object store.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::path::Path;
 
 use crate::error::{At, Error, Kind, Result};
 use crate::parallel::in_parallel;
+use crate::storage::Note;
 
 use super::files::{self, States, digest};
 use super::head::{ATTEMPT, HEAD, Head, Held};
-use super::pull::{AT_ONCE, is_read_in_place};
+use super::pull::AT_ONCE;
 use super::tree::{Listed, Tree};
 
 /// Makes the tree equal to `folder`, on the condition that its list is still `before`. Returns the new list; none if nothing
@@ -38,7 +38,7 @@ pub(super) fn push(
         Some(old) if known.contains_key(name) && known.get(name) == states.get(name) => {
             Ok(old.clone())
         }
-        old => here(folder, name, old, &head.attempt),
+        _ => here(folder, name, &old, &head.attempt),
     };
     let entries = in_parallel(AT_ONCE, &names.files, entry);
     for (name, entry) in names.files.iter().zip(entries) {
@@ -78,20 +78,21 @@ pub(super) fn new_attempt() -> String {
 }
 
 /// What the list says of a file. One that has not changed keeps its object.
-fn here(folder: &Path, name: &String, old: Option<&Held>, attempt: &str) -> Result<Held> {
+fn here(folder: &Path, name: &String, old: &BTreeMap<String, Held>, attempt: &str) -> Result<Held> {
     let path = folder.join(name);
     if name == HEAD && fs::metadata(&path).at(&path)?.len() > 0 {
         return Err(
             Error::new(Kind::Exists, "this file has the name of the list of a tree").at(&path)
         );
     }
-    if is_read_in_place(name) && is_placeholder(&path)? {
-        // Another run has put it here.
-        return Err(changed(&path));
+    if let Some(note) = Note::read(&path)? {
+        // A note of another run names no object of this tree.
+        let noted = old.values().find(|held| held.object == note.object);
+        return noted.cloned().ok_or_else(|| changed(&path));
     }
     let bytes = fs::metadata(&path).at(&path)?.len();
     let digest = digest(&path)?;
-    Ok(match old.filter(|old| old.bytes == bytes && old.digest == digest) {
+    Ok(match old.get(name).filter(|old| old.bytes == bytes && old.digest == digest) {
         Some(old) => old.clone(),
         None => Held { object: format!("{attempt}/{name}"), bytes, digest },
     })
@@ -115,13 +116,6 @@ pub(super) fn sweep(tree: &Tree, listed: &Listed) -> Result<Listed> {
     let listed = tree.commit(head, Some(listed))?;
     strays.iter().try_for_each(|name| tree.objects.delete(name))?;
     Ok(listed)
-}
-
-/// Whether a file stands for bytes that are elsewhere: it begins with zeros, as no segment does.
-fn is_placeholder(path: &Path) -> Result<bool> {
-    let mut start = [1; 8];
-    let read = File::open(path).and_then(|mut file| file.read(&mut start)).at(path)?;
-    Ok(read > 0 && start[..read].iter().all(|&byte| byte == 0))
 }
 
 /// Writes the files whose objects are of this attempt.

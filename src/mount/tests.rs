@@ -17,7 +17,7 @@ use super::push::{push, sweep};
 use super::tree::{Listed, Tree};
 use crate::error::{Kind, Result};
 use crate::output::{QUARANTINE, REPEATED, beside};
-use crate::storage::{Address, Objects};
+use crate::storage::{Address, Note, Objects, add_tree, bytes_of, far, remove_tree};
 
 /// A tree at an address of `store`.
 fn tree(store: &Arc<dyn ObjectStore>) -> Tree {
@@ -147,13 +147,29 @@ fn folders_that_the_list_does_not_name_go() {
 }
 
 #[test]
-fn a_file_without_bytes_is_not_sent_in_the_place_of_a_segment() {
+fn a_note_stands_for_its_object_and_is_not_sent_in_its_place() {
     let tree = tree(&in_memory());
-    let home = folder(&[("segments/x.seg", "")]);
-    let path = home.path().join("segments/x.seg");
-    fs::File::options().write(true).open(path).unwrap().set_len(1 << 20).unwrap();
-    assert_eq!(write(&tree, None, &home).unwrap_err().kind(), Kind::Temporary);
+    let theirs = folder(&[("segments/x.seg", r#"{"dupsieve object":"a1/x.seg","bytes":3}"#)]);
+    assert_eq!(write(&tree, None, &theirs).unwrap_err().kind(), Kind::Temporary);
     assert!(tree.listed().unwrap().is_none());
+
+    let first = write(&tree, None, &folder(&[("segments/x.seg", "rows")])).unwrap().unwrap();
+    let home = tempfile::tempdir().unwrap();
+    pull(&tree.objects, &first.head, home.path()).unwrap();
+    let path = home.path().join("segments/x.seg");
+    let held = &first.head.files["segments/x.seg"];
+    let note = Note { object: held.object.clone(), bytes: 4 };
+    assert_eq!(Note::read(&path), Ok(Some(note)));
+    assert!(far(&path).unwrap().is_none(), "the folder is no mount");
+    add_tree(home.path().to_path_buf(), tree.objects.clone());
+    let mut bytes = [0; 4];
+    far(&path).unwrap().unwrap().read_exact_at(&mut bytes, 0).unwrap();
+    assert_eq!((&bytes, bytes_of(&path).unwrap()), (b"rows", 4));
+    remove_tree(home.path());
+
+    fs::rename(&path, home.path().join("segments/y.seg")).unwrap();
+    let second = write(&tree, Some(&first), &home).unwrap().unwrap();
+    assert_eq!(&second.head.files["segments/y.seg"], held);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::error::At;
+use crate::error::{At, Named};
 use crate::{Error, Kind, Result};
 
 /// The longest secret, in bytes.
@@ -88,7 +88,7 @@ fn check_mode(mode: u32, path: &Path) -> Result<()> {
         return Err(error.expected("0600").found(found).help("close it with chmod 600"));
     }
     if mode & GROUP_READS != 0 {
-        tracing::warn!("{}: the group of the file can read the secret", path.display());
+        tracing::warn!("{}: the group of the file can read the secret", path.named());
     }
     Ok(())
 }

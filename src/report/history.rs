@@ -13,9 +13,8 @@ use super::held_text::{DayText, HeldText};
 use super::join_report::Report;
 use super::made::Made;
 use super::verdicts::folder;
-use crate::error::{At, Error, Kind, Result};
+use crate::error::{At, Error, Kind, Named, Result};
 use crate::matches::Lost;
-use crate::storage::shown;
 
 /// With how many days before it a day is compared.
 const BEFORE: usize = 28;
@@ -107,9 +106,7 @@ impl DayFigures {
     fn of(report: &Report, output: &Path) -> DayFigures {
         let seconds = report.run["seconds"].as_object().into_iter().flatten();
         DayFigures {
-            name: report
-                .day
-                .map_or_else(|| shown(&output.to_string_lossy()), |day| day.to_string()),
+            name: report.day.map_or_else(|| output.named(), |day| day.to_string()),
             read: report.batch.read,
             kept: report.outcome.kept,
             dropped: report.outcome.dropped,

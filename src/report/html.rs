@@ -12,9 +12,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::seal::damaged;
-use crate::error::{At, Result};
+use crate::error::{At, Named, Result};
 use crate::output::{Staging, Sum};
-use crate::storage::shown;
 use crate::store::Digest;
 
 /// The name of the page of an output.
@@ -39,7 +38,7 @@ const DRAWN_BY: &str = "drawn_by";
 
 /// Notes in the part `run` of a report what its page needs beside the report: the output is at `place` in the end.
 pub(super) fn prepare(run: &mut serde_json::Value, place: &Path) {
-    run[PLACE] = shown(&place.to_string_lossy()).into();
+    run[PLACE] = place.named().into();
     run[DRAWN_BY] = drawer().into();
 }
 
@@ -69,7 +68,7 @@ pub(super) fn check(output: &Path, run: &serde_json::Value) -> Result<()> {
     let path = output.join(NAME);
     let Ok(written) = serde_json::from_value::<Sum>(run[SUM].clone()) else { return Ok(()) };
     if !path.exists() {
-        tracing::warn!("{} is missing and was not checked", path.display());
+        tracing::warn!("{} is missing and was not checked", path.named());
         return Ok(());
     }
     let found = Sum::of(&path)?;
@@ -94,7 +93,7 @@ pub(super) fn check_drawing(
     if run[DRAWN_BY] != drawer() {
         tracing::warn!(
             "{} was not compared with report.json, because another version of dupsieve drew it",
-            path.display()
+            path.named()
         );
         return Ok(());
     }

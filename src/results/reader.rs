@@ -7,7 +7,7 @@ use super::json_lines::JsonLines;
 use super::lines::Lines;
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetReader;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Named, Result};
 
 /// The rows of a table.
 pub struct ResultReader {
@@ -47,7 +47,7 @@ impl ResultReader {
             (Some(first), Some(second)) => {
                 Err(Error::new(Kind::BadData, "an output has each table in one format")
                     .at(first)
-                    .found(second.display())
+                    .found(second.named())
                     .help("remove the one that its report.json does not name"))
             }
             (found, _) => Ok(found.unwrap_or(&paths[0]).clone()),

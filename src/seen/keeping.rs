@@ -8,7 +8,7 @@ use std::fs;
 use std::sync::atomic::AtomicU64;
 
 use super::filter::{FilterPlace, is_ours, kinds_of};
-use crate::error::{At, Error, Kind, Result};
+use crate::error::{At, Error, Kind, Named, Result};
 use crate::output::check_free_space;
 use crate::store::{Kept, Segment, Sidecars, Store};
 
@@ -105,7 +105,7 @@ pub fn verify(store: &Store) -> Result<u64> {
             let path = paths.iter().find(|path| !path.exists()).unwrap_or(&paths[0]);
             let help = format!(
                 "make it again with `dupsieve store index {} --filters`",
-                store.path().display()
+                store.path().named()
             );
             Err(sidecars(store).lacking(path, store.lock()).help(help))
         }

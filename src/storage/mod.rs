@@ -5,7 +5,7 @@
 //!   connections, what it means when they fail, and what is asked for again. The protocols are those of the crate `object_store`.
 //! - `text`: small text files, whole.
 //! - `absent`: in place of these in a build without object stores.
-//! - `mounts`: which folders of this machine stand for an address (see [`mount`](crate::mount)).
+//! - `far`: files of a [`mount`](crate::mount) whose bytes are read from their objects.
 //!
 //! Imports `error`, `progress`, `small_file` and `parallel`. Start with [`Address`].
 
@@ -18,9 +18,9 @@ mod again;
 mod connect;
 #[cfg(feature = "object-store")]
 mod failure;
+mod far;
 #[cfg(feature = "object-store")]
 mod listing;
-mod mounts;
 #[cfg(feature = "object-store")]
 mod objects;
 #[cfg(feature = "object-store")]
@@ -31,11 +31,8 @@ mod text;
 pub(crate) use absent::{ObjectFile, Objects};
 pub use address::Address;
 #[cfg(feature = "object-store")]
-pub(crate) use mounts::remove_mount;
-#[cfg(any(test, feature = "object-store"))]
-pub(crate) use mounts::{FileNumber, Mounted, add_mount};
-pub(crate) use mounts::{Remote, remote};
-pub use mounts::{place_of, shown};
+pub(crate) use far::{Note, add_tree, remove_tree};
+pub(crate) use far::{Remote, bytes_of, far};
 #[cfg(feature = "object-store")]
 pub(crate) use objects::{Objects, Tag};
 #[cfg(feature = "object-store")]

@@ -15,7 +15,7 @@ use super::address::{Address, Scheme};
 use super::again::again;
 use super::connect::{look, runtime};
 use super::failure::failure;
-use super::mounts::Remote;
+use super::far::Remote;
 use crate::error::{Error, Kind, Result};
 use crate::progress::{self, Activity};
 
@@ -175,6 +175,10 @@ impl Opened {
 }
 
 impl Remote for ObjectFile {
+    fn bytes(&self) -> u64 {
+        self.0.bytes
+    }
+
     fn read_exact_at(&self, bytes: &mut [u8], at: u64) -> Result<()> {
         let read = self.range(at..at + bytes.len() as u64)?;
         bytes.copy_from_slice(&read);

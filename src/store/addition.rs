@@ -10,7 +10,6 @@ use std::thread;
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::Stamp;
 use crate::output::{Lock, NewFile, check_free_space, parent_of, sync_folder};
-use crate::storage;
 
 use super::dated::Dated;
 use super::day::Day;
@@ -300,10 +299,12 @@ impl Store {
 
 /// Copies the bytes of a segment, which may be elsewhere.
 fn copy_bytes(segment: &Segment, copy: &mut NewFile) -> Result<()> {
-    let Some(remote) = storage::remote(segment.path()) else { return copy.copy(segment.path()) };
+    if segment.is_here() {
+        return copy.copy(segment.path());
+    }
+    let mut slab = Vec::new();
     for at in (0..segment.bytes()).step_by(SLAB as usize) {
-        let mut slab = vec![0; SLAB.min(segment.bytes() - at) as usize];
-        remote.read_exact_at(&mut slab, at)?;
+        segment.read(at..segment.bytes().min(at + SLAB), &mut slab)?;
         copy.write_all(&slab).at(segment.path())?;
     }
     Ok(())

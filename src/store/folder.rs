@@ -27,7 +27,7 @@ use std::io::ErrorKind;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use crate::error::{At, Error, Kind, Result};
+use crate::error::{At, Error, Kind, Named, Result};
 
 use super::damage::damaged;
 use super::day::Day;
@@ -227,7 +227,7 @@ impl Store {
 
     /// The error that there are only these `versions`.
     fn lacks(&self, what: &str, number: u64, versions: &RangeInclusive<u64>) -> Error {
-        let help = format!("`dupsieve store log {}` lists them", self.path.display());
+        let help = format!("`dupsieve store log {}` lists them", self.path.named());
         Error::new(Kind::Missing, what)
             .at(&self.path)
             .expected(format_args!("{} to {}", versions.start(), versions.end()))

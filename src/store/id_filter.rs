@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::document::IdList;
-use crate::error::Result;
+use crate::error::{Named, Result};
 use crate::fingerprint::{Fingerprint, Width};
 
 use super::day::Day;
@@ -33,7 +33,7 @@ impl IdFilter {
     /// Fails if not all listed ids were `found` in `segment`.
     fn expect_all(&self, found: &[bool], segment: &Segment) -> Result<()> {
         if found.contains(&false) {
-            let looked_up = format!("the segment is {}", segment.path().display());
+            let looked_up = format!("the segment is {}", segment.path().named());
             let what = "the segment does not have this id";
             return Err(self.0.missing(found, what).help(looked_up));
         }

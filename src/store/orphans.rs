@@ -18,6 +18,7 @@ use super::removals::Removals;
 use super::replaced_rows::{self, REPLACED};
 use super::version::Version;
 use crate::output::{Lock, UNFINISHED};
+use crate::storage::bytes_of;
 
 impl Store {
     /// Removes what runs that died have left, and what is left of pruned versions: unfinished files,
@@ -102,10 +103,10 @@ impl Store {
         let named: HashSet<PathBuf> =
             version.entries().iter().map(|entry| segments.join(&entry.file)).collect();
         let besides = paths(&segments, is_segment_name)?.into_iter();
-        let bytes = |path: PathBuf| match fs::metadata(&path) {
+        let bytes = |path: PathBuf| match bytes_of(&path) {
             // Another run has pruned it in the meantime.
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(0),
-            file => file.at(&path).map(|file| file.len()),
+            bytes => bytes.at(&path),
         };
         besides.filter(|path| !named.contains(path)).map(bytes).sum()
     }

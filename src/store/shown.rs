@@ -18,7 +18,7 @@ use super::day::Day;
 use super::digest::Digest;
 use super::row_sets::RowSet;
 use super::segment::{Days, Segment};
-use crate::error::Result;
+use crate::error::{Named, Result};
 
 /// What a version hides of one of its segments.
 #[derive(Clone, Debug, Default)]
@@ -136,6 +136,6 @@ impl Shown {
 impl std::fmt::Debug for Shown {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let first = self.expired.as_ref().map(|(first, _)| first);
-        write!(f, "Shown({}, from {first:?})", self.segment.path().display())
+        write!(f, "Shown({}, from {first:?})", self.segment.path().named())
     }
 }

@@ -15,6 +15,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::error::{At, Error, Kind, Result};
 use crate::output::{Lock, UNFINISHED, sync_folder, write_file};
 use crate::small_file;
+use crate::storage::bytes_of;
 
 /// The most bytes of the file that names what is kept.
 const LONGEST: u64 = 1 << 10;
@@ -106,7 +107,7 @@ impl Sidecars<'_> {
     pub(crate) fn size(&self) -> Result<(u64, u64)> {
         let mut size = (0, 0);
         for path in self.all()? {
-            let bytes = fs::metadata(&path).map_or(0, |file| file.len());
+            let bytes = bytes_of(&path).unwrap_or(0);
             size = (size.0 + 1, size.1 + bytes);
         }
         Ok(size)
@@ -137,7 +138,7 @@ impl Sidecars<'_> {
         for path in self.all()? {
             if own.contains(&path) {
                 kept.files += 1;
-                kept.bytes += fs::metadata(&path).at(&path)?.len();
+                kept.bytes += bytes_of(&path).at(&path)?;
             } else {
                 fs::remove_file(&path).at(&path)?;
                 kept.removed += 1;

@@ -141,6 +141,21 @@ fn shown(file: &Module) -> String {
 }
 
 #[test]
+fn paths_are_shown_by_their_names() {
+    let mut broken = Vec::new();
+    for source in sources() {
+        let is_program = ["src", "jobs"].iter().any(|tree| source.path.starts_with(tree));
+        let is_home = source.path.starts_with("src/error") || source.path.ends_with("tests.rs");
+        let lines = source.code().take_while(|(_, code)| !code.contains("#[cfg(test)]"));
+        let lines = lines.filter(|(_, code)| code.contains(".display()"));
+        if is_program && !is_home {
+            broken.extend(lines.map(|(line, _)| source.at(line)));
+        }
+    }
+    assert_none(broken, "a path that is not shown by `named`: in a mount, its name is an address");
+}
+
+#[test]
 fn unsafe_code_has_one_home_and_gives_its_reasons() {
     let mut broken = Vec::new();
     for source in sources() {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dupsieve::rooms::budget::Budget;
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::{Recipe, Stamp};
 use dupsieve::rooms::flow::{Processes, Role, Start};
 use dupsieve::rooms::join::{self, Join, JoinInputs, Joined, Preset, Site};
@@ -82,7 +83,7 @@ pub(crate) fn stands(request: &Request) -> Result<bool> {
 }
 
 fn join(processes: &mut Processes, request: &Request, global: &GlobalFlags) -> Result<Summary> {
-    let step = format!("dedup {}", request.output.display());
+    let step = format!("dedup {}", request.output.named());
     let topology = *processes.topology();
     let start = processes.agree(&step, || {
         Job::open(request, request.store.find()?, global.budget())?.start(topology, global)
@@ -178,7 +179,7 @@ impl Job {
         self.request.settings.check_max_lost(self.join.batch.stamp())?;
         let lock = (!global.dry_run).then(|| Lock::beside(self.output())).transpose()?;
         if let Existing::Same(report) = self.existing(global)? {
-            tracing::info!("{} is done already", self.output().display());
+            tracing::info!("{} is done already", self.output().named());
             lock.map_or(Ok(()), |lock| output::remove_leftovers(self.output(), &lock))?;
             self.request.settings.expect_lost(report.lost, self.output())?;
             return Ok(Start::done(Summary::of_join(&report, self.output()).already_done()));
@@ -239,7 +240,7 @@ impl Job {
             None if !within => Ok(()),
             input => Err(Error::new(Kind::Usage, "the output and an input are in one place")
                 .at(self.output())
-                .found(input.or(store.as_ref()).unwrap_or(&output).display())
+                .found(input.or(store.as_ref()).unwrap_or(&output).named())
                 .help("choose another --output")),
         }
     }
@@ -257,7 +258,7 @@ impl Job {
         Summary::new()
             .count("batch", self.join.batch.rows())
             .count("store", self.join.store_rows())
-            .say(format!("would join {}", self.request.batch.display()))
+            .say(format!("would join {}", self.request.batch.named()))
     }
 
     fn make(

@@ -13,7 +13,7 @@ use std::path::{self, Path, PathBuf};
 
 use clap::Args;
 use dupsieve::rooms::document::Tolerance;
-use dupsieve::rooms::error::At;
+use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::output;
 use dupsieve::{Error, Kind, Result};
@@ -154,12 +154,12 @@ impl Corpus {
         let [read, kept, dropped, empty, repeated, bad] =
             ["read", "kept", "dropped", "empty", "repeated", "quarantined"]
                 .map(|name| total.counted(name));
-        let found = self.joined.output.display();
+        let found = self.joined.output.named();
         let verdicts = self.joined.format.file_name("verdicts");
         let copies = self.kept.as_ref().map(|folder| {
             format!(
                 "The kept documents are in {}/, as they came: a file for each file of the input.",
-                folder.display()
+                folder.named()
             )
         });
         let copy = self.kept.is_none().then(|| {

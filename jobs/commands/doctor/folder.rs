@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use dupsieve::rooms::error::Named;
 use rustix::fs::{Advice, FlockOperation, fadvise, flock, fstatfs, statvfs};
 
 use super::finding::{Finding, State, bytes};
@@ -18,7 +19,7 @@ const LITTLE: u64 = 4 << 30;
 
 /// Looks at the disk of `folder`, and writes and removes a file there.
 pub(super) fn findings(folder: &Path) -> Vec<Finding> {
-    let name = folder.display().to_string();
+    let name = folder.named();
     let looked = look(folder, &name);
     looked.unwrap_or_else(|cause| {
         let advice = "make the folder, or let this user write there";

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use dupsieve::rooms::document::{Format, Inputs};
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::output::PackedUnit;
 use dupsieve::{Error, Kind, Result};
 
@@ -34,7 +35,7 @@ pub(super) fn format(inputs: &Inputs) -> Result<Format> {
         Some(other) => {
             Err(Error::new(Kind::Usage, "files of two formats cannot be copied into one file")
                 .at(other.path())
-                .expected(format_args!("{}, as {}", first.format(), first.path().display()))
+                .expected(format_args!("{}, as {}", first.format(), first.path().named()))
                 .found(format_args!("it is read as {}", other.format()))
                 .help("filter them one after the other"))
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use dupsieve::rooms::document::{Format, IdList, Input, Inputs, ReadOptions};
-use dupsieve::rooms::error::At;
+use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::output::{self, Lock, PackedFile, SUCCESS, Staging, Sum};
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::{Error, Kind, Result};
@@ -117,7 +117,7 @@ fn check_outside(inputs: &Inputs, folder: &Path) -> Result<()> {
         Some(file) => {
             Err(Error::new(Kind::Usage, "an input file lies in the folder of the copies")
                 .at(folder)
-                .found(file.path().display())
+                .found(file.path().named())
                 .help("choose another --kept: the inputs are never changed"))
         }
     }
@@ -151,7 +151,7 @@ fn names(inputs: &Inputs) -> Result<Vec<PathBuf>> {
 fn one_place(file: &Input, other: &Path, name: &Path) -> Error {
     Error::new(Kind::Usage, "the copies of two input files would have one name")
         .at(file.path())
-        .found(format_args!("the copy of {} and {} in one place", other.display(), name.display()))
+        .found(format_args!("the copy of {} and {} in one place", other.named(), name.named()))
         .help("give --input the folder that both are below")
 }
 

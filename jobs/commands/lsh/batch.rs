@@ -6,6 +6,7 @@ use std::any::Any;
 use std::path::{Path, PathBuf};
 
 use dupsieve::rooms::budget::Budget;
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::flow::{Processes, Role, Start};
 use dupsieve::rooms::join::{self, Join, JoinInputs, Overlap, OverlapSite, Overlapped};
 use dupsieve::rooms::lsh::{Confirmation, Deduplicate, Deduplicated, kept_bands, kept_comparison};
@@ -62,7 +63,7 @@ pub(crate) fn make(
     asked: &Asked,
     global: &GlobalFlags,
 ) -> Result<Summary> {
-    let output = asked.output.display();
+    let output = asked.output.named();
     let topology = *processes.topology();
     let start = processes.agree(&format!("lsh {output}"), || {
         Job::open(asked, asked.store.find()?, topology, global.budget())?.start(global)
@@ -158,12 +159,12 @@ impl Job {
         if let Existing::Same(report) =
             report::existing(output, &parameters, |it| self.is_outdated(it), global.overwrite)?
         {
-            tracing::info!("{} is done already", output.display());
+            tracing::info!("{} is done already", output.named());
             lock.map_or(Ok(()), |lock| output::remove_leftovers(output, &lock))?;
             return Ok(Start::done(Summary::of_join(&report, output).already_done()));
         }
         scheme::announce(&self.overlap.deduplicate.scheme);
-        let would = format!("would make {}", output.display());
+        let would = format!("would make {}", output.named());
         let Some(lock) = lock else {
             let rows = self.overlap.batch.rows();
             return Ok(Start::done(Summary::new().count("batch", rows).say(would)));

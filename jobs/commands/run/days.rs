@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::{self, Path, PathBuf};
 
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::matches::replacements_in;
 use dupsieve::rooms::report::{self, Made, Report};
 use dupsieve::rooms::results::ResultFormat;
@@ -119,7 +120,7 @@ impl DayPlan<'_> {
 
     /// The command that makes a day of the store again.
     pub(crate) fn redo_command(&self, day: Day) -> String {
-        format!("run {} --redo {day}", self.file.display())
+        format!("run {} --redo {day}", self.file.named())
     }
 
     /// The first day to make again, so that `day` is joined before all days after it: of the later days that were in the store

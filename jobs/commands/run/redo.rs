@@ -11,7 +11,7 @@ use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use dupsieve::rooms::error::At;
+use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::flow::Processes;
 use dupsieve::rooms::output::{self, Lock, NewFile, QUARANTINE, REPEATED};
 use dupsieve::rooms::report::{self, Made, Report};
@@ -214,7 +214,7 @@ impl RedoPlan {
         );
         for &day in days {
             for unasked in plan.unasked(day)? {
-                tracing::info!("{} leaves: the file does not ask for it", unasked.display());
+                tracing::info!("{} leaves: the file does not ask for it", unasked.named());
             }
         }
         Ok(())

@@ -3,6 +3,7 @@
 use std::num::NonZero;
 
 use dupsieve::Result;
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::report::Dropped;
 use dupsieve::rooms::store::{Day, Expiry, Retention, Store};
 
@@ -56,7 +57,7 @@ pub(crate) fn expire_days(store: &Store, days: NonZero<u64>) -> Result<u64> {
         log_expiry(expiry.as_ref(), false);
         expiry.map_or(0, |expiry| expiry.days.len() as u64)
     });
-    or_later(expired, &format!("store expire {} --keep-days {days}", store.path().display()))
+    or_later(expired, &format!("store expire {} --keep-days {days}", store.path().named()))
 }
 
 /// Logs which days have expired, or would.

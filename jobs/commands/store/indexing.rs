@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::index::{self, Design};
 use dupsieve::rooms::seen;
 use dupsieve::rooms::store::{Kept, Store};
@@ -81,7 +82,7 @@ fn set_index(store: &Store, design: Design, global: &GlobalFlags) -> Result<Summ
 /// Only [`Kind::Temporary`]: the same command does it when run again. Any other failure is logged as a warning,
 /// because the change is made, and the store answers without these too.
 pub(crate) fn keep(store: &Store, global: &GlobalFlags) -> Result<()> {
-    let folder = store.path().display();
+    let folder = store.path().named();
     let index = || {
         let design = index::design_of(store)?;
         if design == Design::None {

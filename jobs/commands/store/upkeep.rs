@@ -4,6 +4,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::store::{Codec, Compacted, Merger, Pruning, Store};
 use dupsieve::{Kind, Result};
 
@@ -86,7 +87,7 @@ pub(crate) fn keep_up(
     keep: Option<NonZero<u64>>,
     global: &GlobalFlags,
 ) -> Result<Upkeep> {
-    let folder = store.path().display();
+    let folder = store.path().named();
     let prune = || match keep {
         Some(keep) => {
             let pruned = prune_to(store, keep, global).map(|pruning| pruning.versions());

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::matches::replacements_in;
 use dupsieve::rooms::store::{Entry, NewDay, Segment, Store};
 use dupsieve::{Error, Kind, Result};
@@ -40,7 +41,7 @@ pub(crate) fn check(found: &Path, batch: &Segment) -> Result<()> {
     Err(Error::new(Kind::BadData, "the store does not hold what this output says")
         .at(found)
         .expected(format_args!("{day} as segment {}", batch.digest()))
-        .found(format_args!("{held} of {}", path.display()))
+        .found(format_args!("{held} of {}", path.named()))
         .help(format!(
             "`store log` shows what happened to {day}; run the day again, or make it again with --redo"
         )))

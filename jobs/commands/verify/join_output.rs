@@ -4,6 +4,7 @@ use std::env;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::matches::{
     Audit, ByDistance, Confirm, Detail, Document, KeepOrder, Near, Recompute, Recomputed,
 };
@@ -75,7 +76,7 @@ impl JoinOutput<'_> {
         if days.peek().is_none() {
             tracing::info!(
                 "the day {day} of {} was not compared, because the store does not hold the batch",
-                self.output.join(Report::NAME).display()
+                self.output.join(Report::NAME).named()
             );
         }
         let joined = |day: &Day| {
@@ -211,7 +212,7 @@ impl JoinOutput<'_> {
         let counted = self.report.outcome.candidates.map_or("", |_| ", `candidates`");
         tracing::info!(
             "`pairs`{counted}{listed} of {} were not computed from a sample; --all computes them",
-            self.output.join(Report::NAME).display()
+            self.output.join(Report::NAME).named()
         );
     }
 
@@ -238,7 +239,7 @@ impl JoinOutput<'_> {
         tracing::warn!(
             "nothing was recomputed, because the {which} that {} was made from is no longer there. \
              The files agree with each other, but this does not prove that they are right",
-            self.output.display()
+            self.output.named()
         );
     }
 

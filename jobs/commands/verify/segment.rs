@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::output::{QUARANTINE, REPEATED, Sum, beside};
 use dupsieve::rooms::store::Segment;
 use dupsieve::{Error, Kind, Result};
@@ -28,7 +29,7 @@ fn verify_list(segment: &Segment, written: Option<&Sum>, suffix: &str) -> Result
     let path = beside(segment.path(), suffix);
     let Some(written) = written else { return Ok(()) };
     if !path.exists() {
-        tracing::warn!("{} is missing and was not checked", path.display());
+        tracing::warn!("{} is missing and was not checked", path.named());
         return Ok(());
     }
     let found = Sum::of(&path)?;

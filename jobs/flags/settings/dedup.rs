@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::matches::{Confirm, Detail, Lost};
 use dupsieve::rooms::tables::Design;
@@ -126,7 +127,7 @@ impl DedupSettings {
             .found(percent(lost.share))
             .help(format!(
                 "`dupsieve sample {}` shows the worst pairs; ask for more with --held, or allow more with --max-lost",
-                path.display()
+                path.named()
             )))
     }
 }

@@ -126,7 +126,6 @@ impl Fetched {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
     use std::fs::{self, File};
     use std::path::Path;
     use std::sync::atomic::{AtomicU64, Ordering};
@@ -135,7 +134,7 @@ mod tests {
     use super::super::tests::{documents, numbers, write};
     use super::super::{Access, Codec, Cursor, Ranked, SegmentOptions};
     use super::*;
-    use crate::storage::{FileNumber, Mounted, Remote, add_mount};
+    use crate::storage::Remote;
 
     /// An object, which counts what it was asked for.
     struct Object {
@@ -145,6 +144,10 @@ mod tests {
     }
 
     impl Remote for Object {
+        fn bytes(&self) -> u64 {
+            self.bytes.len() as u64
+        }
+
         fn read_exact_at(&self, bytes: &mut [u8], at: u64) -> Result<()> {
             let end = at + bytes.len() as u64;
             bytes.copy_from_slice(&self.bytes[at as usize..end as usize]);
@@ -156,21 +159,13 @@ mod tests {
 
     /// The segment at `path` as one whose bytes are in an object.
     fn apart(path: &Path) -> (Segment, Arc<Object>) {
-        let place = path.with_extension("apart");
-        fs::create_dir(&place).unwrap();
         let bytes = fs::read(path).unwrap();
-        let stands = place.join("a.seg");
-        File::create(&stands).unwrap().set_len(bytes.len() as u64).unwrap();
+        let note = path.with_extension("apart").join("a.seg");
+        fs::create_dir(note.parent().unwrap()).unwrap();
         let object =
             Arc::new(Object { bytes, asked: Mutex::default(), sent: AtomicU64::default() });
-        let number = FileNumber::of(&stands).unwrap();
-        let remote: Arc<dyn Remote> = object.clone();
-        add_mount(Mounted {
-            address: format!("s3://{}", place.display()),
-            place,
-            remote: HashMap::from([(stands.clone(), (number, remote))]),
-        });
-        (Segment::open(&stands).unwrap(), object)
+        let file = File::create(&note).unwrap();
+        (Segment::over(&note, file, Some(object.clone())).unwrap(), object)
     }
 
     #[test]

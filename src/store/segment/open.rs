@@ -10,11 +10,11 @@ use std::sync::{Arc, OnceLock};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::error::{At, Error, Kind, Result};
+use crate::error::{At, Error, Kind, Named, Result};
 use crate::fingerprint::{Fingerprint, Width};
 use crate::output::{Sum, has_magic};
 use crate::parallel::in_parallel;
-use crate::storage::{self, Remote};
+use crate::storage::{Remote, far};
 use crate::store::damage::damaged;
 use crate::store::digest::Digest;
 
@@ -69,15 +69,22 @@ impl Segment {
     /// [`Kind::BadData`].
     pub fn open(path: impl AsRef<Path>) -> Result<Segment> {
         let path = path.as_ref();
-        let file = File::open(path).at(path)?;
+        Segment::over(path, File::open(path).at(path)?, far(path)?)
+    }
+
+    /// Opens the segment of `file`, which is at `path`, or of the bytes that are `remote`.
+    pub(super) fn over(
+        path: &Path,
+        file: File,
+        remote: Option<Arc<dyn Remote>>,
+    ) -> Result<Segment> {
         let metadata = file.metadata().at(path)?;
         if !metadata.is_file() {
             return Err(Error::new(Kind::BadData, "this is not a segment")
                 .at(path)
                 .found("a folder or a device"));
         }
-        let bytes = metadata.len();
-        let remote = storage::remote(path);
+        let bytes = remote.as_ref().map_or(metadata.len(), |remote| remote.bytes());
         let source = SegmentFile { path, file: &file, remote: remote.as_deref() };
         let width = source.header(bytes)?;
         let (table, metadata, digest) = source.ending(bytes)?;
@@ -116,6 +123,11 @@ impl Segment {
     /// The path.
     pub fn path(&self) -> &Path {
         &self.0.path
+    }
+
+    /// Whether its bytes are in the file at its path, and not in an object store.
+    pub(crate) fn is_here(&self) -> bool {
+        self.0.remote.is_none()
     }
 
     /// The size of the file.
@@ -203,7 +215,7 @@ impl Segment {
     /// An unknown codec is [`Kind::BadData`].
     pub fn codecs(&self) -> Result<BTreeMap<Codec, u64>> {
         let blocks = &self.fingerprint_blocks().all;
-        let threads = if self.0.remote.is_some() { ASKED_AT_ONCE } else { 1 };
+        let threads = if self.is_here() { 1 } else { ASKED_AT_ONCE };
         let mut codecs = BTreeMap::new();
         for (block, codec) in blocks.iter().zip(in_parallel(threads, blocks, |it| self.codec(it))) {
             *codecs.entry(codec?).or_default() += u64::from(block.bytes);
@@ -305,7 +317,7 @@ impl Segment {
 
     /// Its file, if that has the bytes.
     pub(super) fn file(&self) -> Option<&File> {
-        self.0.remote.is_none().then_some(&self.0.file)
+        self.is_here().then_some(&self.0.file)
     }
 
     /// Its bytes, wherever they are.
@@ -356,7 +368,7 @@ impl Segment {
 
 impl fmt::Debug for Segment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Segment({}, {})", self.path().display(), self.digest())
+        write!(f, "Segment({}, {})", self.path().named(), self.digest())
     }
 }
 

@@ -26,6 +26,8 @@ use std::sync::Arc;
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
+use super::naming::name_of;
+
 /// A result whose failure is an [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -211,7 +213,7 @@ impl Error {
 
     /// Names the file or folder.
     pub fn at(mut self, path: impl AsRef<Path>) -> Error {
-        self.0.path = Some(path.as_ref().to_path_buf());
+        self.0.path = Some(name_of(path.as_ref()).into_owned());
         self
     }
 

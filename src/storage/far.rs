@@ -1,0 +1,88 @@
+//! Files whose bytes stay in an object store. Below a mount, such a file holds a note: which object has the bytes, and how many bytes
+//! these are. A program that reads the file finds the note, and only [`far`] finds the bytes.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use serde::{Deserialize, Serialize};
+
+use super::Objects;
+use crate::error::{At, Result};
+
+/// The most bytes of a note: the name of an object has up to 1024 bytes, and JSON writes each with up to 6.
+const NOTE_BYTES: u64 = 8 << 10;
+
+/// The mounts of this process whose files may be notes: each folder with the objects that the notes name.
+static TREES: RwLock<Vec<(PathBuf, Objects)>> = RwLock::new(Vec::new());
+
+/// Bytes that are elsewhere.
+pub(crate) trait Remote: Send + Sync {
+    /// The number of bytes.
+    fn bytes(&self) -> u64;
+
+    /// Fills `bytes` with those from `at` on.
+    ///
+    /// # Errors
+    /// Those of the object store; [`Kind::Temporary`](crate::Kind::Temporary) if the object is no longer the one that was mounted.
+    fn read_exact_at(&self, bytes: &mut [u8], at: u64) -> Result<()>;
+}
+
+/// What a file says of its bytes.
+#[derive(Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Note {
+    /// The object that has the bytes, below the address of the mount.
+    #[serde(rename = "dupsieve object")]
+    pub(crate) object: String,
+    /// The number of bytes.
+    pub(crate) bytes: u64,
+}
+
+impl Note {
+    /// The note that the file at `path` holds; none if the file holds something else, or if there is no file.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub(crate) fn read(path: &Path) -> Result<Option<Note>> {
+        if !fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() <= NOTE_BYTES) {
+            return Ok(None);
+        }
+        Ok(serde_json::from_slice(&fs::read(path).at(path)?).ok())
+    }
+}
+
+/// Lets the files below `place` be notes of `objects`.
+#[cfg(feature = "object-store")]
+pub(crate) fn add_tree(place: PathBuf, objects: Objects) {
+    TREES.write().unwrap_or_else(PoisonError::into_inner).push((place, objects));
+}
+
+/// Lets no file below `place` be a note any more.
+#[cfg(feature = "object-store")]
+pub(crate) fn remove_tree(place: &Path) {
+    TREES.write().unwrap_or_else(PoisonError::into_inner).retain(|(other, _)| other != place);
+}
+
+/// Where the bytes of the file at `path` are; none if the file has them.
+///
+/// # Errors
+/// A file that cannot be read, or a note of what cannot be an object.
+pub(crate) fn far(path: &Path) -> Result<Option<Arc<dyn Remote>>> {
+    let trees = TREES.read().unwrap_or_else(PoisonError::into_inner);
+    let Some((_, objects)) = trees.iter().find(|(place, _)| path.starts_with(place)) else {
+        return Ok(None);
+    };
+    let Some(Note { object, bytes }) = Note::read(path)? else { return Ok(None) };
+    Ok(Some(Arc::new(objects.written_once(&object, bytes)?)))
+}
+
+/// The bytes of the file at `path`, wherever they are.
+///
+/// # Errors
+/// A file whose length cannot be read.
+pub(crate) fn bytes_of(path: &Path) -> io::Result<u64> {
+    let here = fs::metadata(path)?.len();
+    Ok(far(path).ok().flatten().map_or(here, |far| far.bytes()))
+}
