@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::io;
 
 use super::address::Address;
-use super::far::Remote;
+use super::remote::Remote;
 use crate::error::Result;
 
 /// A client for object stores. There is none.

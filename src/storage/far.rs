@@ -9,6 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use serde::{Deserialize, Serialize};
 
 use super::Objects;
+use super::remote::Remote;
 use crate::error::{At, Result};
 
 /// The most bytes of a note: the name of an object has up to 1024 bytes, and JSON writes each with up to 6.
@@ -16,18 +17,6 @@ const NOTE_BYTES: u64 = 8 << 10;
 
 /// The mounts of this process whose files may be notes: each folder with the objects that the notes name.
 static TREES: RwLock<Vec<(PathBuf, Objects)>> = RwLock::new(Vec::new());
-
-/// Bytes that are elsewhere.
-pub(crate) trait Remote: Send + Sync {
-    /// The number of bytes.
-    fn bytes(&self) -> u64;
-
-    /// Fills `bytes` with those from `at` on.
-    ///
-    /// # Errors
-    /// Those of the object store; [`Kind::Temporary`](crate::Kind::Temporary) if the object is no longer the one that was mounted.
-    fn read_exact_at(&self, bytes: &mut [u8], at: u64) -> Result<()>;
-}
 
 /// What a file says of its bytes.
 #[derive(Debug, PartialEq, Eq, Deserialize, Serialize)]

@@ -5,7 +5,7 @@
 //!   connections, what it means when they fail, and what is asked for again. The protocols are those of the crate `object_store`.
 //! - `text`: small text files, whole.
 //! - `absent`: in place of these in a build without object stores.
-//! - `far`: files of a [`mount`](crate::mount) whose bytes are read from their objects.
+//! - `far`: files of a [`mount`](crate::mount) whose bytes are read from their objects, which are [`Remote`].
 //!
 //! Imports `error`, `progress`, `small_file` and `parallel`. Start with [`Address`].
 
@@ -25,6 +25,7 @@ mod listing;
 mod objects;
 #[cfg(feature = "object-store")]
 mod reader;
+mod remote;
 mod text;
 
 #[cfg(not(feature = "object-store"))]
@@ -32,9 +33,10 @@ pub(crate) use absent::{ObjectFile, Objects};
 pub use address::Address;
 #[cfg(feature = "object-store")]
 pub(crate) use far::{Note, add_tree, remove_tree};
-pub(crate) use far::{Remote, bytes_of, far};
+pub(crate) use far::{bytes_of, far};
 #[cfg(feature = "object-store")]
 pub(crate) use objects::{Objects, Tag};
 #[cfg(feature = "object-store")]
 pub(crate) use reader::ObjectFile;
+pub(crate) use remote::Remote;
 pub use text::read_text;

@@ -15,7 +15,7 @@ use super::address::{Address, Scheme};
 use super::again::again;
 use super::connect::{look, runtime};
 use super::failure::failure;
-use super::far::Remote;
+use super::remote::Remote;
 use crate::error::{Error, Kind, Result};
 use crate::progress::{self, Activity};
 
