@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::rooms::document::Content;
-use dupsieve::rooms::error::At;
+use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::evaluate::Measure;
 use dupsieve::rooms::output::PackedFile;
 use dupsieve::rooms::report::{self, Made, Nearest, PairGroup, PairsPage, Report, ShownPair};
@@ -24,7 +24,7 @@ use crate::commands::difference;
 use crate::commands::help::examples;
 use crate::commands::pages::{self, PageFlags, PageSource, no_text};
 use crate::flags::global::GlobalFlags;
-use crate::flags::place::Place;
+use crate::flags::place::{Output, Place};
 use crate::flags::settings::PageSettings;
 use crate::flags::shared::Shared::Overwrite;
 use crate::flags::shared::shared;
@@ -64,7 +64,7 @@ pub(crate) struct Arguments {
     input: Vec<String>,
     /// Draw the pairs side by side into a page, which needs no network
     #[arg(long, value_name = "FILE.html")]
-    html: Option<PathBuf>,
+    html: Option<Output>,
     /// Random seed: another seed shows other pairs
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
@@ -113,10 +113,10 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let (source, settings) =
         PageSource::of_output(output, (&arguments.input, "--input"), &arguments.pages, global)?;
     let texts = read(&drawn, &source, &settings)?;
-    if let Some(path) = &arguments.html {
-        let title = arguments.output.display().to_string();
+    if let Some(html) = &arguments.html {
+        let title = output.named();
         let page = page(title, &drawn, (&texts, &source))?;
-        let mut file = PackedFile::create(path)?;
+        let mut file = PackedFile::create(&html.here()?)?;
         file.line(page.to_html().trim_end().as_bytes())?;
         file.finish(global.overwrite)?;
         return Ok(Summary::answered());
