@@ -4,7 +4,7 @@
     python3 bench-data/lost.py --dupsieve target/release/dupsieve --methods METHOD... -- DOCS.jsonl.gz...
 
 A METHOD is the name of a preset, or RECIPE/CHECK/K, such as wide-2/held-256x1/5 or words-2/none/3. Each file is one batch without a
-store. DOCS.jsonl.gz may be NAME=PATH. A folder given with --keep has the verdicts afterwards; `--flags='--boilerplate FILE'`
+store. A METHOD with :texts behind it compares the pages by their texts, and by their signatures without. DOCS.jsonl.gz may be NAME=PATH. A folder given with --keep has the verdicts afterwards; `--flags='--boilerplate FILE'`
 gives `fingerprint` further flags.
 
 A text is the set of its runs of three words, in lower case; a word is one character of Han, kana, Thai or Lao, or a run of letters and
@@ -106,14 +106,20 @@ def runs_of(text, words):
 
 def verdicts(dupsieve, docs, method, folder, flags=()):
     """The dropped pages with the pages named, and what report.json says is lost."""
+    method, _, compare = method.partition(":")
     recipe, check, distance = method.split("/") if "/" in method else (None, None, None)
     making = ["--recipe", recipe, *(["--check", check] if check != "none" else [])] if recipe else ["--preset", method]
     joining = ["--distance", distance, *(["--check", check] if check != "none" else [])] if recipe else ["--preset", method]
     segment = folder / f"{docs.parent.name}-{'-'.join(making[1:])}.seg"
-    output = folder / f"{docs.parent.name}-{method.replace('/', '-')}"
-    if not segment.exists():
-        run(dupsieve, "fingerprint", "--input", docs, *making, *flags, "--output", segment)
-    run(dupsieve, "dedup", "--batch", segment, *joining, "--output", output)
+    output = folder / f"{docs.parent.name}-{method.replace('/', '-')}{compare}"
+    if compare:
+        recipe = ["--recipe", recipe] if recipe else []
+        run(dupsieve, "dedup", "--input", docs, *recipe, *joining, *flags, "--compare", compare, "--output", output)
+        output = output / "dedup"
+    else:
+        if not segment.exists():
+            run(dupsieve, "fingerprint", "--input", docs, *making, *flags, "--output", segment)
+        run(dupsieve, "dedup", "--batch", segment, *joining, "--output", output)
     rows = [line.split("\t") for line in (output / "verdicts.tsv").read_text(encoding="utf8").splitlines()[1:]]
     report = json.loads((output / "report.json").read_text())
     return {row[0]: row[2] for row in rows if row[1] == "drop"}, (report.get("lost") or {}).get("share")

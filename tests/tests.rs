@@ -6,6 +6,7 @@ mod architecture;
 mod check;
 mod clusters;
 mod command_line;
+mod compared;
 mod corpus;
 mod crowds;
 mod days_again;

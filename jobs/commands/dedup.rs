@@ -93,6 +93,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         format: format.or(&file.output),
         settings: settings.clone().or(file.dedup),
         pages: None,
+        texts: None,
         unchanged: None,
     };
     if batch.is_none() {

@@ -1,11 +1,13 @@
 //! Pages read one by one, for commands that need only some of them or keep all they need in memory.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
 use clap::Args;
 use dupsieve::rooms::document::{self, Document, Format, Share, TextEncoding};
 use dupsieve::rooms::fingerprint::Width;
+use dupsieve::rooms::matches::Texts;
 use dupsieve::rooms::report::{self, Made, Nearest, Report};
 use dupsieve::rooms::store::Day;
 use dupsieve::{Error, Kind, Result};
@@ -14,7 +16,7 @@ use serde_json::Value;
 
 use crate::commands::places;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::PageSettings;
+use crate::flags::settings::{ByteSize, PageSettings};
 
 /// The flags that say how to read pages.
 #[derive(Args, Clone, Debug, Default)]
@@ -56,6 +58,30 @@ impl PageFlags {
     }
 }
 
+/// The inputs of a batch, and how they are read.
+#[derive(Clone, Debug)]
+pub(crate) struct PageInputs {
+    paths: Vec<PathBuf>,
+    settings: PageSettings,
+}
+
+impl PageInputs {
+    /// These inputs; none if one of them is a stream, which can be read only once.
+    pub(crate) fn new(paths: Vec<PathBuf>, settings: PageSettings) -> Option<PageInputs> {
+        let is_stream = |path: &PathBuf| {
+            let found = fs::metadata(path).ok();
+            path == "-" || found.is_some_and(|found| !found.is_file() && !found.is_dir())
+        };
+        (!paths.iter().any(is_stream)).then_some(PageInputs { paths, settings })
+    }
+
+    /// The texts of the pages.
+    pub(crate) fn texts(&self) -> Result<Texts> {
+        let (inputs, options) = self.settings.inputs(&self.paths, Width::W128)?;
+        Texts::new(inputs, options)
+    }
+}
+
 /// Where the pages of an output are, as its report records it.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct PageSource {
@@ -77,6 +103,10 @@ pub(crate) struct PageSource {
     encoding: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     text: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_record: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    accept_truncated: Option<bool>,
 }
 
 impl PageSource {
@@ -97,6 +127,8 @@ impl PageSource {
             html: settings.html,
             encoding: settings.encoding.map(|encoding| encoding.to_string()),
             text: settings.text.map(|text| text.to_string()),
+            max_record: settings.max_record.map(|ByteSize(bytes)| bytes),
+            accept_truncated: settings.accept_truncated,
         }
     }
 
@@ -164,6 +196,8 @@ impl PageSource {
             html: self.html.or(file.html),
             encoding: encoding.or(file.encoding),
             text: text.or(file.text),
+            max_record: self.max_record.map(ByteSize).or(file.max_record),
+            accept_truncated: self.accept_truncated.or(file.accept_truncated),
             ..file
         })
     }

@@ -58,6 +58,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::minhash::{self, MinHash, Permutations};
+use crate::fingerprint::shingle_set::ShingleSet;
 
 use character_minhash::CharacterMinHash;
 use cosine::Cosine;
@@ -176,6 +177,15 @@ impl Check {
     #[must_use]
     pub fn runs(self, signature: &[u8]) -> Option<u64> {
         self.has_direction().then(|| held::runs(signature))
+    }
+
+    /// The signature of a text with these [runs](held_run_set), where the check has a direction.
+    #[must_use]
+    pub fn of_runs(self, runs: &ShingleSet) -> Option<Vec<u8>> {
+        match self.0 {
+            Sort::Held { slots, bits } => Some(held::of_runs(runs, slots, bits)),
+            _ => None,
+        }
     }
 
     /// How many bands a signature has. Texts whose signatures share one are likely to be alike. None for a check without a direction.

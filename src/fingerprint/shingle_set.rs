@@ -39,6 +39,16 @@ impl ShingleSet {
         ShingleSet { hashes }
     }
 
+    /// The set of these hashes, which ascend, each once.
+    pub(crate) fn of_ascending(hashes: Vec<u64>) -> ShingleSet {
+        ShingleSet { hashes }
+    }
+
+    /// Its hashes, ascending.
+    pub(crate) fn hashes(&self) -> &[u64] {
+        &self.hashes
+    }
+
     /// The bytes of memory that it takes.
     pub fn bytes(&self) -> u64 {
         (size_of::<ShingleSet>() + size_of_val(&self.hashes[..])) as u64

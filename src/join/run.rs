@@ -117,6 +117,7 @@ impl Join {
             memory_bytes: self.budget.finalize(),
             ids_bytes: self.budget.ids(),
             signatures_bytes: self.budget.signatures(),
+            texts: self.texts.as_ref(),
             format: self.format,
             workers,
         };
@@ -135,6 +136,7 @@ impl Join {
         staging: &Staging,
     ) -> Result<()> {
         let Some(confirm) = self.check.filter(Confirm::has_direction) else { return Ok(()) };
+        let confirm = self.texts.as_ref().map_or(confirm, |_| confirm.of_candidates_in_bands());
         let spill = (staging.folder(), self.budget.finalize());
         let bands = SharedBands { batch: &self.batch, confirm, distance: self.distance, spill };
         bands.pairs::<F>()?.try_for_each(|pair| pairs.push(pair?))

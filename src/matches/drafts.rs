@@ -75,8 +75,14 @@ impl<'a> Drafts<'a> {
         }
     }
 
-    /// Takes a dropped row and the page it is dropped for. With [`Detail::Best`] that is a match too.
-    pub(super) fn dropped(&mut self, row: Row, of: Nearest<&NearestStored>) -> Result<()> {
+    /// Takes a dropped row and the page it is dropped for; and its number of runs, if the texts of both were `compared`. With [`Detail::Best`]
+    /// that is a match too.
+    pub(super) fn dropped(
+        &mut self,
+        row: Row,
+        of: Nearest<&NearestStored>,
+        compared: Option<u64>,
+    ) -> Result<()> {
         let is_match = self.detail == Detail::Best;
         let holds = self.keys.is_some_and(GroupKeys::has_direction);
         let checked = self.keys.is_some_and(|keys| keys.confirm().is_some());
@@ -84,7 +90,8 @@ impl<'a> Drafts<'a> {
             self.counted[usize::from(of.standing().distance)] += 1;
         }
         if holds {
-            self.lost.add(self.runs(row)?, of.standing());
+            let runs = compared.map_or_else(|| self.runs(row), Ok)?;
+            self.lost.add(runs, of.standing(), compared.is_some());
             let of = if let Nearest::Row(of, _) = of { Some(self.batch.rank(of)) } else { None };
             self.dropped.push(self.batch.segment_row(row), of)?;
         }

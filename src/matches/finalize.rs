@@ -23,6 +23,7 @@ use super::partition::{Partition, Partitioning, copies};
 use super::replaced::Replaced;
 use super::similarity::Confirm;
 use super::standing::{Standing, Standings};
+use super::texts::{PageRuns, TextReading, Texts};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::hamming::multiversion::{Multiversion, counting};
@@ -56,6 +57,8 @@ pub struct Finalize<'a> {
     pub ids_bytes: usize,
     /// Memory for the signatures of the batch, in bytes.
     pub signatures_bytes: usize,
+    /// The texts of the batch, if they are compared: for a check with a direction.
+    pub texts: Option<&'a Texts>,
     /// How the tables are written.
     pub format: ResultFormat,
     /// How many threads there are.
@@ -79,18 +82,31 @@ impl Finalize<'_> {
         let (batch, mut keys, ids) =
             Batch::load::<F>(self.segment, self.confirm, workshop, self.signatures_bytes)?;
         let leaders = batch.leaders(self.segment, self.keep, keys.as_ref(), spill)?;
+        if self.texts.is_some() {
+            keys.iter_mut().for_each(GroupKeys::find_candidates);
+        }
         let partitioning = self.partitioning(&batch, &leaders, spill);
         let partition = partitioning.partition(pairs, keys.as_mut())?;
         let keys = keys.as_ref();
-        let Partition { edges, with_store, nearest, crowded, rows, candidates, most_matches } =
-            partition;
+        let Partition {
+            edges,
+            with_store,
+            nearest,
+            crowded,
+            rows,
+            candidates,
+            most_matches,
+            runs,
+            ..
+        } = partition;
+        let runs = runs.as_ref();
         let all = self.detail == Detail::All;
         if all {
             self.check_count_and_space(rows.iter().sum(), &batch, spill.0)?;
         }
         let checked = self.confirm.is_some();
         let mut drafts = Drafts::new(&batch, keys, self.detail, rows, spill);
-        let near = Neighbours { edges, nearest: &nearest, crowded };
+        let near = Neighbours { edges, nearest: &nearest, crowded, runs };
         let wanted = all.then_some(&mut drafts.unnamed_matches);
         let judgements = self.judgements::<F>((&batch, keys), &leaders, near, wanted)?;
         let judged = Judged { batch: &batch, leaders, judgements, nearest };
@@ -107,7 +123,8 @@ impl Finalize<'_> {
             if let (true, Nearest::Stored(page, _)) = (holds, of) {
                 replaced.named(&page.id, page.day)?;
             }
-            drafts.dropped(row, of)
+            let compared = runs.and_then(|runs| judged.compared(runs, row, of));
+            drafts.dropped(row, of, compared)
         })?;
         let replaced =
             holds.then(|| replaced.write(self.segment, staging, self.format)).transpose()?;
@@ -148,8 +165,13 @@ impl Finalize<'_> {
         leaders: &'a Leaders,
         spill: (&'a Path, usize),
     ) -> Partitioning<'a> {
-        let Finalize { store, distance, detail, max_matches: most, .. } = *self;
-        Partitioning { batch, leaders, store, distance, detail, most, spill }
+        let Finalize { segment, store, distance, detail, max_matches: most, workers, .. } = *self;
+        let reading = |(texts, confirm)| {
+            let folder = spill.0;
+            TextReading { texts, segment, batch, leaders, confirm, folder, workers }
+        };
+        let texts = self.texts.zip(self.confirm).map(reading);
+        Partitioning { batch, leaders, store, distance, detail, most, texts, spill }
     }
 
     /// Refuses to write more rows than allowed, or more than half of what the disk has room for: sorting
@@ -169,7 +191,7 @@ impl Finalize<'_> {
         &self,
         (batch, keys): (&Batch, Option<&GroupKeys>),
         leaders: &Leaders,
-        Neighbours { edges, nearest, crowded }: Neighbours<'_>,
+        Neighbours { edges, nearest, crowded, runs }: Neighbours<'_>,
         mut rows: Option<&mut Sorter<UnnamedRow>>,
     ) -> Result<Judgements<Standing>> {
         let edges = edges.sorted()?.map(|edge| {
@@ -188,6 +210,7 @@ impl Finalize<'_> {
         let nearby = Nearby {
             batch,
             keys,
+            runs,
             leaders,
             fingerprints,
             masks,
@@ -206,6 +229,8 @@ impl Finalize<'_> {
 struct Nearby<'a, F> {
     batch: &'a Batch,
     keys: Option<&'a GroupKeys>,
+    /// The texts, if they are compared.
+    runs: Option<&'a PageRuns>,
     leaders: &'a Leaders,
     /// The distinct fingerprints of the batch.
     fingerprints: Vec<F>,
@@ -240,6 +265,10 @@ impl<F: Fingerprint> Comparing for Nearby<'_, F> {
         }
         let groups = [one, other].map(|rank| self.leaders.group(rank));
         let standings = self.batch.standings(self.keys, groups, distance);
+        let standings = standings.and_then(|standings| match self.runs {
+            Some(runs) if standings.any() => runs.standings(groups, distance as u8),
+            _ => Ok(standings),
+        });
         let failed = |error| {
             self.failure.borrow_mut().get_or_insert(error);
             Standings::default()
@@ -280,4 +309,6 @@ struct Neighbours<'a> {
     nearest: &'a [Standing],
     /// The ranks of groups whose pairs with each other are not all among the edges.
     crowded: Vec<KeepRank>,
+    /// The texts, if they are compared.
+    runs: Option<&'a PageRuns>,
 }

@@ -71,6 +71,8 @@ impl GroupKeyReader {
 /// read when they are asked for, a block of 64 at a time, so neighbouring rows are fast.
 pub(super) struct GroupKeys {
     confirm: Option<Confirm>,
+    /// What confirms pairs of the batch: candidates only, if texts are compared afterwards.
+    within: Option<Confirm>,
     /// By row of the segment.
     classes: Vec<Class>,
     window: Window,
@@ -105,8 +107,13 @@ impl GroupKeys {
         let each = confirm.map_or(0, |confirm| confirm.check.bytes());
         let most = memory_bytes.checked_div(each).unwrap_or(usize::MAX).max(1);
         let window = Window { rows: 0..0, signatures: Vec::new(), each, most };
-        let mut keys =
-            GroupKeys { confirm, classes: Vec::new(), window, readers: RefCell::default() };
+        let mut keys = GroupKeys {
+            confirm,
+            within: confirm,
+            classes: Vec::new(),
+            window,
+            readers: RefCell::default(),
+        };
         if rows > 0 {
             let mut classes = GroupKeyReader::new(segment, None)?;
             let class = |row| classes.get(row).map(|key| key.class);
@@ -118,6 +125,11 @@ impl GroupKeys {
             keys.hold(0)?;
         }
         Ok(Some(keys))
+    }
+
+    /// From now on, pairs of the batch are candidates whose texts are compared afterwards.
+    pub(super) fn find_candidates(&mut self) {
+        self.within = self.confirm.map(Confirm::of_candidates);
     }
 
     /// How many rows are held at once.
@@ -156,7 +168,7 @@ impl GroupKeys {
         Ok(GroupKey { class: self.classes[row], signature })
     }
 
-    /// As [`GroupKey::compare`], for two rows of the batch.
+    /// As [`GroupKey::compare`], for two rows of the batch; with texts, whether they are candidates.
     pub(super) fn compare_rows(
         &self,
         one: SegmentRow,
@@ -169,7 +181,7 @@ impl GroupKeys {
             None => [None, None],
         };
         let other = self.of(other, second)?;
-        Ok(self.of(one, first)?.compare(other, distance, self.confirm()))
+        Ok(self.of(one, first)?.compare(other, distance, self.within.as_ref()))
     }
 
     /// As [`GroupKey::compare`], for a row of the batch and any key.
@@ -182,6 +194,13 @@ impl GroupKeys {
         let mut readers = self.readers.borrow_mut();
         let reader = readers.as_mut().map(|[reader, _]| reader);
         Ok(self.of(one, reader)?.compare(other, distance, self.confirm()))
+    }
+
+    /// Whether a row of the batch has this signature.
+    pub(super) fn is_signed(&self, row: SegmentRow, signature: &[u8]) -> Result<bool> {
+        let mut readers = self.readers.borrow_mut();
+        let reader = readers.as_mut().map(|[reader, _]| reader);
+        Ok(self.of(row, reader)?.signature == signature)
     }
 
     /// The number of runs of a page, where a check with a direction confirms matches.

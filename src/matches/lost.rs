@@ -15,8 +15,11 @@ pub struct Lost {
     pub share: f64,
     /// The share of the dropped pages that lack more than a tenth of their runs in the page named.
     pub over_tenth: f64,
-    /// Whether texts were compared. Otherwise both shares are estimated from signatures.
+    /// Whether the text of each dropped page was compared with that of the page named. Otherwise the shares of some are estimated from signatures.
     pub exact: bool,
+    /// How many dropped pages were compared so.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub compared: u64,
     /// The runs of all pages that were judged, each page by itself.
     #[serde(default)]
     pub runs: u64,
@@ -25,10 +28,16 @@ pub struct Lost {
     pub dropped_runs: u64,
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// Adds up what is lost. Whole numbers, so that the sum does not depend on the order.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LostTally {
     pages: u64,
+    /// Those whose texts were compared.
+    compared: u64,
     runs: u128,
     /// Ten-thousandths of runs.
     missing: u128,
@@ -38,8 +47,9 @@ pub(super) struct LostTally {
 
 impl LostTally {
     /// Takes a dropped page of so many runs, for which another page stands so well.
-    pub(super) fn add(&mut self, runs: u64, standing: Standing) {
+    pub(super) fn add(&mut self, runs: u64, standing: Standing, is_compared: bool) {
         self.pages += 1;
+        self.compared += u64::from(is_compared);
         self.runs += u128::from(runs);
         self.missing += u128::from(runs) * u128::from(standing.share().missing());
         self.doubt += u64::from(standing.doubt);
@@ -54,7 +64,8 @@ impl LostTally {
         Lost {
             share: share(self.missing as f64 / 1e4, self.runs as f64),
             over_tenth: share(self.doubt as f64 / f64::from(u8::MAX), self.pages as f64),
-            exact: false,
+            exact: self.pages > 0 && self.compared == self.pages,
+            compared: self.compared,
             runs,
             dropped_runs: u64::try_from(self.runs).unwrap_or(u64::MAX),
         }

@@ -64,6 +64,7 @@ mod sieve;
 mod similarity;
 mod standing;
 mod store_pair;
+mod texts;
 
 pub(crate) use allocated::allocated;
 pub use audit::{Audit, Document, Near};
@@ -82,6 +83,7 @@ pub use recompute::{ByDistance, Recompute, Recomputed};
 pub use replaced::{each_replaced, replacements_at, replacements_in};
 pub use sieve::Sieve;
 pub use similarity::{Confirm, Similarity};
+pub use texts::Texts;
 
 pub(crate) use crowd::{Block, Comparing, Crowd};
 pub(crate) use group_key::{GroupKey, GroupKeyReader};

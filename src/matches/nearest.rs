@@ -12,6 +12,7 @@ use super::nearness::Nearness;
 use super::numbers::{Group, Number, Row, below};
 use super::outcome::Outcome;
 use super::standing::{Standing, Standings};
+use super::texts::PageRuns;
 use crate::error::Result;
 use crate::runs::{Record, Sorter};
 use crate::store::Day;
@@ -112,6 +113,14 @@ impl Judged<'_> {
             }
             Judgement::Dropped { .. } => (None, Nearest::Stored((), distance)),
         }
+    }
+
+    /// The number of runs of a dropped row, if its text was compared with that of the page it is dropped for. A copy of the leader of its
+    /// group was not.
+    pub(super) fn compared<S>(&self, runs: &PageRuns, row: Row, of: Nearest<S>) -> Option<u64> {
+        let group = self.batch.group_of(row);
+        let leads = self.leaders.row(group) == row;
+        if leads && matches!(of, Nearest::Row(..)) { runs.count(group) } else { None }
     }
 
     fn sizes(&self) -> impl Iterator<Item = u64> {

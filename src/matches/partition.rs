@@ -15,7 +15,9 @@ use super::pair::{Pair, Place};
 use super::sieve::Sieve;
 use super::standing::{Standing, Standings};
 use super::store_pair::StorePair;
+use super::texts::{ComparedGroups, PageRuns, TextReading};
 use crate::error::Result;
+use crate::progress::{self, Activity};
 use crate::runs::{SortedRecords, Sorter};
 use crate::store::Dated;
 
@@ -37,6 +39,10 @@ pub(super) struct Partition {
     pub(super) candidates: Option<u128>,
     /// The groups with the most rows, counted where they are the new ones.
     pub(super) most_matches: MostFrequent,
+    /// The groups in pairs of candidates and in crowds, where texts are compared.
+    compared: ComparedGroups,
+    /// The runs of these groups.
+    pub(super) runs: Option<PageRuns>,
 }
 
 /// What is partitioned, and how.
@@ -52,6 +58,8 @@ pub(super) struct Partitioning<'a> {
     pub(super) detail: Detail,
     /// How many rows may be confirmed, for [`Detail::All`].
     pub(super) most: u64,
+    /// Reads the texts of the batch, if they are compared.
+    pub(super) texts: Option<TextReading<'a>>,
     /// Where to spill what does not fit into the memory of a sort, and that memory in bytes.
     pub(super) spill: (&'a Path, usize),
 }
@@ -75,6 +83,8 @@ impl Partitioning<'_> {
             rows: vec![0; usize::from(u8::MAX)],
             candidates: None,
             most_matches: MostFrequent::default(),
+            compared: ComparedGroups::new(self.texts.map_or(0, |_| self.batch.groups())),
+            runs: None,
         };
         match self.detail {
             Detail::Best => self.take_best(pairs, keys, &mut partition)?,
@@ -87,7 +97,7 @@ impl Partitioning<'_> {
     fn take_best(
         self,
         pairs: SortedRecords<Pair>,
-        keys: Option<&mut GroupKeys>,
+        mut keys: Option<&mut GroupKeys>,
         partition: &mut Partition,
     ) -> Result<()> {
         let Partitioning { batch, leaders, store, distance, spill, .. } = self;
@@ -101,7 +111,7 @@ impl Partitioning<'_> {
             }
             partition.place(leaders, confirmed)
         };
-        match keys {
+        match keys.as_deref_mut() {
             Some(keys) => drop(confirm(batch, keys, store, pairs, spill, take)?),
             None => {
                 for pair in pairs {
@@ -111,7 +121,34 @@ impl Partitioning<'_> {
         }
         let standings = Standings::default();
         let mut marks = sieve.crowded().map(|pair| Confirmed { pair, standings });
-        marks.try_for_each(|mark| partition.place(leaders, mark))
+        marks.try_for_each(|mark| partition.place(leaders, mark))?;
+        match (self.texts, keys) {
+            (Some(texts), Some(keys)) => self.compare_edges((texts, keys), partition),
+            _ => Ok(()),
+        }
+    }
+
+    /// Compares the texts of the candidates among the edges, and leaves those that match.
+    fn compare_edges(
+        self,
+        (texts, keys): (TextReading<'_>, &GroupKeys),
+        partition: &mut Partition,
+    ) -> Result<()> {
+        let runs = texts.read(keys, &partition.compared)?;
+        let edges = Sorter::new(self.spill.0, self.spill.1);
+        let candidates = std::mem::replace(&mut partition.edges, edges);
+        for candidate in candidates.sorted()? {
+            progress::tick(Activity::Working);
+            let candidate = candidate?;
+            let ranks = [candidate.later, candidate.earlier];
+            let groups = ranks.map(|rank| self.leaders.group(rank));
+            let standings = runs.standings(groups, candidate.distance())?;
+            if standings.any() {
+                partition.edges.push(Edge::of(ranks, standings))?;
+            }
+        }
+        partition.runs = Some(runs);
+        Ok(())
     }
 
     /// Takes and counts all pairs.
@@ -132,12 +169,22 @@ impl Partitioning<'_> {
                     if rows > u128::from(most) {
                         return Err(too_many(format_args!("more than {most}"), most));
                     }
+                    if let Pair { new, existing: Place::Batch { group }, .. } = confirmation.pair {
+                        partition.compared.add([new, group]);
+                    }
                     confirmed.push(confirmation)
                 };
                 let is_checked = keys.confirm().is_some();
                 let candidates = confirm(batch, keys, store, pairs, spill, take)?;
                 partition.candidates = is_checked.then_some(candidates);
-                self.count(confirmed.sorted()?, partition)?;
+                let compared = &partition.compared;
+                let runs = self.texts.map(|texts| texts.read(keys, compared)).transpose()?;
+                let matching = confirmed.sorted()?.filter_map(|pair| match (pair, &runs) {
+                    (Ok(pair), Some(runs)) => matching(pair, runs).transpose(),
+                    (pair, _) => Some(pair),
+                });
+                self.count(matching, partition)?;
+                partition.runs = runs;
             }
         }
         let size = |group: Group| batch.rows_of(group).len() as u128;
@@ -177,6 +224,7 @@ impl Partition {
         let Pair { new, existing, distance } = pair;
         match existing {
             Place::Batch { group } => {
+                self.compared.add([new, group]);
                 self.edges.push(Edge::of([leaders.rank(new), leaders.rank(group)], standings))
             }
             Place::Store { segment, row, rows } => {
@@ -185,11 +233,22 @@ impl Partition {
                 self.with_store.push(StorePair { segment, row, rows, new, distance, standings })
             }
             Place::Crowd => {
+                self.compared.add([new]);
                 self.crowded.push(leaders.rank(new));
                 Ok(())
             }
         }
     }
+}
+
+/// A pair of candidates by their texts, if these match; a pair with the store as it is.
+fn matching(confirmed: Confirmed, runs: &PageRuns) -> Result<Option<Confirmed>> {
+    let Pair { new, existing: Place::Batch { group }, distance } = confirmed.pair else {
+        return Ok(Some(confirmed));
+    };
+    progress::tick(Activity::Working);
+    let standings = runs.standings([new, group], distance)?;
+    Ok(standings.any().then_some(Confirmed { standings, ..confirmed }))
 }
 
 /// A pair of a batch without group keys: every near pair matches.

@@ -25,6 +25,15 @@ const MARGIN: f64 = 0.5;
 /// `bench-data/runs/2026-11-23-verdicts.md` has the measurements.
 const MOST_ERROR: f64 = 0.08;
 
+/// How many standard errors the estimate of a share may be below the least one where texts are compared afterwards. So of the pages that hold
+/// the least share, about one in a thousand is not compared.
+const ALLOWANCE: f64 = 3.0;
+
+/// The largest standard error of an estimate that counts for pages that only a shared band makes candidates, where texts are compared
+/// afterwards. In a large batch each page shares bands with hundreds of unrelated ones. Up to this error, which is that of a page of 2.6 times
+/// the length with 256 slots, few of these are compared.
+const MOST_ERROR_IN_BANDS: f64 = 0.12;
+
 /// The check that confirms candidates, and the least similarity. Written as the name of the check,
 /// optionally followed by the least similarity: `minhash:0.75`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,7 +44,20 @@ pub struct Confirm {
     pub least: f64,
     /// Whether the check was named without its size, such as `page-overlap`.
     has_any_size: bool,
+    estimates: Estimates,
 }
+
+/// Which estimates of a share are enough.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Estimates {
+    /// How many standard errors are taken off; a number below 0 adds some.
+    margin: f64,
+    /// The largest standard error that counts.
+    most_error: f64,
+}
+
+/// Those that decide a verdict.
+const DECIDING: Estimates = Estimates { margin: MARGIN, most_error: MOST_ERROR };
 
 /// How alike two documents are by their signatures: from 0 to 1, in ten-thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -100,7 +122,19 @@ impl Confirm {
     /// A check, and the least similarity that it asks for.
     #[must_use]
     pub fn new(check: Check, least: f64) -> Confirm {
-        Confirm { check, least, has_any_size: false }
+        Confirm { check, least, has_any_size: false, estimates: DECIDING }
+    }
+
+    /// For pages whose texts are compared afterwards: whether one can stand for the other one by an estimate with its error.
+    pub(crate) fn of_candidates(self) -> Confirm {
+        let estimates = Estimates { margin: -ALLOWANCE, most_error: f64::INFINITY };
+        Confirm { estimates, ..self }
+    }
+
+    /// The same for pages that share a band, and have fingerprints that are far apart.
+    pub(crate) fn of_candidates_in_bands(self) -> Confirm {
+        let estimates = Estimates { margin: -ALLOWANCE, most_error: MOST_ERROR_IN_BANDS };
+        Confirm { estimates, ..self }
     }
 
     /// For a batch with this stamp: a check that was named without its size takes the signatures that the batch has.
@@ -115,7 +149,8 @@ impl Confirm {
 
     /// Whether a share is known well enough and, less the margin for its error, is enough for a match.
     pub(super) fn is_enough(&self, share: Share) -> bool {
-        share.error <= MOST_ERROR && share.held - MARGIN * share.error >= self.least
+        let Estimates { margin, most_error } = self.estimates;
+        share.error <= most_error && share.held - margin * share.error >= self.least
     }
 
     /// Whether one of two pages with these signatures can stand for the other one.
@@ -177,7 +212,8 @@ impl FromStr for Confirm {
                 .expected("a number from 0 to 1 after the name of the check, such as minhash:0.75")
                 .found(text)
         })?;
-        Ok(Confirm { check, least, has_any_size: Check::is_without_size(name) })
+        let has_any_size = Check::is_without_size(name);
+        Ok(Confirm { has_any_size, ..Confirm::new(check, least) })
     }
 }
 

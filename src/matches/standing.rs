@@ -116,7 +116,12 @@ pub(crate) struct Standings {
 impl Standings {
     /// What a check says of two pages with these signatures, at this distance.
     pub(crate) fn by(confirm: &Confirm, one: &[u8], another: &[u8], distance: u8) -> Standings {
-        let [of_first, of_second] = confirm.check.shares(one, another).map(|share| {
+        Standings::of_shares(confirm, confirm.check.shares(one, another), distance)
+    }
+
+    /// What these shares say of two pages at this distance: those of the first and of the second page that the other one holds.
+    pub(super) fn of_shares(confirm: &Confirm, shares: [Share; 2], distance: u8) -> Standings {
+        let [of_first, of_second] = shares.map(|share| {
             let held = Similarity::nearest(share.held);
             confirm.is_enough(share).then(|| match confirm.has_direction() {
                 true => Standing::holding(held, distance, doubt(share)),

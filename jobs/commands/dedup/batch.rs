@@ -11,6 +11,7 @@ use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::{Recipe, Stamp};
 use dupsieve::rooms::flow::{Processes, Role, Start};
 use dupsieve::rooms::join::{self, Join, JoinInputs, Joined, Preset, Site};
+use dupsieve::rooms::matches::Texts;
 use dupsieve::rooms::output::{self, Fence, Lock, Staging};
 use dupsieve::rooms::peers::Topology;
 use dupsieve::rooms::report::{self, Existing, LaterDays, Made, Parameters, Report};
@@ -22,11 +23,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::commands::destination::Destination;
-use crate::commands::pages::PageSource;
+use crate::commands::pages::{PageInputs, PageSource};
 use crate::commands::places;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{Count, DedupSettings, Keep};
+use crate::flags::settings::{Compare, Count, DedupSettings, Keep};
 use crate::outcome::failure;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
@@ -46,6 +47,8 @@ pub(crate) struct Request {
     pub(crate) settings: DedupSettings,
     /// Where the pages of the batch came from, if that is known.
     pub(crate) pages: Option<PageSource>,
+    /// The inputs of the batch, if they are there to be read once more.
+    pub(crate) texts: Option<PageInputs>,
     /// How many pages of the batch have a text that the store held, if that was found out just now.
     pub(crate) unchanged: Option<u64>,
 }
@@ -117,6 +120,7 @@ impl Job {
         let batch = Segment::open(&request.batch)?;
         let keep = Keep::of_batch(settings.keep.as_ref(), &batch)?;
         let (distance, check) = settings.distance_and_check(batch.stamp());
+        settings.compares_texts(batch.stamp(), request.texts.is_some())?;
         let usual = Join::new(batch, store)?;
         let join = Join {
             distance,
@@ -154,7 +158,8 @@ impl Job {
             ("keep", keep.named(batch)),
         ];
         let named = named.map(|(name, value)| (name.to_owned(), value));
-        let decided = parameters(&self.request.settings, batch.stamp());
+        let Request { settings, texts, .. } = &self.request;
+        let decided = parameters(settings, batch.stamp(), texts.is_some());
         let format = report::format_parameter(self.request.format);
         named.into_iter().chain(decided).chain(format).collect()
     }
@@ -168,9 +173,16 @@ impl Job {
         })
     }
 
+    /// The texts of the batch, if pages are compared by them.
+    fn texts(&self) -> Result<Option<Texts>> {
+        let Request { settings, texts, .. } = &self.request;
+        let are_compared = settings.compares_texts(self.join.batch.stamp(), texts.is_some())?;
+        texts.as_ref().filter(|_| are_compared).map(PageInputs::texts).transpose()
+    }
+
     /// Process 0 checks whether the output has to be made, and begins it.
     fn start(
-        self,
+        mut self,
         Topology { workers, processes, .. }: Topology,
         global: &GlobalFlags,
     ) -> Result<Start<Task, (Job, Staging), Summary>> {
@@ -188,6 +200,7 @@ impl Job {
         self.warn_if_unused();
         self.warn_if_long((workers * processes) as u64);
         let Some(lock) = lock else { return Ok(Start::done(self.would())) };
+        self.join.texts = self.texts()?;
         let staging = Staging::beside(self.output(), lock)?;
         let fence = staging.fence().clone();
         let (inputs, build) = (self.join.inputs(), join::build()?);
@@ -342,14 +355,22 @@ fn recipe(stamp: &str) -> serde_json::Value {
 }
 
 /// The settings that decide the result, for a batch with this stamp.
-pub(crate) fn parameters(settings: &DedupSettings, stamp: &str) -> Parameters {
+/// `texts` says whether its inputs are there to be read once more.
+pub(crate) fn parameters(settings: &DedupSettings, stamp: &str, texts: bool) -> Parameters {
     let (distance, check) = settings.distance_and_check(stamp);
     let named = [
         ("distance", distance.to_string()),
         ("matches", settings.matches.unwrap_or_default().to_string()),
     ];
     let check = check.map(|check| ("check", check.to_string()));
-    named.into_iter().chain(check).map(|(name, value)| (name.to_owned(), value)).collect()
+    let by_texts = settings.compares_texts(stamp, texts).unwrap_or(false);
+    let compare = by_texts.then(|| (Compare::PARAMETER, Compare::Texts.to_string()));
+    named
+        .into_iter()
+        .chain(check)
+        .chain(compare)
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }
 
 /// Checks, before there is a batch, that one of this recipe could be joined with the store as the settings
@@ -368,6 +389,7 @@ pub(crate) fn check_settings(
     plan::choose(design, &problem, global.budget().tables())?;
     join::check_recipe(store, stamp.as_str())?;
     settings.check_max_lost(stamp.as_str())?;
+    settings.compares_texts(stamp.as_str(), true)?;
     join::check_signatures(check, stamp.as_str())
 }
 

@@ -22,12 +22,14 @@ use super::batch::{Request, dedup};
 use crate::commands::destination::Destination;
 use crate::commands::filter::Kept;
 use crate::commands::fingerprint::{self, fingerprint};
-use crate::commands::pages::PageSource;
+use crate::commands::pages::{PageInputs, PageSource};
 use crate::commands::places;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Output;
-use crate::flags::settings::{FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings};
+use crate::flags::settings::{
+    Compare, FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings,
+};
 use crate::outcome::summary::Summary;
 use crate::processes::machines;
 
@@ -107,6 +109,7 @@ impl Corpus {
             batch: folder.join("batch.seg"),
             output: folder.join("dedup"),
             pages: Some(PageSource::new(&named, &pages)),
+            texts: PageInputs::new(input.clone(), pages.clone()),
             settings: join,
             ..request.clone()
         };
@@ -128,6 +131,12 @@ impl Corpus {
         let folder = self.made.output.parent().expect("the file is in the folder of the output");
         let kept = self.kept.as_deref().map(|kept| self.copies(kept, folder)).transpose()?;
         self.joined.store.find()?;
+        if let Request { settings, texts, .. } = &self.joined
+            && settings.compare == Some(Compare::Texts)
+        {
+            let recipe = self.made.settings.chosen()?;
+            settings.compares_texts(recipe.stamp().as_str(), texts.is_some())?;
+        }
         places::expect_folder(folder)?;
         if !global.dry_run {
             fs::create_dir_all(folder).at(folder)?;

@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::matches::{
-    Audit, ByDistance, Confirm, Detail, Document, KeepOrder, Near, Recompute, Recomputed,
+    Audit, ByDistance, Confirm, Detail, Document, KeepOrder, Near, Recompute, Recomputed, Texts,
 };
 use dupsieve::rooms::report::{LaterDays, Report, records};
 use dupsieve::rooms::runs::{SortedRecords, Sorter};
 use dupsieve::rooms::store::{Dated, Day, Entry, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
+use crate::commands::pages::{PageInputs, PageSource};
 use crate::flags::place::Place;
+use crate::flags::settings::{Compare, PageSettings};
 
 /// An output of `dedup` and its report.
 pub(super) struct JoinOutput<'a> {
@@ -157,14 +159,17 @@ impl JoinOutput<'_> {
         store: Option<&Version>,
         sample: (u64, u64),
     ) -> Result<Recomputed> {
-        let is_whole = self.is_there(batch, store).is_some();
+        let mut is_whole = self.is_there(batch, store).is_some();
         let Some(batch) = batch else { return Ok(Recomputed::default()) };
+        let texts = if is_whole && self.compares_texts() { self.texts()? } else { None };
+        is_whole &= texts.is_some() || !self.compares_texts();
         let dated = store.map_or(Ok(Vec::new()), Version::dated)?;
         let by = ByDistance {
             batch,
             distance: self.distance()?,
             confirm: self.confirm()?,
             keep: KeepOrder::recorded(self.parameter("keep")?)?,
+            texts: texts.as_ref(),
         };
         let spill = env::temp_dir();
         let of = self.recompute_of(&dated, sample, &spill)?;
@@ -173,9 +178,38 @@ impl JoinOutput<'_> {
             return Ok(Recomputed::default());
         }
         self.expect_rows_of(store)?;
-        let recomputed = by.recompute(&of)?;
+        let recomputed = match by.recompute(&of) {
+            Err(error) if error.kind() == Kind::Missing && texts.is_some() => {
+                tracing::warn!("{error}");
+                self.say_gone("text of a page");
+                by.check_copies(&of)?;
+                return Ok(Recomputed::default());
+            }
+            recomputed => recomputed?,
+        };
         self.say_sampled(&recomputed);
         Ok(recomputed)
+    }
+
+    /// Whether the texts of the batch decided the verdicts.
+    fn compares_texts(&self) -> bool {
+        let compare = self.report.parameters.get(Compare::PARAMETER);
+        compare.is_some_and(|it| *it == Compare::Texts.to_string())
+    }
+
+    /// The texts of the batch, if the inputs are where they were; else a warning says that nothing is recomputed.
+    fn texts(&self) -> Result<Option<Texts>> {
+        let mut source = PageSource::of_report(&self.report.run).unwrap_or_default();
+        source.day = self.report.day;
+        let settings = source.settings(PageSettings::default())?;
+        let inputs = PageInputs::new(source.inputs_of(None)?, settings);
+        match inputs.map_or(Ok(None), |inputs| inputs.texts().map(Some)) {
+            Err(error) if error.kind() == Kind::Missing => {
+                self.say_gone("input");
+                Ok(None)
+            }
+            texts => texts,
+        }
     }
 
     /// Fails unless the report says how many fingerprints the store has that was read.

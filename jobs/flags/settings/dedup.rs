@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use dupsieve::rooms::error::Named;
+use dupsieve::rooms::fingerprint::Stamp;
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::matches::{Confirm, Detail, Lost};
 use dupsieve::rooms::tables::Design;
@@ -11,7 +12,7 @@ use dupsieve::{Error, Kind, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Count, Keep, Share, allowed, typed};
+use super::{Compare, Count, Keep, Share, allowed, typed};
 
 /// What decides the result of a join, and how it is computed.
 #[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -40,6 +41,13 @@ pub(crate) struct DedupSettings {
     #[serde(deserialize_with = "typed")]
     #[schemars(schema_with = "allowed::share")]
     pub(crate) held: Option<Share>,
+    /// Compare pages of a batch by texts or signatures. Texts give the share that a page holds exactly: they are read once more, from
+    /// the inputs. Signatures estimate it. Pages of the store are always compared by their signatures. For the check `held`, without a
+    /// table of boilerplate. Signatures are the default where a batch is joined whose inputs are not named, and for streams [default: texts]
+    #[arg(long, value_name = "BY", env = "DUPSIEVE_COMPARE")]
+    #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::compare")]
+    pub(crate) compare: Option<Compare>,
     /// End with 65 where more than this share of the text of the dropped pages is lost, from 0 to 1. The output stays, so that `sample`
     /// shows the pairs, and `run` adds nothing to the store. For a check such as `held`, which tells what is lost [default: any]
     #[arg(long, value_name = "SHARE", env = "DUPSIEVE_MAX_LOST")]
@@ -80,6 +88,7 @@ impl DedupSettings {
             distance: self.distance.or(file.distance),
             check: self.check.or(file.check),
             held: self.held.or(file.held),
+            compare: self.compare.or(file.compare),
             max_lost: self.max_lost.or(file.max_lost),
             design: self.design.or(file.design),
             matches: self.matches.or(file.matches),
@@ -99,6 +108,36 @@ impl DedupSettings {
             _ => check.fitting(stamp),
         });
         (self.distance.unwrap_or(preset.distance()), check)
+    }
+
+    /// Whether the pages of a batch with this stamp are compared by their texts. Whoever calls knows whether the texts `are_there`.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if they are to be, and cannot be.
+    pub(crate) fn compares_texts(&self, stamp: &str, are_there: bool) -> Result<bool> {
+        let (_, check) = self.distance_and_check(stamp);
+        let refused = |what: &str| {
+            Error::new(Kind::Usage, "the texts of the pages cannot be compared").found(what)
+        };
+        let lacks = match check {
+            Some(check) if !check.has_direction() => Some(refused(&format!("the check {check}")))
+                .map(|error| error.expected("a check that tells the share held, such as held")),
+            None => Some(refused("no check"))
+                .map(|error| error.expected("a check that tells the share held, such as held")),
+            _ if Stamp::parse(stamp).is_ok_and(|stamp| stamp.drops_boilerplate()) => {
+                Some(refused("a recipe that leaves out lines of the texts, as boilerplate"))
+            }
+            _ if !are_there => Some(
+                refused("a batch whose inputs are not named, or a stream")
+                    .help("name files with --input in place of --batch"),
+            ),
+            _ => None,
+        };
+        match (self.compare, lacks) {
+            (Some(Compare::Texts), Some(error)) => Err(error),
+            (Some(Compare::Signatures), _) | (None, Some(_)) => Ok(false),
+            (None | Some(Compare::Texts), None) => Ok(true),
+        }
     }
 
     /// Fails if a limit is given for what is lost, and the check of a batch with this stamp does not tell that.

@@ -69,6 +69,18 @@ impl Maker for Held {
     }
 }
 
+/// The signature of a text with these runs.
+pub(super) fn of_runs(set: &ShingleSet, slots: usize, bits: u32) -> Vec<u8> {
+    let Held { mut minhash, mut runs, .. } = Held::new(slots, bits);
+    for &run in set.hashes() {
+        minhash.add(run);
+        runs.add(run);
+    }
+    let mut signature = code(runs.finish()).to_le_bytes().to_vec();
+    minhash.finish(&mut signature);
+    signature
+}
+
 /// The share of the runs of each text that the other text has: of `one` first. Of a text without a run, nothing is held.
 pub(super) fn shares(one: &[u8], another: &[u8], bits: u32) -> [Share; 2] {
     let sizes = [one, another].map(|signature| runs(signature) as f64);
@@ -158,6 +170,16 @@ mod tests {
         });
         let common = one.intersection(&other).count() as f64;
         [common / one.len() as f64, common / other.len() as f64]
+    }
+
+    #[test]
+    fn the_set_of_runs_gives_the_signature_of_the_text() {
+        let check: Check = "held-256x1".parse().unwrap();
+        let texts = ["", "one", "one two", "a b c d a b c d", &words(0, 5000)].map(str::to_owned);
+        for text in &texts {
+            let [signature, _] = signatures(check, [text, text]);
+            assert_eq!(check.of_runs(&held_run_set(text)), Some(signature));
+        }
     }
 
     /// Over many pairs of texts, the mean error is that of the estimate, and most texts are within two errors.

@@ -300,6 +300,7 @@ fn written(
         memory_bytes: 1 << 20,
         ids_bytes: 1 << 20,
         signatures_bytes,
+        texts: None,
         format: Default::default(),
         workers: 2,
     };

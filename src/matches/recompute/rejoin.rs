@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::expected::{Expected, Joined, Kept};
 use super::groups::{Groups, Measured};
 use super::inputs::{Recompute, Recomputed};
@@ -26,8 +28,9 @@ use crate::matches::partition::copies;
 use crate::matches::shared_bands::SharedBands;
 use crate::matches::similarity::Confirm;
 use crate::matches::standing::{Standing, Standings};
+use crate::matches::texts::{ComparedGroups, PageRuns, TextReading, Texts};
 use crate::progress::{self, Activity};
-use crate::runs::Sorter;
+use crate::runs::{Record, Sorter};
 use crate::store::{Dated, Fingerprints, Ids, KeyRange, RowDays, Segment, Shown};
 use crate::tables::{Design, Distribution, Hit, Method, MethodScratch, Probe, Problem, plan};
 
@@ -42,6 +45,8 @@ pub struct ByDistance<'a> {
     pub confirm: Option<Confirm>,
     /// Which page of several near ones was kept.
     pub keep: KeepOrder,
+    /// The texts of the batch, if they were compared.
+    pub texts: Option<&'a Texts>,
 }
 
 impl ByDistance<'_> {
@@ -183,7 +188,10 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
     fn load(by: ByDistance<'a>, of: &'a Recompute<'a>) -> Result<Rejoin<'a, F>> {
         let &Recompute { spill: folder, memory_bytes, workers, .. } = of;
         let workshop = Workshop { folder, memory_bytes, workers };
-        let (batch, keys, _) = Batch::load::<F>(by.batch, by.confirm, workshop, memory_bytes)?;
+        let (batch, mut keys, _) = Batch::load::<F>(by.batch, by.confirm, workshop, memory_bytes)?;
+        if by.texts.is_some() {
+            keys.iter_mut().for_each(GroupKeys::find_candidates);
+        }
         let rows = batch.by_rank();
         let fingerprints = distinct_fingerprints(by.batch)?.into();
         let leaders = batch.leaders(by.batch, by.keep, keys.as_ref(), (folder, memory_bytes))?;
@@ -222,8 +230,13 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
         for dated in self.of.store {
             self.join_segment(dated, (&method, &starts), kept, &mut joined)?;
         }
-        self.join_batch((&method, &starts), sampled, kept, &mut joined)?;
-        self.meet_in_bands(kept, &mut joined)?;
+        let mut met = Meetings {
+            pairs: Sorter::new(self.of.spill, self.of.memory_bytes),
+            compared: ComparedGroups::new(self.by.texts.map_or(0, |_| self.batch.groups())),
+        };
+        self.join_batch((&method, &starts), sampled, &mut joined, &mut met)?;
+        self.meet_in_bands(&mut joined, &mut met)?;
+        self.settle(met, kept, &mut joined.expected)?;
         Ok(joined)
     }
 
@@ -336,11 +349,11 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
         &self,
         (method, starts): (&Method<F>, &[usize]),
         sampled: &[FingerprintIndex],
-        kept: &Kept,
         joined: &mut Joined<Standing>,
+        met: &mut Meetings,
     ) -> Result<()> {
         let Joined { expected, pairs, candidates, .. } = joined;
-        let mut met = Ok(());
+        let mut done = Ok(());
         let mut scratch = MethodScratch::default();
         for (number, window) in self.fingerprints.chunks(method.window()).enumerate() {
             progress::tick(Activity::Working);
@@ -353,25 +366,26 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
                     let pages = || self.pages_of(other) * self.pages_of(sampled[batch]);
                     candidates.iter_mut().for_each(|candidates| *candidates += pages());
                 }
-                for expected in &mut expected[starts[batch]..starts[batch + 1]] {
+                for expected in &expected[starts[batch]..starts[batch + 1]] {
                     progress::tick(Activity::Working);
                     for other in self.batch.groups_of(other).iter() {
-                        if met.is_ok() {
-                            met = self.meet(expected, kept, other, distance);
+                        if done.is_ok() {
+                            done = self.meet(expected.group, other, distance, met);
                         }
                     }
                 }
             });
         }
-        met
+        done
     }
 
     /// Joins the sample with the pages of the batch that share a band with it.
-    fn meet_in_bands(&self, kept: &Kept, joined: &mut Joined<Standing>) -> Result<()> {
+    fn meet_in_bands(&self, joined: &mut Joined<Standing>, met: &mut Meetings) -> Result<()> {
         let Joined { expected, candidates, .. } = joined;
         let ByDistance { batch, distance, confirm, .. } = self.by;
         let Some(confirm) = confirm.filter(Confirm::has_direction) else { return Ok(()) };
         let spill = (self.of.spill, self.of.memory_bytes);
+        let confirm = self.by.texts.map_or(confirm, |_| confirm.of_candidates_in_bands());
         let bands = SharedBands { batch, confirm, distance, spill };
         for pair in bands.pairs::<F>()? {
             let Pair { new, existing: Place::Batch { group }, distance } = pair? else { continue };
@@ -381,12 +395,9 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
                 candidates.iter_mut().for_each(|candidates| *candidates += pages);
             }
             for [one, other] in [[new, group], [group, new]] {
-                for one in self.batch.groups_of(one).iter() {
-                    let Ok(at) = expected.binary_search_by_key(&one, |it| it.group) else {
-                        continue;
-                    };
+                for one in self.batch.groups_of(one).iter().filter(|&one| is_sampled(one)) {
                     for other in self.batch.groups_of(other).iter() {
-                        self.meet(&mut expected[at], kept, other, distance)?;
+                        self.meet(one, other, distance, met)?;
                     }
                 }
             }
@@ -394,28 +405,75 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
         Ok(())
     }
 
-    /// Takes a group of the batch whose fingerprint is near that of the `expected` one.
-    fn meet(
-        &self,
-        expected: &mut Expected<Standing>,
-        kept: &Kept,
-        other: Group,
-        distance: u8,
-    ) -> Result<()> {
-        let group = expected.group;
-        let keys = self.keys.as_ref();
+    /// Takes an `other` group of the batch whose fingerprint is near that of a `group` of the sample, if the signatures allow a match.
+    fn meet(&self, group: Group, other: Group, distance: u8, met: &mut Meetings) -> Result<()> {
         if other == group {
             return Ok(());
         }
-        let standings = self.batch.standings(keys, [group, other], distance.into())?;
-        if standings.any() {
-            let turns = [group, other].map(|group| self.leaders.rank(group));
-            let all = self.of.detail == Detail::All;
-            expected.meet((kept, all), turns, other, standings.of_first);
+        let standings =
+            self.batch.standings(self.keys.as_ref(), [group, other], distance.into())?;
+        if !standings.any() {
+            return Ok(());
+        }
+        met.compared.add([group, other]);
+        met.pairs.push(Meeting { group, other, distance, standings })
+    }
+
+    /// Takes the groups that were met as matches, if their texts confirm that where they were compared.
+    fn settle(
+        &self,
+        met: Meetings,
+        kept: &Kept,
+        expected: &mut [Expected<Standing>],
+    ) -> Result<()> {
+        let runs = self.runs(&met.compared)?;
+        let all = self.of.detail == Detail::All;
+        for meeting in met.pairs.sorted()? {
+            progress::tick(Activity::Working);
+            let Meeting { group, other, distance, standings } = meeting?;
+            let standings = match &runs {
+                Some(runs) => runs.standings([group, other], distance)?,
+                None => standings,
+            };
+            let at = expected.binary_search_by_key(&group, |it| it.group);
+            if let (true, Ok(at)) = (standings.any(), at) {
+                let turns = [group, other].map(|group| self.leaders.rank(group));
+                expected[at].meet((kept, all), turns, other, standings.of_first);
+            }
         }
         Ok(())
     }
+
+    /// The runs of these groups, if texts were compared.
+    fn runs(&self, compared: &ComparedGroups) -> Result<Option<PageRuns>> {
+        let ByDistance { batch: segment, confirm, texts, .. } = self.by;
+        let (Some(texts), Some(confirm), Some(keys)) = (texts, confirm, &self.keys) else {
+            return Ok(None);
+        };
+        let Rejoin { batch, leaders, .. } = self;
+        let &Recompute { spill: folder, workers, .. } = self.of;
+        let reading = TextReading { texts, segment, batch, leaders, confirm, folder, workers };
+        reading.read(keys, compared).map(Some)
+    }
 }
+
+/// What the sample may match in the batch.
+struct Meetings {
+    pairs: Sorter<Meeting>,
+    /// The groups of the pairs, where texts were compared.
+    compared: ComparedGroups,
+}
+
+/// A group of the sample, and another group of the batch that it may match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Meeting {
+    group: Group,
+    other: Group,
+    distance: u8,
+    standings: Standings,
+}
+
+impl Record for Meeting {}
 
 /// A probe of windows of the store.
 struct Probing<'a, 'b, F: Fingerprint> {
