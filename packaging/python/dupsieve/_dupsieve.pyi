@@ -1,5 +1,6 @@
 from datetime import date as _date
 from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, Protocol, Sequence, TypedDict, Union
 
 from arro3.core import Array, Table
@@ -21,7 +22,7 @@ _Path = Union[str, PathLike[str]]
 _Preset = Literal["paper", "balanced", "thorough"]
 _Day = Union[str, _date]
 
-class Comparison(TypedDict, total=False):
+class _Comparison(TypedDict, total=False):
     recipe: str
     distance: int
     sketches: list[str]
@@ -31,14 +32,14 @@ class Comparison(TypedDict, total=False):
     check: str
     held: list[float]
 
-class Revision(TypedDict):
+class _Revision(TypedDict):
     version: int
     change: str
     days: int
     rows: int
     replaced: int
 
-class Removed(TypedDict):
+class _Removed(TypedDict):
     listed: int
     held: int
     rows: int
@@ -63,14 +64,14 @@ def fingerprint(
     texts: _Texts, *, preset: _Preset = "balanced", recipe: str | None = None, workers: int | None = None
 ) -> Array: ...
 def signature(texts: _Texts, *, preset: _Preset = "balanced", workers: int | None = None) -> Array: ...
-def compare(one: str, another: str, *, preset: _Preset = "balanced") -> Comparison: ...
+def compare(one: str, another: str, *, preset: _Preset = "balanced") -> _Comparison: ...
 
 class Store:
     def __init__(self, path: _Path, *, create: bool = False) -> None: ...
     @property
-    def path(self) -> PathLike[str]: ...
+    def path(self) -> Path: ...
     @property
-    def versions(self) -> list[Revision]: ...
+    def versions(self) -> list[_Revision]: ...
     def query(
         self,
         table: _Table,
@@ -99,4 +100,4 @@ class Store:
         workers: int | None = None,
         memory: int | None = None,
     ) -> Table: ...
-    def remove(self, ids: _Texts, *, until: _Day | None = None, workers: int | None = None) -> Removed: ...
+    def remove(self, ids: _Texts, *, until: _Day | None = None, workers: int | None = None) -> _Removed: ...

@@ -52,14 +52,14 @@ use crate::verdicts;
 ///         or more than half of the ids are repeated.
 ///     FileNotFoundError: There is no store.
 #[pyfunction]
-#[pyo3(signature = (table, *, id=None, text="text".to_owned(), time=None, store=None, preset=None, distance=None,
+#[pyo3(signature = (table, *, id=None, text="text", time=None, store=None, preset=None, distance=None,
     held=None, keep=None, workers=None, memory=None))]
 #[expect(clippy::too_many_arguments, reason = "they are the keywords of a call in Python")]
 pub(crate) fn dedup(
     py: Python<'_>,
     table: Table,
     id: Option<String>,
-    text: String,
+    text: &str,
     time: Option<String>,
     store: Option<PathBuf>,
     preset: Option<String>,
@@ -69,7 +69,7 @@ pub(crate) fn dedup(
     workers: Option<usize>,
     memory: Option<u64>,
 ) -> PyResult<Arro3Table> {
-    let fields = Fields::new(id, text, time, keep.as_deref());
+    let fields = Fields::new(id, text.to_owned(), time, keep.as_deref());
     let fields = fields.map_err(|error| exception(py, &error))?;
     let rule = Rule { distance, held, keep };
     let means = Means::of(workers, memory);

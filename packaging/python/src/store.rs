@@ -101,20 +101,20 @@ impl Store {
     ///     A table (`arro3.core.Table`) with a row for each row of `table`, in order: `id`, `verdict` (`keep`, `drop`, `empty`, or `bad`
     ///     for an id that cannot be one), `near` (a list of `id`, `day`, `distance` and `similarity`, the nearest first) and `more` (how many
     ///     near pages are not named).
-    #[pyo3(signature = (table, *, id=None, text="text".to_owned(), distance=None, limit=1000, version=None, workers=None))]
+    #[pyo3(signature = (table, *, id=None, text="text", distance=None, limit=1000, version=None, workers=None))]
     #[expect(clippy::too_many_arguments, reason = "they are the keywords of a call in Python")]
     fn query(
         &self,
         py: Python<'_>,
         table: Table,
         id: Option<String>,
-        text: String,
+        text: &str,
         distance: Option<u32>,
         limit: usize,
         version: Option<u64>,
         workers: Option<usize>,
     ) -> PyResult<Arro3Table> {
-        let fields = Fields { id, text, order: None };
+        let fields = Fields { id, text: text.to_owned(), order: None };
         let threads = Means::of(workers, None).threads;
         let asked = query::Asked { fields, distance, limit, version, threads };
         let store = self.store.clone();
@@ -171,7 +171,7 @@ impl Store {
     /// Raises:
     ///     FileExistsError: The store has other pages of this day.
     ///     ValueError: As `dedup`; or the store was made with another preset.
-    #[pyo3(signature = (table, *, day, id, text="text".to_owned(), time=None, only="kept", preset=None, distance=None,
+    #[pyo3(signature = (table, *, day, id, text="text", time=None, only="kept", preset=None, distance=None,
         held=None, keep=None, workers=None, memory=None))]
     #[expect(clippy::too_many_arguments, reason = "they are the keywords of a call in Python")]
     fn add(
@@ -180,7 +180,7 @@ impl Store {
         table: Table,
         day: &Bound<'_, PyAny>,
         id: String,
-        text: String,
+        text: &str,
         time: Option<String>,
         only: &str,
         preset: Option<String>,
@@ -192,7 +192,7 @@ impl Store {
     ) -> PyResult<Arro3Table> {
         let day = day_of(day)?;
         let only_kept = is_kept(only).map_err(|error| exception(py, &error))?;
-        let fields = Fields::new(Some(id), text, time, keep.as_deref());
+        let fields = Fields::new(Some(id), text.to_owned(), time, keep.as_deref());
         let fields = fields.map_err(|error| exception(py, &error))?;
         let (rule, means) = (Rule { distance, held, keep }, Means::of(workers, memory));
         let asked = Asked { fields, preset, rule, means };

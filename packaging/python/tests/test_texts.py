@@ -65,5 +65,14 @@ class Texts(InAFolder):
             dupsieve.compare(one, "")
 
 
+class Described(unittest.TestCase):
+    def test_everything_has_a_docstring(self):
+        public = [getattr(dupsieve, name) for name in dupsieve.__all__ if name != "__version__"]
+        public += [member for name, member in vars(dupsieve.Store).items() if not name.startswith("_")]
+        self.assertGreater(len(public), 14)
+        for one in public:
+            self.assertTrue(one.__doc__, one)
+
+
 if __name__ == "__main__":
     unittest.main()
