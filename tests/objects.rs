@@ -447,6 +447,43 @@ fn a_table_at_an_address_is_found_however_it_is_named() {
 }
 
 #[test]
+fn a_list_and_a_page_may_be_at_addresses() {
+    let (bench, server) = two_days();
+    let line = format!("sample out/{day} --input days/{day}.jsonl --html", day = DAYS[0]);
+    bench.answer(&format!("{line} pairs.html"));
+    assert_eq!(server.run(&bench, &format!("{line} s3://b/pairs.html")).code, 0);
+    assert_eq!(server.ask("GET", "/b/pairs.html", b""), bench.bytes("pairs.html"));
+
+    let page = |at: usize| {
+        let host = ["one", "other"][at % 2];
+        format!("{{\"id\":\"{at}\",\"text\":\"page {at}\",\"host\":\"{host}\"}}\n")
+    };
+    bench.write("pages.jsonl", (0..10).map(page).collect::<String>());
+    bench.write("trust/hosts.txt", "other\none\n");
+    server.load(&bench, "trust");
+    let line = "fingerprint --input pages.jsonl --keep host";
+    bench.done(&format!("{line}:trust/hosts.txt --output l.seg"));
+    server.done(&bench, &format!("{line}:s3://b/trust/hosts.txt --output r.seg"));
+    assert_eq!(bench.bytes("l.seg"), bench.bytes("r.seg"));
+}
+
+#[test]
+fn damage_in_a_mounted_store_is_named_by_its_address() {
+    let (bench, server) = two_days();
+    server.done(&bench, &format!("run remote.toml --date {}", DAYS[0]));
+    let list = server.list("out/store");
+    let files = list["files"].as_object().unwrap();
+    let (name, held) = files.iter().find(|(name, _)| name.starts_with("segments/")).unwrap();
+    let object = format!("/b/out/store/{}", held["object"].as_str().unwrap());
+    let mut bytes = server.ask("GET", &object, b"");
+    bytes[100] ^= 1;
+    server.ask("PUT", &object, &bytes);
+    let said = server.fails(&bench, 65, "verify s3://b/out/store");
+    assert!(said.contains(&format!("s3://b/out/store/{name}")), "{said}");
+    assert!(!said.contains(bench.path("cache").to_str().unwrap()), "{said}");
+}
+
+#[test]
 fn only_folders_that_match_a_pattern_are_listed() {
     let (bench, server) = (Bench::new(), Server::start());
     for day in 10..30 {

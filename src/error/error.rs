@@ -33,6 +33,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The kind of a failure. Each kind has one documented exit code, in parentheses below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Kind {
     /// The command line asks for something impossible, or a path cannot be one of this file
     /// system (2).

@@ -160,9 +160,7 @@ impl From<Error> for Problem {
             Kind::Usage => Fault::BadRequest,
             Kind::Exists => Fault::Conflict,
             Kind::Temporary | Kind::Unavailable | Kind::Io => Fault::Unavailable,
-            Kind::BadData | Kind::Missing | Kind::Internal | Kind::Permission | Kind::Config => {
-                Fault::Internal
-            }
+            _ => Fault::Internal,
         };
         if fault != Fault::BadRequest {
             tracing::warn!("{error}");
