@@ -113,7 +113,7 @@ def main():
                 print(f"{chapter}:{line}: $ {command}\n{difference}\n", file=sys.stderr)
                 if asked.write and "..." not in shown.splitlines():
                     text = chapter.read_text()
-                    chapter.write_text(text.replace(f"$ {command}\n{shown}", f"$ {command}\n{without_summary(shown, output)}", 1))
+                    chapter.write_text(text.replace(f"$ {command}\n{shown}", f"$ {command}\n{without_summary(shown, output).strip(chr(10))}\n", 1))
     print(f"{run} commands of the book were run, {failed} print something else than the book shows")
     return 1 if failed or not run else 0
 
