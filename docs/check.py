@@ -74,7 +74,7 @@ def commands(text):
     """The arguments of each command line of the program, up to a pipe or a redirection."""
     whole = "\n".join(blocks(text)).replace("\\\n", " ")
     for line in whole.splitlines():
-        if found := PROGRAM.match(line):
+        if found := PROGRAM.match(re.sub(r"^(?:[A-Z_]+=\S+ )+", "", line)):
             words = shlex.split(found[1], comments=True)
             end = next((i for i, word in enumerate(words) if re.match(r"[|;&<>]|\d>", word)), len(words))
             yield words[:end]
