@@ -1,7 +1,7 @@
 from datetime import date as _date
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, Protocol, Sequence, TypedDict, Union
+from typing import Any, Literal, Protocol, Sequence, TypedDict, Union, final
 
 from arro3.core import Array, Table
 
@@ -44,6 +44,8 @@ class _Removed(TypedDict):
     held: int
     rows: int
 
+__all__ = ["Store", "__version__", "compare", "dedup", "fingerprint", "signature"]
+
 __version__: str
 
 def dedup(
@@ -66,8 +68,9 @@ def fingerprint(
 def signature(texts: _Texts, *, preset: _Preset = "balanced", workers: int | None = None) -> Array: ...
 def compare(one: str, another: str, *, preset: _Preset = "balanced") -> _Comparison: ...
 
+@final
 class Store:
-    def __init__(self, path: _Path, *, create: bool = False) -> None: ...
+    def __new__(cls, path: _Path, *, create: bool = False) -> Store: ...
     @property
     def path(self) -> Path: ...
     @property

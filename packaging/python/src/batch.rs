@@ -45,7 +45,7 @@ impl Making {
     /// # Errors
     /// [`Kind::BadData`] if more than one row in a hundred is bad, or more than half of the ids are repeated.
     pub(crate) fn make(&self, source: Source, folder: &Path, stop: &Stop) -> Result<Batch> {
-        self.fields.check(&source.schema)?;
+        let source = self.fields.of(source)?;
         let (mut ids, mut rows) = (Vec::new(), 0);
         let documents = Mutex::new(Sorter::new(folder, self.budget.documents()));
         let handler = || {

@@ -3,7 +3,8 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{
-    Array, ArrayRef, Int64Array, LargeStringArray, RecordBatch, StringArray, StringViewArray,
+    Array, ArrayRef, GenericStringArray, Int64Array, LargeStringArray, OffsetSizeTrait,
+    RecordBatch, StringArray, StringViewArray,
 };
 use arrow_cast::cast;
 use arrow_schema::{DataType, Schema, TimeUnit};
@@ -13,11 +14,14 @@ use dupsieve::{Error, Kind, Result};
 /// Seconds of a day.
 const DAY: i64 = 86_400;
 
-/// A column of texts.
+/// A column of texts. Whoever made it may not have looked whether its places and its bytes are right, so each value is checked as it
+/// is read: a check of the whole buffers would be done anew for every piece that shares them.
 pub(crate) enum Texts {
     Small(StringArray),
     Large(LargeStringArray),
     View(StringViewArray),
+    /// For each row the place of its text among others; none for null.
+    Keyed(Vec<Option<usize>>, Box<Texts>),
 }
 
 /// A column that puts rows in keep order.
@@ -72,16 +76,22 @@ impl Texts {
     /// A column as texts; a number is written in decimal.
     ///
     /// # Errors
-    /// [`Kind::BadData`] if the bytes of the column are damaged or not UTF-8, [`Kind::Usage`] if it cannot be written as texts.
+    /// [`Kind::Usage`] if its values cannot be written as texts.
     pub(crate) fn of(array: &ArrayRef) -> Result<Texts> {
-        // Whoever made the array may not have looked.
-        let checked = array.to_data().validate_full();
-        checked
-            .map_err(|error| Error::new(Kind::BadData, format!("a column is damaged: {error}")))?;
         Ok(match array.data_type() {
             DataType::Utf8 => Texts::Small(array.as_string().clone()),
             DataType::LargeUtf8 => Texts::Large(array.as_string().clone()),
             DataType::Utf8View => Texts::View(array.as_string_view().clone()),
+            DataType::Dictionary(..) => {
+                let dictionary = array.as_any_dictionary();
+                let keys = match dictionary.values().len() {
+                    0 => vec![0; array.len()],
+                    _ => dictionary.normalized_keys(),
+                };
+                let keys = keys.into_iter().enumerate();
+                let keys = keys.map(|(row, key)| array.is_valid(row).then_some(key)).collect();
+                Texts::Keyed(keys, Box::new(Texts::of(dictionary.values())?))
+            }
             _ => {
                 let texts = cast(array, &DataType::LargeUtf8);
                 let texts = texts.map_err(|error| Error::new(Kind::Usage, error.to_string()))?;
@@ -91,12 +101,23 @@ impl Texts {
     }
 
     /// The text of a row; none for null.
-    pub(crate) fn get(&self, row: usize) -> Option<&str> {
-        match self {
-            Texts::Small(texts) => texts.is_valid(row).then(|| texts.value(row)),
-            Texts::Large(texts) => texts.is_valid(row).then(|| texts.value(row)),
-            Texts::View(texts) => texts.is_valid(row).then(|| texts.value(row)),
-        }
+    ///
+    /// # Errors
+    /// [`Kind::BadData`] if the bytes are damaged or not UTF-8.
+    pub(crate) fn get(&self, row: usize) -> Result<Option<&str>> {
+        let bytes = match self {
+            Texts::Keyed(keys, texts) => {
+                return keys[row].map_or(Ok(None), |key| texts.get(key));
+            }
+            Texts::Small(texts) => texts.is_valid(row).then(|| bytes(texts, row)),
+            Texts::Large(texts) => texts.is_valid(row).then(|| bytes(texts, row)),
+            Texts::View(texts) => texts.is_valid(row).then(|| viewed(texts, row)),
+        };
+        let Some(bytes) = bytes else { return Ok(None) };
+        let text = bytes.and_then(|bytes| str::from_utf8(bytes).ok());
+        let damaged =
+            || Error::new(Kind::BadData, "a column is damaged, or its texts are not UTF-8");
+        text.ok_or_else(damaged).map(Some)
     }
 
     /// How many there are.
@@ -105,8 +126,30 @@ impl Texts {
             Texts::Small(texts) => texts.len(),
             Texts::Large(texts) => texts.len(),
             Texts::View(texts) => texts.len(),
+            Texts::Keyed(keys, _) => keys.len(),
         }
     }
+}
+
+/// The bytes of a text; none if they are not there.
+fn bytes<O: OffsetSizeTrait>(texts: &GenericStringArray<O>, row: usize) -> Option<&[u8]> {
+    let [start, end] = [row, row + 1].map(|at| texts.value_offsets()[at].as_usize());
+    texts.values().get(start..end)
+}
+
+/// The bytes of a text of which a view says where they are; none if they are not there.
+fn viewed(texts: &StringViewArray, row: usize) -> Option<&[u8]> {
+    /// A view, and the longest text that is in the view itself.
+    const VIEW: usize = 16;
+    const INLINE: usize = 12;
+    let view = texts.views().inner().get(VIEW * row..VIEW * (row + 1))?;
+    let part = |at: usize| view[at..at + 4].try_into().map(u32::from_le_bytes).ok();
+    let length = part(0)? as usize;
+    if length <= INLINE {
+        return view.get(4..4 + length);
+    }
+    let (buffer, start) = (part(8)? as usize, part(12)? as usize);
+    texts.data_buffers().get(buffer)?.get(start..start + length)
 }
 
 impl Keys {
@@ -126,27 +169,30 @@ impl Keys {
         Ok(Keys::Moments { units, counts: counts.as_primitive::<Int64Type>().clone(), is_utc })
     }
 
-    /// The key of a row by the values of `field`.
+    /// The key of a row by the values of `field`, or the reason why the row is bad: the value should be a time and is none.
     ///
     /// # Errors
-    /// The reason why the row is bad: the value should be a time and is none.
-    pub(crate) fn get(&self, row: usize, field: &OrderField) -> Result<OrderKey, Reason> {
-        match self {
+    /// As [`Texts::get`].
+    pub(crate) fn get(&self, row: usize, field: &OrderField) -> Result<Result<OrderKey, Reason>> {
+        let (units, counts, is_utc) = match self {
             Keys::Values(values) => {
-                values.get(row).map_or(Ok(OrderKey::Empty), |value| field.key(value))
+                return Ok(values.get(row)?.map_or(Ok(OrderKey::Empty), |value| field.key(value)));
             }
-            Keys::Moments { counts, .. } if counts.is_null(row) => Ok(OrderKey::Empty),
-            Keys::Moments { .. } if !field.is_time() => Ok(OrderKey::Wrong),
-            Keys::Moments { units, counts, is_utc } => {
-                let count = counts.value(row);
-                let key = match units {
-                    0 => count.saturating_mul(DAY),
-                    units => count.div_euclid(*units),
-                };
-                let kind = if *is_utc { OrderKind::Zoned } else { OrderKind::Unzoned };
-                Ok(OrderKey::At { key, kind })
-            }
+            Keys::Moments { units, counts, is_utc } => (*units, counts, *is_utc),
+        };
+        if counts.is_null(row) {
+            return Ok(Ok(OrderKey::Empty));
         }
+        if !field.is_time() {
+            return Ok(Ok(OrderKey::Wrong));
+        }
+        let count = counts.value(row);
+        let key = match units {
+            0 => count.saturating_mul(DAY),
+            units => count.div_euclid(units),
+        };
+        let kind = if is_utc { OrderKind::Zoned } else { OrderKind::Unzoned };
+        Ok(Ok(OrderKey::At { key, kind }))
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use arrow_schema::Schema;
 use dupsieve::rooms::document::{
     Content, Document, OrderBy, OrderField, OrderKey, Position, Reason, check_id,
 };
@@ -11,8 +10,9 @@ use dupsieve::rooms::flow::Fingerprinting;
 use dupsieve::rooms::store::FingerprintedDocument;
 use dupsieve::{Error, Kind, Recipe, Result};
 
-use crate::columns::{self, Keys, Texts, column, expect_texts};
+use crate::columns::{Keys, Texts, column, expect_texts, find};
 use crate::pieces::Piece;
+use crate::source::Source;
 
 /// The digits of the number of a row that stands for an id, so that the ids sort as the numbers do.
 const DIGITS: usize = 12;
@@ -54,14 +54,20 @@ impl Fields {
         Ok(Fields { id, text, order })
     }
 
-    /// Fails unless a table has these columns.
+    /// These columns of a table, and no others.
     ///
     /// # Errors
     /// [`Kind::Usage`] if a column is missing, or has values of another type.
-    pub(crate) fn check(&self, schema: &Schema) -> Result<()> {
+    pub(crate) fn of(&self, table: Source) -> Result<Source> {
+        let schema = &table.schema;
         expect_texts(schema, &self.text, false)?;
         self.id.iter().try_for_each(|id| expect_texts(schema, id, true))?;
-        self.order.iter().try_for_each(|field| columns::find(schema, &field.name).map(drop))
+        let order = self.order.as_ref().map(|field| &field.name);
+        let names = [Some(&self.text), self.id.as_ref(), order].into_iter().flatten();
+        let mut places = names.map(|name| find(schema, name)).collect::<Result<Vec<usize>>>()?;
+        places.sort_unstable();
+        places.dedup();
+        Ok(table.columns(places))
     }
 }
 
@@ -88,7 +94,7 @@ impl Reader<'_> {
     /// Calls `take` with the number of each row and its document.
     ///
     /// # Errors
-    /// As [`Texts::of`], and those of `take`.
+    /// As [`Texts::of`] and [`Texts::get`], and those of `take`.
     pub(crate) fn each(
         &mut self,
         piece: &Piece,
@@ -105,12 +111,15 @@ impl Reader<'_> {
         for (at, row) in (0..texts.len()).zip(piece.first..) {
             let id = match &ids {
                 None => Cow::Owned(numbered(row)),
-                Some(ids) => ids.get(at).map_or(Cow::Owned(row.to_string()), Cow::Borrowed),
+                Some(ids) => ids.get(at)?.map_or(Cow::Owned(row.to_string()), Cow::Borrowed),
             };
-            let key =
-                keys.as_ref().map_or(Ok(OrderKey::NoField), |(keys, field)| keys.get(at, field));
+            let key = match &keys {
+                Some((keys, field)) => keys.get(at, field)?,
+                None => Ok(OrderKey::NoField),
+            };
+            let text = texts.get(at)?.unwrap_or_default();
             let read = match check_id(&id).and(key) {
-                Ok(order) => self.document(row, id, texts.get(at).unwrap_or_default(), order)?,
+                Ok(order) => self.document(row, id, text, order)?,
                 Err(reason) => Err(reason),
             };
             take(row, read)?;

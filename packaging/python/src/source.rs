@@ -75,6 +75,13 @@ impl<'py> FromPyObject<'_, 'py> for Strings {
 }
 
 impl Source {
+    /// The columns at these places.
+    pub(crate) fn columns(self, places: Vec<usize>) -> Source {
+        let schema = self.schema.project(&places).expect("the table has these columns");
+        let batches = self.batches.map(move |batch| batch?.project(&places));
+        Source { schema: Arc::new(schema), batches: Box::new(batches) }
+    }
+
     /// Arrays as tables of one column.
     fn of(
         field: Field,

@@ -293,7 +293,7 @@ fn read_ids(source: Source) -> Result<Vec<String>> {
         let rows = rows?;
         let texts = Texts::of(column(&rows, ALONE)?)?;
         for at in 0..texts.len() {
-            let id = texts.get(at).unwrap_or_default();
+            let id = texts.get(at)?.unwrap_or_default();
             dupsieve::rooms::document::check_id(id).map_err(|reason| {
                 Error::new(Kind::Usage, format!("{reason}"))
                     .found(format_args!("id {} of the array", ids.len()))

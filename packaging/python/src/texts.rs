@@ -212,7 +212,7 @@ fn each_text<T: Send, M: FnMut(&str) -> Result<Option<T>>>(
             let texts = Texts::of(column(&piece.rows, ALONE)?)?;
             let mut each = |at| {
                 stop.check()?;
-                texts.get(at).map_or(Ok(None), &mut make)
+                texts.get(at)?.map_or(Ok(None), &mut make)
             };
             (0..texts.len()).map(&mut each).collect::<Result<Vec<_>>>()
         })

@@ -61,12 +61,12 @@ struct Ids<'a> {
 }
 
 impl<'a> Ids<'a> {
-    fn of(columns: &'a [Texts], batch: &Batch) -> Ids<'a> {
+    fn of(columns: &'a [Texts], batch: &Batch) -> Result<Ids<'a>> {
         let each = columns.iter().flat_map(|texts| (0..texts.len()).map(|at| texts.get(at)));
-        let name = |(row, id): (u64, Option<&'a str>)| {
-            id.map_or(Cow::Owned(row.to_string()), Cow::Borrowed)
+        let name = |(row, id): (u64, Result<Option<&'a str>>)| {
+            Ok(id?.map_or(Cow::Owned(row.to_string()), Cow::Borrowed))
         };
-        let names: Vec<Cow<'a, str>> = (0..).zip(each).map(name).collect();
+        let names = (0..).zip(each).map(name).collect::<Result<Vec<Cow<'a, str>>>>()?;
         let mut rows = HashMap::with_capacity(names.len());
         let mut bad = batch.bad.iter().map(|(row, _)| *row).peekable();
         for (row, id) in (0..).zip(&names) {
@@ -74,7 +74,7 @@ impl<'a> Ids<'a> {
                 rows.entry(id.clone()).or_insert(row);
             }
         }
-        Ids { columns, names, rows }
+        Ok(Ids { columns, names, rows })
     }
 
     /// The row of an id of the batch.
@@ -94,7 +94,7 @@ impl<'a> Ids<'a> {
 /// The verdicts that a join wrote into `folder`, one for each row of the table that `batch` was made of.
 pub(crate) fn table(folder: &Path, batch: &Batch) -> Result<RecordBatch> {
     let columns = batch.ids.iter().map(Texts::of).collect::<Result<Vec<Texts>>>()?;
-    let ids = Ids::of(&columns, batch);
+    let ids = Ids::of(&columns, batch)?;
     let mut verdicts = vec![Verdict::default(); batch.rows as usize];
     for (row, _) in &batch.bad {
         verdicts[*row as usize].word = Some(Word::Bad);

@@ -196,8 +196,18 @@ class Refused(InAFolder):
         self.refused(ValueError, "the producer broke", reader)
 
     def test_bytes_that_are_no_text(self):
-        wrong = pyarrow.Array.from_buffers(pyarrow.string(), 1, [None, pyarrow.py_buffer(b"\0\0\0\0\2\0\0\0"), pyarrow.py_buffer(b"\xff\xfe")])
-        self.refused(ValueError, "a column is damaged", pyarrow.table({"text": wrong}))
+        def column(of, *buffers):
+            return pyarrow.Array.from_buffers(of, 1, [None, *map(pyarrow.py_buffer, buffers)])
+
+        wrong = {
+            "bytes": column(pyarrow.string(), b"\0\0\0\0\2\0\0\0", b"\xff\xfe"),
+            "bytes in a view": column(pyarrow.string_view(), b"\2\0\0\0\xff\xfe" + bytes(10)),
+        }
+        keys = pyarrow.array([0], pyarrow.int32())
+        wrong["bytes in a dictionary"] = pyarrow.DictionaryArray.from_arrays(keys, wrong["bytes"])
+        for name, texts in wrong.items():
+            with self.subTest(name):
+                self.refused(ValueError, "a column is damaged", pyarrow.table({"text": texts}))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Fingerprints, signatures and comparisons against the program's."""
 
 import json
+import time
 import unittest
 
 import polars
@@ -63,6 +64,25 @@ class Texts(InAFolder):
         self.assertEqual(dupsieve.compare(one, one, preset="paper")["distance"], 0)
         with self.assertRaises(ValueError):
             dupsieve.compare(one, "")
+
+
+class Linear(unittest.TestCase):
+    """The rows are handled in pieces, and no piece may read what all of them share."""
+
+    def seconds(self, texts):
+        before = time.process_time()
+        dupsieve.fingerprint(texts)
+        return time.process_time() - before
+
+    def test_a_shared_buffer_is_read_once(self):
+        texts = [f"a text of number {row}" for row in range(20_000)]
+        alone = self.seconds(pyarrow.array(texts))
+        for column in (pyarrow.large_string(), pyarrow.string_view()):
+            beside = pyarrow.array(["x" * (64 << 20), *texts], column)[1:]
+            self.assertLess(self.seconds(beside), 5 * alone + 1)
+        dictionary = pyarrow.array([f"a text of number {row}" for row in range(500_000)])
+        keyed = pyarrow.DictionaryArray.from_arrays(pyarrow.array(range(20_000), pyarrow.int32()), dictionary)
+        self.assertLess(self.seconds(keyed), 5 * alone + 1)
 
 
 class Described(unittest.TestCase):

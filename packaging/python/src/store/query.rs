@@ -38,7 +38,7 @@ struct Answered {
 
 impl Asked {
     pub(super) fn answer(&self, store: &Store, table: Source, stop: &Stop) -> Result<RecordBatch> {
-        self.fields.check(&table.schema)?;
+        let table = self.fields.of(table)?;
         let version = store.at(self.version)?;
         let recipe = recipe::chosen(None, Some(&version))?;
         let preset = Preset::of(recipe.stamp().as_str()).unwrap_or(Preset::Paper);
