@@ -23,7 +23,7 @@ fn numbers(seed: u64) -> impl FnMut(u64) -> u64 {
     }
 }
 
-/// Pages of some families: each a text in versions, with words left out, changed and added, so that many shares are close to nine tenths.
+/// Pages of some families: each a text in versions, with words left out, changed and added, so that many shares are close to nine tenths. Some have a copy.
 fn families(seed: u64) -> Texts {
     let mut random = numbers(seed);
     let mut texts = Texts::new();
@@ -40,7 +40,11 @@ fn families(seed: u64) -> Texts {
             words.drain(..from);
             let more = random(length / 5);
             words.extend((0..more).map(|at| format!("m{family}x{}x{at}", version % 3)));
-            texts.insert(format!("p{:02}-{family}", (version * 7 + family) % 97), words.join(" "));
+            let text = words.join(" ");
+            if random(6) == 0 {
+                texts.insert(format!("c{version:02}-{family}"), text.clone());
+            }
+            texts.insert(format!("p{:02}-{family}", (version * 7 + family) % 97), text);
         }
     }
     texts

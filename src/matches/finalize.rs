@@ -168,7 +168,7 @@ impl Finalize<'_> {
         let Finalize { segment, store, distance, detail, max_matches: most, workers, .. } = *self;
         let reading = |(texts, confirm)| {
             let folder = spill.0;
-            TextReading { texts, segment, batch, leaders, confirm, folder, workers }
+            TextReading { texts, segment, batch, leaders, confirm, folder, copies: true, workers }
         };
         let texts = self.texts.zip(self.confirm).map(reading);
         Partitioning { batch, leaders, store, distance, detail, most, texts, spill }

@@ -15,7 +15,7 @@ pub struct Lost {
     pub share: f64,
     /// The share of the dropped pages that lack more than a tenth of their runs in the page named.
     pub over_tenth: f64,
-    /// Whether the text of each dropped page was compared with that of the page named. Otherwise the shares of some are estimated from signatures.
+    /// Whether the text of each dropped page, or of a page with the same runs, was compared with that of the page named. Otherwise the shares of some are estimated from signatures.
     pub exact: bool,
     /// How many dropped pages were compared so.
     #[serde(default, skip_serializing_if = "is_zero")]

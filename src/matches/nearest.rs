@@ -115,12 +115,14 @@ impl Judged<'_> {
         }
     }
 
-    /// The number of runs of a dropped row, if its text was compared with that of the page it is dropped for. A copy of the leader of its
-    /// group was not.
+    /// The number of runs of a dropped row, if its text was compared with that of the page it is dropped for, or is the text of a page that was.
     pub(super) fn compared<S>(&self, runs: &PageRuns, row: Row, of: Nearest<S>) -> Option<u64> {
         let group = self.batch.group_of(row);
-        let leads = self.leaders.row(group) == row;
-        if leads && matches!(of, Nearest::Row(..)) { runs.count(group) } else { None }
+        match of {
+            Nearest::Row(..) if self.leaders.row(group) == row => runs.count(group),
+            Nearest::Row(..) => runs.copied(row),
+            Nearest::Stored(..) => None,
+        }
     }
 
     fn sizes(&self) -> impl Iterator<Item = u64> {

@@ -5,8 +5,9 @@
 //! that are in a pair of candidates or in a crowd the [runs](crate::features::held_runs) are kept. Two of these pages are compared run by run
 //! when the verdicts are drawn.
 //!
-//! The runs go to files without a name, one for each thread that reads, so memory holds some 70 bytes for each page that is compared. A page takes
-//! eight bytes on disk for each run. How many pairs are compared is bounded as their number is: for each page 16 pairs of neighbours within the
+//! The runs go to files without a name, one for each thread that reads, so memory holds some 80 bytes for each page that is compared. A page takes
+//! eight bytes on disk for each run. The pages of a group have one fingerprint and one signature, and count as copies of its leader; of these only a digest
+//! of the runs is kept, which says whether they are. How many pairs are compared is bounded as their number is: for each page 16 pairs of neighbours within the
 //! distance ([`Sieve`](super::Sieve)), 32 in each of 16 bands (`shared_bands`), and, of a crowd, the kept pages near it.
 //!
 //! The text of a page must be the one that its signature was made of. The runs give that signature again, so a text that was changed in between
@@ -19,12 +20,12 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::batch::Batch;
 use super::group_key::GroupKeys;
 use super::keep_order::Leaders;
-use super::numbers::{Group, Number, SegmentRow, below};
+use super::numbers::{Group, Number, Row, SegmentRow, below};
 use super::similarity::Confirm;
 use super::standing::Standings;
 use crate::document::{self, Content, Document, Inputs, Position, ReadOptions, Share as Portion};
@@ -70,6 +71,8 @@ pub(super) struct TextReading<'a> {
     pub(super) confirm: Confirm,
     /// Where the runs are kept.
     pub(super) folder: &'a Path,
+    /// Whether it is wanted which pages of a group have the runs of its leader.
+    pub(super) copies: bool,
     pub(super) workers: usize,
 }
 
@@ -99,15 +102,25 @@ impl ComparedGroups {
     }
 }
 
-/// A page whose text is wanted: the XXH3-128 of its id, and its place among the wanted groups.
-type WantedPage = ([u8; 16], u32);
+/// The pages whose texts are wanted.
+struct Wanted {
+    /// The leaders of the groups that are compared, then the pages of groups of several.
+    rows: Vec<SegmentRow>,
+    /// How many the leaders are.
+    leaders: usize,
+    /// By the XXH3-128 of their ids, ascending: their places among the rows.
+    places: Vec<([u8; 16], u32)>,
+}
 
-/// Runs that were written to a file.
+/// A page that was read.
 #[derive(Clone, Copy)]
-struct Written {
-    /// The place of the page among the wanted groups.
+struct ReadPage {
+    /// Its place among the wanted ones.
     at: u32,
     position: Position,
+    /// The XXH3-64 of its runs.
+    digest: u64,
+    /// Where its runs were written, if they are compared.
     part: RunsOnDisk,
 }
 
@@ -127,46 +140,68 @@ impl TextReading<'_> {
     pub(super) fn read(self, keys: &GroupKeys, compared: &ComparedGroups) -> Result<PageRuns> {
         let groups: Vec<Group> = compared.groups().collect();
         let wanted = self.wanted(&groups)?;
-        let shares: Vec<u32> =
-            (0..if groups.is_empty() { 0 } else { self.workers as u32 }).collect();
+        let shares = if wanted.rows.is_empty() { 0 } else { self.workers as u32 };
+        let shares: Vec<u32> = (0..shares).collect();
         let read = in_parallel(self.workers, &shares, |&share| self.share(share, &wanted));
         let mut files = Vec::new();
-        let mut written = Vec::new();
+        let mut pages = Vec::new();
         for share in read {
             let (file, found) = share?;
             files.push(file);
-            written.extend(found);
+            pages.extend(found);
         }
         // Of records with one id the first counts.
-        written.sort_unstable_by_key(|it: &Written| (it.at, it.position));
-        written.dedup_by_key(|it| it.at);
-        let found = written.iter().map(|it| it.at).chain([u32::MAX]);
-        if let Some((at, _)) = (0..).zip(found).find(|(at, found)| at != found)
-            && let Some(&group) = groups.get(at as usize)
+        pages.sort_unstable_by_key(|it: &ReadPage| (it.at, it.position));
+        pages.dedup_by_key(|it| it.at);
+        let found = pages.iter().map(|it| it.at).chain([u32::MAX]);
+        if let Some((&row, _)) =
+            wanted.rows.iter().zip((0..).zip(found)).find(|(_, (at, found))| at != found)
         {
-            return Err(self.error("a page of the batch is not in the inputs any more", group)?);
+            return Err(self.error("a page of the batch is not in the inputs any more", row)?);
         }
-        let pages = written.into_iter().map(|it| it.part).collect();
+        let copies = self.whole_copies(&pages[wanted.leaders..]);
+        let pages = pages[..wanted.leaders].iter().map(|it| it.part).collect();
         let folder = self.folder.to_path_buf();
-        let held = RefCell::default();
-        let runs = PageRuns { confirm: self.confirm, folder, files, groups, pages, held };
+        let (confirm, held) = (self.confirm, RefCell::default());
+        let runs = PageRuns { confirm, folder, files, groups, pages, copies, held };
         self.check(keys, &runs)?;
         Ok(runs)
     }
 
-    /// The pages that lead these groups, by their ids.
-    fn wanted(self, groups: &[Group]) -> Result<Vec<WantedPage>> {
-        let mut rows: Vec<(SegmentRow, u32)> =
-            groups.iter().copied().map(|group| self.row(group)).zip(0..).collect();
-        rows.sort_unstable();
+    /// The pages that lead these groups and, if copies are wanted, those of groups of several.
+    fn wanted(self, groups: &[Group]) -> Result<Wanted> {
+        let mut rows: Vec<SegmentRow> = groups.iter().map(|&group| self.row(group)).collect();
+        let leaders = rows.len();
+        let of_copies = self.of_several().flat_map(|group| self.batch.rows_of(group).iter());
+        rows.extend(of_copies.map(|row| self.batch.segment_row(row)));
+        let mut places: Vec<(SegmentRow, u32)> = rows.iter().copied().zip(0..).collect();
+        places.sort_unstable();
         let mut ids = self.segment.ids();
-        let mut wanted = Vec::with_capacity(rows.len());
-        for (row, at) in rows {
-            let id = ids.get(u32::from(row).into())?;
-            wanted.push((key(id), at));
+        let id = |(row, at)| Ok((key(ids.get(u32::from(row).into())?), at));
+        let mut places = places.into_iter().map(id).collect::<Result<Vec<_>>>()?;
+        places.sort_unstable();
+        Ok(Wanted { rows, leaders, places })
+    }
+
+    /// The groups of several pages, if copies are wanted.
+    fn of_several(self) -> impl Iterator<Item = Group> {
+        let groups = if self.copies { self.batch.groups() } else { 0 };
+        below::<Group>(groups).filter(move |&group| self.batch.rows_of(group).len() > 1)
+    }
+
+    /// The rows that have the runs of the leaders of their groups, with their number. `pages` are those of groups of several.
+    fn whole_copies(self, mut pages: &[ReadPage]) -> Vec<(Row, u64)> {
+        let mut copies = Vec::new();
+        for group in self.of_several() {
+            let rows = self.batch.rows_of(group);
+            let (of_group, rest) = pages.split_at(rows.len());
+            pages = rest;
+            let leader = self.leaders.row(group).index() - rows.start.index();
+            let digest = of_group[leader].digest;
+            let same = rows.iter().zip(of_group).filter(|(_, page)| page.digest == digest);
+            copies.extend(same.map(|(row, page)| (row, page.part.runs.into())));
         }
-        wanted.sort_unstable();
-        Ok(wanted)
+        copies
     }
 
     /// The row of the page that leads a group.
@@ -175,15 +210,16 @@ impl TextReading<'_> {
     }
 
     /// Reads a share of the inputs.
-    fn share(self, share: u32, wanted: &[WantedPage]) -> Result<(File, Vec<Written>)> {
+    fn share(self, share: u32, wanted: &Wanted) -> Result<(File, Vec<ReadPage>)> {
         let file = tempfile::tempfile_in(self.folder).at(self.folder)?;
         let mut writer = RunsWriter {
             reading: self,
             out: BufWriter::new(file),
             share,
             bytes: 0,
-            is_taken: vec![false; wanted.len()],
-            written: Vec::new(),
+            wanted,
+            is_taken: vec![false; wanted.places.len()],
+            read: Vec::new(),
         };
         let Texts { inputs, options } = self.texts;
         let portion = Portion { index: share, of: self.workers as u32 };
@@ -192,7 +228,7 @@ impl TextReading<'_> {
             progress::tick(Activity::Reading);
             records.parse(&options.fields, &mut |position, document| {
                 if let (Ok(document), Ok(())) = (document, &outcome) {
-                    outcome = writer.take(position, &document, wanted);
+                    outcome = writer.take(position, &document);
                 }
             });
             outcome.is_ok()
@@ -200,7 +236,7 @@ impl TextReading<'_> {
         read.map_err(|error| error.help(HELP))?;
         outcome?;
         let file = writer.out.into_inner().map_err(std::io::IntoInnerError::into_error);
-        Ok((file.at(self.folder)?, writer.written))
+        Ok((file.at(self.folder)?, writer.read))
     }
 
     /// Fails unless the runs of each page give the signature that the batch has of it.
@@ -211,16 +247,16 @@ impl TextReading<'_> {
             runs.files[part.file as usize].read_exact_at(&mut found, part.start).at(self.folder)?;
             if !keys.is_signed(self.row(group), &found)? {
                 let what = "the text of a page is not the one that its fingerprint was made of";
-                return Err(self.error(what, group)?);
+                return Err(self.error(what, self.row(group))?);
             }
         }
         Ok(())
     }
 
-    /// The error for the page that leads a group.
-    fn error(self, what: &str, group: Group) -> Result<Error> {
+    /// The error for a page.
+    fn error(self, what: &str, row: SegmentRow) -> Result<Error> {
         let mut ids = self.segment.ids();
-        let id = ids.get(u32::from(self.row(group)).into())?;
+        let id = ids.get(u32::from(row).into())?;
         Ok(Error::new(Kind::Missing, what)
             .at(self.segment.path())
             .expected("the inputs as they were when the fingerprints were made")
@@ -240,36 +276,47 @@ struct RunsWriter<'a> {
     out: BufWriter<File>,
     share: u32,
     bytes: u64,
+    wanted: &'a Wanted,
     /// Which of the wanted pages were met.
     is_taken: Vec<bool>,
-    written: Vec<Written>,
+    read: Vec<ReadPage>,
 }
 
 impl RunsWriter<'_> {
-    /// Takes a page, if it is wanted.
-    fn take(
-        &mut self,
-        position: Position,
-        document: &Document<'_>,
-        wanted: &[WantedPage],
-    ) -> Result<()> {
+    /// Takes a page, if it is wanted: as the leader of a group, as one of several pages of a group, or both.
+    fn take(&mut self, position: Position, document: &Document<'_>) -> Result<()> {
+        let Wanted { places, leaders, .. } = self.wanted;
         let id = key(&document.id);
-        let Ok(place) = wanted.binary_search_by_key(&id, |page| page.0) else { return Ok(()) };
-        if std::mem::replace(&mut self.is_taken[place], true) {
+        let first = places.partition_point(|page| page.0 < id);
+        let same = places[first..].iter().take_while(|page| page.0 == id).count();
+        if same == 0 || std::mem::replace(&mut self.is_taken[first], true) {
             return Ok(());
         }
         let Content::Text(text) = &document.content else {
             return Err(Error::new(Kind::Usage, "the document has no text").found(&document.id));
         };
         let runs = held_run_set(text);
-        let signature = self.reading.confirm.check.of_runs(&runs).unwrap_or_default();
-        let hashes = runs.hashes();
-        let folder = self.reading.folder;
-        self.out.write_all(&signature).at(folder)?;
-        hashes.iter().try_for_each(|run| self.out.write_all(&run.to_le_bytes())).at(folder)?;
-        let part = RunsOnDisk { file: self.share, runs: hashes.len() as u32, start: self.bytes };
-        self.bytes += (signature.len() + size_of_val(hashes)) as u64;
-        self.written.push(Written { at: wanted[place].1, position, part });
+        let bytes: Vec<u8> = runs.hashes().iter().flat_map(|run| run.to_le_bytes()).collect();
+        let digest = xxh3_64(&bytes);
+        for &(_, at) in &places[first..first + same] {
+            let start = self.bytes;
+            if (at as usize) < *leaders {
+                self.write(&runs, &bytes)?;
+            }
+            let part = RunsOnDisk { file: self.share, runs: runs.len() as u32, start };
+            self.read.push(ReadPage { at, position, digest, part });
+        }
+        Ok(())
+    }
+
+    /// Writes the signature of these runs, and the runs.
+    fn write(&mut self, runs: &ShingleSet, bytes: &[u8]) -> Result<()> {
+        let TextReading { confirm, folder, .. } = self.reading;
+        let signature = confirm.check.of_runs(runs).unwrap_or_default();
+        for part in [&signature, bytes] {
+            self.out.write_all(part).at(folder)?;
+            self.bytes += part.len() as u64;
+        }
         Ok(())
     }
 }
@@ -284,6 +331,8 @@ pub(super) struct PageRuns {
     groups: Vec<Group>,
     /// The runs of each of these groups.
     pages: Vec<RunsOnDisk>,
+    /// The rows that have the runs of the leaders of their groups, ascending, with the number of these runs.
+    copies: Vec<(Row, u64)>,
     /// What was compared last: the first of two groups, and the second one.
     held: RefCell<[Option<(Group, ShingleSet)>; 2]>,
 }
@@ -306,6 +355,11 @@ impl PageRuns {
     /// The number of runs of a group, if its page was read.
     pub(super) fn count(&self, group: Group) -> Option<u64> {
         self.groups.binary_search(&group).ok().map(|at| self.pages[at].runs.into())
+    }
+
+    /// The number of runs of a row, if these are the runs of the leader of its group, which has other pages too.
+    pub(super) fn copied(&self, row: Row) -> Option<u64> {
+        self.copies.binary_search_by_key(&row, |copy| copy.0).ok().map(|at| self.copies[at].1)
     }
 
     /// The runs of a group.

@@ -452,7 +452,8 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
         };
         let Rejoin { batch, leaders, .. } = self;
         let &Recompute { spill: folder, workers, .. } = self.of;
-        let reading = TextReading { texts, segment, batch, leaders, confirm, folder, workers };
+        let reading =
+            TextReading { texts, segment, batch, leaders, confirm, folder, copies: false, workers };
         reading.read(keys, compared).map(Some)
     }
 }
