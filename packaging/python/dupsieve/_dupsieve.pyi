@@ -59,6 +59,7 @@ def dedup(
     distance: int | None = None,
     held: float | None = None,
     keep: str | None = None,
+    compare: Literal["texts", "signatures"] | None = None,
     workers: int | None = None,
     memory: int | None = None,
 ) -> Table: ...
@@ -100,6 +101,7 @@ class Store:
         distance: int | None = None,
         held: float | None = None,
         keep: str | None = None,
+        compare: Literal["texts", "signatures"] | None = None,
         workers: int | None = None,
         memory: int | None = None,
     ) -> Table: ...

@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use dupsieve::rooms::budget::Budget;
 use dupsieve::rooms::error::At;
 use dupsieve::rooms::store::Version;
-use dupsieve::{Result, Store};
+use dupsieve::{Join, Result, Store};
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 use pyo3_arrow::export::Arro3Table;
@@ -39,6 +39,8 @@ use crate::verdicts;
 ///     held: The share of a document that the one which stays has to hold, in place of the preset's 0.9.
 ///     keep: Which of several near documents stays: `oldest`, `newest`, `first-id`, `longest`, or a column, `COLUMN:max` or
 ///         `COLUMN:min`. The default is `oldest` with `time`, else `first-id`.
+///     compare: `texts`, the default where the check is of the sort held: the share that a row of the table holds of another is that of
+///         the texts, exactly. They are kept in the temporary folder meanwhile. Or `signatures`, which estimate the share.
 ///     workers: Threads. By default one for each core.
 ///     memory: Bytes for tables and sorts, beyond which these use the temporary folder.
 ///
@@ -53,7 +55,7 @@ use crate::verdicts;
 ///     FileNotFoundError: There is no store.
 #[pyfunction]
 #[pyo3(signature = (table, *, id=None, text="text", time=None, store=None, preset=None, distance=None,
-    held=None, keep=None, workers=None, memory=None))]
+    held=None, keep=None, compare=None, workers=None, memory=None))]
 #[expect(clippy::too_many_arguments, reason = "they are the keywords of a call in Python")]
 pub(crate) fn dedup(
     py: Python<'_>,
@@ -66,12 +68,13 @@ pub(crate) fn dedup(
     distance: Option<u32>,
     held: Option<f64>,
     keep: Option<String>,
+    compare: Option<String>,
     workers: Option<usize>,
     memory: Option<u64>,
 ) -> PyResult<Arro3Table> {
     let fields = Fields::new(id, text.to_owned(), time, keep.as_deref());
     let fields = fields.map_err(|error| exception(py, &error))?;
-    let rule = Rule { distance, held, keep };
+    let rule = Rule { distance, held, keep, compare };
     let means = Means::of(workers, memory);
     let verdicts = interrupt::run(py, move |stop| {
         let store = store.map(|path| Store::open(path)?.at(None)).transpose()?;
@@ -126,10 +129,12 @@ impl Asked {
     ) -> Result<(Batch, RecordBatch)> {
         let Asked { fields, preset, rule, means: Means { threads, budget } } = self;
         let recipe = recipe::chosen(preset.as_deref(), store.as_ref())?;
-        let making = Making { fields, recipe, threads, budget };
+        let compares_texts = rule.compares_texts(&recipe)?;
+        let making = Making { fields, recipe, compares_texts, threads, budget };
         let batch = making.make(table, folder, stop)?;
         let order = making.fields.order.as_ref();
         let join = rule.join(batch.segment.clone(), store, order, budget)?;
+        let join = Join { texts: batch.texts.clone(), ..join };
         let found = folder.join("found");
         join.run(&mut stop.processes(threads)?, &found)?;
         stop.check()?;

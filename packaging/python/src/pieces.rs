@@ -30,13 +30,13 @@ struct Made<T> {
 }
 
 /// What is made of each piece of `source`, in order. Each of `threads` has a handler of its own. `see` gets each batch before its rows
-/// are handled.
+/// are handled, and the number of the first of them.
 pub(crate) fn each_piece<T: Send, H: FnMut(&Piece) -> Result<T>>(
     source: Source,
     threads: usize,
     stop: &Stop,
     handler: impl Fn() -> Result<H> + Sync,
-    mut see: impl FnMut(&RecordBatch),
+    mut see: impl FnMut(&RecordBatch, u64) -> Result<()>,
 ) -> Result<Vec<T>> {
     let (pieces, waiting) = mpsc::sync_channel(2 * threads);
     let waiting = Mutex::new(waiting);
@@ -54,7 +54,7 @@ pub(crate) fn each_piece<T: Send, H: FnMut(&Piece) -> Result<T>>(
         let mut first = 0;
         for batch in source {
             let batch = batch?;
-            see(&batch);
+            see(&batch, first)?;
             send(&batch, first, &pieces, || stop.check().is_ok() && !all.has_failed());
             first += batch.num_rows() as u64;
             stop.check()?;

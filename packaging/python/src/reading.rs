@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use arrow_array::RecordBatch;
 use dupsieve::rooms::document::{
     Content, Document, OrderBy, OrderField, OrderKey, Position, Reason, check_id,
 };
@@ -71,9 +72,29 @@ impl Fields {
     }
 }
 
-/// The id of a row whose number stands for it.
-fn numbered(row: u64) -> String {
-    format!("{row:0DIGITS$}")
+/// The ids of some rows, as the batch has them.
+pub(crate) struct RowIds(Option<Texts>);
+
+impl RowIds {
+    /// Those in the column `name`; without one the numbers of the rows are their ids.
+    ///
+    /// # Errors
+    /// As [`Texts::of`].
+    pub(crate) fn of(rows: &RecordBatch, name: Option<&str>) -> Result<RowIds> {
+        let ids = name.map(|name| Texts::of(column(rows, name)?));
+        ids.transpose().map(RowIds)
+    }
+
+    /// The id at a place of these rows, whose number in the table is `row`.
+    ///
+    /// # Errors
+    /// As [`Texts::get`].
+    pub(crate) fn get(&self, at: usize, row: u64) -> Result<Cow<'_, str>> {
+        Ok(match &self.0 {
+            None => Cow::Owned(format!("{row:0DIGITS$}")),
+            Some(ids) => ids.get(at)?.map_or(Cow::Owned(row.to_string()), Cow::Borrowed),
+        })
+    }
 }
 
 /// Makes fingerprints of documents. Each thread has its own.
@@ -102,17 +123,13 @@ impl Reader<'_> {
     ) -> Result<()> {
         let Fields { id, text, order } = self.fields;
         let texts = Texts::of(column(&piece.rows, text)?)?;
-        let named = |name: &String| Texts::of(column(&piece.rows, name)?);
-        let ids = id.as_ref().map(named).transpose()?;
+        let ids = RowIds::of(&piece.rows, id.as_deref())?;
         let keys = match order {
             Some(field) => Some((Keys::of(column(&piece.rows, &field.name)?)?, field)),
             None => None,
         };
         for (at, row) in (0..texts.len()).zip(piece.first..) {
-            let id = match &ids {
-                None => Cow::Owned(numbered(row)),
-                Some(ids) => ids.get(at)?.map_or(Cow::Owned(row.to_string()), Cow::Borrowed),
-            };
+            let id = ids.get(at, row)?;
             let key = match &keys {
                 Some((keys, field)) => keys.get(at, field)?,
                 None => Ok(OrderKey::NoField),

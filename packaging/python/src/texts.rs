@@ -217,7 +217,7 @@ fn each_text<T: Send, M: FnMut(&str) -> Result<Option<T>>>(
             (0..texts.len()).map(&mut each).collect::<Result<Vec<_>>>()
         })
     };
-    let made = each_piece(source, threads, stop, handler, |_| ())?;
+    let made = each_piece(source, threads, stop, handler, |_, _| Ok(()))?;
     Ok(made.into_iter().flatten().collect())
 }
 

@@ -46,7 +46,7 @@ impl Asked {
         let options = LookupOptions { distance, check: preset.check(), ..LookupOptions::default() };
         let lookup = Lookup::open(store, version, options)?;
         let handler = || self.handler(&lookup, &recipe, stop);
-        let answered = each_piece(table, self.threads, stop, handler, |_| ())?;
+        let answered = each_piece(table, self.threads, stop, handler, |_, _| Ok(()))?;
         Ok(written(&answered.into_iter().flatten().collect::<Vec<_>>()))
     }
 
