@@ -82,7 +82,7 @@ fn object(segment: &Segment, codecs: &BTreeMap<Codec, u64>, gaps: &Gaps) -> Valu
     let codecs: BTreeMap<String, u64> =
         codecs.iter().map(|(codec, &bytes)| (codec.to_string(), bytes)).collect();
     json!({
-        "segment": segment.path(),
+        "segment": segment.path().named(),
         "digest": segment.digest().to_string(),
         "recipe": parsed(segment.stamp()),
         "preset": Preset::of(segment.stamp()),
