@@ -73,6 +73,22 @@ pub struct Sorter<R> {
     levels: Vec<Vec<File>>,
 }
 
+/// The space that sorts have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Space<'a> {
+    /// Where they spill to.
+    pub(crate) folder: &'a Path,
+    /// The memory of each, in bytes.
+    pub(crate) memory_bytes: usize,
+}
+
+impl Space<'_> {
+    /// A sorter in this space.
+    pub(crate) fn sorter<R: Record>(self) -> Sorter<R> {
+        Sorter::new(self.folder, self.memory_bytes)
+    }
+}
+
 impl<R: Record> Sorter<R> {
     /// A sorter that keeps at most about `memory_bytes` of records in memory and writes runs into
     /// `folder`.

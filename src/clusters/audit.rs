@@ -14,10 +14,10 @@ use super::describe::{Sizes, describe};
 use super::found::Clusters;
 use super::listed::{Listed, listed_changes, listed_sizes};
 use super::row::{CLUSTERS, row_columns};
-use super::space::Space;
 use super::state::{LinkCounts, Pile};
 use crate::error::{Error, Kind, Result};
 use crate::progress::{self, Activity};
+use crate::runs::Space;
 
 /// The file that holds what was found.
 const REPORT: &str = "report.json";
@@ -60,8 +60,8 @@ impl Audit<'_> {
         self.expect("stars", found.members - verdicts.min(found.members), found.stars)?;
         let largest = describe(&pile, &sizes, found.measure)?;
         self.expect("largest", Shown(largest), Shown(found.largest.clone()))?;
-        listed_sizes(folder, found, &pile, &space)?;
-        let changes = listed_changes(folder, found, (&pile, self.before.as_ref()), &space)?;
+        listed_sizes(folder, found, &pile, space)?;
+        let changes = listed_changes(folder, found, (&pile, self.before.as_ref()), space)?;
         self.expect("changes", Shown(changes), Shown(found.changes))
     }
 

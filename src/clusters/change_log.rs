@@ -9,13 +9,12 @@ use super::labels::Labels;
 use super::page::Page;
 use super::page::PageDay;
 use super::row::{CHANGES, change_columns};
-use super::space::Space;
 use super::state::Named;
 use crate::error::Result;
 use crate::matches::allocated;
 use crate::output::Staging;
 use crate::results::{ResultFile, ResultFormat};
-use crate::runs::{Record, Sorter};
+use crate::runs::{Record, Sorter, Space};
 
 /// A row of the changes: a row of the clusters that comes or goes. Ordered by cluster, then as they were noted.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -59,7 +58,7 @@ pub(super) struct ChangeLog<'a> {
 
 impl<'a> ChangeLog<'a> {
     /// A log of changes in the clusters of these labels.
-    pub(super) fn new(labels: &'a Labels, space: &Space<'_>) -> ChangeLog<'a> {
+    pub(super) fn new(labels: &'a Labels, space: Space<'_>) -> ChangeLog<'a> {
         let mut in_order: Vec<u32> = (0..labels.len()).collect();
         in_order.sort_unstable_by_key(|&label| labels.id(label));
         let mut ranks = vec![0; in_order.len()];

@@ -14,13 +14,13 @@ use super::method::Method;
 use super::removed::Removed;
 use super::scratch;
 use super::source::Source;
-use super::space::Space;
 use super::state::{LinkCounts, Named, Pile, names};
 use super::touched::Before;
 use super::update::{Resized, update};
 use crate::error::{Error, Kind, Result};
 use crate::output::{Staging, Sum, check_free_space};
 use crate::results::ResultFormat;
+use crate::runs::Space;
 
 /// A clustering that is asked for.
 #[derive(Debug)]
@@ -73,14 +73,14 @@ impl Clustering {
     pub fn write(&self, engine: &mut dyn Engine, staging: &Staging) -> Result<Clusters> {
         let space = Space { folder: staging.folder(), memory_bytes: self.memory_bytes };
         let measure = self.measure()?;
-        let interned = intern(&self.sources, self.method, &self.removed, &space)?;
+        let interned = intern(&self.sources, self.method, &self.removed, space)?;
         let state = match &self.previous {
-            None => self.begin(interned, engine, staging, &space),
-            Some(previous) => self.add(previous, interned, engine, staging, &space),
+            None => self.begin(interned, engine, staging, space),
+            Some(previous) => self.add(previous, interned, engine, staging, space),
         }?;
         let State { layers, pile, mut files, contents, counts, members, sizes, changes } = state;
         if self.writes_lists {
-            files.extend(write_lists(&pile, staging, self.format, &space)?);
+            files.extend(write_lists(&pile, staging, self.format, space)?);
         }
         Ok(Clusters {
             measure,
@@ -103,7 +103,7 @@ impl Clustering {
         interned: Interned,
         engine: &mut dyn Engine,
         staging: &Staging,
-        space: &Space<'_>,
+        space: Space<'_>,
     ) -> Result<State> {
         let made = scratch::cluster(interned, self.method, engine, staging, space)?;
         let layers = vec![scratch::LAYER];
@@ -127,7 +127,7 @@ impl Clustering {
         interned: Interned,
         engine: &mut dyn Engine,
         staging: &Staging,
-        space: &Space<'_>,
+        space: Space<'_>,
     ) -> Result<State> {
         found.check_layers(folder)?;
         let mut layers = found.layers.clone();

@@ -17,10 +17,9 @@ use super::page::Page;
 use super::removed::Removed;
 use super::row_set::RowSet;
 use super::source::{Met, Source};
-use super::space::Space;
 use crate::error::{Error, Kind, Result};
 use crate::matches::allocated;
-use crate::runs::{Record, SortedRecords, Sorter};
+use crate::runs::{Record, SortedRecords, Sorter, Space};
 
 /// Links whose pages have numbers.
 pub(super) struct Interned {
@@ -71,7 +70,7 @@ pub(super) fn intern(
     sources: &[Source],
     method: Method,
     removed: &Removed,
-    space: &Space<'_>,
+    space: Space<'_>,
 ) -> Result<Interned> {
     let mut ends = space.sorter();
     let mut count = 0;
@@ -93,7 +92,7 @@ pub(super) fn intern(
 }
 
 /// Numbers the pages and puts the links together again.
-fn number(ends: Sorter<End>, space: &Space<'_>) -> Result<Interned> {
+fn number(ends: Sorter<End>, space: Space<'_>) -> Result<Interned> {
     let mut numbered = space.sorter();
     let mut distinct = Distinct {
         ends: ends.sorted()?,

@@ -10,13 +10,12 @@ use super::found::Clusters;
 use super::lists::sorted_sizes;
 use super::page::PageDay;
 use super::row::{CHANGES, SIZES, change_columns, size_columns};
-use super::space::Space;
 use super::state::{PageRow, Pile};
 use crate::error::Result;
 use crate::matches::allocated;
 use crate::progress::{self, Activity};
 use crate::results::{ResultColumn, ResultFormat, ResultReader};
-use crate::runs::{Record, Sorter};
+use crate::runs::{Record, Sorter, Space};
 
 /// A table that must have certain rows.
 pub(super) struct Listed {
@@ -80,7 +79,7 @@ pub(super) fn listed_sizes(
     folder: &Path,
     found: &Clusters,
     pile: &Pile,
-    space: &Space<'_>,
+    space: Space<'_>,
 ) -> Result<()> {
     let Some(mut listed) = Listed::open(folder, found, SIZES, &size_columns())? else {
         return Ok(());
@@ -137,7 +136,7 @@ pub(super) fn listed_changes(
     folder: &Path,
     found: &Clusters,
     (pile, before): (&Pile, Option<&Previous>),
-    space: &Space<'_>,
+    space: Space<'_>,
 ) -> Result<Option<u64>> {
     let Some(mut listed) = Listed::open(folder, found, CHANGES, &change_columns())? else {
         return Ok(None);
@@ -156,7 +155,7 @@ pub(super) fn listed_changes(
 }
 
 /// In what two states differ.
-fn moves(before: &Pile, after: &Pile, space: &Space<'_>) -> Result<Sorter<Move>> {
+fn moves(before: &Pile, after: &Pile, space: Space<'_>) -> Result<Sorter<Move>> {
     let mut was: Sorter<Standing> = space.sorter();
     before.each_page(|page, cluster| was.push(Standing::of(page, cluster)))?;
     let mut was = was.sorted()?.peekable();

@@ -5,13 +5,12 @@ use std::cmp::Reverse;
 use serde::{Deserialize, Serialize};
 
 use super::row::{Row, RowWriter, SizeWriter};
-use super::space::Space;
 use super::state::{Named, Pile};
 use crate::error::Result;
 use crate::matches::allocated;
 use crate::output::Staging;
 use crate::results::ResultFormat;
-use crate::runs::{Record, Sorter};
+use crate::runs::{Record, Sorter, Space};
 
 /// The size of a cluster, in the order of its table.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -31,7 +30,7 @@ pub(super) fn write_lists(
     pile: &Pile,
     staging: &Staging,
     format: ResultFormat,
-    space: &Space<'_>,
+    space: Space<'_>,
 ) -> Result<[Named; 2]> {
     let mut rows = RowWriter::create(staging, format)?;
     pile.each_page(|page, cluster| rows.push(Row { id: page.id, day: page.day, cluster }))?;
@@ -47,7 +46,7 @@ pub(super) fn write_lists(
 /// The clusters with their sizes, in the order of their table.
 pub(super) fn sorted_sizes(
     pile: &Pile,
-    space: &Space<'_>,
+    space: Space<'_>,
 ) -> Result<impl Iterator<Item = Result<(String, u64)>>> {
     let mut sorter: Sorter<Size> = space.sorter();
     pile.each_size(|cluster, size| {

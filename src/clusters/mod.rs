@@ -55,7 +55,6 @@ mod row;
 mod row_set;
 mod scratch;
 mod source;
-mod space;
 mod state;
 mod touched;
 mod update;

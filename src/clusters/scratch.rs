@@ -22,12 +22,11 @@ use super::link::Link;
 use super::method::Method;
 use super::page::Page;
 use super::row_set::RowSet;
-use super::space::Space;
 use super::state::{GroupWriter, LinkCounts, LinkWriter, Named, PageRow, PageWriter, SharedLinks};
 use crate::error::{Error, Kind, Result};
 use crate::matches::allocated;
 use crate::output::Staging;
-use crate::runs::{Record, SortedRecords, Sorter};
+use crate::runs::{Record, SortedRecords, Sorter, Space};
 
 /// A row, after the page that names its cluster.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -77,7 +76,7 @@ pub(super) fn cluster(
     method: Method,
     engine: &mut dyn Engine,
     staging: &Staging,
-    space: &Space<'_>,
+    space: Space<'_>,
 ) -> Result<Made> {
     let Interned { pages, count, versions, links } = interned;
     let (links_file, links, dropped) = write_links(links, staging)?;
@@ -122,7 +121,7 @@ fn write_links(
 }
 
 /// Names each page by the smallest page of its component.
-fn components(forest: &Forest, versions: &RowSet, space: &Space<'_>) -> Result<Sorter<NamedRow>> {
+fn components(forest: &Forest, versions: &RowSet, space: Space<'_>) -> Result<Sorter<NamedRow>> {
     let rows = || 0..forest.pages();
     rows().filter(|&row| versions.contains(row)).for_each(|row| forest.join(row - 1, row));
     let mut names = space.sorter();
@@ -135,7 +134,7 @@ fn stars(
     forest: &Forest,
     versions: &RowSet,
     dropped: &RowSet,
-    space: &Space<'_>,
+    space: Space<'_>,
 ) -> Result<Sorter<NamedRow>> {
     /// No page has this number.
     const NONE: u32 = u32::MAX;

@@ -8,11 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::measure::Measure;
 use super::method::Method;
 use super::page::PageDay;
-use super::space::Space;
 use crate::error::{Error, Result};
 use crate::matches::{MATCHES, VERDICTS, allocated};
 use crate::results::ResultReader;
-use crate::runs::{Record, SortedRecords};
+use crate::runs::{Record, SortedRecords, Space};
 
 /// The word in place of a day, where both pages are of one batch.
 const BATCH: &str = "batch";
@@ -48,7 +47,7 @@ impl Source {
     pub(super) fn each_match(
         &self,
         method: Method,
-        space: &Space<'_>,
+        space: Space<'_>,
         take: &mut dyn FnMut(Met<'_>) -> Result<()>,
     ) -> Result<()> {
         match method {
@@ -75,7 +74,7 @@ impl Source {
     /// turned round where the verdict is that of its existing page.
     fn each_row(
         &self,
-        space: &Space<'_>,
+        space: Space<'_>,
         take: &mut dyn FnMut(Met<'_>) -> Result<()>,
     ) -> Result<()> {
         let mut turned = Turned(self.turned(space)?.peekable());
@@ -105,7 +104,7 @@ impl Source {
 
     /// The verdicts whose matches have the dropped page as the existing one: of two pages of one batch the
     /// larger id is the new one. In the order of the matches.
-    fn turned(&self, space: &Space<'_>) -> Result<SortedRecords<Kept>> {
+    fn turned(&self, space: Space<'_>) -> Result<SortedRecords<Kept>> {
         let mut turned = space.sorter();
         self.each_verdict(&mut |met| {
             let Met { new: dropped, existing: kept, day, apart, .. } = met;

@@ -10,12 +10,12 @@ use super::labels::Labels;
 use super::link::Link;
 use super::page::Page;
 use super::regrouped::Regrouped;
-use super::space::Space;
 use super::state::{GroupWriter, LinkCounts, LinkWriter, Named, PageRow, PageWriter, Pile};
 use super::touched::{Before, Touched, members};
 use crate::error::{Error, Kind, Result};
 use crate::output::Staging;
 use crate::results::ResultFormat;
+use crate::runs::Space;
 
 /// What an update has made.
 pub(super) struct Updated {
@@ -55,7 +55,7 @@ pub(super) fn update(
     staging: &Staging,
     format: ResultFormat,
     number: u32,
-    space: &Space<'_>,
+    space: Space<'_>,
 ) -> Result<Updated> {
     let mut touched = before.touched_by(new)?;
     let clusters = Regrouped::of(&mut touched, before.method, engine)?;

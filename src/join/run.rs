@@ -13,7 +13,7 @@ use crate::fingerprint::{Fingerprint, Width};
 use crate::flow::{Processes, Role};
 use crate::matches::{Confirm, Finalize, Outcome, Pair, SharedBands};
 use crate::output::{Lock, Staging};
-use crate::runs::Sorter;
+use crate::runs::{Sorter, Space};
 use crate::step::{self, Step};
 
 /// A finished join.
@@ -137,8 +137,8 @@ impl Join {
     ) -> Result<()> {
         let Some(confirm) = self.check.filter(Confirm::has_direction) else { return Ok(()) };
         let confirm = self.texts.as_ref().map_or(confirm, |_| confirm.of_candidates_in_bands());
-        let spill = (staging.folder(), self.budget.finalize());
-        let bands = SharedBands { batch: &self.batch, confirm, distance: self.distance, spill };
+        let space = Space { folder: staging.folder(), memory_bytes: self.budget.finalize() };
+        let bands = SharedBands { batch: &self.batch, confirm, distance: self.distance, space };
         bands.pairs::<F>()?.try_for_each(|pair| pairs.push(pair?))
     }
 }

@@ -7,7 +7,6 @@
 
 use std::cmp::Reverse;
 use std::iter::Peekable;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +14,7 @@ use super::batch::Batch;
 use super::found::{Found, Hot};
 use crate::error::Result;
 use crate::matches::{KeepRank, below};
-use crate::runs::{Record, SortedRecords, Sorter};
+use crate::runs::{Record, SortedRecords, Space};
 
 /// The fewest groups of a bucket that the report names.
 const HOT: u64 = 1000;
@@ -49,8 +48,8 @@ pub(super) struct Buckets {
 
 impl Buckets {
     /// The buckets of a batch.
-    pub(super) fn of(batch: &Batch, spill: (&Path, usize)) -> Result<Buckets> {
-        let mut entries = Sorter::new(spill.0, spill.1);
+    pub(super) fn of(batch: &Batch, space: Space<'_>) -> Result<Buckets> {
+        let mut entries = space.sorter();
         let mut buffer = Vec::new();
         for group in below(batch.len()) {
             batch.each_key(group, &mut buffer, |key| entries.push(Entry { key, group }))?;

@@ -37,7 +37,7 @@ use crate::output::Staging;
 use crate::parallel::in_parallel;
 use crate::progress::{self, Activity};
 use crate::results::ResultFormat;
-use crate::runs::{SortedRecords, Sorter};
+use crate::runs::{SortedRecords, Sorter, Space};
 use crate::store::Dated;
 
 /// How many candidates are compared between two looks at what was found.
@@ -154,8 +154,8 @@ impl Deduplicate {
     /// As [`Deduplicate::write`].
     pub fn buckets(&self, Grouped { batch, .. }: &Grouped, folder: &Path) -> Result<InBatch> {
         self.scheme.check_rows(batch.len());
-        let spill = (folder, self.memory_bytes);
-        self.confirm(batch, &mut Buckets::of(batch, spill)?, spill)
+        let space = Space { folder, memory_bytes: self.memory_bytes };
+        self.confirm(batch, &mut Buckets::of(batch, space)?, space)
     }
 
     /// How many groups have their keys in memory while the store is read.
@@ -181,7 +181,8 @@ impl Deduplicate {
     pub(crate) fn held(&self, grouped: &Grouped, in_batch: &InBatch, folder: &Path) -> Held {
         let how = (self.detail, self.max_matches);
         let (hottest, rows) = (in_batch.hottest.len(), in_batch.rows);
-        Held::new(Arc::clone(&grouped.batch), how, hottest, rows, (folder, self.memory_bytes))
+        let space = Space { folder, memory_bytes: self.memory_bytes };
+        Held::new(Arc::clone(&grouped.batch), how, hottest, rows, space)
     }
 
     /// Draws the verdicts, and writes every file of the output except the report.
@@ -197,8 +198,8 @@ impl Deduplicate {
     ) -> Result<Deduplicated> {
         let batch = &*batch;
         let InBatch { edges, crowded, mut found, hottest, .. } = in_batch;
-        let spill = (staging.folder(), self.memory_bytes);
-        let mut rows = Rows::new(batch, self.detail, !self.store.is_empty(), spill);
+        let space = Space { folder: staging.folder(), memory_bytes: self.memory_bytes };
+        let mut rows = Rows::new(batch, self.detail, !self.store.is_empty(), space);
         found.stored = self.store.iter().map(|dated| dated.segment().rows()).sum();
         found.stored_candidates = held.candidates;
         let hottest = hottest.into_iter().zip(held.hottest);
@@ -254,16 +255,11 @@ impl Deduplicate {
 
     /// The candidates that match, each pair once. With [`Detail::All`] every bucket is listed, and the rows are
     /// counted on the way.
-    fn confirm(
-        &self,
-        batch: &Batch,
-        buckets: &mut Buckets,
-        spill: (&Path, usize),
-    ) -> Result<InBatch> {
+    fn confirm(&self, batch: &Batch, buckets: &mut Buckets, space: Space<'_>) -> Result<InBatch> {
         let mut found = Found { groups: batch.len().into(), ..Found::default() };
         let size = |group: KeepRank| u128::from(batch.sizes[group.index()]);
         let mut rows: u128 = batch.sizes.iter().map(|&size| copies(size.into())).sum();
-        let mut edges = Sorter::new(spill.0, spill.1);
+        let mut edges = space.sorter();
         let mut is_crowded = vec![false; batch.len() as usize];
         let mut keys = HashSet::new();
         let mut bucket = Bucket::default();

@@ -1,13 +1,12 @@
 //! The matches with a store, gathered from all workers.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use super::batch::Batch;
 use super::finding::{Finding, StoreMatch};
 use crate::error::Result;
 use crate::matches::{Detail, Number, Pair, Unlikeness, too_many};
-use crate::runs::Sorter;
+use crate::runs::{Sorter, Space};
 
 /// The nearest page of the store to each group, as far as it is known.
 pub(super) type Least = Vec<Option<Unlikeness>>;
@@ -35,11 +34,11 @@ impl Held {
         (detail, max_matches): (Detail, u64),
         hottest: usize,
         rows: u128,
-        (folder, memory_bytes): (&Path, usize),
+        space: Space<'_>,
     ) -> Held {
         Held {
             least: Vec::new(),
-            matches: Sorter::new(folder, memory_bytes),
+            matches: space.sorter(),
             candidates: 0,
             hottest: vec![0; hottest],
             batch,

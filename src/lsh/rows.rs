@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +15,7 @@ use crate::matches::{
     Detail, Edge, IdRank, Judgement, Judgements, KeepRank, MatchRow, Nearness, Number, Origin,
     Unlikeness, below,
 };
-use crate::runs::{Record, SortedRecords, Sorter};
+use crate::runs::{Record, SortedRecords, Sorter, Space};
 use crate::store::{Dated, Day};
 
 /// A row without the existing id. Ordered by the rank of that id.
@@ -39,7 +38,7 @@ pub(super) struct Rows<'a> {
     named_verdicts: Sorter<MatchRow<Unlikeness>>,
     /// The documents of each group, for [`Detail::All`] and for a store.
     members: Members,
-    spill: (&'a Path, usize),
+    space: Space<'a>,
 }
 
 /// Rows with all their ids, sorted as they are written.
@@ -57,18 +56,18 @@ impl<'a> Rows<'a> {
         batch: &'a Batch,
         detail: Detail,
         has_store: bool,
-        spill: (&'a Path, usize),
+        space: Space<'a>,
     ) -> Rows<'a> {
         let has_members = has_store || detail == Detail::All;
         Rows {
             batch,
             detail,
-            matches: Sorter::new(spill.0, spill.1),
-            verdicts: Sorter::new(spill.0, spill.1),
-            named_matches: Sorter::new(spill.0, spill.1),
-            named_verdicts: Sorter::new(spill.0, spill.1),
+            matches: space.sorter(),
+            verdicts: space.sorter(),
+            named_matches: space.sorter(),
+            named_verdicts: space.sorter(),
             members: if has_members { Members::of(batch) } else { Members::default() },
-            spill,
+            space,
         }
     }
 
@@ -79,7 +78,7 @@ impl<'a> Rows<'a> {
         store: &[Dated],
         least: &Least,
     ) -> Result<Sorter<NearestPage>> {
-        let mut nearest = Sorter::new(self.spill.0, self.spill.1);
+        let mut nearest = self.space.sorter();
         let is_least = |it: &StoreMatch| least[it.group.index()] == Some(it.distance);
         each_named(matches, store, |found, id, day| {
             let StoreMatch { group, distance, .. } = found;
@@ -178,7 +177,7 @@ impl<'a> Rows<'a> {
 
     /// Looks up the ids, and those of the `wanted` documents besides.
     pub(super) fn name(self, ids: SortedRecords<Id>, wanted: &[IdRank]) -> Result<Named> {
-        let folder = self.spill.0;
+        let folder = self.space.folder;
         let mut matches = Naming::new(self.matches, self.named_matches)?;
         let mut verdicts = Naming::new(self.verdicts, self.named_verdicts)?;
         let mut found = BTreeMap::new();

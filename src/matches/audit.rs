@@ -23,7 +23,7 @@ use super::similarity::{Confirm, Similarity};
 use crate::document::host;
 use crate::error::{Error, Kind, Result};
 use crate::results::{Lines, ResultColumn, ResultReader};
-use crate::runs::{Record, SortedRecords, Sorter};
+use crate::runs::{Record, SortedRecords, Sorter, Space};
 
 /// An output to be audited.
 #[derive(Debug)]
@@ -207,9 +207,9 @@ impl Audit<'_> {
 
     fn verdicts(&self, mut documents: Option<SortedRecords<Document>>) -> Result<Required> {
         let mut required = Required {
-            named: self.sorter(),
-            kept: self.sorter(),
-            dropped_hosts: HostTally::new(self.spill, self.memory_bytes),
+            named: self.space().sorter(),
+            kept: self.space().sorter(),
+            dropped_hosts: HostTally::new(self.space()),
         };
         let mut keep = self.open("keep.txt")?;
         let mut drop = self.open("drop.txt")?;
@@ -280,7 +280,7 @@ impl Audit<'_> {
         let mut named = named.peekable();
         let mut matches = ResultReader::of(self.output, MATCHES)?;
         let mut kept = Kept::new(self.open("keep.txt")?);
-        let mut near_kept = self.sorter();
+        let mut near_kept = self.space().sorter();
         let columns = match_columns(self.near.column(), self.confirm.is_some());
         matches.expect_columns(columns.iter().map(|column| column.name))?;
         let mut distances: BTreeMap<u32, u128> = BTreeMap::new();
@@ -467,8 +467,8 @@ impl Audit<'_> {
         Lines::open(self.output.join(name))
     }
 
-    fn sorter<R: Record>(&self) -> Sorter<R> {
-        Sorter::new(self.spill, self.memory_bytes)
+    fn space(&self) -> Space<'_> {
+        Space { folder: self.spill, memory_bytes: self.memory_bytes }
     }
 }
 

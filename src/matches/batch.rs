@@ -4,7 +4,6 @@
 //! they do not fit into their parts of the memory.
 
 use std::cmp::Reverse;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +17,7 @@ use super::standing::{Standing, Standings};
 use crate::error::Result;
 use crate::fingerprint::{Check, Class, Fingerprint, Width};
 use crate::progress::{self, Activity};
-use crate::runs::{Record, Sorter};
+use crate::runs::{Record, Space};
 use crate::store::Segment;
 
 /// About how many bytes a join holds in memory for each page of a batch, beside its tables and sorts,
@@ -107,7 +106,8 @@ impl Batch {
         let ids = IdShards::read(segment, workshop)?;
         let mut batch = Batch { starts, divided: None, ranks: ids.ranks()?, id_bytes: ids.bytes() };
         if confirm.is_some() || segment.has_classes() {
-            batch.divide(segment, confirm, (workshop.folder, keys_bytes))?;
+            let space = Space { folder: workshop.folder, memory_bytes: keys_bytes };
+            batch.divide(segment, confirm, space)?;
         }
         Ok((batch, GroupKeys::load(segment, confirm, keys_bytes)?, ids))
     }
@@ -117,7 +117,7 @@ impl Batch {
         &mut self,
         segment: &Segment,
         confirm: Option<Confirm>,
-        (folder, memory_bytes): (&Path, usize),
+        space: Space<'_>,
     ) -> Result<()> {
         let mut segment_rows: Vec<SegmentRow> = below(self.rows()).collect();
         let mut starts = Vec::new();
@@ -135,7 +135,7 @@ impl Batch {
                 Some(reader) => reader,
                 none => none.insert(GroupKeyReader::new(segment, confirm.as_ref())?),
             };
-            let mut copies = Sorter::new(folder, memory_bytes);
+            let mut copies = space.sorter();
             for row in rows.iter().map(u32::from) {
                 let GroupKey { class, signature } = reader.get(row.into())?;
                 copies.push(Keyed { class, signature: signature.to_vec(), row: row.into() })?;
@@ -286,7 +286,7 @@ impl Batch {
         segment: &Segment,
         keep: KeepOrder,
         keys: Option<&GroupKeys>,
-        (folder, memory_bytes): (&Path, usize),
+        space: Space<'_>,
     ) -> Result<Leaders> {
         let keys = keys.filter(|keys| keys.has_direction());
         let length = |group| -> Result<LengthClass> {
@@ -310,7 +310,7 @@ impl Batch {
             let order = self.by_first_id(&rows).into_iter().map(Ok);
             return Leaders::new(rows, order);
         }
-        let mut order = Sorter::new(folder, memory_bytes);
+        let mut order = space.sorter();
         for (group, &row) in below::<Group>(self.groups()).zip(&rows) {
             let (turn, rank) = place(row)?;
             order.push(Placed { length: Reverse(length(group)?), turn, rank, group })?;

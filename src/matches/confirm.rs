@@ -17,7 +17,6 @@
 //! in group 7 they are 11 * 3 = 33.
 
 use std::iter::Peekable;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +28,7 @@ use super::standing::Standings;
 use super::store_pair::{Near, StorePair, each_place};
 use crate::error::Result;
 use crate::progress::{self, Activity};
-use crate::runs::{Record, SortedRecords, Sorter};
+use crate::runs::{Record, SortedRecords, Space};
 use crate::store::{Dated, Shown};
 
 /// A pair of groups of which one can stand for the other.
@@ -60,11 +59,11 @@ pub(super) fn confirm(
     keys: &mut GroupKeys,
     store: &[Dated],
     pairs: SortedRecords<Pair>,
-    spill: (&Path, usize),
+    space: Space<'_>,
     take: impl FnMut(Confirmed) -> Result<()>,
 ) -> Result<u128> {
     let mut pairs = pairs.peekable();
-    let mut confirming = Confirming { batch, keys, store, spill, candidates: 0, take };
+    let mut confirming = Confirming { batch, keys, store, space, candidates: 0, take };
     let mut first = FingerprintIndex::from(0);
     while first.index() < batch.fingerprints() as usize {
         let end = batch.window(first, confirming.keys.most_rows());
@@ -80,8 +79,8 @@ struct Confirming<'a, T> {
     batch: &'a Batch,
     keys: &'a mut GroupKeys,
     store: &'a [Dated],
-    /// Where to spill what does not fit into the memory of a sort, and that memory in bytes.
-    spill: (&'a Path, usize),
+    /// The space of a sort.
+    space: Space<'a>,
     candidates: u128,
     take: T,
 }
@@ -93,9 +92,8 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
         window: Span<FingerprintIndex>,
         pairs: &mut Peekable<SortedRecords<Pair>>,
     ) -> Result<()> {
-        let (folder, memory_bytes) = self.spill;
-        let mut before = Sorter::new(folder, memory_bytes);
-        let mut with_store = Sorter::new(folder, memory_bytes);
+        let mut before = self.space.sorter();
+        let mut with_store = self.space.sorter();
         for fingerprint in window.iter() {
             let pages = self.pages(fingerprint);
             self.candidates += pages * (pages - 1) / 2;

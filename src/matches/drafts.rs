@@ -1,7 +1,5 @@
 //! The rows of matches.tsv and verdicts.tsv while they are collected, before they are listed.
 
-use std::path::Path;
-
 use super::batch::Batch;
 use super::detail::Detail;
 use super::expand::{UnnamedRow, name, row_of_pair, similarity};
@@ -13,7 +11,7 @@ use super::nearest::{Nearest, NearestStored};
 use super::numbers::{Group, Number, Row, below};
 use super::origin::Origin;
 use crate::error::Result;
-use crate::runs::{SortedRecords, Sorter};
+use crate::runs::{SortedRecords, Sorter, Space};
 use crate::store::Segment;
 
 /// The rows found so far. A row whose existing page is in the batch waits without its id, until all such
@@ -58,7 +56,7 @@ impl<'a> Drafts<'a> {
         keys: Option<&'a GroupKeys>,
         detail: Detail,
         counted: Vec<u128>,
-        (folder, memory_bytes): (&'a Path, usize),
+        space: Space<'a>,
     ) -> Drafts<'a> {
         Drafts {
             batch,
@@ -67,11 +65,11 @@ impl<'a> Drafts<'a> {
             counted,
             in_favour: vec![0; batch.rows() as usize],
             lost: LostTally::default(),
-            dropped: DroppedRows::new((folder, memory_bytes)),
-            matches: Sorter::new(folder, memory_bytes),
-            unnamed_matches: Sorter::new(folder, memory_bytes),
-            verdicts: Sorter::new(folder, memory_bytes),
-            unnamed_verdicts: Sorter::new(folder, memory_bytes),
+            dropped: DroppedRows::new(space),
+            matches: space.sorter(),
+            unnamed_matches: space.sorter(),
+            verdicts: space.sorter(),
+            unnamed_verdicts: space.sorter(),
         }
     }
 

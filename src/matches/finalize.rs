@@ -30,7 +30,7 @@ use crate::hamming::multiversion::{Multiversion, counting};
 use crate::hamming::within;
 use crate::output::{self, Staging};
 use crate::results::ResultFormat;
-use crate::runs::{SortedRecords, Sorter};
+use crate::runs::{SortedRecords, Sorter, Space};
 use crate::store::{Dated, Segment};
 use crate::tables::Masked;
 
@@ -76,16 +76,16 @@ impl Finalize<'_> {
         pairs: SortedRecords<Pair>,
         staging: &Staging,
     ) -> Result<Outcome> {
-        let spill = (staging.folder(), self.memory_bytes);
+        let space = Space { folder: staging.folder(), memory_bytes: self.memory_bytes };
         let workers = self.workers;
-        let workshop = Workshop { folder: spill.0, memory_bytes: self.ids_bytes, workers };
+        let workshop = Workshop { folder: space.folder, memory_bytes: self.ids_bytes, workers };
         let (batch, mut keys, ids) =
             Batch::load::<F>(self.segment, self.confirm, workshop, self.signatures_bytes)?;
-        let leaders = batch.leaders(self.segment, self.keep, keys.as_ref(), spill)?;
+        let leaders = batch.leaders(self.segment, self.keep, keys.as_ref(), space)?;
         if self.texts.is_some() {
             keys.iter_mut().for_each(GroupKeys::find_candidates);
         }
-        let partitioning = self.partitioning(&batch, &leaders, spill);
+        let partitioning = self.partitioning(&batch, &leaders, space);
         let partition = partitioning.partition(pairs, keys.as_mut())?;
         let keys = keys.as_ref();
         let Partition {
@@ -102,16 +102,16 @@ impl Finalize<'_> {
         let runs = runs.as_ref();
         let all = self.detail == Detail::All;
         if all {
-            self.check_count_and_space(rows.iter().sum(), &batch, spill.0)?;
+            self.check_count_and_space(rows.iter().sum(), &batch, space.folder)?;
         }
         let checked = self.confirm.is_some();
-        let mut drafts = Drafts::new(&batch, keys, self.detail, rows, spill);
+        let mut drafts = Drafts::new(&batch, keys, self.detail, rows, space);
         let near = Neighbours { edges, nearest: &nearest, crowded, runs };
         let wanted = all.then_some(&mut drafts.unnamed_matches);
         let judgements = self.judgements::<F>((&batch, keys), &leaders, near, wanted)?;
         let judged = Judged { batch: &batch, leaders, judgements, nearest };
-        let mut stored = Sorter::new(spill.0, spill.1);
-        let mut replaced = Replaced::new(spill);
+        let mut stored = space.sorter();
+        let mut replaced = Replaced::new(space);
         let holds = keys.is_some_and(GroupKeys::has_direction);
         let expansion = StoreExpansion { judged: &judged, store: self.store, checked, holds };
         let wanted = all.then_some(&mut drafts.matches);
@@ -163,15 +163,15 @@ impl Finalize<'_> {
         &'a self,
         batch: &'a Batch,
         leaders: &'a Leaders,
-        spill: (&'a Path, usize),
+        space: Space<'a>,
     ) -> Partitioning<'a> {
         let Finalize { segment, store, distance, detail, max_matches: most, workers, .. } = *self;
         let reading = |(texts, confirm)| {
-            let folder = spill.0;
+            let folder = space.folder;
             TextReading { texts, segment, batch, leaders, confirm, folder, copies: true, workers }
         };
         let texts = self.texts.zip(self.confirm).map(reading);
-        Partitioning { batch, leaders, store, distance, detail, most, texts, spill }
+        Partitioning { batch, leaders, store, distance, detail, most, texts, space }
     }
 
     /// Refuses to write more rows than allowed, or more than half of what the disk has room for: sorting

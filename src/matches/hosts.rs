@@ -5,7 +5,6 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -14,7 +13,7 @@ use super::numbers::{IdRank, SegmentRow};
 use crate::document::host;
 use crate::error::Result;
 use crate::progress::{self, Activity};
-use crate::runs::{Record, SortedRecords, Sorter};
+use crate::runs::{Record, SortedRecords, Sorter, Space};
 use crate::store::Segment;
 
 /// How many hosts the report lists.
@@ -48,12 +47,12 @@ pub(super) struct HostOf {
 impl Record for HostOf {}
 
 /// The pages that go.
-pub(super) struct DroppedRows<'a>(Sorter<DroppedRow>, (&'a Path, usize));
+pub(super) struct DroppedRows<'a>(Sorter<DroppedRow>, Space<'a>);
 
 impl<'a> DroppedRows<'a> {
     /// None yet. What they are sorted by goes to the folder when it takes more than so many bytes.
-    pub(super) fn new((folder, memory_bytes): (&'a Path, usize)) -> DroppedRows<'a> {
-        DroppedRows(Sorter::new(folder, memory_bytes), (folder, memory_bytes))
+    pub(super) fn new(space: Space<'a>) -> DroppedRows<'a> {
+        DroppedRows(space.sorter(), space)
     }
 
     /// Takes the row of a page, and the page of the batch in favour of which it goes, if it is one of the batch.
@@ -66,9 +65,9 @@ impl<'a> DroppedRows<'a> {
         self,
         segment: &Segment,
     ) -> Result<(SortedRecords<HostOf>, Vec<DroppedHost>)> {
-        let DroppedRows(rows, (folder, memory_bytes)) = self;
-        let mut found = Sorter::new(folder, memory_bytes);
-        let mut names = HostTally::new(folder, memory_bytes);
+        let DroppedRows(rows, space) = self;
+        let mut found = space.sorter();
+        let mut names = HostTally::new(space);
         let mut ids = segment.ids();
         for row in rows.sorted()? {
             let DroppedRow { row, of } = row?;
@@ -118,8 +117,8 @@ pub(super) struct HostTally(Sorter<HostName>);
 
 impl HostTally {
     /// Nothing yet.
-    pub(super) fn new(folder: &Path, memory_bytes: usize) -> HostTally {
-        HostTally(Sorter::new(folder, memory_bytes))
+    pub(super) fn new(space: Space<'_>) -> HostTally {
+        HostTally(space.sorter())
     }
 
     /// Counts the page with this id.
@@ -155,7 +154,7 @@ mod tests {
     #[test]
     fn the_hosts_of_most_pages_are_listed_and_those_of_a_page_counted() {
         let folder = tempfile::tempdir().unwrap();
-        let mut tally = HostTally::new(folder.path(), 1 << 10);
+        let mut tally = HostTally::new(Space { folder: folder.path(), memory_bytes: 1 << 10 });
         for host in 0..30 {
             for page in 0..=(host % 12) {
                 tally.take(&format!("https://H{host}.example/{page}")).unwrap();

@@ -1,7 +1,5 @@
 //! Pairs partitioned into what the keep rule needs, and counted before anything is expanded.
 
-use std::path::Path;
-
 use super::batch::Batch;
 use super::confirm::{Confirmed, confirm};
 use super::detail::{Detail, too_many};
@@ -18,7 +16,7 @@ use super::store_pair::StorePair;
 use super::texts::{ComparedGroups, PageRuns, TextReading};
 use crate::error::Result;
 use crate::progress::{self, Activity};
-use crate::runs::{SortedRecords, Sorter};
+use crate::runs::{SortedRecords, Sorter, Space};
 use crate::store::Dated;
 
 /// The pairs of a join, partitioned by where their existing side is.
@@ -60,8 +58,8 @@ pub(super) struct Partitioning<'a> {
     pub(super) most: u64,
     /// Reads the texts of the batch, if they are compared.
     pub(super) texts: Option<TextReading<'a>>,
-    /// Where to spill what does not fit into the memory of a sort, and that memory in bytes.
-    pub(super) spill: (&'a Path, usize),
+    /// The space of a sort.
+    pub(super) space: Space<'a>,
 }
 
 impl Partitioning<'_> {
@@ -74,10 +72,9 @@ impl Partitioning<'_> {
         pairs: SortedRecords<Pair>,
         keys: Option<&mut GroupKeys>,
     ) -> Result<Partition> {
-        let (folder, memory_bytes) = self.spill;
         let mut partition = Partition {
-            edges: Sorter::new(folder, memory_bytes),
-            with_store: Sorter::new(folder, memory_bytes),
+            edges: self.space.sorter(),
+            with_store: self.space.sorter(),
             nearest: vec![Standing::KEPT; self.batch.groups() as usize],
             crowded: Vec::new(),
             rows: vec![0; usize::from(u8::MAX)],
@@ -100,7 +97,7 @@ impl Partitioning<'_> {
         mut keys: Option<&mut GroupKeys>,
         partition: &mut Partition,
     ) -> Result<()> {
-        let Partitioning { batch, leaders, store, distance, spill, .. } = self;
+        let Partitioning { batch, leaders, store, distance, space, .. } = self;
         // The nearest page of the store need not be the one that holds most.
         let by_distance = keys.as_ref().is_none_or(|keys| !keys.has_direction());
         let mut sieve = Sieve::new(batch.groups() as usize, by_distance);
@@ -112,7 +109,7 @@ impl Partitioning<'_> {
             partition.place(leaders, confirmed)
         };
         match keys.as_deref_mut() {
-            Some(keys) => drop(confirm(batch, keys, store, pairs, spill, take)?),
+            Some(keys) => drop(confirm(batch, keys, store, pairs, space, take)?),
             None => {
                 for pair in pairs {
                     take(unchecked(pair?))?;
@@ -135,7 +132,7 @@ impl Partitioning<'_> {
         partition: &mut Partition,
     ) -> Result<()> {
         let runs = texts.read(keys, &partition.compared)?;
-        let edges = Sorter::new(self.spill.0, self.spill.1);
+        let edges = self.space.sorter();
         let candidates = std::mem::replace(&mut partition.edges, edges);
         for candidate in candidates.sorted()? {
             progress::tick(Activity::Working);
@@ -158,11 +155,11 @@ impl Partitioning<'_> {
         keys: Option<&mut GroupKeys>,
         partition: &mut Partition,
     ) -> Result<()> {
-        let Partitioning { batch, store, most, spill, .. } = self;
+        let Partitioning { batch, store, most, space, .. } = self;
         match keys {
             None => self.count(pairs.map(|pair| pair.map(unchecked)), partition)?,
             Some(keys) => {
-                let mut confirmed = Sorter::new(spill.0, spill.1);
+                let mut confirmed = space.sorter();
                 let mut rows = 0;
                 let take = |confirmation: Confirmed| {
                     rows += rows_of(batch, &confirmation.pair);
@@ -175,7 +172,7 @@ impl Partitioning<'_> {
                     confirmed.push(confirmation)
                 };
                 let is_checked = keys.confirm().is_some();
-                let candidates = confirm(batch, keys, store, pairs, spill, take)?;
+                let candidates = confirm(batch, keys, store, pairs, space, take)?;
                 partition.candidates = is_checked.then_some(candidates);
                 let compared = &partition.compared;
                 let runs = self.texts.map(|texts| texts.read(keys, compared)).transpose()?;

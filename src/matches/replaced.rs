@@ -19,7 +19,7 @@ use super::similarity::Similarity;
 use crate::error::Result;
 use crate::output::Staging;
 use crate::results::{ResultColumn, ResultFile, ResultFormat, ResultReader, Values};
-use crate::runs::{Record, Sorter};
+use crate::runs::{Record, Sorter, Space};
 use crate::store::{Day, Replacements, Segment};
 
 /// The table of the pages of the store that pages of the batch hold.
@@ -124,11 +124,8 @@ pub(super) struct Replaced {
 
 impl Replaced {
     /// None so far.
-    pub(super) fn new((folder, memory_bytes): (&Path, usize)) -> Replaced {
-        Replaced {
-            going: Sorter::new(folder, memory_bytes),
-            fates: Sorter::new(folder, memory_bytes),
-        }
+    pub(super) fn new(space: Space<'_>) -> Replaced {
+        Replaced { going: space.sorter(), fates: space.sorter() }
     }
 
     /// Takes a page that a kept page holds. Each page is taken once.

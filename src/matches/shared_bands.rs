@@ -10,7 +10,6 @@
 //! pages, whatever they are. What is within the distance is found without bands, all of it.
 
 use std::collections::VecDeque;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +20,7 @@ use super::similarity::Confirm;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::progress::{self, Activity};
-use crate::runs::{Record, SortedRecords, Sorter};
+use crate::runs::{Record, SortedRecords, Space};
 use crate::store::Segment;
 
 /// How many pages of its band a page meets, of those before it in the order of lengths.
@@ -33,8 +32,8 @@ pub(crate) struct SharedBands<'a> {
     pub(crate) confirm: Confirm,
     /// Pairs within this distance are known already, and left out.
     pub(crate) distance: u32,
-    /// Where to spill what does not fit into the memory of a sort, and that memory in bytes.
-    pub(crate) spill: (&'a Path, usize),
+    /// The space of a sort.
+    pub(crate) space: Space<'a>,
 }
 
 /// A page in a band. Ordered by what it has in that band, then by its length.
@@ -63,7 +62,7 @@ impl SharedBands<'_> {
             starts.push(row);
         })?;
         starts.push(self.batch.rows() as u32);
-        let mut pairs = Sorter::new(self.spill.0, self.spill.1);
+        let mut pairs = self.space.sorter();
         let bands = if fingerprints.is_empty() { 0 } else { self.confirm.check.bands() };
         for band in 0..bands {
             let mut before: VecDeque<InBand> = VecDeque::with_capacity(NEIGHBOURS);
@@ -94,7 +93,7 @@ impl SharedBands<'_> {
     /// The pages of the batch in the order of a band. Of neighbouring copies one is enough.
     fn in_order(&self, band: usize, starts: &[u32]) -> Result<SortedRecords<InBand>> {
         let check = self.confirm.check;
-        let mut pages = Sorter::new(self.spill.0, self.spill.1);
+        let mut pages = self.space.sorter();
         let mut signatures = self.confirm.signatures(self.batch)?;
         for (index, rows) in (0_u32..).zip(starts.windows(2)) {
             progress::tick(Activity::Sorting);

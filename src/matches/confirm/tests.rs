@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
 use proptest::prelude::*;
@@ -17,6 +17,7 @@ use crate::matches::nearness::Nearness;
 use crate::matches::standing::{Standing, Standings};
 use crate::matches::{Confirm, Detail, Finalize, KeepOrder, SharedBands, distinct_fingerprints};
 use crate::output::{Lock, Staging};
+use crate::runs::Sorter;
 use crate::store::{
     Codec, Day, NewDay, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store,
 };
@@ -162,7 +163,12 @@ fn pairs(
 ) -> Result<SortedRecords<Pair>> {
     let mut sorter = Sorter::new(folder, 1 << 20);
     if let Some(confirm) = confirm.filter(Confirm::has_direction) {
-        let bands = SharedBands { batch, confirm, distance: K, spill: (folder, 1 << 12) };
+        let bands = SharedBands {
+            batch,
+            confirm,
+            distance: K,
+            space: Space { folder, memory_bytes: 1 << 12 },
+        };
         bands.pairs::<u64>()?.try_for_each(|pair| sorter.push(pair?))?;
     }
     let new: Vec<u64> = distinct_fingerprints(batch)?;

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::error::{Error, Kind, Result};
 use crate::matches::detail::Detail;
 use crate::matches::outcome::Outcome;
+use crate::runs::Space;
 use crate::store::Dated;
 
 /// What to do about an output that is not what its inputs give.
@@ -56,6 +57,11 @@ pub struct Recomputed {
 }
 
 impl Recompute<'_> {
+    /// The space of its sorts.
+    pub(super) fn space(&self) -> Space<'_> {
+        Space { folder: self.spill, memory_bytes: self.memory_bytes }
+    }
+
     /// Fails unless the report says of `name` what the batch and the store give.
     pub(super) fn expect<T: PartialEq + Serialize>(
         &self,

@@ -194,7 +194,7 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
         }
         let rows = batch.by_rank();
         let fingerprints = distinct_fingerprints(by.batch)?.into();
-        let leaders = batch.leaders(by.batch, by.keep, keys.as_ref(), (folder, memory_bytes))?;
+        let leaders = batch.leaders(by.batch, by.keep, keys.as_ref(), of.space())?;
         Ok(Rejoin { of, by, batch, keys, fingerprints, rows, leaders })
     }
 
@@ -214,7 +214,7 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
             expected: groups.map(Expected::of).collect(),
             pairs: 0,
             candidates: self.by.confirm.map(|_| copies),
-            going: Sorter::new(self.of.spill, self.of.memory_bytes),
+            going: self.of.space().sorter(),
         };
         let probes: Arc<[F]> =
             sampled.iter().map(|&sampled| self.fingerprints[sampled.index()]).collect();
@@ -231,7 +231,7 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
             self.join_segment(dated, (&method, &starts), kept, &mut joined)?;
         }
         let mut met = Meetings {
-            pairs: Sorter::new(self.of.spill, self.of.memory_bytes),
+            pairs: self.of.space().sorter(),
             compared: ComparedGroups::new(self.by.texts.map_or(0, |_| self.batch.groups())),
         };
         self.join_batch((&method, &starts), sampled, &mut joined, &mut met)?;
@@ -384,9 +384,9 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
         let Joined { expected, candidates, .. } = joined;
         let ByDistance { batch, distance, confirm, .. } = self.by;
         let Some(confirm) = confirm.filter(Confirm::has_direction) else { return Ok(()) };
-        let spill = (self.of.spill, self.of.memory_bytes);
+        let space = self.of.space();
         let confirm = self.by.texts.map_or(confirm, |_| confirm.of_candidates_in_bands());
-        let bands = SharedBands { batch, confirm, distance, spill };
+        let bands = SharedBands { batch, confirm, distance, space };
         for pair in bands.pairs::<F>()? {
             let Pair { new, existing: Place::Batch { group }, distance } = pair? else { continue };
             let is_sampled = |of: Group| expected.binary_search_by_key(&of, |it| it.group).is_ok();

@@ -90,7 +90,7 @@ impl<'a> ReplacedRows<'a> {
     /// Reads the table and the verdicts of the output.
     pub(super) fn read(of: &'a Recompute<'a>) -> Result<ReplacedRows<'a>> {
         let mut named: Peekable<SortedRecords<Named>> = read_table(of)?.sorted()?.peekable();
-        let (rows, staying) = (sorter(of), sorter(of));
+        let (rows, staying) = (of.space().sorter(), of.space().sorter());
         let mut read = ReplacedRows { of, rows, staying, pages: Vec::new() };
         let mut verdicts = VerdictLines::open(of.output)?;
         while let Some(verdict) = verdicts.next()? {
@@ -172,7 +172,7 @@ impl<'a> ReplacedRows<'a> {
 fn read_table(of: &Recompute<'_>) -> Result<Sorter<Named>> {
     let mut table = ResultReader::of(of.output, REPLACED)?;
     table.expect_columns(replaced_columns().iter().map(|column| column.name))?;
-    let mut named = sorter(of);
+    let mut named = of.space().sorter();
     while let Some(row) = table.next_row()?.map(str::to_owned) {
         let mut cells = row.split('\t').map(str::to_owned);
         let mut cell = || cells.next().unwrap_or_default();
@@ -184,10 +184,6 @@ fn read_table(of: &Recompute<'_>) -> Result<Sorter<Named>> {
         named.push(Named { by, row: Row { id, day, by: IdRank::from(0), held, line } })?;
     }
     Ok(named)
-}
-
-fn sorter<R: Record>(of: &Recompute<'_>) -> Sorter<R> {
-    Sorter::new(of.spill, of.memory_bytes)
 }
 
 fn is_below(next: &Result<Staying>, (id, day): &(String, Day)) -> bool {

@@ -131,7 +131,7 @@ impl Recompute<'_> {
         expected: &[Expected<G::Distance>],
     ) -> Result<(Sorter<Claim<G::Distance>>, Recomputed)> {
         let names = self.names::<G>(kept, expected)?;
-        let mut claims = Sorter::new(self.spill, self.memory_bytes);
+        let mut claims = self.space().sorter();
         let mut verdicts = VerdictLines::open(self.output)?;
         let mut matches = ClaimReader::open(self)?;
         let mut recomputed = Recomputed::default();
