@@ -5,7 +5,7 @@
 //!   connections, what it means when they fail, and what is asked for again. The protocols are those of the crate `object_store`.
 //! - `text`: small text files, whole.
 //! - `absent`: in place of these in a build without object stores.
-//! - `far`: files of a [`mount`](crate::mount) whose bytes are read from their objects, which are [`Remote`].
+//! - `far`: files of a [`mount`](crate::mount) whose bytes are read from their objects, which are `Remote`.
 //!
 //! Imports `error`, `progress`, `small_file` and `parallel`. Start with [`Address`].
 
