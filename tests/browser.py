@@ -67,7 +67,7 @@ def make_pages(program, home):
     subprocess.run([program, "-q", "run", home / "local.toml"], check=True, stdout=subprocess.DEVNULL)
     days = [home / "out" / day for day in DAYS]
     subprocess.run([program, "-q", "report", *days, "--output", home / "days.html"], check=True, stdout=subprocess.DEVNULL)
-    subprocess.run([program, "-q", "sample", days[-1], "--html", home / "pairs.html"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([program, "-q", "sample", days[-1], "--output", home / "pairs.html"], check=True, stdout=subprocess.DEVNULL)
     last = days[-1] / "dedup"
     return {"day": last / "report.html", "days": home / "days.html", "pairs": home / "pairs.html"}, json.loads((last / "report.json").read_text())
 

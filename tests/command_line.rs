@@ -399,13 +399,13 @@ fn a_sample_shows_pairs_of_every_distance() {
     assert!(told.contains("{+") && !told.contains("not in the inputs"), "{told}");
     assert_eq!(told, bench.answer("sample out/2026-11-19/dedup --per-distance 2"));
     assert_ne!(told, bench.answer("sample out/2026-11-19 --per-distance 2 --seed 2"));
-    assert_eq!(bench.answer("sample out/2026-11-19 --per-distance 2 --html pairs.html"), "");
+    assert_eq!(bench.answer("sample out/2026-11-19 --per-distance 2 --output pairs.html"), "");
     let page = bench.read("pairs.html");
     assert_eq!(page.matches("<section").count(), told.matches("jaccard").count());
     assert!(page.contains("<ins>") && page.contains("<del>"), "{page}");
     assert!(
         bench
-            .fails_to_answer(73, "sample out/2026-11-19 --html pairs.html")
+            .fails_to_answer(73, "sample out/2026-11-19 --output pairs.html")
             .contains("--overwrite")
     );
     for line in bench.answer("sample out/2026-11-19 --json").lines() {

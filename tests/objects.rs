@@ -449,7 +449,7 @@ fn a_table_at_an_address_is_found_however_it_is_named() {
 #[test]
 fn a_list_and_a_page_may_be_at_addresses() {
     let (bench, server) = two_days();
-    let line = format!("sample out/{day} --input days/{day}.jsonl --html", day = DAYS[0]);
+    let line = format!("sample out/{day} --input days/{day}.jsonl --output", day = DAYS[0]);
     bench.answer(&format!("{line} pairs.html"));
     assert_eq!(server.run(&bench, &format!("{line} s3://b/pairs.html")).code, 0);
     assert_eq!(server.ask("GET", "/b/pairs.html", b""), bench.bytes("pairs.html"));

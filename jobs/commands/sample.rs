@@ -41,7 +41,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ),
     (
         "Draw the pairs side by side into a page for a browser",
-        "dupsieve sample out/2026-11-21 --html pairs.html",
+        "dupsieve sample out/2026-11-21 --output pairs.html",
     ),
 ];
 
@@ -63,8 +63,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PATH", num_args = 1..)]
     input: Vec<String>,
     /// Draw the pairs side by side into a page, which needs no network
-    #[arg(long, value_name = "FILE.html")]
-    html: Option<Output>,
+    #[arg(long = "output", value_name = "FILE.html")]
+    page: Option<Output>,
     /// Random seed: another seed shows other pairs
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
@@ -113,10 +113,10 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let (source, settings) =
         PageSource::of_output(output, (&arguments.input, "--input"), &arguments.pages, global)?;
     let texts = read(&drawn, &source, &settings)?;
-    if let Some(html) = &arguments.html {
+    if let Some(path) = &arguments.page {
         let title = output.named();
         let page = page(title, &drawn, (&texts, &source))?;
-        let mut file = PackedFile::create(&html.here()?)?;
+        let mut file = PackedFile::create(&path.here()?)?;
         file.line(page.to_html().trim_end().as_bytes())?;
         file.finish(global.overwrite)?;
         return Ok(Summary::answered());
