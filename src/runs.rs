@@ -297,7 +297,7 @@ impl<R: Record> RunReader<R> {
     fn damaged(&self, what: &str) -> Error {
         Error::new(Kind::Io, format!("a sorted run on disk is damaged: {what}"))
             .at(&self.folder)
-            .help("check the disk and run the same command again")
+            .help("check the disk and try again")
     }
 }
 

@@ -19,6 +19,7 @@ use dupsieve::{Error, Kind, Result};
 use rustix::io::Errno;
 
 use super::account;
+use super::advice;
 use super::failure;
 use super::identity;
 use super::log;
@@ -165,7 +166,7 @@ pub(crate) fn end(outcome: Result<Summary>) -> ! {
     claim(code_of(&outcome));
     let superseded = outcome.as_ref().err().and_then(|_| output::superseded());
     let is_superseded = superseded.is_some();
-    let outcome = outcome.map_err(|error| superseded.unwrap_or(error));
+    let outcome = outcome.map_err(|error| advice::in_flags(superseded.unwrap_or(error)));
     if let Err(error) = &outcome {
         log::failure(error);
         let path = failure::take_place();

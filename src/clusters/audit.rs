@@ -123,7 +123,8 @@ impl Audit<'_> {
             .at(self.folder.join(REPORT))
             .expected(computed)
             .found(told)
-            .help("make the clusters again, without --previous"))
+            .help("make the clusters again, from nothing")
+            .setting("previous"))
     }
 }
 

@@ -184,7 +184,7 @@ impl Clustering {
                     .at(&source.folder)
                     .expected(expected)
                     .found(found)
-                    .help("cluster the outputs of `dedup` and those of `lsh` apart"));
+                    .help("cluster the outputs with distances and those with similarities apart"));
             }
         }
         Ok(measure.unwrap_or(Measure::Distance))

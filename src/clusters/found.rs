@@ -61,6 +61,6 @@ impl Clusters {
         Err(Error::new(Kind::BadData, "the layers of the report are not in order")
             .at(folder)
             .found(format_args!("{:?}", self.layers))
-            .help("make the clusters again, without --previous"))
+            .help("make the clusters again, from nothing"))
     }
 }

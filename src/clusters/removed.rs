@@ -27,7 +27,8 @@ impl Removed {
                 return Err(Error::new(Kind::Usage, "the list of ids needs too much memory")
                     .at(path)
                     .expected(format_args!("at most {memory_bytes} bytes"))
-                    .help("allow more with --memory"));
+                    .help("allow more memory")
+                    .setting("memory"));
             }
             ids.push(id.to_owned());
             Ok(())

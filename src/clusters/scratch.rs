@@ -160,7 +160,8 @@ fn stars(
 /// The error for verdicts that drop each of several pages in favour of the next.
 pub(super) fn circle() -> Error {
     Error::new(Kind::BadData, "the verdicts lead in a circle, to no page that was kept")
-        .help("these outputs were not made one after the other with one store; make them again, or use --method components")
+        .help("these outputs were not made one after the other with one store; make them again, or put all that are linked into one cluster")
+        .setting("method components")
 }
 
 /// Passes the pages on. On the way, the rows that each page names get its id, and the clusters are written.

@@ -182,5 +182,5 @@ fn write_groups(
 /// The error for a state that is not one.
 fn contradiction() -> Error {
     Error::new(Kind::BadData, "more pages leave a cluster than it has")
-        .help("the state is damaged: make the clusters again, without --previous")
+        .help("the state is damaged: make the clusters again, from nothing")
 }

@@ -105,7 +105,8 @@ fn without_cr(line: &[u8]) -> (&[u8], &[u8]) {
 pub(super) fn check_free(columns: &[ResultColumn], has: impl Fn(&str) -> bool) -> Result<()> {
     let Some(taken) = columns.iter().find(|column| has(column.name)) else { return Ok(()) };
     Err(Error::new(Kind::Usage, format!("there is a field `{}` already", taken.name))
-        .help("give those that are added a prefix (--annotate-prefix)"))
+        .help("give the fields that are added a prefix")
+        .setting("annotate-prefix"))
 }
 
 #[cfg(test)]

@@ -150,7 +150,8 @@ impl<'a> CsvCutter<'a> {
                 .at(self.input.path())
                 .line(self.position.line)
                 .expected(format_args!("a quote within {max_bytes} bytes, the longest record"))
-                .help("correct the line, or allow longer records (--max-record)"));
+                .help("correct the line, or allow longer records")
+                .setting("max-record"));
         }
         let portion = self.bad(self.buffer.len(), too_long(self.options.max_record_bytes))?;
         loop {

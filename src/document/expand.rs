@@ -65,7 +65,8 @@ fn expand(argument: &Path, format: Format, inputs: &mut Inputs) -> Result<()> {
             .at(argument)
             .expected(format)
             .found(format_args!("other files, {}", found.passed_over))
-            .help("name the files, or another --format"));
+            .help("name the files, or another format")
+            .setting("format"));
     }
     found.files.sort_by(|a, b| bytes(a.path()).cmp(bytes(b.path())));
     found.files.dedup_by(|a, b| a.path() == b.path());

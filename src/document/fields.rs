@@ -10,6 +10,10 @@ use super::reason::Reason;
 use super::record::{Content, Document};
 use crate::error::{Error, Kind, Result};
 
+/// The settings that name the columns of a table.
+pub(super) const COLUMN_SETTINGS: [&str; 5] =
+    ["id-field", "text-field", "time-field", "keep", "place-ids"];
+
 /// The names of the fields to read, and the width of ready-made fingerprints.
 ///
 /// A name is a column of a `tsv` file, a key of a `jsonl` object or a header of a `warc` record. `meta.url`

@@ -173,7 +173,7 @@ enum Recognized {
 /// Parquet, which is read if the library was built for it.
 const PARQUET: Recognized = match cfg!(feature = "parquet") {
     true => Recognized::Format(Format::Parquet),
-    false => Recognized::NotRead("Parquet, which needs a build with `--features parquet`"),
+    false => Recognized::NotRead("Parquet, which needs a build with the feature `parquet`"),
 };
 
 /// Known extensions that cannot be read.
@@ -204,7 +204,8 @@ impl Recognized {
             Recognized::NotRead(what) => Err(not_read(path, what)),
             Recognized::Unknown => {
                 let what = "the format cannot be recognized by the file's name or first bytes";
-                Err(Error::new(Kind::Usage, what).at(path).help("name the format (--format)"))
+                let error = Error::new(Kind::Usage, what).at(path).help("name the format");
+                Err(error.setting("format"))
             }
         }
     }
@@ -256,7 +257,8 @@ fn not_read(path: &Path, what: &str) -> Error {
         .at(path)
         .expected("JSON lines, TSV, CSV, WARC, HTML or text, plain or compressed as .gz or .zst; or Parquet")
         .found(what)
-        .help("convert the file or leave it out; --format text would read each whole file as one page of text")
+        .help("convert the file or leave it out; the format text would read each whole file as one page of text")
+        .setting("format")
 }
 
 /// The extension of `path` in lower case, without a final `.gz` or `.zst`; empty if there is none.

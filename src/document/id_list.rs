@@ -38,7 +38,8 @@ impl IdList {
             Err(Error::new(Kind::Usage, "the list of ids needs too much memory")
                 .at(path)
                 .expected(format_args!("at most {memory_bytes} bytes, 16 for each id"))
-                .help("allow more with --memory"))
+                .help("allow more memory")
+                .setting("memory"))
         })?;
         keys.sort_unstable();
         keys.dedup();

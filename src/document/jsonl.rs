@@ -44,14 +44,12 @@ fn document<'a>(
     let [id, text, order] = found;
     let id = match id {
         Value::Absent | Value::Null if fields.place_ids => Cow::Borrowed(""),
-        id => {
-            id.id().map_err(|wrong| wrong.reason(&fields.id, "--id-field, or --place-ids", line))?
-        }
+        id => id.id().map_err(|wrong| wrong.reason(&fields.id, line))?,
     };
     Ok(Document {
         id,
         order: fields.order.as_ref().map_or(Ok(OrderKey::NoField), |field| order.key(field))?,
-        content: content(text).map_err(|wrong| wrong.reason(&fields.text, "--text-field", line))?,
+        content: content(text).map_err(|wrong| wrong.reason(&fields.text, line))?,
         is_fallback: false,
         record: line.as_bytes(),
     })
@@ -114,14 +112,14 @@ enum Wrong {
 }
 
 impl Wrong {
-    /// The reason for the field `name`; `flag` is the option that chooses it.
-    fn reason(self, name: &str, flag: &str, line: &str) -> Reason {
+    /// The reason for the field `name`.
+    fn reason(self, name: &str, line: &str) -> Reason {
         match self {
             Wrong::Absent => {
                 let found = fields_found(line);
                 Reason::with(
                     format!("no field `{}`", name.escape_debug()),
-                    format_args!("; fields found: {found}; see {flag}"),
+                    format_args!("; fields found: {found}"),
                 )
             }
             Wrong::Null => format!("the field `{}` is null", name.escape_debug()).into(),

@@ -96,7 +96,7 @@ impl Origin {
                 }
                 Err(Error::new(Kind::Temporary, "the input changed while it was read")
                     .at(path)
-                    .help("run the same command again when it is complete"))
+                    .help("try again when it is complete"))
             }
         }
     }

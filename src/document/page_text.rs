@@ -59,7 +59,7 @@ impl FromStr for PageText {
         })?;
         if text == PageText::Main && cfg!(not(feature = "main-text")) {
             return Err(Error::new(Kind::Usage, "this dupsieve was built without main content")
-                .help("build it with `--features main-text`, or take all text"));
+                .help("build it with the feature `main-text`, or take all text"));
         }
         Ok(text)
     }

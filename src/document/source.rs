@@ -108,7 +108,8 @@ impl<'a> Source<'a> {
             .at(self.path)
             .offset(self.taken.borrow().bytes)
             .found(cause)
-            .help("fetch the file again, or accept what can be read of it (--accept-truncated)"))
+            .help("fetch the file again, or accept what can be read of it")
+            .setting("accept-truncated"))
     }
 }
 

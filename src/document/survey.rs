@@ -276,7 +276,8 @@ impl Survey {
         Error::new(Kind::BadData, "no field can be taken for a part of a page")
             .expected(what)
             .found(format!("{} records with the fields {}", self.records, names.join(", ")))
-            .help("look at the files; --id-field and --text-field of `dupsieve fingerprint` name any field")
+            .help("look at the files; any field can be named as that of the ids or of the texts")
+            .settings(["id-field", "text-field"])
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::fields::Fields;
+use super::fields::{COLUMN_SETTINGS, Fields};
 use super::order_field::OrderField;
 use super::order_key::OrderKey;
 use super::reason::Reason;
@@ -62,7 +62,8 @@ impl Columns {
                     Err(wrong(what, field).help("give each column that is read its own name"))
                 }
                 (None, _) => Err(wrong("the header line lacks a column", field)
-                    .help("name the columns (--id-field, --text-field, --time-field, --keep); --place-ids does without ids")),
+                    .help("name the columns, or take the places of pages for ids")
+                    .settings(COLUMN_SETTINGS)),
             }
         };
         let is_absent = |field: &str| !names.contains(&field.as_bytes());

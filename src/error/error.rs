@@ -9,15 +9,18 @@
 //!     .line(1)
 //!     .expected("text")
 //!     .found("id, body")
-//!     .help("name the column with --text-field");
+//!     .help("name the column")
+//!     .setting("text-field");
 //! assert_eq!(
 //!     error.to_string(),
 //!     "pages.tsv:1: the header line lacks a column: expected text, found id, body; \
-//!      name the column with --text-field"
+//!      name the column"
 //! );
+//! assert_eq!(error.remedy().settings, ["text-field"]);
 //! assert_eq!((error.kind().code(), error.kind().retryable()), (65, false));
 //! ```
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -119,8 +122,8 @@ fn advice(cause: &io::Error) -> Option<&'static str> {
         }
         (FileTooLarge, _) => "raise the limit on the size of files (ulimit -f)",
         (_, Some(Errno::MFILE)) => "raise the limit on open files (ulimit -n)",
-        (StorageFull | QuotaExceeded, _) => "free some space and run the same command again",
-        (OutOfMemory, _) => "free some memory, or allow the job less of it with --memory",
+        (StorageFull | QuotaExceeded, _) => "free some space and try again",
+        (OutOfMemory, _) => "free some memory, or allow the job less of it",
         (_, Some(Errno::AGAIN)) => {
             "too many processes or threads run here (ulimit -u); wait until there are fewer"
         }
@@ -142,7 +145,19 @@ struct Facts {
     expected: Option<String>,
     found: Option<String>,
     help: Option<String>,
+    remedy: Remedy,
     cause: Option<Cause>,
+}
+
+/// With what the advice of an error is followed. The library names settings and jobs; a program tells its user how to
+/// give them. The program `dupsieve` names flags and commands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Remedy {
+    /// A job, such as `store index`. Without one, the settings are those of the job that failed.
+    pub job: Option<&'static str>,
+    /// The settings, such as `memory`. A value follows its name: `confirm exact`.
+    pub settings: Vec<Cow<'static, str>>,
 }
 
 /// The failure of the system that led to an error. Two are equal if the same failed.
@@ -185,6 +200,7 @@ impl Error {
             expected: None,
             found: None,
             help: None,
+            remedy: Remedy::default(),
             cause: None,
         }))
     }
@@ -209,7 +225,11 @@ impl Error {
 
     fn caused_by(mut self, cause: &io::Error) -> Error {
         self.0.cause = Some(Cause::of(cause));
-        advice(cause).into_iter().fold(self, Error::help)
+        let error = advice(cause).into_iter().fold(self, Error::help);
+        match cause.kind() {
+            io::ErrorKind::OutOfMemory => error.setting("memory"),
+            _ => error,
+        }
     }
 
     /// Names the file or folder.
@@ -242,10 +262,28 @@ impl Error {
         self
     }
 
-    /// What to do about it.
+    /// What to do about it, in the terms of the library. Replaces earlier advice.
     pub fn help(mut self, help: impl fmt::Display) -> Error {
         self.0.help = Some(help.to_string());
+        self.0.remedy = Remedy::default();
         self
+    }
+
+    /// Names the job with which the advice is followed.
+    pub fn job(mut self, job: &'static str) -> Error {
+        self.0.remedy.job = Some(job);
+        self
+    }
+
+    /// Names a setting with which the advice is followed.
+    pub fn setting(mut self, setting: impl Into<Cow<'static, str>>) -> Error {
+        self.0.remedy.settings.push(setting.into());
+        self
+    }
+
+    /// Names several settings.
+    pub fn settings(self, settings: impl IntoIterator<Item = &'static str>) -> Error {
+        settings.into_iter().fold(self, Error::setting)
     }
 
     /// The kind of failure.
@@ -256,6 +294,16 @@ impl Error {
     /// What happened, without the place and the remedy.
     pub fn what(&self) -> &str {
         &self.0.what
+    }
+
+    /// What to do about it.
+    pub fn advice(&self) -> Option<&str> {
+        self.0.help.as_deref()
+    }
+
+    /// With what the advice is followed.
+    pub fn remedy(&self) -> &Remedy {
+        &self.0.remedy
     }
 }
 

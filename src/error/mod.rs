@@ -1,6 +1,6 @@
 //! The one error type of dupsieve, and the names by which messages call paths.
 //!
-//! - `error`: [`Error`], its [`Kind`], and [`At`], which adds a path to a failed read or write.
+//! - `error`: [`Error`], its [`Kind`] and [`Remedy`], and [`At`], which adds a path to a failed read or write.
 //! - `naming`: [`name_of`] a path, and [`Named`], which shows it. A folder that stands for an address has the name of the address.
 //!
 //! Imports nothing. Start with [`Error`].
@@ -10,7 +10,7 @@ mod error;
 mod naming;
 
 pub(crate) use error::Shown;
-pub use error::{At, Error, Kind, Result};
+pub use error::{At, Error, Kind, Remedy, Result};
 pub use naming::{Named, is_named, name_of};
 #[cfg(feature = "object-store")]
 pub(crate) use naming::{forget_name, give_name};

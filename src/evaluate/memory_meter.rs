@@ -40,7 +40,8 @@ impl MemoryMeter {
     pub fn exceeded(self, what: &str) -> Error {
         Error::new(Kind::Usage, format!("{what} take more memory than is allowed"))
             .expected(format!("at most {} bytes in all", self.allowed))
-            .help("raise --memory, or judge fewer documents")
+            .help("allow more memory, or judge fewer documents")
+            .setting("memory")
     }
 }
 

@@ -70,9 +70,8 @@ impl<'m> MethodTexts<'m> {
         if recipe.boilerplate().is_some() {
             return Err(Error::new(Kind::Usage, "a sweep judges whole texts")
                 .found("a recipe with boilerplate")
-                .help(
-                    "leave it out, or judge the pairs that `dedup` finds with `evaluate --pairs`",
-                ));
+                .help("leave it out, or judge the pairs that a join by this recipe finds")
+                .setting("pairs"));
         }
         let sketcher = recipe.sketcher()?;
         self.recipes.push(RecipeTexts { recipe, sketcher, fingerprints: Vec::new() });

@@ -107,7 +107,8 @@ impl Counts {
                 return Err(Error::new(Kind::Config, "the table of counts has too many rows")
                     .at(path)
                     .expected(format!("at most {MOST_ROWS}"))
-                    .help("count with a larger --min-count"));
+                    .help("leave out more of what few documents have")
+                    .setting("min-count"));
             }
             counts.insert(feature, count);
         }
@@ -167,7 +168,8 @@ impl<'p> Lines<'p> {
                 "not a table of counts, or one of a later version",
             )
             .at(self.path)
-            .help("make one with `dupsieve weights`"));
+            .help("count the documents of a corpus")
+            .job("weights"));
         }
         self.hash.update(&first);
         self.number = 1;
@@ -205,7 +207,8 @@ impl<'p> Lines<'p> {
         Error::new(Kind::BadData, format!("a table of counts is damaged: {how}"))
             .at(self.path)
             .line(self.number)
-            .help("make it again with `dupsieve weights`")
+            .help("count the documents again")
+            .job("weights")
     }
 }
 

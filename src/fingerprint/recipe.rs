@@ -106,7 +106,8 @@ impl Recipe {
         if name == NILSIMSA {
             return Err(Error::new(Kind::Usage, "nilsimsa makes sketches of 256 bits")
                 .expected("a recipe of 64 or 128 bits")
-                .help("compare two files by it with `dupsieve compare`"));
+                .help("compare two texts by it")
+                .job("compare"));
         }
         let versioned = ALIASES.iter().find(|alias| alias.0 == name).map_or(name, |alias| alias.1);
         let tables: Table = NAMED.parse().expect("the named recipes are TOML");

@@ -189,7 +189,8 @@ fn sketch(
         (Content::Fingerprint(_), Some(_)) => Err(misfit("fingerprints ready made", "external-64")),
         (Content::Text(_), None) => Err(misfit("text", "default")),
         (Content::Vector(_), _) => Err(Error::new(Kind::Usage, "vectors have no fingerprint")
-            .help("`dupsieve lsh` takes vectors")),
+            .help("locality-sensitive hashing takes vectors")
+            .job("lsh")),
         (Content::Features(_), None) => Err(misfit("features ready made", "features")),
     }
 }
@@ -206,5 +207,6 @@ pub(super) fn naming(error: Error, document: &Document<'_>) -> Error {
 
 fn misfit(input: &str, recipe: &str) -> Error {
     Error::new(Kind::Usage, format!("the recipe does not fit the input, which holds {input}"))
-        .help(format!("choose --recipe {recipe}, or the --format that the input has"))
+        .help(format_args!("choose the recipe {recipe}, or the format that the input has"))
+        .settings(["recipe", "format"])
 }

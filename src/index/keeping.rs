@@ -19,17 +19,15 @@ use crate::store::{Kept, Segment, Store};
 /// # Errors
 /// A damaged `INDEX` is [`Kind::BadData`].
 pub fn design_of(store: &Store) -> Result<Design> {
-    let help = "make the index again with `dupsieve store index`";
+    let advised = |error: Error| error.help("make the index again").job("store index");
     let sidecars = TableFile { store: store.path() }.sidecars();
-    let Some(name) = sidecars.named().map_err(|error| error.help(help))? else {
+    let Some(name) = sidecars.named().map_err(advised)? else {
         return Ok(Design::None);
     };
     let design = Design::ALL.into_iter().find(|design| design.to_string() == name);
     design.ok_or_else(|| {
-        Error::new(Kind::BadData, "there is no such index")
-            .at(store.path().join(sidecars.marker))
-            .found(name)
-            .help(help)
+        let error = Error::new(Kind::BadData, "there is no such index");
+        advised(error.at(store.path().join(sidecars.marker)).found(name))
     })
 }
 
@@ -106,11 +104,9 @@ pub fn verify(store: &Store) -> Result<u64> {
         for number in 0..design.files(segment.width())?.len() {
             if tables.open(&segment, design, number)?.is_none() {
                 let path = tables.path(segment.digest(), design, number);
-                let help = format!(
-                    "make it again with `dupsieve store index {} --design {design}`",
-                    store.path().named()
-                );
-                return Err(tables.sidecars().lacking(&path, store.lock()).help(help));
+                let error = tables.sidecars().lacking(&path, store.lock());
+                let error = error.help("make the index again").job("store index");
+                return Err(error.setting(format!("design {design}")));
             }
         }
     }

@@ -201,9 +201,9 @@ pub fn check_stamps(held: &str, asked: &str) -> Result<()> {
     {
         let what =
             format!("the store was made with preset {held}, and this batch with preset {asked}");
-        return Err(Error::new(Kind::Usage, what).help(format!(
-            "make the batch with --preset {held}, which is `preset = \"{held}\"` in a configuration, or use another store"
-        )));
+        let error = Error::new(Kind::Usage, what)
+            .help(format_args!("make the batch with preset {held}, or use another store"));
+        return Err(error.setting(format!("preset {held}")));
     }
     let [held, asked] = Stamp::differences(held, asked);
     Err(Error::new(Kind::Usage, "batch and store are of different recipes")
@@ -230,5 +230,6 @@ pub fn check_signatures(asked: Option<Confirm>, stamp: &str) -> Result<()> {
             "signatures of one size cannot be compared as those of another; ask for {kept}, or name the check without its size"
         )));
     }
-    Err(error.help(format!("make batch and store with `dupsieve fingerprint --check {check}`, which is `check` under [fingerprint] in a configuration")))
+    let error = error.help("make batch and store with signatures of this check");
+    Err(error.job("fingerprint").setting(format!("check {check}")))
 }

@@ -48,7 +48,7 @@ impl Pairs {
             return Err(Error::new(Kind::Io, "a finished chunk came back damaged")
                 .at(&file.path)
                 .offset(*start)
-                .help("check the disk and run the same command again"));
+                .help("check the disk and try again"));
         };
         *start += head.bytes();
         self.next = 0;

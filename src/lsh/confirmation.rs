@@ -67,7 +67,8 @@ impl Confirmation {
 /// The error for a SimHash of vectors.
 pub(super) fn no_simhash() -> Error {
     Error::new(Kind::Usage, "vectors have no SimHash")
-        .help("--confirm exact compares the vectors themselves")
+        .help("compare the vectors themselves")
+        .setting("confirm exact")
 }
 
 /// What evidence holds, and so how it is compared.

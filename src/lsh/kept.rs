@@ -25,7 +25,9 @@ pub fn kept_bands(stamp: &str) -> Result<Bands> {
     match Stamp::parse(stamp).ok().and_then(|stamp| stamp.bands()) {
         Some(bands) => bands.parse(),
         None => Err(Error::new(Kind::Usage, "the batch keeps no bands")
-            .help("make it with `fingerprint --keep-bands minhash-14x8`, for example")),
+            .help("make it with bands, such as minhash-14x8")
+            .job("fingerprint")
+            .setting("keep-bands minhash-14x8")),
     }
 }
 
@@ -45,13 +47,14 @@ pub fn kept_comparison(
             Some(check) => Compared::Signatures(check),
             None => {
                 return Err(Error::new(Kind::Usage, "the batch has no signatures")
-                    .help("make it with `fingerprint --check`, or compare fingerprints with --confirm simhash:K"));
+                    .help("make it with a check, or confirm by fingerprints")
+                    .settings(["check", "confirm simhash:K"]));
             }
         },
         Confirmation::Exact => {
             return Err(Error::new(
                 Kind::Usage,
-                "a segment does not keep what --confirm exact compares",
+                "a segment does not keep what is compared exactly",
             )
             .expected("signature, or simhash:K"));
         }

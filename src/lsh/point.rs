@@ -143,5 +143,6 @@ fn misfit(space: Space, content: &Content<'_>) -> Error {
     Error::new(Kind::Usage, format!("the family {space} does not fit the input"))
         .expected(takes)
         .found(found)
-        .help("choose another --family, or the --format that the input has")
+        .help("choose another family, or the format that the input has")
+        .settings(["family", "format"])
 }

@@ -87,7 +87,7 @@ impl Scheme {
     pub(super) fn check_rows(&self, groups: u32) {
         if let Some(better) = self.longer_bands(groups) {
             tracing::warn!(
-                "{}: each band has only {} buckets for {groups} different pages, so that time grows with the square of their number; --bands {} --rows {} finds as many of the pairs",
+                "{}: each band has only {} buckets for {groups} different pages, so that time grows with the square of their number; {} bands of {} rows find as many of the pairs",
                 self.banding,
                 1_u64 << self.banding.rows,
                 better.bands,
@@ -201,7 +201,8 @@ impl Hasher {
         match (self, point) {
             (Hasher::Euclidean(family), Point::Vector(vector)) if !family.reaches(vector) => {
                 Err(Error::new(Kind::BadData, "the vector is too long for this similarity")
-                    .help("scale all vectors down, or give a smaller --similarity"))
+                    .help("scale all vectors down, or give a smaller similarity")
+                    .setting("similarity"))
             }
             _ => Ok(()),
         }

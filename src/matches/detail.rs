@@ -6,14 +6,17 @@ use std::str::FromStr;
 use crate::error::{Error, Kind, Result};
 
 /// What to do about too many matches.
-pub(super) const BEST: &str = "write one row for each dropped page with --matches best";
+pub(super) const BEST: &str = "write one row for each dropped page";
+/// The setting that does so.
+pub(super) const BEST_SETTING: &str = "matches best";
 
 /// The error for more than `most` matches.
 pub fn too_many(found: impl fmt::Display, most: u64) -> Error {
     Error::new(Kind::BadData, "there are more matches than may be written")
         .expected(format!("at most {most}"))
         .found(found)
-        .help(format!("allow more with --max-matches, or {BEST}"))
+        .help(format_args!("allow more, or {BEST}"))
+        .settings(["max-matches", BEST_SETTING])
 }
 
 /// Which rows matches.tsv holds.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::batch::Batch;
 use super::crowd::{Block, Comparing, Crowd};
-use super::detail::{BEST, Detail, too_many};
+use super::detail::{BEST, BEST_SETTING, Detail, too_many};
 use super::distinct::distinct_fingerprints;
 use super::drafts::{Drafted, Drafts};
 use super::expand::{StoreExpansion, UnnamedRow, expand_copies, expand_groups};
@@ -181,8 +181,9 @@ impl Finalize<'_> {
             return Err(too_many(rows, self.max_matches));
         }
         let needed = u64::try_from(2 * rows * row_bytes(batch)).unwrap_or(u64::MAX);
-        let help = format!("free some space and run the same command again, or {BEST}");
-        output::check_free_space(folder, needed).map_err(|error| error.help(help))
+        let help = format_args!("free some space and try again, or {BEST}");
+        output::check_free_space(folder, needed)
+            .map_err(|error| error.help(help).setting(BEST_SETTING))
     }
 
     /// The judgement on every group. If `rows` are wanted, the near groups of the batch are expanded to

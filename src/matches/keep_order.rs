@@ -173,7 +173,8 @@ impl KeepOrder {
     /// The error for pages without the column that this order needs.
     fn lacks_its_column(self) -> Error {
         Error::new(Kind::Usage, format!("the batch cannot be kept {self}: it lacks that column"))
-            .help("choose another --keep; times come of --time-field, lengths of texts, a field of `fingerprint --keep`")
+            .help("keep pages by something else; times, and the values of a field, must be read with the pages")
+            .settings(["keep", "time-field"])
     }
 }
 

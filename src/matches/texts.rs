@@ -37,7 +37,9 @@ use crate::progress::{self, Activity};
 use crate::store::Segment;
 
 /// What to do where texts cannot be compared.
-const HELP: &str = "compare signatures instead, with --compare signatures";
+const HELP: &str = "compare signatures instead";
+/// The setting that does so.
+const SETTING: &str = "compare signatures";
 
 /// Where the texts of a batch are, and how they are read.
 #[derive(Clone, Debug)]
@@ -56,7 +58,8 @@ impl Texts {
             None => Ok(Texts { inputs, options }),
             Some(stream) => Err(Error::new(Kind::Usage, "a stream cannot be read once more")
                 .at(stream.path())
-                .help(HELP)),
+                .help(HELP)
+                .setting(SETTING)),
         }
     }
 }
@@ -233,7 +236,7 @@ impl TextReading<'_> {
             });
             outcome.is_ok()
         });
-        read.map_err(|error| error.help(HELP))?;
+        read.map_err(|error| error.help(HELP).setting(SETTING))?;
         outcome?;
         let file = writer.out.into_inner().map_err(std::io::IntoInnerError::into_error);
         Ok((file.at(self.folder)?, writer.read))
@@ -261,7 +264,8 @@ impl TextReading<'_> {
             .at(self.segment.path())
             .expected("the inputs as they were when the fingerprints were made")
             .found(format_args!("the page `{id:.100}`"))
-            .help(format!("make the fingerprints again, or {HELP}")))
+            .help(format_args!("make the fingerprints again, or {HELP}"))
+            .setting(SETTING))
     }
 }
 

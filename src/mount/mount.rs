@@ -219,7 +219,7 @@ impl Mount {
             "the copy in the cache was deleted or replaced meanwhile, so nothing is written",
         )
         .at(home)
-        .help("run the same command again, and leave the cache alone until it has ended"))
+        .help("try again, and leave the cache alone until it has ended"))
     }
 
     /// Makes the place here equal to what is at the address.

@@ -102,7 +102,7 @@ fn here(folder: &Path, name: &String, old: &BTreeMap<String, Held>, attempt: &st
 fn changed(path: &Path) -> Error {
     Error::new(Kind::Temporary, "somebody else has changed this in the meantime")
         .at(path)
-        .help("run the same command again")
+        .help("try again")
 }
 
 /// Commits the tree of `listed` once more, and deletes all objects that it does not name: also those that the commit before has

@@ -116,7 +116,7 @@ pub(super) fn was_faster(address: &Address) -> Error {
         "another run has written here in the meantime, so this one must not",
     )
     .at(address.to_string())
-    .help("run the same command again")
+    .help("try again")
 }
 
 /// Whether an object has a name that an attempt gives, and so is ours to delete.

@@ -18,7 +18,7 @@ use crate::store::{
 use crate::work::Work;
 
 /// What to do about pages of a day that the store does not take.
-const PUT_BACK: &str = "the pages are in the journal again: commit them to another day, or take that day out of the store first with `dupsieve store rollback --before-day`";
+const PUT_BACK: &str = "the pages are in the journal again: commit them to another day, or go back to the store before that day first";
 
 /// What to do about pages of the journal that a day of the store does not have.
 const NOT_IN_IT: &str =
@@ -334,7 +334,7 @@ impl Online {
             Ok(Added::Already(_)) => tracing::info!("{day} was in the store already"),
             Err(error) if matches!(error.kind(), Kind::Exists | Kind::Usage) => {
                 self.journal.unseal(day)?;
-                return Err(error.help(PUT_BACK));
+                return Err(error.help(PUT_BACK).job("store rollback").setting("before-day"));
             }
             Err(error) => return Err(error),
         }

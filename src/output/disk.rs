@@ -26,5 +26,5 @@ pub fn check_free_space(folder: &Path, needed: u64) -> Result<()> {
         .at(folder)
         .expected(format_args!("about {needed} bytes"))
         .found(format_args!("{free} bytes"))
-        .help("free some space and run the same command again"))
+        .help("free some space and try again"))
 }

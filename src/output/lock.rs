@@ -185,7 +185,7 @@ impl Fence {
         .at(&self.path)
         .expected(&self.owner)
         .found(found)
-        .help("check whether that run made the output; if not, run the same command again"))
+        .help("check whether that run made the output; if not, try again"))
     }
 }
 
@@ -280,7 +280,7 @@ fn held(path: &Path) -> Error {
         Ok(Some(owner)) => error.found(owner),
         _ => error,
     };
-    error.help("wait until it has ended and run the same command again")
+    error.help("wait until it has ended and try again")
 }
 
 #[cfg(test)]

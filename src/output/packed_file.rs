@@ -159,7 +159,8 @@ impl PackedFile {
             if !overwrite {
                 return Err(Error::new(Kind::Exists, "the output exists with other contents")
                     .at(&path)
-                    .help("choose another output, or replace this one with --overwrite"));
+                    .help("choose another output, or replace this one")
+                    .setting("overwrite"));
             }
         }
         file.publish().map(|()| false)

@@ -188,7 +188,7 @@ impl Mesh {
 
     fn begun_anew(&self, peer: usize) -> Error {
         let what = format!("{} was started again while the others ran", self.name(peer));
-        Error::new(Kind::Temporary, what).help("run the same command again, in all processes")
+        Error::new(Kind::Temporary, what).help("try again, in all processes")
     }
 
     fn given_up(&self, silent: &[usize], peers: &[Awaited]) -> Error {

@@ -255,7 +255,8 @@ impl Reading {
                     self.most,
                     size_of::<Page>()
                 ))
-                .help("allow more with --memory"));
+                .help("allow more memory")
+                .setting("memory"));
         }
         progress::tick(Activity::Reading);
         self.texts.write_all(text.as_bytes()).at(self.verdicts.path())?;

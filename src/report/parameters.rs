@@ -33,7 +33,8 @@ pub fn made_otherwise(path: &Path, made: &Parameters, asked: &Parameters) -> Err
             .at(path)
             .expected(format(asked))
             .found(format(made))
-            .help("read it as it is, since all commands read all formats, or write it again with --overwrite");
+            .help("read it as it is, since each format can be read everywhere, or write it again")
+            .setting("overwrite");
     }
     let mut expected = Vec::new();
     let mut found = Vec::new();
@@ -60,5 +61,6 @@ pub fn made_otherwise(path: &Path, made: &Parameters, asked: &Parameters) -> Err
         .at(path)
         .expected(expected)
         .found(found)
-        .help("choose another output, or replace this one with --overwrite")
+        .help("choose another output, or replace this one")
+        .setting("overwrite")
 }

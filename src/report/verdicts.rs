@@ -95,9 +95,9 @@ fn nearest(columns: &[&str]) -> Option<Nearest> {
 /// [`Kind::BadData`].
 fn each_row(mut rows: ResultReader, mut each: impl FnMut(&[&str]) -> Option<bool>) -> Result<()> {
     if rows.columns().is_some_and(|names| names.iter().any(|it| it == Unlikeness::COLUMN.name)) {
-        let what = "this is an output of `lsh`, which has no distances";
+        let what = "this is an output of locality-sensitive hashing, which has no distances";
         let error = Error::new(Kind::Usage, what).at(rows.path());
-        return Err(error.help("name an output of dedup"));
+        return Err(error.help("name the output of a join"));
     }
     while let Some(row) = rows.next_row()? {
         match each(&row.split('\t').collect::<Vec<_>>()) {

@@ -54,7 +54,7 @@ impl ResultFormat {
     pub fn check(self) -> Result<()> {
         if self == ResultFormat::Parquet && cfg!(not(feature = "parquet")) {
             return Err(Error::new(Kind::Usage, "this dupsieve was built without Parquet")
-                .help("build it with `--features parquet`, or choose tsv or jsonl"));
+                .help("build it with the feature `parquet`, or choose tsv or jsonl"));
         }
         Ok(())
     }

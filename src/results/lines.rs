@@ -68,5 +68,6 @@ pub(super) fn wrong(path: &Path, line: u64, what: &str) -> Error {
     Error::new(Kind::BadData, what)
         .at(path)
         .line(line)
-        .help("the files of the output contradict each other: make it again with --overwrite")
+        .help("the files of the output contradict each other: make it again")
+        .setting("overwrite")
 }

@@ -269,7 +269,9 @@ fn fits(descriptor: &[u8; DESCRIPTOR], length: usize) -> bool {
 fn damaged(path: &Path) -> Error {
     Error::new(Kind::BadData, "a filter of a segment is damaged")
         .at(path)
-        .help("make it again with `dupsieve store index --filters`")
+        .help("make the filters again")
+        .job("store index")
+        .setting("filters")
 }
 
 #[cfg(test)]

@@ -27,15 +27,19 @@ pub(super) fn sidecars(store: &Store) -> Sidecars<'_> {
 /// # Errors
 /// A damaged `FILTERS` is [`Kind::BadData`].
 pub fn is_kept(store: &Store) -> Result<bool> {
-    let help = "make the filters again with `dupsieve store index --filters`";
-    match sidecars(store).named().map_err(|error| error.help(help))?.as_deref() {
+    match sidecars(store).named().map_err(advised)?.as_deref() {
         Some(FUSE) => Ok(true),
         None => Ok(false),
-        Some(other) => Err(Error::new(Kind::BadData, "there are no such filters")
-            .at(store.path())
-            .found(other)
-            .help(help)),
+        Some(other) => {
+            let error = Error::new(Kind::BadData, "there are no such filters").at(store.path());
+            Err(advised(error.found(other)))
+        }
     }
+}
+
+/// Adds what to do about filters that are damaged or lacking.
+pub(super) fn advised(error: Error) -> Error {
+    error.help("make the filters again").job("store index").setting("filters")
 }
 
 /// How many filters the newest version of a store lacks, and how many rows go into them.
@@ -103,11 +107,7 @@ pub fn verify(store: &Store) -> Result<u64> {
         None if is_kept => {
             let paths = place.paths();
             let path = paths.iter().find(|path| !path.exists()).unwrap_or(&paths[0]);
-            let help = format!(
-                "make it again with `dupsieve store index {} --filters`",
-                store.path().named()
-            );
-            Err(sidecars(store).lacking(path, store.lock()).help(help))
+            Err(advised(sidecars(store).lacking(path, store.lock())))
         }
         None => Ok(()),
     })?;

@@ -109,7 +109,9 @@ impl Table {
             .at(self.ranked.segment().path())
             .expected(format_args!("a row below {}", self.rows))
             .found(row)
-            .help("make it again with `dupsieve store index --filters`")
+            .help("make the filters again")
+            .job("store index")
+            .setting("filters")
     }
 }
 

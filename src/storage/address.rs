@@ -167,7 +167,7 @@ impl Address {
     pub fn needs_feature(&self) -> Error {
         Error::new(Kind::Usage, "this build of dupsieve cannot reach object stores")
             .at(self.to_string())
-            .help("build it with the feature: cargo install --path . --features object-store")
+            .help("build it with the feature `object-store`")
     }
 }
 

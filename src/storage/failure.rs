@@ -64,11 +64,9 @@ pub(super) fn failure(cause: &Cause, address: &Address) -> Error {
         }
         // What S3 says of a token that has expired; of a HEAD it says no more.
         Cause::Generic { .. } if said(cause).contains("400 Bad Request") => DENIED,
-        Cause::Precondition { .. } | Cause::AlreadyExists { .. } | Cause::NotModified { .. } => (
-            Kind::Temporary,
-            "the object has changed in the meantime",
-            "run the same command again",
-        ),
+        Cause::Precondition { .. } | Cause::AlreadyExists { .. } | Cause::NotModified { .. } => {
+            (Kind::Temporary, "the object has changed in the meantime", "try again")
+        }
         Cause::InvalidPath { .. } => {
             (Kind::Usage, "this cannot be the address of an object", "check the address")
         }

@@ -99,7 +99,7 @@ impl ObjectFile {
         }
         Err(Error::new(Kind::Temporary, "the input changed while it was read")
             .at(self.0.address.to_string())
-            .help("run the same command again when it is complete"))
+            .help("try again when it is complete"))
     }
 }
 
@@ -139,7 +139,7 @@ impl Opened {
             // The server does not know conditions.
             return Err(Error::new(Kind::Temporary, "the object has changed in the meantime")
                 .at(self.address.to_string())
-                .help("run the same command again"));
+                .help("try again"));
         }
         if bytes.len() as u64 == expected {
             return Ok(bytes);
@@ -167,7 +167,7 @@ impl Opened {
             Cause::NotFound { .. } => {
                 Error::new(Kind::Temporary, "the object has gone in the meantime")
                     .at(self.address.to_string())
-                    .help("run the same command again")
+                    .help("try again")
             }
             _ => failure(cause, &self.address),
         }

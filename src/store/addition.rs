@@ -200,14 +200,20 @@ impl Store {
             Some(only) => format!("{source} only {only}"),
             None => format!("{source} whole"),
         };
-        Err(Error::new(Kind::Exists, format!("the store already has {}, with other contents", entry.day))
+        let what = format!("the store already has {}, with other contents", entry.day);
+        let error = Error::new(Kind::Exists, what)
             .at(self.path())
             .expected(show(entry.source, entry.only))
-            .found(show(source, only))
-            .help(match entry.has_expired() {
-                true => "the day has expired and is not shown; keep the other contents in another store",
-                false => "to replace a day, go back with `store rollback --before-day` and add it again; `run --redo` does both",
-            }))
+            .found(show(source, only));
+        Err(match entry.has_expired() {
+            true => error.help(
+                "the day has expired and is not shown; keep the other contents in another store",
+            ),
+            false => error
+                .help("to replace a day, go back to the version before it and add the day again")
+                .job("store rollback")
+                .setting("before-day"),
+        })
     }
 
     /// Fails unless `entry` replaced the same pages.
@@ -219,11 +225,16 @@ impl Store {
             Some(replaces) => format!("those of the list {replaces}"),
             None => "none".to_owned(),
         };
-        Err(Error::new(Kind::Exists, format!("the store has {}, which replaced other pages", entry.day))
-            .at(self.path())
-            .expected(show(entry.replaces))
-            .found(show(replaces))
-            .help("to replace others, go back with `store rollback --before-day` and add the day again; `run --redo` does both"))
+        Err(Error::new(
+            Kind::Exists,
+            format!("the store has {}, which replaced other pages", entry.day),
+        )
+        .at(self.path())
+        .expected(show(entry.replaces))
+        .found(show(replaces))
+        .help("to replace others, go back to the version before the day and add the day again")
+        .job("store rollback")
+        .setting("before-day"))
     }
 
     /// Fails unless `segment` is of the store's recipe and width.
@@ -290,7 +301,7 @@ impl Store {
         if copied.digest() != segment.digest() {
             return Err(Error::new(Kind::Temporary, "the segment was replaced while it was added")
                 .at(segment.path())
-                .help("run the same command again"));
+                .help("try again"));
         }
         copy.publish()?;
         Segment::open(path)

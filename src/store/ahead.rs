@@ -27,7 +27,9 @@ use crate::error::{Error, Kind, Result};
 const MOST_AHEAD: u64 = 7;
 
 /// What to do about a day that lies ahead.
-const CONFIRM: &str = "correct the day or the clock; if the day is meant, say so with --confirm-day (over HTTP: \"confirm_day\": true)";
+const CONFIRM: &str = "correct the day or the clock; if the day is meant, confirm it";
+/// The setting that does so.
+const SETTING: &str = "confirm-day";
 
 /// Fails if `day`, which is to be added to `version`, lies more than a week after `today` and after the newest day of the
 /// version. Without a version there is no store yet. A day that the version has already is taken.
@@ -45,7 +47,7 @@ pub fn expect_come(version: Option<&Version>, day: Day, today: Day) -> Result<()
         None => format!("today, {today}"),
     };
     let what = format!("{day} lies more than {MOST_AHEAD} days after {than}");
-    let error = Error::new(Kind::Usage, what).help(CONFIRM);
+    let error = Error::new(Kind::Usage, what).help(CONFIRM).setting(SETTING);
     Err(version.map_or(error.clone(), |version| error.at(version.store())))
 }
 
@@ -70,10 +72,8 @@ impl Version {
             }
             _ => return Ok(()),
         };
-        let help = format!(
-            "{CONFIRM}; `dupsieve store rollback --before-day {newest}` takes the newest day out"
-        );
-        Err(Error::new(Kind::Usage, what).at(self.store()).help(help))
+        let help = format_args!("{CONFIRM}, or go back to the store before {newest}");
+        Err(Error::new(Kind::Usage, what).at(self.store()).help(help).setting(SETTING))
     }
 }
 

@@ -105,6 +105,6 @@ pub(super) fn expect_unexpired(path: &Path, version: &Manifest, day: Day) -> Res
     let what =
         format!("the days before {first} have expired in this store, and {day} is one of them");
     Err(Error::new(Kind::Usage, what).at(path).help(
-        "add it to another store; or bring the expired days back with `store rollback` (`store log` shows when they expired), and add it then",
-    ))
+        "add it to another store; or go back to a version in which the days had not expired, and add it then",
+    ).job("store rollback"))
 }

@@ -85,7 +85,8 @@ impl Store {
                 }
                 Err(Error::new(Kind::Missing, "there is no store here")
                     .at(&store.path)
-                    .help("make one with `dupsieve store init`"))
+                    .help("make one, or correct the path")
+                    .job("store init"))
             }
             found => found.at(&store.path).map(|_| store),
         }
@@ -120,7 +121,7 @@ impl Store {
     pub(super) fn has_changed(&self) -> Error {
         Error::new(Kind::Temporary, "another run has changed the store in the meantime")
             .at(&self.path)
-            .help("run the same command again")
+            .help("try again")
     }
 
     /// Keeps other runs from changing the store until the lock is dropped.
@@ -227,12 +228,12 @@ impl Store {
 
     /// The error that there are only these `versions`.
     fn lacks(&self, what: &str, number: u64, versions: &RangeInclusive<u64>) -> Error {
-        let help = format!("`dupsieve store log {}` lists them", self.path.named());
         Error::new(Kind::Missing, what)
             .at(&self.path)
             .expected(format_args!("{} to {}", versions.start(), versions.end()))
             .found(number)
-            .help(help)
+            .help("look at the log of the store, which lists them")
+            .job("store log")
     }
 
     /// Fails if the folder has anything in it that an interrupted `init` would not have left.

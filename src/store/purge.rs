@@ -149,7 +149,7 @@ impl Store {
             )
             .at(self.path())
             .found(format_args!("removed pages in {file}"))
-            .help("run the same command again"));
+            .help("try again"));
         }
         let certificate = self.certificate(&removals)?;
         let folder = self.path().join(PURGES);
@@ -184,9 +184,10 @@ impl Store {
         Err(Error::new(Kind::Temporary, "the journal may still have pages that were removed")
             .at(self.path().join(JOURNAL))
             .help(
-                "a day is being committed that may have them: start `dupsieve serve` for this store if it does not run, \
-                 which finishes that day, and run the same command again",
-            ))
+                "a day is being committed that may have them: start the service of this store if it does not run, \
+                 which finishes that day, and try again",
+            )
+            .job("serve"))
     }
 
     /// What the certificate is to say of these removals, before the rows are read.

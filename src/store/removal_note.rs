@@ -75,7 +75,7 @@ impl RemovalNote {
         let bytes = small_file::read(&path, LONGEST, Kind::BadData)?;
         let wrong = || -> Error {
             let error = damaged("this is not a note of removed pages").at(&path);
-            error.help("delete it, and remove the pages again with `dupsieve store remove`")
+            error.help("delete it, and remove the pages again").job("store remove")
         };
         let (told, checksum) = bytes.split_last_chunk::<8>().ok_or_else(wrong)?;
         let digests = told.strip_prefix(&MAGIC).ok_or_else(wrong)?;

@@ -250,7 +250,8 @@ fn expected(store: &Path) -> Result<u64> {
 /// The error that the removed pages are not known any more.
 fn lost(kind: Kind, what: &str) -> Error {
     Error::new(kind, what).help(
-        "restore it from a copy; without one, take the last number out of `CURRENT` and run `dupsieve store remove` \
-         with the ids of all removed pages",
+        "restore it from a copy; without one, take the last number out of `CURRENT` and remove again all pages \
+         that were removed, by their ids",
     )
+    .job("store remove")
 }

@@ -90,7 +90,8 @@ impl Store {
             }
             (newest, given) => given.or(newest).ok_or_else(|| {
                 refuse("the store has no day, up to which these pages could be kept out")
-                    .help("name the day with --until")
+                    .help("name the day")
+                    .setting("until")
             }),
         }
     }

@@ -56,9 +56,8 @@ pub(super) fn write(store: &Path, rows: &RowSets, lock: &Lock) -> Result<Option<
             .at(path)
             .expected(format_args!("a list of at most {LONGEST} bytes"))
             .found(bytes.len())
-            .help(
-                "merge the segments with `dupsieve store compact`, which leaves these pages out",
-            ));
+            .help("merge the segments, which leaves these pages out")
+            .job("store compact"));
     }
     if !folder.exists() {
         fs::create_dir_all(&folder).at(&folder)?;

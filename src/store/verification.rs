@@ -205,7 +205,8 @@ fn check_removed(
                 possible.len()
             ))
             .found(format_args!("{} rows and {} empty pages", hidden.rows.len(), hidden.empties.len()))
-            .help("run `dupsieve store remove` again with the ids of all removed pages, or restore `REMOVED` from a copy"));
+            .help("remove again all pages that were removed, by their ids, or restore `REMOVED` from a copy")
+            .job("store remove"));
     }
     let rows = found.rows.iter().filter(|(row, ..)| !hidden.rows.contains(*row));
     let empties = found.empties.iter().filter(|(row, _)| !hidden.empties.contains(*row));

@@ -260,7 +260,7 @@ impl Version {
     fn pruned(&self, kind: Kind) -> Error {
         let what = format!("version {} of the store was pruned", self.number());
         let help = match kind {
-            Kind::Temporary => "run the same command again",
+            Kind::Temporary => "try again",
             _ => {
                 "a day that was joined with it cannot be joined again as it was: restore its output from a copy, or leave the day out"
             }
@@ -274,7 +274,8 @@ impl Version {
             .at(&self.store)
             .expected(format_args!("a limit of at least {}", files + SPARE_FILES))
             .found(allowed)
-            .help("raise the hard limit on open files (`ulimit -Hn`, or `LimitNOFILE` in systemd), or merge the segments with `dupsieve store compact`")
+            .help("raise the hard limit on open files (`ulimit -Hn`, or `LimitNOFILE` in systemd), or merge the segments")
+            .job("store compact")
     }
 
     /// Opens all segments, as [`Version::segments`], with the days of their rows and what is hidden of them.

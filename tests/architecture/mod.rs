@@ -207,6 +207,23 @@ fn tests_wait_for_no_clock_and_start_what_dies_with_them() {
 }
 
 #[test]
+fn messages_of_the_library_name_no_flags() {
+    let names_flag = |code: &str| {
+        let mut flags = code.match_indices("--").map(|(at, dashes)| &code[at + dashes.len()..]);
+        flags.any(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()))
+    };
+    let mut broken = Vec::new();
+    for source in sources().iter().filter(|source| source.module().is_some()) {
+        let is_test = source.path.iter().any(|part| part == "tests" || part == "tests.rs");
+        let lines =
+            source.code().take_while(|(_, code)| !is_test && !code.contains("#[cfg(test)]"));
+        let named = lines.filter(|(_, code)| names_flag(code) || code.contains("`dupsieve "));
+        broken.extend(named.map(|(line, _)| source.at(line)));
+    }
+    assert_none(broken, "a library message names a flag or a command: see `Error::setting`");
+}
+
+#[test]
 fn only_the_flow_names_the_engine() {
     let mut broken = Vec::new();
     for source in sources() {

@@ -190,9 +190,7 @@ impl Table {
 
     /// The error for a file that is not as it was written.
     pub(super) fn damaged(&self, what: &str) -> Error {
-        Error::new(Kind::BadData, what)
-            .at(&self.path)
-            .help("make the clusters again, without --previous")
+        Error::new(Kind::BadData, what).at(&self.path).help("make the clusters again, from nothing")
     }
 }
 

@@ -58,7 +58,7 @@ impl TableWriter {
     pub(super) fn push(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         if self.rows > 0 && self.last_key.as_slice() >= key {
             return Err(Error::new(Kind::BadData, "the rows of the clusters are not in order")
-                .help("the state is damaged: make the clusters again, without --previous"));
+                .help("the state is damaged: make the clusters again, from nothing"));
         }
         if self.block.len() >= BLOCK {
             self.end_block()?;

@@ -11,7 +11,7 @@ use super::column::{Column, Place, Value};
 use super::list::{ListColumn, ListPlace};
 use super::opened::{Opened, open};
 use super::portion::{ParquetPortion, Row};
-use crate::document::fields::Fields;
+use crate::document::fields::{COLUMN_SETTINGS, Fields};
 use crate::document::inputs::Input;
 use crate::document::order_field::OrderField;
 use crate::document::read_options::ReadOptions;
@@ -264,7 +264,8 @@ fn expect<P>(
             .at(path)
             .expected(format!("{field:?}"))
             .found(names(schema))
-            .help("name the columns (--id-field, --text-field, --time-field, --keep); --place-ids does without ids")),
+            .help("name the columns, or take the places of pages for ids")
+            .settings(COLUMN_SETTINGS)),
     }
 }
 

@@ -217,9 +217,8 @@ impl<'a> WarcCutter<'a> {
                     "record {} is longer than the rest of the file",
                     self.position.line
                 ))
-                .help(
-                    "fetch the file again, or accept what can be read of it (--accept-truncated)",
-                ));
+                .help("fetch the file again, or accept what can be read of it")
+                .setting("accept-truncated"));
         }
         self.broken_off = true;
         Ok(())

@@ -59,5 +59,6 @@ fn fits(
     Err(bad(&format!("its {name} was counted otherwise"))
         .expected(one.unwrap_or_default())
         .found(&table.head().of)
-        .help("count again by this recipe with `dupsieve weights`"))
+        .help("count again by this recipe")
+        .job("weights"))
 }

@@ -107,7 +107,7 @@ impl Share {
         }
         Err(Error::new(Kind::Io, "ids that were written to disk are damaged")
             .at(&self.folder)
-            .help("check the disk and run the same command again"))
+            .help("check the disk and try again"))
     }
 
     /// How many ids it has of a shard.

@@ -10,9 +10,12 @@ use crate::matches::outcome::Outcome;
 use crate::runs::Space;
 use crate::store::Dated;
 
-/// What to do about an output that is not what its inputs give.
-pub(super) const HELP: &str =
-    "the output is not what its batch and store give: make it again with --overwrite";
+/// Adds what to do about an output that is not what its inputs give.
+pub(super) fn advised(error: Error) -> Error {
+    error
+        .help("the output is not what its batch and store give: make it again")
+        .setting("overwrite")
+}
 
 /// The file with the counts.
 const REPORT: &str = "report.json";
@@ -74,12 +77,12 @@ impl Recompute<'_> {
         }
         let what = format!("the batch gives another `{name}` than the report");
         let [computed, told] = [computed, told].map(|it| serde_json::json!(it).to_string());
-        let error = Error::new(Kind::BadData, what).at(self.output.join(REPORT)).help(HELP);
+        let error = advised(Error::new(Kind::BadData, what).at(self.output.join(REPORT)));
         Err(error.expected(format_args!("{computed:.300}")).found(format_args!("{told:.300}")))
     }
 }
 
 /// The error for a row of the matches at `path`.
 pub(super) fn wrong_row(path: &Path, line: u64, what: &str) -> Error {
-    Error::new(Kind::BadData, what).at(path).line(line).help(HELP)
+    advised(Error::new(Kind::BadData, what).at(path).line(line))
 }

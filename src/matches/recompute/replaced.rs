@@ -8,7 +8,7 @@ use std::iter::Peekable;
 
 use serde::{Deserialize, Serialize};
 
-use super::inputs::{HELP, Recompute};
+use super::inputs::{Recompute, advised};
 use super::verdict_lines::VerdictLines;
 use crate::error::{Error, Kind, Result};
 use crate::matches::allocated::allocated;
@@ -203,6 +203,6 @@ fn wrong(of: &Recompute<'_>, line: Option<u64>, what: &str) -> Error {
         Ok(path) => path,
         Err(error) => return error,
     };
-    let error = Error::new(Kind::BadData, what).at(path).help(HELP);
+    let error = advised(Error::new(Kind::BadData, what).at(path));
     line.map_or(error.clone(), |line| error.line(line))
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::matches::numbers::IdRank;
-use crate::matches::recompute::inputs::HELP;
+use crate::matches::recompute::inputs::advised;
 use crate::matches::result_columns::VERDICTS;
 use crate::results::ResultReader;
 
@@ -52,6 +52,6 @@ impl VerdictLines {
 
     /// The error for the line that was read last.
     pub(super) fn wrong(&self, what: &str) -> Error {
-        self.rows.wrong(what).help(HELP)
+        advised(self.rows.wrong(what))
     }
 }

@@ -90,7 +90,8 @@ impl SegmentFile<'_> {
                 .offset(0)
                 .expected(MAGIC.escape_ascii())
                 .found(magic.escape_ascii())
-                .help("segments are written by `dupsieve fingerprint` and `dupsieve generate`"));
+                .help("make a segment of pages, or correct the path")
+                .job("fingerprint"));
         }
         if version != VERSION {
             return Err(Error::new(Kind::BadData, "the segment has another format version")

@@ -189,7 +189,8 @@ fn too_large(estimates: &[Estimate], memory_bytes: u64) -> Error {
     Error::new(Kind::Usage, "no table design of this batch fits into the memory allowed")
         .expected(format!("at least {} MiB", least.div_ceil(1 << 20)))
         .found(format!("{} MiB", memory_bytes >> 20))
-        .help("allow more with --memory, or divide the day into several batches")
+        .help("allow more memory, or divide the day into several batches")
+        .setting("memory")
 }
 
 #[cfg(test)]
