@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::design::Design;
 use super::table_file::TableFile;
-use crate::error::{At, Error, Kind, Named, Result};
+use crate::error::{At, Error, Kind, Result};
 use crate::output::{Lock, check_free_space};
 use crate::store::{Kept, Segment, Store};
 

@@ -8,7 +8,7 @@ use std::fs;
 use std::sync::atomic::AtomicU64;
 
 use super::filter::{FilterPlace, is_ours, kinds_of};
-use crate::error::{At, Error, Kind, Named, Result};
+use crate::error::{At, Error, Kind, Result};
 use crate::output::check_free_space;
 use crate::store::{Kept, Segment, Sidecars, Store};
 

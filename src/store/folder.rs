@@ -27,7 +27,7 @@ use std::io::ErrorKind;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use crate::error::{At, Error, Kind, Named, Result};
+use crate::error::{At, Error, Kind, Result};
 
 use super::damage::damaged;
 use super::day::Day;

@@ -207,6 +207,18 @@ fn tests_wait_for_no_clock_and_start_what_dies_with_them() {
 }
 
 #[test]
+fn tests_test_what_is_shipped() {
+    let mut broken = Vec::new();
+    for source in sources() {
+        let is_program = ["src", "jobs"].iter().any(|tree| source.path.starts_with(tree));
+        let differs = |code: &str| code.contains("cfg!(test)") || code.contains("cfg(not(test))");
+        let lines = source.code().filter(|(_, code)| is_program && differs(code));
+        broken.extend(lines.map(|(line, _)| source.at(line)));
+    }
+    assert_none(broken, "code that is otherwise in tests");
+}
+
+#[test]
 fn messages_of_the_library_name_no_flags() {
     let names_flag = |code: &str| {
         let mut flags = code.match_indices("--").map(|(at, dashes)| &code[at + dashes.len()..]);
