@@ -24,8 +24,8 @@ use std::time::Instant;
 use dupsieve::rooms::fingerprint::Fingerprint;
 use dupsieve::rooms::synthetic::RandomSorted;
 use dupsieve::rooms::tables::{
-    Design, Distribution, Estimate, Masked, Method, MethodScratch, Plan, Probe, Problem, SelfJoin,
-    Way, plan,
+    ArrangedBatch, Design, Distribution, Estimate, Masked, MethodScratch, Plan, Probe, Problem,
+    SelfJoin, Way, plan,
 };
 
 /// How many fingerprints tell how the set is distributed.
@@ -188,11 +188,11 @@ fn measure<F: Fingerprint>(point: &Point) {
                 None => (name, Way::Indexed),
             };
             let design = design.parse().expect("a design");
-            Method::build(&batch, design, way, point.k, 1).expect("it covers k")
+            ArrangedBatch::build(&batch, design, way, point.k, 1).expect("it covers k")
         });
         let paper = (name == "paper").then(|| Paper::new(&batch, point.k));
         let built = begun.elapsed().as_secs_f64();
-        let bytes = method.as_ref().map_or(0, Method::memory_bytes);
+        let bytes = method.as_ref().map_or(0, ArrangedBatch::memory_bytes);
         let turn = |_| {
             let begun = Instant::now();
             let mut pairs = 0_u64;
@@ -237,7 +237,7 @@ fn designs<F: Fingerprint>(point: &Point, batch: &[F]) -> Vec<(String, f64)> {
     [&chosen].into_iter().chain(others).map(|it| (name(it), it.seconds)).collect()
 }
 
-fn probe<F: Fingerprint>(method: &Method<F>, store: &[F], density: u64, pairs: &mut u64) {
+fn probe<F: Fingerprint>(method: &ArrangedBatch<F>, store: &[F], density: u64, pairs: &mut u64) {
     let mut scratch = MethodScratch::default();
     for window in store.chunks(method.window().min(density.div_ceil(CHUNKS) as usize)) {
         method.probe(&[window], &mut scratch, &mut |_| *pairs += 1);

@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let is_resident = flags.iter().any(|flag| flag == "--resident");
     let access = if is_resident { Access::Resident } else { Access::OnDisk };
     if let Some(at) = flags.iter().position(|flag| flag == "--design") {
-        let design: index::Design = flags[at + 1].parse()?;
+        let design: index::IndexDesign = flags[at + 1].parse()?;
         let begun = Instant::now();
         let memory = number("--memory", 2e9) as usize;
         let kept = index::index(&store, design, memory, &AtomicU64::new(0))?;

@@ -7,7 +7,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use dupsieve::rooms::clusters::{Clustering, Method, Removed, Source};
+use dupsieve::rooms::clusters::{Clustering, Method, RemovedIds, Source};
 use dupsieve::rooms::flow::Processes;
 use dupsieve::rooms::join::Join;
 use dupsieve::rooms::output::{Lock, Staging};
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         method: Method::Star,
         sources,
         previous: None,
-        removed: Removed::default(),
+        removed: RemovedIds::default(),
         writes_lists: true,
         format: ResultFormat::Tsv,
         memory_bytes: 64 << 20,

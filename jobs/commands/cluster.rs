@@ -9,7 +9,7 @@ use std::path::{self, Path, PathBuf};
 
 use clap::Args;
 use dupsieve::rooms::clusters::{
-    Audit, Clustering, Engine, Method, PageDay, Previous, Removed, Source,
+    ClusterAudit, Clustering, Engine, Method, PageDay, Previous, RemovedIds, Source,
 };
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::flow::Role;
@@ -195,7 +195,7 @@ impl Job {
                 method,
                 sources: Vec::new(),
                 previous: folder.zip(found).map(|(folder, found)| Previous { folder, found }),
-                removed: Removed::default(),
+                removed: RemovedIds::default(),
                 writes_lists: request.writes_lists,
                 format: request.format,
                 memory_bytes: global.budget().clustering(),
@@ -217,7 +217,7 @@ impl Job {
         job.parameters.extend(report::format_parameter(request.format));
         request.matches.iter().try_for_each(|input| job.add(input))?;
         if let Some(path) = &request.removed {
-            let removed = Removed::read(path, global.budget().whole())?;
+            let removed = RemovedIds::read(path, global.budget().whole())?;
             job.parameters.insert("removed".to_owned(), removed.digest().to_string());
             job.clustering.removed = removed;
         }
@@ -431,7 +431,7 @@ pub(crate) fn check(
     let added_to = report.parameters.get(PREVIOUS);
     let before = before.filter(|(_, before)| added_to == Some(&state(before)));
     check_days(output, report, before.as_ref().map(|(_, before)| before))?;
-    Audit {
+    ClusterAudit {
         folder: output,
         found: &report.found,
         before: before.map(|(folder, before)| Previous { folder, found: before.found }),

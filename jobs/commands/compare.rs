@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::rooms::document::{Content, Format, Inputs};
-use dupsieve::rooms::evaluate::Measure;
+use dupsieve::rooms::evaluate::TextMeasure;
 use dupsieve::rooms::fingerprint::recipe::{Features, NILSIMSA};
 use dupsieve::rooms::fingerprint::{Class, Nilsimsa, Recipe, Sketcher, Width, hex};
 use dupsieve::{Error, Kind, Result};
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     Ok(Summary::answered())
 }
 
-fn by_check(check: Measure, files: [&PathBuf; 2]) -> Result<serde_json::Value> {
+fn by_check(check: TextMeasure, files: [&PathBuf; 2]) -> Result<serde_json::Value> {
     let text = |path| {
         with_document(path, text_format(path), |content| match content {
             Content::Text(text) => Ok(text.clone().into_owned()),

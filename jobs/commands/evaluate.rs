@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Args};
 use dupsieve::rooms::document::Content;
-use dupsieve::rooms::evaluate::{Labels, Pairs, Scores, Similarity, Traits, bootstrap, by_part};
+use dupsieve::rooms::evaluate::{
+    Labels, PairSimilarities, Pairs, Scores, Traits, bootstrap, by_part,
+};
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
@@ -55,7 +57,7 @@ pub(crate) struct Arguments {
     /// Labels: `id<TAB>cluster`, where the documents of a cluster belong together
     #[arg(long, value_name = "FILE")]
     labels: Option<Place>,
-    /// Similarity of pairs (columns id1, id2, J3), to show the recall by similarity
+    /// Similarities of pairs (columns id1, id2, J3), to show the recall by similarity
     #[arg(long, value_name = "FILE", conflicts_with = "sweep")]
     similarity: Option<PathBuf>,
     /// Files, folders, globs or addresses (s3://BUCKET/...) with the pages. Without --sweep, they show the scores by length and by
@@ -117,7 +119,7 @@ fn judge(
     object["unlabelled"] = pairs.unlabelled.into();
     object["intervals"] = json!(bootstrap(pairs, labels, arguments.seed));
     object["bands"] = match &arguments.similarity {
-        Some(path) => json!(Similarity::read(path, labels)?.bands(pairs, labels)),
+        Some(path) => json!(PairSimilarities::read(path, labels)?.bands(pairs, labels)),
         None => Value::Null,
     };
     if !arguments.input.is_empty() {

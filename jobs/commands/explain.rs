@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dupsieve::rooms::document::Content;
 use dupsieve::rooms::error::At;
-use dupsieve::rooms::evaluate::Measure;
+use dupsieve::rooms::evaluate::TextMeasure;
 use dupsieve::rooms::fingerprint::{Recipe, Width};
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::store::Day;
@@ -26,7 +26,7 @@ use crate::flags::settings::{
 };
 use crate::outcome::summary::Summary;
 use comparison::{Analysed, Comparison};
-use dupsieve::rooms::report::{self, DroppedTwin, Nearest, Verdict};
+use dupsieve::rooms::report::{self, DroppedTwin, Nearest, PageVerdict};
 
 const EXAMPLES: &[(&str, &str)] = &[
     (
@@ -66,7 +66,7 @@ pub(crate) struct Arguments {
     /// Also show the similarity by this check: one of `fingerprint --check`, or jaccard, the share of runs of
     /// three words that both have, as in `compare`
     #[arg(long, value_name = "C", num_args = 1, default_value = "jaccard")]
-    check: Measure,
+    check: TextMeasure,
     #[command(flatten)]
     pages: PageFlags,
     /// Ids of the two documents; with --date, of one document
@@ -99,7 +99,7 @@ impl Arguments {
     }
 
     /// The document with the given id, and the verdict of the day on it.
-    fn by_verdict(&self, day: Day, config: &Config) -> Result<(Wanted, Verdict)> {
+    fn by_verdict(&self, day: Day, config: &Config) -> Result<(Wanted, PageVerdict)> {
         let output = config.output.path.as_deref().filter(|_| !config.inputs.is_empty());
         let (Some(output), [id]) = (output, &self.ids[..]) else {
             return Err(Error::new(
@@ -157,7 +157,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let recipe = made.recipe(&pages)?;
     let documents = analyse(&wanted, &pages, &recipe)?;
     let comparison = Comparison::of(documents, &recipe, arguments.check)?;
-    if let Some(Verdict { nearest: Some(nearest), .. }) = &verdict
+    if let Some(PageVerdict { nearest: Some(nearest), .. }) = &verdict
         && nearest.distance != comparison.distance()
     {
         tracing::warn!(
@@ -180,7 +180,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 /// Prints the verdict on a page that was not dropped.
 fn print_undropped(
     id: &str,
-    verdict: &Verdict,
+    verdict: &PageVerdict,
     twin: Option<&DroppedTwin>,
     as_json: bool,
 ) -> Result<Summary> {
@@ -244,8 +244,8 @@ fn analyse(
     }
 }
 
-fn describe_verdict(verdict: Option<&Verdict>, out: &mut impl Write) -> io::Result<()> {
-    let Some(Verdict { word, nearest: Some(nearest) }) = verdict else { return Ok(()) };
+fn describe_verdict(verdict: Option<&PageVerdict>, out: &mut impl Write) -> io::Result<()> {
+    let Some(PageVerdict { word, nearest: Some(nearest) }) = verdict else { return Ok(()) };
     let Nearest { id, distance, against } = nearest;
     let held = match against.as_str() {
         "batch" => "a kept page of the same day".to_owned(),

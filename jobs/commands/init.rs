@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dupsieve::rooms::document::{Fields, Format, Input, Inputs, Survey};
 use dupsieve::rooms::error::{At, Named};
-use dupsieve::rooms::evaluate::Page;
+use dupsieve::rooms::evaluate::SampledPage;
 use dupsieve::rooms::output::{PackedFile, STDOUT};
 use dupsieve::{Error, Kind, Result};
 
@@ -230,7 +230,7 @@ fn findings(
 }
 
 /// A near pair, and what differs.
-fn example(one: &Page, two: &Page) -> Vec<String> {
+fn example(one: &SampledPage, two: &SampledPage) -> Vec<String> {
     let mut told = vec![format!("near: {} and {}", one.id, two.id)];
     let lines = difference::lines([&one.text, &two.text]);
     told.extend(lines.into_iter().take(MOST_LINES).map(|line| format!("  {line}")));

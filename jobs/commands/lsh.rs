@@ -15,7 +15,7 @@ use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::PageTime;
 use dupsieve::rooms::flow::{Processes, Start};
 use dupsieve::rooms::join::Join;
-use dupsieve::rooms::lsh::{Deduplicate, Deduplicated, Found as Buckets, SketchedDocument};
+use dupsieve::rooms::lsh::{BucketCounts, Deduplicate, Deduplicated, SketchedDocument};
 use dupsieve::rooms::matches::{Detail, KeepOrder, Outcome};
 use dupsieve::rooms::output::{self, Listed, Lock, Staging, beside};
 use dupsieve::rooms::peers::Topology;
@@ -423,7 +423,7 @@ impl Job {
         parameters: Parameters,
         batch: RecordCounts,
         outcome: Outcome,
-        buckets: Buckets,
+        buckets: BucketCounts,
     ) -> Report {
         Report {
             dupsieve: env!("CARGO_PKG_VERSION").to_owned(),

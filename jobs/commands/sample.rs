@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dupsieve::rooms::document::Content;
 use dupsieve::rooms::error::{At, Named};
-use dupsieve::rooms::evaluate::Measure;
+use dupsieve::rooms::evaluate::TextMeasure;
 use dupsieve::rooms::output::PackedFile;
 use dupsieve::rooms::report::{self, Made, Nearest, PairGroup, PairsPage, Report, ShownPair};
 use dupsieve::{Kind, Result};
@@ -301,7 +301,7 @@ impl Compared {
     fn of(texts: [&Excerpt; 2]) -> Result<Compared> {
         let is_cut = texts.iter().any(|held| held.is_cut);
         let texts = texts.map(|held| held.text.as_str());
-        let jaccard = Measure::Jaccard.similarity(texts)?;
+        let jaccard = TextMeasure::Jaccard.similarity(texts)?;
         Ok(Compared { jaccard, difference: difference::lines(texts), is_cut })
     }
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{ArgMatches, Args, Subcommand};
-use dupsieve::rooms::index::Design;
+use dupsieve::rooms::index::IndexDesign;
 use dupsieve::rooms::matches::replacements_at;
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::rooms::store::{
@@ -147,7 +147,7 @@ enum Change {
         /// 4 has the paper's 4 tables, which help up to a distance of 3; `none` removes the index. The answers are the same [default: mirror; with
         /// --filters, what the store keeps]
         #[arg(long, value_name = "mirror|none|4")]
-        design: Option<Design>,
+        design: Option<IndexDesign>,
         /// Keep filters: for the ids of the pages, and for their texts if the store keeps digests (`fingerprint
         /// --keep-digests`), some 7 bytes a page each. What is there is checked, and damaged files are made again. `--filters
         /// false` removes them

@@ -27,7 +27,7 @@ const MEMBERS_AT_ONCE: u64 = 1 << 20;
 
 /// A clustering to be audited.
 #[derive(Debug)]
-pub struct Audit<'a> {
+pub struct ClusterAudit<'a> {
     /// Its folder.
     pub folder: &'a Path,
     /// What its report says.
@@ -40,13 +40,13 @@ pub struct Audit<'a> {
     pub memory_bytes: usize,
 }
 
-impl Audit<'_> {
+impl ClusterAudit<'_> {
     /// Reads every row of every layer, and fails unless the report and the tables are what they come to.
     ///
     /// # Errors
     /// [`Kind::BadData`] if a table is damaged, or if tables contradict each other or the report.
     pub fn run(&self) -> Result<()> {
-        let Audit { folder, found, .. } = self;
+        let ClusterAudit { folder, found, .. } = self;
         let space = Space { folder: self.spill, memory_bytes: self.memory_bytes };
         found.check_layers(folder)?;
         let pile = Pile::open(folder, &found.layers)?;
@@ -67,7 +67,7 @@ impl Audit<'_> {
 
     /// Checks the pages, along with the table of clusters if there is one.
     fn check_members(&self, pile: &Pile) -> Result<()> {
-        let Audit { folder, found, .. } = self;
+        let ClusterAudit { folder, found, .. } = self;
         let mut listed = Listed::open(folder, found, CLUSTERS, &row_columns())?;
         let (mut members, mut contents) = (0, Contents::default());
         pile.each_page(|page, cluster| {

@@ -11,7 +11,7 @@ use super::intern::{Interned, intern};
 use super::lists::write_lists;
 use super::measure::Measure;
 use super::method::Method;
-use super::removed::Removed;
+use super::removed::RemovedIds;
 use super::scratch;
 use super::source::Source;
 use super::state::{LinkCounts, Named, Pile, names};
@@ -32,7 +32,7 @@ pub struct Clustering {
     /// The clustering to which those are added, made with the same method; none to begin from nothing.
     pub previous: Option<Previous>,
     /// Ids whose pages leave: their matches, old and new, count for nothing.
-    pub removed: Removed,
+    pub removed: RemovedIds,
     /// Whether the tables of clusters and sizes are written.
     pub writes_lists: bool,
     /// How the tables are written.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::link::Link;
 use super::method::Method;
 use super::page::Page;
-use super::removed::Removed;
+use super::removed::RemovedIds;
 use super::row_set::RowSet;
 use super::source::{Met, Source};
 use crate::error::{Error, Kind, Result};
@@ -69,7 +69,7 @@ impl Record for NumberedEnd {}
 pub(super) fn intern(
     sources: &[Source],
     method: Method,
-    removed: &Removed,
+    removed: &RemovedIds,
     space: Space<'_>,
 ) -> Result<Interned> {
     let mut ends = space.sorter();

@@ -62,7 +62,7 @@ mod update;
 #[cfg(test)]
 mod tests;
 
-pub use audit::Audit;
+pub use audit::ClusterAudit;
 pub use clustering::{Clustering, Previous};
 pub use describe::{LargeCluster, SizeRange};
 pub use engine::{Assignment, Engine, Portions};
@@ -72,7 +72,7 @@ pub use measure::Measure;
 pub use members::each_member;
 pub use method::Method;
 pub use page::PageDay;
-pub use removed::Removed;
+pub use removed::RemovedIds;
 pub use scratch::open_links;
 pub use source::Source;
 pub use state::is_layer;

@@ -8,16 +8,16 @@ use crate::store::Digest;
 
 /// A set of ids, in order.
 #[derive(Debug, Default)]
-pub struct Removed {
+pub struct RemovedIds {
     ids: Vec<String>,
 }
 
-impl Removed {
+impl RemovedIds {
     /// Reads a list, one id a line in any order. Blank lines are ignored. The set takes at most about `memory_bytes`.
     ///
     /// # Errors
     /// [`Kind::BadData`] if a line is no id; [`Kind::Usage`] if the list needs more memory.
-    pub fn read(path: &Path, memory_bytes: u64) -> Result<Removed> {
+    pub fn read(path: &Path, memory_bytes: u64) -> Result<RemovedIds> {
         let (mut ids, mut bytes) = (Vec::new(), 0);
         each_id(path, |line, id| {
             let id = str::from_utf8(id)
@@ -35,7 +35,7 @@ impl Removed {
         })?;
         ids.sort_unstable();
         ids.dedup();
-        Ok(Removed { ids })
+        Ok(RemovedIds { ids })
     }
 
     /// The digest of the set.
@@ -52,11 +52,11 @@ impl Removed {
     }
 }
 
-impl<'a> FromIterator<&'a str> for Removed {
-    fn from_iter<I: IntoIterator<Item = &'a str>>(ids: I) -> Removed {
+impl<'a> FromIterator<&'a str> for RemovedIds {
+    fn from_iter<I: IntoIterator<Item = &'a str>>(ids: I) -> RemovedIds {
         let mut ids: Vec<String> = ids.into_iter().map(str::to_owned).collect();
         ids.sort_unstable();
         ids.dedup();
-        Removed { ids }
+        RemovedIds { ids }
     }
 }

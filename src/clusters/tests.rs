@@ -11,8 +11,8 @@ use tempfile::TempDir;
 
 use super::state::{Pile, names};
 use super::{
-    Assignment, Clustering, Clusters, Engine, Forest, Method, PageDay, Portions, Previous, Removed,
-    Source,
+    Assignment, Clustering, Clusters, Engine, Forest, Method, PageDay, Portions, Previous,
+    RemovedIds, Source,
 };
 use crate::error::{Kind, Result};
 use crate::output::{Lock, Staging};
@@ -248,7 +248,7 @@ proptest! {
                 method,
                 sources: sources(&at("day", number), &event.matches),
                 previous: previous.clone(),
-                removed: Removed::read(&list, 1 << 20).unwrap(),
+                removed: RemovedIds::read(&list, 1 << 20).unwrap(),
                 writes_lists: true,
                 format: Default::default(),
                 memory_bytes,
@@ -267,7 +267,7 @@ proptest! {
                 method,
                 sources: sources(&at("all", number), &matches),
                 previous: None,
-                removed: Removed::default(),
+                removed: RemovedIds::default(),
                 writes_lists: true,
                 format: Default::default(),
                 memory_bytes,
@@ -307,7 +307,7 @@ fn changed_rows(before: &Path, after: &Path) -> Vec<String> {
 }
 
 fn clustering(sources: Vec<Source>, method: Method, previous: Option<Previous>) -> Clustering {
-    let removed = Removed::default();
+    let removed = RemovedIds::default();
     let format = Default::default();
     let (writes_lists, memory_bytes) = (true, 1 << 20);
     Clustering { method, sources, previous, removed, writes_lists, format, memory_bytes }

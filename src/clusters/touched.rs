@@ -18,7 +18,7 @@ use super::labels::Labels;
 use super::link::Link;
 use super::method::Method;
 use super::page::Page;
-use super::removed::Removed;
+use super::removed::RemovedIds;
 use super::row_set::RowSet;
 use super::state::{LinkCounts, Member, Pile};
 use crate::error::Result;
@@ -72,7 +72,7 @@ enum Place {
 pub(super) struct Before<'a> {
     pub(super) pile: &'a Pile,
     pub(super) method: Method,
-    pub(super) removed: &'a Removed,
+    pub(super) removed: &'a RemovedIds,
 }
 
 /// What becomes of clusters that fall apart.

@@ -26,7 +26,7 @@ const MOST_NAME_BYTES: usize = 64;
 
 /// The page again; none if it is too large or too deep.
 pub(super) fn balanced(html: &str) -> Option<String> {
-    let mut page = Page::default();
+    let mut page = BalancedPage::default();
     let mut emitter = CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| {
         page.take(event).is_none().then_some(TooLarge)
     });
@@ -43,7 +43,7 @@ struct TooLarge;
 
 /// The page so far.
 #[derive(Default)]
-struct Page {
+struct BalancedPage {
     html: Vec<u8>,
     /// The start tag that is being read.
     tag: StartTag,
@@ -85,7 +85,7 @@ impl StartTag {
     }
 }
 
-impl Page {
+impl BalancedPage {
     /// Takes the next part of the page; none if there is no room for it.
     fn take(&mut self, event: CallbackEvent<'_>) -> Option<()> {
         match event {

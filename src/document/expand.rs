@@ -12,7 +12,7 @@ use super::format::Format;
 use super::inputs::{Input, Inputs};
 use crate::error::{Error, Kind, Result};
 use crate::storage::Address;
-use found::Found;
+use found::FoundFiles;
 
 mod found;
 mod objects;
@@ -49,7 +49,7 @@ fn expand(argument: &Path, format: Format, inputs: &mut Inputs) -> Result<()> {
         inputs.files.push(Input::standard(format.of_stream(argument)));
         return Ok(());
     }
-    let mut found = Found::new(format);
+    let mut found = FoundFiles::new(format);
     let local = Address::local(argument);
     let argument = local.as_deref().unwrap_or(argument);
     let address = Address::of(argument)?;

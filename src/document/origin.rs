@@ -13,9 +13,9 @@ use crate::storage::ObjectFile;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
     /// A file of this machine.
-    File(Found),
+    File(FoundFile),
     /// A pipe or the like.
-    Pipe(Found),
+    Pipe(FoundFile),
     /// Standard input.
     Standard,
     /// An object.
@@ -24,7 +24,7 @@ pub(super) enum Origin {
 
 /// What a file was when it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct FoundFile {
     id: FileId,
     bytes: u64,
     modified: Option<SystemTime>,
@@ -46,7 +46,7 @@ impl FileId {
 
 impl From<&Metadata> for Origin {
     fn from(metadata: &Metadata) -> Origin {
-        let found = Found {
+        let found = FoundFile {
             id: FileId::of(metadata),
             bytes: metadata.len(),
             modified: metadata.modified().ok(),

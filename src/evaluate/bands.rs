@@ -13,7 +13,7 @@ pub const BANDS: [f64; 8] = [0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0];
 
 /// How alike pairs of documents are, from 0 to 1.
 #[derive(Clone, Debug)]
-pub struct Similarity {
+pub struct PairSimilarities {
     pairs: Vec<(u32, u32, f64)>,
 }
 
@@ -32,10 +32,10 @@ pub struct Band {
     pub recall: Option<f64>,
 }
 
-impl Similarity {
+impl PairSimilarities {
     /// Reads the columns `id1`, `id2` and `J3`; a similarity that is no number from 0 to 1 is
     /// [`Kind::BadData`]. Ids without a label do not count.
-    pub fn read(path: &Path, labels: &Labels) -> Result<Similarity> {
+    pub fn read(path: &Path, labels: &Labels) -> Result<PairSimilarities> {
         let mut pairs = Vec::new();
         columns::each(path, &[["id1", "id2", "J3"]], false, |[one, another, similarity]| {
             let similarity = similarity.parse().ok().filter(|s| (0.0..=1.0).contains(s));
@@ -49,7 +49,7 @@ impl Similarity {
         })?;
         pairs.sort_unstable_by(|one, another| one.partial_cmp(another).expect("no NaN"));
         pairs.dedup_by_key(|&mut (one, another, _)| (one, another));
-        Ok(Similarity { pairs })
+        Ok(PairSimilarities { pairs })
     }
 
     /// The recall of `found` in each band that has a positive pair, and last that of the positive pairs
@@ -105,7 +105,7 @@ mod tests {
         let labels = Labels::read(file("a\t1\nb\t1\nc\t1\nd\t1\ne\t2\n").path()).unwrap();
         let listed = "id1\tid2\tsame_cluster\tJ3\n\
             a\tb\t1\t1.0000\nb\ta\t1\t1.0000\nc\ta\t1\t0.95\na\td\t1\t0.9499\ne\ta\t0\t0.99\nz\ta\t1\t0.5\n";
-        let similarity = Similarity::read(file(listed).path(), &labels).unwrap();
+        let similarity = PairSimilarities::read(file(listed).path(), &labels).unwrap();
         let found = Pairs::of([(0, 1), (2, 3), (0, 4)]);
         let bands = similarity.bands(&found, &labels);
         let rows: Vec<_> = bands.iter().map(|b| (b.from, b.to, b.positives, b.found)).collect();
@@ -117,7 +117,7 @@ mod tests {
     fn what_is_no_similarity_is_refused() {
         for wrong in ["1.1", "-0.1", "NaN", "", "much"] {
             let listed = file(&format!("id1\tid2\tJ3\na\tb\t{wrong}\n"));
-            let error = Similarity::read(listed.path(), &Labels::default()).unwrap_err();
+            let error = PairSimilarities::read(listed.path(), &Labels::default()).unwrap_err();
             assert!(error.to_string().contains(":2: not a similarity"), "{error}");
         }
     }

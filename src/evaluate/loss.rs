@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 
 use super::in_parts::in_parts;
-use super::{MemoryMeter, MethodTexts, NEAR_PAIR_BYTES, Page};
+use super::{MemoryMeter, MethodTexts, NEAR_PAIR_BYTES, SampledPage};
 use crate::error::Result;
 use crate::fingerprint::ShingleSet;
 use crate::fingerprint::check::held_run_set;
@@ -21,12 +21,12 @@ const MISSED: f64 = 0.95;
 
 /// The sets of runs of some pages.
 pub(super) fn run_sets(
-    pages: &[Page],
+    pages: &[SampledPage],
     workers: usize,
     memory: &mut MemoryMeter,
 ) -> Result<Vec<ShingleSet>> {
     let parts = in_parts(pages.len(), workers, |part| {
-        let set = |page: &Page| {
+        let set = |page: &SampledPage| {
             progress::tick(Activity::Working);
             held_run_set(&page.text)
         };
@@ -39,7 +39,7 @@ pub(super) fn run_sets(
 
 /// A page that a method drops.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Dropped {
+pub struct DroppedPage {
     /// The number of the page.
     pub page: u32,
     /// The number of the page that stays in its place.
@@ -54,7 +54,7 @@ pub struct Dropped {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loss {
     /// The pages that go.
-    pub dropped: Vec<Dropped>,
+    pub dropped: Vec<DroppedPage>,
     /// The pages that could go without loss.
     pub could_go: Vec<u32>,
     /// The pages that stay though another page that stays has .95 of their runs. Of two pages that hold each other, one counts.
@@ -85,7 +85,7 @@ impl Loss {
     #[must_use]
     pub fn lost(&self) -> f64 {
         let runs: f64 = self.dropped.iter().map(|dropped| dropped.runs as f64).sum();
-        let lost = |dropped: &Dropped| (1.0 - dropped.held) * dropped.runs as f64;
+        let lost = |dropped: &DroppedPage| (1.0 - dropped.held) * dropped.runs as f64;
         self.dropped.iter().map(lost).sum::<f64>() / runs.max(1.0)
     }
 }
@@ -108,7 +108,7 @@ pub(super) fn losses(
             let of = (*favour)?;
             let set = &sets[page as usize];
             let held = set.held_by(&sets[of as usize]);
-            Some(Dropped { page, of, held, runs: set.len() as u64 })
+            Some(DroppedPage { page, of, held, runs: set.len() as u64 })
         });
         let is_missed = |&page: &u32| {
             let rank = |page: u32| (sets[page as usize].len(), Reverse(page));
@@ -186,7 +186,7 @@ fn could_go(sets: &[ShingleSet], holders: &[Vec<(u32, f64)>]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::Method;
+    use crate::evaluate::NearMethod;
     use crate::fingerprint::Recipe;
     use crate::matches::Confirm;
 
@@ -198,19 +198,19 @@ mod tests {
     }
 
     /// Five pages: a page, a longer one that holds it, one that holds the half of it, a copy of the first one, and a stranger.
-    fn pages() -> Vec<Page> {
+    fn pages() -> Vec<SampledPage> {
         let texts =
             [words(0, 200), words(0, 260), words(100, 290), words(0, 200), words(900, 1100)];
         (0..)
             .zip(texts)
-            .map(|(id, text)| Page { id: format!("{id}").into(), text: text.into() })
+            .map(|(id, text)| SampledPage { id: format!("{id}").into(), text: text.into() })
             .collect()
     }
 
-    fn method(confirm: Option<&str>) -> Method {
+    fn method(confirm: Option<&str>) -> NearMethod {
         let confirm: Option<Confirm> = confirm.map(|text| text.parse().unwrap());
         let recipe = Recipe::named("wide", None).unwrap();
-        Method { name: String::new(), recipe, distance: 64, confirm }
+        NearMethod { name: String::new(), recipe, distance: 64, confirm }
     }
 
     #[test]

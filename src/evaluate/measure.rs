@@ -9,22 +9,22 @@ use crate::fingerprint::check::word_run_set;
 
 /// A measure of how alike two texts are. Its name is the check's, or `jaccard`.
 #[derive(Clone, Copy, Debug)]
-pub enum Measure {
+pub enum TextMeasure {
     /// The estimate of a check.
     Check(Check),
     /// The Jaccard similarity of the [sets of runs of three words](word_run_set).
     Jaccard,
 }
 
-impl Measure {
+impl TextMeasure {
     /// How alike two texts are, from 0 to 1.
     pub fn similarity(self, texts: [&str; 2]) -> Result<f64> {
         match self {
-            Measure::Jaccard => {
+            TextMeasure::Jaccard => {
                 let [one, another] = texts.map(word_run_set);
                 Ok(one.jaccard(&another))
             }
-            Measure::Check(check) => {
+            TextMeasure::Check(check) => {
                 let mut signer = check.signer();
                 let [mut one, mut another] = [Vec::new(), Vec::new()];
                 signer.sign(texts[0], &mut one)?;
@@ -35,22 +35,22 @@ impl Measure {
     }
 }
 
-impl fmt::Display for Measure {
+impl fmt::Display for TextMeasure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Measure::Check(check) => check.fmt(f),
-            Measure::Jaccard => f.write_str("jaccard"),
+            TextMeasure::Check(check) => check.fmt(f),
+            TextMeasure::Jaccard => f.write_str("jaccard"),
         }
     }
 }
 
-impl FromStr for Measure {
+impl FromStr for TextMeasure {
     type Err = Error;
 
-    fn from_str(name: &str) -> Result<Measure> {
+    fn from_str(name: &str) -> Result<TextMeasure> {
         match name {
-            "jaccard" => Ok(Measure::Jaccard),
-            name => name.parse().map(Measure::Check),
+            "jaccard" => Ok(TextMeasure::Jaccard),
+            name => name.parse().map(TextMeasure::Check),
         }
     }
 }

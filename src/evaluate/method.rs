@@ -6,7 +6,7 @@ use crate::matches::{Confirm, Standing, Standings};
 
 /// A way to find near-duplicates: a recipe, a distance and a check, which together decide what a join finds.
 #[derive(Clone, Debug)]
-pub struct Method {
+pub struct NearMethod {
     /// What it is called.
     pub name: String,
     /// What makes the fingerprints.
@@ -19,16 +19,16 @@ pub struct Method {
 
 /// What some methods keep of some texts. What two methods share is made once.
 pub struct MethodTexts<'m> {
-    methods: &'m [Method],
+    methods: &'m [NearMethod],
     recipes: Vec<RecipeTexts<'m>>,
     checks: Vec<CheckTexts>,
     /// For each method, where these are.
-    places: Vec<Place>,
+    places: Vec<TextPlace>,
 }
 
 /// Where a method's recipe and check are.
 #[derive(Clone, Copy)]
-struct Place {
+struct TextPlace {
     recipe: usize,
     check: Option<usize>,
 }
@@ -50,12 +50,12 @@ impl<'m> MethodTexts<'m> {
     ///
     /// # Errors
     /// [`Kind::Usage`] if a recipe does not take texts, or does not take them whole.
-    pub fn new(methods: &'m [Method]) -> Result<MethodTexts<'m>> {
+    pub fn new(methods: &'m [NearMethod]) -> Result<MethodTexts<'m>> {
         let mut texts = MethodTexts { methods, recipes: vec![], checks: vec![], places: vec![] };
-        for Method { recipe, confirm, .. } in methods {
+        for NearMethod { recipe, confirm, .. } in methods {
             let recipe = texts.recipe(recipe)?;
             let check = confirm.map(|confirm| texts.check(confirm.check));
-            texts.places.push(Place { recipe, check });
+            texts.places.push(TextPlace { recipe, check });
         }
         Ok(texts)
     }
@@ -137,8 +137,8 @@ impl<'m> MethodTexts<'m> {
     /// How well each of two texts can stand for the other one by a method, as a join decides: both have a fingerprint,
     /// the fingerprints are of one class and near, or the signatures share a band, and the check confirms them or cannot tell them apart.
     pub(super) fn standings(&self, method: usize, one: u32, another: u32) -> Standings {
-        let Place { recipe, check } = self.places[method];
-        let Method { distance: most, confirm, .. } = &self.methods[method];
+        let TextPlace { recipe, check } = self.places[method];
+        let NearMethod { distance: most, confirm, .. } = &self.methods[method];
         let fingerprint = |text: u32| self.recipes[recipe].fingerprints[text as usize];
         let (Some((bits, class)), Some((other_bits, other_class))) =
             (fingerprint(one), fingerprint(another))
@@ -175,10 +175,10 @@ impl<'m> MethodTexts<'m> {
 mod tests {
     use super::*;
 
-    fn method(recipe: &str, distance: u32, confirm: Option<&str>) -> Method {
+    fn method(recipe: &str, distance: u32, confirm: Option<&str>) -> NearMethod {
         let recipe = Recipe::named(recipe, None).unwrap();
         let confirm = confirm.map(|text| text.parse().unwrap());
-        Method { name: String::new(), recipe, distance, confirm }
+        NearMethod { name: String::new(), recipe, distance, confirm }
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use super::in_parts::in_parts;
 use super::{
-    Labels, MemoryMeter, Method, MethodTexts, NEAR_PAIR_BYTES, Pairs, PartScores, Scores, Traits,
-    by_part,
+    Labels, MemoryMeter, MethodTexts, NEAR_PAIR_BYTES, NearMethod, Pairs, PartScores, Scores,
+    Traits, by_part,
 };
 use crate::error::Result;
 use crate::progress::{self, Activity};
@@ -27,7 +27,7 @@ pub struct MethodScores {
 /// # Errors
 /// [`Kind::Usage`](crate::Kind::Usage) before more memory is used than `memory` has left.
 pub fn score_methods(
-    methods: &[Method],
+    methods: &[NearMethod],
     texts: &[Option<String>],
     labels: &Labels,
     (seed, workers): (u64, usize),
@@ -55,7 +55,7 @@ pub fn score_methods(
 
 /// What the methods keep of the texts. A missing text counts as an empty one.
 fn method_texts<'m>(
-    methods: &'m [Method],
+    methods: &'m [NearMethod],
     texts: &[Option<String>],
     workers: usize,
     memory: &mut MemoryMeter,
@@ -116,7 +116,7 @@ mod tests {
         let recipe = Recipe::named("words-1", None).unwrap();
         let methods = [2, 12].map(|distance| {
             let (name, recipe) = ("words".to_owned(), recipe.clone());
-            Method { name, recipe, distance, confirm: None }
+            NearMethod { name, recipe, distance, confirm: None }
         });
         let memory = MemoryMeter::new(1 << 20);
         let scores = score_methods(&methods, &texts, &labels, (3, 2), memory).unwrap();

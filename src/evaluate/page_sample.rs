@@ -12,7 +12,7 @@ pub const LONGEST_PAGE: usize = 256 << 10;
 
 /// A page of a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
+pub struct SampledPage {
     /// Its id.
     pub id: Box<str>,
     /// Its text.
@@ -86,8 +86,8 @@ impl PageSample {
 
     /// The pages of the sample, in the order of the hashes of their ids.
     #[must_use]
-    pub fn pages(self) -> Vec<Page> {
-        self.kept.into_iter().map(|((_, id), text)| Page { id, text }).collect()
+    pub fn pages(self) -> Vec<SampledPage> {
+        self.kept.into_iter().map(|((_, id), text)| SampledPage { id, text }).collect()
     }
 }
 
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn sample(pages: &[(String, String)], seed: u64, most: (usize, usize)) -> Vec<Page> {
+    fn sample(pages: &[(String, String)], seed: u64, most: (usize, usize)) -> Vec<SampledPage> {
         let mut sample = PageSample::new(seed, most.0, most.1);
         pages.iter().for_each(|(id, text)| sample.offer(id, text));
         assert_eq!(sample.seen, pages.len() as u64);

@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::in_parts::in_parts;
 use super::loss::{Loss, WHOLE, losses, run_sets};
-use super::{MemoryMeter, Method, MethodTexts, Page};
+use super::{MemoryMeter, MethodTexts, NearMethod, SampledPage};
 use crate::error::{Error, Kind, Result};
 use crate::features::words::han_share;
 use crate::fingerprint::ShingleSet;
@@ -69,9 +69,9 @@ impl PlantedPair {
 #[derive(Clone, Copy)]
 pub struct PlantedEvaluation<'a> {
     /// The pages.
-    pub pages: &'a [Page],
+    pub pages: &'a [SampledPage],
     /// The methods, at most [`MOST_METHODS`].
-    pub methods: &'a [Method],
+    pub methods: &'a [NearMethod],
     /// What decides what is edited.
     pub seed: u64,
     /// The threads that compare.

@@ -71,7 +71,7 @@ use word_overlap::WordOverlap;
 
 pub use held::held_run_set;
 pub(crate) use maker::{NORMALISE, NORMALISE_WORDS};
-pub use share::Share;
+pub use share::HeldShare;
 pub use shingles::word_run_set;
 pub use signer::Signer;
 
@@ -160,10 +160,10 @@ impl Check {
     /// How much of each text the other text holds: of `one` first. A check without a direction gives the similarity twice, and
     /// knows of no error.
     #[must_use]
-    pub fn shares(self, one: &[u8], another: &[u8]) -> [Share; 2] {
+    pub fn shares(self, one: &[u8], another: &[u8]) -> [HeldShare; 2] {
         match self.0 {
             Sort::Held { bits, .. } => held::shares(one, another, bits),
-            _ => [Share { held: self.similarity(one, another), error: 0.0 }; 2],
+            _ => [HeldShare { held: self.similarity(one, another), error: 0.0 }; 2],
         }
     }
 

@@ -42,7 +42,7 @@ mod width;
 
 pub use bits::{Fingerprint, hex, of_hex};
 pub use boilerplate::{Boilerplate, Rest};
-pub use check::{Check, Share, Signer};
+pub use check::{Check, HeldShare, Signer};
 pub use class::Class;
 pub use difference::Difference;
 pub use nilsimsa::Nilsimsa;

@@ -54,8 +54,10 @@ mod tables;
 mod weights;
 
 use parts::bad;
-pub use parts::{Features, Scheme, Sketch, Text};
-pub use weights::{KeywordBits, KeywordKey, Keywords, Share, ShortText, ShortWords, Weights};
+pub use parts::{Features, SketchParts, SketchScheme, Text};
+pub use weights::{
+    KeywordBits, KeywordKey, KeywordShare, Keywords, ShortText, ShortWords, Weights,
+};
 
 /// The named recipes.
 const NAMED: &str = include_str!("recipes.toml");
@@ -295,7 +297,7 @@ impl Recipe {
     }
 
     /// How features become its fingerprints, unless they are made elsewhere.
-    fn sketch(&self) -> Option<&Sketch> {
+    fn sketch(&self) -> Option<&SketchParts> {
         match &self.features {
             Features::Words { text, .. }
             | Features::WordShingles { text, .. }

@@ -9,7 +9,7 @@ use crate::features::fixed;
 use crate::features::weigher::{Weigher, is_short as is_short_word};
 use crate::fingerprint::page_time::{PageClock, PageTime};
 use crate::fingerprint::reader::{Reader, words};
-use crate::fingerprint::recipe::{Features, Recipe, ShortWords, Sketch, Text, Weights};
+use crate::fingerprint::recipe::{Features, Recipe, ShortWords, SketchParts, Text, Weights};
 use crate::fingerprint::simhash::SimHash;
 use crate::fingerprint::tally::Tally;
 use crate::fingerprint::{Class, Fingerprint, NormalForm, Width};
@@ -177,7 +177,7 @@ impl Either {
 
 /// The parts of a recipe that a maker needs.
 struct Parts<'r> {
-    sketch: &'r Sketch,
+    sketch: &'r SketchParts,
     weights: Weights,
     text: Option<&'r Text>,
     weigher: Weigher,
@@ -185,7 +185,7 @@ struct Parts<'r> {
 
 impl<'r> Parts<'r> {
     /// Each occurrence weighs 1.
-    fn plain(sketch: &'r Sketch) -> Parts<'r> {
+    fn plain(sketch: &'r SketchParts) -> Parts<'r> {
         Parts { sketch, weights: Weights::Tf, text: None, weigher: Weigher::Even }
     }
 

@@ -105,7 +105,7 @@ pub(super) fn is_short<F>(weighed: &[(F, i64)], below: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fingerprint::recipe::Share;
+    use crate::fingerprint::recipe::KeywordShare;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn keywords_go_by_number_or_by_length() {
         let features: Vec<(u64, i64)> = (0..40).map(|hash| (hash, hash as i64)).collect();
-        let share = Keywords::ByLength(Share { percent: 10, least: 3 });
+        let share = Keywords::ByLength(KeywordShare { percent: 10, least: 3 });
         assert_eq!(tally(Weights::Tf, Some(share), &features).len(), 4);
         assert_eq!(tally(Weights::Tf, Some(share), &features[..20]).len(), 3);
         assert_eq!(tally(Weights::Tf, Some(Keywords::Fixed(2)), &features), [(38, 38), (39, 39)]);

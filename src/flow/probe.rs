@@ -13,7 +13,7 @@ use crate::fingerprint::Fingerprint;
 use crate::ledger::{Chunk, Finished, Ledger, Receipt};
 use crate::matches::{Pair, Place, Sieve};
 use crate::store::{Dated, KeyRange};
-use crate::tables::{Hit, Method, MethodScratch, Probe, SelfJoin, SelfJoinScratch};
+use crate::tables::{ArrangedBatch, Hit, MethodScratch, Probe, SelfJoin, SelfJoinScratch};
 
 /// A join in progress, shared by the workers of a process.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct Probing<F: Fingerprint> {
     /// The distinct fingerprints of the batch, ascending.
     pub(crate) groups: Arc<[F]>,
     /// The batch arranged for probing.
-    pub(crate) method: Method<F>,
+    pub(crate) method: ArrangedBatch<F>,
     /// The join of the batch with itself.
     pub(crate) itself: SelfJoin<F>,
     /// The segments of the store; none without a store.

@@ -44,12 +44,12 @@ struct Feed<F: Fingerprint> {
     /// Which of `held` are in the window.
     window: Range<usize>,
     /// The rows of the fingerprints from the window on.
-    rows: Rows,
+    rows: CopyCounts,
 }
 
 /// The rows of a segment that distinct fingerprints stand for.
 #[derive(Debug, Default)]
-struct Rows {
+struct CopyCounts {
     /// The row of the first.
     first: u64,
     /// The fingerprints that have copies, ascending, each with the number of copies up to and including it.
@@ -84,7 +84,7 @@ impl<F: Fingerprint> Sweep<F> {
             scan: Some(dated.segment().scan(all).in_pieces_of(pieces)),
             held: Vec::with_capacity(most(dated.segment().rows())),
             window: 0..0,
-            rows: Rows::default(),
+            rows: CopyCounts::default(),
         };
         Sweep { feeds: segments.iter().map(feed).collect(), window, least, high }
     }
@@ -188,7 +188,7 @@ impl<F: Fingerprint> Feed<F> {
     }
 }
 
-impl Rows {
+impl CopyCounts {
     /// The first row of fingerprint `at`.
     fn row(&self, at: usize) -> u64 {
         let before = self.copies.partition_point(|&(of, _)| of < at);
@@ -235,7 +235,7 @@ mod tests {
         ) {
             let mut all = runs.concat();
             all.sort_unstable();
-            let mut feed = Feed { scan: None, held: Vec::new(), window: 0..0, rows: Rows::default() };
+            let mut feed = Feed { scan: None, held: Vec::new(), window: 0..0, rows: CopyCounts::default() };
             let (mut row, mut seen, mut steps) = (0, Vec::new(), steps.into_iter().cycle());
             for run in all.chunks(7) {
                 feed.take(row, run);

@@ -20,7 +20,7 @@
 pub const BLOCK: usize = 256;
 
 /// For each number of a block, whether it was found: the first is the lowest bit.
-pub type Found = [u64; BLOCK / 64];
+pub type FoundBits = [u64; BLOCK / 64];
 
 /// The most bits of a bitmap.
 const MOST: usize = 1 << 31;
@@ -72,7 +72,7 @@ impl Bitmap {
     /// # Panics
     /// If the lists have not the same length, or more than a block.
     #[inline]
-    pub fn any_of<const LISTS: usize>(&self, lists: [&[u32]; LISTS]) -> Found {
+    pub fn any_of<const LISTS: usize>(&self, lists: [&[u32]; LISTS]) -> FoundBits {
         let count = lists[0].len();
         assert!(count <= BLOCK && lists.iter().all(|list| list.len() == count), "equal lists");
         #[cfg(target_arch = "x86_64")]
@@ -85,8 +85,8 @@ impl Bitmap {
 
     /// [`any_of`](Bitmap::any_of), one place after another, for those from `first` on.
     #[inline(always)]
-    fn any_from<const LISTS: usize>(&self, first: usize, lists: [&[u32]; LISTS]) -> Found {
-        let mut found = Found::default();
+    fn any_from<const LISTS: usize>(&self, first: usize, lists: [&[u32]; LISTS]) -> FoundBits {
+        let mut found = FoundBits::default();
         for at in first..lists[0].len() {
             let any = lists.iter().fold(false, |any, list| any | self.contains(list[at]));
             found[at / 64] |= u64::from(any) << (at % 64);
@@ -97,7 +97,7 @@ impl Bitmap {
     /// [`any_of`](Bitmap::any_of), 8 places at once.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn any_by_gathers<const LISTS: usize>(&self, lists: [&[u32]; LISTS]) -> Found {
+    fn any_by_gathers<const LISTS: usize>(&self, lists: [&[u32]; LISTS]) -> FoundBits {
         use std::arch::x86_64::*;
         let last = _mm256_set1_epi32((32 * self.words.len() - 1) as i32);
         let top = _mm256_set1_epi32(31);
@@ -159,7 +159,7 @@ mod tests {
             prop_assert_eq!(both, bitmap.any_from(0, [a, b]));
             prop_assert_eq!(first, bitmap.any_from(0, [a]));
             for at in 0..BLOCK {
-                let bit = |found: Found| found[at / 64] >> (at % 64) & 1 == 1;
+                let bit = |found: FoundBits| found[at / 64] >> (at % 64) & 1 == 1;
                 let has = |list: &[u32]| list.get(at).is_some_and(|it| set.contains(&(it & last)));
                 prop_assert_eq!(bit(first), has(a));
                 prop_assert_eq!(bit(both), has(a) || has(b));

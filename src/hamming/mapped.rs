@@ -64,14 +64,14 @@ impl Keep {
     ///
     /// # Errors
     /// What the system says of a disk that is full, or of an address space that is too small.
-    pub fn keep(&self, bytes: &[u8]) -> io::Result<Kept> {
+    pub fn keep(&self, bytes: &[u8]) -> io::Result<KeptBytes> {
         if bytes.is_empty() {
-            return Ok(Kept::from(Vec::new()));
+            return Ok(KeptBytes::from(Vec::new()));
         }
         let (file, mapping, at) = self.room_for(bytes.len())?;
         file.write_all_at(bytes, at as u64)?;
         let begin = mapping.at(at..at + bytes.len());
-        Ok(Kept { begin, length: bytes.len(), _owner: mapping })
+        Ok(KeptBytes { begin, length: bytes.len(), _owner: mapping })
     }
 
     /// A place for so many bytes that nobody else is given.
@@ -90,7 +90,7 @@ impl Keep {
 }
 
 /// Bytes that nobody changes.
-pub struct Kept {
+pub struct KeptBytes {
     begin: NonNull<u8>,
     length: usize,
     /// What the bytes belong to: a mapping, or memory.
@@ -98,18 +98,18 @@ pub struct Kept {
 }
 
 // SAFETY: the bytes are only read, and they stay where they are until their owner is dropped, which any thread may do.
-unsafe impl Send for Kept {}
+unsafe impl Send for KeptBytes {}
 // SAFETY: as above.
-unsafe impl Sync for Kept {}
+unsafe impl Sync for KeptBytes {}
 
-impl Kept {
+impl KeptBytes {
     /// The bytes of `range`, kept as long as these.
     ///
     /// # Panics
     /// If there are fewer bytes.
-    pub fn part(&self, range: Range<usize>) -> Kept {
+    pub fn part(&self, range: Range<usize>) -> KeptBytes {
         let part = &self[range];
-        Kept {
+        KeptBytes {
             begin: NonNull::from(part).cast(),
             length: part.len(),
             _owner: Arc::clone(&self._owner),
@@ -117,15 +117,15 @@ impl Kept {
     }
 }
 
-impl From<Vec<u8>> for Kept {
+impl From<Vec<u8>> for KeptBytes {
     /// The same bytes, where they are.
-    fn from(bytes: Vec<u8>) -> Kept {
+    fn from(bytes: Vec<u8>) -> KeptBytes {
         let owner = Arc::new(bytes);
-        Kept { begin: NonNull::from(&owner[..]).cast(), length: owner.len(), _owner: owner }
+        KeptBytes { begin: NonNull::from(&owner[..]).cast(), length: owner.len(), _owner: owner }
     }
 }
 
-impl Deref for Kept {
+impl Deref for KeptBytes {
     type Target = [u8];
 
     #[inline(always)]
@@ -136,7 +136,7 @@ impl Deref for Kept {
     }
 }
 
-impl Debug for Kept {
+impl Debug for KeptBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes", self.length)
     }
@@ -149,7 +149,7 @@ struct Mapping {
     length: usize,
 }
 
-// SAFETY: the value is an address; what is there is looked at through `Kept` alone.
+// SAFETY: the value is an address; what is there is looked at through `KeptBytes` alone.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
@@ -200,14 +200,14 @@ mod tests {
         let part = kept[4].part(3..65);
         drop(kept);
         assert_eq!(*part, bytes(65)[3..]);
-        assert_eq!(*Kept::from(bytes(9)).part(2..4), [2, 3]);
+        assert_eq!(*KeptBytes::from(bytes(9)).part(2..4), [2, 3]);
     }
 
     #[test]
     fn many_threads_keep_bytes_at_once() {
         let keep = Keep::new(Path::new("there is no such folder"));
         let of = |number: usize| vec![number as u8; 1000 * (number + 1)];
-        let kept: Vec<Kept> = std::thread::scope(|scope| {
+        let kept: Vec<KeptBytes> = std::thread::scope(|scope| {
             let keep = |number| keep.keep(&of(number)).unwrap();
             let threads: Vec<_> = (0..8).map(|number| scope.spawn(move || keep(number))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::lookup::Lookup;
-use super::shelf::Found;
+use super::shelf::NearRows;
 use crate::error::Result;
 use crate::fingerprint::Class;
 use crate::matches::{GroupKey, GroupKeyReader, Similarity};
@@ -29,7 +29,7 @@ pub struct Question<'a> {
 
 /// A page of the store that is near.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NearPage {
+pub struct NearInStore {
     /// The number of bits in which it differs.
     pub distance: u8,
     /// Its id.
@@ -44,7 +44,7 @@ pub struct NearPage {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     /// The nearest pages, ordered by distance, id and day, up to the limit.
-    pub near: Vec<NearPage>,
+    pub near: Vec<NearInStore>,
     /// How many more there are.
     pub more: u64,
     /// Whether the work was over before all was looked at: there may be pages that are nearer, and more of them.
@@ -64,7 +64,7 @@ pub struct Asker {
     lookup: Arc<Lookup>,
     /// The readers of each segment, once something was found in it.
     readers: Vec<Option<Readers>>,
-    found: Vec<Found>,
+    found: Vec<NearRows>,
 }
 
 /// What is read about the rows of a segment.
@@ -110,7 +110,7 @@ impl Asker {
                     Some(readers) => readers,
                     none => none.insert(Readers::of(&lookup.segments()[number], lookup)?),
                 };
-                let rows = Rows { lookup, question, found, most: limit - held };
+                let rows = RowsToName { lookup, question, found, most: limit - held };
                 rows.read(readers, &mut answer, work)?;
                 if answer.near.len() - held > limit.saturating_mul(4) {
                     settle(&mut answer, held, limit);
@@ -133,16 +133,16 @@ fn settle(answer: &mut Answer, held: usize, limit: usize) {
     answer.near.truncate(limit);
 }
 
-/// Rows with one fingerprint that is near. They are in the order of their ids and days.
-struct Rows<'a> {
+/// RowsToName with one fingerprint that is near. They are in the order of their ids and days.
+struct RowsToName<'a> {
     lookup: &'a Lookup,
     question: &'a Question<'a>,
-    found: &'a Found,
+    found: &'a NearRows,
     /// How many of them are named at most.
     most: usize,
 }
 
-impl Rows<'_> {
+impl RowsToName<'_> {
     fn read(&self, readers: &mut Readers, answer: &mut Answer, work: &mut Work<'_>) -> Result<()> {
         let mut named = 0;
         let Range { start, end } = self.found.rows;
@@ -167,7 +167,7 @@ impl Rows<'_> {
             let id = readers.ids.get(row)?.to_owned();
             let day = readers.days.get(row)?;
             let distance = self.found.distance;
-            answer.near.push(NearPage { distance, id, day, similarity });
+            answer.near.push(NearInStore { distance, id, day, similarity });
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use crate::tables::{self, Masked};
 
 /// What is kept beside the segments, so that a store answers at once. All designs give the same answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Design {
+pub enum IndexDesign {
     /// The fingerprints once more, with their halves exchanged and without their last bits: in one of the halves at
     /// most half of the bits differ. For every distance.
     #[default]
@@ -53,29 +53,29 @@ impl Shape {
     }
 }
 
-impl Design {
+impl IndexDesign {
     /// All designs.
-    pub const ALL: [Design; 3] = [Design::Mirror, Design::None, Design::Four];
+    pub const ALL: [IndexDesign; 3] = [IndexDesign::Mirror, IndexDesign::None, IndexDesign::Four];
 
     fn name(self) -> &'static str {
         match self {
-            Design::Mirror => "mirror",
-            Design::None => "none",
-            Design::Four => "4",
+            IndexDesign::Mirror => "mirror",
+            IndexDesign::None => "none",
+            IndexDesign::Four => "4",
         }
     }
 
     /// The largest distance for which its tables are of use.
     pub(super) fn covers(self) -> u32 {
         match self {
-            Design::Mirror | Design::None => u32::MAX,
-            Design::Four => 3,
+            IndexDesign::Mirror | IndexDesign::None => u32::MAX,
+            IndexDesign::Four => 3,
         }
     }
 
     /// How many of the last bits of a permuted fingerprint its tables leave out.
     pub(super) fn cut(self) -> u32 {
-        if self == Design::Mirror { 8 } else { 0 }
+        if self == IndexDesign::Mirror { 8 } else { 0 }
     }
 
     /// The masks of its tables.
@@ -83,26 +83,26 @@ impl Design {
         let all = u128::MAX >> (128 - width.bits());
         let low = all >> (width.bits() / 2);
         match self {
-            Design::None => Ok(vec![all]),
-            Design::Mirror => Ok(vec![all ^ low, low]),
-            Design::Four => tables::Design::from(Masked::Four).masks(width, self.covers()),
+            IndexDesign::None => Ok(vec![all]),
+            IndexDesign::Mirror => Ok(vec![all ^ low, low]),
+            IndexDesign::Four => tables::Design::from(Masked::Four).masks(width, self.covers()),
         }
     }
 
     /// Its tables, for fingerprints of this width that differ in at most `distance` bits. A design that does not
-    /// cover the distance is used as [`Design::None`].
+    /// cover the distance is used as [`IndexDesign::None`].
     pub(super) fn shapes(self, width: Width, distance: u32) -> Result<Vec<Shape>> {
         if distance > self.covers() {
-            return Design::None.shapes(width, distance);
+            return IndexDesign::None.shapes(width, distance);
         }
         let mut files = 0..;
         let shape = |(at, mask)| {
             let within = match self {
-                Design::None => distance,
-                Design::Mirror if at == 0 => distance / 2,
+                IndexDesign::None => distance,
+                IndexDesign::Mirror if at == 0 => distance / 2,
                 // If more than half of the distance is in the upper half, less than half is in the lower one.
-                Design::Mirror => distance.saturating_sub(1) / 2,
-                Design::Four => 0,
+                IndexDesign::Mirror => distance.saturating_sub(1) / 2,
+                IndexDesign::Four => 0,
             };
             let permutation = Permutation::of(mask, width.bits());
             let file = if permutation.is_identity() { None } else { files.next() };
@@ -111,7 +111,7 @@ impl Design {
         };
         let shapes: Vec<Shape> = self.masks(width)?.into_iter().enumerate().map(shape).collect();
         // At distance 0 the halves are equal, and one of them is enough.
-        let used = if self == Design::Mirror && distance == 0 { 1 } else { shapes.len() };
+        let used = if self == IndexDesign::Mirror && distance == 0 { 1 } else { shapes.len() };
         Ok(shapes.into_iter().take(used).collect())
     }
 
@@ -122,19 +122,19 @@ impl Design {
     }
 }
 
-impl fmt::Display for Design {
+impl fmt::Display for IndexDesign {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-impl FromStr for Design {
+impl FromStr for IndexDesign {
     type Err = Error;
 
-    fn from_str(text: &str) -> Result<Design> {
-        Design::ALL.into_iter().find(|design| design.name() == text).ok_or_else(|| {
+    fn from_str(text: &str) -> Result<IndexDesign> {
+        IndexDesign::ALL.into_iter().find(|design| design.name() == text).ok_or_else(|| {
             Error::new(Kind::Usage, "there is no such index")
-                .expected(Design::ALL.map(Design::name).join(", "))
+                .expected(IndexDesign::ALL.map(IndexDesign::name).join(", "))
                 .found(format_args!("`{text}`"))
         })
     }
@@ -150,7 +150,7 @@ mod tests {
         /// Whatever bits differ, one of the tables finds it.
         #[test]
         fn every_difference_is_covered(bits in prop::collection::vec(0u32..128, 0..=7), k in 0u32..=7) {
-            for (width, design) in [Width::W64, Width::W128].into_iter().flat_map(|w| Design::ALL.map(|d| (w, d))) {
+            for (width, design) in [Width::W64, Width::W128].into_iter().flat_map(|w| IndexDesign::ALL.map(|d| (w, d))) {
                 let difference = bits.iter().take(k as usize).fold(0, |all, bit| all | 1_u128 << (bit % width.bits()));
                 let shapes = design.shapes(width, k).unwrap();
                 prop_assert!(shapes.iter().any(|shape| shape.reach.covers(difference)), "{design}");
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn the_mirror_knows_all_bits_but_eight() {
-        let shapes = Design::Mirror.shapes(Width::W64, 3).unwrap();
+        let shapes = IndexDesign::Mirror.shapes(Width::W64, 3).unwrap();
         let mirror = &shapes[1];
         let arranged: u64 = mirror.arrange(0x0123_4567_89ab_cdef);
         assert_eq!((arranged, mirror.first_bits::<u64>()), (0x0089_abcd_ef01_2345, 24));
@@ -170,11 +170,11 @@ mod tests {
 
     #[test]
     fn names_read_back() {
-        for design in Design::ALL {
+        for design in IndexDesign::ALL {
             assert_eq!(design.to_string().parse(), Ok(design));
         }
-        assert_eq!("5".parse::<Design>().unwrap_err().kind(), Kind::Usage);
-        let files = |design: Design| design.files(Width::W64).unwrap().len();
-        assert_eq!(Design::ALL.map(files), [1, 0, 3]);
+        assert_eq!("5".parse::<IndexDesign>().unwrap_err().kind(), Kind::Usage);
+        let files = |design: IndexDesign| design.files(Width::W64).unwrap().len();
+        assert_eq!(IndexDesign::ALL.map(files), [1, 0, 3]);
     }
 }

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::design::Design;
+use super::design::IndexDesign;
 use super::table_file::TableFile;
 use crate::error::{At, Error, Kind, Result};
 use crate::output::{Lock, check_free_space};
@@ -18,13 +18,13 @@ use crate::store::{Kept, Segment, Store};
 ///
 /// # Errors
 /// A damaged `INDEX` is [`Kind::BadData`].
-pub fn design_of(store: &Store) -> Result<Design> {
+pub fn design_of(store: &Store) -> Result<IndexDesign> {
     let advised = |error: Error| error.help("make the index again").job("store index");
     let sidecars = TableFile { store: store.path() }.sidecars();
     let Some(name) = sidecars.named().map_err(advised)? else {
-        return Ok(Design::None);
+        return Ok(IndexDesign::None);
     };
-    let design = Design::ALL.into_iter().find(|design| design.to_string() == name);
+    let design = IndexDesign::ALL.into_iter().find(|design| design.to_string() == name);
     design.ok_or_else(|| {
         let error = Error::new(Kind::BadData, "there is no such index");
         advised(error.at(store.path().join(sidecars.marker)).found(name))
@@ -36,7 +36,7 @@ pub fn design_of(store: &Store) -> Result<Design> {
 ///
 /// # Errors
 /// As [`Version::segments`](crate::store::Version::segments).
-pub fn missing(store: &Store, design: Design) -> Result<(u64, u64)> {
+pub fn missing(store: &Store, design: IndexDesign) -> Result<(u64, u64)> {
     let tables = TableFile { store: store.path() };
     let mut missing = (0, 0);
     for segment in store.at(None)?.segments()? {
@@ -56,7 +56,7 @@ pub fn missing(store: &Store, design: Design) -> Result<(u64, u64)> {
 /// Damage of a segment is [`Kind::BadData`], a store that another run is changing [`Kind::Temporary`].
 pub fn index(
     store: &Store,
-    design: Design,
+    design: IndexDesign,
     memory_bytes: usize,
     sorted: &AtomicU64,
 ) -> Result<Kept> {
@@ -77,7 +77,7 @@ pub fn index(
 /// As [`index`].
 pub fn keep(store: &Store, memory_bytes: usize, sorted: &AtomicU64) -> Result<Kept> {
     match design_of(store)? {
-        Design::None => Ok(Kept::default()),
+        IndexDesign::None => Ok(Kept::default()),
         design => index(store, design, memory_bytes, sorted),
     }
 }
@@ -121,7 +121,7 @@ fn bytes_to_write(segment: &Segment, memory_bytes: usize) -> u64 {
 }
 
 /// Whether table `number` of `segment` is there and can be opened.
-fn is_there(tables: &TableFile<'_>, segment: &Segment, design: Design, number: usize) -> bool {
+fn is_there(tables: &TableFile<'_>, segment: &Segment, design: IndexDesign, number: usize) -> bool {
     matches!(tables.open(segment, design, number), Ok(Some(_)))
 }
 
@@ -134,7 +134,7 @@ struct Keeping<'a> {
 
 impl Keeping<'_> {
     /// Makes the files of `design` that the newest version lacks.
-    fn make(&self, design: Design, memory_bytes: usize, sorted: &AtomicU64) -> Result<Kept> {
+    fn make(&self, design: IndexDesign, memory_bytes: usize, sorted: &AtomicU64) -> Result<Kept> {
         let mut kept = Kept::default();
         let folder = self.tables.sidecars().folder();
         for segment in self.store.at(None)?.segments()? {
@@ -153,13 +153,13 @@ impl Keeping<'_> {
     }
 
     /// Makes `design` the one that the store keeps.
-    fn name(&self, design: Design) -> Result<()> {
-        let name = (design != Design::None).then(|| design.to_string());
+    fn name(&self, design: IndexDesign) -> Result<()> {
+        let name = (design != IndexDesign::None).then(|| design.to_string());
         self.tables.sidecars().name(name.as_deref(), &self.lock)
     }
 
     /// Removes the files that the index of the newest version does not have, and those of runs that died.
-    fn remove_others(&self, design: Design, kept: &mut Kept) -> Result<()> {
+    fn remove_others(&self, design: IndexDesign, kept: &mut Kept) -> Result<()> {
         let mut own: Vec<PathBuf> = Vec::new();
         for segment in self.store.at(None)?.segments()? {
             let files = design.files(segment.width())?.len();

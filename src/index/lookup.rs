@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::keeping::design_of;
-use super::shelf::{self, Found, Shelf};
+use super::shelf::{self, NearRows, Shelf};
 use super::table_file::TableFile;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
@@ -90,7 +90,7 @@ impl Lookup {
     pub(super) fn find(
         &self,
         asked: u128,
-        found: &mut Vec<Found>,
+        found: &mut Vec<NearRows>,
         work: &mut Work<'_>,
     ) -> Result<()> {
         found.clear();

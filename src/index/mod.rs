@@ -2,7 +2,7 @@
 //!
 //! A join streams the store past a batch. To ask for one page, the paper keeps the fingerprints in several sorted
 //! tables, each with other bits in front, and looks in each for those that begin as the page does. Here the
-//! segments are one such table already, and a [`Design`] says which others are kept beside them:
+//! segments are one such table already, and an [`IndexDesign`] says which others are kept beside them:
 //!
 //! ```text
 //! mirror   the halves exchanged. Of 3 bits that differ at most one is in one of the halves, so 1 + 30 beginnings
@@ -14,7 +14,7 @@
 //! Four types say "which bits", from the whole to one look:
 //!
 //! ```text
-//! Design       which tables stand beside a segment                 mirror: 2 tables
+//! IndexDesign  which tables stand beside a segment                 mirror: 2 tables
 //! Permutation  which bits stand in front in one table              0000_1111: abcd_efgh is kept as efgh_abcd
 //! Reach        what one table finds: of the bits of a mask at      mask 1111_0000, within 1: all pairs that differ in
 //!              most `within` differ                                at most one of abcd
@@ -65,8 +65,8 @@ mod shelf;
 mod table_file;
 mod walk;
 
-pub use asker::{Answer, Asker, NearPage, Question};
-pub use design::Design;
+pub use asker::{Answer, Asker, NearInStore, Question};
+pub use design::IndexDesign;
 pub use keeping::{design_of, index, keep, missing, size, verify};
 pub use lookup::{Lookup, LookupOptions};
 

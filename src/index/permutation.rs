@@ -9,12 +9,12 @@ use crate::fingerprint::Fingerprint;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Permutation {
     width: u32,
-    parts: Vec<Part>,
+    parts: Vec<MovedBits>,
 }
 
 /// Neighbouring bits, and how far to the left they are moved; to the right, if it is negative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Part {
+struct MovedBits {
     mask: u128,
     left: i32,
 }
@@ -33,7 +33,7 @@ impl Permutation {
                 let begin = end - length;
                 let part = (u128::MAX >> (128 - length)) << begin;
                 to -= length as i32;
-                parts.push(Part { mask: part, left: to - begin as i32 });
+                parts.push(MovedBits { mask: part, left: to - begin as i32 });
                 rest &= !part;
             }
         }
@@ -58,7 +58,7 @@ impl Permutation {
     #[inline]
     pub(super) fn undo<F: Fingerprint>(&self, bits: F) -> F {
         let bits = bits.to_u128();
-        let back = |part: &Part| shift(bits & shift(part.mask, part.left), -part.left);
+        let back = |part: &MovedBits| shift(bits & shift(part.mask, part.left), -part.left);
         F::from_u128(self.parts.iter().fold(0, |all, part| all | back(part)))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::design::{Design, Shape};
+use super::design::{IndexDesign, Shape};
 use super::table_file::TableFile;
 use super::walk::{Near, Walk};
 use crate::error::Result;
@@ -12,7 +12,7 @@ use crate::work::Work;
 
 /// The rows of one fingerprint of a segment, and how far that is from the one that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct NearRows {
     pub(super) distance: u8,
     /// The number of the segment in its version.
     pub(super) segment: u32,
@@ -30,7 +30,7 @@ pub(super) trait Shelf: Send + Sync {
         asked: u128,
         distance: u32,
         segment: u32,
-        found: &mut Vec<Found>,
+        found: &mut Vec<NearRows>,
         work: &mut Work<'_>,
     ) -> Result<()>;
 }
@@ -38,7 +38,7 @@ pub(super) trait Shelf: Send + Sync {
 /// Opens a segment with the tables of `design`, if they are there. Also returns whether they are.
 pub(super) fn open(
     segment: &Segment,
-    design: Design,
+    design: IndexDesign,
     distance: u32,
     tables: &TableFile<'_>,
     access: Access,
@@ -65,7 +65,7 @@ struct Tables<F> {
 impl<F: Fingerprint> Tables<F> {
     fn open(
         segment: &Segment,
-        design: Design,
+        design: IndexDesign,
         distance: u32,
         files: &TableFile<'_>,
         access: Access,
@@ -79,7 +79,7 @@ impl<F: Fingerprint> Tables<F> {
                 Some(number) => match files.open(segment, design, number)? {
                     Some(table) => Some(Ranked::open(&table, access)?),
                     None => {
-                        let shapes = Design::None.shapes(F::WIDTH, distance)?;
+                        let shapes = IndexDesign::None.shapes(F::WIDTH, distance)?;
                         let itself = |shape| (shape, None);
                         let tables = shapes.into_iter().map(itself).collect();
                         return Ok((Tables { primary, tables }, false));
@@ -98,7 +98,7 @@ impl<F: Fingerprint> Shelf for Tables<F> {
         asked: u128,
         distance: u32,
         segment: u32,
-        found: &mut Vec<Found>,
+        found: &mut Vec<NearRows>,
         work: &mut Work<'_>,
     ) -> Result<()> {
         let asked = F::from_u128(asked);
@@ -120,7 +120,7 @@ impl<F: Fingerprint> Shelf for Tables<F> {
                 let covers = |(shape, _): &(Shape, _)| shape.reach.covers(difference);
                 if self.tables[..=number].iter().position(covers) == Some(number) {
                     let distance = fingerprint.distance(asked) as u8;
-                    found.push(Found { distance, segment, rows });
+                    found.push(NearRows { distance, segment, rows });
                 }
             }
         }

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::design::{Design, Shape};
+use super::design::{IndexDesign, Shape};
 use crate::error::{Kind, Result};
 use crate::fingerprint::{Fingerprint, Width};
 use crate::output::Fence;
@@ -32,8 +32,9 @@ impl<'a> TableFile<'a> {
     }
 
     /// The path of table `number` of a segment with this digest.
-    pub(super) fn path(&self, digest: Digest, design: Design, number: usize) -> PathBuf {
-        let number = if design == Design::Mirror { String::new() } else { format!("-{number}") };
+    pub(super) fn path(&self, digest: Digest, design: IndexDesign, number: usize) -> PathBuf {
+        let number =
+            if design == IndexDesign::Mirror { String::new() } else { format!("-{number}") };
         self.sidecars().folder().join(format!("{digest}-{design}{number}{SUFFIX}"))
     }
 
@@ -44,7 +45,7 @@ impl<'a> TableFile<'a> {
     pub(super) fn open(
         &self,
         segment: &Segment,
-        design: Design,
+        design: IndexDesign,
         number: usize,
     ) -> Result<Option<Segment>> {
         let path = self.path(segment.digest(), design, number);
@@ -66,7 +67,7 @@ impl<'a> TableFile<'a> {
     pub(super) fn make(
         &self,
         segment: &Segment,
-        design: Design,
+        design: IndexDesign,
         (number, shape): (usize, &Shape),
         memory_bytes: usize,
         fence: &Fence,
@@ -90,12 +91,12 @@ fn is_ours(name: &str) -> bool {
     let stem = name.strip_suffix(SUFFIX).and_then(|stem| stem.split_once('-'));
     stem.is_some_and(|(digest, design)| {
         let design = design.split_once('-').map_or(design, |(design, _)| design);
-        digest.parse::<Digest>().is_ok() && design.parse::<Design>().is_ok()
+        digest.parse::<Digest>().is_ok() && design.parse::<IndexDesign>().is_ok()
     })
 }
 
 /// What the file says about itself, in place of a recipe.
-fn stamp(digest: Digest, design: Design, number: usize) -> String {
+fn stamp(digest: Digest, design: IndexDesign, number: usize) -> String {
     let cut = match design.cut() {
         0 => String::new(),
         bits => format!(",\"cut\":{bits}"),

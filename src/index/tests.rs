@@ -146,7 +146,7 @@ fn all_designs_agree<F: Fingerprint>(seed: u64, sizes: &[usize]) -> Result<()> {
         if compact {
             store.compact(Codec::EliasFano, &AtomicU64::new(0))?;
         }
-        for design in Design::ALL {
+        for design in IndexDesign::ALL {
             index(&store, design, 1 << 12, &AtomicU64::new(0))?;
             for distance in [0, 1, 2, 3, 5, 7] {
                 let access = if distance % 2 == 0 { Access::OnDisk } else { Access::Resident };
@@ -195,7 +195,7 @@ fn blocks_and_crowds_end_where_they_end() -> Result<()> {
     let day: Day = "2026-11-01".parse()?;
     let days = BTreeMap::from([(day, held)]);
     let store = store_of::<u64>(folder.path(), &days)?;
-    for design in Design::ALL {
+    for design in IndexDesign::ALL {
         index(&store, design, 1 << 20, &AtomicU64::new(0))?;
         let options = LookupOptions { distance: 3, ..LookupOptions::default() };
         let lookup = Lookup::open(&store, store.at(None)?, options)?;
@@ -233,7 +233,7 @@ fn work_that_is_over_is_told_and_what_was_found_is_true() -> Result<()> {
     let days = BTreeMap::from([("2026-11-01".parse()?, held)]);
     let store = store_of::<u64>(folder.path(), &days)?;
     let all = defined(&days, crowd, None, 15);
-    for design in [Design::None, Design::Mirror] {
+    for design in [IndexDesign::None, IndexDesign::Mirror] {
         index(&store, design, 1 << 20, &AtomicU64::new(0))?;
         let options = LookupOptions { distance: 15, ..LookupOptions::default() };
         let lookup = Lookup::open(&store, store.at(None)?, options)?;
@@ -275,12 +275,12 @@ fn work_that_is_over_is_told_and_what_was_found_is_true() -> Result<()> {
 fn a_store_without_pages_is_near_to_nothing() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();
     let (store, _) = Store::init(folder.path().join("store"))?;
-    index(&store, Design::Mirror, 1 << 12, &AtomicU64::new(0))?;
+    index(&store, IndexDesign::Mirror, 1 << 12, &AtomicU64::new(0))?;
     let lookup = Lookup::open(&store, store.at(None)?, LookupOptions::default())?;
     assert_eq!((answered(&lookup, 5, None)?, lookup.width()), (Vec::new(), None));
     let empty = BTreeMap::from([("2026-11-01".parse()?, Pages::new())]);
     let store = store_of::<u64>(&folder.path().join("store-2"), &empty)?;
-    index(&store, Design::Mirror, 1 << 12, &AtomicU64::new(0))?;
+    index(&store, IndexDesign::Mirror, 1 << 12, &AtomicU64::new(0))?;
     let lookup = Lookup::open(&store, store.at(None)?, LookupOptions::default())?;
     assert_eq!(answered(&lookup, 5, None)?, Vec::new());
     let far = LookupOptions { distance: 16, ..LookupOptions::default() };
@@ -296,10 +296,13 @@ fn an_index_is_kept() -> Result<()> {
     let store = store_of::<u64>(folder.path(), &days)?;
     let count = AtomicU64::new(0);
     assert_eq!(keep(&store, 1 << 12, &count)?, Kept::default());
-    assert_eq!((design_of(&store)?, missing(&store, Design::Mirror)?.0), (Design::None, 3));
-    let kept = index(&store, Design::Mirror, 1 << 12, &count)?;
+    assert_eq!(
+        (design_of(&store)?, missing(&store, IndexDesign::Mirror)?.0),
+        (IndexDesign::None, 3)
+    );
+    let kept = index(&store, IndexDesign::Mirror, 1 << 12, &count)?;
     assert_eq!((kept.made, kept.removed, kept.files), (3, 0, 3));
-    assert_eq!(index(&store, Design::Mirror, 1 << 12, &count)?.made, 0);
+    assert_eq!(index(&store, IndexDesign::Mirror, 1 << 12, &count)?.made, 0);
     let names = || -> Vec<_> {
         let entries = std::fs::read_dir(store.path().join("index")).unwrap();
         entries.map(|entry| entry.unwrap().path()).collect()
@@ -318,15 +321,15 @@ fn an_index_is_kept() -> Result<()> {
     assert_eq!(Lookup::open(&store, store.at(None)?, options)?.without_index(), 0);
     // A file of another form, as of another version of the format, counts as missing.
     let mirror = names().into_iter().find(|path| path.extension() == Some("seg".as_ref())).unwrap();
-    index(&store, Design::Four, 1 << 12, &count)?;
+    index(&store, IndexDesign::Four, 1 << 12, &count)?;
     let other = names().into_iter().find(|path| path.extension() == Some("seg".as_ref())).unwrap();
     let other = std::fs::read(other).unwrap();
-    index(&store, Design::Mirror, 1 << 12, &count)?;
+    index(&store, IndexDesign::Mirror, 1 << 12, &count)?;
     std::fs::write(&mirror, other).unwrap();
-    assert_eq!(missing(&store, Design::Mirror)?.0, 1);
+    assert_eq!(missing(&store, IndexDesign::Mirror)?.0, 1);
     assert_eq!(Lookup::open(&store, store.at(None)?, options)?.without_index(), 1);
     assert_eq!(keep(&store, 1 << 12, &count)?.made, 1);
-    let kept = index(&store, Design::None, 1 << 12, &count)?;
+    let kept = index(&store, IndexDesign::None, 1 << 12, &count)?;
     assert_eq!((kept.made, kept.removed, kept.files), (0, 1, 0));
     assert!(!store.path().join("INDEX").exists());
     std::fs::write(store.path().join("INDEX"), "mirror 0123\n").unwrap();
@@ -341,7 +344,7 @@ proptest! {
     fn skewed_fingerprints_are_found(
         held in prop::collection::vec((any::<u64>(), 0u32..64), 1..400),
         k in 0u32..=7,
-        design in prop::sample::select(Design::ALL.to_vec()),
+        design in prop::sample::select(IndexDesign::ALL.to_vec()),
     ) {
         let folder = tempfile::tempdir().unwrap();
         let mut pages: Pages = held.iter().map(|(bits, shift)| (u128::from(bits >> shift), "p".to_owned())).collect();

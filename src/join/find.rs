@@ -16,7 +16,7 @@ use crate::peers::Topology;
 use crate::runs::Sorter;
 use crate::step::{self, Step};
 use crate::store::{BLOCK_ROWS, Dated, Digest, Segment, Version};
-use crate::tables::{Distribution, Estimate, Method, Plan, Problem, SelfJoin};
+use crate::tables::{ArrangedBatch, Distribution, Estimate, Plan, Problem, SelfJoin};
 
 /// About how many fingerprints of a store tell how it is distributed.
 const SAMPLES: u64 = 8192;
@@ -39,7 +39,7 @@ pub struct Figures {
 }
 
 /// The pairs of a join, all of them in process 0.
-pub(super) struct Found {
+pub(super) struct FoundPairs {
     /// How many chunks there are.
     pub(super) chunks: u64,
     pub(super) pairs: Sorter<Pair>,
@@ -55,7 +55,7 @@ impl Join {
         &self,
         processes: &mut Processes,
         site: &Site<'_>,
-    ) -> Result<Found> {
+    ) -> Result<FoundPairs> {
         step::begin(Step::Joining);
         let began = Instant::now();
         let groups: Arc<[F]> = matches::distinct_fingerprints(&self.batch)?.into();
@@ -88,7 +88,7 @@ impl Join {
         };
         let store = probing.store.clone();
         let ledger = probing.ledger.clone();
-        Ok(Found { chunks, pairs, receipts, store, ledger, figures })
+        Ok(FoundPairs { chunks, pairs, receipts, store, ledger, figures })
     }
 
     /// Arranges the batch as planned, and opens the ledgers of earlier runs.
@@ -121,8 +121,8 @@ impl Join {
         // What the tables leave is read in.
         let spare = self.budget.tables().saturating_sub(memory_bytes);
         let reading_bytes = (self.budget.reading() + spare) / workers as u64;
-        let shared = Method::sharing(&itself, design);
-        let build = || Method::build(&groups, design, way, self.distance, workers);
+        let shared = ArrangedBatch::sharing(&itself, design);
+        let build = || ArrangedBatch::build(&groups, design, way, self.distance, workers);
         let method = shared.map_or_else(build, Ok)?;
         Ok(Probing {
             method: method.in_windows(window),

@@ -97,7 +97,7 @@ impl Overlap {
         let (held, receipts) = self
             .probe(processes, &site, &probing, held)
             .map_err(|error| make_room(site.output, &probing.ledger, error))?;
-        let found = Found { grouped, in_batch, held, receipts };
+        let found = FoundOverlaps { grouped, in_batch, held, receipts };
         let OverlapSite { output, staging, .. } = site;
         let step = format!("finalize {}", output.named());
         let done = processes.conclude(&step, staging, |staging| {
@@ -181,7 +181,7 @@ impl Overlap {
     /// Proves that everything was found, and writes the verdicts.
     fn finalize(
         &self,
-        Found { grouped, in_batch, held, receipts }: Found,
+        FoundOverlaps { grouped, in_batch, held, receipts }: FoundOverlaps,
         probing: &Overlapping,
         output: &Path,
         staging: &Staging,
@@ -204,7 +204,7 @@ impl Overlap {
 }
 
 /// What all processes found. Most of it is in process 0 only.
-struct Found {
+struct FoundOverlaps {
     grouped: Grouped,
     in_batch: Role<InBatch>,
     held: Option<Held>,

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::build::build;
-use super::find::{Figures, Found};
+use super::find::{Figures, FoundPairs};
 use super::proof::Proof;
 use super::request::Join;
 use super::site::{Site, unwatched};
@@ -99,12 +99,12 @@ impl Join {
     /// Proves that everything was found, and writes the verdicts.
     fn finalize<F: Fingerprint>(
         &self,
-        found: Found,
+        found: FoundPairs,
         output: &Path,
         staging: &Staging,
         workers: usize,
     ) -> Result<Joined> {
-        let Found { chunks, mut pairs, receipts, store, figures, .. } = found;
+        let FoundPairs { chunks, mut pairs, receipts, store, figures, .. } = found;
         let proof = Proof::of(chunks, self.store_rows(), &receipts, output)?;
         let finalize = Finalize {
             segment: &self.batch,

@@ -136,15 +136,15 @@ fn checksum(beginning: &[u8], offset: u64) -> u64 {
 }
 
 /// The head of a frame.
-struct Head {
+struct FrameHead {
     body_bytes: u64,
     pages: u32,
     body_checksum: u64,
 }
 
-impl Head {
+impl FrameHead {
     /// The head in these bytes, which are at this offset; none if they are none.
-    fn read(bytes: &[u8; HEAD_BYTES], offset: u64) -> Option<Head> {
+    fn read(bytes: &[u8; HEAD_BYTES], offset: u64) -> Option<FrameHead> {
         let (beginning, told) = bytes.split_last_chunk::<8>()?;
         if checksum(beginning, offset) != u64::from_le_bytes(*told) {
             return None;
@@ -153,7 +153,7 @@ impl Head {
         let (words, _) = numbers.as_chunks::<4>();
         let [body_bytes, pages] = [words[0], words[1]].map(u32::from_le_bytes);
         let body_checksum = u64::from_le_bytes(*body_checksum);
-        Some(Head { body_bytes: body_bytes.into(), pages, body_checksum })
+        Some(FrameHead { body_bytes: body_bytes.into(), pages, body_checksum })
     }
 }
 
@@ -219,7 +219,7 @@ impl Reading<'_> {
     }
 
     /// The next frame; none if it was never finished.
-    fn body(&self) -> Result<Option<(Head, Vec<u8>)>> {
+    fn body(&self) -> Result<Option<(FrameHead, Vec<u8>)>> {
         let at = self.contents.end;
         let Some(head) = self.head(at)? else {
             return match self.head_after(at)? {
@@ -244,13 +244,13 @@ impl Reading<'_> {
     }
 
     /// The head at this offset, if there is one.
-    fn head(&self, at: u64) -> Result<Option<Head>> {
+    fn head(&self, at: u64) -> Result<Option<FrameHead>> {
         let mut bytes = [0; HEAD_BYTES];
         if at + HEAD_BYTES as u64 > self.bytes {
             return Ok(None);
         }
         self.file.read_exact_at(&mut bytes, at).at(self.path)?;
-        Ok(Head::read(&bytes, at))
+        Ok(FrameHead::read(&bytes, at))
     }
 
     /// The offset of the first head after `at`, if there is one.
@@ -263,7 +263,7 @@ impl Reading<'_> {
             self.file.read_exact_at(&mut window, from).at(self.path)?;
             let heads = (from..).zip(window.array_windows());
             for (offset, bytes) in heads {
-                if Head::read(bytes, offset).is_some() {
+                if FrameHead::read(bytes, offset).is_some() {
                     return Ok(Some(offset));
                 }
             }
@@ -273,7 +273,7 @@ impl Reading<'_> {
     }
 
     /// Takes what a sound frame holds.
-    fn take(&mut self, head: &Head, body: &[u8]) -> Result<()> {
+    fn take(&mut self, head: &FrameHead, body: &[u8]) -> Result<()> {
         let Contents { header, pages, sealed, end, .. } = &mut self.contents;
         let mut rest = body;
         let mut wrong = false;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::chunk::Receipt;
-use super::frame::{self, Found, LedgerFile, PAIR_BYTES};
+use super::frame::{self, FoundFrame, LedgerFile, PAIR_BYTES};
 use crate::error::{Error, Kind, Result};
 use crate::matches::Pair;
 
@@ -25,14 +25,14 @@ impl Finished {
     }
 
     /// The pairs in the order in which they were appended. At most one frame of them is in memory.
-    pub fn pairs(&self) -> Pairs {
-        Pairs { chunk: self.clone(), body: Vec::new(), next: 0 }
+    pub fn pairs(&self) -> ChunkPairs {
+        ChunkPairs { chunk: self.clone(), body: Vec::new(), next: 0 }
     }
 }
 
 /// The pairs of a finished chunk. An error ends the iteration.
 #[derive(Debug)]
-pub struct Pairs {
+pub struct ChunkPairs {
     /// The chunk, starting at the frame that is read next.
     chunk: Finished,
     /// The body of the current frame.
@@ -41,10 +41,10 @@ pub struct Pairs {
     next: usize,
 }
 
-impl Pairs {
+impl ChunkPairs {
     fn read_frame(&mut self) -> Result<()> {
         let Finished { file, start, end, .. } = &mut self.chunk;
-        let Found::Frame(head) = file.read(*start, *end, &mut self.body)? else {
+        let FoundFrame::Frame(head) = file.read(*start, *end, &mut self.body)? else {
             return Err(Error::new(Kind::Io, "a finished chunk came back damaged")
                 .at(&file.path)
                 .offset(*start)
@@ -63,7 +63,7 @@ impl Pairs {
     }
 }
 
-impl Iterator for Pairs {
+impl Iterator for ChunkPairs {
     type Item = Result<Pair>;
 
     /// # Errors

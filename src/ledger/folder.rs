@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::chunk::Receipt;
 use super::finished::Finished;
-use super::frame::{self, Found, HEADER_BYTES, Head, Holds, LedgerFile, PAIR_BYTES};
+use super::frame::{self, FoundFrame, FrameHead, HEADER_BYTES, Holds, LedgerFile, PAIR_BYTES};
 use super::writer::LedgerWriter;
 use crate::error::{At, Error, Kind, Result};
 use crate::store::Digest;
@@ -136,13 +136,13 @@ impl Ledger {
         let mut body = Vec::new();
         loop {
             let (head, is_sound) = match file.read(at, end, &mut body)? {
-                Found::Frame(head) => (head, true),
-                Found::Damaged(head) => (head, false),
-                Found::Unreadable => {
+                FoundFrame::Frame(head) => (head, true),
+                FoundFrame::Damaged(head) => (head, false),
+                FoundFrame::Unreadable => {
                     self.damage.push(damaged(file, at));
                     return Ok(());
                 }
-                Found::End => return Ok(()),
+                FoundFrame::End => return Ok(()),
             };
             if !is_sound {
                 self.damage.push(damaged(file, at));
@@ -180,7 +180,7 @@ impl Unfinished {
     }
 
     /// Takes the frame at `at`. A frame of another chunk starts anew.
-    fn take(&mut self, at: u64, head: &Head, is_sound: bool, body: &[u8]) {
+    fn take(&mut self, at: u64, head: &FrameHead, is_sound: bool, body: &[u8]) {
         if self.number != Some(head.chunk) {
             *self = Unfinished { number: Some(head.chunk), ..Unfinished::at(at) };
         }

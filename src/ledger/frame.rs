@@ -36,7 +36,7 @@ pub(super) enum Holds {
 
 /// The head of a frame.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Head {
+pub(super) struct FrameHead {
     pub(super) holds: Holds,
     pub(super) chunk: u64,
     body_bytes: usize,
@@ -45,11 +45,11 @@ pub(super) struct Head {
 
 /// What is found at a place where a frame may begin.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum FoundFrame {
     /// A frame, with its body read.
-    Frame(Head),
+    Frame(FrameHead),
     /// A frame whose body is not as it was written.
-    Damaged(Head),
+    Damaged(FrameHead),
     /// Something else. Where the next frame begins is unknown.
     Unreadable,
     /// The end of the file, which may break off within a frame.
@@ -73,32 +73,32 @@ impl LedgerFile {
     }
 
     /// Reads the frame at `at` into `body`. The file, or the part to be read, ends at `end`.
-    pub(super) fn read(&self, at: u64, end: u64, body: &mut Vec<u8>) -> Result<Found> {
+    pub(super) fn read(&self, at: u64, end: u64, body: &mut Vec<u8>) -> Result<FoundFrame> {
         let left = end.saturating_sub(at);
         if left < HEAD_BYTES as u64 {
-            return Ok(Found::End);
+            return Ok(FoundFrame::End);
         }
         let mut bytes = [0; HEAD_BYTES];
         self.file.read_exact_at(&mut bytes, at).at(&self.path)?;
-        let Some(head) = Head::read(&bytes) else { return Ok(Found::Unreadable) };
+        let Some(head) = FrameHead::read(&bytes) else { return Ok(FoundFrame::Unreadable) };
         if head.bytes() > left {
-            return Ok(Found::End);
+            return Ok(FoundFrame::End);
         }
         body.resize(head.body_bytes, 0);
         self.file.read_exact_at(body, at + HEAD_BYTES as u64).at(&self.path)?;
         let is_sound = xxh3_64(body) == head.body_checksum;
-        Ok(if is_sound { Found::Frame(head) } else { Found::Damaged(head) })
+        Ok(if is_sound { FoundFrame::Frame(head) } else { FoundFrame::Damaged(head) })
     }
 }
 
-impl Head {
+impl FrameHead {
     /// The length of the frame in bytes, head included.
     pub(super) fn bytes(&self) -> u64 {
         (HEAD_BYTES + self.body_bytes) as u64
     }
 
     /// Reads a head; `None` if it is not as it was written.
-    fn read(bytes: &[u8; HEAD_BYTES]) -> Option<Head> {
+    fn read(bytes: &[u8; HEAD_BYTES]) -> Option<FrameHead> {
         let body_bytes = u32_at(bytes, 0) as usize;
         let holds = match u32_at(bytes, 4) {
             1 if body_bytes <= FRAME_PAIRS * PAIR_BYTES
@@ -110,7 +110,12 @@ impl Head {
             _ => return None,
         };
         let [chunk, body_checksum, own] = [8, 16, 24].map(|at| u64_at(bytes, at));
-        (own == xxh3_64(&bytes[..24])).then_some(Head { holds, chunk, body_bytes, body_checksum })
+        (own == xxh3_64(&bytes[..24])).then_some(FrameHead {
+            holds,
+            chunk,
+            body_bytes,
+            body_checksum,
+        })
     }
 }
 

@@ -61,7 +61,7 @@ mod writer;
 mod tests;
 
 pub use chunk::Receipt;
-pub use finished::{Finished, Pairs};
+pub use finished::{ChunkPairs, Finished};
 pub use folder::Ledger;
 pub use writer::LedgerWriter;
 

@@ -11,7 +11,7 @@ use std::iter::Peekable;
 use serde::{Deserialize, Serialize};
 
 use super::batch::Batch;
-use super::found::{Found, Hot};
+use super::found::{BucketCounts, Hot};
 use crate::error::Result;
 use crate::matches::{KeepRank, below};
 use crate::runs::{Record, SortedRecords, Space};
@@ -58,7 +58,7 @@ impl Buckets {
     }
 
     /// Makes `bucket` the next one, and counts it as `found`. Returns whether there is one.
-    pub(super) fn next(&mut self, bucket: &mut Bucket, found: &mut Found) -> Result<bool> {
+    pub(super) fn next(&mut self, bucket: &mut Bucket, found: &mut BucketCounts) -> Result<bool> {
         while let Some(Entry { key, group }) = self.entries.next().transpose()? {
             bucket.key = key;
             bucket.groups.clear();
@@ -75,7 +75,7 @@ impl Buckets {
         Ok(false)
     }
 
-    fn count(&mut self, Bucket { key, groups }: &Bucket, found: &mut Found) {
+    fn count(&mut self, Bucket { key, groups }: &Bucket, found: &mut BucketCounts) {
         found.shared += 1;
         let hot = Hot { key: *key, groups: groups.len() as u64, first: groups[0], stored: 0 };
         if hot.groups >= HOT {

@@ -22,7 +22,7 @@ use super::compare::{Bucketed, Candidate, Compared, Near, compare};
 use super::confirmation::Comparison;
 use super::document::{Id, SketchedDocument};
 use super::finding::StoreMatch;
-use super::found::{Found, Hot, HotBucket};
+use super::found::{BucketCounts, Hot, HotBucket};
 use super::held::{Held, Least};
 use super::probe::{StoreProbe, most_groups};
 use super::rows::{Named, Rows};
@@ -78,7 +78,7 @@ pub struct Deduplicated {
     /// Documents kept and dropped, and the files.
     pub outcome: Outcome,
     /// What the buckets held.
-    pub buckets: Found,
+    pub buckets: BucketCounts,
     /// Documents without anything to compare.
     pub empty: u64,
 }
@@ -96,7 +96,7 @@ pub struct InBatch {
     crowded: Crowded,
     /// With [`Detail::All`], how many rows they are.
     rows: u128,
-    found: Found,
+    found: BucketCounts,
     hottest: Vec<Hot>,
 }
 
@@ -237,7 +237,7 @@ impl Deduplicate {
         (edges, crowded): (Sorter<Edge<Unlikeness>>, Crowded),
         least: &Least,
         rows: &mut Rows<'_>,
-        found: &mut Found,
+        found: &mut BucketCounts,
     ) -> Result<Judgements<Unlikeness>> {
         let edges = edges.sorted()?.map(|edge| {
             let edge = edge?;
@@ -256,7 +256,7 @@ impl Deduplicate {
     /// The candidates that match, each pair once. With [`Detail::All`] every bucket is listed, and the rows are
     /// counted on the way.
     fn confirm(&self, batch: &Batch, buckets: &mut Buckets, space: Space<'_>) -> Result<InBatch> {
-        let mut found = Found { groups: batch.len().into(), ..Found::default() };
+        let mut found = BucketCounts { groups: batch.len().into(), ..BucketCounts::default() };
         let size = |group: KeepRank| u128::from(batch.sizes[group.index()]);
         let mut rows: u128 = batch.sizes.iter().map(|&size| copies(size.into())).sum();
         let mut edges = space.sorter();
@@ -264,7 +264,7 @@ impl Deduplicate {
         let mut keys = HashSet::new();
         let mut bucket = Bucket::default();
         let mut portion = Vec::new();
-        let mut compare = |portion: &mut Vec<Candidate>, found: &mut Found| {
+        let mut compare = |portion: &mut Vec<Candidate>, found: &mut BucketCounts| {
             progress::tick(Activity::Working);
             let compared = self.compare(batch, portion)?;
             portion.clear();

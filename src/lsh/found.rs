@@ -6,7 +6,7 @@ use crate::matches::KeepRank;
 
 /// Groups, buckets and pairs of a deduplication.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Found {
+pub struct BucketCounts {
     /// Groups of documents that no comparison can tell apart.
     pub groups: u64,
     /// Buckets with two groups or more.

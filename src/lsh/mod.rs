@@ -74,7 +74,7 @@ pub use confirmation::{Comparison, Confirmation};
 pub use deduplicate::{Deduplicate, Deduplicated, Grouped, InBatch};
 pub use document::SketchedDocument;
 pub use family::Family;
-pub use found::{Found, HotBucket};
+pub use found::{BucketCounts, HotBucket};
 pub use held::Held;
 pub use hyperplanes::Hyperplanes;
 pub use kept::{kept_bands, kept_comparison, kept_documents};

@@ -14,8 +14,8 @@ use super::kept::RowEvidence;
 use super::rows::Members;
 use crate::error::Result;
 use crate::matches::{
-    Detail, Document, Expected, Group, Groups, IdRank, Joined, KeepOrder, KeepRank, Kept, Measured,
-    Nearness, Number, Recompute, Recomputed, Unlikeness, below,
+    BatchDocument, Detail, Expected, Group, Groups, IdRank, Joined, KeepOrder, KeepRank, Kept,
+    Measured, Nearness, Number, Recompute, Recomputed, Unlikeness, below,
 };
 use crate::progress::{self, Activity};
 use crate::runs::{SortedRecords, Sorter};
@@ -43,7 +43,7 @@ impl ByBuckets {
         keep: KeepOrder,
         folder: &Path,
         memory_bytes: usize,
-    ) -> Result<(ByBuckets, SortedRecords<Document>)> {
+    ) -> Result<(ByBuckets, SortedRecords<BatchDocument>)> {
         let mut repeated = |_: &str, _, _| Ok(());
         let (batch, Ids { sketched, empty }) =
             Batch::load(documents, keep, folder, memory_bytes, &mut repeated)?;
@@ -51,7 +51,7 @@ impl ByBuckets {
         for (ids, empty) in [(sketched, false), (empty, true)] {
             for id in ids {
                 let Id(id) = id?;
-                judged.push(Document { id, empty })?;
+                judged.push(BatchDocument { id, empty })?;
             }
         }
         let members = Members::of(&batch);

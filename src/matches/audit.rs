@@ -132,14 +132,14 @@ impl Record for DroppedFor {
 
 /// A document of the batch, ordered by its id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Document {
+pub struct BatchDocument {
     /// Its id.
     pub id: String,
     /// Whether it has no fingerprint; its verdict is then `empty`.
     pub empty: bool,
 }
 
-impl Record for Document {
+impl Record for BatchDocument {
     fn bytes(&self) -> usize {
         size_of::<Self>() + self.id.len()
     }
@@ -164,7 +164,7 @@ impl Audit<'_> {
     ///
     /// # Errors
     /// A contradiction is [`BadData`](crate::Kind::BadData), with its file and line.
-    pub fn run(&self, documents: Option<SortedRecords<Document>>) -> Result<()> {
+    pub fn run(&self, documents: Option<SortedRecords<BatchDocument>>) -> Result<()> {
         self.check_replaced()?;
         let Required { named, kept, dropped_hosts } = self.verdicts(documents)?;
         if self.holds() {
@@ -205,7 +205,7 @@ impl Audit<'_> {
         Err(error.expected(shown(counted)).found(shown(self.outcome.replaced)))
     }
 
-    fn verdicts(&self, mut documents: Option<SortedRecords<Document>>) -> Result<Required> {
+    fn verdicts(&self, mut documents: Option<SortedRecords<BatchDocument>>) -> Result<Required> {
         let mut required = Required {
             named: self.space().sorter(),
             kept: self.space().sorter(),
@@ -510,7 +510,7 @@ fn is_share(text: &str) -> bool {
 
 /// Why the next verdict does not fit the documents of the batch, if it does not.
 fn unlike_the_batch(
-    documents: &mut Option<SortedRecords<Document>>,
+    documents: &mut Option<SortedRecords<BatchDocument>>,
     id: &str,
     empty: bool,
 ) -> Result<Option<&'static str>> {

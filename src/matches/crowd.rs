@@ -48,11 +48,11 @@ pub(crate) struct Crowd<C: Comparing> {
     /// All crowded groups, ascending.
     ranks: Vec<KeepRank>,
     comparing: C,
-    kept: HashMap<Block, Kept<C::Sketch>>,
+    kept: HashMap<Block, KeptSketches<C::Sketch>>,
 }
 
 /// The kept groups that share a block.
-struct Kept<S> {
+struct KeptSketches<S> {
     sketches: Vec<S>,
     ranks: Vec<KeepRank>,
 }
@@ -79,7 +79,7 @@ impl<C: Comparing> Crowd<C> {
     pub(super) fn keep(&mut self, rank: KeepRank) {
         let sketch = self.comparing.sketch(rank);
         for block in self.comparing.blocks(rank) {
-            let none = || Kept { sketches: Vec::new(), ranks: Vec::new() };
+            let none = || KeptSketches { sketches: Vec::new(), ranks: Vec::new() };
             let kept = self.kept.entry(block).or_insert_with(none);
             kept.sketches.push(sketch);
             kept.ranks.push(rank);
@@ -114,7 +114,7 @@ impl<C: Comparing> Crowd<C> {
         let sketch = self.comparing.sketch(rank);
         let mut candidates = Vec::new();
         for block in self.comparing.blocks(rank) {
-            let Some(Kept { sketches, ranks }) = self.kept.get(&block) else { continue };
+            let Some(KeptSketches { sketches, ranks }) = self.kept.get(&block) else { continue };
             let found = |at: usize, least| candidates.push((least, ranks[at]));
             self.comparing.find(sketch, sketches, found);
         }

@@ -67,7 +67,7 @@ mod store_pair;
 mod texts;
 
 pub(crate) use allocated::allocated;
-pub use audit::{Audit, Document, Near};
+pub use audit::{Audit, BatchDocument, Near};
 pub use batch::held_bytes;
 pub use detail::{Detail, too_many};
 pub use distinct::distinct_fingerprints;

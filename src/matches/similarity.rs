@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::{Check, Share, Stamp};
+use crate::fingerprint::{Check, HeldShare, Stamp};
 use crate::store::{RowBytes, Segment};
 
 /// The least similarity of a match, unless another one is given.
@@ -148,7 +148,7 @@ impl Confirm {
     }
 
     /// Whether a share is known well enough and, less the margin for its error, is enough for a match.
-    pub(super) fn is_enough(&self, share: Share) -> bool {
+    pub(super) fn is_enough(&self, share: HeldShare) -> bool {
         let Estimates { margin, most_error } = self.estimates;
         share.error <= most_error && share.held - margin * share.error >= self.least
     }

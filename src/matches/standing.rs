@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::nearness::Nearness;
 use super::similarity::{Confirm, Similarity};
-use crate::fingerprint::Share;
+use crate::fingerprint::HeldShare;
 use crate::results::ResultColumn;
 
 /// The share of which `doubt` is told, whatever the least share is: more than a tenth of the text is lost.
@@ -97,7 +97,7 @@ impl Nearness for Standing {
 }
 
 /// How likely it is that a page has less than nine tenths of a text.
-fn doubt(Share { held, error }: Share) -> f64 {
+fn doubt(HeldShare { held, error }: HeldShare) -> f64 {
     if error == 0.0 {
         return f64::from(u8::from(held < TENTH));
     }
@@ -120,7 +120,7 @@ impl Standings {
     }
 
     /// What these shares say of two pages at this distance: those of the first and of the second page that the other one holds.
-    pub(super) fn of_shares(confirm: &Confirm, shares: [Share; 2], distance: u8) -> Standings {
+    pub(super) fn of_shares(confirm: &Confirm, shares: [HeldShare; 2], distance: u8) -> Standings {
         let [of_first, of_second] = shares.map(|share| {
             let held = Similarity::nearest(share.held);
             confirm.is_enough(share).then(|| match confirm.has_direction() {

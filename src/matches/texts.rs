@@ -31,7 +31,7 @@ use super::standing::Standings;
 use crate::document::{self, Content, Document, Inputs, Position, ReadOptions, Share as Portion};
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::check::held_run_set;
-use crate::fingerprint::{Share, ShingleSet};
+use crate::fingerprint::{HeldShare, ShingleSet};
 use crate::parallel::in_parallel;
 use crate::progress::{self, Activity};
 use crate::store::Segment;
@@ -352,7 +352,8 @@ impl PageRuns {
         }
         let [Some((_, one)), Some((_, other))] = &*held else { return Ok(Standings::default()) };
         let shared = one.shared(other) as f64;
-        let share = |of: &ShingleSet| Share { held: shared / of.len().max(1) as f64, error: 0.0 };
+        let share =
+            |of: &ShingleSet| HeldShare { held: shared / of.len().max(1) as f64, error: 0.0 };
         Ok(Standings::of_shares(&self.confirm, [share(one), share(other)], distance))
     }
 

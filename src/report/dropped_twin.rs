@@ -68,7 +68,7 @@ impl NearBy {
     }
 
     /// How many bits apart the page and row `row` are, if they are near.
-    fn distance(&self, page: &SegmentPage, rows: &mut Rows, row: u64) -> Result<Option<u32>> {
+    fn distance(&self, page: &SegmentPage, rows: &mut RowLookups, row: u64) -> Result<Option<u32>> {
         let distance = (page.fingerprint ^ rows.fingerprints.get(row)?).count_ones();
         let one_class = self.check.as_ref().is_none_or(Confirm::needs_one_class);
         if distance > self.distance || one_class && page.class != rows.class(row)? {
@@ -90,7 +90,7 @@ impl SegmentPage {
         let mut ids = segment.ids();
         for row in 0..segment.rows() {
             if ids.get(row)? == id {
-                let mut rows = Rows::of(segment);
+                let mut rows = RowLookups::of(segment);
                 return Ok(Some(SegmentPage {
                     id: id.to_owned(),
                     day,
@@ -113,7 +113,7 @@ impl SegmentPage {
         near: &NearBy,
         (day, segment, output): (Day, &Segment, &Path),
     ) -> Result<Option<DroppedTwin>> {
-        let mut rows = Rows::of(segment);
+        let mut rows = RowLookups::of(segment);
         let mut ids = segment.ids();
         let mut found = HashMap::new();
         for row in 0..segment.rows() {
@@ -137,16 +137,16 @@ impl SegmentPage {
 }
 
 /// Looks up what decides whether rows are near.
-struct Rows {
+struct RowLookups {
     fingerprints: Fingerprints,
     classes: Option<Classes>,
     signatures: Option<RowBytes>,
 }
 
-impl Rows {
-    fn of(segment: &Segment) -> Rows {
+impl RowLookups {
+    fn of(segment: &Segment) -> RowLookups {
         let fingerprints = segment.fingerprints();
-        Rows { fingerprints, classes: segment.classes(), signatures: segment.checks() }
+        RowLookups { fingerprints, classes: segment.classes(), signatures: segment.checks() }
     }
 
     fn class(&mut self, row: u64) -> Result<Option<Class>> {

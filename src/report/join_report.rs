@@ -15,7 +15,7 @@ use super::parameters::Parameters;
 use super::seal::{self, damaged};
 use crate::error::{At, Result};
 use crate::join::Proof;
-use crate::lsh::Found;
+use crate::lsh::BucketCounts;
 use crate::matches::{Lost, Outcome};
 use crate::output::{SUCCESS, Staging, Sum};
 use crate::store::{Day, Digest, RecordCounts};
@@ -52,7 +52,7 @@ pub struct Report {
     pub probe: Option<Proof>,
     /// What the buckets of `lsh` held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub buckets: Option<Found>,
+    pub buckets: Option<BucketCounts>,
     /// How it was run: the one part that differs from run to run.
     pub run: Value,
 }

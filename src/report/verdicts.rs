@@ -10,7 +10,7 @@ use crate::results::ResultReader;
 
 /// The verdict on a page.
 #[derive(Debug, Serialize)]
-pub struct Verdict {
+pub struct PageVerdict {
     /// keep, drop or empty.
     pub word: String,
     /// The kept page that it is a near-duplicate of, if it was dropped.
@@ -35,7 +35,7 @@ pub fn folder(path: &Path) -> PathBuf {
 }
 
 /// The verdict on the page with that id.
-pub fn verdict(output: &Path, id: &str) -> Result<Verdict> {
+pub fn verdict(output: &Path, id: &str) -> Result<PageVerdict> {
     let rows = ResultReader::of(&folder(output), VERDICTS)?;
     let path = rows.path().to_path_buf();
     let mut found = None;
@@ -46,7 +46,7 @@ pub fn verdict(output: &Path, id: &str) -> Result<Verdict> {
                 "drop" => Some(nearest(columns.get(2..5)?)?),
                 _ => None,
             };
-            found = Some(Verdict { word, nearest });
+            found = Some(PageVerdict { word, nearest });
         }
         Some(found.is_none())
     })?;

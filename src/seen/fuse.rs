@@ -22,7 +22,7 @@ use xorf::{BinaryFuse8, BinaryFuse8Ref, DmaSerializable, Filter, FilterRef};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{At, Error, Kind, Result};
-use crate::hamming::mapped::{Keep, Kept};
+use crate::hamming::mapped::{Keep, KeptBytes};
 use crate::output::{Fence, NewFile, parent_of};
 use crate::store::Digest;
 
@@ -135,16 +135,16 @@ pub(super) struct Fuse {
     file: File,
     keep: Keep,
     bits: u32,
-    filters: Vec<Part>,
+    filters: Vec<SegmentFilter>,
 }
 
 /// One filter of a file.
-struct Part {
+struct SegmentFilter {
     range: Range<usize>,
     descriptor: [u8; DESCRIPTOR],
     checksum: u64,
     /// Its bytes, once they were looked at.
-    bytes: OnceLock<Kept>,
+    bytes: OnceLock<KeptBytes>,
 }
 
 impl Fuse {
@@ -190,7 +190,7 @@ impl Fuse {
 
     /// Reads a filter.
     #[cold]
-    fn read(&self, part: &Part) -> Result<Vec<u8>> {
+    fn read(&self, part: &SegmentFilter) -> Result<Vec<u8>> {
         let mut bytes = vec![0; part.range.end - part.range.start];
         let here = |error: Error| error.offset(part.range.start as u64);
         let at = part.range.start as u64;
@@ -214,7 +214,7 @@ fn number_of(hash: u64, bits: u32) -> u64 {
 
 /// Reads the end of a file: the digest of its segment, the bits of a beginning, and its filters. None if it is
 /// damaged.
-fn parse(file: &File) -> io::Result<Option<(Digest, u32, Vec<Part>)>> {
+fn parse(file: &File) -> io::Result<Option<(Digest, u32, Vec<SegmentFilter>)>> {
     let bytes = file.metadata()?.len() as usize;
     let Some(after) = bytes.checked_sub(TRAILER) else { return Ok(None) };
     let mut trailer = [0; TRAILER];
@@ -230,7 +230,7 @@ fn parse(file: &File) -> io::Result<Option<(Digest, u32, Vec<Part>)>> {
 }
 
 /// The same of a directory that begins after so many bytes, with the trailer.
-fn filters(directory: &[u8], begin: usize, bits: u32) -> Option<(Digest, u32, Vec<Part>)> {
+fn filters(directory: &[u8], begin: usize, bits: u32) -> Option<(Digest, u32, Vec<SegmentFilter>)> {
     let (told, checksum) = directory.split_last_chunk::<8>()?;
     if xxh3_64(told) != u64::from_le_bytes(*checksum) {
         return None;
@@ -245,10 +245,16 @@ fn filters(directory: &[u8], begin: usize, bits: u32) -> Option<(Digest, u32, Ve
         at = range.end;
         let is_sound = range.end <= begin && fits(descriptor, length);
         let checksum = u64::from_le_bytes(checksum.try_into().ok()?);
-        let part = Part { range, descriptor: *descriptor, checksum, bytes: OnceLock::new() };
+        let part =
+            SegmentFilter { range, descriptor: *descriptor, checksum, bytes: OnceLock::new() };
         is_sound.then_some(part)
     };
-    let parts = directory.as_chunks::<ENTRY>().0.iter().map(part).collect::<Option<Vec<Part>>>()?;
+    let parts = directory
+        .as_chunks::<ENTRY>()
+        .0
+        .iter()
+        .map(part)
+        .collect::<Option<Vec<SegmentFilter>>>()?;
     (at == begin).then_some((Digest(u128::from_le_bytes(*of)), bits, parts))
 }
 

@@ -40,7 +40,7 @@ const LEAST: usize = 32;
 
 /// A manifest as it was found in a file.
 #[derive(Clone)]
-struct Found {
+struct FoundManifest {
     manifest: Manifest,
     checksum: u64,
 }
@@ -48,14 +48,14 @@ struct Found {
 /// Reads the manifests of several versions, and a base that they share once.
 #[derive(Default)]
 pub(super) struct ManifestReader {
-    base: Option<Found>,
+    base: Option<FoundManifest>,
 }
 
 impl Manifest {
     /// Writes the manifest to `path`, if the lock of the store is still held. Returns the checksum of the
     /// file.
     pub(crate) fn write(&self, path: &Path, lock: &Lock) -> Result<u64> {
-        let based = match Found::base_of_next(path, self)? {
+        let based = match FoundManifest::base_of_next(path, self)? {
             Some(base) => self.since(&base)?,
             None => None,
         };
@@ -73,11 +73,11 @@ impl Manifest {
 
     /// The version on whose manifest that of `version` at `path` is based; none if it is whole.
     pub(super) fn base_of(path: &Path, version: u64) -> Result<Option<u64>> {
-        Ok(Found::read(path, version)?.manifest.base.map(|base| base.version))
+        Ok(FoundManifest::read(path, version)?.manifest.base.map(|base| base.version))
     }
 
     /// What has changed since `base`; none if a whole manifest is shorter.
-    fn since(&self, base: &Found) -> Result<Option<Manifest>> {
+    fn since(&self, base: &FoundManifest) -> Result<Option<Manifest>> {
         let old = &base.manifest;
         let is_new = |entry: &&Entry| old.entry(entry.day) != Some(*entry);
         let is_gone = |entry: &&Entry| self.entry(entry.day).is_none();
@@ -108,7 +108,7 @@ impl Manifest {
     }
 
     /// The whole manifest, if this one is based on `found`.
-    fn on(mut self, found: &Found) -> Result<Manifest> {
+    fn on(mut self, found: &FoundManifest) -> Result<Manifest> {
         let Some(base) = self.base.take() else { return Ok(self) };
         let wrong = |what: &str| Err(damaged(what));
         if !found.is(&base) {
@@ -139,7 +139,7 @@ impl Manifest {
 impl ManifestReader {
     /// Reads version `version` from `path`. Also returns the checksum of the file.
     pub(super) fn read(&mut self, path: &Path, version: u64) -> Result<(Manifest, u64)> {
-        let found = Found::read(path, version)?;
+        let found = FoundManifest::read(path, version)?;
         let checksum = found.checksum;
         let Some(base) = &found.manifest.base else {
             let manifest = found.manifest.clone();
@@ -149,7 +149,7 @@ impl ManifestReader {
         };
         let at = path.with_file_name(manifest_name(base.version));
         let held = self.base.take().filter(|held| held.is(base));
-        let held = held.map_or_else(|| Found::read(&at, base.version), Ok)?;
+        let held = held.map_or_else(|| FoundManifest::read(&at, base.version), Ok)?;
         let manifest = found.manifest.on(&held).map_err(|error| error.at(at))?;
         manifest.check().map_err(|error| error.at(path))?;
         self.base = Some(held);
@@ -157,7 +157,7 @@ impl ManifestReader {
     }
 }
 
-impl Found {
+impl FoundManifest {
     /// Whether this is the one that `base` names.
     fn is(&self, base: &Base) -> bool {
         self.manifest.version == base.version && self.hex() == base.checksum
@@ -170,11 +170,12 @@ impl Found {
 
     /// The base of the manifest `next` at `path`: that of the version before, or this version. None if `next` is to be
     /// whole in any case.
-    fn base_of_next(path: &Path, next: &Manifest) -> Result<Option<Found>> {
+    fn base_of_next(path: &Path, next: &Manifest) -> Result<Option<FoundManifest>> {
         if next.entries.len() < LEAST || next.version < 2 {
             return Ok(None);
         }
-        let read = |version| Found::read(&path.with_file_name(manifest_name(version)), version);
+        let read =
+            |version| FoundManifest::read(&path.with_file_name(manifest_name(version)), version);
         let last = read(next.version - 1)?;
         match &last.manifest.base {
             Some(base) => read(base.version).map(Some),
@@ -183,7 +184,7 @@ impl Found {
     }
 
     /// Reads the file at `path`, which is to be of `version`.
-    fn read(path: &Path, version: u64) -> Result<Found> {
+    fn read(path: &Path, version: u64) -> Result<FoundManifest> {
         let whole = String::from_utf8(small_file::read(path, LONGEST, Kind::BadData)?)
             .map_err(|_| damaged("the manifest is not UTF-8").at(path))?;
         let last = whole.trim_end_matches('\n').rfind('\n').map_or(0, |end| end + 1);
@@ -201,6 +202,6 @@ impl Found {
                 .expected(format_args!("format {FORMAT}, version {version}"))
                 .found(format_args!("format {}, version {}", manifest.format, manifest.version)));
         }
-        Ok(Found { manifest, checksum: xxh3_64(whole.as_bytes()) })
+        Ok(FoundManifest { manifest, checksum: xxh3_64(whole.as_bytes()) })
     }
 }

@@ -84,7 +84,7 @@ fn merge_rows<F: Fingerprint>(
         segments.iter().map(|dated| MergeSource::new(dated, with_ids, merged)).collect();
     let mut next = BinaryHeap::new();
     for (number, source) in sources.iter_mut().enumerate() {
-        let mut head = Head { number, ..Head::default() };
+        let mut head = HeadRow { number, ..HeadRow::default() };
         if source.advance(&mut head)? {
             next.push(Reverse(head));
         }
@@ -162,7 +162,7 @@ fn counts(segments: &[Dated]) -> RecordCounts {
 
 /// The next row of a source, ordered as in the merged segment.
 #[derive(Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Head<F> {
+struct HeadRow<F> {
     fingerprint: F,
     /// Its id; empty if fingerprints serve as ids.
     id: String,
@@ -203,7 +203,7 @@ impl<F: Fingerprint> MergeSource<'_, F> {
     }
 
     /// Makes `head` the next shown row. Returns whether there is one.
-    fn advance(&mut self, head: &mut Head<F>) -> Result<bool> {
+    fn advance(&mut self, head: &mut HeadRow<F>) -> Result<bool> {
         while !self.is_at_shown()? {
             if self.left > 0 {
                 self.pass();
@@ -236,8 +236,8 @@ impl<F: Fingerprint> MergeSource<'_, F> {
     }
 
     /// The complete current row.
-    fn row<'a>(&'a mut self, head: &'a Head<F>) -> Result<Row<'a, F>> {
-        let Head { fingerprint, ref id, day, .. } = *head;
+    fn row<'a>(&'a mut self, head: &'a HeadRow<F>) -> Result<Row<'a, F>> {
+        let HeadRow { fingerprint, ref id, day, .. } = *head;
         Ok(Row { day, ..self.details.row(self.next - 1, fingerprint, id)? })
     }
 }

@@ -61,7 +61,7 @@ pub(crate) struct Removals {
 
 /// The part of the file that says how long the others are.
 #[derive(Serialize, Deserialize)]
-struct Head {
+struct RemovalsHead {
     removals: u64,
     files: Vec<RowSetHead>,
     ids: u64,
@@ -189,7 +189,7 @@ impl Removals {
     /// The whole file.
     fn bytes(&self) -> Vec<u8> {
         let (files, bitmaps) = self.files.bytes();
-        let head = Head { removals: self.count, files, ids: self.ids.len() as u64 };
+        let head = RemovalsHead { removals: self.count, files, ids: self.ids.len() as u64 };
         let head = serde_json::to_vec(&head).expect("a head is plain data");
         let mut bytes = MAGIC.to_vec();
         bytes.extend((head.len() as u32).to_le_bytes());
@@ -214,7 +214,7 @@ impl Removals {
             return Err(wrong());
         }
         let head = take(&mut rest, 4)?.try_into().map_or(0, u32::from_le_bytes);
-        let head: Head = serde_json::from_slice(take(&mut rest, head.into())?)
+        let head: RemovalsHead = serde_json::from_slice(take(&mut rest, head.into())?)
             .map_err(|cause| damaged(&format!("the list of removed pages is wrong: {cause}")))?;
         let mut removals = Removals { count: head.removals, ..Removals::default() };
         if head.removals == 0 {

@@ -29,13 +29,13 @@ pub const MAX_COUNT: u64 = 1 << 40;
 pub struct RandomSorted<F: Fingerprint> {
     random: ChaCha8Rng,
     /// The parts of the set that are left, the lowest last.
-    parts: Vec<Part>,
+    parts: Vec<RandomPart>,
     /// Fingerprints that must be in the set, the lowest last.
     planted: Vec<F>,
 }
 
 /// `count` fingerprints of the set, whose first `bits` bits are `prefix`.
-struct Part {
+struct RandomPart {
     prefix: u128,
     bits: u32,
     count: u64,
@@ -50,7 +50,7 @@ impl<F: Fingerprint> RandomSorted<F> {
         assert!(count <= MAX_COUNT, "{count} fingerprints are more than {MAX_COUNT}");
         planted.sort_unstable_by(|a, b| b.cmp(a));
         planted.dedup();
-        let parts = vec![Part { prefix: 0, bits: 0, count }];
+        let parts = vec![RandomPart { prefix: 0, bits: 0, count }];
         RandomSorted { random: ChaCha8Rng::seed_from_u64(seed), parts, planted }
     }
 
@@ -63,14 +63,14 @@ impl<F: Fingerprint> RandomSorted<F> {
                 return true;
             }
             let ones = tails(&mut self.random, part.count);
-            let Part { prefix, bits, count } = part;
-            let half = |bit, count| Part { prefix: prefix << 1 | bit, bits: bits + 1, count };
+            let RandomPart { prefix, bits, count } = part;
+            let half = |bit, count| RandomPart { prefix: prefix << 1 | bit, bits: bits + 1, count };
             self.parts.extend([half(1, ones), half(0, count - ones)]);
         }
         false
     }
 
-    fn fill(&mut self, part: &Part, run: &mut Vec<F>) {
+    fn fill(&mut self, part: &RandomPart, run: &mut Vec<F>) {
         let free = F::BITS - part.bits;
         let low = F::from_u128(part.prefix.checked_shl(free).unwrap_or(0));
         let high = low | F::MAX >> part.bits;

@@ -67,19 +67,19 @@ impl<F: Fingerprint> Tables<F> {
 pub struct Survivors(Vec<Survivor>);
 
 /// Puts a block of a run through every table: filter it, then compare what survives.
-struct Block<'a, F> {
+struct BlockLookup<'a, F> {
     tables: &'a Tables<F>,
     block: &'a [F],
     survivors: &'a mut [Survivor],
     found: &'a mut dyn FnMut(Hit),
 }
 
-impl<F: Fingerprint> Multiversion for Block<'_, F> {
+impl<F: Fingerprint> Multiversion for BlockLookup<'_, F> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        let Block { tables, block, survivors, found } = self;
+        let BlockLookup { tables, block, survivors, found } = self;
         for (turn, table) in tables.tables.iter().enumerate() {
             let count = table.filter(block, survivors);
             for survivors in survivors[..count].chunks(GROUP) {
@@ -101,7 +101,7 @@ impl<F: Fingerprint> Probe<F> for Tables<F> {
         for (number, run) in (0..).zip(runs) {
             for (block, first) in run.chunks(size).zip((0..).step_by(size)) {
                 let found = &mut |hit: Hit| found(Hit { run: number, at: first + hit.at, ..hit });
-                widest(Block { tables: self, block, survivors: &mut scratch.0, found });
+                widest(BlockLookup { tables: self, block, survivors: &mut scratch.0, found });
             }
         }
     }

@@ -17,7 +17,7 @@ use crate::fingerprint::Fingerprint;
 
 /// The batch arranged by whichever design was chosen.
 #[derive(Debug)]
-pub struct Method<F: Fingerprint> {
+pub struct ArrangedBatch<F: Fingerprint> {
     arrangement: Arrangement<F>,
     /// How many fingerprints are probed in one call, if the plan says so.
     window: Option<usize>,
@@ -35,7 +35,7 @@ enum Arrangement<F: Fingerprint> {
     Shared(Arc<MultiIndex<F>>),
 }
 
-/// Memory that a [`Method`] works in: that of every design, all of it empty until it is needed.
+/// Memory that an [`ArrangedBatch`] works in: that of every design, all of it empty until it is needed.
 #[derive(Debug)]
 pub struct MethodScratch<F: Fingerprint> {
     tables: Survivors,
@@ -53,7 +53,7 @@ impl<F: Fingerprint> Default for MethodScratch<F> {
     }
 }
 
-impl<F: Fingerprint> Method<F> {
+impl<F: Fingerprint> ArrangedBatch<F> {
     /// Arranges `batch`, which is sorted and distinct, for distances up to `k`, by `design` in this
     /// way, as a [plan](super::plan) has it. Builds on up to `threads` threads.
     ///
@@ -66,7 +66,7 @@ impl<F: Fingerprint> Method<F> {
         way: Way,
         k: u32,
         threads: usize,
-    ) -> Result<Method<F>> {
+    ) -> Result<ArrangedBatch<F>> {
         debug_assert!(batch.is_sorted_by(|a, b| a < b), "a batch is sorted and distinct");
         check_count(batch.len())?;
         design.check(F::WIDTH, k)?;
@@ -81,22 +81,22 @@ impl<F: Fingerprint> Method<F> {
                 Arrangement::Sorted(SortedJoin::new(Arc::clone(batch), design, k)?)
             }
         };
-        Ok(Method { arrangement, window: None })
+        Ok(ArrangedBatch { arrangement, window: None })
     }
 
     /// The batch as it is arranged for `itself`, if `design` would arrange it for the store in the same way.
     #[must_use]
-    pub fn sharing(itself: &SelfJoin<F>, design: Design) -> Option<Method<F>> {
+    pub fn sharing(itself: &SelfJoin<F>, design: Design) -> Option<ArrangedBatch<F>> {
         let multi_index = itself.multi_index().filter(|it| it.is_arranged_for_others())?;
         let arrangement = Arrangement::Shared(Arc::clone(multi_index));
         let is_same = design == Unmasked::MultiIndex.into();
-        is_same.then_some(Method { arrangement, window: None })
+        is_same.then_some(ArrangedBatch { arrangement, window: None })
     }
 
     /// The same, probed in windows of so many fingerprints, as a [plan](super::plan) has it.
     #[must_use]
-    pub fn in_windows(self, window: Option<usize>) -> Method<F> {
-        Method { window, ..self }
+    pub fn in_windows(self, window: Option<usize>) -> ArrangedBatch<F> {
+        ArrangedBatch { window, ..self }
     }
 
     /// How many bytes it holds for itself.
@@ -111,7 +111,7 @@ impl<F: Fingerprint> Method<F> {
     }
 }
 
-impl<F: Fingerprint> Probe<F> for Method<F> {
+impl<F: Fingerprint> Probe<F> for ArrangedBatch<F> {
     type Scratch = MethodScratch<F>;
 
     fn probe(&self, runs: &[&[F]], scratch: &mut MethodScratch<F>, found: &mut dyn FnMut(Hit)) {

@@ -69,7 +69,7 @@ pub use distribution::Distribution;
 pub use hit::Hit;
 pub use indexed::{Survivors, Tables};
 pub use masked::Masked;
-pub use method::{Method, MethodScratch};
+pub use method::{ArrangedBatch, MethodScratch};
 pub use plan::{Estimate, Plan};
 pub use probe::Probe;
 pub use problem::Problem;

@@ -49,7 +49,7 @@ pub(super) struct Survivor {
 }
 
 /// A batch fingerprint within k of the one probed: its place in the batch, itself, the distance.
-pub(super) type Found<'a, F> = &'a mut dyn FnMut(u32, F, u32);
+pub(super) type TakeNear<'a, F> = &'a mut dyn FnMut(u32, F, u32);
 
 /// How many bits of hash choose the bucket, and how many the bit of the filter, in a table of `count`
 /// entries under a key of `key_bits`. A key too short to leave the filter mostly empty gets a filter
@@ -209,7 +209,7 @@ impl<F: Fingerprint> Table<F> {
 
     /// Calls `found` for each entry of the bucket within `k` of `fingerprint`.
     #[inline(always)]
-    pub(super) fn compare(&self, bucket: usize, fingerprint: F, k: u32, found: Found<'_, F>) {
+    pub(super) fn compare(&self, bucket: usize, fingerprint: F, k: u32, found: TakeNear<'_, F>) {
         let start = self.starts[bucket] as usize;
         let end = self.starts[bucket + 1] as usize;
         if end - start > CROWD
@@ -239,7 +239,7 @@ pub(super) fn check_count(count: usize) -> Result<u32> {
 }
 
 /// Calls `found` once for each entry of `tables` within `k` of `fingerprint`.
-fn look_up<F: Fingerprint>(tables: &[Table<F>], fingerprint: F, k: u32, found: Found<'_, F>) {
+fn look_up<F: Fingerprint>(tables: &[Table<F>], fingerprint: F, k: u32, found: TakeNear<'_, F>) {
     for (turn, table) in tables.iter().enumerate() {
         table.compare(table.bucket(fingerprint), fingerprint, k, &mut |place, entry, distance| {
             if first_meeting(tables, fingerprint ^ entry) == Some(turn) {

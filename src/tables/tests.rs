@@ -103,13 +103,18 @@ fn designs(width: Width, k: u32) -> Vec<(Design, Way)> {
 }
 
 /// What the plan has for such a batch and such a store, at such prices.
-fn planned<F: Fingerprint>(batch: &Arc<[F]>, others: &[F], k: u32, prices: &Prices) -> Method<F> {
+fn planned<F: Fingerprint>(
+    batch: &Arc<[F]>,
+    others: &[F],
+    k: u32,
+    prices: &Prices,
+) -> ArrangedBatch<F> {
     let batch_count = batch.len() as u64;
     let store = others.len() as u64;
     let distribution = Distribution::of(batch, others);
     let problem = Problem { distribution, ..Problem::uniform(batch_count, store, k, F::WIDTH, 1) };
     let plan = plan::choose_at(Design::Auto, &problem, prices, u64::MAX.into()).unwrap();
-    Method::build(batch, plan.chosen.design, plan.chosen.way, k, 1).unwrap()
+    ArrangedBatch::build(batch, plan.chosen.design, plan.chosen.way, k, 1).unwrap()
 }
 
 fn every_design_finds_what_all_pairs_find<F: Fingerprint>() {
@@ -119,7 +124,7 @@ fn every_design_finds_what_all_pairs_find<F: Fingerprint>() {
             let expected = all_pairs(&batch, &others, k);
             let batch = Arc::from(batch);
             for (design, way) in designs(F::WIDTH, k) {
-                let method = Method::build(&batch, design, way, k, 1).unwrap();
+                let method = ArrangedBatch::build(&batch, design, way, k, 1).unwrap();
                 assert_eq!(probed(&method, &others), expected, "{design} {way} at {k}");
             }
         }
@@ -180,7 +185,7 @@ fn crowds_lose_nothing<F: Fingerprint>() {
             for (design, way) in
                 [(Unmasked::MultiIndex.into(), Way::Indexed), (sorted, Way::Sorted)]
             {
-                let method = Method::build(&batch, design, way, k, 1).unwrap();
+                let method = ArrangedBatch::build(&batch, design, way, k, 1).unwrap();
                 assert!(probed(&method, &others) == expected, "{design} at {k}");
                 assert!(itself(&batch, design, k) == pairs, "{design} at {k}");
             }
@@ -224,7 +229,7 @@ fn filters_and_blocks_lose_nothing<F: Fingerprint>() {
         (6, Masked::Blocks { blocks: 8, choose: 2 }.into(), Way::Sorted),
         (6, Masked::Blocks { blocks: 8, choose: 2 }.into(), Way::Indexed),
     ] {
-        let method = Method::build(&batch, design, way, k, 1).unwrap();
+        let method = ArrangedBatch::build(&batch, design, way, k, 1).unwrap();
         let hits = probed(&method, &others);
         assert!(hits.len() >= others.len() / 8 * (k.min(7) as usize + 1));
         assert_eq!(hits, all_pairs(&batch, &others, k), "{design} {way} at {k}");
@@ -243,7 +248,7 @@ fn a_design_that_does_not_cover_k_is_refused() {
         [(Masked::Four.into(), 4), (Unmasked::Conditioned.into(), 8), (Design::Auto, 16)]
     {
         for way in [Way::Indexed, Way::Sorted] {
-            let refused = Method::build(&Arc::from([1_u64]), design, way, k, 1).unwrap_err();
+            let refused = ArrangedBatch::build(&Arc::from([1_u64]), design, way, k, 1).unwrap_err();
             assert_eq!(refused.kind(), Kind::Usage);
         }
     }

@@ -3,6 +3,7 @@
 
 mod imports;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -204,6 +205,43 @@ fn tests_wait_for_no_clock_and_start_what_dies_with_them() {
         }
     }
     assert_none(broken, "tests that wait for a clock, or whose programs outlive them");
+}
+
+/// A type is hard to find if more files than this define one of its name.
+const MOST_OF_A_NAME: usize = 5;
+
+#[test]
+fn names_of_types_are_few_and_public_ones_single() {
+    let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut public = all.clone();
+    for source in sources().iter().filter(|source| source.module().is_some()) {
+        if source.path.iter().any(|part| part == "tests" || part == "tests.rs") {
+            continue;
+        }
+        for (line, code) in source.code() {
+            // The associated types of an impl are not names of its own, and stand farther in.
+            let Some(name) = type_defined(code).filter(|_| !code.starts_with(' ')) else {
+                continue;
+            };
+            all.entry(name.to_owned()).or_default().push(source.at(line));
+            if code.starts_with("pub ") {
+                public.entry(name.to_owned()).or_default().push(source.at(line));
+            }
+        }
+    }
+    let shown = |(name, places): (String, Vec<String>)| format!("{name}: {}", places.join(", "));
+    let often = all.into_iter().filter(|(_, places)| places.len() > MOST_OF_A_NAME);
+    assert_none(often.map(shown).collect(), "a name that too many types have");
+    let twice = public.into_iter().filter(|(_, places)| places.len() > 1);
+    assert_none(twice.map(shown).collect(), "a name that two public types have");
+}
+
+/// The name of the type that a line defines.
+fn type_defined(code: &str) -> Option<&str> {
+    let mut words =
+        words(code).skip_while(|word| matches!(*word, "pub" | "crate" | "super" | "in"));
+    let keyword = words.next()?;
+    matches!(keyword, "struct" | "enum" | "trait" | "type" | "union").then(|| words.next())?
 }
 
 #[test]

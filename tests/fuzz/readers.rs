@@ -17,9 +17,9 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use dupsieve::Error;
-use dupsieve::rooms::clusters::{Audit, Clustering, Clusters, Method, Previous, Removed};
+use dupsieve::rooms::clusters::{ClusterAudit, Clustering, Clusters, Method, Previous, RemovedIds};
 use dupsieve::rooms::document::{Content, Document, Format, Inputs, ReadOptions, Share, read};
-use dupsieve::rooms::evaluate::{Labels, Pairs, Similarity};
+use dupsieve::rooms::evaluate::{Labels, PairSimilarities, Pairs};
 use dupsieve::rooms::features::counts::Counts;
 use dupsieve::rooms::features::lists::{StopWords, UserDictionary};
 use dupsieve::rooms::features::words::Words;
@@ -347,14 +347,19 @@ fn add_to(folder: &str, report: &[u8]) {
     let spill = FOLDER.with(|home| home.path().to_owned());
     let previous = Previous { folder: folder.clone(), found: found.clone() };
     let before = Some(previous);
-    let audit =
-        Audit { folder: &folder, found: &found, before, spill: &spill, memory_bytes: 1 << 20 };
+    let audit = ClusterAudit {
+        folder: &folder,
+        found: &found,
+        before,
+        spill: &spill,
+        memory_bytes: 1 << 20,
+    };
     let _ = audit.run();
     let output = folder.with_extension("next");
     let clustering = Clustering {
         method: Method::Components,
         sources: Vec::new(),
-        removed: Removed::from_iter(["b", "z"]),
+        removed: RemovedIds::from_iter(["b", "z"]),
         previous: Some(Previous { folder, found }),
         writes_lists: true,
         format: Default::default(),
@@ -440,7 +445,7 @@ pub fn lists(bytes: &[u8]) {
     let path = file("list.txt", bytes);
     let _ = (StopWords::read(&path), hosts::read(&path));
     if let Ok(labels) = Labels::read(&path) {
-        let _ = (Pairs::read(&path, &labels), Similarity::read(&path, &labels));
+        let _ = (Pairs::read(&path, &labels), PairSimilarities::read(&path, &labels));
     }
 }
 

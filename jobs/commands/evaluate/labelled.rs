@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use dupsieve::rooms::error::At;
 use dupsieve::rooms::evaluate::choice::cheapest;
 use dupsieve::rooms::evaluate::{
-    Labels, MOST_DOCUMENTS, MemoryMeter, Method, MethodScores, PartScores, Scores, score_methods,
+    Labels, MOST_DOCUMENTS, MemoryMeter, MethodScores, NearMethod, PartScores, Scores,
+    score_methods,
 };
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
@@ -49,7 +50,7 @@ pub(super) fn run(
 
 /// What is printed.
 struct Report<'a> {
-    methods: &'a [Method],
+    methods: &'a [NearMethod],
     sources: &'a [Source],
     scores: &'a [MethodScores],
 }
@@ -57,7 +58,7 @@ struct Report<'a> {
 impl Report<'_> {
     /// All scores as one JSON object.
     fn object(&self) -> Value {
-        let row = |(method, scores): (&Method, &MethodScores)| {
+        let row = |(method, scores): (&NearMethod, &MethodScores)| {
             let mut object = parts(method);
             object["choosing"] = json!(scores.halves[0]);
             object["judging"] = json!(scores.halves[1]);

@@ -1,6 +1,6 @@
 //! The methods that a sweep judges: the presets, what the configuration file says, and what flags ask for.
 
-use dupsieve::rooms::evaluate::Method;
+use dupsieve::rooms::evaluate::NearMethod;
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::matches::Confirm;
 use dupsieve::{Error, Kind, Result};
@@ -26,18 +26,21 @@ pub(super) enum Source {
 }
 
 /// The presets.
-pub(super) fn presets() -> Result<Vec<Method>> {
+pub(super) fn presets() -> Result<Vec<NearMethod>> {
     let preset = |preset: Preset| {
         let name = preset.to_string();
         let (distance, confirm) = (preset.distance(), preset.check());
-        Ok(Method { name, recipe: preset.recipe(None)?, distance, confirm })
+        Ok(NearMethod { name, recipe: preset.recipe(None)?, distance, confirm })
     };
     Preset::ALL.into_iter().map(preset).collect()
 }
 
 /// The presets first, then what the configuration file says if it differs, then what was asked for: each
 /// recipe with each check. The others are named by letters.
-pub(super) fn methods(flags: &SweepFlags, config: &Config) -> Result<(Vec<Method>, Vec<Source>)> {
+pub(super) fn methods(
+    flags: &SweepFlags,
+    config: &Config,
+) -> Result<(Vec<NearMethod>, Vec<Source>)> {
     let mut methods = presets()?;
     let mut sources: Vec<Source> = Preset::ALL.map(Source::Preset).into();
     let Config { fingerprint, dedup, .. } = config;
@@ -46,7 +49,7 @@ pub(super) fn methods(flags: &SweepFlags, config: &Config) -> Result<(Vec<Method
     if says || dedup.distance.is_some() || dedup.check.is_some() {
         let recipe = made.recipe(&PageSettings { format: None, ..pages.clone() })?;
         let (distance, confirm) = dedup.distance_and_check(recipe.stamp().as_str());
-        methods.push(Method { name: "your file".to_owned(), recipe, distance, confirm });
+        methods.push(NearMethod { name: "your file".to_owned(), recipe, distance, confirm });
         sources.push(Source::File);
     }
     let mut letters = 'A'..='Z';
@@ -55,7 +58,7 @@ pub(super) fn methods(flags: &SweepFlags, config: &Config) -> Result<(Vec<Method
             let distance = flags.distance.unwrap_or(DISTANCE);
             let recipe = choice.recipe(None)?;
             let name = letters.next().ok_or_else(too_many)?.to_string();
-            methods.push(Method { name, recipe, distance, confirm });
+            methods.push(NearMethod { name, recipe, distance, confirm });
             sources.push(Source::Recipe(choice.clone()));
         }
     }
@@ -86,7 +89,7 @@ fn confirms(flags: &SweepFlags) -> Result<Vec<Option<Confirm>>> {
 
 impl Source {
     /// The lines for a configuration file that chooses the method; none if they are there already.
-    pub(super) fn lines(&self, method: &Method) -> Option<String> {
+    pub(super) fn lines(&self, method: &NearMethod) -> Option<String> {
         match self {
             Source::Preset(preset) => Some(format!("preset = \"{preset}\"\n")),
             Source::File => None,
@@ -99,9 +102,9 @@ impl Source {
 }
 
 /// One line for each method: its recipe, distance and check.
-pub(super) fn legend(methods: &[Method]) -> String {
+pub(super) fn legend(methods: &[NearMethod]) -> String {
     let mut text = format!("{:<11}{:<16}{:<11}{}\n", "method", "recipe", "distance", "check");
-    for Method { name, recipe, distance, confirm } in methods {
+    for NearMethod { name, recipe, distance, confirm } in methods {
         let check = confirm.map_or_else(
             || "none".to_owned(),
             |confirm| format!("{} of at least {}", confirm.check, confirm.least),
@@ -113,7 +116,7 @@ pub(super) fn legend(methods: &[Method]) -> String {
 }
 
 /// The recipe, distance and check of a method, as JSON.
-pub(super) fn parts(method: &Method) -> Value {
+pub(super) fn parts(method: &NearMethod) -> Value {
     json!({
         "method": method.name,
         "recipe": method.recipe.name(),

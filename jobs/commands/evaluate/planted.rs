@@ -6,7 +6,7 @@ use dupsieve::rooms::evaluate::choice::cheapest;
 use dupsieve::rooms::evaluate::planted::PlantedScores;
 use dupsieve::rooms::evaluate::planted::summary::Summary;
 use dupsieve::rooms::evaluate::{
-    Band, Dropped, Loss, Method, Page, TextPart, Traits, WHOLE, text_parts,
+    Band, DroppedPage, Loss, NearMethod, SampledPage, TextPart, Traits, WHOLE, text_parts,
 };
 use dupsieve::rooms::synthetic::Edit;
 use serde_json::{Value, json};
@@ -21,11 +21,11 @@ const NAMED: usize = 3;
 
 /// What is printed.
 pub(super) struct Report<'a> {
-    pub(super) pages: &'a [Page],
+    pub(super) pages: &'a [SampledPage],
     /// How many pages the inputs have.
     pub(super) seen: u64,
     pub(super) seed: u64,
-    pub(super) methods: &'a [Method],
+    pub(super) methods: &'a [NearMethod],
     pub(super) sources: &'a [Source],
     pub(super) scores: &'a PlantedScores,
 }
@@ -271,7 +271,7 @@ impl Report<'_> {
                 "These pages would lose most. Each stands beside the page that stays, with the share held:"
             )?;
         }
-        for Dropped { page, of, held, .. } in lossy.into_iter().take(NAMED) {
+        for DroppedPage { page, of, held, .. } in lossy.into_iter().take(NAMED) {
             let [page, of] = [page, of].map(|page| &self.pages[page as usize].id);
             writeln!(out, "    {held:.3}  {page}  {of}")?;
         }

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU64;
 use dupsieve::rooms::document::Content;
 use dupsieve::rooms::error::At;
 use dupsieve::rooms::evaluate::planted::PlantedEvaluation;
-use dupsieve::rooms::evaluate::{LONGEST_PAGE, MemoryMeter, Page, PageSample};
+use dupsieve::rooms::evaluate::{LONGEST_PAGE, MemoryMeter, PageSample, SampledPage};
 use dupsieve::rooms::synthetic::Edit;
 use dupsieve::{Error, Kind, Result};
 
@@ -73,7 +73,7 @@ fn draw(
     settings: &PageSettings,
     (seed, most): (u64, usize),
     memory: &mut MemoryMeter,
-) -> Result<(Vec<Page>, u64)> {
+) -> Result<(Vec<SampledPage>, u64)> {
     let bytes = (most * BYTES_EACH).max(most.min(LONG_PAGES) * LONGEST_PAGE);
     memory.take(bytes as u64, "the pages of the sample")?;
     let mut sample = PageSample::new(seed, most, bytes);

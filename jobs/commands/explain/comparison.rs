@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use dupsieve::Result;
-use dupsieve::rooms::evaluate::Measure;
+use dupsieve::rooms::evaluate::TextMeasure;
 use dupsieve::rooms::features::ONE;
 use dupsieve::rooms::fingerprint::{Class, Difference, Recipe, Weighted, hex};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ pub(super) struct Comparison<'a> {
     difference: Difference,
     /// How alike they are by `check`.
     similarity: f64,
-    check: Measure,
+    check: TextMeasure,
 }
 
 /// A weight as it is shown.
@@ -43,7 +43,7 @@ impl Comparison<'_> {
     pub(super) fn of(
         documents: [Analysed; 2],
         recipe: &Recipe,
-        check: Measure,
+        check: TextMeasure,
     ) -> Result<Comparison<'_>> {
         let [one, another] = &documents;
         let distant = one.fingerprint ^ another.fingerprint;

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicU64;
 
 use dupsieve::rooms::document::{self, Content, Fields, Inputs, ReadOptions, Share};
-use dupsieve::rooms::evaluate::{Method, MethodTexts, Page, PageSample, Traits};
+use dupsieve::rooms::evaluate::{MethodTexts, NearMethod, PageSample, SampledPage, Traits};
 use dupsieve::rooms::join::Preset;
 use dupsieve::{Error, Kind, Result};
 
@@ -20,7 +20,7 @@ const EXAMPLES: usize = 3;
 
 /// What the sample shows.
 pub(super) struct Pages {
-    pub(super) pages: Vec<Page>,
+    pub(super) pages: Vec<SampledPage>,
     /// Records that could not be read, and those that could.
     pub(super) bad: u64,
     good: u64,
@@ -88,13 +88,13 @@ impl Pages {
         format!("{} of {} records", self.bad, self.bad + self.good)
     }
 
-    fn look(pages: Vec<Page>, good: u64, bad: u64) -> Result<Pages> {
+    fn look(pages: Vec<SampledPage>, good: u64, bad: u64) -> Result<Pages> {
         let traits: Vec<Traits> = pages.iter().map(|page| Traits::of(&page.text)).collect();
         let mut lengths: Vec<u64> = traits.iter().map(|it| it.characters).collect();
         lengths.sort_unstable();
         let characters = [lengths[0], lengths[lengths.len() / 2], lengths[lengths.len() - 1]];
         let han = traits.iter().filter(|it| it.is_han).count();
-        let methods = Preset::ALL.into_iter().map(method).collect::<Result<Vec<Method>>>()?;
+        let methods = Preset::ALL.into_iter().map(method).collect::<Result<Vec<NearMethod>>>()?;
         let mut texts = MethodTexts::new(&methods)?;
         pages.iter().try_for_each(|page| texts.add(&page.text))?;
         let count = pages.len() as u32;
@@ -113,8 +113,8 @@ impl Pages {
     }
 }
 
-fn method(preset: Preset) -> Result<Method> {
+fn method(preset: Preset) -> Result<NearMethod> {
     let recipe = preset.recipe(None)?;
     let (distance, confirm) = (preset.distance(), preset.check());
-    Ok(Method { name: preset.to_string(), recipe, distance, confirm })
+    Ok(NearMethod { name: preset.to_string(), recipe, distance, confirm })
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use dupsieve::rooms::index::{Answer, Lookup, NearPage};
+use dupsieve::rooms::index::{Answer, Lookup, NearInStore};
 use dupsieve::rooms::store::Day;
 use serde::Serialize;
 
@@ -38,7 +38,7 @@ impl<'a> Line<'a> {
             Some(_) => "keep",
         };
         let near = answer.map_or(&[][..], |answer| &answer.near);
-        let near = near.iter().map(|NearPage { distance, id, day, similarity }| {
+        let near = near.iter().map(|NearInStore { distance, id, day, similarity }| {
             let similarity = similarity.map(|similarity| similarity.number());
             NearLine { id, day: *day, distance: *distance, similarity }
         });

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use dupsieve::rooms::error::Named;
-use dupsieve::rooms::index::{self, Design};
+use dupsieve::rooms::index::{self, IndexDesign};
 use dupsieve::rooms::seen;
 use dupsieve::rooms::store::{Kept, Store};
 use dupsieve::{Kind, Result};
@@ -17,12 +17,12 @@ use crate::outcome::summary::Summary;
 /// Gives the store the index and the filters that are asked for; by default the usual index.
 pub(super) fn run(
     store: &Store,
-    design: Option<Design>,
+    design: Option<IndexDesign>,
     filters: Option<bool>,
     global: &GlobalFlags,
 ) -> Result<Summary> {
     let done = Summary::new().already_done();
-    let done = match design.or(filters.is_none().then(Design::default)) {
+    let done = match design.or(filters.is_none().then(IndexDesign::default)) {
         Some(design) => done.then(set_index(store, design, global)?),
         None => done,
     };
@@ -55,7 +55,7 @@ fn set_filters(store: &Store, wanted: bool, global: &GlobalFlags) -> Result<Summ
 }
 
 /// Gives the store the index of this design, and takes away any other.
-fn set_index(store: &Store, design: Design, global: &GlobalFlags) -> Result<Summary> {
+fn set_index(store: &Store, design: IndexDesign, global: &GlobalFlags) -> Result<Summary> {
     let (files, rows) = index::missing(store, design)?;
     let summary = summary_of(store, &store.at(None)?);
     if global.dry_run {
@@ -85,7 +85,7 @@ pub(crate) fn keep(store: &Store, global: &GlobalFlags) -> Result<()> {
     let folder = store.path().named();
     let index = || {
         let design = index::design_of(store)?;
-        if design == Design::None {
+        if design == IndexDesign::None {
             return Ok(Kept::default());
         }
         let (_, rows) = index::missing(store, design)?;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use dupsieve::Result;
 use dupsieve::rooms::error::At;
-use dupsieve::rooms::index::{self, Design};
+use dupsieve::rooms::index::{self, IndexDesign};
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::seen;
 use dupsieve::rooms::store::{Day, Digest, Entry, Merged, Revision, Store, Version};
@@ -64,7 +64,7 @@ pub(super) fn list(store: &Store, as_json: bool) -> Result<Summary> {
 
 /// The index that a store keeps, and its filters.
 struct Index {
-    design: Design,
+    design: IndexDesign,
     files: u64,
     bytes: u64,
     /// Files that it lacks.
@@ -193,7 +193,7 @@ fn print_days(
     if older > 0 {
         writeln!(out, "{:<10}  {:>7}  {:>13}  {older:>15}", "older", "", "")?;
     }
-    if index.design != Design::None {
+    if index.design != IndexDesign::None {
         let Index { design, bytes, missing, .. } = index;
         let missing = lacking(*missing);
         writeln!(out, "{:<10}  {design:>7}  {:>13}  {bytes:>15}{missing}", "index", "")?;

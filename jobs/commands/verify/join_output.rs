@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::matches::{
-    Audit, ByDistance, Confirm, Detail, Document, KeepOrder, Near, Recompute, Recomputed, Texts,
+    Audit, BatchDocument, ByDistance, Confirm, Detail, KeepOrder, Near, Recompute, Recomputed,
+    Texts,
 };
 use dupsieve::rooms::report::{LaterDays, Report, records};
 use dupsieve::rooms::runs::{SortedRecords, Sorter};
@@ -293,7 +294,7 @@ impl JoinOutput<'_> {
     }
 
     /// The documents of the batch in the order of their ids. Fails unless it is the batch that was read.
-    fn documents(&self, batch: &Segment) -> Result<SortedRecords<Document>> {
+    fn documents(&self, batch: &Segment) -> Result<SortedRecords<BatchDocument>> {
         self.expect("batch", batch.digest().to_string(), batch.path())?;
         self.expect("records", records(&batch.counts()), batch.path())?;
         if self.report.batch != batch.counts() {
@@ -308,10 +309,10 @@ impl JoinOutput<'_> {
         let mut sorter = Sorter::new(&env::temp_dir(), self.memory_bytes);
         let mut ids = batch.ids();
         for row in 0..batch.rows() {
-            sorter.push(Document { id: ids.get(row)?.to_owned(), empty: false })?;
+            sorter.push(BatchDocument { id: ids.get(row)?.to_owned(), empty: false })?;
         }
         for id in batch.empty_ids() {
-            sorter.push(Document { id: id?, empty: true })?;
+            sorter.push(BatchDocument { id: id?, empty: true })?;
         }
         sorter.sorted()
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::{FixedSizeBinaryBuilder, UInt64Builder};
 use arrow_array::{Array, ArrayRef};
-use dupsieve::rooms::evaluate::Measure;
+use dupsieve::rooms::evaluate::TextMeasure;
 use dupsieve::rooms::features::ONE;
 use dupsieve::rooms::fingerprint::{Check, Class, Difference, Width, hex};
 use dupsieve::rooms::join::Preset;
@@ -175,7 +175,7 @@ impl Compared {
             classes: [one.1, another.1],
             distance: apart.count_ones(),
             shared_weight: weight(difference.shared) / weight(whole),
-            jaccard: Measure::Jaccard.similarity(texts)?,
+            jaccard: TextMeasure::Jaccard.similarity(texts)?,
             held: check.map(held).transpose()?,
         })
     }

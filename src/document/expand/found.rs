@@ -17,7 +17,7 @@ use crate::output::SUCCESS;
 use crate::progress::{self, Activity};
 
 /// What was found for one argument so far.
-pub(super) struct Found {
+pub(super) struct FoundFiles {
     pub(super) format: Format,
     pub(super) files: Vec<Input>,
     /// The folders already walked.
@@ -30,7 +30,7 @@ pub(super) struct Found {
 }
 
 /// One part of a pattern, between slashes.
-pub(super) enum Part {
+pub(super) enum PatternPart {
     /// A plain name.
     Name(OsString),
     /// A name with wildcards, such as `*.jsonl`.
@@ -41,9 +41,9 @@ pub(super) enum Part {
     Everything,
 }
 
-impl Found {
-    pub(super) fn new(format: Format) -> Found {
-        Found {
+impl FoundFiles {
+    pub(super) fn new(format: Format) -> FoundFiles {
+        FoundFiles {
             format,
             files: Vec::new(),
             walked: HashSet::new(),
@@ -108,19 +108,19 @@ impl Found {
     }
 
     /// Takes what is at `path` or below it and matches the rest of the pattern.
-    fn follow(&mut self, path: PathBuf, parts: &[Part]) -> Result<()> {
+    fn follow(&mut self, path: PathBuf, parts: &[PatternPart]) -> Result<()> {
         let Some((part, rest)) = parts.split_first() else { return self.matching(&path) };
         match part {
-            Part::Name(name) => self.follow(path.join(name), rest),
-            Part::Wild(pattern) => {
+            PatternPart::Name(name) => self.follow(path.join(name), rest),
+            PatternPart::Wild(pattern) => {
                 let fits = |name: &OsString| pattern.matches_with(&name.to_string_lossy(), SHELL);
                 let mut names = names(&path)?.into_iter().filter(fits);
                 names.try_for_each(|name| self.follow(path.join(name), rest))
             }
-            Part::Deep => {
+            PatternPart::Deep => {
                 folders_at(&path)?.into_iter().try_for_each(|folder| self.follow(folder, rest))
             }
-            Part::Everything => {
+            PatternPart::Everything => {
                 folders_at(&path)?.iter().try_for_each(|folder| self.files_in(folder))
             }
         }
@@ -158,29 +158,29 @@ pub(super) const SHELL: MatchOptions = MatchOptions {
 };
 
 /// Divides a pattern into its parts. `**` at the end stands for all files below.
-pub(super) fn parts(pattern: &Path) -> Result<Vec<Part>> {
+pub(super) fn parts(pattern: &Path) -> Result<Vec<PatternPart>> {
     let mut parts = Vec::new();
     for component in pattern.components().filter(|part| *part != Component::CurDir) {
         let name = component.as_os_str();
         parts.push(match name.to_str() {
-            Some("**") => Part::Deep,
+            Some("**") => PatternPart::Deep,
             Some(text) if text.contains(['*', '?', '[']) => {
-                Part::Wild(Pattern::new(text).map_err(|error| {
+                PatternPart::Wild(Pattern::new(text).map_err(|error| {
                     Error::new(Kind::Usage, "the pattern is invalid").at(pattern).found(error)
                 })?)
             }
-            _ => Part::Name(name.to_owned()),
+            _ => PatternPart::Name(name.to_owned()),
         });
     }
     let ends_in_star = match &parts[..] {
-        [.., Part::Deep, Part::Wild(last)] => last.as_str() == "*",
+        [.., PatternPart::Deep, PatternPart::Wild(last)] => last.as_str() == "*",
         _ => false,
     };
     if ends_in_star {
         parts.pop();
     }
-    if let Some(last @ Part::Deep) = parts.last_mut() {
-        *last = Part::Everything;
+    if let Some(last @ PatternPart::Deep) = parts.last_mut() {
+        *last = PatternPart::Everything;
     }
     Ok(parts)
 }

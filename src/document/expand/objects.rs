@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use glob::Pattern;
 
-use super::found::{Found, Part, SHELL, missing, parts};
+use super::found::{FoundFiles, PatternPart, SHELL, missing, parts};
 use crate::document::inputs::Input;
 use crate::document::origin::Origin;
 use crate::document::source::head;
@@ -30,7 +30,7 @@ enum Named {
     InFolder,
 }
 
-impl Found {
+impl FoundFiles {
     /// Takes the object at `address`, or what matches it, or what is below it.
     pub(super) fn address(&mut self, address: &Address) -> Result<()> {
         if let Some(object) = Objects::open(address)?.one()? {
@@ -106,18 +106,18 @@ impl Found {
 
 /// The folders that are to be listed for a pattern, and the parts of it that what is below them must match. Only folders that
 /// match are looked into, unless they are so many that one long listing is quicker.
-fn folders_like(bucket: Objects, parts: &[Part]) -> Result<(Vec<Objects>, &[Part])> {
+fn folders_like(bucket: Objects, parts: &[PatternPart]) -> Result<(Vec<Objects>, &[PatternPart])> {
     let mut folders = vec![bucket];
     let mut rest = parts;
     while let [part, below @ ..] = rest
         && !below.is_empty()
     {
         let next = match part {
-            Part::Name(name) => {
+            PatternPart::Name(name) => {
                 folders.iter().map(|folder| folder.below(&name.to_string_lossy())).collect()
             }
-            Part::Wild(pattern) => folders_in(&folders, pattern)?,
-            Part::Deep | Part::Everything => break,
+            PatternPart::Wild(pattern) => folders_in(&folders, pattern)?,
+            PatternPart::Deep | PatternPart::Everything => break,
         };
         if next.len() > MOST_FOLDERS {
             break;
@@ -138,20 +138,22 @@ fn folders_in(folders: &[Objects], pattern: &Pattern) -> Result<Vec<Objects>> {
 }
 
 /// How a pattern names the object whose name has these parts; none if it does not.
-fn named(parts: &[Part], names: &[&str]) -> Option<Named> {
+fn named(parts: &[PatternPart], names: &[&str]) -> Option<Named> {
     let Some((part, rest)) = parts.split_first() else {
         return Some(if names.is_empty() { Named::Alone } else { Named::InFolder });
     };
     let (name, below) = names.split_first()?;
     let is_shown = |name: &&str| is_shown(name.as_ref());
     match part {
-        Part::Name(wanted) => named(rest, below).filter(|_| wanted == name),
-        Part::Wild(pattern) => named(rest, below).filter(|_| pattern.matches_with(name, SHELL)),
-        Part::Deep => {
+        PatternPart::Name(wanted) => named(rest, below).filter(|_| wanted == name),
+        PatternPart::Wild(pattern) => {
+            named(rest, below).filter(|_| pattern.matches_with(name, SHELL))
+        }
+        PatternPart::Deep => {
             let deeper = || Some(name).filter(|it| is_shown(it)).and_then(|_| named(parts, below));
             named(rest, names).or_else(deeper)
         }
-        Part::Everything => names.iter().all(is_shown).then_some(Named::Alone),
+        PatternPart::Everything => names.iter().all(is_shown).then_some(Named::Alone),
     }
 }
 

@@ -50,7 +50,7 @@ enum PassOver {
 }
 
 /// What was found at a place of the buffer.
-enum Found {
+enum NextCut {
     /// A record, and the place after it.
     Record(Cut, usize),
     /// A record after which something must be passed over, and the place up to which it is kept.
@@ -113,8 +113,8 @@ impl<'a> WarcCutter<'a> {
     }
 
     /// Finds the record at `at` of the buffer.
-    fn record(&mut self, archive: Archive, at: usize) -> Result<Found> {
-        let Some(begin) = self.begin(at)? else { return Ok(Found::End) };
+    fn record(&mut self, archive: Archive, at: usize) -> Result<NextCut> {
+        let Some(begin) = self.begin(at)? else { return Ok(NextCut::End) };
         if !self.begins(archive, begin)? {
             return Ok(self.bad(archive, begin, "no record begins where one should".into()));
         }
@@ -136,7 +136,7 @@ impl<'a> WarcCutter<'a> {
         let Some(next) = self.begin(end)? else {
             self.buffer.truncate(end);
             self.buffer.extend_from_slice(archive.record_end());
-            return Ok(Found::Record(Cut::Whole(begin..self.buffer.len()), self.buffer.len()));
+            return Ok(NextCut::Record(Cut::Whole(begin..self.buffer.len()), self.buffer.len()));
         };
         if !self.begins(archive, next)? {
             return Ok(self.bad(
@@ -146,7 +146,7 @@ impl<'a> WarcCutter<'a> {
             ));
         }
         let whole = next.min(end + archive.record_end().len());
-        Ok(Found::Record(Cut::Whole(begin..whole), next))
+        Ok(NextCut::Record(Cut::Whole(begin..whole), next))
     }
 
     /// Whether a record begins at `at` of the buffer, or may begin there and the file ends within its head.
@@ -163,19 +163,19 @@ impl<'a> WarcCutter<'a> {
         begin: usize,
         head_bytes: usize,
         block_bytes: u64,
-    ) -> Result<Found> {
+    ) -> Result<NextCut> {
         let kept_bytes = block_bytes.min(KEPT_BYTES);
         let end = begin + head_bytes + kept_bytes as usize;
         if !self.fill(end)? {
             return self.end_within(archive, begin);
         }
         let rest = PassOver::Bytes(block_bytes - kept_bytes);
-        Ok(Found::Last(Cut::Long(begin..end), end, rest))
+        Ok(NextCut::Last(Cut::Long(begin..end), end, rest))
     }
 
     /// A record whose head does not end: the file ends in it, or it is too long. No other record is looked
     /// for in it, so that no byte is looked at many times.
-    fn endless_head(&mut self, archive: Archive, begin: usize) -> Result<Found> {
+    fn endless_head(&mut self, archive: Archive, begin: usize) -> Result<NextCut> {
         let rest = self.buffer.len() - begin;
         if rest < MAX_HEAD_BYTES {
             return self.end_within(archive, begin);
@@ -185,27 +185,27 @@ impl<'a> WarcCutter<'a> {
     }
 
     /// A bad record. Reading goes on at the next place from `at` on where a record begins.
-    fn bad(&self, archive: Archive, at: usize, reason: Reason) -> Found {
+    fn bad(&self, archive: Archive, at: usize, reason: Reason) -> NextCut {
         match next_record(archive, &self.buffer[at..]) {
-            Some(next) => Found::Record(Cut::Bad(reason), at + next),
+            Some(next) => NextCut::Record(Cut::Bad(reason), at + next),
             None => {
                 let end = at + unfinished(&self.buffer[at..]);
-                Found::Last(Cut::Bad(reason), end, PassOver::ToNextRecord)
+                NextCut::Last(Cut::Bad(reason), end, PassOver::ToNextRecord)
             }
         }
     }
 
     /// The record at `begin` is longer than the rest of the file. Its length is wrong, or the file ends too
     /// early.
-    fn end_within(&mut self, archive: Archive, begin: usize) -> Result<Found> {
+    fn end_within(&mut self, archive: Archive, begin: usize) -> Result<NextCut> {
         let next = next_record(archive, &self.buffer[begin..]);
         if let Some(next) = next {
             let reason = "the record does not end where its length says".into();
-            return Ok(Found::Record(Cut::Bad(reason), begin + next));
+            return Ok(NextCut::Record(Cut::Bad(reason), begin + next));
         }
         self.break_off()?;
         let end = self.buffer.len();
-        Ok(Found::Record(Cut::Bad(BROKEN_OFF.into()), end))
+        Ok(NextCut::Record(Cut::Bad(BROKEN_OFF.into()), end))
     }
 
     /// Takes note that the file ends within a record.
@@ -281,9 +281,9 @@ impl Cutter for WarcCutter<'_> {
         let mut at = 0;
         while at < self.options.portion_bytes {
             let (cut, next, pass_over) = match self.record(archive, at)? {
-                Found::Record(cut, next) => (cut, next, PassOver::Nothing),
-                Found::Last(cut, next, pass_over) => (cut, next, pass_over),
-                Found::End => break,
+                NextCut::Record(cut, next) => (cut, next, PassOver::Nothing),
+                NextCut::Last(cut, next, pass_over) => (cut, next, pass_over),
+                NextCut::End => break,
             };
             cuts.push(cut);
             self.position.line += 1;

@@ -92,7 +92,7 @@ impl WarcPortion {
         let head_bytes = self.archive.head_bytes(record).unwrap_or(record.len());
         let head = self.archive.head(&record[..head_bytes])?;
         let block_bytes = head.block_bytes()?.min((record.len() - head_bytes) as u64) as usize;
-        let page = Page::of(head, &record[head_bytes..][..block_bytes])?;
+        let page = RecordedPage::of(head, &record[head_bytes..][..block_bytes])?;
         if matches!(cut, Cut::Long(_)) {
             return Err(NoPage::Bad(too_long(self.max_bytes)));
         }
@@ -132,7 +132,7 @@ fn order(head: Head<'_>, fields: &Fields) -> OrderKey {
 }
 
 /// The page of a record.
-struct Page<'a> {
+struct RecordedPage<'a> {
     medium: Medium,
     /// The encoding of its characters that a header names.
     charset: Option<&'a [u8]>,
@@ -145,16 +145,16 @@ enum Body<'a> {
     Http(Response<'a>),
 }
 
-impl<'a> Page<'a> {
+impl<'a> RecordedPage<'a> {
     /// The page in a block.
-    fn of(head: Head<'a>, block: &'a [u8]) -> Result<Page<'a>, NoPage> {
+    fn of(head: Head<'a>, block: &'a [u8]) -> Result<RecordedPage<'a>, NoPage> {
         let kind = match head {
             Head::Warc(headers) => headers.get("WARC-Type").unwrap_or_default(),
             Head::Arc(_) => b"response",
         };
         match &kind.to_ascii_lowercase()[..] {
-            b"response" => Page::of_response(head, block),
-            b"resource" | b"conversion" => Page::plain(head, block),
+            b"response" => RecordedPage::of_response(head, block),
+            b"resource" | b"conversion" => RecordedPage::plain(head, block),
             b"warcinfo" => Err(NoPage::Skipped(Skip::ArchiveInfo)),
             b"request" => Err(NoPage::Skipped(Skip::Request)),
             b"revisit" => Err(NoPage::Skipped(Skip::Revisit)),
@@ -164,34 +164,34 @@ impl<'a> Page<'a> {
     }
 
     /// The page in a response of HTTP, or of another protocol.
-    fn of_response(head: Head<'a>, block: &'a [u8]) -> Result<Page<'a>, NoPage> {
+    fn of_response(head: Head<'a>, block: &'a [u8]) -> Result<RecordedPage<'a>, NoPage> {
         let url = head.field("url").unwrap_or_default();
         let is_http = url.get(..4).is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"http"));
         match (Response::parse(block), head) {
-            (Some(response), _) => Page::of_http(response),
+            (Some(response), _) => RecordedPage::of_http(response),
             (None, Head::Arc(_)) if url.starts_with(b"filedesc://") => {
                 Err(NoPage::Skipped(Skip::ArchiveInfo))
             }
             (None, _) if is_http => Err(NoPage::Bad("a response without a status".into())),
-            (None, _) => Page::plain(head, block),
+            (None, _) => RecordedPage::plain(head, block),
         }
     }
 
-    fn of_http(response: Response<'a>) -> Result<Page<'a>, NoPage> {
+    fn of_http(response: Response<'a>) -> Result<RecordedPage<'a>, NoPage> {
         if !response.is_success() {
             return Err(NoPage::Skipped(Skip::Status));
         }
         let content_type = response.headers.get("Content-Type");
         let is_packed = response.headers.get("Content-Encoding").is_some();
         let medium = medium(content_type, response.body, is_packed)?;
-        Ok(Page { medium, charset: charset_of(content_type), body: Body::Http(response) })
+        Ok(RecordedPage { medium, charset: charset_of(content_type), body: Body::Http(response) })
     }
 
     /// A page without a head of HTTP.
-    fn plain(head: Head<'a>, block: &'a [u8]) -> Result<Page<'a>, NoPage> {
+    fn plain(head: Head<'a>, block: &'a [u8]) -> Result<RecordedPage<'a>, NoPage> {
         let content_type = head.field("Content-Type");
         let medium = medium(content_type, block, false)?;
-        Ok(Page { medium, charset: charset_of(content_type), body: Body::Plain(block) })
+        Ok(RecordedPage { medium, charset: charset_of(content_type), body: Body::Plain(block) })
     }
 
     /// Its text, of at most `max_bytes` unpacked, and whether that is all for want of a main content.

@@ -113,7 +113,7 @@ impl PlantedScores {
 mod tests {
     use super::super::FoundBy;
     use super::*;
-    use crate::evaluate::loss::{Dropped, Loss};
+    use crate::evaluate::loss::{DroppedPage, Loss};
 
     #[test]
     fn what_is_missed_and_what_is_lost_is_counted() {
@@ -133,7 +133,7 @@ mod tests {
             pair(Edit::Date, 0, 1.0, 0b01, 0b00),
             pair(Edit::Template, 0, 0.4, 0b01, 0b01),
         ];
-        let goes = |held| Dropped { page: 0, of: 1, held, runs: 10 };
+        let goes = |held| DroppedPage { page: 0, of: 1, held, runs: 10 };
         let could_go = vec![0, 1, 2];
         let dropped = vec![goes(1.0), goes(0.8)];
         let first = Loss { dropped, could_go: could_go.clone(), missed: vec![1] };

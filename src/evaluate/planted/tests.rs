@@ -1,28 +1,31 @@
 //! Planted copies against their definition: made, compared and joined one by one.
 
 use super::*;
-use crate::evaluate::loss::Dropped;
+use crate::evaluate::loss::DroppedPage;
 use crate::fingerprint::Recipe;
 use crate::synthetic::DocumentGenerator;
 
 /// Pages of made-up words in sentences of ten; the last is the first with another ending.
-fn pages() -> Vec<Page> {
+fn pages() -> Vec<SampledPage> {
     let generator = DocumentGenerator::new(5, 0.0);
-    let mut pages: Vec<Page> = (0..23)
+    let mut pages: Vec<SampledPage> = (0..23)
         .map(|number| {
             let document = generator.document(number);
             let sentences = document.words.chunks(10).map(|words| words.join(" "));
             let text = sentences.collect::<Vec<_>>().join(".\n");
-            Page { id: number.to_string().into(), text: text.into() }
+            SampledPage { id: number.to_string().into(), text: text.into() }
         })
         .collect();
-    pages.push(Page { id: "copy".into(), text: format!("{} The end.", pages[0].text).into() });
+    pages.push(SampledPage {
+        id: "copy".into(),
+        text: format!("{} The end.", pages[0].text).into(),
+    });
     pages
 }
 
-fn method(name: &str, distance: u32) -> Method {
+fn method(name: &str, distance: u32) -> NearMethod {
     let recipe = Recipe::named(name, None).unwrap();
-    Method { name: name.to_owned(), recipe, distance, confirm: None }
+    NearMethod { name: name.to_owned(), recipe, distance, confirm: None }
 }
 
 #[test]
@@ -75,7 +78,7 @@ fn each_copy_is_compared_with_its_page_and_each_page_with_each() {
                 None => kept.push(page),
             }
         }
-        let goes = |it: &Dropped| (it.page, it.of);
+        let goes = |it: &DroppedPage| (it.page, it.of);
         assert_eq!(scores.losses[method].dropped.iter().map(goes).collect::<Vec<_>>(), dropped);
         assert!(dropped.contains(&(23, 0)));
     }
@@ -86,13 +89,15 @@ fn pages_without_words_get_no_copies() {
     let methods = vec![method("wide", 8); MOST_METHODS + 1];
     let mut pages = pages();
     let done = AtomicU64::new(0);
-    let scores = |pages: &[Page], methods: &[Method]| {
+    let scores = |pages: &[SampledPage], methods: &[NearMethod]| {
         let evaluation = PlantedEvaluation { pages, methods, seed: 9, workers: 2, done: &done };
         let scores = evaluation.scores(MemoryMeter::new(1 << 24))?;
         Ok::<_, Error>((scores.summary(0), scores.without_fingerprint))
     };
     let (before, _) = scores(&pages, &methods[..1]).unwrap();
-    pages.extend((0..5).map(|at| Page { id: format!("no words {at}").into(), text: "...".into() }));
+    pages.extend(
+        (0..5).map(|at| SampledPage { id: format!("no words {at}").into(), text: "...".into() }),
+    );
     let (after, without) = scores(&pages, &methods[..1]).unwrap();
     assert_eq!((after.copies, without), (before.copies, 5));
     assert_eq!(scores(&pages, &methods).unwrap_err().kind(), Kind::Usage);

@@ -48,7 +48,7 @@ pub(super) struct Lexicon {
 }
 
 /// The place of a node, and the node.
-type Found = (u64, u64);
+type PlacedNode = (u64, u64);
 
 impl Lexicon {
     /// The words, which are loaded once a process.
@@ -109,13 +109,13 @@ impl Lexicon {
 
     /// The node of one character.
     #[inline(always)]
-    fn single(&self, letter: u16) -> Found {
+    fn single(&self, letter: u16) -> PlacedNode {
         (u64::from(letter), self.nodes[usize::from(letter)])
     }
 
     /// The node of one more character.
     #[inline(always)]
-    fn child(&self, (parent, node): Found, letter: u16) -> Option<Found> {
+    fn child(&self, (parent, node): PlacedNode, letter: u16) -> Option<PlacedNode> {
         if node & child_bit(letter) == 0 {
             return None;
         }
@@ -135,7 +135,7 @@ impl Lexicon {
 
     /// The score of a node as a word; not a number if it is none.
     #[inline(always)]
-    fn score(&self, (_, node): Found) -> f64 {
+    fn score(&self, (_, node): PlacedNode) -> f64 {
         self.scores[(node >> FREQUENCY & ((1 << FREQUENCY_BITS) - 1)) as usize]
     }
 

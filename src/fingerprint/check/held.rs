@@ -14,7 +14,7 @@
 //! whole in a page of ten times its length is beyond a signature of this sort.
 
 use super::maker::Maker;
-use super::share::Share;
+use super::share::HeldShare;
 use crate::features::held_runs;
 use crate::fingerprint::distinct::Distinct;
 use crate::fingerprint::minhash::{self, MinHash};
@@ -82,11 +82,11 @@ pub(super) fn of_runs(set: &ShingleSet, slots: usize, bits: u32) -> Vec<u8> {
 }
 
 /// The share of the runs of each text that the other text has: of `one` first. Of a text without a run, nothing is held.
-pub(super) fn shares(one: &[u8], another: &[u8], bits: u32) -> [Share; 2] {
+pub(super) fn shares(one: &[u8], another: &[u8], bits: u32) -> [HeldShare; 2] {
     let sizes = [one, another].map(|signature| runs(signature) as f64);
     let [less, more] = [sizes[0].min(sizes[1]), sizes[0].max(sizes[1])];
     if less == 0.0 {
-        return [Share { held: 0.0, error: 0.0 }; 2];
+        return [HeldShare { held: 0.0, error: 0.0 }; 2];
     }
     let [slots, others] = [one, another].map(|signature| &signature[HEAD_BYTES..]);
     let trials = (slots.len() * 8) as f64 / f64::from(bits);
@@ -96,7 +96,7 @@ pub(super) fn shares(one: &[u8], another: &[u8], bits: u32) -> [Share; 2] {
     sizes.map(|size| {
         let all = (less + more) / size;
         let held = (all * jaccard / (1.0 + jaccard)).min(1.0);
-        Share { held, error: error * all / (1.0 + jaccard).powi(2) }
+        HeldShare { held, error: error * all / (1.0 + jaccard).powi(2) }
     })
 }
 
@@ -213,7 +213,7 @@ mod tests {
             of_part.held > 0.9 && (of_whole.held - 0.5).abs() < 0.1,
             "{of_part:?} {of_whole:?}"
         );
-        assert_eq!(shares(&part, &part, 1)[0], Share { held: 1.0, error: 0.0 });
+        assert_eq!(shares(&part, &part, 1)[0], HeldShare { held: 1.0, error: 0.0 });
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 /// How much of a text another text holds, estimated from their signatures.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Share {
+pub struct HeldShare {
     /// The share of the runs of the text, from 0 to 1.
     pub held: f64,
     /// The standard error of the share.

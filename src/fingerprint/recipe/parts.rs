@@ -53,7 +53,7 @@ pub enum Features {
     WhiteSpaceTokens {
         /// How they become a fingerprint.
         #[serde(flatten)]
-        sketch: Sketch,
+        sketch: SketchParts,
     },
     /// Runs of characters of the lower-case text without anything but letters, numbers and `_`.
     WordCharacterShingles {
@@ -61,13 +61,13 @@ pub enum Features {
         length: usize,
         /// How they become a fingerprint.
         #[serde(flatten)]
-        sketch: Sketch,
+        sketch: SketchParts,
     },
     /// Features with weights, made elsewhere.
     Given {
         /// How they become a fingerprint.
         #[serde(flatten)]
-        sketch: Sketch,
+        sketch: SketchParts,
     },
     /// Fingerprints made elsewhere.
     External,
@@ -101,14 +101,14 @@ pub struct Text {
     pub short_text: Option<ShortText>,
     /// How the features become a fingerprint.
     #[serde(flatten)]
-    pub sketch: Sketch,
+    pub sketch: SketchParts,
 }
 
 /// How features become a fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sketch {
+pub struct SketchParts {
     /// The sort of sketch.
-    pub scheme: Scheme,
+    pub scheme: SketchScheme,
     /// What turns a feature into bits.
     pub hash: Hash,
     /// What a bit of sum 0 becomes.
@@ -118,7 +118,7 @@ pub struct Sketch {
 /// The sort of sketch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Scheme {
+pub enum SketchScheme {
     /// Charikar's.
     Simhash,
 }

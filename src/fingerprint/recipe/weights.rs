@@ -53,13 +53,13 @@ pub enum Keywords {
     /// So many.
     Fixed(usize),
     /// By the length of the text.
-    ByLength(Share),
+    ByLength(KeywordShare),
 }
 
 /// A share of the features of a text, but never fewer than some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Share {
+pub struct KeywordShare {
     /// The share in percent, rounded down.
     pub percent: usize,
     /// The least number.
@@ -71,7 +71,9 @@ impl Keywords {
     pub fn of(self, features: usize) -> usize {
         match self {
             Keywords::Fixed(number) => number,
-            Keywords::ByLength(Share { percent, least }) => (features * percent / 100).max(least),
+            Keywords::ByLength(KeywordShare { percent, least }) => {
+                (features * percent / 100).max(least)
+            }
         }
     }
 

@@ -32,7 +32,9 @@ use crate::matches::texts::{ComparedGroups, PageRuns, TextReading, Texts};
 use crate::progress::{self, Activity};
 use crate::runs::{Record, Sorter};
 use crate::store::{Dated, Fingerprints, Ids, KeyRange, RowDays, Segment, Shown};
-use crate::tables::{Design, Distribution, Hit, Method, MethodScratch, Probe, Problem, plan};
+use crate::tables::{
+    ArrangedBatch, Design, Distribution, Hit, MethodScratch, Probe, Problem, plan,
+};
 
 /// A batch of fingerprints, joined by their distance.
 #[derive(Clone, Copy, Debug)]
@@ -246,7 +248,7 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
         groups.map(|group| self.batch.rows_of(group).len() as u128).sum()
     }
 
-    fn method(&self, probes: &Arc<[F]>) -> Result<Method<F>> {
+    fn method(&self, probes: &Arc<[F]>) -> Result<ArrangedBatch<F>> {
         let held = self.of.store.iter().map(|dated| dated.segment().rows());
         let store = held.sum::<u64>() + u64::from(self.batch.rows());
         let problem = Problem {
@@ -255,15 +257,20 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
         };
         let memory_bytes = self.of.memory_bytes as u64;
         let chosen = plan::choose(Design::Auto, &problem, memory_bytes)?.chosen;
-        let method =
-            Method::build(probes, chosen.design, chosen.way, self.by.distance, self.of.workers)?;
+        let method = ArrangedBatch::build(
+            probes,
+            chosen.design,
+            chosen.way,
+            self.by.distance,
+            self.of.workers,
+        )?;
         Ok(method.in_windows(chosen.window))
     }
 
     fn join_segment(
         &self,
         dated: &Dated,
-        (method, starts): (&Method<F>, &[usize]),
+        (method, starts): (&ArrangedBatch<F>, &[usize]),
         kept: &Kept,
         joined: &mut Joined<Standing>,
     ) -> Result<()> {
@@ -347,7 +354,7 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
     /// Joins the sample with the batch.
     fn join_batch(
         &self,
-        (method, starts): (&Method<F>, &[usize]),
+        (method, starts): (&ArrangedBatch<F>, &[usize]),
         sampled: &[FingerprintIndex],
         joined: &mut Joined<Standing>,
         met: &mut Meetings,
@@ -479,7 +486,7 @@ impl Record for Meeting {}
 /// A probe of windows of the store.
 struct Probing<'a, 'b, F: Fingerprint> {
     of: &'a Rejoin<'b, F>,
-    method: &'a Method<F>,
+    method: &'a ArrangedBatch<F>,
     starts: &'a [usize],
     kept: &'a Kept,
     scratch: MethodScratch<F>,

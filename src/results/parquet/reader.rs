@@ -23,7 +23,7 @@ const BATCH: usize = 1024;
 pub(in crate::rooms::results) struct ParquetReader {
     path: PathBuf,
     file: ParquetFile<File>,
-    columns: Vec<Place>,
+    columns: Vec<ColumnPlace>,
     next_group: usize,
     /// The columns of the current row group, and how many of its rows are not decoded yet.
     group: Vec<ColumnReader>,
@@ -37,7 +37,7 @@ pub(in crate::rooms::results) struct ParquetReader {
 }
 
 /// A column, and what its values mean.
-struct Place {
+struct ColumnPlace {
     name: String,
     meaning: Meaning,
     /// The level of a value that is not null.
@@ -60,7 +60,7 @@ impl ParquetReader {
         let file = trying(path, || ParquetFile::new(file))?;
         let schema = file.metadata().schema_descr();
         let columns = schema.columns().iter().map(|column| {
-            Place::of(column).ok_or_else(|| {
+            ColumnPlace::of(column).ok_or_else(|| {
                 Error::new(Kind::BadData, "this Parquet file is no table of results")
                     .at(path)
                     .expected("columns of text, numbers and days")
@@ -130,8 +130,8 @@ impl ParquetReader {
     }
 }
 
-impl Place {
-    fn of(column: &ColumnDescriptor) -> Option<Place> {
+impl ColumnPlace {
+    fn of(column: &ColumnDescriptor) -> Option<ColumnPlace> {
         let meaning = match (column.physical_type(), column.converted_type()) {
             (Type::BYTE_ARRAY, _) => Meaning::Text,
             (Type::INT32, ConvertedType::DATE) => Meaning::Day,
@@ -143,7 +143,7 @@ impl Place {
         };
         let name = column.path().string();
         let present = column.max_def_level();
-        (column.max_rep_level() == 0).then_some(Place { name, meaning, present })
+        (column.max_rep_level() == 0).then_some(ColumnPlace { name, meaning, present })
     }
 
     /// The texts of the next `rows` rows.
@@ -153,7 +153,7 @@ impl Place {
         rows: usize,
     ) -> Result<Vec<Option<String>>, ParquetError> {
         let general = |what: &str| ParquetError::General(what.to_owned());
-        let &Place { meaning, present, .. } = self;
+        let &ColumnPlace { meaning, present, .. } = self;
         let texts = match reader {
             ColumnReader::ByteArrayColumnReader(reader) => {
                 values_of(reader, rows, present, |bytes| {

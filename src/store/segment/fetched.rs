@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::error::{At, Result};
-use crate::hamming::mapped::{Keep, Kept};
+use crate::hamming::mapped::{Keep, KeptBytes};
 use crate::hamming::memory::zeroed_bytes;
 use crate::output::{parent_of, will_need};
 use crate::parallel::in_parallel;
@@ -39,7 +39,7 @@ pub(super) struct Fetched {
     keep: Keep,
     /// The blocks of each piece, but for the last.
     blocks: usize,
-    pieces: Vec<OnceLock<Kept>>,
+    pieces: Vec<OnceLock<KeptBytes>>,
 }
 
 impl Fetched {
@@ -58,7 +58,7 @@ impl Fetched {
         let keep = Keep::new(parent_of(segment.path()));
         let fetched = Fetched { keep, blocks, pieces };
         if access == Access::Resident && all > 0 {
-            let column = Kept::from(fetched.read(segment, 0)?);
+            let column = KeptBytes::from(fetched.read(segment, 0)?);
             fetched.pieces[0].get_or_init(|| column);
         }
         Ok(fetched)
@@ -69,7 +69,7 @@ impl Fetched {
     /// # Errors
     /// Those of the object store, and of the disk that a piece is kept on. A file that has become shorter is
     /// [`crate::Kind::BadData`].
-    pub(super) fn block(&self, segment: &Segment, at: usize) -> Result<Kept> {
+    pub(super) fn block(&self, segment: &Segment, at: usize) -> Result<KeptBytes> {
         let piece = at / self.blocks;
         let kept = match self.pieces[piece].get() {
             Some(kept) => kept,
@@ -88,7 +88,7 @@ impl Fetched {
     ///
     /// # Errors
     /// Those of the disk.
-    pub(super) fn keep(&self, segment: &Segment, bytes: &[u8]) -> Result<Kept> {
+    pub(super) fn keep(&self, segment: &Segment, bytes: &[u8]) -> Result<KeptBytes> {
         self.keep.keep(bytes).at(parent_of(segment.path()))
     }
 

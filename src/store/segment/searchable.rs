@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::hamming::mapped::Kept;
+use crate::hamming::mapped::KeptBytes;
 use crate::store::damage::damaged;
 
 use super::elias_fano::Parts;
@@ -18,7 +18,7 @@ const FEW: u32 = 16;
 
 /// A block that was verified.
 pub(super) struct Block {
-    pub(super) code: Kept,
+    pub(super) code: KeptBytes,
     lows_at: usize,
     pub(super) low_bytes: usize,
     pub(super) rows: u32,
@@ -29,7 +29,7 @@ pub(super) struct Block {
 
 impl Block {
     /// The block with this code, whose checksum is right.
-    pub(super) fn of<F: Fingerprint>(code: Kept, rows: usize, first: F) -> Result<Block> {
+    pub(super) fn of<F: Fingerprint>(code: KeptBytes, rows: usize, first: F) -> Result<Block> {
         let low_bytes =
             usize::from(*code.get(1).ok_or_else(|| damaged("the block has no header"))?);
         let Parts { lows_at, base, growth } = Parts::of(&code, low_bytes, rows, first)?;

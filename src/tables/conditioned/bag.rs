@@ -22,12 +22,12 @@ pub(super) struct Bag<F> {
     runs: usize,
     /// For each group and each run: where its fingerprints begin, here and in the run. One additional group
     /// is at the end.
-    parts: Vec<Part>,
+    parts: Vec<PartBegin>,
 }
 
 /// Where a run's part of a group begins.
 #[derive(Clone, Copy, Debug, Default)]
-struct Part {
+struct PartBegin {
     here: u32,
     there: u32,
 }
@@ -52,7 +52,7 @@ impl<F: Fingerprint> Bag<F> {
         }
         (self.rest, self.first, self.runs) = (rest, lowest, runs.len());
         self.parts.clear();
-        self.parts.resize((groups + 1) * runs.len(), Part::default());
+        self.parts.resize((groups + 1) * runs.len(), PartBegin::default());
         for (number, run) in runs.iter().enumerate() {
             self.divide(number, run, groups);
         }
@@ -100,7 +100,7 @@ impl<F: Fingerprint> Bag<F> {
     pub(super) fn hit_in_run(&self, hit: Hit) -> Hit {
         let row = self.row(self.group(self.fingerprints[hit.at as usize]));
         let run = row.partition_point(|part| part.here <= hit.at) - 1;
-        let Part { here, there } = row[run];
+        let PartBegin { here, there } = row[run];
         Hit { run: run as u32, at: there + hit.at - here, ..hit }
     }
 
@@ -108,7 +108,7 @@ impl<F: Fingerprint> Bag<F> {
         ((fingerprint >> self.rest).to_u128() - self.first) as usize
     }
 
-    fn row(&self, group: usize) -> &[Part] {
+    fn row(&self, group: usize) -> &[PartBegin] {
         &self.parts[group * self.runs..][..self.runs]
     }
 }

@@ -7,7 +7,7 @@ use super::candidates::{Candidate, Candidates};
 use super::cost::thresholds;
 use super::level::{Entry, Level, Reach, low};
 use crate::fingerprint::Fingerprint;
-use crate::hamming::bitmap::{BLOCK, Bitmap, Found};
+use crate::hamming::bitmap::{BLOCK, Bitmap, FoundBits};
 use crate::hamming::memory::prefetch;
 use crate::hamming::multiversion::{Multiversion, widest};
 use crate::tables::hit::Hit;
@@ -196,7 +196,7 @@ fn fetch<F>(fingerprints: &[F], first: usize) {
 
 /// The places of what was found in a block, ascending.
 #[inline(always)]
-fn places(found: Found) -> impl Iterator<Item = usize> {
+fn places(found: FoundBits) -> impl Iterator<Item = usize> {
     (0..).step_by(64).zip(found).flat_map(|(first, mut word)| {
         std::iter::from_fn(move || {
             let place = first + word.trailing_zeros() as usize;

@@ -84,19 +84,19 @@ impl<F> Default for HalvesScratch<F> {
 }
 
 /// Puts a part of a run through every block: filter it, look up what survives, compare.
-struct Part<'a, F> {
+struct RunPart<'a, F> {
     halves: &'a Halves<F>,
     part: &'a [F],
     scratch: &'a mut HalvesScratch<F>,
     found: &'a mut dyn FnMut(Hit),
 }
 
-impl<F: Fingerprint> Multiversion for Part<'_, F> {
+impl<F: Fingerprint> Multiversion for RunPart<'_, F> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        let Part { halves, part, scratch, found } = self;
+        let RunPart { halves, part, scratch, found } = self;
         let HalvesScratch { survivors, candidates } = scratch;
         for (turn, half) in halves.halves.iter().enumerate() {
             let count = half.filter(part, survivors);
@@ -131,7 +131,7 @@ impl<F: Fingerprint> Probe<F> for Halves<F> {
         for (number, run) in (0..).zip(runs) {
             for (part, first) in run.chunks(PART).zip((0..).step_by(PART)) {
                 let found = &mut |hit: Hit| found(Hit { run: number, at: first + hit.at, ..hit });
-                widest(Part { halves: self, part, scratch: &mut *scratch, found });
+                widest(RunPart { halves: self, part, scratch: &mut *scratch, found });
             }
         }
     }

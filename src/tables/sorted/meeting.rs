@@ -13,7 +13,7 @@ pub(super) const CROWD: usize = 512;
 const ASKED: usize = 256;
 
 /// Two fingerprints within k, and their distance.
-pub(super) type Found<'a, F> = &'a mut dyn FnMut(&Entry<F>, &Entry<F>, u8);
+pub(super) type TakePair<'a, F> = &'a mut dyn FnMut(&Entry<F>, &Entry<F>, u8);
 
 /// A join under way.
 pub(super) struct Join<'a, F> {
@@ -32,7 +32,7 @@ impl<F: Fingerprint> Join<'_, F> {
         turns: Range<usize>,
         entries: &[Entry<F>],
         others: Option<&[Entry<F>]>,
-        found: Found<'_, F>,
+        found: TakePair<'_, F>,
     ) {
         let fewest = others.map_or(entries.len() / 2, |others| entries.len().min(others.len()));
         if fewest == 0 {
@@ -75,7 +75,7 @@ impl<F: Fingerprint> Join<'_, F> {
         key: F,
         entries: &[Entry<F>],
         others: Option<&[Entry<F>]>,
-        found: Found<'_, F>,
+        found: TakePair<'_, F>,
     ) {
         let most = entries.len().max(others.map_or(0, <[_]>::len));
         if most > CROWD && self.divide(key, entries, others, found) {
@@ -100,7 +100,7 @@ impl<F: Fingerprint> Join<'_, F> {
         key: F,
         entries: &[Entry<F>],
         others: Option<&[Entry<F>]>,
-        found: Found<'_, F>,
+        found: TakePair<'_, F>,
     ) -> bool {
         let keys = dealt(key, entries, others.unwrap_or_default(), self.k + 1);
         let all = entries.len() as u64 * others.unwrap_or(entries).len() as u64;

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use super::*;
 use crate::tables::multi_index::block::MOST_OFF;
 use crate::tables::tests::{all_pairs, inputs, off, probed, set, uniform};
-use crate::tables::{Method, SelfJoin, SelfJoinScratch, Unmasked};
+use crate::tables::{ArrangedBatch, SelfJoin, SelfJoinScratch, Unmasked};
 
 /// The pairs of all parts, sorted; one found twice is there twice.
 fn joined<F: Fingerprint>(multi_index: &MultiIndex<F>) -> Vec<Hit> {
@@ -118,10 +118,10 @@ fn the_batch_and_itself_are_joined_by_name() {
     assert_eq!(hits, itself(&batch, 7));
     let others = uniform::<u64>(&mut random, 100).into_iter().chain(batch.iter().map(|it| it ^ 9));
     let others = set(others);
-    if let Some(shared) = Method::sharing(&join, Unmasked::MultiIndex.into()) {
+    if let Some(shared) = ArrangedBatch::sharing(&join, Unmasked::MultiIndex.into()) {
         assert_eq!(probed(&shared, &others), all_pairs(&batch, &others, 7));
     }
-    assert!(Method::sharing(&join, Unmasked::Halves.into()).is_none());
+    assert!(ArrangedBatch::sharing(&join, Unmasked::Halves.into()).is_none());
     assert!(SelfJoin::new(&batch, Unmasked::Halves.into(), 3, u64::MAX, 1).is_err());
     assert!(SelfJoin::new(&batch, Unmasked::MultiIndex.into(), 13, u64::MAX, 1).is_err());
 }

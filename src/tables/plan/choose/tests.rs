@@ -178,13 +178,14 @@ fn many_workers_take_smaller_windows_and_not_more_memory() {
 
 #[test]
 fn the_halves_take_the_memory_they_say() {
-    use crate::tables::Method;
+    use crate::tables::ArrangedBatch;
     let batch: Arc<[u64]> = (0..20_000).map(|i| i * (u64::MAX / 20_000)).collect();
     let count = batch.len() as u64;
     let said =
         choose(Unmasked::Halves.into(), &problem(count, 1, 3, Width::W64), u64::MAX).unwrap();
     let (said, way) = (said.chosen.memory_bytes, said.chosen.way);
-    let taken = Method::build(&batch, Unmasked::Halves.into(), way, 3, 1).unwrap().memory_bytes();
+    let taken =
+        ArrangedBatch::build(&batch, Unmasked::Halves.into(), way, 3, 1).unwrap().memory_bytes();
     assert!(taken.abs_diff(said) < 1 << 10, "{taken} {said}");
 }
 
