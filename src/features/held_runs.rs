@@ -16,7 +16,8 @@ use std::sync::LazyLock;
 
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
-use crate::hash::Hash;
+use crate::features::stretches;
+use crate::hash::{Hash, xxh3_of_ascii};
 
 /// Where texts are lower-cased.
 #[derive(Clone, Debug, Default)]
@@ -33,51 +34,47 @@ pub fn each(text: &str, buffer: &mut Buffer, run: impl FnMut(u64)) {
     lower.clear();
     lower.push_str(text);
     lower.make_ascii_lowercase();
-    word.clear();
     let mut runs = Runs { before: [0; 2], words: 0, run };
-    let mut at = 0;
-    while at < lower.len() {
-        if word.is_empty() {
-            at += whole_word(lower, at, &mut runs);
+    stretches::each(lower.as_bytes(), may_be_in_word, |start, end| {
+        match xxh3_of_ascii(lower.as_bytes(), start, end) {
+            Some(hash) => runs.word(hash),
+            None => each_word(&lower[start..end], word, &mut runs),
         }
-        let Some(c) = lower[at..].chars().next() else { break };
-        at += c.len_utf8();
-        if CharTraits::of(c).is_lower {
-            take(c, word, &mut runs);
-        } else {
-            c.to_lowercase().for_each(|c| take(c, word, &mut runs));
-        }
-    }
-    runs.end(word);
+    });
     runs.finish();
 }
 
-/// Takes words at the beginning of what follows `at`, and what stands between them, and returns how many bytes there are of both. A word that
-/// may go on with a character that is no ASCII is left.
+/// Whether this byte of a lower-case text may be part of a word. Between all others words end.
 #[inline(always)]
-fn whole_word(lower: &str, at: usize, runs: &mut Runs<impl FnMut(u64)>) -> usize {
-    let bytes = &lower.as_bytes()[at..];
-    let mut start = 0;
-    while let Some(&byte) = bytes.get(start) {
-        if IN_WORDS[usize::from(byte)] {
-            let rest = bytes[start..].iter();
-            let end = start + rest.take_while(|&&byte| IN_WORDS[usize::from(byte)]).count();
-            if bytes.get(end).is_some_and(|byte| !byte.is_ascii()) {
-                break;
-            }
-            runs.word(hash(&lower[at + start..at + end]));
-            start = end + 1;
-        } else if byte.is_ascii() {
-            start += 1;
-        } else if matches!(byte, 0xe4..=0xe9) {
+fn may_be_in_word(byte: u8) -> bool {
+    let in_range = |first: u8, last: u8| byte.wrapping_sub(first) <= last - first;
+    in_range(b'a', b'z') | in_range(b'0', b'9') | !byte.is_ascii()
+}
+
+/// Takes the words of a stretch that is not all ASCII, or long, or at the end of the text.
+fn each_word(stretch: &str, word: &mut String, runs: &mut Runs<impl FnMut(u64)>) {
+    if stretch.is_ascii() {
+        return runs.word(hash(stretch));
+    }
+    let bytes = stretch.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if word.is_empty() {
             // U+4000 to U+9FFF, each a word.
-            runs.word(hash(&lower[at + start..at + start + 3]));
-            start += 3;
+            while let Some([0xe4..=0xe9, _, _]) = bytes[at..].first_chunk() {
+                runs.word(hash(&stretch[at..at + 3]));
+                at += 3;
+            }
+        }
+        let Some(c) = stretch[at..].chars().next() else { break };
+        at += c.len_utf8();
+        if CharTraits::of(c).is_lower {
+            take(c, word, runs);
         } else {
-            break;
+            c.to_lowercase().for_each(|c| take(c, word, runs));
         }
     }
-    start.min(bytes.len())
+    runs.end(word);
 }
 
 /// Takes a lower-case character.
@@ -93,17 +90,6 @@ fn take(c: char, word: &mut String, runs: &mut Runs<impl FnMut(u64)>) {
         runs.word(hash(c.encode_utf8(&mut [0; 4])));
     }
 }
-
-/// The bytes of lower-case words of ASCII.
-static IN_WORDS: [bool; 256] = {
-    let mut in_words = [false; 256];
-    let mut byte = 0;
-    while byte < 128 {
-        in_words[byte as usize] = matches!(byte, b'a'..=b'z' | b'0'..=b'9');
-        byte += 1;
-    }
-    in_words
-};
 
 #[inline(always)]
 fn hash(word: &str) -> u64 {

@@ -29,6 +29,7 @@ pub(crate) mod markup;
 pub mod normalise;
 pub mod shingles;
 pub(crate) mod speech;
+mod stretches;
 pub(crate) mod text_rank;
 pub(crate) mod tfidf;
 pub(crate) mod weigher;

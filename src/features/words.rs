@@ -21,6 +21,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::features::han_words::HanWords;
 use crate::features::lists::UserDictionary;
 use crate::features::speech::Speech;
+use crate::features::stretches;
 
 /// The segmenter of Han: the release of jieba-rs whose dictionary, hidden Markov model and idf table are
 /// compiled in, and the start of its package's SHA-256. Fingerprints depend on all of it.
@@ -86,20 +87,55 @@ impl Words {
     }
 
     /// Calls `word` with each word of `text`, in order, as a slice of it.
-    pub fn each<'t>(&mut self, text: &'t str, mut word: impl FnMut(&'t str)) {
+    pub fn each<'t>(&mut self, text: &'t str, word: impl FnMut(&'t str)) {
         let Words { han, unspaced_run } = self;
+        let mut batch = Batch::new(word);
         each_run(text, |class, run| match class {
             Class::Separator => {}
-            Class::Han => each_piece(run, |piece| han.each(piece, &mut word)),
-            Class::Ascii => each_ascii_word(run, &mut word),
+            Class::Han => each_piece(run, |piece| han.each(piece, |found| batch.push(found))),
+            Class::Ascii => each_ascii_word(run, |found| batch.push(found)),
             Class::Other => run.unicode_words().for_each(|found| match *unspaced_run {
                 Some(length) if found.starts_with(is_unspaced) => {
                     let end = found.as_ptr() as usize - text.as_ptr() as usize + found.len();
-                    word(last_characters(&text[..end], length));
+                    batch.push(last_characters(&text[..end], length));
                 }
-                _ => word(found),
+                _ => batch.push(found),
             }),
         });
+        batch.flush();
+    }
+}
+
+/// Words on their way to a function. What cuts words stands in many places, and the function in one, so that the compiler
+/// puts all of it there.
+struct Batch<'t, F> {
+    words: [&'t str; BATCH],
+    count: usize,
+    word: F,
+}
+
+/// How many words are handed on together.
+const BATCH: usize = 64;
+
+impl<'t, F: FnMut(&'t str)> Batch<'t, F> {
+    fn new(word: F) -> Batch<'t, F> {
+        Batch { words: [""; BATCH], count: 0, word }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, word: &'t str) {
+        self.words[self.count] = word;
+        self.count += 1;
+        if self.count == BATCH {
+            self.flush();
+        }
+    }
+
+    /// Hands on the words that are left.
+    #[inline(never)]
+    fn flush(&mut self) {
+        self.words[..self.count].iter().for_each(|word| (self.word)(word));
+        self.count = 0;
     }
 }
 
@@ -211,7 +247,6 @@ enum ByteKind {
     Separator,
     Letter,
     Digit,
-    Underscore,
     Mark,
     /// No ASCII.
     Other,
@@ -225,7 +260,6 @@ static KINDS: [ByteKind; 256] = {
             b'\t'..=b'\r' | b' ' => ByteKind::Separator,
             b'a'..=b'z' | b'A'..=b'Z' => ByteKind::Letter,
             b'0'..=b'9' => ByteKind::Digit,
-            b'_' => ByteKind::Underscore,
             _ => ByteKind::Mark,
         };
         byte += 1;
@@ -236,12 +270,6 @@ static KINDS: [ByteKind; 256] = {
 #[inline(always)]
 fn kind(byte: u8) -> ByteKind {
     KINDS[usize::from(byte)]
-}
-
-/// The number of bytes at the start that are of such kinds.
-#[inline(always)]
-fn count(bytes: &[u8], is: impl Fn(ByteKind) -> bool) -> usize {
-    bytes.iter().position(|&byte| !is(kind(byte))).unwrap_or(bytes.len())
 }
 
 /// Calls `run` with each longest run of Han and of others, and with what is all ASCII between them, separators included.
@@ -306,29 +334,35 @@ fn each_piece<'t>(mut run: &'t str, mut piece: impl FnMut(&'t str)) {
 #[inline(always)]
 fn each_ascii_word<'t>(run: &'t str, mut word: impl FnMut(&'t str)) {
     let bytes = run.as_bytes();
-    let is_part = |kind| matches!(kind, ByteKind::Letter | ByteKind::Digit | ByteKind::Underscore);
-    let mut at = 0;
-    while at < bytes.len() {
-        let start = at;
-        at += count(&bytes[at..], is_part);
-        while at > start && joins(bytes, at) {
-            at += 1;
-            at += count(&bytes[at..], is_part);
+    let mut end_word = |start, end| {
+        if bytes[start..end].iter().any(|&byte| byte != b'_') {
+            word(&run[start..end]);
         }
-        if bytes[start..at].iter().any(|&byte| kind(byte) != ByteKind::Underscore) {
-            word(&run[start..at]);
+    };
+    // The word at hand, which a mark may join to what follows it.
+    let (mut start, mut end) = (0, 0);
+    stretches::each(bytes, is_part, |next_start, next_end| {
+        if next_start != end + 1 || !joins(bytes, end) {
+            end_word(start, end);
+            start = next_start;
         }
-        at += 1;
-        at += count(bytes.get(at..).unwrap_or_default(), |kind| !is_part(kind));
-    }
+        end = next_end;
+    });
+    end_word(start, end);
+}
+
+/// Whether this byte of ASCII is part of a word wherever it stands.
+#[inline(always)]
+fn is_part(byte: u8) -> bool {
+    let in_range = |byte: u8, first: u8, last: u8| byte.wrapping_sub(first) <= last - first;
+    in_range(byte | 0x20, b'a', b'z') | in_range(byte, b'0', b'9') | (byte == b'_')
 }
 
 /// Whether the mark at `at` joins what stands before it to what stands behind it.
 #[inline(always)]
 fn joins(bytes: &[u8], at: usize) -> bool {
-    let [before, mark, behind] = match bytes.get(at - 1..at + 2) {
-        Some(&[before, mark, behind]) => [before, mark, behind],
-        _ => return false,
+    let Some(&[before, mark, behind]) = bytes[at.saturating_sub(1)..].first_chunk() else {
+        return false;
     };
     match mark {
         b'.' | b'\'' => {

@@ -12,8 +12,9 @@ use crate::features::by_hash::Keyed;
 /// The most hashes that are kept. The error of four percent is below the steps of one byte on a log scale.
 const ROOM: usize = 1 << 10;
 
-/// The places for hashes, at most about half of them taken.
-const PLACES: usize = 2 * ROOM;
+/// The places for hashes, at most about half of them taken. There are more than hashes are kept for at the end, so that
+/// most pages need not drop any before.
+const PLACES: usize = 4 * ROOM;
 
 /// Counts distinct hashes.
 #[derive(Clone, Debug)]
@@ -25,12 +26,26 @@ pub(super) struct Distinct {
     count: usize,
     has_zero: bool,
     zeros: u32,
+    /// Hashes that end in enough zeros and are yet to be kept, and how many there are.
+    waiting: [u64; WAITING],
+    waiting_count: usize,
 }
+
+/// How many hashes wait.
+const WAITING: usize = 64;
 
 impl Default for Distinct {
     fn default() -> Distinct {
         let kept = Box::new([0; PLACES]);
-        Distinct { kept, key: Keyed::default(), count: 0, has_zero: false, zeros: 0 }
+        Distinct {
+            kept,
+            key: Keyed::default(),
+            count: 0,
+            has_zero: false,
+            zeros: 0,
+            waiting: [0; WAITING],
+            waiting_count: 0,
+        }
     }
 }
 
@@ -38,11 +53,22 @@ impl Distinct {
     /// Takes a hash with 64 good bits.
     #[inline(always)]
     pub(super) fn add(&mut self, hash: u64) {
-        if hash.trailing_zeros() >= self.zeros {
-            self.keep(hash);
-            if self.count > ROOM {
-                self.thin();
-            }
+        // Which hashes are kept cannot be foreseen, so none is branched upon.
+        self.waiting[self.waiting_count] = hash;
+        self.waiting_count += usize::from(hash.trailing_zeros() >= self.zeros);
+        if self.waiting_count == WAITING {
+            self.keep_waiting();
+        }
+    }
+
+    /// Keeps the hashes that wait.
+    #[inline(never)]
+    fn keep_waiting(&mut self) {
+        for at in 0..std::mem::take(&mut self.waiting_count) {
+            self.keep(self.waiting[at]);
+        }
+        if self.count > PLACES / 2 {
+            self.thin();
         }
     }
 
@@ -64,18 +90,35 @@ impl Distinct {
     /// Keeps only those with more zeros, until there is room.
     #[cold]
     fn thin(&mut self) {
+        self.ask_for_zeros();
+        let (mut stay, mut count) = ([0; PLACES], 0);
+        for hash in std::mem::replace(&mut *self.kept, [0; PLACES]) {
+            stay[count] = hash;
+            count += usize::from(self.is_kept(hash));
+        }
+        self.count = usize::from(self.has_zero);
+        stay[..count].iter().for_each(|&hash| self.keep(hash));
+    }
+
+    /// Whether this is a hash, not 0, that ends in enough zeros.
+    #[inline(always)]
+    fn is_kept(&self, hash: u64) -> bool {
+        (hash != 0) & (hash.trailing_zeros() >= self.zeros)
+    }
+
+    /// Asks for more zeros, as long as too many hashes have them.
+    fn ask_for_zeros(&mut self) {
         while self.count > ROOM && self.zeros < u64::BITS {
             self.zeros += 1;
-            let kept = std::mem::replace(&mut *self.kept, [0; PLACES]);
-            self.count = usize::from(self.has_zero);
-            let zeros = self.zeros;
-            let stay = kept.into_iter().filter(|&it| it > 0 && it.trailing_zeros() >= zeros);
-            stay.for_each(|hash| self.keep(hash));
+            let stay = self.kept.iter().filter(|&&hash| self.is_kept(hash)).count();
+            self.count = usize::from(self.has_zero) + stay;
         }
     }
 
     /// The number of distinct hashes that were taken, and forgets them.
     pub(super) fn finish(&mut self) -> u64 {
+        self.keep_waiting();
+        self.ask_for_zeros();
         let count = (self.count as u64) << self.zeros.min(u64::BITS - 11);
         self.kept.fill(0);
         (self.count, self.has_zero, self.zeros) = (0, false, 0);
