@@ -38,11 +38,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         "| codec | bits each | over the bound | M/s | least | greatest |\n|---|---|---|---|---|---|"
     );
     for codec in CODECS {
+        let mut options = SegmentOptions::default();
+        options.codec = codec.parse()?;
         let random = SegmentSpec {
             seed: 1,
             count: count as u64,
             density: density as u64,
-            options: SegmentOptions { codec: codec.parse()?, ..SegmentOptions::default() },
+            options,
             urls: false,
         };
         let (bits, mut rates) = match width as u32 {

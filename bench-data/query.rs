@@ -53,7 +53,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let design = index::design_of(&store)?;
     println!("{rows} fingerprints, index {design}: {:.3} bytes each", bytes as f64 / rows as f64);
     let opened = Instant::now();
-    let options = LookupOptions { distance, check: None, access };
+    let mut options = LookupOptions::within(distance);
+    options.access = access;
     let lookup = Lookup::open(&store, version, options)?;
     println!("opened in {:.3} s, {access:?}, distance {distance}", opened.elapsed().as_secs_f64());
     let mut asker = Asker::new(&lookup);

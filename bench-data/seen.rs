@@ -18,7 +18,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 use dupsieve::rooms::document::{Content, Document, OrderKey, Position};
-use dupsieve::rooms::fingerprint::{Check, PageTime, Recipe};
+use dupsieve::rooms::fingerprint::{PageTime, Recipe};
 use dupsieve::rooms::flow::Fingerprinting;
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::seen::{self, Holdings, Seeker, Sought};
@@ -74,12 +74,16 @@ fn store_of(folder: &Path, segment: &Path) -> Outcome<Store> {
 fn rows(folder: &Path, count: u64, asked: u64) -> Outcome<()> {
     let path = folder.join("rows.seg");
     let stamp = recipe()?.stamp().to_string();
-    let options = SegmentOptions { digests: true, stamp, ..SegmentOptions::default() };
+    let mut options = SegmentOptions::default();
+    options.digests = true;
+    options.stamp = stamp;
     let mut writer = SegmentWriter::<u64>::create(&path, options)?;
     let step = u64::MAX / count;
     for row in 0..count {
         let (fingerprint, id) = (row * step + mixed(row) % step, &id_of(row));
-        writer.push(&Row { digest: digest_of(row), ..Row::new(fingerprint, id) })?;
+        let mut pushed = Row::new(fingerprint, id);
+        pushed.digest = digest_of(row);
+        writer.push(&pushed)?;
     }
     writer.finish(RecordCounts::default(), "")?;
     let store = store_of(folder, &path)?;
@@ -178,14 +182,9 @@ fn pages(folder: &Path, count: u64, times: usize) -> Outcome<()> {
 /// Writes the segment of some pages.
 fn write(path: &Path, recipe: &Recipe, mut made: Vec<FingerprintedDocument>) -> Outcome<()> {
     made.sort_by(|one, other| (one.fingerprint, &one.id).cmp(&(other.fingerprint, &other.id)));
-    let options = SegmentOptions {
-        lengths: true,
-        classes: recipe.has_classes(),
-        check_bytes: recipe.check().map_or(0, Check::bytes),
-        digests: true,
-        stamp: recipe.stamp().to_string(),
-        ..SegmentOptions::default()
-    };
+    let mut options = SegmentOptions::of(recipe);
+    options.lengths = true;
+    options.digests = true;
     let mut writer = SegmentWriter::<u64>::create(path, options)?;
     for page in &made {
         let Some(fingerprint) = page.fingerprint else { continue };

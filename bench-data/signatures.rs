@@ -12,10 +12,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use dupsieve::rooms::document::Content;
-use dupsieve::rooms::fingerprint::{PageTime, Width};
-use dupsieve::rooms::lsh::{
-    Banding, Confirmation, Family, MinHashes, Permutations, Scheme, Shingle, Space,
-};
+use dupsieve::rooms::fingerprint::PageTime;
+use dupsieve::rooms::lsh::{Banding, Family, MinHashes, Permutations, Scheme, Space};
 
 const BANDING: Banding = Banding { bands: 14, rows: 8 };
 
@@ -72,17 +70,9 @@ fn of_sets(sets: &[Vec<u64>], permutations: Permutations) {
 }
 
 fn of_texts(texts: &[String], permutations: Permutations) {
-    let scheme = Scheme {
-        space: Space::Jaccard,
-        permutations,
-        shingle: Shingle::USUAL,
-        width: Width::W64,
-        vectors: false,
-        banding: BANDING,
-        least: "0.8".parse().expect("a similarity"),
-        confirmation: Confirmation::Signature,
-        seed: 0,
-    };
+    let least = "0.8".parse().expect("a similarity");
+    let mut scheme = Scheme::new(Space::Jaccard, BANDING, least);
+    scheme.permutations = permutations;
     let mut sketches = scheme.sketches(PageTime::default());
     for text in texts {
         black_box(sketches.of(&Content::Text(text.into())).expect("a sketch"));

@@ -7,11 +7,10 @@
 use std::error::Error;
 use std::path::Path;
 
-use dupsieve::rooms::clusters::{Clustering, Method, RemovedIds, Source};
+use dupsieve::rooms::clusters::{Clustering, Method, Source};
 use dupsieve::rooms::flow::Processes;
 use dupsieve::rooms::join::Join;
 use dupsieve::rooms::output::{Lock, Staging};
-use dupsieve::rooms::results::ResultFormat;
 use dupsieve::rooms::store::{
     NewDay, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store,
 };
@@ -40,16 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let output = at("clusters");
     let staging = Staging::beside(&output, Lock::beside(&output)?)?;
-    let clustering = Clustering {
-        method: Method::Star,
-        sources,
-        previous: None,
-        removed: RemovedIds::default(),
-        writes_lists: true,
-        format: ResultFormat::Tsv,
-        memory_bytes: 64 << 20,
-    };
-    clustering.write(&mut processes, &staging)?;
+    Clustering::new(Method::Star, sources).write(&mut processes, &staging)?;
     staging.commit()?;
 
     let clusters = std::fs::read_to_string(output.join("clusters.tsv"))?;

@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // The setting of the paper: fingerprints of 64 bits, near if at most 3 bits differ.
     let recipe = Preset::Paper.recipe(None)?;
     let mut sketcher = recipe.sketcher()?;
-    let options = SegmentOptions { stamp: recipe.stamp().to_string(), ..SegmentOptions::default() };
+    let options = SegmentOptions::of(&recipe);
 
     let yesterday = folder.path().join("yesterday.seg");
     write_segment(&yesterday, &YESTERDAY, &mut sketcher, options.clone())?;

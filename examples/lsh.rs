@@ -6,14 +6,13 @@
 
 use std::error::Error;
 
+use dupsieve::rooms::budget::Budget;
 use dupsieve::rooms::document::{Content, Position};
-use dupsieve::rooms::fingerprint::{PageTime, Width};
+use dupsieve::rooms::fingerprint::PageTime;
 use dupsieve::rooms::lsh::{
-    Banding, Confirmation, Deduplicate, Permutations, Scheme, Shingle, SketchedDocument, Space,
+    Banding, Confirmation, Deduplicate, Scheme, Shingle, SketchedDocument, Space,
 };
-use dupsieve::rooms::matches::{Detail, KeepOrder};
 use dupsieve::rooms::output::{Lock, Staging};
-use dupsieve::rooms::results::ResultFormat;
 use dupsieve::rooms::runs::Sorter;
 
 /// The second page is the first one with a sentence more, and the third one is another page.
@@ -34,18 +33,11 @@ const PAGES: [(&str, &str); 3] = [
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
-    let scheme = Scheme {
-        space: Space::Jaccard,
-        permutations: Permutations::Many,
-        shingle: Shingle::Words(3),
-        width: Width::W64,
-        vectors: false,
-        // Two pages share a bucket if all 4 hashes of one of 32 bands agree.
-        banding: Banding { bands: 32, rows: 4 },
-        least: "0.7".parse()?,
-        confirmation: Confirmation::Exact,
-        seed: 1,
-    };
+    // Two pages share a bucket if all 4 hashes of one of 32 bands agree.
+    let banding = Banding { bands: 32, rows: 4 };
+    let mut scheme = Scheme::new(Space::Jaccard, banding, "0.7".parse()?);
+    scheme.shingle = Shingle::Words(3);
+    scheme.confirmation = Confirmation::Exact;
     println!("pages that share 0.7 meet with probability {:.3}", scheme.probability(0.7));
 
     let mut sketches = scheme.sketches(PageTime::default());
@@ -64,19 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // The output appears at its path when it is complete.
     let output = folder.path().join("out");
     let staging = Staging::beside(&output, Lock::beside(&output)?)?;
-    let deduplicate = Deduplicate {
-        comparison: scheme.comparison(),
-        scheme,
-        store: Vec::new(),
-        keep: KeepOrder::FirstId,
-        detail: Detail::Best,
-        max_matches: 1_000_000,
-        format: ResultFormat::Tsv,
-        workers: 2,
-        index_bytes: 64 << 20,
-        evidence_bytes: 64 << 20,
-        memory_bytes: 64 << 20,
-    };
+    let deduplicate = Deduplicate::new(scheme, Budget::default());
     let made = deduplicate.write(documents.sorted()?, &staging, &mut |_, _, _| Ok(()))?;
     staging.commit()?;
 

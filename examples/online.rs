@@ -7,10 +7,10 @@
 
 use std::error::Error;
 
-use dupsieve::rooms::fingerprint::{Recipe, Width};
+use dupsieve::rooms::fingerprint::Recipe;
 use dupsieve::rooms::index::{LookupOptions, Question};
 use dupsieve::rooms::online::{Online, OnlineOptions, Remember, Verdict};
-use dupsieve::rooms::store::{FingerprintedDocument, SegmentOptions, Store};
+use dupsieve::rooms::store::{FingerprintedDocument, Store};
 use dupsieve::rooms::work::Work;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -18,21 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (store, _) = Store::init(folder.path().join("store"))?;
     // Fingerprints come ready-made here. `Recipe::sketcher` makes them of texts.
     let recipe = Recipe::named("external-64", None)?;
-    let online = Online::open(
-        store,
-        OnlineOptions {
-            lookup: LookupOptions { distance: 3, ..LookupOptions::default() },
-            width: Width::W64,
-            segment: SegmentOptions {
-                stamp: recipe.stamp().to_string(),
-                ..SegmentOptions::default()
-            },
-            limit: 10,
-            most_answer_bytes: 1 << 20,
-            most_journal_bytes: 1 << 30,
-            memory_bytes: 64 << 20,
-        },
-    )?;
+    let online = Online::open(store, OnlineOptions::of(&recipe, LookupOptions::within(3)))?;
 
     // The second page differs from the first one in two bits, the third one from both in many.
     let pages: [FingerprintedDocument; 3] =

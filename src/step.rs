@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 /// What a job is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Step {
     /// Reading its flags, looking at what exists, meeting other processes.
     Starting,

@@ -25,13 +25,16 @@ fn signed(bench: &Bench) {
     (0..500).for_each(|page| pages[2 * page] = pages[2 * page + 1] ^ 1);
     pages.sort_unstable();
     pages.dedup();
-    let options = SegmentOptions { check_bytes: 128, stamp, ..SegmentOptions::default() };
+    let mut options = SegmentOptions::default();
+    options.check_bytes = 128;
+    options.stamp = stamp;
     let mut writer = SegmentWriter::create(bench.path("batch.seg"), options).unwrap();
     let (mut check, rows) = ([0; 128], pages.len() as u64);
     for (number, fingerprint) in pages.into_iter().enumerate() {
         check[..8].copy_from_slice(&(number as u64 / 3).to_le_bytes());
         let id = format!("page-{number:07}");
-        let row = Row { check: &check, ..Row::new(fingerprint, &id) };
+        let mut row = Row::new(fingerprint, &id);
+        row.check = &check;
         writer.push(&row).unwrap();
     }
     let counts = RecordCounts { read: rows, fingerprinted: rows, ..RecordCounts::default() };

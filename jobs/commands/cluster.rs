@@ -190,16 +190,13 @@ impl Job {
         let previous = folder.as_deref().map(read_previous).transpose()?;
         let method = method(request, previous.as_ref())?;
         let found = previous.as_ref().map(|report| report.found.clone());
+        let mut clustering = Clustering::new(method, Vec::new());
+        clustering.previous = folder.zip(found).map(|(folder, found)| Previous { folder, found });
+        clustering.writes_lists = request.writes_lists;
+        clustering.format = request.format;
+        clustering.memory_bytes = global.budget().clustering();
         let mut job = Job {
-            clustering: Clustering {
-                method,
-                sources: Vec::new(),
-                previous: folder.zip(found).map(|(folder, found)| Previous { folder, found }),
-                removed: RemovedIds::default(),
-                writes_lists: request.writes_lists,
-                format: request.format,
-                memory_bytes: global.budget().clustering(),
-            },
+            clustering,
             parameters: Parameters::from([(METHOD.to_owned(), method.to_string())]),
             days: Vec::new(),
             bytes: 0,

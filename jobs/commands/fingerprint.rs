@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use dupsieve::rooms::document::Tolerance;
 use dupsieve::rooms::error::Named;
-use dupsieve::rooms::fingerprint::{Check, PageTime, Recipe};
+use dupsieve::rooms::fingerprint::{PageTime, Recipe};
 use dupsieve::rooms::flow::{Processes, Read, Start};
 use dupsieve::rooms::join;
 use dupsieve::rooms::lsh::Bands;
@@ -16,7 +16,7 @@ use dupsieve::rooms::report::{self, Parameters};
 use dupsieve::rooms::seen::{By, Holdings};
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::rooms::store::{
-    FingerprintedDocument, IdKind, Lists, RecordCounts, Segment, SegmentBuilder, SegmentOptions,
+    FingerprintedDocument, Lists, RecordCounts, Segment, SegmentBuilder, SegmentOptions,
 };
 use dupsieve::{Error, Kind, Result};
 
@@ -451,17 +451,11 @@ impl Job {
     }
 
     fn options(&self) -> SegmentOptions {
-        SegmentOptions {
-            ids: IdKind::Text,
-            lengths: !self.recipe.is_external(),
-            times: self.pages.has_order(),
-            order: self.pages.kept_by().map(ToString::to_string),
-            classes: self.recipe.has_classes(),
-            check_bytes: self.recipe.check().map_or(0, Check::bytes),
-            band_bytes: self.band_bytes,
-            digests: self.recipe.has_digests(),
-            stamp: self.recipe.stamp().to_string(),
-            ..SegmentOptions::default()
-        }
+        let mut options = SegmentOptions::of(&self.recipe);
+        options.lengths = !self.recipe.is_external();
+        options.times = self.pages.has_order();
+        options.order = self.pages.kept_by().map(ToString::to_string);
+        options.band_bytes = self.band_bytes;
+        options
     }
 }

@@ -14,7 +14,6 @@ use dupsieve::rooms::document::Tolerance;
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::PageTime;
 use dupsieve::rooms::flow::{Processes, Start};
-use dupsieve::rooms::join::Join;
 use dupsieve::rooms::lsh::{BucketCounts, Deduplicate, Deduplicated, SketchedDocument};
 use dupsieve::rooms::matches::{Detail, KeepOrder, Outcome};
 use dupsieve::rooms::output::{self, Listed, Lock, Staging, beside};
@@ -300,19 +299,13 @@ impl Job {
         let pages = Pages::find(inputs, output, settings, scheme.width, topology.processes)?;
         let keep = KeepOrder::for_documents(asked.keep, pages.has_order(), pages.are_texts())?;
         let named: Vec<String> = inputs.iter().map(|path| path.named()).collect();
-        let deduplicate = Deduplicate {
-            comparison: scheme.comparison(),
-            scheme,
-            store: Vec::new(),
-            keep,
-            detail: asked.detail,
-            max_matches: asked.max_matches.map_or(Join::MAX_MATCHES, |Count(count)| count),
-            format: asked.format,
-            workers: topology.workers,
-            index_bytes: global.budget().evidence(),
-            evidence_bytes: global.budget().evidence(),
-            memory_bytes: global.budget().finalize(),
-        };
+        let mut deduplicate = Deduplicate::new(scheme, global.budget());
+        deduplicate.keep = keep;
+        deduplicate.detail = asked.detail;
+        deduplicate.max_matches =
+            asked.max_matches.map_or(deduplicate.max_matches, |Count(count)| count);
+        deduplicate.format = asked.format;
+        deduplicate.workers = topology.workers;
         Ok(Job {
             pages,
             deduplicate,

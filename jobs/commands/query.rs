@@ -166,7 +166,10 @@ impl Arguments {
             join::check_signatures(check, stamp).map_err(|error| error.at(store.path()))?;
         }
         let access = if self.resident { Access::Resident } else { Access::OnDisk };
-        Lookup::open(store, version, LookupOptions { distance, check, access })
+        let mut options = LookupOptions::within(distance);
+        options.check = check;
+        options.access = access;
+        Lookup::open(store, version, options)
     }
 
     /// What the answer to one page may cost.

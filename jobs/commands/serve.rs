@@ -24,15 +24,16 @@ use std::time::Duration;
 use arc_swap::ArcSwapOption;
 use clap::Args;
 use dupsieve::rooms::error::At;
-use dupsieve::rooms::fingerprint::{Check, Recipe, Width};
+use dupsieve::rooms::fingerprint::{Recipe, Width};
 use dupsieve::rooms::index::LookupOptions;
 use dupsieve::rooms::join::{self, Preset};
+use dupsieve::rooms::lsh::Bands;
 use dupsieve::rooms::matches::Confirm;
 use dupsieve::rooms::online::{Online, OnlineOptions};
 use dupsieve::rooms::peers::Secret;
 use dupsieve::rooms::progress::{self, Activity};
 use dupsieve::rooms::step::{self, Step};
-use dupsieve::rooms::store::{Access, IdKind, SegmentOptions, Store, Version};
+use dupsieve::rooms::store::{Access, Store, Version};
 use dupsieve::{Error, Kind, Result};
 use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, watch};
@@ -288,26 +289,19 @@ impl Arguments {
         let (distance, check) = settings.distance_and_check(stamp.as_str());
         join::check_signatures(check, stamp.as_str())?;
         let access = if self.resident { Access::Resident } else { Access::OnDisk };
-        let band_bytes =
-            recipe.bands().map(str::parse::<dupsieve::rooms::lsh::Bands>).transpose()?;
-        Ok(OnlineOptions {
-            lookup: LookupOptions { distance, check, access },
-            width: recipe.width(),
-            segment: SegmentOptions {
-                ids: IdKind::Text,
-                lengths: !recipe.is_external(),
-                classes: recipe.has_classes(),
-                check_bytes: recipe.check().map_or(0, Check::bytes),
-                band_bytes: band_bytes.as_ref().map_or(0, dupsieve::rooms::lsh::Bands::bytes),
-                digests: recipe.has_digests(),
-                stamp: version.stamp().unwrap_or(stamp.as_str()).to_owned(),
-                ..SegmentOptions::default()
-            },
-            limit: self.limits.limit,
-            most_answer_bytes: self.limits.max_answer,
-            most_journal_bytes: self.limits.max_journal as u64,
-            memory_bytes: global.budget().rows(),
-        })
+        let band_bytes = recipe.bands().map(str::parse::<Bands>).transpose()?;
+        let mut lookup = LookupOptions::within(distance);
+        lookup.check = check;
+        lookup.access = access;
+        let mut options = OnlineOptions::of(&recipe, lookup);
+        options.segment.lengths = !recipe.is_external();
+        options.segment.band_bytes = band_bytes.as_ref().map_or(0, Bands::bytes);
+        options.segment.stamp = version.stamp().unwrap_or(stamp.as_str()).to_owned();
+        options.limit = self.limits.limit;
+        options.most_answer_bytes = self.limits.max_answer;
+        options.most_journal_bytes = self.limits.max_journal as u64;
+        options.memory_bytes = global.budget().rows();
+        Ok(options)
     }
 
     fn service(

@@ -17,6 +17,7 @@ use super::source::Source;
 use super::state::{LinkCounts, Named, Pile, names};
 use super::touched::Before;
 use super::update::{Resized, update};
+use crate::budget::Budget;
 use crate::error::{Error, Kind, Result};
 use crate::output::{Staging, Sum, check_free_space};
 use crate::results::ResultFormat;
@@ -24,6 +25,7 @@ use crate::runs::Space;
 
 /// A clustering that is asked for.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Clustering {
     /// Which pages are one cluster.
     pub method: Method,
@@ -64,6 +66,20 @@ struct State {
 }
 
 impl Clustering {
+    /// A clustering of `sources` from nothing, with the usual memory and lists.
+    #[must_use]
+    pub fn new(method: Method, sources: Vec<Source>) -> Clustering {
+        Clustering {
+            method,
+            sources,
+            previous: None,
+            removed: RemovedIds::default(),
+            writes_lists: true,
+            format: ResultFormat::default(),
+            memory_bytes: Budget::default().clustering(),
+        }
+    }
+
     /// Writes the layers of the state, the lists if they are asked for, and changes.tsv if there was a clustering
     /// before.
     ///

@@ -10,6 +10,7 @@ use crate::error::{Error, Kind, Result};
 /// Which pages are one cluster, and what its id is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Method {
     /// A kept page and all pages that were dropped in favour of it. Where that page was itself dropped, on its
     /// own day, its verdict is followed. The id is that of the kept page. Versions of one id that were kept

@@ -9,6 +9,7 @@ use crate::error::{Error, Kind, Result};
 
 /// The format of an input file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Format {
     /// Recognized file by file. JSON lines are recognized by their first bytes, whatever the name.
     /// Otherwise the extension decides, without a final `.gz` or `.zst`: `.jsonl` and `.ndjson` are JSON

@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Why a record is no page. Such a record is not bad: the file is meant to have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Skip {
     /// What a web archive says about itself: `warcinfo`, or the first record of an ARC file.
     ArchiveInfo,

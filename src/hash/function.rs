@@ -11,6 +11,7 @@ use super::xxh3_short::xxh3_short;
 /// A hash function a recipe can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Hash {
     /// XXH3 with seed 0, in its 64 or its 128 bit form. These are two functions: the narrow hash is not
     /// always the low half of the wide one.

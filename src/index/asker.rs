@@ -10,7 +10,7 @@ use super::lookup::Lookup;
 use super::shelf::NearRows;
 use crate::error::Result;
 use crate::fingerprint::Class;
-use crate::matches::{GroupKey, GroupKeyReader, Similarity};
+use crate::matches::{GroupKey, GroupKeyReader, Similarity, StandIn, Standing};
 use crate::store::{Dated, Day, Ids, RowDays, Shown};
 use crate::work::Work;
 
@@ -133,7 +133,7 @@ fn settle(answer: &mut Answer, held: usize, limit: usize) {
     answer.near.truncate(limit);
 }
 
-/// RowsToName with one fingerprint that is near. They are in the order of their ids and days.
+/// Rows with one fingerprint that is near. They are in the order of their ids and days.
 struct RowsToName<'a> {
     lookup: &'a Lookup,
     question: &'a Question<'a>,
@@ -158,7 +158,7 @@ impl RowsToName<'_> {
             if !readers.shown.get(row)? {
                 continue;
             }
-            let Some(similarity) = self.confirm(readers, row)? else { continue };
+            let Some(stand_in) = self.stand_in(readers, row)? else { continue };
             if named == self.most {
                 answer.more += 1;
                 continue;
@@ -167,19 +167,22 @@ impl RowsToName<'_> {
             let id = readers.ids.get(row)?.to_owned();
             let day = readers.days.get(row)?;
             let distance = self.found.distance;
-            answer.near.push(NearInStore { distance, id, day, similarity });
+            answer.near.push(NearInStore { distance, id, day, similarity: stand_in.held });
         }
         Ok(())
     }
 
-    /// Which share of the page that is asked for the page in `row` holds, where that is checked; none if it cannot stand for it.
-    fn confirm(&self, readers: &mut Readers, row: u64) -> Result<Option<Option<Similarity>>> {
-        let Some((class, signature)) = self.question.page else { return Ok(Some(None)) };
+    /// The page in `row` as one that stands for the page that is asked for; none if it cannot.
+    fn stand_in(&self, readers: &mut Readers, row: u64) -> Result<Option<StandIn>> {
+        let Some((class, signature)) = self.question.page else {
+            return Ok(Some(StandIn::default()));
+        };
         let asked = GroupKey { class, signature };
         let check = self.lookup.options().check;
         let distance = self.found.distance.into();
         let standings = asked.compare(readers.keys.get(row)?, distance, check.as_ref());
-        Ok(standings.of_first.map(|standing| check.map(|_| standing.share())))
+        let held = |standing: Standing| StandIn { held: check.map(|_| standing.share()) };
+        Ok(standings.of_first.map(held))
     }
 }
 

@@ -11,6 +11,7 @@ use crate::tables::{self, Masked};
 
 /// What is kept beside the segments, so that a store answers at once. All designs give the same answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum IndexDesign {
     /// The fingerprints once more, with their halves exchanged and without their last bits: in one of the halves at
     /// most half of the bits differ. For every distance.

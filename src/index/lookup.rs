@@ -16,6 +16,7 @@ const MOST_DISTANCE: u32 = 15;
 
 /// How a version is opened.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct LookupOptions {
     /// The largest number of bits in which near pages differ, at most 15.
     pub distance: u32,
@@ -23,6 +24,14 @@ pub struct LookupOptions {
     pub check: Option<Confirm>,
     /// Where the bytes are.
     pub access: Access,
+}
+
+impl LookupOptions {
+    /// Near pages differ in at most `distance` bits. No check confirms them, and the bytes are on disk.
+    #[must_use]
+    pub fn within(distance: u32) -> LookupOptions {
+        LookupOptions { distance, ..LookupOptions::default() }
+    }
 }
 
 /// A version of a store, opened to be asked by any number of threads: each with its own

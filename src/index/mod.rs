@@ -47,7 +47,7 @@
 //! let (store, _) = Store::init(folder.path().join("store"))?;
 //! store.add(&NewDay::whole(&path, "2026-11-23".parse()?), None)?;
 //!
-//! let options = LookupOptions { distance: 3, ..LookupOptions::default() };
+//! let options = LookupOptions::within(3);
 //! let lookup = Lookup::open(&store, store.at(None)?, options)?;
 //! let answer = Asker::new(&lookup).ask(&Question { fingerprint: 0xfedf, page: None }, 10, &mut Work::unbounded())?;
 //! assert!(answer.drops());

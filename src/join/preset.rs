@@ -23,6 +23,7 @@ use crate::matches::Confirm;
 /// `bench-data/runs/2026-11-23-verdicts.md` has the measurements behind every number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Preset {
     /// The setting of Manku, Jain and Das Sarma: a fingerprint and three bits, nothing else.
     Paper,

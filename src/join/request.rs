@@ -9,7 +9,7 @@ use super::preset::Preset;
 use crate::budget::Budget;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Stamp;
-use crate::matches::{Confirm, Detail, KeepOrder, Texts};
+use crate::matches::{Confirm, Detail, KeepOrder, MAX_MATCHES, Texts};
 use crate::results::ResultFormat;
 use crate::store::{Digest, Segment, Version};
 use crate::tables::plan::Memory;
@@ -52,6 +52,7 @@ impl JoinInputs {
 
 /// A join that is asked for: what is joined, and how. [`Join::new`] gives the usual settings.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Join {
     /// The batch.
     pub batch: Segment,
@@ -78,9 +79,6 @@ pub struct Join {
 }
 
 impl Join {
-    /// The usual limit on the rows of matches.tsv.
-    pub const MAX_MATCHES: u64 = 100_000_000;
-
     /// A join of `batch` with `store` and with itself, with the usual settings: distance and check are
     /// those of the preset that the batch was made with, else those of [`Preset::Paper`].
     ///
@@ -97,7 +95,7 @@ impl Join {
             check: preset.check(),
             design: Design::Auto,
             detail: Detail::default(),
-            max_matches: Join::MAX_MATCHES,
+            max_matches: MAX_MATCHES,
             texts: None,
             format: ResultFormat::default(),
             budget: Budget::default(),

@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::header::Header;
 use super::near::NearTables;
 use crate::fingerprint::Class;
-use crate::matches::{Confirm, GroupKey, Similarity};
+use crate::matches::{Confirm, GroupKey, Similarity, StandIn};
 use crate::store::{Day, FingerprintedDocument};
 use crate::work::Work;
 
@@ -114,9 +114,9 @@ impl Part {
             while at != END && work.spend(1) {
                 let page = &self.pages[at as usize];
                 if (at as usize) < pages
-                    && let Some(similarity) = wanted.confirm(page, distance)
+                    && let Some(stand_in) = wanted.stand_in(page, distance)
                 {
-                    found(page, distance, similarity);
+                    found(page, distance, stand_in.held);
                 }
                 at = self.before[at as usize];
             }
@@ -125,14 +125,14 @@ impl Part {
 }
 
 impl Wanted<'_> {
-    /// Whether a page at this distance can stand for the wanted one; and which share of it the page holds, where that is checked.
-    fn confirm(&self, page: &FingerprintedDocument, distance: u8) -> Option<Option<Similarity>> {
-        let Some((class, signature)) = self.page else { return Some(None) };
+    /// The page, which is at this distance, as one that stands for the wanted one; none if it cannot.
+    fn stand_in(&self, page: &FingerprintedDocument, distance: u8) -> Option<StandIn> {
+        let Some((class, signature)) = self.page else { return Some(StandIn::default()) };
         // Without a check, signatures say nothing.
         let read = |signature| if self.check.is_some() { signature } else { &[][..] };
         let asked = GroupKey { class, signature: read(signature) };
         let held = GroupKey { class: page.class, signature: read(&page.check) };
         let standing = asked.compare(held, distance.into(), self.check.as_ref()).of_first?;
-        Some(self.check.map(|_| standing.share()))
+        Some(StandIn { held: self.check.map(|_| standing.share()) })
     }
 }

@@ -27,11 +27,12 @@ use super::held::{Held, Least};
 use super::probe::{StoreProbe, most_groups};
 use super::rows::{Named, Rows};
 use super::scheme::Scheme;
+use crate::budget::Budget;
 use crate::document::Occurrence;
 use crate::error::Result;
 use crate::matches::{
-    Detail, Edge, Judgements, KeepOrder, KeepRank, Listing, Number, Outcome, Unlikeness, below,
-    copies, in_order, judge, too_many,
+    Detail, Edge, Judgements, KeepOrder, KeepRank, Listing, MAX_MATCHES, Number, Outcome,
+    Unlikeness, below, copies, in_order, judge, too_many,
 };
 use crate::output::Staging;
 use crate::parallel::in_parallel;
@@ -47,6 +48,7 @@ const COMPARED_BY_ONE: usize = 1 << 10;
 
 /// What becomes an output, and how.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Deduplicate {
     /// What decides the buckets.
     pub scheme: Scheme,
@@ -115,6 +117,25 @@ impl InBatch {
 }
 
 impl Deduplicate {
+    /// A deduplication by `scheme` within `budget`, with the usual settings: no store, the first id stays, a row for each
+    /// dropped page, one thread.
+    #[must_use]
+    pub fn new(scheme: Scheme, budget: Budget) -> Deduplicate {
+        Deduplicate {
+            comparison: scheme.comparison(),
+            scheme,
+            store: Vec::new(),
+            keep: KeepOrder::FirstId,
+            detail: Detail::default(),
+            max_matches: MAX_MATCHES,
+            format: ResultFormat::default(),
+            workers: 1,
+            index_bytes: budget.evidence(),
+            evidence_bytes: budget.evidence(),
+            memory_bytes: budget.finalize(),
+        }
+    }
+
     /// Draws the verdicts on `documents`, without the store, and writes every file of the output except the report.
     /// Calls `repeated` for each document whose id came before.
     ///

@@ -20,6 +20,7 @@ use crate::matches::Similarity;
 
 /// Everything that decides buckets and matches.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Scheme {
     /// What documents are compared by.
     pub space: Space,
@@ -62,6 +63,23 @@ pub struct Sketches {
 }
 
 impl Scheme {
+    /// Texts match from the similarity `least` on in this `space`, estimated from their hashes. Permutations and shingles are
+    /// the usual ones, and the seed is 0.
+    #[must_use]
+    pub fn new(space: Space, banding: Banding, least: Similarity) -> Scheme {
+        Scheme {
+            space,
+            permutations: Permutations::Many,
+            shingle: Shingle::USUAL,
+            width: Width::W64,
+            vectors: false,
+            banding,
+            least,
+            confirmation: Confirmation::Signature,
+            seed: 0,
+        }
+    }
+
     /// The probability that one hash of two documents of this similarity agrees.
     pub fn collision(&self, similarity: f64) -> f64 {
         Hasher::of(self, 1).collision(similarity)

@@ -12,6 +12,7 @@ use crate::fingerprint::check::{NORMALISE, NORMALISE_WORDS};
 /// What an element of a text is. Case and white space do not count, and for words neither do digits and
 /// markup. A text that is shorter than a run is one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Shingle {
     /// So many words; a character of Han is a word.
     Words(usize),

@@ -7,6 +7,7 @@ use crate::error::{Error, Kind, Result};
 
 /// What documents are compared by. Each space has one family of hashes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Space {
     /// Sets, by the share of all elements that they have in common.
     #[default]

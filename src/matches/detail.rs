@@ -5,6 +5,9 @@ use std::str::FromStr;
 
 use crate::error::{Error, Kind, Result};
 
+/// The usual limit on the rows of matches.tsv with [`Detail::All`].
+pub(crate) const MAX_MATCHES: u64 = 100_000_000;
+
 /// What to do about too many matches.
 pub(super) const BEST: &str = "write one row for each dropped page";
 /// The setting that does so.
@@ -21,6 +24,7 @@ pub fn too_many(found: impl fmt::Display, most: u64) -> Error {
 
 /// Which rows matches.tsv holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Detail {
     /// Every near pair of documents.
     All,

@@ -13,6 +13,7 @@ use crate::store::Segment;
 
 /// The order in which the pages of a batch are taken. Of several near pages the first one is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum KeepOrder {
     /// By time, pages without one last; ties by id.
     Oldest,

@@ -104,6 +104,13 @@ fn doubt(HeldShare { held, error }: HeldShare) -> f64 {
     0.5 * libm::erfc((held - TENTH) / (error * std::f64::consts::SQRT_2))
 }
 
+/// A page that can stand for another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct StandIn {
+    /// The share of the other page that it holds, where a check says that.
+    pub(crate) held: Option<Similarity>,
+}
+
 /// How well each of two pages stands for the other one; none in a direction in which a page cannot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Standings {

@@ -8,8 +8,9 @@ use serde::Deserialize;
 use super::opened::{DISTANCES, Opened};
 use super::ration::{ANSWER_BYTES, Ration};
 use super::verdict::{Found, Verdict};
+use crate::budget::Budget;
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::Width;
+use crate::fingerprint::{Recipe, Width};
 use crate::index::{Answer, LookupOptions, Question};
 use crate::journal::{Done, Insertion, Journal, JournalOptions, NearInJournal, Wanted};
 use crate::store::{
@@ -26,6 +27,7 @@ const NOT_IN_IT: &str =
 
 /// How a store is served.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct OnlineOptions {
     /// The distance of the keep rule, the check, and where the bytes are.
     pub lookup: LookupOptions,
@@ -41,6 +43,22 @@ pub struct OnlineOptions {
     pub most_journal_bytes: u64,
     /// The memory for the sort of a commit.
     pub memory_bytes: usize,
+}
+
+impl OnlineOptions {
+    /// The usual options for fingerprints of `recipe`, asked for near pages by `lookup`.
+    #[must_use]
+    pub fn of(recipe: &Recipe, lookup: LookupOptions) -> OnlineOptions {
+        OnlineOptions {
+            lookup,
+            width: recipe.width(),
+            segment: SegmentOptions::of(recipe),
+            limit: 10,
+            most_answer_bytes: 1 << 20,
+            most_journal_bytes: 1 << 30,
+            memory_bytes: Budget::default().rows(),
+        }
+    }
 }
 
 /// Which pages are remembered.

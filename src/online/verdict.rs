@@ -7,6 +7,7 @@ use crate::store::Day;
 
 /// The verdict on a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Verdict {
     /// No page is near.
     Keep,

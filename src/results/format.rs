@@ -11,6 +11,7 @@ use crate::error::{Error, Kind, Result};
 /// How a table is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
 pub enum ResultFormat {
     /// Tab-separated columns with a header line.
     #[default]

@@ -141,17 +141,9 @@ impl SegmentBuilder {
         segment.fenced(lock.fence());
         for entry in entries.sorted()? {
             let SegmentRow { fingerprint, id, length, time, class, check, bands, digest } = entry?;
-            segment.push(&Row {
-                fingerprint,
-                id: &id,
-                length,
-                time,
-                class,
-                day: None,
-                check: &check,
-                bands: &bands,
-                digest,
-            })?;
+            let [check, bands] = [&check[..], &bands];
+            let row = Row::new(fingerprint, &*id);
+            segment.push(&Row { length, time, class, check, bands, digest, ..row })?;
             counts.fingerprinted += 1;
         }
         if !counts.add_up() {
@@ -183,10 +175,7 @@ impl<F: Fingerprint> AnyWidth for SegmentWriter<F> {
     }
 
     fn push(&mut self, row: &Row<'_, u128>) -> Result<()> {
-        let Row { id, length, time, class, day, check, bands, digest, .. } = *row;
-        let fingerprint = F::from_u128(row.fingerprint);
-        let row = Row { fingerprint, id, length, time, class, day, check, bands, digest };
-        SegmentWriter::push(self, &row)
+        SegmentWriter::push(self, &row.with(F::from_u128(row.fingerprint)))
     }
 
     fn push_empty(&mut self, id: &str) -> Result<()> {

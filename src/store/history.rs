@@ -31,6 +31,7 @@ pub struct Revision {
 
 /// What a version changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Change {
     /// The first version, which is empty.
     Init,

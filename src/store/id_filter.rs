@@ -125,13 +125,6 @@ fn options(segment: &Segment) -> SegmentOptions {
             IdKind::None => IdKind::None,
             IdKind::Numbers | IdKind::Text => IdKind::Text,
         },
-        lengths: segment.has_lengths(),
-        times: segment.has_times(),
-        classes: segment.has_classes(),
-        check_bytes: segment.check_bytes(),
-        band_bytes: segment.band_bytes(),
-        digests: segment.has_digests(),
-        stamp: segment.stamp().to_owned(),
-        ..SegmentOptions::default()
+        ..SegmentOptions::like(segment)
     }
 }

@@ -111,25 +111,19 @@ fn merge_rows<F: Fingerprint>(
 
 /// The columns of the merged segment: those that any part has. Row numbers change, so they become ids.
 fn options(segments: &[Dated], codec: Codec) -> SegmentOptions {
-    let any = |has: fn(&Segment) -> bool| segments.iter().any(|dated| has(dated.segment()));
-    let most = |bytes: fn(&Segment) -> usize| {
-        segments.iter().map(|dated| bytes(dated.segment())).max().unwrap_or(0)
-    };
+    let has_ids = segments.iter().any(|dated| dated.segment().id_kind() != IdKind::None);
+    let like = segments.iter().map(|dated| SegmentOptions::like(dated.segment()));
+    let all = like.reduce(SegmentOptions::or).unwrap_or_default();
     // Keys of several orders in one column would say nothing.
     let order = segments.first().and_then(|dated| dated.segment().order());
     let one_order = segments.iter().all(|dated| dated.segment().order() == order);
     SegmentOptions {
-        ids: if any(|it| it.id_kind() != IdKind::None) { IdKind::Text } else { IdKind::None },
+        ids: if has_ids { IdKind::Text } else { IdKind::None },
         codec,
-        lengths: any(Segment::has_lengths),
-        times: any(Segment::has_times) && one_order,
+        times: all.times && one_order,
         order: order.filter(|_| one_order).map(str::to_owned),
-        classes: any(Segment::has_classes),
-        check_bytes: most(Segment::check_bytes),
-        band_bytes: most(Segment::band_bytes),
-        digests: any(Segment::has_digests),
         days: true,
-        stamp: segments.first().map_or("", |dated| dated.segment().stamp()).to_owned(),
+        ..all
     }
 }
 

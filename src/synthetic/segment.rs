@@ -9,7 +9,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::{Class, Fingerprint};
+use crate::fingerprint::Fingerprint;
 use crate::store::{IdKind, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter};
 
 use super::random_sorted::RandomSorted;
@@ -165,7 +165,7 @@ impl RandomColumns<'_> {
         let length = if wanted.lengths { random.random_range(1..LONGEST) } else { 0 };
         let time = wanted.times.then(|| LATEST - random.random_range(0..YEAR));
         let digest = if wanted.digests { random.random() } else { 0 };
-        Row { fingerprint, id, length, time, class: Class::Full, day: None, check, bands, digest }
+        Row { length, time, check, bands, digest, ..Row::new(fingerprint, id) }
     }
 }
 

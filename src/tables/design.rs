@@ -11,6 +11,7 @@ use crate::fingerprint::Width;
 /// How the batch is arranged, written `auto`, `conditioned`, `halves`, `multi-index`, `4`, `10`,
 /// `16`, `20` or `blocks:R,choose:C`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Design {
     /// The one that the cost model finds cheapest.
     Auto,

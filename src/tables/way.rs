@@ -4,6 +4,7 @@ use std::fmt;
 
 /// How a design is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Way {
     /// The batch is indexed; the store, or the batch itself, streams past it.
     Indexed,

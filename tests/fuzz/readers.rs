@@ -239,7 +239,7 @@ pub fn index(bytes: &[u8]) {
 
 /// Asks the store for some fingerprints. Whatever an index says, only pages of the store are found.
 fn ask(store: &Store) -> Result<(), Error> {
-    let options = LookupOptions { distance: 3, ..LookupOptions::default() };
+    let options = LookupOptions::within(3);
     let mut asker = Asker::new(&Lookup::open(store, store.at(None)?, options)?);
     for fingerprint in [0, 1, 7 << 32, u64::MAX, 1 << 63, 0x0123_4567_89ab_cdef] {
         let answer = asker.ask(
@@ -356,15 +356,10 @@ fn add_to(folder: &str, report: &[u8]) {
     };
     let _ = audit.run();
     let output = folder.with_extension("next");
-    let clustering = Clustering {
-        method: Method::Components,
-        sources: Vec::new(),
-        removed: RemovedIds::from_iter(["b", "z"]),
-        previous: Some(Previous { folder, found }),
-        writes_lists: true,
-        format: Default::default(),
-        memory_bytes: 1 << 20,
-    };
+    let mut clustering = Clustering::new(Method::Components, Vec::new());
+    clustering.removed = RemovedIds::from_iter(["b", "z"]);
+    clustering.previous = Some(Previous { folder, found });
+    clustering.memory_bytes = 1 << 20;
     let lock = Lock::beside(&output).expect("nobody else has it");
     let staging = Staging::beside(&output, lock).expect("a folder can be made");
     let _ = clustering.write(&mut Processes::alone(1), &staging);
@@ -410,14 +405,12 @@ pub fn note(bytes: &[u8]) {
 
 /// The columns of the journal in the museum.
 fn journal_options() -> JournalOptions {
-    let segment = SegmentOptions {
-        lengths: true,
-        classes: true,
-        check_bytes: 16,
-        band_bytes: 5,
-        stamp: "a recipe".to_owned(),
-        ..SegmentOptions::default()
-    };
+    let mut segment = SegmentOptions::default();
+    segment.lengths = true;
+    segment.classes = true;
+    segment.check_bytes = 16;
+    segment.band_bytes = 5;
+    segment.stamp = "a recipe".to_owned();
     JournalOptions { width: Width::W64, segment, most_bytes: 1 << 20 }
 }
 

@@ -399,8 +399,8 @@ fn remember_long(bench: &Bench, ids: &[&str]) {
 
 /// Seals the journal, as a service that died between the seal and the addition.
 fn seal(bench: &Bench, day: &str) {
-    let stamp = r#"{"features":"external","width":64}"#.to_owned();
-    let segment = SegmentOptions { stamp, ..SegmentOptions::default() };
+    let mut segment = SegmentOptions::default();
+    segment.stamp = r#"{"features":"external","width":64}"#.to_owned();
     let options = JournalOptions { width: Width::W64, segment, most_bytes: 1 << 20 };
     let journal = Journal::open(&bench.path("store"), options).unwrap();
     journal.seal(day.parse().unwrap()).unwrap();

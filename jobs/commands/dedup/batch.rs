@@ -121,18 +121,15 @@ impl Job {
         let keep = Keep::of_batch(settings.keep.as_ref(), &batch)?;
         let (distance, check) = settings.distance_and_check(batch.stamp());
         settings.compares_texts(batch.stamp(), request.texts.is_some())?;
-        let usual = Join::new(batch, store)?;
-        let join = Join {
-            distance,
-            check,
-            design: settings.design.unwrap_or(Design::Auto),
-            keep,
-            detail: settings.matches.unwrap_or_default(),
-            max_matches: settings.max_matches.map_or(Join::MAX_MATCHES, |Count(count)| count),
-            format: request.format,
-            budget,
-            ..usual
-        };
+        let mut join = Join::new(batch, store)?;
+        join.distance = distance;
+        join.check = check;
+        join.design = settings.design.unwrap_or(join.design);
+        join.keep = keep;
+        join.detail = settings.matches.unwrap_or(join.detail);
+        join.max_matches = settings.max_matches.map_or(join.max_matches, |Count(count)| count);
+        join.format = request.format;
+        join.budget = budget;
         join::check_signatures(join.check, join.batch.stamp())
             .map_err(|error| error.at(join.batch.path()))?;
         Ok(Job { join, request: request.clone() })

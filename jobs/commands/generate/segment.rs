@@ -120,9 +120,12 @@ impl Arguments {
         };
         let urls = matches!(self.ids, Ids::Urls);
         let stamp = format!("external-{}", self.width.bits());
-        let options = SegmentOptions { ids, stamp, ..SegmentOptions::default() };
-        let options = like.map_or(options, SegmentOptions::like);
-        let options = SegmentOptions { codec: self.codec, ..options };
+        let mut options = like.map_or_else(SegmentOptions::default, SegmentOptions::like);
+        if like.is_none() {
+            options.ids = ids;
+            options.stamp = stamp;
+        }
+        options.codec = self.codec;
         let density = self.density.unwrap_or(self.count);
         SegmentSpec { seed: self.seed, count: self.count, density, options, urls }
     }

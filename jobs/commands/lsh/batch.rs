@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use dupsieve::rooms::budget::Budget;
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::flow::{Processes, Role, Start};
-use dupsieve::rooms::join::{self, Join, JoinInputs, Overlap, OverlapSite, Overlapped};
+use dupsieve::rooms::join::{self, JoinInputs, Overlap, OverlapSite, Overlapped};
 use dupsieve::rooms::lsh::{Confirmation, Deduplicate, Deduplicated, kept_bands, kept_comparison};
 use dupsieve::rooms::matches::{Detail, KeepOrder, Similarity};
 use dupsieve::rooms::output::{self, Fence, Lock, Staging};
@@ -128,19 +128,15 @@ impl Job {
         let mut scheme = bands.scheme();
         scheme.least = asked.least;
         scheme.confirmation = asked.confirmation;
-        let deduplicate = Deduplicate {
-            scheme,
-            comparison,
-            store,
-            keep: KeepOrder::for_segment(asked.keep, &batch)?,
-            detail: asked.detail,
-            max_matches: asked.max_matches.map_or(Join::MAX_MATCHES, |Count(count)| count),
-            format: asked.format,
-            workers: topology.workers,
-            index_bytes: budget.evidence(),
-            evidence_bytes: budget.evidence(),
-            memory_bytes: budget.finalize(),
-        };
+        let mut deduplicate = Deduplicate::new(scheme, budget);
+        deduplicate.comparison = comparison;
+        deduplicate.store = store;
+        deduplicate.keep = KeepOrder::for_segment(asked.keep, &batch)?;
+        deduplicate.detail = asked.detail;
+        deduplicate.max_matches =
+            asked.max_matches.map_or(deduplicate.max_matches, |Count(count)| count);
+        deduplicate.format = asked.format;
+        deduplicate.workers = topology.workers;
         let overlap = Overlap { batch, store: version, deduplicate, budget };
         let output = asked.output.clone();
         let store = asked.store.path().map(Path::to_path_buf);

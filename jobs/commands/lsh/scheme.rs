@@ -134,18 +134,14 @@ impl SchemeFlags {
     pub(crate) fn scheme(&self, pages: &PageSettings, width: Option<Width>) -> Result<Scheme> {
         let width = width.filter(|_| pages.format == Some(Format::Fingerprints));
         let (least, confirmation) = self.confirming();
-        let scheme = Scheme {
-            space: self.space(),
-            permutations: self.permutations.unwrap_or(Permutations::Many),
-            shingle: self.shingle.unwrap_or(Shingle::USUAL),
-            width: width.unwrap_or(Width::W64),
-            vectors: pages.format == Some(Format::Vectors),
-            banding: Banding { bands: 1, rows: 1 },
-            least,
-            confirmation,
-            seed: self.seed,
-        };
-        let banding = match (self.bands, self.rows) {
+        let mut scheme = Scheme::new(self.space(), Banding { bands: 1, rows: 1 }, least);
+        scheme.permutations = self.permutations.unwrap_or(scheme.permutations);
+        scheme.shingle = self.shingle.unwrap_or(scheme.shingle);
+        scheme.width = width.unwrap_or(scheme.width);
+        scheme.vectors = pages.format == Some(Format::Vectors);
+        scheme.confirmation = confirmation;
+        scheme.seed = self.seed;
+        scheme.banding = match (self.bands, self.rows) {
             (Some(bands), Some(rows)) => Banding { bands, rows },
             _ => {
                 let hashes = self.hashes.unwrap_or(Banding::USUAL_HASHES);
@@ -153,7 +149,6 @@ impl SchemeFlags {
                 Banding::best(hashes, least.number(), |it| scheme.collision(it))
             }
         };
-        let scheme = Scheme { banding, ..scheme };
         scheme.check()?;
         Ok(scheme)
     }
@@ -181,20 +176,19 @@ pub(crate) fn parameters(scheme: &Scheme) -> Vec<(&'static str, String)> {
 ///
 /// Fails with [`Kind::BadData`] if they are none of a scheme.
 pub(crate) fn scheme_of(parameters: &Parameters) -> Result<Scheme> {
-    Ok(Scheme {
-        space: read(parameters, "family", str::parse)?,
-        permutations: read(parameters, "permutations", parse_permutations)?,
-        shingle: read(parameters, "shingle", str::parse)?,
-        width: read(parameters, "width", parse_width)?,
-        vectors: read(parameters, "vectors", str::parse)?,
-        banding: Banding {
-            bands: read(parameters, "bands", str::parse)?,
-            rows: read(parameters, "rows", str::parse)?,
-        },
-        least: read(parameters, "similarity", str::parse)?,
-        confirmation: read(parameters, "confirm", str::parse)?,
-        seed: read(parameters, "seed", str::parse)?,
-    })
+    let banding = Banding {
+        bands: read(parameters, "bands", str::parse)?,
+        rows: read(parameters, "rows", str::parse)?,
+    };
+    let space = read(parameters, "family", str::parse)?;
+    let mut scheme = Scheme::new(space, banding, read(parameters, "similarity", str::parse)?);
+    scheme.permutations = read(parameters, "permutations", parse_permutations)?;
+    scheme.shingle = read(parameters, "shingle", str::parse)?;
+    scheme.width = read(parameters, "width", parse_width)?;
+    scheme.vectors = read(parameters, "vectors", str::parse)?;
+    scheme.confirmation = read(parameters, "confirm", str::parse)?;
+    scheme.seed = read(parameters, "seed", str::parse)?;
+    Ok(scheme)
 }
 
 /// A parameter of a report, read by `parse`.

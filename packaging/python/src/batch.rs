@@ -6,13 +6,12 @@ use std::sync::{Mutex, PoisonError};
 use arrow_array::{ArrayRef, RecordBatch};
 use dupsieve::rooms::budget::Budget;
 use dupsieve::rooms::document::{Occurrence, Reason, Tolerance};
-use dupsieve::rooms::fingerprint::Check;
 use dupsieve::rooms::lsh::Bands;
 use dupsieve::rooms::matches::Texts as PageTexts;
 use dupsieve::rooms::output::Lock;
 use dupsieve::rooms::runs::Sorter;
 use dupsieve::rooms::store::{
-    FingerprintedDocument, IdKind, Lists, RecordCounts, SegmentBuilder, SegmentOptions,
+    FingerprintedDocument, Lists, RecordCounts, SegmentBuilder, SegmentOptions,
 };
 use dupsieve::{Error, Kind, Recipe, Result, Segment};
 
@@ -147,18 +146,12 @@ impl Making {
         let Making { recipe, fields, .. } = self;
         let order = fields.order.as_ref();
         let bands = recipe.bands().map(str::parse::<Bands>).transpose()?;
-        Ok(SegmentOptions {
-            ids: IdKind::Text,
-            lengths: true,
-            times: order.is_some(),
-            order: order.filter(|field| !field.is_time()).map(ToString::to_string),
-            classes: recipe.has_classes(),
-            check_bytes: recipe.check().map_or(0, Check::bytes),
-            band_bytes: bands.map_or(0, |bands| bands.bytes()),
-            digests: recipe.has_digests(),
-            stamp: recipe.stamp().to_string(),
-            ..SegmentOptions::default()
-        })
+        let mut options = SegmentOptions::of(recipe);
+        options.lengths = true;
+        options.times = order.is_some();
+        options.order = order.filter(|field| !field.is_time()).map(ToString::to_string);
+        options.band_bytes = bands.map_or(0, |bands| bands.bytes());
+        Ok(options)
     }
 }
 

@@ -58,11 +58,13 @@ impl Rule {
             _ => None,
         };
         let keep = KeepOrder::for_segment(keep, &batch)?;
-        let usual = Join::new(batch, store)?;
-        let distance = self.distance.unwrap_or(usual.distance);
-        let check = self.check(usual.check)?;
-        join::check_signatures(check, usual.batch.stamp())?;
-        Ok(Join { distance, check, keep, budget, ..usual })
+        let mut join = Join::new(batch, store)?;
+        join.distance = self.distance.unwrap_or(join.distance);
+        join.check = self.check(join.check)?;
+        join.keep = keep;
+        join.budget = budget;
+        join::check_signatures(join.check, join.batch.stamp())?;
+        Ok(join)
     }
 
     fn check(&self, usual: Option<Confirm>) -> Result<Option<Confirm>> {

@@ -215,7 +215,7 @@ impl Group {
         self.rows -= rows;
         let rows = texts.map(|text| {
             let id = ids.as_mut().and_then(|ids| ids.next().flatten());
-            let order = ordered.as_mut().map(|values| values.next().flatten());
+            let order = ordered.as_mut().and_then(|values| values.next().flatten());
             Row { id, text, order }
         });
         Ok(rows.collect())

@@ -26,8 +26,8 @@ pub(super) struct ParquetPortion {
 pub(super) struct Row {
     pub(super) id: Option<Value>,
     pub(super) text: Option<Value>,
-    /// `None` if none is read.
-    pub(super) order: Option<Option<Value>>,
+    /// Also `None` if no order is read.
+    pub(super) order: Option<Value>,
 }
 
 impl Portion for ParquetPortion {
@@ -63,9 +63,9 @@ impl Row {
             Some(Value::Vector(vector)) => Content::Vector(vector.clone()?),
             text => Content::Text(text_of(text.as_ref(), &fields.text)?),
         };
-        let order = match (&fields.order, &self.order) {
-            (Some(field), Some(value)) => key_of(value.as_ref(), field)?,
-            _ => OrderKey::NoField,
+        let order = match &fields.order {
+            Some(field) => key_of(self.order.as_ref(), field)?,
+            None => OrderKey::NoField,
         };
         Ok(fields.as_text(Document { id, order, content, is_fallback: false, record: &[] }))
     }

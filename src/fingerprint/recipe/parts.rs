@@ -13,6 +13,7 @@ use crate::hash::Hash;
 /// What a fingerprint is made of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "features", rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Features {
     /// The words of a text.
     Words {

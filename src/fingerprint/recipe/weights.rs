@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 /// What the features of a text weigh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Weights {
     /// Each feature 1, however often it occurs.
     Uniform,

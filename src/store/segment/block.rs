@@ -19,6 +19,7 @@ pub(crate) const BLOCK_ROWS: usize = 16_384;
 
 /// How a block of fingerprints is coded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Codec {
     /// Elias-Fano with whole low bytes, the fastest to decode. The parameter is the number of low bytes.
     #[default]

@@ -28,6 +28,7 @@ pub(crate) const SCANNED_ROWS: usize = 4096;
 
 /// The columns of a segment. Row `i` of every column but `Empties` describes the same document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Column {
     /// The fingerprints, ascending.
     Fingerprints = 1,
@@ -53,6 +54,7 @@ pub enum Column {
 
 /// How the blocks of a column are coded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Coding {
     /// Blocks of fingerprints, each with its own codec.
     Blocks = 1,

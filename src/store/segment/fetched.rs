@@ -17,6 +17,7 @@ use super::open::Segment;
 
 /// Where the bytes of the fingerprints are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Access {
     /// On disk, as far as memory has no room for them. Ready at once: a block is read when it is first looked at.
     #[default]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{At, Error, Kind, Result, Shown};
-use crate::fingerprint::{Class, Fingerprint, Width, hex};
+use crate::fingerprint::{Check, Class, Fingerprint, Recipe, Width, hex};
 use crate::output::{Fence, Listed, NewFile};
 use crate::store::day::Day;
 use crate::store::digest::Digest;
@@ -34,6 +34,7 @@ impl IdKind {
 
 /// The columns of a segment, and the recipe of its fingerprints.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct SegmentOptions {
     /// The kind of ids of its rows.
     pub ids: IdKind,
@@ -60,6 +61,18 @@ pub struct SegmentOptions {
 }
 
 impl SegmentOptions {
+    /// Those of a segment of `recipe`, with the columns that the recipe fills: classes, signatures and digests.
+    #[must_use]
+    pub fn of(recipe: &Recipe) -> SegmentOptions {
+        SegmentOptions {
+            classes: recipe.has_classes(),
+            check_bytes: recipe.check().map_or(0, Check::bytes),
+            digests: recipe.has_digests(),
+            stamp: recipe.stamp().to_string(),
+            ..SegmentOptions::default()
+        }
+    }
+
     /// Those of a segment with the columns of this one, for rows of one day; the codec is the usual one.
     #[must_use]
     pub fn like(segment: &Segment) -> SegmentOptions {
@@ -77,6 +90,21 @@ impl SegmentOptions {
             stamp: segment.stamp().to_owned(),
         }
     }
+
+    /// With the columns of `other` as well. The rest is as it is here.
+    #[must_use]
+    pub(crate) fn or(self, other: SegmentOptions) -> SegmentOptions {
+        SegmentOptions {
+            lengths: self.lengths || other.lengths,
+            times: self.times || other.times,
+            classes: self.classes || other.classes,
+            days: self.days || other.days,
+            check_bytes: self.check_bytes.max(other.check_bytes),
+            band_bytes: self.band_bytes.max(other.band_bytes),
+            digests: self.digests || other.digests,
+            ..self
+        }
+    }
 }
 
 /// The lists beside a segment: complete, but not yet in their places.
@@ -90,6 +118,7 @@ pub struct Lists {
 
 /// One document with a fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Row<'a, F> {
     /// Its fingerprint.
     pub fingerprint: F,
@@ -117,6 +146,12 @@ impl<'a, F> Row<'a, F> {
     pub fn new(fingerprint: F, id: &'a str) -> Row<'a, F> {
         let (length, time, class, day) = (0, None, Class::Full, None);
         Row { fingerprint, id, length, time, class, day, check: &[], bands: &[], digest: 0 }
+    }
+
+    /// The same document with another form of its fingerprint.
+    pub(crate) fn with<G>(self, fingerprint: G) -> Row<'a, G> {
+        let Row { id, length, time, class, day, check, bands, digest, .. } = self;
+        Row { fingerprint, id, length, time, class, day, check, bands, digest }
     }
 }
 

@@ -43,7 +43,8 @@ impl Asked {
         let recipe = recipe::chosen(None, Some(&version))?;
         let preset = Preset::of(recipe.stamp().as_str()).unwrap_or(Preset::Paper);
         let distance = self.distance.unwrap_or(preset.distance());
-        let options = LookupOptions { distance, check: preset.check(), ..LookupOptions::default() };
+        let mut options = LookupOptions::within(distance);
+        options.check = preset.check();
         let lookup = Lookup::open(store, version, options)?;
         let handler = || self.handler(&lookup, &recipe, stop);
         let answered = each_piece(table, self.threads, stop, handler, |_, _| Ok(()))?;
