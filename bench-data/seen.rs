@@ -188,14 +188,13 @@ fn write(path: &Path, recipe: &Recipe, mut made: Vec<FingerprintedDocument>) -> 
     let mut writer = SegmentWriter::<u64>::create(path, options)?;
     for page in &made {
         let Some(fingerprint) = page.fingerprint else { continue };
-        writer.push(&Row {
-            length: page.length,
-            class: page.class,
-            check: &page.check,
-            bands: &page.bands,
-            digest: page.digest,
-            ..Row::new(fingerprint as u64, &page.id)
-        })?;
+        let mut row = Row::new(fingerprint as u64, &page.id);
+        row.length = page.length;
+        row.class = page.class;
+        row.check = &page.check;
+        row.bands = &page.bands;
+        row.digest = page.digest;
+        writer.push(&row)?;
     }
     writer.finish(RecordCounts::default(), "")?;
     Ok(())

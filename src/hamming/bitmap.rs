@@ -83,7 +83,7 @@ impl Bitmap {
         self.any_from(0, lists)
     }
 
-    /// [`any_of`](Bitmap::any_of), one place after another, for those from `first` on.
+    /// [`any_of`](Bitmap::any_of) without vectors, for the places from `first` on.
     #[inline(always)]
     fn any_from<const LISTS: usize>(&self, first: usize, lists: [&[u32]; LISTS]) -> FoundBits {
         let mut found = FoundBits::default();

@@ -105,7 +105,8 @@ impl Lanes {
         (a.count_ones() + b.count_ones() + c.count_ones()) as u16
     }
 
-    /// The differing bits. (No closures: they are not inlined into code for other instructions.)
+    /// The differing bits. (The compiler does not inline closures into code for other instructions,
+    /// so there are none.)
     #[inline(always)]
     fn differing(&self, lane: usize, columns: Columns) -> Columns {
         let [a, b, c] = &self.columns;

@@ -63,8 +63,8 @@ impl Instructions {
     }
 }
 
-/// Does `work` with the widest instructions that most processors have, as far as this one has them. The result
-/// is the same in any case.
+/// Does `work` with the instructions of Haswell if this processor has all of them, else with those
+/// of every processor of the architecture. The result is the same in both cases.
 #[inline]
 pub fn widest<W: Multiversion>(work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]

@@ -27,7 +27,7 @@ pub fn group_of(bytes: usize) -> u32 {
 /// The low bytes of a fingerprint.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
-    /// The highest 8 of these bytes. If there are fewer, they are the highest bytes of the word.
+    /// The highest 8 of these bytes, as a word. Fewer bytes fill the top of the word.
     word: u64,
     bytes: usize,
 }

@@ -4,7 +4,8 @@
 pub(crate) fn words(width: u32, weight: u32) -> impl Iterator<Item = u128> {
     let first = (weight <= width).then(|| (1_u128 << weight) - 1);
     let next = move |&word: &u128| {
-        // The lowest run of ones moves its highest bit up by one, and its other bits to the bottom.
+        // The lowest run of ones moves its highest bit up by one place. The remaining bits of the
+        // run move to the bottom.
         let lowest = word & word.wrapping_neg();
         let carried = word + lowest;
         let next =

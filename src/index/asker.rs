@@ -1,7 +1,8 @@
-//! Answers: the pages of a version that are near to one, each with its id and its day.
+//! Answers: the pages of a version that are near to a page, each with its id and its day.
 //!
-//! A page that stands a million times in the store is found at once, but a million ids are not an answer. So an
-//! answer has the nearest pages up to a limit, and the number of the others.
+//! The rows of a page that stands a million times in the store are found at once, but a million ids
+//! are not an answer. So an answer has the nearest pages up to a limit, and the number of the pages
+//! beyond the limit.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -59,7 +60,7 @@ impl Answer {
     }
 }
 
-/// Asks an opened version, one page after the other. Each thread has its own.
+/// Asks an opened version for page after page. Each thread has an asker of its own.
 pub struct Asker {
     lookup: Arc<Lookup>,
     /// The readers of each segment, once something was found in it.
@@ -83,8 +84,8 @@ impl Asker {
         Asker { lookup: Arc::clone(lookup), readers, found: Vec::new() }
     }
 
-    /// What is near to `question`, as far as `work` goes, of which the caller has [begun](Work::begin) a question; of the
-    /// pages that are near, at most `limit`.
+    /// The pages that are near to `question`, at most `limit` of them, as far as `work` goes. The
+    /// caller has [begun](Work::begin) a question of `work`.
     ///
     /// # Errors
     /// Damage is [`crate::Kind::BadData`].
@@ -172,7 +173,7 @@ impl RowsToName<'_> {
         Ok(())
     }
 
-    /// The page in `row` as one that stands for the page that is asked for; none if it cannot.
+    /// The page in `row`, if the page can stand for the page that is asked for.
     fn stand_in(&self, readers: &mut Readers, row: u64) -> Result<Option<StandIn>> {
         let Some((class, signature)) = self.question.page else {
             return Ok(Some(StandIn::default()));

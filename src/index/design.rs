@@ -111,7 +111,7 @@ impl IndexDesign {
             Shape { permutation, cut, reach: Reach { mask, within }, file }
         };
         let shapes: Vec<Shape> = self.masks(width)?.into_iter().enumerate().map(shape).collect();
-        // At distance 0 the halves are equal, and one of them is enough.
+        // At distance 0 both halves are equal, so one table is enough.
         let used = if self == IndexDesign::Mirror && distance == 0 { 1 } else { shapes.len() };
         Ok(shapes.into_iter().take(used).collect())
     }

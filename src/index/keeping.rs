@@ -70,8 +70,8 @@ pub fn index(
     Ok(kept)
 }
 
-/// Makes what the index of a store lacks after a change, and removes what it no longer needs. A store without an
-/// index stays as it is.
+/// Makes the files that the index of a store lacks after a change, and removes the files that the
+/// index no longer needs. A store without an index stays as it is.
 ///
 /// # Errors
 /// As [`index`].
@@ -113,7 +113,8 @@ pub fn verify(store: &Store) -> Result<u64> {
     Ok(paths.len() as u64)
 }
 
-/// About how many bytes a table of `segment` takes, with those of a sort that does not fit into its memory.
+/// About how many bytes a table of `segment` takes on disk, with the bytes of a sort that does not
+/// fit into its memory.
 fn bytes_to_write(segment: &Segment, memory_bytes: usize) -> u64 {
     let table: u64 = segment.cuts().map(|(_, bytes)| bytes).sum();
     let sorted = segment.rows() * u64::from(segment.width().bits() / 8);
@@ -158,7 +159,8 @@ impl Keeping<'_> {
         self.tables.sidecars().name(name.as_deref(), &self.lock)
     }
 
-    /// Removes the files that the index of the newest version does not have, and those of runs that died.
+    /// Removes the files that the index of the newest version does not have, and the files of runs
+    /// that died.
     fn remove_others(&self, design: IndexDesign, kept: &mut Kept) -> Result<()> {
         let mut own: Vec<PathBuf> = Vec::new();
         for segment in self.store.at(None)?.segments()? {

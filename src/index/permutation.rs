@@ -12,7 +12,8 @@ pub(super) struct Permutation {
     parts: Vec<MovedBits>,
 }
 
-/// Neighbouring bits, and how far to the left they are moved; to the right, if it is negative.
+/// Neighbouring bits, and by how many places the bits move to the left. A negative number moves the
+/// bits to the right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct MovedBits {
     mask: u128,

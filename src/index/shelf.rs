@@ -10,7 +10,8 @@ use crate::fingerprint::{Fingerprint, Width};
 use crate::store::{Access, Ranked, Segment};
 use crate::work::Work;
 
-/// The rows of one fingerprint of a segment, and how far that is from the one that was asked for.
+/// The rows of one fingerprint of a segment, and the distance of this fingerprint from the
+/// fingerprint that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NearRows {
     pub(super) distance: u8,
@@ -35,7 +36,8 @@ pub(super) trait Shelf: Send + Sync {
     ) -> Result<()>;
 }
 
-/// Opens a segment with the tables of `design`, if they are there. Also returns whether they are.
+/// Opens a segment with the tables of `design`, as far as the files of the tables are there. Also
+/// returns whether all files are there.
 pub(super) fn open(
     segment: &Segment,
     design: IndexDesign,

@@ -38,7 +38,7 @@ impl<'a> TableFile<'a> {
         self.sidecars().folder().join(format!("{digest}-{design}{number}{SUFFIX}"))
     }
 
-    /// Table `number` of `segment`; none if there is none.
+    /// Table `number` of `segment`; `None` if there is no such file.
     ///
     /// # Errors
     /// A damaged file is [`Kind::BadData`].

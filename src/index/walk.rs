@@ -17,7 +17,8 @@ use crate::hamming::words;
 use crate::store::{Cursor, KeyRange, LANES, Ranked};
 use crate::work::Work;
 
-/// Fingerprints with one beginning that are compared one by one. If there are more, the next bit divides them.
+/// At most so many fingerprints with one beginning are compared. More fingerprints are divided by
+/// the next bit.
 const MOST: usize = 128;
 
 /// As many fingerprints as these bits count, up to twice as many, begin with the flipped bits.
@@ -34,7 +35,7 @@ pub(super) struct Near<F> {
 #[derive(Clone, Copy)]
 pub(super) struct Walk<'a, F> {
     pub(super) table: &'a Ranked<F>,
-    /// The fingerprint that is asked for, permuted and cut as those of the table are.
+    /// The fingerprint that is asked for, permuted and cut as the fingerprints of the table are.
     pub(super) asked: F,
     /// The bits of the fingerprints in the table. The others are 0, above these.
     pub(super) width: u32,
@@ -141,7 +142,8 @@ impl<F: Fingerprint> Walk<'_, F> {
         self.divide(beginning, near, work)
     }
 
-    /// The same by two halves, of which one is left if it differs too much.
+    /// The same for the two halves into which the next bit divides a beginning. A half whose
+    /// beginning differs in too many bits is left out.
     fn divide(
         &self,
         beginning: Beginning<F>,
@@ -172,7 +174,8 @@ impl<F: Fingerprint> Walk<'_, F> {
     }
 }
 
-/// Adds a row to those of the last fingerprint, if it is a copy and was added after the first `held`.
+/// Adds a row to the rows of the last fingerprint if the row is a copy of that fingerprint, else as
+/// a fingerprint of its own. The first `held` fingerprints stay as they are.
 fn add<F: Fingerprint>(near: &mut Vec<Near<F>>, held: usize, fingerprint: F, row: u64) {
     match near[held..].last_mut() {
         Some(last) if last.fingerprint == fingerprint => last.rows.end = row + 1,

@@ -11,7 +11,6 @@ use crate::matches::{Similarity, Unlikeness};
 
 /// What is compared of two documents that share a bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Confirmation {
     /// Their hashes: the share of those that agree estimates the similarity.
     #[default]

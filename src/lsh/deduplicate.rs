@@ -154,7 +154,7 @@ impl Deduplicate {
         self.finish(grouped, in_batch, held, staging)
     }
 
-    /// Takes `documents`: those that no comparison can tell apart are one group.
+    /// Puts `documents` that no comparison can tell apart into one group.
     ///
     /// # Errors
     /// As [`Deduplicate::write`].
@@ -315,7 +315,7 @@ impl Deduplicate {
         Ok(InBatch { edges, crowded, rows, found, hottest })
     }
 
-    /// Compares candidates on all threads, and gives those that match in their order.
+    /// Compares candidates on all threads. Returns the candidates that match, in their order.
     fn compare(&self, batch: &Batch, candidates: &[Candidate]) -> Result<Compared> {
         let shares: Vec<&[Candidate]> = candidates.chunks(COMPARED_BY_ONE).collect();
         let done =

@@ -43,7 +43,7 @@ pub(crate) struct StoreProbe {
     hottest: Vec<Hot>,
     /// Whether all matches are wanted, or only the nearest ones of each group.
     all: bool,
-    /// How many are compared at once; none if they are compared one by one.
+    /// How many groups are compared at once; `None` if the groups are compared group by group.
     counting: Option<Counting>,
     /// The nearest match of each group that this process has found.
     nearest: Vec<AtomicU16>,
@@ -297,8 +297,8 @@ impl Chunk<'_> {
         Ok(())
     }
 
-    /// Whether a row is a copy of the last one that was compared: of the two, that one has the smaller id. Its pairs are
-    /// counted.
+    /// Whether a row is a copy of the row that was compared last. The row that was compared last
+    /// has the smaller id. The pairs of a copy are counted, not compared.
     fn is_copy(&mut self, row: u64, keys: &[u8]) -> Result<bool> {
         let Some(last) = self.last.as_ref().filter(|last| last.keys == keys) else {
             return Ok(false);
@@ -311,7 +311,8 @@ impl Chunk<'_> {
         Ok(is_copy)
     }
 
-    /// Counts a row that is in some of the hottest buckets, in the pass that has the first group of these.
+    /// Counts a row that shares some of the hottest buckets. The row is counted in the pass that
+    /// has the first group of these buckets.
     fn count_hot(&mut self, passed: &[Passed]) {
         for (count, hot) in self.hottest.iter_mut().zip(&self.probe.hottest) {
             let is_in = |it: &Passed| Banding::key(it.band as u64, it.key) == hot.key;
@@ -375,8 +376,8 @@ struct Passed {
     key: u64,
 }
 
-/// Calls `pass` with each key in `bytes` that a group may have. The bands come one after the
-/// other, so that the bitmap of each is in the cache.
+/// Calls `pass` with each key in `bytes` that a group may have. The keys of one band are tested
+/// before the keys of the next band, so that the bitmap of the band stays in the cache.
 fn each_passed(index: &KeyIndex, bytes: &[u8], width: usize, mut pass: impl FnMut(Passed)) {
     for (band, keys) in index.bands.iter().enumerate() {
         for (row, bytes) in bytes.chunks_exact(width).enumerate() {

@@ -13,9 +13,11 @@ use crate::progress::{self, Activity};
 use crate::store::{Dated, Day};
 
 impl Holdings {
-    /// The newest day under which each of `sought` is held; none for those that are not. All are looked for by the same.
-    /// Segments with a filter are asked for each of them. A segment without one is read from its beginning to its end,
-    /// once for all of them together.
+    /// The newest day on which the store holds each of `sought`; `None` for a page that the store
+    /// does not hold. All of `sought` are ids, or all are texts.
+    ///
+    /// A segment with a filter is asked for each page. A segment without a filter is read from its
+    /// beginning to its end, once for all pages together.
     ///
     /// # Errors
     /// Damage is [`crate::Kind::BadData`].
@@ -42,7 +44,8 @@ impl Holdings {
     }
 }
 
-/// Raises the `days` of those of `sought` that `dated` holds to the newest day under which it does.
+/// For each of `sought` that `dated` holds: raises its day in `days` to the newest day on which
+/// `dated` holds the page.
 ///
 /// # Errors
 /// Damage is [`crate::Kind::BadData`].

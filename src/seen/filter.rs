@@ -1,7 +1,9 @@
-//! The filter of a segment, by the ids or by the texts of its pages: two files in the folder `filters` of a store.
+//! The filter of a segment, by the ids or by the texts of its pages: two files in the folder
+//! `filters` of a store.
 //!
-//! `<digest>-ids.fuse` says in nine bits a page which hashes are not there, and `<digest>-ids.seg` has the rows of
-//! those that are. Both are made in one pass over the sorted hashes, and FORMAT.md beside this file specifies them.
+//! The file `<digest>-ids.fuse` says in nine bits a page which hashes the segment does not have.
+//! The file `<digest>-ids.seg` has the rows of the hashes that the segment has. Both files are made
+//! in one pass over the sorted hashes. FORMAT.md beside this file specifies both.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -121,7 +123,7 @@ impl FilterPlace {
                 let Some(mut digests) = segment.digests() else { return Ok(hashed) };
                 for row in rows {
                     let digest = digests.get(row)?;
-                    // Zero stands for a digest that is not known.
+                    // The digest of a text is zero if the digest is not known.
                     if digest != 0 {
                         hashed.push(of(Sought::Text(digest), row));
                     }
@@ -133,8 +135,8 @@ impl FilterPlace {
 }
 
 impl Filter {
-    /// Makes `rows` those of the segment that may have this hash. Whether they are what is sought, only the segment
-    /// knows.
+    /// Replaces `rows` by the rows of the segment that may have this hash. Only the segment says
+    /// whether a row is the page that is sought.
     ///
     /// # Errors
     /// Damage is [`crate::Kind::BadData`].

@@ -51,8 +51,8 @@ pub(super) struct FuseWriter {
 }
 
 impl FuseWriter {
-    /// Begins a file at `path` for about so many hashes, of which about 2^`filter_bits` are in a filter. It is published
-    /// while the lock of `fence` is held.
+    /// Begins a file at `path` for about so many hashes. A filter of the file has about
+    /// 2^`filter_bits` hashes. The file is published only while the lock of `fence` is held.
     pub(super) fn create(
         path: &Path,
         hashes: u64,
@@ -148,10 +148,11 @@ struct SegmentFilter {
 }
 
 impl Fuse {
-    /// Opens the file at `path`; none if there is none, or one of another segment.
+    /// Opens the file at `path`. `None` if there is no file, or if the file belongs to another
+    /// segment.
     ///
     /// # Errors
-    /// Damage is [`Kind::BadData`]. The filters are checked when they are first looked at.
+    /// Damage is [`Kind::BadData`]. A filter is checked when a search first looks at the filter.
     pub(super) fn open(path: &Path, of: Digest) -> Result<Option<Fuse>> {
         let file = match File::open(path).at(path) {
             Err(error) if error.kind() == Kind::Missing => return Ok(None),
@@ -258,7 +259,8 @@ fn filters(directory: &[u8], begin: usize, bits: u32) -> Option<(Digest, u32, Ve
     (at == begin).then_some((Digest(u128::from_le_bytes(*of)), bits, parts))
 }
 
-/// Whether a filter of so many bytes can have this descriptor: every place that it computes is among them.
+/// Whether a filter of `length` bytes can have this descriptor: every place that the descriptor
+/// computes lies within the filter.
 fn fits(descriptor: &[u8; DESCRIPTOR], length: usize) -> bool {
     let (_, numbers) = descriptor.split_at(8);
     let (numbers, _) = numbers.as_chunks::<4>();

@@ -1,8 +1,9 @@
-//! Whether a store keeps filters, and their files made and removed as segments come and go.
+//! Whether a store keeps filters, and how the files of the filters follow the segments.
 //!
-//! The file `FILTERS` of a store says that it keeps them. What is missing is made, filter by filter, so a run that
-//! died goes on where it stopped; those of segments that the newest version does not have are removed. A reader
-//! that finds none reads the segment.
+//! The file `FILTERS` of a store says that the store keeps filters. Each run makes the filters that
+//! are missing, filter by filter, so the run after a run that died goes on where the dead run
+//! stopped. Each run removes the filters of segments that the newest version does not have. A
+//! reader that finds no filter reads the segment.
 
 use std::fs;
 use std::sync::atomic::AtomicU64;
@@ -69,8 +70,8 @@ pub fn set(store: &Store, wanted: bool, memory_bytes: usize, hashed: &AtomicU64)
     change(store, wanted, memory_bytes, hashed, check)
 }
 
-/// Makes the filters that a store lacks after a change, and removes those that it no longer needs. A store without
-/// filters stays as it is.
+/// Makes the filters that a store lacks after a change, and removes the filters that the store no
+/// longer needs. A store without filters stays as it is.
 ///
 /// # Errors
 /// As [`set`].

@@ -60,7 +60,7 @@ impl Readers {
         Ok(is && self.shown.get(row)?)
     }
 
-    /// The digest of the text in `row`; zero stands for one that is not known.
+    /// The digest of the text in `row`; zero if the digest is not known.
     fn digest(&mut self, row: u64) -> Result<Option<u128>> {
         let digest = self.digests.as_mut().map(|digests| digests.get(row)).transpose()?;
         Ok(digest.filter(|&digest| digest != 0))

@@ -1,4 +1,5 @@
-//! Looks for one page after the other: the filters say where it may be, and the columns whether it is there.
+//! Looks for pages, page after page. The filters say which rows may be the page. The columns say
+//! which row is.
 
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ use crate::error::{Kind, Result};
 use crate::fingerprint::Width;
 use crate::store::{Access, Dated, Ranked, Segment};
 
-/// A segment of a version, what is hidden of it, and the filters that it has.
+/// A segment of a version, the rows that are hidden, and the filters of the segment.
 pub(super) struct Shelf {
     pub(super) dated: Dated,
     filters: [Option<Filter>; 2],

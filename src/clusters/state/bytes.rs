@@ -9,7 +9,8 @@ pub(super) fn push_number(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-/// Takes a number off the front; none if the bytes end before it does, or if it is too large.
+/// Takes a number off the front of the bytes. `None` if the bytes end within the number, or if the
+/// number is too large.
 pub(super) fn take_number(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..u64::BITS).step_by(7) {
@@ -27,7 +28,7 @@ pub(super) fn take_number(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// The first number at a place of some bytes, of which there are enough.
+/// The `N` bytes from `at` on. The caller knows that there are so many.
 pub(super) fn word<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes[at..at + N].try_into().expect("so many bytes")
 }

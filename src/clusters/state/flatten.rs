@@ -27,8 +27,8 @@ struct Fate {
     current: RowSet,
 }
 
-/// Writes layers, the oldest first, as one. If they are at the bottom, nothing is said of pages and clusters that have
-/// left.
+/// Writes `layers`, the oldest first, as one layer. At the bottom of the pile, the new layer leaves
+/// out the pages and clusters that have left.
 pub(super) fn flatten(
     layers: &[Layer],
     is_bottom: bool,

@@ -1,6 +1,8 @@
-//! The keys and values of the three tables of a layer, as bytes that sort as what they stand for.
+//! The keys and values of the three tables of a layer. The bytes of a key sort as the id or the
+//! number that the key is made of.
 //!
-//! An id holds no NUL, so one after it keeps ids that begin alike in order.
+//! An id holds no NUL. Each id in a key ends with a NUL, so an id sorts before the longer ids that
+//! begin with it.
 
 use std::str;
 
@@ -29,7 +31,8 @@ pub(in crate::rooms::clusters) struct PageRow<'a> {
     pub(in crate::rooms::clusters) day: PageDay,
     /// Its cluster; none if it has left.
     pub(in crate::rooms::clusters) cluster: Option<&'a str>,
-    /// Whether links of older layers with this page no longer count: it has left, or it was not there.
+    /// Whether the links of older layers with this page no longer count: the page has left, or the
+    /// page was not there.
     pub(in crate::rooms::clusters) is_fresh: bool,
 }
 
@@ -38,7 +41,7 @@ pub(in crate::rooms::clusters) struct PageRow<'a> {
 pub(super) enum GroupRow {
     /// This row of the layer's pages is in it.
     Member(u32),
-    /// It has so many members, with those of older layers.
+    /// The number of members of the cluster, with the members of older layers.
     Size(u64),
 }
 

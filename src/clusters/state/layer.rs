@@ -120,7 +120,8 @@ impl<'a> Pages<'a> {
         }
     }
 
-    /// Moves to the first row that does not come before a page, unless it is there; false if there is none.
+    /// Advances to the first row whose page does not come before this page. Does nothing if the
+    /// cursor is already there or past that row. Returns false if there is no such row.
     pub(super) fn seek(&mut self, id: &str, day: PageDay) -> Result<bool> {
         page_key(&mut self.key, id, day);
         self.cursor.seek(&self.key)

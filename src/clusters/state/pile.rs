@@ -52,7 +52,8 @@ impl Pile {
         Ok(Pile { layers: layers.collect::<Result<_>>()? })
     }
 
-    /// The first layer that is to be merged with those after it, if that is due.
+    /// The first layer to be merged; all newer layers are merged with this layer. `None` if no
+    /// merge is due.
     pub(in crate::rooms::clusters) fn due(&self) -> Option<usize> {
         due(&self.layers.iter().map(Layer::weight).collect::<Vec<_>>())
     }

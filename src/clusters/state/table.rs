@@ -109,7 +109,8 @@ impl Table {
         }
     }
 
-    /// Takes the entries of the index, if they agree with each other and with the file.
+    /// Takes the entries of the index, if the entries agree with each other and with the length of
+    /// the file.
     fn take_index(&mut self, mut index: &[u8], blocks: u64) -> Option<()> {
         self.blocks.reserve_exact(blocks as usize);
         for _ in 0..blocks {
@@ -194,7 +195,8 @@ impl Table {
     }
 }
 
-/// Whether a block can end at this place and before this row: it has rows, and bytes enough for them.
+/// Whether a block can end at this offset and before this row: the block has at least one row,
+/// enough bytes for its rows, and not too many.
 fn fits(block: &Block, end: u64, end_row: u64) -> bool {
     let Some(bytes) = end.checked_sub(block.offset) else { return false };
     let rows = end_row.saturating_sub(block.first_row);

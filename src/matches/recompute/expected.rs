@@ -10,7 +10,8 @@ use crate::matches::origin::Origin;
 use crate::runs::Sorter;
 use crate::store::Day;
 
-/// The page of each group that the output keeps, if it keeps one.
+/// The page that the output keeps of each group. `None` for a group of which the output keeps no
+/// page.
 pub(crate) type Kept = [Option<IdRank>];
 
 /// What the join of a sample finds.
@@ -35,7 +36,7 @@ pub(crate) struct Expected<D> {
     nearest_held: Option<(D, String, Day)>,
     /// The nearest kept page of other groups.
     nearest_kept: Option<(D, IdRank)>,
-    /// Whether one of these comes before the group in keep order.
+    /// Whether a kept page of another group comes before the group in keep order.
     crowded_out: bool,
     /// The near groups of the batch, if all matches were written.
     pub(super) near: Vec<Group>,
@@ -54,7 +55,8 @@ impl<D: Nearness> Expected<D> {
         }
     }
 
-    /// Takes a page of the store as the nearest one, if it is.
+    /// Takes a page of the store as the nearest page, if the page comes before the nearest page so
+    /// far.
     pub(crate) fn offer(
         &mut self,
         distance: D,
@@ -72,8 +74,10 @@ impl<D: Nearness> Expected<D> {
         Ok(())
     }
 
-    /// Takes another group of the batch that matches. With `all` it is noted for the number of rows. `turns` are the places
-    /// in keep order of this one and the other, and `distance` says how well the other one stands for this one, if it can.
+    /// Takes a second group of the batch that matches the group. With `all`, the second group
+    /// counts for the number of rows. `turns` are the places in keep order of the group and of the
+    /// second group. `distance` says how well the second group stands for the group; `None` if the
+    /// second group cannot.
     pub(crate) fn meet(
         &mut self,
         (kept, all): (&Kept, bool),

@@ -35,8 +35,8 @@ pub(crate) trait Groups {
         String::new()
     }
 
-    /// The groups with high counts, as the report lists them: none where the report lists none. `matches` gives the number of matches
-    /// that a count stands for.
+    /// The groups with high counts, as the report lists them; none if the report has no list.
+    /// `matches` turns a count into a number of matches.
     fn listed(
         &self,
         _most: &MostFrequent,

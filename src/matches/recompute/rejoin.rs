@@ -451,7 +451,7 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
         Ok(())
     }
 
-    /// The runs of these groups, if texts were compared.
+    /// The runs of words of these groups; `None` if the join did not compare texts.
     fn runs(&self, compared: &ComparedGroups) -> Result<Option<PageRuns>> {
         let ByDistance { batch: segment, confirm, texts, .. } = self.by;
         let (Some(texts), Some(confirm), Some(keys)) = (texts, confirm, &self.keys) else {
@@ -523,7 +523,7 @@ impl<F: Fingerprint> Probing<'_, '_, F> {
 }
 
 impl Lookup {
-    /// Takes a row of the store as the nearest one, if it is.
+    /// Takes a row of the store as the nearest row, if no nearer row was found.
     fn offer(
         &mut self,
         expected: &mut Expected<Standing>,

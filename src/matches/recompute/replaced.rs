@@ -19,8 +19,9 @@ use crate::results::ResultReader;
 use crate::runs::{Record, SortedRecords, Sorter};
 use crate::store::Day;
 
-/// A page of the store that a kept page holds. Ordered by the page of the store, then by how well the kept page stands for it, then by
-/// the id of the kept page: the first one replaces it.
+/// A page of the store that a kept page holds. The order is: the page of the store, how well the
+/// kept page stands for that page, the id of the kept page. The first kept page in this order
+/// replaces the page of the store.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Going {
     pub(crate) id: String,
@@ -122,8 +123,9 @@ impl<'a> ReplacedRows<'a> {
         self.pages.iter().copied()
     }
 
-    /// Checks that the table has a row for each page of the store that is `going` and that no verdict names, with the page that holds it
-    /// best, and no other row.
+    /// Checks the table of replaced pages. Each page of the store that is `going` and that no
+    /// verdict names must have a row. The row must name the kept page that holds the page best. The
+    /// table must have no further row.
     pub(super) fn check(self, going: Sorter<Going>) -> Result<()> {
         let of = self.of;
         let mut rows = self.rows.sorted()?.peekable();

@@ -14,7 +14,8 @@ pub(super) struct VerdictLine {
     pub(super) rank: IdRank,
     pub(super) id: String,
     pub(super) kept: bool,
-    /// The page it is dropped for, as the file has it: id, distance, against what, and the share that it holds.
+    /// The columns of the page in whose favour the page is dropped: id, distance, against what, and
+    /// the share that this page holds.
     pub(super) named: [String; 4],
 }
 

@@ -86,7 +86,7 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// Those of a block of `rows`, the first of which is `first`.
+    /// The parts of a block of `rows`, the first of which is `first`.
     ///
     /// Bytes that no encoder writes are [`crate::Kind::BadData`].
     #[inline(always)]

@@ -1,8 +1,9 @@
-//! The coded fingerprints of a segment, read when they are first looked at.
+//! The coded fingerprints of a segment. A block is read when a search first looks at the block.
 //!
-//! What was read is [kept](crate::hamming::mapped) in a file without a name, so the system holds of it what memory has room
-//! for, and nothing of it is left when the process ends. Of a file one block is read at a time. Of an object store
-//! blocks that follow each other are fetched together, as a piece.
+//! A block that was read is [kept](crate::hamming::mapped) in a file without a name. The system
+//! holds as much of that file in memory as there is room for, and the file is gone when the process
+//! ends. From a file, one block is read at a time. From an object store, blocks that follow each
+//! other are fetched together, as a piece.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -19,7 +20,8 @@ use super::open::Segment;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Access {
-    /// On disk, as far as memory has no room for them. Ready at once: a block is read when it is first looked at.
+    /// On disk, as far as memory has no room for the blocks. Ready at once: a search reads a block
+    /// when the search first looks at the block.
     #[default]
     OnDisk,
     /// In the memory of the process, read and verified at once.

@@ -108,8 +108,9 @@ pub(crate) fn decode<F: Fingerprint>(code: &[u8], out: &mut [F]) -> Result<()> {
     let code = Code::read(lengths)?;
     let mut entries = directory.chunks_exact(entry_bytes::<F>()).zip(pages.chunks(PAGE_BYTES));
     let mut rest = out;
-    // Decode two pages at once: a fingerprint begins where the one before ends, and while one page waits
-    // for that the processor continues with the other.
+    // Decodes two pages at once. A fingerprint begins where the fingerprint before ends, so the
+    // processor must wait within a page. While the processor waits in one page, the processor works
+    // in the second page.
     while let Some(entry) = entries.next() {
         let mut one = Page::open(entry, &mut rest)?;
         let mut two = entries.next().map(|entry| Page::open(entry, &mut rest)).transpose()?;
@@ -162,7 +163,7 @@ struct Code<F> {
 }
 
 impl<F: Fingerprint> Code<F> {
-    /// That with words of these [lengths](Parts::lengths).
+    /// The code with words of these [lengths](Parts::lengths).
     fn read(lengths: &[u8]) -> Result<Code<F>> {
         let symbols = F::BITS as usize + 1;
         let tail = |h| (symbols - 1).saturating_sub(h + 1);

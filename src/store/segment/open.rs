@@ -170,7 +170,7 @@ impl Segment {
         self.0.metadata.repeated.as_ref()
     }
 
-    /// What it was made from, in the words of the program that made it.
+    /// What the segment was made from, in the words of the program that made the segment.
     pub fn identity(&self) -> &str {
         &self.0.metadata.identity
     }

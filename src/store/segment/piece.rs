@@ -1,7 +1,8 @@
-//! A piece of a file in memory, and how it is read.
+//! A piece of a file in memory, and how the piece is read.
 //!
-//! If the cache of the system has the file, it is copied from there. Otherwise it is read directly,
-//! bypassing the cache (`O_DIRECT`), so that a scan of a large store does not push out other files.
+//! If the cache of the system has the file, the bytes are copied from the cache. If not, the bytes
+//! are read directly, past the cache (`O_DIRECT`), so that a scan of a large store does not push
+//! other files out of the cache.
 
 use std::fs::File;
 use std::ops::Range;
@@ -23,9 +24,9 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// Allocates the memory for reading `range`. The thread that frees a piece should also allocate it:
-    /// the memory allocator keeps a part of the heap for each thread, and memory that one thread
-    /// allocates and another frees would pile up in the first.
+    /// Allocates the memory for reading `range`. The thread that frees a piece should also allocate
+    /// the piece: the memory allocator keeps a part of the heap for each thread, and pieces that a
+    /// second thread frees would pile up in the part of the first thread.
     pub(crate) fn reserve(&mut self, range: &Range<u64>) {
         let bytes = (range.end - range.start) as usize + 3 * PAGE;
         if self.buffer.capacity() < bytes {

@@ -86,7 +86,7 @@ impl Pieces {
         Ok(self.held.get(block.range()).expect("blocks are asked for in order"))
     }
 
-    /// Goes to the next piece and requests the one after it.
+    /// Moves to the next piece and requests the piece after the next one.
     fn turn(&mut self) -> Result<()> {
         if let Some(coming) = self.coming.take() {
             let piece = coming.recv().expect("a reader answers")?;
@@ -136,7 +136,7 @@ impl Pieces {
     }
 }
 
-/// The threads that read ahead. They start when they are first needed. `None` if they cannot start.
+/// The threads that read ahead. They start at the first request. `None` if no thread can start.
 fn readers() -> Option<&'static Sender<Wanted>> {
     static READERS: OnceLock<Option<Sender<Wanted>>> = OnceLock::new();
     let start = || {

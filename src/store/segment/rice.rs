@@ -123,14 +123,15 @@ fn mask(bits: u32) -> u128 {
     (1 << bits) - 1
 }
 
-/// The most low bits: as many as fit into one word wherever in a byte they begin. (The sum of the rests
-/// is then less than 128.)
+/// The most low bits: so many bits fit into one word, at whatever bit of a byte they begin. (The
+/// sum of the rests is then less than 128.)
 fn most_low_bits<F: Fingerprint>() -> u32 {
     F::BITS - 7
 }
 
-/// The number of low bits that makes the smallest block. Each further low bit costs one bit a row and
-/// saves fewer bits of the rests than the one before, so this is the first that does not pay.
+/// The number of low bits that makes the smallest block. Each further low bit costs one bit a row,
+/// and saves fewer bits of the rests than the low bit before. So the function takes the last number
+/// whose bit still pays.
 fn cheapest<F: Fingerprint>(fingerprints: &[F]) -> u32 {
     let rows = fingerprints.len() as u128;
     let mut low = 0;

@@ -106,7 +106,8 @@ impl RowBytes {
         Ok(&self.block(index)?[at * bytes..][..bytes])
     }
 
-    /// The rows of a block, and the bytes of them all, one row after the other. None after the last block.
+    /// The rows of a block, and the bytes of all these rows, row after row. `None` after the last
+    /// block.
     ///
     /// # Errors
     /// Damage is [`crate::Kind::BadData`].

@@ -52,7 +52,7 @@ impl Segment {
     /// If `F` is not of the segment's width.
     pub fn scan<F: Fingerprint>(&self, range: KeyRange<F>) -> Scan<F> {
         let firsts = &self.fingerprint_blocks().firsts;
-        // The range may begin in the block before the first one that starts within it.
+        // The range may begin in the block before the first block that starts within the range.
         let starts_below = firsts.partition_point(|&first| first < range.low.to_u128());
         let end = firsts.partition_point(|&first| first <= range.high.to_u128());
         Scan::new(self.clone(), range, starts_below.saturating_sub(1)..end)

@@ -49,8 +49,8 @@ impl Block {
         &code[HEADER_BYTES..self.lows_at]
     }
 
-    /// How far the high part of `key` is above that of the first fingerprint; none if no fingerprint has it or
-    /// a higher one.
+    /// The high part of `key` less the high part of the first fingerprint, at least 0. `None` if
+    /// every fingerprint has a lower high part.
     #[inline]
     pub(super) fn number_of<F: Fingerprint>(&self, key: F) -> Option<u64> {
         let number = self.high(key).saturating_sub(self.base);

@@ -25,8 +25,9 @@ pub(super) struct Select {
     /// For each range, the count of the numbers below it; then the count of all.
     below: Box<[u16]>,
     shift: u32,
-    /// How far the first number is above the beginning of its range. With it, the ranges of one block and of the
-    /// next one are cut at the same bits of a fingerprint.
+    /// The distance of the first number from the beginning of the range of that number. With this
+    /// distance, the ranges of a block and of the next block are cut at the same bits of a
+    /// fingerprint.
     phase: u64,
 }
 

@@ -19,16 +19,18 @@ use crate::hamming::packed::{Asked, group_of};
 use super::ranked::{LANES, Ranked};
 use super::searchable::Block;
 
-/// Rows with one beginning that are compared. If there are more, they are left to others.
+/// At most so many rows with one beginning are compared. A range with more rows is left to the
+/// caller.
 const MOST: u32 = 96;
 
 /// Bytes that are fetched at once.
 const LINE: usize = 64;
 
 impl<F: Fingerprint> Ranked<F> {
-    /// Which of `lows`, at most [`LANES`], begin a range that may have a fingerprint within `distance` of `asked`:
-    /// the bit of its number. A range has all fingerprints with the bits of `low` above those of `rest`. One
-    /// that is near is never missed.
+    /// Which of the ranges that begin at `lows`, at most [`LANES`] of them, may have a fingerprint
+    /// within `distance` of `asked`. Bit i of the answer belongs to range i. A range has all
+    /// fingerprints whose bits above those of `rest` are the bits of `low`. The answer names every
+    /// range that has such a fingerprint, and may name ranges that have none.
     pub(crate) fn sieve(&self, asked: F, distance: u32, lows: &[F], rest: F) -> u64 {
         assert!(lows.len() <= LANES, "a bit for each");
         if self.blocks.is_empty() {

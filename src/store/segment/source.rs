@@ -59,7 +59,7 @@ impl SegmentFile<'_> {
         self.fill(range.start, bytes)
     }
 
-    /// Fills `bytes` with those of the file from `at` on.
+    /// Fills `bytes` with the bytes of the file from the offset `at` on.
     pub(crate) fn fill(&self, at: u64, bytes: &mut [u8]) -> Result<()> {
         progress::tick(Activity::Reading);
         if let Some(remote) = self.remote {

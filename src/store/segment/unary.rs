@@ -64,8 +64,8 @@ pub(crate) fn read<T>(vector: &[u8], out: &mut [T], make: impl Fn(u64) -> T) {
     }
 }
 
-/// Writes the numbers of one word. To save branches it may write a few slots too many, which the next
-/// words overwrite.
+/// Writes the numbers of one word. To save branches, the function may write a few slots too many.
+/// The next words overwrite these slots.
 #[inline(always)]
 fn place_in_strides<T>(
     mut word: u64,
@@ -80,8 +80,8 @@ fn place_in_strides<T>(
     }
 }
 
-/// Writes as many numbers of a word as there are slots and returns the other bits. Slots after the last
-/// number get any value.
+/// Writes as many numbers of a word as there are slots, and returns the bits that are left. Slots
+/// after the last number get any value.
 #[inline(always)]
 fn place<T>(mut word: u64, base: u64, slots: &mut [T], make: &impl Fn(u64) -> T) -> u64 {
     for (i, slot) in (0..).zip(slots) {

@@ -68,7 +68,7 @@ impl Segment {
         Ok(rows)
     }
 
-    /// Checks the rows of `blocks`, and that they follow the row before them.
+    /// Checks the rows of `blocks`, and that these rows follow the last row of the block before.
     fn verify_part<F: Fingerprint>(
         &self,
         blocks: Range<usize>,
@@ -181,7 +181,8 @@ impl<'a, F: Fingerprint> Rows<'a, F> {
     }
 }
 
-/// Whether every fingerprint of `run` is above the one before it, and the first above `last`.
+/// Whether every fingerprint of `run` is above the fingerprint before, and the first fingerprint is
+/// above `last`.
 fn ascends<F: Fingerprint>(last: Option<F>, run: &[F]) -> bool {
     let follows = last.is_none_or(|last| run.first().is_none_or(|&first| last < first));
     // Without an early exit, so that several are compared at once.

@@ -21,7 +21,7 @@ pub(crate) const fn bytes_of<F: Fingerprint>() -> usize {
     (F::BITS / 8) as usize
 }
 
-/// The fingerprint with these little-endian `bytes`, of which there are [`bytes_of`].
+/// The fingerprint with these little-endian `bytes`. Their number is [`bytes_of`].
 pub(crate) fn word<F: Fingerprint>(bytes: &[u8]) -> F {
     let exact = "as many bytes as the width";
     match F::WIDTH {

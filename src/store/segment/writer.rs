@@ -1,4 +1,5 @@
-//! Writes a segment: rows in order, in one pass. Nothing is at its path until it is complete.
+//! Writes a segment: rows in order, in one pass. The file appears at its path when the segment is
+//! complete.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -73,7 +74,8 @@ impl SegmentOptions {
         }
     }
 
-    /// Those of a segment with the columns of this one, for rows of one day; the codec is the usual one.
+    /// The options of a segment with the columns of `segment`, for rows of one day, with the usual
+    /// codec.
     #[must_use]
     pub fn like(segment: &Segment) -> SegmentOptions {
         SegmentOptions {
@@ -279,8 +281,8 @@ impl<F: Fingerprint> SegmentWriter<F> {
         self.empties.push(id)
     }
 
-    /// Completes the segment, renames it into its place and opens it. `identity` says what it was made
-    /// from, in the words of the caller.
+    /// Completes the segment, renames the file into its place and opens the segment. `identity`
+    /// says what the segment was made from, in the words of the caller.
     pub fn finish(self, counts: RecordCounts, identity: &str) -> Result<Segment> {
         self.finish_with(counts, identity, Lists::default())
     }

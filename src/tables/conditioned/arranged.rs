@@ -10,7 +10,7 @@ use crate::tables::flips::Flips;
 #[derive(Debug)]
 pub(in crate::rooms::tables) struct Conditioned<F> {
     pub(super) root: Level<F>,
-    /// Tells it from every other arrangement.
+    /// The number that tells this arrangement from every other arrangement.
     pub(super) identity: Arc<()>,
     pub(super) flips: Flips,
     /// The most bits in which a pair may differ.

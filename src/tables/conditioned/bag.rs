@@ -96,7 +96,8 @@ impl<F: Fingerprint> Bag<F> {
             .collect()
     }
 
-    /// The hit in a run that a hit in the bag stands for.
+    /// Turns a hit in the bag into the hit in the run from which the bag has copied the
+    /// fingerprint.
     pub(super) fn hit_in_run(&self, hit: Hit) -> Hit {
         let row = self.row(self.group(self.fingerprints[hit.at as usize]));
         let run = row.partition_point(|part| part.here <= hit.at) - 1;

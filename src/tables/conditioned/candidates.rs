@@ -49,13 +49,13 @@ impl<F: Copy + Default> Candidates<F> {
         self.count == 0
     }
 
-    /// Whether there may be no room for those of another block.
+    /// Whether the fingerprints of another block may have no room.
     pub(super) fn is_full(&self) -> bool {
         self.count + 2 * BLOCK >= self.all.len()
     }
 
-    /// Notes fingerprint `at` of `run` as a candidate if `is` says so. Whether it does is hard to predict, so
-    /// it is no branch.
+    /// Notes fingerprint `at` of `run` as a candidate if `is` says so. The processor cannot predict
+    /// `is`, so the code has no branch.
     #[inline(always)]
     pub(super) fn note(&mut self, is: bool, fingerprint: F, key: u32, run: u32, at: u32) {
         self.all[self.count] = Candidate { fingerprint, key, run, at, next: 0 };

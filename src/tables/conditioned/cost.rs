@@ -2,7 +2,8 @@
 
 use crate::tables::flips::{WIDEST, ball, choose};
 
-/// To put one key into the bitmap, to look for it among the candidates, and to remove it again.
+/// The time to put a key into the bitmap, to look for the key among the candidates, and to remove
+/// the key again.
 pub(super) const KEY_NS: f64 = 4.0;
 /// Carrying one entry of the batch from a level to the next.
 const CARRY_NS: f64 = 5.0;
@@ -12,9 +13,10 @@ const BUCKET_NS: f64 = 4.5;
 const NODE_NS: f64 = 240.0;
 /// Testing one fingerprint, by where both bitmaps fit: the first cache, the second, neither.
 const SCAN_NS: [f64; 3] = [1.2, 1.7, 2.8];
-/// Noting one that passes, and looking at it again.
+/// The time to note a fingerprint that passes, and to look at the fingerprint again.
 const CANDIDATE_NS: f64 = 25.0;
-/// Comparing one that passes with one that has its key.
+/// The time to compare a fingerprint that passes with a fingerprint of the batch that has the same
+/// key.
 const MEETING_NS: f64 = 8.0;
 /// The most keys in a bitmap at once; where there are more, the fingerprints are scanned again.
 pub(super) const MOST_KEYS: usize = 1 << 18;
@@ -122,14 +124,15 @@ fn below(counts: &Counts, bits: u32) -> Counts {
     part
 }
 
-/// A whole probe: how deep its leaves are, and what it takes.
+/// The cost of a whole probe: the depth of the leaves, and the time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Depth {
     /// The bits of the prefix.
     pub(super) bits: u32,
     /// In nanoseconds.
     pub(super) nanoseconds: f64,
-    /// How many of these are spent on testing fingerprints, and how many tests that is.
+    /// How many nanoseconds of the time are spent on testing fingerprints, and how many tests that
+    /// is.
     pub(super) testing: f64,
     pub(super) tests: f64,
     /// The bits of each block of a leaf.

@@ -27,11 +27,11 @@ use super::shape::Shape;
 use crate::fingerprint::Fingerprint;
 use crate::tables::hit::Hit;
 
-/// Memory that one walk works in.
+/// The memory in which one walk works.
 #[derive(Debug)]
 pub(in crate::rooms::tables) struct Walk<F> {
     pub(super) leaf: Leaf<F>,
-    /// Levels to make again: the last is the uppermost of those that were made.
+    /// Levels whose memory is used again. The last element is the uppermost level that was made.
     pub(super) spare: Vec<Level<F>>,
     /// How far the walk has come in each run, and which part of it the next child has.
     pub(super) slices: Vec<Range<usize>>,
