@@ -555,7 +555,9 @@ fn any_number_of_segments_is_merged() -> Result<()> {
 /// A segment of `rows` pages whose signature, band keys and digest follow from their ids.
 fn with_row_bytes(folder: &TempDir, seed: u64, rows: usize) -> Result<(PathBuf, Vec<String>)> {
     let path = folder.path().join(format!("{seed}.seg"));
-    let options = SegmentOptions { check_bytes: 3, band_bytes: 10, digests: true, ..options("r") };
+    let (times, order) = (true, Some("score".to_owned()));
+    let options = SegmentOptions { times, order, ..options("r") };
+    let options = SegmentOptions { check_bytes: 3, band_bytes: 10, digests: true, ..options };
     let mut pages: Vec<(u64, String)> =
         numbers(seed).take(rows).map(|number| (number, format!("{seed}-{number}"))).collect();
     pages.sort();
@@ -579,6 +581,7 @@ fn row_bytes<const N: usize>(id: &str) -> [u8; N] {
 
 fn check_row_bytes(segment: &Segment) -> Result<u64> {
     segment.verify()?;
+    assert_eq!(segment.order(), Some("score"));
     let mut ids = segment.ids();
     let [mut checks, mut bands] =
         [segment.checks(), segment.bands()].map(|column| column.expect("a column was lost"));
