@@ -61,7 +61,7 @@ impl ClusterAudit<'_> {
         let largest = describe(&pile, &sizes, found.measure)?;
         self.expect("largest", Shown(largest), Shown(found.largest.clone()))?;
         listed_sizes(folder, found, &pile, space)?;
-        let changes = listed_changes(folder, found, (&pile, self.before.as_ref()), space)?;
+        let changes = listed_changes(folder, found, &pile, self.before.as_ref(), space)?;
         self.expect("changes", Shown(changes), Shown(found.changes))
     }
 

@@ -135,7 +135,8 @@ impl Standing {
 pub(super) fn listed_changes(
     folder: &Path,
     found: &Clusters,
-    (pile, before): (&Pile, Option<&Previous>),
+    pile: &Pile,
+    before: Option<&Previous>,
     space: Space<'_>,
 ) -> Result<Option<u64>> {
     let Some(mut listed) = Listed::open(folder, found, CHANGES, &change_columns())? else {

@@ -65,14 +65,14 @@ impl PairSimilarities {
         let positives: u64 = labels.sizes().into_iter().map(choose_two).sum();
         let right = found.as_slice().iter().filter(|pair| positive(pair.0, pair.1)).count() as u64;
         if positives > known.0 {
-            bands.push(Band::of(0.0, None, (positives - known.0, right - known.1)));
+            bands.push(Band::of(0.0, None, positives - known.0, right - known.1));
         }
         bands
     }
 }
 
 impl Band {
-    fn of(from: f64, to: Option<f64>, (positives, found): (u64, u64)) -> Band {
+    fn of(from: f64, to: Option<f64>, positives: u64, found: u64) -> Band {
         Band { from, to, positives, found, recall: share(found, positives) }
     }
 }
@@ -91,8 +91,10 @@ pub(super) fn bands(pairs: impl Iterator<Item = (f64, bool)>) -> Vec<Band> {
         *positives += 1;
         *found += u64::from(is_found);
     }
-    let edges = BANDS.windows(2).zip(counts).filter(|(_, counts)| counts.0 > 0);
-    edges.map(|(edge, counts)| Band::of(edge[0], Some(edge[1]), counts)).collect()
+    let edges = BANDS.windows(2).zip(counts).filter(|(_, (positives, _))| *positives > 0);
+    edges
+        .map(|(edge, (positives, found))| Band::of(edge[0], Some(edge[1]), positives, found))
+        .collect()
 }
 
 #[cfg(test)]

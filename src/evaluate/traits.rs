@@ -121,12 +121,12 @@ pub fn by_part(pairs: &Pairs, labels: &Labels, traits: &[Option<Traits>]) -> Vec
     let lengths = Thirds::of(traits.iter().copied().flatten());
     let third = |it: Traits| lengths.third(it.characters);
     let whole = Scores::of(pairs, labels).f1.unwrap_or(0.0);
-    let thirds = scores(pairs, labels, traits, whole, (&THIRDS, &third)).into_iter();
+    let thirds = scores(pairs, labels, traits, whole, &THIRDS, &third).into_iter();
     let with_lengths = thirds
         .enumerate()
         .map(|(at, part)| PartScores { characters: lengths.characters(at), ..part });
     let language = |it: Traits| usize::from(it.is_han);
-    let languages = scores(pairs, labels, traits, whole, (&LANGUAGES, &language));
+    let languages = scores(pairs, labels, traits, whole, &LANGUAGES, &language);
     let has_two = languages.iter().all(|part| part.documents > 0);
     let languages = languages.into_iter().filter(|_| has_two);
     with_lengths.filter(|part| part.documents > 0).chain(languages).collect()
@@ -138,7 +138,8 @@ fn scores(
     labels: &Labels,
     traits: &[Option<Traits>],
     whole: f64,
-    (names, part): (&[&str], &dyn Fn(Traits) -> usize),
+    names: &[&str],
+    part: &dyn Fn(Traits) -> usize,
 ) -> Vec<PartScores> {
     let parts: Vec<Option<usize>> = traits.iter().map(|traits| traits.map(part)).collect();
     let mut documents = vec![0; names.len()];

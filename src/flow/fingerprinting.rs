@@ -109,9 +109,8 @@ impl Fingerprinting {
             check,
             bands,
             digest: digest.unwrap_or(0),
-            id: document.id.into_owned(),
-            fingerprint,
             position,
+            ..FingerprintedDocument::new(document.id, fingerprint)
         })
     }
 }

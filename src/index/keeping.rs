@@ -139,12 +139,12 @@ impl Keeping<'_> {
         let mut kept = Kept::default();
         let folder = self.tables.sidecars().folder();
         for segment in self.store.at(None)?.segments()? {
-            for (number, permutation) in design.files(segment.width())?.iter().enumerate() {
+            for (number, shape) in design.files(segment.width())?.iter().enumerate() {
                 if !is_there(&self.tables, &segment, design, number) {
                     fs::create_dir_all(&folder).at(&folder)?;
                     check_free_space(&folder, bytes_to_write(&segment, memory_bytes))?;
-                    let table = (number, permutation);
-                    self.tables.make(&segment, design, table, memory_bytes, self.lock.fence())?;
+                    let fence = self.lock.fence();
+                    self.tables.make(&segment, design, number, shape, memory_bytes, fence)?;
                     sorted.fetch_add(segment.rows(), Ordering::Relaxed);
                     kept.made += 1;
                 }

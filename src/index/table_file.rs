@@ -68,7 +68,8 @@ impl<'a> TableFile<'a> {
         &self,
         segment: &Segment,
         design: IndexDesign,
-        (number, shape): (usize, &Shape),
+        number: usize,
+        shape: &Shape,
         memory_bytes: usize,
         fence: &Fence,
     ) -> Result<()> {

@@ -67,7 +67,7 @@ impl Join {
             ..self.problem(groups.len() as u64, topology.workers as u64)
         };
         let plan = self.plan(&problem, site.itself_bytes)?;
-        let probing = Arc::new(self.arrange(groups, (store, &segments), &plan, topology, site)?);
+        let probing = Arc::new(self.arrange(groups, store, &segments, &plan, topology, site)?);
         let tables = began.elapsed();
         let Pairs { pairs, receipts } = self
             .probe(processes, site, &probing)
@@ -95,7 +95,8 @@ impl Join {
     fn arrange<F: Fingerprint>(
         &self,
         groups: Arc<[F]>,
-        (store, segments): (Vec<Dated>, &[Segment]),
+        store: Vec<Dated>,
+        segments: &[Segment],
         plan: &Plan,
         topology: Topology,
         site: &Site<'_>,

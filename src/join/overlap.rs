@@ -91,7 +91,7 @@ impl Overlap {
             Ok((in_batch.hottest().to_vec(), most, Role::Leader(in_batch)))
         })?;
         let probing =
-            Arc::new(self.arrange(&grouped, (hottest, most), *processes.topology(), &site)?);
+            Arc::new(self.arrange(&grouped, hottest, most, *processes.topology(), &site)?);
         let held = in_batch.as_ref().leader();
         let held = held.map(|in_batch| self.deduplicate.held(&grouped, in_batch, &folder));
         let (held, receipts) = self
@@ -124,7 +124,8 @@ impl Overlap {
     fn arrange(
         &self,
         grouped: &Grouped,
-        (hottest, most): (Vec<Hot>, usize),
+        hottest: Vec<Hot>,
+        most: usize,
         topology: Topology,
         site: &OverlapSite<'_>,
     ) -> Result<Overlapping> {

@@ -56,16 +56,12 @@ pub(super) fn read(
     let content = integer()?;
     let time = if flags & HAS_TIME != 0 { Some(integer()?.cast_signed()) } else { None };
     let mut page = FingerprintedDocument {
-        id,
         position: Position { file: 0, line: number },
         content,
-        fingerprint: None,
         length,
         time,
         class: if flags & IS_SHORT != 0 { Class::Short } else { Class::Full },
-        check: Vec::new(),
-        bands: Vec::new(),
-        digest: 0,
+        ..FingerprintedDocument::new(id, None)
     };
     if flags & HAS_FINGERPRINT != 0 {
         let mut fingerprint = [0; 16];

@@ -35,7 +35,8 @@ impl Counting {
         &self,
         evidence: &[u8],
         slab: &Slab<'_>,
-        (first, numbers): (usize, &[u32]),
+        first: usize,
+        numbers: &[u32],
         counts: &mut Vec<u32>,
         mut near: impl FnMut(u32, Unlikeness),
     ) {
@@ -144,8 +145,7 @@ mod tests {
                     .filter_map(|(at, other)| Some((at, comparison.compare(one, other)?.into())))
                     .collect();
                 let mut found = Vec::new();
-                let all = (0, &items[..]);
-                counting.each_match(one, &slab, all, &mut Vec::new(), |at, distance| {
+                counting.each_match(one, &slab, 0, &items, &mut Vec::new(), |at, distance| {
                     found.push((at as usize, distance));
                 });
                 prop_assert_eq!(found, expected);

@@ -194,16 +194,16 @@ impl Deduplicate {
     ) -> StoreProbe {
         let Deduplicate { comparison, store, detail, workers, .. } = self;
         let batch = Arc::clone(&grouped.batch);
-        let how = (*detail == Detail::All, most, *workers);
-        StoreProbe::new(batch, comparison.clone(), store.clone(), hottest, how)
+        let all = *detail == Detail::All;
+        StoreProbe::new(batch, comparison.clone(), store.clone(), hottest, all, most, *workers)
     }
 
     /// Takes what is found in the store.
     pub(crate) fn held(&self, grouped: &Grouped, in_batch: &InBatch, folder: &Path) -> Held {
-        let how = (self.detail, self.max_matches);
+        let batch = Arc::clone(&grouped.batch);
         let (hottest, rows) = (in_batch.hottest.len(), in_batch.rows);
         let space = Space { folder, memory_bytes: self.memory_bytes };
-        Held::new(Arc::clone(&grouped.batch), how, hottest, rows, space)
+        Held::new(batch, self.detail, self.max_matches, hottest, rows, space)
     }
 
     /// Draws the verdicts, and writes every file of the output except the report.
@@ -232,7 +232,7 @@ impl Deduplicate {
         };
         let stored = held.matches.sorted()?.filter(|it| it.as_ref().map_or(true, is_wanted));
         let nearest = rows.stored(stored, &self.store, &least)?;
-        let judgements = self.judge(batch, (edges, crowded), &least, &mut rows, &mut found)?;
+        let judgements = self.judge(batch, edges, crowded, &least, &mut rows, &mut found)?;
         rows.copies()?;
         rows.judged(&judgements, &least, nearest)?;
         let firsts: Vec<_> = hottest.iter().map(|hot| batch.leaders[hot.first.index()]).collect();
@@ -255,7 +255,8 @@ impl Deduplicate {
     fn judge(
         &self,
         batch: &Batch,
-        (edges, crowded): (Sorter<Edge<Unlikeness>>, Crowded),
+        edges: Sorter<Edge<Unlikeness>>,
+        crowded: Crowded,
         least: &Least,
         rows: &mut Rows<'_>,
         found: &mut BucketCounts,

@@ -31,7 +31,8 @@ impl Held {
     /// Nothing so far. `rows` are those of the matches within the batch.
     pub(super) fn new(
         batch: Arc<Batch>,
-        (detail, max_matches): (Detail, u64),
+        detail: Detail,
+        max_matches: u64,
         hottest: usize,
         rows: u128,
         space: Space<'_>,

@@ -84,7 +84,9 @@ impl StoreProbe {
         comparison: Comparison,
         store: Vec<Dated>,
         hottest: Vec<Hot>,
-        (all, most, workers): (bool, usize, usize),
+        all: bool,
+        most: usize,
+        workers: usize,
     ) -> StoreProbe {
         let far = || AtomicU16::new(u16::MAX);
         let nearest = (0..batch.len()).map(|_| far()).collect();
@@ -242,7 +244,7 @@ impl Chunk<'_> {
                 // All bits set: the row has nothing to compare.
                 if keys.iter().any(|&byte| byte != u8::MAX) {
                     let row = rows.start + at as u64;
-                    self.probe_row(row, keys, passed, (candidates, reading), take)?;
+                    self.probe_row(row, keys, passed, candidates, reading, take)?;
                 }
             }
         }
@@ -255,7 +257,8 @@ impl Chunk<'_> {
         row: u64,
         keys: &[u8],
         passed: &[Passed],
-        (candidates, reading): (&mut Candidates, &mut Reading),
+        candidates: &mut Candidates,
+        reading: &mut Reading,
         take: &mut dyn FnMut(Pair),
     ) -> Result<()> {
         let Chunk { probe, index, segment, .. } = *self;
@@ -281,8 +284,8 @@ impl Chunk<'_> {
         };
         match (&probe.counting, probe.batch.slab()) {
             (Some(counting), Some(slab)) if evidence.iter().any(|&byte| byte != 0) => {
-                let groups = (index.group(0).index(), numbers);
-                counting.each_match(evidence, &slab, groups, &mut reading.differing, found);
+                let (first, counts) = (index.group(0).index(), &mut reading.differing);
+                counting.each_match(evidence, &slab, first, numbers, counts, found);
             }
             _ => {
                 for &number in numbers {

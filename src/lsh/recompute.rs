@@ -264,7 +264,7 @@ impl Regrouped<'_> {
                 let turns = [rank_of(expected.group), group];
                 if let Some(similarity) = alike.filter(|_| turns[0] != group) {
                     let group = Group::from(u32::from(group));
-                    expected.meet((kept, all), turns, group, Some(similarity.into()));
+                    expected.meet(kept, all, turns, group, Some(similarity.into()));
                 }
             }
         }

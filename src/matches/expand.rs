@@ -52,7 +52,8 @@ impl StoreExpansion<'_> {
         &self,
         pairs: SortedRecords<StorePair<Group>>,
         mut rows: Option<&mut Sorter<MatchRow>>,
-        (nearest, replaced): (&mut Sorter<NearestStored>, &mut Replaced),
+        nearest: &mut Sorter<NearestStored>,
+        replaced: &mut Replaced,
     ) -> Result<()> {
         let mut reader: Option<(u32, Ids, RowDays, Shown)> = None;
         each_place(pairs, |first, near| {

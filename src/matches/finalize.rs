@@ -115,7 +115,7 @@ impl Finalize<'_> {
         let holds = keys.is_some_and(GroupKeys::has_direction);
         let expansion = StoreExpansion { judged: &judged, store: self.store, checked, holds };
         let wanted = all.then_some(&mut drafts.matches);
-        expansion.expand(with_store.sorted()?, wanted, (&mut stored, &mut replaced))?;
+        expansion.expand(with_store.sorted()?, wanted, &mut stored, &mut replaced)?;
         if all {
             expand_copies(&batch, keys, &mut drafts.unnamed_matches)?;
         }

@@ -100,7 +100,7 @@ where
     pub(crate) fn write(self, staging: &Staging) -> Result<([Named; 4], u64)> {
         let Listing { mut ids, empties, verdicts, matches, in_favour, checked, format, workers } =
             self;
-        let mut files = Files::create::<D>(staging, format, (checked, in_favour.is_some()))?;
+        let mut files = Files::create::<D>(staging, format, checked, in_favour.is_some())?;
         let (copies, hosts) = in_favour.map(|it| (it.copies, it.hosts.peekable())).unzip();
         let mut hosts: Option<Peekable<SortedRecords<HostOf>>> = hosts;
         let mut empties = empties.peekable();
@@ -172,7 +172,8 @@ impl Lines {
     fn write_verdicts<E: Iterator<Item = Result<String>>>(
         &self,
         empties: &mut Peekable<E>,
-        (file, behind_id): (&mut ResultFile, &str),
+        file: &mut ResultFile,
+        behind_id: &str,
     ) -> Result<()> {
         let is_here = |empty: &Result<String>| {
             self.bound
@@ -221,7 +222,8 @@ impl Files {
     fn create<D: Nearness>(
         staging: &Staging,
         format: ResultFormat,
-        (checked, holds): (bool, bool),
+        checked: bool,
+        holds: bool,
     ) -> Result<Files> {
         let verdicts = verdict_columns(D::COLUMN, holds);
         let matches = match_columns(D::COLUMN, checked);
@@ -257,9 +259,8 @@ impl Files {
                 .iter()
                 .try_for_each(|lines| file.write(|out| out.write_all(text(lines).as_bytes())))
         };
-        let verdicts = || {
-            portions.iter().try_for_each(|lines| lines.write_verdicts(empties, (verdicts, empty)))
-        };
+        let verdicts =
+            || portions.iter().try_for_each(|lines| lines.write_verdicts(empties, verdicts, empty));
         let others = || {
             add(keep, |lines| &lines.keep)?;
             add(drop, |lines| &lines.drop)?;

@@ -120,7 +120,7 @@ impl Partitioning<'_> {
         let mut marks = sieve.crowded().map(|pair| Confirmed { pair, standings });
         marks.try_for_each(|mark| partition.place(leaders, mark))?;
         match (self.texts, keys) {
-            (Some(texts), Some(keys)) => self.compare_edges((texts, keys), partition),
+            (Some(texts), Some(keys)) => self.compare_edges(texts, keys, partition),
             _ => Ok(()),
         }
     }
@@ -128,7 +128,8 @@ impl Partitioning<'_> {
     /// Compares the texts of the candidates among the edges, and leaves those that match.
     fn compare_edges(
         self,
-        (texts, keys): (TextReading<'_>, &GroupKeys),
+        texts: TextReading<'_>,
+        keys: &GroupKeys,
         partition: &mut Partition,
     ) -> Result<()> {
         let runs = texts.read(keys, &partition.compared)?;

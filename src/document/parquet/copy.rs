@@ -262,13 +262,13 @@ impl Rows<'_> {
             progress::tick(Activity::Reading);
             let most = usize::try_from(self.rows - next).unwrap_or(BATCH).min(BATCH);
             let (part, records) = trying(input, || read::<T>(&mut reader, most))?;
-            if records == 0 || !part.has_levels_up_to(self.levels) {
+            let (definition, repetition) = self.levels;
+            if records == 0 || !part.has_levels_up_to(definition, repetition) {
                 let what = "a column ends before its row group, or has levels that it cannot have";
                 return trying(input, || Err(ParquetError::General(what.to_owned())));
             }
             let kept = self.kept(part, next);
             next += records as u64;
-            let (definition, repetition) = self.levels;
             let definitions = (definition > 0).then_some(&*kept.definitions);
             let repetitions = (repetition > 0).then_some(&*kept.repetitions);
             out.typed::<T>()

@@ -18,7 +18,7 @@ impl<V> Part<V> {
     }
 
     /// Whether all levels are up to these. The library does not check them as it reads.
-    pub(super) fn has_levels_up_to(&self, (definition, repetition): (i16, i16)) -> bool {
+    pub(super) fn has_levels_up_to(&self, definition: i16, repetition: i16) -> bool {
         self.definitions.iter().all(|level| (0..=definition).contains(level))
             && self.repetitions.iter().all(|level| (0..=repetition).contains(level))
     }

@@ -147,7 +147,7 @@ fn lists<T: DataType>(
         if records == 0 {
             break;
         }
-        if !part.has_levels_up_to((levels.number, 1)) {
+        if !part.has_levels_up_to(levels.number, 1) {
             return Err(ParquetError::General("a list has levels that it cannot have".to_owned()));
         }
         let Part { values, definitions, repetitions } = part;

@@ -80,7 +80,8 @@ impl<D: Nearness> Expected<D> {
     /// second group cannot.
     pub(crate) fn meet(
         &mut self,
-        (kept, all): (&Kept, bool),
+        kept: &Kept,
+        all: bool,
         turns: [KeepRank; 2],
         other: Group,
         distance: Option<D>,

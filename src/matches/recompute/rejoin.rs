@@ -230,13 +230,13 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
         }
         let method = self.method(&probes)?;
         for dated in self.of.store {
-            self.join_segment(dated, (&method, &starts), kept, &mut joined)?;
+            self.join_segment(dated, &method, &starts, kept, &mut joined)?;
         }
         let mut met = Meetings {
             pairs: self.of.space().sorter(),
             compared: ComparedGroups::new(self.by.texts.map_or(0, |_| self.batch.groups())),
         };
-        self.join_batch((&method, &starts), sampled, &mut joined, &mut met)?;
+        self.join_batch(&method, &starts, sampled, &mut joined, &mut met)?;
         self.meet_in_bands(&mut joined, &mut met)?;
         self.settle(met, kept, &mut joined.expected)?;
         Ok(joined)
@@ -270,7 +270,8 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
     fn join_segment(
         &self,
         dated: &Dated,
-        (method, starts): (&ArrangedBatch<F>, &[usize]),
+        method: &ArrangedBatch<F>,
+        starts: &[usize],
         kept: &Kept,
         joined: &mut Joined<Standing>,
     ) -> Result<()> {
@@ -354,7 +355,8 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
     /// Joins the sample with the batch.
     fn join_batch(
         &self,
-        (method, starts): (&ArrangedBatch<F>, &[usize]),
+        method: &ArrangedBatch<F>,
+        starts: &[usize],
         sampled: &[FingerprintIndex],
         joined: &mut Joined<Standing>,
         met: &mut Meetings,
@@ -445,7 +447,7 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
             let at = expected.binary_search_by_key(&group, |it| it.group);
             if let (true, Ok(at)) = (standings.any(), at) {
                 let turns = [group, other].map(|group| self.leaders.rank(group));
-                expected[at].meet((kept, all), turns, other, standings.of_first);
+                expected[at].meet(kept, all, turns, other, standings.of_first);
             }
         }
         Ok(())

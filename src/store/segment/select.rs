@@ -53,7 +53,7 @@ impl Select {
         for (at, word) in (0..).step_by(64).zip(words(vector)) {
             let in_word = u64::from(word.count_zeros());
             while next <= zeros && next <= before + in_word {
-                let bit: u64 = at + u64::from(nth((!word, next - before)));
+                let bit: u64 = at + u64::from(nth(!word, next - before));
                 below.push((bit + 1 - next) as u16);
                 next += 1 << shift;
             }
@@ -112,7 +112,7 @@ impl Select {
             at += 1;
             zeros = !word(vector, at);
         }
-        let bit = nth((zeros, wanted));
+        let bit = nth(zeros, wanted);
         let word = word(vector, at) & !(u64::MAX >> (63 - bit));
         let row = u64::from(64 * at + bit + 1) - number;
         Spot { word_at: at, word, row: row as u32 }
@@ -121,7 +121,7 @@ impl Select {
 
 /// The place of the `wanted`th one, counted from 1, in a word that has so many.
 #[inline]
-fn nth((mut word, mut wanted): (u64, u64)) -> u32 {
+fn nth(mut word: u64, mut wanted: u64) -> u32 {
     let mut place = 0;
     for half in [32, 16, 8, 4, 2, 1] {
         // Without branches, which nobody could predict.

@@ -65,7 +65,7 @@ impl<F: Fingerprint> MultiIndex<F> {
                 indexed.rows(first + value).iter().map(item)
             }),
         );
-        self.scan((turn, bucket), tiles, true, gathered, &mut |Near { row, .. }, place| {
+        self.scan(turn, bucket, tiles, true, gathered, &mut |Near { row, .. }, place| {
             let differing = self.batch[row.place as usize] ^ self.batch[place as usize];
             let is_second = block.value(differing) == 0 && row.place <= place;
             let distance = self.distance_first_met(differing, turn).filter(|_| !is_second);

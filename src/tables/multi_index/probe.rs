@@ -96,7 +96,8 @@ impl<F: Fingerprint> MultiIndex<F> {
     /// place in a tile that may be near each other. `itself` is that of [`Scan`].
     pub(super) fn scan(
         &self,
-        (turn, bucket): (usize, usize),
+        turn: usize,
+        bucket: usize,
         tiles: &Tiles,
         itself: bool,
         gathered: &mut Vec<Row>,
@@ -195,7 +196,7 @@ impl<F: Fingerprint> Probe<F> for MultiIndex<F> {
                     place,
                 });
                 tiles.fill(1 << rest, items);
-                self.scan((turn, bucket), tiles, false, gathered, &mut |near, place| {
+                self.scan(turn, bucket, tiles, false, gathered, &mut |near, place| {
                     let (run, at) = places.find(place);
                     let differing = runs[run][at] ^ self.batch[near.row.place as usize];
                     if let Some(distance) = self.distance_first_met(differing, turn) {
