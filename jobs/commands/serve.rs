@@ -293,7 +293,7 @@ impl Arguments {
         let mut lookup = LookupOptions::within(distance);
         lookup.check = check;
         lookup.access = access;
-        let mut options = OnlineOptions::of(&recipe, lookup);
+        let mut options = OnlineOptions::of(recipe, lookup);
         options.segment.lengths = !recipe.is_external();
         options.segment.band_bytes = band_bytes.as_ref().map_or(0, Bands::bytes);
         options.segment.stamp = version.stamp().unwrap_or(stamp.as_str()).to_owned();

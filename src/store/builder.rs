@@ -142,7 +142,7 @@ impl SegmentBuilder {
         for entry in entries.sorted()? {
             let SegmentRow { fingerprint, id, length, time, class, check, bands, digest } = entry?;
             let [check, bands] = [&check[..], &bands];
-            let row = Row::new(fingerprint, &*id);
+            let row = Row::new(fingerprint, &id);
             segment.push(&Row { length, time, class, check, bands, digest, ..row })?;
             counts.fingerprinted += 1;
         }
