@@ -332,7 +332,7 @@ fn copies_are_one_group() {
         (1, 899, 900)
     );
     let error = made(&scheme, Detail::All, 1, 1 << 20, documents(&scheme, &pages)).unwrap_err();
-    assert!(error.to_string().contains("--matches best"), "{error}");
+    assert_eq!(error.remedy().settings, ["max-matches", "matches best"], "{error}");
 }
 
 /// The matches within a crowded bucket are counted while they are found, and not after all of them.

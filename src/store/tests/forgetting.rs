@@ -220,7 +220,7 @@ fn pages_are_kept_out_of_days_up_to_the_one_that_is_given() -> Result<()> {
     write(&path, options("r"), &pages, &["nothing"])?;
     let refused = remove(&store, &[pages[0].id()], None).unwrap_err();
     assert_eq!(refused.kind(), Kind::Usage);
-    assert!(refused.to_string().contains("--until"), "{refused}");
+    assert_eq!(refused.remedy().settings, ["until"], "{refused}");
     assert!(!store.path().join("REMOVED").exists());
     remove(&store, &[pages[0].id(), "nothing"], Some(day("2026-01-02")))?;
     let mut held = Vec::new();
