@@ -307,7 +307,7 @@ fn outputs_without_distances_are_refused_by_name() {
     bench.write("pages.jsonl", pages());
     bench.done("lsh --input pages.jsonl --output out");
     let said = bench.fails_to_answer(2, "sample out");
-    assert!(said.contains("lsh"), "{said}");
+    assert!(said.contains("locality-sensitive hashing"), "{said}");
 }
 
 #[test]

@@ -165,7 +165,12 @@ impl From<Error> for Problem {
         if fault != Fault::BadRequest {
             tracing::warn!("{error}");
         }
-        Problem::new(fault, error.to_string())
+        let mut detail = error.to_string();
+        // A request has this setting alone.
+        if error.remedy().settings.iter().any(|setting| setting == "confirm-day") {
+            detail += " (\"confirm_day\": true)";
+        }
+        Problem::new(fault, detail)
     }
 }
 
