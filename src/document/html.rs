@@ -12,17 +12,30 @@
 
 use std::convert::Infallible;
 
-use html5gum::{Emitter, Error, State};
+use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
+use html5gum::{Span, Tokenizer};
 
-use super::shallow::tokens;
+use super::markup::{Markup, Piece, is_space};
 
 /// The text of a page.
 pub(super) fn text(html: &str) -> String {
     let mut shown = Shown::default();
-    // The tags give no token, so one call reads the whole page.
-    let _: Option<Infallible> = tokens(html, Tags::new(&mut shown)).next();
-    String::from_utf8(shown.text)
-        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+    let mut markup = Markup::of(html);
+    while let Some(piece) = markup.next() {
+        match piece {
+            Piece::Text(text) => shown.source(text),
+            Piece::Reference(reference) => shown.reference(reference),
+            Piece::Start(name) => match shown.start(name) {
+                Tag::Script => _ = markup.script(),
+                Tag::Hidden => _ = markup.raw(name),
+                Tag::Literal => shown.literal(markup.raw(name)),
+                Tag::Rest => shown.literal(markup.rest()),
+                _ => {}
+            },
+            Piece::End(name) => shown.end(name),
+        }
+    }
+    shown.text
 }
 
 /// Whether a file that begins with these bytes is HTML: after white space and a byte order mark, a
@@ -44,9 +57,13 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
 /// The text that is shown, so far.
 #[derive(Default)]
 struct Shown {
-    text: Vec<u8>,
+    text: String,
     /// What divides the text so far from what comes next.
     gap: Gap,
+    /// How many templates are open.
+    templates: usize,
+    /// How many elements are open in which ends of lines count.
+    preformatted: usize,
 }
 
 /// What divides two pieces of text.
@@ -59,34 +76,97 @@ enum Gap {
 }
 
 impl Shown {
-    /// Widens the gap before the next piece of text.
-    fn gap(&mut self, gap: Gap) {
-        self.gap = self.gap.max(gap);
+    /// Takes a start tag. Returns what it does to the text around it.
+    fn start(&mut self, name: &str) -> Tag {
+        let tag = Tag::of(name);
+        self.divide(tag);
+        self.preformatted += usize::from(tag == Tag::Preformatted);
+        self.templates += usize::from(tag == Tag::Template);
+        tag
     }
 
-    /// Adds text, with its white space collapsed; `lines` keeps the ends of lines.
-    fn push(&mut self, mut text: &[u8], lines: bool) {
-        while let Some((&first, rest)) = text.split_first() {
-            if is_space(first) {
-                self.gap(if lines && first == b'\n' { Gap::Line } else { Gap::Space });
-                text = rest;
-                continue;
+    fn end(&mut self, name: &str) {
+        let tag = Tag::of(name);
+        self.divide(tag);
+        self.preformatted -= usize::from(tag == Tag::Preformatted && self.preformatted > 0);
+        self.templates -= usize::from(tag == Tag::Template && self.templates > 0);
+    }
+
+    /// Widens the gap before the next piece of text, as a tag does.
+    fn divide(&mut self, tag: Tag) {
+        if self.templates == 0 {
+            self.gap = self.gap.max(tag.gap());
+        }
+    }
+
+    /// Adds text as it stands in the page. Each of its line ends, `\r`, `\n` or both, is `\n` to a browser.
+    fn source(&mut self, text: &str) {
+        self.push(text, b"\r\n");
+    }
+
+    /// Adds text that is no HTML.
+    fn literal(&mut self, text: &str) {
+        for (at, part) in text.split('\0').enumerate() {
+            if at > 0 {
+                self.source("\u{fffd}");
             }
-            let end = text.iter().position(|&byte| is_space(byte)).unwrap_or(text.len());
+            self.source(part);
+        }
+    }
+
+    /// Adds what a character reference stands for.
+    fn reference(&mut self, reference: &str) {
+        let emitter = CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| {
+            if let CallbackEvent::String { value } = event {
+                self.push(&String::from_utf8_lossy(value), b"\n");
+            }
+            None::<Infallible>
+        });
+        let Ok(()) = Tokenizer::new_with_emitter(reference, emitter).finish();
+    }
+
+    /// Adds text, with its white space collapsed. Where ends of lines count, they are these bytes.
+    fn push(&mut self, mut text: &str, line_ends: &[u8]) {
+        if self.templates > 0 {
+            return;
+        }
+        let line_ends = if self.preformatted > 0 { line_ends } else { b"" };
+        loop {
+            let space = text.bytes().take_while(|&byte| is_space(byte)).count();
+            let (space, words) = text.split_at(space);
+            if !space.is_empty() {
+                let is_line = space.bytes().any(|byte| line_ends.contains(&byte));
+                self.gap = self.gap.max(if is_line { Gap::Line } else { Gap::Space });
+            }
+            if words.is_empty() {
+                return;
+            }
             match std::mem::take(&mut self.gap) {
                 _ if self.text.is_empty() => {}
                 Gap::Nothing => {}
-                Gap::Space => self.text.push(b' '),
-                Gap::Line => self.text.push(b'\n'),
+                Gap::Space => self.text.push(' '),
+                Gap::Line => self.text.push('\n'),
             }
-            self.text.extend_from_slice(&text[..end]);
-            text = &text[end..];
+            let (words, rest) = words.split_at(collapsed(words.as_bytes()));
+            self.text.push_str(words);
+            text = rest;
         }
     }
 }
 
-fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c)
+/// How many bytes are looked at together.
+const STEP: usize = 32;
+
+/// How long the beginning of `text` is in which all white space is one space before a word.
+fn collapsed(text: &[u8]) -> usize {
+    // Neighbours are looked at without a branch, so that the compiler makes vectors of them.
+    let is_odd = |pair: [u8; 2]| is_space(pair[0]) & ((pair[0] != b' ') | is_space(pair[1]));
+    let steps = text.windows(STEP + 1).step_by(STEP);
+    let are_odd =
+        |step: &[u8]| (0..STEP).fold(false, |odd, at| odd | is_odd([step[at], step[at + 1]]));
+    let start = steps.take_while(|step| !are_odd(step)).count() * STEP;
+    let next = |at: usize| text.get(at + 1).copied().unwrap_or(b' ');
+    (start..text.len()).find(|&at| is_odd([text[at], next(at)])).unwrap_or(text.len())
 }
 
 /// What a tag does to the text around it.
@@ -102,22 +182,32 @@ enum Tag {
     Preformatted,
     /// What is in it is not shown.
     Template,
+    /// What is in it is a script, and not shown.
+    Script,
     /// What is in it is not HTML, and not shown.
-    Hidden(State),
+    Hidden,
     /// What is in it is not HTML, and shown as it is.
-    Literal(State),
+    Literal,
+    /// All that follows is not HTML, and shown as it is.
+    Rest,
 }
 
+/// The longest names that say something of a tag: `blockquote` and `figcaption`.
+const MOST_NAME_BYTES: usize = 10;
+
 impl Tag {
-    fn of(name: &[u8]) -> Tag {
-        match name {
-            b"script" => Tag::Hidden(State::ScriptData),
-            b"style" | b"noscript" | b"iframe" | b"noembed" | b"noframes" => {
-                Tag::Hidden(State::RawText)
-            }
-            b"title" | b"textarea" => Tag::Hidden(State::RcData),
-            b"xmp" => Tag::Literal(State::RawText),
-            b"plaintext" => Tag::Literal(State::PlainText),
+    /// The tag of this name, in letters of any case.
+    fn of(name: &str) -> Tag {
+        let mut lower = [0; MOST_NAME_BYTES];
+        let Some(lower) = lower.get_mut(..name.len()) else { return Tag::Inline };
+        lower.copy_from_slice(name.as_bytes());
+        lower.make_ascii_lowercase();
+        match &*lower {
+            b"script" => Tag::Script,
+            b"style" | b"noscript" | b"iframe" | b"noembed" | b"noframes" | b"title"
+            | b"textarea" => Tag::Hidden,
+            b"xmp" => Tag::Literal,
+            b"plaintext" => Tag::Rest,
             b"template" => Tag::Template,
             b"pre" | b"listing" => Tag::Preformatted,
             b"td" | b"th" | b"button" | b"option" | b"img" | b"input" => Tag::Cell,
@@ -135,175 +225,12 @@ impl Tag {
     /// The gap that it makes.
     fn gap(self) -> Gap {
         match self {
-            Tag::Inline | Tag::Template | Tag::Hidden(_) => Gap::Nothing,
+            Tag::Inline | Tag::Template | Tag::Script | Tag::Hidden => Gap::Nothing,
             Tag::Cell => Gap::Space,
-            Tag::Block | Tag::Preformatted | Tag::Literal(_) => Gap::Line,
+            Tag::Block | Tag::Preformatted | Tag::Literal | Tag::Rest => Gap::Line,
         }
     }
-}
-
-/// Takes what the tokenizer finds.
-struct Tags<'s> {
-    shown: &'s mut Shown,
-    /// The name of the tag that is being read.
-    name: Vec<u8>,
-    is_end: bool,
-    /// The name of the last start tag; empty once a tag has ended.
-    open: Vec<u8>,
-    /// Whether the text in the last start tag is hidden.
-    hidden: bool,
-    templates: usize,
-    preformatted: usize,
-}
-
-impl Tags<'_> {
-    fn new(shown: &mut Shown) -> Tags<'_> {
-        Tags {
-            shown,
-            name: Vec::new(),
-            is_end: false,
-            open: Vec::new(),
-            hidden: false,
-            templates: 0,
-            preformatted: 0,
-        }
-    }
-
-    /// Takes a start tag. Returns how what follows it is to be read, if it is not HTML.
-    fn start(&mut self, tag: Tag) -> Option<State> {
-        self.preformatted += usize::from(tag == Tag::Preformatted);
-        self.templates += usize::from(tag == Tag::Template);
-        self.hidden = matches!(tag, Tag::Hidden(_));
-        match tag {
-            Tag::Hidden(state) | Tag::Literal(state) => Some(state),
-            _ => None,
-        }
-    }
-
-    fn end(&mut self, tag: Tag) {
-        self.preformatted -= usize::from(tag == Tag::Preformatted && self.preformatted > 0);
-        self.templates -= usize::from(tag == Tag::Template && self.templates > 0);
-        self.hidden = false;
-    }
-}
-
-impl Emitter for Tags<'_> {
-    type Token = Infallible;
-
-    fn emit_string(&mut self, text: &[u8]) {
-        if !self.hidden && self.templates == 0 {
-            self.shown.push(text, self.preformatted > 0);
-        }
-    }
-
-    fn emit_current_tag(&mut self) -> Option<State> {
-        let tag = Tag::of(&self.name);
-        if self.templates == 0 {
-            self.shown.gap(tag.gap());
-        }
-        if self.is_end {
-            self.open.clear();
-            self.end(tag);
-            return None;
-        }
-        std::mem::swap(&mut self.open, &mut self.name);
-        self.start(tag)
-    }
-
-    fn init_start_tag(&mut self) {
-        self.name.clear();
-        self.is_end = false;
-    }
-
-    fn init_end_tag(&mut self) {
-        self.name.clear();
-        self.is_end = true;
-    }
-
-    fn push_tag_name(&mut self, name: &[u8]) {
-        self.name.extend_from_slice(name);
-    }
-
-    fn current_is_appropriate_end_tag_token(&mut self) -> bool {
-        self.is_end && !self.open.is_empty() && self.open == self.name
-    }
-
-    fn set_last_start_tag(&mut self, name: Option<&[u8]>) {
-        self.open = name.unwrap_or_default().to_vec();
-    }
-
-    fn pop_token(&mut self) -> Option<Infallible> {
-        None
-    }
-
-    fn should_emit_errors(&mut self) -> bool {
-        false
-    }
-
-    // The rest tells nothing about the text.
-    fn emit_eof(&mut self) {}
-    fn emit_error(&mut self, _: Error) {}
-    fn init_comment(&mut self) {}
-    fn emit_current_comment(&mut self) {}
-    fn emit_current_doctype(&mut self) {}
-    fn set_self_closing(&mut self) {}
-    fn set_force_quirks(&mut self) {}
-    fn push_comment(&mut self, _: &[u8]) {}
-    fn push_doctype_name(&mut self, _: &[u8]) {}
-    fn init_doctype(&mut self) {}
-    fn init_attribute(&mut self) {}
-    fn push_attribute_name(&mut self, _: &[u8]) {}
-    fn push_attribute_value(&mut self, _: &[u8]) {}
-    fn set_doctype_public_identifier(&mut self, _: &[u8]) {}
-    fn set_doctype_system_identifier(&mut self, _: &[u8]) {}
-    fn push_doctype_public_identifier(&mut self, _: &[u8]) {}
-    fn push_doctype_system_identifier(&mut self, _: &[u8]) {}
 }
 
 #[cfg(test)]
-mod tests {
-    use super::text;
-
-    #[test]
-    fn blocks_divide_lines_and_inline_elements_divide_nothing() {
-        let html = "<p>One&amp;two <b>th</b>ree<script>x('<p>')</script><li>four\n\t five";
-        assert_eq!(text(html), "One&two three\nfour five");
-        assert_eq!(text("<table><tr><td>a<td>b<tr><th>c</th><th>d"), "a b\nc d");
-        assert_eq!(text("a<br>b<br/>\n<br>c<hr>"), "a\nb\nc");
-        assert_eq!(text("页<em>面</em> \u{a0}&nbsp;x"), "页面 \u{a0}\u{a0}x");
-    }
-
-    #[test]
-    fn what_is_not_shown_is_no_text() {
-        let html = "<!doctype html><html><head><title>t</title><style>s</style></head><body>\
-            a<!-- c --><noscript>n</noscript><template><p>t</template><textarea>x</textarea> b";
-        assert_eq!(text(html), "a b");
-        assert_eq!(text("a<ScRiPt type=x>if (1 < 2) '</scrip>'</SCRIPT >b"), "ab");
-        assert_eq!(text("a<script>never closed <p>b"), "a");
-        assert_eq!(text("</template></pre>a<template>b<template>c</template>d</template>e"), "ae");
-    }
-
-    #[test]
-    fn lines_of_preformatted_text_are_kept() {
-        assert_eq!(text("<pre>a  b\n\n c</pre>d\ne"), "a b\nc\nd e");
-        assert_eq!(text("<xmp><b>a</b>\n</xmp>c<plaintext></b>"), "<b>a</b>\nc\n</b>");
-    }
-
-    #[test]
-    fn odd_references_and_broken_tags_are_text_as_in_browsers() {
-        assert_eq!(
-            text("a &lt b &#x9875; &#0; &unknown; &#55555555; x < y <3"),
-            "a < b 页 \u{fffd} &unknown; \u{fffd} x < y <3"
-        );
-        assert_eq!(text("<p title='a>b'>c <a href=\"x"), "c");
-        assert_eq!(text(""), "");
-    }
-
-    #[test]
-    fn depth_costs_nothing() {
-        for tag in ["div", "b", "table", "template", "svg", "select", "pre"] {
-            let html = format!("<{tag}>").repeat(300_000) + "x";
-            assert!(text(&html).len() <= 1, "{tag}");
-        }
-    }
-}
+mod tests;

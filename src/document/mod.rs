@@ -66,6 +66,7 @@ mod layout;
 mod lines;
 #[cfg(feature = "main-text")]
 mod main_text;
+mod markup;
 mod order_field;
 mod order_key;
 mod origin;
@@ -80,6 +81,7 @@ mod reason;
 mod record;
 mod records;
 mod repeated;
+#[cfg(any(test, feature = "main-text"))]
 mod shallow;
 mod share;
 mod skipped;

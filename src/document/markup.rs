@@ -1,0 +1,214 @@
+//! A page of HTML in pieces: its tags and the text between them, as a browser's tokenizer cuts them.
+//!
+//! Only what tells of the text is kept: attributes, comments and declarations are passed over. Each byte is looked at a fixed
+//! number of times, and nothing is stored. The tests hold it against the tokenizer of `html5gum`.
+//!
+//! `a<p class="x>y">b&amp;c<!-- d --></p>` is the text `a`, the start `p`, the text `b`, the reference `&amp;`, the text `c` and the
+//! end `p`.
+
+use memchr::{memchr, memchr_iter, memchr2};
+
+/// A piece of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Piece<'p> {
+    /// Text as it stands.
+    Text(&'p str),
+    /// What may be a character reference, such as `&amp;`.
+    Reference(&'p str),
+    /// A start tag of this name.
+    Start(&'p str),
+    /// An end tag of this name.
+    End(&'p str),
+}
+
+/// The pieces of a page that were not cut yet.
+pub(super) struct Markup<'p>(&'p str);
+
+/// Whether a byte is white space in HTML.
+#[inline(always)]
+pub(super) fn is_space(byte: u8) -> bool {
+    (byte == b' ') | (byte == b'\t') | (byte == b'\n') | (byte == b'\r') | (byte == 0x0c)
+}
+
+impl<'p> Iterator for Markup<'p> {
+    type Item = Piece<'p>;
+
+    fn next(&mut self) -> Option<Piece<'p>> {
+        loop {
+            match *self.0.as_bytes() {
+                [] => return None,
+                [b'<', first, ..] if first.is_ascii_alphabetic() => {
+                    return self.tag(1).map(Piece::Start);
+                }
+                [b'<', b'/', first, ..] if first.is_ascii_alphabetic() => {
+                    return self.tag(2).map(Piece::End);
+                }
+                [b'<', b'!', b'-', b'-', ..] => self.pass_comment(),
+                [b'<', b'!' | b'?', ..] | [b'<', b'/', _, ..] => self.pass_over(b'>'),
+                [b'&', ..] => return Some(self.reference()),
+                _ => return Some(Piece::Text(self.text())),
+            }
+        }
+    }
+}
+
+impl<'p> Markup<'p> {
+    /// The pieces of a page.
+    pub(super) fn of(page: &'p str) -> Markup<'p> {
+        Markup(page)
+    }
+
+    /// All that was not cut yet, as it stands.
+    pub(super) fn rest(&mut self) -> &'p str {
+        self.cut(self.0.len())
+    }
+
+    /// What stands before the end tag of this name; all if there is none.
+    pub(super) fn raw(&mut self, name: &str) -> &'p str {
+        let bytes = self.0.as_bytes();
+        let end = memchr_iter(b'<', bytes).find(|&at| ends(&bytes[at..], name));
+        self.cut(end.unwrap_or(bytes.len()))
+    }
+
+    /// What stands before the end of a script; all if it has none.
+    pub(super) fn script(&mut self) -> &'p str {
+        let end = script_end(self.0.as_bytes());
+        self.cut(end.unwrap_or(self.0.len()))
+    }
+
+    fn cut(&mut self, len: usize) -> &'p str {
+        let (cut, rest) = self.0.split_at(len);
+        self.0 = rest;
+        cut
+    }
+
+    /// Text up to the next byte that may begin something else.
+    fn text(&mut self) -> &'p str {
+        let bytes = self.0.as_bytes();
+        self.cut(memchr2(b'<', b'&', &bytes[1..]).map_or(bytes.len(), |at| at + 1))
+    }
+
+    /// `&` with all that may belong to it.
+    fn reference(&mut self) -> Piece<'p> {
+        let bytes = self.0.as_bytes();
+        let begin = 1 + usize::from(bytes.get(1) == Some(&b'#'));
+        let end = begin + leading(&bytes[begin..], |byte| byte.is_ascii_alphanumeric());
+        if end == 1 {
+            return Piece::Text(self.cut(1));
+        }
+        Piece::Reference(self.cut(end + usize::from(bytes.get(end) == Some(&b';'))))
+    }
+
+    /// The name of a tag that is `begin` bytes from here. Its attributes are passed over. None if the page ends in the tag.
+    fn tag(&mut self, begin: usize) -> Option<&'p str> {
+        self.cut(begin);
+        let name =
+            leading(self.0.as_bytes(), |byte| !matches!(byte, b'/' | b'>') && !is_space(byte));
+        let name = self.cut(name);
+        while self.attribute() {}
+        let is_whole = !self.0.is_empty();
+        self.pass_over(b'>');
+        is_whole.then_some(name)
+    }
+
+    /// Passes over an attribute; false at the end of the tag and of the page.
+    fn attribute(&mut self) -> bool {
+        self.pass(|byte| byte == b'/' || is_space(byte));
+        if matches!(self.0.as_bytes(), [] | [b'>', ..]) {
+            return false;
+        }
+        // The name may begin with `=`, or with a part of a character.
+        let name = leading(&self.0.as_bytes()[1..], |byte| {
+            !matches!(byte, b'/' | b'>' | b'=') && !is_space(byte)
+        });
+        self.cut(1 + name);
+        self.pass(is_space);
+        if self.0.starts_with('=') {
+            self.cut(1);
+            self.value();
+        }
+        true
+    }
+
+    /// Passes over the value of an attribute.
+    fn value(&mut self) {
+        self.pass(is_space);
+        match self.0.as_bytes() {
+            [quote @ (b'"' | b'\''), ..] => {
+                self.cut(1);
+                self.pass_over(*quote);
+            }
+            _ => self.pass(|byte| byte != b'>' && !is_space(byte)),
+        }
+    }
+
+    /// Passes over a comment. Its first dashes may be its last.
+    fn pass_comment(&mut self) {
+        self.cut("<!--".len());
+        let text = self.0.as_bytes();
+        let is_end = |&at: &usize| {
+            let before = &text[..at];
+            before.ends_with(b"--") || before.ends_with(b"--!") || matches!(before, b"" | b"-")
+        };
+        let end = memchr_iter(b'>', text).find(is_end);
+        self.cut(end.map_or(text.len(), |at| at + 1));
+    }
+
+    /// Passes over all up to this byte, and over the byte; over all if there is none.
+    fn pass_over(&mut self, byte: u8) {
+        let end = memchr(byte, self.0.as_bytes());
+        self.cut(end.map_or(self.0.len(), |at| at + 1));
+    }
+
+    /// Passes over the bytes at the beginning that are so.
+    fn pass(&mut self, is_so: impl Fn(u8) -> bool) {
+        self.cut(leading(self.0.as_bytes(), is_so));
+    }
+}
+
+/// How many bytes at the beginning are so.
+#[inline(always)]
+fn leading(bytes: &[u8], is_so: impl Fn(u8) -> bool) -> usize {
+    bytes.iter().position(|&byte| !is_so(byte)).unwrap_or(bytes.len())
+}
+
+/// Whether the bytes begin with a tag of this name behind `mark`.
+fn begins(bytes: &[u8], mark: &[u8], name: &str) -> bool {
+    let named = bytes.strip_prefix(mark).and_then(|bytes| bytes.split_at_checked(name.len()));
+    named.is_some_and(|(found, rest)| {
+        found.eq_ignore_ascii_case(name.as_bytes())
+            && rest.first().is_some_and(|&byte| matches!(byte, b'/' | b'>') || is_space(byte))
+    })
+}
+
+/// Whether the bytes begin with an end tag of this name.
+fn ends(bytes: &[u8], name: &str) -> bool {
+    begins(bytes, b"</", name)
+}
+
+/// How a script hides what looks like its end: authors put scripts into comments, and scripts into those.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Escape {
+    None,
+    /// In `<!--`.
+    Comment,
+    /// In `<script` in `<!--`.
+    Script,
+}
+
+/// The place of the end tag of a script.
+fn script_end(bytes: &[u8]) -> Option<usize> {
+    let mut escape = Escape::None;
+    for at in memchr::memchr2_iter(b'<', b'>', bytes) {
+        let rest = &bytes[at..];
+        match escape {
+            Escape::None if rest.starts_with(b"<!--") => escape = Escape::Comment,
+            Escape::None | Escape::Comment if ends(rest, "script") => return Some(at),
+            _ if bytes[..=at].ends_with(b"-->") => escape = Escape::None,
+            Escape::Comment if begins(rest, b"<", "script") => escape = Escape::Script,
+            Escape::Script if ends(rest, "script") => escape = Escape::Comment,
+            _ => {}
+        }
+    }
+    None
+}
