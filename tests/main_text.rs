@@ -76,5 +76,5 @@ fn a_build_without_it_says_which_feature_is_missing() {
     bench.write("pages/a.html", "<html><p>a page");
     let said = bench.run("fingerprint --input pages --text main --output x.seg");
     assert_eq!(said.code, 2);
-    assert!(said.stderr.contains("--features main-text"), "{}", said.stderr);
+    assert!(said.stderr.contains("the feature `main-text`"), "{}", said.stderr);
 }
