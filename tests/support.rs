@@ -377,11 +377,9 @@ fn gather(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) {
     }
 }
 
-/// A lock contains who held it last, and when, so it differs from run to run. So does a note of inputs, which leaves out files that
-/// were changed just before.
+/// A lock contains who held it last, and when, so it differs from run to run.
 fn is_lock(path: &Path) -> bool {
-    let is_aside = |extension| extension == "lock" || extension == "inputs";
-    path.ends_with("LOCK") || path.extension().is_some_and(is_aside)
+    path.ends_with("LOCK") || path.extension().is_some_and(|extension| extension == "lock")
 }
 
 fn content(path: &Path) -> Vec<u8> {

@@ -66,7 +66,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 #[command(args = shared(JOB), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Files, folders, globs, addresses (s3://BUCKET/...), or - for standard input. A rerun compares the contents of the
-    /// files that have another size or other times than before. If a file changes while the job runs, the job fails
+    /// files, not their times. If a file changes while the job runs, the job fails
     #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
     input: Vec<PathBuf>,
     /// The segment to write
@@ -160,9 +160,10 @@ pub(crate) fn fingerprint(
 /// Whether the segment that is asked for exists, whole.
 pub(crate) fn stands(request: &Request) -> Result<bool> {
     let job = Job::find(request, 1)?;
+    let asked = job.parameters()?;
     let made = job.standing().ok().flatten();
     let made = made.and_then(|made| serde_json::from_str::<Parameters>(made.identity()).ok());
-    made.map_or(Ok(false), |made| Ok(made == job.pages.with_inputs(&job.parameters(), &made)?))
+    Ok(made.is_some_and(|made| made == asked))
 }
 
 fn make(processes: &mut Processes, request: &Request, global: &GlobalFlags) -> Result<Summary> {
@@ -231,7 +232,7 @@ impl Job {
         let lock = (!global.dry_run).then(|| Lock::on_file(output)).transpose()?;
         lock.as_ref().map_or(Ok(()), |lock| reading::remove_unfinished(output, lock))?;
         self.pages.announce();
-        let parameters = self.parameters();
+        let parameters = self.parameters()?;
         if self.is_done(&parameters, global.overwrite)? {
             return self.already_done().map(Start::done);
         }
@@ -260,14 +261,12 @@ impl Job {
             }
         };
         let Some(made) = made else { return Ok(false) };
-        if self.pages.has_stream() {
-            return if overwrite { Ok(false) } else { Err(reading::stream_again(output)) };
-        }
         let made: Parameters = serde_json::from_str(made.identity()).unwrap_or_default();
-        let asked = self.pages.with_inputs(asked, &made)?;
-        match made == asked {
-            false if !overwrite => Err(report::made_otherwise(output, &made, &asked)),
-            is_done => Ok(is_done),
+        match asked.get("inputs") {
+            Some(_) if made == *asked => Ok(true),
+            _ if overwrite => Ok(false),
+            Some(_) => Err(report::made_otherwise(output, &made, asked)),
+            None => Err(reading::stream_again(output)),
         }
     }
 
@@ -318,15 +317,15 @@ impl Job {
             .say(would)
     }
 
-    /// What decides the segment, but for the contents of the inputs.
-    fn parameters(&self) -> Parameters {
-        let mut parameters = self.pages.parameters();
+    /// What decides the segment.
+    fn parameters(&self) -> Result<Parameters> {
+        let mut parameters = self.pages.parameters()?;
         parameters.insert("recipe".to_owned(), self.recipe.stamp().to_string());
         // With the usual limit, the segment is the same as one made without the flag.
         if self.max_repeated != Tolerance::REPEATED {
             parameters.insert("max_repeated".to_owned(), self.max_repeated.to_string());
         }
-        parameters
+        Ok(parameters)
     }
 
     /// What the store holds of the version that is `known`; none if it cannot be asked for texts. A store that was named
@@ -374,13 +373,10 @@ impl Job {
         global: &GlobalFlags,
         lock: &Lock,
     ) -> Result<Summary> {
-        let mut accepted = self.pages.accept(found, lock.fence())?;
+        let accepted = self.pages.accept(found, lock.fence())?;
         let Read { order, only_boilerplate, fallbacks, .. } = accepted.read;
-        let contents = accepted.contents.take();
-        let decided = accepted.decided(parameters);
-        let identity = serde_json::to_string(&decided).expect("parameters are text");
+        let identity = serde_json::to_string(parameters).expect("parameters are text");
         let segment = self.write_rows(accepted, &identity, global.budget().rows(), lock)?;
-        self.pages.note(contents.as_deref());
         let output = self.pages.output();
         let has_quarantine = segment.quarantine().is_some();
         let has_repeated = segment.repeated().is_some();
@@ -417,7 +413,7 @@ impl Job {
         memory_bytes: usize,
         lock: &Lock,
     ) -> Result<Segment> {
-        let Accepted { made, read, quarantine, .. } = accepted;
+        let Accepted { made, read, quarantine } = accepted;
         let documents = read.documents;
         let counts = RecordCounts {
             read: read.documents + read.bad,

@@ -37,7 +37,6 @@ use crate::flags::settings::{
     RecipeSettings,
 };
 use crate::flags::shared::{JOB, flags_of, shared, typed_flag};
-use crate::outcome::account;
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::machines;
@@ -327,7 +326,7 @@ impl Job {
         let lock = (!global.dry_run).then(|| Lock::beside(output)).transpose()?;
         lock.as_ref().map_or(Ok(()), |lock| reading::remove_unfinished(output, lock))?;
         self.pages.announce();
-        let parameters = self.parameters();
+        let parameters = self.parameters()?;
         if let Existing::Same(report) = self.existing(&parameters, global.overwrite)? {
             tracing::info!("{} is done already", output.named());
             lock.map_or(Ok(()), |lock| output::remove_leftovers(output, &lock))?;
@@ -347,11 +346,8 @@ impl Job {
     /// What is at the path of the output.
     fn existing(&self, asked: &Parameters, overwrite: bool) -> Result<Existing<Report>> {
         let output = self.output();
-        if !self.pages.has_stream() {
-            let made = Report::read(output).ok().flatten();
-            let made = made.map(|report| report.parameters).unwrap_or_default();
-            let asked = self.pages.with_inputs(asked, &made)?;
-            return report::existing(output, &asked, |_| false, overwrite);
+        if asked.contains_key("inputs") {
+            return report::existing(output, asked, |_| false, overwrite);
         }
         // What was read from a stream is never done already.
         let mut other = asked.clone();
@@ -364,15 +360,15 @@ impl Job {
         }
     }
 
-    /// What decides the result, but for the contents of the inputs.
-    fn parameters(&self) -> Parameters {
+    /// What decides the result.
+    fn parameters(&self) -> Result<Parameters> {
         let Deduplicate { scheme, keep, detail, format, .. } = &self.deduplicate;
-        let mut parameters = self.pages.parameters();
+        let mut parameters = self.pages.parameters()?;
         let named = [("keep", keep.to_string()), ("matches", detail.to_string())];
         let named = named.into_iter().chain(scheme::parameters(scheme));
         parameters.extend(named.map(|(name, value)| (name.to_owned(), value)));
         parameters.extend(report::format_parameter(*format));
-        parameters
+        Ok(parameters)
     }
 
     /// Process 0 draws the verdicts, fails if too much is bad or repeated, and writes the output.
@@ -382,9 +378,7 @@ impl Job {
         parameters: Parameters,
         lock: Lock,
     ) -> Result<Summary> {
-        let accepted = self.pages.accept(found, lock.fence())?;
-        let parameters = accepted.decided(&parameters);
-        let Accepted { made, read, quarantine, contents, .. } = accepted;
+        let Accepted { made, read, quarantine } = self.pages.accept(found, lock.fence())?;
         step::begin(Step::Joining);
         let staging = Staging::beside(self.output(), lock)?;
         let mut list = self.pages.repeated(staging.fence());
@@ -414,7 +408,6 @@ impl Job {
         let mut report = self.report(parameters, batch, outcome, buckets);
         report.write(&staging, self.output())?;
         self.publish(lists, staging)?;
-        self.pages.note(contents.as_deref());
         Ok(self.summary(&report))
     }
 
@@ -438,11 +431,11 @@ impl Job {
             lost: None,
             probe: None,
             buckets: Some(buckets),
-            run: account::with_bill(json!({
+            run: json!({
                 "inputs": { PageSource::NAME: self.source },
                 "workers": self.topology.workers,
                 "processes": self.topology.processes,
-            })),
+            }),
         }
     }
 

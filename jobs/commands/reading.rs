@@ -3,19 +3,17 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 
 use dupsieve::rooms::document::{
-    FileContents, Format, Inputs, Known, OrderField, PageText, Quarantine, ReadOptions, Repeated,
+    Contents, Format, Inputs, OrderField, PageText, Quarantine, ReadOptions, Repeated, Share,
     Tolerance,
 };
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::Width;
-use dupsieve::rooms::flow::{Collected, Documents, Harvest, Processes, Read, ShareRead};
-use dupsieve::rooms::output::{
-    self, Fence, ListFile, Listed, Lock, QUARANTINE, REPEATED, beside, inputs_note,
-};
+use dupsieve::rooms::flow::{Collected, Documents, Harvest, Processes, Read};
+use dupsieve::rooms::output::{self, Fence, ListFile, Listed, Lock, QUARANTINE, REPEATED, beside};
 use dupsieve::rooms::report::Parameters;
 use dupsieve::rooms::runs::{Record, SortedRecords};
 use dupsieve::rooms::step::{self, Step};
@@ -38,10 +36,9 @@ pub(crate) struct Pages {
     place: PathBuf,
     options: ReadOptions,
     max_bad: Tolerance,
+    /// The contents of the files when the job started. Only process 0 looks.
+    contents: OnceLock<Option<Contents>>,
 }
-
-/// The parameter that is the digest of the inputs.
-const INPUTS: &str = "inputs";
 
 /// The inputs that a process sees, to compare them with those of other processes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,6 +103,7 @@ impl Pages {
             place: output.to_path_buf(),
             options,
             max_bad: settings.max_bad.unwrap_or(Tolerance::BAD),
+            contents: OnceLock::new(),
         };
         let takes_main = pages.options.fields.page_text == PageText::Main;
         if takes_main && !pages.has_html() && !pages.inputs.files().is_empty() {
@@ -187,42 +185,12 @@ impl Pages {
         (self.inputs.files().len() as u64, self.inputs.bytes())
     }
 
-    /// Whether one of the inputs is a stream, which can be read only once.
-    pub(crate) fn has_stream(&self) -> bool {
-        self.inputs.has_stream()
-    }
-
-    /// `asked`, with the digest of the inputs as they are now, to be compared with what decided the output that stands. Files that
-    /// are as they were for that output are not read, and no file is read if the output is another one anyway.
-    pub(crate) fn with_inputs(&self, asked: &Parameters, made: &Parameters) -> Result<Parameters> {
-        let mut asked = asked.clone();
-        let is_other = made.iter().filter(|(name, _)| *name != INPUTS).ne(&asked);
-        let digest = match is_other {
-            true => made.get(INPUTS).cloned(),
-            false => {
-                let contents = self.inputs.contents(&Known::beside(&self.output))?;
-                contents.map(|contents| self.digest(&contents))
-            }
-        };
-        asked.extend(digest.map(|digest| (INPUTS.to_owned(), digest)));
-        Ok(asked)
-    }
-
-    fn digest(&self, contents: &[FileContents]) -> String {
-        Digest(self.inputs.digest(contents)).to_string()
-    }
-
-    /// Leaves a note beside the output of what it was made from, for reruns. Nothing depends on the note.
-    pub(crate) fn note(&self, contents: Option<&[FileContents]>) {
-        let noted = contents.map_or(Ok(()), |contents| self.inputs.note(contents, &self.output));
-        if let Err(error) = noted {
-            tracing::warn!("a rerun will have to read the inputs: {error}");
-        }
-    }
-
-    /// What decides the documents, but for the contents of the inputs.
-    pub(crate) fn parameters(&self) -> Parameters {
+    /// What decides the documents. Standard input has no digest, so its output is never done already.
+    pub(crate) fn parameters(&self) -> Result<Parameters> {
         let ReadOptions { fields, max_record_bytes, accept_truncated, .. } = &self.options;
+        let contents = self.inputs.contents()?;
+        let digest = contents.as_ref().map(|it| ("inputs", Digest(it.digest()).to_string()));
+        let _ = self.contents.set(contents);
         let time = fields.order.as_ref().filter(|order| order.is_time());
         let named = [
             ("id_field", fields.id.clone()),
@@ -239,14 +207,15 @@ impl Pages {
         let place_ids =
             fields.place_ids.then(|| ("place_ids", Digest(self.inputs.place_digest()).to_string()));
         let html = self.has_html().then(|| ("html", text.to_owned()));
-        named
+        Ok(named
             .into_iter()
+            .chain(digest)
             .chain(html)
             .chain(self.kept_by().map(|order| ("keep", order.to_string())))
             .chain(place_ids)
             .chain(fields.encoding.map(|encoding| ("encoding", encoding.to_string())))
             .map(|(name, value)| (name.to_owned(), value))
-            .collect()
+            .collect())
     }
 
     /// Whether some texts are made of HTML.
@@ -280,36 +249,30 @@ impl Pages {
             .help("put the inputs where all hosts see the same"))
     }
 
-    /// What the files hold, in order, as all processes have read them; none if there is a stream. A process that sees the files of
-    /// another host must have read what process 0 reads.
-    fn contents(&self, read: &Read) -> Result<Option<Vec<FileContents>>> {
-        if self.has_stream() {
-            return Ok(None);
-        }
-        let files = self.inputs.files();
-        let mut digests: Vec<Option<u128>> = vec![None; files.len()];
-        let mut shares: Vec<&ShareRead> = read.shares.iter().collect();
-        shares.sort_by_key(|share| share.process);
-        let signs = self.inputs.signs();
-        for share in shares {
-            let is_elsewhere = share.process > 0 && (signs.is_none() || share.signs != signs);
-            for &FileContents { file, digest } in &share.contents {
-                let known = &mut digests[file as usize];
-                if known.is_none() && is_elsewhere {
-                    *known = Some(files[file as usize].contents()?);
-                }
-                if *known.get_or_insert(digest) != digest {
-                    return Err(read_other(share.process));
-                }
+    /// Checks that every process read the contents that process 0 saw before.
+    fn check_contents(&self, read: &Read, processes: usize) -> Result<()> {
+        let Some(contents) = self.contents.get().and_then(Option::as_ref) else { return Ok(()) };
+        for &(process, sum) in &read.contents {
+            let share = Share { index: process, of: processes as u32 };
+            if contents.of_share(&self.inputs, share) == sum {
+                continue;
             }
+            return Err(match process {
+                0 => Error::new(
+                    Kind::Temporary,
+                    "the contents of the input changed while it was read",
+                )
+                .at(self.inputs.files().first().map_or(Path::new(""), |file| file.path()))
+                .help("run the same command again when the input is complete"),
+                _ => {
+                    let what = format!("process {process} read other contents than process 0 saw");
+                    Error::new(Kind::Missing, what)
+                        .found("files of the same names and sizes, with other bytes")
+                        .help("put the inputs where all hosts see the same")
+                }
+            });
         }
-        let contents = (0..).zip(digests).map(|(file, digest)| {
-            let digest = digest.ok_or_else(|| {
-                Error::new(Kind::Internal, "a file was not read").at(files[file as usize].path())
-            })?;
-            Ok(FileContents { file, digest })
-        });
-        contents.collect::<Result<_>>().map(Some)
+        Ok(())
     }
 
     /// Fails if no record has the field of its order: its name is most likely misspelt.
@@ -350,7 +313,7 @@ impl Pages {
         let _shown = Progress::show(doing, Unit::Bytes, bytes, Arc::clone(&progress), global.quiet);
         let documents = Documents {
             inputs: Arc::clone(&self.inputs),
-            options: ReadOptions { ahead_bytes: global.budget().ahead(), ..self.options.clone() },
+            options: self.options.clone(),
             folder: output::parent_of(&self.output).to_path_buf(),
             memory_bytes: global.budget().documents(),
             progress,
@@ -358,9 +321,6 @@ impl Pages {
         let count = processes.topology().processes;
         account::note_bytes(bytes);
         let Harvest { collected, read } = read(documents, processes)?;
-        for share in read.shares.iter().filter(|share| share.process > 0) {
-            account::note_bill(share.process, share.bill);
-        }
         Ok(Found { collected, read, processes: count })
     }
 
@@ -369,12 +329,8 @@ impl Pages {
     pub(crate) fn accept<R: Record>(&self, found: Found<R>, fence: &Fence) -> Result<Accepted<R>> {
         let Found { collected, read, processes } = found;
         read.check_complete(processes)?;
-        let contents = self.contents(&read);
-        // That a file changed explains that processes read different contents.
-        self.inputs.check_unchanged(
-            contents.as_ref().ok().and_then(Option::as_deref).unwrap_or_default(),
-        )?;
-        let contents = contents?;
+        self.inputs.check_unchanged()?;
+        self.check_contents(&read, processes)?;
         let Collected { made, quarantined } = collected;
         account::note_bad(quarantined.reasons());
         let records = read.documents + read.bad;
@@ -418,8 +374,7 @@ impl Pages {
         let path = beside(&self.output, QUARANTINE);
         let quarantine = self.list(&quarantined, &path, &beside(&self.place, QUARANTINE), fence)?;
         step::begin(Step::Sorting);
-        let inputs = contents.as_deref().map(|contents| self.digest(contents));
-        Ok(Accepted { made: made.sorted()?, read, quarantine, contents, inputs })
+        Ok(Accepted { made: made.sorted()?, read, quarantine })
     }
 
     /// Writes the list of the records that could not be read at `path`, which is at `place` in the end; none if there are none.
@@ -478,26 +433,6 @@ pub(crate) struct Accepted<R> {
     pub(crate) read: Read,
     /// The list of what could not be read.
     pub(crate) quarantine: Option<Listed>,
-    /// What the files hold, in order; none if there is a stream.
-    pub(crate) contents: Option<Vec<FileContents>>,
-    /// The digest of that.
-    inputs: Option<String>,
-}
-
-impl<R> Accepted<R> {
-    /// What has decided the result: `parameters`, and the inputs as they were read. Of streams there is no digest, so the output is never
-    /// done already.
-    pub(crate) fn decided(&self, parameters: &Parameters) -> Parameters {
-        let inputs = self.inputs.iter().map(|digest| (INPUTS.to_owned(), digest.clone()));
-        parameters.clone().into_iter().chain(inputs).collect()
-    }
-}
-
-/// The error that a process on another host has other files.
-fn read_other(process: u32) -> Error {
-    Error::new(Kind::Missing, format!("process {process} read other contents than process 0 saw"))
-        .found("files of the same names and sizes, with other bytes")
-        .help("put the inputs where all hosts see the same")
 }
 
 /// The lists that may be beside an output, and the report of a failure.
@@ -505,7 +440,7 @@ fn beside_all(output: &Path) -> impl Iterator<Item = PathBuf> {
     let failed = [QUARANTINE, REPEATED].map(|list| format!("{FAILED}{list}"));
     let lists = [QUARANTINE, REPEATED].map(str::to_owned);
     let all = lists.into_iter().chain(failed).chain([".failed.json".to_owned()]);
-    all.map(|suffix| beside(output, &suffix)).chain([inputs_note(output)])
+    all.map(|suffix| beside(output, &suffix))
 }
 
 /// Removes what killed attempts at `output` and its lists have left.

@@ -210,14 +210,14 @@ impl Job {
         Ok(Job { pages, recipe, lines, by, min_count, of })
     }
 
-    /// What decides the table, but for the contents of the inputs.
-    fn parameters(&self) -> Parameters {
-        let mut parameters = self.pages.parameters();
+    /// What decides the table.
+    fn parameters(&self) -> Result<Parameters> {
+        let mut parameters = self.pages.parameters()?;
         parameters.insert("of".to_owned(), self.of.clone());
         // The stamp also says what the recipe leaves out of a text, such as stop words and boilerplate.
         parameters.insert("recipe".to_owned(), self.recipe.stamp().to_string());
         parameters.insert("min_count".to_owned(), self.min_count.to_string());
-        parameters
+        Ok(parameters)
     }
 
     /// Process 0 takes the lock and checks whether the table has to be made.
@@ -226,7 +226,7 @@ impl Job {
         let lock = (!global.dry_run).then(|| Lock::on_file(output)).transpose()?;
         lock.as_ref().map_or(Ok(()), |lock| reading::remove_unfinished(output, lock))?;
         self.pages.announce();
-        let parameters = self.parameters();
+        let parameters = self.parameters()?;
         if self.is_done(&parameters, global.overwrite)? {
             return self.done().map(Start::done);
         }
@@ -247,16 +247,13 @@ impl Job {
         if !output.exists() || overwrite {
             return Ok(false);
         }
-        if self.pages.has_stream() {
-            return Err(stream_again(output));
-        }
         let made =
             Counts::read(output).map_err(|error| error.help("replace it with --overwrite"))?;
         let made: Parameters = serde_json::from_str(&made.head().identity).unwrap_or_default();
-        let asked = self.pages.with_inputs(asked, &made)?;
-        match made == asked {
-            true => Ok(true),
-            false => Err(report::made_otherwise(output, &made, &asked)),
+        match asked.get("inputs") {
+            Some(_) if made == *asked => Ok(true),
+            Some(_) => Err(report::made_otherwise(output, &made, asked)),
+            None => Err(stream_again(output)),
         }
     }
 
@@ -283,15 +280,13 @@ impl Job {
         lock: &Lock,
         put: impl FnOnce(SortedRecords<R>, &mut CountsWriter) -> Result<Summary>,
     ) -> Result<Summary> {
-        let accepted = self.pages.accept(found, lock.fence())?;
-        let decided = accepted.decided(parameters);
-        let Accepted { made, read, quarantine, contents, .. } = accepted;
+        let Accepted { made, read, quarantine } = self.pages.accept(found, lock.fence())?;
         let output = self.pages.output();
         let head = Head {
             of: self.of.clone(),
             documents: read.documents,
             min_count: self.min_count,
-            identity: serde_json::to_string(&decided).expect("parameters are text"),
+            identity: serde_json::to_string(parameters).expect("parameters are text"),
         };
         step::begin(Step::Writing);
         let mut table = CountsWriter::create(output, &head)?;
@@ -308,7 +303,6 @@ impl Job {
             .count("passed_over", self.pages.passed_over())
             .count("features", table.finish()?)
             .path("output", output);
-        self.pages.note(contents.as_deref());
         reading::remove_stale(output, has_bad, false);
         if !has_bad {
             return Ok(summary);

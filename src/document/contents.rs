@@ -1,133 +1,47 @@
-//! Digests of the contents of the input files. A file is read once: its digest is made while its pages are read. Only where nothing
-//! is read, because an output stands already, files are read for their digests alone.
+//! Digests of the input files before they are read, to compare with what was read later.
 
-use std::io::{ErrorKind, Read};
-use std::path::Path;
-
-use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::in_order::InOrder;
 use super::inputs::{Input, Inputs};
-use super::known::Known;
-use super::origin::{Difference, changed};
-use crate::error::{Error, Result};
-use crate::progress::{self, Activity};
+use super::share::Share;
+use crate::error::Result;
 
-/// The memory for objects on their way that are read for their digests, in bytes.
-const AHEAD_BYTES: usize = 64 << 20;
+/// Digests of all input files, taken before they are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contents {
+    digest: u128,
+    marks: Vec<u128>,
+}
 
-/// What a file holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct FileContents {
-    /// Its number among the inputs.
-    pub file: u32,
-    /// XXH3-128 of its bytes on disk.
-    pub digest: u128,
+impl Contents {
+    /// XXH3-128 of all files in order: for each its format, its name if that is the id, its bytes and
+    /// their number.
+    pub fn digest(&self) -> u128 {
+        self.digest
+    }
+
+    /// The sum that [`FilesRead::contents`](super::FilesRead) must have after this share of `inputs` was
+    /// read. Any other sum means that a file changed, or that the process reads other files.
+    pub fn of_share(&self, inputs: &Inputs, share: Share) -> u128 {
+        let read = (0..).zip(&self.marks).filter(|(index, _)| share.reads(inputs, *index));
+        read.fold(0, |sum, (_, mark)| sum.wrapping_add(*mark))
+    }
 }
 
 impl Inputs {
-    /// The contents of all files in order, reading those that are not `known`. `None` if there is a stream among them, because a
+    /// Reads all files and computes their digests. `None` if there is a stream among them, because a
     /// stream can be read only once.
-    ///
-    /// # Errors
-    /// A file that cannot be read.
-    pub fn contents(&self, known: &Known) -> Result<Option<Vec<FileContents>>> {
-        if self.has_stream() {
+    pub fn contents(&self) -> Result<Option<Contents>> {
+        if self.files.iter().any(Input::is_stream) {
             return Ok(None);
         }
-        let known: Vec<Option<u128>> = self.files.iter().map(|file| known.digest(file)).collect();
-        let files = InOrder::of(self, |file| known[file as usize].is_none(), AHEAD_BYTES);
-        let digest = |file: u32| match known[file as usize] {
-            Some(digest) => Ok(digest),
-            None => digest_of(&mut *files.open(file)?, self.files[file as usize].path()),
-        };
-        (0..self.files.len() as u32)
-            .map(|file| Ok(FileContents { file, digest: digest(file)? }))
-            .collect::<Result<_>>()
-            .map(Some)
-    }
-
-    /// Leaves a note beside `output` that the files hold this, for [`Known::beside`].
-    ///
-    /// # Errors
-    /// Those of writing.
-    pub fn note(&self, contents: &[FileContents], output: &Path) -> Result<()> {
-        let files = self.files.iter().zip(contents);
-        let known = files.filter_map(|(file, contents)| Known::of(file, contents.digest));
-        known.collect::<Known>().leave(output)
-    }
-
-    /// Whether one of the files is a stream.
-    pub fn has_stream(&self) -> bool {
-        self.files.iter().any(Input::is_stream)
-    }
-
-    /// XXH3-128 of all files in order, which hold this: for each its format, its name if that is the id, and the digest of its bytes.
-    pub fn digest(&self, contents: &[FileContents]) -> u128 {
         let mut hasher = Xxh3::new();
-        for (file, contents) in self.files.iter().zip(contents) {
-            hasher.update(file.format().name().as_bytes());
-            if file.format().is_whole_file() {
-                let name = file.name().as_os_str().as_encoded_bytes();
-                hasher.update(&(name.len() as u64).to_le_bytes());
-                hasher.update(name);
-            }
-            hasher.update(&contents.digest.to_le_bytes());
+        let mut buffer = vec![0; 1 << 20];
+        let mut marks = Vec::with_capacity(self.files.len());
+        for (index, file) in (0..).zip(&self.files) {
+            let contents = file.digest(&mut hasher, &mut buffer)?;
+            marks.push(self.mark(index, contents));
         }
-        hasher.digest128()
-    }
-
-    /// A digest of the states of all files, which processes that see the same files agree on; none if some have no state that tells.
-    pub fn signs(&self) -> Option<u128> {
-        let mut hasher = Xxh3::new();
-        for file in &self.files {
-            hasher.update(&file.origin().sign()?.to_le_bytes());
-        }
-        Some(hasher.digest128())
-    }
-
-    /// Fails with [`Kind::Temporary`](crate::Kind::Temporary) if a file has another size or time than when it was found, or an object
-    /// another size or tag. Contents that were `read` are compared where a file was touched and its size and time are as before.
-    pub fn check_unchanged(&self, read: &[FileContents]) -> Result<()> {
-        let mut suspicious = Vec::new();
-        for (number, file) in (0..).zip(&self.files) {
-            progress::tick(Activity::Reading);
-            if file.origin().check_unchanged(file.path())? == Difference::Suspicious {
-                suspicious.push(number);
-            }
-        }
-        let read = read.iter().filter(|read| suspicious.contains(&read.file));
-        read.copied().try_for_each(|FileContents { file, digest }| {
-            let file = &self.files[file as usize];
-            if file.contents()? == digest { Ok(()) } else { Err(changed(file.path())) }
-        })
-    }
-}
-
-impl Input {
-    /// XXH3-128 of its bytes on disk, which are read.
-    ///
-    /// # Errors
-    /// A file that cannot be read.
-    pub fn contents(&self) -> Result<u128> {
-        digest_of(&mut *self.open()?, self.path())
-    }
-}
-
-/// XXH3-128 of all bytes of the file at `path`.
-fn digest_of(file: &mut dyn Read, path: &Path) -> Result<u128> {
-    let mut buffer = vec![0; 1 << 20];
-    let mut hasher = Xxh3::new();
-    loop {
-        match file.read(&mut buffer) {
-            Ok(0) => return Ok(hasher.digest128()),
-            Ok(read) => {
-                progress::tick(Activity::Reading);
-                hasher.update(&buffer[..read]);
-            }
-            Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
-            Err(cause) => return Err(Error::io(path, &cause)),
-        }
+        Ok(Some(Contents { digest: hasher.digest128(), marks }))
     }
 }

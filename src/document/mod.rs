@@ -4,9 +4,8 @@
 //! Inputs -> Source (bytes) -> Records (bytes of whole records) -- another thread --> Document, or the Reason why not
 //! ```
 //!
-//! - `expand`, `walk`, `inputs`, `origin`, `format`, `share`: which files are read, and by which process.
-//! - `contents`, `known`: what the files hold, and what is known of that without reading them.
-//! - `in_order`, `source`, `lines`, `read`: what must happen in order: opening, decompressing, cutting.
+//! - `expand`, `walk`, `inputs`, `origin`, `format`, `contents`, `share`: which files are read, and by which process.
+//! - `source`, `lines`, `read`: what must happen in order: opening, decompressing, cutting.
 //! - `records`: what a format is: a cutter of records, and portions of them that any thread parses.
 //! - `layout` with `jsonl`, `tsv` and `ready`, `csv`, `whole_files`, `warc`, `parquet`: the formats. A new one is a file
 //!   or a folder beside these.
@@ -58,10 +57,8 @@ mod html;
 mod id;
 mod id_list;
 mod id_sieve;
-mod in_order;
 mod inputs;
 mod jsonl;
-mod known;
 mod layout;
 mod lines;
 #[cfg(feature = "main-text")]
@@ -96,7 +93,7 @@ mod warc;
 mod whole_files;
 
 pub use added_fields::AddedFields;
-pub use contents::FileContents;
+pub use contents::Contents;
 pub use encoding::TextEncoding;
 pub use fields::Fields;
 pub use format::Format;
@@ -107,7 +104,6 @@ pub use id_list::IdList;
 pub use id_list::each_id;
 pub(crate) use id_sieve::IdSieve;
 pub use inputs::{Input, Inputs, PassedOver};
-pub use known::Known;
 pub use order_field::{OrderBy, OrderField, OrderedValues};
 pub use order_key::{OrderCounts, OrderKey, OrderKind};
 pub use page_text::PageText;

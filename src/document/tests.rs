@@ -10,7 +10,6 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
-use std::time::SystemTime;
 
 /// A record as compared: where it stands, and its content or the reason why it has none.
 type Record = (Position, Result<String, String>);
@@ -72,8 +71,8 @@ fn read_share(inputs: &Inputs, share: Share, options: &ReadOptions) -> Result<Ou
     assert!(outcome.records.is_sorted_by_key(|(position, _)| *position));
     assert!(progress.into_inner() <= inputs.bytes());
     outcome.truncated = tally.truncated;
-    if let Some(contents) = inputs.contents(&Known::default()).unwrap() {
-        assert!(tally.contents.iter().all(|read| contents[read.file as usize] == *read));
+    if let Some(contents) = inputs.contents().unwrap() {
+        assert_eq!(tally.contents, contents.of_share(inputs, share));
     }
     Ok(outcome)
 }
@@ -339,51 +338,21 @@ fn a_file_changed_in_place_is_noticed_though_its_size_and_time_are_as_before() {
     for (name, format) in [("a.jsonl", Format::Jsonl), ("a.txt", Format::Text)] {
         let folder = folder(&[("0.jsonl", bytes.as_bytes()), (name, bytes.as_bytes())]);
         let inputs = find(&folder, format);
-        let whole = |options: &ReadOptions| {
-            read(&inputs, Share::WHOLE, options, &AtomicU64::new(0), &mut |_| true).unwrap()
-        };
-        let before = whole(&ReadOptions::default()).contents;
-        inputs.check_unchanged(&before).unwrap();
+        let contents = inputs.contents().unwrap().unwrap();
         let path = folder.path().join(name);
         let modified = fs::metadata(&path).unwrap().modified().unwrap();
         fs::write(&path, line(1) + &line(3)).unwrap();
         fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
-        let error = inputs.check_unchanged(&before).unwrap_err();
-        assert_eq!(error.kind(), Kind::Temporary, "{name}: {error}");
-        // Who has read what is there now has read the file.
-        let after = whole(&ReadOptions::default()).contents;
-        assert_ne!(inputs.digest(&before), inputs.digest(&after));
-        inputs.check_unchanged(&after).unwrap();
+        inputs.check_unchanged().unwrap();
+        for of in [1, 2, 3] {
+            let read = |index| {
+                let share = Share { index, of };
+                let options = ReadOptions::default();
+                let tally = read(&inputs, share, &options, &AtomicU64::new(0), &mut |_| true);
+                tally.unwrap().contents == contents.of_share(&inputs, share)
+            };
+            let alike = (0..of).filter(|&index| read(index)).count();
+            assert!(alike < of as usize, "{name}, {of} processes");
+        }
     }
-}
-
-#[test]
-fn a_file_that_is_as_it_was_is_known_without_being_read() {
-    let folder = folder(&[("a.jsonl", b"{\"id\": 1}\n"), ("b.jsonl", b"{\"id\": 2}\n")]);
-    let home = tempfile::tempdir().unwrap();
-    let output = home.path().join("out.seg");
-    let inputs = find(&folder, Format::Auto);
-    let contents = inputs.contents(&Known::default()).unwrap().unwrap();
-    // Both were written just now, so a later change might not show.
-    inputs.note(&contents, &output).unwrap();
-    assert_eq!(Known::beside(&output), Known::default());
-    let inputs = inputs.at_rest();
-    inputs.note(&contents, &output).unwrap();
-    let known = Known::beside(&output);
-    fs::remove_file(folder.path().join("a.jsonl")).unwrap();
-    assert_eq!(inputs.contents(&known).unwrap().unwrap(), contents);
-    // Of a file that was touched, the contents decide.
-    let path = folder.path().join("b.jsonl");
-    fs::File::options()
-        .write(true)
-        .open(&path)
-        .unwrap()
-        .set_modified(SystemTime::UNIX_EPOCH)
-        .unwrap();
-    let touched = find(&folder, Format::Auto);
-    assert_eq!(touched.contents(&known).unwrap().unwrap()[0].digest, contents[1].digest);
-    let note = crate::output::inputs_note(&output);
-    let damaged = fs::read_to_string(&note).unwrap().replacen('1', "2", 1);
-    fs::write(&note, damaged).unwrap();
-    assert_eq!(Known::beside(&output), Known::default());
 }

@@ -8,9 +8,8 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 
 use super::dispatch::Claim;
 use super::fatal::Fatal;
-use super::read::{Read, ShareRead};
+use super::read::Read;
 use crate::document::{self, Inputs, ReadOptions, Records, Share};
-use crate::storage::Bill;
 
 /// Batches read ahead for each worker.
 const AHEAD: usize = 4;
@@ -74,10 +73,8 @@ fn read(
     match document::read(inputs, share, options, progress, &mut deliver) {
         Ok(tally) => {
             let truncated = tally.truncated.len() as u64;
-            let (process, signs) = (share.index, inputs.signs());
-            let (contents, bill) = (tally.contents, Bill::so_far());
-            let shares = vec![ShareRead { process, signs, contents, bill }];
-            let read = Read { truncated, delivered, ends: 1, shares, ..Read::default() };
+            let contents = vec![(share.index, tally.contents)];
+            let read = Read { truncated, delivered, ends: 1, contents, ..Read::default() };
             let _ = send.send(Portion::End(Box::new(read)));
         }
         Err(error) => fatal.raise(error),

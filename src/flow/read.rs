@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::gather::Collect;
-use crate::document::{Document, FileContents, OrderCounts, OrderKey, Passed, Position, Skipped};
+use crate::document::{Document, OrderCounts, OrderKey, Passed, Position, Skipped};
 use crate::error::{Error, Kind, Result};
-use crate::storage::Bill;
 
 /// Counts of what was read. Their sums over all processes prove that nothing was lost on the way.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -36,21 +35,8 @@ pub struct Read {
     pub order: OrderCounts,
     /// The first document without the field that puts it in order, and the fields that it has.
     pub without_order: Option<(Position, String)>,
-    /// What each process read.
-    pub shares: Vec<ShareRead>,
-}
-
-/// What the files hold that a process read.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ShareRead {
-    /// The number of the process.
-    pub process: u32,
-    /// The states of all files, as the process saw them ([`Inputs::signs`](crate::document::Inputs::signs)).
-    pub signs: Option<u128>,
-    /// What it read.
-    pub contents: Vec<FileContents>,
-    /// What it had asked object stores for by then.
-    pub bill: Bill,
+    /// For each process, by its number, the sum of the contents that it read.
+    pub contents: Vec<(u32, u128)>,
 }
 
 impl Read {
@@ -99,7 +85,7 @@ impl Collect<Read> for Read {
             self.order.add(part.order);
             self.without_order =
                 self.without_order.take().into_iter().chain(part.without_order).min();
-            self.shares.extend(part.shares);
+            self.contents.extend(part.contents);
         }
         Ok(())
     }

@@ -9,7 +9,6 @@ use std::path::Path;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::{At, Error, Kind, Result};
-use crate::output::INPUTS_NOTE;
 use crate::progress::{self, Activity};
 
 /// The states of files by their names: a file in the same state has the same bytes, and need not be read to know that.
@@ -50,8 +49,7 @@ pub(super) struct Names {
     pub(super) empty_folders: Vec<String>,
 }
 
-/// What is below `folder`, without locks and unfinished files. The notes of inputs belong to it: a machine that comes back empty need not
-/// read inputs to know that they are as they were. Nothing if it is not there.
+/// What is below `folder`, without locks and unfinished files. Nothing if it is not there.
 pub(super) fn below(folder: &Path) -> Result<Names> {
     let mut names = Names::default();
     if fs::exists(folder).at(folder)? {
@@ -71,8 +69,7 @@ fn add(folder: &Path, name: &str, names: &mut Names) -> Result<()> {
         let Some(last) = entry.file_name().to_str().map(str::to_owned) else {
             return Err(Error::new(Kind::Usage, "the name of this file is not UTF-8").at(&path));
         };
-        let is_hidden = last.starts_with('.') && !last.ends_with(INPUTS_NOTE);
-        if is_hidden || last == "LOCK" {
+        if last.starts_with('.') || last == "LOCK" {
             continue;
         }
         let name = format!("{name}{last}");
@@ -116,16 +113,13 @@ mod tests {
         for folder in ["a/b", "a/empty", ".out.resume"] {
             fs::create_dir_all(home.path().join(folder)).unwrap();
         }
-        for file in ["z", "a/b/c", "a/LOCK", ".unfinished-1", ".out.resume/x", ".z.inputs"] {
+        for file in ["z", "a/b/c", "a/LOCK", ".unfinished-1", ".out.resume/x"] {
             fs::write(home.path().join(file), file).unwrap();
         }
         let names = below(home.path()).unwrap();
         assert_eq!(
             (names.files, names.empty_folders),
-            (
-                vec![".z.inputs".to_owned(), "a/b/c".to_owned(), "z".to_owned()],
-                vec!["a/empty".to_owned()],
-            )
+            (vec!["a/b/c".to_owned(), "z".to_owned()], vec!["a/empty".to_owned()],)
         );
         assert_eq!(below(&home.path().join("none")).unwrap(), Names::default());
         let known = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(b"z"));

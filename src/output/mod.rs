@@ -44,8 +44,6 @@ pub use new_file::NewFile;
 pub(crate) use new_file::{UNFINISHED, write_file};
 pub use output_file::{OutputFile, Sum};
 pub use packed_file::{PackedFile, PackedUnit, STDOUT};
-#[cfg(feature = "object-store")]
-pub(crate) use paths::INPUTS_NOTE;
-pub use paths::{beside, foreign, inputs_note, is_same_file, parent_of, resolved};
+pub use paths::{beside, foreign, is_same_file, parent_of, resolved};
 pub(crate) use paths::{has_magic, resume_folder};
 pub use staging::{SUCCESS, Staging, publish_folder, remove_leftovers};

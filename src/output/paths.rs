@@ -8,9 +8,6 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{At, Error, Kind, Result};
 
-/// How the name of a [note of inputs](inputs_note) ends.
-pub(crate) const INPUTS_NOTE: &str = ".inputs";
-
 /// Whether both paths lead to the same file, through whatever links.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     let id = |path| std::fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
@@ -48,11 +45,6 @@ pub(crate) fn has_magic(path: &Path, magic: &[u8]) -> Result<bool> {
 /// The folder beside an unfinished output that keeps what a rerun need not do again.
 pub(crate) fn resume_folder(target: &Path) -> PathBuf {
     sibling(target, ".resume")
-}
-
-/// The note beside an output of what is known of its inputs: advice for a rerun, and no part of the output.
-pub fn inputs_note(target: &Path) -> PathBuf {
-    sibling(target, INPUTS_NOTE)
 }
 
 /// A hidden name beside `target` that ends in `suffix`: for `day/out` and `.lock`, `day/.out.lock`.

@@ -28,7 +28,6 @@ use crate::commands::places;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{Compare, Count, DedupSettings, Keep};
-use crate::outcome::account;
 use crate::outcome::failure;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
@@ -331,7 +330,7 @@ impl Job {
             outcome,
             probe: Some(proof),
             buckets: None,
-            run: account::with_bill(run),
+            run,
         })
     }
 }

@@ -26,7 +26,6 @@ use crate::commands::places;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::Count;
-use crate::outcome::account;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 
@@ -265,7 +264,7 @@ impl Job {
             lost: None,
             probe: store.as_ref().map(|_| proof),
             buckets: Some(buckets),
-            run: account::with_bill(json!({
+            run: json!({
                 "inputs": {
                     "batch": places::named(&self.destination.of(self.overlap.batch.path())),
                     "store": self.store.as_deref().map(places::named),
@@ -273,7 +272,7 @@ impl Job {
                 "workers": self.topology.workers,
                 "processes": self.topology.processes,
                 "chunks_resumed": chunks_resumed,
-            })),
+            }),
         })
     }
 }

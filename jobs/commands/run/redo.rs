@@ -385,10 +385,6 @@ fn put_in_place(plan: &DayPlan<'_>, day: Day) -> Result<()> {
     if staged.join("batch.seg").exists() {
         move_lists(&Segment::open(staged.join("batch.seg"))?, &batch)?;
         move_file(&staged.join("batch.seg"), &batch)?;
-        let note = output::inputs_note(&staged.join("batch.seg"));
-        if note.exists() {
-            move_file(&note, &output::inputs_note(&batch))?;
-        }
         output::sync_folder(output)?;
     }
     // They are of the batch before.

@@ -4,7 +4,6 @@
 use std::env;
 use std::path::PathBuf;
 
-use dupsieve::rooms::document::Known;
 use dupsieve::rooms::fingerprint::PageTime;
 use dupsieve::rooms::flow::Processes;
 use dupsieve::rooms::lsh::{
@@ -120,12 +119,9 @@ fn read_again(output: &JoinOutput<'_>, global: &GlobalFlags) -> Result<Option<In
     let settings = settings(&source, parameters)?;
     let paths: Vec<PathBuf> = source.inputs.iter().map(PathBuf::from).collect();
     let scheme = scheme_of(parameters)?;
-    let there = settings.inputs(&paths, scheme.width).and_then(|(inputs, _)| {
-        let contents = inputs.contents(&Known::default())?;
-        Ok(contents.map(|contents| Digest(inputs.digest(&contents)).to_string()))
-    });
+    let there = settings.inputs(&paths, scheme.width).and_then(|(inputs, _)| inputs.contents());
     let digest = match there {
-        Ok(digest) => digest,
+        Ok(contents) => contents.map(|it| Digest(it.digest()).to_string()),
         Err(error) if error.kind() == Kind::Missing => None,
         Err(error) => return Err(error),
     };

@@ -1,7 +1,6 @@
 //! Arguments stand for the files that a shell would name, in one order, each once.
 
 use super::*;
-use crate::document::known::Known;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
@@ -85,7 +84,7 @@ fn what_is_not_there_is_missing() {
 fn an_empty_folder_holds_nothing_and_that_is_well() {
     let inputs = find(&folder(&[]), "", Format::Jsonl).unwrap();
     assert_eq!((inputs.files(), inputs.bytes()), (&[][..], 0));
-    assert!(inputs.contents(&Known::default()).unwrap().is_some());
+    assert!(inputs.contents().unwrap().is_some());
 }
 
 #[test]
