@@ -105,7 +105,7 @@ fn encodings_are_recognized_or_named() {
     let said = bench.fails(73, "fingerprint --input gbk.jsonl --output gbk.seg --encoding big5");
     assert!(said.contains("encoding"), "{said}");
     let said = bench.fails(65, "fingerprint --input gbk.jsonl --output bad.seg");
-    assert!(said.contains("look like the encoding gbk"), "{said}");
+    assert!(said.contains("look like gbk (the setting `encoding`)"), "{said}");
     let said = bench.fails(2, "fingerprint --input gbk.jsonl --output bad.seg --encoding ebcdic");
     assert!(said.contains("no such encoding"), "{said}");
     bench.done("init --input gbk.jsonl --output dupsieve.toml");
@@ -121,7 +121,7 @@ fn a_line_that_is_too_long_names_the_limit_and_the_flag() {
     bench.write("a.jsonl", format!("{}{{\"id\": \"{}\"}}\n", pages(0, 9), "x".repeat(9_000)));
     bench.done("fingerprint --input a.jsonl --output a.seg --max-record 8KiB --max-bad 1");
     let listed = bench.read("a.seg.quarantine.tsv");
-    assert!(listed.contains("more than 8192 bytes"), "{listed}");
+    assert!(listed.contains("more than 8192 bytes (the setting `max-record`)"), "{listed}");
 }
 
 /// A record of WARC.

@@ -217,7 +217,7 @@ fn what_cannot_be_asked_is_said() {
     assert!(told.contains("made from another segment") && told.contains(&index[0]), "{told}");
     fs::remove_file(bench.path(&one)).unwrap();
     let told = bench.fails(66, "store verify store");
-    assert!(told.contains("is missing") && told.contains("store index --design"), "{told}");
+    assert!(told.contains("is missing") && told.contains("store index store --design"), "{told}");
     bench.write(&one, sound);
     bench.done("store verify store");
     bench.answer("query --store store --fingerprint 0");

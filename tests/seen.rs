@@ -121,7 +121,7 @@ fn damage_to_a_filter_is_found_and_mended_and_changes_no_answer() {
         assert_eq!(&bench.bytes(&file), sound, "{name}");
         fs::remove_file(bench.path(&file)).unwrap();
         let lacks = bench.fails(66, "store verify store");
-        assert!(lacks.contains(name.as_str()) && lacks.contains("store index --filters"));
+        assert!(lacks.contains(name.as_str()) && lacks.contains("store index store --filters"));
         assert_eq!(bench.answer("seen --store store --ids ids.txt"), told);
         bench.done("store index store --filters");
     }

@@ -76,7 +76,7 @@ pub(super) fn text_in(
                 Reason::with(what, format_args!(": {named}, at byte {at} of the record in UTF-8"))
             }
             (None, Some(likely)) => {
-                let advice = format_args!("the bytes look like the encoding {likely}");
+                let advice = format_args!("the bytes look like {likely} (the setting `encoding`)");
                 Reason::with("not UTF-8", format_args!(" at byte {at} of the record; {advice}"))
             }
             (None, None) => Reason::with("not UTF-8", format_args!(" at byte {at} of the record")),
@@ -297,7 +297,7 @@ mod tests {
         let gbk = GBK.encode(&"今天天气很好，我们一起去公园散步。".repeat(4)).0.into_owned();
         let reason = text_in(None, &gbk).unwrap_err();
         assert_eq!(reason.what(), "not UTF-8");
-        assert!(reason.to_string().ends_with("look like the encoding gbk"), "{reason}");
+        assert!(reason.to_string().ends_with("look like gbk (the setting `encoding`)"), "{reason}");
         let damaged =
             [&b"\xff"[..], "今天天气很好，我们一起去公园散步。".repeat(4).as_bytes()].concat();
         assert!(TextEncoding::likely("页".as_bytes()).is_none());

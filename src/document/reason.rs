@@ -22,7 +22,7 @@ pub(super) const TOO_LONG: &str = "the record is longer than records may be";
 
 /// The reason for a record or a file of more than `max_bytes`.
 pub(super) fn too_long(max_bytes: usize) -> Reason {
-    Reason::with(TOO_LONG, format_args!(": more than {max_bytes} bytes"))
+    Reason::with(TOO_LONG, format_args!(": more than {max_bytes} bytes (the setting `max-record`)"))
 }
 
 /// The most characters of the detail.

@@ -154,8 +154,9 @@ struct Facts {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Remedy {
-    /// A job, such as `store index`. Without one, the settings are those of the job that failed.
-    pub job: Option<&'static str>,
+    /// A job, such as `store index`, and what the job takes, if that is known: `store log crawl`. Without a job, the
+    /// settings are those of the job that failed.
+    pub job: Option<Cow<'static, str>>,
     /// The settings, such as `memory`. A value follows its name: `confirm exact`.
     pub settings: Vec<Cow<'static, str>>,
 }
@@ -270,8 +271,8 @@ impl Error {
     }
 
     /// Names the job with which the advice is followed.
-    pub fn job(mut self, job: &'static str) -> Error {
-        self.0.remedy.job = Some(job);
+    pub fn job(mut self, job: impl Into<Cow<'static, str>>) -> Error {
+        self.0.remedy.job = Some(job.into());
         self
     }
 

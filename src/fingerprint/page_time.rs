@@ -81,7 +81,7 @@ impl PageClock {
         let allowed = self.allowed.0.as_secs_f64();
         Err(Error::new(Kind::BadData, "the page takes too long")
             .expected(format!("at most {allowed} s for each MiB of its text"))
-            .help("allow more time for a page")
+            .help("the setting `page-time` allows more")
             .setting("page-time"))
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::design::IndexDesign;
 use super::table_file::TableFile;
-use crate::error::{At, Error, Kind, Result};
+use crate::error::{At, Error, Kind, Named, Result};
 use crate::output::{Lock, check_free_space};
 use crate::store::{Kept, Segment, Store};
 
@@ -105,7 +105,9 @@ pub fn verify(store: &Store) -> Result<u64> {
             if tables.open(&segment, design, number)?.is_none() {
                 let path = tables.path(segment.digest(), design, number);
                 let error = tables.sidecars().lacking(&path, store.lock());
-                let error = error.help("make the index again").job("store index");
+                let error = error
+                    .help("make the index again")
+                    .job(format!("store index {}", store.path().named()));
                 return Err(error.setting(format!("design {design}")));
             }
         }

@@ -9,7 +9,7 @@ use std::fs;
 use std::sync::atomic::AtomicU64;
 
 use super::filter::{FilterPlace, is_ours, kinds_of};
-use crate::error::{At, Error, Kind, Result};
+use crate::error::{At, Error, Kind, Named, Result};
 use crate::output::check_free_space;
 use crate::store::{Kept, Segment, Sidecars, Store};
 
@@ -108,7 +108,8 @@ pub fn verify(store: &Store) -> Result<u64> {
         None if is_kept => {
             let paths = place.paths();
             let path = paths.iter().find(|path| !path.exists()).unwrap_or(&paths[0]);
-            Err(advised(sidecars(store).lacking(path, store.lock())))
+            let error = advised(sidecars(store).lacking(path, store.lock()));
+            Err(error.job(format!("store index {}", store.path().named())))
         }
         None => Ok(()),
     })?;

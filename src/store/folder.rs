@@ -27,7 +27,7 @@ use std::io::ErrorKind;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use crate::error::{At, Error, Kind, Result};
+use crate::error::{At, Error, Kind, Named, Result};
 
 use super::damage::damaged;
 use super::day::Day;
@@ -233,7 +233,7 @@ impl Store {
             .expected(format_args!("{} to {}", versions.start(), versions.end()))
             .found(number)
             .help("look at the log of the store, which lists them")
-            .job("store log")
+            .job(format!("store log {}", self.path.named()))
     }
 
     /// Fails if the folder has anything in it that an interrupted `init` would not have left.
