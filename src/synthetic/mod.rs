@@ -19,7 +19,8 @@
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let [first, second] = ["first.seg", "second.seg"].map(|name| folder.path().join(name));
 //!
-//! let options = SegmentOptions { ids: IdKind::Numbers, ..SegmentOptions::default() };
+//! let mut options = SegmentOptions::default();
+//! options.ids = IdKind::Numbers;
 //! let spec = SegmentSpec { seed: 1, count: 1000, density: 1000, options, urls: false };
 //! let (store, _) = generate::<u64>(&first, &spec, &[], "a store")?;
 //!
