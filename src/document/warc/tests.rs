@@ -245,7 +245,7 @@ fn bombs_are_bounded_and_counted() {
         let outcome = read_with(&record("response", "http://a/", &block), &small).unwrap();
         assert_eq!(
             outcome.records,
-            [(1, "! the record is longer than records may be: more than 65536 bytes".to_owned())]
+            [(1, "! the record is longer than records may be: more than 65536 bytes (the setting `max-record`)".to_owned())]
         );
     }
     let many = "gzip, ".repeat(9);
@@ -271,7 +271,7 @@ fn a_record_that_is_too_long_is_passed_over() {
         lines,
         [
             "http://a/ 60 page http://a/",
-            "! the record is longer than records may be: more than 32768 bytes",
+            "! the record is longer than records may be: more than 32768 bytes (the setting `max-record`)",
             "http://d/ 60 page http://d/"
         ]
     );
