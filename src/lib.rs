@@ -117,8 +117,6 @@ pub mod rooms {
 
     pub mod journal;
 
-    pub mod online;
-
     pub mod lsh;
 
     pub mod clusters;
@@ -134,6 +132,8 @@ pub mod rooms {
     pub mod join;
 
     pub mod report;
+
+    pub mod online;
 }
 
 // Within the crate a room goes by its own name: `crate::store`.

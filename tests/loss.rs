@@ -308,7 +308,7 @@ impl Kind {
         self.runs().filter(|run| other.contains(run)).count() as f64 / self.runs().len() as f64
     }
 
-    fn page(self, id: &str) -> String {
+    pub(crate) fn page(self, id: &str) -> String {
         let words: Vec<String> =
             self.runs().map(|word| format!("w{:07}", word * 7919 % 9_999_991)).collect();
         format!("{{\"id\":\"{id}\",\"text\":\"{}\"}}\n", words.join(" "))

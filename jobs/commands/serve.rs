@@ -42,11 +42,12 @@ use crate::commands::help::examples;
 use crate::commands::query::recipe;
 use crate::commands::store::{expire_days, keep_up};
 use crate::commands::store_at::StoreFlag;
+use crate::flags::config::Add;
 use crate::flags::global::GlobalFlags;
 use crate::flags::machines::Listen;
 use crate::flags::place::Place;
 use crate::flags::settings::{
-    DedupSettings, PageSettings, RecipeChoice, RecipeSettings, parse_width,
+    DedupSettings, PageSettings, RecipeChoice, RecipeSettings, Replaced, parse_width,
 };
 use crate::flags::shared::{Shared, shared};
 use crate::outcome::summary::Summary;
@@ -73,8 +74,8 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// Answer over HTTP which pages of a store are near, and remember new ones
 ///
 /// A crawler asks before it keeps a page (`POST /v1/query`), has pages remembered (`POST /v1/pages`: on disk when the
-/// answer comes, and seen by every later query), and makes a day of them when the day is over (`POST /v1/commit`, the same
-/// as `store add`). Bodies and answers are JSON; /openapi.json describes them. /healthz, /readyz and /metrics are for
+/// answer comes, and seen by every later query), and makes a day of them when the day is over (`POST /v1/commit`, which
+/// judges them once more as `run` does). Bodies and answers are JSON; /openapi.json describes them. /healthz, /readyz and /metrics are for
 /// those who watch over it.
 ///
 /// Other commands may change the store meanwhile, such as `run` or `store compact`: the service takes up each new
@@ -300,7 +301,11 @@ impl Arguments {
         options.limit = self.limits.limit;
         options.most_answer_bytes = self.limits.max_answer;
         options.most_journal_bytes = self.limits.max_journal as u64;
-        options.memory_bytes = global.budget().rows();
+        options.budget = global.budget();
+        options.workers = global.workers(1);
+        let config = global.config()?;
+        options.adds_dropped = config.add == Add::All;
+        options.hides_replaced = config.store.replaced == Replaced::Hide;
         Ok(options)
     }
 

@@ -70,20 +70,23 @@ pub(super) fn header_of(folder: &Path) -> Result<Option<Header>> {
     first.map(|path| file::read_header(&path)).transpose()
 }
 
-/// Removes the files that writers which died have left in a folder: pages may lie in them. Nobody else may write there.
+/// Removes the files and folders that writers which died have left in a folder: pages may lie in them. Nobody else may write there.
 pub(super) fn remove_unfinished(folder: &Path) -> Result<()> {
     let unfinished = unfinished(folder)?;
-    unfinished.iter().try_for_each(|path| fs::remove_file(path).at(path))?;
+    for path in &unfinished {
+        let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        removed.at(path)?;
+    }
     if unfinished.is_empty() { Ok(()) } else { sync_folder(folder) }
 }
 
-/// The unfinished files in a folder.
+/// The unfinished files and folders in a folder.
 pub(super) fn unfinished(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut unfinished = Vec::new();
     for entry in fs::read_dir(folder).at(folder)? {
         let entry = entry.at(folder)?;
         let is_ours = entry.file_name().to_string_lossy().starts_with(UNFINISHED);
-        if is_ours && entry.file_type().is_ok_and(|it| it.is_file()) {
+        if is_ours && entry.file_type().is_ok_and(|it| it.is_file() || it.is_dir()) {
             unfinished.push(entry.path());
         }
     }

@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, RwLock};
 use std::thread::{self, JoinHandle};
 
+use tempfile::TempDir;
+
 use super::committer;
 use super::files::{header_of, open_parts, remove_unfinished, unfinished};
 use super::header::{Header, damaged};
@@ -25,7 +27,7 @@ use super::part::Wanted;
 use super::shared::{Shared, lock};
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::Width;
-use crate::output::{Lock, sync_folder};
+use crate::output::{Lock, UNFINISHED, sync_folder};
 use crate::runs::Sorter;
 use crate::store::{
     Day, JOURNAL, RecordCounts, RemovalNote, Segment, SegmentBuilder, SegmentOptions,
@@ -208,6 +210,12 @@ impl Journal {
     #[cfg(test)]
     pub(super) fn break_down(&self) {
         lock(&self.shared.file).break_down();
+    }
+
+    /// A folder for what is made of its pages. It goes with the value; that of a process that died goes when the journal is opened.
+    pub(crate) fn scratch(&self) -> Result<TempDir> {
+        let folder = &self.shared.folder;
+        tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(folder).at(folder)
     }
 
     /// The days of the sealed pages, oldest first.

@@ -68,19 +68,20 @@ fn replacements(mut table: ResultReader) -> Result<Replacements> {
     Ok(replacements.sorted())
 }
 
-/// Calls `each` with the pages in the table of the output in `folder`: the id, the day, and the share that another page holds.
+/// Calls `each` with the pages in the table of the output in `folder`: the id, the day, the page that replaces it, and the share of it that this
+/// page holds.
 ///
 /// # Errors
 /// As [`replacements_in`].
-pub fn each_replaced(folder: &Path, mut each: impl FnMut(&str, &str, f64)) -> Result<()> {
+pub fn each_replaced(folder: &Path, mut each: impl FnMut(&str, &str, &str, f64)) -> Result<()> {
     let mut table = ResultReader::of(folder, REPLACED)?;
     table.expect_columns(replaced_columns().iter().map(|column| column.name))?;
     while let Some(row) = table.next_row()?.map(str::to_owned) {
-        let [id, day, _, held] = row.split('\t').collect::<Vec<_>>()[..] else {
+        let [id, day, by, held] = row.split('\t').collect::<Vec<_>>()[..] else {
             return Err(table.wrong("too few columns"));
         };
         let Ok(held) = held.parse() else { return Err(table.wrong("not a share")) };
-        each(id, day, held);
+        each(id, day, by, held);
     }
     Ok(())
 }

@@ -13,17 +13,8 @@ use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Recipe, Width};
 use crate::index::{Answer, LookupOptions, Question};
 use crate::journal::{Done, Insertion, Journal, JournalOptions, NearInJournal, Wanted};
-use crate::store::{
-    Added, Day, FingerprintedDocument, SegmentOptions, Store, Version, expect_come,
-};
+use crate::store::{FingerprintedDocument, SegmentOptions, Store, Version};
 use crate::work::Work;
-
-/// What to do about pages of a day that the store does not take.
-const PUT_BACK: &str = "the pages are in the journal again: commit them to another day, or go back to the store before that day first";
-
-/// What to do about pages of the journal that a day of the store does not have.
-const NOT_IN_IT: &str =
-    "the journal has pages that are not in that day: commit them to another day";
 
 /// How a store is served.
 #[derive(Clone, Debug)]
@@ -41,8 +32,14 @@ pub struct OnlineOptions {
     pub most_answer_bytes: usize,
     /// The bytes on disk beyond which the journal takes no more pages.
     pub most_journal_bytes: u64,
-    /// The memory for the sort of a commit.
-    pub memory_bytes: usize,
+    /// The memory of a commit.
+    pub budget: Budget,
+    /// The threads of a commit.
+    pub workers: usize,
+    /// Whether a commit adds the pages, too, that another page holds.
+    pub adds_dropped: bool,
+    /// Whether a commit hides the pages of the store that pages of its day hold.
+    pub hides_replaced: bool,
 }
 
 impl OnlineOptions {
@@ -56,7 +53,10 @@ impl OnlineOptions {
             limit: 10,
             most_answer_bytes: 1 << 20,
             most_journal_bytes: 1 << 30,
-            memory_bytes: Budget::default().rows(),
+            budget: Budget::default(),
+            workers: 1,
+            adds_dropped: false,
+            hides_replaced: true,
         }
     }
 }
@@ -82,24 +82,6 @@ pub struct Told {
     pub answers: Vec<Found>,
 }
 
-/// What became of a commit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Committed {
-    /// The number of the version that has the day, or of the newest one.
-    pub store_version: u64,
-    /// The fingerprints of the day.
-    pub rows: u64,
-    /// The pages of the day without a fingerprint.
-    pub empties: u64,
-    /// The pages that wait in the journal for a later day: the store has removed their ids up to this day or a later
-    /// one, and they were remembered again after that.
-    pub waiting: u64,
-    /// Whether the store had the day before.
-    pub already: bool,
-    /// Whether the store has the day. It does not if nothing was remembered for it.
-    pub is_held: bool,
-}
-
 /// Fails if there is no room for what was found so far, and for so many more answers.
 fn expect_room(work: &mut Work<'_>, answers: usize) -> Result<()> {
     if work.hold(ANSWER_BYTES * answers) {
@@ -110,12 +92,12 @@ fn expect_room(work: &mut Work<'_>, answers: usize) -> Result<()> {
 
 /// A store that answers and remembers.
 pub struct Online {
-    store: Store,
-    options: OnlineOptions,
+    pub(super) store: Store,
+    pub(super) options: OnlineOptions,
     opened: ArcSwap<Opened>,
-    journal: Journal,
+    pub(super) journal: Journal,
     /// Held by the one commit or refresh at a time.
-    changing: Mutex<()>,
+    pub(super) changing: Mutex<()>,
 }
 
 impl Online {
@@ -270,102 +252,6 @@ impl Online {
         Wanted { fingerprint, distance, page, check: self.options.lookup.check }
     }
 
-    /// Makes a day of the store of what is remembered, the same as `store add` does with a segment of these pages; no day if
-    /// that is nothing.
-    /// Questions are answered and pages remembered meanwhile; those pages belong to the next day. If it ends before
-    /// the day is in the store, the next call for the day, or [`Online::finish_commits`], goes on.
-    ///
-    /// # Errors
-    /// [`Kind::Exists`] if the store has other pages of this day, though another process may have added them just now, and
-    /// [`Kind::Usage`] if days after it have expired, or if it lies ahead of `today` as by [`expect_come`]; without `today` it
-    /// may. The pages are in the journal then, and in no day.
-    /// [`Kind::Temporary`] if another process is changing the store.
-    pub fn commit(&self, day: Day, today: Option<Day>) -> Result<Committed> {
-        let _changing = lock(&self.changing);
-        let is_sealed = self.journal.sealed().contains(&day);
-        self.finish()?;
-        self.take_up()?;
-        let version = self.version();
-        let is_held = version.entry(day).is_some();
-        if is_held {
-            self.journal.leave_out_removed()?;
-        } else {
-            version.expect_unexpired(day)?;
-            today.map_or(Ok(()), |today| expect_come(Some(&version), day, today))?;
-            self.journal.leave_out_removed()?;
-            let waiting = self.journal.count(self.store.left_out_of(day)?);
-            if self.journal.pages() == waiting {
-                let store_version = version.number();
-                return Ok(Committed { store_version, waiting, ..Committed::default() });
-            }
-            self.journal.seal(day)?;
-            self.finish()?;
-        }
-        let committed = self.committed(day, is_held && !is_sealed)?;
-        if committed.already && self.journal.pages() > committed.waiting {
-            return Err(Error::new(Kind::Exists, format!("the store already has {day}"))
-                .at(self.store.path())
-                .help(NOT_IN_IT));
-        }
-        Ok(committed)
-    }
-
-    /// What became of `day`, which the store has.
-    fn committed(&self, day: Day, already: bool) -> Result<Committed> {
-        let waiting = self.journal.count(self.store.left_out_of(day)?);
-        let version = self.version();
-        let (rows, empties) = version.entry(day).map_or((0, 0), |it| (it.rows, it.empties));
-        let store_version = version.number();
-        Ok(Committed { store_version, rows, empties, waiting, already, is_held: true })
-    }
-
-    /// Finishes commits that were begun: after a crash, or while another process changed the store. Returns how many
-    /// there were.
-    ///
-    /// # Errors
-    /// As [`Online::commit`].
-    pub fn finish_commits(&self) -> Result<usize> {
-        let _changing = lock(&self.changing);
-        self.finish()
-    }
-
-    /// Finishes the days that are sealed. Returns how many there were.
-    fn finish(&self) -> Result<usize> {
-        let sealed = self.journal.sealed();
-        sealed.iter().try_for_each(|&day| self.finish_day(day))?;
-        Ok(sealed.len())
-    }
-
-    /// Adds the pages that are sealed as `day` to the store. If it does not take them, as when another process has added
-    /// that day, they are put back into the journal, for another day. So are those that it leaves out of this day
-    /// because they were removed before they were remembered.
-    fn finish_day(&self, day: Day) -> Result<()> {
-        let added = self.store.add_made(day, |path, held| {
-            // Pages that were removed must not come back. Where the store has the day, it is compared.
-            if held.is_none() {
-                self.journal.leave_out_removed_of(day)?;
-            }
-            self.journal.write_segment(day, path, self.options.memory_bytes)
-        });
-        match added {
-            Ok(Added::New(_)) => {}
-            Ok(Added::Already(_)) => tracing::info!("{day} was in the store already"),
-            Err(error) if matches!(error.kind(), Kind::Exists | Kind::Usage) => {
-                self.journal.unseal(day)?;
-                return Err(error.help(PUT_BACK).job("store rollback").setting("before-day"));
-            }
-            Err(error) => return Err(error),
-        }
-        self.take_up()?;
-        let waiting = self.journal.forget(day, self.store.left_out_of(day)?)?;
-        if waiting > 0 {
-            tracing::warn!(
-                "{waiting} pages of {day} wait for a later day: their ids were removed up to that day or a later one"
-            );
-        }
-        Ok(())
-    }
-
     /// Takes up the newest version, if another process has made one or has removed pages. Returns whether it has.
     ///
     /// # Errors
@@ -376,7 +262,8 @@ impl Online {
         self.take_up()
     }
 
-    fn take_up(&self) -> Result<bool> {
+    /// Takes up the newest version, if there is another one or pages were removed; whoever calls holds `changing`.
+    pub(super) fn take_up(&self) -> Result<bool> {
         // Removed pages are hidden without a new version.
         let identity = |version: &Version| (version.number(), version.removals());
         if identity(&self.store.at(None)?) == identity(&self.opened.load().version) {
@@ -410,6 +297,7 @@ fn question(page: &FingerprintedDocument) -> Option<Question<'_>> {
     Some(Question { fingerprint, page: Some(known) })
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+/// The mutex, whatever became of a thread that held it.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -9,6 +9,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
+use crate::budget::Budget;
 use crate::document::IdList;
 use crate::error::{Kind, Result};
 use crate::fingerprint::{Class, Width};
@@ -27,7 +28,10 @@ fn open(store: &Store) -> Result<Online> {
         limit: 1000,
         most_answer_bytes: 1 << 20,
         most_journal_bytes: 1 << 30,
-        memory_bytes: 1 << 16,
+        budget: Budget::of(1 << 18),
+        workers: 1,
+        adds_dropped: false,
+        hides_replaced: true,
     };
     Online::open(store.clone(), options)
 }

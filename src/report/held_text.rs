@@ -65,7 +65,7 @@ impl HeldText {
         // Of each replaced page what its successor lacks.
         let mut lacking: HashMap<(u128, String), f64> = HashMap::new();
         for day in days.iter().filter(|day| day.replaces) {
-            each_replaced(day.folder, |id, day, held| {
+            each_replaced(day.folder, |id, day, _, held| {
                 lacking.insert((xxh3_128(id.as_bytes()), day.to_owned()), 1.0 - held);
             })?;
         }

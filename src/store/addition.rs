@@ -19,7 +19,7 @@ use super::folder::Store;
 use super::id_filter::{IdFilter, Reduction};
 use super::id_search::find;
 use super::manifest::{Entry, Manifest, SEGMENTS};
-use super::new_day::NewDay;
+use super::new_day::{Entering, NewDay};
 use super::removals::Removals;
 use super::replacements::Replacements;
 use super::row_sets::RowSet;
@@ -73,23 +73,30 @@ impl Store {
         self.commit(next, &lock).map(Added::New)
     }
 
-    /// Adds as `day` the segment that `make` writes to the path it is given, in the folder of the store: so its bytes are
-    /// written once. `make` is also given the entry of that day, if the store has it already; nobody else changes the
-    /// store meanwhile. What is not added is removed.
+    /// Adds as `day` the segment that `make` writes to the path it is given, in the folder of the store: so the bytes of a whole
+    /// segment are written once. `make` is also given the entry of that day, if the store has it already. If the store does not,
+    /// `choose` says which pages of the segment enter. Nobody else changes the store meanwhile. What is not added is removed.
     ///
     /// # Errors
-    /// As [`Store::add`], and those of `make`.
+    /// As [`Store::add`], and those of `make` and `choose`.
     pub fn add_made(
         &self,
         day: Day,
         make: impl FnOnce(&Path, Option<&Entry>) -> Result<Segment>,
+        choose: impl FnOnce(&Segment) -> Result<Entering>,
     ) -> Result<Added> {
         let lock = self.lock()?;
         self.remove_orphans(&lock)?;
         let current = self.current()?;
         let made = self.path().join(SEGMENTS).join(format!("{day}-made.seg"));
         let added = make(&made, current.entry(day)).and_then(|segment| {
-            let new = NewDay::whole(segment.path(), day);
+            if let Some(entry) = current.entry(day) {
+                self.expect_same(entry, segment.digest(), entry.only)?;
+                return self.at(None).map(Added::Already);
+            }
+            let Entering { only, replaces } = choose(&segment)?;
+            let (only, replaces) = (only.as_deref(), replaces.as_ref());
+            let new = NewDay { segment: segment.path(), day, only, replaces };
             let Some(addition) = self.addition(&current, &new)? else {
                 return self.at(None).map(Added::Already);
             };

@@ -108,7 +108,7 @@ pub use expiry::{Expiry, Retention};
 pub use folder::Store;
 pub use history::{Change, Revision};
 pub use manifest::{Entry, Merged};
-pub use new_day::NewDay;
+pub use new_day::{Entering, NewDay};
 pub use prune::Pruning;
 pub use purge::Purge;
 pub(crate) use removal_note::JOURNAL;

@@ -1,6 +1,6 @@
 //! What enters a store as a day: a segment, which of its pages, and which pages of the store they replace.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::day::Day;
 use super::replacements::Replacements;
@@ -16,6 +16,15 @@ pub struct NewDay<'a> {
     pub only: Option<&'a Path>,
     /// The pages of the store that these replace; none are replaced without it.
     pub replaces: Option<&'a Replacements>,
+}
+
+/// Which pages of a segment enter a store, and which pages of the store they replace; by default all enter, and none is replaced.
+#[derive(Clone, Debug, Default)]
+pub struct Entering {
+    /// A file with the ids of the pages that enter, one a line; all enter without it.
+    pub only: Option<PathBuf>,
+    /// The pages of the store that these replace; none are replaced without it.
+    pub replaces: Option<Replacements>,
 }
 
 impl NewDay<'_> {

@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use dupsieve::rooms::fingerprint::Width;
+use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::journal::{Journal, JournalOptions};
 use dupsieve::rooms::store::SegmentOptions;
 use serde_json::{Value, json};
 
 use super::client::{Served, near, post, until};
+use crate::loss::{DAYS, bench_of, history};
 use crate::support::Bench;
 
 /// The verdict of each id, in `verdicts.tsv`.
@@ -70,7 +72,7 @@ fn days_of_texts_are_judged_as_dedup_does_and_become_the_same_segments() {
             lines = lines.split_inclusive('\n').filter(|line| !is_far(line)).collect();
         }
         bench.done(&format!(
-            "store add other --segment {day}.seg --day {date} --only found-{day}/keep.txt"
+            "store add other --segment {day}.seg --day {date} --only found-{day}/keep.txt --replaced found-{day}/replaced.tsv"
         ));
         let verdicts = verdicts(&bench, &format!("found-{day}"));
         let lines = bench.read("day.jsonl");
@@ -112,20 +114,144 @@ fn days_of_texts_are_judged_as_dedup_does_and_become_the_same_segments() {
         assert_eq!(line.as_object_mut().unwrap().remove("store_version"), Some(json!(4)));
         assert_eq!(&line, answer, "the same as `query` prints");
     }
-    let days = |store: &str| {
-        let listed: Value =
-            serde_json::from_str(&bench.answer(&format!("store list {store} --json"))).unwrap();
-        let days = listed["days"].as_array().unwrap().clone().into_iter();
-        // A segment also says what it was made from, so the bytes of the files differ.
-        let contents =
-            days.map(|day| (day["day"].clone(), day["rows"].clone(), day["digest"].clone()));
-        contents.collect::<Vec<_>>()
-    };
-    assert_eq!(days("store"), days("other"), "the same rows in the same bytes");
+    // A segment also says what it was made from, so the bytes of the files differ.
+    assert_eq!(days(&bench, "store"), days(&bench, "other"), "the same rows in the same bytes");
     let status = served.get("/v1/status").unwrap().json();
     assert_eq!((&status["days"], &status["journal_pages"]), (&json!(3), &json!(0)));
     bench.done("store verify store");
     assert_eq!(served.end().code, 0);
+}
+
+/// The rows of a table of an output, cell by cell.
+fn cells(bench: &Bench, table: &str) -> Vec<Vec<String>> {
+    let rows = bench.read(table);
+    rows.lines().skip(1).map(|row| row.split('\t').map(str::to_owned).collect()).collect()
+}
+
+/// What a commit is to tell of the pages that go, by the output of `run`.
+fn gone(bench: &Bench, day: &str) -> Vec<Value> {
+    let held = |text: &str| text.parse::<f64>().unwrap();
+    let dropped = cells(bench, &format!("out/{day}/dedup/verdicts.tsv")).into_iter();
+    let dropped = dropped
+        .filter(|row| row[1] == "drop")
+        .map(|row| json!({ "id": row[0], "day": null, "by": row[2], "held": held(&row[5]) }));
+    let replaced = cells(bench, &format!("out/{day}/dedup/replaced.tsv")).into_iter();
+    let replaced = replaced
+        .map(|row| json!({ "id": row[0], "day": row[1], "by": row[2], "held": held(&row[3]) }));
+    dropped.chain(replaced).collect()
+}
+
+/// The days of a store: of each the rows and their digest.
+fn days(bench: &Bench, store: &str) -> Vec<Value> {
+    let listed = bench.answer(&format!("store list {store} --json"));
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let days = listed["days"].as_array().unwrap().iter();
+    days.map(|day| json!([day["day"], day["rows"], day["digest"]])).collect()
+}
+
+/// The same without the pages that are hidden, which leave when segments are merged.
+fn shown(bench: &Bench, store: &str) -> Vec<Value> {
+    bench.done(&format!("store compact {store}"));
+    bench.done(&format!("store verify {store}"));
+    days(bench, store)
+}
+
+/// However pages come, a commit makes of them the day that `run` makes: longer pages replace those that they hold, of this day and of
+/// earlier ones.
+#[test]
+fn a_commit_gives_the_verdicts_of_run() {
+    let mut replaced = 0;
+    for (seed, settings, remembered) in
+        [(1, "", "all"), (2, "", "kept"), (3, "add = \"all\"\n", "all"), (4, "replaced", "all")]
+    {
+        let history = history(seed);
+        let bench = bench_of(&history);
+        let file = bench.read("days.toml").replace("check = \"held\"\n", "");
+        let file = file + "compare = \"signatures\"\n";
+        let file = match settings {
+            "replaced" => file
+                .replace("store = \"store\"", "store = { path = \"store\", replaced = \"keep\" }"),
+            settings => settings.to_owned() + &file,
+        };
+        bench.write("days.toml", file.replace("\"store\"", "\"by-run\""));
+        bench.write("serve.toml", file);
+        bench.done("store init store");
+        let served = Served::start(&bench, "--config serve.toml --distance 15");
+        for day in DAYS {
+            let lines = bench.read(&format!("crawl/{day}.jsonl"));
+            let mut pages: Vec<Value> =
+                lines.lines().rev().map(|line| serde_json::from_str(line).unwrap()).collect();
+            // The short pages come first: none of them is dropped as it comes.
+            pages.sort_by_key(|page| page["text"].as_str().unwrap().len());
+            let body = json!({ "remember": remembered, "pages": pages });
+            let answers = served.post("/v1/pages", body)["answers"].clone();
+            if remembered == "kept" {
+                let is_kept = |id: &str| {
+                    let mut answers = answers.as_array().unwrap().iter();
+                    answers.any(|it| it["id"] == id && it["verdict"] == "keep")
+                };
+                let kept = history[day].iter().filter(|(id, _)| is_kept(id));
+                let kept: String = kept.map(|(id, kind)| kind.page(id)).collect();
+                bench.write(&format!("crawl/{day}.jsonl"), kept);
+            }
+            bench.done(&format!("run days.toml --date {day}"));
+            let told = served.post("/v1/commit", json!({ "day": day }));
+            let mut expected = gone(&bench, day);
+            let hidden = expected.iter().filter(|page| !page["day"].is_null()).count();
+            replaced += hidden;
+            match settings {
+                "" => {}
+                "replaced" => expected.retain(|page| page["day"].is_null()),
+                _ => expected.retain(|page| !page["day"].is_null()),
+            }
+            let told = told.get("gone").map_or(vec![], |gone| gone.as_array().unwrap().clone());
+            assert_eq!(told, expected, "{day} of {seed}");
+        }
+        assert_eq!(served.end().code, 0);
+        assert_eq!(shown(&bench, "store"), shown(&bench, "by-run"));
+    }
+    assert!(replaced >= 10, "{replaced} pages were replaced");
+}
+
+/// Wherever a commit ends, the next start makes of its pages the day that `run` makes, once.
+#[test]
+fn a_commit_that_was_cut_short_judges_as_run_does() {
+    let history = history(5);
+    let bench = bench_of(&history);
+    let file = bench.read("days.toml").replace("check = \"held\"\n", "");
+    let file = file.replace("\"store\"", "\"by-run\"") + "compare = \"signatures\"\n";
+    bench.write("days.toml", file);
+    bench.done("run days.toml --date 2026-11-01..2026-11-05");
+    bench.done("store init store");
+    for day in DAYS {
+        let served = Served::start(&bench, "--distance 15");
+        let pages = history[day].iter().map(|(id, kind)| kind.page(id));
+        let pages: Vec<Value> = pages.map(|page| serde_json::from_str(&page).unwrap()).collect();
+        served.post("/v1/pages", json!({ "remember": "all", "pages": pages }));
+        assert_eq!(served.end().code, 0);
+        // It died between the seal and the addition, while it judged.
+        let recipe = Preset::Balanced.recipe(None).unwrap();
+        let mut segment = SegmentOptions::of(&recipe);
+        segment.lengths = true;
+        seal_as(&bench, day, segment);
+        let journals = bench.path("store/journal");
+        let sealed = journals.join(bench.names("store/journal").remove(0));
+        let bytes = fs::read(&sealed).unwrap();
+        let left = journals.join(".unfinished-a");
+        fs::create_dir(&left).unwrap();
+        fs::write(left.join("verdicts.tsv"), "id\n").unwrap();
+        assert_eq!(Served::start(&bench, "--distance 15").end().code, 0);
+        assert!(!left.exists() && !sealed.exists());
+        let made = days(&bench, "store");
+        // It died when the day was in the store, before its pages were forgotten.
+        fs::write(&sealed, bytes).unwrap();
+        let served = Served::start(&bench, "--distance 15");
+        let again = served.post("/v1/commit", json!({ "day": day }));
+        assert_eq!((&again["already"], &again["gone"]), (&json!(true), &Value::Null));
+        assert_eq!(served.end().code, 0);
+        assert_eq!(days(&bench, "store"), made);
+    }
+    assert_eq!(shown(&bench, "store"), shown(&bench, "by-run"));
 }
 
 #[test]
@@ -397,10 +523,15 @@ fn remember_long(bench: &Bench, ids: &[&str]) {
     assert_eq!(served.end().code, 0);
 }
 
-/// Seals the journal, as a service that died between the seal and the addition.
+/// Seals the journal of ready-made fingerprints, as a service that died between the seal and the addition.
 fn seal(bench: &Bench, day: &str) {
     let mut segment = SegmentOptions::default();
     segment.stamp = r#"{"features":"external","width":64}"#.to_owned();
+    seal_as(bench, day, segment);
+}
+
+/// The same for a journal of such pages.
+fn seal_as(bench: &Bench, day: &str, segment: SegmentOptions) {
     let options = JournalOptions { width: Width::W64, segment, most_bytes: 1 << 20 };
     let journal = Journal::open(&bench.path("store"), options).unwrap();
     journal.seal(day.parse().unwrap()).unwrap();

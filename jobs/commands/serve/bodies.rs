@@ -1,6 +1,6 @@
 //! The JSON of answers. That of requests is read by [`dupsieve::rooms::online::requests`].
 
-use dupsieve::rooms::online::{Committed, Found, Told};
+use dupsieve::rooms::online::{Committed, Found, Gone, GonePage, Told};
 use dupsieve::rooms::store::Day;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -70,7 +70,7 @@ impl<'a> Answer<'a> {
 
 /// What became of a commit.
 #[derive(Serialize, ToSchema)]
-pub(super) struct CommitAnswer {
+pub(super) struct CommitAnswer<'a> {
     /// The version of the store that has the day, or the newest one.
     store_version: u64,
     /// The day.
@@ -90,12 +90,50 @@ pub(super) struct CommitAnswer {
     #[serde(skip_serializing_if = "is_false")]
     #[schema(required = false)]
     skipped: bool,
+    /// The pages that go because a page of this day holds them: those that were remembered and are left out of the day, and those of
+    /// earlier days, which the store hides.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(required = false)]
+    gone: Vec<GoneAnswer<'a>>,
+    /// How many more such pages there are.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schema(required = false)]
+    more: u64,
 }
 
-impl CommitAnswer {
-    pub(super) fn of(day: String, committed: Committed) -> CommitAnswer {
-        let Committed { store_version, rows, empties, waiting, already, is_held } = committed;
-        CommitAnswer { store_version, day, rows, empties, waiting, already, skipped: !is_held }
+/// A page that goes with a commit.
+#[derive(Serialize, ToSchema)]
+pub(super) struct GoneAnswer<'a> {
+    id: &'a str,
+    /// Its day; null if it was remembered and is in no day of the store.
+    #[schema(value_type = Option<String>)]
+    day: Option<Day>,
+    /// The id of the page that holds it.
+    by: &'a str,
+    /// The share of its text that this page has, by estimate.
+    held: f64,
+}
+
+impl<'a> CommitAnswer<'a> {
+    pub(super) fn of(day: String, committed: &'a Committed) -> CommitAnswer<'a> {
+        let Committed { store_version, rows, empties, waiting, already, is_held, ref gone } =
+            *committed;
+        let Gone { pages, more, .. } = gone;
+        let gone = pages.iter().map(|page| {
+            let GonePage { id, day, by, held } = page;
+            GoneAnswer { id, day: *day, by, held: *held }
+        });
+        CommitAnswer {
+            store_version,
+            day,
+            rows,
+            empties,
+            waiting,
+            already,
+            skipped: !is_held,
+            gone: gone.collect(),
+            more: *more,
+        }
     }
 }
 

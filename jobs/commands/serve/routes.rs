@@ -187,7 +187,7 @@ async fn pages(State(service): Shared, request: Request) -> Result<Response, Pro
     post,
     path = COMMIT,
     request_body = CommitRequest,
-    responses((status = 200, body = CommitAnswer), (status = "default", body = ProblemBody<'_>))
+    responses((status = 200, body = CommitAnswer<'_>), (status = "default", body = ProblemBody<'_>))
 )]
 async fn commit(State(service): Shared, request: Request) -> Result<Response, Problem> {
     let body = service.body(request, COMMIT_BYTES).await?;
@@ -216,7 +216,7 @@ async fn commit(State(service): Shared, request: Request) -> Result<Response, Pr
         .spawn(work)
         .map_err(|cause| Problem::from(dupsieve::Error::system("cannot start a thread", &cause)))?;
     let committed = answered.await.map_err(|_| Problem::new(Fault::Internal, "no answer"))??;
-    Ok(json(write(&CommitAnswer::of(day.to_string(), committed))))
+    Ok(json(write(&CommitAnswer::of(day.to_string(), &committed))))
 }
 
 /// What is served.
