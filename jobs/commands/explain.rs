@@ -63,10 +63,10 @@ pub(crate) struct Arguments {
     /// Bits of a fingerprint, if the recipe allows both
     #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
     width: Option<Width>,
-    /// Also show the similarity by this check: one of `fingerprint --check`, or jaccard, the share of runs of
-    /// three words that both have, as in `compare`
-    #[arg(long, value_name = "C", num_args = 1, default_value = "jaccard")]
-    check: TextMeasure,
+    /// Also show the similarity by this check: one of `fingerprint --signature`, or jaccard, the share of runs of
+    /// three words that both have, as in `compare` [default: jaccard, where verdicts do not ask for the share held]
+    #[arg(long, value_name = "C", num_args = 1)]
+    check: Option<TextMeasure>,
     #[command(flatten)]
     pages: PageFlags,
     /// Ids of the two documents; with --date, of one document
@@ -145,6 +145,8 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             ([wanted, Wanted { id: id.clone(), inputs }], Some(verdict))
         }
     };
+    let mut dedup = config.dedup;
+    dedup.preset = arguments.preset.or(dedup.preset).or(config.fingerprint.made.preset);
     let FingerprintSettings { made, pages } = config.fingerprint;
     let pages = arguments.pages.over(pages);
     let made = RecipeSettings {
@@ -156,7 +158,8 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     };
     let recipe = made.recipe(&pages)?;
     let documents = analyse(&wanted, &pages, &recipe)?;
-    let comparison = Comparison::of(documents, &recipe, arguments.check)?;
+    let (_, confirm) = dedup.distance_and_check(recipe.stamp().as_str());
+    let comparison = Comparison::of(documents, &recipe, arguments.check, confirm)?;
     if let Some(PageVerdict { nearest: Some(nearest), .. }) = &verdict
         && nearest.distance != comparison.distance()
     {

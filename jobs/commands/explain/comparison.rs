@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use dupsieve::Result;
 use dupsieve::rooms::evaluate::TextMeasure;
 use dupsieve::rooms::features::ONE;
+use dupsieve::rooms::fingerprint::check::held_run_set;
 use dupsieve::rooms::fingerprint::{Class, Difference, Recipe, Weighted, hex};
+use dupsieve::rooms::matches::Confirm;
 use serde_json::{Value, json};
 
 /// How many features are shown for a text, for a difference, and for a bit.
@@ -28,9 +30,40 @@ pub(super) struct Comparison<'a> {
     documents: [Analysed; 2],
     recipe: &'a Recipe,
     difference: Difference,
-    /// How alike they are by `check`.
-    similarity: f64,
-    check: TextMeasure,
+    held: Held,
+    /// What else tells how alike they are, and how alike.
+    check: Option<(TextMeasure, f64)>,
+}
+
+/// How much of each text the other text holds.
+struct Held {
+    /// The share of the first text that the second has, and the other way round: of its runs of three words, exactly.
+    shares: [f64; 2],
+    /// The share from which on a page is dropped, if verdicts ask for it.
+    least: Option<f64>,
+}
+
+impl Held {
+    fn of(texts: [&str; 2], confirm: Option<Confirm>) -> Held {
+        let [one, another] = texts.map(held_run_set);
+        let shared = one.shared(&another) as f64;
+        let shares = [&one, &another].map(|of| shared / of.len().max(1) as f64);
+        let least = confirm.filter(Confirm::has_direction).map(|confirm| confirm.least);
+        Held { shares, least }
+    }
+
+    fn describe(&self, out: &mut impl Write) -> io::Result<()> {
+        let [first, second] = self.shares;
+        let Some(least) = self.least else { return Ok(()) };
+        writeln!(
+            out,
+            "held      {first:.4} of the first page is in the second, {second:.4} of the second in the first"
+        )?;
+        writeln!(
+            out,
+            "          a page is dropped if a page that stays holds {least} of it or more"
+        )
+    }
 }
 
 /// A weight as it is shown.
@@ -39,18 +72,22 @@ fn weight(fixed: impl Into<i128>) -> f64 {
 }
 
 impl Comparison<'_> {
-    /// Compares two documents by a recipe, and by a check.
+    /// Compares two documents by a recipe, by what verdicts ask for, and by a check.
     pub(super) fn of(
         documents: [Analysed; 2],
         recipe: &Recipe,
-        check: TextMeasure,
+        check: Option<TextMeasure>,
+        confirm: Option<Confirm>,
     ) -> Result<Comparison<'_>> {
         let [one, another] = &documents;
         let distant = one.fingerprint ^ another.fingerprint;
         let sides = [&one.features[..], &another.features[..]];
         let difference = Difference::of(sides, distant, recipe.width());
-        let similarity = check.similarity([&one.text, &another.text])?;
-        Ok(Comparison { documents, recipe, difference, similarity, check })
+        let texts = [&*one.text, &another.text];
+        let held = Held::of(texts, confirm);
+        let check = check.or_else(|| held.least.is_none().then_some(TextMeasure::Jaccard));
+        let check = check.map(|check| Ok((check, check.similarity(texts)?))).transpose()?;
+        Ok(Comparison { documents, recipe, difference, held, check })
     }
 
     /// In how many bits the fingerprints differ.
@@ -60,7 +97,10 @@ impl Comparison<'_> {
 
     /// The comparison as one JSON object.
     pub(super) fn object(&self) -> Value {
-        let Comparison { recipe, difference, check, similarity, .. } = self;
+        let Comparison { recipe, difference, held, check, .. } = self;
+        let check = check.map(
+            |(check, similarity)| json!({ "name": check.to_string(), "similarity": similarity }),
+        );
         let documents = self.documents.iter().zip(difference.totals);
         let documents = documents.map(|(document, total)| self.document(document, total));
         let moved = difference
@@ -83,7 +123,8 @@ impl Comparison<'_> {
             "documents": documents.collect::<Vec<_>>(),
             "distance": self.distance(),
             "shared_weight": weight(difference.shared),
-            "check": { "name": check.to_string(), "similarity": similarity },
+            "held": { "shares": held.shares, "least": held.least },
+            "check": check,
             "moved": moved.collect::<Vec<_>>(),
             "bits": bits.collect::<Vec<_>>(),
         })
@@ -104,7 +145,7 @@ impl Comparison<'_> {
 
     /// Prints the comparison for a person.
     pub(super) fn describe(&self, out: &mut impl Write) -> io::Result<()> {
-        let Comparison { documents, recipe, difference, check, similarity } = self;
+        let Comparison { documents, recipe, difference, held, check } = self;
         writeln!(out, "recipe    {}, {} bits", recipe.name(), recipe.width().bits())?;
         for (document, total) in documents.iter().zip(difference.totals) {
             writeln!(out, "\n{}", document.id)?;
@@ -131,7 +172,10 @@ impl Comparison<'_> {
             "\ndistance  {}; {shared:.1} % of the weight is shared",
             difference.bits.len()
         )?;
-        writeln!(out, "check     {similarity:.4} by {check}")?;
+        held.describe(out)?;
+        if let Some((check, similarity)) = check {
+            writeln!(out, "check     {similarity:.4} by {check}")?;
+        }
         let moved = &difference.moved;
         writeln!(out, "\n{} features differ     first    second", moved.len())?;
         for moved in &moved[..moved.len().min(SHOWN[1])] {
