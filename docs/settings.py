@@ -48,7 +48,7 @@ def kind(key, schema):
     key = resolve(key, schema)
     options = key.get("enum") or [option["const"] for option in key.get("oneOf", []) if "const" in option]
     if options:
-        return " or ".join(f"`{option}`" for option in options)
+        return " or ".join(f"`{option if isinstance(option, str) else json.dumps(option)}`" for option in options)
     if "anyOf" in key:
         return "text or table"
     kinds = key.get("type", [])

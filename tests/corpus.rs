@@ -145,6 +145,144 @@ fn a_dry_run_writes_nothing() {
     bench.done("dedup --input corpus --output found --kept kept --dry-run");
     bench.fails(66, "dedup --input corpus --output found --store nowhere --dry-run");
     assert_eq!(bench.tree(), before);
+    // A dry run refuses what the job would refuse.
+    bench.write("file", "x");
+    bench.write("theirs/dedup/precious", "x");
+    for output in ["file", "theirs"] {
+        bench.fails(73, &format!("dedup --input corpus --output {output} --dry-run"));
+        bench.fails(73, &format!("dedup --input corpus --output {output}"));
+    }
+    assert_eq!(bench.names("theirs"), ["dedup"]);
+    bench.done("dedup --input corpus --output found");
+    bench.fails(73, "dedup --input corpus --output found --held 0.8 --dry-run");
+}
+
+/// A line with this id and this page as its text.
+fn named(id: &str, number: usize) -> String {
+    format!("{{\"id\": {id}, \"text\": \"{}\"}}\n", page(number))
+}
+
+/// Two files that both count their documents from 0. The second has a copy of a document of the first.
+fn counted_twice() -> Bench {
+    let bench = Bench::new();
+    bench.write("in/a.jsonl", [named("0", 1), named("1", 2)].concat());
+    bench.write("in/b.jsonl", [named("0", 3), named("1", 4), named("2", 1)].concat());
+    bench
+}
+
+#[test]
+fn no_text_is_lost_where_ids_start_again_in_each_file() {
+    let bench = counted_twice();
+    let job = "dedup --input in --output found --kept kept";
+    let ended = bench.done(job);
+    let counts = ["read", "kept", "dropped", "repeated", "copied"].map(|it| ended.count(it));
+    assert_eq!(counts, [5, 4, 1, 0, 4]);
+    assert!(ended.stderr.contains("2 documents have the id of an earlier one"), "{}", ended.stderr);
+    let keep = bench.read("found/dedup/keep.txt");
+    assert_eq!(keep, "a.jsonl:1\na.jsonl:2\nb.jsonl:1\nb.jsonl:2\n");
+    assert_eq!(bench.read("kept/a.jsonl"), bench.read("in/a.jsonl"));
+    assert_eq!(bench.read("kept/b.jsonl"), [named("0", 3), named("1", 4)].concat());
+    // Readers of the output find the documents by the same ids, and a rerun finds the output.
+    bench.done("verify found/dedup");
+    let said = bench.answer("sample found/dedup --per-distance 1");
+    assert!(said.contains("b.jsonl:3"), "{said}");
+    assert_eq!(bench.done(job).summary()["already_done"], true);
+    assert_eq!(bench.done(&format!("{job} --dry-run")).summary()["already_done"], true);
+    // Asked for at once, and by several processes, the results are the same.
+    bench.done("dedup --input in --output once --place-ids all --processes 2");
+    assert_eq!(bench.bytes("once/batch.seg"), bench.bytes("found/batch.seg"));
+    bench.done("dedup --input in --output two --processes 2");
+    assert_eq!(bench.bytes("two/dedup/verdicts.tsv"), bench.bytes("found/dedup/verdicts.tsv"));
+    // With ids that tell the documents apart it is made by the ids again.
+    bench.write("in/b.jsonl", named("7", 3));
+    bench.done(&format!("{job} --overwrite"));
+    assert_eq!(bench.read("found/dedup/keep.txt"), "0\n1\n7\n");
+}
+
+#[test]
+fn a_lost_text_must_be_allowed() {
+    let bench = counted_twice();
+    let said = bench.fails(65, "dedup --input in --output found --kept kept --place-ids false");
+    for part in ["2 documents", "batch.seg.repeated.tsv", "--place-ids all", "--max-repeated"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert!(bench.read("found/batch.seg.repeated.tsv").contains("0\tin/a.jsonl:1\tin/b.jsonl:1"));
+    assert!(!bench.path("kept").exists());
+    let allowed = "dedup --input in --output found --max-repeated 50%";
+    let ended = bench.done(allowed);
+    assert_eq!(["kept", "repeated"].map(|it| ended.count(it)), [2, 2]);
+    // The same without the allowance is another output, not one that is there.
+    bench.fails(73, "dedup --input in --output found");
+}
+
+#[test]
+fn an_id_with_the_same_text_again_is_a_copy() {
+    let bench = Bench::new();
+    for file in ["a", "b", "c"] {
+        bench.write(&format!("in/{file}.jsonl"), [named("0", 1), named("1", 2)].concat());
+    }
+    let ended = bench.done("dedup --input in --output found --kept kept");
+    assert_eq!(["kept", "repeated", "copied"].map(|it| ended.count(it)), [2, 4, 2]);
+    assert_eq!(bench.read("found/dedup/keep.txt"), "0\n1\n");
+    assert_eq!(bench.read("kept/b.jsonl"), "");
+}
+
+/// The same bytes, compressed.
+fn gzip(text: &str) -> Vec<u8> {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut packed, text.as_bytes()).unwrap();
+    packed.finish().unwrap()
+}
+
+#[test]
+fn a_copy_is_packed_exactly_if_its_file_is() {
+    let bench = Bench::new();
+    bench.write("in/X.JSONL.GZ", gzip(&line(1)));
+    bench.write("in/bare", gzip(&line(2)));
+    bench.write("in/plain.jsonl.gz", line(3));
+    bench.write("in/plain.jsonl.zst", line(4));
+    bench.write("in/z.jsonl", zstd::encode_all(line(5).as_bytes(), 0).unwrap());
+    bench.done("dedup --input in/* --output found --kept kept");
+    for name in ["X.JSONL.GZ", "bare", "plain.jsonl.gz", "plain.jsonl.zst", "z.jsonl"] {
+        let [came, copied] = ["in", "kept"].map(|folder| bench.bytes(&format!("{folder}/{name}")));
+        assert_eq!(came[..2], copied[..2], "{name}");
+    }
+    assert_eq!(bench.read("kept/plain.jsonl.gz"), line(3));
+    let again = bench.done("dedup --input kept/* --output again");
+    assert_eq!(again.count("kept"), 5);
+}
+
+#[test]
+fn an_input_without_documents_is_done_with_a_warning() {
+    let bench = Bench::new();
+    bench.write("in/empty.jsonl", "");
+    let ended = bench.done("dedup --input in --output found --kept kept");
+    assert!(ended.stderr.contains("the inputs hold no document"), "{}", ended.stderr);
+    assert_eq!(bench.read("kept/empty.jsonl"), "");
+}
+
+#[test]
+fn a_json_array_is_refused_with_what_to_do() {
+    let bench = Bench::new();
+    let array = format!("[{},\n {}]\n", line(1).trim(), line(2).trim());
+    bench.write("in/all.json", array);
+    for input in ["in", "in/all.json"] {
+        let said = bench.fails(2, &format!("dedup --input {input} --output found --kept kept"));
+        for part in ["in/all.json", "a JSON array of objects", "jq -c '.[]'"] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+    }
+}
+
+#[test]
+fn thousands_of_small_files_are_copied_without_waiting_for_the_disk_each_time() {
+    let bench = Bench::new();
+    for number in 0..2000 {
+        bench.write(&format!("in/{}/f{number}.jsonl", number % 7), line(number));
+    }
+    let ended = bench.done("dedup --input in --output found --kept kept");
+    assert_eq!(ended.count("copied"), 2000);
+    assert_eq!(bench.files("kept").len(), bench.files("in").len() + 1);
 }
 
 /// A folder that looks like copies made earlier, and is an input or leads to one.

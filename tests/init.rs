@@ -206,7 +206,10 @@ fn a_folder_without_days_and_ids_gets_a_configuration_for_one_corpus() {
     let next = "dupsieve dedup --config dupsieve.toml --input 'corpus' --output found --kept kept";
     assert!(told.contains(next) && told.contains("FILE:RECORD"), "{told}");
     let file = bench.read("dupsieve.toml");
-    assert!(file.contains("place_ids = true") && file.contains("text_field = \"body\""), "{file}");
+    assert!(
+        file.contains("place_ids = \"all\"") && file.contains("text_field = \"body\""),
+        "{file}"
+    );
     bench.done("dedup --config dupsieve.toml --input corpus --output found --kept kept");
     assert!(lines.starts_with(&bench.read("kept/a.jsonl").lines().next().unwrap().to_owned()));
     let said = bench.fails(78, "run dupsieve.toml --date 2026-11-21");

@@ -38,15 +38,15 @@ pub(crate) const PREVIOUS: &str = "previous";
 const EXAMPLES: &[(&str, &str)] = &[
     (
         "Find the clusters of two days",
-        "dupsieve cluster --matches out/2026-11-20 out/2026-11-21 --output clusters-21",
+        "dupsieve cluster --from out/2026-11-20 out/2026-11-21 --output clusters-21",
     ),
     (
         "Add a third day, and see what changes",
-        "dupsieve cluster --previous clusters-21 --matches out/2026-11-22 --output clusters-22",
+        "dupsieve cluster --previous clusters-21 --from out/2026-11-22 --output clusters-22",
     ),
     (
         "Add a day at the cost of what it changes",
-        "dupsieve cluster --previous clusters-22 --matches out/2026-11-23 --output clusters-23 --no-lists",
+        "dupsieve cluster --previous clusters-22 --from out/2026-11-23 --output clusters-23 --no-lists",
     ),
     ("List the clusters of all days", "dupsieve cluster --previous clusters-23 --output listed"),
     (
@@ -60,7 +60,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 #[command(args = shared(JOB), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Outputs of dedup or lsh, or of days of run
-    #[arg(long, value_name = "PATH", num_args = 1.., required_unless_present = "previous")]
+    #[arg(long = "from", alias = "matches", value_name = "PATH", num_args = 1.., required_unless_present = "previous")]
     matches: Vec<Place>,
     /// The folder to write
     #[arg(long, value_name = "DIR")]
@@ -129,7 +129,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let Arguments { matches, output, method, previous, no_lists, day, removed, format } = arguments;
     if matches.is_empty() && removed.is_none() && *no_lists {
         let what = "there is nothing to add, nothing to remove and nothing to list";
-        return Err(Error::new(Kind::Usage, what).help("give --matches, or leave --no-lists out"));
+        return Err(Error::new(Kind::Usage, what).help("give --from, or leave --no-lists out"));
     }
     let format = format.or(&global.config()?.output);
     let output = output.here()?;

@@ -58,7 +58,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     labels: Option<Place>,
     /// Similarities of pairs (columns id1, id2, J3), to show the recall by similarity
-    #[arg(long, value_name = "FILE", conflicts_with = "sweep")]
+    #[arg(
+        long = "similarities",
+        alias = "similarity",
+        value_name = "FILE",
+        conflicts_with = "sweep"
+    )]
     similarity: Option<PathBuf>,
     /// Files, folders, globs or addresses (s3://BUCKET/...) with the pages. Without --sweep, they show the scores by length and by
     /// language

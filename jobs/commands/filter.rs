@@ -14,7 +14,7 @@ use clap::Args;
 use dupsieve::rooms::document::{Format, IdList, Inputs, ReadOptions};
 use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::output::{Lock, is_same_file, parent_of};
-use dupsieve::rooms::output::{PackedFile, STDOUT};
+use dupsieve::rooms::output::{PackedFile, Packing, STDOUT};
 use dupsieve::rooms::report::{self, Made, Report};
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::{Error, Kind, Result};
@@ -99,8 +99,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     inputs.check_apart(&[output.to_path_buf()])?;
     let format = copied::format(&inputs)?;
     copied::check_name(output, format)?;
-    let is_packed = output.extension().is_some_and(|it| it == "gz" || it == "zst");
-    if format == Format::Parquet && is_packed {
+    if format == Format::Parquet && Packing::named(output) != Packing::Plain {
         let what = "Parquet is compressed inside, and nothing reads it compressed once more";
         return Err(Error::new(Kind::Usage, what).at(output).help("name the output .parquet"));
     }

@@ -100,6 +100,22 @@ pub(crate) struct Request {
     pub(crate) keep: Option<KeepField>,
     /// The store whose pages are not computed again.
     pub(crate) known: StoreAt,
+    /// What becomes of a text whose id came before with another text.
+    pub(crate) other_texts: OtherTexts,
+}
+
+/// What becomes of a text whose id came before with another text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OtherTexts {
+    /// The record counts as repeated: a crawl may fetch a page twice, and the first text stands for the page.
+    Repeated,
+    /// No segment is made, and the summary has their number as [`OtherTexts::COUNT`].
+    Counted,
+}
+
+impl OtherTexts {
+    /// The name of their number in a summary.
+    pub(crate) const COUNT: &str = "other_texts";
 }
 
 /// Runs the job as its command line asks.
@@ -111,6 +127,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let file = global.config()?;
     let request = Request {
         known,
+        other_texts: OtherTexts::Repeated,
         inputs: arguments.input.clone(),
         output: arguments.output.here()?,
         destination: Destination::default(),
@@ -193,13 +210,21 @@ pub(crate) fn two_orders() -> Error {
         .help("leave --time-field (`time_field`) out, or keep the oldest or newest")
 }
 
+/// What became of the documents.
+enum Written {
+    Segment(Segment),
+    /// No segment, because so many records have the id of an earlier record and another text.
+    OtherTexts(u64),
+}
+
 /// A segment to be made, with its inputs found.
 struct Job {
     pages: Pages,
     recipe: Recipe,
     band_bytes: usize,
     page_time: PageTime,
-    max_repeated: Tolerance,
+    max_repeated: Option<Tolerance>,
+    other_texts: OtherTexts,
 }
 
 impl Job {
@@ -221,9 +246,10 @@ impl Job {
                 .help("add --keep-digests; the store must keep them too"));
         }
         let page_time = made.page_time();
-        let max_repeated = made.max_repeated.unwrap_or(Tolerance::REPEATED);
+        let max_repeated = made.max_repeated;
         let band_bytes = made.keep_bands.as_ref().map_or(0, Bands::bytes);
-        Ok(Job { pages, recipe, band_bytes, page_time, max_repeated })
+        let other_texts = request.other_texts;
+        Ok(Job { pages, recipe, band_bytes, page_time, max_repeated, other_texts })
     }
 
     /// Process 0 takes the lock and checks whether the segment has to be made.
@@ -321,9 +347,8 @@ impl Job {
     fn parameters(&self) -> Result<Parameters> {
         let mut parameters = self.pages.parameters()?;
         parameters.insert("recipe".to_owned(), self.recipe.stamp().to_string());
-        // With the usual limit, the segment is the same as one made without the flag.
-        if self.max_repeated != Tolerance::REPEATED {
-            parameters.insert("max_repeated".to_owned(), self.max_repeated.to_string());
+        if let Some(limit) = self.max_repeated {
+            parameters.insert("max_repeated".to_owned(), limit.to_string());
         }
         Ok(parameters)
     }
@@ -376,7 +401,10 @@ impl Job {
         let accepted = self.pages.accept(found, lock.fence())?;
         let Read { order, only_boilerplate, fallbacks, .. } = accepted.read;
         let identity = serde_json::to_string(parameters).expect("parameters are text");
-        let segment = self.write_rows(accepted, &identity, global.budget().rows(), lock)?;
+        let segment = match self.write_rows(accepted, &identity, global.budget().rows(), lock)? {
+            Written::Segment(segment) => segment,
+            Written::OtherTexts(count) => return Ok(Summary::new().count(OtherTexts::COUNT, count)),
+        };
         let output = self.pages.output();
         let has_quarantine = segment.quarantine().is_some();
         let has_repeated = segment.repeated().is_some();
@@ -412,7 +440,7 @@ impl Job {
         identity: &str,
         memory_bytes: usize,
         lock: &Lock,
-    ) -> Result<Segment> {
+    ) -> Result<Written> {
         let Accepted { made, read, quarantine } = accepted;
         let documents = read.documents;
         let counts = RecordCounts {
@@ -433,9 +461,15 @@ impl Job {
         let repeated = list.count();
         let same = list.same();
         let lists = Lists { quarantine, repeated: list.finish()? };
-        if self.max_repeated.exceeded(repeated, documents) {
+        let limit = self.max_repeated.unwrap_or(Tolerance::REPEATED);
+        if self.other_texts == OtherTexts::Counted {
+            if repeated > same {
+                self.pages.publish_failed(lists)?;
+                return Ok(Written::OtherTexts(repeated - same));
+            }
+        } else if limit.exceeded(repeated, documents) {
             let path = self.pages.publish_failed(lists)?;
-            let error = reading::too_many_repeated(self.max_repeated, (repeated, same), documents);
+            let error = reading::too_many_repeated(limit, (repeated, same), documents);
             return Err(error.at(path));
         }
         if repeated > 0 {
@@ -446,8 +480,7 @@ impl Job {
             );
         }
         step::begin(Step::Writing);
-        let segment = builder.write(identity, lists, lock)?;
-        Ok(segment)
+        builder.write(identity, lists, lock).map(Written::Segment)
     }
 
     fn options(&self) -> SegmentOptions {

@@ -8,14 +8,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::document::{Fields, Format, Input, Inputs, Survey};
+use dupsieve::rooms::document::{Fields, Format, Input, Inputs, PlaceIds, Survey};
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::evaluate::SampledPage;
 use dupsieve::rooms::output::{PackedFile, STDOUT};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::help::examples;
-use crate::commands::{difference, places};
+use crate::commands::{difference, places, shell};
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Output;
 use crate::flags::shared::Shared::{DryRun, Overwrite};
@@ -131,16 +131,16 @@ fn check_same_fields(inputs: &Inputs, survey: &Survey) -> Result<()> {
 
 /// What to do next.
 fn next(output: &Path, date: &str) -> String {
-    let line = format!("dupsieve run {} {date}", output.named());
+    let line = format!("dupsieve run {} {date}", shell::word(&output.named()));
     format!("next: read it, then {} --dry-run, then without --dry-run", line.trim_end())
 }
 
 /// What to do next with one corpus.
 fn next_of_corpus(output: &Path, given: &[String]) -> String {
-    let inputs: Vec<String> = given.iter().map(|input| format!("'{input}'")).collect();
+    let inputs: Vec<String> = given.iter().map(|input| shell::quoted(input)).collect();
     format!(
         "next: read it, then dupsieve dedup --config {} --input {} --output found --kept kept",
-        output.named(),
+        shell::word(&output.named()),
         inputs.join(" ")
     )
 }
@@ -197,7 +197,8 @@ fn findings(
         let other: Vec<&str> = survey.fields.keys().map(String::as_str).take(20).collect();
         let time = fields.order.as_ref().map_or("none", |order| &*order.name);
         let html = if fields.html { ", which is HTML" } else { "" };
-        let id = if fields.place_ids { "none, so FILE:RECORD" } else { &fields.id };
+        let id =
+            if fields.place_ids == PlaceIds::All { "none, so FILE:RECORD" } else { &fields.id };
         told.push(format!(
             "fields: id {id}, text {}{html}, time {time}; there are {}",
             fields.text,

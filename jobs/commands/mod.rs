@@ -2,7 +2,8 @@
 //! of its command (`Arguments`), its examples, and `run`, which does the work and returns a summary.
 //!
 //! Some files serve several commands: [`pages`] and [`reading`] read inputs, [`difference`] shows what differs
-//! between two texts, and [`store_at`] finds the version of a store. [`help`] has what the help of all commands says,
+//! between two texts, [`store_at`] finds the version of a store, and [`shell`] quotes words of
+//! proposed commands. [`help`] has what the help of all commands says,
 //! and [`version`] what `--version` says.
 //!
 //! May import: files of this room and of all others in `jobs/`, and the library. What a command computes
@@ -41,6 +42,7 @@ pub(crate) mod schema;
 pub(crate) mod seen;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
+pub(crate) mod shell;
 pub(crate) mod store;
 pub(crate) mod store_at;
 pub(crate) mod verify;

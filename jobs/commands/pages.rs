@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
 use clap::Args;
-use dupsieve::rooms::document::{self, Document, Format, Share, TextEncoding};
+use dupsieve::rooms::document::{self, Document, Format, PlaceIds, Share, TextEncoding};
 use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::matches::Texts;
 use dupsieve::rooms::report::{self, Made, Nearest, Report};
@@ -27,10 +27,10 @@ pub(crate) struct PageFlags {
     /// Field with the id of a record; a nested field is written a.b [default: id]
     #[arg(long, value_name = "FIELD", env = "DUPSIEVE_ID_FIELD")]
     id_field: Option<String>,
-    /// A record without an id has its place as the id, as `fingerprint --place-ids` gave it
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    /// A record without an id (true) or each record (all) has its place as the id, as `fingerprint --place-ids` gave it
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "true|false|all")]
     #[arg(env = "DUPSIEVE_PLACE_IDS")]
-    place_ids: Option<bool>,
+    place_ids: Option<PlaceIds>,
     /// Field with the text [default: text]
     #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TEXT_FIELD")]
     text_field: Option<String>,
@@ -93,7 +93,7 @@ pub(crate) struct PageSource {
     format: Option<String>,
     id_field: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    place_ids: Option<bool>,
+    place_ids: Option<String>,
     text_field: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     time_field: Option<String>,
@@ -121,7 +121,7 @@ impl PageSource {
             inputs: inputs.iter().map(|input| places::named_input(input)).collect(),
             format: settings.format.map(|format| format.to_string()),
             id_field: settings.id_field.clone(),
-            place_ids: settings.place_ids,
+            place_ids: settings.place_ids.map(|ids| ids.to_string()),
             text_field: settings.text_field.clone(),
             time_field: settings.time_field.clone(),
             html: settings.html,
@@ -185,12 +185,13 @@ impl PageSource {
     /// How to read the pages; what the report does not say is taken from `file`.
     pub(crate) fn settings(&self, file: PageSettings) -> Result<PageSettings> {
         let format = self.format.as_deref().map(str::parse).transpose()?;
+        let place_ids = self.place_ids.as_deref().map(str::parse).transpose()?;
         let text = self.text.as_deref().map(str::parse).transpose()?;
         let encoding = self.encoding.as_deref().map(str::parse).transpose()?;
         Ok(PageSettings {
             format: format.or(file.format),
             id_field: self.id_field.clone().or(file.id_field),
-            place_ids: self.place_ids.or(file.place_ids),
+            place_ids: place_ids.or(file.place_ids),
             text_field: self.text_field.clone().or(file.text_field),
             time_field: self.time_field.clone().or(file.time_field),
             html: self.html.or(file.html),

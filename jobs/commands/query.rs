@@ -44,7 +44,7 @@ const EXAMPLES: &[(&str, &str)] = &[
         "Ask for pages by their fingerprints",
         "dupsieve query --store store --fingerprint 0x0123456789abcdef",
     ),
-    ("Ask for a text", "dupsieve query --store store --text page.txt"),
+    ("Ask for a text", "dupsieve query --store store --text-file page.txt"),
     (
         "Ask for all pages of a crawl, as they come",
         "dupsieve query --store store --input - --format jsonl",
@@ -125,7 +125,7 @@ struct Asked {
     #[arg(long, value_name = "HEX", num_args = 1..)]
     fingerprint: Vec<String>,
     /// Files of one text each, or - for standard input
-    #[arg(long, value_name = "FILE", num_args = 1..)]
+    #[arg(long = "text-file", alias = "text", value_name = "FILE", num_args = 1..)]
     text: Vec<PathBuf>,
     /// Files, folders, globs, addresses (s3://BUCKET/...), or - for standard input, read as `fingerprint` reads them
     #[arg(long, value_name = "PATH", num_args = 1..)]

@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
 use dupsieve::rooms::document::{
-    Contents, Format, Inputs, OrderField, PageText, Quarantine, ReadOptions, Repeated, Share,
-    Tolerance,
+    Contents, Format, Inputs, OrderField, PageText, PlaceIds, Quarantine, ReadOptions, Repeated,
+    Share, Tolerance,
 };
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::Width;
@@ -204,8 +204,12 @@ impl Pages {
             PageText::All => ALL_TEXT,
             PageText::Main => MAIN_TEXT,
         };
-        let place_ids =
-            fields.place_ids.then(|| ("place_ids", Digest(self.inputs.place_digest()).to_string()));
+        let places = Digest(self.inputs.place_digest());
+        let place_ids = match fields.place_ids {
+            PlaceIds::Never => None,
+            PlaceIds::Missing => Some(("place_ids", places.to_string())),
+            PlaceIds::All => Some(("place_ids", format!("all {places}"))),
+        };
         let html = self.has_html().then(|| ("html", text.to_owned()));
         Ok(named
             .into_iter()

@@ -137,7 +137,7 @@ enum Change {
     #[command(args = shared(&[Memory, DryRun, Telemetry]), after_help = examples(&[
         ("Let a store answer `query` at once", "dupsieve store index store"),
         ("Let it answer `seen` at once", "dupsieve store index store --filters"),
-        ("Remove the index", "dupsieve store index store --design none"),
+        ("Remove the index", "dupsieve store index store --index none"),
     ]))]
     Index {
         /// Folder of the store
@@ -146,7 +146,7 @@ enum Change {
         /// Tables that are kept beside the segments. `mirror` has the fingerprints once more, their halves exchanged;
         /// 4 has the paper's 4 tables, which help up to a distance of 3; `none` removes the index. The answers are the same [default: mirror; with
         /// --filters, what the store keeps]
-        #[arg(long, value_name = "mirror|none|4")]
+        #[arg(long = "index", alias = "design", value_name = "mirror|none|4")]
         design: Option<IndexDesign>,
         /// Keep filters: for the ids of the pages, and for their texts if the store keeps digests (`fingerprint
         /// --keep-digests`), some 7 bytes a page each. What is there is checked, and damaged files are made again. `--filters

@@ -6,13 +6,10 @@ use super::encoding::{TextEncoding, text_in};
 use super::id::check_id;
 use super::order_field::OrderField;
 use super::page_text::{PageText, TakenText};
+use super::place_ids::PlaceIds;
 use super::reason::Reason;
 use super::record::{Content, Document};
 use crate::error::{Error, Kind, Result};
-
-/// The settings that name the columns of a table.
-pub(super) const COLUMN_SETTINGS: [&str; 5] =
-    ["id-field", "text-field", "time-field", "keep", "place-ids"];
 
 /// The names of the fields to read, and the width of ready-made fingerprints.
 ///
@@ -22,9 +19,8 @@ pub(super) const COLUMN_SETTINGS: [&str; 5] =
 pub struct Fields {
     /// The field of the id.
     pub id: String,
-    /// Whether a record without an id gets its place as the id: the path of the file below the input folder, a colon, and the
-    /// line or the number of the record, such as `news/part-3.jsonl:17`.
-    pub place_ids: bool,
+    /// Which records get their places as ids.
+    pub place_ids: PlaceIds,
     /// The field of the text.
     pub text: String,
     /// The field by which pages are put in keep order, such as their time; none if none is read.
@@ -46,7 +42,7 @@ impl Default for Fields {
         let [id, text] = ["id", "text"].map(str::to_owned);
         Fields {
             id,
-            place_ids: false,
+            place_ids: PlaceIds::Never,
             text,
             order: None,
             html: false,
@@ -64,9 +60,24 @@ impl Fields {
         [Some(&self.id), Some(&self.text), self.order.as_ref().map(|order| &*order.name)]
     }
 
+    /// The error that there is no column of the name `field`, with what to do.
+    pub(super) fn missing(&self, field: &str, error: Error) -> Error {
+        match field {
+            _ if field == self.id => error
+                .help("name the column of the ids, or take the places of records as ids")
+                .settings(["id-field", "place-ids"]),
+            _ if field == self.text => {
+                error.help("name the column of the texts").setting("text-field")
+            }
+            _ => error
+                .help("name the column by which pages are put in order")
+                .settings(["time-field", "keep"]),
+        }
+    }
+
     /// Checks the id of a record. An empty id says that the record gets its place as the id.
     pub(super) fn check_id(&self, id: &str) -> std::result::Result<(), Reason> {
-        if self.place_ids && id.is_empty() { Ok(()) } else { check_id(id) }
+        if self.place_ids.fill() && id.is_empty() { Ok(()) } else { check_id(id) }
     }
 
     /// The text of a record of a file of text.

@@ -119,7 +119,8 @@ impl Format {
             Format::Auto => match Recognized::of(path, head)? {
                 Recognized::Format(format) => Some(format),
                 Recognized::Unknown => Some(Format::Text),
-                Recognized::OneJson => None,
+                Recognized::OneJson(json @ OneJson::Array) => return Err(json.not_lines(path)),
+                Recognized::OneJson(OneJson::Other) => None,
                 Recognized::NotRead(what) => return Err(not_read(path, what)),
             },
         })
@@ -163,12 +164,21 @@ impl<R: FnOnce() -> Result<Vec<u8>>> ReadHead for R {}
 enum Recognized {
     /// A format that can be read.
     Format(Format),
-    /// JSON, but not one object a line: an object over several lines, or an array.
-    OneJson,
+    /// JSON, but not one object a line.
+    OneJson(OneJson),
     /// A known format that cannot be read.
     NotRead(&'static str),
     /// Nothing.
     Unknown,
+}
+
+/// What a file of JSON holds that has not one object a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OneJson {
+    /// An array of objects.
+    Array,
+    /// Objects over several lines, or something else.
+    Other,
 }
 
 /// Parquet, which is read if the library was built for it.
@@ -201,7 +211,7 @@ impl Recognized {
     fn read(self, path: &Path) -> Result<Format> {
         match self {
             Recognized::Format(format) => Ok(format),
-            Recognized::OneJson => Err(not_read(path, "JSON, but not one object a line")),
+            Recognized::OneJson(json) => Err(json.not_lines(path)),
             Recognized::NotRead(what) => Err(not_read(path, what)),
             Recognized::Unknown => {
                 let what = "the format cannot be recognized by the file's name or first bytes";
@@ -230,7 +240,7 @@ impl Recognized {
     fn of_name(extension: &str, head: &[u8]) -> Recognized {
         match extension {
             "json" if head.is_empty() => Recognized::Format(Format::Jsonl),
-            "json" => Recognized::OneJson,
+            "json" => Recognized::OneJson(OneJson::of(head)),
             "tsv" => Recognized::Format(Format::Tsv),
             "csv" => Recognized::Format(Format::Csv),
             "html" | "htm" | "xhtml" => Recognized::Format(Format::Html),
@@ -242,6 +252,28 @@ impl Recognized {
                 known.map_or(Recognized::Unknown, |(what, _)| Recognized::NotRead(what))
             }
         }
+    }
+}
+
+impl OneJson {
+    fn of(head: &[u8]) -> OneJson {
+        match head.strip_prefix(b"[").map(<[u8]>::trim_ascii_start) {
+            Some([b'{', ..]) => OneJson::Array,
+            _ => OneJson::Other,
+        }
+    }
+
+    /// The error for the file at `path`, with a command that makes JSON Lines of it.
+    fn not_lines(self, path: &Path) -> Error {
+        let (found, filter) = match self {
+            OneJson::Array => ("a JSON array of objects", ".[]"),
+            OneJson::Other => ("other JSON", "."),
+        };
+        Error::new(Kind::Usage, "this file is JSON, but not JSON Lines")
+            .at(path)
+            .expected("one object on each line")
+            .found(found)
+            .help(format_args!("write each object on a line of its own, in a new file: jq -c '{filter}' FILE > FILE.jsonl"))
     }
 }
 
@@ -336,6 +368,20 @@ mod tests {
             assert_eq!(alone("a", head).unwrap(), Format::Text, "{head}");
             assert_eq!(alone("a.json", head).unwrap_err().kind(), Kind::Usage, "{head}");
         }
+    }
+
+    #[test]
+    fn other_json_is_refused_with_the_command_that_makes_lines_of_it() {
+        for (head, what, filter) in [
+            ("[{\"id\": 1}", "a JSON array", "jq -c '.[]'"),
+            ("\u{feff} [\n{", "a JSON array", "jq -c '.[]'"),
+            ("{\n \"id\": 1}", "other JSON", "jq -c '.'"),
+        ] {
+            let error = alone("a.json", head).unwrap_err().to_string();
+            assert!(error.contains(what) && error.contains(filter), "{error}");
+        }
+        let in_folder = in_folder(Format::Auto, "a.json", "[{\"id\": 1}");
+        assert!(in_folder.unwrap_err().to_string().contains("a.json"));
     }
 
     #[test]

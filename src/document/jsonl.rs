@@ -43,7 +43,7 @@ fn document<'a>(
         .map_err(|error| broken(&error))?;
     let [id, text, order] = found;
     let id = match id {
-        Value::Absent | Value::Null if fields.place_ids => Cow::Borrowed(""),
+        Value::Absent | Value::Null if fields.place_ids.fill() => Cow::Borrowed(""),
         id => id.id().map_err(|wrong| wrong.reason(&fields.id, line))?,
     };
     Ok(Document {

@@ -14,6 +14,7 @@
 //! - `encoding`: files of text in other encodings than UTF-8.
 //! - `added_fields`: records copied with more fields.
 //! - `survey`: which fields there are, and which are likely the id, the text and the time.
+//! - `place_ids`: which records get their places as ids.
 //! - `host`: the host of a page, if its id is a URL.
 //! - `skipped`: records that are no pages, counted by what they are.
 //! - `reason`, `quarantine`, `repeated`, `tolerance`: records that cannot be read never stop the job;
@@ -70,6 +71,7 @@ mod origin;
 mod page_text;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod place_ids;
 mod quarantine;
 mod read;
 mod read_options;
@@ -109,6 +111,7 @@ pub use order_key::{OrderCounts, OrderKey, OrderKind};
 pub use page_text::PageText;
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetCopy;
+pub use place_ids::PlaceIds;
 pub use quarantine::{Quarantine, Quarantined};
 pub use read::{FilesRead, read};
 pub use read_options::ReadOptions;
@@ -118,6 +121,7 @@ pub use records::{Passed, Records};
 pub use repeated::{Occurrence, Repeated};
 pub use share::Share;
 pub use skipped::{Skip, Skipped};
+pub use source::packing;
 pub use survey::{FieldSurvey, Survey};
 pub use tolerance::Tolerance;
 

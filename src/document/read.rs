@@ -84,7 +84,7 @@ struct Outbox<'a> {
     deliver: &'a mut dyn FnMut(Records) -> bool,
     next: u64,
     stopped: bool,
-    /// The name of the file that is read, if records without an id get their places as ids.
+    /// The name of the file that is read, if records may get their places as ids.
     place: Option<Arc<str>>,
 }
 
@@ -132,7 +132,8 @@ impl<'a> Reader<'a> {
     /// share.
     fn records(&mut self, file: u32, input: &'a Input, owned: bool, split: bool) -> Result<()> {
         self.send_pages();
-        self.outbox.place = self.options.fields.place_ids.then(|| input.name_in_ids().into());
+        self.outbox.place =
+            self.options.fields.place_ids.fill().then(|| input.name_in_ids().into());
         let mut cutter = self.cutter(file, input)?;
         let mut number = 0;
         while let Some(portion) = cutter.next()? {

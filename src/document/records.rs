@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::fields::Fields;
+use super::place_ids::PlaceIds;
 use super::reason::Reason;
 use super::record::{Document, Position};
 use super::skipped::Skipped;
@@ -63,7 +64,7 @@ pub struct Records {
     /// 0, 1, 2, ... in the order in which one reader delivers them. Positions rise with it.
     pub sequence: u64,
     pub(super) portion: Box<dyn Portion>,
-    /// The name of the file, if records without an id get their places as ids.
+    /// The name of the file, if records may get their places as ids.
     pub(super) place: Option<Arc<str>>,
 }
 
@@ -79,7 +80,7 @@ impl Records {
     ) -> Passed {
         let Some(file) = self.place.as_deref() else { return self.portion.parse(fields, each) };
         self.portion.parse(fields, &mut |position, document| {
-            each(position, document.map(|document| placed(document, file, position)));
+            each(position, document.map(|it| placed(it, fields.place_ids, file, position)));
         })
     }
 
@@ -96,9 +97,15 @@ impl Records {
     }
 }
 
-/// The document with the place of its record as the id, if the record has none.
-fn placed<'a>(document: Document<'a>, file: &str, position: Position) -> Document<'a> {
-    if !document.id.is_empty() {
+/// The document with the place of its record as the id, if the record is one of those that get it. A document that is a whole file
+/// has the path of the file as its id.
+fn placed<'a>(
+    document: Document<'a>,
+    which: PlaceIds,
+    file: &str,
+    position: Position,
+) -> Document<'a> {
+    if position.is_file() || which == PlaceIds::Missing && !document.id.is_empty() {
         return document;
     }
     Document { id: Cow::Owned(format!("{file}:{}", position.line)), ..document }

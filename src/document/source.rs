@@ -14,6 +14,7 @@ pub(super) use self::frames::decoder as zstd_decoder;
 use super::encoding::{Decoded, TextEncoding};
 use super::inputs::Input;
 use crate::error::{At, Error, Kind, Result};
+use crate::output;
 use crate::progress::{self, Activity};
 
 mod frames;
@@ -157,6 +158,20 @@ enum Packing {
     Zstd,
     /// By its name a compressed file, but it ends before its first bytes show that.
     Nothing,
+}
+
+/// How a file is packed: by its first bytes, or by its name if it ends before these show that.
+///
+/// # Errors
+/// Reading may fail.
+pub fn packing(input: &Input) -> Result<output::Packing> {
+    let path = input.path();
+    Ok(match begin(input.open()?, path, 0)?.1 {
+        Packing::Plain => output::Packing::Plain,
+        Packing::Gzip => output::Packing::Gzip,
+        Packing::Zstd => output::Packing::Zstd,
+        Packing::Nothing => output::Packing::named(path),
+    })
 }
 
 const GZIP: &[u8] = &[0x1f, 0x8b];

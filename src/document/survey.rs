@@ -22,6 +22,7 @@ use super::format::Format;
 use super::id::{MAX_ID_BYTES, check_id};
 use super::inputs::{Input, Inputs};
 use super::order_field::OrderField;
+use super::place_ids::PlaceIds;
 use super::source::{End, Source};
 use super::time;
 use crate::error::{Error, Kind, Result};
@@ -217,7 +218,7 @@ impl Survey {
     }
 
     /// The fields that are likely the id, the text and the time, and whether the text is HTML. Files without
-    /// fields need no names. If no field can be the id, records get their places as ids.
+    /// fields need no names. If no field can be the id, all records get their places as ids.
     ///
     /// # Errors
     /// [`Kind::BadData`] if no field can be the text.
@@ -262,7 +263,7 @@ impl Survey {
         let FieldSurvey { markup, filled, .. } = self.fields[text];
         Ok(Fields {
             id: id.map_or(Fields::default().id, str::to_owned),
-            place_ids: id.is_none(),
+            place_ids: if id.is_none() { PlaceIds::All } else { PlaceIds::Never },
             text: text.to_owned(),
             order: time.map(OrderField::time),
             html: markup * 2 > filled,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::fields::{COLUMN_SETTINGS, Fields};
+use super::fields::Fields;
 use super::order_field::OrderField;
 use super::order_key::OrderKey;
 use super::reason::Reason;
@@ -61,13 +61,13 @@ impl Columns {
                     let what = "the header line has two columns of one name";
                     Err(wrong(what, field).help("give each column that is read its own name"))
                 }
-                (None, _) => Err(wrong("the header line lacks a column", field)
-                    .help("name the columns, or take the places of pages for ids")
-                    .settings(COLUMN_SETTINGS)),
+                (None, _) => {
+                    Err(fields.missing(field, wrong("the header line lacks a column", field)))
+                }
             }
         };
         let is_absent = |field: &str| !names.contains(&field.as_bytes());
-        let has_ids = !(fields.place_ids && is_absent(&fields.id));
+        let has_ids = !(fields.place_ids.fill() && is_absent(&fields.id));
         Ok(Columns {
             id: has_ids.then(|| column(&fields.id)).transpose()?,
             text: column(&fields.text)?,
@@ -158,6 +158,7 @@ mod tests {
     fn a_header_without_the_fields_is_refused() {
         let error = columns("id\tbody\ttime\r").unwrap_err();
         assert_eq!(error.kind(), Kind::BadData);
+        assert_eq!(error.remedy().settings, ["text-field"]);
         let message = error.to_string();
         assert!(message.starts_with("pages.tsv:1: the header line lacks a column"), "{message}");
         assert!(message.contains(r#"expected "text", found "id\tbody\ttime\r""#), "{message}");

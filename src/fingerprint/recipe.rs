@@ -64,12 +64,13 @@ const NAMED: &str = include_str!("recipes.toml");
 
 /// Names for the newest recipe of each kind.
 const ALIASES: [(&str, &str); 6] = [
-    ("default", "words-3"),
     ("words", "words-3"),
     ("wide", "wide-3"),
     ("short-text", "short-text-1"),
     ("shingles", "shingles-1"),
     ("features", "features-1"),
+    // The former name of `words`. The default is the recipe of the preset.
+    ("default", "words-3"),
 ];
 
 /// The name of the sketches of [`Nilsimsa`](super::Nilsimsa), which no recipe makes.

@@ -186,7 +186,7 @@ fn sketch(
         }
         (Content::Features(features), Some(sketcher)) => Ok(sketcher.features(features)?.map(full)),
         (Content::Fingerprint(_), Some(_)) => Err(misfit("fingerprints ready made", "external-64")),
-        (Content::Text(_), None) => Err(misfit("text", "default")),
+        (Content::Text(_), None) => Err(misfit("text", "words")),
         (Content::Vector(_), _) => Err(Error::new(Kind::Usage, "vectors have no fingerprint")
             .help("locality-sensitive hashing takes vectors")
             .job("lsh")),

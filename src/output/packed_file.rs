@@ -1,4 +1,4 @@
-//! A file of lines that appears complete, compressed as its name says (`.gz`, `.zst`).
+//! A file of lines that appears complete, compressed as its name says (`.gz`, `.zst`) or as it is asked for.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Stdout, Write};
@@ -9,6 +9,7 @@ use flate2::write::GzEncoder;
 
 use super::{Lock, NewFile, foreign, parent_of};
 use crate::error::{At, Error, Kind, Result};
+use crate::progress::{self, Activity};
 
 /// The name of standard output.
 pub const STDOUT: &str = "-";
@@ -30,6 +31,29 @@ pub enum PackedUnit {
     Record,
 }
 
+/// How a file is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packing {
+    /// It is not.
+    Plain,
+    /// gzip.
+    Gzip,
+    /// zstd.
+    Zstd,
+}
+
+impl Packing {
+    /// The one that a name says, in capital or small letters: `.gz`, `.zst`, or anything else for a plain file.
+    pub fn named(path: &Path) -> Packing {
+        let says = |ending| path.extension().is_some_and(|it| it.eq_ignore_ascii_case(ending));
+        match path {
+            _ if says("gz") => Packing::Gzip,
+            _ if says("zst") => Packing::Zstd,
+            _ => Packing::Plain,
+        }
+    }
+}
+
 /// How the lines are compressed.
 enum Packer {
     Plain(BufWriter<Target>),
@@ -44,6 +68,8 @@ enum Packer {
 /// Where they go.
 enum Target {
     File(NewFile),
+    /// A file of a folder under construction, which is synced and appears with all its files.
+    Staged(File),
     Stdout(Stdout),
 }
 
@@ -66,28 +92,40 @@ impl PackedFile {
     /// Like [`PackedFile::create`]; `unit` is what is compressed by itself.
     pub fn create_by(unit: PackedUnit, path: &Path) -> Result<PackedFile> {
         if path == Path::new(STDOUT) {
-            return PackedFile::of(Target::Stdout(io::stdout()), path, unit);
+            return PackedFile::of(Target::Stdout(io::stdout()), path, unit, Packing::Plain);
         }
         let folder = parent_of(path);
         fs::create_dir_all(folder).at(folder)?;
-        PackedFile::of(Target::File(NewFile::beside(path)?), path, unit)
+        PackedFile::of(Target::File(NewFile::beside(path)?), path, unit, Packing::named(path))
+    }
+
+    /// A file in the folder of a [`Staging`](super::Staging), packed so whatever its name is.
+    /// [`Staging::commit_all`](super::Staging::commit_all) brings it to the disk.
+    pub fn staged(unit: PackedUnit, packing: Packing, path: &Path) -> Result<PackedFile> {
+        let folder = parent_of(path);
+        fs::create_dir_all(folder).at(folder)?;
+        PackedFile::of(Target::Staged(File::create_new(path).at(path)?), path, unit, packing)
     }
 
     /// Like [`PackedFile::create_by`]; the file gets its path only while the lock is held.
     pub fn locked(unit: PackedUnit, path: &Path, lock: &Lock) -> Result<PackedFile> {
         let mut file = NewFile::beside(path)?;
         file.fenced(lock.fence());
-        PackedFile::of(Target::File(file), path, unit)
+        PackedFile::of(Target::File(file), path, unit, Packing::named(path))
     }
 
-    fn of(target: Target, path: &Path, unit: PackedUnit) -> Result<PackedFile> {
+    fn of(target: Target, path: &Path, unit: PackedUnit, packing: Packing) -> Result<PackedFile> {
         let file = BufWriter::new(target);
-        let packer = match path.extension().and_then(|extension| extension.to_str()) {
-            Some("gz") if unit == PackedUnit::Record => Packer::GzipMembers(file),
-            Some("zst") if unit == PackedUnit::Record => Packer::ZstdFrames(file),
-            Some("gz") => Packer::Gzip(GzEncoder::new(file, flate2::Compression::default())),
-            Some("zst") => Packer::Zstd(zstd::Encoder::new(file, 0).at(path)?),
-            _ => Packer::Plain(file),
+        let packer = match (packing, unit) {
+            (Packing::Plain, _) => Packer::Plain(file),
+            (Packing::Gzip, PackedUnit::Record) => Packer::GzipMembers(file),
+            (Packing::Zstd, PackedUnit::Record) => Packer::ZstdFrames(file),
+            (Packing::Gzip, PackedUnit::File) => {
+                Packer::Gzip(GzEncoder::new(file, flate2::Compression::default()))
+            }
+            (Packing::Zstd, PackedUnit::File) => {
+                Packer::Zstd(zstd::Encoder::new(file, 0).at(path)?)
+            }
         };
         Ok(PackedFile { path: path.to_owned(), packer, content: None })
     }
@@ -146,6 +184,7 @@ impl PackedFile {
         let target = file.into_inner().map_err(|error| Error::io(&path, error.error()))?;
         let file = match target {
             Target::File(file) => file,
+            Target::Staged(_) => return Ok(false),
             Target::Stdout(mut stdout) => return stdout.flush().at("stdout").map(|()| false),
         };
         if path.exists() {
@@ -183,6 +222,10 @@ impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Target::File(file) => file.write(bytes),
+            Target::Staged(file) => {
+                progress::tick(Activity::Writing);
+                file.write(bytes)
+            }
             Target::Stdout(stdout) => stdout.write(bytes),
         }
     }
@@ -190,6 +233,7 @@ impl Write for Target {
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Target::File(file) => file.flush(),
+            Target::Staged(file) => file.flush(),
             Target::Stdout(stdout) => stdout.flush(),
         }
     }
@@ -214,10 +258,10 @@ fn has_content(path: &Path, content: Option<ContentKind>) -> Result<bool> {
         return Ok(false);
     }
     let file = File::open(path).at(path)?;
-    let unpacked: Box<dyn Read> = match path.extension().and_then(|extension| extension.to_str()) {
-        Some("gz") => Box::new(MultiGzDecoder::new(file)),
-        Some("zst") => Box::new(zstd::Decoder::new(file).at(path)?),
-        _ => Box::new(file),
+    let unpacked: Box<dyn Read> = match Packing::named(path) {
+        Packing::Gzip => Box::new(MultiGzDecoder::new(file)),
+        Packing::Zstd => Box::new(zstd::Decoder::new(file).at(path)?),
+        Packing::Plain => Box::new(file),
     };
     let mut line = Vec::new();
     // A file that cannot be decompressed was not written by this program.

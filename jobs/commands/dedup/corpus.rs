@@ -1,5 +1,8 @@
 //! `dupsieve dedup --input`: one corpus in one go. Its fingerprints are made and joined, and its kept records are copied.
 //!
+//! An id names one text here. Where an id stands for several texts, as where each file counts its documents from 0, all documents get
+//! their places as ids, so that each text is judged. (A day of a crawl is another matter: there the id is a page, which may come twice.)
+//!
 //! The output looks like the output of a day of `run`, so all that reads one reads the other:
 //!
 //! ```text
@@ -12,18 +15,20 @@ use std::fs;
 use std::path::{self, Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::document::Tolerance;
+use dupsieve::rooms::document::{PlaceIds, Tolerance};
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::output;
+use dupsieve::rooms::report::{Made, Report};
 use dupsieve::{Error, Kind, Result};
 
 use super::batch::{Request, dedup};
 use crate::commands::destination::Destination;
 use crate::commands::filter::Kept;
-use crate::commands::fingerprint::{self, fingerprint};
+use crate::commands::fingerprint::{self, OtherTexts, fingerprint};
 use crate::commands::pages::{PageInputs, PageSource};
 use crate::commands::places;
+use crate::commands::shell;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Output;
@@ -37,7 +42,7 @@ use crate::processes::machines;
 #[derive(Args, Clone, Debug)]
 pub(super) struct CorpusFlags {
     /// Files, folders, globs or addresses (s3://BUCKET/...) with the documents of a corpus. A document without an id gets its
-    /// place as the id, such as news/part-3.jsonl:17
+    /// place as the id, such as news/part-3.jsonl:17; and if an id stands for several texts, all documents do
     #[arg(long, value_name = "PATH", num_args = 1.., group = "documents")]
     input: Vec<PathBuf>,
     /// Copy the documents that are kept, as they came, into this folder: for each input file a file of the same name and format
@@ -46,7 +51,8 @@ pub(super) struct CorpusFlags {
     /// Recipe of the fingerprints, as in `fingerprint` [default: that of the preset]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
     recipe: Option<RecipeChoice>,
-    /// Abort (exit 65) if more records repeat an earlier id, as in `fingerprint`: a number, or a share such as 5% [default: 50%]
+    /// Of several texts with one id judge the first alone, as `fingerprint` does, and abort (exit 65) if more records repeat an earlier
+    /// id: a number, or a share such as 5% [default: all texts are judged]
     #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_REPEATED")]
     max_repeated: Option<Tolerance>,
     #[command(flatten)]
@@ -68,18 +74,31 @@ pub(super) fn run(
     file: FingerprintSettings,
     global: &GlobalFlags,
 ) -> Result<Summary> {
-    let corpus = Corpus::of(flags, request, file)?;
+    let mut corpus = Corpus::of(flags, request, file)?;
     let mut processes = machines::join(global, &format!("{corpus:?}"))?;
     let mut kept = None;
-    processes.agree("check the folders", || {
+    let stands = processes.agree("check the folders", || {
         kept = corpus.check(global)?;
-        Ok(())
+        corpus.stands_by_place()
     })?;
-    let read = fingerprint(&mut processes, &corpus.made, global)?;
-    if global.dry_run {
+    let mut read = Summary::new();
+    let mut by_place = stands;
+    if !stands {
+        read = fingerprint(&mut processes, &corpus.made, global)?;
+        by_place = processes.agree("tell the documents apart", || corpus.needs_places(&read))?;
+    }
+    if by_place {
+        corpus.name_by(PlaceIds::All);
+        kept = kept.map(Kept::by_place);
+        read = fingerprint(&mut processes, &corpus.made, global)?;
+    }
+    if global.dry_run && !read.is_already_done() {
         return Ok(read);
     }
     let found = dedup(&mut processes, &corpus.joined, global)?;
+    if global.dry_run {
+        return Ok(read.then(found));
+    }
     let mut copied = Summary::new().already_done();
     processes.agree("copy the kept documents", || {
         if let Some(kept) = &kept {
@@ -99,35 +118,81 @@ impl Corpus {
             made: RecipeSettings { max_repeated: *max_repeated, ..made }.or(file.made),
             pages: pages.clone().or(file.pages),
         };
-        let place_ids = Some(settings.pages.place_ids.unwrap_or(true));
-        let pages = PageSettings { place_ids, ..settings.pages };
-        let named: Vec<String> = input.iter().map(|it| it.to_string_lossy().into_owned()).collect();
+        let place_ids = settings.pages.place_ids.unwrap_or(PlaceIds::Missing);
         let mut join = request.settings.clone();
         join.preset = join.preset.or(settings.made.preset);
         let folder = &request.output;
         let joined = Request {
             batch: folder.join("batch.seg"),
             output: folder.join("dedup"),
-            pages: Some(PageSource::new(&named, &pages)),
-            texts: PageInputs::new(input.clone(), pages.clone()),
             settings: join,
             ..request.clone()
         };
+        let other_texts = match settings.made.max_repeated {
+            Some(_) => OtherTexts::Repeated,
+            None => OtherTexts::Counted,
+        };
         let made = fingerprint::Request {
+            other_texts,
             inputs: input.clone(),
             output: joined.batch.clone(),
             destination: Destination::default(),
-            settings: FingerprintSettings { pages, ..settings },
+            settings,
             keep: joined.settings.keep.as_ref().and_then(|keep| keep.field().cloned()),
             known: StoreAt::NoStore,
         };
         let kept = kept.as_ref().map(Output::here).transpose()?;
-        Ok(Corpus { made, joined, kept })
+        let mut corpus = Corpus { made, joined, kept };
+        corpus.name_by(place_ids);
+        Ok(corpus)
+    }
+
+    /// Whether an earlier run has made the fingerprints of these inputs with the places of all documents as ids.
+    fn stands_by_place(&self) -> Result<bool> {
+        let may_be = self.made.settings.pages.place_ids == Some(PlaceIds::Missing);
+        if !may_be || !self.made.output.exists() {
+            return Ok(false);
+        }
+        let mut made = self.made.clone();
+        made.settings.pages.place_ids = Some(PlaceIds::All);
+        fingerprint::stands(&made)
+    }
+
+    /// Whether the ids do not tell the documents apart, as `read` says.
+    ///
+    /// # Errors
+    /// [`Kind::BadData`] if they do not, and places were ruled out.
+    fn needs_places(&self, read: &Summary) -> Result<bool> {
+        let Some(count) = read.find(OtherTexts::COUNT) else { return Ok(false) };
+        let list = output::beside(&self.made.output, output::REPEATED);
+        if self.made.settings.pages.place_ids == Some(PlaceIds::Never) {
+            return Err(Error::new(Kind::BadData, "an id stands for several texts")
+                .at(list)
+                .expected("one text for each id")
+                .found(format!("{count} documents with the id of an earlier one and another text"))
+                .help("the file lists them; give all documents their places as ids, or allow that only the first text of an id is judged")
+                .settings(["place-ids all", "max-repeated 100%"]));
+        }
+        tracing::warn!(
+            "{count} documents have the id of an earlier one and another text, so the ids are no names: each document gets its \
+             place as the id, and the fingerprints are made once more (--place-ids all does so at once)"
+        );
+        Ok(true)
+    }
+
+    /// Gives these documents their places as ids.
+    fn name_by(&mut self, place_ids: PlaceIds) {
+        let pages = &mut self.made.settings.pages;
+        pages.place_ids = Some(place_ids);
+        let named: Vec<String> =
+            self.made.inputs.iter().map(|it| it.to_string_lossy().into_owned()).collect();
+        self.joined.pages = Some(PageSource::new(&named, pages));
+        self.joined.texts = PageInputs::new(self.made.inputs.clone(), pages.clone());
     }
 
     /// Makes the folder of the output. Returns how the kept documents will be copied: if they cannot be copied, the job fails before
     /// there is any work.
-    fn check(&self, global: &GlobalFlags) -> Result<Option<Kept<'_>>> {
+    fn check(&self, global: &GlobalFlags) -> Result<Option<Kept>> {
         let folder = self.made.output.parent().expect("the file is in the folder of the output");
         let kept = self.kept.as_deref().map(|kept| self.copies(kept, folder)).transpose()?;
         self.joined.store.find()?;
@@ -138,6 +203,10 @@ impl Corpus {
             settings.compares_texts(recipe.stamp().as_str(), texts.is_some())?;
         }
         places::expect_folder(folder)?;
+        expect_own(folder, "a folder", Path::is_dir)?;
+        expect_own(&self.joined.output, "a whole output of dupsieve", |it| {
+            it.is_dir() && !matches!(Report::read(it), Ok(None))
+        })?;
         if !global.dry_run {
             fs::create_dir_all(folder).at(folder)?;
         }
@@ -145,7 +214,7 @@ impl Corpus {
     }
 
     /// Copies into the folder `kept`, which is apart from the output.
-    fn copies<'a>(&self, kept: &'a Path, output: &Path) -> Result<Kept<'a>> {
+    fn copies(&self, kept: &Path, output: &Path) -> Result<Kept> {
         let place = |path: &Path| Ok(output::resolved(&path::absolute(path).at(path)?));
         let [one, other] = [place(kept)?, place(output)?];
         if one.starts_with(&other) || other.starts_with(&one) {
@@ -160,10 +229,15 @@ impl Corpus {
     /// Adds sentences: what was read and found, what was written, and what to do next.
     fn closing(&self, total: Summary) -> Summary {
         let program = std::env::args().next().unwrap_or_else(|| "dupsieve".to_owned());
+        let program = shell::word(&program);
         let [read, kept, dropped, empty, repeated, bad] =
             ["read", "kept", "dropped", "empty", "repeated", "quarantined"]
                 .map(|name| total.counted(name));
+        if read == 0 {
+            tracing::warn!("the inputs hold no document: check the paths of --input");
+        }
         let found = self.joined.output.named();
+        let results = shell::word(&found);
         let verdicts = self.joined.format.file_name("verdicts");
         let copies = self.kept.as_ref().map(|folder| {
             format!(
@@ -187,9 +261,15 @@ impl Corpus {
             .say("  report.html          the figures, for a browser; report.json for programs")
             .say("Next:")
             .say_if(copy)
-            .say(format!("  look at some pairs        {program} sample {found}"))
-            .say(format!("  check the results         {program} verify {found}"))
+            .say(format!("  look at some pairs        {program} sample {results}"))
+            .say(format!("  check the results         {program} verify {results}"))
     }
+}
+
+/// Fails if there is something at `path` that is not ours.
+fn expect_own(path: &Path, what: &str, is_ours: impl Fn(&Path) -> bool) -> Result<()> {
+    let is_there = path.symlink_metadata().is_ok();
+    if is_there && !is_ours(path) { Err(output::foreign(path, what)) } else { Ok(()) }
 }
 
 /// What is made of the documents, so that the join finds the signatures that it asks for.

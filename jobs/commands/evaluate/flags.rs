@@ -12,7 +12,7 @@ pub(super) struct SweepFlags {
     /// usual ones
     #[arg(long, value_name = "NAME", num_args = 1.., requires = "sweep")]
     pub(super) recipe: Vec<RecipeChoice>,
-    /// With --sweep: confirm pairs of the recipes by these checks of `fingerprint --check`, each with the least
+    /// With --sweep: confirm pairs of the recipes by these checks of `fingerprint --signature`, each with the least
     /// similarity after a colon, such as word-minhash:0.5 (0.75 if left out)
     #[arg(long, value_name = "C[:LEAST]", num_args = 1.., requires = "sweep")]
     pub(super) check: Vec<String>,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dupsieve::rooms::document::{Format, Inputs};
 use dupsieve::rooms::error::Named;
-use dupsieve::rooms::output::PackedUnit;
+use dupsieve::rooms::output::{PackedUnit, Packing};
 use dupsieve::{Error, Kind, Result};
 
 /// Endings of names, and the format that each says.
@@ -77,9 +77,11 @@ pub(super) fn check_name(output: &Path, format: Format) -> Result<()> {
 
 /// What a name ends with after its last dot, not counting how the file is packed.
 fn ending(path: &Path) -> Option<&str> {
-    let name = path.file_name()?.to_str()?;
-    let plain = [".gz", ".zst"].into_iter().find_map(|packed| name.strip_suffix(packed));
-    plain.unwrap_or(name).rsplit_once('.').map(|(_, ending)| ending)
+    let plain = match Packing::named(path) {
+        Packing::Plain => path,
+        Packing::Gzip | Packing::Zstd => Path::new(path.file_stem()?),
+    };
+    plain.extension()?.to_str()
 }
 
 /// The usual ending of a copy in this format.
@@ -113,6 +115,7 @@ mod tests {
             ("kept.jsonl", Format::Jsonl),
             ("kept.json.gz", Format::Jsonl),
             ("kept.TSV.zst", Format::Tsv),
+            ("KEPT.TSV.ZST", Format::Tsv),
             ("a.wet.gz", Format::Warc),
             ("a.csv.d/kept", Format::Parquet),
             ("kept", Format::Csv),

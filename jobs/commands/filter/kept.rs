@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use dupsieve::rooms::document::{Format, IdList, Input, Inputs, ReadOptions};
+use dupsieve::rooms::document::{self, IdList, Input, Inputs, PlaceIds, ReadOptions};
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::output::{self, Lock, PackedFile, SUCCESS, Staging, Sum};
 use dupsieve::rooms::step::{self, Step};
@@ -19,21 +19,21 @@ use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 
 /// Copies of the kept records of a corpus.
-pub(crate) struct Kept<'a> {
+pub(crate) struct Kept {
     inputs: Inputs,
     options: ReadOptions,
     /// For each input file its path below the folder.
     names: Vec<PathBuf>,
-    folder: &'a Path,
+    folder: PathBuf,
 }
 
-impl Kept<'_> {
+impl Kept {
     /// Copies of these files in `folder`, which is not there yet or holds such copies.
     ///
     /// # Errors
     /// [`Kind::Usage`] if an input can be read only once, if two copies would have one name, or if the folder and the inputs are not
     /// apart; [`Kind::Exists`] if the folder holds something else.
-    pub(crate) fn of((inputs, options): (Inputs, ReadOptions), folder: &Path) -> Result<Kept<'_>> {
+    pub(crate) fn of((inputs, options): (Inputs, ReadOptions), folder: &Path) -> Result<Kept> {
         if inputs.files().iter().any(Input::is_stream) {
             return Err(Error::new(Kind::Usage, "standard input cannot be read a second time")
                 .help("write it to a file first, or leave out --kept"));
@@ -46,7 +46,13 @@ impl Kept<'_> {
             check_outside(&inputs, folder)?;
         }
         let names = names(&inputs)?;
-        Ok(Kept { inputs, options, names, folder })
+        Ok(Kept { inputs, options, names, folder: folder.to_path_buf() })
+    }
+
+    /// The same copies, where all documents have their places as ids.
+    pub(crate) fn by_place(mut self) -> Kept {
+        self.options.fields.place_ids = PlaceIds::All;
+        self
     }
 
     /// Copies the records whose ids are in the file `ids`. The folder appears complete, or does not change.
@@ -56,7 +62,7 @@ impl Kept<'_> {
     pub(crate) fn copy(&self, ids: &Path, global: &GlobalFlags) -> Result<Summary> {
         step::begin(Step::Reading);
         let mut listed = Listed::new(IdList::read(ids, global.budget().whole())?);
-        let staging = Staging::beside(self.folder, Lock::beside(self.folder)?)?;
+        let staging = Staging::beside(&self.folder, Lock::beside(&self.folder)?)?;
         let progress = Arc::new(AtomicU64::new(0));
         let (total, counter) = (self.inputs.bytes(), Arc::clone(&progress));
         let _shown = Progress::show("copying", Unit::Bytes, total, counter, global.quiet);
@@ -64,7 +70,8 @@ impl Kept<'_> {
             let path = staging.folder().join(name);
             if !file.format().is_whole_file() {
                 let one = Inputs::one(file);
-                let out = PackedFile::create_by(copied::unit(copied::format(&one)?), &path)?;
+                let unit = copied::unit(copied::format(&one)?);
+                let out = PackedFile::staged(unit, document::packing(file)?, &path)?;
                 listed.copy(&one, &self.options, &progress, out)?.finish(false)?;
             } else if file.name().to_str().is_some_and(|id| listed.is_next(id)) {
                 copy_whole(file, &path)?;
@@ -72,14 +79,14 @@ impl Kept<'_> {
         }
         listed.expect_all()?;
         self.inputs.check_unchanged()?;
-        let summary = Summary::new().count("copied", listed.len()).path("kept", self.folder);
+        let summary = Summary::new().count("copied", listed.len()).path("kept", &self.folder);
         if self.publish(staging, global)? { Ok(summary.already_done()) } else { Ok(summary) }
     }
 
     /// Moves the copies to their folder. Returns whether the same ones are there already.
     fn publish(&self, staging: Staging, global: &GlobalFlags) -> Result<bool> {
         step::begin(Step::Writing);
-        let folder = self.folder;
+        let folder = &*self.folder;
         if folder.symlink_metadata().is_ok() {
             let found = sums(folder)?;
             if found == sums(staging.folder())? {
@@ -95,7 +102,7 @@ impl Kept<'_> {
                 return Err(output::foreign(&folder.join(stranger), "a copy of an input file"));
             }
         }
-        staging.commit().map(|()| false)
+        staging.commit_all().map(|()| false)
     }
 }
 
@@ -103,9 +110,7 @@ impl Kept<'_> {
 fn copy_whole(file: &Input, path: &Path) -> Result<()> {
     let parent = output::parent_of(path);
     fs::create_dir_all(parent).at(parent)?;
-    let mut out = File::create_new(path).at(path)?;
-    file.copy(&mut out)?;
-    out.sync_all().at(path)
+    file.copy(&mut File::create_new(path).at(path)?).map(drop)
 }
 
 /// Fails if an input file lies in the folder of the copies, which is replaced as a whole.
@@ -157,14 +162,10 @@ fn one_place(file: &Input, other: &Path, name: &Path) -> Error {
 
 /// Refuses a name that a copy cannot have.
 fn check_name(file: &Input, name: &Path) -> Result<()> {
-    let is_packed = name.extension().is_some_and(|it| it == "gz" || it == "zst");
-    let what = if Staging::is_mark(name) && name.components().count() == 1 {
-        "a file of this name marks a folder as complete, so no copy can have the name"
-    } else if file.format() == Format::Parquet && is_packed {
-        "Parquet is compressed inside, and nothing reads it compressed once more"
-    } else {
+    if !Staging::is_mark(name) || name.components().count() > 1 {
         return Ok(());
-    };
+    }
+    let what = "a file of this name marks a folder as complete, so no copy can have the name";
     Err(Error::new(Kind::Usage, what).at(file.path()).help("rename the file, or leave out --kept"))
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use dupsieve::rooms::document::{Fields, Format};
+use dupsieve::rooms::document::{Fields, Format, PlaceIds};
 use dupsieve::rooms::join::Preset;
 use toml::Value;
 
@@ -136,9 +136,9 @@ impl Seen<'_> {
             line(text, "format", Value::from(format.to_string()));
         }
         if self.has_fields {
-            if self.fields.place_ids {
-                text.push_str("# No field can be the id, which all records have and which differs within a day: a record gets FILE:RECORD as its id.\n");
-                line(text, "place_ids", Value::from(true));
+            if self.fields.place_ids == PlaceIds::All {
+                text.push_str("# No field can be the id, which all records have and which differs within a day: each record gets FILE:RECORD as its id.\n");
+                line(text, "place_ids", Value::from(PlaceIds::All.name()));
             } else {
                 line(text, "id_field", Value::from(self.fields.id.clone()));
             }

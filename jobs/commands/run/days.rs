@@ -12,7 +12,7 @@ use dupsieve::{Error, Kind, Result};
 
 use crate::commands::dedup;
 use crate::commands::destination::Destination;
-use crate::commands::fingerprint;
+use crate::commands::fingerprint::{self, OtherTexts};
 use crate::commands::pages::{PageInputs, PageSource};
 use crate::commands::places;
 use crate::commands::store::{expire_days, keep_up, log_expiry};
@@ -201,6 +201,7 @@ impl DayPlan<'_> {
             settings: self.config.fingerprint.clone(),
             keep: self.config.dedup.keep.as_ref().and_then(|keep| keep.field().cloned()),
             known: StoreAt::Before(self.store.clone(), day),
+            other_texts: OtherTexts::Repeated,
         })
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use dupsieve::rooms::clusters::Method;
-use dupsieve::rooms::document::{Format, PageText};
+use dupsieve::rooms::document::{Format, PageText, PlaceIds};
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::matches::{Detail, KeepOrder};
 use dupsieve::rooms::results::ResultFormat;
@@ -62,6 +62,11 @@ pub(crate) fn format(_: &mut SchemaGenerator) -> Schema {
 /// Which text of HTML is taken.
 pub(crate) fn page_text(_: &mut SchemaGenerator) -> Schema {
     one_of(PageText::BOTH)
+}
+
+/// Which records get their places as ids.
+pub(crate) fn place_ids(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"enum": [true, false, PlaceIds::All.name()]})
 }
 
 /// The format of tables.

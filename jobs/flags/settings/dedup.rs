@@ -19,7 +19,7 @@ use super::{Compare, Count, Keep, Share, allowed, typed};
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct DedupSettings {
     /// Distance and check that go together: paper, balanced or thorough [default: the preset that the
-    /// batch was made with, else paper]
+    /// batch was made with, else paper; of a corpus balanced]
     #[arg(id = "join_preset", long = "preset", value_name = "NAME", env = "DUPSIEVE_PRESET")]
     #[serde(deserialize_with = "typed")]
     #[schemars(schema_with = "allowed::preset")]
@@ -27,7 +27,7 @@ pub(crate) struct DedupSettings {
     /// Near-duplicates differ in at most this many bits; the largest k is 15 [default: that of the preset]
     #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
     pub(crate) distance: Option<u32>,
-    /// Confirm pages within k bits by the signatures that `fingerprint --check` made: the name of the
+    /// Confirm pages within k bits by the signatures that `fingerprint --signature` made: the name of the
     /// check, and after a colon the least similarity (if left out, 0.9 for held and 0.75 for others), such as minhash:0.6. A
     /// check without its size, such as held:0.95, takes the signatures that the batch has
     /// [default: that of the preset]

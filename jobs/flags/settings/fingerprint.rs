@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use dupsieve::rooms::document::{
-    Fields, Format, Inputs, OrderField, PageText, ReadOptions, TextEncoding, Tolerance,
+    Fields, Format, Inputs, OrderField, PageText, PlaceIds, ReadOptions, TextEncoding, Tolerance,
 };
 use dupsieve::rooms::features::counts::Counts;
 use dupsieve::rooms::fingerprint::{Check, PageTime, Recipe, Width};
@@ -34,7 +34,7 @@ section! {
         #[serde(deserialize_with = "typed")]
         #[schemars(schema_with = "allowed::preset")]
         preset: Preset,
-        /// Recipe: default, wide, short-text or shingles; features, external-64 or external-128 for features
+        /// Recipe: words, wide, short-text or shingles; features, external-64 or external-128 for features
         /// or fingerprints made elsewhere; keywords-lookup3, charikar-64, charikar-128 or pypi-simhash; or a
         /// .toml file [default: that of the preset]
         #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
@@ -48,8 +48,8 @@ section! {
         /// held, word-minhash, word-overlap, page-overlap, minhash-NxB, word-minhash-NxB, word-overlap-NxB,
         /// page-overlap-NxB, held-NxB (N slots of B bits), classic-minhash-NxB, simhash-128, cosine-N or sentences-N
         /// [default: that of the preset]
-        #[arg(long, value_name = "C", env = "DUPSIEVE_FINGERPRINT_CHECK")]
-        #[serde(deserialize_with = "typed")]
+        #[arg(long = "signature", alias = "check", value_name = "C", env = "DUPSIEVE_FINGERPRINT_CHECK")]
+        #[serde(rename = "signature", alias = "check", deserialize_with = "typed")]
         #[schemars(schema_with = "allowed::text")]
         check: Check,
         /// Keep the keys of these bands of each page, by which `lsh --batch` finds pages that overlap in a store:
@@ -93,11 +93,13 @@ section! {
         /// every header of a record is a field, such as WARC-Record-ID [default: id]
         #[arg(long, value_name = "FIELD", env = "DUPSIEVE_ID_FIELD")]
         id_field: String,
-        /// A record without an id gets its place as the id: the path of its file below the input folder, a colon, and its line or number,
-        /// such as news/part-3.jsonl:17
-        #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+        /// A record without an id (true) or each record (all) gets its place as the id: the path of its file below the input folder,
+        /// a colon, and its line or number, such as news/part-3.jsonl:17
+        #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "true|false|all")]
         #[arg(env = "DUPSIEVE_PLACE_IDS")]
-        place_ids: bool,
+        #[serde(deserialize_with = "typed")]
+        #[schemars(schema_with = "allowed::place_ids")]
+        place_ids: PlaceIds,
         /// Field with the text [default: text], or with the array of numbers of a vector [default: vector]
         #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TEXT_FIELD")]
         text_field: String,

@@ -11,7 +11,7 @@ use super::column::{Column, Place, Value};
 use super::list::{ListColumn, ListPlace};
 use super::opened::{Opened, open};
 use super::portion::{ParquetPortion, Row};
-use crate::document::fields::{COLUMN_SETTINGS, Fields};
+use crate::document::fields::Fields;
 use crate::document::inputs::Input;
 use crate::document::order_field::OrderField;
 use crate::document::read_options::ReadOptions;
@@ -226,21 +226,21 @@ impl Places {
     fn find(schema: &SchemaDescriptor, fields: &Fields, path: &Path) -> Result<Places> {
         let place = |field: &str| {
             let found = Place::find(schema, field);
-            expect(found, "text, numbers or times", field, schema, path)
+            expect(found, "text, numbers or times", field, (fields, schema), path)
         };
         let text = match fields.vectors {
             false => TextPlace::Text(place(&fields.text)?),
             true => {
                 let found = ListPlace::find(schema, &fields.text);
                 let expected = "lists of floating-point numbers";
-                TextPlace::Vectors(expect(found, expected, &fields.text, schema, path)?)
+                TextPlace::Vectors(expect(found, expected, &fields.text, (fields, schema), path)?)
             }
         };
         let order = fields.order.as_ref().map(|OrderField { name, .. }| {
             let found = Place::find_of_order(schema, name);
-            expect(found, "text, numbers or times", name, schema, path)
+            expect(found, "text, numbers or times", name, (fields, schema), path)
         });
-        let has_ids = !fields.place_ids || Place::find(schema, &fields.id).is_some();
+        let has_ids = !fields.place_ids.fill() || Place::find(schema, &fields.id).is_some();
         let id = has_ids.then(|| place(&fields.id)).transpose()?;
         Ok(Places { id, text, order: order.transpose()? })
     }
@@ -251,7 +251,7 @@ fn expect<P>(
     found: Option<Result<P, String>>,
     expected: &str,
     field: &str,
-    schema: &SchemaDescriptor,
+    (fields, schema): (&Fields, &SchemaDescriptor),
     path: &Path,
 ) -> Result<P> {
     match found {
@@ -260,12 +260,11 @@ fn expect<P>(
             .at(path)
             .expected(format!("{expected} in {field:?}"))
             .found(found)),
-        None => Err(Error::new(Kind::BadData, "the file lacks a column")
-            .at(path)
-            .expected(format!("{field:?}"))
-            .found(names(schema))
-            .help("name the columns, or take the places of pages for ids")
-            .settings(COLUMN_SETTINGS)),
+        None => {
+            let error = Error::new(Kind::BadData, "the file lacks a column").at(path);
+            let error = error.expected(format!("{field:?}")).found(names(schema));
+            Err(fields.missing(field, error))
+        }
     }
 }
 

@@ -55,7 +55,7 @@ impl Row {
             return Err(too_long(max_bytes));
         }
         let id = match &self.id {
-            None if fields.place_ids => Cow::Borrowed(""),
+            None if fields.place_ids.fill() => Cow::Borrowed(""),
             id => text_of(id.as_ref(), &fields.id)?,
         };
         fields.check_id(&id)?;

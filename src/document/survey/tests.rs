@@ -152,10 +152,10 @@ fn only_the_first_records_are_looked_at_and_what_lacks_is_said() {
     assert!(error.contains("a text") && error.contains("number"), "{error}");
     let same = "{\"name\": \"x\", \"text\": \"y\"}\n".repeat(30);
     let fields = survey(&[("a.jsonl", same.as_bytes())]).proposal().unwrap();
-    assert_eq!((fields.place_ids, &*fields.text), (true, "text"));
+    assert_eq!((fields.place_ids, &*fields.text), (PlaceIds::All, "text"));
     let texts: String = (0..30).map(|at| format!("{{\"text\": \"page {at}\"}}\n")).collect();
     let fields = survey(&[("a.jsonl", texts.as_bytes())]).proposal().unwrap();
-    assert_eq!((fields.place_ids, &*fields.text), (true, "text"));
+    assert_eq!((fields.place_ids, &*fields.text), (PlaceIds::All, "text"));
     let none = survey(&[("a.html", b"<p>a page")]);
     assert_eq!((none.records, named(&none.proposal().unwrap())), (0, ("id", "text", None, false)));
 }
