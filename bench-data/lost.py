@@ -4,7 +4,9 @@
     python3 bench-data/lost.py --dupsieve target/release/dupsieve --methods METHOD... -- DOCS.jsonl.gz...
 
 A METHOD is the name of a preset, or RECIPE/CHECK/K, such as wide-2/held-256x1/5 or words-2/none/3. Each file is one batch without a
-store. A METHOD with :texts behind it compares the pages by their texts, and by their signatures without. DOCS.jsonl.gz may be NAME=PATH. A folder given with --keep has the verdicts afterwards; `--flags='--boilerplate FILE'`
+store. A METHOD with :texts behind it compares the pages by their texts, and by their signatures without. The name of a preset with :days behind it feeds
+the pages to `run` on ten days, page by page in turn, with a store; a page goes that is dropped or replaced, and counts by the page that stays for it in the
+end. DOCS.jsonl.gz may be NAME=PATH. A folder given with --keep has the verdicts afterwards; `--flags='--boilerplate FILE'`
 gives `fingerprint` further flags.
 
 A text is the set of its runs of three words, in lower case; a word is one character of Han, kana, Thai or Lao, or a run of letters and
@@ -36,6 +38,7 @@ import numpy as np
 WORD = re.compile("[\u3400-\u9fff\u3040-\u30ff\u0e00-\u0eff]|[^\\W_]+")
 WORD_BITS = 21
 HELD, FULLY = 0.9, 0.95
+DAYS = 10
 COLUMNS = ["set", "method", "dropped", "could go", "of these", "over a tenth", "lost", "by report.json", "missed"]
 
 
@@ -107,6 +110,8 @@ def runs_of(text, words):
 def verdicts(dupsieve, docs, method, folder, flags=()):
     """The dropped pages with the pages named, and what report.json says is lost."""
     method, _, compare = method.partition(":")
+    if compare == "days":
+        return verdicts_of_days(dupsieve, docs, method, folder)
     recipe, check, distance = method.split("/") if "/" in method else (None, None, None)
     making = ["--recipe", recipe, *(["--check", check] if check != "none" else [])] if recipe else ["--preset", method]
     joining = ["--distance", distance, *(["--check", check] if check != "none" else [])] if recipe else ["--preset", method]
@@ -123,6 +128,29 @@ def verdicts(dupsieve, docs, method, folder, flags=()):
     rows = [line.split("\t") for line in (output / "verdicts.tsv").read_text(encoding="utf8").splitlines()[1:]]
     report = json.loads((output / "report.json").read_text())
     return {row[0]: row[2] for row in rows if row[1] == "drop"}, (report.get("lost") or {}).get("share")
+
+
+def verdicts_of_days(dupsieve, docs, preset, folder):
+    """The pages that go on ten days, each with the page that stays for it. No report tells what is lost in all."""
+    home = folder / f"{docs.parent.name}-{preset}-days"
+    home.mkdir()
+    with (gzip.open if docs.suffix == ".gz" else open)(docs, "rt", encoding="utf8") as lines:
+        pages = list(lines)
+    days = [f"2026-11-{day:02}" for day in range(1, DAYS + 1)]
+    for number, day in enumerate(days):
+        (home / f"{day}.jsonl").write_text("".join(pages[number::DAYS]), encoding="utf8")
+    places = {"inputs": [f"{home}/{{date}}.jsonl"], "output": f"{home}/out/{{date}}", "store": f"{home}/store", "preset": preset}
+    config = home / "run.toml"
+    config.write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in places.items()))
+    run(dupsieve, "run", config, "--date", f"{days[0]}..{days[-1]}")
+    named = {}
+    for day in days:
+        for table in ["verdicts", "replaced"]:
+            text = (home / "out" / day / "dedup" / f"{table}.tsv").read_text(encoding="utf8")
+            rows = [line.split("\t") for line in text.splitlines()[1:]]
+            named |= {row[0]: row[2] for row in rows if table == "replaced" or row[1] == "drop"}
+    stays = lambda page: stays(named[page]) if page in named else page
+    return {page: stays(page) for page in named}, None
 
 
 def run(*words):
