@@ -473,3 +473,40 @@ fn an_answer_whose_reader_has_gone_ends_without_a_word() {
         assert_eq!(String::from_utf8(ended.stderr).unwrap(), "", "{line}");
     }
 }
+
+#[test]
+fn a_path_without_its_flag_is_told_the_flag() {
+    let said = Bench::new().fails(2, "dedup corpus --output found");
+    assert!(said.contains("a path follows its flag, such as '--input corpus'"), "{said}");
+}
+
+#[test]
+fn former_names_of_flags_still_work() {
+    let bench = Bench::new();
+    bench.write("a.txt", "one two three four five six");
+    for flag in ["signature", "check"] {
+        let line = "fingerprint --input a.txt --output";
+        bench.done(&format!("{line} {flag}.seg --{flag} minhash-64x2"));
+        bench.write("key.toml", format!("[fingerprint]\n{flag} = \"minhash-64x2\"\n"));
+        bench.done(&format!("{line} {flag}-key.seg --config key.toml"));
+    }
+    for other in ["check", "signature-key", "check-key"] {
+        let other = bench.bytes(&format!("{other}.seg"));
+        assert_eq!(other, bench.bytes("signature.seg"));
+    }
+    for recipe in ["words", "default"] {
+        bench.done(&format!("fingerprint --input a.txt --recipe {recipe} --output {recipe}.seg"));
+    }
+    assert_eq!(bench.bytes("words.seg"), bench.bytes("default.seg"));
+    bench.done("dedup --batch words.seg --output found");
+    for flag in ["from", "matches"] {
+        bench.done(&format!("cluster --{flag} found --output by-{flag}"));
+    }
+    bench.done("store init store");
+    bench.done("store add store --segment words.seg --day 2026-01-01");
+    for flag in ["index", "design"] {
+        bench.done(&format!("store index store --{flag} none"));
+    }
+    let ask = |flag: &str| bench.answer(&format!("query --store store --{flag} a.txt"));
+    assert_eq!(ask("text-file"), ask("text"));
+}

@@ -188,6 +188,7 @@ fn no_text_is_lost_where_ids_start_again_in_each_file() {
     assert!(said.contains("b.jsonl:3"), "{said}");
     assert_eq!(bench.done(job).summary()["already_done"], true);
     assert_eq!(bench.done(&format!("{job} --dry-run")).summary()["already_done"], true);
+    bench.done(&format!("{job} --dry-run --processes 2"));
     // Asked for at once, and by several processes, the results are the same.
     bench.done("dedup --input in --output once --place-ids all --processes 2");
     assert_eq!(bench.bytes("once/batch.seg"), bench.bytes("found/batch.seg"));
@@ -213,6 +214,22 @@ fn a_lost_text_must_be_allowed() {
     assert_eq!(["kept", "repeated"].map(|it| ended.count(it)), [2, 2]);
     // The same without the allowance is another output, not one that is there.
     bench.fails(73, "dedup --input in --output found");
+}
+
+#[test]
+fn a_stream_is_not_read_a_second_time() {
+    let bench = counted_twice();
+    bench.write("all.jsonl", [bench.read("in/a.jsonl"), bench.read("in/b.jsonl")].concat());
+    let read = |flags: &str| {
+        let mut command = bench.command(&format!("dedup --input - --output found {flags}"));
+        let stdin = fs::File::open(bench.path("all.jsonl")).unwrap();
+        command.stdin(stdin).output().unwrap()
+    };
+    let ended = read("");
+    assert_eq!(ended.status.code(), Some(65));
+    assert!(String::from_utf8_lossy(&ended.stderr).contains("--place-ids all"), "{ended:?}");
+    assert_eq!(read("--place-ids all").status.code(), Some(0));
+    assert_eq!(bench.read("found/dedup/keep.txt"), "-:1\n-:2\n-:3\n-:4\n");
 }
 
 #[test]

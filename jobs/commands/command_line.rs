@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use dupsieve::{Error, Kind, Result};
 
@@ -207,7 +207,7 @@ impl CommandLine {
 
 /// The words of a command line, parsed.
 fn typed(words: impl IntoIterator<Item = OsString>) -> Result<ArgMatches, clap::Error> {
-    let typed = command().try_get_matches_from(words)?;
+    let typed = command().try_get_matches_from(words).map_err(with_tip)?;
     let in_vain = match typed.subcommand() {
         Some(("dedup", typed)) => dedup::typed_in_vain(typed),
         Some(("lsh", typed)) => lsh::typed_in_vain(typed),
@@ -218,6 +218,19 @@ fn typed(words: impl IntoIterator<Item = OsString>) -> Result<ArgMatches, clap::
         None => Ok(typed),
         Some(what) => Err(command().error(ErrorKind::ArgumentConflict, what)),
     }
+}
+
+/// The error, with a tip where a path stands without its flag.
+fn with_tip(mut wrong: clap::Error) -> clap::Error {
+    let word = match (wrong.kind(), wrong.get(ContextKind::InvalidArg)) {
+        (ErrorKind::UnknownArgument, Some(ContextValue::String(word))) => word.clone(),
+        _ => return wrong,
+    };
+    if !word.starts_with('-') && wrong.to_string().contains("--input <") {
+        let tip = format!("a path follows its flag, such as '--input {word}'");
+        wrong.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    wrong
 }
 
 /// The command that was typed, below all others, and what was typed for it.

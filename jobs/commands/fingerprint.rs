@@ -1,7 +1,7 @@
 //! `dupsieve fingerprint`: documents to a segment. They are read and fingerprinted on every worker, then
 //! sorted and written by process 0.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
@@ -23,7 +23,7 @@ use dupsieve::{Error, Kind, Result};
 use crate::commands::destination::Destination;
 use crate::commands::help::examples;
 use crate::commands::places;
-use crate::commands::reading::{self, Accepted, Found, Listing, Pages};
+use crate::commands::reading::{self, ALL_PLACES, Accepted, Found, Listing, PLACE_IDS, Pages};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::{Output, Place};
@@ -172,6 +172,13 @@ pub(crate) fn fingerprint(
     failure::reported_beside(&request.output, is_leader && !global.dry_run, || {
         make(processes, request, global)
     })
+}
+
+/// Whether the file at `output` is a segment in which all documents have their places as ids, by what it says of itself.
+pub(crate) fn is_by_place(output: &Path) -> bool {
+    let made = Segment::open(output).ok();
+    let made = made.and_then(|made| serde_json::from_str::<Parameters>(made.identity()).ok());
+    made.is_some_and(|made| made.get(PLACE_IDS).is_some_and(|ids| ids.starts_with(ALL_PLACES)))
 }
 
 /// Whether the segment that is asked for exists, whole.

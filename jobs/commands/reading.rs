@@ -207,8 +207,8 @@ impl Pages {
         let places = Digest(self.inputs.place_digest());
         let place_ids = match fields.place_ids {
             PlaceIds::Never => None,
-            PlaceIds::Missing => Some(("place_ids", places.to_string())),
-            PlaceIds::All => Some(("place_ids", format!("all {places}"))),
+            PlaceIds::Missing => Some((PLACE_IDS, places.to_string())),
+            PlaceIds::All => Some((PLACE_IDS, format!("{ALL_PLACES}{places}"))),
         };
         let html = self.has_html().then(|| ("html", text.to_owned()));
         Ok(named
@@ -421,6 +421,10 @@ impl Pages {
         places::of_failure(beside(&self.output, &format!("{failed}{suffix}")))
     }
 }
+
+/// The parameter that says which documents have their places as ids, and what it begins with if all have.
+pub(crate) const PLACE_IDS: &str = "place_ids";
+pub(crate) const ALL_PLACES: &str = "all ";
 
 /// How text is made of HTML. Another number means another text, so an output must be made again.
 const ALL_TEXT: &str = "all 1";

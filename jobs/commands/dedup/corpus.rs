@@ -92,7 +92,8 @@ pub(super) fn run(
         kept = kept.map(Kept::by_place);
         read = fingerprint(&mut processes, &corpus.made, global)?;
     }
-    if global.dry_run && !read.is_already_done() {
+    let is_made = processes.agree("look at the fingerprints", || Ok(read.is_already_done()))?;
+    if global.dry_run && !is_made {
         return Ok(read);
     }
     let found = dedup(&mut processes, &corpus.joined, global)?;
@@ -150,7 +151,7 @@ impl Corpus {
     /// Whether an earlier run has made the fingerprints of these inputs with the places of all documents as ids.
     fn stands_by_place(&self) -> Result<bool> {
         let may_be = self.made.settings.pages.place_ids == Some(PlaceIds::Missing);
-        if !may_be || !self.made.output.exists() {
+        if !may_be || !fingerprint::is_by_place(&self.made.output) {
             return Ok(false);
         }
         let mut made = self.made.clone();
@@ -161,11 +162,12 @@ impl Corpus {
     /// Whether the ids do not tell the documents apart, as `read` says.
     ///
     /// # Errors
-    /// [`Kind::BadData`] if they do not, and places were ruled out.
+    /// [`Kind::BadData`] if they do not, and places were ruled out, or an input is a stream, which cannot be read a second time.
     fn needs_places(&self, read: &Summary) -> Result<bool> {
         let Some(count) = read.find(OtherTexts::COUNT) else { return Ok(false) };
         let list = output::beside(&self.made.output, output::REPEATED);
-        if self.made.settings.pages.place_ids == Some(PlaceIds::Never) {
+        let is_stream = self.joined.texts.is_none();
+        if is_stream || self.made.settings.pages.place_ids == Some(PlaceIds::Never) {
             return Err(Error::new(Kind::BadData, "an id stands for several texts")
                 .at(list)
                 .expected("one text for each id")
