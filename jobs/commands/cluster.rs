@@ -5,6 +5,7 @@
 
 use std::env;
 use std::fmt;
+use std::ops::ControlFlow;
 use std::path::{self, Path, PathBuf};
 
 use clap::Args;
@@ -15,13 +16,14 @@ use dupsieve::rooms::error::Named;
 use dupsieve::rooms::flow::Role;
 use dupsieve::rooms::output::{self, Lock, Staging, Sum};
 use dupsieve::rooms::peers::Topology;
-use dupsieve::rooms::report::{self, ClusterReport, Existing, Made, Parameters, Report};
+use dupsieve::rooms::report::{self, ClusterReport, Made, Parameters, Report};
 use dupsieve::rooms::results::ResultFormat;
 use dupsieve::rooms::store::Day;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
 use crate::commands::help::examples;
+use crate::commands::making::{self, Making};
 use crate::commands::places;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::{Output, Place};
@@ -169,23 +171,46 @@ pub(crate) fn cluster_pages(
     global: &GlobalFlags,
 ) -> Result<Summary> {
     failure::reported_beside(&request.output, !global.dry_run, || {
-        Job::open(request, global)?.run(engine, topology, request, global)
+        Job::open(request, global)?.run(engine, topology, global)
     })
 }
 
 /// A clustering with its inputs checked.
-struct Job {
+struct Job<'a> {
     clustering: Clustering,
     parameters: Parameters,
     /// All days that will be in it.
     days: Vec<String>,
     /// The bytes of the inputs.
     bytes: u64,
+    request: &'a Request,
 }
 
-impl Job {
-    fn open(request: &Request, global: &GlobalFlags) -> Result<Job> {
-        check_apart(request)?;
+impl Making for Job<'_> {
+    fn output(&self) -> &Path {
+        &self.request.output
+    }
+
+    fn existing(&self, overwrite: bool) -> Result<Option<Summary>> {
+        let is_outdated = |made: &Parameters| {
+            self.request.replaces_outdated && made.get(METHOD) == self.parameters.get(METHOD)
+        };
+        let made = report::existing(self.output(), &self.parameters, is_outdated, overwrite)?;
+        Ok(made.map(|report| summary(&report, self.output())))
+    }
+
+    fn would(&self) -> Result<Summary> {
+        output::check_free_space(output::parent_of(self.output()), self.bytes)?;
+        let days = self.clustering.sources.len() as u64;
+        let would = format!("would make {}", self.output().named());
+        Ok(Summary::new().count("days", days).count("bytes", self.bytes).say(would))
+    }
+}
+
+impl Job<'_> {
+    fn open<'a>(request: &'a Request, global: &GlobalFlags) -> Result<Job<'a>> {
+        let outputs = request.matches.iter().chain(&request.previous).map(|input| &*input.path);
+        making::check_apart(&request.output, outputs.chain(request.removed.as_deref()))?;
         let folder = request.previous.as_ref().map(|input| input.path.clone());
         let previous = folder.as_deref().map(read_previous).transpose()?;
         let method = method(request, previous.as_ref())?;
@@ -200,6 +225,7 @@ impl Job {
             parameters: Parameters::from([(METHOD.to_owned(), method.to_string())]),
             days: Vec::new(),
             bytes: 0,
+            request,
         };
         if let Some(report) = previous {
             job.parameters.insert(PREVIOUS.to_owned(), state(&report));
@@ -259,27 +285,14 @@ impl Job {
         self,
         engine: &mut dyn Engine,
         topology: Topology,
-        request: &Request,
         global: &GlobalFlags,
     ) -> Result<Summary> {
-        let output = &request.output;
-        let lock = (!global.dry_run).then(|| Lock::beside(output)).transpose()?;
-        let is_outdated = |made: &Parameters| {
-            request.replaces_outdated && made.get(METHOD) == self.parameters.get(METHOD)
+        let request = self.request;
+        let lock = match making::begin(&self, global)? {
+            ControlFlow::Break(done) => return Ok(done),
+            ControlFlow::Continue(lock) => lock,
         };
-        let existing = report::existing(output, &self.parameters, is_outdated, global.overwrite)?;
-        if let Existing::Same(report) = existing {
-            tracing::info!("{} is done already", output.named());
-            lock.map_or(Ok(()), |lock| output::remove_leftovers(output, &lock))?;
-            return Ok(summary(&report, output).already_done());
-        }
-        output::check_free_space(output::parent_of(output), self.bytes)?;
-        let Some(lock) = lock else {
-            let days = self.clustering.sources.len() as u64;
-            let would = format!("would make {}", output.named());
-            return Ok(Summary::new().count("days", days).count("bytes", self.bytes).say(would));
-        };
-        let staging = Staging::beside(output, lock)?;
+        let staging = Staging::beside(&request.output, lock)?;
         let found = self.clustering.write(engine, &staging)?;
         let place = |input: &Input| places::named(&input.place);
         let run = json!({
@@ -335,22 +348,6 @@ fn method(request: &Request, previous: Option<&ClusterReport>) -> Result<Method>
                 .help("leave --previous out to begin from nothing"))
         }
         (asked, made) => Ok(asked.or(made).unwrap_or_default()),
-    }
-}
-
-/// The output replaces its folder as a whole, so no input may be in it. Nor may it lie in an input, which is
-/// a whole output of its own.
-fn check_apart(request: &Request) -> Result<()> {
-    let output = output::resolved(&request.output);
-    let outputs = request.matches.iter().chain(&request.previous).map(|input| &input.path);
-    let is_near = |input: &PathBuf| input.starts_with(&output) || output.starts_with(input);
-    let inputs = outputs.chain(&request.removed);
-    match inputs.map(|input| output::resolved(input)).find(is_near) {
-        None => Ok(()),
-        Some(input) => Err(Error::new(Kind::Usage, "the output and an input are in one place")
-            .at(&request.output)
-            .found(input.named())
-            .help("choose another --output")),
     }
 }
 

@@ -7,10 +7,10 @@ mod corpus;
 
 use clap::{ArgGroup, ArgMatches, Args};
 use dupsieve::Result;
-use dupsieve::rooms::error::Named;
 
 use crate::commands::destination::Destination;
 use crate::commands::help::examples;
+use crate::commands::making;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::{Output, Place};
@@ -104,16 +104,5 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     if !processes.is_leader() || global.dry_run {
         return Ok(summary);
     }
-    let [documents, kept, dropped, empty, matches] =
-        ["documents", "kept", "dropped", "empty", "matches"].map(|it| summary.counted(it));
-    Ok(summary
-        .say(format!(
-            "{documents} documents: {kept} kept, {dropped} dropped as near-duplicates, {empty} empty; \
-             {matches} matches"
-        ))
-        .say(format!(
-            "written to {}: verdicts.{format}, matches.{format}, keep.txt, drop.txt, report.json, report.html",
-            request.output.named(),
-            format = request.format
-        )))
+    Ok(making::say_verdicts(summary, "near-duplicates", &request.output, request.format))
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use dupsieve::rooms::document::Tolerance;
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::{PageTime, Recipe};
-use dupsieve::rooms::flow::{Processes, Read, Start};
+use dupsieve::rooms::flow::{Processes, Read};
 use dupsieve::rooms::join;
 use dupsieve::rooms::lsh::Bands;
 use dupsieve::rooms::output::{self, Lock, beside};
@@ -22,14 +22,14 @@ use dupsieve::{Error, Kind, Result};
 
 use crate::commands::destination::Destination;
 use crate::commands::help::examples;
+use crate::commands::making::{self, FromPages, Making};
 use crate::commands::places;
-use crate::commands::reading::{self, ALL_PLACES, Accepted, Found, Listing, PLACE_IDS, Pages};
+use crate::commands::reading::{self, ALL_PLACES, Accepted, Found, PLACE_IDS, Pages};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::{Output, Place};
 use crate::flags::settings::{FingerprintSettings, KeepField};
 use crate::flags::shared::{JOB, shared};
-use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::machines;
 
@@ -168,10 +168,8 @@ pub(crate) fn fingerprint(
     request: &Request,
     global: &GlobalFlags,
 ) -> Result<Summary> {
-    let is_leader = processes.is_leader();
-    failure::reported_beside(&request.output, is_leader && !global.dry_run, || {
-        make(processes, request, global)
-    })
+    let find = |processes| Job::find(request, processes);
+    making::from_pages(processes, &request.output, global, find)
 }
 
 /// Whether the file at `output` is a segment in which all documents have their places as ids, by what it says of itself.
@@ -188,26 +186,6 @@ pub(crate) fn stands(request: &Request) -> Result<bool> {
     let made = job.standing().ok().flatten();
     let made = made.and_then(|made| serde_json::from_str::<Parameters>(made.identity()).ok());
     Ok(made.is_some_and(|made| made == asked))
-}
-
-fn make(processes: &mut Processes, request: &Request, global: &GlobalFlags) -> Result<Summary> {
-    let output = request.output.named();
-    let job = Job::find(request, processes.topology().processes)?;
-    let start = processes.agree(&format!("fingerprint {output}"), || job.start(global))?;
-    let (listing, held) = match start {
-        Start::Done(summary) => return Ok(summary.leader().unwrap_or_default()),
-        Start::Make(listing, held) => (listing, held),
-    };
-    job.pages.check_listing(&listing)?;
-    let holdings = job.holdings(&request.known)?;
-    let is_known = holdings.is_some();
-    let found = job.fingerprint(processes, holdings, global)?;
-    let summary = processes.conclude(&format!("write {output}"), held, |(lock, parameters)| {
-        let unchanged = is_known.then(|| found.unchanged());
-        let summary = job.write(found, &parameters, global, &lock)?;
-        Ok(unchanged.into_iter().fold(summary, |it, count| it.count("unchanged", count)))
-    })?;
-    Ok(summary.leader().unwrap_or_default())
 }
 
 /// The error for a time and another field, of which a segment has room for one.
@@ -232,6 +210,90 @@ struct Job {
     page_time: PageTime,
     max_repeated: Option<Tolerance>,
     other_texts: OtherTexts,
+    /// The store whose pages are not computed again.
+    known: StoreAt,
+}
+
+impl Making for Job {
+    fn output(&self) -> &Path {
+        self.pages.output()
+    }
+
+    fn lock(&self) -> Result<Lock> {
+        self.pages.lock(Lock::on_file)
+    }
+
+    fn existing(&self, overwrite: bool) -> Result<Option<Summary>> {
+        self.pages.announce();
+        if !self.is_done(&self.parameters()?, overwrite)? {
+            return Ok(None);
+        }
+        let output = self.output();
+        reading::remove_stale(output, true, true);
+        Ok(Some(self.summary(&Segment::open(output)?.counts())))
+    }
+
+    fn would(&self) -> Result<Summary> {
+        let output = self.output();
+        let (_, bytes) = self.pages.size();
+        output::check_free_space(output::parent_of(output), bytes / INPUT_TO_SEGMENT)?;
+        let would = format!("would make {} by recipe {}", output.named(), self.recipe.name());
+        Ok(self.pages.would(would).count("passed_over", self.pages.passed_over()))
+    }
+}
+
+impl FromPages for Job {
+    const COMMAND: &'static str = "fingerprint";
+    /// What was made, and how many pages the store holds, if the store was asked.
+    type Found = (Found<FingerprintedDocument>, Option<u64>);
+
+    fn pages(&self) -> &Pages {
+        &self.pages
+    }
+
+    fn read(&self, processes: &mut Processes, global: &GlobalFlags) -> Result<Self::Found> {
+        let holdings = self.holdings()?;
+        let is_known = holdings.is_some();
+        let found =
+            self.pages.read(processes, global, "fingerprinting", |documents, processes| {
+                documents.fingerprint(processes, &self.recipe, self.page_time, holdings)
+            })?;
+        let unchanged = is_known.then(|| found.unchanged());
+        Ok((found, unchanged))
+    }
+
+    /// Process 0 sorts what was made, fails if too much of it is bad, and writes the rest.
+    fn write(
+        &self,
+        (found, unchanged): Self::Found,
+        lock: Lock,
+        global: &GlobalFlags,
+    ) -> Result<Summary> {
+        let accepted = self.pages.accept(found, lock.fence())?;
+        let Read { order, only_boilerplate, fallbacks, .. } = accepted.read;
+        let segment = match self.write_rows(accepted, global.budget().rows(), &lock)? {
+            Written::Segment(segment) => segment,
+            Written::OtherTexts(count) => return Ok(Summary::new().count(OtherTexts::COUNT, count)),
+        };
+        let has = [segment.quarantine().is_some(), segment.repeated().is_some()];
+        reading::remove_stale(self.output(), has[0], has[1]);
+        let mut summary = self.pages.say_lists(self.summary(&segment.counts()), has);
+        if self.recipe.boilerplate().is_some() {
+            summary = summary.count("only_boilerplate", only_boilerplate);
+        }
+        if self.recipe.has_main_text() {
+            summary = summary.count("without_main_text", fallbacks);
+        }
+        match self.pages.kept_by() {
+            Some(_) => {
+                let [known, unknown] = [order.known(), order.unknown()];
+                summary = summary.count("ordered", known).count("unordered", unknown);
+            }
+            None if self.pages.has_order() => summary = summary.count("times", order.known()),
+            None => {}
+        }
+        Ok(unchanged.into_iter().fold(summary, |it, count| it.count("unchanged", count)))
+    }
 }
 
 impl Job {
@@ -256,25 +318,8 @@ impl Job {
         let max_repeated = made.max_repeated;
         let band_bytes = made.keep_bands.as_ref().map_or(0, Bands::bytes);
         let other_texts = request.other_texts;
-        Ok(Job { pages, recipe, band_bytes, page_time, max_repeated, other_texts })
-    }
-
-    /// Process 0 takes the lock and checks whether the segment has to be made.
-    fn start(&self, global: &GlobalFlags) -> Result<Start<Listing, (Lock, Parameters), Summary>> {
-        let output = self.pages.output();
-        let lock = (!global.dry_run).then(|| Lock::on_file(output)).transpose()?;
-        lock.as_ref().map_or(Ok(()), |lock| reading::remove_unfinished(output, lock))?;
-        self.pages.announce();
-        let parameters = self.parameters()?;
-        if self.is_done(&parameters, global.overwrite)? {
-            return self.already_done().map(Start::done);
-        }
-        let (_, bytes) = self.pages.size();
-        output::check_free_space(output::parent_of(output), bytes / INPUT_TO_SEGMENT)?;
-        Ok(match lock {
-            Some(lock) => Start::make(self.pages.listing(), (lock, parameters)),
-            None => Start::done(self.would()),
-        })
+        let known = request.known.clone();
+        Ok(Job { pages, recipe, band_bytes, page_time, max_repeated, other_texts, known })
     }
 
     /// Whether the very segment that is asked for exists. If another one does, it must not be replaced
@@ -316,14 +361,6 @@ impl Job {
         segment.verify().map(|()| Some(segment))
     }
 
-    /// The summary of a segment that exists already.
-    fn already_done(&self) -> Result<Summary> {
-        let output = self.pages.output();
-        tracing::info!("{} is done already", output.named());
-        reading::remove_stale(output, true, true);
-        Ok(self.summary(&Segment::open(output)?.counts()).already_done())
-    }
-
     fn summary(&self, counts: &RecordCounts) -> Summary {
         Summary::new()
             .count("read", counts.read)
@@ -338,18 +375,6 @@ impl Job {
             .path("output", self.pages.place())
     }
 
-    /// What there is to do, for a dry run.
-    fn would(&self) -> Summary {
-        let (files, bytes) = self.pages.size();
-        let output = self.pages.output().named();
-        let would = format!("would make {output} by recipe {}", self.recipe.name());
-        Summary::new()
-            .count("files", files)
-            .count("bytes", bytes)
-            .count("passed_over", self.pages.passed_over())
-            .say(would)
-    }
-
     /// What decides the segment.
     fn parameters(&self) -> Result<Parameters> {
         let mut parameters = self.pages.parameters()?;
@@ -360,9 +385,10 @@ impl Job {
         Ok(parameters)
     }
 
-    /// What the store holds of the version that is `known`; none if it cannot be asked for texts. A store that was named
+    /// What the store holds of the version that is known; none if it cannot be asked for texts. A store that was named
     /// must be of the recipe.
-    fn holdings(&self, known: &StoreAt) -> Result<Option<Arc<Holdings>>> {
+    fn holdings(&self) -> Result<Option<Arc<Holdings>>> {
+        let known = &self.known;
         if !self.recipe.has_digests() {
             return Ok(None);
         }
@@ -386,68 +412,14 @@ impl Job {
         Ok(Some(holdings))
     }
 
-    fn fingerprint(
-        &self,
-        processes: &mut Processes,
-        holdings: Option<Arc<Holdings>>,
-        global: &GlobalFlags,
-    ) -> Result<Found<FingerprintedDocument>> {
-        self.pages.read(processes, global, "fingerprinting", |documents, processes| {
-            documents.fingerprint(processes, &self.recipe, self.page_time, holdings)
-        })
-    }
-
-    /// Process 0 sorts what was made, fails if too much of it is bad, and writes the rest.
-    fn write(
-        &self,
-        found: Found<FingerprintedDocument>,
-        parameters: &Parameters,
-        global: &GlobalFlags,
-        lock: &Lock,
-    ) -> Result<Summary> {
-        let accepted = self.pages.accept(found, lock.fence())?;
-        let Read { order, only_boilerplate, fallbacks, .. } = accepted.read;
-        let identity = serde_json::to_string(parameters).expect("parameters are text");
-        let segment = match self.write_rows(accepted, &identity, global.budget().rows(), lock)? {
-            Written::Segment(segment) => segment,
-            Written::OtherTexts(count) => return Ok(Summary::new().count(OtherTexts::COUNT, count)),
-        };
-        let output = self.pages.output();
-        let has_quarantine = segment.quarantine().is_some();
-        let has_repeated = segment.repeated().is_some();
-        reading::remove_stale(output, has_quarantine, has_repeated);
-        let mut summary = self.summary(&segment.counts());
-        let place = self.pages.place();
-        if has_quarantine {
-            summary = summary.path("quarantine", &beside(place, output::QUARANTINE));
-        }
-        if has_repeated {
-            summary = summary.path("repeated", &beside(place, output::REPEATED));
-        }
-        if self.recipe.boilerplate().is_some() {
-            summary = summary.count("only_boilerplate", only_boilerplate);
-        }
-        if self.recipe.has_main_text() {
-            summary = summary.count("without_main_text", fallbacks);
-        }
-        match self.pages.kept_by() {
-            Some(_) => {
-                let [known, unknown] = [order.known(), order.unknown()];
-                summary = summary.count("ordered", known).count("unordered", unknown);
-            }
-            None if self.pages.has_order() => summary = summary.count("times", order.known()),
-            None => {}
-        }
-        Ok(summary)
-    }
-
     fn write_rows(
         &self,
         accepted: Accepted<FingerprintedDocument>,
-        identity: &str,
         memory_bytes: usize,
         lock: &Lock,
     ) -> Result<Written> {
+        let parameters = self.parameters()?;
+        let identity = serde_json::to_string(&parameters).expect("parameters are text");
         let Accepted { made, read, quarantine } = accepted;
         let documents = read.documents;
         let counts = RecordCounts {
@@ -465,20 +437,15 @@ impl Job {
         let options = self.options();
         let builder =
             SegmentBuilder::of(made, width, output, options, counts, memory_bytes, &mut take)?;
-        let repeated = list.count();
-        let same = list.same();
-        let lists = Lists { quarantine, repeated: list.finish()? };
-        let limit = self.max_repeated.unwrap_or(Tolerance::REPEATED);
-        if self.other_texts == OtherTexts::Counted {
-            if repeated > same {
-                self.pages.publish_failed(lists)?;
-                return Ok(Written::OtherTexts(repeated - same));
-            }
-        } else if limit.exceeded(repeated, documents) {
-            let path = self.pages.publish_failed(lists)?;
-            let error = reading::too_many_repeated(limit, (repeated, same), documents);
-            return Err(error.at(path));
+        let (repeated, same) = (list.count(), list.same());
+        let counts_others = self.other_texts == OtherTexts::Counted;
+        if counts_others && repeated > same {
+            self.pages.publish_failed(Lists { quarantine, repeated: list.finish()? })?;
+            return Ok(Written::OtherTexts(repeated - same));
         }
+        let allowed = self.max_repeated.unwrap_or(Tolerance::REPEATED);
+        let allowed = (!counts_others).then_some(allowed);
+        let lists = self.pages.lists(quarantine, list, allowed, documents)?;
         if repeated > 0 {
             let path = beside(self.pages.place(), output::REPEATED);
             tracing::warn!(
@@ -487,7 +454,7 @@ impl Job {
             );
         }
         step::begin(Step::Writing);
-        builder.write(identity, lists, lock).map(Written::Segment)
+        builder.write(&identity, lists, lock).map(Written::Segment)
     }
 
     fn options(&self) -> SegmentOptions {

@@ -13,12 +13,12 @@ use clap::{ArgMatches, Args, Subcommand};
 use dupsieve::rooms::document::Tolerance;
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::PageTime;
-use dupsieve::rooms::flow::{Processes, Start};
+use dupsieve::rooms::flow::Processes;
 use dupsieve::rooms::lsh::{BucketCounts, Deduplicate, Deduplicated, SketchedDocument};
 use dupsieve::rooms::matches::{Detail, KeepOrder, Outcome};
-use dupsieve::rooms::output::{self, Listed, Lock, Staging, beside};
+use dupsieve::rooms::output::{Listed, Lock, Staging};
 use dupsieve::rooms::peers::Topology;
-use dupsieve::rooms::report::{self, Existing, Made, Parameters, Report};
+use dupsieve::rooms::report::{self, Made, Parameters, Report};
 use dupsieve::rooms::results::ResultFormat;
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::rooms::store::{Lists, RecordCounts};
@@ -27,8 +27,9 @@ use serde_json::json;
 
 use crate::commands::destination::Destination;
 use crate::commands::help::examples;
+use crate::commands::making::{self, FromPages, Making};
 use crate::commands::pages::PageSource;
-use crate::commands::reading::{self, Accepted, Found, Listing, Pages};
+use crate::commands::reading::{self, Accepted, Found, Pages};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::{Output, Place};
@@ -37,7 +38,6 @@ use crate::flags::settings::{
     RecipeSettings,
 };
 use crate::flags::shared::{JOB, flags_of, shared, typed_flag};
-use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::machines;
 
@@ -169,9 +169,8 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             replaces_outdated: false,
         };
         let mut processes = machines::join(global, &format!("{asked:?}"))?;
-        return finish(&mut processes, (&asked.output, format), global, |processes| {
-            batch::make(processes, &asked, global)
-        });
+        let summary = batch::make(&mut processes, &asked, global)?;
+        return Ok(closing(&processes, summary, (&asked.output, format), global));
     }
     if arguments.store.is_some() {
         return Err(needs_batch());
@@ -197,8 +196,11 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         made,
     };
     let mut processes = machines::join(global, &format!("{asked:?} {scheme:?}"))?;
-    let target = (&*asked.output, format);
-    finish(&mut processes, target, global, |processes| make(processes, &asked, &scheme, global))
+    let topology = *processes.topology();
+    let summary = making::from_pages(&mut processes, &asked.output, global, |_| {
+        Job::find(&asked, &scheme, topology, global)
+    })?;
+    Ok(closing(&processes, summary, (&asked.output, format), global))
 }
 
 /// What a file without a section `[lsh]` says of matches in its section `[dedup]`.
@@ -215,29 +217,17 @@ fn needs_batch() -> Error {
     )
 }
 
-/// Makes the output, and says what it holds.
-fn finish(
-    processes: &mut Processes,
+/// Adds sentences about the output, if this process has made one.
+fn closing(
+    processes: &Processes,
+    summary: Summary,
     (output, format): (&Path, ResultFormat),
     global: &GlobalFlags,
-    make: impl FnOnce(&mut Processes) -> Result<Summary>,
-) -> Result<Summary> {
-    let is_leader = processes.is_leader();
-    let summary =
-        failure::reported_beside(output, is_leader && !global.dry_run, || make(processes))?;
-    if !is_leader || global.dry_run {
-        return Ok(summary);
+) -> Summary {
+    if !processes.is_leader() || global.dry_run {
+        return summary;
     }
-    let [documents, kept, dropped, empty, matches] =
-        ["documents", "kept", "dropped", "empty", "matches"].map(|it| summary.counted(it));
-    Ok(summary
-        .say(format!(
-            "{documents} documents: {kept} kept, {dropped} dropped as alike, {empty} empty; {matches} matches"
-        ))
-        .say(format!(
-            "written to {}: verdicts.{format}, matches.{format}, keep.txt, drop.txt, report.json, report.html",
-            output.named()
-        )))
+    making::say_verdicts(summary, "alike", output, format)
 }
 
 /// What is asked for, besides the scheme.
@@ -253,30 +243,6 @@ struct Asked {
     made: RecipeSettings,
 }
 
-fn make(
-    processes: &mut Processes,
-    asked: &Asked,
-    scheme: &SchemeFlags,
-    global: &GlobalFlags,
-) -> Result<Summary> {
-    let output = asked.output.named();
-    let topology = *processes.topology();
-    let job = Job::find(asked, scheme, topology, global)?;
-    let start = processes.agree(&format!("lsh {output}"), || job.start(global))?;
-    let (listing, held) = match start {
-        Start::Done(summary) => return Ok(summary.leader().unwrap_or_default()),
-        Start::Make(listing, held) => (listing, held),
-    };
-    job.pages.check_listing(&listing)?;
-    let found = job.pages.read(processes, global, "sketching", |documents, processes| {
-        documents.sketch(processes, &job.deduplicate.scheme, job.page_time)
-    })?;
-    let summary = processes.conclude(&format!("write {output}"), held, |(lock, parameters)| {
-        job.write(found, parameters, lock)
-    })?;
-    Ok(summary.leader().unwrap_or_default())
-}
-
 /// An output to be made, with its inputs found.
 struct Job {
     pages: Pages,
@@ -285,6 +251,72 @@ struct Job {
     page_time: PageTime,
     max_repeated: Tolerance,
     topology: Topology,
+}
+
+impl Making for Job {
+    fn output(&self) -> &Path {
+        self.pages.output()
+    }
+
+    fn lock(&self) -> Result<Lock> {
+        self.pages.lock(Lock::beside)
+    }
+
+    fn existing(&self, overwrite: bool) -> Result<Option<Summary>> {
+        self.pages.announce();
+        let existing = self.report_there(self.parameters()?, overwrite)?;
+        Ok(existing.map(|report| self.summary(&report)))
+    }
+
+    fn would(&self) -> Result<Summary> {
+        scheme::announce(&self.deduplicate.scheme);
+        Ok(self.pages.would(format!("would make {}", self.output().named())))
+    }
+}
+
+impl FromPages for Job {
+    const COMMAND: &'static str = "lsh";
+    type Found = Found<SketchedDocument>;
+
+    fn pages(&self) -> &Pages {
+        &self.pages
+    }
+
+    fn read(&self, processes: &mut Processes, global: &GlobalFlags) -> Result<Self::Found> {
+        self.pages.read(processes, global, "sketching", |documents, processes| {
+            documents.sketch(processes, &self.deduplicate.scheme, self.page_time)
+        })
+    }
+
+    /// Process 0 draws the verdicts, fails if too much is bad or repeated, and writes the output.
+    fn write(&self, found: Self::Found, lock: Lock, _: &GlobalFlags) -> Result<Summary> {
+        let Accepted { made, read, quarantine } = self.pages.accept(found, lock.fence())?;
+        step::begin(Step::Joining);
+        let staging = Staging::beside(self.output(), lock)?;
+        let mut list = self.pages.repeated(staging.fence());
+        let Deduplicated { outcome, buckets, empty } =
+            self.deduplicate
+                .write(made, &staging, &mut |id, first, again| list.push(id, first, again))?;
+        let repeated = list.count();
+        let lists = self.pages.lists(quarantine, list, Some(self.max_repeated), read.documents)?;
+        let batch = RecordCounts {
+            read: read.documents + read.bad,
+            fingerprinted: outcome.kept + outcome.dropped,
+            empty,
+            repeated,
+            quarantined: read.bad,
+            blank: read.blank,
+            truncated: read.truncated,
+            skipped: read.skipped,
+        };
+        if !batch.add_up() {
+            return Err(Error::new(Kind::Internal, "records were lost").found(format!("{batch:?}")));
+        }
+        let mut report = self.report(batch, outcome, buckets)?;
+        report.write(&staging, self.output())?;
+        self.publish(lists, staging)?;
+        Ok(self.summary(&report))
+    }
 }
 
 impl Job {
@@ -316,43 +348,15 @@ impl Job {
         })
     }
 
-    fn output(&self) -> &Path {
-        self.pages.output()
-    }
-
-    /// Process 0 takes the lock and checks whether the output has to be made.
-    fn start(&self, global: &GlobalFlags) -> Result<Start<Listing, (Lock, Parameters), Summary>> {
-        let output = self.output();
-        let lock = (!global.dry_run).then(|| Lock::beside(output)).transpose()?;
-        lock.as_ref().map_or(Ok(()), |lock| reading::remove_unfinished(output, lock))?;
-        self.pages.announce();
-        let parameters = self.parameters()?;
-        if let Existing::Same(report) = self.existing(&parameters, global.overwrite)? {
-            tracing::info!("{} is done already", output.named());
-            lock.map_or(Ok(()), |lock| output::remove_leftovers(output, &lock))?;
-            return Ok(Start::done(self.summary(&report).already_done()));
-        }
-        scheme::announce(&self.deduplicate.scheme);
-        let (files, bytes) = self.pages.size();
-        let would = format!("would make {}", output.named());
-        Ok(match lock {
-            Some(lock) => Start::make(self.pages.listing(), (lock, parameters)),
-            None => {
-                Start::done(Summary::new().count("files", files).count("bytes", bytes).say(would))
-            }
-        })
-    }
-
-    /// What is at the path of the output.
-    fn existing(&self, asked: &Parameters, overwrite: bool) -> Result<Existing<Report>> {
+    /// The report of the output that is asked for, if that output is there.
+    fn report_there(&self, mut asked: Parameters, overwrite: bool) -> Result<Option<Report>> {
         let output = self.output();
         if asked.contains_key("inputs") {
-            return report::existing(output, asked, |_| false, overwrite);
+            return report::existing(output, &asked, |_| false, overwrite);
         }
         // What was read from a stream is never done already.
-        let mut other = asked.clone();
-        other.insert("inputs".to_owned(), "a stream".to_owned());
-        match report::existing(output, &other, |_| overwrite, overwrite) {
+        asked.insert("inputs".to_owned(), "a stream".to_owned());
+        match report::existing(output, &asked, |_| overwrite, overwrite) {
             Err(error) if error.kind() == Kind::Exists && Report::read(output)?.is_some() => {
                 Err(reading::stream_again(output))
             }
@@ -371,54 +375,14 @@ impl Job {
         Ok(parameters)
     }
 
-    /// Process 0 draws the verdicts, fails if too much is bad or repeated, and writes the output.
-    fn write(
-        &self,
-        found: Found<SketchedDocument>,
-        parameters: Parameters,
-        lock: Lock,
-    ) -> Result<Summary> {
-        let Accepted { made, read, quarantine } = self.pages.accept(found, lock.fence())?;
-        step::begin(Step::Joining);
-        let staging = Staging::beside(self.output(), lock)?;
-        let mut list = self.pages.repeated(staging.fence());
-        let Deduplicated { outcome, buckets, empty } =
-            self.deduplicate
-                .write(made, &staging, &mut |id, first, again| list.push(id, first, again))?;
-        let repeated = (list.count(), list.same());
-        let lists = Lists { quarantine, repeated: list.finish()? };
-        if self.max_repeated.exceeded(repeated.0, read.documents) {
-            let path = self.pages.publish_failed(lists)?;
-            let error = reading::too_many_repeated(self.max_repeated, repeated, read.documents);
-            return Err(error.at(path));
-        }
-        let batch = RecordCounts {
-            read: read.documents + read.bad,
-            fingerprinted: outcome.kept + outcome.dropped,
-            empty,
-            repeated: repeated.0,
-            quarantined: read.bad,
-            blank: read.blank,
-            truncated: read.truncated,
-            skipped: read.skipped,
-        };
-        if !batch.add_up() {
-            return Err(Error::new(Kind::Internal, "records were lost").found(format!("{batch:?}")));
-        }
-        let mut report = self.report(parameters, batch, outcome, buckets);
-        report.write(&staging, self.output())?;
-        self.publish(lists, staging)?;
-        Ok(self.summary(&report))
-    }
-
     fn report(
         &self,
-        parameters: Parameters,
         batch: RecordCounts,
         outcome: Outcome,
         buckets: BucketCounts,
-    ) -> Report {
-        Report {
+    ) -> Result<Report> {
+        let parameters = self.parameters()?;
+        Ok(Report {
             dupsieve: env!("CARGO_PKG_VERSION").to_owned(),
             day: None,
             recipe: json!(parameters),
@@ -436,7 +400,7 @@ impl Job {
                 "workers": self.topology.workers,
                 "processes": self.topology.processes,
             }),
-        }
+        })
     }
 
     /// Puts the output and the lists beside it into their places.
@@ -453,8 +417,7 @@ impl Job {
 
     fn summary(&self, report: &Report) -> Summary {
         let Report { batch, buckets, .. } = report;
-        let output = self.output();
-        let mut summary = Summary::of_join(report, output)
+        let mut summary = Summary::of_join(report, self.output())
             .count("read", batch.read)
             .count("repeated", batch.repeated)
             .count("quarantined", batch.quarantined)
@@ -469,14 +432,6 @@ impl Job {
                 .count("looked_up", buckets.looked_up)
                 .count("hot_buckets", buckets.hot);
         }
-        for (count, name, suffix) in [
-            (batch.quarantined, "quarantine", output::QUARANTINE),
-            (batch.repeated, "repeated", output::REPEATED),
-        ] {
-            if count > 0 {
-                summary = summary.path(name, &beside(output, suffix));
-            }
-        }
-        summary
+        self.pages.say_lists(summary, [batch.quarantined > 0, batch.repeated > 0])
     }
 }

@@ -1,8 +1,8 @@
 //! The commands: one file each, or a file and a folder of the same name for its parts. A file has the flags
 //! of its command (`Arguments`), its examples, and `run`, which does the work and returns a summary.
 //!
-//! Some files serve several commands: [`pages`] and [`reading`] read inputs, [`difference`] shows what differs
-//! between two texts, [`store_at`] finds the version of a store, and [`shell`] quotes words of
+//! Some files serve several commands: [`making`] makes outputs, [`pages`] and [`reading`] read inputs, [`difference`] shows
+//! what differs between two texts, [`store_at`] finds the version of a store, and [`shell`] quotes words of
 //! proposed commands. [`help`] has what the help of all commands says,
 //! and [`version`] what `--version` says.
 //!
@@ -29,6 +29,7 @@ pub(crate) mod help;
 pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod lsh;
+mod making;
 pub(crate) mod man;
 pub(crate) mod pages;
 pub(crate) mod places;

@@ -26,6 +26,7 @@ use crate::flags::global::GlobalFlags;
 use crate::flags::settings::PageSettings;
 use crate::outcome::account;
 use crate::outcome::progress::{Progress, Unit};
+use crate::outcome::summary::Summary;
 
 /// The documents that one file is made of.
 pub(crate) struct Pages {
@@ -188,9 +189,14 @@ impl Pages {
     /// What decides the documents. Standard input has no digest, so its output is never done already.
     pub(crate) fn parameters(&self) -> Result<Parameters> {
         let ReadOptions { fields, max_record_bytes, accept_truncated, .. } = &self.options;
-        let contents = self.inputs.contents()?;
+        let contents = match self.contents.get() {
+            Some(contents) => contents,
+            None => {
+                let contents = self.inputs.contents()?;
+                self.contents.get_or_init(|| contents)
+            }
+        };
         let digest = contents.as_ref().map(|it| ("inputs", Digest(it.digest()).to_string()));
-        let _ = self.contents.set(contents);
         let time = fields.order.as_ref().filter(|order| order.is_time());
         let named = [
             ("id_field", fields.id.clone()),
@@ -399,9 +405,44 @@ impl Pages {
         list.finish().map(Some)
     }
 
+    /// Process 0 takes the lock of the output by `take`, and removes what killed attempts at the output and its lists have left.
+    pub(crate) fn lock(&self, take: impl FnOnce(&Path) -> Result<Lock>) -> Result<Lock> {
+        let lock = take(&self.output)?;
+        beside_all(&self.output).try_for_each(|path| lock.remove_unfinished(&path))?;
+        Ok(lock)
+    }
+
+    /// What there is to do, for a dry run.
+    pub(crate) fn would(&self, sentence: String) -> Summary {
+        let (files, bytes) = self.size();
+        Summary::new().count("files", files).count("bytes", bytes).say(sentence)
+    }
+
     /// The list of the documents whose ids came before, still empty.
     pub(crate) fn repeated<'a>(&'a self, fence: &'a Fence) -> Repeated<'a> {
         Repeated::new(&self.inputs, beside(&self.output, REPEATED), fence)
+    }
+
+    /// The lists beside the output, if no more ids of the documents are repeated than `allowed`, where that says a limit. Else the job
+    /// fails, and the lists are those of a failed job.
+    pub(crate) fn lists(
+        &self,
+        quarantine: Option<Listed>,
+        repeated: Repeated<'_>,
+        allowed: Option<Tolerance>,
+        documents: u64,
+    ) -> Result<Lists> {
+        let (count, same) = (repeated.count(), repeated.same());
+        let lists = Lists { quarantine, repeated: repeated.finish()? };
+        let Some(allowed) = allowed.filter(|allowed| allowed.exceeded(count, documents)) else {
+            return Ok(lists);
+        };
+        let what = "too many ids are repeated; a wrong id field looks like this";
+        Err(Error::new(Kind::BadData, what)
+            .at(self.publish_failed(lists)?)
+            .expected(format!("at most {allowed}"))
+            .found(format!("{count} of {documents} records, {same} of them with the same text"))
+            .help("the file lists them; check --id-field, or raise --max-repeated"))
     }
 
     /// Puts the lists of a failed job beside its output, and returns the path of the list of repeated ids.
@@ -412,6 +453,13 @@ impl Pages {
             list.map_or(Ok(()), |list| list.publish_at(&path))?;
         }
         self.failed_list(REPEATED)
+    }
+
+    /// Adds the paths of the lists that stand beside the output to a summary: of bad records, and of repeated ids.
+    pub(crate) fn say_lists(&self, summary: Summary, has: [bool; 2]) -> Summary {
+        let lists = [("quarantine", QUARANTINE), ("repeated", REPEATED)].into_iter().zip(has);
+        let there = lists.filter_map(|(list, is_there)| is_there.then_some(list));
+        there.fold(summary, |it, (name, suffix)| it.path(name, &beside(&self.place, suffix)))
     }
 
     /// The path of a list of a failed job. If the output exists, it may have lists itself, so the name is
@@ -451,11 +499,6 @@ fn beside_all(output: &Path) -> impl Iterator<Item = PathBuf> {
     all.map(|suffix| beside(output, &suffix))
 }
 
-/// Removes what killed attempts at `output` and its lists have left.
-pub(crate) fn remove_unfinished(output: &Path, lock: &Lock) -> Result<()> {
-    beside_all(output).try_for_each(|path| lock.remove_unfinished(&path))
-}
-
 /// Removes the lists that do not belong to `output`, now that it is complete: those of failures, and those
 /// of an earlier output that this one does not have.
 pub(crate) fn remove_stale(output: &Path, quarantine: bool, repeated: bool) {
@@ -469,18 +512,6 @@ pub(crate) fn remove_stale(output: &Path, quarantine: bool, repeated: bool) {
         // Most often there is none.
         let _ = fs::remove_file(beside(output, &suffix));
     }
-}
-
-/// More ids are repeated than allowed: so many, and so many of them with the same text.
-pub(crate) fn too_many_repeated(
-    allowed: Tolerance,
-    (repeated, same): (u64, u64),
-    documents: u64,
-) -> Error {
-    Error::new(Kind::BadData, "too many ids are repeated; a wrong id field looks like this")
-        .expected(format!("at most {allowed}"))
-        .found(format!("{repeated} of {documents} records, {same} of them with the same text"))
-        .help("the file lists them; check --id-field, or raise --max-repeated")
 }
 
 /// The output exists, and what was read from a stream cannot be compared.

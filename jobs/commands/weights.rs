@@ -6,26 +6,26 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::features::counts::{Counts, CountsWriter, Head};
-use dupsieve::rooms::features::host_lines;
-use dupsieve::rooms::fingerprint::Recipe;
-use dupsieve::rooms::flow::{Counted, Processes, Start};
+use dupsieve::rooms::features::host_lines::{self, HostRecord};
+use dupsieve::rooms::fingerprint::{PageTime, Recipe};
+use dupsieve::rooms::flow::{Counted, Processes};
 use dupsieve::rooms::join::Preset;
-use dupsieve::rooms::output::{self, Listed, Lock, beside};
+use dupsieve::rooms::output::{self, Listed, Lock};
 use dupsieve::rooms::report::{self, Parameters};
 use dupsieve::rooms::runs::{Record, SortedRecords};
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::help::examples;
+use crate::commands::making::{self, FromPages, Making};
 use crate::commands::places;
-use crate::commands::reading::{self, Accepted, Found, Listing, Pages, stream_again};
+use crate::commands::reading::{self, Accepted, Found, Pages, stream_again};
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Output;
 use crate::flags::settings::{
     FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings, parse_count,
 };
 use crate::flags::shared::{JOB, shared};
-use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::machines;
 
@@ -100,59 +100,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let mut processes = machines::join(global, &format!("{arguments:?} {settings:?}"))?;
     let output = &*arguments.output.here()?;
     processes.agree("check the output", || places::expect_folder(output))?;
-    let is_leader = processes.is_leader();
-    failure::reported_beside(output, is_leader && !global.dry_run, || {
-        make(&mut processes, (arguments, output), &settings, global)
+    making::from_pages(&mut processes, output, global, |processes| {
+        Job::find((arguments, output), &settings, processes)
     })
-}
-
-fn make(
-    processes: &mut Processes,
-    (arguments, output): (&Arguments, &Path),
-    settings: &FingerprintSettings,
-    global: &GlobalFlags,
-) -> Result<Summary> {
-    let job = Job::find((arguments, output), settings, processes.topology().processes)?;
-    let output = output.named();
-    let start = processes.agree(&format!("weights {output}"), || job.start(global))?;
-    let (listing, held) = match start {
-        Start::Done(summary) => return Ok(summary.leader().unwrap_or_default()),
-        Start::Make(listing, held) => (listing, held),
-    };
-    job.pages.check_listing(&listing)?;
-    let time = settings.made.page_time();
-    let write = format!("write {output}");
-    let summary = match job.by {
-        None => {
-            let found = job.pages.read(processes, global, "counting", |documents, processes| {
-                documents.count(processes, &job.recipe, job.lines, time)
-            })?;
-            processes.conclude(&write, held, |(lock, parameters)| {
-                job.write(found, &parameters, &lock, |counted, table| {
-                    each_sum(counted, |Counted { feature, documents }| match documents {
-                        few if few < job.min_count => Ok(()),
-                        _ => table.push(&feature, documents),
-                    })
-                    .map(|()| Summary::new())
-                })
-            })?
-        }
-        Some(By::Host) => {
-            let found = job.pages.read(processes, global, "counting", |documents, processes| {
-                documents.count_by_host(processes, &job.recipe)
-            })?;
-            let pages = found.documents();
-            processes.conclude(&write, held, |(lock, parameters)| {
-                job.write(found, &parameters, &lock, |records, table| {
-                    let rows = |name: &str, count| table.push(name, count);
-                    let without_host = host_lines::each_row(records, job.min_count, rows)?;
-                    check_hosts(pages, without_host)?;
-                    Ok(Summary::new().count("without_host", without_host))
-                })
-            })?
-        }
-    };
-    Ok(summary.leader().unwrap_or_default())
 }
 
 /// Says how many pages count for no host. A table of no host would silently do nothing.
@@ -184,6 +134,85 @@ struct Job {
     min_count: u64,
     /// What is counted, in the words of the table.
     of: String,
+    page_time: PageTime,
+}
+
+/// What was counted: how often each feature or line occurs, or which lines each host has.
+enum Counting {
+    Features(Found<Counted>),
+    Hosts(Found<HostRecord>),
+}
+
+impl Making for Job {
+    fn output(&self) -> &Path {
+        self.pages.output()
+    }
+
+    fn lock(&self) -> Result<Lock> {
+        self.pages.lock(Lock::on_file)
+    }
+
+    fn existing(&self, overwrite: bool) -> Result<Option<Summary>> {
+        self.pages.announce();
+        if !self.is_done(&self.parameters()?, overwrite)? {
+            return Ok(None);
+        }
+        let counts = Counts::read(self.output())?;
+        let summary = Summary::new().count("documents", counts.head().documents);
+        Ok(Some(summary.count("features", counts.rows()).path("output", self.output())))
+    }
+
+    fn would(&self) -> Result<Summary> {
+        Ok(self.pages.would(format!("would make {}", self.output().named())))
+    }
+}
+
+impl FromPages for Job {
+    const COMMAND: &'static str = "weights";
+    type Found = Counting;
+
+    fn pages(&self) -> &Pages {
+        &self.pages
+    }
+
+    fn read(&self, processes: &mut Processes, global: &GlobalFlags) -> Result<Counting> {
+        let doing = "counting";
+        match self.by {
+            None => self
+                .pages
+                .read(processes, global, doing, |documents, processes| {
+                    documents.count(processes, &self.recipe, self.lines, self.page_time)
+                })
+                .map(Counting::Features),
+            Some(By::Host) => self
+                .pages
+                .read(processes, global, doing, |documents, processes| {
+                    documents.count_by_host(processes, &self.recipe)
+                })
+                .map(Counting::Hosts),
+        }
+    }
+
+    fn write(&self, found: Counting, lock: Lock, _: &GlobalFlags) -> Result<Summary> {
+        match found {
+            Counting::Features(found) => self.write_table(found, &lock, |counted, table| {
+                each_sum(counted, |Counted { feature, documents }| match documents {
+                    few if few < self.min_count => Ok(()),
+                    _ => table.push(&feature, documents),
+                })
+                .map(|()| Summary::new())
+            }),
+            Counting::Hosts(found) => {
+                let pages = found.documents();
+                self.write_table(found, &lock, |records, table| {
+                    let rows = |name: &str, count| table.push(name, count);
+                    let without_host = host_lines::each_row(records, self.min_count, rows)?;
+                    check_hosts(pages, without_host)?;
+                    Ok(Summary::new().count("without_host", without_host))
+                })
+            }
+        }
+    }
 }
 
 impl Job {
@@ -207,7 +236,8 @@ impl Job {
         let pages = Pages::find(input, output, &settings.pages, recipe.width(), processes)?;
         let least = if by.is_some() { host_lines::LEAST_PAGES } else { LEAST_DOCUMENTS };
         let min_count = arguments.min_count.unwrap_or(least);
-        Ok(Job { pages, recipe, lines, by, min_count, of })
+        let page_time = settings.made.page_time();
+        Ok(Job { pages, recipe, lines, by, min_count, of, page_time })
     }
 
     /// What decides the table.
@@ -218,22 +248,6 @@ impl Job {
         parameters.insert("recipe".to_owned(), self.recipe.stamp().to_string());
         parameters.insert("min_count".to_owned(), self.min_count.to_string());
         Ok(parameters)
-    }
-
-    /// Process 0 takes the lock and checks whether the table has to be made.
-    fn start(&self, global: &GlobalFlags) -> Result<Start<Listing, (Lock, Parameters), Summary>> {
-        let output = self.pages.output();
-        let lock = (!global.dry_run).then(|| Lock::on_file(output)).transpose()?;
-        lock.as_ref().map_or(Ok(()), |lock| reading::remove_unfinished(output, lock))?;
-        self.pages.announce();
-        let parameters = self.parameters()?;
-        if self.is_done(&parameters, global.overwrite)? {
-            return self.done().map(Start::done);
-        }
-        Ok(match lock {
-            Some(lock) => Start::make(self.pages.listing(), (lock, parameters)),
-            None => Start::done(self.would()),
-        })
     }
 
     /// Whether the very table that is asked for exists. If another one does, it must not be replaced unless
@@ -257,26 +271,10 @@ impl Job {
         }
     }
 
-    /// What there is to do, for a dry run.
-    fn would(&self) -> Summary {
-        let (files, bytes) = self.pages.size();
-        let would = format!("would make {}", self.pages.output().named());
-        Summary::new().count("files", files).count("bytes", bytes).say(would)
-    }
-
-    fn done(&self) -> Result<Summary> {
-        let output = self.pages.output();
-        tracing::info!("{} is done already", output.named());
-        let counts = Counts::read(output)?;
-        let summary = Summary::new().count("documents", counts.head().documents);
-        Ok(summary.count("features", counts.rows()).path("output", output).already_done())
-    }
-
     /// Process 0 writes the table, whose rows `put` makes of what was counted.
-    fn write<R: Record>(
+    fn write_table<R: Record>(
         &self,
         found: Found<R>,
-        parameters: &Parameters,
         lock: &Lock,
         put: impl FnOnce(SortedRecords<R>, &mut CountsWriter) -> Result<Summary>,
     ) -> Result<Summary> {
@@ -286,7 +284,7 @@ impl Job {
             of: self.of.clone(),
             documents: read.documents,
             min_count: self.min_count,
-            identity: serde_json::to_string(parameters).expect("parameters are text"),
+            identity: serde_json::to_string(&self.parameters()?).expect("parameters are text"),
         };
         step::begin(Step::Writing);
         let mut table = CountsWriter::create(output, &head)?;
@@ -304,10 +302,7 @@ impl Job {
             .count("features", table.finish()?)
             .path("output", output);
         reading::remove_stale(output, has_bad, false);
-        if !has_bad {
-            return Ok(summary);
-        }
-        Ok(summary.path("quarantine", &beside(output, output::QUARANTINE)))
+        Ok(self.pages.say_lists(summary, [has_bad, false]))
     }
 }
 

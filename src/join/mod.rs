@@ -48,7 +48,7 @@ mod tests;
 
 pub use build::build;
 pub use find::Figures;
-pub use overlap::{Overlap, OverlapSite, Overlapped};
+pub use overlap::{Overlap, Overlapped};
 pub use preset::Preset;
 pub use proof::Proof;
 pub use request::{Join, JoinInputs, check_recipe, check_signatures, check_stamps};

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::find::{make_room, open_ledger, spill_folder};
 use super::proof::Proof;
 use super::request::JoinInputs;
-use super::site::Watch;
+use super::site::Site;
 use crate::budget::Budget;
 use crate::error::{Error, Kind, Named, Result};
 use crate::flow::{Overlapping, Processes, Role, Stretches, find_overlaps};
@@ -37,18 +37,6 @@ pub struct Overlap {
     pub deduplicate: Deduplicate,
     /// The memory for keys, evidence and sorts.
     pub budget: Budget,
-}
-
-/// Where a join by buckets writes.
-pub struct OverlapSite<'a> {
-    /// The output folder. The ledgers are beside it until it is complete.
-    pub output: &'a Path,
-    /// The build that the ledgers name. All processes take that of process 0.
-    pub build: Digest,
-    /// The output while it is built, in process 0.
-    pub staging: Role<Staging>,
-    /// Called when probing starts, with the number of rows that this process will probe.
-    pub watch: Watch<'a>,
 }
 
 /// A finished join by buckets.
@@ -78,7 +66,7 @@ impl Overlap {
     pub fn run_at<S>(
         &self,
         processes: &mut Processes,
-        site: OverlapSite<'_>,
+        site: Site<'_>,
         finish: impl FnOnce(Overlapped, Staging) -> Result<S>,
     ) -> Result<Role<S>> {
         step::begin(Step::Joining);
@@ -98,7 +86,7 @@ impl Overlap {
             .probe(processes, &site, &probing, held)
             .map_err(|error| make_room(site.output, &probing.ledger, error))?;
         let found = FoundOverlaps { grouped, in_batch, held, receipts };
-        let OverlapSite { output, staging, .. } = site;
+        let Site { output, staging, .. } = site;
         let step = format!("finalize {}", output.named());
         let done = processes.conclude(&step, staging, |staging| {
             staging.check()?;
@@ -127,7 +115,7 @@ impl Overlap {
         hottest: Vec<Hot>,
         most: usize,
         topology: Topology,
-        site: &OverlapSite<'_>,
+        site: &Site<'_>,
     ) -> Result<Overlapping> {
         let key = self.ledger_key(site.build, most);
         let probe = self.deduplicate.store_probe(grouped, hottest, most);
@@ -167,7 +155,7 @@ impl Overlap {
     fn probe(
         &self,
         processes: &mut Processes,
-        site: &OverlapSite<'_>,
+        site: &Site<'_>,
         probing: &Arc<Overlapping>,
         held: Option<Held>,
     ) -> Result<(Option<Held>, Vec<Receipt>)> {

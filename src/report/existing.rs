@@ -10,15 +10,8 @@ use crate::error::{At, Error, Kind, Result};
 use crate::output;
 use crate::results::ResultFormat;
 
-/// What exists where an output is to be made.
-pub enum Existing<R> {
-    /// Nothing, or something that may be replaced.
-    Nothing,
-    /// The output that is asked for.
-    Same(Box<R>),
-}
-
-/// Checks what exists at `output`, which is to be made with these parameters and a report `R`. An output made with other
+/// The report of the output that is asked for, if it exists at `output`: an output with these parameters and a report `R`. None if
+/// nothing exists there, or something that may be replaced. An output made with other
 /// parameters is refused unless `may_replace` or `overwrite` allows to replace it. Anything that is not
 /// an output of dupsieve is always refused.
 pub fn existing<R: Made>(
@@ -26,12 +19,12 @@ pub fn existing<R: Made>(
     parameters: &Parameters,
     may_replace: impl FnOnce(&Parameters) -> bool,
     overwrite: bool,
-) -> Result<Existing<R>> {
+) -> Result<Option<R>> {
     if output.is_symlink() && !output.exists() {
         return Err(output::foreign(output, "a whole output of dupsieve"));
     }
     if !output.exists() {
-        return Ok(Existing::Nothing);
+        return Ok(None);
     }
     let report = R::read(output).and_then(|report| {
         report.as_ref().map_or(Ok(()), |report| report.check_files(output))?;
@@ -39,13 +32,11 @@ pub fn existing<R: Made>(
     });
     match report {
         Ok(None) => Err(output::foreign(output, "a whole output of dupsieve")),
-        Ok(Some(report)) if *report.parameters() == *parameters => {
-            Ok(Existing::Same(Box::new(report)))
-        }
+        Ok(Some(report)) if *report.parameters() == *parameters => Ok(Some(report)),
         Ok(Some(report)) if overwrite || may_replace(report.parameters()) => {
-            refuse_strangers(output, report.files().keys()).map(|()| Existing::Nothing)
+            refuse_strangers(output, report.files().keys()).map(|()| None)
         }
-        Err(_) if overwrite => refuse_strangers(output, [].iter()).map(|()| Existing::Nothing),
+        Err(_) if overwrite => refuse_strangers(output, [].iter()).map(|()| None),
         Ok(Some(report)) => Err(made_otherwise(output, report.parameters(), parameters)),
         Err(error) => Err(error),
     }

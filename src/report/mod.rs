@@ -47,7 +47,7 @@ mod verdicts;
 pub use annotations::{Annotations, ClustersOf, Judged};
 pub use cluster_report::ClusterReport;
 pub use dropped_twin::{DroppedTwin, NearBy, SegmentPage};
-pub use existing::{Existing, existing, refuse_strangers};
+pub use existing::{existing, refuse_strangers};
 pub use held_text::HeldText;
 pub use history::{DayFigures, History};
 pub use join_report::{Report, records};

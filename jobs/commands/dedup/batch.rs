@@ -2,34 +2,31 @@
 //!
 //! The join itself is the library's ([`dupsieve::rooms::join`]). Here it gets its lock and its report.
 
-use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use dupsieve::Result;
 use dupsieve::rooms::budget::Budget;
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::{Recipe, Stamp};
-use dupsieve::rooms::flow::{Processes, Role, Start};
+use dupsieve::rooms::flow::{Processes, Role};
 use dupsieve::rooms::join::{self, Join, JoinInputs, Joined, Preset, Site};
 use dupsieve::rooms::matches::Texts;
-use dupsieve::rooms::output::{self, Fence, Lock, Staging};
+use dupsieve::rooms::output;
 use dupsieve::rooms::peers::Topology;
-use dupsieve::rooms::report::{self, Existing, LaterDays, Made, Parameters, Report};
+use dupsieve::rooms::report::{self, LaterDays, Made, Parameters, Report};
 use dupsieve::rooms::results::ResultFormat;
-use dupsieve::rooms::store::{Column, Digest, Segment, Version};
+use dupsieve::rooms::store::{Column, Segment, Version};
 use dupsieve::rooms::tables::{Design, Problem, plan};
-use dupsieve::{Error, Kind, Result};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::commands::destination::Destination;
+use crate::commands::making::{self, FromBatch, Making};
 use crate::commands::pages::{PageInputs, PageSource};
 use crate::commands::places;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{Compare, Count, DedupSettings, Keep};
-use crate::outcome::failure;
-use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 
 /// A join that is expected to take longer is announced: a quarter of the day.
@@ -53,69 +50,104 @@ pub(crate) struct Request {
     pub(crate) unchanged: Option<u64>,
 }
 
-/// What process 0 tells the others: make the output of these.
-#[derive(Debug, Serialize, Deserialize)]
-struct Task {
-    inputs: JoinInputs,
-    /// The lock on the output.
-    fence: Fence,
-    /// The build of process 0. All ledgers of the join name it. Otherwise processes of two builds would
-    /// remove each other's ledgers.
-    build: Digest,
-    /// The memory of process 0 for the batch and itself, so that all divide the batch alike.
-    itself_bytes: u64,
-}
-
 /// Joins one batch. Every process of the job calls this, and process 0 writes the output.
 pub(crate) fn dedup(
     processes: &mut Processes,
     request: &Request,
     global: &GlobalFlags,
 ) -> Result<Summary> {
-    let is_leader = processes.is_leader();
-    failure::reported_beside(&request.output, is_leader && !global.dry_run, || {
-        join(processes, request, global)
+    let topology = *processes.topology();
+    making::from_batch(processes, (&request.output, &request.store), global, |version| {
+        Job::open(request, version, topology, global.budget())
     })
 }
 
 /// Whether the output that is asked for exists, whole.
 pub(crate) fn stands(request: &Request) -> Result<bool> {
-    let job = Job::open(request, request.store.find()?, Budget::default())?;
+    let alone = Topology { workers: 1, processes: 1, process: 0 };
+    let job = Job::open(request, request.store.find()?, alone, Budget::default())?;
     let Some(report) = Report::read(job.output())? else { return Ok(false) };
     Ok(report.parameters == job.parameters() && report.check_files(job.output()).is_ok())
-}
-
-fn join(processes: &mut Processes, request: &Request, global: &GlobalFlags) -> Result<Summary> {
-    let step = format!("dedup {}", request.output.named());
-    let topology = *processes.topology();
-    let start = processes.agree(&step, || {
-        Job::open(request, request.store.find()?, global.budget())?.start(topology, global)
-    })?;
-    let (task, held) = match start {
-        Start::Done(summary) => return Ok(summary.leader().unwrap_or_default()),
-        Start::Make(task, held) => (task, held),
-    };
-    let (job, staging, _lock) = match held {
-        Role::Leader((job, staging)) => (job, Role::Leader(staging), None),
-        Role::Follower => {
-            let lock = Lock::shared(task.fence.clone());
-            let version = request.store.at(task.inputs.store.map(|(number, _)| number))?;
-            let job = Job::open(request, version, global.budget())?;
-            job.join.check_inputs(&task.inputs)?;
-            (job, Role::Follower, Some(lock))
-        }
-    };
-    job.make(processes, staging, &task, global)
 }
 
 /// A join with its inputs open.
 struct Job {
     join: Join,
     request: Request,
+    topology: Topology,
+}
+
+impl Making for Job {
+    fn output(&self) -> &Path {
+        &self.request.output
+    }
+
+    fn existing(&self, overwrite: bool) -> Result<Option<Summary>> {
+        let parameters = self.parameters();
+        // A day that was joined but not added is joined again if the store has changed since.
+        let unfinished = self.request.store.is_unfinished()?;
+        let is_outdated = |made: &Parameters| {
+            let mut made = made.clone();
+            made.insert("store".to_owned(), parameters["store"].clone());
+            unfinished && made == parameters
+        };
+        let made = report::existing(self.output(), &parameters, is_outdated, overwrite)?;
+        let Some(report): Option<Report> = made else { return Ok(None) };
+        self.request.settings.expect_lost(report.lost, self.output())?;
+        Ok(Some(Summary::of_join(&report, self.output())))
+    }
+
+    fn would(&self) -> Result<Summary> {
+        output::check_free_space(output::parent_of(self.output()), self.listed_bytes())?;
+        self.warn_if_unused();
+        self.warn_if_long();
+        Ok(Summary::new()
+            .count("batch", self.join.batch.rows())
+            .count("store", self.join.store_rows())
+            .say(format!("would join {}", self.request.batch.named())))
+    }
+}
+
+impl FromBatch for Job {
+    const COMMAND: &'static str = "dedup";
+
+    fn batch(&self) -> &Segment {
+        &self.join.batch
+    }
+
+    fn inputs(&self) -> JoinInputs {
+        self.join.inputs()
+    }
+
+    fn check(&self) -> Result<()> {
+        self.join.check()?;
+        self.request.settings.check_max_lost(self.join.batch.stamp())
+    }
+
+    fn prepare(&mut self) -> Result<()> {
+        self.join.texts = self.texts()?;
+        Ok(())
+    }
+
+    fn make(&self, processes: &mut Processes, site: Site<'_>) -> Result<Role<Summary>> {
+        self.join.run_at(processes, site, |joined, staging| {
+            let mut report = self.report(joined, staging.folder())?;
+            let place = self.request.destination.of(self.output());
+            report.write(&staging, &place)?;
+            staging.commit()?;
+            self.request.settings.expect_lost(report.lost, self.output())?;
+            Ok(Summary::of_join(&report, &place))
+        })
+    }
 }
 
 impl Job {
-    fn open(request: &Request, store: Option<Version>, budget: Budget) -> Result<Job> {
+    fn open(
+        request: &Request,
+        store: Option<Version>,
+        topology: Topology,
+        budget: Budget,
+    ) -> Result<Job> {
         let settings = &request.settings;
         let batch = Segment::open(&request.batch)?;
         let keep = Keep::of_batch(settings.keep.as_ref(), &batch)?;
@@ -132,16 +164,7 @@ impl Job {
         join.budget = budget;
         join::check_signatures(join.check, join.batch.stamp())
             .map_err(|error| error.at(join.batch.path()))?;
-        Ok(Job { join, request: request.clone() })
-    }
-
-    fn output(&self) -> &Path {
-        &self.request.output
-    }
-
-    /// Where the output is in the end.
-    fn place(&self) -> PathBuf {
-        self.request.destination.of(self.output())
+        Ok(Job { join, request: request.clone(), topology })
     }
 
     /// What decides the result, and the sums that are in the report.
@@ -177,35 +200,6 @@ impl Job {
         texts.as_ref().filter(|_| are_compared).map(PageInputs::texts).transpose()
     }
 
-    /// Process 0 checks whether the output has to be made, and begins it.
-    fn start(
-        mut self,
-        Topology { workers, processes, .. }: Topology,
-        global: &GlobalFlags,
-    ) -> Result<Start<Task, (Job, Staging), Summary>> {
-        self.join.check()?;
-        self.check_apart()?;
-        self.request.settings.check_max_lost(self.join.batch.stamp())?;
-        let lock = (!global.dry_run).then(|| Lock::beside(self.output())).transpose()?;
-        if let Existing::Same(report) = self.existing(global)? {
-            tracing::info!("{} is done already", self.output().named());
-            lock.map_or(Ok(()), |lock| output::remove_leftovers(self.output(), &lock))?;
-            self.request.settings.expect_lost(report.lost, self.output())?;
-            return Ok(Start::done(Summary::of_join(&report, self.output()).already_done()));
-        }
-        output::check_free_space(output::parent_of(self.output()), self.listed_bytes())?;
-        self.warn_if_unused();
-        self.warn_if_long((workers * processes) as u64);
-        let Some(lock) = lock else { return Ok(Start::done(self.would())) };
-        self.join.texts = self.texts()?;
-        let staging = Staging::beside(self.output(), lock)?;
-        let fence = staging.fence().clone();
-        let (inputs, build) = (self.join.inputs(), join::build()?);
-        let itself_bytes = self.join.budget.itself();
-        let task = Task { inputs, fence, build, itself_bytes };
-        Ok(Start::make(task, (self, staging)))
-    }
-
     /// Says that the batch has signatures that nothing asks for: most likely a flag was forgotten.
     fn warn_if_unused(&self) {
         let Join { batch, check, .. } = &self.join;
@@ -218,40 +212,13 @@ impl Job {
     }
 
     /// Says beforehand that the join will take hours, and which preset would be cheaper.
-    fn warn_if_long(&self, threads: u64) {
+    fn warn_if_long(&self) {
+        let Topology { workers, processes, .. } = self.topology;
+        let threads = (workers * processes) as u64;
         // What cannot be planned fails when the distinct fingerprints are known.
         let time = self.join.expected_time(threads).unwrap_or_default();
         if let Some(warning) = long_join(time, Preset::of(self.join.batch.stamp())) {
             tracing::warn!("{warning}");
-        }
-    }
-
-    /// What is at the path of the output.
-    fn existing(&self, global: &GlobalFlags) -> Result<Existing<Report>> {
-        let parameters = self.parameters();
-        // A day that was joined but not added is joined again if the store has changed since.
-        let unfinished = self.request.store.is_unfinished()?;
-        let is_outdated = |made: &Parameters| {
-            let mut made = made.clone();
-            made.insert("store".to_owned(), parameters["store"].clone());
-            unfinished && made == parameters
-        };
-        report::existing(self.output(), &parameters, is_outdated, global.overwrite)
-    }
-
-    /// The output replaces its folder as a whole. So no input may be in it, and it may not be in the store.
-    fn check_apart(&self) -> Result<()> {
-        let output = output::resolved(self.output());
-        let batch = output::resolved(self.join.batch.path());
-        let store = self.request.store.path().map(output::resolved);
-        let meets = |input: &Path| input.starts_with(&output);
-        let within = store.as_ref().is_some_and(|store| output.starts_with(store));
-        match [Some(&batch), store.as_ref()].into_iter().flatten().find(|it| meets(it)) {
-            None if !within => Ok(()),
-            input => Err(Error::new(Kind::Usage, "the output and an input are in one place")
-                .at(self.output())
-                .found(input.or(store.as_ref()).unwrap_or(&output).named())
-                .help("choose another --output")),
         }
     }
 
@@ -263,50 +230,16 @@ impl Job {
         2 * ids.map(|size| size.bytes).sum::<u64>() + 16 * batch.rows()
     }
 
-    /// What there is to do, for a dry run.
-    fn would(&self) -> Summary {
-        Summary::new()
-            .count("batch", self.join.batch.rows())
-            .count("store", self.join.store_rows())
-            .say(format!("would join {}", self.request.batch.named()))
-    }
-
-    fn make(
-        &self,
-        processes: &mut Processes,
-        staging: Role<Staging>,
-        task: &Task,
-        global: &GlobalFlags,
-    ) -> Result<Summary> {
-        let topology = *processes.topology();
-        let watch = |total, probed| -> Box<dyn Any> {
-            let unit = Unit::Fingerprints;
-            Box::new(Progress::show("probing", unit, total, probed, global.quiet))
-        };
-        let &Task { build, itself_bytes, .. } = task;
-        let output = self.output();
-        let site = Site { output, build, itself_bytes, staging, watch: &watch };
-        let summary = self.join.run_at(processes, site, |joined, staging| {
-            let mut report = self.report(joined, topology, staging.folder())?;
-            let place = self.place();
-            report.write(&staging, &place)?;
-            staging.commit()?;
-            self.request.settings.expect_lost(report.lost, self.output())?;
-            Ok(Summary::of_join(&report, &place))
-        })?;
-        Ok(summary.leader().unwrap_or_default())
-    }
-
     /// The report. `verdicts` is the folder with the verdicts.
-    fn report(&self, joined: Joined, topology: Topology, verdicts: &Path) -> Result<Report> {
+    fn report(&self, joined: Joined, verdicts: &Path) -> Result<Report> {
         let Joined { outcome, proof, figures } = joined;
         let [tables, probe] = [figures.tables, figures.probe].map(|time| time.as_secs_f64());
         let mut run = json!({
             "inputs": self.places(),
             "design": figures.design,
             "itself": figures.itself,
-            "workers": topology.workers,
-            "processes": topology.processes,
+            "workers": self.topology.workers,
+            "processes": self.topology.processes,
             "chunks_resumed": figures.chunks_resumed,
             "bytes_read": figures.bytes_read,
             "seconds": { "tables": tables, "probe": probe },

@@ -2,31 +2,28 @@
 //!
 //! All workers of all processes read the store; what they do together is the library's ([`dupsieve::rooms::join::Overlap`]).
 
-use std::any::Any;
 use std::path::{Path, PathBuf};
 
 use dupsieve::rooms::budget::Budget;
 use dupsieve::rooms::error::Named;
-use dupsieve::rooms::flow::{Processes, Role, Start};
-use dupsieve::rooms::join::{self, JoinInputs, Overlap, OverlapSite, Overlapped};
+use dupsieve::rooms::flow::{Processes, Role};
+use dupsieve::rooms::join::{self, JoinInputs, Overlap, Overlapped, Site};
 use dupsieve::rooms::lsh::{Confirmation, Deduplicate, Deduplicated, kept_bands, kept_comparison};
 use dupsieve::rooms::matches::{Detail, KeepOrder, Similarity};
-use dupsieve::rooms::output::{self, Fence, Lock, Staging};
 use dupsieve::rooms::peers::Topology;
-use dupsieve::rooms::report::{self, Existing, LaterDays, Made, Parameters, Report};
+use dupsieve::rooms::report::{self, LaterDays, Made, Parameters, Report};
 use dupsieve::rooms::results::ResultFormat;
-use dupsieve::rooms::store::{Day, Digest, RecordCounts, Segment, Version};
+use dupsieve::rooms::store::{Day, RecordCounts, Segment, Version};
 use dupsieve::{Error, Kind, Result};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::scheme;
 use crate::commands::destination::Destination;
+use crate::commands::making::{self, FromBatch, Making};
 use crate::commands::places;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::Count;
-use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 
 /// A batch to be compared, and how.
@@ -47,42 +44,16 @@ pub(crate) struct Asked {
     pub(crate) replaces_outdated: bool,
 }
 
-/// What process 0 tells the others: make the output of these.
-#[derive(Debug, Serialize, Deserialize)]
-struct Task {
-    inputs: JoinInputs,
-    /// The lock on the output.
-    fence: Fence,
-    /// The build of process 0, which all ledgers name.
-    build: Digest,
-}
-
 /// Compares the batch. Every process of the job calls this, and process 0 writes the output.
 pub(crate) fn make(
     processes: &mut Processes,
     asked: &Asked,
     global: &GlobalFlags,
 ) -> Result<Summary> {
-    let output = asked.output.named();
     let topology = *processes.topology();
-    let start = processes.agree(&format!("lsh {output}"), || {
-        Job::open(asked, asked.store.find()?, topology, global.budget())?.start(global)
-    })?;
-    let (task, held) = match start {
-        Start::Done(summary) => return Ok(summary.leader().unwrap_or_default()),
-        Start::Make(task, held) => (task, held),
-    };
-    let (job, staging, _lock) = match held {
-        Role::Leader((job, staging)) => (job, Role::Leader(staging), None),
-        Role::Follower => {
-            let lock = Lock::shared(task.fence.clone());
-            let version = asked.store.at(task.inputs.store.map(|(number, _)| number))?;
-            let job = Job::open(asked, version, topology, global.budget())?;
-            job.overlap.inputs().check(&task.inputs, job.overlap.batch.path())?;
-            (job, Role::Follower, Some(lock))
-        }
-    };
-    job.make(processes, staging, task.build, global)
+    making::from_batch(processes, (&asked.output, &asked.store), global, |version| {
+        Job::open(asked, version, topology, global.budget())
+    })
 }
 
 /// Whether the output that is asked for exists, whole.
@@ -103,6 +74,54 @@ struct Job {
     day: Option<Day>,
     replaces_outdated: bool,
     topology: Topology,
+}
+
+impl Making for Job {
+    fn output(&self) -> &Path {
+        &self.output
+    }
+
+    fn existing(&self, overwrite: bool) -> Result<Option<Summary>> {
+        let is_outdated = |made: &Parameters| self.is_outdated(made);
+        let made = report::existing(&self.output, &self.parameters(), is_outdated, overwrite)?;
+        Ok(made.map(|report: Report| Summary::of_join(&report, &self.output)))
+    }
+
+    fn would(&self) -> Result<Summary> {
+        scheme::announce(&self.overlap.deduplicate.scheme);
+        let summary = Summary::new().count("batch", self.overlap.batch.rows());
+        Ok(summary.say(format!("would make {}", self.output.named())))
+    }
+}
+
+impl FromBatch for Job {
+    const COMMAND: &'static str = "lsh";
+
+    fn batch(&self) -> &Segment {
+        &self.overlap.batch
+    }
+
+    fn inputs(&self) -> JoinInputs {
+        self.overlap.inputs()
+    }
+
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn prepare(&mut self) -> Result<()> {
+        self.overlap.batch.verify()
+    }
+
+    fn make(&self, processes: &mut Processes, site: Site<'_>) -> Result<Role<Summary>> {
+        self.overlap.run_at(processes, site, |overlapped, staging| {
+            let mut report = self.report(overlapped, staging.folder())?;
+            let place = self.destination.of(&self.output);
+            report.write(&staging, &place)?;
+            staging.commit()?;
+            Ok(summary(&report, &place))
+        })
+    }
 }
 
 /// The parameters that say what was compared, not how.
@@ -146,31 +165,6 @@ impl Job {
         Ok(Job { overlap, output, destination, store, day, replaces_outdated, topology })
     }
 
-    /// Process 0 takes the lock and checks whether the output has to be made.
-    fn start(self, global: &GlobalFlags) -> Result<Start<Task, (Job, Staging), Summary>> {
-        self.check_apart()?;
-        let output = &self.output;
-        let lock = (!global.dry_run).then(|| Lock::beside(output)).transpose()?;
-        let parameters = self.parameters();
-        if let Existing::Same(report) =
-            report::existing(output, &parameters, |it| self.is_outdated(it), global.overwrite)?
-        {
-            tracing::info!("{} is done already", output.named());
-            lock.map_or(Ok(()), |lock| output::remove_leftovers(output, &lock))?;
-            return Ok(Start::done(Summary::of_join(&report, output).already_done()));
-        }
-        scheme::announce(&self.overlap.deduplicate.scheme);
-        let would = format!("would make {}", output.named());
-        let Some(lock) = lock else {
-            let rows = self.overlap.batch.rows();
-            return Ok(Start::done(Summary::new().count("batch", rows).say(would)));
-        };
-        self.overlap.batch.verify()?;
-        let staging = Staging::beside(output, lock)?;
-        let (inputs, fence) = (self.overlap.inputs(), staging.fence().clone());
-        Ok(Start::make(Task { inputs, fence, build: join::build()? }, (self, staging)))
-    }
-
     /// Whether an output that was `made` may be replaced: it was made in the same way from other inputs.
     fn is_outdated(&self, made: &Parameters) -> bool {
         let how = |parameters: &Parameters| -> Parameters {
@@ -178,21 +172,6 @@ impl Job {
             kept.map(|(name, value)| (name.clone(), value.clone())).collect()
         };
         self.replaces_outdated && how(made) == how(&self.parameters())
-    }
-
-    /// The output replaces its folder as a whole, so it is neither in the store nor around the batch.
-    fn check_apart(&self) -> Result<()> {
-        let output = output::resolved(&self.output);
-        let batch = output::resolved(self.overlap.batch.path());
-        let store = self.store.as_deref().map(output::resolved);
-        let within = store.as_ref().is_some_and(|store| output.starts_with(store));
-        let around = [Some(&batch), store.as_ref()].into_iter().flatten();
-        if !within && !around.into_iter().any(|input| input.starts_with(&output)) {
-            return Ok(());
-        }
-        Err(Error::new(Kind::Usage, "the output and an input are in one place")
-            .at(&self.output)
-            .help("choose another --output"))
     }
 
     /// What decides the result.
@@ -210,27 +189,6 @@ impl Job {
         let named = named.into_iter().chain(scheme::parameters(scheme));
         let named = named.map(|(name, value)| (name.to_owned(), value));
         named.chain(report::format_parameter(deduplicate.format)).collect()
-    }
-
-    fn make(
-        &self,
-        processes: &mut Processes,
-        staging: Role<Staging>,
-        build: Digest,
-        global: &GlobalFlags,
-    ) -> Result<Summary> {
-        let watch = |total, probed| -> Box<dyn Any> {
-            Box::new(Progress::show("probing", Unit::Fingerprints, total, probed, global.quiet))
-        };
-        let site = OverlapSite { output: &self.output, build, staging, watch: &watch };
-        let summary = self.overlap.run_at(processes, site, |overlapped, staging| {
-            let mut report = self.report(overlapped, staging.folder())?;
-            let place = self.destination.of(&self.output);
-            report.write(&staging, &place)?;
-            staging.commit()?;
-            Ok(summary(&report, &place))
-        })?;
-        Ok(summary.leader().unwrap_or_default())
     }
 
     /// The report. `verdicts` is the folder with the verdicts.

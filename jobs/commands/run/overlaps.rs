@@ -9,7 +9,6 @@ use super::days::DayPlan;
 use crate::commands::dedup;
 use crate::commands::lsh::{BatchAsked, batch_stands, make_batch};
 use crate::flags::global::GlobalFlags;
-use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 
 /// Finds the pages that overlap, if the file asks for them: with the same batch and the same version of the store as
@@ -22,10 +21,7 @@ pub(super) fn make(
 ) -> Result<Summary> {
     let unchanged = Summary::new().already_done();
     let Some(asked) = asked(plan, joined) else { return Ok(unchanged) };
-    let is_leader = processes.is_leader();
-    let made = failure::reported_beside(&asked.output, is_leader && !global.dry_run, || {
-        make_batch(processes, &asked, global)
-    })?;
+    let made = make_batch(processes, &asked, global)?;
     let [dropped, matches] = ["dropped", "matches"].map(|name| made.counted(name));
     let done = unchanged.count("lsh_dropped", dropped).count("lsh_matches", matches);
     Ok(if made.is_already_done() { done } else { done.changed() })

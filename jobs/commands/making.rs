@@ -1,0 +1,247 @@
+//! How a job makes its output. A job says what it makes; the order of the steps is here, once for all jobs:
+//!
+//! ```text
+//!           process 0                                           the other processes
+//! agree     lock the output; end here if the output exists      wait, then learn what the output is made of,
+//!           or if this is a dry run                             and check that they see the same inputs
+//! execute   compute, gather the results                         compute
+//! conclude  write the output, put the output into its place     wait until the output is written
+//! ```
+//!
+//! [`Making`] is what all jobs say. [`from_pages`] makes an output of documents, and [`from_batch`] an output of a segment
+//! and a store. `cluster` computes in process 0 alone, and takes only [`begin`].
+
+use std::any::Any;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use dupsieve::rooms::error::Named;
+use dupsieve::rooms::flow::{Processes, Role, Start};
+use dupsieve::rooms::join::{self, JoinInputs, Site};
+use dupsieve::rooms::output::{self, Fence, Lock, Staging};
+use dupsieve::rooms::results::ResultFormat;
+use dupsieve::rooms::store::{Digest, Segment, Version};
+use dupsieve::{Error, Kind, Result};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::commands::reading::Pages;
+use crate::commands::store_at::StoreAt;
+use crate::flags::global::GlobalFlags;
+use crate::outcome::failure;
+use crate::outcome::progress::{Progress, Unit};
+use crate::outcome::summary::Summary;
+
+/// An output that a job makes, with its inputs found.
+pub(crate) trait Making {
+    /// Where the output is made.
+    fn output(&self) -> &Path;
+
+    /// Process 0 locks the output. In a dry run nobody does.
+    fn lock(&self) -> Result<Lock> {
+        Lock::beside(self.output())
+    }
+
+    /// The summary of the very output that is asked for, if that output exists.
+    ///
+    /// # Errors
+    /// [`Kind::Exists`] if another output exists that must not be replaced.
+    fn existing(&self, overwrite: bool) -> Result<Option<Summary>>;
+
+    /// What there is to do, as a dry run says it.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] if the disk has no room for the output.
+    fn would(&self) -> Result<Summary>;
+}
+
+/// An output that is made of documents.
+pub(crate) trait FromPages: Making {
+    /// The command, in the names of steps.
+    const COMMAND: &'static str;
+    /// What all processes find in the documents.
+    type Found;
+
+    /// The documents.
+    fn pages(&self) -> &Pages;
+
+    /// Reads the documents, in all processes.
+    fn read(&self, processes: &mut Processes, global: &GlobalFlags) -> Result<Self::Found>;
+
+    /// Process 0 writes the output of what was found.
+    fn write(&self, found: Self::Found, lock: Lock, global: &GlobalFlags) -> Result<Summary>;
+}
+
+/// An output that is made of a batch, which is compared with itself and with a store.
+pub(crate) trait FromBatch: Making {
+    /// The command, in the names of steps.
+    const COMMAND: &'static str;
+
+    /// The batch.
+    fn batch(&self) -> &Segment;
+
+    /// The batch and the store, by their digests.
+    fn inputs(&self) -> JoinInputs;
+
+    /// Checks, before the output is locked, that the batch can be compared as asked.
+    fn check(&self) -> Result<()>;
+
+    /// Prepares process 0 for the comparison.
+    fn prepare(&mut self) -> Result<()>;
+
+    /// Compares, in all processes, and writes the output in process 0.
+    fn make(&self, processes: &mut Processes, site: Site<'_>) -> Result<Role<Summary>>;
+}
+
+/// What process 0 tells the others of a batch.
+#[derive(Debug, Serialize, Deserialize)]
+struct Task {
+    inputs: JoinInputs,
+    /// The lock on the output.
+    fence: Fence,
+    /// The build of process 0. All ledgers of the comparison name this build. Otherwise processes of two builds would
+    /// remove each other's ledgers.
+    build: Digest,
+    /// The memory of process 0 for the batch and itself, so that all divide the batch alike.
+    itself_bytes: u64,
+}
+
+/// Makes `output` of documents, which `find` finds for so many processes. Every process of the job calls this.
+pub(crate) fn from_pages<J: FromPages>(
+    processes: &mut Processes,
+    output: &Path,
+    global: &GlobalFlags,
+    find: impl FnOnce(usize) -> Result<J>,
+) -> Result<Summary> {
+    reported(processes, output, global, |processes| {
+        let job = find(processes.topology().processes)?;
+        let start = || {
+            Ok(match begin(&job, global)? {
+                ControlFlow::Break(done) => Start::done(done),
+                ControlFlow::Continue(lock) => Start::make(job.pages().listing(), lock),
+            })
+        };
+        make(processes, (J::COMMAND, output), start, |processes, listing, lock| {
+            job.pages().check_listing(&listing)?;
+            let found = job.read(processes, global)?;
+            let step = format!("write {}", output.named());
+            processes.conclude(&step, lock, |lock| job.write(found, lock, global))
+        })
+    })
+}
+
+/// Makes `output` of a batch, which `open` opens with a version of the store. Every process of the job calls this.
+pub(crate) fn from_batch<J: FromBatch>(
+    processes: &mut Processes,
+    (output, store): (&Path, &StoreAt),
+    global: &GlobalFlags,
+    open: impl Fn(Option<Version>) -> Result<J>,
+) -> Result<Summary> {
+    let start = || {
+        let mut job = open(store.find()?)?;
+        job.check()?;
+        let inputs = [Some(job.batch().path()), store.path()];
+        check_apart(output, inputs.into_iter().flatten())?;
+        let lock = match begin(&job, global)? {
+            ControlFlow::Break(done) => return Ok(Start::done(done)),
+            ControlFlow::Continue(lock) => lock,
+        };
+        job.prepare()?;
+        let staging = Staging::beside(output, lock)?;
+        let (inputs, fence, build) = (job.inputs(), staging.fence().clone(), join::build()?);
+        let task = Task { inputs, fence, build, itself_bytes: global.budget().itself() };
+        Ok(Start::make(task, (job, staging)))
+    };
+    reported(processes, output, global, |processes| {
+        make(processes, (J::COMMAND, output), start, |processes, task: Task, held| {
+            let Task { inputs, fence, build, itself_bytes } = task;
+            let (job, staging, _lock) = match held {
+                Role::Leader((job, staging)) => (job, Role::Leader(staging), None),
+                Role::Follower => {
+                    let lock = Lock::shared(fence);
+                    let job = open(store.at(inputs.store.map(|(number, _)| number))?)?;
+                    job.inputs().check(&inputs, job.batch().path())?;
+                    (job, Role::Follower, Some(lock))
+                }
+            };
+            let watch = |total, probed| -> Box<dyn Any> {
+                Box::new(Progress::show("probing", Unit::Fingerprints, total, probed, global.quiet))
+            };
+            job.make(processes, Site { output, build, itself_bytes, staging, watch: &watch })
+        })
+    })
+}
+
+/// Runs `job`. If the job fails in process 0, a report of the failure stands beside the output.
+fn reported(
+    processes: &mut Processes,
+    output: &Path,
+    global: &GlobalFlags,
+    job: impl FnOnce(&mut Processes) -> Result<Summary>,
+) -> Result<Summary> {
+    let reports = processes.is_leader() && !global.dry_run;
+    failure::reported_beside(output, reports, || job(processes))
+}
+
+/// All processes learn by `start` what process 0 decides, and `make` the output if there is one to make.
+fn make<T: Serialize + DeserializeOwned, H>(
+    processes: &mut Processes,
+    (command, output): (&str, &Path),
+    start: impl FnOnce() -> Result<Start<T, H, Summary>>,
+    make: impl FnOnce(&mut Processes, T, Role<H>) -> Result<Role<Summary>>,
+) -> Result<Summary> {
+    let made = match processes.agree(&format!("{command} {}", output.named()), start)? {
+        Start::Done(done) => done,
+        Start::Make(task, held) => make(processes, task, held)?,
+    };
+    Ok(made.leader().unwrap_or_default())
+}
+
+/// Process 0 locks the output and looks whether there is something to make: the lock, or the summary of a job that has
+/// nothing to make.
+pub(crate) fn begin(job: &impl Making, global: &GlobalFlags) -> Result<ControlFlow<Summary, Lock>> {
+    let output = job.output();
+    let lock = (!global.dry_run).then(|| job.lock()).transpose()?;
+    if let Some(done) = job.existing(global.overwrite)? {
+        tracing::info!("{} is done already", output.named());
+        lock.map_or(Ok(()), |lock| output::remove_leftovers(output, &lock))?;
+        return Ok(ControlFlow::Break(done.already_done()));
+    }
+    let would = job.would()?;
+    Ok(lock.map_or(ControlFlow::Break(would), ControlFlow::Continue))
+}
+
+/// The output replaces its folder as a whole, so no input may be in that folder. Nor may the output lie in an input.
+pub(crate) fn check_apart<'a>(
+    output: &Path,
+    inputs: impl IntoIterator<Item = &'a Path>,
+) -> Result<()> {
+    let place = output::resolved(output);
+    let mut inputs = inputs.into_iter().map(output::resolved);
+    match inputs.find(|input| input.starts_with(&place) || place.starts_with(input)) {
+        None => Ok(()),
+        Some(input) => Err(Error::new(Kind::Usage, "the output and an input are in one place")
+            .at(output)
+            .found(input.named())
+            .help("choose another --output")),
+    }
+}
+
+/// Adds sentences to the summary of verdicts: what was found, and what was written. Pages were dropped as `what`.
+pub(crate) fn say_verdicts(
+    summary: Summary,
+    what: &str,
+    output: &Path,
+    format: ResultFormat,
+) -> Summary {
+    let [documents, kept, dropped, empty, matches] =
+        ["documents", "kept", "dropped", "empty", "matches"].map(|it| summary.counted(it));
+    summary
+        .say(format!(
+            "{documents} documents: {kept} kept, {dropped} dropped as {what}, {empty} empty; {matches} matches"
+        ))
+        .say(format!(
+            "written to {}: verdicts.{format}, matches.{format}, keep.txt, drop.txt, report.json, report.html",
+            output.named()
+        ))
+}
