@@ -9,11 +9,9 @@ use std::cmp::Reverse;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::maker::{Maker, NORMALISE};
+use super::maker::{Maker, NORMALISE, Signing};
 use crate::features::by_hash::{self, ByHash};
 use crate::features::shingles;
-use crate::fingerprint::normal_form::Normaliser;
-use crate::fingerprint::page_time::PageClock;
 
 /// The bytes that one feature takes: its hash, three bytes, and its count, which 255 bounds.
 pub(super) const FEATURE_BYTES: usize = 4;
@@ -60,13 +58,7 @@ impl Cosine {
 }
 
 impl Maker for Cosine {
-    fn sign(
-        &mut self,
-        text: &str,
-        clock: &mut PageClock,
-        normal: &mut Normaliser<'_>,
-        signature: &mut Vec<u8>,
-    ) {
+    fn sign(&mut self, text: &str, Signing { clock, normal, signature }: Signing<'_, '_>) {
         shingles::characters(normal.page(&NORMALISE, text), SHINGLE, |shingle| {
             if clock.step() {
                 self.add(xxh3_64(shingle.as_bytes()));

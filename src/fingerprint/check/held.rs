@@ -13,13 +13,11 @@
 //! The estimate of a share has an error, which [`shares`] gives beside it. The error grows with b / a: a page that stands
 //! whole in a page of ten times its length is beyond a signature of this sort.
 
-use super::maker::Maker;
+use super::maker::{Maker, Signing};
 use super::share::HeldShare;
 use crate::features::held_runs;
 use crate::fingerprint::distinct::Distinct;
 use crate::fingerprint::minhash::{self, MinHash};
-use crate::fingerprint::normal_form::Normaliser;
-use crate::fingerprint::page_time::PageClock;
 use crate::fingerprint::shingle_set::ShingleSet;
 
 /// The bytes before the slots: the number of runs.
@@ -50,13 +48,7 @@ impl Held {
 }
 
 impl Maker for Held {
-    fn sign(
-        &mut self,
-        text: &str,
-        clock: &mut PageClock,
-        _: &mut Normaliser<'_>,
-        signature: &mut Vec<u8>,
-    ) {
+    fn sign(&mut self, text: &str, Signing { clock, signature, .. }: Signing<'_, '_>) {
         let Held { minhash, runs, buffer } = self;
         held_runs::each(text, buffer, |run| {
             if clock.step() {

@@ -8,15 +8,18 @@ use crate::fingerprint::page_time::PageClock;
 
 /// Makes signatures of texts.
 pub(super) trait Maker: fmt::Debug + Send + Sync {
-    /// Appends the signature of `text`; all zeros if it has no feature. Each feature is a step of `clock`,
-    /// and `normal` makes normal forms.
-    fn sign(
-        &mut self,
-        text: &str,
-        clock: &mut PageClock,
-        normal: &mut Normaliser<'_>,
-        signature: &mut Vec<u8>,
-    );
+    /// Appends the signature of `text`; all zeros if the text has no feature.
+    fn sign(&mut self, text: &str, signing: Signing<'_, '_>);
+}
+
+/// What a signature is made with.
+pub(super) struct Signing<'a, 'n> {
+    /// The time of the page: each feature is a step.
+    pub(super) clock: &'a mut PageClock,
+    /// Makes normal forms.
+    pub(super) normal: &'a mut Normaliser<'n>,
+    /// Takes the signature at its end.
+    pub(super) signature: &'a mut Vec<u8>,
 }
 
 /// How texts are normalised before runs of characters are taken.

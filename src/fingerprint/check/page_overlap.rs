@@ -8,7 +8,7 @@
 //! same for both, and one least value of it suits both. The class of the text is the lowest bit of the first
 //! slot, so that texts of two classes are told apart.
 
-use super::maker::{Maker, NORMALISE};
+use super::maker::{Maker, NORMALISE, Signing};
 use super::word_overlap::{self, HEAD_BYTES, WordOverlap, size_code};
 use crate::features::SCALE_BITS;
 use crate::features::by_hash::{self, ByHash};
@@ -17,7 +17,6 @@ use crate::features::weighted_runs::WeightedRuns;
 use crate::fingerprint::Class;
 use crate::fingerprint::class::SHORT_WORDS;
 use crate::fingerprint::minhash::{MinHash, Permutations, mixed};
-use crate::fingerprint::normal_form::Normaliser;
 use crate::fingerprint::page_time::PageClock;
 
 /// How short texts are normalised. A number in a title is part of what it says.
@@ -67,17 +66,13 @@ impl PageOverlap {
 }
 
 impl Maker for PageOverlap {
-    fn sign(
-        &mut self,
-        text: &str,
-        clock: &mut PageClock,
-        normal: &mut Normaliser<'_>,
-        signature: &mut Vec<u8>,
-    ) {
+    fn sign(&mut self, text: &str, Signing { clock, normal, signature }: Signing<'_, '_>) {
         let start = signature.len();
         let class = Class::of(text, SHORT_WORDS);
         match class {
-            Class::Full => self.full.sign(text, clock, normal, signature),
+            Class::Full => {
+                self.full.sign(text, Signing { clock, normal, signature: &mut *signature })
+            }
             Class::Short => {
                 self.sign_short(normal.page(&NORMALISE_SHORT, text), clock, signature);
             }

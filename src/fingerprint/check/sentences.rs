@@ -9,9 +9,7 @@ use std::collections::BTreeSet;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::maker::{Maker, NORMALISE};
-use crate::fingerprint::normal_form::Normaliser;
-use crate::fingerprint::page_time::PageClock;
+use super::maker::{Maker, NORMALISE, Signing};
 
 /// The bytes that one sentence takes.
 pub(super) const HASH_BYTES: usize = 8;
@@ -54,13 +52,7 @@ impl Sentences {
 }
 
 impl Maker for Sentences {
-    fn sign(
-        &mut self,
-        text: &str,
-        clock: &mut PageClock,
-        normal: &mut Normaliser<'_>,
-        signature: &mut Vec<u8>,
-    ) {
+    fn sign(&mut self, text: &str, Signing { clock, normal, signature }: Signing<'_, '_>) {
         each(text, |sentence| {
             if clock.step() {
                 self.add(normal.part(&NORMALISE, sentence));

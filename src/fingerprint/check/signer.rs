@@ -1,6 +1,6 @@
 //! The maker of signatures that the rest of the program holds.
 
-use super::maker::Maker;
+use super::maker::{Maker, Signing};
 use crate::error::Result;
 use crate::fingerprint::normal_form::{NormalForm, Normaliser};
 use crate::fingerprint::page_time::{PageClock, PageTime};
@@ -44,7 +44,8 @@ impl Signer {
     ) -> Result<()> {
         let Signer { clock, buffer, maker } = self;
         clock.start(text);
-        maker.sign(text, clock, &mut Normaliser { known, buffer }, signature);
+        let normal = &mut Normaliser { known, buffer };
+        maker.sign(text, Signing { clock, normal, signature });
         clock.finish()
     }
 }

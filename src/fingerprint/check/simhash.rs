@@ -2,12 +2,10 @@
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::maker::Maker;
+use super::maker::{Maker, Signing};
 use super::shingles::each_shingle;
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::minhash;
-use crate::fingerprint::normal_form::Normaliser;
-use crate::fingerprint::page_time::PageClock;
 use crate::fingerprint::simhash::{SimHash, Ties};
 
 /// The bytes of a signature.
@@ -24,13 +22,7 @@ impl CharacterSimHash {
 }
 
 impl Maker for CharacterSimHash {
-    fn sign(
-        &mut self,
-        text: &str,
-        clock: &mut PageClock,
-        normal: &mut Normaliser<'_>,
-        signature: &mut Vec<u8>,
-    ) {
+    fn sign(&mut self, text: &str, Signing { clock, normal, signature }: Signing<'_, '_>) {
         each_shingle(text, normal, |shingle| {
             if clock.step() {
                 self.0.add_one(xxh3_128(shingle.as_bytes()));

@@ -3,11 +3,9 @@
 //! English has so few runs of three characters that any two pages share many. A run of three words is rare
 //! in any language, so that one least similarity serves all of them.
 
-use super::maker::{Maker, NORMALISE_WORDS};
+use super::maker::{Maker, NORMALISE_WORDS, Signing};
 use crate::features::shingles;
 use crate::fingerprint::minhash::{self, MinHash};
-use crate::fingerprint::normal_form::Normaliser;
-use crate::fingerprint::page_time::PageClock;
 
 /// The words of a run.
 const RUN: usize = 3;
@@ -17,13 +15,7 @@ const RUN: usize = 3;
 pub(super) struct WordMinHash(pub(super) MinHash);
 
 impl Maker for WordMinHash {
-    fn sign(
-        &mut self,
-        text: &str,
-        clock: &mut PageClock,
-        normal: &mut Normaliser<'_>,
-        signature: &mut Vec<u8>,
-    ) {
+    fn sign(&mut self, text: &str, Signing { clock, normal, signature }: Signing<'_, '_>) {
         let start = signature.len();
         let mut has_words = false;
         shingles::plain_word_runs(normal.page(&NORMALISE_WORDS, text), RUN, |run| {

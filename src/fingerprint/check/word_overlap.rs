@@ -10,12 +10,10 @@
 //! A signature is a MinHash, which estimates the Jaccard similarity J, after one byte for the number of
 //! distinct runs. Of two texts with a and b runs, J / (1 + J) of a + b are common to both.
 
-use super::maker::{Maker, NORMALISE_WORDS};
+use super::maker::{Maker, NORMALISE_WORDS, Signing};
 use crate::features::shingles;
 use crate::fingerprint::distinct::Distinct;
 use crate::fingerprint::minhash::{self, MinHash, Permutations};
-use crate::fingerprint::normal_form::Normaliser;
-use crate::fingerprint::page_time::PageClock;
 
 /// The bytes before the slots: the size.
 pub(super) const HEAD_BYTES: usize = 1;
@@ -36,13 +34,7 @@ impl WordOverlap {
 }
 
 impl Maker for WordOverlap {
-    fn sign(
-        &mut self,
-        text: &str,
-        clock: &mut PageClock,
-        normal: &mut Normaliser<'_>,
-        signature: &mut Vec<u8>,
-    ) {
+    fn sign(&mut self, text: &str, Signing { clock, normal, signature }: Signing<'_, '_>) {
         shingles::word_runs(normal.page(&NORMALISE_WORDS, text), |run| {
             if clock.step() {
                 self.minhash.add(run);
