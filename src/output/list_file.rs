@@ -4,11 +4,9 @@
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use xxhash_rust::xxh3::Xxh3;
-
 use super::lock::Fence;
 use super::new_file::NewFile;
-use super::output_file::Sum;
+use super::output_file::{Sum, Summing};
 use crate::error::{At, Error, Result};
 
 /// The suffix of the list of records that could not be read.
@@ -19,9 +17,7 @@ pub const REPEATED: &str = ".repeated.tsv";
 /// A list that is being written. Dropped before it is published, it leaves nothing behind.
 pub struct ListFile {
     path: PathBuf,
-    file: BufWriter<NewFile>,
-    hash: Box<Xxh3>,
-    bytes: u64,
+    file: BufWriter<Summing<NewFile>>,
 }
 
 impl ListFile {
@@ -29,25 +25,16 @@ impl ListFile {
     pub fn beside(path: &Path, fence: &Fence) -> Result<ListFile> {
         let mut file = NewFile::beside(path)?;
         file.fenced(fence);
-        Ok(ListFile {
-            path: path.to_path_buf(),
-            file: BufWriter::new(file),
-            hash: Box::new(Xxh3::new()),
-            bytes: 0,
-        })
+        Ok(ListFile { path: path.to_path_buf(), file: BufWriter::new(Summing::new(file)) })
     }
 
     /// Completes the list on disk, still under a temporary name.
     pub fn finish(self) -> Result<Listed> {
-        let ListFile { path, file, hash, bytes } = self;
-        let file = file.into_inner().map_err(|failed| Error::io(&path, failed.error()))?;
+        let ListFile { path, file } = self;
+        let summing = file.into_inner().map_err(|failed| Error::io(&path, failed.error()))?;
+        let (file, sum) = summing.finish();
         file.sync()?;
-        Ok(Listed { file, sum: Sum { bytes, xxh3: format!("{:032x}", hash.digest128()) } })
-    }
-
-    /// The path it will have.
-    pub fn path(&self) -> &Path {
-        &self.path
+        Ok(Listed { file, sum })
     }
 
     /// Calls `write` with the list. An error names its path.
@@ -55,21 +42,7 @@ impl ListFile {
         &mut self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<()> {
-        let path = self.path.clone();
-        write(self).at(path)
-    }
-}
-
-impl Write for ListFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        self.hash.update(&bytes[..written]);
-        self.bytes += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+        write(&mut self.file).at(&self.path)
     }
 }
 

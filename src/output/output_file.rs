@@ -49,15 +49,14 @@ impl fmt::Display for Sum {
 #[derive(Debug)]
 pub struct OutputFile {
     path: PathBuf,
-    file: BufWriter<Summing>,
+    file: BufWriter<Summing<File>>,
 }
 
 impl OutputFile {
     /// Creates the file and replaces an existing one.
     pub fn create(path: &Path) -> Result<OutputFile> {
         let file = File::create(path).at(path)?;
-        let summing = Summing { file, bytes: 0, hash: Box::new(Xxh3::new()) };
-        let file = BufWriter::with_capacity(1 << 20, summing);
+        let file = BufWriter::with_capacity(1 << 20, Summing::new(file));
         Ok(OutputFile { path: path.to_path_buf(), file })
     }
 
@@ -70,8 +69,9 @@ impl OutputFile {
     pub fn finish(self) -> Result<Sum> {
         let OutputFile { path, file } = self;
         let summing = file.into_inner().map_err(|cause| Error::io(&path, cause.error()))?;
-        summing.file.sync_all().at(&path)?;
-        Ok(Sum { bytes: summing.bytes, xxh3: format!("{:032x}", summing.hash.digest128()) })
+        let (file, sum) = summing.finish();
+        file.sync_all().at(&path)?;
+        Ok(sum)
     }
 }
 
@@ -85,19 +85,32 @@ impl Write for OutputFile {
     }
 }
 
-struct Summing {
-    file: File,
+/// Hashes what is written to a file.
+pub(super) struct Summing<F> {
+    file: F,
     bytes: u64,
     hash: Box<Xxh3>,
 }
 
-impl std::fmt::Debug for Summing {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl<F> Summing<F> {
+    pub(super) fn new(file: F) -> Summing<F> {
+        Summing { file, bytes: 0, hash: Box::new(Xxh3::new()) }
+    }
+
+    /// The file, and what was written to the file.
+    pub(super) fn finish(self) -> (F, Sum) {
+        let xxh3 = format!("{:032x}", self.hash.digest128());
+        (self.file, Sum { bytes: self.bytes, xxh3 })
+    }
+}
+
+impl<F> fmt::Debug for Summing<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Summing").field("bytes", &self.bytes).finish_non_exhaustive()
     }
 }
 
-impl Write for Summing {
+impl<F: Write> Write for Summing<F> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         progress::tick(Activity::Writing);
         let written = self.file.write(bytes)?;
