@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use clap::{Arg, ArgMatches, ValueHint};
 use dupsieve::rooms::mount;
 use dupsieve::rooms::output::STDOUT;
-use dupsieve::rooms::report::Report;
+use dupsieve::rooms::report::{Made, Report};
 use dupsieve::rooms::storage::Address;
 use dupsieve::{Error, Kind, Result};
 use schemars::JsonSchema;

@@ -1,7 +1,6 @@
 //! `report.json` of a clustering: what it was made from, and what it found.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -11,10 +10,8 @@ use super::cluster_page;
 use super::html;
 use super::made::Made;
 use super::parameters::Parameters;
-use super::seal;
 use crate::clusters::{Clusters, Method};
-use crate::error::{At, Result};
-use crate::output::{SUCCESS, Staging, Sum};
+use crate::output::Sum;
 
 /// The report of a clustering.
 #[derive(Debug, Serialize, Deserialize)]
@@ -39,8 +36,7 @@ pub struct ClusterReport {
 }
 
 impl ClusterReport {
-    const NAME: &str = "report.json";
-    const JOB: &str = "cluster";
+    const MADE_BY: &str = "cluster";
 
     /// The report of what was found.
     pub fn of(
@@ -51,7 +47,7 @@ impl ClusterReport {
         run: Value,
     ) -> ClusterReport {
         ClusterReport {
-            job: ClusterReport::JOB.to_owned(),
+            job: ClusterReport::MADE_BY.to_owned(),
             dupsieve: env!("CARGO_PKG_VERSION").to_owned(),
             parameters,
             method,
@@ -61,38 +57,10 @@ impl ClusterReport {
             run,
         }
     }
-
-    /// Writes the report into an output that is being built, and `report.html`, which shows it to people. The output is at
-    /// `place` in the end.
-    pub fn write(&mut self, staging: &Staging, place: &Path) -> Result<()> {
-        seal::prepare(&mut self.run);
-        html::prepare(&mut self.run, place);
-        html::write(&self.drawn(), &mut self.run, staging)?;
-        let mut file = staging.create(ClusterReport::NAME)?;
-        file.write(|out| out.write_all(seal::sealed(self).as_bytes()))?;
-        file.finish().map(drop)
-    }
 }
 
 impl Made for ClusterReport {
-    fn read(output: &Path) -> Result<Option<ClusterReport>> {
-        let path = output.join(ClusterReport::NAME);
-        if !output.join(SUCCESS).exists() || !path.exists() {
-            return Ok(None);
-        }
-        let damaged = |what: &str| seal::damaged(what).at(&path);
-        let text = String::from_utf8(fs::read(&path).at(&path)?)
-            .map_err(|_| damaged("the report is not UTF-8"))?;
-        let value: Value =
-            serde_json::from_str(&text).map_err(|cause| damaged(&cause.to_string()))?;
-        if value["job"] != ClusterReport::JOB {
-            return Ok(None);
-        }
-        let report: ClusterReport =
-            serde_json::from_value(value).map_err(|cause| damaged(&cause.to_string()))?;
-        seal::check(&text, &report.run, &path)?;
-        Ok(Some(report))
-    }
+    const JOB: Option<&str> = Some(ClusterReport::MADE_BY);
 
     fn parameters(&self) -> &Parameters {
         &self.parameters
@@ -100,6 +68,10 @@ impl Made for ClusterReport {
 
     fn run(&self) -> &Value {
         &self.run
+    }
+
+    fn run_mut(&mut self) -> &mut Value {
+        &mut self.run
     }
 
     fn drawn(&self) -> String {

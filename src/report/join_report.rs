@@ -1,7 +1,6 @@
 //! `report.json` of a join, or of buckets: what the output was made from, and the proof that it is complete.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -12,12 +11,12 @@ use super::join_page;
 use super::later_days::{LaterDays, dropped_after};
 use super::made::Made;
 use super::parameters::Parameters;
-use super::seal::{self, damaged};
-use crate::error::{At, Result};
+use super::seal::damaged;
+use crate::error::Result;
 use crate::join::Proof;
 use crate::lsh::BucketCounts;
 use crate::matches::{Lost, Outcome};
-use crate::output::{SUCCESS, Staging, Sum};
+use crate::output::Sum;
 use crate::store::{Day, Digest, RecordCounts};
 
 /// The report of a join, or of `lsh`.
@@ -57,27 +56,7 @@ pub struct Report {
     pub run: Value,
 }
 
-/// What the report of another job says: its name.
-#[derive(Deserialize)]
-struct OtherJob {
-    job: Option<String>,
-}
-
 impl Report {
-    /// The name of the file.
-    pub const NAME: &str = "report.json";
-
-    /// Writes the report into an output that is being built, and `report.html`, which shows it to people. The output is at
-    /// `place` in the end.
-    pub fn write(&mut self, staging: &Staging, place: &Path) -> Result<()> {
-        seal::prepare(&mut self.run);
-        html::prepare(&mut self.run, place);
-        html::write(&self.drawn(), &mut self.run, staging)?;
-        let mut file = staging.create(Report::NAME)?;
-        file.write(|out| out.write_all(seal::sealed(self).as_bytes()))?;
-        file.finish().map(drop)
-    }
-
     /// Fails if the report says of the later days what the verdicts in `output` contradict.
     pub fn check_later_days(&self, output: &Path) -> Result<()> {
         let (Some(later), Some(day)) = (&self.later_days, self.day) else { return Ok(()) };
@@ -91,23 +70,7 @@ impl Report {
 }
 
 impl Made for Report {
-    fn read(output: &Path) -> Result<Option<Report>> {
-        let path = output.join(Report::NAME);
-        if !output.join(SUCCESS).exists() || !path.exists() {
-            return Ok(None);
-        }
-        let text = String::from_utf8(fs::read(&path).at(&path)?)
-            .map_err(|_| damaged("the report is not UTF-8").at(&path))?;
-        let other: OtherJob =
-            serde_json::from_str(&text).map_err(|cause| damaged(&cause.to_string()).at(&path))?;
-        if other.job.is_some() {
-            return Ok(None);
-        }
-        let report: Report =
-            serde_json::from_str(&text).map_err(|cause| damaged(&cause.to_string()).at(&path))?;
-        seal::check(&text, &report.run, &path)?;
-        Ok(Some(report))
-    }
+    const JOB: Option<&str> = None;
 
     fn parameters(&self) -> &Parameters {
         &self.parameters
@@ -115,6 +78,10 @@ impl Made for Report {
 
     fn run(&self) -> &Value {
         &self.run
+    }
+
+    fn run_mut(&mut self) -> &mut Value {
+        &mut self.run
     }
 
     fn drawn(&self) -> String {

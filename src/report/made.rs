@@ -4,21 +4,60 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::html;
 use super::parameters::Parameters;
-use super::seal::damaged;
-use crate::error::Result;
-use crate::output::Sum;
+use super::seal::{self, damaged};
+use crate::error::{At, Result};
+use crate::output::{SUCCESS, Staging, Sum};
+
+/// What any report says: the job that made it, if that was neither a join nor `lsh`.
+#[derive(Deserialize)]
+struct OfJob {
+    job: Option<String>,
+}
 
 /// The report of an output folder.
-pub trait Made: Sized {
+pub trait Made: Serialize + DeserializeOwned {
+    /// The name of the file.
+    const NAME: &str = "report.json";
+    /// The job that made the output, as its report names the job.
+    const JOB: Option<&str>;
+
     /// Reads the report of the output at `output`; none if there is no whole output of this sort.
     ///
     /// # Errors
     /// [`Kind::BadData`](crate::Kind::BadData) if the report has been changed since it was written.
-    fn read(output: &Path) -> Result<Option<Self>>;
+    fn read(output: &Path) -> Result<Option<Self>> {
+        let path = output.join(Self::NAME);
+        if !output.join(SUCCESS).exists() || !path.exists() {
+            return Ok(None);
+        }
+        let text = String::from_utf8(fs::read(&path).at(&path)?)
+            .map_err(|_| damaged("the report is not UTF-8").at(&path))?;
+        let bad = |cause: serde_json::Error| damaged(&cause.to_string()).at(&path);
+        let of: OfJob = serde_json::from_str(&text).map_err(bad)?;
+        if of.job.as_deref() != Self::JOB {
+            return Ok(None);
+        }
+        let report: Self = serde_json::from_str(&text).map_err(bad)?;
+        seal::check(&text, report.run(), &path)?;
+        Ok(Some(report))
+    }
+
+    /// Writes the report into an output that is being built, and `report.html`, which shows it to people. The output is at
+    /// `place` in the end.
+    fn write(&mut self, staging: &Staging, place: &Path) -> Result<()> {
+        seal::prepare(self.run_mut());
+        html::prepare(self.run_mut(), place);
+        html::write(&self.drawn(), self.run_mut(), staging)?;
+        let mut file = staging.create(Self::NAME)?;
+        file.write(|out| out.write_all(seal::sealed(self).as_bytes()))?;
+        file.finish().map(drop)
+    }
 
     /// What decides the result.
     fn parameters(&self) -> &Parameters;
@@ -28,6 +67,9 @@ pub trait Made: Sized {
 
     /// How it was made.
     fn run(&self) -> &Value;
+
+    /// The same, to be completed.
+    fn run_mut(&mut self) -> &mut Value;
 
     /// `report.html`, the page for people, drawn from the report.
     fn drawn(&self) -> String;

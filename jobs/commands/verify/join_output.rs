@@ -9,7 +9,7 @@ use dupsieve::rooms::matches::{
     Audit, BatchDocument, ByDistance, Confirm, Detail, KeepOrder, Near, Recompute, Recomputed,
     Texts,
 };
-use dupsieve::rooms::report::{LaterDays, Report, records};
+use dupsieve::rooms::report::{LaterDays, Made, Report, records};
 use dupsieve::rooms::runs::{SortedRecords, Sorter};
 use dupsieve::rooms::store::{Dated, Day, Entry, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
