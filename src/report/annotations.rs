@@ -102,16 +102,6 @@ impl Annotations {
         &self.columns
     }
 
-    /// How many pages there are.
-    pub fn len(&self) -> usize {
-        self.pages.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.pages.is_empty()
-    }
-
     /// What is known of the next record with this id.
     pub fn take(&mut self, id: &str) -> Judged {
         let key = xxh3_128(id.as_bytes());

@@ -27,11 +27,6 @@ impl Holdings {
         Ok(Arc::new(Holdings { version, shelves }))
     }
 
-    /// The version.
-    pub fn version(&self) -> &Version {
-        &self.version
-    }
-
     /// Whether its pages can be looked for by their texts: the store keeps digests, or is empty.
     pub fn has_texts(&self) -> bool {
         let stamp = self.version.stamp().map(Stamp::parse);

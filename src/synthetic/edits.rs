@@ -65,12 +65,6 @@ impl Edit {
     /// How many strengths there are.
     pub const STRENGTHS: usize = 4;
 
-    /// Whether the edited copy is still the same page, and should be found.
-    #[must_use]
-    pub fn keeps_page(self) -> bool {
-        self != Edit::Template
-    }
-
     /// The part of a page that the edit changes, from the weakest to the strongest: of its letters, of its
     /// numbers, or of its sentences. Boilerplate adds this part to the characters of the page. Of a template
     /// it is the part that stays. Chosen so that the copies spread over all similarities, and so that no copy
