@@ -121,6 +121,7 @@ pub mod rooms {
 
     pub mod clusters;
 
+    #[cfg(feature = "evaluate")]
     pub mod evaluate;
 
     pub mod ledger;

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::rooms::document::{Content, Format, Inputs};
-use dupsieve::rooms::evaluate::TextMeasure;
 use dupsieve::rooms::fingerprint::recipe::{Features, NILSIMSA};
-use dupsieve::rooms::fingerprint::{Class, Nilsimsa, Recipe, Sketcher, Width, hex};
+use dupsieve::rooms::fingerprint::{Class, Nilsimsa, Recipe, Sketcher, TextMeasure, Width, hex};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dupsieve::rooms::document::Content;
 use dupsieve::rooms::error::{At, Named};
-use dupsieve::rooms::evaluate::TextMeasure;
+use dupsieve::rooms::fingerprint::TextMeasure;
 use dupsieve::rooms::output::PackedFile;
 use dupsieve::rooms::report::{self, Made, Nearest, PairGroup, PairsPage, Report, ShownPair};
 use dupsieve::{Kind, Result};

@@ -3,10 +3,9 @@
 use std::io::{self, Write};
 
 use dupsieve::Result;
-use dupsieve::rooms::evaluate::TextMeasure;
 use dupsieve::rooms::features::ONE;
 use dupsieve::rooms::fingerprint::check::held_run_set;
-use dupsieve::rooms::fingerprint::{Class, Difference, Recipe, Weighted, hex};
+use dupsieve::rooms::fingerprint::{Class, Difference, Recipe, TextMeasure, Weighted, hex};
 use dupsieve::rooms::matches::Confirm;
 use serde_json::{Value, json};
 

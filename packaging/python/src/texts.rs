@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::builder::{FixedSizeBinaryBuilder, UInt64Builder};
 use arrow_array::{Array, ArrayRef};
-use dupsieve::rooms::evaluate::TextMeasure;
 use dupsieve::rooms::features::ONE;
-use dupsieve::rooms::fingerprint::{Check, Class, Difference, Width, hex};
+use dupsieve::rooms::fingerprint::{Check, Class, Difference, TextMeasure, Width, hex};
 use dupsieve::rooms::join::Preset;
 use dupsieve::{Error, Kind, Recipe, Result};
 use pyo3::prelude::*;

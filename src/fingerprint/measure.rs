@@ -4,8 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
-use crate::fingerprint::Check;
-use crate::fingerprint::check::word_run_set;
+use crate::fingerprint::check::{Check, word_run_set};
 
 /// A measure of how alike two texts are. Its name is the check's, or `jaccard`.
 #[derive(Clone, Copy, Debug)]
