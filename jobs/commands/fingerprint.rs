@@ -12,7 +12,7 @@ use dupsieve::rooms::flow::{Processes, Read};
 use dupsieve::rooms::join;
 use dupsieve::rooms::lsh::Bands;
 use dupsieve::rooms::output::{self, Lock, beside};
-use dupsieve::rooms::report::{self, Parameters};
+use dupsieve::rooms::report::Parameters;
 use dupsieve::rooms::seen::{By, Holdings};
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::rooms::store::{
@@ -182,10 +182,7 @@ pub(crate) fn is_by_place(output: &Path) -> bool {
 /// Whether the segment that is asked for exists, whole.
 pub(crate) fn stands(request: &Request) -> Result<bool> {
     let job = Job::find(request, 1)?;
-    let asked = job.parameters()?;
-    let made = job.standing().ok().flatten();
-    let made = made.and_then(|made| serde_json::from_str::<Parameters>(made.identity()).ok());
-    Ok(made.is_some_and(|made| made == asked))
+    Ok(job.is_done(true).unwrap_or(false))
 }
 
 /// The error for a time and another field, of which a segment has room for one.
@@ -225,7 +222,7 @@ impl Making for Job {
 
     fn existing(&self, overwrite: bool) -> Result<Option<Summary>> {
         self.pages.announce();
-        if !self.is_done(&self.parameters()?, overwrite)? {
+        if !self.is_done(overwrite)? {
             return Ok(None);
         }
         let output = self.output();
@@ -322,43 +319,14 @@ impl Job {
         Ok(Job { pages, recipe, band_bytes, page_time, max_repeated, other_texts, known })
     }
 
-    /// Whether the very segment that is asked for exists. If another one does, it must not be replaced
-    /// unless `overwrite` allows it.
-    fn is_done(&self, asked: &Parameters, overwrite: bool) -> Result<bool> {
-        let output = self.pages.output();
-        if output.is_symlink() && !output.exists()
-            || output.exists() && !Segment::is_segment(output)?
-        {
-            return Err(output::foreign(output, "a segment"));
-        }
-        let made = match self.standing() {
-            Ok(made) => made,
-            Err(_) if overwrite => None,
-            Err(damage) => {
-                return Err(damage.help("make it again with --overwrite, or choose another output"));
-            }
-        };
-        let Some(made) = made else { return Ok(false) };
-        let made: Parameters = serde_json::from_str(made.identity()).unwrap_or_default();
-        match asked.get("inputs") {
-            Some(_) if made == *asked => Ok(true),
-            _ if overwrite => Ok(false),
-            Some(_) => Err(report::made_otherwise(output, &made, asked)),
-            None => Err(reading::stream_again(output)),
-        }
-    }
-
-    /// The segment at the output path, if there is one.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`](dupsieve::Kind::BadData) if it is damaged.
-    fn standing(&self) -> Result<Option<Segment>> {
-        let output = self.pages.output();
-        if !output.exists() {
-            return Ok(None);
-        }
-        let segment = Segment::open(output)?;
-        segment.verify().map(|()| Some(segment))
+    /// Whether the very segment that is asked for exists, undamaged.
+    fn is_done(&self, overwrite: bool) -> Result<bool> {
+        let (asked, what) = (self.parameters()?, "a segment");
+        let is_segment = |output: &Path| Segment::is_segment(output);
+        self.pages.is_made(&asked, overwrite, (what, is_segment), |output| {
+            let segment = Segment::open(output)?;
+            segment.verify().map(|()| segment.identity().to_owned())
+        })
     }
 
     fn summary(&self, counts: &RecordCounts) -> Summary {

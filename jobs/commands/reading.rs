@@ -14,7 +14,7 @@ use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::flow::{Collected, Documents, Harvest, Processes, Read};
 use dupsieve::rooms::output::{self, Fence, ListFile, Listed, Lock, QUARANTINE, REPEATED, beside};
-use dupsieve::rooms::report::Parameters;
+use dupsieve::rooms::report::{self, Parameters};
 use dupsieve::rooms::runs::{Record, SortedRecords};
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::rooms::store::{Digest, Lists};
@@ -410,6 +410,42 @@ impl Pages {
         let lock = take(&self.output)?;
         beside_all(&self.output).try_for_each(|path| lock.remove_unfinished(&path))?;
         Ok(lock)
+    }
+
+    /// Whether the very file that is asked for exists at the output. `kind` names what that file is, and says whether a file is of that
+    /// kind; `identity` reads what decided the file that is there.
+    ///
+    /// # Errors
+    /// [`Kind::Exists`] if another file is there that `overwrite` does not allow to replace, or one of another kind;
+    /// and those of `identity`.
+    pub(crate) fn is_made(
+        &self,
+        asked: &Parameters,
+        overwrite: bool,
+        (kind, is_of_kind): (&str, impl FnOnce(&Path) -> Result<bool>),
+        identity: impl FnOnce(&Path) -> Result<String>,
+    ) -> Result<bool> {
+        let output = &*self.output;
+        if !output.exists() && !output.is_symlink() {
+            return Ok(false);
+        }
+        if !output.exists() || !is_of_kind(output)? {
+            return Err(output::foreign(output, kind));
+        }
+        let made = match identity(output) {
+            Ok(made) => made,
+            Err(_) if overwrite => return Ok(false),
+            Err(damage) => {
+                return Err(damage.help("make it again with --overwrite, or choose another output"));
+            }
+        };
+        let made: Parameters = serde_json::from_str(&made).unwrap_or_default();
+        match asked.get("inputs") {
+            Some(_) if made == *asked => Ok(true),
+            _ if overwrite => Ok(false),
+            Some(_) => Err(report::made_otherwise(output, &made, asked)),
+            None => Err(stream_again(output)),
+        }
     }
 
     /// What there is to do, for a dry run.

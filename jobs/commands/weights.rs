@@ -10,8 +10,8 @@ use dupsieve::rooms::features::host_lines::{self, HostRecord};
 use dupsieve::rooms::fingerprint::{PageTime, Recipe};
 use dupsieve::rooms::flow::{Counted, Processes};
 use dupsieve::rooms::join::Preset;
-use dupsieve::rooms::output::{self, Listed, Lock};
-use dupsieve::rooms::report::{self, Parameters};
+use dupsieve::rooms::output::{Listed, Lock};
+use dupsieve::rooms::report::Parameters;
 use dupsieve::rooms::runs::{Record, SortedRecords};
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::{Error, Kind, Result};
@@ -19,7 +19,7 @@ use dupsieve::{Error, Kind, Result};
 use crate::commands::help::examples;
 use crate::commands::making::{self, FromPages, Making};
 use crate::commands::places;
-use crate::commands::reading::{self, Accepted, Found, Pages, stream_again};
+use crate::commands::reading::{self, Accepted, Found, Pages};
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Output;
 use crate::flags::settings::{
@@ -154,7 +154,9 @@ impl Making for Job {
 
     fn existing(&self, overwrite: bool) -> Result<Option<Summary>> {
         self.pages.announce();
-        if !self.is_done(&self.parameters()?, overwrite)? {
+        let (asked, what) = (self.parameters()?, "a table of counts");
+        let identity = |output: &Path| Ok(Counts::read(output)?.head().identity.clone());
+        if !self.pages.is_made(&asked, overwrite, (what, Counts::stands_at), identity)? {
             return Ok(None);
         }
         let counts = Counts::read(self.output())?;
@@ -248,27 +250,6 @@ impl Job {
         parameters.insert("recipe".to_owned(), self.recipe.stamp().to_string());
         parameters.insert("min_count".to_owned(), self.min_count.to_string());
         Ok(parameters)
-    }
-
-    /// Whether the very table that is asked for exists. If another one does, it must not be replaced unless
-    /// `overwrite` allows it.
-    fn is_done(&self, asked: &Parameters, overwrite: bool) -> Result<bool> {
-        let output = self.pages.output();
-        if output.is_symlink() && !output.exists() || output.exists() && !Counts::stands_at(output)?
-        {
-            return Err(output::foreign(output, "a table of counts"));
-        }
-        if !output.exists() || overwrite {
-            return Ok(false);
-        }
-        let made =
-            Counts::read(output).map_err(|error| error.help("replace it with --overwrite"))?;
-        let made: Parameters = serde_json::from_str(&made.head().identity).unwrap_or_default();
-        match asked.get("inputs") {
-            Some(_) if made == *asked => Ok(true),
-            Some(_) => Err(report::made_otherwise(output, &made, asked)),
-            None => Err(stream_again(output)),
-        }
     }
 
     /// Process 0 writes the table, whose rows `put` makes of what was counted.
