@@ -12,6 +12,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::error::named;
+
 /// What a process is busy with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activity {
@@ -27,13 +29,18 @@ pub enum Activity {
     Hearing,
 }
 
-/// All activities, in the order of their numbers.
-const ALL: [Activity; 5] = {
-    use Activity::*;
-    [Reading, Sorting, Working, Writing, Hearing]
-};
+named!(Activity {
+    Reading = "reading",
+    Sorting = "sorting",
+    Working = "working on a unit",
+    Writing = "writing",
+    Hearing = "hearing from other processes",
+});
 
-static TICKS: [AtomicU64; ALL.len()] = [const { AtomicU64::new(0) }; ALL.len()];
+/// How many activities there are.
+const ACTIVITIES: usize = Activity::ALL.len();
+
+static TICKS: [AtomicU64; ACTIVITIES] = [const { AtomicU64::new(0) }; ACTIVITIES];
 
 /// Records one step of an activity of this process.
 pub fn tick(activity: Activity) {
@@ -41,27 +48,14 @@ pub fn tick(activity: Activity) {
 }
 
 /// The number of steps of each activity so far.
-pub fn ticks() -> [(Activity, u64); ALL.len()] {
-    ALL.map(|activity| (activity, TICKS[activity as usize].load(Ordering::Relaxed)))
+pub fn ticks() -> [(Activity, u64); ACTIVITIES] {
+    Activity::ALL.map(|activity| (activity, TICKS[activity as usize].load(Ordering::Relaxed)))
 }
 
 /// The number of steps of this process's own work, without [`Activity::Hearing`].
 pub fn own_ticks() -> u64 {
     let own = ticks().into_iter().filter(|(activity, _)| *activity != Activity::Hearing);
     own.map(|(_, ticks)| ticks).sum()
-}
-
-impl Activity {
-    /// Its name in messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Activity::Reading => "reading",
-            Activity::Sorting => "sorting",
-            Activity::Working => "working on a unit",
-            Activity::Writing => "writing",
-            Activity::Hearing => "hearing from other processes",
-        }
-    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::error::named;
+
 /// What a job is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -37,31 +39,30 @@ pub enum Step {
     Supervising,
 }
 
-/// All steps, in the order of their numbers.
-const ALL: [Step; 10] = {
-    use Step::*;
-    [
-        Starting,
-        Reading,
-        Sorting,
-        Joining,
-        Writing,
-        Storing,
-        Clustering,
-        Verifying,
-        Serving,
-        Supervising,
-    ]
-};
+named!(Step {
+    Starting = "starting",
+    Reading = "reading",
+    Sorting = "sorting",
+    Joining = "joining",
+    Writing = "writing",
+    Storing = "storing",
+    Clustering = "clustering",
+    Verifying = "verifying",
+    Serving = "serving",
+    Supervising = "supervising",
+});
+
+/// How many steps there are.
+const STEPS: usize = Step::ALL.len();
 
 static CLOCK: Mutex<Clock> =
-    Mutex::new(Clock { at: Step::Starting, since: None, taken: [Duration::ZERO; ALL.len()] });
+    Mutex::new(Clock { at: Step::Starting, since: None, taken: [Duration::ZERO; STEPS] });
 
 /// The current step, since when it has lasted, and the time that each step took before that.
 struct Clock {
     at: Step,
     since: Option<Instant>,
-    taken: [Duration; ALL.len()],
+    taken: [Duration; STEPS],
 }
 
 /// Begins a step, which ends the one before it. The first call starts the clock.
@@ -80,7 +81,7 @@ pub fn current() -> Step {
 /// The time that each step has taken so far, those that never began left out.
 pub fn times() -> Vec<(Step, Duration)> {
     let times = clock().times();
-    ALL.into_iter().zip(times).filter(|(_, time)| !time.is_zero()).collect()
+    Step::ALL.into_iter().zip(times).filter(|(_, time)| !time.is_zero()).collect()
 }
 
 fn clock() -> MutexGuard<'static, Clock> {
@@ -88,28 +89,10 @@ fn clock() -> MutexGuard<'static, Clock> {
 }
 
 impl Clock {
-    fn times(&self) -> [Duration; ALL.len()] {
+    fn times(&self) -> [Duration; STEPS] {
         let mut times = self.taken;
         times[self.at as usize] += self.since.map_or(Duration::ZERO, |since| since.elapsed());
         times
-    }
-}
-
-impl Step {
-    /// Its name in log lines and metrics.
-    pub fn name(self) -> &'static str {
-        match self {
-            Step::Starting => "starting",
-            Step::Reading => "reading",
-            Step::Sorting => "sorting",
-            Step::Joining => "joining",
-            Step::Writing => "writing",
-            Step::Storing => "storing",
-            Step::Clustering => "clustering",
-            Step::Verifying => "verifying",
-            Step::Serving => "serving",
-            Step::Supervising => "supervising",
-        }
     }
 }
 
@@ -120,12 +103,12 @@ mod tests {
     #[test]
     fn a_step_takes_the_time_until_the_next_begins() {
         let second = Duration::from_secs(1);
-        let mut clock = Clock { at: Step::Writing, since: None, taken: [second; ALL.len()] };
-        assert_eq!(clock.times(), [second; ALL.len()]);
+        let mut clock = Clock { at: Step::Writing, since: None, taken: [second; STEPS] };
+        assert_eq!(clock.times(), [second; STEPS]);
         clock.since = Instant::now().checked_sub(second);
         let times = clock.times();
         assert!(times[Step::Writing as usize] >= 2 * second);
         assert_eq!(times[Step::Reading as usize], second);
-        assert!(ALL.iter().enumerate().all(|(at, step)| *step as usize == at));
+        assert!(Step::ALL.iter().enumerate().all(|(at, step)| *step as usize == at));
     }
 }

@@ -1,6 +1,6 @@
 //! How far apart the pages of a match are: a distance in bits, or a similarity.
 
-use std::fmt;
+use crate::error::named;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,21 +16,12 @@ pub enum Measure {
     Similarity,
 }
 
+named!(pub(super) Measure { Distance = "distance", Similarity = "similarity" });
+
 /// A similarity of 1, in ten-thousandths.
 const WHOLE: u32 = 10_000;
 
 impl Measure {
-    /// Both.
-    pub(super) const ALL: [Measure; 2] = [Measure::Distance, Measure::Similarity];
-
-    /// The name of its column.
-    pub fn name(self) -> &'static str {
-        match self {
-            Measure::Distance => "distance",
-            Measure::Similarity => "similarity",
-        }
-    }
-
     /// Reads a value of the column.
     pub(super) fn read(self, text: &str) -> Option<u32> {
         match self {
@@ -53,12 +44,6 @@ impl Measure {
                 (f64::from(WHOLE.saturating_sub(apart)) / f64::from(WHOLE)).into()
             }
         }
-    }
-}
-
-impl fmt::Display for Measure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

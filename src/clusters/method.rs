@@ -1,11 +1,8 @@
 //! Which pages are one cluster.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::named;
 
 /// Which pages are one cluster, and what its id is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,31 +19,4 @@ pub enum Method {
     Components,
 }
 
-impl Method {
-    /// The name that is typed.
-    pub fn name(self) -> &'static str {
-        match self {
-            Method::Star => "star",
-            Method::Components => "components",
-        }
-    }
-}
-
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Method {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Method> {
-        let named = [Method::Star, Method::Components].into_iter().find(|it| it.name() == text);
-        named.ok_or_else(|| {
-            Error::new(Kind::Usage, "not a method of clustering")
-                .expected("star or components")
-                .found(format_args!("`{text}`"))
-        })
-    }
-}
+named!(pub Method { Star = "star", Components = "components" } or "not a method of clustering");

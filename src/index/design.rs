@@ -1,11 +1,8 @@
 //! Which tables an index has, and what each of them finds.
 
-use std::fmt;
-use std::str::FromStr;
-
 use super::permutation::Permutation;
 use super::reach::Reach;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Result, named};
 use crate::fingerprint::{Fingerprint, Width};
 use crate::tables::{self, Masked};
 
@@ -22,6 +19,8 @@ pub enum IndexDesign {
     /// The paper's 4 tables, for a distance of at most 3.
     Four,
 }
+
+named!(pub IndexDesign { Mirror = "mirror", None = "none", Four = "4" } or "there is no such index");
 
 /// A table of a design: how it is sorted, and what it finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,17 +54,6 @@ impl Shape {
 }
 
 impl IndexDesign {
-    /// All designs.
-    pub const ALL: [IndexDesign; 3] = [IndexDesign::Mirror, IndexDesign::None, IndexDesign::Four];
-
-    fn name(self) -> &'static str {
-        match self {
-            IndexDesign::Mirror => "mirror",
-            IndexDesign::None => "none",
-            IndexDesign::Four => "4",
-        }
-    }
-
     /// The largest distance for which its tables are of use.
     pub(super) fn covers(self) -> u32 {
         match self {
@@ -123,29 +111,12 @@ impl IndexDesign {
     }
 }
 
-impl fmt::Display for IndexDesign {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for IndexDesign {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<IndexDesign> {
-        IndexDesign::ALL.into_iter().find(|design| design.name() == text).ok_or_else(|| {
-            Error::new(Kind::Usage, "there is no such index")
-                .expected(IndexDesign::ALL.map(IndexDesign::name).join(", "))
-                .found(format_args!("`{text}`"))
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::error::Kind;
 
     proptest! {
         /// Whatever bits differ, one of the tables finds it.

@@ -1,11 +1,8 @@
 //! Presets: a recipe, a distance and a check that go together.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Result, named};
 use crate::fingerprint::{Recipe, Stamp, Width};
 use crate::matches::Confirm;
 
@@ -34,14 +31,15 @@ pub enum Preset {
     Thorough,
 }
 
-impl Preset {
-    /// All presets, the cheapest first.
-    pub const ALL: [Preset; 3] = [Preset::Paper, Preset::Balanced, Preset::Thorough];
+named!(
+    pub Preset { Paper = "paper", Balanced = "balanced", Thorough = "thorough" } or "there is no such preset"
+);
 
+impl Preset {
     /// The recipe, with the signatures of the check, for fingerprints of this width.
     ///
     /// # Errors
-    /// [`Kind::Usage`] if the recipe does not allow the width.
+    /// [`Kind::Usage`](crate::Kind::Usage) if the recipe does not allow the width.
     pub fn recipe(self, width: Option<Width>) -> Result<Recipe> {
         let name = if self == Preset::Paper { "words-3" } else { "wide-3" };
         let recipe = Recipe::named(name, width)?;
@@ -92,28 +90,6 @@ impl Preset {
             recipes.into_iter().flatten().any(|recipe| recipe.stamp() == stamp)
         };
         Preset::ALL.into_iter().find(made)
-    }
-}
-
-impl fmt::Display for Preset {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Preset::Paper => "paper",
-            Preset::Balanced => "balanced",
-            Preset::Thorough => "thorough",
-        })
-    }
-}
-
-impl FromStr for Preset {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Preset> {
-        Preset::ALL.into_iter().find(|preset| preset.to_string() == name).ok_or_else(|| {
-            Error::new(Kind::Usage, "there is no such preset")
-                .expected("paper, balanced or thorough")
-                .found(name)
-        })
     }
 }
 

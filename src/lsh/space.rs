@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result, by_name};
 
 /// What documents are compared by. Each space has one family of hashes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,11 +40,6 @@ impl FromStr for Space {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Space> {
-        let named = NAMES.iter().find(|(name, _)| *name == text);
-        named.map(|&(_, space)| space).ok_or_else(|| {
-            Error::new(Kind::Usage, "there is no such family")
-                .expected(NAMES.map(|(name, _)| name).join(", "))
-                .found(text)
-        })
+        by_name(&NAMES, text, "there is no such family")
     }
 }

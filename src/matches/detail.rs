@@ -1,9 +1,8 @@
 //! Which matches are written, and the error for too many of them.
 
 use std::fmt;
-use std::str::FromStr;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, named};
 
 /// The usual limit on the rows of matches.tsv with [`Detail::All`].
 pub(crate) const MAX_MATCHES: u64 = 100_000_000;
@@ -33,25 +32,4 @@ pub enum Detail {
     Best,
 }
 
-impl fmt::Display for Detail {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Detail::All => "all",
-            Detail::Best => "best",
-        })
-    }
-}
-
-impl FromStr for Detail {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Detail> {
-        match text {
-            "all" => Ok(Detail::All),
-            "best" => Ok(Detail::Best),
-            _ => Err(Error::new(Kind::Usage, "there is no such detail of matches")
-                .expected("all or best")
-                .found(text)),
-        }
-    }
-}
+named!(pub Detail { All = "all", Best = "best" } or "there is no such detail of matches");

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use super::numbers::{Group, IdRank, KeepRank, Number, Row, SegmentRow};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, by_name};
 use crate::runs::Record;
 use crate::store::Segment;
 
@@ -195,10 +195,8 @@ impl FromStr for KeepOrder {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<KeepOrder> {
-        KeepOrder::ALL.into_iter().find(|order| order.to_string() == name).ok_or_else(|| {
-            Error::new(Kind::Usage, "there is no such keep order")
-                .expected(KeepOrder::ALL.map(|order| order.to_string()).join(", "))
-                .found(name)
-        })
+        let orders = KeepOrder::ALL.map(|order| (order.to_string(), order));
+        let named = orders.each_ref().map(|(name, order)| (&**name, *order));
+        by_name(&named, name, "there is no such keep order")
     }
 }

@@ -1,12 +1,11 @@
 //! The formats of tables, by name.
 
-use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, by_name, named};
 
 /// How a table is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,20 +21,9 @@ pub enum ResultFormat {
     JsonLines,
 }
 
+named!(pub ResultFormat { Tsv = "tsv", Parquet = "parquet", JsonLines = "jsonl" });
+
 impl ResultFormat {
-    /// All of them.
-    pub const ALL: [ResultFormat; 3] =
-        [ResultFormat::Tsv, ResultFormat::Parquet, ResultFormat::JsonLines];
-
-    /// Its name, which is also how the names of its files end.
-    pub fn name(self) -> &'static str {
-        match self {
-            ResultFormat::Tsv => "tsv",
-            ResultFormat::Parquet => "parquet",
-            ResultFormat::JsonLines => "jsonl",
-        }
-    }
-
     /// The name of the file that holds a table.
     pub fn file_name(self, table: &str) -> String {
         format!("{table}.{}", self.name())
@@ -61,22 +49,12 @@ impl ResultFormat {
     }
 }
 
-impl fmt::Display for ResultFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 impl FromStr for ResultFormat {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<ResultFormat> {
-        let named = ResultFormat::ALL.into_iter().find(|format| format.name() == text);
-        let format = named.ok_or_else(|| {
-            Error::new(Kind::Usage, "no such format")
-                .expected("tsv, parquet or jsonl")
-                .found(format_args!("`{text}`"))
-        })?;
+        let named = ResultFormat::ALL.map(|format| (format.name(), format));
+        let format = by_name(&named, text, "no such format")?;
         format.check().map(|()| format)
     }
 }

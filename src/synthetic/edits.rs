@@ -14,12 +14,11 @@
 //! assert_eq!(Edit::Truncation.plant(2, "Too short.", &other, &mut random), None);
 //! ```
 
-use std::fmt;
-
 use rand::RngExt;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
+use crate::error::named;
 use crate::features::words;
 
 /// The fewest letters of a page in which letters are changed: one change is then at most a twentieth.
@@ -49,19 +48,18 @@ pub enum Edit {
     Template,
 }
 
-impl Edit {
-    /// All edits.
-    pub const ALL: [Edit; 8] = [
-        Edit::Typo,
-        Edit::Date,
-        Edit::Sentence,
-        Edit::Paragraph,
-        Edit::Boilerplate,
-        Edit::Reordering,
-        Edit::Truncation,
-        Edit::Template,
-    ];
+named!(pub Edit {
+    Typo = "typo",
+    Date = "date",
+    Sentence = "sentence",
+    Paragraph = "paragraph",
+    Boilerplate = "boilerplate",
+    Reordering = "reordering",
+    Truncation = "truncation",
+    Template = "template",
+});
 
+impl Edit {
     /// How many strengths there are.
     pub const STRENGTHS: usize = 4;
 
@@ -139,21 +137,6 @@ impl Edit {
             _ => page.truncate(page.len() - changed),
         }
         Some(page.concat())
-    }
-}
-
-impl fmt::Display for Edit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Edit::Typo => "typo",
-            Edit::Date => "date",
-            Edit::Sentence => "sentence",
-            Edit::Paragraph => "paragraph",
-            Edit::Boilerplate => "boilerplate",
-            Edit::Reordering => "reordering",
-            Edit::Truncation => "truncation",
-            Edit::Template => "template",
-        })
     }
 }
 

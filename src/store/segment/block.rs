@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result, by_name};
 use crate::fingerprint::{Fingerprint, Width};
 use crate::hamming::multiversion::widest;
 use crate::store::damage::damaged;
@@ -58,13 +58,7 @@ impl FromStr for Codec {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Codec> {
-        let named = Codec::NAMED.into_iter().find(|(name, _)| *name == text);
-        named.map(|(_, codec)| codec).ok_or_else(|| {
-            let names: Vec<&str> = Codec::NAMED.iter().map(|(name, _)| *name).collect();
-            Error::new(Kind::Usage, "there is no such codec")
-                .expected(names.join(", "))
-                .found(format_args!("`{text}`"))
-        })
+        by_name(&Codec::NAMED, text, "there is no such codec")
     }
 }
 
@@ -136,6 +130,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::error::Kind;
 
     fn round_trip<F: Fingerprint>(mut fingerprints: Vec<F>) {
         fingerprints.sort_unstable();

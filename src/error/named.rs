@@ -1,0 +1,54 @@
+//! Enums whose values have names: what is typed, and what files and messages say.
+
+use super::error::{Error, Kind, Result};
+
+/// Gives each value of an enum a name: `ALL`, `name` and `Display`; and after `or`, which says what a wrong text is, `FromStr`.
+macro_rules! named {
+    ($visible:vis $type:ident { $($value:ident = $name:literal),+ $(,)? }) => {
+        impl $type {
+            /// All values, in the order in which they are declared.
+            $visible const ALL: [$type; [$($name),+].len()] = [$($type::$value),+];
+
+            /// The name.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $($type::$value => $name),+
+                }
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+    };
+    ($visible:vis $type:ident { $($value:ident = $name:literal),+ $(,)? } or $wrong:literal) => {
+        $crate::error::named!($visible $type { $($value = $name),+ });
+
+        impl std::str::FromStr for $type {
+            type Err = $crate::Error;
+
+            fn from_str(text: &str) -> $crate::Result<$type> {
+                $crate::error::by_name(&[$(($name, $type::$value)),+], text, $wrong)
+            }
+        }
+    };
+}
+
+pub(crate) use named;
+
+/// The value with the name `text`.
+///
+/// # Errors
+/// [`Kind::Usage`] if no value has this name; `wrong` says what the text is then.
+pub(crate) fn by_name<T: Copy>(named: &[(&str, T)], text: &str, wrong: &str) -> Result<T> {
+    if let Some((_, value)) = named.iter().find(|(name, _)| *name == text) {
+        return Ok(*value);
+    }
+    let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
+    let (last, others) = names.split_last().expect("an enum has values");
+    Err(Error::new(Kind::Usage, wrong)
+        .expected(format_args!("{} or {last}", others.join(", ")))
+        .found(format_args!("`{text}`")))
+}
