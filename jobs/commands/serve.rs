@@ -16,6 +16,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -328,7 +329,7 @@ impl Arguments {
             memory: Memory::new(limits.max_in_flight),
             commits: Arc::new(Semaphore::new(1)),
             pool,
-            metrics: Metrics::new(),
+            metrics: Metrics::default(),
             keep_up: Box::new(move |online| {
                 let store = online.store();
                 let expired = days.map_or(Ok(0), |days| expire_days(store, days));
@@ -371,7 +372,7 @@ impl Service {
         let left = self.online.get().map_or(0, |online| online.journal().pages());
         let [asked, remembered, commits] =
             [&self.metrics.asked, &self.metrics.remembered, &self.metrics.commits]
-                .map(|it| it.get());
+                .map(|it| it.load(Ordering::Relaxed));
         Summary::new()
             .count("asked", asked)
             .count("remembered", remembered)

@@ -24,6 +24,12 @@ impl Exposition {
         self.family(name, "counter", help)
     }
 
+    /// Begins a family of histograms, whose samples are parts.
+    #[cfg(feature = "serve")]
+    pub(crate) fn histogram(&mut self, name: &'static str, help: &str) -> &mut Exposition {
+        self.family(name, "histogram", help)
+    }
+
     fn family(&mut self, name: &'static str, kind: &str, help: &str) -> &mut Exposition {
         self.family = name;
         self.line(format_args!("# HELP dupsieve_{name} {help}"));
@@ -33,7 +39,18 @@ impl Exposition {
 
     /// Adds a sample of the family.
     pub(crate) fn sample(&mut self, labels: &[(&str, &str)], value: f64) -> &mut Exposition {
-        self.line(format_args!("{} {value}", series(self.family, labels)));
+        self.part("", labels, value)
+    }
+
+    /// Adds a sample of a part of the family: `_bucket`, `_sum` or `_count` of a histogram.
+    pub(crate) fn part(
+        &mut self,
+        part: &str,
+        labels: &[(&str, &str)],
+        value: f64,
+    ) -> &mut Exposition {
+        let series = series(&format!("{}{part}", self.family), labels);
+        self.line(format_args!("{series} {value}"));
         self
     }
 

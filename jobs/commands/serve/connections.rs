@@ -2,6 +2,7 @@
 
 use std::os::fd::AsFd;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::Router;
@@ -61,9 +62,9 @@ pub(super) async fn serve(
         };
         let (router, service, stop) = (router.clone(), Arc::clone(&service), stop.clone());
         tokio::spawn(async move {
-            service.metrics.connections.inc();
+            service.metrics.connections.fetch_add(1, Ordering::Relaxed);
             connection(stream, router, service.limits.max_time, stop).await;
-            service.metrics.connections.dec();
+            service.metrics.connections.fetch_sub(1, Ordering::Relaxed);
             drop(permit);
         });
     }

@@ -1,119 +1,101 @@
 //! What `/metrics` tells, in the text format of Prometheus.
 
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::http::StatusCode;
 use dupsieve::rooms::online::Online;
-use prometheus_client::encoding::EncodeLabelSet;
-use prometheus_client::encoding::text::encode;
-use prometheus_client::metrics::counter::Counter;
-use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
-use prometheus_client::registry::{Registry, Unit};
+
+use crate::outcome::exposition::Exposition;
 
 /// The counters of the service.
+#[derive(Default)]
 pub(super) struct Metrics {
-    registry: Registry,
-    requests: Family<Answered, Counter>,
-    times: Family<Path, Histogram>,
-    pub(super) asked: Counter,
-    pub(super) remembered: Counter,
-    pub(super) commits: Counter,
-    pub(super) connections: Gauge,
-    version: Gauge,
-    rows: Gauge,
-    journal_pages: Gauge,
-    journal_bytes: Gauge,
+    answered: Mutex<BTreeMap<String, Answered>>,
+    pub(super) asked: AtomicU64,
+    pub(super) remembered: AtomicU64,
+    pub(super) commits: AtomicU64,
+    pub(super) connections: AtomicU64,
 }
 
-#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+/// How many buckets of times there are: from a tenth of a millisecond to 13 seconds, each twice as long as the one before.
+const BUCKETS: usize = 18;
+/// The times of the first bucket, in seconds.
+const FIRST_BUCKET: f64 = 1e-4;
+
+/// The requests of one path that were answered.
+#[derive(Default)]
 struct Answered {
-    path: String,
-    status: u16,
-}
-
-#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct Path {
-    path: String,
-}
-
-/// Buckets from a tenth of a millisecond to 13 seconds.
-fn histogram() -> Histogram {
-    Histogram::new(exponential_buckets(1e-4, 2.0, 18))
+    statuses: BTreeMap<u16, u64>,
+    /// The requests that took at most as long as each bucket says.
+    buckets: [u64; BUCKETS],
+    seconds: f64,
 }
 
 impl Metrics {
-    pub(super) fn new() -> Metrics {
-        let mut metrics = Metrics {
-            registry: Registry::with_prefix("dupsieve"),
-            requests: Family::default(),
-            times: Family::new_with_constructor(histogram),
-            asked: Counter::default(),
-            remembered: Counter::default(),
-            commits: Counter::default(),
-            connections: Gauge::default(),
-            version: Gauge::default(),
-            rows: Gauge::default(),
-            journal_pages: Gauge::default(),
-            journal_bytes: Gauge::default(),
-        };
-        let registry = &mut metrics.registry;
-        registry.register("requests", "Requests by path and status", metrics.requests.clone());
-        registry.register_with_unit(
-            "request",
-            "Time from the head of a request to its answer",
-            Unit::Seconds,
-            metrics.times.clone(),
-        );
-        registry.register(
-            "asked",
-            "Fingerprints and pages that were asked for",
-            metrics.asked.clone(),
-        );
-        registry.register("remembered", "Pages sent to be remembered", metrics.remembered.clone());
-        registry.register("commits", "Days that were committed", metrics.commits.clone());
-        registry.register("connections", "Open connections", metrics.connections.clone());
-        registry.register(
-            "store_version",
-            "Version of the store that answers",
-            metrics.version.clone(),
-        );
-        registry.register("store_rows", "Fingerprints of that version", metrics.rows.clone());
-        registry.register(
-            "journal_pages",
-            "Pages in no day of the store yet",
-            metrics.journal_pages.clone(),
-        );
-        registry.register_with_unit(
-            "journal",
-            "Size of the file that takes new pages",
-            Unit::Bytes,
-            metrics.journal_bytes.clone(),
-        );
-        metrics
-    }
-
     /// Counts a request. A path that is not served is counted as `other`.
     pub(super) fn answered(&self, path: Option<&str>, status: StatusCode, time: Duration) {
-        let path = path.unwrap_or("other").to_owned();
-        let status = status.as_u16();
-        self.times.get_or_create(&Path { path: path.clone() }).observe(time.as_secs_f64());
-        self.requests.get_or_create(&Answered { path, status }).inc();
+        let mut paths = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        let answered = paths.entry(path.unwrap_or("other").to_owned()).or_default();
+        *answered.statuses.entry(status.as_u16()).or_default() += 1;
+        let seconds = time.as_secs_f64();
+        answered.seconds += seconds;
+        for (bucket, most) in answered.buckets.iter_mut().zip(bounds()) {
+            *bucket += u64::from(seconds <= most);
+        }
     }
 
     /// All of them as text.
     pub(super) fn text(&self, online: Option<&Online>) -> String {
-        if let Some(online) = online {
-            let version = online.version();
-            self.version.set(version.number().cast_signed());
-            self.rows.set(version.shown_rows().cast_signed());
-            self.journal_pages.set(online.journal().pages().cast_signed());
-            self.journal_bytes.set(online.journal().bytes().cast_signed());
+        let mut text = Exposition::default();
+        self.requests(&mut text);
+        for (name, help, count) in [
+            ("asked_total", "Fingerprints and pages that were asked for.", &self.asked),
+            ("remembered_total", "Pages sent to be remembered.", &self.remembered),
+            ("commits_total", "Days that were committed.", &self.commits),
+        ] {
+            text.counter(name, help).sample(&[], count.load(Ordering::Relaxed) as f64);
         }
-        let mut text = String::new();
-        // Text takes whatever is written.
-        let _ = encode(&mut text, &self.registry);
-        text
+        let connections = self.connections.load(Ordering::Relaxed);
+        text.gauge("connections", "Open connections.").sample(&[], connections as f64);
+        let Some(online) = online else { return text.into_text() };
+        let (version, journal) = (online.version(), online.journal());
+        for (name, help, value) in [
+            ("store_version", "Version of the store that answers.", version.number()),
+            ("store_rows", "Fingerprints of that version.", version.shown_rows()),
+            ("journal_pages", "Pages in no day of the store yet.", journal.pages()),
+            ("journal_bytes", "Size of the file that takes new pages.", journal.bytes()),
+        ] {
+            text.gauge(name, help).sample(&[], value as f64);
+        }
+        text.into_text()
     }
+
+    /// The requests by path.
+    fn requests(&self, text: &mut Exposition) {
+        let paths = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        text.counter("requests_total", "Requests by path and status.");
+        for (path, answered) in &*paths {
+            for (status, count) in &answered.statuses {
+                text.sample(&[("path", path), ("status", &status.to_string())], *count as f64);
+            }
+        }
+        text.histogram("request_seconds", "Time from the head of a request to its answer.");
+        for (path, Answered { statuses, buckets, seconds }) in &*paths {
+            let all: u64 = statuses.values().sum();
+            let bounds = bounds().map(|most| most.to_string()).chain(["+Inf".to_owned()]);
+            for (most, count) in bounds.zip(buckets.iter().copied().chain([all])) {
+                text.part("_bucket", &[("path", path), ("le", &most)], count as f64);
+            }
+            text.part("_sum", &[("path", path)], *seconds);
+            text.part("_count", &[("path", path)], all as f64);
+        }
+    }
+}
+
+/// The longest time of each bucket, in seconds.
+fn bounds() -> impl Iterator<Item = f64> {
+    (0..BUCKETS as u32).map(|at| FIRST_BUCKET * f64::from(1_u32 << at))
 }

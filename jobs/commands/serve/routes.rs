@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use axum::Router;
@@ -24,6 +25,7 @@ use super::bodies::{Answers, CommitAnswer, Status};
 use super::problem::{Fault, Problem, ProblemBody};
 use super::queue::Peer;
 use super::service::{Service, json, write};
+use crate::outcome::exposition;
 
 const QUERY: &str = "/v1/query";
 const PAGES: &str = "/v1/pages";
@@ -204,7 +206,7 @@ async fn commit(State(service): Shared, request: Request) -> Result<Response, Pr
     let work = move || {
         let committed = online.commit(day, (!confirm_day).then(Day::today));
         let is_done = committed.as_ref().is_ok_and(|committed| committed.is_held);
-        service.metrics.commits.inc_by(is_done.into());
+        service.metrics.commits.fetch_add(is_done.into(), Ordering::Relaxed);
         drop(answer.send(committed));
         if is_done {
             (service.keep_up)(&online);
@@ -277,8 +279,8 @@ async fn metrics(State(service): Shared) -> Response {
     // The journal may be waiting for the disk.
     let text = block_in_place(|| service.metrics.text(online));
     let mut response = Response::new(Body::from(text));
-    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    let kind = HeaderValue::from_static(exposition::CONTENT_TYPE);
+    response.headers_mut().insert(CONTENT_TYPE, kind);
     response
 }
 

@@ -2,6 +2,7 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwapOption;
@@ -164,7 +165,7 @@ impl Service {
             }
         };
         let told = told.map_err(|error| refused(&work, error))?;
-        self.metrics.asked.inc_by(ids.len() as u64);
+        self.metrics.asked.fetch_add(ids.len() as u64, Ordering::Relaxed);
         self.answer(&told, &ids, &findings)
     }
 
@@ -203,7 +204,7 @@ impl Service {
             let mut work = service.work(is_wanted).within(&takes);
             let told = service.online()?.remember(&made, remember, done, &mut work);
             let told = told.map_err(|error| refused(&work, error))?;
-            service.metrics.remembered.inc_by(made.len() as u64);
+            service.metrics.remembered.fetch_add(made.len() as u64, Ordering::Relaxed);
             let ids: Vec<String> = made.into_iter().map(|page| page.id).collect();
             service.answer(&told, &ids, &findings)
         };
