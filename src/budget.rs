@@ -9,7 +9,7 @@
 //! memory, so neither may a row group.
 //!
 //! ```text
-//! reading   |  documents 1/4  |  rows 1/4  |
+//! reading   |  documents 1/4  |  rows 1/4  |  ahead 1/8  |
 //! joining   |  tables 1/2  |  itself 1/8  |  reading 1/8  |  pairs 1/4  |
 //! finalize  |  ids 1/4  |  signatures 1/4  |  pairs 1/4  |  finalize 1/16 each, 4 at once  |    while pairs are read
 //!           |  ids 1/4  |  signatures 1/4  |  finalize 1/16 each, at most 7 at once        |    afterwards
@@ -100,6 +100,11 @@ impl Budget {
         self.part(4)
     }
 
+    /// For what is on its way from object stores to those who read pages.
+    pub fn ahead(self) -> usize {
+        self.part(8)
+    }
+
     /// For the rows of a segment, which are sorted while the documents are read back.
     pub fn rows(self) -> usize {
         self.part(4)
@@ -147,7 +152,7 @@ mod tests {
             let evidence = budget.evidence() as u64;
             let [documents, rows] = [budget.documents(), budget.rows()].map(|part| part as u64);
             let together = [
-                documents + rows,
+                documents + rows + budget.ahead() as u64,
                 budget.tables() + budget.itself() + budget.reading() + pairs,
                 held + pairs + BESIDE_PAIRS * finalize,
                 held + AFTER_PAIRS * finalize,

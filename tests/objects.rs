@@ -1,6 +1,7 @@
 //! Pages are read from object stores as from local copies of the same files, whatever goes wrong on the way: the result is the
 //! same, or the job ends and says why. The other side is `objects_server.py`.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -72,6 +73,28 @@ impl Server {
         let log: Vec<(String, String, u16)> =
             serde_json::from_slice(&self.ask("GET", "/-/log", b"")).unwrap();
         log.iter().filter(|(it, path, _)| it == method && path.contains(part)).count()
+    }
+
+    /// The most requests that were under way at once since the last time.
+    fn most_at_once(&self) -> u64 {
+        let told: Value = serde_json::from_slice(&self.ask("GET", "/-/most", b"")).unwrap();
+        told["most"].as_u64().unwrap()
+    }
+
+    /// How many requests there were since the last time, by their kinds as the program bills them.
+    fn bill(&self) -> BTreeMap<&'static str, u64> {
+        self.bill_of("")
+    }
+
+    /// The same of the paths with this part.
+    fn bill_of(&self, part: &str) -> BTreeMap<&'static str, u64> {
+        let log: Vec<(String, String, u16)> =
+            serde_json::from_slice(&self.ask("GET", "/-/log", b"")).unwrap();
+        let mut bill = BTreeMap::new();
+        for (method, path, _) in log.into_iter().filter(|(_, path, _)| path.contains(part)) {
+            *bill.entry(kind(&method, &path)).or_default() += 1;
+        }
+        bill
     }
 
     /// The list of the tree at this key of the bucket `b`.
@@ -148,6 +171,18 @@ impl Server {
         assert_eq!(ended.code, 0, "{line}\n{}", ended.stderr);
         assert_eq!(bench.bytes("l.seg"), bench.bytes("r.seg"), "{remote}");
         std::fs::remove_file(bench.path("r.seg")).unwrap();
+    }
+}
+
+/// The kind of a request.
+fn kind(method: &str, path: &str) -> &'static str {
+    match method {
+        "GET" if path.contains("list-type=") => "list",
+        "GET" => "get",
+        "HEAD" => "head",
+        "DELETE" => "delete",
+        "POST" if path.contains("?delete") => "delete",
+        _ => "put",
     }
 }
 
@@ -265,13 +300,16 @@ fn rows_of_parquet_come_out_as_from_local_copies() {
         let file = format!("copied/{name}.parquet");
         server.same(&bench, &file, &format!("s3://b/{file}"), "");
     }
-    server.faults(&json!([{"do": "expired", "method": "GET", "skip": 2}]));
-    let said = server.fails(
-        &bench,
-        77,
-        "fingerprint --format parquet --input s3://b/rows/duckdb.parquet --output r.seg",
-    );
-    assert!(said.contains("s3://b/rows/duckdb.parquet: the object store does not"), "{said}");
+    // When it is opened, and when its digest is made.
+    for skip in [0, 1] {
+        server.faults(&json!([{"do": "expired", "method": "GET", "skip": skip}]));
+        let said = server.fails(
+            &bench,
+            77,
+            "fingerprint --format parquet --input s3://b/rows/duckdb.parquet --output r.seg",
+        );
+        assert!(said.contains("s3://b/rows/duckdb.parquet: the object store does not"), "{said}");
+    }
 }
 
 #[test]
@@ -556,10 +594,79 @@ fn the_list_of_a_failed_job_is_where_the_message_says() {
 
 #[test]
 fn an_accepted_end_is_one_of_the_data_and_not_of_the_server() {
-    let (bench, server) = crawl();
-    server.faults(&json!([{"do": "expired", "method": "GET", "path": "part-1", "skip": 1}]));
-    let line = "fingerprint --accept-truncated --input s3://b/crawl/part-1.jsonl.gz --output r.seg";
+    let (bench, server) = (Bench::new(), Server::start());
+    let mut stored = GzEncoder::new(Vec::new(), Compression::none());
+    stored.write_all(bench.documents(0, 3000).as_bytes()).unwrap();
+    bench.write("crawl/long.jsonl.gz", stored.finish().unwrap());
+    server.load(&bench, "crawl");
+    server.faults(&json!([{"do": "expired", "method": "GET", "path": "long", "skip": 2}]));
+    // With so little memory, an object is read by ranges of a quarter of a MiB.
+    let line = "fingerprint --accept-truncated --memory 4MiB --input s3://b/crawl/long.jsonl.gz --output r.seg";
     server.fails(&bench, 77, line);
+}
+
+#[test]
+fn each_object_is_read_once_and_not_at_all_if_it_is_as_it_was() {
+    let (bench, server) = crawl();
+    bench.write(
+        "run.toml",
+        "inputs = [\"s3://b/crawl/part-*\"]\noutput = \"s3://b/out/{date}\"\nstore = \"s3://b/out/store\"\n\
+         dates = [\"2026-11-20\"]\n[dedup]\ncompare = \"signatures\"\n",
+    );
+    // A machine that comes back empty reads the inputs, and then knows them as well.
+    for (emptied, again, requests) in
+        [(false, false, 2), (false, true, 0), (true, true, 2), (false, true, 0)]
+    {
+        if emptied {
+            fs::remove_dir_all(bench.path("cache")).unwrap();
+        }
+        server.bill();
+        let ended = server.done(&bench, "run run.toml");
+        assert_eq!(ended.summary()["already_done"], again, "{}", ended.stderr);
+        let bill = server.bill_of("/b/crawl/");
+        assert_eq!(bill.get("get").copied().unwrap_or(0), requests, "{again} {bill:?}");
+    }
+    server.put("/b/crawl/part-0.jsonl", &bench.documents(0, 61));
+    server.fails(&bench, 73, "run run.toml");
+}
+
+#[test]
+fn what_object_stores_were_asked_for_is_told_by_kind() {
+    let (bench, server) = crawl();
+    server.faults(&json!([{"do": "status", "status": 503, "method": "GET", "every": 9}]));
+    server.bill();
+    let line = "dedup --input s3://b/crawl --output s3://b/out --metrics-file m.prom";
+    server.done(&bench, line);
+    let served = server.bill();
+    server.faults(&json!([]));
+    let metrics = bench.read("m.prom");
+    for (kind, requests) in &served {
+        let sample =
+            format!("dupsieve_object_requests{{command=\"dedup\",kind=\"{kind}\"}} {requests}\n");
+        assert!(metrics.contains(&sample), "{sample}{served:?}\n{metrics}");
+    }
+    let report: Value = serde_json::from_slice(&server.held("out", "dedup/report.json")).unwrap();
+    let told = &report["run"]["requests"];
+    assert!(told["list"]["requests"].as_u64() > Some(0), "{told}");
+    // The output is put after its report is written.
+    let get = &told["get"];
+    assert!(get["requests"].as_u64() > Some(6) && get["bytes"].as_u64() > Some(10_000), "{told}");
+}
+
+#[test]
+fn many_small_objects_are_on_their_way_at_once_within_the_memory() {
+    let (bench, server) = (Bench::new(), Server::start());
+    for (at, page) in bench.documents(0, 200).split_inclusive('\n').enumerate() {
+        bench.write(&format!("small/{at:03}.jsonl"), page);
+    }
+    server.load(&bench, "small");
+    server.faults(&json!([{"do": "delay", "seconds": 0.05, "method": "GET", "path": "small/"}]));
+    server.same(&bench, "small", "s3://b/small", "");
+    assert!(server.most_at_once() > 32);
+    bench.write("long/a.jsonl", bench.documents(0, 3000));
+    server.load(&bench, "long");
+    server.same(&bench, "long", "s3://b/long", "--memory 4MiB");
+    assert!(server.most_at_once() <= 16);
 }
 
 #[test]

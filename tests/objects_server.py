@@ -9,6 +9,7 @@ its conditions: x-goog-generation, x-goog-if-generation-match. A folder can be l
 
     PUT  /-/faults   a list of rules, in place of those before; --faults gives the first ones
     GET  /-/log      the requests since the last time: [[method, path and query, status], ...]
+    GET  /-/most     {"most": the most requests under way at once, since the last time}
     PUT  /-/load     {"folder": ..., "bucket": ..., "prefix": ...}: the files below a folder become objects
 
 A rule is an object: what it does (`do`), and which requests it is for: `method`, `path` (a part of the decoded path), `query` (a
@@ -91,6 +92,7 @@ class Store:
         self.uploads = {}
         self.rules = []
         self.log = []
+        self.now = self.most = 0
 
     def fault(self, method, path, query):
         with self.lock:
@@ -144,10 +146,22 @@ class Handler(BaseHTTPRequestHandler):
         self.cut = None
         if name.startswith("-/"):
             return self.control(name[2:])
+        with self.store.lock:
+            self.store.now += 1
+            self.store.most = max(self.store.most, self.store.now)
+        try:
+            return self.serve(name, query)
+        finally:
+            with self.store.lock:
+                self.store.now -= 1
+
+    def serve(self, name, query):
         fault = self.store.fault(self.command, name, query)
         if fault and self.failed(fault, name):
             return None
         bucket, _, key = name.partition("/")
+        if key and self.command in ("GET", "HEAD"):
+            return self.get(self.store.objects.get(name))
         with self.store.lock:
             if not key:
                 return self.delete_many(bucket) if "delete" in self.query else self.list(bucket)
@@ -166,6 +180,11 @@ class Handler(BaseHTTPRequestHandler):
                 body, store.log = json.dumps(store.log).encode(), []
                 self.answer(200, body)
                 store.log.clear()
+                return
+            elif name == "most":
+                body, store.most = json.dumps({"most": store.most}).encode(), store.now
+                self.answer(200, body)
+                store.log.pop()
                 return
             self.answer(200)
             store.log.pop()
@@ -203,8 +222,6 @@ class Handler(BaseHTTPRequestHandler):
 
     def object(self, name):
         found = self.store.objects.get(name)
-        if self.command in ("GET", "HEAD"):
-            return self.get(found)
         if self.command == "DELETE":
             if "uploadId" in self.query:
                 self.store.uploads.pop(self.query["uploadId"], None)

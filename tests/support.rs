@@ -33,6 +33,8 @@ pub(crate) const TRIES: usize = 50;
 /// A folder for one test, with the program ready to run in it.
 pub(crate) struct Bench {
     home: TempDir,
+    /// The cache of its user.
+    cache: TempDir,
 }
 
 /// The program while it runs, in a process group of its own. The group is killed with this value.
@@ -214,12 +216,15 @@ impl Ended {
 
 impl Bench {
     pub(crate) fn new() -> Bench {
-        Bench { home: tempfile::tempdir().unwrap() }
+        Bench { home: tempfile::tempdir().unwrap(), cache: tempfile::tempdir().unwrap() }
     }
 
     /// A bench whose folder every user can reach. The folder for temporary files may be below a private one.
     pub(crate) fn for_all_users() -> Bench {
-        Bench { home: tempfile::tempdir_in("/tmp").unwrap() }
+        Bench {
+            home: tempfile::tempdir_in("/tmp").unwrap(),
+            cache: tempfile::tempdir_in("/tmp").unwrap(),
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -250,6 +255,7 @@ impl Bench {
     pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = command(env!("CARGO_BIN_EXE_dupsieve"));
         command.current_dir(self.home.path()).args(line.split_whitespace());
+        command.env("XDG_CACHE_HOME", self.cache.path());
         command
     }
 
@@ -377,9 +383,11 @@ fn gather(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) {
     }
 }
 
-/// A lock contains who held it last, and when, so it differs from run to run.
+/// A lock contains who held it last, and when, so it differs from run to run. So does a note of inputs, which leaves out files that
+/// were changed just before.
 fn is_lock(path: &Path) -> bool {
-    path.ends_with("LOCK") || path.extension().is_some_and(|extension| extension == "lock")
+    let is_aside = |extension| extension == "lock" || extension == "inputs";
+    path.ends_with("LOCK") || path.extension().is_some_and(is_aside)
 }
 
 fn content(path: &Path) -> Vec<u8> {

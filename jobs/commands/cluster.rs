@@ -29,6 +29,7 @@ use crate::flags::global::GlobalFlags;
 use crate::flags::place::{Output, Place};
 use crate::flags::settings::FormatFlag;
 use crate::flags::shared::{JOB, shared};
+use crate::outcome::account;
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::machines;
@@ -295,14 +296,14 @@ impl Job<'_> {
         let staging = Staging::beside(&request.output, lock)?;
         let found = self.clustering.write(engine, &staging)?;
         let place = |input: &Input| places::named(&input.place);
-        let run = json!({
+        let run = account::with_bill(json!({
             "inputs": {
                 "matches": request.matches.iter().map(place).collect::<Vec<_>>(),
                 "previous": request.previous.as_ref().map(place),
             },
             "workers": topology.workers,
             "processes": topology.processes,
-        });
+        }));
         let method = self.clustering.method;
         let mut report = ClusterReport::of(self.parameters, method, self.days, found, run);
         report.write(&staging, &request.place)?;

@@ -66,7 +66,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 #[command(args = shared(JOB), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Files, folders, globs, addresses (s3://BUCKET/...), or - for standard input. A rerun compares the contents of the
-    /// files, not their times. If a file changes while the job runs, the job fails
+    /// files that have another size or other times than before. If a file changes while the job runs, the job fails
     #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
     input: Vec<PathBuf>,
     /// The segment to write
@@ -321,7 +321,7 @@ impl Job {
 
     /// Whether the very segment that is asked for exists, undamaged.
     fn is_done(&self, overwrite: bool) -> Result<bool> {
-        let (asked, what) = (self.parameters()?, "a segment");
+        let (asked, what) = (self.parameters(), "a segment");
         let is_segment = |output: &Path| Segment::is_segment(output);
         self.pages.is_made(&asked, overwrite, (what, is_segment), |output| {
             let segment = Segment::open(output)?;
@@ -343,14 +343,14 @@ impl Job {
             .path("output", self.pages.place())
     }
 
-    /// What decides the segment.
-    fn parameters(&self) -> Result<Parameters> {
-        let mut parameters = self.pages.parameters()?;
+    /// What decides the segment, but for the contents of the inputs.
+    fn parameters(&self) -> Parameters {
+        let mut parameters = self.pages.parameters();
         parameters.insert("recipe".to_owned(), self.recipe.stamp().to_string());
         if let Some(limit) = self.max_repeated {
             parameters.insert("max_repeated".to_owned(), limit.to_string());
         }
-        Ok(parameters)
+        parameters
     }
 
     /// What the store holds of the version that is known; none if it cannot be asked for texts. A store that was named
@@ -386,9 +386,9 @@ impl Job {
         memory_bytes: usize,
         lock: &Lock,
     ) -> Result<Written> {
-        let parameters = self.parameters()?;
-        let identity = serde_json::to_string(&parameters).expect("parameters are text");
-        let Accepted { made, read, quarantine } = accepted;
+        let decided = accepted.decided(&self.parameters());
+        let identity = serde_json::to_string(&decided).expect("parameters are text");
+        let Accepted { made, read, quarantine, .. } = accepted;
         let documents = read.documents;
         let counts = RecordCounts {
             read: read.documents + read.bad,

@@ -38,6 +38,7 @@ use crate::flags::settings::{
     RecipeSettings,
 };
 use crate::flags::shared::{JOB, flags_of, shared, typed_flag};
+use crate::outcome::account;
 use crate::outcome::summary::Summary;
 use crate::processes::machines;
 
@@ -264,7 +265,7 @@ impl Making for Job {
 
     fn existing(&self, overwrite: bool) -> Result<Option<Summary>> {
         self.pages.announce();
-        let existing = self.report_there(self.parameters()?, overwrite)?;
+        let existing = self.report_there(self.parameters(), overwrite)?;
         Ok(existing.map(|report| self.summary(&report)))
     }
 
@@ -290,7 +291,9 @@ impl FromPages for Job {
 
     /// Process 0 draws the verdicts, fails if too much is bad or repeated, and writes the output.
     fn write(&self, found: Self::Found, lock: Lock, _: &GlobalFlags) -> Result<Summary> {
-        let Accepted { made, read, quarantine } = self.pages.accept(found, lock.fence())?;
+        let accepted = self.pages.accept(found, lock.fence())?;
+        let parameters = accepted.decided(&self.parameters());
+        let Accepted { made, read, quarantine, .. } = accepted;
         step::begin(Step::Joining);
         let staging = Staging::beside(self.output(), lock)?;
         let mut list = self.pages.repeated(staging.fence());
@@ -312,7 +315,7 @@ impl FromPages for Job {
         if !batch.add_up() {
             return Err(Error::new(Kind::Internal, "records were lost").found(format!("{batch:?}")));
         }
-        let mut report = self.report(batch, outcome, buckets)?;
+        let mut report = self.report(parameters, batch, outcome, buckets);
         report.write(&staging, self.output())?;
         self.publish(lists, staging)?;
         Ok(self.summary(&report))
@@ -351,7 +354,10 @@ impl Job {
     /// The report of the output that is asked for, if that output is there.
     fn report_there(&self, mut asked: Parameters, overwrite: bool) -> Result<Option<Report>> {
         let output = self.output();
-        if asked.contains_key("inputs") {
+        if !self.pages.has_stream() {
+            let made = Report::read(output).ok().flatten();
+            let made = made.map(|report| report.parameters).unwrap_or_default();
+            let asked = self.pages.with_inputs(&asked, &made)?;
             return report::existing(output, &asked, |_| false, overwrite);
         }
         // What was read from a stream is never done already.
@@ -364,25 +370,25 @@ impl Job {
         }
     }
 
-    /// What decides the result.
-    fn parameters(&self) -> Result<Parameters> {
+    /// What decides the result, but for the contents of the inputs.
+    fn parameters(&self) -> Parameters {
         let Deduplicate { scheme, keep, detail, format, .. } = &self.deduplicate;
-        let mut parameters = self.pages.parameters()?;
+        let mut parameters = self.pages.parameters();
         let named = [("keep", keep.to_string()), ("matches", detail.to_string())];
         let named = named.into_iter().chain(scheme::parameters(scheme));
         parameters.extend(named.map(|(name, value)| (name.to_owned(), value)));
         parameters.extend(report::format_parameter(*format));
-        Ok(parameters)
+        parameters
     }
 
     fn report(
         &self,
+        parameters: Parameters,
         batch: RecordCounts,
         outcome: Outcome,
         buckets: BucketCounts,
-    ) -> Result<Report> {
-        let parameters = self.parameters()?;
-        Ok(Report {
+    ) -> Report {
+        Report {
             dupsieve: env!("CARGO_PKG_VERSION").to_owned(),
             day: None,
             recipe: json!(parameters),
@@ -395,12 +401,12 @@ impl Job {
             lost: None,
             probe: None,
             buckets: Some(buckets),
-            run: json!({
+            run: account::with_bill(json!({
                 "inputs": { PageSource::NAME: self.source },
                 "workers": self.topology.workers,
                 "processes": self.topology.processes,
-            }),
-        })
+            })),
+        }
     }
 
     /// Puts the output and the lists beside it into their places.

@@ -3,16 +3,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, OnceLock};
 
 use dupsieve::rooms::document::{
-    Contents, Format, Inputs, OrderField, PageText, PlaceIds, Quarantine, ReadOptions, Repeated,
-    Share, Tolerance,
+    FileContents, Format, Inputs, OrderField, PageText, PlaceIds, Quarantine, ReadOptions,
+    Repeated, Tolerance,
 };
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::Width;
-use dupsieve::rooms::flow::{Collected, Documents, Harvest, Processes, Read};
+use dupsieve::rooms::flow::{Collected, Documents, Harvest, Processes, Read, ShareRead};
 use dupsieve::rooms::output::{self, Fence, ListFile, Listed, Lock, QUARANTINE, REPEATED, beside};
 use dupsieve::rooms::report::{self, Parameters};
 use dupsieve::rooms::runs::{Record, SortedRecords};
@@ -21,8 +21,9 @@ use dupsieve::rooms::store::{Digest, Lists};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::commands::places;
+use crate::commands::{known, places};
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::cache;
 use crate::flags::settings::PageSettings;
 use crate::outcome::account;
 use crate::outcome::progress::{Progress, Unit};
@@ -37,9 +38,10 @@ pub(crate) struct Pages {
     place: PathBuf,
     options: ReadOptions,
     max_bad: Tolerance,
-    /// The contents of the files when the job started. Only process 0 looks.
-    contents: OnceLock<Option<Contents>>,
 }
+
+/// The parameter that is the digest of the inputs.
+const INPUTS: &str = "inputs";
 
 /// The inputs that a process sees, to compare them with those of other processes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,7 +106,6 @@ impl Pages {
             place: output.to_path_buf(),
             options,
             max_bad: settings.max_bad.unwrap_or(Tolerance::BAD),
-            contents: OnceLock::new(),
         };
         let takes_main = pages.options.fields.page_text == PageText::Main;
         if takes_main && !pages.has_html() && !pages.inputs.files().is_empty() {
@@ -186,17 +187,42 @@ impl Pages {
         (self.inputs.files().len() as u64, self.inputs.bytes())
     }
 
-    /// What decides the documents. Standard input has no digest, so its output is never done already.
-    pub(crate) fn parameters(&self) -> Result<Parameters> {
-        let ReadOptions { fields, max_record_bytes, accept_truncated, .. } = &self.options;
-        let contents = match self.contents.get() {
-            Some(contents) => contents,
-            None => {
-                let contents = self.inputs.contents()?;
-                self.contents.get_or_init(|| contents)
-            }
+    /// Whether one of the inputs is a stream, which can be read only once.
+    pub(crate) fn has_stream(&self) -> bool {
+        self.inputs.has_stream()
+    }
+
+    /// `asked`, with the digest of the inputs as they are now, to be compared with what decided the output that stands. No file is read if
+    /// all are as they were for that output, or if the output is another one anyway.
+    pub(crate) fn with_inputs(&self, asked: &Parameters, made: &Parameters) -> Result<Parameters> {
+        let mut asked = asked.clone();
+        let is_other = made.iter().filter(|(name, _)| *name != INPUTS).ne(&asked);
+        let digest = made.get(INPUTS).filter(|digest| is_other || self.is_known(digest)).cloned();
+        let digest = match digest {
+            Some(digest) => Some(digest),
+            None => self.inputs.contents()?.map(|contents| self.digest(&contents)),
         };
-        let digest = contents.as_ref().map(|it| ("inputs", Digest(it.digest()).to_string()));
+        asked.extend(digest.map(|digest| (INPUTS.to_owned(), digest)));
+        Ok(asked)
+    }
+
+    fn is_known(&self, digest: &str) -> bool {
+        let states = self.inputs.states_at_rest();
+        states.is_some_and(|states| known::is_known(states, digest, cache()))
+    }
+
+    /// The digest of the inputs, which hold this.
+    fn digest(&self, contents: &[FileContents]) -> String {
+        let digest = Digest(self.inputs.digest(contents)).to_string();
+        if let Some(states) = self.inputs.states_at_rest() {
+            known::remember(states, &digest, cache());
+        }
+        digest
+    }
+
+    /// What decides the documents, but for the contents of the inputs.
+    pub(crate) fn parameters(&self) -> Parameters {
+        let ReadOptions { fields, max_record_bytes, accept_truncated, .. } = &self.options;
         let time = fields.order.as_ref().filter(|order| order.is_time());
         let named = [
             ("id_field", fields.id.clone()),
@@ -217,15 +243,14 @@ impl Pages {
             PlaceIds::All => Some((PLACE_IDS, format!("{ALL_PLACES}{places}"))),
         };
         let html = self.has_html().then(|| ("html", text.to_owned()));
-        Ok(named
+        named
             .into_iter()
-            .chain(digest)
             .chain(html)
             .chain(self.kept_by().map(|order| ("keep", order.to_string())))
             .chain(place_ids)
             .chain(fields.encoding.map(|encoding| ("encoding", encoding.to_string())))
             .map(|(name, value)| (name.to_owned(), value))
-            .collect())
+            .collect()
     }
 
     /// Whether some texts are made of HTML.
@@ -259,30 +284,36 @@ impl Pages {
             .help("put the inputs where all hosts see the same"))
     }
 
-    /// Checks that every process read the contents that process 0 saw before.
-    fn check_contents(&self, read: &Read, processes: usize) -> Result<()> {
-        let Some(contents) = self.contents.get().and_then(Option::as_ref) else { return Ok(()) };
-        for &(process, sum) in &read.contents {
-            let share = Share { index: process, of: processes as u32 };
-            if contents.of_share(&self.inputs, share) == sum {
-                continue;
-            }
-            return Err(match process {
-                0 => Error::new(
-                    Kind::Temporary,
-                    "the contents of the input changed while it was read",
-                )
-                .at(self.inputs.files().first().map_or(Path::new(""), |file| file.path()))
-                .help("run the same command again when the input is complete"),
-                _ => {
-                    let what = format!("process {process} read other contents than process 0 saw");
-                    Error::new(Kind::Missing, what)
-                        .found("files of the same names and sizes, with other bytes")
-                        .help("put the inputs where all hosts see the same")
-                }
-            });
+    /// What the files hold, in order, as all processes have read them; none if there is a stream. A process that sees the files of
+    /// another host must have read what process 0 reads.
+    fn contents(&self, read: &Read) -> Result<Option<Vec<FileContents>>> {
+        if self.has_stream() {
+            return Ok(None);
         }
-        Ok(())
+        let files = self.inputs.files();
+        let mut digests: Vec<Option<u128>> = vec![None; files.len()];
+        let mut shares: Vec<&ShareRead> = read.shares.iter().collect();
+        shares.sort_by_key(|share| share.process);
+        let states = self.inputs.states();
+        for share in shares {
+            let is_elsewhere = share.process > 0 && (states.is_none() || share.states != states);
+            for &FileContents { file, digest } in &share.contents {
+                let known = &mut digests[file as usize];
+                if known.is_none() && is_elsewhere {
+                    *known = Some(files[file as usize].contents()?);
+                }
+                if *known.get_or_insert(digest) != digest {
+                    return Err(read_other(share.process));
+                }
+            }
+        }
+        let contents = (0..).zip(digests).map(|(file, digest)| {
+            let digest = digest.ok_or_else(|| {
+                Error::new(Kind::Internal, "a file was not read").at(files[file as usize].path())
+            })?;
+            Ok(FileContents { file, digest })
+        });
+        contents.collect::<Result<_>>().map(Some)
     }
 
     /// Fails if no record has the field of its order: its name is most likely misspelt.
@@ -323,7 +354,7 @@ impl Pages {
         let _shown = Progress::show(doing, Unit::Bytes, bytes, Arc::clone(&progress), global.quiet);
         let documents = Documents {
             inputs: Arc::clone(&self.inputs),
-            options: self.options.clone(),
+            options: ReadOptions { ahead_bytes: global.budget().ahead(), ..self.options.clone() },
             folder: output::parent_of(&self.output).to_path_buf(),
             memory_bytes: global.budget().documents(),
             progress,
@@ -331,6 +362,9 @@ impl Pages {
         let count = processes.topology().processes;
         account::note_bytes(bytes);
         let Harvest { collected, read } = read(documents, processes)?;
+        for share in read.shares.iter().filter(|share| share.process > 0) {
+            account::note_bill(share.process, share.bill);
+        }
         Ok(Found { collected, read, processes: count })
     }
 
@@ -339,8 +373,12 @@ impl Pages {
     pub(crate) fn accept<R: Record>(&self, found: Found<R>, fence: &Fence) -> Result<Accepted<R>> {
         let Found { collected, read, processes } = found;
         read.check_complete(processes)?;
-        self.inputs.check_unchanged()?;
-        self.check_contents(&read, processes)?;
+        let contents = self.contents(&read);
+        // That a file changed explains that processes read different contents.
+        self.inputs.check_unchanged(
+            contents.as_ref().ok().and_then(Option::as_deref).unwrap_or_default(),
+        )?;
+        let contents = contents?;
         let Collected { made, quarantined } = collected;
         account::note_bad(quarantined.reasons());
         let records = read.documents + read.bad;
@@ -384,7 +422,8 @@ impl Pages {
         let path = beside(&self.output, QUARANTINE);
         let quarantine = self.list(&quarantined, &path, &beside(&self.place, QUARANTINE), fence)?;
         step::begin(Step::Sorting);
-        Ok(Accepted { made: made.sorted()?, read, quarantine })
+        let inputs = contents.as_deref().map(|contents| self.digest(contents));
+        Ok(Accepted { made: made.sorted()?, read, quarantine, inputs })
     }
 
     /// Writes the list of the records that could not be read at `path`, which is at `place` in the end; none if there are none.
@@ -439,12 +478,14 @@ impl Pages {
                 return Err(damage.help("make it again with --overwrite, or choose another output"));
             }
         };
+        if self.has_stream() {
+            return if overwrite { Ok(false) } else { Err(stream_again(output)) };
+        }
         let made: Parameters = serde_json::from_str(&made).unwrap_or_default();
-        match asked.get("inputs") {
-            Some(_) if made == *asked => Ok(true),
-            _ if overwrite => Ok(false),
-            Some(_) => Err(report::made_otherwise(output, &made, asked)),
-            None => Err(stream_again(output)),
+        let asked = self.with_inputs(asked, &made)?;
+        match made == asked {
+            false if !overwrite => Err(report::made_otherwise(output, &made, &asked)),
+            is_made => Ok(is_made),
         }
     }
 
@@ -525,6 +566,24 @@ pub(crate) struct Accepted<R> {
     pub(crate) read: Read,
     /// The list of what could not be read.
     pub(crate) quarantine: Option<Listed>,
+    /// The digest of what the files hold; none if there is a stream.
+    inputs: Option<String>,
+}
+
+impl<R> Accepted<R> {
+    /// What has decided the result: `parameters`, and the inputs as they were read. Of streams there is no digest, so the output is never
+    /// done already.
+    pub(crate) fn decided(&self, parameters: &Parameters) -> Parameters {
+        let inputs = self.inputs.iter().map(|digest| (INPUTS.to_owned(), digest.clone()));
+        parameters.clone().into_iter().chain(inputs).collect()
+    }
+}
+
+/// The error that a process on another host has other files.
+fn read_other(process: u32) -> Error {
+    Error::new(Kind::Missing, format!("process {process} read other contents than process 0 saw"))
+        .found("files of the same names and sizes, with other bytes")
+        .help("put the inputs where all hosts see the same")
 }
 
 /// The lists that may be beside an output, and the report of a failure.

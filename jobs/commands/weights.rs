@@ -154,7 +154,7 @@ impl Making for Job {
 
     fn existing(&self, overwrite: bool) -> Result<Option<Summary>> {
         self.pages.announce();
-        let (asked, what) = (self.parameters()?, "a table of counts");
+        let (asked, what) = (self.parameters(), "a table of counts");
         let identity = |output: &Path| Ok(Counts::read(output)?.head().identity.clone());
         if !self.pages.is_made(&asked, overwrite, (what, Counts::stands_at), identity)? {
             return Ok(None);
@@ -242,14 +242,14 @@ impl Job {
         Ok(Job { pages, recipe, lines, by, min_count, of, page_time })
     }
 
-    /// What decides the table.
-    fn parameters(&self) -> Result<Parameters> {
-        let mut parameters = self.pages.parameters()?;
+    /// What decides the table, but for the contents of the inputs.
+    fn parameters(&self) -> Parameters {
+        let mut parameters = self.pages.parameters();
         parameters.insert("of".to_owned(), self.of.clone());
         // The stamp also says what the recipe leaves out of a text, such as stop words and boilerplate.
         parameters.insert("recipe".to_owned(), self.recipe.stamp().to_string());
         parameters.insert("min_count".to_owned(), self.min_count.to_string());
-        Ok(parameters)
+        parameters
     }
 
     /// Process 0 writes the table, whose rows `put` makes of what was counted.
@@ -259,13 +259,15 @@ impl Job {
         lock: &Lock,
         put: impl FnOnce(SortedRecords<R>, &mut CountsWriter) -> Result<Summary>,
     ) -> Result<Summary> {
-        let Accepted { made, read, quarantine } = self.pages.accept(found, lock.fence())?;
+        let accepted = self.pages.accept(found, lock.fence())?;
+        let decided = accepted.decided(&self.parameters());
+        let Accepted { made, read, quarantine, .. } = accepted;
         let output = self.pages.output();
         let head = Head {
             of: self.of.clone(),
             documents: read.documents,
             min_count: self.min_count,
-            identity: serde_json::to_string(&self.parameters()?).expect("parameters are text"),
+            identity: serde_json::to_string(&decided).expect("parameters are text"),
         };
         step::begin(Step::Writing);
         let mut table = CountsWriter::create(output, &head)?;

@@ -31,7 +31,7 @@ pub(crate) struct GlobalFlags {
     /// Show no progress, and log only warnings and errors
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
-    /// Folder for working copies of what is in object stores [default: ~/.cache/dupsieve]
+    /// Folder for working copies of what is in object stores, and for what is known of inputs [default: ~/.cache/dupsieve]
     #[arg(long, global = true, value_name = "DIR", env = "DUPSIEVE_CACHE")]
     pub(crate) cache: Option<PathBuf>,
     /// Configuration file with values for flags that are not given. The command line overrides

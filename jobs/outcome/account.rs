@@ -6,7 +6,9 @@ use std::sync::{Mutex, PoisonError};
 
 use dupsieve::rooms::matches::Lost;
 use dupsieve::rooms::step;
+use dupsieve::rooms::storage::Bill;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// What a job has done.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -18,11 +20,16 @@ pub(crate) struct Account {
     pub(crate) bad: BTreeMap<String, u64>,
     /// The bytes of the inputs that were read.
     pub(crate) input_bytes: u64,
+    /// What object stores were asked for.
+    pub(crate) requests: Bill,
     /// How much text goes with the dropped pages, where the join tells; of several days the most.
     pub(crate) lost: Option<Lost>,
 }
 
 static NOTED: Mutex<Option<Account>> = Mutex::new(None);
+
+/// What other processes asked object stores for, each so far, and what was told of all of it.
+static BILLS: Mutex<(BTreeMap<u32, Bill>, Option<Bill>)> = Mutex::new((BTreeMap::new(), None));
 
 /// Notes something.
 fn note(change: impl FnOnce(&mut Account)) {
@@ -33,6 +40,29 @@ fn note(change: impl FnOnce(&mut Account)) {
 /// Notes that inputs of so many bytes were read.
 pub(crate) fn note_bytes(bytes: u64) {
     note(|account| account.input_bytes += bytes);
+}
+
+/// Notes what another process has asked object stores for so far.
+pub(crate) fn note_bill(process: u32, so_far: Bill) {
+    BILLS.lock().unwrap_or_else(PoisonError::into_inner).0.insert(process, so_far);
+}
+
+/// What all processes have asked object stores for, as far as this one knows.
+fn bill() -> Bill {
+    let others = BILLS.lock().unwrap_or_else(PoisonError::into_inner).0.clone();
+    others.into_values().fold(Bill::so_far(), Bill::plus)
+}
+
+/// The part `run` of a report, with what object stores were asked for since the last report, or since the start, if anything: what
+/// the output has cost until now.
+pub(crate) fn with_bill(mut run: Value) -> Value {
+    let now = bill();
+    let told = BILLS.lock().unwrap_or_else(PoisonError::into_inner).1.replace(now);
+    let bill = now.since(told.unwrap_or_default());
+    if !bill.is_empty() {
+        run["requests"] = json!(bill);
+    }
+    run
 }
 
 /// Notes how many records could not be read, by reason.
@@ -62,5 +92,5 @@ pub(crate) fn so_far() -> Account {
     let noted = NOTED.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let times = step::times().into_iter();
     let steps = times.map(|(step, time)| (step.name().to_owned(), time.as_secs_f64())).collect();
-    Account { steps, ..noted.unwrap_or_default() }
+    Account { steps, requests: bill(), ..noted.unwrap_or_default() }
 }

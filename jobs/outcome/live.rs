@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use dupsieve::rooms::storage::Bill;
 use dupsieve::rooms::{progress, step};
 
 use super::exposition::Exposition;
@@ -31,6 +32,20 @@ pub(crate) fn text() -> String {
     text.counter("activity_total", "Signs of life: small pieces of work that were done.");
     for (activity, count) in progress::ticks() {
         text.sample(&[("activity", activity.name())], count as f64);
+    }
+    let bill = Bill::so_far();
+    if !bill.is_empty() {
+        text.counter(
+            "object_requests_total",
+            "Requests of this process to object stores, by kind.",
+        );
+        for (kind, used) in bill.kinds() {
+            text.sample(&[("kind", kind)], used.requests as f64);
+        }
+        text.counter("object_bytes_total", "Bytes sent to object stores and received, by kind.");
+        for (kind, used) in bill.kinds() {
+            text.sample(&[("kind", kind)], used.bytes as f64);
+        }
     }
     text.gauge("resident_memory_bytes", "Memory of this process that is in use.")
         .sample(&[], resident_bytes() as f64);

@@ -106,6 +106,9 @@ fn text(line: &SummaryLine, code: u8, account: &Account, now: Duration, before: 
     }
     text.gauge("input_bytes", "Bytes of the inputs that the last run read.")
         .sample(&command, account.input_bytes as f64);
+    if !account.requests.is_empty() {
+        requests(&mut text, account, command[0]);
+    }
     records(&mut text, line, account, command[0]);
     losses(&mut text, line, account, command[0]);
     text.into_text()
@@ -146,6 +149,21 @@ fn losses(
             "Share of the dropped pages that lack more than a tenth, on the worst day.",
         );
         text.sample(&[command], over_tenth);
+    }
+}
+
+/// What the last run asked object stores for.
+fn requests(text: &mut Exposition, account: &Account, command: (&'static str, &str)) {
+    text.gauge("object_requests", "Requests of the last run to object stores, by kind.");
+    for (kind, used) in account.requests.kinds() {
+        text.sample(&[command, ("kind", kind)], used.requests as f64);
+    }
+    text.gauge(
+        "object_bytes",
+        "Bytes sent to object stores and received in the last run, by kind.",
+    );
+    for (kind, used) in account.requests.kinds() {
+        text.sample(&[command, ("kind", kind)], used.bytes as f64);
     }
 }
 

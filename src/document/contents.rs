@@ -1,47 +1,129 @@
-//! Digests of the input files before they are read, to compare with what was read later.
+//! Digests of the contents of the input files. A file is read once: its digest is made while its pages are read. Only where nothing
+//! is read, because an output stands already, files are read for their digests alone.
 
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
+use super::in_order::InOrder;
 use super::inputs::{Input, Inputs};
-use super::share::Share;
-use crate::error::Result;
+use super::origin::{Difference, changed};
+use crate::error::{Error, Result};
+use crate::progress::{self, Activity};
 
-/// Digests of all input files, taken before they are read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Contents {
-    digest: u128,
-    marks: Vec<u128>,
-}
+/// The memory for objects on their way that are read for their digests, in bytes.
+const AHEAD_BYTES: usize = 64 << 20;
 
-impl Contents {
-    /// XXH3-128 of all files in order: for each its format, its name if that is the id, its bytes and
-    /// their number.
-    pub fn digest(&self) -> u128 {
-        self.digest
-    }
-
-    /// The sum that [`FilesRead::contents`](super::FilesRead) must have after this share of `inputs` was
-    /// read. Any other sum means that a file changed, or that the process reads other files.
-    pub fn of_share(&self, inputs: &Inputs, share: Share) -> u128 {
-        let read = (0..).zip(&self.marks).filter(|(index, _)| share.reads(inputs, *index));
-        read.fold(0, |sum, (_, mark)| sum.wrapping_add(*mark))
-    }
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct FileContents {
+    /// Its number among the inputs.
+    pub file: u32,
+    /// XXH3-128 of its bytes on disk.
+    pub digest: u128,
 }
 
 impl Inputs {
-    /// Reads all files and computes their digests. `None` if there is a stream among them, because a
-    /// stream can be read only once.
-    pub fn contents(&self) -> Result<Option<Contents>> {
-        if self.files.iter().any(Input::is_stream) {
+    /// The contents of all files in order, which are read. `None` if there is a stream among them, because a stream can be read only once.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn contents(&self) -> Result<Option<Vec<FileContents>>> {
+        if self.has_stream() {
             return Ok(None);
         }
+        let files = InOrder::of(self, |_| true, AHEAD_BYTES);
+        let digest =
+            |file: u32| digest_of(&mut *files.open(file)?, self.files[file as usize].path());
+        (0..self.files.len() as u32)
+            .map(|file| Ok(FileContents { file, digest: digest(file)? }))
+            .collect::<Result<_>>()
+            .map(Some)
+    }
+
+    /// Whether one of the files is a stream.
+    pub fn has_stream(&self) -> bool {
+        self.files.iter().any(Input::is_stream)
+    }
+
+    /// XXH3-128 of all files in order, which hold this: for each its format, its name if that is the id, and the digest of its bytes.
+    pub fn digest(&self, contents: &[FileContents]) -> u128 {
         let mut hasher = Xxh3::new();
-        let mut buffer = vec![0; 1 << 20];
-        let mut marks = Vec::with_capacity(self.files.len());
-        for (index, file) in (0..).zip(&self.files) {
-            let contents = file.digest(&mut hasher, &mut buffer)?;
-            marks.push(self.mark(index, contents));
+        for (file, contents) in self.files.iter().zip(contents) {
+            file.hash(contents.digest, &mut hasher);
         }
-        Ok(Some(Contents { digest: hasher.digest128(), marks }))
+        hasher.digest128()
+    }
+
+    /// The same of the states of the files, which change when the bytes do: processes that see the same files agree on this digest. None if
+    /// a file has no such state.
+    pub fn states(&self) -> Option<u128> {
+        let mut hasher = Xxh3::new();
+        for file in &self.files {
+            file.hash(file.origin().sign()?, &mut hasher);
+        }
+        Some(hasher.digest128())
+    }
+
+    /// The states, if no later change of a file can leave its state as it is.
+    pub fn states_at_rest(&self) -> Option<u128> {
+        self.states().filter(|_| self.files.iter().all(|file| file.origin().is_at_rest()))
+    }
+
+    /// Fails with [`Kind::Temporary`](crate::Kind::Temporary) if a file has another size or time than when it was found, or an object
+    /// another size or tag. Contents that were `read` are compared where a file was touched and its size and time are as before.
+    pub fn check_unchanged(&self, read: &[FileContents]) -> Result<()> {
+        let mut suspicious = Vec::new();
+        for (number, file) in (0..).zip(&self.files) {
+            progress::tick(Activity::Reading);
+            if file.origin().check_unchanged(file.path())? == Difference::Suspicious {
+                suspicious.push(number);
+            }
+        }
+        let read = read.iter().filter(|read| suspicious.contains(&read.file));
+        read.copied().try_for_each(|FileContents { file, digest }| {
+            let file = &self.files[file as usize];
+            if file.contents()? == digest { Ok(()) } else { Err(changed(file.path())) }
+        })
+    }
+}
+
+impl Input {
+    /// XXH3-128 of its bytes on disk, which are read.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn contents(&self) -> Result<u128> {
+        digest_of(&mut *self.open()?, self.path())
+    }
+
+    /// Hashes what stands for its bytes, after its format, and its name if that is the id.
+    fn hash(&self, bytes: u128, hasher: &mut Xxh3) {
+        hasher.update(self.format().name().as_bytes());
+        if self.format().is_whole_file() {
+            let name = self.name().as_os_str().as_encoded_bytes();
+            hasher.update(&(name.len() as u64).to_le_bytes());
+            hasher.update(name);
+        }
+        hasher.update(&bytes.to_le_bytes());
+    }
+}
+
+/// XXH3-128 of all bytes of the file at `path`.
+fn digest_of(file: &mut dyn Read, path: &Path) -> Result<u128> {
+    let mut buffer = vec![0; 1 << 20];
+    let mut hasher = Xxh3::new();
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(hasher.digest128()),
+            Ok(read) => {
+                progress::tick(Activity::Reading);
+                hasher.update(&buffer[..read]);
+            }
+            Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
+            Err(cause) => return Err(Error::io(path, &cause)),
+        }
     }
 }

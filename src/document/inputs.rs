@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{self, Path, PathBuf};
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
@@ -11,7 +11,6 @@ use super::format::Format;
 use super::origin::{FileId, Origin};
 use super::record::Position;
 use crate::error::{At, Error, Kind, Named, Result, name_of};
-use crate::progress::{self, Activity};
 
 /// The input files in order: arguments as given, and the files of one argument by the bytes of their
 /// paths.
@@ -174,28 +173,17 @@ impl Inputs {
         xxh3_128(names.join("\n").as_bytes())
     }
 
-    /// What a file adds to [`FilesRead::contents`](super::FilesRead): a digest of its place, path and
-    /// contents.
-    pub(super) fn mark(&self, index: u32, contents: u128) -> u128 {
-        let mut hasher = Xxh3::new();
-        hasher.update(&index.to_le_bytes());
-        hasher.update(&contents.to_le_bytes());
-        hasher.update(self.files[index as usize].path.as_os_str().as_encoded_bytes());
-        hasher.digest128()
+    /// The same files, as if they had been found long after their last changes.
+    #[cfg(test)]
+    pub(super) fn at_rest(&self) -> Inputs {
+        let at_rest =
+            |file: &Input| Input { origin: file.origin.clone().at_rest(), ..file.clone() };
+        Inputs { files: self.files.iter().map(at_rest).collect(), ..self.clone() }
     }
 
     /// The path of the file of a position, escaped for one field of a TSV file.
     pub(super) fn place(&self, position: Position) -> String {
         escape(self.files[position.file as usize].path())
-    }
-
-    /// Fails with [`Kind::Temporary`] if a file has another size or time than when it was found, or an object another size
-    /// or tag.
-    pub fn check_unchanged(&self) -> Result<()> {
-        self.files.iter().try_for_each(|file| {
-            progress::tick(Activity::Reading);
-            file.origin.check_unchanged(&file.path)
-        })
     }
 }
 
@@ -237,7 +225,6 @@ impl Input {
     }
 
     /// Where its bytes are.
-    #[cfg(feature = "parquet")]
     pub(super) fn origin(&self) -> &Origin {
         &self.origin
     }
@@ -253,40 +240,6 @@ impl Input {
     /// Opens it.
     pub(super) fn open(&self) -> Result<Box<dyn Read>> {
         self.origin.open(&self.path)
-    }
-
-    /// XXH3-128 of its bytes on disk.
-    pub(super) fn contents(&self) -> Result<u128> {
-        self.digest(&mut Xxh3::new(), &mut vec![0; 1 << 20])
-    }
-
-    /// Like [`Input::contents`]; also adds to `hasher` its format, its name if that is the id, its bytes
-    /// and their number.
-    pub(super) fn digest(&self, hasher: &mut Xxh3, buffer: &mut [u8]) -> Result<u128> {
-        hasher.update(self.format.name().as_bytes());
-        if self.format.is_whole_file() {
-            let name = self.name.as_os_str().as_encoded_bytes();
-            hasher.update(&(name.len() as u64).to_le_bytes());
-            hasher.update(name);
-        }
-        let mut file = self.open()?;
-        let mut bytes = 0;
-        let mut contents = Xxh3::new();
-        loop {
-            match file.read(buffer) {
-                Ok(0) => break,
-                Ok(read) => {
-                    progress::tick(Activity::Reading);
-                    hasher.update(&buffer[..read]);
-                    contents.update(&buffer[..read]);
-                    bytes += read as u64;
-                }
-                Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
-                Err(cause) => return Err(Error::io(&self.path, &cause)),
-            }
-        }
-        hasher.update(&bytes.to_le_bytes());
-        Ok(contents.digest128())
     }
 }
 
@@ -327,7 +280,8 @@ mod tests {
         for (name, contents) in files {
             fs::write(folder.path().join(name), contents).unwrap();
         }
-        Inputs::find(&[folder.path().into()], format).unwrap().contents().unwrap().unwrap().digest()
+        let inputs = Inputs::find(&[folder.path().into()], format).unwrap();
+        inputs.digest(&inputs.contents().unwrap().unwrap())
     }
 
     #[test]

@@ -4,8 +4,9 @@
 //! Inputs -> Source (bytes) -> Records (bytes of whole records) -- another thread --> Document, or the Reason why not
 //! ```
 //!
-//! - `expand`, `walk`, `inputs`, `origin`, `format`, `contents`, `share`: which files are read, and by which process.
-//! - `source`, `lines`, `read`: what must happen in order: opening, decompressing, cutting.
+//! - `expand`, `walk`, `inputs`, `origin`, `format`, `share`: which files are read, and by which process.
+//! - `contents`: what the files hold, and states that tell when that has changed.
+//! - `in_order`, `source`, `lines`, `read`: what must happen in order: opening, decompressing, cutting.
 //! - `records`: what a format is: a cutter of records, and portions of them that any thread parses.
 //! - `layout` with `jsonl`, `tsv` and `ready`, `csv`, `whole_files`, `warc`, `parquet`: the formats. A new one is a file
 //!   or a folder beside these.
@@ -58,6 +59,7 @@ mod html;
 mod id;
 mod id_list;
 mod id_sieve;
+mod in_order;
 mod inputs;
 mod jsonl;
 mod layout;
@@ -95,7 +97,7 @@ mod warc;
 mod whole_files;
 
 pub use added_fields::AddedFields;
-pub use contents::Contents;
+pub use contents::FileContents;
 pub use encoding::TextEncoding;
 pub use fields::Fields;
 pub use format::Format;

@@ -6,6 +6,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::SystemTime;
 
+use xxhash_rust::xxh3::xxh3_128;
+
 use crate::error::{At, Error, Kind, Result};
 use crate::storage::ObjectFile;
 
@@ -27,7 +29,24 @@ pub(super) enum Origin {
 pub(super) struct FoundFile {
     id: FileId,
     bytes: u64,
-    modified: Option<SystemTime>,
+    /// When its bytes were written last, in seconds and nanoseconds since 1970.
+    modified: (i64, i64),
+    /// When anything of it was changed last; nobody can set this time.
+    changed: (i64, i64),
+    /// Whether it was at rest: of two changes at nearly the same time, the second may leave the time of the first.
+    is_at_rest: bool,
+}
+
+/// How long ago the last change of a file must be for it to be at rest, in seconds. Some file systems count in steps of two.
+const REST: i64 = 3;
+
+/// How an input differs from what was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Difference {
+    /// Not in any way.
+    None,
+    /// In what may mean other contents, or nothing.
+    Suspicious,
 }
 
 /// Identifies a file or folder, whatever path leads to it: device and inode.
@@ -46,16 +65,55 @@ impl FileId {
 
 impl From<&Metadata> for Origin {
     fn from(metadata: &Metadata) -> Origin {
-        let found = FoundFile {
-            id: FileId::of(metadata),
-            bytes: metadata.len(),
-            modified: metadata.modified().ok(),
-        };
+        let found = FoundFile::of(metadata);
         if metadata.is_file() { Origin::File(found) } else { Origin::Pipe(found) }
     }
 }
 
+impl FoundFile {
+    fn of(metadata: &Metadata) -> FoundFile {
+        let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
+        let now = i64::try_from(now).unwrap_or(i64::MAX);
+        FoundFile {
+            id: FileId::of(metadata),
+            bytes: metadata.len(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+            is_at_rest: metadata.ctime().saturating_add(REST) <= now,
+        }
+    }
+
+    /// The device is left out: a file system may get another number when it is mounted again, or on another host.
+    fn sign(&self) -> u128 {
+        let FoundFile { id: FileId(_, inode), bytes, modified, changed, .. } = self;
+        xxh3_128(format!("{inode} {bytes} {modified:?} {changed:?}").as_bytes())
+    }
+}
+
 impl Origin {
+    /// What it is known by that changes when its bytes change, on every host that sees it; none if there is nothing such.
+    pub(super) fn sign(&self) -> Option<u128> {
+        match self {
+            Origin::File(found) => Some(found.sign()),
+            Origin::Pipe(_) | Origin::Standard => None,
+            Origin::Object(object) => object.sign().map(|sign| xxh3_128(sign.as_bytes())),
+        }
+    }
+
+    /// Whether a later change cannot leave the sign as it is.
+    pub(super) fn is_at_rest(&self) -> bool {
+        !matches!(self, Origin::File(FoundFile { is_at_rest: false, .. }))
+    }
+
+    /// The same, as if it had been found long after its last change.
+    #[cfg(test)]
+    pub(super) fn at_rest(self) -> Origin {
+        match self {
+            Origin::File(found) => Origin::File(FoundFile { is_at_rest: true, ..found }),
+            other => other,
+        }
+    }
+
     /// Whether it can be read only once.
     pub(super) fn is_stream(&self) -> bool {
         matches!(self, Origin::Pipe(_) | Origin::Standard)
@@ -84,20 +142,26 @@ impl Origin {
         })
     }
 
-    /// Fails with [`Kind::Temporary`] if it is no longer what was found. Of streams nobody can know.
-    pub(super) fn check_unchanged(&self, path: &Path) -> Result<()> {
+    /// Fails with [`Kind::Temporary`] if it is certain that it is no longer what was found. Of streams nobody can know.
+    pub(super) fn check_unchanged(&self, path: &Path) -> Result<Difference> {
         match self {
-            Origin::Pipe(_) | Origin::Standard => Ok(()),
-            Origin::Object(object) => object.check_unchanged(),
+            Origin::Pipe(_) | Origin::Standard => Ok(Difference::None),
+            Origin::Object(object) => object.check_unchanged().map(|()| Difference::None),
             Origin::File(found) => {
-                let now = fs::metadata(path).at(path)?;
-                if (now.len(), now.modified().ok()) == (found.bytes, found.modified) {
-                    return Ok(());
+                let now = FoundFile::of(&fs::metadata(path).at(path)?);
+                match (now.bytes, now.modified) == (found.bytes, found.modified) {
+                    true if now.sign() == found.sign() => Ok(Difference::None),
+                    true => Ok(Difference::Suspicious),
+                    false => Err(changed(path)),
                 }
-                Err(Error::new(Kind::Temporary, "the input changed while it was read")
-                    .at(path)
-                    .help("try again when it is complete"))
             }
         }
     }
+}
+
+/// The error for an input that is no longer what was found.
+pub(super) fn changed(path: &Path) -> Error {
+    Error::new(Kind::Temporary, "the input changed while it was read")
+        .at(path)
+        .help("try again when it is complete")
 }

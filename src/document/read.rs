@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use super::contents::FileContents;
 use super::csv::CsvCutter;
 use super::format::Format;
+use super::in_order::{InOrder, is_read_in_order};
 use super::inputs::{Input, Inputs};
 use super::layout::LineCutter;
 #[cfg(feature = "parquet")]
@@ -26,9 +28,8 @@ const PORTION_FILES: usize = 1024;
 pub struct FilesRead {
     /// The indices of the files whose compressed data ended too early. Each is reported by one process.
     pub truncated: Vec<u32>,
-    /// The sum of the digests of the files that were read; see
-    /// [`Contents::of_share`](super::Contents::of_share).
-    pub contents: u128,
+    /// What the files hold that were read, but for streams. A file that is divided among processes is read by all of them.
+    pub contents: Vec<FileContents>,
 }
 
 /// Reads the share and delivers it portion by portion, in order, until `deliver` returns false.
@@ -47,9 +48,14 @@ pub fn read(
 ) -> Result<FilesRead> {
     assert!(share.index < share.of, "process {} of {}", share.index, share.of);
     options.fields.check()?;
+    let is_wanted = |file| {
+        let format = inputs.files()[file as usize].format();
+        share.reads(inputs, file) && is_read_in_order(format)
+    };
     let outbox = Outbox { deliver, next: 0, stopped: false, place: None };
     let mut reader = Reader {
         inputs,
+        files: InOrder::of(inputs, is_wanted, options.ahead_bytes),
         share,
         options,
         progress,
@@ -70,6 +76,7 @@ pub fn read(
 
 struct Reader<'a> {
     inputs: &'a Inputs,
+    files: InOrder<'a>,
     share: Share,
     options: &'a ReadOptions,
     progress: &'a AtomicU64,
@@ -108,15 +115,16 @@ impl<'a> Reader<'a> {
         if owned || split { self.records(file, input, owned, split) } else { Ok(()) }
     }
 
-    fn open(&self, input: &'a Input) -> Result<Source<'a>> {
-        let source = Source::open(input, self.options.accept_truncated, self.progress)?;
+    fn open(&self, file: u32, input: &'a Input) -> Result<Source<'a>> {
+        let opened = self.files.open(file)?;
+        let source = Source::of(opened, input, self.options.accept_truncated, self.progress)?;
         let is_text = !matches!(input.format(), Format::Warc | Format::Html);
         Ok(if is_text { source.in_utf8(self.options.fields.encoding) } else { source })
     }
 
     /// What takes the records of a file from it.
     fn cutter(&self, file: u32, input: &'a Input) -> Result<Box<dyn Cutter + 'a>> {
-        let source = || self.open(input);
+        let source = || self.open(file, input);
         Ok(match input.format() {
             #[cfg(feature = "parquet")]
             Format::Parquet => {
@@ -151,15 +159,12 @@ impl<'a> Reader<'a> {
         self.add_contents(file, input, cutter.contents())
     }
 
-    /// Adds the digest of a file to the sum. A file that was not read to its end is read again for it.
-    fn add_contents(&mut self, file: u32, input: &Input, contents: Option<u128>) -> Result<()> {
-        let contents = match contents {
-            _ if input.is_stream() => return Ok(()),
-            Some(contents) => contents,
-            None => input.contents()?,
-        };
-        let mark = self.inputs.mark(file, contents);
-        self.files_read.contents = self.files_read.contents.wrapping_add(mark);
+    /// Adds the digest of a file. A file that was not read to its end is read again for it.
+    fn add_contents(&mut self, file: u32, input: &Input, digest: Option<u128>) -> Result<()> {
+        if !input.is_stream() {
+            let digest = digest.map_or_else(|| input.contents(), Ok)?;
+            self.files_read.contents.push(FileContents { file, digest });
+        }
         Ok(())
     }
 
@@ -186,7 +191,7 @@ impl<'a> Reader<'a> {
             return Ok(Err("the path is not UTF-8".into()));
         };
         let max_bytes = self.options.max_record_bytes;
-        let mut source = self.open(input)?;
+        let mut source = self.open(file, input)?;
         let mut bytes = Vec::new();
         let end = source.fill(&mut bytes, max_bytes.saturating_add(1))?;
         self.add_contents(file, input, source.contents())?;

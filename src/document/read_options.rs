@@ -13,6 +13,8 @@ pub struct ReadOptions {
     pub max_record_bytes: usize,
     /// Accept files that end too early or are damaged, as far as they can be read.
     pub accept_truncated: bool,
+    /// The memory for what is on its way from object stores, in bytes.
+    pub ahead_bytes: usize,
 }
 
 impl Default for ReadOptions {
@@ -22,6 +24,7 @@ impl Default for ReadOptions {
             portion_bytes: 1 << 20,
             max_record_bytes: 64 << 20,
             accept_truncated: false,
+            ahead_bytes: 32 << 20,
         }
     }
 }

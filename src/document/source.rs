@@ -49,17 +49,18 @@ pub(super) enum End {
 }
 
 impl<'a> Source<'a> {
-    /// Opens a file; `progress` grows by the bytes read of it on disk.
+    /// Reads a file that is open; `progress` grows by the bytes read of it on disk.
     ///
     /// Compressed data that ends too early or is damaged is [`Kind::BadData`], or an [`End::Cut`] with
     /// `accept_truncated`.
-    pub(super) fn open(
+    pub(super) fn of(
+        file: Box<dyn Read>,
         input: &'a Input,
         accept_truncated: bool,
         progress: &'a AtomicU64,
     ) -> Result<Source<'a>> {
         let path = input.path();
-        let (file, packing) = begin(input.open()?, path, READ_BYTES)?;
+        let (file, packing) = begin(file, path, READ_BYTES)?;
         let taken = Rc::new(RefCell::default());
         let reader = packing.unpack(Packed { file, taken: Rc::clone(&taken), progress });
         let packed = packing != Packing::Plain;

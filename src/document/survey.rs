@@ -195,7 +195,7 @@ impl Survey {
             return Ok(());
         }
         let read = AtomicU64::new(0);
-        let mut source = Source::open(input, true, &read)?;
+        let mut source = Source::of(input.open()?, input, true, &read)?;
         let mut bytes = Vec::new();
         let is_whole = source.fill(&mut bytes, MOST_BYTES)? == Some(End::Whole);
         if !is_whole {

@@ -72,7 +72,7 @@ fn read_share(inputs: &Inputs, share: Share, options: &ReadOptions) -> Result<Ou
     assert!(progress.into_inner() <= inputs.bytes());
     outcome.truncated = tally.truncated;
     if let Some(contents) = inputs.contents().unwrap() {
-        assert_eq!(tally.contents, contents.of_share(inputs, share));
+        assert!(tally.contents.iter().all(|read| contents[read.file as usize] == *read));
     }
     Ok(outcome)
 }
@@ -341,21 +341,40 @@ fn a_file_changed_in_place_is_noticed_though_its_size_and_time_are_as_before() {
     for (name, format) in [("a.jsonl", Format::Jsonl), ("a.txt", Format::Text)] {
         let folder = folder(&[("0.jsonl", bytes.as_bytes()), (name, bytes.as_bytes())]);
         let inputs = find(&folder, format);
-        let contents = inputs.contents().unwrap().unwrap();
+        let whole = |options: &ReadOptions| {
+            read(&inputs, Share::WHOLE, options, &AtomicU64::new(0), &mut |_| true).unwrap()
+        };
+        let before = whole(&ReadOptions::default()).contents;
+        inputs.check_unchanged(&before).unwrap();
         let path = folder.path().join(name);
         let modified = fs::metadata(&path).unwrap().modified().unwrap();
         fs::write(&path, line(1) + &line(3)).unwrap();
         fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
-        inputs.check_unchanged().unwrap();
-        for of in [1, 2, 3] {
-            let read = |index| {
-                let share = Share { index, of };
-                let options = ReadOptions::default();
-                let tally = read(&inputs, share, &options, &AtomicU64::new(0), &mut |_| true);
-                tally.unwrap().contents == contents.of_share(&inputs, share)
-            };
-            let alike = (0..of).filter(|&index| read(index)).count();
-            assert!(alike < of as usize, "{name}, {of} processes");
-        }
+        let error = inputs.check_unchanged(&before).unwrap_err();
+        assert_eq!(error.kind(), Kind::Temporary, "{name}: {error}");
+        // Who has read what is there now has read the file.
+        let after = whole(&ReadOptions::default()).contents;
+        assert_ne!(inputs.digest(&before), inputs.digest(&after));
+        inputs.check_unchanged(&after).unwrap();
     }
+}
+
+#[test]
+fn the_states_of_files_tell_of_changes_and_of_what_decides_ids() {
+    let folder = folder(&[("a.txt", b"one"), ("b.txt", b"two")]);
+    let at = |name: &str| folder.path().join(name);
+    let states = |name: &str, format| Inputs::find(&[at(name)], format).unwrap().states();
+    let inputs = find(&folder, Format::Text);
+    assert_eq!(inputs.states_at_rest(), None, "a further change might not show");
+    assert_eq!(inputs.at_rest().states_at_rest(), inputs.states());
+    assert_eq!(find(&folder, Format::Text).states(), inputs.states());
+    assert_ne!(states("a.txt", Format::Text), states("a.txt", Format::Jsonl));
+    assert_ne!(states("a.txt", Format::Text), states("b.txt", Format::Text));
+    // Another file with the same name, size and time.
+    let written = fs::metadata(at("b.txt")).unwrap().modified().unwrap();
+    fs::write(at("new"), "too").unwrap();
+    fs::File::options().write(true).open(at("new")).unwrap().set_modified(written).unwrap();
+    fs::rename(at("new"), at("b.txt")).unwrap();
+    assert_ne!(find(&folder, Format::Text).states(), inputs.states());
+    assert_eq!(Inputs::find(&["-".into()], Format::Jsonl).unwrap().states(), None);
 }

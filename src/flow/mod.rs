@@ -51,7 +51,7 @@ pub use documents::{Documents, Harvest};
 pub use fatal::{Fatal, lost_peer, start_was_given_up};
 pub use fingerprinting::Fingerprinting;
 pub use processes::Processes;
-pub use read::Read;
+pub use read::{Read, ShareRead};
 pub use reading::Collected;
 pub use role::{Role, Start};
 

@@ -8,8 +8,9 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 
 use super::dispatch::Claim;
 use super::fatal::Fatal;
-use super::read::Read;
+use super::read::{Read, ShareRead};
 use crate::document::{self, Inputs, ReadOptions, Records, Share};
+use crate::storage::Bill;
 
 /// Batches read ahead for each worker.
 const AHEAD: usize = 4;
@@ -73,8 +74,10 @@ fn read(
     match document::read(inputs, share, options, progress, &mut deliver) {
         Ok(tally) => {
             let truncated = tally.truncated.len() as u64;
-            let contents = vec![(share.index, tally.contents)];
-            let read = Read { truncated, delivered, ends: 1, contents, ..Read::default() };
+            let (process, states) = (share.index, inputs.states());
+            let (contents, bill) = (tally.contents, Bill::so_far());
+            let shares = vec![ShareRead { process, states, contents, bill }];
+            let read = Read { truncated, delivered, ends: 1, shares, ..Read::default() };
             let _ = send.send(Portion::End(Box::new(read)));
         }
         Err(error) => fatal.raise(error),

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::gather::Collect;
-use crate::document::{Document, OrderCounts, OrderKey, Passed, Position, Skipped};
+use crate::document::{Document, FileContents, OrderCounts, OrderKey, Passed, Position, Skipped};
 use crate::error::{Error, Kind, Result};
+use crate::storage::Bill;
 
 /// Counts of what was read. Their sums over all processes prove that nothing was lost on the way.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -35,8 +36,21 @@ pub struct Read {
     pub order: OrderCounts,
     /// The first document without the field that puts it in order, and the fields that it has.
     pub without_order: Option<(Position, String)>,
-    /// For each process, by its number, the sum of the contents that it read.
-    pub contents: Vec<(u32, u128)>,
+    /// What each process read.
+    pub shares: Vec<ShareRead>,
+}
+
+/// What the files hold that a process read.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ShareRead {
+    /// The number of the process.
+    pub process: u32,
+    /// The states of all files, as the process saw them ([`Inputs::states`](crate::document::Inputs::states)).
+    pub states: Option<u128>,
+    /// What it read.
+    pub contents: Vec<FileContents>,
+    /// What it had asked object stores for by then.
+    pub bill: Bill,
 }
 
 impl Read {
@@ -85,7 +99,7 @@ impl Collect<Read> for Read {
             self.order.add(part.order);
             self.without_order =
                 self.without_order.take().into_iter().chain(part.without_order).min();
-            self.contents.extend(part.contents);
+            self.shares.extend(part.shares);
         }
         Ok(())
     }

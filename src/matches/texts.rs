@@ -225,6 +225,8 @@ impl TextReading<'_> {
             read: Vec::new(),
         };
         let Texts { inputs, options } = self.texts;
+        let ahead_bytes = options.ahead_bytes / self.workers;
+        let options = &ReadOptions { ahead_bytes, ..options.clone() };
         let portion = Portion { index: share, of: self.workers as u32 };
         let mut outcome = Ok(());
         let read = document::read(inputs, portion, options, &AtomicU64::new(0), &mut |records| {

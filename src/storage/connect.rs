@@ -1,6 +1,7 @@
 //! Connections to object stores, and the runtime that they need.
 
 use std::sync::{Arc, OnceLock};
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey as S3Key};
@@ -16,11 +17,12 @@ use object_store::{
 use tokio::runtime::{Builder, Runtime};
 
 use super::address::{Address, Scheme};
+use super::counted::Counted;
 use super::failure::{failure, is_about_the_range};
 use crate::error::{Error, Kind, Result};
 
-/// How many threads drive the connections of a process.
-const THREADS: usize = 2;
+/// How many threads drive the connections of a process: one for each processor, within these bounds.
+const THREADS: [usize; 2] = [2, 8];
 
 /// How long a request is repeated while the server is busy or fails.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -45,11 +47,12 @@ pub(super) struct Connection {
 /// [`Kind::Temporary`] if its threads cannot start.
 pub(super) fn runtime() -> Result<&'static Runtime> {
     static RUNTIME: OnceLock<std::io::Result<Runtime>> = OnceLock::new();
+    let [least, most] = THREADS;
     let start = || {
         // Another part of the program may have chosen one already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         Builder::new_multi_thread()
-            .worker_threads(THREADS)
+            .worker_threads(available_parallelism().map_or(least, usize::from).clamp(least, most))
             .thread_name("objects")
             .enable_all()
             .build()
@@ -70,11 +73,13 @@ pub(super) fn connect(address: &Address) -> Result<Connection> {
     let connected = match address.scheme() {
         Scheme::S3 => {
             let start = AmazonS3Builder::from_env().with_url(bucket).with_retry(retry);
+            let start = start.with_http_connector(Counted);
             let set = |it: AmazonS3Builder, (key, value)| it.with_config(S3Key::Client(key), value);
             shared(DEADLINES.into_iter().fold(start, set).build())
         }
         Scheme::Google => {
             let start = GoogleCloudStorageBuilder::from_env().with_url(bucket).with_retry(retry);
+            let start = start.with_http_connector(Counted);
             let set = |it: GoogleCloudStorageBuilder, (key, value)| {
                 it.with_config(GoogleConfigKey::Client(key), value)
             };
@@ -82,6 +87,7 @@ pub(super) fn connect(address: &Address) -> Result<Connection> {
         }
         Scheme::Azure => {
             let start = MicrosoftAzureBuilder::from_env().with_url(bucket).with_retry(retry);
+            let start = start.with_http_connector(Counted);
             let set = |it: MicrosoftAzureBuilder, (key, value)| {
                 it.with_config(AzureConfigKey::Client(key), value)
             };
@@ -91,6 +97,7 @@ pub(super) fn connect(address: &Address) -> Result<Connection> {
             let start = HttpBuilder::new()
                 .with_url(format!("{bucket}{}", address.query()))
                 .with_client_options(ClientOptions::new().with_allow_http(true))
+                .with_http_connector(Counted)
                 .with_retry(retry);
             let set = |it: HttpBuilder, (key, value)| it.with_config(key, value);
             let built = DEADLINES.into_iter().fold(start, set).build();

@@ -1,8 +1,10 @@
 //! Places outside of this machine: object stores.
 //!
 //! - `address`: what names such a place. Always there, so that a build without object stores can say what it lacks.
-//! - `objects`: a client for the objects below an address; `listing`: all of them; `reader`: one of them as a file. `connect`, `failure`, `again`:
+//! - `objects`: a client for the objects below an address; `listing`: all of them; `reader`: one of them as a file; `ahead`: several of them, one
+//!   after the other. `connect`, `failure`, `again`:
 //!   connections, what it means when they fail, and what is asked for again. The protocols are those of the crate `object_store`.
+//! - `bill`: what was asked for, as `counted` counts it.
 //! - `text`: small text files, whole.
 //! - `absent`: in place of these in a build without object stores.
 //! - `far`: files of a [`mount`](crate::mount) whose bytes are read from their objects, which are `Remote`.
@@ -15,7 +17,12 @@ mod address;
 #[cfg(feature = "object-store")]
 mod again;
 #[cfg(feature = "object-store")]
+mod ahead;
+mod bill;
+#[cfg(feature = "object-store")]
 mod connect;
+#[cfg(feature = "object-store")]
+mod counted;
 #[cfg(feature = "object-store")]
 mod failure;
 mod far;
@@ -29,8 +36,11 @@ mod remote;
 mod text;
 
 #[cfg(not(feature = "object-store"))]
-pub(crate) use absent::{ObjectFile, Objects};
+pub(crate) use absent::{ObjectFile, Objects, ReadAhead};
 pub use address::Address;
+#[cfg(feature = "object-store")]
+pub(crate) use ahead::ReadAhead;
+pub use bill::{Bill, Used};
 #[cfg(feature = "object-store")]
 pub(crate) use far::{Note, add_tree, remove_tree};
 pub(crate) use far::{bytes_of, far};

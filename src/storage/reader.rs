@@ -1,12 +1,11 @@
-//! An object as a file: read in order, a few ranges ahead, or wherever it is asked for.
+//! An object as a file: its bytes, wherever they are asked for.
 
-use std::collections::VecDeque;
 use std::fmt;
-use std::io::{self, Read};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use bytes::{Buf, Bytes};
+use bytes::Bytes;
 use object_store::path::Path as Key;
 use object_store::{Error as Cause, GetOptions, ObjectMeta, ObjectStore};
 use tokio::task::JoinHandle;
@@ -17,16 +16,15 @@ use super::connect::{look, runtime};
 use super::failure::failure;
 use super::remote::Remote;
 use crate::error::{Error, Kind, Result};
-use crate::progress::{self, Activity};
 
-/// The bytes of a range that is read ahead.
-const RANGE_BYTES: u64 = 8 << 20;
+/// How many bytes the first ones of an object are.
+const FIRST_BYTES: u64 = 16 << 10;
 
-/// How many ranges are on their way at once.
-const AHEAD: usize = 4;
+/// About how many first bytes this process keeps, of all objects together.
+const MOST_KEPT_BYTES: usize = 64 << 20;
 
-/// How many bytes a glance reads.
-const GLANCE_BYTES: u64 = 16 << 10;
+/// How many it keeps.
+static KEPT_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// An object, opened for reading. If it is replaced meanwhile, reading it fails.
 #[derive(Clone)]
@@ -38,6 +36,15 @@ struct Opened {
     address: Address,
     bytes: u64,
     e_tag: Option<String>,
+    /// The first bytes, if they were read already and are kept.
+    first: OnceLock<Bytes>,
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        let kept = self.first.get().map_or(0, Bytes::len);
+        KEPT_BYTES.fetch_sub(kept, Ordering::Relaxed);
+    }
 }
 
 impl ObjectFile {
@@ -54,7 +61,8 @@ impl ObjectFile {
             false => tag,
         };
         let e_tag = e_tag.map(quoted);
-        ObjectFile(Arc::new(Opened { store, key, address, bytes, e_tag }))
+        let first = OnceLock::new();
+        ObjectFile(Arc::new(Opened { store, key, address, bytes, e_tag, first }))
     }
 
     /// Where it is.
@@ -75,23 +83,40 @@ impl ObjectFile {
         runtime()?.block_on(self.0.range(range))
     }
 
-    /// Reads all of it in order.
-    pub(crate) fn reader(&self) -> ObjectReader {
-        self.reader_with(Bytes::new())
+    /// Begins to ask for the bytes in `range`, which lies within the object.
+    pub(super) fn begin(&self, range: Range<u64>) -> Result<JoinHandle<Result<Bytes>>> {
+        let opened = Arc::clone(&self.0);
+        Ok(runtime()?.spawn(async move { opened.range(range).await }))
     }
 
-    /// Reads it in order for somebody who needs the first bytes only: not ahead at first.
-    pub(crate) fn glance(&self) -> Result<ObjectReader> {
-        Ok(self.reader_with(self.range(0..GLANCE_BYTES.min(self.bytes()))?))
+    /// Its first bytes. They are kept, as far as there is room, so that who reads the object need not ask for them again.
+    pub(super) fn first_bytes(&self) -> Result<Bytes> {
+        let first = self.range(0..FIRST_BYTES.min(self.bytes()))?;
+        if KEPT_BYTES.fetch_add(first.len(), Ordering::Relaxed) < MOST_KEPT_BYTES
+            && self.0.first.set(first.clone()).is_ok()
+        {
+            return Ok(first);
+        }
+        KEPT_BYTES.fetch_sub(first.len(), Ordering::Relaxed);
+        Ok(first)
     }
 
-    /// Reads it in order; its first bytes are here.
-    fn reader_with(&self, here: Bytes) -> ObjectReader {
-        ObjectReader { file: self.clone(), next: here.len() as u64, coming: VecDeque::new(), here }
+    /// Its first bytes, if they are kept.
+    pub(super) fn kept(&self) -> Option<Bytes> {
+        self.0.first.get().cloned()
     }
 
-    /// Fails with [`Kind::Temporary`] if the object is no longer the one that was opened.
+    /// What an object is known by that is the same as long as its bytes are; none if the server does not tell.
+    pub(crate) fn sign(&self) -> Option<String> {
+        Some(format!("{} {} {}", self.0.address, self.0.bytes, self.0.strong_tag()?))
+    }
+
+    /// Fails with [`Kind::Temporary`] if the object is no longer the one that was opened. An object with a sign need not be looked
+    /// at: each answer was on the condition that the sign holds.
     pub(crate) fn check_unchanged(&self) -> Result<()> {
+        if self.sign().is_some() {
+            return Ok(());
+        }
         let now = runtime()?.block_on(look(&self.0.store, &self.0.key, &self.0.address));
         let now = now.map_err(|cause| self.0.failure(&cause))?;
         if self.0.is_of(&now) {
@@ -183,57 +208,5 @@ impl Remote for ObjectFile {
         let read = self.range(at..at + bytes.len() as u64)?;
         bytes.copy_from_slice(&read);
         Ok(())
-    }
-}
-
-/// Reads an object in order, a few ranges ahead.
-pub(crate) struct ObjectReader {
-    file: ObjectFile,
-    /// Where the range after those on their way begins.
-    next: u64,
-    coming: VecDeque<JoinHandle<Result<Bytes>>>,
-    /// What has come and was not read.
-    here: Bytes,
-}
-
-impl ObjectReader {
-    /// Asks for ranges until enough are on their way.
-    fn ask(&mut self) -> Result<()> {
-        while self.coming.len() < AHEAD && self.next < self.file.bytes() {
-            let end = self.file.bytes().min(self.next + RANGE_BYTES);
-            let (opened, range) = (Arc::clone(&self.file.0), self.next..end);
-            self.coming.push_back(runtime()?.spawn(async move { opened.range(range).await }));
-            self.next = end;
-        }
-        Ok(())
-    }
-
-    /// Waits for the next range, if there is one.
-    fn turn(&mut self) -> Result<()> {
-        self.ask()?;
-        if let Some(coming) = self.coming.pop_front() {
-            let gone = |_| Error::new(Kind::Temporary, "a connection was given up");
-            self.here = runtime()?.block_on(coming).map_err(gone)??;
-            progress::tick(Activity::Reading);
-            self.ask()?;
-        }
-        Ok(())
-    }
-}
-
-impl Read for ObjectReader {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        if self.here.is_empty() {
-            self.turn().map_err(io::Error::other)?;
-        }
-        let read = into.len().min(self.here.len());
-        self.here.copy_to_slice(&mut into[..read]);
-        Ok(read)
-    }
-}
-
-impl Drop for ObjectReader {
-    fn drop(&mut self) {
-        self.coming.drain(..).for_each(|coming| coming.abort());
     }
 }

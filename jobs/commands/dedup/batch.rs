@@ -27,6 +27,7 @@ use crate::commands::places;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{Compare, Count, DedupSettings, Keep};
+use crate::outcome::account;
 use crate::outcome::summary::Summary;
 
 /// A join that is expected to take longer is announced: a quarter of the day.
@@ -263,7 +264,7 @@ impl Job {
             outcome,
             probe: Some(proof),
             buckets: None,
-            run,
+            run: account::with_bill(run),
         })
     }
 }

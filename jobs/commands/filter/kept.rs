@@ -78,7 +78,7 @@ impl Kept {
             }
         }
         listed.expect_all()?;
-        self.inputs.check_unchanged()?;
+        self.inputs.check_unchanged(&[])?;
         let summary = Summary::new().count("copied", listed.len()).path("kept", &self.folder);
         if self.publish(staging, global)? { Ok(summary.already_done()) } else { Ok(summary) }
     }

@@ -24,6 +24,7 @@ use crate::commands::places;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::Count;
+use crate::outcome::account;
 use crate::outcome::summary::Summary;
 
 /// A batch to be compared, and how.
@@ -222,7 +223,7 @@ impl Job {
             lost: None,
             probe: store.as_ref().map(|_| proof),
             buckets: Some(buckets),
-            run: json!({
+            run: account::with_bill(json!({
                 "inputs": {
                     "batch": places::named(&self.destination.of(self.overlap.batch.path())),
                     "store": self.store.as_deref().map(places::named),
@@ -230,7 +231,7 @@ impl Job {
                 "workers": self.topology.workers,
                 "processes": self.topology.processes,
                 "chunks_resumed": chunks_resumed,
-            }),
+            })),
         })
     }
 }

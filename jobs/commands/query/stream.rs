@@ -51,7 +51,7 @@ impl Stream<'_> {
             .collect::<Result<Vec<Answerer<'_>>>>()?;
         let mut printer =
             Printer { next: 0, waiting: BTreeMap::new(), documents: 0, bad: Quarantine::default() };
-        thread::scope(|scope| {
+        let read = thread::scope(|scope| {
             let reader = scope.spawn(move || self.read(&to_workers, &leave));
             for answerer in answerers {
                 let (records, to_printer) = (records.clone(), to_printer.clone());
@@ -61,9 +61,9 @@ impl Stream<'_> {
             let printed = printer.print(&answers, has_leave);
             drop(answers);
             let read = reader.join().expect("reading does not panic");
-            printed.and(read.map(drop))
+            printed.and(read)
         })?;
-        self.inputs.check_unchanged()?;
+        self.inputs.check_unchanged(&read.contents)?;
         self.conclude(&printer)
     }
 

@@ -119,9 +119,12 @@ fn read_again(output: &JoinOutput<'_>, global: &GlobalFlags) -> Result<Option<In
     let settings = settings(&source, parameters)?;
     let paths: Vec<PathBuf> = source.inputs.iter().map(PathBuf::from).collect();
     let scheme = scheme_of(parameters)?;
-    let there = settings.inputs(&paths, scheme.width).and_then(|(inputs, _)| inputs.contents());
+    let there = settings.inputs(&paths, scheme.width).and_then(|(inputs, _)| {
+        let contents = inputs.contents()?;
+        Ok(contents.map(|contents| Digest(inputs.digest(&contents)).to_string()))
+    });
     let digest = match there {
-        Ok(contents) => contents.map(|it| Digest(it.digest()).to_string()),
+        Ok(digest) => digest,
         Err(error) if error.kind() == Kind::Missing => None,
         Err(error) => return Err(error),
     };

@@ -16,7 +16,7 @@ use crate::parallel::in_parallel;
 use crate::storage::{Address, ObjectFile, Objects};
 
 /// How many objects are asked for their first bytes at once.
-const AT_ONCE: usize = 16;
+const AT_ONCE: usize = 64;
 
 /// The most folders that are listed one by one.
 const MOST_FOLDERS: usize = 1000;

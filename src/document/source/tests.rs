@@ -29,7 +29,8 @@ fn read(name: &str, bytes: &[u8], accept_truncated: bool) -> Result<(Vec<u8>, En
     fs::write(folder.path().join(name), bytes).unwrap();
     let inputs = Inputs::find(&[folder.path().join(name)], Format::Jsonl).unwrap();
     let progress = AtomicU64::new(0);
-    let mut source = Source::open(&inputs.files()[0], accept_truncated, &progress)?;
+    let mut source =
+        Source::of(inputs.files()[0].open()?, &inputs.files()[0], accept_truncated, &progress)?;
     let mut all = Vec::new();
     loop {
         let len = all.len() + 4_097;

@@ -1,0 +1,103 @@
+//! What this process asked object stores for: requests and bytes by their kind, as providers bill them.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+/// The kinds of requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Request {
+    List,
+    Head,
+    Get,
+    Put,
+    Delete,
+}
+
+/// Requests and bytes by their kind. Each try is a request, also one that failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Bill {
+    /// Listings, page by page.
+    pub list: Used,
+    /// What the server says of an object.
+    pub head: Used,
+    /// Objects, or ranges of them.
+    pub get: Used,
+    /// Objects and parts of uploads that were written.
+    pub put: Used,
+    /// Objects that were deleted.
+    pub delete: Used,
+}
+
+/// What was used of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Used {
+    /// The number of requests.
+    pub requests: u64,
+    /// The bytes of their bodies and of the answers.
+    pub bytes: u64,
+}
+
+/// Requests and bytes of each kind, in the order of [`Request`].
+static COUNTS: [[AtomicU64; 2]; 5] = [const { [const { AtomicU64::new(0) }; 2] }; 5];
+
+/// Counts so many requests and bytes of a kind.
+#[cfg_attr(not(feature = "object-store"), allow(dead_code))]
+pub(super) fn count(kind: Request, requests: u64, bytes: u64) {
+    for (count, more) in COUNTS[kind as usize].iter().zip([requests, bytes]) {
+        count.fetch_add(more, Ordering::Relaxed);
+    }
+}
+
+impl Bill {
+    /// What this process has asked for so far.
+    pub fn so_far() -> Bill {
+        let used = |kind: Request| {
+            let [requests, bytes] =
+                [0, 1].map(|at| COUNTS[kind as usize][at].load(Ordering::Relaxed));
+            Used { requests, bytes }
+        };
+        Bill {
+            list: used(Request::List),
+            head: used(Request::Head),
+            get: used(Request::Get),
+            put: used(Request::Put),
+            delete: used(Request::Delete),
+        }
+    }
+
+    /// The kinds by their names.
+    pub fn kinds(&self) -> [(&'static str, Used); 5] {
+        let Bill { list, head, get, put, delete } = *self;
+        [("list", list), ("head", head), ("get", get), ("put", put), ("delete", delete)]
+    }
+
+    /// Whether nothing was asked for.
+    pub fn is_empty(&self) -> bool {
+        *self == Bill::default()
+    }
+
+    /// Both together.
+    pub fn plus(self, other: Bill) -> Bill {
+        self.with(other, u64::wrapping_add)
+    }
+
+    /// What came after `before`, which is part of this.
+    pub fn since(self, before: Bill) -> Bill {
+        self.with(before, u64::wrapping_sub)
+    }
+
+    fn with(self, other: Bill, of: fn(u64, u64) -> u64) -> Bill {
+        let used = |one: Used, other: Used| Used {
+            requests: of(one.requests, other.requests),
+            bytes: of(one.bytes, other.bytes),
+        };
+        Bill {
+            list: used(self.list, other.list),
+            head: used(self.head, other.head),
+            get: used(self.get, other.get),
+            put: used(self.put, other.put),
+            delete: used(self.delete, other.delete),
+        }
+    }
+}
