@@ -506,6 +506,33 @@ fn a_list_and_a_page_may_be_at_addresses() {
 }
 
 #[test]
+fn what_shows_and_checks_outputs_says_the_same_of_addresses() {
+    let (bench, server) = two_days();
+    server.done(&bench, &format!("run remote.toml --date {}..{}", DAYS[0], DAYS[1]));
+    let day = DAYS[1];
+    for line in [
+        format!("sample OUT/{day}"),
+        format!("sample OUT/{day}/dedup --input days/{{date}}.jsonl"),
+        format!("inspect OUT/{day}/batch.seg"),
+        format!("inspect OUT/{day}/batch.seg --json"),
+        format!("inspect OUT/{day}/batch.seg --dump"),
+        format!("verify OUT/{day}"),
+        format!("verify OUT/{day}/clusters"),
+        format!("verify OUT/{day}/batch.seg"),
+        "verify OUT/store".to_owned(),
+        "store list OUT/store".to_owned(),
+        "store list OUT/store --json".to_owned(),
+        "store log OUT/store".to_owned(),
+        "store verify OUT/store".to_owned(),
+    ] {
+        let local = bench.run(&line.replace("OUT", "out"));
+        let remote = server.run(&bench, &line.replace("OUT", "s3://b/out"));
+        assert_eq!((local.code, remote.code), (0, 0), "{line}\n{}", remote.stderr);
+        assert_eq!(local.stdout, remote.stdout.replace("s3://b/", ""), "{line}");
+    }
+}
+
+#[test]
 fn damage_in_a_mounted_store_is_named_by_its_address() {
     let (bench, server) = two_days();
     server.done(&bench, &format!("run remote.toml --date {}", DAYS[0]));
