@@ -89,7 +89,9 @@ pub use texts::Texts;
 pub(crate) use crowd::{Block, Comparing, Crowd};
 pub(crate) use group_key::{GroupKey, GroupKeyReader};
 pub(crate) use ids::in_order;
-pub(crate) use keep_order::{LengthClass, Turn};
+#[cfg(feature = "evaluate")]
+pub(crate) use keep_order::LengthClass;
+pub(crate) use keep_order::Turn;
 pub(crate) use keep_rule::{Edge, Judgement, Judgements, judge};
 pub(crate) use listing::Listing;
 pub(crate) use match_row::MatchRow;
@@ -100,4 +102,6 @@ pub(crate) use partition::copies;
 pub(crate) use recompute::{Expected, Groups, Joined, Kept, Measured};
 pub(crate) use result_columns::{MATCHES, VERDICTS};
 pub(crate) use shared_bands::SharedBands;
-pub(crate) use standing::{StandIn, Standing, Standings};
+#[cfg(feature = "evaluate")]
+pub(crate) use standing::Standings;
+pub(crate) use standing::{StandIn, Standing};
