@@ -187,7 +187,7 @@ fn the_same_verdicts_come_of_any_files_workers_and_processes() {
     bench.write("many/b.jsonl.gz", packed.finish().unwrap());
     bench.write("many/c.jsonl", again.collect::<String>() + "no record\n");
     let made = |name: &str, inputs: &str, flags: &str| {
-        let flags = format!("--max-bad 5 {flags} --memory 64MiB");
+        let flags = format!("--max-bad 5 --max-repeated 100% {flags} --memory 64MiB");
         bench.done(&format!("{DEDUP} {inputs} {flags} --output {name}"));
         bench.done(&format!("verify {name} --all"));
         bench.read(&format!("{name}/dedup/verdicts.tsv"))
