@@ -112,7 +112,8 @@ fn has_room() -> bool {
 }
 
 /// Whether a thread has found that its stack overflowed. The standard library finds that in its handler of SIGSEGV: while
-/// a thread is there, it has this signal blocked.
+/// a thread is there, this signal is blocked. A thread that is being started has all signals blocked, SIGBUS too, which
+/// the handler leaves alone.
 #[cfg(target_os = "linux")]
 fn has_overflowed() -> bool {
     use std::mem::MaybeUninit;
@@ -125,16 +126,16 @@ fn has_overflowed() -> bool {
     let mut room = [MaybeUninit::uninit(); 4096];
     let mut entries = RawDir::new(&threads, &mut room);
     while let Some(Ok(entry)) = entries.next() {
-        if blocks_faults(&threads, entry.file_name()).unwrap_or(false) {
+        if handles_fault(&threads, entry.file_name()).unwrap_or(false) {
             return true;
         }
     }
     false
 }
 
-/// Whether a thread has SIGSEGV blocked, as its `status` says.
+/// Whether a thread has SIGSEGV blocked and SIGBUS not, as its `status` says.
 #[cfg(target_os = "linux")]
-fn blocks_faults(threads: impl std::os::fd::AsFd, thread: &CStr) -> rustix::io::Result<bool> {
+fn handles_fault(threads: impl std::os::fd::AsFd, thread: &CStr) -> rustix::io::Result<bool> {
     use rustix::cstr;
     use rustix::fs::{Mode, OFlags, openat};
     use rustix::process::Signal;
@@ -146,7 +147,8 @@ fn blocks_faults(threads: impl std::os::fd::AsFd, thread: &CStr) -> rustix::io::
     let text = str::from_utf8(&room[..len]).unwrap_or_default();
     let blocked = text.lines().find_map(|line| line.strip_prefix("SigBlk:"));
     let blocked = blocked.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    Ok(blocked.is_some_and(|mask| mask >> (Signal::SEGV.as_raw() - 1) & 1 == 1))
+    let has = |mask: u64, signal: Signal| mask >> (signal.as_raw() - 1) & 1 == 1;
+    Ok(blocked.is_some_and(|mask| has(mask, Signal::SEGV) && !has(mask, Signal::BUS)))
 }
 
 /// Other systems do not show it.
