@@ -361,7 +361,7 @@ impl Job {
             return report::existing(output, &asked, |_| false, overwrite);
         }
         // What was read from a stream is never done already.
-        asked.insert("inputs".to_owned(), "a stream".to_owned());
+        asked.insert(reading::INPUTS.to_owned(), "a stream".to_owned());
         match report::existing(output, &asked, |_| overwrite, overwrite) {
             Err(error) if error.kind() == Kind::Exists && Report::read(output)?.is_some() => {
                 Err(reading::stream_again(output))

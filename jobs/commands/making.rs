@@ -122,7 +122,7 @@ pub(crate) fn from_pages<J: FromPages>(
             })
         };
         make(processes, (J::COMMAND, output), start, |processes, listing, lock| {
-            job.pages().check_listing(&listing)?;
+            job.pages().listing().check(&listing)?;
             let found = job.read(processes, global)?;
             let step = format!("write {}", output.named());
             processes.conclude(&step, lock, |lock| job.write(found, lock, global))

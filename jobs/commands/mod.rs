@@ -28,7 +28,6 @@ pub(crate) mod generate;
 pub(crate) mod help;
 pub(crate) mod init;
 pub(crate) mod inspect;
-mod known;
 pub(crate) mod lsh;
 mod making;
 pub(crate) mod man;

@@ -7,27 +7,29 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use dupsieve::rooms::document::{
-    FileContents, Format, Inputs, OrderField, PageText, PlaceIds, Quarantine, ReadOptions,
-    Repeated, Tolerance,
+    Format, Inputs, OrderField, PageText, PlaceIds, Quarantine, ReadOptions, Repeated, Tolerance,
 };
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::Width;
-use dupsieve::rooms::flow::{Collected, Documents, Harvest, Processes, Read, ShareRead};
+use dupsieve::rooms::flow::{Collected, Documents, Harvest, Processes, Read};
 use dupsieve::rooms::output::{self, Fence, ListFile, Listed, Lock, QUARANTINE, REPEATED, beside};
 use dupsieve::rooms::report::{self, Parameters};
 use dupsieve::rooms::runs::{Record, SortedRecords};
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::rooms::store::{Digest, Lists};
 use dupsieve::{Error, Kind, Result};
-use serde::{Deserialize, Serialize};
 
-use crate::commands::{known, places};
+use crate::commands::places;
 use crate::flags::global::GlobalFlags;
-use crate::flags::place::cache;
 use crate::flags::settings::PageSettings;
 use crate::outcome::account;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
+
+mod inputs;
+mod known;
+
+pub(crate) use inputs::{INPUTS, Listing};
 
 /// The documents that one file is made of.
 pub(crate) struct Pages {
@@ -38,18 +40,6 @@ pub(crate) struct Pages {
     place: PathBuf,
     options: ReadOptions,
     max_bad: Tolerance,
-}
-
-/// The parameter that is the digest of the inputs.
-const INPUTS: &str = "inputs";
-
-/// The inputs that a process sees, to compare them with those of other processes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Listing {
-    files: u64,
-    bytes: u64,
-    /// The digest of their paths, formats and sizes.
-    names: Digest,
 }
 
 /// What was made of documents, and what was read.
@@ -192,32 +182,9 @@ impl Pages {
         self.inputs.has_stream()
     }
 
-    /// `asked`, with the digest of the inputs as they are now, to be compared with what decided the output that stands. No file is read if
-    /// all are as they were for that output, or if the output is another one anyway.
+    /// `asked`, with the digest of the inputs as they are now, to be compared with what decided the output that stands.
     pub(crate) fn with_inputs(&self, asked: &Parameters, made: &Parameters) -> Result<Parameters> {
-        let mut asked = asked.clone();
-        let is_other = made.iter().filter(|(name, _)| *name != INPUTS).ne(&asked);
-        let digest = made.get(INPUTS).filter(|digest| is_other || self.is_known(digest)).cloned();
-        let digest = match digest {
-            Some(digest) => Some(digest),
-            None => self.inputs.contents()?.map(|contents| self.digest(&contents)),
-        };
-        asked.extend(digest.map(|digest| (INPUTS.to_owned(), digest)));
-        Ok(asked)
-    }
-
-    fn is_known(&self, digest: &str) -> bool {
-        let states = self.inputs.states_at_rest();
-        states.is_some_and(|states| known::is_known(states, digest, cache()))
-    }
-
-    /// The digest of the inputs, which hold this.
-    fn digest(&self, contents: &[FileContents]) -> String {
-        let digest = Digest(self.inputs.digest(contents)).to_string();
-        if let Some(states) = self.inputs.states_at_rest() {
-            known::remember(states, &digest, cache());
-        }
-        digest
+        inputs::with_digest(asked, made, &self.inputs)
     }
 
     /// What decides the documents, but for the contents of the inputs.
@@ -261,59 +228,7 @@ impl Pages {
 
     /// The inputs that this process sees.
     pub(crate) fn listing(&self) -> Listing {
-        let (files, bytes) = self.size();
-        Listing { files, bytes, names: Digest(self.inputs.names_digest()) }
-    }
-
-    /// Checks that this process sees the inputs that process 0 sees, by their names and sizes. Their contents
-    /// are compared when they have been read.
-    ///
-    /// # Errors
-    /// [`Kind::Missing`] if it sees others.
-    pub(crate) fn check_listing(&self, expected: &Listing) -> Result<()> {
-        let found = self.listing();
-        if found == *expected {
-            return Ok(());
-        }
-        let told = |it: &Listing| {
-            format!("{} files of {} bytes, names and sizes {}", it.files, it.bytes, it.names)
-        };
-        Err(Error::new(Kind::Missing, "this process sees other inputs than process 0")
-            .expected(told(expected))
-            .found(told(&found))
-            .help("put the inputs where all hosts see the same"))
-    }
-
-    /// What the files hold, in order, as all processes have read them; none if there is a stream. A process that sees the files of
-    /// another host must have read what process 0 reads.
-    fn contents(&self, read: &Read) -> Result<Option<Vec<FileContents>>> {
-        if self.has_stream() {
-            return Ok(None);
-        }
-        let files = self.inputs.files();
-        let mut digests: Vec<Option<u128>> = vec![None; files.len()];
-        let mut shares: Vec<&ShareRead> = read.shares.iter().collect();
-        shares.sort_by_key(|share| share.process);
-        let states = self.inputs.states();
-        for share in shares {
-            let is_elsewhere = share.process > 0 && (states.is_none() || share.states != states);
-            for &FileContents { file, digest } in &share.contents {
-                let known = &mut digests[file as usize];
-                if known.is_none() && is_elsewhere {
-                    *known = Some(files[file as usize].contents()?);
-                }
-                if *known.get_or_insert(digest) != digest {
-                    return Err(read_other(share.process));
-                }
-            }
-        }
-        let contents = (0..).zip(digests).map(|(file, digest)| {
-            let digest = digest.ok_or_else(|| {
-                Error::new(Kind::Internal, "a file was not read").at(files[file as usize].path())
-            })?;
-            Ok(FileContents { file, digest })
-        });
-        contents.collect::<Result<_>>().map(Some)
+        Listing::of(&self.inputs)
     }
 
     /// Fails if no record has the field of its order: its name is most likely misspelt.
@@ -373,7 +288,7 @@ impl Pages {
     pub(crate) fn accept<R: Record>(&self, found: Found<R>, fence: &Fence) -> Result<Accepted<R>> {
         let Found { collected, read, processes } = found;
         read.check_complete(processes)?;
-        let contents = self.contents(&read);
+        let contents = inputs::contents(&self.inputs, &read);
         // That a file changed explains that processes read different contents.
         self.inputs.check_unchanged(
             contents.as_ref().ok().and_then(Option::as_deref).unwrap_or_default(),
@@ -422,7 +337,7 @@ impl Pages {
         let path = beside(&self.output, QUARANTINE);
         let quarantine = self.list(&quarantined, &path, &beside(&self.place, QUARANTINE), fence)?;
         step::begin(Step::Sorting);
-        let inputs = contents.as_deref().map(|contents| self.digest(contents));
+        let inputs = contents.as_deref().map(|contents| inputs::digest(&self.inputs, contents));
         Ok(Accepted { made: made.sorted()?, read, quarantine, inputs })
     }
 
@@ -577,13 +492,6 @@ impl<R> Accepted<R> {
         let inputs = self.inputs.iter().map(|digest| (INPUTS.to_owned(), digest.clone()));
         parameters.clone().into_iter().chain(inputs).collect()
     }
-}
-
-/// The error that a process on another host has other files.
-fn read_other(process: u32) -> Error {
-    Error::new(Kind::Missing, format!("process {process} read other contents than process 0 saw"))
-        .found("files of the same names and sizes, with other bytes")
-        .help("put the inputs where all hosts see the same")
 }
 
 /// The lists that may be beside an output, and the report of a failure.
