@@ -3,8 +3,8 @@
     python3 bench-data/link.py --program target/release/dupsieve [--bytes 10e9] [--delay 0.05] [--connection 80e6] [--link 500e6] [--memory 2GiB] [--rounds 3]
 
 The program needs the feature `object-store`. A server on this machine has one object, which is a page and then blank lines. Each answer begins after a delay; a
-connection gives so many bytes a second, and all connections together give no more than the link. First the object is fingerprinted. Then the note
-beside the segment is removed, and the command runs again and again: it reads the whole object for its digest, and has nothing else to do. Prints a line of JSON: the
+connection gives so many bytes a second, and all connections together give no more than the link. First the object is fingerprinted. Then the cache
+of what is known of inputs is removed, and the command runs again and again: it reads the whole object for its digest, and has nothing else to do. Prints a line of JSON: the
 seconds, bytes a second, the share of the link, and the bytes that were served for each byte of the object.
 """
 
@@ -98,7 +98,7 @@ async def main():
                      "AWS_SECRET_ACCESS_KEY": "b", "AWS_REGION": "us-east-1", "DUPSIEVE_CACHE": f"{scratch}/cache"}
         words = [str(pathlib.Path(told.program).resolve()), "-q", "fingerprint", "--memory", told.memory, "--input", "s3://b/one.jsonl", "--output", str(output)]
         for number in range(told.rounds + 1):
-            (output.parent / f".{output.name}.inputs").unlink(missing_ok=True)
+            pathlib.Path(variables["DUPSIEVE_CACHE"], "inputs").unlink(missing_ok=True)
             served.served = served.requests = 0
             began, before = time.monotonic(), os.times()
             program = await asyncio.create_subprocess_exec(*words, env={**os.environ, **variables}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
