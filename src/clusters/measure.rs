@@ -1,9 +1,9 @@
 //! How far apart the pages of a match are: a distance in bits, or a similarity.
 
-use crate::error::named;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::error::named;
 
 /// What the matches of a clustering are measured in. Either is counted as a whole number that grows as pages
 /// lie farther apart.

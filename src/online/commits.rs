@@ -151,7 +151,7 @@ impl Online {
         }
         let count = gone.count();
         if count > 0 {
-            tracing::info!("{day}: {count} pages go, since pages of that day hold them");
+            tracing::info!("{day}: {count} pages go, since pages that stay hold them");
         }
         Ok(gone)
     }

@@ -1,4 +1,4 @@
-//! The pages that go with a commit, since a page of its day holds them.
+//! The pages that go with a commit, since a page that stays holds them.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ pub struct GonePage {
 }
 
 impl Gone {
-    /// Those of the join in `folder`, as far as the commit is to add none of them or to hide them.
+    /// Those of the join in `folder`: the dropped pages, unless a commit adds these too, and the replaced pages, if a commit hides these.
     pub(super) fn of(folder: &Path, options: &OnlineOptions) -> Result<Gone> {
         let mut gone = Gone::default();
         let mut left = options.most_answer_bytes;

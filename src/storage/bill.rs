@@ -42,7 +42,7 @@ pub struct Used {
 static COUNTS: [[AtomicU64; 2]; 5] = [const { [const { AtomicU64::new(0) }; 2] }; 5];
 
 /// Counts so many requests and bytes of a kind.
-#[cfg_attr(not(feature = "object-store"), allow(dead_code))]
+#[cfg(feature = "object-store")]
 pub(super) fn count(kind: Request, requests: u64, bytes: u64) {
     for (count, more) in COUNTS[kind as usize].iter().zip([requests, bytes]) {
         count.fetch_add(more, Ordering::Relaxed);

@@ -90,8 +90,8 @@ pub(super) struct CommitAnswer<'a> {
     #[serde(skip_serializing_if = "is_false")]
     #[schema(required = false)]
     skipped: bool,
-    /// The pages that go because a page of this day holds them: those that were remembered and are left out of the day, and those of
-    /// earlier days, which the store hides.
+    /// The pages that go because a page that stays holds them: those that were remembered and are left out of the day, and those of
+    /// earlier days that a page of this day holds, which the store hides.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(required = false)]
     gone: Vec<GoneAnswer<'a>>,
