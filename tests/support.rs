@@ -270,14 +270,15 @@ impl Bench {
     }
 
     /// Kills the program when it has taken so much processor time. A run that ends before is begun again, without what
-    /// it has put at `output`.
-    pub(crate) fn killed_after(&self, worked: Duration, line: &str, output: &str) {
+    /// it has put at `output`, and killed earlier: no two runs take the same time.
+    pub(crate) fn killed_after(&self, mut worked: Duration, line: &str, output: &str) {
         for _ in 0..TRIES {
             let running = self.start(line);
             if running.works_for(worked) && running.kill() {
                 return;
             }
             let _ = fs::remove_dir_all(self.path(output));
+            worked = worked.mul_f64(0.9);
         }
         panic!("the program is too fast: {line}");
     }
