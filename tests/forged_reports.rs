@@ -136,6 +136,19 @@ fn what_came_very_often_is_counted_again() {
 }
 
 #[test]
+fn dropped_pages_are_counted_again_by_day() {
+    for bench in [joined(""), joined("--matches all")] {
+        let told = bench.report("out")["outcome"]["dropped_pages"].clone();
+        let (day, count) = told["against"].as_object().unwrap().iter().next().unwrap();
+        let mut forged = told.clone();
+        forged["against"][day] = json!(count.as_u64().unwrap() + 1);
+        let pointer = "/outcome/dropped_pages";
+        let figures = [(pointer, forged), (pointer, json!({"against": {}}))];
+        each_is_found(&bench, "out", "verify out", &figures);
+    }
+}
+
+#[test]
 fn the_batch_alone_gives_the_copies_where_the_store_is_gone() {
     for bench in [joined(""), joined("--matches all"), bucketed("--similarity 0.4")] {
         std::fs::rename(bench.path("store"), bench.path("elsewhere")).unwrap();

@@ -202,7 +202,11 @@ fn the_hosts_of_copies_are_counted() {
     );
     let dropped = json!([{"host": "a.example", "pages": 2}, {"host": "b.example", "pages": 1}]);
     assert_eq!(bench.report("out")["outcome"]["dropped_hosts"], dropped);
-    assert!(bench.read("out/report.html").contains("a.example"));
+    let dropped = json!({"against": {"batch": 5}, "held": {"1.0000": 5}});
+    assert_eq!(bench.report("out")["outcome"]["dropped_pages"], dropped);
+    let page = bench.read("out/report.html");
+    assert!(page.contains("a.example") && page.contains("all of it"), "{page}");
+    assert!(page.contains("the same day"), "{page}");
     bench.done("verify out --all");
     bench.write("out/verdicts.tsv", verdicts.replacen("\t4\t3\n", "\t4\t4\n", 1));
     bench.fails(65, "verify out");

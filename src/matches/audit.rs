@@ -14,6 +14,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::detail::Detail;
+use super::dropped_pages::{DroppedPages, DroppedTally};
 use super::hosts::HostTally;
 use super::nearness::{Nearness, Unlikeness};
 use super::outcome::Outcome;
@@ -153,6 +154,8 @@ struct Required {
     kept: Sorter<DroppedFor>,
     /// The hosts of the dropped pages.
     dropped_hosts: HostTally,
+    /// The dropped pages, counted.
+    dropped_pages: DroppedTally,
 }
 
 impl Audit<'_> {
@@ -166,7 +169,8 @@ impl Audit<'_> {
     /// A contradiction is [`BadData`](crate::Kind::BadData), with its file and line.
     pub fn run(&self, documents: Option<SortedRecords<BatchDocument>>) -> Result<()> {
         self.check_replaced()?;
-        let Required { named, kept, dropped_hosts } = self.verdicts(documents)?;
+        let Required { named, kept, dropped_hosts, dropped_pages } = self.verdicts(documents)?;
+        self.check_dropped(&dropped_pages.counted())?;
         if self.holds() {
             self.check_hosts(dropped_hosts)?;
         }
@@ -210,6 +214,7 @@ impl Audit<'_> {
             named: self.space().sorter(),
             kept: self.space().sorter(),
             dropped_hosts: HostTally::new(self.space()),
+            dropped_pages: DroppedTally::default(),
         };
         let mut keep = self.open("keep.txt")?;
         let mut drop = self.open("drop.txt")?;
@@ -243,6 +248,12 @@ impl Audit<'_> {
                     counts[1] += 1;
                     drop.expect(id)?;
                     required.dropped_hosts.take(id)?;
+                    let (Ok(from), Ok(held)) =
+                        (against.parse(), shares.first().map(|held| held.parse()).transpose())
+                    else {
+                        return Err(verdicts.wrong("not a day, or not the share that is held"));
+                    };
+                    required.dropped_pages.add(from, held);
                     let Some(distance) = self.near(against).read(distance) else {
                         return Err(verdicts.wrong(&self.not_near()));
                     };
@@ -373,6 +384,16 @@ impl Audit<'_> {
             ([held, copies, hosts], _) => held.is_empty() && copies.is_empty() && hosts.is_empty(),
             _ => false,
         }
+    }
+
+    /// Checks that the report counts the dropped pages as the verdicts do, if it counts them.
+    fn check_dropped(&self, found: &DroppedPages) -> Result<()> {
+        let Some(told) = self.outcome.dropped_pages.as_ref().filter(|told| *told != found) else {
+            return Ok(());
+        };
+        let what = "the verdicts give another `dropped_pages` than the report";
+        let error = Error::new(Kind::BadData, what).at(self.output.join("report.json"));
+        Err(error.expected(format_args!("{found:?}")).found(format_args!("{told:?}")))
     }
 
     /// Checks that the report lists the hosts of most dropped pages.

@@ -2,6 +2,7 @@
 
 use super::batch::Batch;
 use super::detail::Detail;
+use super::dropped_pages::{DroppedPages, DroppedTally};
 use super::expand::{UnnamedRow, name, row_of_pair, similarity};
 use super::group_key::GroupKeys;
 use super::hosts::{DroppedHost, DroppedRows, HostOf};
@@ -25,6 +26,8 @@ pub(super) struct Drafts<'a> {
     /// How many rows go in favour of each row of the batch, by the rank of its id.
     in_favour: Vec<u32>,
     lost: LostTally,
+    /// The dropped rows, counted.
+    tally: DroppedTally,
     /// The dropped rows, for their hosts.
     dropped: DroppedRows<'a>,
     pub(super) matches: Sorter<MatchRow>,
@@ -43,6 +46,8 @@ pub(super) struct Drafted {
     pub(super) hosts: Option<(SortedRecords<HostOf>, Vec<DroppedHost>)>,
     /// What is lost with the dropped pages, where a check tells it.
     pub(super) lost: Option<Lost>,
+    /// The dropped pages, counted.
+    pub(super) dropped_pages: DroppedPages,
     /// Those of matches.tsv.
     pub(super) matches: SortedRecords<MatchRow>,
     /// Those that the verdicts name.
@@ -65,6 +70,7 @@ impl<'a> Drafts<'a> {
             counted,
             in_favour: vec![0; batch.rows() as usize],
             lost: LostTally::default(),
+            tally: DroppedTally::default(),
             dropped: DroppedRows::new(space),
             matches: space.sorter(),
             unnamed_matches: space.sorter(),
@@ -94,9 +100,11 @@ impl<'a> Drafts<'a> {
             self.dropped.push(self.batch.segment_row(row), of)?;
         }
         let new = self.batch.rank(row);
+        let held = holds.then(|| of.standing().share());
         match of {
             Nearest::Row(existing, standing) => {
                 let distance = standing.distance;
+                self.tally.add(Origin::Batch, held);
                 self.in_favour[self.batch.rank(existing).index()] += 1;
                 if is_match {
                     let alike = similarity(self.batch, self.keys, [row, existing], distance)?;
@@ -104,20 +112,19 @@ impl<'a> Drafts<'a> {
                     self.unnamed_matches.push(pair)?;
                 }
                 let existing = self.batch.segment_row(existing);
-                let similarity = holds.then(|| standing.share());
-                let verdict = UnnamedRow { existing, new, distance, similarity };
+                let verdict = UnnamedRow { existing, new, distance, similarity: held };
                 self.unnamed_verdicts.push(verdict)
             }
-            Nearest::Stored(NearestStored { id, day, distance, standings, .. }, standing) => {
+            Nearest::Stored(NearestStored { id, day, distance, standings, .. }, _) => {
                 let existing = id.clone();
                 let (distance, origin) = (*distance, Origin::Day(*day));
+                self.tally.add(origin, held);
                 let similarity = checked.then(|| standings.share());
                 let row = MatchRow { new, distance, existing, origin, similarity };
                 if is_match {
                     self.matches.push(row.clone())?;
                 }
-                let similarity = holds.then(|| standing.share());
-                self.verdicts.push(MatchRow { similarity, ..row })
+                self.verdicts.push(MatchRow { similarity: held, ..row })
             }
         }
     }
@@ -148,6 +155,7 @@ impl<'a> Drafts<'a> {
             in_favour: self.in_favour,
             hosts: holds.then(|| self.dropped.hosts(segment)).transpose()?,
             lost,
+            dropped_pages: self.tally.counted(),
             matches: self.matches.sorted()?,
             verdicts: self.verdicts.sorted()?,
         })

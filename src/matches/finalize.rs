@@ -128,7 +128,7 @@ impl Finalize<'_> {
         })?;
         let replaced =
             holds.then(|| replaced.write(self.segment, staging, self.format)).transpose()?;
-        let Drafted { counted, in_favour, hosts, lost, matches, verdicts } =
+        let Drafted { counted, in_favour, hosts, lost, dropped_pages, matches, verdicts } =
             drafts.finish(self.segment)?;
         let (hosts, dropped_hosts) = hosts.unzip();
         let empties = self.segment.empty_ids();
@@ -153,6 +153,7 @@ impl Finalize<'_> {
             replaced,
             lost,
             dropped_hosts,
+            dropped_pages: Some(dropped_pages),
             hot_matches: most_matches.list(self.segment, &batch, |rows| rows)?,
             hot_copies: judged.most_copied().list(self.segment, &batch, copies)?,
             ..judged.outcome(written, &counted, files)

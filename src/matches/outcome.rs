@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::dropped_pages::DroppedPages;
 use super::frequent::Frequent;
 use super::hosts::DroppedHost;
 use super::lost::Lost;
@@ -26,6 +27,9 @@ pub struct Outcome {
     /// The hosts of most dropped pages, at most ten, where it is known which share of a page another page holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped_hosts: Option<Vec<DroppedHost>>,
+    /// The dropped pages by the day of the page that stays, and by the share that it holds. The outputs of `lsh` do without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropped_pages: Option<DroppedPages>,
     /// Rows of matches.tsv.
     pub matches: u64,
     /// Rows of matches.tsv at each distance.

@@ -98,7 +98,7 @@ impl Similarity {
     }
 
     /// The similarity to which so many ten-thousandths are missing.
-    pub(super) fn missing_of(missing: u16) -> Similarity {
+    pub(super) const fn missing_of(missing: u16) -> Similarity {
         Similarity(Similarity::WHOLE - missing)
     }
 }

@@ -1,5 +1,6 @@
 //! `report.html` of a join: its report, drawn for people.
 
+use std::cmp::Reverse;
 use std::path::Path;
 
 use serde::Serialize;
@@ -7,8 +8,11 @@ use serde_json::Value;
 
 use super::bar::{Bar, bars};
 use super::html::{self, percent};
-use crate::matches::{Lost, Outcome};
+use crate::matches::{DroppedPages, Lost, Outcome};
 use crate::store::RecordCounts;
+
+/// How many days are listed in favour of which pages were dropped.
+const DAYS: usize = 10;
 
 /// What `join.html` draws, beside the report itself.
 #[derive(Serialize)]
@@ -22,6 +26,12 @@ struct JoinPage<R> {
     lost: Option<LostShares>,
     funnel: Vec<Bar>,
     distances: Vec<Bar>,
+    /// The dropped pages by the day of the page that stays.
+    against: Vec<Bar>,
+    /// How many days are not among these.
+    more_days: usize,
+    /// The dropped pages by the share that the page that stays holds.
+    held: Vec<Bar>,
     seconds: Vec<Phase>,
 }
 
@@ -47,6 +57,7 @@ pub(super) fn drawn(
     place: &Path,
 ) -> String {
     let name = place.file_name().unwrap_or(place.as_os_str()).to_string_lossy();
+    let dropped = outcome.dropped_pages.clone().unwrap_or_default();
     let distances = outcome.distances.iter();
     let distances = distances.map(|(bits, &count)| (format!("distance {bits}"), "", count));
     let page = JoinPage {
@@ -57,6 +68,9 @@ pub(super) fn drawn(
         lost: lost.map(shares_of),
         funnel: bars(funnel(batch, outcome, run), batch.read.into()),
         distances: bars(distances.collect(), outcome.distances.values().sum()),
+        against: bars(days_of(&dropped), outcome.dropped.into()),
+        more_days: dropped.against.len().saturating_sub(DAYS),
+        held: bars(shares_held(&dropped), outcome.dropped.into()),
         seconds: phases(&run["seconds"]),
     };
     html::page("join.html", page)
@@ -67,6 +81,31 @@ fn shares_of(lost: &Lost) -> LostShares {
     let [share, over_tenth] =
         [lost.share, lost.over_tenth].map(|it| percent((it * 1e4) as u128, 10_000));
     LostShares { share, over_tenth }
+}
+
+/// The days of most pages that others were dropped for, in order, and the batch.
+fn days_of(dropped: &DroppedPages) -> Vec<(String, &'static str, u128)> {
+    let mut days: Vec<_> = dropped.against.iter().collect();
+    days.sort_by_key(|&(_, count)| Reverse(count));
+    days.truncate(DAYS);
+    days.sort_unstable();
+    let named = |day: &str| if day == "batch" { "the same day" } else { day }.to_owned();
+    days.into_iter().map(|(day, &count)| (named(day), "dropped", count.into())).collect()
+}
+
+/// The shares of dropped pages that the pages that stay hold, the greatest first.
+fn shares_held(dropped: &DroppedPages) -> Vec<(String, &'static str, u128)> {
+    let mut above = None;
+    let held = dropped.held.iter().rev().map(|(from, &count)| {
+        let from = from.trim_end_matches('0').trim_end_matches('.');
+        let name = match above.replace(from) {
+            None if from == "1" => "all of it".to_owned(),
+            None => format!("{from} and more"),
+            Some(above) => format!("{from} to less than {above}"),
+        };
+        (name, "dropped", count.into())
+    });
+    held.collect()
 }
 
 /// What became of the records.
@@ -100,4 +139,21 @@ fn phases(seconds: &Value) -> Vec<Phase> {
         Some(Phase { name: name.clone(), seconds })
     };
     seconds.filter_map(phase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_with_the_most_pages_and_shares_are_named() {
+        let against =
+            (10..25).map(|day| (format!("2026-11-{day}"), day)).chain([("batch".to_owned(), 99)]);
+        let held = ["1.0000", "0.9900", "0.0000"].map(|from| (from.to_owned(), 1));
+        let dropped = DroppedPages { against: against.collect(), held: held.into() };
+        let days: Vec<String> = days_of(&dropped).into_iter().map(|it| it.0).collect();
+        assert_eq!((days.len(), &*days[0], &*days[9]), (DAYS, "2026-11-16", "the same day"));
+        let shares: Vec<String> = shares_held(&dropped).into_iter().map(|it| it.0).collect();
+        assert_eq!(shares, ["all of it", "0.99 to less than 1", "0 to less than 0.99"]);
+    }
 }

@@ -1,0 +1,81 @@
+//! Of which days the pages are that others are dropped for, and how much of the dropped pages they hold.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::origin::Origin;
+use super::similarity::Similarity;
+
+/// The shares from which on dropped pages are counted together, the greatest first.
+const FROM: [Similarity; 5] = [
+    Similarity::SAME,
+    Similarity::missing_of(100),
+    Similarity::missing_of(500),
+    Similarity::missing_of(1_000),
+    Similarity::missing_of(Similarity::WHOLE),
+];
+
+/// Dropped pages, counted by two columns of the verdicts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DroppedPages {
+    /// By the column `against`: the day of the store that has the page that stays, or `batch`.
+    pub against: BTreeMap<String, u64>,
+    /// By the column `held`: each number is the least share, and the next one is the bound above. Empty without that column.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub held: BTreeMap<String, u64>,
+}
+
+/// Counts dropped pages one by one.
+#[derive(Debug, Default)]
+pub(super) struct DroppedTally {
+    against: BTreeMap<Origin, u64>,
+    held: [u64; FROM.len()],
+}
+
+impl DroppedTally {
+    /// Takes a dropped page: where the page that stays is, and which share it holds, if that is known.
+    pub(super) fn add(&mut self, against: Origin, held: Option<Similarity>) {
+        *self.against.entry(against).or_default() += 1;
+        if let Some(held) = held {
+            self.held[FROM.iter().position(|from| held >= *from).unwrap_or_default()] += 1;
+        }
+    }
+
+    /// All that was taken.
+    pub(super) fn counted(self) -> DroppedPages {
+        let held = FROM.iter().zip(self.held).filter(|(_, count)| *count > 0);
+        DroppedPages {
+            against: self.against.into_iter().map(|(it, count)| (it.to_string(), count)).collect(),
+            held: held.map(|(from, count)| (from.to_string(), count)).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_counted_by_day_and_by_share() {
+        let mut tally = DroppedTally::default();
+        let day = Origin::Day("2026-11-20".parse().unwrap());
+        for (against, held) in [
+            (Origin::Batch, "1.0000"),
+            (day, "0.9999"),
+            (day, "0.9900"),
+            (day, "0.9899"),
+            (day, "0.9000"),
+            (day, "0.8999"),
+            (day, "0.0000"),
+        ] {
+            tally.add(against, held.parse().ok());
+        }
+        tally.add(Origin::Batch, None);
+        let DroppedPages { against, held } = tally.counted();
+        let entry = |(name, count): (&str, u64)| (name.to_owned(), count);
+        assert_eq!(against, BTreeMap::from([("2026-11-20", 6), ("batch", 2)].map(entry)));
+        let expected = [("0.0000", 2), ("0.9000", 1), ("0.9500", 1), ("0.9900", 2), ("1.0000", 1)];
+        assert_eq!(held, BTreeMap::from(expected.map(entry)));
+    }
+}
