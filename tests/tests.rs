@@ -51,6 +51,7 @@ mod run_overlaps;
 mod same_bytes;
 mod schema;
 mod seen;
+mod segmenter;
 #[cfg(feature = "serve")]
 mod serve;
 mod skew;

@@ -23,6 +23,7 @@ fn the_version_says_how_the_program_was_built() {
         ("serve", cfg!(feature = "serve")),
         ("object-store", cfg!(feature = "object-store")),
         ("main-text", cfg!(feature = "main-text")),
+        ("segmenter", cfg!(feature = "segmenter")),
     ] {
         let line = if is_built { "features:" } else { "without:" };
         let line = long.lines().find(|it| it.starts_with(line)).unwrap();

@@ -3,11 +3,12 @@
 use std::env::consts::{ARCH, OS};
 
 /// The parts that can be left out of a build, and whether this one has them.
-const FEATURES: [(&str, bool); 4] = [
+const FEATURES: [(&str, bool); 5] = [
     ("parquet", cfg!(feature = "parquet")),
     ("serve", cfg!(feature = "serve")),
     ("object-store", cfg!(feature = "object-store")),
     ("main-text", cfg!(feature = "main-text")),
+    ("segmenter", cfg!(feature = "segmenter")),
 ];
 
 /// The version, and below it what the program was built from, for which machines, and with which features. `build.rs` finds out the

@@ -27,6 +27,7 @@ pub mod host_lines;
 pub mod lists;
 pub(crate) mod markup;
 pub mod normalise;
+pub mod segmenter;
 pub mod shingles;
 pub(crate) mod speech;
 mod stretches;

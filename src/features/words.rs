@@ -20,6 +20,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::features::han_words::HanWords;
 use crate::features::lists::UserDictionary;
+use crate::features::segmenter::{Cutter, Segmenter};
 use crate::features::speech::Speech;
 use crate::features::stretches;
 
@@ -37,8 +38,18 @@ const WORD_BYTES: usize = 16;
 #[derive(Clone, Debug)]
 pub struct Words {
     han: Han,
-    /// How many characters stand for a word of a script without spaces; none for such words themselves.
-    unspaced_run: Option<usize>,
+    unspaced: Unspaced,
+}
+
+/// What the words of scripts without spaces are.
+#[derive(Clone, Copy, Debug)]
+enum Unspaced {
+    /// Those of Annex #29: mostly characters.
+    Characters,
+    /// So many characters up to the end of each of these.
+    Runs(usize),
+    /// Words of dictionaries.
+    Cut(Cutter),
 }
 
 /// What cuts runs of Han.
@@ -54,12 +65,12 @@ impl Words {
     /// Words by jieba's own dictionary, which is loaded once a process, at the first run of Han, and
     /// shared. With `hmm`, its hidden Markov model joins characters the dictionary does not.
     pub fn new(hmm: bool) -> Words {
-        Words { han: Han::Own(Box::new(HanWords::new(hmm))), unspaced_run: None }
+        Words { han: Han::Own(Box::new(HanWords::new(hmm))), unspaced: Unspaced::Characters }
     }
 
     /// Words by jieba's own dictionary and a user's.
     pub fn with_dictionary(hmm: bool, dictionary: &UserDictionary) -> Words {
-        Words { han: Han::User(dictionary.jieba(), hmm), unspaced_run: None }
+        Words { han: Han::User(dictionary.jieba(), hmm), unspaced: Unspaced::Characters }
     }
 
     /// The same words, but in place of each that begins in a script without spaces the last `length` characters up to its end. A
@@ -74,7 +85,14 @@ impl Words {
     /// ```
     #[must_use]
     pub fn in_runs(self, length: usize) -> Words {
-        Words { unspaced_run: Some(length), ..self }
+        Words { unspaced: Unspaced::Runs(length), ..self }
+    }
+
+    /// The same words, but each longest stretch of Han, kana and scripts without spaces that has a character of such a script is cut
+    /// by `segmenter`, its Han too: that is Japanese then.
+    #[must_use]
+    pub(crate) fn cut_by(self, segmenter: Segmenter) -> Words {
+        Words { unspaced: Unspaced::Cut(Cutter::new(segmenter)), ..self }
     }
 
     /// Weights by the part of speech that this dictionary gives a word.
@@ -88,20 +106,20 @@ impl Words {
 
     /// Calls `word` with each word of `text`, in order, as a slice of it.
     pub fn each<'t>(&mut self, text: &'t str, word: impl FnMut(&'t str)) {
-        let Words { han, unspaced_run } = self;
+        let Words { han, unspaced } = self;
         let mut batch = Batch::new(word);
-        each_run(text, |class, run| match class {
-            Class::Separator => {}
-            Class::Han => each_piece(run, |piece| han.each(piece, |found| batch.push(found))),
-            Class::Ascii => each_ascii_word(run, |found| batch.push(found)),
-            Class::Other => run.unicode_words().for_each(|found| match *unspaced_run {
-                Some(length) if found.starts_with(is_unspaced) => {
-                    let end = found.as_ptr() as usize - text.as_ptr() as usize + found.len();
-                    batch.push(last_characters(&text[..end], length));
+        match *unspaced {
+            Unspaced::Characters => batch.push_words(text, han, None),
+            Unspaced::Runs(length) => batch.push_words(text, han, Some(length)),
+            Unspaced::Cut(cutter) => each_stretch(text, |stretch, is_cut| {
+                if is_cut {
+                    let cut = |piece| cutter.each(piece, |found| batch.push(found));
+                    each_piece(stretch, cut);
+                } else {
+                    batch.push_words(stretch, han, None);
                 }
-                _ => batch.push(found),
             }),
-        });
+        }
         batch.flush();
     }
 }
@@ -131,6 +149,22 @@ impl<'t, F: FnMut(&'t str)> Batch<'t, F> {
         }
     }
 
+    /// Pushes the words of `text`; those of scripts without spaces in runs of so many characters, if there is a number.
+    fn push_words(&mut self, text: &'t str, han: &mut Han, unspaced_run: Option<usize>) {
+        each_run(text, |class, run| match class {
+            Class::Separator => {}
+            Class::Han => each_piece(run, |piece| han.each(piece, |found| self.push(found))),
+            Class::Ascii => each_ascii_word(run, |found| self.push(found)),
+            Class::Other => run.unicode_words().for_each(|found| match unspaced_run {
+                Some(length) if found.starts_with(is_unspaced) => {
+                    let end = found.as_ptr() as usize - text.as_ptr() as usize + found.len();
+                    self.push(last_characters(&text[..end], length));
+                }
+                _ => self.push(found),
+            }),
+        });
+    }
+
     /// Hands on the words that are left.
     #[inline(never)]
     fn flush(&mut self) {
@@ -156,6 +190,27 @@ fn last_characters(text: &str, length: usize) -> &str {
     let last = text.char_indices().rev().take(length);
     let run = last.take_while(|&(_, c)| is_unspaced(c) || c.is_alphanumeric());
     &text[run.last().map_or(text.len(), |(start, _)| start)..]
+}
+
+/// Calls `stretch` with each longest stretch of Han, kana and scripts without spaces, and with what stands between them; and whether
+/// it has a character of a script without spaces.
+fn each_stretch<'t>(text: &'t str, mut stretch: impl FnMut(&'t str, bool)) {
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let is_joined = is_joined(first);
+        let end = rest.find(|c| self::is_joined(c) != is_joined).unwrap_or(rest.len());
+        let (found, after) = rest.split_at(end);
+        stretch(found, is_joined && found.contains(is_unspaced));
+        rest = after;
+    }
+}
+
+/// Whether no space stands between the words of what `c` is part of: Han, kana, and scripts without spaces.
+fn is_joined(c: char) -> bool {
+    c >= '\u{e00}'
+        && (is_unspaced(c)
+            || is_han(c)
+            || matches!(c, '\u{30a1}'..='\u{30fa}' | '\u{30fc}'..='\u{30ff}' | '\u{ff66}'..='\u{ff9f}'))
 }
 
 /// Calls `word` with each word of `text`, in order, where each character of Han is a word by itself.
@@ -384,6 +439,40 @@ mod tests {
         let mut words = Vec::new();
         Words::new(true).each(text, |word| words.push(word));
         words
+    }
+
+    #[test]
+    fn stretches_end_where_a_script_with_spaces_begins() {
+        let mut found = Vec::new();
+        each_stretch("A環境をx ไทย、清华。ソフト", |stretch, is_cut| {
+            found.push((stretch, is_cut))
+        });
+        let expected = [
+            ("A", false),
+            ("環境を", true),
+            ("x ", false),
+            ("ไทย", true),
+            ("、", false),
+            ("清华", false),
+            ("。", false),
+            ("ソフト", false),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    /// Chinese, Latin and numbers stay what they are.
+    #[test]
+    #[cfg(feature = "segmenter")]
+    fn a_segmenter_cuts_scripts_without_spaces_alone() {
+        let mut found = Vec::new();
+        let text = "我来到北京, it's 3.14%。環境を構築しますภาษาไทย";
+        Words::new(true).cut_by(Segmenter::Icu).each(text, |word| found.push(word));
+        let before = ["我", "来到", "北京", "it's", "3.14"];
+        assert_eq!(
+            found,
+            [&before[..], &["環境", "を", "構築", "しま", "す", "ภาษา", "ไทย"]].concat()
+        );
+        assert_eq!(found[..before.len()], words("我来到北京, it's 3.14%。"));
     }
 
     #[test]

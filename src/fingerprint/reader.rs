@@ -66,6 +66,7 @@ pub(super) fn words(features: &Features) -> Words {
     };
     match features {
         Features::Words { unspaced_run: Some(length), .. } => words.in_runs(*length),
+        Features::Words { segmenter: Some(segmenter), .. } => words.cut_by(*segmenter),
         _ => words,
     }
 }

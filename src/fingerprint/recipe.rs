@@ -7,6 +7,8 @@
 //! # user_dictionary = "F"   # words and word-shingles: a file of words for jieba
 //! # stop_words = "F"        # words and word-shingles: a file of words that do not count
 //! # unspaced_run = 4        # words: in scripts without spaces, such as Thai, so many characters are a word
+//! # segmenter = "icu"       # words: Japanese and scripts without spaces are cut by the dictionaries of ICU,
+//!                           # instead of unspaced_run; needs the feature `segmenter`
 //! # length = 3              # shingles: how many words or characters each has
 //! # boilerplate = "F"       # a table of lines that do not count, by `dupsieve weights --lines`; with
 //!                           # `--by host` those of the page's own host
@@ -46,6 +48,7 @@ use toml::Table;
 use crate::error::{Error, Kind, Result};
 use crate::features::counts::Counts;
 use crate::features::normalise::Normalise;
+use crate::features::segmenter::Segmenter;
 use crate::fingerprint::{Check, Width};
 use crate::hash::Hash;
 
@@ -353,6 +356,7 @@ impl Recipe {
         }
         let Some(text) = text else { return Ok(()) };
         self.check_words(text)?;
+        self.check_segmenter()?;
         if text.keywords.is_some_and(|keywords| !keywords.are_possible()) {
             return Err(bad("a number of keywords out of range").expected("1 or more, 1 to 100 %"));
         }
@@ -362,6 +366,21 @@ impl Recipe {
             );
         }
         tables::check(self, text)
+    }
+
+    /// The segmenter stands alone, and is built.
+    fn check_segmenter(&self) -> Result<()> {
+        match self.features {
+            Features::Words { segmenter: Some(_), unspaced_run: Some(_), .. } => Err(bad(
+                "segmenter and unspaced_run both say what the words of scripts without spaces are",
+            )
+            .help("name one of them")),
+            Features::Words { segmenter: Some(_), .. } if !Segmenter::IS_BUILT => {
+                Err(Error::new(Kind::Config, "this dupsieve was built without a segmenter")
+                    .help("build it with the feature `segmenter`, or leave the segmenter out"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What is for words alone.

@@ -67,6 +67,9 @@ impl Stamp {
             if words {
                 part("dictionary", json!(DICTIONARY));
             }
+            if let Features::Words { segmenter: Some(segmenter), .. } = recipe.features() {
+                part("segmenter", json!(segmenter.version()));
+            }
             if text.idf.is_none() && (text.weights.take_idf() || text.short_text.is_some()) {
                 part("idf", json!(DICTIONARY));
             }

@@ -96,13 +96,18 @@ fn busy() -> Duration {
 
 /// A recipe that differs from `words-1` in these parts.
 fn variant(parts: &str) -> Recipe {
+    Recipe::from_table(&table(parts)).expect("the parts fit")
+}
+
+/// `words-1` with these parts.
+fn table(parts: &str) -> toml::Table {
     let words = Recipe::named("words-1", None).expect("it has a name");
     let mut table = toml::Table::try_from(&words).expect("a recipe is a table");
     table.extend(parts.parse::<toml::Table>().expect("parts are TOML"));
     if table["features"].as_str() == Some("character-shingles") {
         table.remove("hmm");
     }
-    Recipe::from_table(&table).expect("the parts fit")
+    table
 }
 
 /// The recipes with a versioned name that take texts.
@@ -133,7 +138,10 @@ pub fn features() -> Vec<Way> {
         format!("{}\nhash = \"md5\"", normalise.replace("\"fold\"", "\"keep\"")),
         normalise.replace("digits = \"drop\"", "digits = \"zero\"").replace("true", "false"),
     ];
-    variants.iter().map(|parts| Way::variant(parts)).collect()
+    // A build may have no segmenter.
+    let segmenter = "segmenter = \"icu\"";
+    let segmented = Recipe::from_table(&table(segmenter)).map(|it| Way::sketch(segmenter, it));
+    variants.iter().map(|parts| Way::variant(parts)).chain(segmented).collect()
 }
 
 /// The checks, and what compares two texts.

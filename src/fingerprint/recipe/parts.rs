@@ -6,6 +6,7 @@ use crate::error::{Error, Kind};
 use crate::features::counts::Counts;
 use crate::features::lists::{StopWords, UserDictionary};
 use crate::features::normalise::Normalise;
+use crate::features::segmenter::Segmenter;
 use crate::fingerprint::recipe::weights::{Keywords, ShortText, ShortWords, Weights};
 use crate::fingerprint::simhash::Ties;
 use crate::hash::Hash;
@@ -25,6 +26,9 @@ pub enum Features {
         /// How many characters are a word in scripts without spaces, such as Thai; none for one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unspaced_run: Option<usize>,
+        /// What cuts scripts without spaces into words, Japanese among them; none for characters, or runs of them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        segmenter: Option<Segmenter>,
         /// How the text is taken.
         #[serde(flatten)]
         text: Text,

@@ -9,7 +9,8 @@ use crate::features::counts::Counts;
 /// How `recipe` takes features from a text, as tables of their counts say it: one line of JSON. None where texts are not
 /// taken.
 pub(super) fn taking(recipe: &impl Serialize) -> Option<String> {
-    let parts = ["features", "length", "hmm", "user_dictionary", "unspaced_run", "normalise"];
+    let parts =
+        ["features", "length", "hmm", "user_dictionary", "unspaced_run", "segmenter", "normalise"];
     taken_by(recipe, &parts, &[])
 }
 

@@ -1,0 +1,57 @@
+//! `segmenter = "icu"` in a recipe: scripts without spaces are cut into words by dictionaries, and never meet texts that are cut otherwise.
+
+use crate::support::Bench;
+
+/// A day of three pages: two of them differ in the order of two words.
+fn day(bench: &Bench) {
+    let pages = [
+        ("a", "環境を構築します。ひらがなとカタカナ、ภาษาไทยเป็นภาษาราชการของประเทศไทย"),
+        ("b", "環境を構築します。カタカナとひらがな、ภาษาไทยเป็นภาษาราชการของประเทศไทย"),
+        ("c", "ความรู้คืออำนาจ"),
+    ];
+    let line = |(id, text)| format!("{{\"id\": \"{id}\", \"text\": \"{text}\"}}\n");
+    bench.write("day.jsonl", pages.map(line).concat());
+    let recipe = |name: &str, part: &str| {
+        let parts = "scheme = \"simhash\"\nfeatures = \"words\"\nhmm = true\nweights = \"tf\"\nhash = \"xxh3\"\nwidth = 64\n\
+            ties = \"clear\"\nnormalise = { nfkc = true, case = \"fold\", digits = \"drop\", white_space = \"collapse\" }\n";
+        bench.write(name, format!("{parts}{part}\n"));
+    };
+    recipe("words.toml", "segmenter = \"icu\"");
+    recipe("both.toml", "segmenter = \"icu\"\nunspaced_run = 2");
+    recipe("characters.toml", "");
+}
+
+#[test]
+#[cfg(feature = "segmenter")]
+fn words_of_dictionaries_decide_what_is_near() {
+    let bench = Bench::new();
+    day(&bench);
+    let line = "fingerprint --input day.jsonl --recipe";
+    for name in ["words", "characters"] {
+        bench.done(&format!("{line} {name}.toml --output {name}.seg"));
+    }
+    // The words of two pages are the same ones, their characters in runs would not be.
+    let pairs = |name: &str| {
+        let line = format!("dedup --batch {name}.seg --distance 0 --output {name}");
+        bench.done(&line).count("dropped")
+    };
+    assert_eq!(pairs("words"), 1);
+    bench.done("store init store");
+    bench.done("store add store --segment words.seg --day 2026-11-20");
+    let said = bench.fails(2, "dedup --batch characters.seg --store store --output x");
+    assert!(said.contains("segmenter = icu_segmenter 2.4.0"), "{said}");
+    let said = bench.fails(78, &format!("{line} both.toml --output x.seg"));
+    assert!(said.contains("segmenter and unspaced_run"), "{said}");
+}
+
+#[test]
+#[cfg(not(feature = "segmenter"))]
+fn a_build_without_it_says_which_feature_is_missing() {
+    let bench = Bench::new();
+    day(&bench);
+    let line = "fingerprint --input day.jsonl --output x.seg --recipe";
+    let said = bench.fails(78, &format!("{line} words.toml"));
+    assert!(said.contains("the feature `segmenter`"), "{said}");
+    bench.fails(78, &format!("{line} both.toml"));
+    bench.done(&format!("{line} characters.toml"));
+}
