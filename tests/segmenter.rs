@@ -1,5 +1,8 @@
 //! `segmenter = "icu"` in a recipe: scripts without spaces are cut into words by dictionaries, and never meet texts that are cut otherwise.
 
+#[cfg(feature = "segmenter")]
+use dupsieve::rooms::fingerprint::Recipe;
+
 use crate::support::Bench;
 
 /// A day of three pages: two of them differ in the order of two words.
@@ -19,6 +22,31 @@ fn day(bench: &Bench) {
     recipe("words.toml", "segmenter = \"icu\"");
     recipe("both.toml", "segmenter = \"icu\"\nunspaced_run = 2");
     recipe("characters.toml", "");
+}
+
+/// The words that a recipe with a segmenter takes.
+#[cfg(feature = "segmenter")]
+fn words(text: &str) -> Vec<String> {
+    let words = toml::Table::try_from(Recipe::named("words-1", None).unwrap()).unwrap();
+    let segmenter = ("segmenter".to_owned(), toml::Value::from("icu"));
+    let recipe = Recipe::from_table(&words.into_iter().chain([segmenter]).collect()).unwrap();
+    let mut found = Vec::new();
+    recipe.sketcher().unwrap().each(text, |word| found.push(word.to_owned())).unwrap();
+    found
+}
+
+/// Chinese and Latin stay as they are, and so does what no dictionary has, such as New Tai Lue.
+#[test]
+#[cfg(feature = "segmenter")]
+fn scripts_with_a_dictionary_are_cut_by_it() {
+    for (text, expected) in [
+        ("我来到北京, it's 3.14%。", &["我", "来到", "北京", "it's", "3.14"][..]),
+        ("環境を構築します", &["環境", "を", "構築", "しま", "す"]),
+        ("ภาษาไทยเป็นภาษาราชการ", &["ภาษา", "ไทย", "เป็น", "ภาษา", "ราชการ"]),
+        ("ᦂᦃไทยᦂ", &["ᦂ", "ᦃ", "ไทย", "ᦂ"]),
+    ] {
+        assert_eq!(words(text), expected);
+    }
 }
 
 #[test]

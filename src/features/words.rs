@@ -5,6 +5,8 @@
 //! Unicode Standard Annex #29, which have at least one letter or digit. Separators and other punctuation
 //! are not words. (A run of Han is cut at every 64 KiB.)
 //!
+//! A recipe may take other words in scripts without spaces, such as Thai: runs of characters, or what a segmenter cuts.
+//!
 //! ```
 //! use dupsieve::rooms::features::words::Words;
 //!
@@ -88,8 +90,8 @@ impl Words {
         Words { unspaced: Unspaced::Runs(length), ..self }
     }
 
-    /// The same words, but each longest stretch of Han, kana and scripts without spaces that has a character of such a script is cut
-    /// by `segmenter`, its Han too: that is Japanese then.
+    /// The same words, but each longest stretch of Han, kana, Thai, Lao, Burmese and Khmer is cut by `segmenter`, and at every 64 KiB,
+    /// if it is not of Han and Katakana alone. With Hiragana in it a stretch is Japanese, its Han too.
     #[must_use]
     pub(crate) fn cut_by(self, segmenter: Segmenter) -> Words {
         Words { unspaced: Unspaced::Cut(Cutter::new(segmenter)), ..self }
@@ -192,23 +194,28 @@ fn last_characters(text: &str, length: usize) -> &str {
     &text[run.last().map_or(text.len(), |(start, _)| start)..]
 }
 
-/// Calls `stretch` with each longest stretch of Han, kana and scripts without spaces, and with what stands between them; and whether
-/// it has a character of a script without spaces.
+/// Calls `stretch` with each longest stretch of Han, kana and scripts that a [`Cutter`] has dictionaries of, and with what stands between them;
+/// and whether the stretch has a character of such a script: Han and Katakana alone may be Chinese, or a name.
 fn each_stretch<'t>(text: &'t str, mut stretch: impl FnMut(&'t str, bool)) {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let is_joined = is_joined(first);
         let end = rest.find(|c| self::is_joined(c) != is_joined).unwrap_or(rest.len());
         let (found, after) = rest.split_at(end);
-        stretch(found, is_joined && found.contains(is_unspaced));
+        stretch(found, is_joined && found.contains(has_dictionary));
         rest = after;
     }
 }
 
-/// Whether no space stands between the words of what `c` is part of: Han, kana, and scripts without spaces.
+/// Whether `c` is of a script that a [`Cutter`] has dictionaries of: Thai, Lao, Burmese, Khmer or Hiragana.
+fn has_dictionary(c: char) -> bool {
+    matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3041}'..='\u{309f}')
+}
+
+/// Whether `c` is of such a script, or of one that Japanese is written in beside Hiragana.
 fn is_joined(c: char) -> bool {
     c >= '\u{e00}'
-        && (is_unspaced(c)
+        && (has_dictionary(c)
             || is_han(c)
             || matches!(c, '\u{30a1}'..='\u{30fa}' | '\u{30fc}'..='\u{30ff}' | '\u{ff66}'..='\u{ff9f}'))
 }
@@ -444,9 +451,12 @@ mod tests {
     #[test]
     fn stretches_end_where_a_script_with_spaces_begins() {
         let mut found = Vec::new();
-        each_stretch("A環境をx ไทย、清华。ソフト", |stretch, is_cut| {
-            found.push((stretch, is_cut))
-        });
+        each_stretch(
+            "A環境をx ไทย、清华。ソフトᦂᦲไทย",
+            |stretch, is_cut| {
+                found.push((stretch, is_cut));
+            },
+        );
         let expected = [
             ("A", false),
             ("環境を", true),
@@ -456,23 +466,11 @@ mod tests {
             ("清华", false),
             ("。", false),
             ("ソフト", false),
+            // No dictionary has New Tai Lue.
+            ("ᦂᦲ", false),
+            ("ไทย", true),
         ];
         assert_eq!(found, expected);
-    }
-
-    /// Chinese, Latin and numbers stay what they are.
-    #[test]
-    #[cfg(feature = "segmenter")]
-    fn a_segmenter_cuts_scripts_without_spaces_alone() {
-        let mut found = Vec::new();
-        let text = "我来到北京, it's 3.14%。環境を構築しますภาษาไทย";
-        Words::new(true).cut_by(Segmenter::Icu).each(text, |word| found.push(word));
-        let before = ["我", "来到", "北京", "it's", "3.14"];
-        assert_eq!(
-            found,
-            [&before[..], &["環境", "を", "構築", "しま", "す", "ภาษา", "ไทย"]].concat()
-        );
-        assert_eq!(found[..before.len()], words("我来到北京, it's 3.14%。"));
     }
 
     #[test]

@@ -369,7 +369,7 @@ impl Recipe {
     }
 
     /// The segmenter stands alone, and is built.
-    fn check_segmenter(&self) -> Result<()> {
+    pub(super) fn check_segmenter(&self) -> Result<()> {
         match self.features {
             Features::Words { segmenter: Some(_), unspaced_run: Some(_), .. } => Err(bad(
                 "segmenter and unspaced_run both say what the words of scripts without spaces are",

@@ -49,7 +49,7 @@ impl Recipe {
     /// A sketcher that makes its fingerprints.
     ///
     /// # Errors
-    /// [`Kind::Usage`] if its fingerprints are made elsewhere.
+    /// [`Kind::Usage`] if its fingerprints are made elsewhere. [`Kind::Config`] if it names a segmenter that is not built.
     pub fn sketcher(&self) -> Result<Sketcher> {
         Sketcher::new(self)
     }
@@ -57,6 +57,7 @@ impl Recipe {
 
 impl Sketcher {
     fn new(recipe: &Recipe) -> Result<Sketcher> {
+        recipe.check_segmenter()?;
         let name = recipe.name().to_owned();
         let (reader, parts) = match recipe.features() {
             features @ (Features::Words { text, .. }

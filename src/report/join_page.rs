@@ -28,7 +28,7 @@ struct JoinPage<R> {
     distances: Vec<Bar>,
     /// The dropped pages by the day of the page that stays.
     against: Vec<Bar>,
-    /// How many days are not among these.
+    /// How many days of the store are not among these.
     more_days: usize,
     /// The dropped pages by the share that the page that stays holds.
     held: Vec<Bar>,
@@ -58,6 +58,7 @@ pub(super) fn drawn(
 ) -> String {
     let name = place.file_name().unwrap_or(place.as_os_str()).to_string_lossy();
     let dropped = outcome.dropped_pages.clone().unwrap_or_default();
+    let (against, more_days) = days_of(&dropped);
     let distances = outcome.distances.iter();
     let distances = distances.map(|(bits, &count)| (format!("distance {bits}"), "", count));
     let page = JoinPage {
@@ -68,8 +69,8 @@ pub(super) fn drawn(
         lost: lost.map(shares_of),
         funnel: bars(funnel(batch, outcome, run), batch.read.into()),
         distances: bars(distances.collect(), outcome.distances.values().sum()),
-        against: bars(days_of(&dropped), outcome.dropped.into()),
-        more_days: dropped.against.len().saturating_sub(DAYS),
+        against: bars(against, outcome.dropped.into()),
+        more_days,
         held: bars(shares_held(&dropped), outcome.dropped.into()),
         seconds: phases(&run["seconds"]),
     };
@@ -83,14 +84,21 @@ fn shares_of(lost: &Lost) -> LostShares {
     LostShares { share, over_tenth }
 }
 
-/// The days of most pages that others were dropped for, in order, and the batch.
-fn days_of(dropped: &DroppedPages) -> Vec<(String, &'static str, u128)> {
-    let mut days: Vec<_> = dropped.against.iter().collect();
+/// The days of the store in favour of whose pages most pages were dropped, in order, and the batch; and how many days are left out. Nothing if no day
+/// of a store is among them.
+fn days_of(dropped: &DroppedPages) -> (Vec<(String, &'static str, u128)>, usize) {
+    let (mut days, batch): (Vec<_>, Vec<_>) =
+        dropped.against.iter().partition(|(from, _)| *from != "batch");
+    if days.is_empty() {
+        return (Vec::new(), 0);
+    }
+    let more = days.len().saturating_sub(DAYS);
     days.sort_by_key(|&(_, count)| Reverse(count));
     days.truncate(DAYS);
     days.sort_unstable();
-    let named = |day: &str| if day == "batch" { "the same day" } else { day }.to_owned();
-    days.into_iter().map(|(day, &count)| (named(day), "dropped", count.into())).collect()
+    let days = days.into_iter().map(|(day, &count)| (day.clone(), "dropped", count.into()));
+    let batch = batch.into_iter().map(|(_, &count)| ("this batch".into(), "dropped", count.into()));
+    (days.chain(batch).collect(), more)
 }
 
 /// The shares of dropped pages that the pages that stay hold, the greatest first.
@@ -99,7 +107,7 @@ fn shares_held(dropped: &DroppedPages) -> Vec<(String, &'static str, u128)> {
     let held = dropped.held.iter().rev().map(|(from, &count)| {
         let from = from.trim_end_matches('0').trim_end_matches('.');
         let name = match above.replace(from) {
-            None if from == "1" => "all of it".to_owned(),
+            None if from == "1" => "1".to_owned(),
             None => format!("{from} and more"),
             Some(above) => format!("{from} to less than {above}"),
         };
@@ -147,13 +155,18 @@ mod tests {
 
     #[test]
     fn days_with_the_most_pages_and_shares_are_named() {
-        let against =
-            (10..25).map(|day| (format!("2026-11-{day}"), day)).chain([("batch".to_owned(), 99)]);
+        let days = (10..25).map(|day| (format!("2026-11-{day}"), day));
         let held = ["1.0000", "0.9900", "0.0000"].map(|from| (from.to_owned(), 1));
-        let dropped = DroppedPages { against: against.collect(), held: held.into() };
-        let days: Vec<String> = days_of(&dropped).into_iter().map(|it| it.0).collect();
-        assert_eq!((days.len(), &*days[0], &*days[9]), (DAYS, "2026-11-16", "the same day"));
+        let batch = ("batch".to_owned(), 1);
+        let against = days.chain([batch.clone()]).collect();
+        let dropped = DroppedPages { against, held: held.into() };
+        let (days, more) = days_of(&dropped);
+        let days: Vec<&str> = days.iter().map(|day| &*day.0).collect();
+        assert_eq!((days.len(), days[0], days[DAYS]), (DAYS + 1, "2026-11-15", "this batch"));
+        assert_eq!(more, 5);
         let shares: Vec<String> = shares_held(&dropped).into_iter().map(|it| it.0).collect();
-        assert_eq!(shares, ["all of it", "0.99 to less than 1", "0 to less than 0.99"]);
+        assert_eq!(shares, ["1", "0.99 to less than 1", "0 to less than 0.99"]);
+        let alone = DroppedPages { against: [batch].into(), ..dropped };
+        assert_eq!(days_of(&alone), (Vec::new(), 0));
     }
 }

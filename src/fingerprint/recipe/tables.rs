@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::parts::{Text, bad};
 use crate::error::Result;
 use crate::features::counts::Counts;
+use crate::features::segmenter::Segmenter;
 
 /// How `recipe` takes features from a text, as tables of their counts say it: one line of JSON. None where texts are not
 /// taken.
@@ -29,6 +30,11 @@ fn taken_by(recipe: &impl Serialize, parts: &[&str], others: &[(&str, &str)]) ->
     let mut recipe = serde_json::to_value(recipe).ok()?;
     let taken = recipe.as_object_mut().filter(|recipe| recipe.contains_key("normalise"))?;
     taken.retain(|part, _| parts.contains(&part.as_str()));
+    if let Some(name) = taken.get_mut("segmenter") {
+        // Another release cuts other words.
+        let segmenter: Segmenter = serde_json::from_value(name.take()).ok()?;
+        *name = segmenter.version().into();
+    }
     taken.extend(others.iter().map(|&(part, value)| (part.to_owned(), value.into())));
     recipe.sort_all_objects();
     Some(recipe.to_string())
