@@ -68,7 +68,12 @@ pub(crate) enum Add {
 impl Config {
     /// Reads a configuration file.
     pub(crate) fn read(path: &Path) -> Result<Config> {
-        let mut config: Config = parse(&read_text(path)?).map_err(|error| error.at(path))?;
+        Config::of(&read_text(path)?, path)
+    }
+
+    /// The configuration that a text holds, which stands at `path`.
+    pub(crate) fn of(text: &str, path: &Path) -> Result<Config> {
+        let mut config: Config = parse(text).map_err(|error| error.at(path))?;
         let made = &mut config.fingerprint.made;
         made.preset = made.preset.or(config.preset);
         config.dedup.preset = config.dedup.preset.or(config.preset);

@@ -8,8 +8,8 @@
 mod flags;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let path = readers::file("config.toml", bytes);
-    if let Ok(config) = flags::config::Config::read(&path) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Ok(config) = flags::config::Config::of(text, "config.toml".as_ref()) {
         let flags::settings::FingerprintSettings { pages, made } = config.fingerprint;
         let _ = made.recipe(&pages);
     }
