@@ -67,12 +67,10 @@ pub(crate) fn forge_in(
 /// Adds to counts of the outcome.
 fn add(report: &mut Value, counts: &[(&str, i64)]) {
     for (pointer, more) in counts {
-        let parent = report["outcome"].as_object_mut().unwrap();
-        let (name, distance) = pointer.split_once('/').unwrap_or((pointer, ""));
-        let count = match distance {
-            "" => &mut parent[name],
-            _ => parent[name].as_object_mut().unwrap().entry(distance).or_insert(json!(0)),
-        };
+        let (parent, name) = pointer.rsplit_once('/').unwrap_or(("", pointer));
+        let parent = parent.split('/').filter(|name| !name.is_empty());
+        let parent = parent.fold(&mut report["outcome"], |parent, name| &mut parent[name]);
+        let count = parent.as_object_mut().unwrap().entry(name).or_insert(json!(0));
         *count = json!(count.as_i64().unwrap() + more);
     }
     let distances = report["outcome"]["distances"].as_object_mut().unwrap();
@@ -122,7 +120,7 @@ fn forgeries_that_agree_with_themselves_are_65() {
                 ("matches.tsv", "\theld-near\t1\t2026-01-01", "\theld-near\t1\t2026-01-02"),
                 ("verdicts.tsv", "\theld-near\t1\t2026-01-01", "\theld-near\t1\t2026-01-02"),
             ],
-            &[],
+            &[("dropped_pages/against/2026-01-01", -1), ("dropped_pages/against/2026-01-02", 1)],
         ),
         (
             "verdicts.tsv:3: a second page of copies is kept",
@@ -132,7 +130,13 @@ fn forgeries_that_agree_with_themselves_are_65() {
                 ("drop.txt", "b-copy\n", ""),
                 keep,
             ],
-            &[("distances/0", -1), ("matches", -1), ("dropped", -1), ("kept", 1)],
+            &[
+                ("distances/0", -1),
+                ("matches", -1),
+                ("dropped", -1),
+                ("kept", 1),
+                ("dropped_pages/against/batch", -1),
+            ],
         ),
         (
             "verdicts.tsv:6: the page is kept, but it is near one that is held or kept",
@@ -146,7 +150,13 @@ fn forgeries_that_agree_with_themselves_are_65() {
                 ("drop.txt", "e-of-store\n", ""),
                 ("keep.txt", "a-first\n", "a-first\ne-of-store\n"),
             ],
-            &[("distances/1", -1), ("matches", -1), ("dropped", -1), ("kept", 1)],
+            &[
+                ("distances/1", -1),
+                ("matches", -1),
+                ("dropped", -1),
+                ("kept", 1),
+                ("dropped_pages/against/2026-01-01", -1),
+            ],
         ),
         (
             "verdicts.tsv:5: this is not the verdict of the keep rule: \
