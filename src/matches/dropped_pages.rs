@@ -21,8 +21,8 @@ const FROM: [Similarity; 5] = [
 pub struct DroppedPages {
     /// By the column `against`: the day of the store that has the page that stays, or `batch`.
     pub against: BTreeMap<String, u64>,
-    /// By the column `held`: from 0, 0.9, 0.95, 0.99 and 1 on, each to less than the next of these five. A class without pages is left
-    /// out, so the map is empty without that column.
+    /// By the column `held`: the classes begin at 0, 0.9, 0.95, 0.99 and 1. A class without pages is left out, so the map is empty without
+    /// that column.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub held: BTreeMap<String, u64>,
 }
