@@ -135,6 +135,52 @@ def presets():
     return picture
 
 
+def preset(name, cells_at):
+    """What becomes of the pages that could go, by one preset, from the table of the chapter on what counts as near."""
+    rows = table("near.md", "What is dropped, lost and missed")
+    picture = Picture(860, 52 + 28 * len(rows) + 32, f"With the preset {name}, for each set of real pages: the pages that are dropped and held to nine tenths, those that "
+                                                     "are dropped and lack more than a tenth, and those that are missed, as shares of the pages that could go.")
+    left, whole = 190, 470
+    picture.text(left, 20, f"{name}: of the pages that could go", "title")
+    picture.text(left + whole + 150, 20, "text lost", "title end")
+    for step in range(5):
+        at = left + whole * step / 4
+        picture.line(at, 40, at, 48 + 28 * len(rows), "grid")
+        picture.text(at, 36, f"{25 * step} %", "middle small faint")
+    for place, (of, could_go, *cells) in enumerate(rows):
+        y = 48 + 28 * place
+        dropped, over, lost, missed = (number(part) for part in cells[cells_at].split(" · "))
+        picture.text(left - 10, y + 15, of, "end")
+        shares = [("c", dropped * (1 - over)), ("gone", dropped * over), ("box", missed)]
+        parts = [(kind, pages / number(could_go)) for kind, pages in shares]
+        begin, room = left, 1.1
+        for kind, share in parts:
+            shown = min(share, room)
+            if shown > 0:
+                picture.rect(begin, y, max(whole * shown, 1), 20, kind)
+            begin, room = begin + whole * shown, room - shown
+        if sum(share for _, share in parts) > 1.1:
+            picture.text(begin - 8, y + 15, f"{100 * dropped / number(could_go):.0f} % are dropped", "end small on")
+        picture.text(left + whole + 150, y + 15, f"{100 * lost:.1f} %", "end")
+    keys = [("c", "dropped, and held to nine tenths"), ("gone", "dropped, and lacks more than a tenth"), ("box", "missed: held to 0.95, and stays")]
+    for at, (kind, words) in enumerate(keys):
+        picture.rect(20 + 265 * at, picture.height - 22, 10, 10, kind)
+        picture.text(36 + 265 * at, picture.height - 13, words, "small")
+    return picture
+
+
+def paper():
+    return preset("paper", 0)
+
+
+def balanced():
+    return preset("balanced", 1)
+
+
+def thorough():
+    return preset("thorough", 2)
+
+
 def held():
     """Which of two pages goes."""
     picture = Picture(860, 210, "A page is dropped if a page that stays holds nine tenths of its text. A page that stands in a longer one goes; a page with "
@@ -293,7 +339,7 @@ def overlap():
     return picture
 
 
-DRAWN = [flow, presets, held, blocks, output, store, clusters, bands, overlap]
+DRAWN = [flow, presets, paper, balanced, thorough, held, blocks, output, store, clusters, bands, overlap]
 
 
 def drawn():
