@@ -136,14 +136,23 @@ fn what_came_very_often_is_counted_again() {
 }
 
 #[test]
-fn dropped_pages_are_counted_again_by_day() {
+fn dropped_pages_are_counted_and_shown_again() {
     for bench in [joined(""), joined("--matches all")] {
         let told = bench.report("out")["outcome"]["dropped_pages"].clone();
         let (day, count) = told["against"].as_object().unwrap().iter().next().unwrap();
         let mut forged = told.clone();
         forged["against"][day] = json!(count.as_u64().unwrap() + 1);
         let pointer = "/outcome/dropped_pages";
-        let figures = [(pointer, forged), (pointer, json!({"against": {}}))];
+        let examples = bench.report("out")["outcome"]["dropped_examples"].clone();
+        let mut other = examples.clone();
+        other[0]["distance"] = json!(7);
+        let shown = "/outcome/dropped_examples";
+        let figures = [
+            (pointer, forged),
+            (pointer, json!({"against": {}})),
+            (shown, other),
+            (shown, json!([examples[0]])),
+        ];
         each_is_found(&bench, "out", "verify out", &figures);
     }
 }
@@ -174,10 +183,19 @@ fn replaced_pages_and_days_that_the_store_contradicts_are_65() {
         let replaced = one_more(&bench.report(&output), "/outcome/replaced");
         let mut dropped_pages = bench.report(&output)["outcome"]["dropped_pages"].clone();
         dropped_pages["held"]["0.0000"] = json!(7);
+        let mut dropped_examples = bench.report(&output)["outcome"]["dropped_examples"].clone();
+        match dropped_examples.get_mut(0) {
+            Some(example) => example["held"] = json!(0.5),
+            None => {
+                dropped_examples =
+                    json!([{"id": "a", "of": "b", "distance": 0, "against": "batch"}])
+            }
+        }
         let other = json!(if day == DAYS[0] { DAYS[1] } else { DAYS[0] });
         let figures = [
             ("/outcome/replaced", replaced),
             ("/outcome/dropped_pages", dropped_pages),
+            ("/outcome/dropped_examples", dropped_examples),
             ("/day", other),
         ];
         each_is_found(&bench, &output, &command, &figures);

@@ -1,11 +1,12 @@
 //! `verify` proves: it recomputes the matches and a sample of the verdicts from the batch and the store.
 //! Forged outputs whose files agree with each other, and whose sums are right, are found.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 
 use serde_json::{Value, json};
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::support::{Bench, Page};
 
@@ -55,6 +56,10 @@ pub(crate) fn forge_in(
         let after = before.replacen(from, to, 1);
         assert_ne!(before, after, "{name} does not hold `{from}`");
         report[part]["files"][name] = json!({ "bytes": after.len(), "xxh3": digest(&after) });
+        // An output of `lsh` shows none.
+        if *name == "verdicts.tsv" && report[part].get("dropped_examples").is_some() {
+            report[part]["dropped_examples"] = dropped_examples(&after);
+        }
         bench.write(&format!("{output}/{name}"), after);
     }
     change(&mut report);
@@ -62,6 +67,37 @@ pub(crate) fn forge_in(
     let unsealed = serde_json::to_string_pretty(&report).unwrap() + "\n";
     let seal = digest(&unsealed);
     bench.write(&format!("{output}/report.json"), unsealed.replace(&"0".repeat(32), &seal));
+}
+
+/// The examples of dropped pages by their definition: of each class of `held`, or of each distance, the three that keep least of their text, and
+/// of equal ones those of the smallest digests.
+pub(crate) fn dropped_examples(verdicts: &str) -> Value {
+    let rows = verdicts.lines().map(|row| row.split('\t').collect::<Vec<_>>());
+    let held = |row: &[&str]| row.get(5).map(|held| held.parse::<f64>().unwrap());
+    let mut dropped: Vec<_> = rows.filter(|row| row[1] == "drop").collect();
+    dropped.sort_by_key(|row| {
+        let distance = row[3].parse::<u32>().unwrap();
+        let far = if held(row).is_some() { 0 } else { distance };
+        (Reverse(far), row.get(5).copied(), xxh3_64(row[0].as_bytes()))
+    });
+    let class = |row: &[&str]| match held(row) {
+        None => row[3].to_owned(),
+        Some(held) => [0.9, 0.95, 0.99, 1.0].iter().filter(|it| held >= **it).count().to_string(),
+    };
+    let mut shown: HashMap<String, u32> = HashMap::new();
+    dropped.retain(|row| {
+        let shown = shown.entry(class(row)).or_default();
+        *shown += 1;
+        *shown <= 3
+    });
+    let examples = dropped.iter().map(|row| {
+        let distance: u32 = row[3].parse().unwrap();
+        let mut example =
+            json!({"id": row[0], "of": row[2], "distance": distance, "against": row[4]});
+        held(row).into_iter().for_each(|held| example["held"] = json!(held));
+        example
+    });
+    examples.collect()
 }
 
 /// Adds to counts of the outcome.

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::proof::dropped_examples;
 use crate::support::Bench;
 
 /// Four days of pages, of which the last has one page only; with a copy each.
@@ -41,6 +42,53 @@ fn each_output_has_a_page_that_needs_no_network() {
     }
     bench.done("verify out/2026-01-01");
     bench.done("run days.toml --redo 2026-01-04");
+}
+
+/// Each class has its examples, by the definition; ids that are URLs of the web are links, and all ids are shown as text.
+#[test]
+fn a_page_shows_dropped_pages_of_each_class() {
+    let words =
+        |from: usize, to: usize| (from..to).map(|word| format!("w{word} ")).collect::<String>();
+    let mut pages = String::new();
+    let mut page = |id: &str, text: String| {
+        pages += &format!("{{\"id\": \"{id}\", \"text\": \"{text}\"}}\n");
+    };
+    for group in 0..4 {
+        let from = group * 1000;
+        page(&format!("https://a.example/{group}<i>"), words(from, from + 500));
+        for copy in 0..5 {
+            page(&format!("urn:b:{group}/{copy}"), words(from, from + 500));
+            let less = words(from, from + 500 - copy) + &words(from + 600, from + 600 + copy);
+            page(&format!("javascript://c.example/{group}/{copy}"), less);
+        }
+    }
+    let bench = Bench::new();
+    bench.write("pages.jsonl", pages);
+    for (preset, flags) in
+        [("paper", ""), ("balanced", ""), ("balanced", "--workers 2 --memory 1MiB")]
+    {
+        let output = format!("{preset}{}", flags.len());
+        bench.done(&format!(
+            "dedup --input pages.jsonl --output {output} --preset {preset} {flags}"
+        ));
+        let found = format!("{output}/dedup");
+        let verdicts = bench.read(&format!("{found}/verdicts.tsv"));
+        let examples = bench.report(&found)["outcome"]["dropped_examples"].clone();
+        assert_eq!(examples, dropped_examples(&verdicts));
+        assert!(examples.as_array().unwrap().len() >= 3, "{examples}");
+        let page = bench.read(&format!("{found}/report.html"));
+        assert_eq!(
+            page.matches("<a href=\"").count(),
+            page.matches("<a href=\"https:&#x2f;&#x2f;a.example").count()
+        );
+        assert!(page.contains("&lt;i&gt;</a>") && !page.contains("<i>"), "{page}");
+        assert!(
+            page.contains("javascript:")
+                && page.contains(&format!("dupsieve sample {output}&#x2f;dedup")),
+            "{page}"
+        );
+        bench.done(&format!("verify {output}"));
+    }
 }
 
 #[test]

@@ -31,7 +31,7 @@ use crate::budget::Budget;
 use crate::document::Occurrence;
 use crate::error::Result;
 use crate::matches::{
-    Detail, Edge, Judgements, KeepOrder, KeepRank, Listing, MAX_MATCHES, Number, Outcome,
+    Detail, Edge, Judgements, KeepOrder, KeepRank, Listed, Listing, MAX_MATCHES, Number, Outcome,
     Unlikeness, below, copies, in_order, judge, too_many,
 };
 use crate::output::Staging;
@@ -246,7 +246,7 @@ impl Deduplicate {
         let (checked, format) = (false, self.format);
         let listing =
             Listing { ids, empties, verdicts, matches, in_favour: None, checked, format, workers };
-        let (files, matches) = listing.write(staging)?;
+        let Listed { files, matches, .. } = listing.write(staging)?;
         let outcome = batch.outcome(judgements.kept(), matches, files.into());
         Ok(Deduplicated { outcome, buckets: found, empty: empty_count })
     }

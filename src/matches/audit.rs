@@ -9,14 +9,17 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::detail::Detail;
-use super::dropped_pages::{DroppedPages, DroppedTally};
+use super::dropped_examples::Examples;
+use super::dropped_pages::DroppedTally;
 use super::hosts::HostTally;
 use super::nearness::{Nearness, Unlikeness};
+use super::origin::Origin;
 use super::outcome::Outcome;
 use super::replaced::REPLACED;
 use super::result_columns::{MATCHES, VERDICTS, match_columns, verdict_columns};
@@ -156,6 +159,8 @@ struct Required {
     dropped_hosts: HostTally,
     /// The dropped pages, counted.
     dropped_pages: DroppedTally,
+    /// Some of them.
+    examples: Examples,
 }
 
 impl Audit<'_> {
@@ -169,8 +174,11 @@ impl Audit<'_> {
     /// A contradiction is [`BadData`](crate::Kind::BadData), with its file and line.
     pub fn run(&self, documents: Option<SortedRecords<BatchDocument>>) -> Result<()> {
         self.check_replaced()?;
-        let Required { named, kept, dropped_hosts, dropped_pages } = self.verdicts(documents)?;
-        self.check_dropped(&dropped_pages.counted())?;
+        let Required { named, kept, dropped_hosts, dropped_pages, examples } =
+            self.verdicts(documents)?;
+        let Outcome { dropped_pages: counted, dropped_examples: shown, .. } = self.outcome;
+        self.check_told("dropped_pages", counted.as_ref(), &dropped_pages.counted())?;
+        self.check_told("dropped_examples", shown.as_ref(), &examples.listed())?;
         if self.holds() {
             self.check_hosts(dropped_hosts)?;
         }
@@ -215,6 +223,7 @@ impl Audit<'_> {
             kept: self.space().sorter(),
             dropped_hosts: HostTally::new(self.space()),
             dropped_pages: DroppedTally::default(),
+            examples: Examples::default(),
         };
         let mut keep = self.open("keep.txt")?;
         let mut drop = self.open("drop.txt")?;
@@ -248,15 +257,19 @@ impl Audit<'_> {
                     counts[1] += 1;
                     drop.expect(id)?;
                     required.dropped_hosts.take(id)?;
-                    let (Ok(from), Ok(held)) =
-                        (against.parse(), shares.first().map(|held| held.parse()).transpose())
-                    else {
+                    let (Ok(from), Ok(held)) = (
+                        against.parse::<Origin>(),
+                        shares.first().map(|held| held.parse()).transpose(),
+                    ) else {
                         return Err(verdicts.wrong("not a day, or not the share that is held"));
                     };
                     required.dropped_pages.add(from, held);
                     let Some(distance) = self.near(against).read(distance) else {
                         return Err(verdicts.wrong(&self.not_near()));
                     };
+                    if let Near::Distance(_) = self.near {
+                        required.examples.add([id, of], distance.into(), from, held);
+                    }
                     if against == "batch" {
                         required.kept.push(DroppedFor::new(of, id))?;
                     }
@@ -386,12 +399,15 @@ impl Audit<'_> {
         }
     }
 
-    /// Checks that the report counts the dropped pages as the verdicts do, if it counts them.
-    fn check_dropped(&self, found: &DroppedPages) -> Result<()> {
-        let Some(told) = self.outcome.dropped_pages.as_ref().filter(|told| *told != found) else {
-            return Ok(());
-        };
-        let what = "the verdicts give another `dropped_pages` than the report";
+    /// Checks that the report says of the dropped pages what the verdicts give, if it says so.
+    fn check_told<T: PartialEq + Debug>(
+        &self,
+        name: &str,
+        told: Option<&T>,
+        found: &T,
+    ) -> Result<()> {
+        let Some(told) = told.filter(|told| *told != found) else { return Ok(()) };
+        let what = format!("the verdicts give another `{name}` than the report");
         let error = Error::new(Kind::BadData, what).at(self.output.join("report.json"));
         Err(error.expected(format_args!("{found:?}")).found(format_args!("{told:?}")))
     }

@@ -16,6 +16,11 @@ const FROM: [Similarity; 5] = [
     Similarity::missing_of(Similarity::WHOLE),
 ];
 
+/// The class of a share: 0 if the whole page is held.
+pub(super) fn class_of(held: Similarity) -> usize {
+    FROM.iter().position(|from| held >= *from).unwrap_or_default()
+}
+
 /// Dropped pages, counted by two columns of the verdicts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DroppedPages {
@@ -39,7 +44,7 @@ impl DroppedTally {
     pub(super) fn add(&mut self, against: Origin, held: Option<Similarity>) {
         *self.against.entry(against).or_default() += 1;
         if let Some(held) = held {
-            self.held[FROM.iter().position(|from| held >= *from).unwrap_or_default()] += 1;
+            self.held[class_of(held)] += 1;
         }
     }
 

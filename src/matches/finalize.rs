@@ -13,7 +13,7 @@ use super::group_key::GroupKeys;
 use super::ids::Workshop;
 use super::keep_order::{KeepOrder, Leaders};
 use super::keep_rule::{Edge, Judgements, judge};
-use super::listing::{InFavour, Listing};
+use super::listing::{InFavour, Listed, Listing};
 use super::nearest::{Judged, Nearest};
 use super::nearness::Nearness;
 use super::numbers::{KeepRank, Number};
@@ -145,7 +145,7 @@ impl Finalize<'_> {
             format,
             workers,
         };
-        let (files, written) = listing.write(staging)?;
+        let Listed { files, matches: written, examples } = listing.write(staging)?;
         let (replaced_file, replaced) = replaced.unzip();
         let files = files.into_iter().chain(replaced_file);
         Ok(Outcome {
@@ -154,6 +154,7 @@ impl Finalize<'_> {
             lost,
             dropped_hosts,
             dropped_pages: Some(dropped_pages),
+            dropped_examples: Some(examples),
             hot_matches: most_matches.list(self.segment, &batch, |rows| rows)?,
             hot_copies: judged.most_copied().list(self.segment, &batch, copies)?,
             ..judged.outcome(written, &counted, files)

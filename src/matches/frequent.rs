@@ -15,9 +15,15 @@ use crate::store::Segment;
 const LISTED: usize = 10;
 /// The least number of copies or matches of a fingerprint that is listed.
 const LEAST: u128 = 1000;
-/// How many pages of a fingerprint are named, and the most characters of an id that are shown.
+/// How many pages of a fingerprint are named.
 const NAMED: usize = 5;
-const ID_CHARACTERS: usize = 200;
+/// The most characters of an id that a report shows.
+pub(crate) const ID_CHARACTERS: usize = 200;
+
+/// An id as a report shows it: one that is too long is cut.
+pub(super) fn shown(id: &str) -> String {
+    id.chars().take(ID_CHARACTERS).collect()
+}
 
 /// A fingerprint of the batch with very many copies or matches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,7 +78,7 @@ impl MostFrequent {
             let row: u32 = batch.segment_row(rows.start).into();
             let named = rows.iter().take(NAMED).map(|row| {
                 let row: u32 = batch.segment_row(row).into();
-                Ok(ids.get(row.into())?.chars().take(ID_CHARACTERS).collect())
+                ids.get(row.into()).map(shown)
             });
             Ok(Frequent {
                 fingerprint: hex(fingerprints.get(row.into())?, segment.width()),

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::iter::Peekable;
 use std::ops::Range;
 
+use super::dropped_examples::{DroppedExample, Examples};
 use super::hosts::{self, HostOf};
 use super::ids::{Portion, Shard};
 use super::match_row::MatchRow;
@@ -49,6 +50,16 @@ pub(crate) struct Listing<P, E, D> {
     pub(crate) workers: usize,
 }
 
+/// What was listed.
+pub(crate) struct Listed {
+    /// The files.
+    pub(crate) files: [Named; 4],
+    /// How many matches were written.
+    pub(crate) matches: u64,
+    /// Some of the dropped documents, where matches have distances.
+    pub(crate) examples: Vec<DroppedExample>,
+}
+
 /// What goes in favour of each document.
 pub(crate) struct InFavour {
     /// How many pages, by the rank of the document.
@@ -75,6 +86,7 @@ struct Lines {
     verdicts: String,
     keep: String,
     drop: String,
+    examples: Examples,
 }
 
 /// The files that are being written.
@@ -96,8 +108,8 @@ where
     E: Iterator<Item = Result<String>>,
     D: Nearness,
 {
-    /// Writes all files, and gives the number of matches too.
-    pub(crate) fn write(self, staging: &Staging) -> Result<([Named; 4], u64)> {
+    /// Writes all files.
+    pub(crate) fn write(self, staging: &Staging) -> Result<Listed> {
         let Listing { mut ids, empties, verdicts, matches, in_favour, checked, format, workers } =
             self;
         let mut files = Files::create::<D>(staging, format, checked, in_favour.is_some())?;
@@ -106,6 +118,7 @@ where
         let mut empties = empties.peekable();
         let mut verdicts = verdicts.peekable();
         let mut matches = matches.peekable();
+        let mut examples = Examples::default();
         loop {
             let sections = ids.by_ref().take(workers.max(1)).map(|ids| {
                 let ids = ids?;
@@ -123,9 +136,11 @@ where
             let lines = in_parallel(workers, &sections, of_section);
             let lines = lines.into_iter().collect::<Result<Vec<Lines>>>()?;
             files.write(&lines, &mut empties, &mut matches, workers)?;
+            lines.into_iter().for_each(|lines| examples.append(lines.examples));
         }
         files.empties(&mut empties)?;
-        files.finish(workers)
+        let (files, matches) = files.finish(workers)?;
+        Ok(Listed { files, matches, examples: examples.listed() })
     }
 }
 
@@ -149,8 +164,9 @@ impl<P: Portion, D: Nearness> Section<P, D> {
             verdicts: String::new(),
             keep: String::new(),
             drop: String::new(),
+            examples: Examples::default(),
         };
-        let Lines { ids, ranks, dropped, verdicts, keep, drop, .. } = &mut lines;
+        let Lines { ids, ranks, dropped, verdicts, keep, drop, examples, .. } = &mut lines;
         let mut named = self.verdicts.iter().peekable();
         let mut hosts = self.hosts.iter().copied().peekable();
         for (rank, id) in ranks.clone().map(IdRank::from).zip(ids.ids()) {
@@ -158,6 +174,11 @@ impl<P: Portion, D: Nearness> Section<P, D> {
             let favoured =
                 copies.map(|copies| (copies[rank.index()], hosts::count(id, rank, &mut hosts)));
             add_verdict(verdicts, id, favoured, of);
+            if let Some((row, distance)) = of.and_then(|row| Some((row, row.distance.distance()?)))
+            {
+                let held = row.similarity.filter(|_| favoured.is_some());
+                examples.add([id, &row.existing], distance, row.origin, held);
+            }
             dropped.push(of.is_some());
             let listed = if of.is_none() { &mut *keep } else { &mut *drop };
             listed.push_str(id);

@@ -23,6 +23,9 @@ pub(crate) trait Nearness:
 
     /// Reads what its column shows.
     fn read(text: &str) -> Option<Self>;
+
+    /// The distance, unless this is a similarity.
+    fn distance(self) -> Option<u32>;
 }
 
 /// The Hamming distance of fingerprints.
@@ -34,6 +37,10 @@ impl Nearness for u8 {
 
     fn read(text: &str) -> Option<u8> {
         text.parse().ok()
+    }
+
+    fn distance(self) -> Option<u32> {
+        Some(self.into())
     }
 }
 
@@ -68,6 +75,10 @@ impl Nearness for Unlikeness {
     fn read(text: &str) -> Option<Unlikeness> {
         let similarity: Similarity = text.parse().ok()?;
         (similarity.to_string() == text).then(|| similarity.into())
+    }
+
+    fn distance(self) -> Option<u32> {
+        None
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::dropped_examples::DroppedExample;
 use super::dropped_pages::DroppedPages;
 use super::frequent::Frequent;
 use super::hosts::DroppedHost;
@@ -30,6 +31,9 @@ pub struct Outcome {
     /// The dropped pages by the day of the page that stays, and by the share that it holds. The outputs of `lsh` do without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped_pages: Option<DroppedPages>,
+    /// Some dropped pages of each class. The outputs of `lsh` do without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropped_examples: Option<Vec<DroppedExample>>,
     /// Rows of matches.tsv.
     pub matches: u64,
     /// Rows of matches.tsv at each distance.

@@ -94,6 +94,10 @@ impl Nearness for Standing {
     fn read(text: &str) -> Option<Standing> {
         u8::read(text).map(Standing::near)
     }
+
+    fn distance(self) -> Option<u32> {
+        self.distance.distance()
+    }
 }
 
 /// How likely it is that a page has less than nine tenths of a text.

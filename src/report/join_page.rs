@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::bar::{Bar, bars};
 use super::html::{self, percent};
-use crate::matches::{DroppedPages, Lost, Outcome};
+use crate::matches::{DroppedExample, DroppedPages, ID_CHARACTERS, Lost, Outcome};
 use crate::store::RecordCounts;
 
 /// How many days are listed in favour of which pages were dropped.
@@ -32,6 +32,7 @@ struct JoinPage<R> {
     more_days: usize,
     /// The dropped pages by the share that the page that stays holds.
     held: Vec<Bar>,
+    examples: Vec<Example>,
     seconds: Vec<Phase>,
 }
 
@@ -40,6 +41,23 @@ struct JoinPage<R> {
 struct LostShares {
     share: String,
     over_tenth: String,
+}
+
+/// A dropped page, and the page in favour of which it goes.
+#[derive(Serialize)]
+struct Example {
+    pages: [ExamplePage; 2],
+    against: String,
+    distance: u32,
+    held: String,
+}
+
+/// A page by its id.
+#[derive(Serialize)]
+struct ExamplePage {
+    /// Whether the id is a URL of the web, and not cut.
+    is_link: bool,
+    id: String,
 }
 
 /// The time that a part of a job took.
@@ -72,6 +90,7 @@ pub(super) fn drawn(
         against: bars(against, outcome.dropped.into()),
         more_days,
         held: bars(shares_held(&dropped), outcome.dropped.into()),
+        examples: outcome.dropped_examples.iter().flatten().map(example).collect(),
         seconds: phases(&run["seconds"]),
     };
     html::page("join.html", page)
@@ -114,6 +133,21 @@ fn shares_held(dropped: &DroppedPages) -> Vec<(String, &'static str, u128)> {
         (name, "dropped", count.into())
     });
     held.collect()
+}
+
+fn example(dropped: &DroppedExample) -> Example {
+    let DroppedExample { id, of, distance, against, held } = dropped;
+    let page = |id: &String| {
+        let is_url = ["http://", "https://"].iter().any(|scheme| id.starts_with(scheme));
+        let is_link = is_url && id.chars().count() < ID_CHARACTERS;
+        ExamplePage { is_link, id: id.clone() }
+    };
+    Example {
+        pages: [id, of].map(page),
+        against: against.clone(),
+        distance: *distance,
+        held: held.map(|held| format!("{held:.4}")).unwrap_or_default(),
+    }
 }
 
 /// What became of the records.
