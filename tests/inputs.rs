@@ -520,6 +520,14 @@ fn a_long_quarantine_lists_the_first_and_counts_the_rest() {
     bench.done("verify one.seg");
 }
 
+#[test]
+fn a_missing_column_of_csv_is_told_without_the_end_of_the_header() {
+    let bench = Bench::new();
+    bench.write("a.csv", "id,body\r\n1,one\r\n");
+    let said = bench.fails(65, "fingerprint --input a.csv --output a.seg");
+    assert!(said.contains("found \"id,body\""), "{said}");
+}
+
 /// `count` pages. The first `apart` have ids of their own, and all others repeat an earlier id.
 fn repeating(count: usize, apart: usize) -> String {
     let page =

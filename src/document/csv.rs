@@ -218,7 +218,10 @@ fn header(bytes: &[u8], fields: &Fields, path: &Path) -> Result<Columns> {
     let bad = |reason: Reason| Error::new(Kind::BadData, reason.to_string()).at(path).line(1);
     values.read(line).map_err(bad)?;
     let names: Vec<&[u8]> = (0..values.count).map(|column| values.get(column)).collect();
-    Columns::among(&names, without_end(line), fields, path)
+    let header = without_end(line);
+    let shown = header.strip_suffix(b"\r").unwrap_or(header);
+    let columns = Columns::among(&names, shown, fields, path)?;
+    Ok(Columns { header: header.to_vec(), ..columns })
 }
 
 /// The names in a header line.
