@@ -234,6 +234,18 @@ fn flags_without_effect_are_refused() {
 }
 
 #[test]
+fn commands_that_are_spelt_alike_are_named_behind_help_too() {
+    let bench = Bench::new();
+    for line in ["dedpu", "help dedpu", "store lst", "help store lst", "store help lst"] {
+        let said = bench.fails(2, line);
+        let alike = if line.contains("store") { "'list'" } else { "'dedup'" };
+        assert!(said.contains("similar") && said.contains(alike), "{line}: {said}");
+    }
+    let said = bench.fails(2, "help zzzz");
+    assert!(said.contains("'zzzz'") && !said.contains("similar"), "{said}");
+}
+
+#[test]
 fn the_former_name_of_a_variable_works_unless_the_new_one_is_set() {
     let bench = bench();
     let signature = |variables: &[(&str, &str)]| {

@@ -207,7 +207,9 @@ impl CommandLine {
 
 /// The words of a command line, parsed.
 fn typed(words: impl IntoIterator<Item = OsString>) -> Result<ArgMatches, clap::Error> {
-    let typed = command().try_get_matches_from(words).map_err(with_tip)?;
+    let words: Vec<OsString> = words.into_iter().collect();
+    let typed = command().try_get_matches_from(&words);
+    let typed = typed.map_err(|wrong| with_tip(without_help(wrong, words)))?;
     let in_vain = match typed.subcommand() {
         Some(("dedup", typed)) => dedup::typed_in_vain(typed),
         Some(("lsh", typed)) => lsh::typed_in_vain(typed),
@@ -218,6 +220,17 @@ fn typed(words: impl IntoIterator<Item = OsString>) -> Result<ArgMatches, clap::
         None => Ok(typed),
         Some(what) => Err(command().error(ErrorKind::ArgumentConflict, what)),
     }
+}
+
+/// The error for a command that is not there. Behind `help` it names none that is spelt alike, so it is made of the words without `help`.
+fn without_help(wrong: clap::Error, mut words: Vec<OsString>) -> clap::Error {
+    let is_unknown = |error: &clap::Error| error.kind() == ErrorKind::InvalidSubcommand;
+    let Some(help) = words.iter().position(|word| word == "help").filter(|_| is_unknown(&wrong))
+    else {
+        return wrong;
+    };
+    words.remove(help);
+    command().try_get_matches_from(words).err().filter(is_unknown).unwrap_or(wrong)
 }
 
 /// The error, with a tip where a path stands without its flag.
