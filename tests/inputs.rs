@@ -555,6 +555,13 @@ fn one_id_for_all_records_fails_and_is_listed() {
         assert_eq!(ended.code, code, "{tolerated}: {}", ended.stderr);
     }
     bench.fails(2, "fingerprint --input a.jsonl --output out.seg --max-repeated 101%");
+    // The default is the same segment, whether the limit is given or not.
+    bench.write("b.jsonl", repeating(4, 3));
+    let job = "fingerprint --input b.jsonl --output b.seg";
+    bench.done(&format!("{job} --max-repeated 50%"));
+    bench.done(job);
+    bench.done(&format!("{job} --max-repeated 50.0%"));
+    bench.fails(73, &format!("{job} --max-repeated 49%"));
 }
 
 #[test]

@@ -36,6 +36,9 @@ use crate::processes::machines;
 /// A segment takes at least about one byte for this many bytes of its pages.
 const INPUT_TO_SEGMENT: u64 = 1000;
 
+/// The name of the parameter with the limit of repeated records.
+const MAX_REPEATED: &str = "max_repeated";
+
 const EXAMPLES: &[(&str, &str)] = &[
     ("Read a folder of JSON Lines files", "dupsieve fingerprint --input crawl/ --output day.seg"),
     (
@@ -109,6 +112,9 @@ pub(crate) struct Request {
 pub(crate) enum OtherTexts {
     /// The record counts as repeated: a crawl may fetch a page twice, and the first text stands for the page.
     Repeated,
+    /// The same, because the limit of repeated records was given for a corpus, whose ids are names. The limit is a part of the segment's identity
+    /// then, even where it is the default.
+    Allowed,
     /// No segment is made, and the summary has their number as [`OtherTexts::COUNT`].
     Counted,
 }
@@ -183,6 +189,16 @@ pub(crate) fn is_by_place(output: &Path) -> bool {
 pub(crate) fn stands(request: &Request) -> Result<bool> {
     let job = Job::find(request, 1)?;
     Ok(job.is_done(true).unwrap_or(false))
+}
+
+/// The identity without the limit of repeated records, if this is the default: earlier versions wrote it where it was given.
+fn usual_left_out(identity: String) -> String {
+    let Ok(mut made) = serde_json::from_str::<Parameters>(&identity) else { return identity };
+    let usual = Tolerance::REPEATED.to_string();
+    if made.get(MAX_REPEATED) == Some(&usual) {
+        made.remove(MAX_REPEATED);
+    }
+    serde_json::to_string(&made).expect("parameters are text")
 }
 
 /// The error for a time and another field, of which a segment has room for one.
@@ -312,7 +328,10 @@ impl Job {
                 .help("add --keep-digests; the store must keep them too"));
         }
         let page_time = made.page_time();
-        let max_repeated = made.max_repeated;
+        let is_usual = |limit: &Tolerance| *limit == Tolerance::REPEATED;
+        let max_repeated = made
+            .max_repeated
+            .filter(|limit| !is_usual(limit) || request.other_texts == OtherTexts::Allowed);
         let band_bytes = made.keep_bands.as_ref().map_or(0, Bands::bytes);
         let other_texts = request.other_texts;
         let known = request.known.clone();
@@ -325,7 +344,9 @@ impl Job {
         let is_segment = |output: &Path| Segment::is_segment(output);
         self.pages.is_made(&asked, overwrite, (what, is_segment), |output| {
             let segment = Segment::open(output)?;
-            segment.verify().map(|()| segment.identity().to_owned())
+            segment.verify()?;
+            let made = segment.identity().to_owned();
+            Ok(if self.other_texts == OtherTexts::Repeated { usual_left_out(made) } else { made })
         })
     }
 
@@ -348,7 +369,7 @@ impl Job {
         let mut parameters = self.pages.parameters();
         parameters.insert("recipe".to_owned(), self.recipe.stamp().to_string());
         if let Some(limit) = self.max_repeated {
-            parameters.insert("max_repeated".to_owned(), limit.to_string());
+            parameters.insert(MAX_REPEATED.to_owned(), limit.to_string());
         }
         parameters
     }
@@ -432,5 +453,22 @@ impl Job {
         options.order = self.pages.kept_by().map(ToString::to_string);
         options.band_bytes = self.band_bytes;
         options
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_limit_of_repeated_records_is_no_part_of_an_identity() {
+        for (identity, left) in [
+            (r#"{"a":"b","max_repeated":"50%"}"#, r#"{"a":"b"}"#),
+            (r#"{"a":"b","max_repeated":"5%"}"#, r#"{"a":"b","max_repeated":"5%"}"#),
+            (r#"{"a":"b"}"#, r#"{"a":"b"}"#),
+            ("of another program", "of another program"),
+        ] {
+            assert_eq!(usual_left_out(identity.to_owned()), left);
+        }
     }
 }

@@ -130,7 +130,7 @@ impl Corpus {
             ..request.clone()
         };
         let other_texts = match settings.made.max_repeated {
-            Some(_) => OtherTexts::Repeated,
+            Some(_) => OtherTexts::Allowed,
             None => OtherTexts::Counted,
         };
         let made = fingerprint::Request {
