@@ -8,6 +8,7 @@ A case has commands for bash, which run in a folder of their own with `dupsieve`
 table `commands` in turn, as often as `rounds` says. Names in braces are the numbers of its table for the size: `short` shows in seconds that the commands still
 work, and a missed target is no failure then; all cases of the size `hour` take an hour and a half on two cores; `full` is the size of the figures of the book.
 `{python}` is PYTHON, an interpreter with the rivals, `{data}` is FOLDER, and `{bench}` is the folder of this file: a command or a case that needs what is not given is named as not measured.
+A command that fails ends its case; the other cases are measured, and the exit code is 1.
 With `cold` the system's cache is dropped before each command (that needs root). A command of the table `prints` runs once, and what it prints stands in the report.
 
 A target holds the medians of two commands against each other: `of` and `to`, the clock (`wall` or `processor`) and the `most` that the ratio may be.
@@ -41,6 +42,7 @@ class Bench:
     def __init__(self, case, folder, names, short):
         self.case, self.folder, self.names, self.short = case, folder, names, short
         self.missing = set()
+        self.found = {"title": case["title"], "runs": {}, "prints": {}, "left_out": [], "needs": [], "targets": []}
 
     def filled(self, command):
         """The command with the names in braces replaced; None if one of them is not given."""
@@ -65,13 +67,13 @@ class Bench:
         _, status, usage = os.wait4(child.pid, 0)
         wall = time.perf_counter() - begun
         if status:
-            raise SystemExit(f"the command failed: {command}")
+            raise subprocess.CalledProcessError(status, command)
         return {"wall": wall, "processor": usage.ru_utime + usage.ru_stime, "memory": usage.ru_maxrss / 1024}
 
     def measured(self):
         """What the case measured: the runs of each command, what commands print, and what was left out."""
         inputs = [self.filled(command) for command in self.case.get("inputs", [])]
-        found = {"title": self.case["title"], "runs": {}, "prints": {}, "left_out": []}
+        found = self.found
         if None not in inputs:
             for command in inputs:
                 self.run(command, stdout=subprocess.DEVNULL)
@@ -81,7 +83,8 @@ class Bench:
             for _ in range(1 if self.short else self.case.get("rounds", 1)):
                 for name, command in commands.items():
                     if command:
-                        found["runs"].setdefault(name, []).append(self.timed(command))
+                        run = self.timed(command)
+                        found["runs"].setdefault(name, []).append(run)
             for name, command in prints.items():
                 if command:
                     found["prints"][name] = self.run(command, stdout=subprocess.PIPE, text=True).stdout
@@ -121,6 +124,8 @@ def written(name, found):
             lines.append(f"- {said}: {target['ratio']:.2f} ({target['least']:.2f} to {target['greatest']:.2f}), {verdict}")
     for command, printed in found["prints"].items():
         lines += [f"{command}:", "", printed.rstrip() if printed.startswith("|") else f"```text\n{printed.rstrip()}\n```", ""]
+    if "failed" in found:
+        lines.append(f"FAILED: {found['failed']}")
     if found["needs"]:
         what = ", ".join(found["left_out"]) or "the case"
         lines.append(f"Not measured: {what}. Needs {' and '.join('--rivals' if it == 'python' else f'--{it}' for it in found['needs'])}.")
@@ -177,7 +182,11 @@ def main():
         case = tomllib.loads(path.read_text())
         names = {"python": asked.rivals and asked.rivals.absolute(), "data": asked.data and asked.data.resolve(), "bench": HOME, **case.get(asked.size, {})}
         with tempfile.TemporaryDirectory(dir=asked.scratch) as folder:
-            found = Bench(case, folder, names, asked.size == "short").measured()
+            bench = Bench(case, folder, names, asked.size == "short")
+            try:
+                found = bench.measured()
+            except subprocess.CalledProcessError as failure:
+                found = {**bench.found, "failed": failure.cmd if isinstance(failure.cmd, str) else failure.cmd[-1]}
         found["commands"] = case.get("commands", {})
         report["cases"][path.stem] = found
         texts.append(written(path.stem, found))
@@ -189,6 +198,8 @@ def main():
         for name, found in report["cases"].items():
             if svg := drawing(found):
                 (asked.output / f"{name}.svg").write_text(svg)
+    if failed := [name for name, found in report["cases"].items() if "failed" in found]:
+        raise SystemExit(f"a command failed in {', '.join(failed)}")
 
 
 if __name__ == "__main__":
