@@ -27,8 +27,11 @@ use super::shown::Hidden;
 
 /// The target size of a chunk in compressed bytes, at least and at most.
 const CHUNK_BYTES: RangeInclusive<u64> = 256 << 10..=64 << 20;
-/// The number of chunks of a small store, so that many workers can share it.
+/// The number of chunks of a store, so that many workers can share it. A store that has fewer fingerprints for a chunk than
+/// a window of the join best has, some million, is divided into `FEWEST`.
 const CHUNKS: u64 = 64;
+const FEWEST: u64 = 16;
+const WINDOW_BYTES: u64 = 4 << 20;
 
 /// Files that a job opens apart from the segments, with a reserve.
 const SPARE_FILES: u64 = 64;
@@ -36,7 +39,8 @@ const SPARE_FILES: u64 = 64;
 /// The target size, in compressed bytes, of the chunks of `segments`.
 pub(crate) fn chunk_bytes(segments: &[Segment]) -> u64 {
     let all: u64 = segments.iter().flat_map(Segment::cuts).map(|(_, bytes)| bytes).sum();
-    (all / CHUNKS).clamp(*CHUNK_BYTES.start(), *CHUNK_BYTES.end())
+    let bytes = (all / CHUNKS).max((all / FEWEST).min(WINDOW_BYTES));
+    bytes.clamp(*CHUNK_BYTES.start(), *CHUNK_BYTES.end())
 }
 
 /// A version of a store. It never changes, but for pages that are removed from all versions.

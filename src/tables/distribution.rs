@@ -61,10 +61,12 @@ impl Distribution {
             batch: sampled(batch),
             store: if some.len() < FEWEST { Vec::new() } else { sampled(some) },
         };
-        if all.is_uniform(F::BITS) {
-            return Distribution { slice: all.slice, ..Distribution::default() };
-        }
-        all
+        if all.is_uniform(F::BITS) { all.uniform() } else { all }
+    }
+
+    /// The same slice, in which all fingerprints are uniform.
+    pub(super) fn uniform(&self) -> Distribution {
+        Distribution { slice: self.slice, ..Distribution::default() }
     }
 
     /// Whether no more pairs agree in any of the widest keys that a sample can tell of than by chance.

@@ -3,6 +3,11 @@
 use super::distribution::Distribution;
 use crate::fingerprint::Width;
 
+/// How many chunks a store has at least, and how many it has if each of more than these had fewer fingerprints than `CHUNK`.
+const CHUNKS: u64 = 64;
+const FEWEST: u64 = 16;
+const CHUNK: u64 = 1 << 20;
+
 /// What is to be joined, and by how many workers.
 #[derive(Clone, Debug)]
 pub struct Problem {
@@ -25,6 +30,11 @@ impl Problem {
     #[must_use]
     pub fn uniform(batch: u64, store: u64, k: u32, width: Width, workers: u64) -> Problem {
         Problem { batch, store, k, width, workers, distribution: Distribution::default() }
+    }
+
+    /// About how many fingerprints a chunk of the store has, at least one. No window is larger.
+    pub(super) fn chunk(&self) -> u64 {
+        (self.store / CHUNKS).max((self.store / FEWEST).min(CHUNK)).max(1)
     }
 }
 

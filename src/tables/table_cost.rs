@@ -24,8 +24,6 @@ const BUILD_ACCESSES: f64 = 2.0;
 const SURVIVOR_ACCESSES: f64 = 1.5;
 /// How many fingerprints pass one table before the next one's turn.
 const TURN: f64 = 131_072.0;
-/// How many chunks a store has at least.
-const CHUNKS: f64 = 64.0;
 /// The bytes that an access brings into the cache.
 const LINE_BYTES: f64 = 64.0;
 
@@ -41,7 +39,7 @@ pub(super) fn cost(design: Masked, problem: &Problem, prices: &Prices) -> Result
     };
     let tables: Vec<TableCost> = masks.iter().map(table).collect();
     let memory_bytes = tables.iter().map(|table| table.memory_bytes).sum::<u64>();
-    let turn = (store as f64 / CHUNKS).clamp(1.0, TURN);
+    let turn = (problem.chunk() as f64).min(TURN);
     let each = |table: &TableCost| table.nanoseconds(turn, memory_bytes as f64);
     let nanoseconds = tables.iter().map(each).sum();
     let build = batch as f64 * tables.iter().map(TableCost::build_ns).sum::<f64>();

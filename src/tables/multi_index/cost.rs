@@ -20,9 +20,6 @@ pub(super) const WINDOW: usize = 1 << 22;
 /// The most bytes of the windows of all workers together: two workers with whole windows of 64 bits.
 const WINDOWS_BYTES: u64 = 256 << 20;
 
-/// How many chunks a store has at least; a window is no larger than one.
-const CHUNKS: f64 = 64.0;
-
 /// The largest distance that it finds: beyond it the limits of four blocks leave hardly anything out.
 const COVERS: u32 = 12;
 
@@ -95,10 +92,10 @@ pub(in crate::rooms::tables) fn cost(problem: &Problem, prices: &Prices) -> Cost
 
 /// What each fingerprint of the store costs, if the steps cost so much in windows of a size.
 fn each(problem: &Problem, steps: impl Fn(f64) -> Steps) -> f64 {
-    let &Problem { batch, store, k, width, .. } = problem;
+    let &Problem { batch, k, width, .. } = problem;
     let blocks = blocks(batch as f64, width.bits(), k, Instructions::widest());
     let divided = Block::divide(0..width.bits(), blocks, k);
-    let window = (store as f64 / CHUNKS).clamp(1.0, window(problem) as f64);
+    let window = problem.chunk().min(window(problem)) as f64;
     let crowding = crowding(problem, &divided, |block| problem.distribution.meeting(block));
     nanoseconds(batch as f64, window, crowding, &divided, steps(window))
 }

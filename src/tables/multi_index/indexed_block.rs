@@ -5,8 +5,9 @@ use crate::fingerprint::Fingerprint;
 use crate::hamming::lanes::Columns;
 
 /// How many rows are copied at once, needed or not: a copy of a fixed length takes no longer than the decision
-/// how many to copy.
+/// how many to copy. In a small batch most values have [`FEW`] rows or less.
 const COPY: usize = 32;
+const FEW: usize = 8;
 
 /// What is compared of a fingerprint of the batch, and its place there.
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,7 +68,11 @@ impl IndexedBlock {
         if gathered.len() < *count + COPY {
             gathered.resize(*count + COPY, Row::default());
         }
-        gathered[*count..*count + COPY].copy_from_slice(&self.rows[start..start + COPY]);
+        if length <= FEW {
+            gathered[*count..*count + FEW].copy_from_slice(&self.rows[start..start + FEW]);
+        } else {
+            gathered[*count..*count + COPY].copy_from_slice(&self.rows[start..start + COPY]);
+        }
         *count += length;
         &[]
     }

@@ -73,16 +73,14 @@ pub(in crate::rooms::tables) fn choose_at(
         Design::Auto => candidates(k, width)?,
         asked => vec![asked],
     };
-    let mut estimates = Vec::new();
-    for design in designs {
-        estimates.extend(estimates_of(design, problem, prices)?);
-    }
+    let fits = |estimate: &Estimate| estimate.memory_bytes <= memory.store;
+    let price = |design, problem: &Problem| estimates_of(design, problem, prices);
+    let mut estimates = priced(designs, problem, fits, price)?;
     estimates.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
     let spare = if store == 0 { memory.store } else { 0 };
     let itself_bytes = memory.itself.saturating_add(spare);
     let share = sorted::share(itself_bytes, width, workers);
     let itself = itself(asked, problem, itself_bytes, share)?;
-    let fits = |estimate: &Estimate| estimate.memory_bytes <= memory.store;
     let chosen = match (estimates.iter().position(fits), asked) {
         (Some(fits), _) => fits,
         (None, Design::Auto) => return Err(too_large(&estimates, memory.store)),
@@ -107,8 +105,7 @@ fn itself(asked: Design, problem: &Problem, memory_bytes: u64, share: u64) -> Re
         Some(asked) => vec![asked],
         None => candidates(k, width)?,
     };
-    let mut estimates = Vec::new();
-    for design in designs {
+    let price = |design: Design, problem: &Problem| {
         if let Ok(masked) = design.masked(width, k) {
             let meeting = |key| problem.distribution.meeting_itself(key);
             let pass = sorted::Pass::of(masked, [batch, 0], width, meeting, &Prices::USUAL, share)?;
@@ -118,17 +115,48 @@ fn itself(asked: Design, problem: &Problem, memory_bytes: u64, share: u64) -> Re
                 seconds: pass.nanoseconds / 1e9,
                 memory_bytes: workers * pass.memory_bytes,
             };
-            estimates.push(Estimate::new(design, Way::Sorted, cost));
-        } else if design == multi_index {
-            let cost = multi_index::of_itself(problem);
-            let most = memory_bytes.min(multi_index::SELF_BYTES);
-            if cost.memory_bytes <= most || asked.is_some() {
-                estimates.push(Estimate::new(design, Way::Indexed, cost));
-            }
+            return Ok(vec![Estimate::new(design, Way::Sorted, cost)]);
         }
-    }
+        let cost = multi_index::of_itself(problem);
+        let most = memory_bytes.min(multi_index::SELF_BYTES);
+        let is_possible = design == multi_index && (cost.memory_bytes <= most || asked.is_some());
+        Ok(is_possible.then(|| Estimate::new(design, Way::Indexed, cost)).into_iter().collect())
+    };
+    let estimates = priced(designs, problem, |_| true, price)?;
     let cheapest = estimates.into_iter().min_by(|a, b| a.seconds.total_cmp(&b.seconds));
     Ok(cheapest.expect("what is asked for, or some design with masks"))
+}
+
+/// What `designs` cost by `price`. To count how often fingerprints agree under each key of a design takes long, and
+/// fingerprints never agree less often than uniform ones. So a design that costs more for uniform fingerprints than the cheapest
+/// design that `fits` keeps the lower cost.
+fn priced(
+    designs: Vec<Design>,
+    problem: &Problem,
+    fits: impl Fn(&Estimate) -> bool,
+    price: impl Fn(Design, &Problem) -> Result<Vec<Estimate>>,
+) -> Result<Vec<Estimate>> {
+    let uniform = Problem { distribution: problem.distribution.uniform(), ..*problem };
+    let at_least = |design| Ok((design, price(design, &uniform)?));
+    let mut bounds = designs.into_iter().map(at_least).collect::<Result<Vec<_>>>()?;
+    bounds.sort_by(|(_, a), (_, b)| least_seconds(a).total_cmp(&least_seconds(b)));
+    let mut cheapest = f64::INFINITY;
+    let mut all = Vec::new();
+    for (design, bound) in bounds {
+        if least_seconds(&bound) > cheapest {
+            all.extend(bound);
+            continue;
+        }
+        let exact = price(design, problem)?;
+        cheapest = cheapest.min(least_seconds(exact.iter().filter(|it| fits(it))));
+        all.extend(exact);
+    }
+    Ok(all)
+}
+
+/// The time of the fastest of `estimates`.
+fn least_seconds<'a>(estimates: impl IntoIterator<Item = &'a Estimate>) -> f64 {
+    estimates.into_iter().map(|estimate| estimate.seconds).fold(f64::INFINITY, f64::min)
 }
 
 /// What `design` costs, in each way that it can be carried out.

@@ -11,9 +11,6 @@ use crate::tables::masked::Masked;
 use crate::tables::prices::Prices;
 use crate::tables::problem::{Cost, Problem};
 
-/// How many chunks a store has at least; a window is no larger than one.
-const CHUNKS: u64 = 64;
-
 /// Reading past one fingerprint on the way to a share, in nanoseconds; like all that follow measured on
 /// one thread of a 2-core Sapphire Rapids machine.
 const PICK_NS: f64 = 1.0;
@@ -43,7 +40,7 @@ pub(in crate::rooms::tables) fn cost(
     prices: &Prices,
 ) -> Result<Cost> {
     let &Problem { batch, store, width, workers, .. } = problem;
-    let window = store.div_ceil(CHUNKS).min(WINDOW as u64);
+    let window = problem.chunk().min(WINDOW as u64);
     let windows = store.div_ceil(window.max(1));
     let meeting = |key| problem.distribution.meeting(key);
     let pass = Pass::of(design, [batch, window], width, meeting, prices, MOST)?;
