@@ -95,17 +95,19 @@ impl SharedBands<'_> {
         let check = self.confirm.check;
         let mut pages = self.space.sorter();
         let mut signatures = self.confirm.signatures(self.batch)?;
+        let mut last = Vec::new();
         for (index, rows) in (0_u32..).zip(starts.windows(2)) {
             progress::tick(Activity::Sorting);
-            let mut last: Option<Vec<u8>> = None;
+            last.clear();
             for row in rows[0]..rows[1] {
                 let signature = signatures.get(row.into())?;
                 let runs = check.runs(signature).unwrap_or(0);
-                if runs == 0 || last.as_deref() == Some(signature) {
+                if runs == 0 || last == signature {
                     continue;
                 }
+                last.clear();
+                last.extend_from_slice(signature);
                 let (band, signature) = (check.band(signature, band), signature.to_vec());
-                last = Some(signature.clone());
                 pages.push(InBand { band, runs, row, index: index.into(), signature })?;
             }
         }
@@ -124,12 +126,12 @@ impl SharedBands<'_> {
             let [one, other] = pages.map(|page| fingerprints[page.index.index()]);
             one.distance(other)
         };
-        let is_first = self.confirm.check.shared_band(one, other) == Some(band);
-        if distance <= self.distance || !is_first || !self.confirm.confirms(one, other) {
+        if distance <= self.distance || !self.confirm.confirms(one, other) {
             return None;
         }
+        let is_first = self.confirm.check.shared_band(one, other) == Some(band);
         let [one, other] = pages.map(|page| page.index);
         let existing = Place::Batch { group: one.min(other) };
-        Some(Pair { new: one.max(other), existing, distance: distance as u8 })
+        is_first.then(|| Pair { new: one.max(other), existing, distance: distance as u8 })
     }
 }
