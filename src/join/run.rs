@@ -122,7 +122,7 @@ impl Join {
             workers,
         };
         step::begin(Step::Sorting);
-        self.add_shared_bands::<F>(&mut pairs, staging)?;
+        self.add_shared_bands::<F>(&mut pairs, staging, workers)?;
         let pairs = pairs.sorted()?;
         step::begin(Step::Writing);
         let outcome = finalize.write::<F>(pairs, staging)?;
@@ -134,11 +134,13 @@ impl Join {
         &self,
         pairs: &mut Sorter<Pair>,
         staging: &Staging,
+        workers: usize,
     ) -> Result<()> {
         let Some(confirm) = self.check.filter(Confirm::has_direction) else { return Ok(()) };
         let confirm = self.texts.as_ref().map_or(confirm, |_| confirm.of_candidates_in_bands());
         let space = Space { folder: staging.folder(), memory_bytes: self.budget.finalize() };
-        let bands = SharedBands { batch: &self.batch, confirm, distance: self.distance, space };
+        let bands =
+            SharedBands { batch: &self.batch, confirm, distance: self.distance, space, workers };
         bands.pairs::<F>()?.try_for_each(|pair| pairs.push(pair?))
     }
 }

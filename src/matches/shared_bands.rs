@@ -10,6 +10,7 @@
 //! pages, whatever they are. What is within the distance is found without bands, all of it.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,7 @@ use super::pair::{Pair, Place};
 use super::similarity::Confirm;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
+use crate::parallel::in_parallel;
 use crate::progress::{self, Activity};
 use crate::runs::{Record, SortedRecords, Space};
 use crate::store::Segment;
@@ -32,8 +34,9 @@ pub(crate) struct SharedBands<'a> {
     pub(crate) confirm: Confirm,
     /// Pairs within this distance are known already, and left out.
     pub(crate) distance: u32,
-    /// The space of a sort.
+    /// The space of a sort. The workers divide its memory.
     pub(crate) space: Space<'a>,
+    pub(crate) workers: usize,
 }
 
 /// A page in a band. Ordered by what it has in that band, then by its length.
@@ -62,25 +65,18 @@ impl SharedBands<'_> {
             starts.push(row);
         })?;
         starts.push(self.batch.rows() as u32);
-        let mut pairs = self.space.sorter();
         let bands = if fingerprints.is_empty() { 0 } else { self.confirm.check.bands() };
-        for band in 0..bands {
-            let mut before: VecDeque<InBand> = VecDeque::with_capacity(NEIGHBOURS);
-            for page in self.in_order(band, &starts)? {
-                let page = page?;
-                progress::tick(Activity::Working);
-                if before.back().is_some_and(|last| last.band != page.band) {
-                    before.clear();
-                }
-                let met = before
-                    .iter()
-                    .filter_map(|other| self.pair(band, &fingerprints, [&page, other]));
-                pairs.extend(met)?;
-                if before.len() == NEIGHBOURS {
-                    before.pop_front();
-                }
-                before.push_back(page);
-            }
+        let share = bands.div_ceil(self.workers).max(1);
+        let shares: Vec<Range<usize>> =
+            (0..bands).step_by(share).map(|first| first..bands.min(first + share)).collect();
+        let memory_bytes = self.space.memory_bytes / shares.len().max(1);
+        let space = Space { memory_bytes, ..self.space };
+        let met = in_parallel(self.workers, &shares, |bands| {
+            self.met(bands.clone(), &fingerprints, &starts, space)
+        });
+        let mut pairs = self.space.sorter();
+        for met in met {
+            met?.try_for_each(|pair| pairs.push(pair?))?;
         }
         let mut last = None;
         // Two fingerprints can have several pages that meet.
@@ -90,10 +86,44 @@ impl SharedBands<'_> {
         }))
     }
 
+    /// The pairs of fingerprints that meet in these bands, sorted in `space`.
+    fn met<F: Fingerprint>(
+        &self,
+        bands: Range<usize>,
+        fingerprints: &[F],
+        starts: &[u32],
+        space: Space<'_>,
+    ) -> Result<SortedRecords<Pair>> {
+        let mut pairs = space.sorter();
+        for band in bands {
+            let mut before: VecDeque<InBand> = VecDeque::with_capacity(NEIGHBOURS);
+            for page in self.in_order(band, starts, space)? {
+                let page = page?;
+                progress::tick(Activity::Working);
+                if before.back().is_some_and(|last| last.band != page.band) {
+                    before.clear();
+                }
+                let met =
+                    before.iter().filter_map(|other| self.pair(band, fingerprints, [&page, other]));
+                pairs.extend(met)?;
+                if before.len() == NEIGHBOURS {
+                    before.pop_front();
+                }
+                before.push_back(page);
+            }
+        }
+        pairs.sorted()
+    }
+
     /// The pages of the batch in the order of a band. Of neighbouring copies one is enough.
-    fn in_order(&self, band: usize, starts: &[u32]) -> Result<SortedRecords<InBand>> {
+    fn in_order(
+        &self,
+        band: usize,
+        starts: &[u32],
+        space: Space<'_>,
+    ) -> Result<SortedRecords<InBand>> {
         let check = self.confirm.check;
-        let mut pages = self.space.sorter();
+        let mut pages = space.sorter();
         let mut signatures = self.confirm.signatures(self.batch)?;
         let mut last = Vec::new();
         for (index, rows) in (0_u32..).zip(starts.windows(2)) {

@@ -168,6 +168,7 @@ fn pairs(
             confirm,
             distance: K,
             space: Space { folder, memory_bytes: 1 << 12 },
+            workers: 3,
         };
         bands.pairs::<u64>()?.try_for_each(|pair| sorter.push(pair?))?;
     }

@@ -395,7 +395,7 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
         let Some(confirm) = confirm.filter(Confirm::has_direction) else { return Ok(()) };
         let space = self.of.space();
         let confirm = self.by.texts.map_or(confirm, |_| confirm.of_candidates_in_bands());
-        let bands = SharedBands { batch, confirm, distance, space };
+        let bands = SharedBands { batch, confirm, distance, space, workers: self.of.workers };
         for pair in bands.pairs::<F>()? {
             let Pair { new, existing: Place::Batch { group }, distance } = pair? else { continue };
             let is_sampled = |of: Group| expected.binary_search_by_key(&of, |it| it.group).is_ok();
