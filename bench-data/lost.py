@@ -115,8 +115,8 @@ def verdicts(dupsieve, docs, method, folder, flags=()):
     recipe, check, distance = method.split("/") if "/" in method else (None, None, None)
     making = ["--recipe", recipe, *(["--check", check] if check != "none" else [])] if recipe else ["--preset", method]
     joining = ["--distance", distance, *(["--check", check] if check != "none" else [])] if recipe else ["--preset", method]
-    segment = folder / f"{docs.parent.name}-{'-'.join(making[1:])}.seg"
-    output = folder / f"{docs.parent.name}-{method.replace('/', '-')}{compare}"
+    segment = folder / f"{name_of(docs)}-{'-'.join(making[1:])}.seg"
+    output = folder / f"{name_of(docs)}-{method.replace('/', '-')}{compare}"
     if compare:
         recipe = ["--recipe", recipe] if recipe else []
         run(dupsieve, "dedup", "--input", docs, *recipe, *joining, *flags, "--compare", compare, "--output", output)
@@ -132,7 +132,7 @@ def verdicts(dupsieve, docs, method, folder, flags=()):
 
 def verdicts_of_days(dupsieve, docs, preset, folder):
     """The pages that go on ten days, each with the page that stays for it. No report tells what is lost in all."""
-    home = folder / f"{docs.parent.name}-{preset}-days"
+    home = folder / f"{name_of(docs)}-{preset}-days"
     home.mkdir()
     with (gzip.open if docs.suffix == ".gz" else open)(docs, "rt", encoding="utf8") as lines:
         pages = list(lines)
@@ -151,6 +151,11 @@ def verdicts_of_days(dupsieve, docs, preset, folder):
             named |= {row[0]: row[2] for row in rows if table == "replaced" or row[1] == "drop"}
     stays = lambda page: stays(named[page]) if page in named else page
     return {page: stays(page) for page in named}, None
+
+
+def name_of(docs):
+    """What the files are called that are made of a file: two files of one folder must not share them."""
+    return f"{docs.parent.name}-{docs.name.split('.')[0]}"
 
 
 def run(*words):
