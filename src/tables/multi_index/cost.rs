@@ -5,7 +5,7 @@
 //! compiled for each set of instructions. What the store costs is priced by the machine at hand.
 
 use super::block::{Block, MOST_OFF};
-use super::indexed_block::Row;
+use super::indexed_block::ROW_BYTES;
 use crate::fingerprint::Width;
 use crate::hamming::lanes::LANES;
 use crate::hamming::multiversion::Instructions;
@@ -143,7 +143,7 @@ pub(in crate::rooms::tables) fn of_itself(problem: &Problem) -> Cost {
 
 /// How many bytes the batch takes, arranged by so many blocks.
 fn batch_bytes(batch: u64, blocks: u32, width: Width) -> u64 {
-    let each = size_of::<Row>() as u64 * u64::from(blocks) + u64::from(width.bits() / 8);
+    let each = ROW_BYTES as u64 * u64::from(blocks) + u64::from(width.bits() / 8);
     batch.saturating_mul(each).saturating_add(u64::from(blocks) << 18)
 }
 
@@ -167,14 +167,19 @@ fn nanoseconds(batch: f64, window: f64, crowding: f64, blocks: &[Block], steps: 
     let of = |block: &Block| {
         let values = block.values() as f64;
         let held = window / values;
-        // Of the values some have no fingerprint, and the last group of the others is half full.
+        let rows = batch / values * block.ball() as f64;
+        // Of the values some have no fingerprint.
         let met = 1.0 - 1.0 / exp(held);
-        let groups = (held / LANES as f64 + 0.5 * met).max(met);
-        let ball = block.ball() as f64;
-        let compared = batch / values * ball * groups * steps.compare;
-        steps.sort + (met * ball * GATHER_NS + compared) / held
+        let compared = (held * groups(rows)).min(rows * groups(held)) * steps.compare;
+        steps.sort + (met * block.ball() as f64 * GATHER_NS + compared) / held
     };
     blocks.iter().map(of).sum()
+}
+
+/// In how many groups of lanes about so many are, if there are any: the last one is half full.
+fn groups(count: f64) -> f64 {
+    let any = 1.0 - 1.0 / exp(count);
+    (count / LANES as f64 + 0.5 * any).max(any)
 }
 
 /// About e^x for x of at least 0: the first terms of its series. The library's function may differ in the last

@@ -1,27 +1,27 @@
 //! The batch sorted by one block.
 
+use std::ops::Range;
+
 use super::block::Block;
 use crate::fingerprint::Fingerprint;
-use crate::hamming::lanes::Columns;
+use crate::hamming::lanes::{LANES, Lanes, Strip};
 
-/// How many rows are copied at once, needed or not: a copy of a fixed length takes no longer than the decision
-/// how many to copy. In a small batch most values have [`FEW`] rows or less.
-const COPY: usize = 32;
+/// The most rows of a value that are copied. They are copied at once, needed or not: a copy of a fixed length takes no longer
+/// than the decision how many to copy. In a small batch most values have [`FEW`] rows or less.
+const COPY: usize = LANES;
 const FEW: usize = 8;
 
-/// What is compared of a fingerprint of the batch, and its place there.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Row {
-    pub(super) place: u32,
-    pub(super) columns: Columns,
-}
+/// The bytes of a row: its columns, and its place in the batch.
+pub(super) const ROW_BYTES: usize = 10;
 
 /// The batch sorted by one block.
 #[derive(Debug)]
 pub(super) struct IndexedBlock {
     pub(super) block: Block,
-    /// The rows by the value of the block, and some empty ones at the end.
-    rows: Vec<Row>,
+    /// What is compared of the rows, in the order of the values of the block.
+    lanes: Lanes,
+    /// The places of the rows in the batch, in the same order.
+    places: Vec<u32>,
     /// Value v has the rows `starts[v]..starts[v + 1]`.
     starts: Vec<u32>,
 }
@@ -36,49 +36,67 @@ impl IndexedBlock {
             sum += *start;
             *start = sum;
         }
-        let mut rows = vec![Row::default(); batch.len() + COPY];
+        let mut lanes = Lanes::new(batch.len());
+        let mut places = vec![0; batch.len()];
         for (place, &fingerprint) in (0..).zip(batch) {
             let start = &mut starts[block.value(fingerprint) as usize];
             *start -= 1;
-            rows[*start as usize] = Row { place, columns: block.others(fingerprint) };
+            lanes.set(*start as usize, block.others(fingerprint));
+            places[*start as usize] = place;
         }
-        IndexedBlock { block, rows, starts }
+        IndexedBlock { block, lanes, places, starts }
     }
 
     /// The rows of one value.
     #[inline(always)]
-    pub(super) fn rows(&self, value: usize) -> &[Row] {
-        &self.rows[self.starts[value] as usize..self.starts[value + 1] as usize]
+    pub(super) fn rows(&self, value: usize) -> Range<usize> {
+        self.starts[value] as usize..self.starts[value + 1] as usize
+    }
+
+    /// What is compared of some rows.
+    #[inline(always)]
+    pub(super) fn strip(&self, rows: Range<usize>) -> Strip<'_> {
+        self.lanes.strip(rows)
+    }
+
+    /// The place of a row in the batch.
+    #[inline]
+    pub(super) fn place(&self, row: usize) -> u32 {
+        self.places[row]
     }
 
     /// Adds the rows of one value to the first `count` of `gathered`, if they are few, and returns how many
-    /// `gathered` has then. Rows that are many are returned as they are.
+    /// `gathered` has then. Rows that are many are not added.
     #[inline(always)]
-    pub(super) fn gather<'a>(
-        &'a self,
-        value: usize,
-        gathered: &mut Vec<Row>,
-        count: &mut usize,
-    ) -> &'a [Row] {
-        let start = self.starts[value] as usize;
-        let length = self.starts[value + 1] as usize - start;
+    pub(super) fn gather(&self, value: usize, gathered: &mut Lanes, count: usize) -> usize {
+        let rows = self.rows(value);
+        let length = rows.len();
         if length > COPY {
-            return &self.rows[start..start + length];
+            return count;
         }
-        if gathered.len() < *count + COPY {
-            gathered.resize(*count + COPY, Row::default());
-        }
+        let strip = self.strip(rows);
         if length <= FEW {
-            gathered[*count..*count + FEW].copy_from_slice(&self.rows[start..start + FEW]);
+            gathered.copy::<FEW>(count, strip);
         } else {
-            gathered[*count..*count + COPY].copy_from_slice(&self.rows[start..start + COPY]);
+            gathered.copy::<COPY>(count, strip);
         }
-        *count += length;
-        &[]
+        count + length
+    }
+
+    /// Whether the rows of one value are too many to be gathered.
+    #[inline(always)]
+    pub(super) fn has_many(&self, value: usize) -> bool {
+        self.rows(value).len() > COPY
     }
 
     /// How many bytes it holds.
     pub(super) fn memory_bytes(&self) -> u64 {
-        (size_of_val(&self.rows[..]) + size_of_val(&self.starts[..])) as u64
+        (self.lanes.memory_bytes() + size_of_val(&self.places[..]) + size_of_val(&self.starts[..]))
+            as u64
     }
+}
+
+/// Memory to gather rows of up to so many values in.
+pub(super) fn room_to_gather(values: usize) -> usize {
+    values * COPY
 }

@@ -1,18 +1,16 @@
 //! The batch joined with itself, part by part.
 
-use super::indexed_block::{IndexedBlock, Row};
+use super::indexed_block::IndexedBlock;
 use super::probe::{MultiIndex, divided};
-use super::scan::Near;
-use super::tiles::{Item, Tiles};
 use crate::fingerprint::Fingerprint;
+use crate::hamming::lanes::Lanes;
 use crate::progress::{self, Activity};
 use crate::tables::hit::Hit;
 
 /// Memory that the join of the batch with itself works in.
 #[derive(Debug, Default)]
 pub(in crate::rooms::tables) struct SelfScratch {
-    tiles: Tiles,
-    gathered: Vec<Row>,
+    gathered: Lanes,
 }
 
 impl<F: Fingerprint> MultiIndex<F> {
@@ -45,7 +43,7 @@ impl<F: Fingerprint> MultiIndex<F> {
     }
 
     /// Joins those that begin with one value in block `turn` with the batch. Of two that have different
-    /// values, the one with the lower value is in the tile; two that have the same are met from both sides.
+    /// values, the one with the lower value is in the tile.
     fn bucket(
         &self,
         turn: usize,
@@ -53,25 +51,10 @@ impl<F: Fingerprint> MultiIndex<F> {
         scratch: &mut SelfScratch,
         found: &mut dyn FnMut(Hit),
     ) {
-        let SelfScratch { tiles, gathered } = scratch;
-        let indexed = &self.blocks[turn];
-        let block = indexed.block;
-        let (_, rest) = divided(block);
-        let first = bucket << rest;
-        tiles.fill(
-            1 << rest,
-            (0..1 << rest).flat_map(|value| {
-                let item = move |&Row { place, columns }: &Row| Item { value, columns, place };
-                indexed.rows(first + value).iter().map(item)
-            }),
-        );
-        self.scan(turn, bucket, tiles, true, gathered, &mut |Near { row, .. }, place| {
-            let differing = self.batch[row.place as usize] ^ self.batch[place as usize];
-            let is_second = block.value(differing) == 0 && row.place <= place;
-            let distance = self.distance_first_met(differing, turn).filter(|_| !is_second);
-            if let Some(distance) = distance {
-                let batch = row.place.max(place);
-                let at = row.place.min(place);
+        self.scan(turn, bucket, None, &mut scratch.gathered, &mut |one, other| {
+            let differing = self.batch[one as usize] ^ self.batch[other as usize];
+            if let Some(distance) = self.distance_first_met(differing, turn) {
+                let (batch, at) = (one.max(other), one.min(other));
                 found(Hit { batch, run: 0, at, distance });
             }
         });

@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use super::block::Block;
 use super::cost;
-use super::indexed_block::{IndexedBlock, Row};
-use super::scan::{Near, Scan};
+use super::indexed_block::{IndexedBlock, room_to_gather};
+use super::scan::Scan;
 use super::tiles::{Item, Tiles};
 use crate::fingerprint::Fingerprint;
+use crate::hamming::lanes::Lanes;
 use crate::hamming::multiversion::{Instructions, counting};
 use crate::parallel::in_parallel;
 use crate::progress::{self, Activity};
@@ -32,13 +33,13 @@ pub(in crate::rooms::tables) struct MultiIndex<F> {
 pub(in crate::rooms::tables) struct MultiIndexScratch<F> {
     window: Buckets<F>,
     pub(super) tiles: Tiles,
-    pub(super) gathered: Vec<Row>,
+    pub(super) gathered: Lanes,
 }
 
 impl<F> Default for MultiIndexScratch<F> {
     fn default() -> MultiIndexScratch<F> {
         let window = Buckets::default();
-        MultiIndexScratch { window, tiles: Tiles::default(), gathered: Vec::new() }
+        MultiIndexScratch { window, tiles: Tiles::default(), gathered: Lanes::default() }
     }
 }
 
@@ -92,32 +93,24 @@ impl<F: Fingerprint> MultiIndex<F> {
         counts.then_some(distance as u8)
     }
 
-    /// Compares the tiles of one bucket of block `turn` with the batch, and calls `near` for each row and each
-    /// place in a tile that may be near each other. `itself` is that of [`Scan`].
+    /// Compares the tiles of one bucket of block `turn` with the batch, or the batch with itself if there is no `window`, and calls
+    /// `near` with the place of a row and of another fingerprint that may be near each other.
     pub(super) fn scan(
         &self,
         turn: usize,
         bucket: usize,
-        tiles: &Tiles,
-        itself: bool,
-        gathered: &mut Vec<Row>,
-        near: &mut dyn FnMut(Near, u32),
+        window: Option<&Tiles>,
+        gathered: &mut Lanes,
+        near: &mut dyn FnMut(u32, u32),
     ) {
         let indexed = &self.blocks[turn];
+        let flips = &self.flips;
         let (_, rest) = divided(indexed.block);
-        counting(Scan {
-            indexed,
-            flips: &self.flips,
-            tiles,
-            first: bucket << rest,
-            count: 1 << rest,
-            k: self.k,
-            itself,
-            gathered,
-            near: &mut |it: Near| {
-                tiles.within(it.group, it.row.columns, it.limit).for_each(|place| near(it, place));
-            },
-        });
+        let values = |off| flips.of(indexed.block.bits, off).len();
+        let most = (0..=indexed.block.limit).map(values).max().unwrap_or_default();
+        gathered.make_room(room_to_gather(most));
+        let (first, count) = (bucket << rest, 1 << rest);
+        counting(Scan { indexed, flips, window, first, count, k: self.k, gathered, near });
     }
 
     /// Sorts what of `runs` is in reach by the first bits of a block: as many buckets as there are values of
@@ -196,12 +189,11 @@ impl<F: Fingerprint> Probe<F> for MultiIndex<F> {
                     place,
                 });
                 tiles.fill(1 << rest, items);
-                self.scan(turn, bucket, tiles, false, gathered, &mut |near, place| {
+                self.scan(turn, bucket, Some(tiles), gathered, &mut |batch, place| {
                     let (run, at) = places.find(place);
-                    let differing = runs[run][at] ^ self.batch[near.row.place as usize];
+                    let differing = runs[run][at] ^ self.batch[batch as usize];
                     if let Some(distance) = self.distance_first_met(differing, turn) {
-                        let (run, at) = (run as u32, at as u32);
-                        found(Hit { batch: near.row.place, run, at, distance });
+                        found(Hit { batch, run: run as u32, at: at as u32, distance });
                     }
                 });
             }

@@ -2,39 +2,31 @@
 
 use std::ops::Range;
 
-use super::indexed_block::{IndexedBlock, Row};
+use super::indexed_block::IndexedBlock;
 use super::tiles::Tiles;
-use crate::hamming::lanes::{LANES, apart};
+use crate::hamming::lanes::{Lanes, Strip};
 use crate::hamming::multiversion::Multiversion;
 use crate::progress::{self, Activity};
 use crate::tables::flips::Flips;
 
-/// Where many rows meet many groups, there is a sign of progress about every so many comparisons of one row
+/// Where many meet many, there is a sign of progress about every so many comparisons of one fingerprint
 /// with one group: less than a millisecond.
 const TICK_COMPARISONS: usize = 1 << 16;
-
-/// A row that may be near a fingerprint of a group, and the limit that was held against it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Near {
-    pub(super) row: Row,
-    pub(super) group: usize,
-    pub(super) limit: u32,
-}
 
 /// Compares each of the tiles, whose values are those of the block from `first` on, with the rows whose value
 /// is within the limit of theirs.
 pub(super) struct Scan<'a> {
     pub(super) indexed: &'a IndexedBlock,
     pub(super) flips: &'a Flips,
-    pub(super) tiles: &'a Tiles,
+    /// The tiles of the window. If there are none, the rows themselves are the tiles. Then each pair is compared once: rows whose
+    /// value is less than that of the tile are left out.
+    pub(super) window: Option<&'a Tiles>,
     pub(super) first: usize,
     pub(super) count: usize,
     pub(super) k: u32,
-    /// Whether the tiles hold the rows themselves, value by value. Then rows whose value is less than the
-    /// tile's are left out, and no row is compared with itself.
-    pub(super) itself: bool,
-    pub(super) gathered: &'a mut Vec<Row>,
-    pub(super) near: &'a mut dyn FnMut(Near),
+    pub(super) gathered: &'a mut Lanes,
+    /// Called with the place of a row in the batch, and the place of a fingerprint of a tile, that may be near each other.
+    pub(super) near: &'a mut dyn FnMut(u32, u32),
 }
 
 impl Multiversion for Scan<'_> {
@@ -42,84 +34,147 @@ impl Multiversion for Scan<'_> {
 
     #[inline(always)]
     fn run(mut self) {
-        for tile in 0..self.count {
-            if self.tiles.of(tile).is_empty() {
+        for value in self.first..self.first + self.count {
+            let lanes = match self.window {
+                Some(tiles) => tiles.lanes(value - self.first),
+                None => self.indexed.rows(value),
+            };
+            if lanes.is_empty() {
                 continue;
             }
-            if self.itself {
-                self.own(tile);
-            } else {
-                self.ring(tile, 0);
+            match self.window {
+                Some(_) => self.ring(value, &lanes, 0),
+                None => self.own(&lanes),
             }
             for off in 1..=self.indexed.block.limit {
-                self.ring(tile, off);
+                self.ring(value, &lanes, off);
             }
         }
     }
 }
 
 impl Scan<'_> {
-    /// Compares a tile with the rows whose value differs from its own in `off` bits.
+    /// Compares the tile of a value with the rows whose value differs from this one in `off` bits.
     #[inline(always)]
-    fn ring(&mut self, tile: usize, off: u32) {
-        let Scan { indexed, flips, first, itself, .. } = *self;
-        let value = first + tile;
-        let groups = self.tiles.of(tile);
+    fn ring(&mut self, value: usize, lanes: &Range<usize>, off: u32) {
+        let Scan { indexed, flips, window, k, .. } = *self;
+        let Scan { gathered, near, .. } = self;
+        let others = Ring { flips: flips.of(indexed.block.bits, off), value, window };
+        let tile = match window {
+            Some(tiles) => tiles.strip(lanes.clone()),
+            None => indexed.strip(lanes.clone()),
+        };
+        let place = |lane: usize| match window {
+            Some(tiles) => tiles.place(lanes.start + lane),
+            None => indexed.place(lanes.start + lane),
+        };
         let mut count = 0;
-        for &flip in flips.of(indexed.block.bits, off) {
+        for &flip in others.flips {
             let other = value ^ flip as usize;
-            if !itself || other >= value {
-                let many = indexed.gather(other, self.gathered, &mut count);
-                compare(self.tiles, groups.clone(), many, self.k - off, self.near);
+            if !others.has(other) {
+                continue;
+            }
+            if indexed.has_many(other) {
+                let rows = indexed.rows(other);
+                compare(indexed.strip(rows.clone()), tile, k - off, &mut |row, lane| {
+                    near(indexed.place(rows.start + row), place(lane));
+                });
+            } else {
+                count = indexed.gather(other, gathered, count);
             }
         }
-        compare(self.tiles, groups, &self.gathered[..count], self.k - off, self.near);
+        compare(gathered.strip(0..count), tile, k - off, &mut |at, lane| {
+            near(indexed.place(others.gathered(indexed, at)), place(lane));
+        });
     }
 
-    /// Compares a tile with the rows that are in it, each in the group that its lane is in.
+    /// Compares the rows of a tile with each other.
     #[inline(always)]
-    fn own(&mut self, tile: usize) {
-        let Range { start, end } = self.tiles.of(tile);
-        let rows = self.indexed.rows(self.first + tile);
-        for (rows, group) in rows.chunks(LANES).zip(start..end) {
-            compare(self.tiles, start..group, rows, self.k, self.near);
-            compare(self.tiles, group + 1..end, rows, self.k, self.near);
-            for (at, row) in rows.iter().enumerate() {
-                for (other_at, other) in rows.iter().enumerate() {
-                    if apart(row.columns, other.columns) <= self.k && at != other_at {
-                        (self.near)(Near { row: *row, group, limit: self.k });
-                        break;
-                    }
-                }
-            }
+    fn own(&mut self, rows: &Range<usize>) {
+        let Scan { indexed, k, .. } = *self;
+        let Scan { near, .. } = self;
+        let mut ticks = Ticks::every(indexed.strip(rows.clone()).groups());
+        for row in rows.clone() {
+            ticks.count();
+            let columns = indexed.strip(row..row + 1).columns(0);
+            indexed.strip(row + 1..rows.end).near(columns, k, &mut |at| {
+                near(indexed.place(row), indexed.place(row + 1 + at));
+            });
         }
     }
 }
 
-/// Compares `groups` with `rows`, and calls `near` for each row that may be near one of a group.
-#[inline(always)]
-fn compare(
-    tiles: &Tiles,
-    groups: Range<usize>,
-    rows: &[Row],
-    limit: u32,
-    near: &mut dyn FnMut(Near),
-) {
-    if rows.is_empty() {
-        return;
+/// The values whose rows are compared with the tile of a value.
+#[derive(Clone, Copy)]
+struct Ring<'a> {
+    flips: &'a [u32],
+    value: usize,
+    window: Option<&'a Tiles>,
+}
+
+impl Ring<'_> {
+    /// Whether the rows of a value belong to it.
+    #[inline(always)]
+    fn has(&self, other: usize) -> bool {
+        self.window.is_some() || other > self.value
     }
-    let step = TICK_COMPARISONS / rows.len() + 1;
-    let mut next = groups.start + step;
-    for group in groups {
-        if group == next {
-            progress::tick(Activity::Working);
-            next += step;
-        }
-        let lanes = tiles.groups[group];
-        for &row in rows {
-            if lanes.may_have(row.columns, limit) {
-                near(Near { row, group, limit });
+
+    /// The row that was gathered at a place.
+    fn gathered(&self, indexed: &IndexedBlock, mut at: usize) -> usize {
+        let others = self.flips.iter().map(|&flip| self.value ^ flip as usize);
+        for other in others.filter(|&other| self.has(other) && !indexed.has_many(other)) {
+            let rows = indexed.rows(other);
+            if at < rows.len() {
+                return rows.start + at;
             }
+            at -= rows.len();
+        }
+        unreachable!("each place has a row")
+    }
+}
+
+/// Compares rows with a tile, and calls `near` with the numbers of those that may be near each other. Either are taken group by
+/// group, and the others one by one, whatever takes fewer comparisons.
+#[inline(always)]
+fn compare(rows: Strip<'_>, tile: Strip<'_>, limit: u32, near: &mut dyn FnMut(usize, usize)) {
+    if tile.count() * rows.groups() <= rows.count() * tile.groups() {
+        each(tile, rows, limit, &mut |lane, row| near(row, lane));
+    } else {
+        each(rows, tile, limit, near);
+    }
+}
+
+/// Compares each of `singles` with all of `strip`.
+#[inline(always)]
+fn each(singles: Strip<'_>, strip: Strip<'_>, limit: u32, near: &mut dyn FnMut(usize, usize)) {
+    let mut ticks = Ticks::every(strip.groups());
+    for single in 0..singles.count() {
+        ticks.count();
+        strip.near(singles.columns(single), limit, &mut |at| near(single, at));
+    }
+}
+
+/// Gives signs of progress.
+struct Ticks {
+    /// After so many are compared there is a sign.
+    step: usize,
+    left: usize,
+}
+
+impl Ticks {
+    /// For fingerprints that are each compared with so many groups.
+    #[inline(always)]
+    fn every(groups: usize) -> Ticks {
+        let step = TICK_COMPARISONS / groups.max(1) + 1;
+        Ticks { step, left: step }
+    }
+
+    #[inline(always)]
+    fn count(&mut self) {
+        self.left -= 1;
+        if self.left == 0 {
+            progress::tick(Activity::Working);
+            self.left = self.step;
         }
     }
 }

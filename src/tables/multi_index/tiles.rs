@@ -2,21 +2,16 @@
 
 use std::ops::Range;
 
-use crate::hamming::lanes::{Columns, LANES, Lanes};
-
-/// A lane without a fingerprint.
-const EMPTY: u32 = u32::MAX;
+use crate::hamming::lanes::{Columns, LANES, Lanes, Strip};
 
 /// Fingerprints by the value of some bits of a block: each value has groups of lanes of its own.
 #[derive(Debug, Default)]
 pub(super) struct Tiles {
-    pub(super) groups: Vec<Lanes>,
-    /// The place of the fingerprint in each lane, or [`EMPTY`].
+    lanes: Lanes,
+    /// The place of the fingerprint in each lane.
     places: Vec<u32>,
-    /// Value v has the groups `starts[v]..starts[v + 1]`.
-    starts: Vec<u32>,
-    /// The next free lane of each value.
-    free: Vec<u32>,
+    /// The lanes of each value.
+    tiles: Vec<Range<u32>>,
 }
 
 /// A fingerprint for a tile.
@@ -31,45 +26,42 @@ impl Tiles {
     /// Makes them tiles of `items`, whose values are less than `values`.
     #[inline]
     pub(super) fn fill(&mut self, values: usize, items: impl Iterator<Item = Item> + Clone) {
-        let Tiles { groups, places, starts, free } = self;
-        free.clear();
-        free.resize(values, 0);
-        items.clone().for_each(|item| free[item.value] += 1);
-        starts.clear();
-        starts.push(0);
+        let Tiles { lanes, places, tiles } = self;
+        tiles.clear();
+        tiles.resize(values, 0..0);
+        items.clone().for_each(|item| tiles[item.value].end += 1);
         let mut end = 0;
-        for count in free.iter_mut() {
-            let groups = count.div_ceil(LANES as u32);
-            *count = end * LANES as u32;
-            end += groups;
-            starts.push(end);
+        for tile in tiles.iter_mut() {
+            let count = tile.end;
+            *tile = end..end;
+            end += count.next_multiple_of(LANES as u32);
         }
-        groups.resize((end as usize).max(groups.len()), Lanes::default());
-        places.clear();
-        places.resize(end as usize * LANES, EMPTY);
+        lanes.make_room(end as usize);
+        places.resize((end as usize).max(places.len()), 0);
         items.for_each(|Item { value, columns, place }| {
-            let lane = free[value] as usize;
-            free[value] += 1;
-            groups[lane / LANES].set(lane % LANES, columns);
+            let lane = tiles[value].end as usize;
+            tiles[value].end += 1;
+            lanes.set(lane, columns);
             places[lane] = place;
         });
     }
 
-    /// The groups of a value.
+    /// The lanes of a value.
     #[inline(always)]
-    pub(super) fn of(&self, value: usize) -> Range<usize> {
-        self.starts[value] as usize..self.starts[value + 1] as usize
+    pub(super) fn lanes(&self, value: usize) -> Range<usize> {
+        let Range { start, end } = self.tiles[value];
+        start as usize..end as usize
     }
 
-    /// The places of the fingerprints in a group that may be within `limit` bits of these columns.
+    /// What is compared of some lanes.
+    #[inline(always)]
+    pub(super) fn strip(&self, lanes: Range<usize>) -> Strip<'_> {
+        self.lanes.strip(lanes)
+    }
+
+    /// The place of the fingerprint in a lane.
     #[inline]
-    pub(super) fn within(
-        &self,
-        group: usize,
-        columns: Columns,
-        limit: u32,
-    ) -> impl Iterator<Item = u32> + '_ {
-        let lanes = self.groups[group].within(columns, limit);
-        lanes.map(move |lane| self.places[group * LANES + lane]).filter(|&place| place != EMPTY)
+    pub(super) fn place(&self, lane: usize) -> u32 {
+        self.places[lane]
     }
 }
