@@ -4,12 +4,7 @@ use std::ops::Range;
 
 use super::block::Block;
 use crate::fingerprint::Fingerprint;
-use crate::hamming::lanes::{LANES, Lanes, Strip};
-
-/// The most rows of a value that are copied. They are copied at once, needed or not: a copy of a fixed length takes no longer
-/// than the decision how many to copy. In a small batch most values have [`FEW`] rows or less.
-const COPY: usize = LANES;
-const FEW: usize = 8;
+use crate::hamming::lanes::{Lanes, Strip};
 
 /// The bytes of a row: its columns, and its place in the batch.
 pub(super) const ROW_BYTES: usize = 10;
@@ -65,38 +60,9 @@ impl IndexedBlock {
         self.places[row]
     }
 
-    /// Adds the rows of one value to the first `count` of `gathered`, if they are few, and returns how many
-    /// `gathered` has then. Rows that are many are not added.
-    #[inline(always)]
-    pub(super) fn gather(&self, value: usize, gathered: &mut Lanes, count: usize) -> usize {
-        let rows = self.rows(value);
-        let length = rows.len();
-        if length > COPY {
-            return count;
-        }
-        let strip = self.strip(rows);
-        if length <= FEW {
-            gathered.copy::<FEW>(count, strip);
-        } else {
-            gathered.copy::<COPY>(count, strip);
-        }
-        count + length
-    }
-
-    /// Whether the rows of one value are too many to be gathered.
-    #[inline(always)]
-    pub(super) fn has_many(&self, value: usize) -> bool {
-        self.rows(value).len() > COPY
-    }
-
     /// How many bytes it holds.
     pub(super) fn memory_bytes(&self) -> u64 {
         (self.lanes.memory_bytes() + size_of_val(&self.places[..]) + size_of_val(&self.starts[..]))
             as u64
     }
-}
-
-/// Memory to gather rows of up to so many values in.
-pub(super) fn room_to_gather(values: usize) -> usize {
-    values * COPY
 }

@@ -1,16 +1,16 @@
 //! The batch joined with itself, part by part.
 
+use super::gathered::Gathered;
 use super::indexed_block::IndexedBlock;
 use super::probe::{MultiIndex, divided};
 use crate::fingerprint::Fingerprint;
-use crate::hamming::lanes::Lanes;
 use crate::progress::{self, Activity};
 use crate::tables::hit::Hit;
 
 /// Memory that the join of the batch with itself works in.
 #[derive(Debug, Default)]
 pub(in crate::rooms::tables) struct SelfScratch {
-    gathered: Lanes,
+    gathered: Gathered,
 }
 
 impl<F: Fingerprint> MultiIndex<F> {

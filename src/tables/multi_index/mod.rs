@@ -14,9 +14,10 @@
 //! Then the fingerprints of the window that have the same value in the block are compared with all of the
 //! batch whose value is within the limit of it: for 16 bits and a limit of 1, those of the value itself and of
 //! 16 others. With a million in the batch that are 260 of it, for every fingerprint and block. Here
-//! [`lanes`](crate::hamming::lanes) compares 32 at a time: where all lanes are full, a comparison costs less than
-//! a tenth of a nanosecond with AVX-512, and four times as much with AVX2. What may be near is then compared in
-//! full.
+//! [`lanes`](crate::hamming::lanes) compares one fingerprint with 32 others at a time: where all lanes are full, a comparison costs less than
+//! a tenth of a nanosecond with AVX-512, and four times as much with AVX2. Whatever fills the lanes better is compared in
+//! lanes: the rows of the batch that meet a value, which are gathered, or the fingerprints of the window that have the value, which
+//! are a *tile*. What may be near is then compared in full.
 //!
 //! An example with 8 bits, k = 1, and two blocks of 4 bits with the limit 0. The window has `1010 0111`,
 //! `1010 1000` and `0001 0110`, the batch has `1010 0110`.
@@ -35,10 +36,11 @@
 //!
 //! The batch meets itself in the same way: then the window is a share of the batch.
 //!
-//! Start with `probe.rs`; `block.rs` has the limits, `tiles.rs` the window, `indexed_block.rs` the batch.
+//! Start with `probe.rs`; `block.rs` has the limits, `tiles.rs` the window, `indexed_block.rs` the batch, `scan.rs` their meeting.
 
 mod block;
 mod cost;
+mod gathered;
 mod indexed_block;
 mod itself;
 mod probe;

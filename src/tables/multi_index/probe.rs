@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use super::block::Block;
 use super::cost;
-use super::indexed_block::{IndexedBlock, room_to_gather};
+use super::gathered::Gathered;
+use super::indexed_block::IndexedBlock;
 use super::scan::Scan;
 use super::tiles::{Item, Tiles};
 use crate::fingerprint::Fingerprint;
-use crate::hamming::lanes::Lanes;
 use crate::hamming::multiversion::{Instructions, counting};
 use crate::parallel::in_parallel;
 use crate::progress::{self, Activity};
@@ -33,13 +33,13 @@ pub(in crate::rooms::tables) struct MultiIndex<F> {
 pub(in crate::rooms::tables) struct MultiIndexScratch<F> {
     window: Buckets<F>,
     pub(super) tiles: Tiles,
-    pub(super) gathered: Lanes,
+    pub(super) gathered: Gathered,
 }
 
 impl<F> Default for MultiIndexScratch<F> {
     fn default() -> MultiIndexScratch<F> {
         let window = Buckets::default();
-        MultiIndexScratch { window, tiles: Tiles::default(), gathered: Lanes::default() }
+        MultiIndexScratch { window, tiles: Tiles::default(), gathered: Gathered::default() }
     }
 }
 
@@ -100,15 +100,12 @@ impl<F: Fingerprint> MultiIndex<F> {
         turn: usize,
         bucket: usize,
         window: Option<&Tiles>,
-        gathered: &mut Lanes,
+        gathered: &mut Gathered,
         near: &mut dyn FnMut(u32, u32),
     ) {
         let indexed = &self.blocks[turn];
         let flips = &self.flips;
         let (_, rest) = divided(indexed.block);
-        let values = |off| flips.of(indexed.block.bits, off).len();
-        let most = (0..=indexed.block.limit).map(values).max().unwrap_or_default();
-        gathered.make_room(room_to_gather(most));
         let (first, count) = (bucket << rest, 1 << rest);
         counting(Scan { indexed, flips, window, first, count, k: self.k, gathered, near });
     }

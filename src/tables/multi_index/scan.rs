@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use super::gathered::{Gathered, MOST};
 use super::indexed_block::IndexedBlock;
 use super::tiles::Tiles;
-use crate::hamming::lanes::{Lanes, Strip};
+use crate::hamming::lanes::Strip;
 use crate::hamming::multiversion::Multiversion;
 use crate::progress::{self, Activity};
 use crate::tables::flips::Flips;
@@ -24,7 +25,7 @@ pub(super) struct Scan<'a> {
     pub(super) first: usize,
     pub(super) count: usize,
     pub(super) k: u32,
-    pub(super) gathered: &'a mut Lanes,
+    pub(super) gathered: &'a mut Gathered,
     /// Called with the place of a row in the batch, and the place of a fingerprint of a tile, that may be near each other.
     pub(super) near: &'a mut dyn FnMut(u32, u32),
 }
@@ -59,7 +60,6 @@ impl Scan<'_> {
     fn ring(&mut self, value: usize, lanes: &Range<usize>, off: u32) {
         let Scan { indexed, flips, window, k, .. } = *self;
         let Scan { gathered, near, .. } = self;
-        let others = Ring { flips: flips.of(indexed.block.bits, off), value, window };
         let tile = match window {
             Some(tiles) => tiles.strip(lanes.clone()),
             None => indexed.strip(lanes.clone()),
@@ -68,23 +68,24 @@ impl Scan<'_> {
             Some(tiles) => tiles.place(lanes.start + lane),
             None => indexed.place(lanes.start + lane),
         };
-        let mut count = 0;
-        for &flip in others.flips {
+        let flips = flips.of(indexed.block.bits, off);
+        gathered.begin(flips.len());
+        for &flip in flips {
             let other = value ^ flip as usize;
-            if !others.has(other) {
+            if window.is_none() && other < value {
                 continue;
             }
-            if indexed.has_many(other) {
-                let rows = indexed.rows(other);
-                compare(indexed.strip(rows.clone()), tile, k - off, &mut |row, lane| {
-                    near(indexed.place(rows.start + row), place(lane));
-                });
-            } else {
-                count = indexed.gather(other, gathered, count);
+            let rows = indexed.rows(other);
+            if rows.len() <= MOST {
+                gathered.add(indexed, rows);
+                continue;
             }
+            compare(indexed.strip(rows.clone()), tile, k - off, &mut |row, lane| {
+                near(indexed.place(rows.start + row), place(lane));
+            });
         }
-        compare(gathered.strip(0..count), tile, k - off, &mut |at, lane| {
-            near(indexed.place(others.gathered(indexed, at)), place(lane));
+        compare(gathered.strip(), tile, k - off, &mut |at, lane| {
+            near(indexed.place(gathered.row(at)), place(lane));
         });
     }
 
@@ -101,35 +102,6 @@ impl Scan<'_> {
                 near(indexed.place(row), indexed.place(row + 1 + at));
             });
         }
-    }
-}
-
-/// The values whose rows are compared with the tile of a value.
-#[derive(Clone, Copy)]
-struct Ring<'a> {
-    flips: &'a [u32],
-    value: usize,
-    window: Option<&'a Tiles>,
-}
-
-impl Ring<'_> {
-    /// Whether the rows of a value belong to it.
-    #[inline(always)]
-    fn has(&self, other: usize) -> bool {
-        self.window.is_some() || other > self.value
-    }
-
-    /// The row that was gathered at a place.
-    fn gathered(&self, indexed: &IndexedBlock, mut at: usize) -> usize {
-        let others = self.flips.iter().map(|&flip| self.value ^ flip as usize);
-        for other in others.filter(|&other| self.has(other) && !indexed.has_many(other)) {
-            let rows = indexed.rows(other);
-            if at < rows.len() {
-                return rows.start + at;
-            }
-            at -= rows.len();
-        }
-        unreachable!("each place has a row")
     }
 }
 
