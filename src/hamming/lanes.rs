@@ -158,13 +158,27 @@ impl Strip<'_> {
     /// Calls `near` with the place of each that is within `limit` bits of a fingerprint with these `columns`, in these bits.
     #[inline(always)]
     pub fn near(&self, columns: Columns, limit: u32, near: &mut dyn FnMut(usize)) {
+        let mut group = self.next_group(0, columns, limit);
+        while group < self.groups() {
+            self.near_in(group, columns, limit, near);
+            group = self.next_group(group + 1, columns, limit);
+        }
+    }
+
+    /// The first group from `from` on that may have one within `limit` bits, or the number of groups. Nothing is called in this
+    /// loop, so all that it needs stays in registers.
+    #[inline(always)]
+    fn next_group(&self, from: usize, columns: Columns, limit: u32) -> usize {
+        let groups = self.groups();
         let [a, b, c] = self.columns;
         let (a, b, c) = (a.as_chunks().0, b.as_chunks().0, c.as_chunks().0);
-        for (at, ((a, b), c)) in a.iter().zip(b).zip(c).enumerate().take(self.groups()) {
+        let (a, b, c) = (&a[from..groups], &b[from..groups], &c[from..groups]);
+        for (at, ((a, b), c)) in a.iter().zip(b).zip(c).enumerate() {
             if may_have([a, b, c], columns, limit) {
-                self.near_in(at, columns, limit, near);
+                return from + at;
             }
         }
+        groups
     }
 
     /// As [`Strip::near`], in one group.
