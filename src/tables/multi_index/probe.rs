@@ -75,6 +75,9 @@ impl<F: Fingerprint> MultiIndex<F> {
     /// Whether `fingerprint` is within k of the batch in the bits that are the same in all of it.
     #[inline]
     fn is_in_reach(&self, fingerprint: F) -> bool {
+        if self.constant == F::default() {
+            return true;
+        }
         let first = self.batch.first().copied().unwrap_or_default();
         ((fingerprint ^ first) & self.constant).distance(F::default()) <= self.k
     }

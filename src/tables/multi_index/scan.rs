@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::block::Block;
 use super::gathered::{Gathered, MOST};
 use super::indexed_block::IndexedBlock;
 use super::tiles::Tiles;
@@ -43,21 +44,18 @@ impl Multiversion for Scan<'_> {
             if lanes.is_empty() {
                 continue;
             }
-            match self.window {
-                Some(_) => self.ring(value, &lanes, 0),
-                None => self.own(&lanes),
+            if self.window.is_none() {
+                self.own(&lanes);
             }
-            for off in 1..=self.indexed.block.limit {
-                self.ring(value, &lanes, off);
-            }
+            self.others(value, &lanes);
         }
     }
 }
 
 impl Scan<'_> {
-    /// Compares the tile of a value with the rows whose value differs from this one in `off` bits.
+    /// Compares the tile of a value with the rows whose value is within the limit of this one, but for the rows of the tile.
     #[inline(always)]
-    fn ring(&mut self, value: usize, lanes: &Range<usize>, off: u32) {
+    fn others(&mut self, value: usize, lanes: &Range<usize>) {
         let Scan { indexed, flips, window, k, .. } = *self;
         let Scan { gathered, near, .. } = self;
         let tile = match window {
@@ -68,23 +66,25 @@ impl Scan<'_> {
             Some(tiles) => tiles.place(lanes.start + lane),
             None => indexed.place(lanes.start + lane),
         };
-        let flips = flips.of(indexed.block.bits, off);
-        gathered.begin(flips.len());
-        for &flip in flips {
-            let other = value ^ flip as usize;
-            if window.is_none() && other < value {
-                continue;
+        let Block { bits, limit, .. } = indexed.block;
+        gathered.begin(indexed.block.ball());
+        for off in 0..=limit {
+            for &flip in flips.of(bits, off) {
+                let other = value ^ flip as usize;
+                if window.is_none() && other <= value {
+                    continue;
+                }
+                let rows = indexed.rows(other);
+                if rows.len() <= MOST {
+                    gathered.add(indexed, rows);
+                    continue;
+                }
+                compare(indexed.strip(rows.clone()), tile, k - off, &mut |row, lane| {
+                    near(indexed.place(rows.start + row), place(lane));
+                });
             }
-            let rows = indexed.rows(other);
-            if rows.len() <= MOST {
-                gathered.add(indexed, rows);
-                continue;
-            }
-            compare(indexed.strip(rows.clone()), tile, k - off, &mut |row, lane| {
-                near(indexed.place(rows.start + row), place(lane));
-            });
         }
-        compare(gathered.strip(), tile, k - off, &mut |at, lane| {
+        compare(gathered.strip(), tile, k, &mut |at, lane| {
             near(indexed.place(gathered.row(at)), place(lane));
         });
     }
