@@ -90,9 +90,9 @@ fn of_masks_a_million_against_eight_thousand_million_takes_the_papers_ten_tables
 }
 
 #[test]
-fn a_store_some_times_the_batch_takes_the_halves() {
+fn a_store_some_times_the_batch_takes_the_vectors() {
     let plan = plan(1_000_000, 10_000_000, 3, Width::W64, u64::MAX).unwrap();
-    assert_eq!(plan.chosen.design, Unmasked::Halves.into(), "{}", plan.why);
+    assert_eq!(plan.chosen.design, Unmasked::MultiIndex.into(), "{}", plan.why);
 }
 
 #[test]
