@@ -1,5 +1,7 @@
 //! The program says what it was built from: which commit, and whether the source differed from it.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
 
 use crate::support::{Bench, command};
@@ -28,6 +30,31 @@ fn the_version_says_how_the_program_was_built() {
         let line = if is_built { "features:" } else { "without:" };
         let line = long.lines().find(|it| it.starts_with(line)).unwrap();
         assert!(line.contains(feature), "{long}");
+    }
+}
+
+/// All features but the default ones stand in each place that names the features of a package, and in the gate.
+#[test]
+fn packages_and_the_gate_have_all_features() {
+    let read = |name: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name));
+    let manifest: toml::Table = read("Cargo.toml").unwrap().parse().unwrap();
+    let features = manifest["features"].as_table().unwrap();
+    let defaults = features["default"].as_array().unwrap();
+    let is_default = |name: &str| defaults.iter().any(|it| it.as_str() == Some(name));
+    let others = features.keys().filter(|name| *name != "default" && !is_default(name));
+    let others: BTreeSet<&str> = others.map(String::as_str).collect();
+    for (name, before) in [
+        (".ci/run", "--features "),
+        ("Dockerfile", "FEATURES="),
+        ("docs/src/installing.md", "--features "),
+        ("packaging/build.sh", "\nfeatures="),
+        ("packaging/python/backend.py", "\"--features\", \""),
+    ] {
+        let text = read(name).unwrap();
+        let (_, list) = text.split_once(before).unwrap();
+        let end = list.find(|it: char| !(it.is_ascii_lowercase() || "-,".contains(it))).unwrap();
+        let list: BTreeSet<&str> = list[..end].split(',').collect();
+        assert_eq!(list, others, "{name}");
     }
 }
 
