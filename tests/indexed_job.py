@@ -1,6 +1,9 @@
 """The Indexed Job of configs/orchestrators/kubernetes.yaml without a cluster: what its pods meet, on this machine.
 
-    python3 tests/indexed_job.py target/release/dupsieve [--pages 4000] [--seed 1]
+    python3 tests/indexed_job.py target/release/dupsieve [--pages 4000] [--seed 1] [--bucket]
+
+With --bucket it is the Job of kubernetes-bucket.yaml: the pods have an object store (objects_server.py) and nothing else in common, and each
+start of a pod finds an empty disk.
 
 Each pod is a process in a network namespace of its own, with the arguments, the hosts and the configuration of that file. Pods start one
 after the other, and a name resolves only some time after its pod has started, for its own pod too. On the second day a pod is killed at
@@ -14,16 +17,21 @@ import argparse
 import json
 import pathlib
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
-FILE = HERE.parent / "configs" / "orchestrators" / "kubernetes.yaml"
+FILES = HERE.parent / "configs" / "orchestrators"
+ON_A_VOLUME, IN_A_BUCKET = "kubernetes.yaml", "kubernetes-bucket.yaml"
 DAY = "2026-11-20"
 DAYS = ["2026-11-20", "2026-11-21", "2026-11-22"]
 NET, NETS = "dupsieve-net", pathlib.Path("/etc/netns")
+# This machine, as the pods reach it.
+HERE_ADDRESS = "10.78.254.1"
 # Seconds: the most between the starts of two pods, the most until a name resolves, and what a day may take in all.
 START, RESOLVE, PATIENCE = 1.0, 2.0, 300
 
@@ -55,9 +63,34 @@ class Names:
                 (folder / "hosts").write_text(text)
 
 
+class Bucket:
+    """The object store of the pods."""
+
+    def __init__(self):
+        words = [sys.executable, HERE / "objects_server.py", "--host", HERE_ADDRESS]
+        self.server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.url = f"http://{HERE_ADDRESS}:{json.loads(self.server.stdout.readline())['port']}"
+        self.environment = {"AWS_ENDPOINT_URL": self.url, "AWS_ALLOW_HTTP": "true", "AWS_ACCESS_KEY_ID": "a",
+                            "AWS_SECRET_ACCESS_KEY": "b", "AWS_REGION": "us-east-1"}
+
+    def load(self, folder):
+        told = json.dumps({"folder": str(folder), "bucket": "crawl", "prefix": "pages"}).encode()
+        urllib.request.urlopen(urllib.request.Request(f"{self.url}/-/load", told, method="PUT")).close()
+
+    def get(self, key):
+        with urllib.request.urlopen(f"{self.url}/crawl/{key}") as answer:
+            return answer.read()
+
+    def files_of(self, output):
+        """The same as `files_of` of a folder."""
+        listed = json.loads(self.get(f"{output}/_SUCCESS"))["files"].items()
+        tables = [(pathlib.Path(name), held["object"]) for name, held in listed if name.startswith("dedup/")]
+        return {path.name: self.get(f"{output}/{held}") for path, held in tables if path.suffix in (".tsv", ".txt")}
+
+
 class Pod:
-    def __init__(self, index, name, words):
-        self.index, self.name, self.words = index, name, words
+    def __init__(self, index, name, words, disk, environment):
+        self.index, self.name, self.words, self.disk, self.environment = index, name, words, disk, environment
         self.space, self.tries, self.process, self.code, self.log = f"dupsieve-pod-{index}", 0, None, None, None
 
     def start(self, names, addresses, log):
@@ -77,9 +110,12 @@ class Pod:
         for device in (there, "lo"):
             shell("ip", "netns", "exec", self.space, "ip", "link", "set", device, "up")
         names.say(self.name, address)
-        environment = {"PATH": "/usr/bin:/bin", "DUPSIEVE_PROCESS": str(self.index)}
+        environment = {"PATH": "/usr/bin:/bin", "DUPSIEVE_PROCESS": str(self.index), **self.environment}
         self.log = log / f"{self.index}-{self.tries}.log"
-        words = ["ip", "netns", "exec", self.space, *self.words]
+        shutil.rmtree(self.disk, ignore_errors=True)
+        self.disk.mkdir(parents=True)
+        words = [word.replace("=/cache", f"={self.disk}") for word in self.words]
+        words = ["ip", "netns", "exec", self.space, *words]
         self.process = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL, stderr=open(self.log, "w"))
         self.code = None
 
@@ -96,6 +132,10 @@ def make_net():
     shell("ip", "netns", "add", NET)
     shell("ip", "netns", "exec", NET, "ip", "link", "add", "bridge", "type", "bridge")
     shell("ip", "netns", "exec", NET, "ip", "link", "set", "bridge", "up")
+    shell("ip", "link", "add", "dupsieve-here", "type", "veth", "peer", "name", "here", "netns", NET)
+    shell("ip", "netns", "exec", NET, "ip", "link", "set", "here", "master", "bridge", "up")
+    shell("ip", "address", "add", f"{HERE_ADDRESS}/16", "dev", "dupsieve-here")
+    shell("ip", "link", "set", "dupsieve-here", "up")
 
 
 def remove_all(pods):
@@ -108,10 +148,10 @@ def remove_all(pods):
 
 
 class Job:
-    """The Job of the file for one day, with its paths below a folder of this machine."""
+    """The Job of a file for one day, with its paths below a folder of this machine."""
 
-    def __init__(self, yaml, program, home, day):
-        text = FILE.read_text().replace(DAY, day)
+    def __init__(self, yaml, program, file, home, day, environment):
+        text = (FILES / file).read_text().replace(DAY, day)
         found = {part["kind"]: part for part in yaml.safe_load_all(text)}
         config, job = found["ConfigMap"]["data"], found["Job"]["spec"]
         [container] = job["template"]["spec"]["containers"]
@@ -126,7 +166,7 @@ class Job:
         self.words = [str(program), *(self.here(word) for word in container["args"])]
         names = [line.rsplit(":", 1)[0] for line in config["hosts.txt"].split()]
         assert len(names) == job["completions"] == job["parallelism"]
-        self.pods = [Pod(index, name, self.words) for index, name in enumerate(names)]
+        self.pods = [Pod(index, name, self.words, home / f"disk-{index}", environment) for index, name in enumerate(names)]
         self.most = job["backoffLimit"]
         self.final = job["podFailurePolicy"]["rules"][0]["onExitCodes"]["values"]
 
@@ -191,6 +231,7 @@ def main():
     words.add_argument("program", type=pathlib.Path)
     words.add_argument("--pages", type=int, default=4000)
     words.add_argument("--seed", type=int, default=1)
+    words.add_argument("--bucket", action="store_true")
     asked = words.parse_args()
     random.seed(asked.seed)
     try:
@@ -200,17 +241,26 @@ def main():
         print(f"NOT CHECKED: {cause}")
         return 1
     program, addresses, wrong, pods = asked.program.resolve(), [0], 0, 0
+    bucket, file, environment = None, ON_A_VOLUME, {}
     try:
+        if asked.bucket:
+            bucket, file = Bucket(), IN_A_BUCKET
+            environment = bucket.environment
         with tempfile.TemporaryDirectory() as home:
             homes = [pathlib.Path(home) / name for name in ("pods", "alone")]
             make_days(program, homes, asked.pages)
+            if bucket:
+                bucket.load(homes[0] / "data" / "crawl")
             for number, day in enumerate(DAYS):
-                job, reference = (Job(yaml, program, home, day) for home in homes)
+                job = Job(yaml, program, file, homes[0], day, environment)
+                reference = Job(yaml, program, ON_A_VOLUME, homes[1], day, {})
                 pods = len(job.pods)
                 victims = [[], random.sample(range(pods), 1), range(pods)][number]
                 said = job.run({index: random.uniform(0, 8) for index in victims}, addresses)
                 alone(reference)
                 outputs = [files_of(home / "data" / "out" / day / "dedup") for home in homes]
+                if bucket and said["done"]:
+                    outputs[0] = bucket.files_of(f"out/{day}")
                 said["same"] = outputs[0] == outputs[1] and len(outputs[0]) >= 4
                 is_right = said["done"] and said["same"] and not set(said["codes"]) & set(job.final)
                 wrong += not is_right
@@ -220,6 +270,8 @@ def main():
                         print(log.name, *log.read_text().splitlines()[-3:], sep="\n    ", file=sys.stderr)
                     break
     finally:
+        if bucket:
+            bucket.server.kill()
         remove_all(pods)
     return 1 if wrong else 0
 

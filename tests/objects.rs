@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Bench, Ended, Running, command};
 
+mod machines;
+
 /// An object store, for one test.
 struct Server {
     child: Child,

@@ -1,8 +1,8 @@
 """A small object store for the tests: the part of S3's protocol that dupsieve uses, in memory, with faults on demand.
 
-    python3 tests/objects_server.py [--port 0] [--page 1000] [--faults FILE]
+    python3 tests/objects_server.py [--host 127.0.0.1] [--port 0] [--page 1000] [--faults FILE]
 
-Prints `{"port": N}` when it listens on 127.0.0.1, and ends when its standard input does. Signatures are not checked. Objects are
+Prints `{"port": N}` when it listens there, and ends when its standard input does. Signatures are not checked. Objects are
 read and written as S3 does it: GET (with Range and If-Match), HEAD, PUT (with If-Match and If-None-Match: *), multipart uploads,
 ListObjectsV2 in pages of --page keys, with and without a delimiter, DELETE and the batch delete. Google's XML API is the same but for
 its conditions: x-goog-generation, x-goog-if-generation-match. A folder can be loaded with `PUT /-/load`.
@@ -351,6 +351,7 @@ class Server(ThreadingHTTPServer):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--page", type=int, default=1000)
     parser.add_argument("--faults", type=pathlib.Path)
@@ -358,7 +359,7 @@ def main():
     Handler.store = Store(told.page)
     if told.faults:
         Handler.store.rules = [Rule(rule) for rule in json.loads(told.faults.read_text())]
-    server = Server(("127.0.0.1", told.port), Handler)
+    server = Server((told.host, told.port), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(json.dumps({"port": server.server_address[1]}), flush=True)
     sys.stdin.read()

@@ -13,7 +13,8 @@ use dupsieve::rooms::clusters::{
     ClusterAudit, Clustering, Engine, Method, PageDay, Previous, RemovedIds, Source,
 };
 use dupsieve::rooms::error::Named;
-use dupsieve::rooms::flow::Role;
+use dupsieve::rooms::flow::{Processes, Role};
+use dupsieve::rooms::mount;
 use dupsieve::rooms::output::{self, Lock, Staging, Sum};
 use dupsieve::rooms::peers::Topology;
 use dupsieve::rooms::report::{self, ClusterReport, Made, Parameters, Report};
@@ -150,6 +151,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let mut processes = machines::join(global, &format!("{arguments:?}"))?;
     let topology = *processes.topology();
     let made = processes.clustering(|engine| cluster_pages(engine, topology, &request, global))?;
+    places::publish_job(&mut processes, global)?;
     let Role::Leader(summary) = made else { return Ok(Summary::new()) };
     if global.dry_run {
         return Ok(summary);
@@ -294,6 +296,9 @@ impl Job<'_> {
             ControlFlow::Continue(lock) => lock,
         };
         let staging = Staging::beside(&request.output, lock)?;
+        // The links are in a file of this machine.
+        let mut alone = Processes::alone(topology.workers);
+        let engine = if mount::is_own(&request.output) { &mut alone } else { engine };
         let found = self.clustering.write(engine, &staging)?;
         let place = |input: &Input| places::named(&input.place);
         let run = account::with_bill(json!({

@@ -198,7 +198,7 @@ impl CommandLine {
     pub(crate) fn run(&self) -> Result<Summary> {
         let global = &self.global;
         let summary = self.command.run(global)?;
-        if global.is_of_writer() {
+        if global.is_of_writer() && !global.is_of_job() {
             places::publish(global)?;
         }
         Ok(if global.dry_run { summary.say("nothing was written (--dry-run)") } else { summary })

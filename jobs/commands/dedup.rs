@@ -11,6 +11,7 @@ use dupsieve::Result;
 use crate::commands::destination::Destination;
 use crate::commands::help::examples;
 use crate::commands::making;
+use crate::commands::places;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::{Output, Place};
@@ -96,11 +97,13 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         texts: None,
         unchanged: None,
     };
+    let typed = format!("{arguments:?} {:?} {}", request.settings, request.format);
     if batch.is_none() {
-        return corpus::run(corpus, request, file.fingerprint, global);
+        return corpus::run((corpus, &typed), request, file.fingerprint, global);
     }
-    let mut processes = machines::join(global, &format!("{request:?}"))?;
+    let mut processes = machines::join(global, &typed)?;
     let summary = dedup(&mut processes, &request, global)?;
+    places::publish_job(&mut processes, global)?;
     if !processes.is_leader() || global.dry_run {
         return Ok(summary);
     }

@@ -140,9 +140,11 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         keep: arguments.keep.clone().or_else(|| file.dedup.keep.as_ref()?.field().cloned()),
         settings: arguments.settings.clone().or(file.fingerprint),
     };
-    let mut processes = machines::join(global, &format!("{request:?}"))?;
+    let Request { settings, keep, .. } = &request;
+    let mut processes = machines::join(global, &format!("{arguments:?} {settings:?} {keep:?}"))?;
     processes.agree("check the output", || places::expect_folder(&request.output))?;
     let summary = fingerprint(&mut processes, &request, global)?;
+    places::publish_job(&mut processes, global)?;
     if !processes.is_leader() || global.dry_run {
         return Ok(summary);
     }

@@ -29,6 +29,7 @@ use crate::commands::destination::Destination;
 use crate::commands::help::examples;
 use crate::commands::making::{self, FromPages, Making};
 use crate::commands::pages::PageSource;
+use crate::commands::places;
 use crate::commands::reading::{self, Accepted, Found, Pages};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
@@ -169,8 +170,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             format,
             replaces_outdated: false,
         };
-        let mut processes = machines::join(global, &format!("{asked:?}"))?;
+        let mut processes = machines::join(global, &format!("{arguments:?} {said:?} {format}"))?;
         let summary = batch::make(&mut processes, &asked, global)?;
+        places::publish_job(&mut processes, global)?;
         return Ok(closing(&processes, summary, (&asked.output, format), global));
     }
     if arguments.store.is_some() {
@@ -196,11 +198,14 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         pages: scheme.fitting(arguments.pages.clone().or(pages))?,
         made,
     };
-    let mut processes = machines::join(global, &format!("{asked:?} {scheme:?}"))?;
+    let Asked { pages, made, .. } = &asked;
+    let settings = format!("{arguments:?} {said:?} {format} {pages:?} {made:?}");
+    let mut processes = machines::join(global, &settings)?;
     let topology = *processes.topology();
     let summary = making::from_pages(&mut processes, &asked.output, global, |_| {
         Job::find(&asked, &scheme, topology, global)
     })?;
+    places::publish_job(&mut processes, global)?;
     Ok(closing(&processes, summary, (&asked.output, format), global))
 }
 

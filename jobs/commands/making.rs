@@ -4,6 +4,7 @@
 //!           process 0                                           the other processes
 //! agree     lock the output; end here if the output exists      wait, then learn what the output is made of,
 //!           or if this is a dry run                             and check that they see the same inputs
+//!           show what it has made at addresses                  fetch what they lack of it
 //! execute   compute, gather the results                         compute
 //! conclude  write the output, put the output into its place     wait until the output is written
 //! ```
@@ -18,6 +19,7 @@ use std::path::Path;
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::flow::{Processes, Role, Start};
 use dupsieve::rooms::join::{self, JoinInputs, Site};
+use dupsieve::rooms::mount;
 use dupsieve::rooms::output::{self, Fence, Lock, Staging};
 use dupsieve::rooms::results::ResultFormat;
 use dupsieve::rooms::store::{Digest, Segment, Version};
@@ -31,6 +33,7 @@ use crate::flags::global::GlobalFlags;
 use crate::outcome::failure;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
+use crate::processes::machines;
 
 /// An output that a job makes, with its inputs found.
 pub(crate) trait Making {
@@ -158,10 +161,11 @@ pub(crate) fn from_batch<J: FromBatch>(
             let (job, staging, _lock) = match held {
                 Role::Leader((job, staging)) => (job, Role::Leader(staging), None),
                 Role::Follower => {
-                    let lock = Lock::shared(fence);
+                    // In a mount of its own, this process has its ledgers to itself.
+                    let lock = (!mount::is_own(output)).then(|| Lock::shared(fence));
                     let job = open(store.at(inputs.store.map(|(number, _)| number))?)?;
                     job.inputs().check(&inputs, job.batch().path())?;
-                    (job, Role::Follower, Some(lock))
+                    (job, Role::Follower, lock)
                 }
             };
             let watch = |total, probed| -> Box<dyn Any> {
@@ -190,9 +194,19 @@ fn make<T: Serialize + DeserializeOwned, H>(
     start: impl FnOnce() -> Result<Start<T, H, Summary>>,
     make: impl FnOnce(&mut Processes, T, Role<H>) -> Result<Role<Summary>>,
 ) -> Result<Summary> {
+    let topology = *processes.topology();
+    let start = || {
+        Ok(match start()? {
+            Start::Done(done) => Start::Done(done),
+            Start::Make(task, held) => Start::Make((task, machines::shown(&topology)?), held),
+        })
+    };
     let made = match processes.agree(&format!("{command} {}", output.named()), start)? {
         Start::Done(done) => done,
-        Start::Make(task, held) => make(processes, task, held)?,
+        Start::Make((task, shown), held) => {
+            machines::see(processes, &shown)?;
+            make(processes, task, held)?
+        }
     };
     Ok(made.leader().unwrap_or_default())
 }

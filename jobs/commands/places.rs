@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{self, Path, PathBuf};
 
 use dupsieve::rooms::error::{At, Named, is_named, name_of};
+use dupsieve::rooms::flow::Processes;
 use dupsieve::rooms::mount;
 use dupsieve::rooms::output::parent_of;
 use dupsieve::rooms::storage::Address;
@@ -24,11 +25,14 @@ pub(crate) fn expect_folder(output: &Path) -> Result<()> {
         .help("make the folder, or correct --output"))
 }
 
-/// Writes what was made in mounts to where it belongs. Only the process that leads a job does so.
+/// Writes what was made in mounts to where it belongs.
 pub(crate) fn publish(global: &GlobalFlags) -> Result<()> {
-    let is_leader = |process: Option<usize>| process.is_none_or(|process| process == 0);
-    let leads = is_leader(global.child) && is_leader(global.machines.process);
-    if leads && !global.dry_run { mount::publish() } else { Ok(()) }
+    if global.dry_run { Ok(()) } else { mount::publish() }
+}
+
+/// As [`publish`], for a job of several processes: process 0 publishes, and the others wait until it has. If it fails, all fail alike.
+pub(crate) fn publish_job(processes: &mut Processes, global: &GlobalFlags) -> Result<()> {
+    processes.agree("publish", || publish(global))
 }
 
 /// Publishes, and deletes what the trees no longer name.

@@ -14,6 +14,7 @@ use clap::Args;
 use dupsieve::rooms::document::Inputs;
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::flow::Processes;
+use dupsieve::rooms::mount;
 use dupsieve::rooms::report::{ClusterReport, Made, Report};
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::rooms::store::{Added, Day, DayRange, NewDay, Store};
@@ -86,7 +87,8 @@ pub(crate) fn mount(arguments: &Arguments) -> Result<()> {
     let file = Config::read(&arguments.days)?;
     file.mount_tables()?;
     // What is mounted first is published first. A run that loses the store must not have written outputs that another sees.
-    file.store.path.as_ref().map_or(Ok(()), |store| store.here().map(drop))?;
+    let store = file.store.path.clone().map(Output::from);
+    store.map_or(Ok(()), |store| store.here().map(drop))?;
     if let Some(output) = &file.output.path {
         for day in days_to_mount(arguments, &file)? {
             Output::from(day.expand(output)).here()?;
@@ -133,7 +135,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     }
     let mut processes = machines::join(global, &format!("{config:?} {:?}", arguments.redo))?;
     if let Some(day) = arguments.redo {
-        return redo::redo(&plan, &mut processes, day, global);
+        let done = redo(&plan, &mut processes, day, global)?;
+        places::publish_job(&mut processes, global)?;
+        return Ok(done);
     }
     processes.agree("check the days", || {
         if !global.dry_run {
@@ -147,7 +151,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     for &day in &plan.days {
         let done = run_day(&plan, &mut processes, day, global);
         total = total.plus(done.map_err(|error| plan.advise_redo(day, error))?);
-        places::publish(global)?;
+        places::publish_job(&mut processes, global)?;
     }
     let total = total.path("store", &plan.store);
     match plan.days.last() {
@@ -156,6 +160,25 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         }
         _ => Ok(total),
     }
+}
+
+/// Makes a day again. What it makes on the way is not published, so on machines without a common disk process 0 does all of it.
+fn redo(
+    plan: &DayPlan<'_>,
+    processes: &mut Processes,
+    day: Day,
+    global: &GlobalFlags,
+) -> Result<Summary> {
+    if !mount::is_own(&plan.store) && !mount::is_own(&plan.output(day)?) {
+        return redo::redo(plan, processes, day, global);
+    }
+    let mut alone = Processes::alone(processes.topology().workers);
+    let mut done = Summary::new();
+    processes.agree(&format!("redo {day} in process 0"), || {
+        done = redo::redo(plan, &mut alone, day, global)?;
+        Ok(())
+    })?;
+    Ok(done)
 }
 
 fn run_day(

@@ -100,9 +100,11 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let mut processes = machines::join(global, &format!("{arguments:?} {settings:?}"))?;
     let output = &*arguments.output.here()?;
     processes.agree("check the output", || places::expect_folder(output))?;
-    making::from_pages(&mut processes, output, global, |processes| {
+    let made = making::from_pages(&mut processes, output, global, |processes| {
         Job::find((arguments, output), &settings, processes)
-    })
+    })?;
+    places::publish_job(&mut processes, global)?;
+    Ok(made)
 }
 
 /// Says how many pages count for no host. A table of no host would silently do nothing.

@@ -98,6 +98,11 @@ impl GlobalFlags {
         self.shared.contains(&Shared::DryRun) || self.shared.contains(&Shared::Overwrite)
     }
 
+    /// Whether the command is a job of several processes, which agree on what is published and when.
+    pub(crate) fn is_of_job(&self) -> bool {
+        self.shared.contains(&Shared::Processes)
+    }
+
     /// How many processes to start and watch; none if the job runs in this process.
     pub(crate) fn to_supervise(&self) -> Option<usize> {
         self.machines.processes.filter(|&processes| processes > 1 && self.child.is_none())

@@ -93,8 +93,13 @@ impl Output {
     /// # Errors
     /// Those of mounting; an address to which nothing can be written is [`Kind::Usage`].
     pub(crate) fn here(&self) -> Result<PathBuf> {
-        Address::of(&self.0.0)?.as_ref().map_or(Ok(()), check_output)?;
-        self.0.here()
+        match Address::of(&self.0.0)? {
+            Some(address) => {
+                check_output(&address)?;
+                mount::mount_output(&address, cache())
+            }
+            None => Ok(self.0.0.clone()),
+        }
     }
 
     /// Whether it is standard output.

@@ -3,6 +3,7 @@
 
 use dupsieve::Result;
 use dupsieve::rooms::flow::{Fatal, Processes};
+use dupsieve::rooms::mount;
 use dupsieve::rooms::peers::{JobIdentity, Peers, Secret, Topology, hosts};
 
 use super::child::{self, Introduction};
@@ -33,5 +34,28 @@ pub(crate) fn join(global: &GlobalFlags, parameters: &str) -> Result<Processes> 
     let topology = Topology { workers: global.workers(local), processes: hosts.len(), process };
     let job = JobIdentity::new(identity::job(), parameters);
     let fatal = Fatal::new(|error| exit::end(Err(error.clone())));
-    Processes::join(topology, listener, Peers { hosts, secret, patience }, job, fatal)
+    let peers = Peers { hosts, secret, patience };
+    let mut processes = Processes::join(topology, listener, peers, job, fatal)?;
+    if flags.hosts.is_some() && mount::inheritance().is_some() {
+        // Another run may have written to an address after one machine has looked there, and before another has.
+        let shown = processes.agree("look at the addresses", || shown(&topology))?;
+        see(&processes, &shown)?;
+    }
+    Ok(processes)
+}
+
+/// What process 0 has in its mounts, for processes on other machines.
+///
+/// # Errors
+/// Those of [`mount::shown`].
+pub(crate) fn shown(topology: &Topology) -> Result<String> {
+    if topology.processes == 1 { Ok(String::new()) } else { mount::shown() }
+}
+
+/// Makes the mounts of every other process equal to what process 0 has `shown`.
+///
+/// # Errors
+/// Those of [`mount::see`].
+pub(crate) fn see(processes: &Processes, shown: &str) -> Result<()> {
+    if processes.is_leader() { Ok(()) } else { mount::see(shown) }
 }

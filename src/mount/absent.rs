@@ -17,6 +17,14 @@ pub fn mount(address: &Address, _: &Path) -> Result<PathBuf> {
 ///
 /// # Errors
 /// Always [`Kind::Usage`](crate::Kind::Usage).
+pub fn mount_output(address: &Address, _: &Path) -> Result<PathBuf> {
+    Err(address.needs_feature())
+}
+
+/// Fails, because this build cannot reach object stores.
+///
+/// # Errors
+/// Always [`Kind::Usage`](crate::Kind::Usage).
 pub fn trees_with(_: &str, address: &Address) -> Result<Vec<Address>> {
     Err(address.needs_feature())
 }
@@ -43,6 +51,27 @@ pub fn publish() -> Result<()> {
 /// None.
 pub fn sweep() -> Result<()> {
     Ok(())
+}
+
+/// Nothing, because nothing is mounted.
+///
+/// # Errors
+/// None.
+pub fn shown() -> Result<String> {
+    Ok(String::new())
+}
+
+/// Does nothing, because nothing is mounted.
+///
+/// # Errors
+/// None.
+pub fn see(_: &str) -> Result<()> {
+    Ok(())
+}
+
+/// Says no, because nothing is mounted.
+pub fn is_own(_: &Path) -> bool {
+    false
 }
 
 /// Nothing, because nothing is mounted.

@@ -11,6 +11,9 @@ use crate::error::{Error, Kind, Result};
 /// The name of the list, below the address of the tree. Sensors of schedulers wait for this name.
 pub(super) const HEAD: &str = "_SUCCESS";
 
+/// The name of the list of an unfinished run, below the address of the tree. No reader takes it for the tree.
+pub(super) const DRAFT: &str = "_UNFINISHED";
+
 /// How the names of attempts begin; 16 hexadecimal digits follow.
 pub(super) const ATTEMPT: &str = "dupsieve-";
 
@@ -116,6 +119,11 @@ impl Head {
     /// Whether `attempt` has written this list, or one before it.
     pub(super) fn follows(&self, attempt: &str) -> bool {
         self.attempt == attempt || self.earlier.iter().any(|it| it == attempt)
+    }
+
+    /// Whether an attempt that found the list `before` has written this one.
+    pub(super) fn comes_after(&self, before: Option<&Head>) -> bool {
+        self.earlier.first() == before.map(|it| &it.attempt)
     }
 
     /// Whether both name the same contents.

@@ -7,6 +7,7 @@
 //!
 //! - `mount`: the mounts of this process; `cache`: the folders that they are in. `pull`, `push`: from the tree to the folder, and back.
 //! - `tree`, `head`: the tree in the object store, and the list of its files. `files`: those of a folder.
+//! - `shown`: what one process of a run has made, for those on other machines.
 //! - `single`: an output that is one file, which is an object and no tree. `trees`: several trees by a pattern or their folder; `trial`: whether
 //!   a server does what a tree needs.
 //! - `absent`: in place of all these in a build without object stores.
@@ -31,6 +32,8 @@ mod pull;
 #[cfg(feature = "object-store")]
 mod push;
 #[cfg(feature = "object-store")]
+mod shown;
+#[cfg(feature = "object-store")]
 mod single;
 #[cfg(feature = "object-store")]
 mod tree;
@@ -40,9 +43,14 @@ mod trees;
 mod trial;
 
 #[cfg(not(feature = "object-store"))]
-pub use absent::{inheritance, mount, publish, sweep, trees_with, try_out, unmount};
+pub use absent::{
+    inheritance, is_own, mount, mount_output, publish, see, shown, sweep, trees_with, try_out,
+    unmount,
+};
 #[cfg(feature = "object-store")]
-pub use mount::{inheritance, mount, publish, sweep, unmount};
+pub use mount::{inheritance, is_own, mount, mount_output, publish, sweep, unmount};
+#[cfg(feature = "object-store")]
+pub use shown::{see, shown};
 #[cfg(feature = "object-store")]
 pub use trees::trees_with;
 #[cfg(feature = "object-store")]

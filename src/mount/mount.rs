@@ -12,10 +12,11 @@ use crate::storage::{Address, add_tree, remove_tree};
 
 use super::cache::{KEPT, free_slot, remove_unused};
 use super::files::{self, FileNumber, States};
+use super::head::Head;
 use super::pull::pull;
 use super::push::{self, push};
 use super::single::Single;
-use super::tree::{Listed, Tree, was_faster};
+use super::tree::{Listed, Tree, nearest, was_faster};
 
 /// The variable of the environment by which children find the mounts of their parent.
 const INHERITED: &str = "DUPSIEVE_MOUNTS";
@@ -28,18 +29,20 @@ static MOUNTS: Mutex<Vec<Mount>> = Mutex::new(Vec::new());
 
 /// One mount.
 pub(super) struct Mount {
-    address: Address,
+    pub(super) address: Address,
     /// What stands for the address here: a folder, or a file if the address is one object. Nothing, if there is nothing yet.
     pub(super) place: PathBuf,
-    tree: Tree,
+    pub(super) tree: Tree,
     /// The list of the tree when it was mounted or written last.
-    before: Option<Listed>,
-    /// The states of the files that are as the list says.
-    known: States,
+    pub(super) before: Option<Listed>,
+    /// The list of what an unfinished run has written after that: this run, for its processes on other machines, or one that died.
+    pub(super) draft: Option<Head>,
+    /// The states of the files that are as the last of these lists says.
+    pub(super) known: States,
     /// The object at the address; none if a tree is there.
-    single: Option<Single>,
+    pub(super) single: Option<Single>,
     /// Keeps other processes out of the folder; none in a child of the process that holds it.
-    slot: Option<Lock>,
+    pub(super) slot: Option<Lock>,
     /// The folder that the place is in.
     home: Option<FileNumber>,
 }
@@ -50,6 +53,23 @@ pub(super) struct Mount {
 /// # Errors
 /// Those of the object store and of the disk. Something else in the place of a tree is [`Kind::Exists`].
 pub fn mount(address: &Address, cache: &Path) -> Result<PathBuf> {
+    mount_with(address, cache, |_, _| Ok(None))
+}
+
+/// As [`mount`], for what is to be written. It begins with what a run has left that died after it had shown its files to processes on
+/// other machines.
+///
+/// # Errors
+/// Those of [`mount`].
+pub fn mount_output(address: &Address, cache: &Path) -> Result<PathBuf> {
+    mount_with(address, cache, Tree::draft)
+}
+
+fn mount_with(
+    address: &Address,
+    cache: &Path,
+    draft: impl FnOnce(&Tree, Option<&Listed>) -> Result<Option<Head>>,
+) -> Result<PathBuf> {
     let mut mounts = mounts();
     let wanted = address.to_string();
     if let Some(place) = mounts.iter().find_map(|mount| mount.place_of(&wanted)) {
@@ -62,7 +82,8 @@ pub fn mount(address: &Address, cache: &Path) -> Result<PathBuf> {
         Some((address, place)) => Mount::attach(address, place)?,
         None => {
             let (root, tree, before) = nearest(address)?;
-            Mount::new(root, tree, before, cache)?
+            let draft = draft(&tree, before.as_ref())?;
+            Mount::new(root, tree, (before, draft), cache)?
         }
     };
     let place = mount.place_of(&wanted).ok_or_else(|| {
@@ -106,36 +127,21 @@ pub fn unmount() {
     }
 }
 
-fn mounts() -> MutexGuard<'static, Vec<Mount>> {
-    MOUNTS.lock().unwrap_or_else(PoisonError::into_inner)
+/// Whether the file or folder at `path` is in a mount that this process has filled for itself. Then the other processes of a run, which
+/// are on other machines, have it in mounts of their own.
+pub fn is_own(path: &Path) -> bool {
+    mounts().iter().any(|mount| mount.slot.is_some() && path.starts_with(&mount.place))
 }
 
-/// The tree that `address` is in; if there is none, the tree that can be made there.
-pub(super) fn nearest(address: &Address) -> Result<(Address, Tree, Option<Listed>)> {
-    let tree = Tree::at(address)?;
-    if let Some(listed) = tree.listed()? {
-        return Ok((address.clone(), tree, Some(listed)));
-    }
-    let mut above = address.parent();
-    while let Some(address) = above {
-        let tree = Tree::at(&address)?;
-        match tree.listed() {
-            Ok(Some(listed)) => return Ok((address, tree, Some(listed))),
-            // What others have there is not ours to look at, or not allowed.
-            Err(error) if ![Kind::Exists, Kind::Permission].contains(&error.kind()) => {
-                return Err(error);
-            }
-            _ => above = address.parent(),
-        }
-    }
-    Ok((address.clone(), tree, None))
+pub(super) fn mounts() -> MutexGuard<'static, Vec<Mount>> {
+    MOUNTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Mount {
     pub(super) fn new(
         address: Address,
         tree: Tree,
-        before: Option<Listed>,
+        (before, draft): (Option<Listed>, Option<Head>),
         cache: &Path,
     ) -> Result<Mount> {
         let (slot, folder) = free_slot(&address, cache)?;
@@ -144,12 +150,13 @@ impl Mount {
             place: folder.join(address.last()),
             tree,
             before,
+            draft,
             known: States::new(),
             single: None,
             slot: Some(slot),
             home: FileNumber::of(&folder),
         };
-        mount.fill()?;
+        mount.begin()?;
         mount.note()?;
         Ok(mount)
     }
@@ -160,7 +167,8 @@ impl Mount {
         let before = tree.listed()?;
         let single = before.is_none().then(|| Single::at(&tree.objects)).transpose()?;
         let (known, home) = (States::new(), FileNumber::of(parent_of(&place)));
-        let mount = Mount { address, place, tree, before, known, single, slot: None, home };
+        let draft = None;
+        let mount = Mount { address, place, tree, before, draft, known, single, slot: None, home };
         match mount.is_noted()? {
             true => Ok(mount),
             false => Err(was_faster(&mount.address)),
@@ -208,7 +216,7 @@ impl Mount {
 
     /// Fails with [`Kind::Temporary`] if the place is no longer the one that was filled. A folder that was deleted is not an
     /// empty tree.
-    fn check_held(&self) -> Result<()> {
+    pub(super) fn check_held(&self) -> Result<()> {
         let home = parent_of(&self.place);
         let is_locked = self.slot.as_ref().is_none_or(|slot| slot.check().is_ok());
         if is_locked && FileNumber::of(home) == self.home && self.is_noted() == Ok(true) {
@@ -222,15 +230,35 @@ impl Mount {
         .help("try again, and leave the cache alone until it has ended"))
     }
 
+    /// Fills the place, with what an unfinished run has left if that can be had.
+    fn begin(&mut self) -> Result<()> {
+        let Some(draft) = &self.draft else { return self.fill() };
+        tracing::info!("an earlier run has left {} files at {}", draft.files.len(), self.address);
+        if let Err(error) = self.fill() {
+            tracing::warn!("what the earlier run has left is made again: {error}");
+            self.draft = None;
+            return self.fill();
+        }
+        if self.before.is_none() {
+            self.single = Some(Single::at(&self.tree.objects)?);
+        }
+        Ok(())
+    }
+
+    /// The list that says what the place holds, but for what this process has changed since; none if there is no tree.
+    pub(super) fn list(&self) -> Option<&Head> {
+        self.draft.as_ref().or_else(|| self.before.as_ref().map(|listed| &listed.head))
+    }
+
     /// Makes the place here equal to what is at the address.
-    fn fill(&mut self) -> Result<()> {
-        if let Some(listed) = &self.before {
+    pub(super) fn fill(&mut self) -> Result<()> {
+        if let Some(head) = self.list() {
             if !self.place.is_dir() {
                 // The address was one object when this slot was filled last.
                 remove(&self.place)?;
             }
-            pull(&self.tree.objects, &listed.head, &self.place)?;
-            self.known = files::states(&self.place, listed.head.files.keys());
+            pull(&self.tree.objects, head, &self.place)?;
+            self.known = files::states(&self.place, head.files.keys());
             return Ok(());
         }
         remove(&self.place)?;
@@ -256,10 +284,12 @@ impl Mount {
     fn publish_tree(&mut self) -> Result<bool> {
         let mut known = mem::take(&mut self.known);
         let is_held = || self.check_held();
-        let pushed = push(&self.tree, self.before.as_ref(), &self.place, &mut known, &is_held);
+        let lists = (self.before.as_ref(), self.draft.as_ref());
+        let pushed = push(&self.tree, lists, &self.place, &mut known, &is_held);
         self.known = known;
         let Some(listed) = pushed? else { return Ok(false) };
         self.before = Some(listed);
+        self.draft = None;
         Ok(true)
     }
 }

@@ -8,68 +8,125 @@ use crate::error::{At, Error, Kind, Result};
 use crate::parallel::in_parallel;
 use crate::storage::Note;
 
-use super::files::{self, States, digest};
-use super::head::{ATTEMPT, HEAD, Head, Held};
+use super::files::{self, Names, States, digest};
+use super::head::{ATTEMPT, DRAFT, HEAD, Head, Held};
 use super::pull::AT_ONCE;
 use super::tree::{Listed, Tree};
 
 /// Makes the tree equal to `folder`, on the condition that its list is still `before`. Returns the new list; none if nothing
-/// has changed. `known` are the states of files that are as `before` says. Right before the commit, `check` is called, and the folder
-/// must still be as it was listed: what has gone meanwhile was deleted by somebody else.
+/// has changed. `draft` is the list of what was written after `before`, and `known` are the states of files that are as the last of the two
+/// says. Right before the commit, `check` is called, and the folder must still be as it was listed: what has gone meanwhile was deleted by
+/// somebody else.
 pub(super) fn push(
     tree: &Tree,
-    before: Option<&Listed>,
+    (before, draft): (Option<&Listed>, Option<&Head>),
     folder: &Path,
     known: &mut States,
     check: &dyn Fn() -> Result<()>,
 ) -> Result<Option<Listed>> {
-    let names = files::below(folder)?;
-    let states = files::states(folder, names.files.iter());
-    let check = || {
-        check()?;
-        let is_listed = files::below(folder).is_ok_and(|now| now == names)
-            && files::states(folder, names.files.iter()) == states;
-        if is_listed { Ok(()) } else { Err(changed(folder)) }
-    };
-    let mut head = Head::new(&new_attempt(), before.map(|before| &before.head));
-    head.empty_folders.clone_from(&names.empty_folders);
-    let old = before.map_or_else(BTreeMap::new, |before| before.head.files.clone());
-    let entry = |name: &String| match old.get(name) {
-        Some(old) if known.contains_key(name) && known.get(name) == states.get(name) => {
-            Ok(old.clone())
-        }
-        _ => here(folder, name, &old, &head.attempt),
-    };
-    let entries = in_parallel(AT_ONCE, &names.files, entry);
-    for (name, entry) in names.files.iter().zip(entries) {
-        head.files.insert(name.clone(), entry?);
-    }
-    let is_empty = head.files.is_empty() && head.empty_folders.is_empty();
-    if before.map_or(is_empty, |before| before.head.holds_as(&head)) {
-        check()?;
-        *known = states;
+    let old = before.map(|before| &before.head);
+    let mut found = Found::of(folder, old, draft, known)?;
+    let check = |found: &Found| check().and_then(|()| found.check(folder));
+    if found.is_as(old) {
+        check(&found)?;
+        *known = found.states;
         return Ok(None);
     }
-    if let Some(name) = head.unsafe_name() {
-        let what = "a file of this name cannot be kept in an object store";
-        return Err(Error::new(Kind::Usage, what)
-            .at(folder.join(name))
-            .expected("a name without a backslash, of less than 1000 bytes"));
-    }
     // What is there before the commit, and not named, belongs to attempts that will have lost, or was released by the last commit.
-    let strays = tree.strays(before)?;
-    upload(tree, folder, &head)?;
-    head.released = released(&old, &head);
-    check()?;
+    let strays = tree.strays([old, Some(&found.head)])?;
+    upload(tree, folder, &found.head)?;
+    found.head.released = released(old, &found.head);
+    check(&found)?;
+    let Found { head, states, .. } = found;
     let listed = tree.commit(head, before)?;
     *known = states;
-    for name in &strays {
+    for name in strays.iter().map(String::as_str).chain(draft.map(|_| DRAFT)) {
         // Whoever commits next finds it again.
         if let Err(error) = tree.objects.delete(name) {
             tracing::warn!("an object that nobody needs is still there: {error}");
         }
     }
     Ok(Some(listed))
+}
+
+/// Writes what has changed in `folder` since the last of the lists `before` and `draft`, and notes a new draft. The tree stays as it is.
+/// Returns the new draft; none if nothing has changed.
+pub(super) fn push_draft(
+    tree: &Tree,
+    (before, draft): (Option<&Listed>, Option<&Head>),
+    folder: &Path,
+    known: &mut States,
+) -> Result<Option<Head>> {
+    let old = before.map(|before| &before.head);
+    let found = Found::of(folder, old, draft, known)?;
+    let is_new = !found.is_as(draft.or(old));
+    if is_new {
+        upload(tree, folder, &found.head)?;
+    }
+    found.check(folder)?;
+    let Found { head, states, .. } = found;
+    *known = states;
+    if is_new {
+        tree.note_draft(&head)?;
+    }
+    Ok(is_new.then_some(head))
+}
+
+/// What a folder holds.
+struct Found {
+    /// The list of it, by a new attempt.
+    head: Head,
+    names: Names,
+    states: States,
+}
+
+impl Found {
+    /// Looks at `folder`. The list follows `before`; what `draft`, or else `before`, has in the same bytes keeps its objects.
+    fn of(
+        folder: &Path,
+        before: Option<&Head>,
+        draft: Option<&Head>,
+        known: &States,
+    ) -> Result<Found> {
+        let names = files::below(folder)?;
+        let states = files::states(folder, names.files.iter());
+        let mut head = Head::new(&new_attempt(), before);
+        head.empty_folders.clone_from(&names.empty_folders);
+        let nothing = BTreeMap::new();
+        let old = draft.or(before).map_or(&nothing, |list| &list.files);
+        let entry = |name: &String| match old.get(name) {
+            Some(old) if known.contains_key(name) && known.get(name) == states.get(name) => {
+                Ok(old.clone())
+            }
+            _ => here(folder, name, old, &head.attempt),
+        };
+        let entries = in_parallel(AT_ONCE, &names.files, entry);
+        for (name, entry) in names.files.iter().zip(entries) {
+            head.files.insert(name.clone(), entry?);
+        }
+        match head.unsafe_name() {
+            None => Ok(Found { head, names, states }),
+            Some(name) => {
+                let what = "a file of this name cannot be kept in an object store";
+                Err(Error::new(Kind::Usage, what)
+                    .at(folder.join(name))
+                    .expected("a name without a backslash, of less than 1000 bytes"))
+            }
+        }
+    }
+
+    /// Whether `list` names the same; no list names nothing.
+    fn is_as(&self, list: Option<&Head>) -> bool {
+        let is_empty = self.head.files.is_empty() && self.head.empty_folders.is_empty();
+        list.map_or(is_empty, |list| list.holds_as(&self.head))
+    }
+
+    /// Fails with [`Kind::Temporary`] if `folder` is no longer as it was found.
+    fn check(&self, folder: &Path) -> Result<()> {
+        let is_same = files::below(folder).is_ok_and(|now| now == self.names)
+            && files::states(folder, self.names.files.iter()) == self.states;
+        if is_same { Ok(()) } else { Err(changed(folder)) }
+    }
 }
 
 /// A name that no other attempt has, and nothing of others.
@@ -112,7 +169,7 @@ fn changed(path: &Path) -> Error {
 /// Those of the object store; what could not be deleted is one.
 pub(super) fn sweep(tree: &Tree, listed: &Listed) -> Result<Listed> {
     let head = listed.head.again(&new_attempt());
-    let strays = tree.strays(Some(listed))?;
+    let strays = tree.strays([Some(&listed.head), None])?;
     let listed = tree.commit(head, Some(listed))?;
     strays.iter().try_for_each(|name| tree.objects.delete(name))?;
     Ok(listed)
@@ -134,9 +191,10 @@ fn upload(tree: &Tree, folder: &Path, head: &Head) -> Result<()> {
 }
 
 /// The objects that only the old list names.
-fn released(old: &BTreeMap<String, Held>, head: &Head) -> Vec<String> {
+fn released(old: Option<&Head>, head: &Head) -> Vec<String> {
+    let old = old.into_iter().flat_map(|old| old.files.values());
+    let mut released: Vec<String> = old.map(|held| held.object.clone()).collect();
     let named: HashSet<&str> = head.files.values().map(|held| held.object.as_str()).collect();
-    let mut released: Vec<String> = old.values().map(|held| held.object.clone()).collect();
     released.retain(|object| !named.contains(object.as_str()));
     released.sort();
     released

@@ -42,7 +42,7 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
 
 /// Writes a folder over what was `before`.
 fn write(tree: &Tree, before: Option<&Listed>, folder: &TempDir) -> Result<Option<Listed>> {
-    push(tree, before, folder.path(), &mut States::new(), &|| Ok(()))
+    push(tree, (before, None), folder.path(), &mut States::new(), &|| Ok(()))
 }
 
 /// What is in the tree, read into a new folder: names and contents.
@@ -213,7 +213,7 @@ fn mounts<const N: usize>(store: &Arc<dyn ObjectStore>) -> (TempDir, [Mount; N])
     let mounts = [(); N].map(|()| {
         let tree = tree(store);
         let before = tree.listed().unwrap();
-        Mount::new(tree.objects.at(""), tree, before, cache.path()).unwrap()
+        Mount::new(tree.objects.at(""), tree, (before, None), cache.path()).unwrap()
     });
     (cache, mounts)
 }
@@ -320,7 +320,7 @@ fn a_file_has_its_own_lists_and_no_others() {
     fs::write(beside(&place, REPEATED), "stale").unwrap();
     drop(mount);
     let tree = tree(&store);
-    let mount = Mount::new(tree.objects.at(""), tree, None, cache.path()).unwrap();
+    let mount = Mount::new(tree.objects.at(""), tree, (None, None), cache.path()).unwrap();
     assert_eq!(mount.place, place);
     assert!(beside(&place, QUARANTINE).exists() && !beside(&place, REPEATED).exists());
 }
@@ -348,7 +348,7 @@ fn an_object_that_has_become_a_tree_is_mounted_in_the_same_slot() {
     drop(mount);
     let tree = tree(&store);
     let before = write(&tree, None, &folder(&[("a", "1")])).unwrap();
-    let mount = Mount::new(tree.objects.at(""), tree, before, cache.path()).unwrap();
+    let mount = Mount::new(tree.objects.at(""), tree, (before, None), cache.path()).unwrap();
     assert_eq!(mount.place, place);
     assert_eq!(fs::read_to_string(place.join("a")).unwrap(), "1");
 }
@@ -363,7 +363,8 @@ fn a_cache_that_was_deleted_is_not_an_empty_tree() {
     // Somebody else begins in the same place.
     let before = tree(&store).listed().unwrap();
     let _other =
-        Mount::new(tree(&store).objects.at(""), tree(&store), before, cache.path()).unwrap();
+        Mount::new(tree(&store).objects.at(""), tree(&store), (before, None), cache.path())
+            .unwrap();
     fs::write(mount.place.join("a"), "2").unwrap();
     assert_eq!(mount.publish().unwrap_err().kind(), Kind::Temporary);
     assert_eq!(read(&tree(&store)), [("a".into(), "1".into())]);
@@ -380,7 +381,7 @@ fn a_folder_that_is_being_deleted_is_not_a_smaller_tree() {
             if gone.is_file() { fs::remove_file(gone) } else { fs::remove_dir_all(gone) }.unwrap();
             Ok(())
         };
-        let pushed = push(&tree, Some(&before), home.path(), &mut States::new(), &delete);
+        let pushed = push(&tree, (Some(&before), None), home.path(), &mut States::new(), &delete);
         assert_eq!(pushed.unwrap_err().kind(), Kind::Temporary, "{gone}");
         assert_eq!(tree.listed().unwrap().unwrap().head, before.head);
     }

@@ -17,7 +17,7 @@ use std::time::Duration;
 use crate::error::{Error, Kind, Result};
 use crate::storage::{Address, Objects, Tag};
 
-use super::head::{ATTEMPT, HEAD, Head, MAX_HEAD_BYTES};
+use super::head::{ATTEMPT, DRAFT, HEAD, Head, MAX_HEAD_BYTES};
 
 /// How often a list is put again while the old one is there and the server refuses.
 const TRIES: u32 = 8;
@@ -45,9 +45,27 @@ impl Tree {
     /// # Errors
     /// Those of [`Head::parse`] and of the object store.
     pub(super) fn listed(&self) -> Result<Option<Listed>> {
-        let Some((bytes, tag)) = self.objects.get(HEAD, MAX_HEAD_BYTES)? else { return Ok(None) };
+        self.list_at(HEAD)
+    }
+
+    /// The list of what an unfinished run has written that began with the list `before`; none if there is none.
+    ///
+    /// # Errors
+    /// As [`Tree::listed`].
+    pub(super) fn draft(&self, before: Option<&Listed>) -> Result<Option<Head>> {
+        let found = self.list_at(DRAFT)?.map(|listed| listed.head);
+        Ok(found.filter(|head| head.comes_after(before.map(|it| &it.head))))
+    }
+
+    /// Notes what this run has written so far, for a run after it, should this one die.
+    pub(super) fn note_draft(&self, head: &Head) -> Result<()> {
+        self.objects.put(DRAFT, head.to_bytes())
+    }
+
+    fn list_at(&self, name: &str) -> Result<Option<Listed>> {
+        let Some((bytes, tag)) = self.objects.get(name, MAX_HEAD_BYTES)? else { return Ok(None) };
         let head =
-            Head::parse(&bytes).map_err(|error| error.at(self.objects.at(HEAD).to_string()))?;
+            Head::parse(&bytes).map_err(|error| error.at(self.objects.at(name).to_string()))?;
         Ok(Some(Listed { head, tag }))
     }
 
@@ -98,15 +116,35 @@ impl Tree {
         }
     }
 
-    /// The objects below the address that `listed` does not name: those of attempts that died or lost, and released ones. To
-    /// be called before the commit after `listed`: what is there by then belongs to no attempt that can still win.
-    pub(super) fn strays(&self, listed: Option<&Listed>) -> Result<Vec<String>> {
-        let named: HashSet<&str> = listed.map_or_else(HashSet::new, |listed| {
-            listed.head.files.values().map(|held| held.object.as_str()).collect()
-        });
+    /// The objects below the address that neither of two lists names, the one that is there and the one to come: those of attempts that
+    /// died or lost, and released ones. To be called before the commit: what is there by then belongs to no attempt that can still win.
+    pub(super) fn strays(&self, lists: [Option<&Head>; 2]) -> Result<Vec<String>> {
+        let named = lists.into_iter().flatten().flat_map(|head| head.files.values());
+        let named: HashSet<&str> = named.map(|held| held.object.as_str()).collect();
         let all = self.objects.list()?.into_iter().map(|object| object.name);
         Ok(all.filter(|name| is_attempts(name) && !named.contains(name.as_str())).collect())
     }
+}
+
+/// The tree that `address` is in; if there is none, the tree that can be made there.
+pub(super) fn nearest(address: &Address) -> Result<(Address, Tree, Option<Listed>)> {
+    let tree = Tree::at(address)?;
+    if let Some(listed) = tree.listed()? {
+        return Ok((address.clone(), tree, Some(listed)));
+    }
+    let mut above = address.parent();
+    while let Some(address) = above {
+        let tree = Tree::at(&address)?;
+        match tree.listed() {
+            Ok(Some(listed)) => return Ok((address, tree, Some(listed))),
+            // What others have there is not ours to look at, or not allowed.
+            Err(error) if ![Kind::Exists, Kind::Permission].contains(&error.kind()) => {
+                return Err(error);
+            }
+            _ => above = address.parent(),
+        }
+    }
+    Ok((address.clone(), tree, None))
 }
 
 /// The error that another run has written at `address`.

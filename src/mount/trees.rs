@@ -2,7 +2,7 @@
 
 use glob::{MatchOptions, Pattern};
 
-use super::mount::nearest;
+use super::tree::nearest;
 use crate::error::{Error, Kind, Result};
 use crate::parallel::in_parallel;
 use crate::storage::{Address, Objects};

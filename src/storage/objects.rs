@@ -180,8 +180,13 @@ impl Objects {
         }
         let whole = fs::read(path).at(path)?;
         let digest = xxh3_128(&whole);
-        let sent = runtime()?.block_on(self.store.put(&self.key(name)?, whole.into()));
-        sent.map(|_| digest).map_err(|cause| failure(&cause, &self.at(name)))
+        self.put(name, whole).map(|()| digest)
+    }
+
+    /// Makes `bytes` the object `name`; one that is there is replaced.
+    pub(crate) fn put(&self, name: &str, bytes: Vec<u8>) -> Result<()> {
+        let sent = runtime()?.block_on(self.store.put(&self.key(name)?, bytes.into()));
+        sent.map(drop).map_err(|cause| failure(&cause, &self.at(name)))
     }
 
     /// Makes the file at `path` the object `name`, if there is still the one with the tag `before`, or still none. Returns its

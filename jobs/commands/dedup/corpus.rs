@@ -67,15 +67,17 @@ struct Corpus {
     kept: Option<PathBuf>,
 }
 
-/// Makes the fingerprints of a corpus, joins them as `request` says, and copies what is kept.
+/// Makes the fingerprints of a corpus, joins them as `request` says, and copies what is kept. `typed` is the command line with the
+/// settings of the join.
 pub(super) fn run(
-    flags: &CorpusFlags,
+    (flags, typed): (&CorpusFlags, &str),
     request: Request,
     file: FingerprintSettings,
     global: &GlobalFlags,
 ) -> Result<Summary> {
     let mut corpus = Corpus::of(flags, request, file)?;
-    let mut processes = machines::join(global, &format!("{corpus:?}"))?;
+    let settings = &corpus.made.settings;
+    let mut processes = machines::join(global, &format!("{typed} {settings:?}"))?;
     let mut kept = None;
     let stands = processes.agree("check the folders", || {
         kept = corpus.check(global)?;
@@ -107,6 +109,7 @@ pub(super) fn run(
         }
         Ok(())
     })?;
+    places::publish_job(&mut processes, global)?;
     let total = read.then(found).then(copied);
     Ok(if processes.is_leader() { corpus.closing(total) } else { total })
 }
