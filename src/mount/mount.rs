@@ -236,8 +236,10 @@ impl Mount {
         tracing::info!("an earlier run has left {} files at {}", draft.files.len(), self.address);
         if let Err(error) = self.fill() {
             tracing::warn!("what the earlier run has left is made again: {error}");
-            self.draft = None;
-            return self.fill();
+            // The commit deletes a draft, so this one says what the tree has.
+            let held = self.before.as_ref().map(|listed| listed.head.clone());
+            self.draft = Some(held.unwrap_or_else(|| Head::new("", None)));
+            self.fill()?;
         }
         if self.before.is_none() {
             self.single = Some(Single::at(&self.tree.objects)?);
