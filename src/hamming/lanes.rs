@@ -20,7 +20,7 @@
 //! lanes.set(0, columns(0b0111_u64));
 //! lanes.set(1, columns(u64::MAX));
 //! let mut near = Vec::new();
-//! lanes.strip(0..2).near(columns(0b0100), 2, &mut |place| near.push(place));
+//! lanes.strip(0..2).near(columns(0b0100_u64), 2, &mut |place| near.push(place));
 //! assert_eq!(near, [0]);
 //! ```
 
