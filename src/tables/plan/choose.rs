@@ -128,8 +128,9 @@ fn itself(asked: Design, problem: &Problem, memory_bytes: u64, share: u64) -> Re
 }
 
 /// What `designs` cost by `price`. To count how often fingerprints agree under each key of a design takes long, and
-/// fingerprints never agree less often than uniform ones. So a design that costs more for uniform fingerprints than the cheapest
-/// design that `fits` keeps the lower cost.
+/// fingerprints hardly ever agree less often than uniform ones. So a design that costs more for uniform fingerprints than the cheapest
+/// design that `fits` keeps the cost for uniform fingerprints. (Where many share a key, the filter of a table is emptier, and the table may be a
+/// little cheaper than this cost. That gain is not looked for.)
 fn priced(
     designs: Vec<Design>,
     problem: &Problem,
