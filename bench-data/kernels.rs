@@ -32,8 +32,10 @@ use dupsieve::rooms::tables::{
 const SAMPLES: u64 = 8192;
 /// What a join allows tables by default.
 const MEMORY_BYTES: u64 = 1 << 30;
-/// How many chunks a store has at least; a window is no larger than one.
+/// How many chunks a store has; a window is no larger than one. A store whose chunks would be smaller than a window has the fewest.
 const CHUNKS: u64 = 64;
+const FEWEST: u64 = 16;
+const WINDOW: u64 = 1 << 20;
 /// One of this many fingerprints of the batch is moved near the next one of the set. It is moved, not added,
 /// so that the batch is no denser where it is probed than elsewhere.
 const PLANTED_EVERY: usize = 10;
@@ -239,7 +241,8 @@ fn designs<F: Fingerprint>(point: &Point, batch: &[F]) -> Vec<(String, f64)> {
 
 fn probe<F: Fingerprint>(method: &ArrangedBatch<F>, store: &[F], density: u64, pairs: &mut u64) {
     let mut scratch = MethodScratch::default();
-    for window in store.chunks(method.window().min(density.div_ceil(CHUNKS) as usize)) {
+    let chunk = (density / CHUNKS).max((density / FEWEST).min(WINDOW)).max(1);
+    for window in store.chunks(method.window().min(chunk as usize)) {
         method.probe(&[window], &mut scratch, &mut |_| *pairs += 1);
     }
 }

@@ -12,7 +12,7 @@ use crate::storage::{Address, add_tree, remove_tree};
 
 use super::cache::{KEPT, free_slot, remove_unused};
 use super::files::{self, FileNumber, States};
-use super::head::Head;
+use super::head::{DRAFT, Head};
 use super::pull::pull;
 use super::push::{self, push};
 use super::single::Single;
@@ -82,7 +82,8 @@ fn mount_with(
         Some((address, place)) => Mount::attach(address, place)?,
         None => {
             let (root, tree, before) = nearest(address)?;
-            let draft = draft(&tree, before.as_ref())?;
+            // A file that is added to a tree must not publish what an unfinished run has left there.
+            let draft = if root == *address { draft(&tree, before.as_ref())? } else { None };
             Mount::new(root, tree, (before, draft), cache)?
         }
     };
@@ -235,6 +236,9 @@ impl Mount {
         let Some(draft) = &self.draft else { return self.fill() };
         tracing::info!("an earlier run has left {} files at {}", draft.files.len(), self.address);
         if let Err(error) = self.fill() {
+            if ![Kind::Missing, Kind::BadData].contains(&error.kind()) {
+                return Err(error);
+            }
             tracing::warn!("what the earlier run has left is made again: {error}");
             // The commit deletes a draft, so this one says what the tree has.
             let held = self.before.as_ref().map(|listed| listed.head.clone());
@@ -289,9 +293,12 @@ impl Mount {
         let lists = (self.before.as_ref(), self.draft.as_ref());
         let pushed = push(&self.tree, lists, &self.place, &mut known, &is_held);
         self.known = known;
-        let Some(listed) = pushed? else { return Ok(false) };
+        let pushed = pushed?;
+        if self.draft.take().is_some() && pushed.is_none() {
+            self.tree.objects.delete(DRAFT)?;
+        }
+        let Some(listed) = pushed else { return Ok(false) };
         self.before = Some(listed);
-        self.draft = None;
         Ok(true)
     }
 }

@@ -9,7 +9,7 @@ use crate::parallel::in_parallel;
 use crate::storage::Note;
 
 use super::files::{self, Names, States, digest};
-use super::head::{ATTEMPT, DRAFT, HEAD, Head, Held};
+use super::head::{ATTEMPT, HEAD, Head, Held};
 use super::pull::AT_ONCE;
 use super::tree::{Listed, Tree};
 
@@ -40,7 +40,7 @@ pub(super) fn push(
     let Found { head, states, .. } = found;
     let listed = tree.commit(head, before)?;
     *known = states;
-    for name in strays.iter().map(String::as_str).chain(draft.map(|_| DRAFT)) {
+    for name in &strays {
         // Whoever commits next finds it again.
         if let Err(error) = tree.objects.delete(name) {
             tracing::warn!("an object that nobody needs is still there: {error}");
@@ -65,10 +65,10 @@ pub(super) fn push_draft(
     }
     found.check(folder)?;
     let Found { head, states, .. } = found;
-    *known = states;
     if is_new {
         tree.note_draft(&head)?;
     }
+    *known = states;
     Ok(is_new.then_some(head))
 }
 

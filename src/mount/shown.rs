@@ -47,6 +47,12 @@ pub fn shown() -> Result<String> {
 pub fn see(shown: &str) -> Result<()> {
     let shown: Vec<ShownMount> = serde_json::from_str(shown)
         .map_err(|cause| Error::new(Kind::Internal, format!("not what is in mounts: {cause}")))?;
+    let lists = shown.iter().filter_map(|shown| shown.list.as_ref());
+    if let Some(name) = lists.filter_map(Head::unsafe_name).next() {
+        return Err(
+            Error::new(Kind::BadData, "process 0 has shown a file outside its mounts").found(name)
+        );
+    }
     for mount in mounts().iter_mut().filter(|mount| mount.slot.is_some()) {
         let address = mount.address.to_string();
         if let Some(shown) = shown.iter().find(|shown| shown.address == address) {

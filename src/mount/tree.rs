@@ -117,12 +117,14 @@ impl Tree {
     }
 
     /// The objects below the address that neither of two lists names, the one that is there and the one to come: those of attempts that
-    /// died or lost, and released ones. To be called before the commit: what is there by then belongs to no attempt that can still win.
+    /// died or lost, the list of an unfinished run, and released ones. To be called before the commit: what is there by then belongs to no attempt that can still win.
     pub(super) fn strays(&self, lists: [Option<&Head>; 2]) -> Result<Vec<String>> {
         let named = lists.into_iter().flatten().flat_map(|head| head.files.values());
         let named: HashSet<&str> = named.map(|held| held.object.as_str()).collect();
         let all = self.objects.list()?.into_iter().map(|object| object.name);
-        Ok(all.filter(|name| is_attempts(name) && !named.contains(name.as_str())).collect())
+        let is_stray =
+            |name: &String| name == DRAFT || is_attempts(name) && !named.contains(name.as_str());
+        Ok(all.filter(is_stray).collect())
     }
 }
 

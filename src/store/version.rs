@@ -27,9 +27,10 @@ use super::shown::Hidden;
 
 /// The target size of a chunk in compressed bytes, at least and at most.
 const CHUNK_BYTES: RangeInclusive<u64> = 256 << 10..=64 << 20;
-/// The number of chunks of a store, so that many workers can share it. A store that has fewer fingerprints for a chunk than
-/// a window of the join best has, some million, is divided into `FEWEST`.
+/// The number of chunks of a store, so that many workers can share it.
 const CHUNKS: u64 = 64;
+/// A join is fastest in windows of a million fingerprints. So a store whose chunks would be smaller than `WINDOW_BYTES` has fewer chunks, but
+/// `FEWEST`. The prices of `tables` know this rule.
 const FEWEST: u64 = 16;
 const WINDOW_BYTES: u64 = 4 << 20;
 

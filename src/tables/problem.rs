@@ -3,10 +3,12 @@
 use super::distribution::Distribution;
 use crate::fingerprint::Width;
 
-/// How many chunks a store has at least, and how many it has if each of more than these had fewer fingerprints than `CHUNK`.
+/// The rule of `store::chunk_bytes`: a large store has 64 chunks or more; a store whose chunks would be smaller than 4 MiB then has fewer, but 16.
 const CHUNKS: u64 = 64;
 const FEWEST: u64 = 16;
-const CHUNK: u64 = 1 << 20;
+const WINDOW_BYTES: u64 = 4 << 20;
+/// The bytes that a segment saves of each fingerprint, about, since neighbours begin alike.
+const SHARED_BYTES: u64 = 3;
 
 /// What is to be joined, and by how many workers.
 #[derive(Clone, Debug)]
@@ -34,7 +36,8 @@ impl Problem {
 
     /// About how many fingerprints a chunk of the store has, at least one. No window is larger.
     pub(super) fn chunk(&self) -> u64 {
-        (self.store / CHUNKS).max((self.store / FEWEST).min(CHUNK)).max(1)
+        let window = WINDOW_BYTES / (u64::from(self.width.bits()) / 8 - SHARED_BYTES);
+        (self.store / CHUNKS).max((self.store / FEWEST).min(window)).max(1)
     }
 }
 

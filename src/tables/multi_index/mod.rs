@@ -34,9 +34,10 @@
 //! A crowd that shares the value of a block is compared all with all. `cost.rs` counts how many more pairs meet
 //! than if all were uniform, and [`plan`](super::plan) takes another design where that is cheaper.
 //!
-//! The batch meets itself in the same way: then the window is a share of the batch.
+//! The batch meets itself without a window: the rows of each value are a tile. They are compared with each other, and with the rows of
+//! larger values.
 //!
-//! Start with `probe.rs`; `block.rs` has the limits, `tiles.rs` the window, `indexed_block.rs` the batch, `scan.rs` their meeting.
+//! Start with `probe.rs`; `block.rs` has the limits, `tiles.rs` the window, `indexed_block.rs` the batch, `gathered.rs` its rows that meet a value, `scan.rs` their comparison.
 
 mod block;
 mod cost;

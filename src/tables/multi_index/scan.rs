@@ -105,8 +105,8 @@ impl Scan<'_> {
     }
 }
 
-/// Compares rows with a tile, and calls `near` with the numbers of those that may be near each other. Either are taken group by
-/// group, and the others one by one, whatever takes fewer comparisons.
+/// Compares rows with a tile, and calls `near` with the numbers of those that may be near each other. One side is taken group
+/// by group and the other one by one, whichever way takes fewer comparisons.
 #[inline(always)]
 fn compare(rows: Strip<'_>, tile: Strip<'_>, limit: u32, near: &mut dyn FnMut(usize, usize)) {
     if tile.count() * rows.groups() <= rows.count() * tile.groups() {

@@ -127,10 +127,12 @@ fn itself(asked: Design, problem: &Problem, memory_bytes: u64, share: u64) -> Re
     Ok(cheapest.expect("what is asked for, or some design with masks"))
 }
 
-/// What `designs` cost by `price`. To count how often fingerprints agree under each key of a design takes long, and
-/// fingerprints hardly ever agree less often than uniform ones. So a design that costs more for uniform fingerprints than the cheapest
-/// design that `fits` keeps the cost for uniform fingerprints. (Where many share a key, the filter of a table is emptier, and the table may be a
-/// little cheaper than this cost. That gain is not looked for.)
+/// Where many fingerprints share a key, the filter of a table is emptier, and the table cheaper: by less than this factor.
+const SLACK: f64 = 2.0;
+
+/// What `designs` cost by `price`. To count how often fingerprints agree under each key of a design with masks takes long, and such a
+/// design hardly ever costs less than for uniform fingerprints. So a design with masks that would cost [`SLACK`] times as much for these as the
+/// cheapest design that `fits` keeps that cost.
 fn priced(
     designs: Vec<Design>,
     problem: &Problem,
@@ -138,17 +140,21 @@ fn priced(
     price: impl Fn(Design, &Problem) -> Result<Vec<Estimate>>,
 ) -> Result<Vec<Estimate>> {
     let uniform = Problem { distribution: problem.distribution.uniform(), ..*problem };
-    let at_least = |design| Ok((design, price(design, &uniform)?));
+    let at_least = |design: Design| {
+        let problem = if matches!(design, Design::Masked(_)) { &uniform } else { problem };
+        Ok((design, price(design, problem)?))
+    };
     let mut bounds = designs.into_iter().map(at_least).collect::<Result<Vec<_>>>()?;
     bounds.sort_by(|(_, a), (_, b)| least_seconds(a).total_cmp(&least_seconds(b)));
     let mut cheapest = f64::INFINITY;
     let mut all = Vec::new();
     for (design, bound) in bounds {
-        if least_seconds(&bound) > cheapest {
+        let is_exact = !matches!(design, Design::Masked(_));
+        if !is_exact && least_seconds(&bound) > SLACK * cheapest {
             all.extend(bound);
             continue;
         }
-        let exact = price(design, problem)?;
+        let exact = if is_exact { bound } else { price(design, problem)? };
         cheapest = cheapest.min(least_seconds(exact.iter().filter(|it| fits(it))));
         all.extend(exact);
     }
