@@ -6,7 +6,7 @@
 
 A case has commands for bash, which run in a folder of their own with `dupsieve` on their path: `inputs` once, `fresh` before each command, and then those of its
 table `commands` in turn, as often as `rounds` says. Names in braces are the numbers of its table for the size: `short` shows in seconds that the commands still
-work, and a missed target is no failure then; all cases of the size `hour` take an hour and a half on two cores; `full` is the size of the figures of the book.
+work, and a missed target is no failure then; all cases of the size `hour` take less than an hour on two cores; `full` is the size of the figures of the book.
 `{python}` is PYTHON, an interpreter with the rivals, `{data}` is FOLDER, and `{bench}` is the folder of this file: a command or a case that needs what is not given is named as not measured.
 A command that fails ends its case; the other cases are measured, and the exit code is 1.
 With `cold` the system's cache is dropped before each command (that needs root). A command of the table `prints` runs once, and what it prints stands in the report.
