@@ -236,7 +236,8 @@ impl Mount {
         let Some(draft) = &self.draft else { return self.fill() };
         tracing::info!("an earlier run has left {} files at {}", draft.files.len(), self.address);
         if let Err(error) = self.fill() {
-            if ![Kind::Missing, Kind::BadData].contains(&error.kind()) {
+            // What is gone or damaged stays so. A server that fails may be back when the command is run again.
+            if ![Kind::Missing, Kind::Temporary, Kind::BadData].contains(&error.kind()) {
                 return Err(error);
             }
             tracing::warn!("what the earlier run has left is made again: {error}");
