@@ -57,7 +57,7 @@ pub fn mount(address: &Address, cache: &Path) -> Result<PathBuf> {
 }
 
 /// As [`mount`], for what is to be written. It begins with what a run has left that died after it had shown its files to processes on
-/// other machines.
+/// other machines, if the tree is at `address` itself: what adds a file to a tree must not publish an unfinished day.
 ///
 /// # Errors
 /// Those of [`mount`].
@@ -82,7 +82,6 @@ fn mount_with(
         Some((address, place)) => Mount::attach(address, place)?,
         None => {
             let (root, tree, before) = nearest(address)?;
-            // A file that is added to a tree must not publish what an unfinished run has left there.
             let draft = if root == *address { draft(&tree, before.as_ref())? } else { None };
             Mount::new(root, tree, (before, draft), cache)?
         }
