@@ -216,10 +216,10 @@ mod tests {
     fn words(mut each: impl FnMut(&str)) {
         let list = zstd::decode_all(&include_bytes!("han_words/lexicon.zst")[..]).unwrap();
         let number = |at: usize| u32::from_le_bytes(list[at..at + 4].try_into().unwrap()) as usize;
-        let (count, frequencies) = (number(8), number(12));
-        let shapes = &list[16 + 4 * frequencies + 2 * count..];
-        let (shapes, letters) = shapes.split_at(count);
-        let mut letters = letters.as_chunks::<2>().0.iter();
+        let (count, frequencies, prefixes) = (number(8), number(12), number(16));
+        let shapes = &list[20 + 4 * frequencies + 2 * count..];
+        let (shapes, rest) = shapes.split_at(count);
+        let mut letters = rest[3 * prefixes..].as_chunks::<2>().0.iter();
         let mut word = Vec::new();
         for shape in shapes {
             word.truncate(usize::from(shape >> 4));

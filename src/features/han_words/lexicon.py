@@ -11,12 +11,15 @@ a run of Han has no others. What lexicon.zst holds, all numbers in little-endian
     1           sum of the frequencies of all words, also of those that are not taken (8 bytes)
     1           number of words (4 bytes)
     1           number of different frequencies (4 bytes)
+    1           number of prefixes of words (4 bytes)
     frequencies the different frequencies, ascending (4 bytes each)
     words       which of them a word has, from 0 (2 bytes each)
     words       how many characters a word has in common with the word before, times 16, plus how many others it has, less 1 (1 byte)
+    prefixes    the bases of all prefixes of words, in the order in which the words show them (3 bytes each)
     letters     these other characters of all words, each less U+33FF (2 bytes each)
 
-The words ascend. The whole is one frame of Zstandard.
+The words ascend. The whole is one frame of Zstandard. A base is what lexicon.rs finds the children of a prefix by: the child with the letter L
+is at the place `base ^ L`. No two prefixes have the same base, and no two children the same place.
 """
 
 import subprocess
@@ -24,6 +27,21 @@ import sys
 from itertools import takewhile
 
 FIRST = 0x33FF
+# The places. Those of single characters come first.
+PLACES, SINGLE = 1 << 20, 1 << 15
+
+
+def bases(children):
+    """The bases of prefixes whose children have these letters. Those with the most children choose first."""
+    taken, used, chosen, tried = bytearray(PLACES), bytearray(PLACES), {}, SINGLE
+    for prefix, letters in sorted(children.items(), key=lambda it: -len(it[1])):
+        while used[tried] or any(taken[tried ^ letter] for letter in letters):
+            tried = tried + 1 if tried + 1 < PLACES else SINGLE
+        used[tried] = 1
+        for letter in letters:
+            taken[tried ^ letter] = 1
+        chosen[prefix] = tried
+    return chosen
 
 
 def lexicon(lines):
@@ -38,15 +56,22 @@ def lexicon(lines):
     head += len(frequencies).to_bytes(4, "little")
     numbers = b"".join(frequency.to_bytes(4, "little") for frequency in frequencies)
     places, shapes, letters = bytearray(), bytearray(), bytearray()
+    children = {}
     before = ""
     for word, frequency in rows:
         common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, word)))
         places += place[frequency].to_bytes(2, "little")
         shapes.append(common << 4 | (len(word) - common - 1))
-        for c in word[common:]:
-            letters += (ord(c) - FIRST).to_bytes(2, "little")
+        for at in range(common, len(word)):
+            letter = ord(word[at]) - FIRST
+            letters += letter.to_bytes(2, "little")
+            if at > 0:
+                children.setdefault(word[:at], []).append(letter)
         before = word
-    return head + numbers + places + shapes + letters
+    chosen = bases(children)
+    head += len(children).to_bytes(4, "little")
+    prefixes = b"".join(chosen[prefix].to_bytes(3, "little") for prefix in children)
+    return head + numbers + places + shapes + prefixes + letters
 
 
 def main():

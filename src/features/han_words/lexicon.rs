@@ -1,10 +1,11 @@
 //! The words of jieba's dictionary that are of Han alone, with their frequencies, as a trie.
 //!
-//! All nodes stand in one table. The node of one character stands at the place of that character; the node of a longer prefix stands at the first
-//! free place from a hash of its parent's place and its last character, and is found there again. A node is one number of 64 bits:
-//! the place of its parent and its last character, by which it is known, its frequency if it is a word, and sixteen
-//! bits that rule out most characters which it has no child for. So one read tells all of a node, and most reads that
-//! would find nothing are not made.
+//! All nodes stand in one table, a double array (Aoe, "An efficient digital search algorithm by using a double-array structure", IEEE
+//! Transactions on Software Engineering 1989). The node of one character stands at the place of that character. A prefix of words has a *base*,
+//! which no other prefix has: its child with the character `c` stands at the place `base ^ c`, or nowhere. A node is one number of 64 bits: its
+//! last character, by which it is known, its frequency if it is a word, its base if it is a prefix, and sixteen
+//! bits that rule out most characters which it has no child for. So one read tells all of a node, one read finds a child or that
+//! there is none, and most reads that would find nothing are not made.
 //!
 //! `lexicon.py` makes the list of words, `lexicon.zst`, of the dictionary of jieba-rs (MIT), and says what it holds.
 
@@ -13,26 +14,23 @@ use std::sync::LazyLock;
 /// The list of words.
 const LIST: &[u8] = include_bytes!("lexicon.zst");
 
-/// The bytes of a character in a node. The characters before U+3400 and after U+9FFF are 0, of which no word is made.
+/// The bits of a character in a node. The characters before U+3400 and after U+9FFF are 0, of which no word is made.
 const LETTER_BITS: u32 = 15;
 
-/// The bits of a place.
-const PLACE_BITS: u32 = 20;
-
 /// Where the number of a node's frequency begins.
-const FREQUENCY: u32 = LETTER_BITS + PLACE_BITS;
+const FREQUENCY: u32 = LETTER_BITS;
 
 /// The bits of a number of a frequency; 0 for a prefix that is no word.
 const FREQUENCY_BITS: u32 = 13;
 
+/// Where the base begins.
+const BASE: u32 = FREQUENCY + FREQUENCY_BITS;
+
+/// The bits of a place, and of a base; 0 for a word that begins no other.
+const PLACE_BITS: u32 = 20;
+
 /// Where the sixteen bits begin.
-const CHILDREN: u32 = FREQUENCY + FREQUENCY_BITS;
-
-/// The places of single characters, before all others.
-const SINGLE: u64 = 1 << LETTER_BITS;
-
-/// How many places a hash may name. Some are left behind them for nodes that find theirs taken.
-const HASHED: u64 = (1 << PLACE_BITS) - SINGLE - 1024;
+const CHILDREN: u32 = BASE + PLACE_BITS;
 
 /// The most characters of a word.
 const LONGEST: usize = 16;
@@ -46,9 +44,6 @@ pub(super) struct Lexicon {
     /// The same for a character that is no word.
     unknown: f64,
 }
-
-/// The place of a node, and the node.
-type PlacedNode = (u64, u64);
 
 impl Lexicon {
     /// The words, which are loaded once a process.
@@ -64,10 +59,13 @@ impl Lexicon {
         let (total, rest) = list.split_first_chunk().expect("a sum");
         let (words, rest) = rest.split_first_chunk().expect("a number of words");
         let (frequencies, rest) = rest.split_first_chunk().expect("a number of frequencies");
-        let [words, frequencies] = [words, frequencies].map(|it| u32::from_le_bytes(*it) as usize);
+        let (prefixes, rest) = rest.split_first_chunk().expect("a number of prefixes");
+        let [words, frequencies, prefixes] =
+            [words, frequencies, prefixes].map(|it| u32::from_le_bytes(*it) as usize);
         let (frequencies, rest) = rest.split_at(4 * frequencies);
         let (places, rest) = rest.split_at(2 * words);
-        let (shapes, letters) = rest.split_at(words);
+        let (shapes, rest) = rest.split_at(words);
+        let (bases, letters) = rest.split_at(3 * prefixes);
 
         let total = (u64::from_le_bytes(*total) as f64).ln();
         let frequencies = frequencies.as_chunks().0.iter().map(|it| u32::from_le_bytes(*it));
@@ -80,6 +78,8 @@ impl Lexicon {
         let mut lexicon = Lexicon { nodes, scores, unknown: 0.0 - total };
 
         let mut letters = letters.as_chunks().0.iter().map(|it| u16::from_le_bytes(*it));
+        let mut bases =
+            bases.as_chunks().0.iter().map(|&[a, b, c]| u32::from_le_bytes([a, b, c, 0]));
         let mut path = [0; LONGEST];
         for (place, shape) in places.as_chunks().0.iter().zip(shapes) {
             let common = usize::from(shape >> 4);
@@ -87,55 +87,47 @@ impl Lexicon {
             for depth in common..end {
                 let letter = letters.next().expect("a letter");
                 path[depth] = match depth {
-                    0 => u64::from(letter),
-                    _ => lexicon.grow(path[depth - 1], letter),
+                    0 => letter.into(),
+                    _ => lexicon.grow(path[depth - 1], letter, &mut bases),
                 };
             }
             let frequency = u64::from(u16::from_le_bytes(*place)) + 1;
-            lexicon.nodes[path[end - 1] as usize] |= frequency << FREQUENCY;
+            lexicon.nodes[path[end - 1]] |= frequency << FREQUENCY;
         }
         lexicon
     }
 
-    /// Adds a node that is not there, and returns its place.
-    fn grow(&mut self, parent: u64, letter: u16) -> u64 {
-        self.nodes[parent as usize] |= child_bit(letter);
-        let key = key(parent, letter);
-        let place = (first_place(key)..).find(|&place| self.nodes[place as usize] == 0);
-        let place = place.expect("a free place");
-        self.nodes[place as usize] = key;
+    /// Adds a node that is not there, and returns its place. Its parent gets the next of the bases with its first child.
+    fn grow(&mut self, parent: usize, letter: u16, bases: &mut impl Iterator<Item = u32>) -> usize {
+        let parent = &mut self.nodes[parent];
+        if base(*parent) == 0 {
+            *parent |= u64::from(bases.next().expect("a base")) << BASE;
+        }
+        *parent |= child_bit(letter);
+        let place = base(*parent) ^ usize::from(letter);
+        self.nodes[place] = letter.into();
         place
     }
 
-    /// The node of one character.
+    /// The node of one character. Its own bits for the character are 0: nothing leads there.
     #[inline(always)]
-    fn single(&self, letter: u16) -> PlacedNode {
-        (u64::from(letter), self.nodes[usize::from(letter)])
+    fn single(&self, letter: u16) -> u64 {
+        self.nodes[usize::from(letter)]
     }
 
     /// The node of one more character.
     #[inline(always)]
-    fn child(&self, (parent, node): PlacedNode, letter: u16) -> Option<PlacedNode> {
+    fn child(&self, node: u64, letter: u16) -> Option<u64> {
         if node & child_bit(letter) == 0 {
             return None;
         }
-        let key = key(parent, letter);
-        let mut place = first_place(key);
-        loop {
-            let node = self.nodes[place as usize & ((1 << PLACE_BITS) - 1)];
-            if node & ((1 << FREQUENCY) - 1) == key {
-                return Some((place, node));
-            }
-            if node == 0 {
-                return None;
-            }
-            place += 1;
-        }
+        let child = self.nodes[base(node) ^ usize::from(letter & ((1 << LETTER_BITS) - 1))];
+        (child & ((1 << LETTER_BITS) - 1) == u64::from(letter)).then_some(child)
     }
 
     /// The score of a node as a word; not a number if it is none.
     #[inline(always)]
-    fn score(&self, (_, node): PlacedNode) -> f64 {
+    fn score(&self, node: u64) -> f64 {
         self.scores[(node >> FREQUENCY & ((1 << FREQUENCY_BITS) - 1)) as usize]
     }
 
@@ -185,17 +177,10 @@ pub(super) fn letter_of(bytes: &[u8; 3]) -> u16 {
     if is_letter { c - 0x33ff } else { 0 }
 }
 
-/// What a node is known by.
+/// The base of a node.
 #[inline(always)]
-fn key(parent: u64, letter: u16) -> u64 {
-    parent << LETTER_BITS | u64::from(letter)
-}
-
-/// The first place where a node may stand.
-#[inline(always)]
-fn first_place(key: u64) -> u64 {
-    let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-    SINGLE + ((hash * HASHED) >> 32)
+fn base(node: u64) -> usize {
+    (node >> BASE & ((1 << PLACE_BITS) - 1)) as usize
 }
 
 /// The bit of a node that is set if it has a child with this character, or with one of many others.
