@@ -152,15 +152,16 @@ impl SharedBands<'_> {
         pages: [&InBand; 2],
     ) -> Option<Pair> {
         let [one, other] = pages.map(|page| &page.signature[..]);
-        let distance = {
-            let [one, other] = pages.map(|page| fingerprints[page.index.index()]);
-            one.distance(other)
-        };
-        if distance <= self.distance || !self.confirm.confirms(one, other) {
+        // Most pages of a band meet there by chance.
+        if !self.confirm.confirms(one, other) {
             return None;
         }
         let is_first = self.confirm.check.shared_band(one, other) == Some(band);
         let [one, other] = pages.map(|page| page.index);
+        let distance = fingerprints[one.index()].distance(fingerprints[other.index()]);
+        if distance <= self.distance {
+            return None;
+        }
         let existing = Place::Batch { group: one.min(other) };
         is_first.then(|| Pair { new: one.max(other), existing, distance: distance as u8 })
     }

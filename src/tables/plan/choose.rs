@@ -75,7 +75,10 @@ pub(in crate::rooms::tables) fn choose_at(
     };
     let fits = |estimate: &Estimate| estimate.memory_bytes <= memory.store;
     let price = |design, problem: &Problem| estimates_of(design, problem, prices);
-    let mut estimates = priced(designs, problem, fits, price)?;
+    // Without a store nothing is compared with it, and no key of it is crowded.
+    let uniform = Problem { distribution: problem.distribution.uniform(), ..*problem };
+    let against = if store == 0 { &uniform } else { problem };
+    let mut estimates = priced(designs, against, fits, price)?;
     estimates.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
     let spare = if store == 0 { memory.store } else { 0 };
     let itself_bytes = memory.itself.saturating_add(spare);
