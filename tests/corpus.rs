@@ -319,6 +319,11 @@ fn inputs_are_never_replaced() {
         assert_eq!(bench.files("corpus"), before, "{flags}");
         assert!(!bench.path("found").exists(), "there was work before the refusal");
     }
+    for output in ["corpus", "corpus/found"] {
+        let said = bench.fails(2, &format!("dedup --input corpus --output {output}"));
+        assert!(said.contains("lies in an input folder"), "{said}");
+        assert_eq!(bench.files("corpus"), before, "{output}");
+    }
 }
 
 #[test]

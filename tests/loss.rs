@@ -721,8 +721,9 @@ fn a_day_that_loses_too_much_ends_before_the_store_and_what_is_lost_is_told() {
     // A check that does not tell has no limit.
     bench.write("plain.tsv", "id\ttext\na\tsome words\n");
     bench.done("fingerprint --preset paper --input plain.tsv --output plain.seg");
+    bench.fails(2, "dedup --batch plain.seg --output plain --held 0.95");
     let said = bench.fails(2, "dedup --batch plain.seg --output plain --max-lost 0.1");
-    assert!(said.contains("does not tell how much text is lost"), "{said}");
+    assert!(said.contains("does not tell how much of a page is held"), "{said}");
 }
 
 #[test]

@@ -57,6 +57,23 @@ fn copies_with_other_words_are_found_and_the_first_is_kept() {
 }
 
 #[test]
+fn of_two_documents_the_one_with_less_text_goes() {
+    let bench = Bench::new();
+    let page = |id, words| format!("{{\"id\": \"{id}\", \"text\": \"{}\"}}\n", text(1, words, 0));
+    bench.write(
+        "pages.jsonl",
+        ["a", "b", "c"].map(|id| page(id, if id == "b" { 250 } else { 200 })).concat(),
+    );
+    for keep in ["first-id", "longest"] {
+        let line =
+            "lsh --input pages.jsonl --similarity 0.7 --confirm exact --output out --overwrite";
+        bench.done(&format!("{line} --keep {keep}"));
+        assert_eq!(bench.read("out/keep.txt"), "b\n", "{keep}");
+    }
+    bench.done("verify out");
+}
+
+#[test]
 fn any_number_of_workers_and_processes_writes_the_same_bytes() {
     let bench = Bench::new();
     bench.write("pages.jsonl", pages());

@@ -5,7 +5,7 @@ use dupsieve::rooms::report::{Passage, Piece};
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// How many words of each text are compared. The time grows with the product of both numbers.
+/// How many words of each text are compared.
 const MOST_WORDS: usize = 4000;
 /// How many equal words and spaces are shown on each side of a change.
 const AROUND: usize = 8;
@@ -64,7 +64,8 @@ impl<'a> Difference<'a> {
     /// The changes between two texts, with so many equal words and spaces `around` each.
     fn of(texts: [&'a str; 2], around: usize) -> Difference<'a> {
         let texts = texts.map(words);
-        let changes = capture_diff_slices(Algorithm::Myers, &texts[0], &texts[1]);
+        // The words that occur once in each text show where a paragraph was put in; the search of Myers gives up on long ones.
+        let changes = capture_diff_slices(Algorithm::Patience, &texts[0], &texts[1]);
         let has_change =
             |group: &Vec<DiffOp>| group.iter().any(|op| !matches!(op, DiffOp::Equal { .. }));
         let groups = group_diff_ops(changes, around).into_iter().filter(has_change).collect();
@@ -140,6 +141,24 @@ mod tests {
         assert_eq!(told(0), "the quick <brown> fox jumps");
         assert_eq!(told(1), "the quick <red> fox jumps< high>");
         assert_eq!(passages([one, one]), (Vec::new(), 0));
+    }
+
+    /// A paragraph of 300 words before one of as many words, most of which are the same few.
+    #[test]
+    fn a_paragraph_that_was_put_in_is_marked_alone() {
+        let words = |from: usize, to: usize| -> String {
+            let word = |at: usize| match at % 3 {
+                0 => format!("w{at} "),
+                rest => format!("the{} ", (at / 3 * rest) % 5),
+            };
+            (from..to).map(word).collect()
+        };
+        let [head, added, tail] = [words(0, 600), words(2000, 2300), words(600, 1200)];
+        let (shown, more) = passages([&(head.clone() + &tail), &(head + &added + &tail)]);
+        let changed = |side: usize| -> Vec<&Piece> {
+            shown[0].sides[side].iter().filter(|it| it.is_changed).collect()
+        };
+        assert_eq!((shown.len(), more, changed(0).len(), changed(1).len()), (1, 0, 0, 1));
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod unlabelled;
 
 use std::path::{Path, PathBuf};
 
-use clap::{Arg, ArgMatches, Args};
+use clap::{Arg, ArgGroup, ArgMatches, Args};
 use dupsieve::rooms::document::Content;
 use dupsieve::rooms::evaluate::{
     Labels, PairSimilarities, Pairs, Scores, Traits, bootstrap, by_part,
@@ -49,10 +49,10 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// presets look for them.
 #[derive(Args, Debug)]
 #[command(args = shared(&[Workers, Memory]), after_help = examples(EXAMPLES))]
+#[command(group = ArgGroup::new("judged").args(["pairs", "sweep"]).required(true))]
 pub(crate) struct Arguments {
     /// Pairs to judge: a matches.tsv, or two columns of ids
-    #[arg(long, value_name = "FILE", required_unless_present = "sweep", conflicts_with = "sweep")]
-    #[arg(requires = "labels")]
+    #[arg(long, value_name = "FILE", requires = "labels")]
     pairs: Option<Place>,
     /// Labels: `id<TAB>cluster`, where the documents of a cluster belong together
     #[arg(long, value_name = "FILE")]

@@ -193,7 +193,7 @@ fn print_undropped(
                 "{id}: empty; it has no feature, so it has no fingerprint and was not compared"
             )
         }
-        (false, word) => println!("{id}: {word}; it is not near any page that was kept before it"),
+        (false, word) => println!("{id}: {word}; no other page can stand for it"),
     }
     if let Some(DroppedTwin { id, day, distance, of }) = twin.filter(|_| !as_json) {
         println!(
@@ -241,7 +241,7 @@ fn analyse(
         [Some(one), Some(another)] => Ok([one, another]),
         [one, _] => {
             let id = &wanted[usize::from(one.is_some())].id;
-            Err(Error::new(Kind::Missing, "the inputs have no document with this id").found(id))
+            Err(Error::new(Kind::Missing, "the inputs have no document with this id").expected(id))
         }
     }
 }

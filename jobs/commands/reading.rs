@@ -306,7 +306,7 @@ impl Pages {
                 .expected(format!("at most {} bad records", self.max_bad))
                 .found(format!("{} of {records}", read.bad))
                 .help(
-                    "the file lists them; correct the records or the flags, such as --id-field or --text-field, or raise --max-bad",
+                    "the file lists them; correct the records or the flags, such as --id-field, --place-ids or --text-field, or raise --max-bad",
                 ));
         }
         self.check_order(&read)?;

@@ -264,7 +264,6 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
     let store = store.named();
     let config = config.named();
     let for_later = total.find(Summary::FOR_LATER);
-    let other = if for_later.is_some() { "other kept" } else { "earlier" };
     let replaced = total.find("replaced").filter(|count| *count > 0);
     let hidden = match plan.config.store.replaced {
         Replaced::Hide => ", and the store hides them",
@@ -272,7 +271,7 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
     };
     let total = total
         .say(format!("{days}: {done}. {pages} pages read:"))
-        .say(format!("  {kept} kept, because no {other} page is nearly the same"))
+        .say(format!("  {kept} kept, because no other page can stand for them"))
         .say(format!("  {dropped} dropped as near-duplicates, each of a page that was kept"))
         .say_if(for_later.map(|count| format!("    {count} of them of pages of later days, which the store held already")))
         .say_if(replaced.map(|count| format!("  {count} pages of the store are held by kept pages{hidden}")))

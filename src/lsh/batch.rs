@@ -3,6 +3,7 @@
 //! A million copies of a page are one group, and so one entry of each bucket. Documents are of one group if
 //! they have the same band keys and the same evidence, by a digest of 128 bits.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -14,7 +15,7 @@ use super::scheme::Sketch;
 use crate::document::Occurrence;
 use crate::error::{Error, Kind, Result};
 use crate::features::by_hash::ByHash;
-use crate::matches::{IdRank, KeepOrder, KeepRank, Number, Outcome, Turn};
+use crate::matches::{IdRank, KeepOrder, KeepRank, LengthClass, Number, Outcome, Turn};
 use crate::output::Sum;
 use crate::runs::{SortedRecords, Sorter};
 
@@ -75,13 +76,17 @@ pub(super) struct Ids {
     pub(super) empty: SortedRecords<Id>,
 }
 
+/// When a document is taken: the longest first, lengths within a tenth counting as one, then in keep order. So of two documents that overlap the
+/// one with less text goes.
+type Taking = (Reverse<LengthClass>, Turn, IdRank);
+
 /// A batch while its documents are taken.
 struct Loading<'a> {
     keep: KeepOrder,
     numbers: ByHash<u128, u32>,
     /// The group of each document, counted as they come.
     groups: Vec<u32>,
-    leaders: Vec<(Turn, IdRank)>,
+    leaders: Vec<Taking>,
     sizes: Vec<u32>,
     bands: usize,
     evidence: Gathering,
@@ -210,14 +215,15 @@ impl Loading<'_> {
         };
         self.check_length(&id, sketch.components)?;
         let rank = u32::try_from(self.groups.len()).map_err(|_| too_large())?;
-        let first = (self.keep.turn(time, length), IdRank::from(rank));
+        let class = Reverse(LengthClass::of(length));
+        let first = (class, self.keep.turn(time, length), IdRank::from(rank));
         let group = self.group(&sketch, first)?;
         self.groups.push(group);
         Ok(Some(Id(id)))
     }
 
     /// The group of a sketch, which counts one document more.
-    fn group(&mut self, sketch: &Sketch, first: (Turn, IdRank)) -> Result<u32> {
+    fn group(&mut self, sketch: &Sketch, first: Taking) -> Result<u32> {
         let mut digest = Xxh3::new();
         sketch.keys.iter().for_each(|key| digest.update(&key.to_le_bytes()));
         digest.update(&sketch.evidence);
@@ -260,7 +266,7 @@ impl Loading<'_> {
         }
         let batch = Batch {
             groups: groups.into_iter().map(|group| ranks[group as usize]).collect(),
-            leaders: items.iter().map(|&group| leaders[group as usize].1).collect(),
+            leaders: items.iter().map(|&group| leaders[group as usize].2).collect(),
             sizes: items.iter().map(|&group| sizes[group as usize]).collect(),
             items,
             evidence: evidence.finish()?,

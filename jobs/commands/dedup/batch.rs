@@ -122,7 +122,7 @@ impl FromBatch for Job {
 
     fn check(&self) -> Result<()> {
         self.join.check()?;
-        self.request.settings.check_max_lost(self.join.batch.stamp())
+        self.request.settings.check_limits(self.join.batch.stamp())
     }
 
     fn prepare(&mut self) -> Result<()> {
@@ -319,7 +319,7 @@ pub(crate) fn check_settings(
     let design = settings.design.unwrap_or(Design::Auto);
     plan::choose(design, &problem, global.budget().tables())?;
     join::check_recipe(store, stamp.as_str())?;
-    settings.check_max_lost(stamp.as_str())?;
+    settings.check_limits(stamp.as_str())?;
     settings.compares_texts(stamp.as_str(), true)?;
     join::check_signatures(check, stamp.as_str())
 }

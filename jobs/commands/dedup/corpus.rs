@@ -207,6 +207,7 @@ impl Corpus {
             let recipe = self.made.settings.chosen()?;
             settings.compares_texts(recipe.stamp().as_str(), texts.is_some())?;
         }
+        self.expect_apart(folder)?;
         places::expect_folder(folder)?;
         expect_own(folder, "a folder", Path::is_dir)?;
         expect_own(&self.joined.output, "a whole output of dupsieve", |it| {
@@ -216,6 +217,19 @@ impl Corpus {
             fs::create_dir_all(folder).at(folder)?;
         }
         Ok(kept)
+    }
+
+    /// Fails if the output lies in an input folder, before anything is written there.
+    fn expect_apart(&self, folder: &Path) -> Result<()> {
+        let place = output::resolved(folder);
+        let mut folders = self.made.inputs.iter().filter(|it| it.is_dir());
+        match folders.find(|it| place.starts_with(output::resolved(it))) {
+            None => Ok(()),
+            Some(input) => Err(Error::new(Kind::Usage, "the output lies in an input folder")
+                .at(folder)
+                .found(format_args!("every file below {} is read", input.named()))
+                .help("choose another --output, or name the input files by a pattern")),
+        }
     }
 
     /// Copies into the folder `kept`, which is apart from the output.
@@ -256,7 +270,7 @@ impl Corpus {
         });
         total
             .say(format!("{read} documents read:"))
-            .say(format!("  {kept} kept, because no other document is nearly the same"))
+            .say(format!("  {kept} kept, because no other document can stand for them"))
             .say(format!("  {dropped} dropped as near-duplicates, each of a document that was kept"))
             .say(format!("  {empty} without any word, {repeated} with the id of an earlier one, {bad} unreadable"))
             .say_if(copies)

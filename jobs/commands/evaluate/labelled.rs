@@ -102,6 +102,10 @@ impl Report<'_> {
         writeln!(out, "\nrecommended for this corpus: {}", self.methods[best].name)?;
         writeln!(out, "    f1 {chosen} on the half that chose")?;
         writeln!(out, "    f1 {judged} on the other")?;
+        writeln!(
+            out,
+            "Labels say which documents belong together, and not how much text is lost: without --labels the sweep tells that."
+        )?;
         match self.sources[best].lines(&self.methods[best]) {
             Some(lines) => write!(out, "\nin a configuration file this is:\n\n{lines}"),
             None => writeln!(out, "\nYour configuration file says so already."),

@@ -246,6 +246,13 @@ impl Report<'_> {
              which {over_tenth}\nlose more than a tenth; {could_go} could go without loss.",
             method.name
         )?;
+        if method.confirm.is_some_and(|confirm| confirm.has_direction()) {
+            writeln!(
+                out,
+                "Pages were compared by their signatures. `run` and `dedup --input` compare the pages of a batch by their texts, \
+                 and lose less."
+            )?;
+        }
         let missed = self.scores.missed(best);
         let missed: Vec<String> =
             missed.into_iter().map(|(edit, at)| described(edit, at)).collect();

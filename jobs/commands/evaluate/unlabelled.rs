@@ -100,7 +100,7 @@ fn draw(
         return Err(Error::new(Kind::BadData, "the inputs have too few pages for a sample")
             .expected("two pages or more")
             .found(pages.len())
-            .help("check that --id-field and --text-field name the right fields"));
+            .help("check that --id-field and --text-field name the right fields; --place-ids takes documents without ids"));
     }
     Ok((pages, seen))
 }

@@ -110,7 +110,7 @@ impl Stream<'_> {
                 .expected(format_args!("at most {} bad records", self.max_bad))
                 .found(format_args!("{bad} of {records}"))
                 .help(
-                    "--quarantine lists them; correct the records or the flags, such as --id-field or --text-field, or raise --max-bad",
+                    "--quarantine lists them; correct the records or the flags, such as --id-field, --place-ids or --text-field, or raise --max-bad",
                 ));
         }
         tracing::warn!("{bad} records could not be read and have no answer: {reasons}");

@@ -30,6 +30,7 @@ use crate::commands::fingerprint::{self, fingerprint};
 use crate::commands::store::{not_held, show_verifying};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
+use crate::flags::settings::Keep;
 use crate::outcome::failure;
 use crate::outcome::identity;
 use crate::outcome::summary::Summary;
@@ -189,7 +190,11 @@ impl RedoPlan {
                 report::refuse_strangers(&unasked, [].iter())?;
             }
             if entry.day != day {
-                check_batch(&plan.batch(entry.day)?, entry)?;
+                let batch = check_batch(&plan.batch(entry.day)?, entry)?;
+                let last = redo_plan.days.last().expect("the days have this one");
+                Keep::of_batch(plan.config.dedup.keep.as_ref(), &batch).map_err(|error| {
+                    error.help(format!("pages of later days are not read again: make the last day again first, `--redo {last}`, then each day before it"))
+                })?;
             }
             redo_plan.is_done = redo_plan.is_done && is_up_to_date(plan, &store, entry.day)?;
         }
@@ -257,13 +262,13 @@ fn check_rest(store: &Store, current: &Version, base: &Version, days: &[Day]) ->
 }
 
 /// Fails unless the segment of a later day is there: such a day is joined again but not read again.
-fn check_batch(path: &Path, entry: &Entry) -> Result<()> {
+fn check_batch(path: &Path, entry: &Entry) -> Result<Segment> {
     let day = entry.day;
     let advice = format!("`run --date {day}` makes it again as it was; then use --redo");
     let batch = Segment::open(path).and_then(|batch| batch.verify().map(|()| batch));
     let batch = batch.map_err(|error| error.help(&advice))?;
     if batch.digest() == entry.source {
-        return Ok(());
+        return Ok(batch);
     }
     Err(Error::new(Kind::BadData, format!("this is not the segment that was added as {day}"))
         .at(path)

@@ -140,14 +140,17 @@ impl DedupSettings {
         }
     }
 
-    /// Fails if a limit is given for what is lost, and the check of a batch with this stamp does not tell that.
-    pub(crate) fn check_max_lost(&self, stamp: &str) -> Result<()> {
+    /// Fails if a limit is given for what is held or lost, and the check of a batch with this stamp does not tell that.
+    pub(crate) fn check_limits(&self, stamp: &str) -> Result<()> {
         let (_, check) = self.distance_and_check(stamp);
-        if self.max_lost.is_none() || check.is_some_and(|check| check.has_direction()) {
+        let limits = [("held", self.held), ("max-lost", self.max_lost)];
+        let limit = limits.iter().find(|(_, share)| share.is_some());
+        let Some((limit, _)) = limit.filter(|_| !check.is_some_and(|it| it.has_direction())) else {
             return Ok(());
-        }
-        let what =
-            "this check does not tell how much text is lost, for which --max-lost sets a limit";
+        };
+        let what = format!(
+            "this check does not tell how much of a page is held, for which --{limit} sets a limit"
+        );
         Err(Error::new(Kind::Usage, what)
             .expected("a check that tells it, such as held")
             .found(check.map_or("no check".to_owned(), |check| check.to_string())))

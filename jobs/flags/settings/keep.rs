@@ -83,6 +83,10 @@ impl KeepField {
     }
 }
 
+/// How an order by a field is written.
+const BY_FIELD: &str =
+    "FIELD:max, FIELD:min or FIELD:LIST, where LIST is a file of values, the most trusted first";
+
 impl FromStr for Keep {
     type Err = Error;
 
@@ -90,7 +94,10 @@ impl FromStr for Keep {
         if text.contains(':') {
             text.parse().map(Keep::Field)
         } else {
-            text.parse().map(Keep::Order)
+            let order = text.parse().map(Keep::Order);
+            order.map_err(|error: Error| {
+                error.help(format!("a field of the pages can order them too: {BY_FIELD}"))
+            })
         }
     }
 }
@@ -109,7 +116,7 @@ impl FromStr for KeepField {
                 },
             }),
             _ => Err(Error::new(Kind::Usage, "this names no field to keep pages by")
-                .expected("FIELD:max, FIELD:min or FIELD:LIST, where LIST is a file of values, the most trusted first")
+                .expected(BY_FIELD)
                 .found(text)),
         }
     }

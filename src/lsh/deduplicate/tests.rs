@@ -11,7 +11,7 @@ use crate::document::{Content, Position};
 use crate::fingerprint::minhash::Permutations;
 use crate::fingerprint::{PageTime, Width};
 use crate::lsh::{Banding, Bands, Confirmation, ProbeScratch, Shingle, Sketch, Space};
-use crate::matches::Similarity;
+use crate::matches::{LengthClass, Similarity};
 use crate::output::Lock;
 use crate::store::{RecordCounts, Row, SegmentOptions, SegmentWriter};
 
@@ -41,7 +41,7 @@ fn documents(scheme: &Scheme, pages: &[Page]) -> Vec<SketchedDocument> {
             id: format!("p{id:03}"),
             position: Position { file: 0, line },
             content: 0,
-            length: 0,
+            length: [0, 100, 105, 300][*id as usize % 4],
             time: None,
             sketch: sketches.of(&Content::Features(features)).unwrap(),
         }
@@ -73,8 +73,14 @@ fn naive(
     let sketched: Vec<(&str, &Sketch)> =
         documents.iter().filter_map(|it| Some((&*it.id, it.sketch.as_ref()?))).collect();
     let near = |one: &Sketch, other| matching(scheme, one, other);
+    // The longest first.
+    let mut taken: Vec<(Reverse<LengthClass>, &str, &Sketch)> = documents
+        .iter()
+        .filter_map(|it| Some((Reverse(LengthClass::of(it.length)), &*it.id, it.sketch.as_ref()?)))
+        .collect();
+    taken.sort_by_key(|&(class, id, _)| (class, id));
     let mut kept: Vec<(&str, &Sketch)> = Vec::new();
-    for &(id, sketch) in &sketched {
+    for &(_, id, sketch) in &taken {
         let held = store.iter().any(|(_, _, other)| near(sketch, other).is_some());
         if !held && kept.iter().all(|(_, other)| near(sketch, other).is_none()) {
             kept.push((id, sketch));
