@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::{env, fs, thread, time};
 
-use dupsieve::rooms::mount::{mount, publish, unmount};
+use dupsieve::rooms::mount::Mounts;
 use dupsieve::rooms::storage::Address;
 use dupsieve::{Kind, Result};
 
@@ -43,13 +43,11 @@ fn main() {
 
 /// Adds a line to the file of the tree.
 fn commit(address: &Address, cache: &Path, name: &str) -> Result<()> {
-    let added = mount(address, cache).and_then(|folder| {
-        fs::create_dir_all(&folder).expect("the cache can be written");
-        let file = folder.join("lines");
-        let lines = fs::read_to_string(&file).unwrap_or_default();
-        fs::write(&file, format!("{lines}{name}\n")).expect("the cache can be written");
-        publish()
-    });
-    unmount();
-    added
+    let mounts = Mounts::new(cache.to_path_buf());
+    let folder = mounts.mount(address)?;
+    fs::create_dir_all(&folder).expect("the cache can be written");
+    let file = folder.join("lines");
+    let lines = fs::read_to_string(&file).unwrap_or_default();
+    fs::write(&file, format!("{lines}{name}\n")).expect("the cache can be written");
+    mounts.publish()
 }

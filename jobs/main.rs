@@ -20,6 +20,7 @@ use processes::{child, signals, stall, supervisor, telemetry};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() {
+    identity::lead();
     exit::catch_panics();
     // Before anything else, so that the process ends properly from its first moment on.
     if let Err(error) = begin() {

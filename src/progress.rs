@@ -40,6 +40,8 @@ named!(Activity {
 /// How many activities there are.
 const ACTIVITIES: usize = Activity::ALL.len();
 
+/// A process has one count of signs of life, because a thread of any room gives them, and a watchdog ends the process as a whole. Two
+/// users of the library at once see the sum: their counts only grow, and one that hangs is not noticed while the other works.
 static TICKS: [AtomicU64; ACTIVITIES] = [const { AtomicU64::new(0) }; ACTIVITIES];
 
 /// Records one step of an activity of this process.

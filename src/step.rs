@@ -1,14 +1,15 @@
 //! The step a job is at, as its log lines, its metrics and its progress name it, and the time that each step took.
-//! Only one step is under way in a process: beginning one ends the one before it.
+//! One thread leads a job and begins its steps: beginning one ends the one before it. So two jobs in two threads of a process have a
+//! clock each.
 //!
 //! ```
-//! use dupsieve::rooms::step::{self, Step};
+//! use dupsieve::rooms::step::{self, Clock, Step};
 //!
 //! step::begin(Step::Reading);
-//! assert_eq!(step::current().name(), "reading");
+//! assert_eq!(Clock::of_this_thread().current().name(), "reading");
 //! ```
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::named;
@@ -55,40 +56,62 @@ named!(Step {
 /// How many steps there are.
 const STEPS: usize = Step::ALL.len();
 
-static CLOCK: Mutex<Clock> =
-    Mutex::new(Clock { at: Step::Starting, since: None, taken: [Duration::ZERO; STEPS] });
+thread_local! {
+    /// The steps that this thread begins.
+    static CLOCK: Clock = Clock::new();
+}
+
+/// The steps of one job, which any thread can look at.
+#[derive(Clone, Debug)]
+pub struct Clock(Arc<Mutex<Steps>>);
 
 /// The current step, since when it has lasted, and the time that each step took before that.
-struct Clock {
+#[derive(Debug)]
+struct Steps {
     at: Step,
     since: Option<Instant>,
     taken: [Duration; STEPS],
 }
 
-/// Begins a step, which ends the one before it. The first call starts the clock.
+/// Begins a step of the job that this thread leads, which ends the one before it. The first call starts the clock.
 pub fn begin(step: Step) {
-    let mut clock = clock();
-    clock.taken = clock.times();
-    clock.at = step;
-    clock.since = Some(Instant::now());
-}
-
-/// The step that is under way.
-pub fn current() -> Step {
-    clock().at
-}
-
-/// The time that each step has taken so far, those that never began left out.
-pub fn times() -> Vec<(Step, Duration)> {
-    let times = clock().times();
-    Step::ALL.into_iter().zip(times).filter(|(_, time)| !time.is_zero()).collect()
-}
-
-fn clock() -> MutexGuard<'static, Clock> {
-    CLOCK.lock().unwrap_or_else(PoisonError::into_inner)
+    CLOCK.with(|clock| clock.steps().begin(step));
 }
 
 impl Clock {
+    fn new() -> Clock {
+        let steps = Steps { at: Step::Starting, since: None, taken: [Duration::ZERO; STEPS] };
+        Clock(Arc::new(Mutex::new(steps)))
+    }
+
+    /// The clock of the steps that this thread begins.
+    pub fn of_this_thread() -> Clock {
+        CLOCK.with(Clock::clone)
+    }
+
+    /// The step that is under way.
+    pub fn current(&self) -> Step {
+        self.steps().at
+    }
+
+    /// The time that each step has taken so far, those that never began left out.
+    pub fn times(&self) -> Vec<(Step, Duration)> {
+        let times = self.steps().times();
+        Step::ALL.into_iter().zip(times).filter(|(_, time)| !time.is_zero()).collect()
+    }
+
+    fn steps(&self) -> MutexGuard<'_, Steps> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Steps {
+    fn begin(&mut self, step: Step) {
+        self.taken = self.times();
+        self.at = step;
+        self.since = Some(Instant::now());
+    }
+
     fn times(&self) -> [Duration; STEPS] {
         let mut times = self.taken;
         times[self.at as usize] += self.since.map_or(Duration::ZERO, |since| since.elapsed());
@@ -98,12 +121,28 @@ impl Clock {
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use super::*;
+
+    #[test]
+    fn two_jobs_at_once_have_a_clock_each() {
+        let job = |step| {
+            begin(step);
+            Clock::of_this_thread()
+        };
+        let reading = job(Step::Reading);
+        let joining = thread::spawn(move || job(Step::Joining)).join().unwrap();
+        for (clock, step) in [(reading, Step::Reading), (joining, Step::Joining)] {
+            assert_eq!(clock.current(), step);
+            assert!(clock.times().iter().all(|(timed, _)| *timed == step));
+        }
+    }
 
     #[test]
     fn a_step_takes_the_time_until_the_next_begins() {
         let second = Duration::from_secs(1);
-        let mut clock = Clock { at: Step::Writing, since: None, taken: [second; STEPS] };
+        let mut clock = Steps { at: Step::Writing, since: None, taken: [second; STEPS] };
         assert_eq!(clock.times(), [second; STEPS]);
         clock.since = Instant::now().checked_sub(second);
         let times = clock.times();

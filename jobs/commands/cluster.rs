@@ -14,7 +14,6 @@ use dupsieve::rooms::clusters::{
 };
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::flow::{Processes, Role};
-use dupsieve::rooms::mount;
 use dupsieve::rooms::output::{self, Lock, Staging, Sum};
 use dupsieve::rooms::peers::Topology;
 use dupsieve::rooms::report::{self, ClusterReport, Made, Parameters, Report};
@@ -27,7 +26,7 @@ use crate::commands::help::examples;
 use crate::commands::making::{self, Making};
 use crate::commands::places;
 use crate::flags::global::GlobalFlags;
-use crate::flags::place::{Output, Place};
+use crate::flags::place::{Output, Place, mounts};
 use crate::flags::settings::FormatFlag;
 use crate::flags::shared::{JOB, shared};
 use crate::outcome::account;
@@ -298,7 +297,7 @@ impl Job<'_> {
         let staging = Staging::beside(&request.output, lock)?;
         // The links are in a file of this machine.
         let mut alone = Processes::alone(topology.workers);
-        let engine = if mount::is_own(&request.output) { &mut alone } else { engine };
+        let engine = if mounts().is_own(&request.output) { &mut alone } else { engine };
         let found = self.clustering.write(engine, &staging)?;
         let place = |input: &Input| places::named(&input.place);
         let run = account::with_bill(json!({

@@ -19,7 +19,6 @@ use std::path::Path;
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::flow::{Processes, Role, Start};
 use dupsieve::rooms::join::{self, JoinInputs, Site};
-use dupsieve::rooms::mount;
 use dupsieve::rooms::output::{self, Fence, Lock, Staging};
 use dupsieve::rooms::results::ResultFormat;
 use dupsieve::rooms::store::{Digest, Segment, Version};
@@ -30,6 +29,7 @@ use serde::{Deserialize, Serialize};
 use crate::commands::reading::Pages;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::mounts;
 use crate::outcome::failure;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
@@ -162,7 +162,7 @@ pub(crate) fn from_batch<J: FromBatch>(
                 Role::Leader((job, staging)) => (job, Role::Leader(staging), None),
                 Role::Follower => {
                     // In a mount of its own, this process has its ledgers to itself.
-                    let lock = (!mount::is_own(output)).then(|| Lock::shared(fence));
+                    let lock = (!mounts().is_own(output)).then(|| Lock::shared(fence));
                     let job = open(store.at(inputs.store.map(|(number, _)| number))?)?;
                     job.inputs().check(&inputs, job.batch().path())?;
                     (job, Role::Follower, lock)

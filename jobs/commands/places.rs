@@ -6,13 +6,12 @@ use std::path::{self, Path, PathBuf};
 
 use dupsieve::rooms::error::{At, Named, is_named, name_of};
 use dupsieve::rooms::flow::Processes;
-use dupsieve::rooms::mount;
 use dupsieve::rooms::output::parent_of;
 use dupsieve::rooms::storage::Address;
 use dupsieve::{Error, Kind, Result};
 
 use crate::flags::global::GlobalFlags;
-use crate::flags::place::cache;
+use crate::flags::place::mounts;
 
 /// Fails if the folder that the file `output` is to be written to does not exist: most likely its name was mistyped.
 pub(crate) fn expect_folder(output: &Path) -> Result<()> {
@@ -27,7 +26,7 @@ pub(crate) fn expect_folder(output: &Path) -> Result<()> {
 
 /// Writes what was made in mounts to where it belongs.
 pub(crate) fn publish(global: &GlobalFlags) -> Result<()> {
-    if global.dry_run { Ok(()) } else { mount::publish() }
+    if global.dry_run { Ok(()) } else { mounts().publish() }
 }
 
 /// As [`publish`], for a job of several processes: process 0 publishes, and the others wait until it has. If it fails, all fail alike.
@@ -38,7 +37,7 @@ pub(crate) fn publish_job(processes: &mut Processes, global: &GlobalFlags) -> Re
 /// Publishes, and deletes what the trees no longer name.
 pub(crate) fn publish_and_sweep(global: &GlobalFlags) -> Result<()> {
     publish(global)?;
-    if global.dry_run { Ok(()) } else { mount::sweep() }
+    if global.dry_run { Ok(()) } else { mounts().sweep() }
 }
 
 /// Where a file is put that tells of a failed job: nothing of a mount is published then, and the next mount clears it away.
@@ -46,7 +45,7 @@ pub(crate) fn of_failure(path: PathBuf) -> Result<PathBuf> {
     if !is_named(&path) {
         return Ok(path);
     }
-    let folder = cache().join("failed");
+    let folder = mounts().cache().join("failed");
     fs::create_dir_all(&folder).at(&folder)?;
     let is_plain = |it: char| it.is_ascii_alphanumeric() || "._-".contains(it);
     let name: String = path.named().chars().map(|it| if is_plain(it) { it } else { '_' }).collect();

@@ -14,7 +14,6 @@ use clap::Args;
 use dupsieve::rooms::document::Inputs;
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::flow::Processes;
-use dupsieve::rooms::mount;
 use dupsieve::rooms::report::{ClusterReport, Made, Report};
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::rooms::store::{Added, Day, DayRange, NewDay, Store};
@@ -28,7 +27,7 @@ use crate::commands::places;
 use crate::flags::config::Config;
 use crate::flags::confirm_day::ConfirmDay;
 use crate::flags::global::GlobalFlags;
-use crate::flags::place::{Output, Place};
+use crate::flags::place::{Output, Place, mounts};
 use crate::flags::settings::{
     DedupSettings, FingerprintSettings, FormatFlag, OutputSettings, Replaced,
 };
@@ -169,7 +168,7 @@ fn redo(
     day: Day,
     global: &GlobalFlags,
 ) -> Result<Summary> {
-    if !mount::is_own(&plan.store) && !mount::is_own(&plan.output(day)?) {
+    if !mounts().is_own(&plan.store) && !mounts().is_own(&plan.output(day)?) {
         return redo::redo(plan, processes, day, global);
     }
     let mut alone = Processes::alone(processes.topology().workers);

@@ -51,6 +51,7 @@ use crate::flags::settings::{
     DedupSettings, PageSettings, RecipeChoice, RecipeSettings, Replaced, parse_width,
 };
 use crate::flags::shared::{Shared, shared};
+use crate::outcome::identity;
 use crate::outcome::summary::Summary;
 use crate::processes::signals;
 use limits::Limits;
@@ -216,6 +217,7 @@ fn open(
     tell: Sender<Event>,
 ) -> Result<()> {
     let open = move || {
+        identity::locks().clone().enter();
         let online = match Online::open(store, options) {
             Ok(online) => Arc::new(online),
             Err(error) => return drop(tell.send(Event::Failed(error))),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use clap::{Arg, ArgMatches, ValueHint};
-use dupsieve::rooms::mount;
+use dupsieve::rooms::mount::{Mounts, trees_with};
 use dupsieve::rooms::output::STDOUT;
 use dupsieve::rooms::report::{Made, Report};
 use dupsieve::rooms::storage::Address;
@@ -15,17 +15,17 @@ use dupsieve::{Error, Kind, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// The folder that mounts are below.
-static CACHE: OnceLock<PathBuf> = OnceLock::new();
+/// The mounts of this program.
+static MOUNTS: OnceLock<Mounts> = OnceLock::new();
 
 /// Sets the folder that mounts are below; none is that of the user.
 pub(crate) fn keep_mounts_in(cache: Option<PathBuf>) {
-    CACHE.get_or_init(|| cache.unwrap_or_else(usual_cache));
+    MOUNTS.get_or_init(|| Mounts::new(cache.unwrap_or_else(usual_cache)));
 }
 
-/// The folder that mounts are below.
-pub(crate) fn cache() -> &'static Path {
-    CACHE.get_or_init(usual_cache)
+/// The mounts of this program.
+pub(crate) fn mounts() -> &'static Mounts {
+    MOUNTS.get_or_init(|| Mounts::new(usual_cache()))
 }
 
 /// `dupsieve` in the folder that the user has for such things.
@@ -50,7 +50,7 @@ impl Place {
     /// Those of mounting.
     pub(crate) fn here(&self) -> Result<PathBuf> {
         match Address::of(&self.0)? {
-            Some(address) => mount::mount(&address, cache()),
+            Some(address) => mounts().mount(&address),
             None => Ok(self.0.clone()),
         }
     }
@@ -96,7 +96,7 @@ impl Output {
         match Address::of(&self.0.0)? {
             Some(address) => {
                 check_output(&address)?;
-                mount::mount_output(&address, cache())
+                mounts().mount_output(&address)
             }
             None => Ok(self.0.0.clone()),
         }
@@ -139,8 +139,8 @@ impl Outputs {
             match Address::of(&place.0)? {
                 None => paths.push(place.0.clone()),
                 Some(address) => {
-                    for address in mount::trees_with(Report::NAME, &address)? {
-                        paths.push(mount::mount(&address, cache())?);
+                    for address in trees_with(Report::NAME, &address)? {
+                        paths.push(mounts().mount(&address)?);
                     }
                 }
             }

@@ -8,7 +8,6 @@ use std::ffi::CStr;
 use std::io;
 use std::sync::OnceLock;
 
-use dupsieve::rooms::output;
 use dupsieve::{Error, Kind};
 
 use super::account;
@@ -94,7 +93,7 @@ pub(crate) fn end(abort: Abort) -> ! {
     let _ = write_all(io::stdout(), summary.as_bytes());
     if let Some(path) = failure::take_place()
         && Vec::<u8>::new().try_reserve_exact(REPORT_BYTES).is_ok()
-        && output::superseded().is_none()
+        && identity::locks().superseded().is_none()
     {
         let _ = failure::write(&path, &abort.error());
     }

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use dupsieve::rooms::matches::Lost;
-use dupsieve::rooms::step;
 use dupsieve::rooms::storage::Bill;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+
+use super::identity;
 
 /// What a job has done.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -90,7 +91,7 @@ pub(crate) fn note_lost(lost: Lost) {
 /// What this process has done so far.
 pub(crate) fn so_far() -> Account {
     let noted = NOTED.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let times = step::times().into_iter();
+    let times = identity::clock().times().into_iter();
     let steps = times.map(|(step, time)| (step.name().to_owned(), time.as_secs_f64())).collect();
     Account { steps, requests: bill(), ..noted.unwrap_or_default() }
 }

@@ -14,7 +14,6 @@ use std::time::Duration;
 
 use dupsieve::rooms::flow::{lost_peer, start_was_given_up};
 use dupsieve::rooms::foreign;
-use dupsieve::rooms::output;
 use dupsieve::{Error, Kind, Result};
 use rustix::io::Errno;
 
@@ -164,7 +163,7 @@ pub(crate) fn end(outcome: Result<Summary>) -> ! {
         end_with(None, Kind::Io.code());
     }
     claim(code_of(&outcome));
-    let superseded = outcome.as_ref().err().and_then(|_| output::superseded());
+    let superseded = outcome.as_ref().err().and_then(|_| identity::locks().superseded());
     let is_superseded = superseded.is_some();
     let outcome = outcome.map_err(|error| advice::in_flags(superseded.unwrap_or(error)));
     if let Err(error) = &outcome {

@@ -1,13 +1,33 @@
 //! Which job this process does: what its log lines, metrics and events name. Set when they are known, and then
 //! for the rest of the life of the process.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 
+use dupsieve::rooms::output::Locks;
+use dupsieve::rooms::step::Clock;
 use dupsieve::rooms::store::Day;
 
+/// The clock and the locks of the first thread, which leads the job.
+static LED: LazyLock<(Clock, Locks)> =
+    LazyLock::new(|| (Clock::of_this_thread(), Locks::of_this_thread()));
 static JOB: OnceLock<String> = OnceLock::new();
 static PROCESS: OnceLock<Option<usize>> = OnceLock::new();
 static DAY: Mutex<Option<Day>> = Mutex::new(None);
+
+/// Lets this thread lead the job. The thread that calls this first does.
+pub(crate) fn lead() {
+    LazyLock::force(&LED);
+}
+
+/// The steps of the job.
+pub(crate) fn clock() -> &'static Clock {
+    &LED.0
+}
+
+/// The locks of the job.
+pub(crate) fn locks() -> &'static Locks {
+    &LED.1
+}
 
 /// Sets the name of the job: its command.
 pub(crate) fn set_job(job: &str) {

@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use dupsieve::rooms::progress;
 use dupsieve::rooms::storage::Bill;
-use dupsieve::rooms::{progress, step};
 
 use super::exposition::Exposition;
 use super::identity;
@@ -18,9 +18,8 @@ pub(crate) fn text() -> String {
         .sample(&[("version", env!("CARGO_PKG_VERSION"))], 1.0);
     text.gauge("job_info", "The command, the day that is being made, and which process this is.")
         .sample(&[("command", identity::job()), ("day", &day), ("process", &process)], 1.0);
-    let current = step::current();
     text.gauge("step_active", "1 for the step that is under way, 0 for those before it.");
-    let times = step::times();
+    let (current, times) = (identity::clock().current(), identity::clock().times());
     for (step, _) in &times {
         text.sample(&[("step", step.name())], f64::from(u8::from(*step == current)));
     }

@@ -6,7 +6,6 @@ use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 
-use dupsieve::rooms::step;
 use serde_json::{Map, Value, json};
 use tracing::level_filters::LevelFilter;
 use tracing::{Event, Subscriber};
@@ -71,7 +70,7 @@ fn identification() -> Map<String, Value> {
     line.insert("job".to_owned(), identity::job().into());
     line.extend(identity::day().map(|day| ("day".to_owned(), day.to_string().into())));
     line.insert("process".to_owned(), identity::process().into());
-    line.insert("step".to_owned(), step::current().name().into());
+    line.insert("step".to_owned(), identity::clock().current().name().into());
     line
 }
 

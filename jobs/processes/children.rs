@@ -11,12 +11,12 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use dupsieve::rooms::mount;
 use dupsieve::rooms::peers::Patience;
 use dupsieve::{Error, Kind, Result};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use crate::flags::place::mounts;
 use crate::processes::attempt::{Attempt, Cause};
 use crate::processes::child::{self, HEARTBEAT, Introduction};
 use crate::processes::signals;
@@ -253,7 +253,7 @@ impl ChildProcess {
         let mut handle = Command::new(env::current_exe()?)
             .args(["--child", &process.to_string()])
             .args(env::args_os().skip(1))
-            .envs(mount::inheritance())
+            .envs(mounts().inheritance())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;

@@ -3,12 +3,12 @@
 
 use dupsieve::Result;
 use dupsieve::rooms::flow::{Fatal, Processes};
-use dupsieve::rooms::mount;
 use dupsieve::rooms::peers::{JobIdentity, Peers, Secret, Topology, hosts};
 
 use super::child::{self, Introduction};
 use super::listen::listen;
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::mounts;
 use crate::outcome::exit;
 use crate::outcome::identity;
 
@@ -36,7 +36,7 @@ pub(crate) fn join(global: &GlobalFlags, parameters: &str) -> Result<Processes> 
     let fatal = Fatal::new(|error| exit::end(Err(error.clone())));
     let peers = Peers { hosts, secret, patience };
     let mut processes = Processes::join(topology, listener, peers, job, fatal)?;
-    if flags.hosts.is_some() && mount::inheritance().is_some() {
+    if flags.hosts.is_some() && mounts().inheritance().is_some() {
         // Another run may have written to an address after one machine has looked there, and before another has.
         let shown = processes.agree("look at the addresses", || shown(&topology))?;
         see(&processes, &shown)?;
@@ -47,15 +47,15 @@ pub(crate) fn join(global: &GlobalFlags, parameters: &str) -> Result<Processes> 
 /// What process 0 has in its mounts, for processes on other machines.
 ///
 /// # Errors
-/// Those of [`mount::shown`].
+/// Those of [`mounts().shown`](dupsieve::rooms::mount::Mounts::shown).
 pub(crate) fn shown(topology: &Topology) -> Result<String> {
-    if topology.processes == 1 { Ok(String::new()) } else { mount::shown() }
+    if topology.processes == 1 { Ok(String::new()) } else { mounts().shown() }
 }
 
 /// Makes the mounts of every other process equal to what process 0 has `shown`.
 ///
 /// # Errors
-/// Those of [`mount::see`].
+/// Those of [`mounts().see`](dupsieve::rooms::mount::Mounts::see).
 pub(crate) fn see(processes: &Processes, shown: &str) -> Result<()> {
-    if processes.is_leader() { Ok(()) } else { mount::see(shown) }
+    if processes.is_leader() { Ok(()) } else { mounts().see(shown) }
 }

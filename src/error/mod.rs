@@ -14,6 +14,6 @@ mod naming;
 pub(crate) use error::Shown;
 pub use error::{At, Error, Kind, Remedy, Result};
 pub(crate) use named::{by_name, named};
-pub use naming::{Named, is_named, name_of};
 #[cfg(feature = "object-store")]
-pub(crate) use naming::{forget_name, give_name};
+pub(crate) use naming::GivenName;
+pub use naming::{Named, is_named, name_of};

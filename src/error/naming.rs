@@ -4,20 +4,32 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
-/// The folders that stand for addresses, each with the name of what is in it.
+/// The folders that stand for addresses, each with the name of what is in it. A process has one list, because an error names a path
+/// wherever the error is made. Two users of the library at once do not disturb each other: each gives names to folders of its own, and
+/// takes back its own names.
 static NAMES: RwLock<Vec<(PathBuf, PathBuf)>> = RwLock::new(Vec::new());
 
-/// Gives what is at `path`, and below it, the name `name`.
+/// The name of what is at a path and below it, until this is dropped.
 #[cfg(any(test, feature = "object-store"))]
-pub(crate) fn give_name(path: PathBuf, name: PathBuf) {
-    forget_name(&path);
-    NAMES.write().unwrap_or_else(PoisonError::into_inner).push((path, name));
+pub(crate) struct GivenName(PathBuf, PathBuf);
+
+#[cfg(any(test, feature = "object-store"))]
+impl GivenName {
+    /// Gives what is at `path`, and below it, the name `name`.
+    pub(crate) fn new(path: PathBuf, name: PathBuf) -> GivenName {
+        let mut names = NAMES.write().unwrap_or_else(PoisonError::into_inner);
+        names.push((path.clone(), name.clone()));
+        GivenName(path, name)
+    }
 }
 
-/// Forgets the name that was given to what is at `path`.
 #[cfg(any(test, feature = "object-store"))]
-pub(crate) fn forget_name(path: &Path) {
-    NAMES.write().unwrap_or_else(PoisonError::into_inner).retain(|(named, _)| named != path);
+impl Drop for GivenName {
+    fn drop(&mut self) {
+        let mut names = NAMES.write().unwrap_or_else(PoisonError::into_inner);
+        let own = names.iter().position(|(path, name)| *path == self.0 && *name == self.1);
+        names.remove(own.expect("it is there as long as this"));
+    }
 }
 
 /// The name of what is at `path`: an address if the path is one of a mount, else the path itself.
@@ -55,7 +67,9 @@ mod tests {
     #[test]
     fn what_is_in_a_mount_is_named_by_its_address() {
         let place = PathBuf::from("/cache/7f/0/store");
-        give_name(place.clone(), "s3://b/tables/store".into());
+        let given = GivenName::new(place.clone(), "s3://b/tables/store".into());
+        // Another user of the library, in a process that has the mount of its parent.
+        drop(GivenName::new(place.clone(), "s3://b/tables/store".into()));
         for (path, name) in [
             ("/cache/7f/0/store", "s3://b/tables/store"),
             ("/cache/7f/0/store/CURRENT", "s3://b/tables/store/CURRENT"),
@@ -66,7 +80,7 @@ mod tests {
             assert_eq!(is_named(Path::new(path)), path != name);
         }
         let error = Error::new(Kind::Missing, "gone").at(place.join("CURRENT"));
-        forget_name(&place);
+        drop(given);
         assert_eq!(error.to_string(), "s3://b/tables/store/CURRENT: gone");
         assert!(!is_named(&place));
     }

@@ -5,20 +5,77 @@ use std::path::{Path, PathBuf};
 use crate::error::Result;
 use crate::storage::Address;
 
-/// Fails, because this build cannot reach object stores.
-///
-/// # Errors
-/// Always [`Kind::Usage`](crate::Kind::Usage).
-pub fn mount(address: &Address, _: &Path) -> Result<PathBuf> {
-    Err(address.needs_feature())
-}
+/// No mounts, and the folder that they would be below.
+pub struct Mounts(PathBuf);
 
-/// Fails, because this build cannot reach object stores.
-///
-/// # Errors
-/// Always [`Kind::Usage`](crate::Kind::Usage).
-pub fn mount_output(address: &Address, _: &Path) -> Result<PathBuf> {
-    Err(address.needs_feature())
+impl Mounts {
+    /// No mounts, below the folder `cache`.
+    pub fn new(cache: PathBuf) -> Mounts {
+        Mounts(cache)
+    }
+
+    /// The folder that mounts would be below.
+    pub fn cache(&self) -> &Path {
+        &self.0
+    }
+
+    /// Fails, because this build cannot reach object stores.
+    ///
+    /// # Errors
+    /// Always [`Kind::Usage`](crate::Kind::Usage).
+    pub fn mount(&self, address: &Address) -> Result<PathBuf> {
+        Err(address.needs_feature())
+    }
+
+    /// Fails, because this build cannot reach object stores.
+    ///
+    /// # Errors
+    /// Always [`Kind::Usage`](crate::Kind::Usage).
+    pub fn mount_output(&self, address: &Address) -> Result<PathBuf> {
+        Err(address.needs_feature())
+    }
+
+    /// Does nothing, because nothing is mounted.
+    ///
+    /// # Errors
+    /// None.
+    pub fn publish(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Does nothing, because nothing is mounted.
+    ///
+    /// # Errors
+    /// None.
+    pub fn sweep(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Nothing, because nothing is mounted.
+    ///
+    /// # Errors
+    /// None.
+    pub fn shown(&self) -> Result<String> {
+        Ok(String::new())
+    }
+
+    /// Does nothing, because nothing is mounted.
+    ///
+    /// # Errors
+    /// None.
+    pub fn see(&self, _: &str) -> Result<()> {
+        Ok(())
+    }
+
+    /// Says no, because nothing is mounted.
+    pub fn is_own(&self, _: &Path) -> bool {
+        false
+    }
+
+    /// Nothing, because nothing is mounted.
+    pub fn inheritance(&self) -> Option<(&'static str, String)> {
+        None
+    }
 }
 
 /// Fails, because this build cannot reach object stores.
@@ -36,48 +93,3 @@ pub fn trees_with(_: &str, address: &Address) -> Result<Vec<Address>> {
 pub fn try_out(address: &Address) -> Result<()> {
     Err(address.needs_feature())
 }
-
-/// Does nothing, because nothing is mounted.
-///
-/// # Errors
-/// None.
-pub fn publish() -> Result<()> {
-    Ok(())
-}
-
-/// Does nothing, because nothing is mounted.
-///
-/// # Errors
-/// None.
-pub fn sweep() -> Result<()> {
-    Ok(())
-}
-
-/// Nothing, because nothing is mounted.
-///
-/// # Errors
-/// None.
-pub fn shown() -> Result<String> {
-    Ok(String::new())
-}
-
-/// Does nothing, because nothing is mounted.
-///
-/// # Errors
-/// None.
-pub fn see(_: &str) -> Result<()> {
-    Ok(())
-}
-
-/// Says no, because nothing is mounted.
-pub fn is_own(_: &Path) -> bool {
-    false
-}
-
-/// Nothing, because nothing is mounted.
-pub fn inheritance() -> Option<(&'static str, String)> {
-    None
-}
-
-/// Does nothing, because nothing is mounted.
-pub fn unmount() {}

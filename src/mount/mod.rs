@@ -2,10 +2,10 @@
 //!
 //! A mount is filled with the tree that is at its address. In the place of the segments of a store there are
 //! notes: their bytes are read by ranges when they are needed ([`storage::far`](crate::storage)). What has changed is
-//! [published](publish): new files are written under names of their own, and one conditional put of the list of all files
+//! [published](Mounts::publish): new files are written under names of their own, and one conditional put of the list of all files
 //! commits them. So a reader sees the old tree or the new one, and of two writers one wins.
 //!
-//! - `mount`: the mounts of this process; `cache`: the folders that they are in. `pull`, `push`: from the tree to the folder, and back.
+//! - `mounts`: all mounts of a program; `mount`: one of them; `cache`: the folders that they are in. `pull`, `push`: from the tree to the folder, and back.
 //! - `tree`, `head`: the tree in the object store, and the list of its files. `files`: those of a folder.
 //! - `shown`: what one process of a run has made, for those on other machines.
 //! - `single`: an output that is one file, which is an object and no tree. `trees`: several trees by a pattern or their folder; `trial`: whether
@@ -14,7 +14,7 @@
 //!
 //! FORMAT.md in this folder specifies the list, and how it is put.
 //!
-//! Imports `error`, `storage`, `parallel`, `progress` and `output`. Start with [`mount()`].
+//! Imports `error`, `storage`, `parallel`, `progress` and `output`. Start with [`Mounts`].
 
 #[cfg(not(feature = "object-store"))]
 mod absent;
@@ -27,6 +27,8 @@ mod head;
 #[cfg(feature = "object-store")]
 #[allow(clippy::module_inception)]
 mod mount;
+#[cfg(feature = "object-store")]
+mod mounts;
 #[cfg(feature = "object-store")]
 mod pull;
 #[cfg(feature = "object-store")]
@@ -43,14 +45,9 @@ mod trees;
 mod trial;
 
 #[cfg(not(feature = "object-store"))]
-pub use absent::{
-    inheritance, is_own, mount, mount_output, publish, see, shown, sweep, trees_with, try_out,
-    unmount,
-};
+pub use absent::{Mounts, trees_with, try_out};
 #[cfg(feature = "object-store")]
-pub use mount::{inheritance, is_own, mount, mount_output, publish, sweep, unmount};
-#[cfg(feature = "object-store")]
-pub use shown::{see, shown};
+pub use mounts::Mounts;
 #[cfg(feature = "object-store")]
 pub use trees::trees_with;
 #[cfg(feature = "object-store")]

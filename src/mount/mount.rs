@@ -3,29 +3,22 @@
 use std::fs;
 use std::mem;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::error::{At, Error, Kind, Result, forget_name, give_name};
+use crate::error::{At, Error, GivenName, Kind, Result};
 use crate::output::{Lock, parent_of};
 use crate::small_file;
-use crate::storage::{Address, add_tree, remove_tree};
+use crate::storage::{Address, FarTree};
 
-use super::cache::{KEPT, free_slot, remove_unused};
+use super::cache::free_slot;
 use super::files::{self, FileNumber, States};
 use super::head::{DRAFT, Head};
 use super::pull::pull;
 use super::push::{self, push};
 use super::single::Single;
-use super::tree::{Listed, Tree, nearest, was_faster};
-
-/// The variable of the environment by which children find the mounts of their parent.
-const INHERITED: &str = "DUPSIEVE_MOUNTS";
+use super::tree::{Listed, Tree, was_faster};
 
 /// The most bytes of a note.
 const NOTE_BYTES: u64 = 4 << 10;
-
-/// The mounts of this process.
-static MOUNTS: Mutex<Vec<Mount>> = Mutex::new(Vec::new());
 
 /// One mount.
 pub(super) struct Mount {
@@ -45,96 +38,8 @@ pub(super) struct Mount {
     pub(super) slot: Option<Lock>,
     /// The folder that the place is in.
     home: Option<FileNumber>,
-}
-
-/// Mounts `address`, or the tree it is in, below the folder `cache`. Returns the path here that stands for it. Mounting an
-/// address again changes nothing.
-///
-/// # Errors
-/// Those of the object store and of the disk. Something else in the place of a tree is [`Kind::Exists`].
-pub fn mount(address: &Address, cache: &Path) -> Result<PathBuf> {
-    mount_with(address, cache, |_, _| Ok(None))
-}
-
-/// As [`mount`], for what is to be written. It begins with what a run has left that died after it had shown its files to processes on
-/// other machines, if the tree is at `address` itself: what adds a file to a tree must not publish an unfinished day.
-///
-/// # Errors
-/// Those of [`mount`].
-pub fn mount_output(address: &Address, cache: &Path) -> Result<PathBuf> {
-    mount_with(address, cache, Tree::draft)
-}
-
-fn mount_with(
-    address: &Address,
-    cache: &Path,
-    draft: impl FnOnce(&Tree, Option<&Listed>) -> Result<Option<Head>>,
-) -> Result<PathBuf> {
-    let mut mounts = mounts();
-    let wanted = address.to_string();
-    if let Some(place) = mounts.iter().find_map(|mount| mount.place_of(&wanted)) {
-        return Ok(place);
-    }
-    if mounts.is_empty() {
-        remove_unused(cache, KEPT);
-    }
-    let mount = match inherited(&wanted) {
-        Some((address, place)) => Mount::attach(address, place)?,
-        None => {
-            let (root, tree, before) = nearest(address)?;
-            let draft = if root == *address { draft(&tree, before.as_ref())? } else { None };
-            Mount::new(root, tree, (before, draft), cache)?
-        }
-    };
-    let place = mount.place_of(&wanted).ok_or_else(|| {
-        Error::new(Kind::Internal, "an address was mounted and is not there").at(wanted)
-    })?;
-    let (named, name) = mount.name();
-    give_name(named, name);
-    add_tree(mount.place.clone(), mount.tree.objects.clone());
-    mounts.push(mount);
-    Ok(place)
-}
-
-/// Writes what has changed in the mounts of this process to where they belong, each as a whole or not at all.
-///
-/// # Errors
-/// Those of the object store and of the disk; [`Kind::Temporary`] if another run has written there since.
-pub fn publish() -> Result<()> {
-    mounts().iter_mut().try_for_each(Mount::publish)
-}
-
-/// Deletes from the object stores what the trees of this process no longer name: without it, that stays until the next change, for
-/// those who read what was there before.
-///
-/// # Errors
-/// Those of the object store; [`Kind::Temporary`] if another run has written there since.
-pub fn sweep() -> Result<()> {
-    mounts().iter_mut().try_for_each(|mount| {
-        if let Some(listed) = &mount.before {
-            mount.before = Some(push::sweep(&mount.tree, listed)?);
-            mount.note()?;
-        }
-        Ok(())
-    })
-}
-
-/// Lets go of all mounts of this process, without publishing anything. Their folders stay, for the next mount to begin with.
-pub fn unmount() {
-    for mount in mounts().drain(..) {
-        forget_name(&mount.name().0);
-        remove_tree(&mount.place);
-    }
-}
-
-/// Whether the file or folder at `path` is in a mount that this process has filled for itself. Then the other processes of a run, which
-/// are on other machines, have it in mounts of their own.
-pub fn is_own(path: &Path) -> bool {
-    mounts().iter().any(|mount| mount.slot.is_some() && path.starts_with(&mount.place))
-}
-
-pub(super) fn mounts() -> MutexGuard<'static, Vec<Mount>> {
-    MOUNTS.lock().unwrap_or_else(PoisonError::into_inner)
+    /// By what every room knows the address and the objects of what is at the place; none until it is filled.
+    known_as: Option<(GivenName, FarTree)>,
 }
 
 impl Mount {
@@ -155,6 +60,7 @@ impl Mount {
             single: None,
             slot: Some(slot),
             home: FileNumber::of(&folder),
+            known_as: None,
         };
         mount.begin()?;
         mount.note()?;
@@ -162,13 +68,14 @@ impl Mount {
     }
 
     /// The mount of the parent of this process, which has filled it.
-    fn attach(address: Address, place: PathBuf) -> Result<Mount> {
+    pub(super) fn attach(address: Address, place: PathBuf) -> Result<Mount> {
         let tree = Tree::at(&address)?;
         let before = tree.listed()?;
         let single = before.is_none().then(|| Single::at(&tree.objects)).transpose()?;
-        let (known, home) = (States::new(), FileNumber::of(parent_of(&place)));
-        let draft = None;
-        let mount = Mount { address, place, tree, before, draft, known, single, slot: None, home };
+        let home = FileNumber::of(parent_of(&place));
+        let (draft, known, slot, known_as) = (None, States::new(), None, None);
+        let mount =
+            Mount { address, place, tree, before, draft, known, single, slot, home, known_as };
         match mount.is_noted()? {
             true => Ok(mount),
             false => Err(was_faster(&mount.address)),
@@ -176,12 +83,19 @@ impl Mount {
     }
 
     /// The path here that stands for `wanted`; none if that is not in this mount.
-    fn place_of(&self, wanted: &str) -> Option<PathBuf> {
+    pub(super) fn place_of(&self, wanted: &str) -> Option<PathBuf> {
         let rest = wanted.strip_prefix(&self.address.to_string())?;
         match rest.strip_prefix('/') {
             Some(rest) => Some(self.place.join(rest)),
             None => rest.is_empty().then(|| self.place.clone()),
         }
+    }
+
+    /// Lets every room find the address and the objects of what is at the place, as long as the mount is there.
+    pub(super) fn make_known(&mut self) {
+        let (named, name) = self.name();
+        let tree = FarTree::new(self.place.clone(), self.tree.objects.clone());
+        self.known_as = Some((GivenName::new(named, name), tree));
     }
 
     /// The folder of the place, and its address: lists of a file are beside it, with names of their own. Of a bucket, which is in no
@@ -286,6 +200,15 @@ impl Mount {
         Ok(())
     }
 
+    /// Deletes what the tree no longer names.
+    pub(super) fn sweep(&mut self) -> Result<()> {
+        if let Some(listed) = &self.before {
+            self.before = Some(push::sweep(&self.tree, listed)?);
+            self.note()?;
+        }
+        Ok(())
+    }
+
     /// Returns whether anything had changed.
     fn publish_tree(&mut self) -> Result<bool> {
         let mut known = mem::take(&mut self.known);
@@ -301,26 +224,6 @@ impl Mount {
         self.before = Some(listed);
         Ok(true)
     }
-}
-
-/// The variable of the environment, and its value, by which children find the mounts of this process; none without mounts.
-pub fn inheritance() -> Option<(&'static str, String)> {
-    let mounts = mounts();
-    let all = mounts.iter().map(|mount| (mount.address.with_secrets(), &mount.place));
-    let all: Vec<_> = all.collect();
-    let told = serde_json::to_string(&all).expect("addresses and paths of UTF-8 are plain data");
-    (!all.is_empty()).then_some((INHERITED, told))
-}
-
-/// The mount of the parent of this process that `wanted` is in.
-fn inherited(wanted: &str) -> Option<(Address, PathBuf)> {
-    let told = std::env::var(INHERITED).ok()?;
-    let all: Vec<(PathBuf, PathBuf)> = serde_json::from_str(&told).ok()?;
-    let all = all.into_iter().filter_map(|(told, place)| Some((Address::of(&told).ok()??, place)));
-    all.into_iter().find(|(address, _)| {
-        let rest = wanted.strip_prefix(&address.to_string());
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    })
 }
 
 /// The file beside a mount that names the list it stands for.

@@ -14,7 +14,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::head::Head;
-use super::mount::{Mount, mounts};
+use super::mount::Mount;
+use super::mounts::Mounts;
 use super::push::push_draft;
 use crate::error::{Error, Kind, Result};
 
@@ -28,38 +29,40 @@ struct ShownMount {
     tags: String,
 }
 
-/// What this process has in the mounts that it has filled for itself, as text for [`see`]. What is new in them is written for the other
-/// processes to fetch.
-///
-/// # Errors
-/// Those of the object store and of the disk; [`Kind::Temporary`] if the copy in the cache was deleted meanwhile.
-pub fn shown() -> Result<String> {
-    let mut mounts = mounts();
-    let own = mounts.iter_mut().filter(|mount| mount.slot.is_some());
-    let shown = own.map(Mount::show).collect::<Result<Vec<ShownMount>>>()?;
-    Ok(serde_json::to_string(&shown).expect("lists are plain data"))
-}
+impl Mounts {
+    /// What this process has in the mounts that it has filled for itself, as text for [`Mounts::see`]. What is new in them is written for the other
+    /// processes to fetch.
+    ///
+    /// # Errors
+    /// Those of the object store and of the disk; [`Kind::Temporary`] if the copy in the cache was deleted meanwhile.
+    pub fn shown(&self) -> Result<String> {
+        let mut mounts = self.all();
+        let own = mounts.iter_mut().filter(|mount| mount.slot.is_some());
+        let shown = own.map(Mount::show).collect::<Result<Vec<ShownMount>>>()?;
+        Ok(serde_json::to_string(&shown).expect("lists are plain data"))
+    }
 
-/// Makes the mounts that this process has filled for itself equal to what process 0 has `shown`.
-///
-/// # Errors
-/// Those of the object store and of the disk; [`Kind::Temporary`] if something else is there now.
-pub fn see(shown: &str) -> Result<()> {
-    let shown: Vec<ShownMount> = serde_json::from_str(shown)
-        .map_err(|cause| Error::new(Kind::Internal, format!("not what is in mounts: {cause}")))?;
-    let lists = shown.iter().filter_map(|shown| shown.list.as_ref());
-    if let Some(name) = lists.filter_map(Head::unsafe_name).next() {
-        return Err(
-            Error::new(Kind::BadData, "process 0 has shown a file outside its mounts").found(name)
-        );
-    }
-    for mount in mounts().iter_mut().filter(|mount| mount.slot.is_some()) {
-        let address = mount.address.to_string();
-        if let Some(shown) = shown.iter().find(|shown| shown.address == address) {
-            mount.see(shown)?;
+    /// Makes the mounts that this process has filled for itself equal to what process 0 has `shown`.
+    ///
+    /// # Errors
+    /// Those of the object store and of the disk; [`Kind::Temporary`] if something else is there now.
+    pub fn see(&self, shown: &str) -> Result<()> {
+        let shown: Vec<ShownMount> = serde_json::from_str(shown).map_err(|cause| {
+            Error::new(Kind::Internal, format!("not what is in mounts: {cause}"))
+        })?;
+        let lists = shown.iter().filter_map(|shown| shown.list.as_ref());
+        if let Some(name) = lists.filter_map(Head::unsafe_name).next() {
+            return Err(Error::new(Kind::BadData, "process 0 has shown a file outside its mounts")
+                .found(name));
         }
+        for mount in self.all().iter_mut().filter(|mount| mount.slot.is_some()) {
+            let address = mount.address.to_string();
+            if let Some(shown) = shown.iter().find(|shown| shown.address == address) {
+                mount.see(shown)?;
+            }
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 impl Mount {

@@ -1,7 +1,7 @@
 //! Trees in a store in memory, written by attempts that meet, die and lose answers.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
@@ -12,12 +12,13 @@ use tempfile::TempDir;
 use super::files::States;
 use super::head::HEAD;
 use super::mount::Mount;
+use super::mounts::Mounts;
 use super::pull::pull;
 use super::push::{push, sweep};
 use super::tree::{Listed, Tree};
-use crate::error::{Kind, Result};
+use crate::error::{Kind, Named, Result};
 use crate::output::{QUARANTINE, REPEATED, beside};
-use crate::storage::{Address, Note, Objects, add_tree, bytes_of, far, remove_tree};
+use crate::storage::{Address, FarTree, Note, Objects, bytes_of, far};
 
 /// A tree at an address of `store`.
 fn tree(store: &Arc<dyn ObjectStore>) -> Tree {
@@ -161,11 +162,11 @@ fn a_note_stands_for_its_object_and_is_not_sent_in_its_place() {
     let note = Note { object: held.object.clone(), bytes: 4 };
     assert_eq!(Note::read(&path), Ok(Some(note)));
     assert!(far(&path).unwrap().is_none(), "the folder is no mount");
-    add_tree(home.path().to_path_buf(), tree.objects.clone());
+    let notes = FarTree::new(home.path().to_path_buf(), tree.objects.clone());
     let mut bytes = [0; 4];
     far(&path).unwrap().unwrap().read_exact_at(&mut bytes, 0).unwrap();
     assert_eq!((&bytes, bytes_of(&path).unwrap()), (b"rows", 4));
-    remove_tree(home.path());
+    drop(notes);
 
     fs::rename(&path, home.path().join("segments/y.seg")).unwrap();
     let second = write(&tree, Some(&first), &home).unwrap().unwrap();
@@ -216,6 +217,36 @@ fn mounts<const N: usize>(store: &Arc<dyn ObjectStore>) -> (TempDir, [Mount; N])
         Mount::new(tree.objects.at(""), tree, (before, None), cache.path()).unwrap()
     });
     (cache, mounts)
+}
+
+#[test]
+fn two_mounts_of_one_address_do_not_disturb_each_other() {
+    let store = in_memory();
+    write(&tree(&store), None, &folder(&[("segments/x.seg", "rows")])).unwrap();
+    let (_cache, mounts) = mounts::<2>(&store);
+    let [one, other] = mounts.map(|mut mount| {
+        mount.make_known();
+        let mounts = Mounts::new(PathBuf::new());
+        mounts.all().push(mount);
+        mounts
+    });
+    let place = |mounts: &Mounts| mounts.all()[0].place.clone();
+    let [first, second] = [&one, &other].map(place);
+    assert!(one.is_own(&first) && !one.is_own(&second) && other.is_own(&second));
+    let is_known = |place: &Path| {
+        let segment = place.join("segments/x.seg");
+        let is_named = segment.named() == "s3://b/out/day/segments/x.seg";
+        assert_eq!(is_named, far(&segment).unwrap().is_some());
+        is_named
+    };
+    assert!(is_known(&first) && is_known(&second));
+    fs::write(first.join("new"), "1").unwrap();
+    other.publish().unwrap();
+    assert_eq!(read(&tree(&store)).len(), 1, "each publishes its own");
+    drop(other);
+    assert!(is_known(&first) && !is_known(&second));
+    one.publish().unwrap();
+    assert_eq!(read(&tree(&store)).len(), 2);
 }
 
 /// What is in the object with this suffix to its name.

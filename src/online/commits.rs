@@ -20,7 +20,6 @@ use crate::error::{Error, Kind, Result};
 use crate::flow::Processes;
 use crate::join::Join;
 use crate::matches::{Confirm, replacements_in};
-use crate::step;
 use crate::store::{Added, Day, Entering, Entry, Segment, expect_come};
 
 /// What to do about pages of a day that the store does not take.
@@ -168,10 +167,7 @@ impl Online {
         join.check = options.lookup.check;
         join.budget = options.budget;
         let found = scratch.join("found");
-        let step = step::current();
-        let joined = join.run(&mut Processes::alone(options.workers), &found);
-        step::begin(step);
-        joined?;
+        join.run(&mut Processes::alone(options.workers), &found)?;
         *gone = Gone::of(&found, options)?;
         let replaces = options.hides_replaced.then(|| replacements_in(&found)).transpose()?;
         let only = (!options.adds_dropped).then(|| found.join("keep.txt"));

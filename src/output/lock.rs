@@ -15,13 +15,14 @@
 //! ```
 //!
 //! A superseded run may also miss files of its own, because the other run has removed them. So
-//! whoever reports a failure asks [`superseded`] first.
+//! whoever reports a failure asks [`Locks::superseded`] first.
 
+use std::cell::RefCell;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 use std::{fmt, process};
 
@@ -36,10 +37,10 @@ use crate::error::{At, Error, Kind, Result};
 /// The longest record of an owner, in bytes.
 const OWNER_BYTES: u64 = 4 << 10;
 
-/// The locks that this process holds or shares.
-static FENCES: Mutex<Vec<Fence>> = Mutex::new(Vec::new());
-/// The error of a lock that had been taken over when it was released.
-static LOST: OnceLock<Error> = OnceLock::new();
+thread_local! {
+    /// The locks of the job that this thread works for.
+    static LOCKS: RefCell<Locks> = RefCell::default();
+}
 
 /// A lock on a path. It is held until it is dropped or the process ends, in whatever way.
 #[derive(Debug)]
@@ -49,6 +50,21 @@ pub struct Lock {
     file: Option<File>,
     /// Whether dropping the lock removes the file.
     passing: bool,
+    /// The locks of the job that took this one.
+    locks: Locks,
+}
+
+/// The locks of one job. Each thread has its own, so two jobs in two threads of a process know nothing of each other.
+#[derive(Clone, Debug, Default)]
+pub struct Locks(Arc<Mutex<JobLocks>>);
+
+/// What a job holds and has lost.
+#[derive(Debug, Default)]
+struct JobLocks {
+    /// The locks that the job holds or shares.
+    fences: Vec<Fence>,
+    /// The error of the first lock that had been taken over when it was released.
+    lost: Option<Error>,
 }
 
 /// Checks that a lock is still held, where the lock itself is out of reach: in another process of the
@@ -59,15 +75,27 @@ pub struct Fence {
     owner: Owner,
 }
 
-/// The error that another run has taken over a lock of this one, if that happened. It explains every
-/// other failure of this run.
-pub fn superseded() -> Option<Error> {
-    let held = fences().clone();
-    held.iter().find_map(Fence::taken_over).or_else(|| LOST.get().cloned())
-}
+impl Locks {
+    /// The locks that this thread takes.
+    pub fn of_this_thread() -> Locks {
+        LOCKS.with_borrow(Locks::clone)
+    }
 
-fn fences() -> MutexGuard<'static, Vec<Fence>> {
-    FENCES.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Lets this thread work for the job of these locks: each lock that the thread takes becomes one of them.
+    pub fn enter(self) {
+        LOCKS.set(self);
+    }
+
+    /// The error that another run has taken over a lock of this job, if that happened. It explains every
+    /// other failure of the job.
+    pub fn superseded(&self) -> Option<Error> {
+        let held = self.held().fences.clone();
+        held.iter().find_map(Fence::taken_over).or_else(|| self.held().lost.clone())
+    }
+
+    fn held(&self) -> MutexGuard<'_, JobLocks> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Who holds a lock.
@@ -132,8 +160,9 @@ impl Lock {
     }
 
     fn new(fence: Fence, file: Option<File>) -> Lock {
-        fences().push(fence.clone());
-        Lock { fence, file, passing: false }
+        let locks = Locks::of_this_thread();
+        locks.held().fences.push(fence.clone());
+        Lock { fence, file, passing: false, locks }
     }
 
     /// Fails with [`Kind::Temporary`] if another run has taken over the lock. To be called right before
@@ -154,11 +183,11 @@ impl Lock {
 }
 
 impl Drop for Lock {
-    /// Checks the lock for the last time: the report of a failure may ask [`superseded`] later.
+    /// Checks the lock for the last time: the report of a failure may ask [`Locks::superseded`] later.
     fn drop(&mut self) {
-        fences().retain(|fence| *fence != self.fence);
+        self.locks.held().fences.retain(|fence| *fence != self.fence);
         match (&self.file, self.fence.taken_over()) {
-            (Some(_), Some(lost)) => drop(LOST.set(lost)),
+            (Some(_), Some(lost)) => drop(self.locks.held().lost.get_or_insert(lost)),
             // The lock is still held here, so nobody else takes it in this moment.
             (Some(_), None) if self.passing => drop(fs::remove_file(&self.fence.path)),
             _ => {}
@@ -285,6 +314,9 @@ fn held(path: &Path) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Barrier;
+    use std::thread;
+
     use super::*;
 
     #[test]
@@ -319,11 +351,44 @@ mod tests {
         assert!(first.check().unwrap_err().to_string().contains("no owner"));
         let second = Lock::take(&path).unwrap();
         assert!(second.check().is_ok() && first.check().is_err());
-        assert!(superseded().unwrap().to_string().contains("taken over"));
-        let fence = first.fence().clone();
+        let locks = Locks::of_this_thread();
+        assert!(locks.superseded().unwrap().to_string().contains("taken over"));
         drop((first, second));
-        assert!(superseded().is_some(), "it is known later, too");
-        assert!(!fences().contains(&fence));
+        assert!(locks.superseded().is_some(), "it is known later, too");
+        assert!(locks.held().fences.is_empty());
+    }
+
+    #[test]
+    fn of_two_jobs_at_once_each_knows_its_own_locks() {
+        let home = tempfile::tempdir().unwrap();
+        let both_hold = Barrier::new(2);
+        let job = &|name: &str| {
+            let path = home.path().join(name);
+            let lock = Lock::take(&path).unwrap();
+            both_hold.wait();
+            if name == "loses" {
+                fs::remove_file(&path).unwrap();
+            }
+            both_hold.wait();
+            drop(lock);
+            Locks::of_this_thread()
+        };
+        let [loses, keeps] = thread::scope(|scope| {
+            let jobs = ["loses", "keeps"].map(|name| scope.spawn(move || job(name)));
+            jobs.map(|job| job.join().unwrap())
+        });
+        assert!(loses.superseded().is_some() && keeps.superseded().is_none());
+        assert!(Locks::of_this_thread().superseded().is_none());
+        // A thread that works for a job takes the locks of the job.
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                keeps.clone().enter();
+                let lock = Lock::take(&home.path().join("shared")).unwrap();
+                fs::remove_file(home.path().join("shared")).unwrap();
+                assert!(keeps.superseded().is_some());
+                drop(lock);
+            });
+        });
     }
 
     #[test]

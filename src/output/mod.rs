@@ -39,7 +39,7 @@ mod staging;
 pub(crate) use direct::{PAGE, forget, is_cached, margin, open_direct, will_need};
 pub use disk::{check_free_space, sync_folder};
 pub use list_file::{ListFile, Listed, QUARANTINE, REPEATED};
-pub use lock::{Fence, Lock, superseded};
+pub use lock::{Fence, Lock, Locks};
 pub use new_file::NewFile;
 pub(crate) use new_file::{UNFINISHED, write_file};
 pub use output_file::{OutputFile, Sum};

@@ -38,7 +38,8 @@ pub struct Used {
     pub bytes: u64,
 }
 
-/// Requests and bytes of each kind, in the order of [`Request`].
+/// Requests and bytes of each kind, in the order of [`Request`]. A process has one count, because the threads of its one
+/// [runtime](super::connect) send the requests. Two users of the library at once see the sum.
 static COUNTS: [[AtomicU64; 2]; 5] = [const { [const { AtomicU64::new(0) }; 2] }; 5];
 
 /// Counts so many requests and bytes of a kind.

@@ -41,7 +41,8 @@ pub(super) struct Connection {
     pub(super) pages: Option<Arc<dyn PaginatedListStore>>,
 }
 
-/// The runtime that drives the connections of this process.
+/// The runtime that drives the connections of this process. A process has one, which has a thread for each processor: two users of the
+/// library at once share its threads and see nothing of each other.
 ///
 /// # Errors
 /// [`Kind::Temporary`] if its threads cannot start.

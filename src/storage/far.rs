@@ -15,7 +15,9 @@ use crate::error::{At, Result};
 /// The most bytes of a note: the name of an object has up to 1024 bytes, and JSON writes each with up to 6.
 const NOTE_BYTES: u64 = 8 << 10;
 
-/// The mounts of this process whose files may be notes: each folder with the objects that the notes name.
+/// The folders whose files may be notes, each with the objects that the notes name. A process has one list, because a segment is opened by its
+/// path in every room. Two users of the library at once do not disturb each other: the mounts of each are folders of its own, and a list
+/// that has one folder twice, from the parent of the process, has the same objects twice.
 static TREES: RwLock<Vec<(PathBuf, Objects)>> = RwLock::new(Vec::new());
 
 /// What a file says of its bytes.
@@ -42,16 +44,26 @@ impl Note {
     }
 }
 
-/// Lets the files below `place` be notes of `objects`.
+/// A folder whose files may be notes, until this is dropped.
 #[cfg(feature = "object-store")]
-pub(crate) fn add_tree(place: PathBuf, objects: Objects) {
-    TREES.write().unwrap_or_else(PoisonError::into_inner).push((place, objects));
+pub(crate) struct FarTree(PathBuf);
+
+#[cfg(feature = "object-store")]
+impl FarTree {
+    /// Lets the files below `place` be notes of `objects`.
+    pub(crate) fn new(place: PathBuf, objects: Objects) -> FarTree {
+        TREES.write().unwrap_or_else(PoisonError::into_inner).push((place.clone(), objects));
+        FarTree(place)
+    }
 }
 
-/// Lets no file below `place` be a note any more.
 #[cfg(feature = "object-store")]
-pub(crate) fn remove_tree(place: &Path) {
-    TREES.write().unwrap_or_else(PoisonError::into_inner).retain(|(other, _)| other != place);
+impl Drop for FarTree {
+    fn drop(&mut self) {
+        let mut trees = TREES.write().unwrap_or_else(PoisonError::into_inner);
+        let own = trees.iter().position(|(place, _)| *place == self.0);
+        trees.remove(own.expect("it is there as long as this"));
+    }
 }
 
 /// Where the bytes of the file at `path` are; none if the file has them.

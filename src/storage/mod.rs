@@ -42,7 +42,7 @@ pub use address::Address;
 pub(crate) use ahead::ReadAhead;
 pub use bill::{Bill, Used};
 #[cfg(feature = "object-store")]
-pub(crate) use far::{Note, add_tree, remove_tree};
+pub(crate) use far::{FarTree, Note};
 pub(crate) use far::{bytes_of, far};
 #[cfg(feature = "object-store")]
 pub(crate) use objects::{Objects, Tag};

@@ -23,7 +23,7 @@ const FIRST_BYTES: u64 = 16 << 10;
 /// About how many first bytes this process keeps, of all objects together.
 const MOST_KEPT_BYTES: usize = 64 << 20;
 
-/// How many it keeps.
+/// How many it keeps. A process has one count, because it has one memory: two users of the library at once share the room.
 static KEPT_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// An object, opened for reading. If it is replaced meanwhile, reading it fails.

@@ -224,7 +224,8 @@ fn names_of_types_are_few_and_public_ones_single() {
                 continue;
             };
             all.entry(name.to_owned()).or_default().push(source.at(line));
-            if code.starts_with("pub ") {
+            // What stands in for a type in a build without a feature has the name of the type.
+            if code.starts_with("pub ") && !source.path.ends_with("absent.rs") {
                 public.entry(name.to_owned()).or_default().push(source.at(line));
             }
         }

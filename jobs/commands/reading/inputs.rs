@@ -8,7 +8,7 @@ use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
 use super::known;
-use crate::flags::place::cache;
+use crate::flags::place::mounts;
 
 /// The parameter that is the digest of the inputs.
 pub(crate) const INPUTS: &str = "inputs";
@@ -68,14 +68,14 @@ pub(super) fn with_digest(
 
 fn is_known(inputs: &Inputs, digest: &str) -> bool {
     let states = inputs.states_at_rest();
-    states.is_some_and(|states| known::is_known(states, digest, cache()))
+    states.is_some_and(|states| known::is_known(states, digest, mounts().cache()))
 }
 
 /// The digest of the inputs, which hold this.
 pub(super) fn digest(inputs: &Inputs, contents: &[FileContents]) -> String {
     let digest = Digest(inputs.digest(contents)).to_string();
     if let Some(states) = inputs.states_at_rest() {
-        known::remember(states, &digest, cache());
+        known::remember(states, &digest, mounts().cache());
     }
     digest
 }

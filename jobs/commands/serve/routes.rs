@@ -25,7 +25,7 @@ use super::bodies::{Answers, CommitAnswer, Status};
 use super::problem::{Fault, Problem, ProblemBody};
 use super::queue::Peer;
 use super::service::{Service, json, write};
-use crate::outcome::exposition;
+use crate::outcome::{exposition, identity};
 
 const QUERY: &str = "/v1/query";
 const PAGES: &str = "/v1/pages";
@@ -204,6 +204,7 @@ async fn commit(State(service): Shared, request: Request) -> Result<Response, Pr
     let (answer, answered) = oneshot::channel();
     // It goes on when the client gives up. A panic ends the service: the next start finishes the day.
     let work = move || {
+        identity::locks().clone().enter();
         let committed = online.commit(day, (!confirm_day).then(Day::today));
         let is_done = committed.as_ref().is_ok_and(|committed| committed.is_held);
         service.metrics.commits.fetch_add(is_done.into(), Ordering::Relaxed);

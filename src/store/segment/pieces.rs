@@ -136,7 +136,8 @@ impl Pieces {
     }
 }
 
-/// The threads that read ahead. They start at the first request. `None` if no thread can start.
+/// The threads that read ahead. They start at the first request. `None` if no thread can start. A process has one set of them, because its scans
+/// share the disks: two users of the library at once wait for each other's pieces, and get their own.
 fn readers() -> Option<&'static Sender<Wanted>> {
     static READERS: OnceLock<Option<Sender<Wanted>>> = OnceLock::new();
     let start = || {
