@@ -1,8 +1,21 @@
 //! Work shared among the threads of a process.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Builder};
+
+/// The value of a mutex, whatever became of a thread that held it.
+///
+/// ```
+/// use std::sync::Mutex;
+///
+/// use dupsieve::rooms::parallel::lock;
+///
+/// assert_eq!(*lock(&Mutex::new(7)), 7);
+/// ```
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// The results of `work` on each of `items`, in order, on up to `threads` threads.
 /// Each takes consecutive items, about as many as the others.
@@ -64,7 +77,7 @@ pub fn both<A: Send, B>(
     }
     let one = Mutex::new(Some(one));
     let begin = || {
-        let one = one.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let one = lock(&one).take();
         one.map(|one| one())
     };
     thread::scope(|scope| {

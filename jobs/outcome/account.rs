@@ -2,9 +2,10 @@
 //! while the job runs, so that a job that fails has them too.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use dupsieve::rooms::matches::Lost;
+use dupsieve::rooms::parallel::lock;
 use dupsieve::rooms::storage::Bill;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -34,7 +35,7 @@ static BILLS: Mutex<(BTreeMap<u32, Bill>, Option<Bill>)> = Mutex::new((BTreeMap:
 
 /// Notes something.
 fn note(change: impl FnOnce(&mut Account)) {
-    let mut noted = NOTED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut noted = lock(&NOTED);
     change(noted.get_or_insert_default());
 }
 
@@ -45,12 +46,12 @@ pub(crate) fn note_bytes(bytes: u64) {
 
 /// Notes what another process has asked object stores for so far.
 pub(crate) fn note_bill(process: u32, so_far: Bill) {
-    BILLS.lock().unwrap_or_else(PoisonError::into_inner).0.insert(process, so_far);
+    lock(&BILLS).0.insert(process, so_far);
 }
 
 /// What all processes have asked object stores for, as far as this one knows.
 fn bill() -> Bill {
-    let others = BILLS.lock().unwrap_or_else(PoisonError::into_inner).0.clone();
+    let others = lock(&BILLS).0.clone();
     others.into_values().fold(Bill::so_far(), Bill::plus)
 }
 
@@ -58,7 +59,7 @@ fn bill() -> Bill {
 /// the output has cost until now.
 pub(crate) fn with_bill(mut run: Value) -> Value {
     let now = bill();
-    let told = BILLS.lock().unwrap_or_else(PoisonError::into_inner).1.replace(now);
+    let told = lock(&BILLS).1.replace(now);
     let bill = now.since(told.unwrap_or_default());
     if !bill.is_empty() {
         run["requests"] = json!(bill);
@@ -90,7 +91,7 @@ pub(crate) fn note_lost(lost: Lost) {
 
 /// What this process has done so far.
 pub(crate) fn so_far() -> Account {
-    let noted = NOTED.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let noted = lock(&NOTED).clone();
     let times = identity::clock().times().into_iter();
     let steps = times.map(|(step, time)| (step.name().to_owned(), time.as_secs_f64())).collect();
     Account { steps, requests: bill(), ..noted.unwrap_or_default() }

@@ -3,10 +3,11 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use dupsieve::rooms::error::At;
 use dupsieve::rooms::output::{self, NewFile};
+use dupsieve::rooms::parallel::lock;
 use dupsieve::{Error, Result};
 use serde_json::json;
 
@@ -36,12 +37,12 @@ pub(crate) fn reported_beside<T>(
 }
 
 fn report_at(path: Option<PathBuf>) {
-    *PLACE.lock().unwrap_or_else(PoisonError::into_inner) = path;
+    *lock(&PLACE) = path;
 }
 
 /// Takes the place where the failure of this process is to be reported.
 pub(super) fn take_place() -> Option<PathBuf> {
-    PLACE.lock().unwrap_or_else(PoisonError::into_inner).take()
+    lock(&PLACE).take()
 }
 
 /// Writes the report of a failure.

@@ -1,9 +1,10 @@
 //! Which job this process does: what its log lines, metrics and events name. Set when they are known, and then
 //! for the rest of the life of the process.
 
-use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
+use std::sync::{LazyLock, Mutex, OnceLock};
 
 use dupsieve::rooms::output::Locks;
+use dupsieve::rooms::parallel::lock;
 use dupsieve::rooms::step::Clock;
 use dupsieve::rooms::store::Day;
 
@@ -51,10 +52,10 @@ pub(crate) fn process() -> Option<usize> {
 
 /// Sets the day that is being made.
 pub(crate) fn set_day(day: Day) {
-    *DAY.lock().unwrap_or_else(PoisonError::into_inner) = Some(day);
+    *lock(&DAY) = Some(day);
 }
 
 /// The day that is being made, if the job has one.
 pub(crate) fn day() -> Option<Day> {
-    *DAY.lock().unwrap_or_else(PoisonError::into_inner)
+    *lock(&DAY)
 }

@@ -2,10 +2,11 @@
 
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use dupsieve::rooms::parallel::lock;
 use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
 /// What is counted.
@@ -22,13 +23,13 @@ type Work = (&'static str, Unit, u64, Arc<AtomicU64>);
 static CURRENT: Mutex<Option<Work>> = Mutex::new(None);
 
 fn set_current(work: Option<Work>) {
-    *CURRENT.lock().unwrap_or_else(PoisonError::into_inner) = work;
+    *lock(&CURRENT) = work;
 }
 
 /// The name and unit of the work under way, how much of it is done, and how much there is.
 #[cfg(feature = "serve")]
 pub(crate) fn current() -> Option<(&'static str, Unit, u64, u64)> {
-    let current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
+    let current = lock(&CURRENT);
     let (task, unit, total, counter) = current.as_ref()?;
     Some((task, *unit, counter.load(Ordering::Relaxed), *total))
 }

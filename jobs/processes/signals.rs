@@ -4,8 +4,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use dupsieve::rooms::parallel::lock;
 use dupsieve::{Error, Kind, Result};
 use rustix::fs::{OFlags, fcntl_setfl};
 use signal_hook::consts::*;
@@ -81,11 +82,11 @@ fn reserve() -> Result<Vec<u8>> {
 
 /// From now on a signal no longer ends the process but calls `handler` with the signal's name.
 pub(crate) fn handle_with(handler: impl Fn(&'static str) + Send + 'static) {
-    *HANDLER.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(handler));
+    *lock(&HANDLER) = Some(Box::new(handler));
 }
 
 fn handle(name: &'static str) {
-    match &*HANDLER.lock().unwrap_or_else(PoisonError::into_inner) {
+    match &*lock(&HANDLER) {
         Some(handler) => handler(name),
         None => exit::end(Err(interrupted(name))),
     }

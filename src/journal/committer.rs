@@ -4,8 +4,9 @@ use std::sync::PoisonError;
 
 use super::file::{HEAD_BYTES, MOST_BODY_BYTES};
 use super::queue::Queue;
-use super::shared::{Shared, lock};
+use super::shared::Shared;
 use crate::error::Result;
+use crate::parallel::lock;
 
 /// Writes until the journal is closed.
 pub(super) fn run(shared: &Shared) {

@@ -24,10 +24,11 @@ use super::header::{Header, damaged};
 use super::insertion::Insertion;
 use super::nearest::NearInJournal;
 use super::part::Wanted;
-use super::shared::{Shared, lock};
+use super::shared::Shared;
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::Width;
 use crate::output::{Lock, UNFINISHED, sync_folder};
+use crate::parallel::lock;
 use crate::runs::Sorter;
 use crate::store::{
     Day, JOURNAL, RecordCounts, RemovalNote, Segment, SegmentBuilder, SegmentOptions,

@@ -6,8 +6,9 @@ use super::nearest::NearInJournal;
 use super::page_bytes;
 use super::part::Wanted;
 use super::queue::Done;
-use super::shared::{Shared, lock};
+use super::shared::Shared;
 use crate::error::{Error, Kind, Result};
+use crate::parallel::lock;
 use crate::store::FingerprintedDocument;
 use crate::work::Work;
 

@@ -9,9 +9,10 @@ use std::io::ErrorKind;
 
 use super::file::{JournalFile, frames};
 use super::part::Part;
-use super::shared::{Shared, lock};
+use super::shared::Shared;
 use crate::error::{At, Error, Kind, Result};
 use crate::output::sync_folder;
+use crate::parallel::lock;
 use crate::store::{Day, FingerprintedDocument, RemovalNote};
 
 impl Shared {

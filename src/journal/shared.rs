@@ -13,6 +13,7 @@ use super::part::{Part, Wanted};
 use super::queue::Queue;
 use crate::error::{Error, Kind, Result};
 use crate::output::Lock;
+use crate::parallel::lock;
 use crate::store::Day;
 use crate::work::Work;
 
@@ -92,9 +93,4 @@ impl Shared {
             .found(held)
             .help("commit the pages to a day of the store"))
     }
-}
-
-/// The mutex, whatever became of a thread that held it.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

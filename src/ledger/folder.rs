@@ -6,7 +6,7 @@
 //! again.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs::{self, DirEntry, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use super::finished::Finished;
 use super::frame::{self, FoundFrame, FrameHead, HEADER_BYTES, Holds, LedgerFile, PAIR_BYTES};
 use super::writer::LedgerWriter;
 use crate::error::{At, Error, Kind, Result};
+use crate::output::entries_in;
 use crate::store::Digest;
 
 /// The finished chunks of one join.
@@ -96,18 +97,12 @@ impl Ledger {
 
     /// The files in the folder whose name has this key, or those whose name does not.
     fn files(&self, of_key: bool) -> Result<Vec<PathBuf>> {
-        let entries = match fs::read_dir(&self.folder) {
-            Err(none) if none.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.at(&self.folder)?,
-        };
         let prefix = self.key.to_string();
-        let mut files = Vec::new();
-        for entry in entries {
-            let entry = entry.at(&self.folder)?;
-            if entry.file_name().as_encoded_bytes().starts_with(prefix.as_bytes()) == of_key {
-                files.push(entry.path());
-            }
-        }
+        let mut entries = entries_in(&self.folder)?;
+        entries.retain(|entry| {
+            entry.file_name().as_encoded_bytes().starts_with(prefix.as_bytes()) == of_key
+        });
+        let mut files: Vec<PathBuf> = entries.iter().map(DirEntry::path).collect();
         files.sort();
         Ok(files)
     }

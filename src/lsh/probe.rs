@@ -14,7 +14,7 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::banding::Banding;
 use super::bands::{KEY_BYTES, low};
@@ -27,6 +27,7 @@ use super::kept::RowEvidence;
 use super::key_index::KeyIndex;
 use crate::error::Result;
 use crate::matches::{KeepRank, Number, Pair, Unlikeness};
+use crate::parallel::lock;
 use crate::progress::{self, Activity};
 use crate::store::{Dated, Fingerprints, RowBytes, Shown};
 
@@ -158,7 +159,7 @@ impl StoreProbe {
 
     /// The keys of the groups of a pass.
     fn index(&self, pass: u64) -> Result<Arc<KeyIndex>> {
-        let mut held = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = lock(&self.index);
         if let Some((of, index)) = &*held
             && *of == pass
         {

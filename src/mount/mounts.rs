@@ -1,13 +1,14 @@
 //! All mounts of one user of the library: a program has one [`Mounts`], and those of two users know nothing of each other.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use super::cache::{KEPT, remove_unused};
 use super::head::Head;
 use super::mount::Mount;
 use super::tree::{Listed, Tree, nearest};
 use crate::error::{Error, Kind, Result};
+use crate::parallel::lock;
 use crate::storage::Address;
 
 /// The variable of the environment by which children find the mounts of their parent.
@@ -111,7 +112,7 @@ impl Mounts {
     }
 
     pub(super) fn all(&self) -> MutexGuard<'_, Vec<Mount>> {
-        self.mounts.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.mounts)
     }
 }
 

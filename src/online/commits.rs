@@ -15,11 +15,12 @@
 use std::path::Path;
 
 use super::gone::Gone;
-use super::service::{Online, lock};
+use super::service::Online;
 use crate::error::{Error, Kind, Result};
 use crate::flow::Processes;
 use crate::join::Join;
 use crate::matches::{Confirm, replacements_in};
+use crate::parallel::lock;
 use crate::store::{Added, Day, Entering, Entry, Segment, expect_come};
 
 /// What to do about pages of a day that the store does not take.

@@ -1,10 +1,11 @@
 //! A version of the store, opened to be asked: once for each distance that is asked for.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use super::ration::Ration;
 use crate::error::Result;
 use crate::index::{Answer, Asker, Lookup, LookupOptions, Question};
+use crate::parallel::lock;
 use crate::store::{Access, Store, Version};
 use crate::work::Work;
 
@@ -73,8 +74,4 @@ impl Opened {
         let lookup = Lookup::open(&self.store, self.version.clone(), options)?;
         Ok(place.get_or_init(|| Asking { lookup, askers: Mutex::default() }))
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,6 +1,6 @@
 //! The store and its journal, asked and added to by any number of threads.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
 use serde::Deserialize;
@@ -13,6 +13,7 @@ use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Recipe, Width};
 use crate::index::{Answer, LookupOptions, Question};
 use crate::journal::{Done, Insertion, Journal, JournalOptions, NearInJournal, Wanted};
+use crate::parallel::lock;
 use crate::store::{FingerprintedDocument, SegmentOptions, Store, Version};
 use crate::work::Work;
 
@@ -295,9 +296,4 @@ fn question(page: &FingerprintedDocument) -> Option<Question<'_>> {
     // Of a ready-made fingerprint neither class nor signature is known.
     let known = (page.class, &page.check[..]);
     Some(Question { fingerprint, page: Some(known) })
-}
-
-/// The mutex, whatever became of a thread that held it.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -22,7 +22,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{SystemTime, UNIX_EPOCH};
 use std::{fmt, process};
 
@@ -33,6 +33,7 @@ use time::UtcDateTime;
 
 use super::paths::{parent_of, sibling};
 use crate::error::{At, Error, Kind, Result};
+use crate::parallel::lock;
 
 /// The longest record of an owner, in bytes.
 const OWNER_BYTES: u64 = 4 << 10;
@@ -94,7 +95,7 @@ impl Locks {
     }
 
     fn held(&self) -> MutexGuard<'_, JobLocks> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

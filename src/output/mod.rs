@@ -45,5 +45,5 @@ pub(crate) use new_file::{UNFINISHED, write_file};
 pub use output_file::{OutputFile, Sum};
 pub use packed_file::{PackedFile, PackedUnit, Packing, STDOUT};
 pub use paths::{beside, foreign, is_same_file, parent_of, resolved};
-pub(crate) use paths::{has_magic, resume_folder};
+pub(crate) use paths::{entries_in, has_magic, resume_folder};
 pub use staging::{SUCCESS, Staging, publish_folder, remove_leftovers};

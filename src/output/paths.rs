@@ -1,8 +1,8 @@
 //! Names around an output: the folder it is in, hidden names beside it, where links lead.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::Read;
+use std::fs::{self, DirEntry, File};
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::error::{At, Error, Kind, Result};
 
 /// Whether both paths lead to the same file, through whatever links.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
-    let id = |path| std::fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
+    let id = |path| fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
     id(one).is_some_and(|one| Some(one) == id(other))
 }
 
@@ -28,6 +28,14 @@ pub fn resolved(path: &Path) -> PathBuf {
     let resolve = |path: &Path| path.canonicalize().ok();
     let in_parent = || Some(resolve(parent_of(path))?.join(path.file_name()?));
     resolve(path).or_else(in_parent).unwrap_or_else(|| path.to_path_buf())
+}
+
+/// The files and folders in a folder, in no order; none if there is no such folder.
+pub(crate) fn entries_in(folder: &Path) -> Result<Vec<DirEntry>> {
+    match fs::read_dir(folder) {
+        Err(none) if none.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        entries => entries.and_then(Iterator::collect).at(folder),
+    }
 }
 
 /// Whether `path` is a file that starts with the bytes `magic`, as every file of a format of ours

@@ -12,14 +12,13 @@
 //! A page b that is remembered after that is a new page.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::damage::damaged;
 use crate::error::{At, Error, Kind, Result};
-use crate::output::{Lock, sync_folder, write_file};
+use crate::output::{Lock, entries_in, sync_folder, write_file};
 use crate::small_file;
 
 /// The folder of a store for its journals.
@@ -102,13 +101,6 @@ impl RemovalNote {
 
 /// The paths of all notes for the journal in the folder `journal`.
 fn paths(journal: &Path) -> Result<Vec<PathBuf>> {
-    let folder = journal.join(NOTES);
-    let entries = match fs::read_dir(&folder) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.at(&folder)?,
-    };
-    let paths = entries.map(|entry| entry.at(&folder).map(|entry| entry.path()));
-    let mut paths = paths.collect::<Result<Vec<PathBuf>>>()?;
-    paths.retain(|path| path.extension().is_some_and(|it| it == SUFFIX));
-    Ok(paths)
+    let paths = entries_in(&journal.join(NOTES))?.into_iter().map(|entry| entry.path());
+    Ok(paths.filter(|path| path.extension().is_some_and(|it| it == SUFFIX)).collect())
 }

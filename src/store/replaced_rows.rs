@@ -12,8 +12,7 @@
 //!
 //! A merge leaves the rows out, and then the file of the version after it does not name them.
 
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -22,7 +21,7 @@ use super::damage::damaged;
 use super::digest::Digest;
 use super::row_sets::{RowSetHead, RowSets, take};
 use crate::error::{At, Error, Kind, Result};
-use crate::output::{Lock, sync_folder, write_file};
+use crate::output::{Lock, entries_in, sync_folder, write_file};
 use crate::small_file;
 
 /// The folder of a store for them.
@@ -94,21 +93,13 @@ pub(super) fn read(store: &Path, digest: Option<Digest>) -> Result<RowSets> {
 
 /// The paths of all such files of the store at `store`.
 pub(super) fn paths(store: &Path) -> Result<Vec<PathBuf>> {
-    let folder = store.join(REPLACED);
-    let entries = match fs::read_dir(&folder) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.at(&folder)?,
-    };
-    let mut paths = Vec::new();
-    for entry in entries {
-        let path = entry.at(&folder)?.path();
+    let is_ours = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let digest = name.strip_suffix(SUFFIX).and_then(|digest| digest.parse::<Digest>().ok());
-        if digest.is_some_and(|digest| self::path(store, digest) == path) {
-            paths.push(path);
-        }
-    }
-    Ok(paths)
+        digest.is_some_and(|digest| self::path(store, digest) == *path)
+    };
+    let entries = entries_in(&store.join(REPLACED))?;
+    Ok(entries.iter().map(DirEntry::path).filter(is_ours).collect())
 }
 
 /// The path of the file with that digest.

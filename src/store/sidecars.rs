@@ -7,13 +7,12 @@
 //! ```
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{At, Error, Kind, Result};
-use crate::output::{Lock, UNFINISHED, sync_folder, write_file};
+use crate::output::{Lock, UNFINISHED, entries_in, sync_folder, write_file};
 use crate::small_file;
 use crate::storage::bytes_of;
 
@@ -87,14 +86,8 @@ impl Sidecars<'_> {
 
     /// The files of this kind; none if there is no folder.
     pub(crate) fn all(&self) -> Result<Vec<PathBuf>> {
-        let folder = self.folder();
-        let entries = match fs::read_dir(&folder) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.at(&folder)?,
-        };
         let mut paths = Vec::new();
-        for entry in entries {
-            let entry = entry.at(&folder)?;
+        for entry in entries_in(&self.folder())? {
             let is_file = entry.file_type().at(entry.path())?.is_file();
             if is_file && entry.file_name().to_str().is_some_and(self.is_ours) {
                 paths.push(entry.path());
@@ -144,14 +137,9 @@ impl Sidecars<'_> {
                 kept.removed += 1;
             }
         }
-        if !folder.exists() {
-            return Ok(());
-        }
-        for entry in fs::read_dir(&folder).at(&folder)? {
-            let path = entry.at(&folder)?.path();
-            let name = path.file_name().unwrap_or_default();
-            if name.as_encoded_bytes().starts_with(UNFINISHED.as_bytes()) {
-                fs::remove_file(&path).at(&path)?;
+        for entry in entries_in(&folder)? {
+            if entry.file_name().as_encoded_bytes().starts_with(UNFINISHED.as_bytes()) {
+                fs::remove_file(entry.path()).at(entry.path())?;
             }
         }
         if own.is_empty() {

@@ -1,12 +1,13 @@
 //! What `/metrics` tells, in the text format of Prometheus.
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::http::StatusCode;
 use dupsieve::rooms::online::Online;
+use dupsieve::rooms::parallel::lock;
 
 use crate::outcome::exposition::Exposition;
 
@@ -37,7 +38,7 @@ struct Answered {
 impl Metrics {
     /// Counts a request. A path that is not served is counted as `other`.
     pub(super) fn answered(&self, path: Option<&str>, status: StatusCode, time: Duration) {
-        let mut paths = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut paths = lock(&self.answered);
         let answered = paths.entry(path.unwrap_or("other").to_owned()).or_default();
         *answered.statuses.entry(status.as_u16()).or_default() += 1;
         let seconds = time.as_secs_f64();
@@ -75,7 +76,7 @@ impl Metrics {
 
     /// The requests by path.
     fn requests(&self, text: &mut Exposition) {
-        let paths = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        let paths = lock(&self.answered);
         text.counter("requests_total", "Requests by path and status.");
         for (path, answered) in &*paths {
             for (status, count) in &answered.statuses {

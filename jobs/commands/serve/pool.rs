@@ -6,6 +6,7 @@ use std::thread;
 
 use dupsieve::rooms::fingerprint::{PageTime, Recipe};
 use dupsieve::rooms::flow::Fingerprinting;
+use dupsieve::rooms::parallel::lock;
 use dupsieve::{Error, Result};
 use tokio::sync::oneshot;
 
@@ -29,7 +30,7 @@ struct Waiting {
 
 impl Waiting {
     fn queue(&self) -> MutexGuard<'_, Option<Queue<Work>>> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.queue)
     }
 
     /// What is to be done next, once there is something; none if the service ends.

@@ -1,8 +1,9 @@
 //! The text of a configuration file or of a recipe's file.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use dupsieve::rooms::parallel::lock;
 use dupsieve::rooms::storage;
 use dupsieve::{Kind, Result};
 
@@ -13,7 +14,7 @@ const MAX_BYTES: u64 = 1 << 20;
 /// but a pipe can be read only once, so the last text is kept.
 pub(crate) fn read_text(path: &Path) -> Result<String> {
     static LAST: Mutex<Option<(PathBuf, String)>> = Mutex::new(None);
-    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut last = lock(&LAST);
     if let Some((_, text)) = last.as_ref().filter(|(from, _)| from == path) {
         return Ok(text.clone());
     }
