@@ -10,6 +10,7 @@ not be run again, or if a cycle does not come to its end.
 
 import argparse
 import collections
+import contextlib
 import json
 import os
 import pathlib
@@ -164,12 +165,16 @@ def main():
         home = pathlib.Path(home)
         seconds = make_reference(program, home, asked.pages)
         server.put("-/load", {"folder": str(home / "days"), "bucket": "pages", "prefix": ""})
-        for number in range(asked.cycles):
-            said = cycle(program, server, home / f"cycle-{number}", f"c{number}", seconds, tally)
-            wrong += [f"cycle {number}: {said}"] if said else []
-            shutil.rmtree(home / f"cycle-{number}")
+        done = 0
+        # Ctrl-C ends the series early, and what was done counts.
+        with contextlib.suppress(KeyboardInterrupt):
+            for done in range(1, asked.cycles + 1):
+                said = cycle(program, server, home / f"cycle-{done}", f"c{done}", seconds, tally)
+                wrong += [f"cycle {done}: {said}"] if said else []
+                shutil.rmtree(home / f"cycle-{done}")
+                print(f"{done} cycles, {tally['runs']} runs, {len(wrong)} wrong", file=sys.stderr)
     server.process.kill()
-    print(json.dumps({"cycles": asked.cycles, "seed": asked.seed, **tally, "wrong": wrong}))
+    print(json.dumps({"cycles": done, "seed": asked.seed, **tally, "wrong": wrong}))
     return 1 if wrong else 0
 
 
