@@ -9,6 +9,7 @@ picture and its table never differ: docs/check.py looks. Needs nothing but Pytho
 
 import argparse
 import html
+import math
 import pathlib
 import re
 
@@ -339,7 +340,32 @@ def overlap():
     return picture
 
 
-DRAWN = [flow, presets, paper, balanced, thorough, held, blocks, output, store, clusters, bands, overlap]
+def growth():
+    """Processor time by pages and by rows of the store, from the table of the chapter on figures."""
+    rows = table("figures.md", "What grows")
+    picture = Picture(860, 330, "Processor time of fingerprint and dedup by the number of pages, and of a join by the rows of the store, on logarithmic axes.")
+    panels = [("pages", "pages", ["fingerprint", "dedup --input"], 60), ("rows", "rows of the store; a million new ones", ["k = 3", "k = 6"], 490)]
+    for of, says, names, left in panels:
+        points = [(number(many), [number(one), number(other)]) for what, many, one, other, _ in rows if what == of]
+        first, last = math.floor(math.log10(points[0][0])), math.log10(points[-1][0])
+        place = lambda count, seconds: (left + 300 * (math.log10(count) - first) / (last - first), 260 - 70 * math.log10(seconds))
+        for power in range(first, round(last) + 1):
+            x, _ = place(10**power, 1)
+            picture.line(x, 50, x, 260, "grid")
+            picture.text(x, 278, f"{10**power:,}", "middle small faint")
+        for seconds in (1, 10, 100, 1000):
+            _, y = place(points[0][0], seconds)
+            picture.line(left, y, left + 300, y, "grid")
+            picture.text(left - 8, y + 4, f"{seconds} s", "end small faint")
+        picture.text(left, 28, says, "title")
+        for at, (name, kind) in enumerate(zip(names, "ab")):
+            picture.curve([place(count, seconds[at]) for count, seconds in points], f"curve-{kind}")
+            picture.rect(left + 130 * at, 294, 10, 10, kind)
+            picture.text(left + 130 * at + 18, 303, name)
+    return picture
+
+
+DRAWN = [flow, presets, paper, balanced, thorough, held, blocks, output, store, clusters, bands, overlap, growth]
 
 
 def drawn():

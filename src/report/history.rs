@@ -22,6 +22,8 @@ const BEFORE: usize = 28;
 const LEAST: usize = 3;
 /// How far a share may be from the usual one.
 const POINTS: f64 = 0.1;
+/// So many standard errors a share may be away from the usual one by chance.
+const CHANCE: f64 = 3.0;
 /// How much higher the share of lost text may be than the usual one.
 const LOST_POINTS: f64 = 0.02;
 /// The longest join, in seconds, that is never too long.
@@ -168,8 +170,13 @@ fn alarms(day: &DayFigures, before: &[DayFigures]) -> Vec<String> {
     if read < usually / 2.0 || read > 2.0 * usually {
         alarms.push(format!("{} records were read; usually it is {usually:.0}", day.read));
     }
-    alarms.extend(far("duplicates", day.duplicates(), usual(DayFigures::duplicates)));
-    alarms.extend(far("unreadable records", day.unreadable(), usual(DayFigures::unreadable)));
+    alarms.extend(far("duplicates", day.duplicates(), usual(DayFigures::duplicates), day.read));
+    alarms.extend(far(
+        "unreadable records",
+        day.unreadable(),
+        usual(DayFigures::unreadable),
+        day.read,
+    ));
     alarms.extend(lost(day, before));
     let usually = usual(|day| day.seconds);
     if day.seconds > SHORT && day.seconds > 3.0 * usually {
@@ -178,9 +185,11 @@ fn alarms(day: &DayFigures, before: &[DayFigures]) -> Vec<String> {
     alarms
 }
 
-/// What is said of a share that is far from the usual one.
-fn far(what: &str, found: f64, usually: f64) -> Option<String> {
-    let is_far = (found - usually).abs() > POINTS;
+/// What is said of a share of the `read` records that is far from the usual one: by more than [`POINTS`], and by more than a few records
+/// differ by chance.
+fn far(what: &str, found: f64, usually: f64, read: u64) -> Option<String> {
+    let by_chance = CHANCE * (usually * (1.0 - usually) / read.max(1) as f64).sqrt();
+    let is_far = (found - usually).abs() > POINTS.max(by_chance);
     let [found, usually] = [found, usually].map(|share| 100.0 * share);
     is_far.then(|| format!("{found:.1} % {what}; usually it is {usually:.1} %"))
 }
@@ -221,6 +230,16 @@ mod tests {
             dropped,
             ..DayFigures::default()
         }
+    }
+
+    #[test]
+    fn a_day_of_few_records_may_differ_more() {
+        let mut days: Vec<DayFigures> = (1..=9).map(|it| day(it, 9, 8)).collect();
+        days.push(day(10, 5, 5));
+        days.push(day(11, 9, 1));
+        let odd: Vec<bool> =
+            History::of(days).days().iter().map(|day| !day.alarms.is_empty()).collect();
+        assert_eq!(odd, [[false; 10].as_slice(), &[true]].concat());
     }
 
     #[test]
