@@ -11,8 +11,13 @@ use crate::flags::settings::ByteSize;
 
 /// To decode one fingerprint, in nanoseconds, on one thread of a Zen 5 machine without vector instructions.
 const DECODE_NS: f64 = 0.8;
-/// What one match takes when it is sent to the process that writes.
-const MATCH_BYTES: u64 = 40;
+/// What one match takes when it is sent to the process that writes. It takes as much on its way to the process that sorts it.
+const MATCH_BYTES: f64 = 40.0;
+/// What a process sends to each other one, to agree on what is done (bench-data/runs/2026-11-26-growth.md).
+const AGREEMENT_BYTES: f64 = 5e3;
+/// The bytes of a chunk of a large store, and the number of chunks of a small one. No worker takes less than a chunk.
+const CHUNK_BYTES: u64 = 64 << 20;
+const CHUNKS: u64 = 64;
 
 /// How many bytes a disk gives in a second, written as a size and `/s`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,92 +47,120 @@ pub(super) struct Work<'a> {
     pub(super) bytes: u64,
     /// The bytes that process 0 holds for each page of the batch.
     pub(super) held: u64,
+    /// What each machine reads of the store in a second.
+    pub(super) disk: Rate,
+    /// What each machine sends or receives in a second.
+    pub(super) link: Rate,
 }
 
 /// What each of several machines does.
 pub(super) struct Share {
     machines: u64,
-    rate: Rate,
-    store: u64,
-    bytes: u64,
-    /// In seconds: reading, preparing the batch, and comparing on all threads.
-    disk: f64,
+    /// The fingerprints of the store, and their bytes, on the machine that has the most chunks.
+    fingerprints: f64,
+    bytes: f64,
+    /// In seconds: preparing the batch, reading, comparing on all threads, and receiving the matches.
     batch: f64,
-    processor: f64,
-    network_bytes: u64,
+    disk: f64,
+    processors: f64,
+    network: f64,
+    /// The bytes to the first machine, and between all, if every page has a match.
+    first_network_bytes: f64,
+    network_bytes: f64,
     memory_bytes: u64,
-    first_bytes: u64,
+    first_memory_bytes: u64,
+    /// The ids that the first machine looks up, if every page has a match.
+    ids: u64,
+    /// Whether some workers get no chunk.
+    is_idle: bool,
 }
 
 impl Share {
-    /// The share of one of so many machines. All read at once, and each reads while it compares.
-    pub(super) fn of(work: &Work<'_>, machines: u64, rate: Rate) -> Share {
-        let Work { plan, batch, store, workers, bytes, held } = *work;
+    /// The share of one of so many machines. All read at once, and each reads while it compares. Work is shared by whole chunks.
+    pub(super) fn of(work: &Work<'_>, machines: u64) -> Share {
+        let &Work { plan, batch, store, workers, bytes, held, disk, link } = work;
         let all = machines as f64;
         let probing = (plan.chosen.nanoseconds + DECODE_NS) * store as f64 / 1e9;
         let arranging =
             (plan.chosen.seconds - plan.chosen.nanoseconds * store as f64 / 1e9).max(0.0);
-        let share = bytes.div_ceil(machines);
+        let chunks = bytes.div_ceil(CHUNK_BYTES).max(CHUNKS);
+        let most = |sharers: u64| chunks.div_ceil(sharers) as f64 / chunks as f64;
+        let everyone = machines.saturating_mul(workers);
+        let matches = batch as f64 * MATCH_BYTES * (all - 1.0) / all;
+        let agreements = AGREEMENT_BYTES * all * (all - 1.0);
+        let first_network_bytes = matches + agreements / all;
         Share {
             machines,
-            rate,
-            store: store.div_ceil(machines),
-            bytes: share,
-            disk: share as f64 / rate.0 as f64,
+            fingerprints: store as f64 * most(machines),
+            bytes: bytes as f64 * most(machines),
             batch: arranging / workers as f64,
-            processor: (probing + plan.itself.seconds) / all / workers as f64,
-            network_bytes: batch.saturating_mul(MATCH_BYTES),
+            disk: bytes as f64 * most(machines) / disk.0 as f64,
+            processors: probing * most(everyone) + plan.itself.seconds / everyone as f64,
+            network: first_network_bytes / link.0 as f64,
+            first_network_bytes,
+            network_bytes: 2.0 * matches + agreements,
             memory_bytes: plan.chosen.memory_bytes,
-            first_bytes: batch.saturating_mul(held),
+            first_memory_bytes: batch.saturating_mul(held),
+            ids: batch,
+            is_idle: everyone > chunks,
         }
     }
 
-    /// The seconds that the join takes: the batch is arranged first, then the slower of the two counts.
+    /// What takes longest after the batch is arranged, and its seconds.
+    fn slowest(&self) -> (&'static str, f64) {
+        let processors = if self.is_idle { "chunks" } else { "processors" };
+        let all = [(processors, self.processors), ("disk", self.disk), ("network", self.network)];
+        all.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("there are three")
+    }
+
+    /// The seconds that the join takes: the batch is arranged first, then the slowest counts.
     fn seconds(&self) -> f64 {
-        self.batch + self.disk.max(self.processor)
+        self.batch + self.slowest().1
     }
 
     pub(super) fn object(&self) -> Value {
         json!({
-            "machines": self.machines, "fingerprints_each": self.store, "bytes_read_each": self.bytes,
-            "disk_seconds": self.disk, "batch_seconds": self.batch, "processor_seconds": self.processor,
-            "seconds": self.seconds(), "network_bytes_at_most": self.network_bytes,
-            "memory_bytes_each": self.memory_bytes, "memory_bytes_first": self.first_bytes,
+            "machines": self.machines, "fingerprints_each": self.fingerprints, "bytes_read_each": self.bytes,
+            "disk_seconds": self.disk, "batch_seconds": self.batch, "processor_seconds": self.processors,
+            "network_seconds_at_most": self.network, "seconds": self.seconds(), "pace": self.slowest().0,
+            "first_network_bytes_at_most": self.first_network_bytes, "network_bytes_at_most": self.network_bytes,
+            "memory_bytes_each": self.memory_bytes, "memory_bytes_first": self.first_memory_bytes,
+            "first_ids_at_most": self.ids,
         })
     }
 }
 
-impl fmt::Display for Share {
+/// A column for each number of machines.
+pub(super) struct Shares<'a>(pub(super) &'a [Share]);
+
+impl fmt::Display for Shares<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let gigabytes = |bytes: u64| bytes as f64 / 1e9;
-        let slower = if self.disk > self.processor { "disk" } else { "processors" };
-        writeln!(f, "each of {} machines like this one:", self.machines)?;
-        writeln!(f, "  compares      {:>12.3e} fingerprints of the store", self.store as f64)?;
-        writeln!(f, "  batch         {:>12.1} s to arrange it, on every machine", self.batch)?;
-        writeln!(
-            f,
-            "  disk          {:>12.1} s for {:.1} GB at {:.2} GB/s",
-            self.disk,
-            gigabytes(self.bytes),
-            gigabytes(self.rate.0)
-        )?;
-        writeln!(
-            f,
-            "  processors    {:>12.1} s to decode and compare, on all workers",
-            self.processor
-        )?;
-        writeln!(
-            f,
-            "  network       {:>12.2} GB to the first machine if every page has a match",
-            gigabytes(self.network_bytes)
-        )?;
-        writeln!(
-            f,
-            "  memory        {:>12.2} GB, the first machine {:.2} GB more",
-            gigabytes(self.memory_bytes),
-            gigabytes(self.first_bytes)
-        )?;
-        write!(f, "the join takes about {:.0} s; the {slower} set the pace", self.seconds())
+        let mut line = |what: &str, value: &dyn Fn(&Share) -> String| {
+            write!(f, "{what:<52}")?;
+            self.0.iter().try_for_each(|share| write!(f, "{:>12}", value(share)))?;
+            writeln!(f)
+        };
+        let gigabytes = |bytes: f64| format!("{:.2}", bytes / 1e9);
+        line("machines like this one", &|it| it.machines.to_string())?;
+        line("fingerprints of the store, each", &|it| format!("{:.3e}", it.fingerprints))?;
+        line("seconds to arrange the batch, each", &|it| format!("{:.1}", it.batch))?;
+        line("seconds to decode and compare, on all workers", &|it| {
+            format!("{:.1}", it.processors)
+        })?;
+        line("GB read of the store, each", &|it| gigabytes(it.bytes))?;
+        line("seconds to read them", &|it| format!("{:.1}", it.disk))?;
+        line("GB to the first, if every page has a match", &|it| {
+            gigabytes(it.first_network_bytes)
+        })?;
+        line("seconds to receive them", &|it| format!("{:.1}", it.network))?;
+        line("GB between all, if every page has a match", &|it| gigabytes(it.network_bytes))?;
+        line("GB of memory, each", &|it| gigabytes(it.memory_bytes as f64))?;
+        line("GB of memory more, the first", &|it| gigabytes(it.first_memory_bytes as f64))?;
+        line("ids that the first looks up besides, at most", &|it| {
+            format!("{:.1e}", it.ids as f64)
+        })?;
+        line("the join takes about, in seconds", &|it| format!("{:.0}", it.seconds()))?;
+        line("what sets the pace", &|it| it.slowest().0.to_owned())
     }
 }
 
@@ -138,23 +171,52 @@ mod tests {
 
     use super::*;
 
-    fn on(machines: u64, rate: &str) -> Share {
+    fn on(machines: u64, disk: &str, link: &str) -> Share {
         let (batch, store) = (10_000_000, 100_000_000_000);
         let problem = Problem::uniform(batch, store, 3, Width::W64, 2);
         let plan = plan::choose(Design::Auto, &problem, 8 << 30).unwrap();
-        let bytes = 4 * store;
-        let work = Work { plan: &plan, batch, store, workers: 2, bytes, held: 40 };
-        Share::of(&work, machines, rate.parse().unwrap())
+        let [disk, link] = [disk, link].map(|rate| rate.parse().unwrap());
+        // In 6400 chunks.
+        let bytes = 6400 * CHUNK_BYTES;
+        let work = Work { plan: &plan, batch, store, workers: 2, bytes, held: 40, disk, link };
+        Share::of(&work, machines)
     }
 
     #[test]
-    fn machines_share_the_store_and_each_arranges_the_batch() {
-        let [one, ten] = [1, 10].map(|machines| on(machines, "1GB/s"));
-        assert!((one.disk - 400.0).abs() < 1e-9 && (ten.disk - 40.0).abs() < 1e-9);
-        assert!((one.processor / ten.processor - 10.0).abs() < 1e-9);
+    fn machines_share_the_store_by_chunks_and_each_arranges_the_batch() {
+        let [one, ten] = [1, 10].map(|machines| on(machines, "1GB/s", "1GB/s"));
+        assert!((one.disk / ten.disk - 10.0).abs() < 1e-9 && (ten.fingerprints - 1e10).abs() < 1.0);
+        assert!((one.processors / ten.processors - 10.0).abs() < 1e-9);
         assert_eq!((one.batch, one.memory_bytes), (ten.batch, ten.memory_bytes));
-        assert!(on(10, "1MB/s").to_string().ends_with("the disk set the pace"));
-        assert!(on(10, "1TB/s").to_string().ends_with("the processors set the pace"));
+        assert_eq!((one.network_bytes, one.first_network_bytes), (0.0, 0.0));
+        assert!((ten.first_network_bytes - 3.6e8).abs() < 1e5, "{}", ten.first_network_bytes);
+        assert!((ten.network_bytes - 7.2e8).abs() < 1e6, "{}", ten.network_bytes);
+        // Beyond a chunk for each worker, more machines save nothing.
+        let [enough, more] = [3200, 6400].map(|machines| on(machines, "1GB/s", "1TB/s").processors);
+        assert!((enough - more).abs() < 0.01 * enough, "{enough} {more}");
+    }
+
+    #[test]
+    fn what_takes_longest_sets_the_pace() {
+        let pace = |machines, disk, link| on(machines, disk, link).slowest().0;
+        assert_eq!(pace(10, "1MB/s", "1GB/s"), "disk");
+        assert_eq!(pace(10, "1TB/s", "1TB/s"), "processors");
+        assert_eq!(pace(10, "1TB/s", "1kB/s"), "network");
+        assert_eq!(pace(4000, "1TB/s", "1TB/s"), "chunks");
         assert!(["1GB", "fast/s", "0/s"].iter().all(|rate| rate.parse::<Rate>().is_err()));
+    }
+
+    #[test]
+    fn each_number_of_machines_is_a_column() {
+        let shares = [10, 200].map(|machines| on(machines, "1.2GB/s", "1.25GB/s"));
+        let shown = Shares(&shares).to_string();
+        let last = |line: &str| -> Vec<String> {
+            line[52..].split_whitespace().map(str::to_owned).collect()
+        };
+        let lines: Vec<&str> = shown.lines().collect();
+        assert_eq!(last(lines[0]), ["10", "200"]);
+        assert_eq!(last(lines[1]), ["1.000e10", "5.000e8"]);
+        assert_eq!(last(lines.last().unwrap()), ["processors", "processors"]);
+        assert!(lines.iter().all(|line| last(line).len() == 2), "{shown}");
     }
 }
