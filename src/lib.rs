@@ -81,6 +81,7 @@ pub mod rooms {
     pub mod step;
 
     pub mod budget;
+    pub mod desk;
     pub mod parallel;
     pub mod work;
 

@@ -10,7 +10,7 @@ use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rustix::process::Signal;
 
-use crate::support::{Bench, Running, TRIES, command, wait_until};
+use crate::support::{Bench, Running, TRIES, command, free_address, wait_until};
 
 const DEDUP: &str = "dedup --batch batch.seg --store store --distance 4 --output out";
 
@@ -187,6 +187,46 @@ fn chunks_of_another_build_are_probed_again() {
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.stderr.contains("another build"), "{ended:?}");
     assert_eq!((resumed(&bench)[0], bench.files("out")), (0, expected));
+}
+
+/// A join of two processes of a hosts file, of which the second is frozen when some chunks are finished. A join that was through first is
+/// done again.
+fn frozen_midway(bench: &Bench) {
+    bench.secret("secret", "known to the two of us");
+    loop {
+        bench.write("hosts.txt", [(), ()].map(|()| free_address()).join("\n"));
+        let [leader, frozen] = [0, 1].map(|process| {
+            bench.start(&format!(
+                "{DEDUP} --workers 1 --hosts hosts.txt --process {process} --secret-file secret --peer-timeout 2"
+            ))
+        });
+        wait_until("chunks are noted", || noted(bench) > 3_000 || !leader.is_running());
+        frozen.signal(Signal::STOP);
+        let ended = leader.end();
+        frozen.kill();
+        match ended.code {
+            0 => fs::remove_dir_all(bench.path("out")).unwrap(),
+            _ => {
+                assert_eq!(ended.code, 75, "{ended:?}");
+                assert!(ended.stderr.contains("process 1 at "), "{ended:?}");
+                return;
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_frozen_process_has_claimed_is_done_by_the_others() {
+    let bench = large();
+    bench.done(DEDUP);
+    let expected = bench.files("out");
+    fs::remove_dir_all(bench.path("out")).unwrap();
+    frozen_midway(&bench);
+    let least = finished(&bench).len() as u64;
+    completed(&bench, "--workers 1");
+    let [resumed, all] = resumed(&bench);
+    assert!(0 < least && least <= resumed && resumed <= all, "{least}, {resumed} of {all}");
+    assert_eq!(bench.files("out"), expected);
 }
 
 /// A join that was stopped when some chunks were finished; one that was through first is done again.

@@ -2,11 +2,13 @@
 //! inputs are cut and packed, and however little memory there is.
 
 use std::io::Write;
+use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use rustix::process::Signal;
 
-use crate::support::{Bench, free_address};
+use crate::support::{Bench, Running, free_address, outlast};
 
 /// Two days of documents. The second has everything that can be wrong with some of them.
 fn days() -> Bench {
@@ -206,33 +208,46 @@ fn rows(dump: &str) -> Vec<&str> {
     dump.lines().filter(|line| !line.starts_with('{')).collect()
 }
 
+/// Runs a command as two processes of a hosts file. One of them may be stopped again and again, most of the time.
+fn on_two_hosts(bench: &Bench, line: &str, stopped: Option<usize>) {
+    let [a, b] = [(), ()].map(|()| free_address());
+    bench.write("hosts.txt", format!("# both\n\n{a}\n{b} # the other\n"));
+    bench.secret("secret", "known to the two of us");
+    let both = [0, 1].map(|process| {
+        bench.start(&format!(
+            "{line} --hosts hosts.txt --process {process} --secret-file secret --workers 2"
+        ))
+    });
+    while let Some(stopped) = stopped
+        && both.iter().all(Running::is_running)
+    {
+        both[stopped].signal(Signal::STOP);
+        outlast(Duration::from_millis(20));
+        both[stopped].signal(Signal::CONT);
+        outlast(Duration::from_millis(5));
+    }
+    let both = both.map(Running::end);
+    for process in &both {
+        assert_eq!(process.code, 0, "{both:?}");
+        assert_eq!(process.stdout.lines().count(), 1, "{process:?}");
+        assert_eq!(process.summary()["code"], 0);
+    }
+}
+
 #[test]
-fn a_cluster_of_two_hosts() {
+fn two_hosts_of_which_one_may_be_slow() {
     let bench = days();
     whole_job(&bench, "alone", "new.jsonl", "--workers 1");
-    bench.secret("secret", "known to the two of us");
-    let both = |line: &str| {
-        let [a, b] = [(), ()].map(|()| free_address());
-        bench.write("hosts.txt", format!("# both\n\n{a}\n{b} # the other\n"));
-        let [leader, other] = [0, 1].map(|process| {
-            bench.start(&format!(
-                "{line} --hosts hosts.txt --process {process} --secret-file secret --workers 2"
-            ))
-        });
-        let (leader, other) = (leader.end(), other.end());
-        assert_eq!((leader.code, other.code), (0, 0), "{}{}", leader.stderr, other.stderr);
-        for process in [leader, other] {
-            assert_eq!(process.stdout.lines().count(), 1, "{process:?}");
-            assert_eq!(process.summary()["code"], 0);
-        }
-    };
-    std::fs::create_dir(bench.path("cluster")).unwrap();
-    both("fingerprint --input new.jsonl --output cluster/new.seg");
-    assert!(bench.bytes("cluster/new.seg") == bench.bytes("alone/new.seg"));
-    both(
-        "dedup --batch cluster/new.seg --store alone/store --as-of 2 --output cluster/out --matches all",
-    );
-    assert_same(&bench, "alone/out", "cluster/out");
+    for (folder, stopped) in [("even", None), ("slow-leader", Some(0)), ("slow", Some(1))] {
+        std::fs::create_dir(bench.path(folder)).unwrap();
+        let fingerprint = format!("fingerprint --input new.jsonl --output {folder}/new.seg");
+        on_two_hosts(&bench, &fingerprint, stopped);
+        assert!(bench.bytes(&format!("{folder}/new.seg")) == bench.bytes("alone/new.seg"));
+        let dedup = "dedup --store alone/store --as-of 2 --matches all --batch";
+        let dedup = format!("{dedup} {folder}/new.seg --output {folder}/out");
+        on_two_hosts(&bench, &dedup, stopped);
+        assert_same(&bench, "alone/out", &format!("{folder}/out"));
+    }
 }
 
 /// A store is made like a day of pages, and joined with it.

@@ -214,7 +214,7 @@ pub(crate) fn each(
     let (inputs, options) = settings.inputs(paths, Width::W128)?;
     let mut outcome = Ok(());
     let mut bad = 0_u64;
-    document::read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |batch| {
+    document::read(&inputs, &Share::whole(), &options, &AtomicU64::new(0), &mut |batch| {
         batch.parse(&options.fields, &mut |_, document| match document {
             Ok(document) if outcome.is_ok() => outcome = each(document),
             Ok(_) => {}

@@ -34,7 +34,8 @@ impl Inputs {
         if self.has_stream() {
             return Ok(None);
         }
-        let files = InOrder::of(self, |_| true, AHEAD_BYTES);
+        let files = InOrder::of(self, AHEAD_BYTES);
+        files.announce(0..self.files.len() as u32);
         let digest =
             |file: u32| digest_of(&mut *files.open(file)?, self.files[file as usize].path());
         (0..self.files.len() as u32)

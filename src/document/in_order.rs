@@ -15,20 +15,22 @@ pub(super) struct InOrder<'a> {
 }
 
 impl<'a> InOrder<'a> {
-    /// The files that are `wanted` by their numbers, with so much memory for objects that are on their way.
-    pub(super) fn of(
-        inputs: &'a Inputs,
-        wanted: impl Fn(u32) -> bool,
-        memory_bytes: usize,
-    ) -> InOrder<'a> {
-        let objects = (0..).zip(inputs.files()).filter_map(|(number, file)| match file.origin() {
-            Origin::Object(object) if wanted(number) => Some((number, object.clone())),
-            _ => None,
-        });
-        InOrder { inputs, ahead: ReadAhead::of(objects.collect(), memory_bytes) }
+    /// No files yet, with so much memory for objects that are on their way.
+    pub(super) fn of(inputs: &'a Inputs, memory_bytes: usize) -> InOrder<'a> {
+        InOrder { inputs, ahead: ReadAhead::of(memory_bytes) }
     }
 
-    /// Opens a file for reading in order. Other files than the wanted ones are read without anything ahead of them.
+    /// Says that these files will be opened, after all that were announced before.
+    pub(super) fn announce(&self, files: impl Iterator<Item = u32>) {
+        self.ahead.announce(files.filter_map(|number| {
+            match self.inputs.files()[number as usize].origin() {
+                Origin::Object(object) => Some((number, object.clone())),
+                _ => None,
+            }
+        }));
+    }
+
+    /// Opens a file for reading in order. Files that were not announced are read without anything ahead of them.
     pub(super) fn open(&self, number: u32) -> Result<Box<dyn Read>> {
         let file = &self.inputs.files()[number as usize];
         match file.origin() {

@@ -21,7 +21,7 @@
 //! - `reason`, `quarantine`, `repeated`, `tolerance`: records that cannot be read never stop the job;
 //!   they are counted and listed.
 //!
-//! Imports `error`, `progress`, `small_file`, `parallel`, `storage`, `output` and `results`. Start with [`read`].
+//! Imports `error`, `progress`, `small_file`, `desk`, `parallel`, `storage`, `output` and `results`. Start with [`read`].
 //!
 //! ```
 //! use std::sync::atomic::AtomicU64;
@@ -33,7 +33,7 @@
 //! let inputs = Inputs::find(&[path], Format::Auto)?;
 //! let options = ReadOptions::default();
 //! let mut found = Vec::new();
-//! read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |batch| {
+//! read(&inputs, &Share::whole(), &options, &AtomicU64::new(0), &mut |batch| {
 //!     batch.parse(&options.fields, &mut |position, document| {
 //!         let id = document.map(|it| it.id.into_owned()).map_err(|reason| reason.what().to_owned());
 //!         found.push((position.line, id));
@@ -48,6 +48,7 @@ mod added_fields;
 #[cfg(feature = "main-text")]
 mod balanced;
 mod charset;
+mod claimed;
 mod contents;
 mod csv;
 mod encoding;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use super::claimed::Claimed;
 use super::contents::FileContents;
 use super::csv::CsvCutter;
 use super::format::Format;
@@ -32,7 +33,7 @@ pub struct FilesRead {
     pub contents: Vec<FileContents>,
 }
 
-/// Reads the share and delivers it portion by portion, in order, until `deliver` returns false.
+/// Reads the `share` and delivers it portion by portion, in order, until `deliver` returns false.
 /// `progress` grows by the bytes read on disk, up to [`Inputs::bytes`]; several processes may read the
 /// same bytes.
 ///
@@ -41,21 +42,18 @@ pub struct FilesRead {
 /// of the fields. What is wrong with a single record is no error here: [`Records::parse`] reports it.
 pub fn read(
     inputs: &Inputs,
-    share: Share,
+    share: &Share,
     options: &ReadOptions,
     progress: &AtomicU64,
     deliver: &mut dyn FnMut(Records) -> bool,
 ) -> Result<FilesRead> {
-    assert!(share.index < share.of, "process {} of {}", share.index, share.of);
     options.fields.check()?;
-    let is_wanted = |file| {
-        let format = inputs.files()[file as usize].format();
-        share.reads(inputs, file) && is_read_in_order(format)
-    };
+    let Some(share) = share.of(inputs) else { return Ok(FilesRead::default()) };
     let outbox = Outbox { deliver, next: 0, stopped: false, place: None };
     let mut reader = Reader {
         inputs,
-        files: InOrder::of(inputs, is_wanted, options.ahead_bytes),
+        files: InOrder::of(inputs, options.ahead_bytes),
+        claimed: Claimed::of(inputs),
         share,
         options,
         progress,
@@ -64,6 +62,7 @@ pub fn read(
         pages_bytes: 0,
         files_read: FilesRead::default(),
     };
+    reader.announce();
     for (file, input) in (0..).zip(inputs.files()) {
         reader.file(file, input)?;
         if reader.outbox.stopped {
@@ -77,6 +76,7 @@ pub fn read(
 struct Reader<'a> {
     inputs: &'a Inputs,
     files: InOrder<'a>,
+    claimed: Claimed<'a>,
     share: Share,
     options: &'a ReadOptions,
     progress: &'a AtomicU64,
@@ -106,13 +106,26 @@ impl Outbox<'_> {
 }
 
 impl<'a> Reader<'a> {
+    /// Announces the files that are divided among the readers: each of them reads them.
+    fn announce(&self) {
+        let is_read = |input: &Input| {
+            self.share.splits(self.inputs, input) && is_read_in_order(input.format())
+        };
+        let files = (0..).zip(self.inputs.files()).filter(|(_, input)| is_read(input));
+        self.files.announce(files.map(|(file, _)| file));
+    }
+
     fn file(&mut self, file: u32, input: &'a Input) -> Result<()> {
-        let owned = self.share.owns(file, input);
-        if input.format().is_whole_file() {
-            return if owned { self.page(file, input) } else { Ok(()) };
+        if self.share.splits(self.inputs, input) {
+            return self.portions(file, input);
         }
-        let split = self.share.splits(self.inputs, input);
-        if owned || split { self.records(file, input, owned, split) } else { Ok(()) }
+        if !self.claimed.has(file, &self.share, &self.files)? {
+            return Ok(());
+        }
+        match input.format().is_whole_file() {
+            true => self.page(file, input),
+            false => self.records(file, input),
+        }
     }
 
     fn open(&self, file: u32, input: &'a Input) -> Result<Source<'a>> {
@@ -136,24 +149,53 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Sends the records of a file; of one that is `split` among the processes only the portions of this
-    /// share.
-    fn records(&mut self, file: u32, input: &'a Input, owned: bool, split: bool) -> Result<()> {
+    /// Begins to send the records of a file.
+    fn begin(&mut self, file: u32, input: &'a Input) -> Result<Box<dyn Cutter + 'a>> {
         self.send_pages();
         self.outbox.place =
             self.options.fields.place_ids.fill().then(|| input.name_in_ids().into());
-        let mut cutter = self.cutter(file, input)?;
-        let mut number = 0;
+        self.cutter(file, input)
+    }
+
+    /// Sends the records of a file.
+    fn records(&mut self, file: u32, input: &'a Input) -> Result<()> {
+        let mut cutter = self.begin(file, input)?;
         while let Some(portion) = cutter.next()? {
-            if !split || self.share.holds(file, number) {
+            self.outbox.send(portion);
+            if self.outbox.stopped {
+                return Ok(());
+            }
+        }
+        self.end(file, input, &*cutter, true)
+    }
+
+    /// Sends the portions of a file that this reader claims. Who has the first one counts what is counted once.
+    fn portions(&mut self, file: u32, input: &'a Input) -> Result<()> {
+        let mut cutter = self.begin(file, input)?;
+        let first = self.share.portion(file)?;
+        let (mut number, mut claimed) = (0, first);
+        while let Some(portion) = cutter.next()? {
+            if number == claimed {
                 self.outbox.send(portion);
+                claimed = self.share.portion(file)?;
             }
             if self.outbox.stopped {
                 return Ok(());
             }
             number += 1;
         }
-        if owned && cutter.is_cut() {
+        self.end(file, input, &*cutter, first == 0)
+    }
+
+    /// Notes what is known of a file at its end.
+    fn end(
+        &mut self,
+        file: u32,
+        input: &Input,
+        cutter: &dyn Cutter,
+        is_counted: bool,
+    ) -> Result<()> {
+        if is_counted && cutter.is_cut() {
             self.files_read.truncated.push(file);
         }
         self.add_contents(file, input, cutter.contents())

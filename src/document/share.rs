@@ -1,45 +1,77 @@
-//! The share of the inputs that one process reads.
+//! The share of the inputs that one of several readers reads.
+
+use std::ops::Range;
+use std::sync::Arc;
 
 use super::inputs::{Input, Inputs};
+use crate::desk::{Ask, Desk, Piles};
+use crate::error::Result;
 
-/// The share of the inputs that process `index` of `of` processes reads. Together the shares are the
-/// whole: every record once, at the same position whatever `of` is.
+/// A claim of files takes this part of what is left of them, divided by the number of readers.
+const PART: u64 = 8;
+/// The pile of the files. The portions of file `f` are the pile `f + 1`.
+const FILES: u64 = 0;
+
+/// The share of the inputs that reader `index` of `of` readers reads: what it claims at a desk that all of them ask. Together the
+/// shares are the whole: every record once, at the same position whatever `of` is.
 ///
-/// With at least as many files as processes, a process reads whole files: file `f` belongs to process
-/// `f % of`. With fewer files, every process reads every file of records and keeps each `of`-th portion:
-/// of 2 files and 3 processes, portion `b` of file `f` belongs to process `(f + b) % 3`. Streams belong
-/// to process 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// With at least as many files as readers, a reader claims whole files. With fewer files, every reader reads every file of
+/// records, and claims portion after portion. A stream, and all inputs beside it, belongs to reader 0.
+#[derive(Clone)]
 pub struct Share {
-    /// The number of this process, counted from 0.
-    pub index: u32,
-    /// The number of processes.
-    pub of: u32,
+    desk: Arc<dyn Desk>,
+    index: u32,
+    of: u32,
 }
 
 impl Share {
     /// All of the inputs.
-    pub const WHOLE: Share = Share { index: 0, of: 1 };
-
-    /// Whether this share has some records of a file.
-    pub(super) fn reads(self, inputs: &Inputs, file: u32) -> bool {
-        let input = &inputs.files()[file as usize];
-        self.owns(file, input) || self.splits(inputs, input)
+    pub fn whole() -> Share {
+        Share::new(Arc::new(Piles::default()), 0, 1)
     }
 
-    /// Whether this share counts what is counted once for each file.
-    pub(super) fn owns(self, file: u32, input: &Input) -> bool {
-        if input.is_stream() { self.index == 0 } else { self.holds(file, 0) }
+    /// What reader `index` of `of` readers claims at this desk, where nothing else is claimed.
+    ///
+    /// # Panics
+    /// If there is no such reader.
+    pub fn new(desk: Arc<dyn Desk>, index: u32, of: u32) -> Share {
+        assert!(index < of, "reader {index} of {of}");
+        Share { desk, index, of }
     }
 
-    /// Whether a file is divided among the processes portion by portion.
-    pub(super) fn splits(self, inputs: &Inputs, input: &Input) -> bool {
-        let by_file = inputs.files().len() >= self.of as usize;
-        !by_file && !input.is_stream() && !input.format().is_whole_file()
+    /// The number of the reader.
+    pub fn index(&self) -> u32 {
+        self.index
     }
 
-    /// Whether portion `number` of `file` belongs to this share.
-    pub(super) fn holds(self, file: u32, number: u64) -> bool {
-        (u64::from(file) + number) % u64::from(self.of) == u64::from(self.index)
+    /// The share of these inputs: if there is a stream, all for reader 0 and nothing for the others.
+    pub(super) fn of(&self, inputs: &Inputs) -> Option<Share> {
+        match (inputs.has_stream(), self.index) {
+            (false, _) => Some(self.clone()),
+            (true, 0) => Some(Share::whole()),
+            (true, _) => None,
+        }
+    }
+
+    /// Whether a file is divided among the readers portion by portion.
+    pub(super) fn splits(&self, inputs: &Inputs, input: &Input) -> bool {
+        inputs.files().len() < self.of as usize && !input.format().is_whole_file()
+    }
+
+    /// Claims the next files; none if all are claimed.
+    pub(super) fn files(&self, inputs: &Inputs) -> Result<Range<u32>> {
+        let tickets = inputs.files().len() as u64;
+        let part = if self.of == 1 { 1 } else { PART * u64::from(self.of) };
+        let run = self.claim(FILES, tickets, part)?;
+        Ok(run.start as u32..run.end as u32)
+    }
+
+    /// Claims the next portion of a file that is divided. It comes after all that were claimed before.
+    pub(super) fn portion(&self, file: u32) -> Result<u64> {
+        Ok(self.claim(u64::from(file) + 1, u64::MAX, u64::MAX)?.start)
+    }
+
+    fn claim(&self, pile: u64, tickets: u64, part: u64) -> Result<Range<u64>> {
+        self.desk.claim(Ask { pile, tickets, asker: 0, askers: 1, part })
     }
 }

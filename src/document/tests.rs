@@ -4,12 +4,17 @@
 use super::id::check_id;
 use super::reason::{BROKEN_OFF, too_long};
 use super::*;
+use crate::desk::{Ask, Desk, Piles};
 use crate::error::{Kind, Result};
 use proptest::prelude::*;
+use std::collections::HashMap;
 use std::fs;
 use std::io::Write;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+use std::thread;
 
 /// A record as compared: where it stands, and its content or the reason why it has none.
 type Record = (Position, Result<String, String>);
@@ -54,7 +59,7 @@ fn show(document: &Document<'_>) -> String {
 }
 
 /// Reads one share, checking that batches are numbered and records in order.
-fn read_share(inputs: &Inputs, share: Share, options: &ReadOptions) -> Result<Outcome> {
+fn read_share(inputs: &Inputs, share: &Share, options: &ReadOptions) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     let mut next = 0;
     let progress = AtomicU64::new(0);
@@ -77,11 +82,51 @@ fn read_share(inputs: &Inputs, share: Share, options: &ReadOptions) -> Result<Ou
     Ok(outcome)
 }
 
+/// A desk that deals the tickets of every pile in turns to so many readers. This one is reader `index`.
+struct InTurns {
+    index: u64,
+    of: u64,
+    dealt: Mutex<HashMap<u64, u64>>,
+}
+
+impl Desk for InTurns {
+    fn claim(&self, Ask { pile, tickets, .. }: Ask) -> Result<Range<u64>> {
+        let mut dealt = self.dealt.lock().unwrap();
+        let turn = dealt.entry(pile).or_default();
+        let ticket = (self.index + *turn * self.of).min(tickets);
+        *turn += 1;
+        Ok(ticket..tickets.min(ticket + 1))
+    }
+}
+
+/// Every `of`-th file or portion.
+fn in_turns(index: u32, of: u32) -> Share {
+    let desk = InTurns { index: index.into(), of: of.into(), dealt: Mutex::default() };
+    Share::new(Arc::new(desk), index, of)
+}
+
 /// Reads all shares, and puts them together.
 fn read_shares(inputs: &Inputs, of: u32, options: &ReadOptions) -> Outcome {
+    together((0..of).map(|index| read_share(inputs, &in_turns(index, of), options).unwrap()))
+}
+
+/// The same by readers that ask one desk, each on a thread of its own.
+fn read_at_once(inputs: &Inputs, of: u32, options: &ReadOptions) -> Outcome {
+    let desk = Arc::new(Piles::default());
+    thread::scope(|scope| {
+        let parts: Vec<_> = (0..of)
+            .map(|index| {
+                let share = Share::new(desk.clone(), index, of);
+                scope.spawn(move || read_share(inputs, &share, options).unwrap())
+            })
+            .collect();
+        together(parts.into_iter().map(|part| part.join().unwrap()))
+    })
+}
+
+fn together(parts: impl Iterator<Item = Outcome>) -> Outcome {
     let mut whole = Outcome::default();
-    for index in 0..of {
-        let part = read_share(inputs, Share { index, of }, options).unwrap();
+    for part in parts {
         whole.records.extend(part.records);
         whole.blank += part.blank;
         whole.truncated.extend(part.truncated);
@@ -92,7 +137,7 @@ fn read_shares(inputs: &Inputs, of: u32, options: &ReadOptions) -> Outcome {
 }
 
 fn read_all(folder: &tempfile::TempDir, format: Format) -> Result<Outcome> {
-    read_share(&find(folder, format), Share::WHOLE, &ReadOptions::default())
+    read_share(&find(folder, format), &Share::whole(), &ReadOptions::default())
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -146,7 +191,9 @@ proptest! {
         }
         let options = ReadOptions { portion_bytes, max_record_bytes, ..ReadOptions::default() };
         let inputs = find(&folder, Format::Features);
-        prop_assert_eq!(read_shares(&inputs, of, &options), naive(&files, max_record_bytes));
+        let expected = naive(&files, max_record_bytes);
+        prop_assert_eq!(&read_shares(&inputs, of, &options), &expected);
+        prop_assert_eq!(&read_at_once(&inputs, of, &options), &expected);
     }
 }
 
@@ -203,12 +250,12 @@ fn a_long_line_is_never_held() {
         ..ReadOptions::default()
     };
     let inputs = find(&folder, Format::Jsonl);
-    let outcome = read_share(&inputs, Share::WHOLE, &options).unwrap();
+    let outcome = read_share(&inputs, &Share::whole(), &options).unwrap();
     let reason = too_long(long.len() - 1).to_string();
     assert_eq!(outcome.reasons(), [1, 3, 5].map(|line| (line, &*reason)));
     assert_eq!(outcome.records.len(), 5);
     let options = ReadOptions { max_record_bytes: long.len(), ..options };
-    let outcome = read_share(&inputs, Share::WHOLE, &options).unwrap();
+    let outcome = read_share(&inputs, &Share::whole(), &options).unwrap();
     assert!(outcome.reasons().iter().all(|(_, reason)| reason.starts_with("broken JSON")));
 }
 
@@ -231,7 +278,7 @@ fn a_header_that_is_not_there_is_an_error() {
     assert!(error.to_string().contains("a.tsv:1: the header line lacks a column"), "{error}");
     let long = folder(&[("a.tsv", b"id\ttext\n1\ta\n")]);
     let options = ReadOptions { max_record_bytes: 5, ..ReadOptions::default() };
-    let error = read_share(&find(&long, Format::Auto), Share::WHOLE, &options).unwrap_err();
+    let error = read_share(&find(&long, Format::Auto), &Share::whole(), &options).unwrap_err();
     assert!(error.to_string().contains("header line is longer"), "{error}");
 }
 
@@ -272,18 +319,19 @@ fn what_breaks_off_is_an_error_or_counted_once() {
     let inputs = find(&folder, Format::Fingerprints);
     let options = ReadOptions { portion_bytes: 4_096, ..ReadOptions::default() };
     for index in 0..5 {
-        let shared = read_share(&inputs, Share { index, of: 5 }, &options).unwrap_err();
+        let shared = read_share(&inputs, &in_turns(index, 5), &options).unwrap_err();
         assert_eq!(shared.kind(), Kind::BadData);
         assert!(shared.to_string().contains("a.tsv.gz at byte"), "{shared}");
     }
     let options = ReadOptions { accept_truncated: true, ..options };
-    let whole = read_share(&inputs, Share::WHOLE, &options).unwrap();
+    let whole = read_share(&inputs, &Share::whole(), &options).unwrap();
     assert_eq!(whole.truncated, [0, 1]);
     let reasons = whole.reasons();
     assert!(reasons.len() <= 2 && reasons.iter().all(|(_, reason)| *reason == BROKEN_OFF));
     assert!(whole.records.len() > 10_000 && whole.records.last().unwrap().1.is_ok());
     for of in 2..6 {
         assert_eq!(read_shares(&inputs, of, &options), whole);
+        assert_eq!(read_at_once(&inputs, of, &options), whole);
     }
 }
 
@@ -294,7 +342,7 @@ fn one_large_file_keeps_every_process_busy() {
     let inputs = find(&folder, Format::Fingerprints);
     let options = ReadOptions { portion_bytes: 100, ..ReadOptions::default() };
     for index in 0..4 {
-        let part = read_share(&inputs, Share { index, of: 4 }, &options).unwrap();
+        let part = read_share(&inputs, &in_turns(index, 4), &options).unwrap();
         assert!((200..300).contains(&part.records.len()), "{}", part.records.len());
     }
 }
@@ -306,7 +354,7 @@ fn a_receiver_can_stop_the_reader() {
     let mut delivered = 0;
     let inputs = find(&folder, Format::Fingerprints);
     let progress = AtomicU64::new(0);
-    read(&inputs, Share::WHOLE, &options, &progress, &mut |_| {
+    read(&inputs, &Share::whole(), &options, &progress, &mut |_| {
         delivered += 1;
         delivered < 3
     })
@@ -323,7 +371,8 @@ fn fields_are_named_apart() {
         Fields { id: String::new(), ..Fields::default() },
     ] {
         let options = ReadOptions { fields, ..ReadOptions::default() };
-        let error = read_share(&find(&folder, Format::Auto), Share::WHOLE, &options).unwrap_err();
+        let error =
+            read_share(&find(&folder, Format::Auto), &Share::whole(), &options).unwrap_err();
         assert_eq!(error.kind(), Kind::Usage);
     }
 }
@@ -342,7 +391,7 @@ fn a_file_changed_in_place_is_noticed_though_its_size_and_time_are_as_before() {
         let folder = folder(&[("0.jsonl", bytes.as_bytes()), (name, bytes.as_bytes())]);
         let inputs = find(&folder, format);
         let whole = |options: &ReadOptions| {
-            read(&inputs, Share::WHOLE, options, &AtomicU64::new(0), &mut |_| true).unwrap()
+            read(&inputs, &Share::whole(), options, &AtomicU64::new(0), &mut |_| true).unwrap()
         };
         let before = whole(&ReadOptions::default()).contents;
         inputs.check_unchanged(&before).unwrap();

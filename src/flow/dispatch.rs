@@ -1,15 +1,19 @@
-//! Work dispatched to workers in units: in each process, the next free worker takes the next unit, and a
-//! window bounds the units in flight.
+//! Work dispatched to workers in units: each worker takes a unit when it is free, and a window bounds what is in flight.
 //!
-//! timely has no flow control, and all its queues are unbounded. Here each unit is a range of timestamps,
-//! one for each part of its result. A worker starts unit `u` only when the end of the dataflow has finished
-//! all units up to `u - window`; the frontier of a feedback loop tells it, without polling. A unit with a
-//! large result sends its parts one by one, a few ahead of those that have reached the end.
+//! timely has no flow control, and all its queues are unbounded. Here each unit is a range of timestamps, one for each part of
+//! its result. A worker sends parts until so many of its own have not reached the end of the dataflow; the frontier of a
+//! feedback loop tells it, without polling. So a unit with a large result sends its parts a few at a time, and what is in
+//! flight does not depend on how many workers there are beside this one.
 //!
-//! An example: with one worker the window is 4 units. Unit 5 starts when unit 1 has reached the end. If
-//! unit 5 yields 100,000 pairs, they are 4 parts of at most 32,768 pairs with the timestamps
-//! `5 << 24`, `5 << 24 | 1`, `5 << 24 | 2` and `5 << 24 | 3`.
+//! The frontier knows the oldest time that is open anywhere, and not whose it is. A worker that takes long for a unit keeps
+//! its time open, and with it all later ones. So times are divided into epochs, and a worker begins each unit in the epoch after
+//! the oldest open one. Then what a worker has sent is finished when all others are through with the unit at which they are, and with one more.
+//!
+//! An example: two workers compute units of epoch 1. The fast one is through first. The oldest epoch is 1 still, so its next
+//! units are of epoch 2, at the times `2 << 24`, `2 << 24 | 1`, and so on. The slow one is through, and its next unit is of epoch 2
+//! as well. Now epoch 1 is finished.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use timely::container::CapacityContainerBuilder;
@@ -18,7 +22,7 @@ use timely::dataflow::operators::core::feedback::Handle;
 use timely::dataflow::operators::generic::OutputBuilder;
 use timely::dataflow::operators::generic::builder_rc::OperatorBuilder;
 use timely::dataflow::operators::vec::Map;
-use timely::dataflow::operators::{ConnectLoop, Feedback};
+use timely::dataflow::operators::{Capability, ConnectLoop, Feedback};
 use timely::dataflow::{Scope, StreamVec};
 
 use super::gather::End;
@@ -27,21 +31,22 @@ use crate::progress::{self, Activity};
 
 /// How long a worker waits before it asks again, if no unit is ready.
 const RETRY: Duration = Duration::from_millis(1);
-/// Units in flight, for each worker.
-const WINDOW: u64 = 4;
+/// After so many vain attempts an idle worker enters the next epoch, so that it does not hold up the others.
+const IDLE: u32 = 32;
 
 /// Records in one part of the result of a unit.
 const PART: usize = 1 << 15;
-/// Parts in flight, for each unit.
-const PARTS: u64 = 8;
-/// The low bits of a timestamp, which count the parts of a unit.
+/// Parts in flight, for each worker. A unit has at least one, so a worker may be through with so many units while another one computes
+/// two.
+const WINDOW: usize = 32;
+/// The low bits of a timestamp, which count the parts of a worker in an epoch.
 const PART_BITS: u32 = 24;
 
 /// What a worker gets when it asks for work.
 #[derive(Debug)]
 pub(super) enum Claim<U> {
-    /// The unit of this number. The numbers that one worker gets ascend.
-    Unit(u64, U),
+    /// A unit.
+    Unit(U),
     /// No unit now, perhaps later.
     Later,
     /// No more units.
@@ -61,66 +66,109 @@ pub(super) trait UnitRunner: 'static {
     type Receipt: timely::ExchangeData;
 
     /// Asks for the next unit.
-    fn claim(&mut self) -> Claim<Self::Unit>;
+    fn claim(&mut self) -> Result<Claim<Self::Unit>>;
     /// Runs one unit.
     fn run(&mut self, unit: Self::Unit) -> Result<(Yield<Self::Record>, Self::Receipt)>;
 }
 
 /// How far a worker is with a unit.
 enum Stage<W: UnitRunner> {
-    /// It has claimed the unit.
-    Claimed(u64, W::Unit),
-    /// It has run the unit and still has to send the result from this part on, then the receipt.
-    Yielding { number: u64, part: u64, records: Yield<W::Record>, receipt: W::Receipt },
+    /// It has claimed the unit and entered an epoch for it. All workers learn this before it begins.
+    Claimed(W::Unit),
+    /// It still has to send this, and the receipt.
+    Sending(Yield<W::Record>, W::Receipt),
 }
 
-impl<W: UnitRunner> Stage<W> {
-    /// The timestamp of what it sends next.
-    fn time(&self) -> u64 {
-        match self {
-            Stage::Claimed(number, _) => number << PART_BITS,
-            Stage::Yielding { number, part, .. } => number << PART_BITS | part,
-        }
-    }
+/// A part of what a unit yields, and the receipt with the last one.
+type Part<W> = (Vec<<W as UnitRunner>::Record>, Option<<W as UnitRunner>::Receipt>);
 
-    /// The worker waits until the end of the dataflow has finished all times below this one, plus one for the
-    /// way back.
-    fn awaits(&self, window: u64) -> u64 {
-        match self {
-            Stage::Claimed(number, _) if *number < window => 0,
-            Stage::Claimed(number, _) => ((number + 1 - window) << PART_BITS) + 1,
-            Stage::Yielding { part, .. } if *part < PARTS => 0,
-            Stage::Yielding { .. } => self.time() - PARTS + 2,
-        }
-    }
+/// One worker and where it is.
+struct Dispatching<W: UnitRunner> {
+    runner: W,
+    /// None between two units.
+    stage: Option<Stage<W>>,
+    times: Times,
+    /// How often it has asked in vain.
+    idle: u32,
+}
 
-    /// Runs the unit, or sends the next part.
-    fn advance(self, runner: &mut W, give: impl FnOnce(&mut Vec<W::Record>)) -> Result<Next<W>> {
-        match self {
-            Stage::Claimed(number, unit) => {
-                let (records, receipt) = runner.run(unit)?;
-                Ok(Next::Stage(Stage::Yielding { number, part: 0, records, receipt }))
+impl<W: UnitRunner> Dispatching<W> {
+    /// Claims a unit, and enters an epoch for it.
+    fn claim(&mut self, held: &mut [Capability<u64>]) -> Result<Claim<()>> {
+        Ok(match self.runner.claim()? {
+            Claim::Unit(unit) => {
+                self.idle = 0;
+                self.times.renew(held);
+                self.stage = Some(Stage::Claimed(unit));
+                Claim::Unit(())
             }
-            Stage::Yielding { number, part, mut records, receipt } => {
-                let mut given = records.by_ref().take(PART).collect::<Result<Vec<_>>>()?;
-                let is_last = given.len() < PART;
-                give(&mut given);
-                if is_last {
-                    return Ok(Next::End(receipt));
+            Claim::Later => {
+                self.idle += 1;
+                if self.idle.is_multiple_of(IDLE) {
+                    self.times.renew(held);
                 }
-                Ok(Next::Stage(Stage::Yielding { number, part: part + 1, records, receipt }))
+                Claim::Later
             }
+            Claim::Done => Claim::Done,
+        })
+    }
+
+    /// The next records that the unit yields, and its receipt after the last.
+    fn advance(&mut self, stage: Stage<W>) -> Result<Part<W>> {
+        let (mut records, receipt) = match stage {
+            Stage::Claimed(unit) => self.runner.run(unit)?,
+            Stage::Sending(records, receipt) => (records, receipt),
+        };
+        let part = records.by_ref().take(PART).collect::<Result<Vec<_>>>()?;
+        if part.len() < PART {
+            return Ok((part, Some(receipt)));
         }
+        self.stage = Some(Stage::Sending(records, receipt));
+        Ok((part, None))
     }
 }
 
-/// What follows a stage.
-enum Next<W: UnitRunner> {
-    Stage(Stage<W>),
-    End(W::Receipt),
+/// The times of one worker.
+#[derive(Default)]
+struct Times {
+    /// The time of what it sends next, which it holds.
+    now: u64,
+    /// The times of what it has sent and what has not reached the end, ascending.
+    open: VecDeque<u64>,
+    /// The oldest time that is open anywhere.
+    oldest: u64,
 }
 
-/// The streams of dispatched work. Their timestamps are the numbers and parts of the units.
+impl Times {
+    /// Learns the `frontier` of the way back, on which one is added to every time.
+    fn learn(&mut self, frontier: Option<u64>) {
+        self.oldest = frontier.map_or(self.now, |time| time.saturating_sub(1));
+        while self.open.pop_front_if(|time| *time < self.oldest).is_some() {}
+    }
+
+    /// Whether so much is in flight that the worker has to wait.
+    fn are_full(&self) -> bool {
+        self.open.len() >= WINDOW
+    }
+
+    /// Enters the epoch after the oldest that is open.
+    fn renew(&mut self, held: &mut [Capability<u64>]) {
+        self.hold(self.now.max(((self.oldest >> PART_BITS) + 1) << PART_BITS), held);
+    }
+
+    /// Notes that a part was sent.
+    fn sent(&mut self, held: &mut [Capability<u64>]) {
+        self.open.push_back(self.now);
+        self.hold(self.now + 1, held);
+    }
+
+    fn hold(&mut self, time: u64, held: &mut [Capability<u64>]) {
+        self.now = time;
+        held.iter_mut().for_each(|capability| capability.downgrade(&time));
+    }
+}
+
+/// The streams of dispatched work. Their timestamps are epochs and parts.
 pub(super) struct Dispatched<'scope, W: UnitRunner> {
     /// What the units yielded.
     pub(super) records: StreamVec<'scope, u64, W::Record>,
@@ -143,7 +191,7 @@ impl<'scope> Window<'scope> {
 /// Dispatches work in this scope. Every worker brings a `runner` of its own.
 pub(super) fn dispatch<'scope, W: UnitRunner>(
     scope: Scope<'scope, u64>,
-    mut runner: W,
+    runner: W,
     end: &End,
 ) -> Dispatched<'scope, W> {
     let fatal = end.fatal().clone();
@@ -155,36 +203,35 @@ pub(super) fn dispatch<'scope, W: UnitRunner>(
     let (receipts, receipt_stream) = builder.new_output_connection::<Vec<W::Receipt>, _>([]);
     let mut records = OutputBuilder::<_, CapacityContainerBuilder<_>>::from(records);
     let mut receipts = OutputBuilder::<_, CapacityContainerBuilder<_>>::from(receipts);
-    let window = WINDOW * scope.peers() as u64;
 
     builder.build(move |capabilities| {
         let mut capabilities = Some(capabilities);
-        let mut current: Option<Stage<W>> = None;
+        let mut worker = Dispatching { runner, stage: None, times: Times::default(), idle: 0 };
         move |frontiers| {
             through.for_each(|_, _| ());
             let Some(held) = &mut capabilities else { return };
-            if fatal.check().is_err() {
+            worker.times.learn(frontiers[0].frontier().first().copied());
+            if fatal.check().is_err() || worker.times.are_full() {
                 return;
             }
-            let stage = match current.take() {
-                Some(stage) => stage,
-                None => match runner.claim() {
-                    Claim::Done => return capabilities = None,
-                    Claim::Later => return activator.activate_after(RETRY),
-                    Claim::Unit(number, unit) => Stage::Claimed(number, unit),
-                },
+            let Some(stage) = worker.stage.take() else {
+                return match worker.claim(held) {
+                    Ok(Claim::Unit(())) => activator.activate(),
+                    Ok(Claim::Later) => activator.activate_after(RETRY),
+                    Ok(Claim::Done) => capabilities = None,
+                    Err(error) => fatal.raise(error),
+                };
             };
-            held.iter_mut().for_each(|capability| capability.downgrade(&stage.time()));
-            if frontiers[0].less_than(&stage.awaits(window)) {
-                return current = Some(stage);
-            }
             progress::tick(Activity::Working);
-            let given =
-                |part: &mut Vec<_>| records.activate().session(&held[0]).give_container(part);
-            match stage.advance(&mut runner, given) {
+            match worker.advance(stage) {
                 Err(error) => return fatal.raise(error),
-                Ok(Next::Stage(stage)) => current = Some(stage),
-                Ok(Next::End(receipt)) => receipts.activate().session(&held[1]).give(receipt),
+                Ok((mut part, receipt)) => {
+                    records.activate().session(&held[0]).give_container(&mut part);
+                    if let Some(receipt) = receipt {
+                        receipts.activate().session(&held[1]).give(receipt);
+                    }
+                    worker.times.sent(held);
+                }
             }
             activator.activate();
         }

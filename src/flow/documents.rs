@@ -123,7 +123,8 @@ impl Documents {
         handler: impl Fn() -> Result<H> + Send + Sync + 'static,
     ) -> Result<Harvest<H::Made>> {
         let topology = *processes.topology();
-        let share = Share { index: topology.process as u32, of: topology.processes as u32 };
+        let [index, of] = [topology.process, topology.processes].map(|it| it as u32);
+        let share = Share::new(processes.desk(), index, of);
         let fatal = processes.fatal();
         let Documents { inputs, options, folder, memory_bytes, progress } = self;
         let fields = options.fields.clone();

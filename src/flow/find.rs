@@ -11,12 +11,14 @@ use std::sync::Arc;
 
 use timely::worker::Worker;
 
+use super::chunks::Chunks;
 use super::dispatch::dispatch;
 use super::fatal::Fatal;
 use super::gather::{End, Gather, Gathered};
 use super::probe::{Prober, Probing};
 use super::processes::Processes;
 use super::reduce::Reduce;
+use crate::desk::Desk;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::ledger::Receipt;
@@ -43,15 +45,17 @@ pub(crate) fn find_pairs<F: Fingerprint>(
     folder: PathBuf,
     memory_bytes: usize,
 ) -> Result<Pairs> {
-    let (probing, fatal) = (Arc::clone(probing), processes.fatal());
+    let (probing, desk) = (Arc::clone(probing), processes.desk());
+    let fatal = processes.fatal();
     processes.execute_gathered(move |worker| {
-        find(worker, &probing, Sorter::new(&folder, memory_bytes), &fatal)
+        find(worker, &probing, &desk, Sorter::new(&folder, memory_bytes), &fatal)
     })
 }
 
 fn find<F: Fingerprint>(
     worker: &mut Worker,
     probing: &Arc<Probing<F>>,
+    desk: &Arc<dyn Desk>,
     sorter: Sorter<Pair>,
     fatal: &Fatal,
 ) -> Result<Pairs> {
@@ -59,7 +63,9 @@ fn find<F: Fingerprint>(
     let pairs = Gathered::new(sorter);
     let receipts = Gathered::new(Vec::new());
     worker.dataflow(|scope| {
-        let dispatched = dispatch(scope, Prober::new(Arc::clone(probing), scope.index()), &end);
+        let parts = probing.itself.parts() as usize;
+        let chunks = Chunks::new(desk, scope, probing.chunks.len() - parts, parts);
+        let dispatched = dispatch(scope, Prober::new(Arc::clone(probing), chunks), &end);
         dispatched.receipts.gather(&receipts, &end);
         let groups = probing.groups.len() as u64;
         let taken = dispatched.records.reduce(groups).gather(&pairs, &end);

@@ -21,6 +21,7 @@
 //! ```
 
 mod changes;
+mod chunks;
 mod clustering;
 mod counting;
 mod dispatch;
@@ -42,7 +43,6 @@ mod reduce;
 mod role;
 mod sketching;
 mod stream;
-mod stretches;
 mod sweep;
 mod unite;
 
@@ -58,4 +58,3 @@ pub use role::{Role, Start};
 pub(crate) use find::{Pairs, find_pairs};
 pub(crate) use overlapping::{Overlapping, find_overlaps};
 pub(crate) use probe::Probing;
-pub(crate) use stretches::Stretches;

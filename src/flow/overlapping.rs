@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use timely::worker::Worker;
 
+use super::chunks::Chunks;
 use super::dispatch::{Claim, UnitRunner, Yield, dispatch};
 use super::fatal::Fatal;
 use super::findings::Findings;
 use super::gather::{Collect, End, Gather, Gathered};
 use super::processes::Processes;
-use super::stretches::Stretches;
+use crate::desk::Desk;
 use crate::error::Result;
 use crate::ledger::{Ledger, Receipt};
 use crate::lsh::{Held, ProbeScratch, StoreProbe};
@@ -22,16 +23,12 @@ pub(crate) struct Overlapping {
     pub(crate) probe: StoreProbe,
     /// The chunks that earlier runs finished, and the place for those of this run.
     pub(crate) ledger: Ledger,
-    /// The chunks that the workers of this process have not claimed yet.
-    pub(crate) stretches: Mutex<Stretches>,
     /// Rows probed by this process so far.
     pub(crate) probed: Arc<AtomicU64>,
     /// Matches found by this process so far.
     pub(crate) found: Arc<AtomicU64>,
     /// More matches than this are an error.
     pub(crate) most: u64,
-    /// How many workers each process has.
-    pub(crate) workers: usize,
 }
 
 /// Probes all chunks on all workers of the processes. Process 0 has `held` take what is found, and gets it back with one
@@ -44,20 +41,22 @@ pub(crate) fn find_overlaps(
     overlapping: &Arc<Overlapping>,
     held: Option<Held>,
 ) -> Result<(Option<Held>, Vec<Receipt>)> {
-    let (overlapping, fatal) = (Arc::clone(overlapping), processes.fatal());
+    let (overlapping, desk) = (Arc::clone(overlapping), processes.desk());
+    let fatal = processes.fatal();
     let held = Mutex::new(held);
     processes.execute_gathered(move |worker| {
         // All is gathered by the first worker of process 0.
         let held = (worker.index() == 0)
             .then(|| held.lock().unwrap_or_else(PoisonError::into_inner).take())
             .flatten();
-        find(worker, &overlapping, held, &fatal)
+        find(worker, &overlapping, &desk, held, &fatal)
     })
 }
 
 fn find(
     worker: &mut Worker,
     overlapping: &Arc<Overlapping>,
+    desk: &Arc<dyn Desk>,
     held: Option<Held>,
     fatal: &Fatal,
 ) -> Result<(Option<Held>, Vec<Receipt>)> {
@@ -65,7 +64,8 @@ fn find(
     let held = Gathered::new(held);
     let receipts = Gathered::new(Vec::new());
     worker.dataflow(|scope| {
-        let prober = Prober::new(Arc::clone(overlapping), scope.index());
+        let chunks = Chunks::new(desk, scope, overlapping.probe.chunks(), 0);
+        let prober = Prober::new(Arc::clone(overlapping), chunks);
         let dispatched = dispatch(scope, prober, &end);
         dispatched.receipts.gather(&receipts, &end);
         dispatched.window.close(dispatched.records.gather(&held, &end));
@@ -86,16 +86,15 @@ struct Prober {
     join: Arc<Overlapping>,
     findings: Findings,
     scratch: ProbeScratch,
-    /// Which of the workers of this process it is.
-    worker: usize,
+    /// The chunks that it claims.
+    claims: Chunks,
 }
 
 impl Prober {
-    fn new(join: Arc<Overlapping>, index: usize) -> Prober {
+    fn new(join: Arc<Overlapping>, claims: Chunks) -> Prober {
         let found = Arc::clone(&join.found);
         let findings = Findings::new(join.ledger.writer(), found, join.most, None);
-        let worker = index % join.workers;
-        Prober { join, findings, scratch: ProbeScratch::default(), worker }
+        Prober { join, findings, scratch: ProbeScratch::default(), claims }
     }
 }
 
@@ -104,12 +103,8 @@ impl UnitRunner for Prober {
     type Record = Pair;
     type Receipt = Receipt;
 
-    fn claim(&mut self) -> Claim<u64> {
-        let mut stretches = self.join.stretches.lock().unwrap_or_else(PoisonError::into_inner);
-        match stretches.claim(self.worker) {
-            Some((claim, chunk)) => Claim::Unit(claim, chunk as u64),
-            None => Claim::Done,
-        }
+    fn claim(&mut self) -> Result<Claim<u64>> {
+        Ok(self.claims.next()?.map_or(Claim::Done, |chunk| Claim::Unit(chunk as u64)))
     }
 
     fn run(&mut self, chunk: u64) -> Result<(Yield<Pair>, Receipt)> {

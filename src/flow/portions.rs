@@ -1,7 +1,7 @@
 //! The thread of a process that reads and unpacks its share of the inputs, ahead of the workers.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
@@ -12,8 +12,8 @@ use super::read::{Read, ShareRead};
 use crate::document::{self, Inputs, ReadOptions, Records, Share};
 use crate::storage::Bill;
 
-/// Batches read ahead for each worker.
-const AHEAD: usize = 4;
+/// Batches read ahead for each worker. What is read ahead of a file that several processes divide is claimed, and no other process can do it.
+const AHEAD: usize = 2;
 
 /// What the reading thread sends.
 pub(super) enum Portion {
@@ -25,10 +25,7 @@ pub(super) enum Portion {
 
 /// The share of the inputs that this process reads, as its workers receive it.
 #[derive(Clone)]
-pub(super) struct Portions {
-    portions: Receiver<Portion>,
-    received: Arc<AtomicU64>,
-}
+pub(super) struct Portions(Receiver<Portion>);
 
 impl Portions {
     /// Starts to read on a new thread, a few batches ahead of each of the `workers`. `progress` grows by
@@ -42,16 +39,13 @@ impl Portions {
         fatal: Fatal,
     ) -> Portions {
         let (send, portions) = bounded(AHEAD * workers);
-        thread::spawn(move || read(&inputs, share, &options, &progress, &send, &fatal));
-        Portions { portions, received: Arc::default() }
+        thread::spawn(move || read(&inputs, &share, &options, &progress, &send, &fatal));
+        Portions(portions)
     }
 
     pub(super) fn claim(&self) -> Claim<Portion> {
-        match self.portions.try_recv() {
-            Ok(portion) => {
-                let received = self.received.fetch_add(1, Ordering::Relaxed);
-                Claim::Unit(received, portion)
-            }
+        match self.0.try_recv() {
+            Ok(portion) => Claim::Unit(portion),
             Err(TryRecvError::Empty) => Claim::Later,
             Err(TryRecvError::Disconnected) => Claim::Done,
         }
@@ -60,7 +54,7 @@ impl Portions {
 
 fn read(
     inputs: &Inputs,
-    share: Share,
+    share: &Share,
     options: &ReadOptions,
     progress: &AtomicU64,
     send: &Sender<Portion>,
@@ -74,7 +68,7 @@ fn read(
     match document::read(inputs, share, options, progress, &mut deliver) {
         Ok(tally) => {
             let truncated = tally.truncated.len() as u64;
-            let (process, states) = (share.index, inputs.states());
+            let (process, states) = (share.index(), inputs.states());
             let (contents, bill) = (tally.contents, Bill::so_far());
             let shares = vec![ShareRead { process, states, contents, bill }];
             let read = Read { truncated, delivered, ends: 1, shares, ..Read::default() };

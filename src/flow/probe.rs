@@ -1,12 +1,12 @@
 //! What a worker does with a chunk: decode it, probe it, write the pairs to its ledger, send them on.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use super::chunks::Chunks;
 use super::dispatch::{Claim, UnitRunner, Yield};
 use super::findings::Findings;
 use super::places::Places;
-use super::stretches::Stretches;
 use super::sweep::Sweep;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
@@ -40,14 +40,9 @@ pub(crate) struct Probing<F: Fingerprint> {
     pub(crate) sieve: Option<Sieve>,
     /// The chunks that earlier runs finished, and the place for those of this run.
     pub(crate) ledger: Ledger,
-    /// The chunks that the workers of this process have not claimed yet.
-    pub(crate) stretches: Mutex<Stretches>,
-    /// How many workers each process has.
-    pub(crate) workers: usize,
 }
 
 /// One worker that probes.
-#[derive(Debug)]
 pub(super) struct Prober<F: Fingerprint> {
     join: Arc<Probing<F>>,
     pairs: Findings,
@@ -60,21 +55,20 @@ pub(super) struct Prober<F: Fingerprint> {
     run: Vec<F>,
     /// The pass over the segments, after the last chunk.
     sweep: Option<Sweep<F>>,
-    /// Which of the workers of this process it is.
-    worker: usize,
+    /// The chunks that it claims.
+    claims: Chunks,
 }
 
 impl<F: Fingerprint> Prober<F> {
-    /// The worker of `join` with this index.
-    pub(super) fn new(join: Arc<Probing<F>>, index: usize) -> Prober<F> {
+    /// A worker of `join`, which claims these chunks.
+    pub(super) fn new(join: Arc<Probing<F>>, claims: Chunks) -> Prober<F> {
         let found = Arc::clone(&join.found);
         let sieve = join.sieve.clone();
         let pairs = Findings::new(join.ledger.writer(), found, join.most_pairs, sieve);
         let scratch = MethodScratch::default();
         let self_scratch = SelfJoinScratch::default();
-        let worker = index % join.workers;
         let places = Places::new(&join.store);
-        Prober { join, pairs, places, scratch, self_scratch, run: Vec::new(), sweep: None, worker }
+        Prober { join, pairs, places, scratch, self_scratch, run: Vec::new(), sweep: None, claims }
     }
 
     fn probe_store(&mut self, range: KeyRange<F>) -> Result<u64> {
@@ -134,13 +128,10 @@ impl<F: Fingerprint> UnitRunner for Prober<F> {
     type Record = Pair;
     type Receipt = Receipt;
 
-    fn claim(&mut self) -> Claim<(u64, Chunk<F>)> {
-        let Probing { stretches, chunks, .. } = &*self.join;
-        let mut stretches = stretches.lock().unwrap_or_else(PoisonError::into_inner);
-        match stretches.claim(self.worker) {
-            Some((claim, chunk)) => Claim::Unit(claim, (chunk as u64, chunks[chunk].clone())),
-            None => Claim::Done,
-        }
+    fn claim(&mut self) -> Result<Claim<(u64, Chunk<F>)>> {
+        let claimed = self.claims.next()?;
+        let unit = |chunk: usize| Claim::Unit((chunk as u64, self.join.chunks[chunk].clone()));
+        Ok(claimed.map_or(Claim::Done, unit))
     }
 
     fn run(&mut self, (chunk, range): (u64, Chunk<F>)) -> Result<(Yield<Pair>, Receipt)> {

@@ -18,6 +18,7 @@
 use std::any::Any;
 use std::io;
 use std::net::TcpListener;
+use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,7 @@ use timely::worker::Worker;
 
 use super::fatal::Fatal;
 use super::role::Role;
+use crate::desk::{Desk, Piles};
 use crate::peers::{JobIdentity, Link, Links, Mesh, Peers, Topology};
 use crate::progress::{self, Activity};
 use crate::{Error, Kind, Result};
@@ -43,6 +45,8 @@ pub struct Processes {
     topology: Topology,
     mesh: Option<Mesh>,
     links: Option<Links>,
+    /// Where the work of this step is dealt; none in a process alone, or before the first step.
+    desk: Option<Arc<dyn Desk>>,
     fatal: Fatal,
 }
 
@@ -60,7 +64,7 @@ impl Processes {
     /// This process alone.
     pub fn alone(workers: usize) -> Processes {
         let topology = Topology { workers, processes: 1, process: 0 };
-        Processes { topology, mesh: None, links: None, fatal: Fatal::default() }
+        Processes { topology, mesh: None, links: None, desk: None, fatal: Fatal::default() }
     }
 
     /// One of several processes. Others call it at `listener`, which stays open until the value is dropped.
@@ -83,7 +87,7 @@ impl Processes {
         assert!(topology.process < topology.processes, "this process is one of them");
         let mesh = Mesh::new(topology, listener, peers, job)
             .map_err(|cause| Error::system("cannot listen for the other processes", &cause))?;
-        Ok(Processes { topology, mesh: Some(mesh), links: None, fatal })
+        Ok(Processes { topology, mesh: Some(mesh), links: None, desk: None, fatal })
     }
 
     /// How many threads and processes there are, and which of them this is.
@@ -118,6 +122,16 @@ impl Processes {
         self.fatal.clone()
     }
 
+    /// Where the work of this step is dealt, for its one dataflow. A process alone has a desk of its own for every dataflow.
+    ///
+    /// # Panics
+    /// If several processes run no step, or the desk of their step was taken.
+    pub(super) fn desk(&mut self) -> Arc<dyn Desk> {
+        let dealt = self.desk.take();
+        assert!(dealt.is_some() || self.mesh.is_none(), "the work of a step is dealt once");
+        dealt.unwrap_or_else(|| Arc::new(Piles::default()))
+    }
+
     /// Begins a step: process 0 decides by `lead`, and the others wait for its decision, however long it
     /// takes. If `lead` fails, all processes fail with its error.
     ///
@@ -130,12 +144,13 @@ impl Processes {
         lead: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
         let Some(mesh) = &self.mesh else { return lead() };
-        self.links = None;
+        (self.links, self.desk) = (None, None);
         mesh.begin(step);
         let (links, decision) = match self.topology.process {
             0 => decide(mesh, lead)?,
             _ => follow(mesh)?,
         };
+        self.desk = Some(desk(&links));
         self.links = Some(links);
         Ok(decision)
     }
@@ -195,6 +210,16 @@ impl Processes {
             initialize_networking_from_sockets(local, links, process, workers, hooks)?;
         Ok((builders.into_iter().map(AllocatorBuilder::Tcp).collect(), Box::new(threads)))
     }
+}
+
+/// The desk of a step: process 0 deals, and the others ask it.
+fn desk(links: &Links) -> Arc<dyn Desk> {
+    if let Some(Some(leader)) = links.first() {
+        return Arc::new(leader.clone());
+    }
+    let piles = Arc::new(Piles::default());
+    links.iter().flatten().for_each(|link| link.deal(&piles));
+    piles
 }
 
 /// What the leader does in an agreement: it decides, waits for all peers, and tells them.

@@ -79,8 +79,8 @@ impl<H: Handler> UnitRunner for Reading<H> {
     type Record = Taken<H::Made>;
     type Receipt = Read;
 
-    fn claim(&mut self) -> Claim<Portion> {
-        self.portions.claim()
+    fn claim(&mut self) -> Result<Claim<Portion>> {
+        Ok(self.portions.claim())
     }
 
     fn run(&mut self, portion: Portion) -> Result<(Yield<Taken<H::Made>>, Read)> {

@@ -108,24 +108,24 @@ impl UnitRunner for Arc<Uniting> {
     /// How many portions were joined.
     type Receipt = u64;
 
-    fn claim(&mut self) -> Claim<Unit> {
+    fn claim(&mut self) -> Result<Claim<Unit>> {
         let share = self.share();
         let number = self.claimed.fetch_add(1, Ordering::Relaxed);
         if number < share {
-            return Claim::Unit(number, Unit::Join(self.process + number * self.processes));
+            return Ok(Claim::Unit(Unit::Join(self.process + number * self.processes)));
         }
         if self.process == 0 {
-            return Claim::Done;
+            return Ok(Claim::Done);
         }
         if self.joined.load(Ordering::Acquire) < share {
-            return Claim::Later;
+            return Ok(Claim::Later);
         }
-        match self.ranges.fetch_add(1, Ordering::Relaxed) {
+        Ok(match self.ranges.fetch_add(1, Ordering::Relaxed) {
             range if range * u64::from(RANGE) < u64::from(self.forest.pages()) => {
-                Claim::Unit(share + range, Unit::Tell(range))
+                Claim::Unit(Unit::Tell(range))
             }
             _ => Claim::Done,
-        }
+        })
     }
 
     fn run(&mut self, unit: Unit) -> Result<(Yield<(u32, u32)>, u64)> {

@@ -1,18 +1,17 @@
 //! The pairs of a join: planned, arranged, probed by all workers.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::request::Join;
 use super::site::Site;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
-use crate::flow::{Pairs, Probing, Processes, Role, Stretches, find_pairs};
+use crate::flow::{Pairs, Probing, Processes, Role, find_pairs};
 use crate::ledger::{self, Ledger, LedgerKey, Receipt};
 use crate::matches::{self, Detail, Pair, Sieve};
 use crate::output::{self, Staging};
-use crate::peers::Topology;
 use crate::runs::Sorter;
 use crate::step::{self, Step};
 use crate::store::{BLOCK_ROWS, Dated, Digest, Segment, Version};
@@ -61,13 +60,13 @@ impl Join {
         let groups: Arc<[F]> = matches::distinct_fingerprints(&self.batch)?.into();
         let store = self.store.as_ref().map_or(Ok(Vec::new()), Version::dated)?;
         let segments: Vec<Segment> = store.iter().map(|it| it.segment().clone()).collect();
-        let topology = *processes.topology();
+        let workers = processes.topology().workers;
         let problem = Problem {
             distribution: Distribution::of(&groups, &samples(&segments)),
-            ..self.problem(groups.len() as u64, topology.workers as u64)
+            ..self.problem(groups.len() as u64, workers as u64)
         };
         let plan = self.plan(&problem, site.itself_bytes)?;
-        let probing = Arc::new(self.arrange(groups, store, &segments, &plan, topology, site)?);
+        let probing = Arc::new(self.arrange(groups, store, &segments, &plan, workers, site)?);
         let tables = began.elapsed();
         let Pairs { pairs, receipts } = self
             .probe(processes, site, &probing)
@@ -98,10 +97,9 @@ impl Join {
         store: Vec<Dated>,
         segments: &[Segment],
         plan: &Plan,
-        topology: Topology,
+        workers: usize,
         site: &Site<'_>,
     ) -> Result<Probing<F>> {
-        let workers = topology.workers;
         let itself =
             SelfJoin::new(&groups, plan.itself.design, self.distance, plan.share, workers)?;
         let chunks = ledger::chunks(itself.parts(), segments);
@@ -116,8 +114,6 @@ impl Join {
             itself: &itself,
         };
         let ledger = open_ledger(site.output, key.digest())?;
-        let parts = itself.parts() as usize;
-        let stretches = Mutex::new(Stretches::new(chunks.len() - parts, parts, topology));
         let Estimate { design, way, window, memory_bytes, .. } = plan.chosen;
         // What the tables leave is read in.
         let spare = self.budget.tables().saturating_sub(memory_bytes);
@@ -137,8 +133,6 @@ impl Join {
             found: Arc::default(),
             most_pairs: self.most_pairs(),
             sieve,
-            stretches,
-            workers,
         })
     }
 

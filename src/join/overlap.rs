@@ -4,7 +4,7 @@
 //! the store past the keys of the batch, chunk by chunk, and process 0 draws the verdicts.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -14,12 +14,11 @@ use super::request::JoinInputs;
 use super::site::Site;
 use crate::budget::Budget;
 use crate::error::{Error, Kind, Named, Result};
-use crate::flow::{Overlapping, Processes, Role, Stretches, find_overlaps};
+use crate::flow::{Overlapping, Processes, Role, find_overlaps};
 use crate::ledger::Receipt;
 use crate::lsh::{Deduplicate, Deduplicated, Grouped, Held, Hot, InBatch, kept_documents};
 use crate::matches::Detail;
 use crate::output::Staging;
-use crate::peers::Topology;
 use crate::step::{self, Step};
 use crate::store::{Digest, Segment, Version};
 
@@ -78,8 +77,7 @@ impl Overlap {
             let most = self.deduplicate.most_groups(&grouped);
             Ok((in_batch.hottest().to_vec(), most, Role::Leader(in_batch)))
         })?;
-        let probing =
-            Arc::new(self.arrange(&grouped, hottest, most, *processes.topology(), &site)?);
+        let probing = Arc::new(self.arrange(&grouped, hottest, most, &site)?);
         let held = in_batch.as_ref().leader();
         let held = held.map(|in_batch| self.deduplicate.held(&grouped, in_batch, &folder));
         let (held, receipts) = self
@@ -114,7 +112,6 @@ impl Overlap {
         grouped: &Grouped,
         hottest: Vec<Hot>,
         most: usize,
-        topology: Topology,
         site: &Site<'_>,
     ) -> Result<Overlapping> {
         let key = self.ledger_key(site.build, most);
@@ -125,13 +122,11 @@ impl Overlap {
             Detail::Best => u64::MAX,
         };
         Ok(Overlapping {
-            stretches: Mutex::new(Stretches::new(probe.chunks(), 0, topology)),
             probe,
             ledger: open_ledger(site.output, key)?,
             probed: Arc::default(),
             found: Arc::default(),
             most: most_found,
-            workers: topology.workers,
         })
     }
 

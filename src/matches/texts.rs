@@ -18,6 +18,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
@@ -28,7 +29,8 @@ use super::keep_order::Leaders;
 use super::numbers::{Group, Number, Row, SegmentRow, below};
 use super::similarity::Confirm;
 use super::standing::Standings;
-use crate::document::{self, Content, Document, Inputs, Position, ReadOptions, Share as Portion};
+use crate::desk::Piles;
+use crate::document::{self, Content, Document, Inputs, Position, ReadOptions, Share};
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::check::held_run_set;
 use crate::fingerprint::{HeldShare, ShingleSet};
@@ -144,8 +146,10 @@ impl TextReading<'_> {
         let groups: Vec<Group> = compared.groups().collect();
         let wanted = self.wanted(&groups)?;
         let shares = if wanted.rows.is_empty() { 0 } else { self.workers as u32 };
-        let shares: Vec<u32> = (0..shares).collect();
-        let read = in_parallel(self.workers, &shares, |&share| self.share(share, &wanted));
+        let desk = Arc::new(Piles::default());
+        let shares: Vec<Share> =
+            (0..shares).map(|share| Share::new(desk.clone(), share, shares)).collect();
+        let read = in_parallel(self.workers, &shares, |share| self.share(share, &wanted));
         let mut files = Vec::new();
         let mut pages = Vec::new();
         for share in read {
@@ -213,12 +217,12 @@ impl TextReading<'_> {
     }
 
     /// Reads a share of the inputs.
-    fn share(self, share: u32, wanted: &Wanted) -> Result<(File, Vec<ReadPage>)> {
+    fn share(self, share: &Share, wanted: &Wanted) -> Result<(File, Vec<ReadPage>)> {
         let file = tempfile::tempfile_in(self.folder).at(self.folder)?;
         let mut writer = RunsWriter {
             reading: self,
             out: BufWriter::new(file),
-            share,
+            share: share.index(),
             bytes: 0,
             wanted,
             is_taken: vec![false; wanted.places.len()],
@@ -227,9 +231,8 @@ impl TextReading<'_> {
         let Texts { inputs, options } = self.texts;
         let ahead_bytes = options.ahead_bytes / self.workers;
         let options = &ReadOptions { ahead_bytes, ..options.clone() };
-        let portion = Portion { index: share, of: self.workers as u32 };
         let mut outcome = Ok(());
-        let read = document::read(inputs, portion, options, &AtomicU64::new(0), &mut |records| {
+        let read = document::read(inputs, share, options, &AtomicU64::new(0), &mut |records| {
             progress::tick(Activity::Reading);
             records.parse(&options.fields, &mut |position, document| {
                 if let (Ok(document), Ok(())) = (document, &outcome) {

@@ -3,16 +3,20 @@
 //! Everything is sent in records: a length, then a kind and up to 32 KiB of data, sealed. Records are numbered
 //! in each direction. If one is changed, left out, repeated or moved, the run ends.
 //!
-//! There are three kinds: data; a pulse, which says that the process lives and how many steps of work it has
-//! done; and the end, without which a connection counts as lost. A thread of its own sends the pulses. So a
-//! process that sends none for a long time is not merely busy: it was killed, frozen or cut off.
+//! There are five kinds: data; a pulse, which says that the process lives and how many steps of work it has
+//! done; the end, without which a connection counts as lost; a claim of work; and what is granted. A thread of its own sends the
+//! pulses. So a process that sends none for a long time is not merely busy: it was killed, frozen or cut off.
+//!
+//! A claim is granted by whoever reads at the other end, at once. Who reads at this end hands the grant to the thread that waits
+//! for it. Nobody who reads waits for a grant, so no two ends wait for each other.
 //!
 //! An example: the three bytes `abc` become a record of 24 bytes, 4 for the length 20, then 1 for the kind, 3
 //! for the data and 16 for the seal.
 
 use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -24,7 +28,9 @@ use super::seal::{Seal, TAG};
 use super::secret::Secret;
 use super::wait::Wait;
 use super::wire;
+use crate::desk::{Ask, Desk, Piles};
 use crate::progress::{self, Activity};
+use crate::{Error, Kind, Result};
 
 /// The most data in one record, in bytes.
 const RECORD: usize = 32 << 10;
@@ -35,10 +41,12 @@ const PULSE: Duration = Duration::from_secs(2);
 /// At least so many pulses are sent in the time that a peer may be silent.
 const PULSES: u32 = 4;
 
-/// The kinds of records: data, a pulse, the end.
+/// The kinds of records: data, a pulse, the end, a claim, a grant.
 const DATA: u8 = 0;
 const ALIVE: u8 = 1;
 const END: u8 = 2;
+const CLAIM: u8 = 3;
+const GRANT: u8 = 4;
 
 /// One end of a connection. Clones are the same end.
 #[derive(Clone)]
@@ -53,6 +61,10 @@ struct Ends {
     receiving: Mutex<Receiving>,
     /// How long the other end may be silent, once it has to send pulses.
     silence: OnceLock<Duration>,
+    /// What is dealt to the other end; unset if the other end deals.
+    piles: OnceLock<Arc<Piles>>,
+    /// What the other end grants to the thread that waits for it.
+    granted: Mutex<mpsc::Receiver<io::Result<Range<u64>>>>,
 }
 
 #[derive(Default)]
@@ -75,6 +87,8 @@ struct Receiving {
     at: usize,
     /// How many steps the other process had done at its last pulse.
     heard: u64,
+    /// Where grants go; none when the connection is lost.
+    grants: Option<mpsc::Sender<io::Result<Range<u64>>>>,
 }
 
 impl Link {
@@ -93,6 +107,7 @@ impl Link {
     }
 
     fn new(socket: TcpStream, seal: Seal) -> io::Result<Link> {
+        let (grants, granted) = mpsc::channel();
         let receiving = Mutex::new(Receiving {
             reader: BufReader::with_capacity(AHEAD, socket.try_clone()?),
             records: 0,
@@ -101,6 +116,7 @@ impl Link {
             plain: Vec::new(),
             at: 0,
             heard: 0,
+            grants: Some(grants),
         });
         Ok(Link(Arc::new(Ends {
             socket,
@@ -109,6 +125,8 @@ impl Link {
             sending: Mutex::default(),
             receiving,
             silence: OnceLock::new(),
+            piles: OnceLock::new(),
+            granted: Mutex::new(granted),
         })))
     }
 
@@ -121,6 +139,12 @@ impl Link {
         let pause = PULSE.min(silence / PULSES);
         thread::Builder::new().name("pulse".into()).spawn(move || beat(&ends, pause))?;
         Ok(())
+    }
+
+    /// Deals tickets of these piles to the other end, from now on.
+    pub(crate) fn deal(&self, piles: &Arc<Piles>) {
+        let first = self.0.piles.set(Arc::clone(piles)).is_ok();
+        assert!(first, "work is dealt from one place");
     }
 
     /// Shuts down one half of the connection, or both. Before the writing half is shut, the other end is told.
@@ -157,6 +181,15 @@ impl Link {
 
 fn codec(limit: u64) -> impl Options {
     bincode::DefaultOptions::new().with_fixint_encoding().with_limit(limit)
+}
+
+/// What stands in a record that is no data.
+fn encoded<T: Serialize>(what: &T) -> io::Result<Vec<u8>> {
+    codec(RECORD as u64).serialize(what).map_err(io::Error::other)
+}
+
+fn decoded<T: DeserializeOwned>(bytes: &[u8]) -> io::Result<T> {
+    codec(RECORD as u64).deserialize(bytes).map_err(|cause| invalid(&cause.to_string()))
 }
 
 fn invalid(what: &str) -> io::Error {
@@ -221,18 +254,47 @@ impl Ends {
     fn read(&self, into: &mut [u8], mut wait: Option<&mut Wait>) -> io::Result<usize> {
         let mut receiving = lock(&self.receiving);
         while receiving.at == receiving.plain.len() && !receiving.ended {
-            let kind = self.receive(&mut receiving, wait.as_deref_mut());
-            match kind.map_err(|cause| self.named(&cause))? {
-                DATA => {}
-                ALIVE => receiving.take_pulse(),
-                _ => receiving.end(),
-            }
+            let taken = self.receive(&mut receiving, wait.as_deref_mut());
+            let taken = taken.and_then(|kind| self.take(kind, &mut receiving));
+            taken.map_err(|cause| {
+                // Who waits for a grant is told why none will come.
+                let grants = receiving.grants.take();
+                grants.map(|grants| grants.send(Err(self.named(&cause))));
+                self.named(&cause)
+            })?;
         }
         let Receiving { plain, at, .. } = &mut *receiving;
         let length = into.len().min(plain.len() - *at);
         into[..length].copy_from_slice(&plain[*at..*at + length]);
         *at += length;
         Ok(length)
+    }
+
+    /// Takes a record of this kind, of which data alone is left to be read.
+    fn take(&self, kind: u8, receiving: &mut Receiving) -> io::Result<()> {
+        let Receiving { plain, at, grants, .. } = receiving;
+        if kind != DATA {
+            *at = plain.len();
+        }
+        match kind {
+            DATA => {}
+            ALIVE => receiving.take_pulse(),
+            END => receiving.ended = true,
+            CLAIM => self.send(GRANT, &encoded(&self.granted_to(decoded(&plain[1..])?)?)?)?,
+            GRANT => {
+                let granted = decoded(&plain[1..]);
+                // If nobody waits for it, nobody wants it.
+                grants.as_ref().map(|grants| grants.send(granted));
+            }
+            _ => return Err(invalid("it is of no known kind")),
+        }
+        Ok(())
+    }
+
+    /// What the other end gets that asks for this.
+    fn granted_to(&self, ask: Ask) -> io::Result<Range<u64>> {
+        let piles = self.piles.get().ok_or_else(|| invalid("it asks for what is dealt elsewhere"));
+        Ok(piles?.deal(ask))
     }
 
     fn fill(&self, into: &mut [u8], mut wait: Option<&mut Wait>) -> io::Result<()> {
@@ -275,12 +337,18 @@ impl Receiving {
             self.heard = ticks;
             progress::tick(Activity::Hearing);
         }
-        self.at = self.plain.len();
     }
+}
 
-    fn end(&mut self) {
-        self.ended = true;
-        self.at = self.plain.len();
+/// Asks the process at the other end.
+impl Desk for Link {
+    fn claim(&self, ask: Ask) -> Result<Range<u64>> {
+        // One grant is waited for at a time.
+        let granted = lock(&self.0.granted);
+        let asked = encoded(&ask).and_then(|ask| self.0.send(CLAIM, &ask));
+        let gone = |_| self.0.named(&ErrorKind::UnexpectedEof.into());
+        let granted = asked.and_then(|()| granted.recv().map_err(gone)?);
+        granted.map_err(|cause| Error::new(Kind::Temporary, format!("lost {cause}")))
     }
 }
 

@@ -1,6 +1,5 @@
 //! Object stores in a build without them: none can be opened.
 
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
 
@@ -73,9 +72,11 @@ impl ObjectFile {
 pub(crate) struct ReadAhead;
 
 impl ReadAhead {
-    pub(crate) fn of(_: VecDeque<(u32, ObjectFile)>, _: usize) -> ReadAhead {
+    pub(crate) fn of(_: usize) -> ReadAhead {
         ReadAhead
     }
+
+    pub(crate) fn announce(&self, _: impl Iterator<Item = (u32, ObjectFile)>) {}
 
     pub(crate) fn open(&self, _: u32, _: &ObjectFile) -> io::Empty {
         io::empty()

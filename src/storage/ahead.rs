@@ -49,11 +49,17 @@ struct Ahead {
 }
 
 impl ReadAhead {
-    /// Objects with ascending numbers, with so much memory for what is on its way.
-    pub(crate) fn of(files: VecDeque<(u32, ObjectFile)>, memory_bytes: usize) -> ReadAhead {
-        let (coming, most_bytes) = (VecDeque::new(), memory_bytes as u64);
+    /// No objects yet, with so much memory for what is on its way.
+    pub(crate) fn of(memory_bytes: usize) -> ReadAhead {
+        let (files, coming) = (VecDeque::new(), VecDeque::new());
+        let most_bytes = memory_bytes as u64;
         let ahead = Ahead { files, next: 0, coming, coming_bytes: 0, most_bytes };
         ReadAhead(Rc::new(RefCell::new(ahead)))
+    }
+
+    /// Says that these objects will be read, after all that were announced before. Their numbers ascend.
+    pub(crate) fn announce(&self, files: impl Iterator<Item = (u32, ObjectFile)>) {
+        self.0.borrow_mut().files.extend(files);
     }
 
     /// Reads `file`, the object of this number. What was not read of objects before it is dropped; an object that is not next is read
@@ -69,7 +75,9 @@ impl ReadAhead {
 impl ObjectFile {
     /// Reads all of it in order.
     pub(crate) fn reader(&self) -> ObjectReader {
-        ReadAhead::of([(0, self.clone())].into(), ALONE_BYTES).open(0, self)
+        let alone = ReadAhead::of(ALONE_BYTES);
+        alone.announce([(0, self.clone())].into_iter());
+        alone.open(0, self)
     }
 
     /// Reads it in order for somebody who needs the first bytes only: not ahead at first.
@@ -203,6 +211,12 @@ mod tests {
         made.collect()
     }
 
+    fn ahead(files: impl IntoIterator<Item = (u32, ObjectFile)>, memory_bytes: usize) -> ReadAhead {
+        let ahead = ReadAhead::of(memory_bytes);
+        ahead.announce(files.into_iter());
+        ahead
+    }
+
     fn whole(mut reader: ObjectReader) -> Vec<u8> {
         let mut bytes = Vec::new();
         reader.read_to_end(&mut bytes).unwrap();
@@ -213,10 +227,10 @@ mod tests {
     fn objects_are_read_in_order_whatever_is_left_out() {
         let range = RANGE_BYTES[0] as usize;
         let all = objects(&[0, 1, range - 1, range, 3 * range + 5, 0, 9, 2 * range, 4]);
-        let files = || (0..).zip(all.iter().map(|(file, _)| file.clone())).collect();
+        let files = || (0..).zip(all.iter().map(|(file, _)| file.clone()));
         for memory_bytes in [0, 2 * range, 16 * range, 1 << 30] {
             for opened in [vec![0, 1, 2, 3, 4, 5, 6, 7, 8], vec![4, 6], vec![2, 2, 8, 1]] {
-                let ahead = ReadAhead::of(files(), memory_bytes);
+                let ahead = ahead(files(), memory_bytes);
                 for number in opened {
                     let (file, bytes) = &all[number as usize];
                     assert!(whole(ahead.open(number, file)) == *bytes, "{number}, {memory_bytes}");
@@ -225,14 +239,19 @@ mod tests {
             let mut glanced = [0; 2];
             let _ = all[3].0.glance().unwrap().read_exact(&mut glanced);
             assert!(whole(all[4].0.glance().unwrap()) == all[4].1);
-            let ahead = ReadAhead::of(files(), memory_bytes);
+            let ahead = ahead(files(), memory_bytes);
             let mut first = [0; 7];
             ahead.open(4, &all[4].0).read_exact(&mut first).unwrap();
             assert_eq!(first, all[4].1[..7]);
             assert!(whole(ahead.open(7, &all[7].0)) == all[7].1, "after an object that was left");
         }
-        let ahead = ReadAhead::of([(4, all[4].0.clone())].into(), 0);
+        let ahead = ahead([(4, all[4].0.clone())], 0);
         assert!(whole(ahead.open(3, &all[3].0)) == all[3].1, "an object that was not announced");
+        ahead.announce(files().skip(6));
+        for number in [4, 6, 7, 8] {
+            let (file, bytes) = &all[number as usize];
+            assert!(whole(ahead.open(number, file)) == *bytes, "announced in two parts: {number}");
+        }
     }
 
     #[test]
@@ -241,7 +260,7 @@ mod tests {
         let all = objects(&[vec![9; 500], vec![5 * range]].concat());
         let files: VecDeque<_> = (0..).zip(all.iter().map(|(file, _)| file.clone())).collect();
         for memory_bytes in [0, 3 * range, 1 << 30] {
-            let ahead = ReadAhead::of(files.clone(), memory_bytes);
+            let ahead = ahead(files.clone(), memory_bytes);
             for (number, file) in &files {
                 let _ = whole(ahead.open(*number, file));
                 let ahead = ahead.0.borrow();

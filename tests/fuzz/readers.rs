@@ -125,7 +125,7 @@ pub fn documents(bytes: &[u8]) {
         ..ReadOptions::default()
     };
     let inputs = Inputs::find(&[path], format).expect("the file is there");
-    let _ = read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |batch| {
+    let _ = read(&inputs, &Share::whole(), &options, &AtomicU64::new(0), &mut |batch| {
         batch.parse(&options.fields, &mut |_, document| {
             if let Ok(document) = document {
                 assert!(
@@ -149,7 +149,7 @@ pub fn html(bytes: &[u8]) {
         let read_page = move || {
             let inputs = Inputs::find(&[path], Format::Html).expect("the file is there");
             let options = ReadOptions::default();
-            read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |batch| {
+            read(&inputs, &Share::whole(), &options, &AtomicU64::new(0), &mut |batch| {
                 batch.parse(&options.fields, &mut |_, document| assert!(document.is_ok()));
                 true
             })
@@ -170,7 +170,7 @@ pub fn response(bytes: &[u8]) {
     let options = ReadOptions { max_record_bytes: 1 << 16, ..ReadOptions::default() };
     let inputs = Inputs::find(&[path], Format::Warc).expect("the file is there");
     let mut records = 0;
-    let whole = read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |batch| {
+    let whole = read(&inputs, &Share::whole(), &options, &AtomicU64::new(0), &mut |batch| {
         let passed = batch.parse(&options.fields, &mut |_, document| {
             records += 1;
             if let Ok(Document { content: Content::Text(text), .. }) = document {

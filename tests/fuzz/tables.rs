@@ -87,7 +87,7 @@ fn each_record(
     let options = ReadOptions { max_record_bytes: MAX_RECORD_BYTES, ..ReadOptions::default() };
     let inputs = Inputs::find(&[file("records.txt", bytes)], format).expect("the file is there");
     let (mut ids, mut goes_on, mut is_first) = (Vec::new(), true, true);
-    let whole = read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |batch| {
+    let whole = read(&inputs, &Share::whole(), &options, &AtomicU64::new(0), &mut |batch| {
         let mut parsed: Vec<(Position, Option<String>)> = Vec::new();
         batch.parse(&options.fields, &mut |position, document| {
             parsed.push((position, document.ok().map(|document| document.id.into_owned())));
@@ -115,7 +115,7 @@ pub fn vectors(bytes: &[u8]) {
     let fields = Fields { text: "vector".into(), vectors: true, ..Fields::default() };
     let options = ReadOptions { fields, ..ReadOptions::default() };
     let Ok(inputs) = Inputs::find(std::slice::from_ref(&path), Format::Vectors) else { return };
-    let _ = read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |batch| {
+    let _ = read(&inputs, &Share::whole(), &options, &AtomicU64::new(0), &mut |batch| {
         batch.parse(&options.fields, &mut |_, document| {
             if let Ok(Content::Vector(vector)) = document.map(|document| document.content) {
                 assert!(vector.iter().all(|component| component.is_finite()));

@@ -205,7 +205,7 @@ fn each_portion(
     let counter = Arc::clone(&progress);
     let _shown = Progress::show("annotating", Unit::Bytes, inputs.bytes(), counter, global.quiet);
     let mut outcome = Ok(());
-    document::read(inputs, Share::WHOLE, options, &progress, &mut |portion| {
+    document::read(inputs, &Share::whole(), options, &progress, &mut |portion| {
         outcome = take(portion);
         outcome.is_ok()
     })?;

@@ -50,7 +50,7 @@ impl Listed {
         let fields = &options.fields;
         let mut copier = Copier { archives, rows, fields, listed: self, header: None, out };
         let mut outcome = Ok(());
-        document::read(inputs, Share::WHOLE, options, progress, &mut |batch| {
+        document::read(inputs, &Share::whole(), options, progress, &mut |batch| {
             outcome = copier.batch(&batch);
             outcome.is_ok()
         })?;

@@ -49,21 +49,27 @@ impl Pages {
         for file in inputs.files().iter().step_by(step) {
             let inputs = Inputs::one(file);
             let mut offered = 0;
-            document::read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |records| {
-                records.parse(&options.fields, &mut |_, document| match document {
-                    Ok(document) => {
-                        offered += 1;
-                        if let Content::Text(text) = &document.content {
-                            sample.offer(&document.id, text);
+            document::read(
+                &inputs,
+                &Share::whole(),
+                &options,
+                &AtomicU64::new(0),
+                &mut |records| {
+                    records.parse(&options.fields, &mut |_, document| match document {
+                        Ok(document) => {
+                            offered += 1;
+                            if let Content::Text(text) = &document.content {
+                                sample.offer(&document.id, text);
+                            }
                         }
-                    }
-                    Err(reason) => {
-                        bad += 1;
-                        first.get_or_insert(reason.to_string());
-                    }
-                });
-                offered < MOST_OFFERED
-            })?;
+                        Err(reason) => {
+                            bad += 1;
+                            first.get_or_insert(reason.to_string());
+                        }
+                    });
+                    offered < MOST_OFFERED
+                },
+            )?;
             good += offered;
         }
         let pages = sample.pages();

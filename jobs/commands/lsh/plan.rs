@@ -80,7 +80,7 @@ fn sample(
     let mut sketches = scheme.sketches(page_time);
     let mut taken: Vec<Sketch> = Vec::new();
     let mut failure = None;
-    document::read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |batch| {
+    document::read(&inputs, &Share::whole(), &options, &AtomicU64::new(0), &mut |batch| {
         batch.parse(&options.fields, &mut |_, document| {
             if taken.len() == SAMPLE {
                 return;

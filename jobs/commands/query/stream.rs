@@ -70,7 +70,7 @@ impl Stream<'_> {
     /// Sends the records to the workers, as long as there is leave.
     fn read(&self, to_workers: &Sender<Records>, leave: &Sender<()>) -> Result<FilesRead> {
         let progress = AtomicU64::new(0);
-        document::read(self.inputs, Share::WHOLE, self.options, &progress, &mut |records| {
+        document::read(self.inputs, &Share::whole(), self.options, &progress, &mut |records| {
             leave.send(()).is_ok() && to_workers.send(records).is_ok()
         })
     }

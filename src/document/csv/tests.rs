@@ -16,7 +16,7 @@ fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Outcome> {
     fs::write(&path, bytes).unwrap();
     let inputs = Inputs::find(&[path], Format::Auto)?;
     let (mut records, mut blank) = (Vec::new(), 0);
-    read(&inputs, Share::WHOLE, options, &AtomicU64::new(0), &mut |batch| {
+    read(&inputs, &Share::whole(), options, &AtomicU64::new(0), &mut |batch| {
         let passed = batch.parse(&options.fields, &mut |position, document| {
             let told = match document {
                 Ok(Document { id, content: Content::Text(text), .. }) => format!("{id}|{text}"),

@@ -77,7 +77,7 @@ fn read_all(path: PathBuf, fields: Fields, portion_bytes: usize) -> Result<Vec<(
     let options = ReadOptions { fields, portion_bytes, ..ReadOptions::default() };
     let mut found = Vec::new();
     let progress = AtomicU64::new(0);
-    read(&inputs, Share::WHOLE, &options, &progress, &mut |batch| {
+    read(&inputs, &Share::whole(), &options, &progress, &mut |batch| {
         batch.parse(&options.fields, &mut |position, document| {
             let said = match document {
                 Ok(document) => match (document.content, document.order) {
@@ -187,7 +187,7 @@ fn ids_of(path: &Path) -> Result<Vec<String>> {
     let inputs = Inputs::find(&[path.to_owned()], Format::Auto)?;
     let options = ReadOptions::default();
     let mut ids = Vec::new();
-    read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |batch| {
+    read(&inputs, &Share::whole(), &options, &AtomicU64::new(0), &mut |batch| {
         batch.parse(&options.fields, &mut |_, document| {
             ids.push(document.map_or_else(|reason| reason.to_string(), |it| it.id.into_owned()));
         });
@@ -489,7 +489,7 @@ fn vectors(path: &Path, portion_bytes: usize) -> Result<Vec<String>> {
     let fields = Fields { text: "vector".into(), vectors: true, ..Fields::default() };
     let options = ReadOptions { fields, portion_bytes, ..ReadOptions::default() };
     let mut found = Vec::new();
-    read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |batch| {
+    read(&inputs, &Share::whole(), &options, &AtomicU64::new(0), &mut |batch| {
         batch.parse(&options.fields, &mut |_, document| {
             found.push(match document.map(|document| document.content) {
                 Ok(Content::Vector(vector)) => format!("{vector:?}"),

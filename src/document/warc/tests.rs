@@ -30,7 +30,7 @@ fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Outcome> {
     let inputs = Inputs::find(&[path], Format::Auto)?;
     let mut outcome = Outcome::default();
     let mut skipped = Skipped::default();
-    let files = read(&inputs, Share::WHOLE, options, &AtomicU64::new(0), &mut |batch| {
+    let files = read(&inputs, &Share::whole(), options, &AtomicU64::new(0), &mut |batch| {
         let passed = batch.parse(&options.fields, &mut |Position { line, .. }, document| {
             outcome.records.push((
                 line,
@@ -348,7 +348,7 @@ fn what_is_no_archive_is_refused() {
     let path = folder.path().join("a.warc");
     fs::write(&path, "some words").unwrap();
     let inputs = Inputs::find(&[path], Format::Auto).unwrap();
-    let error = read(&inputs, Share::WHOLE, &options(), &AtomicU64::new(0), &mut |_| true);
+    let error = read(&inputs, &Share::whole(), &options(), &AtomicU64::new(0), &mut |_| true);
     assert!(error.unwrap_err().to_string().contains("no web archive"));
     assert_eq!(read_all(b""), Outcome::default());
 }

@@ -1,6 +1,7 @@
 //! Several processes are played by threads of the test, on loopback ports of the system's choice.
 
 use std::io::Write;
+use std::iter;
 use std::net::TcpStream;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,6 +18,9 @@ use timely::dataflow::operators::generic::operator::{Operator, source};
 use super::*;
 use crate::clusters::{Forest, Portions};
 use crate::flow::Start;
+use crate::flow::chunks::Chunks;
+use crate::flow::dispatch::{Claim, UnitRunner, Yield, dispatch};
+use crate::flow::gather::{End, Gather, Gathered};
 use crate::flow::unite::unite;
 use crate::peers::{Patience, Secret};
 
@@ -395,4 +399,76 @@ fn process_0_learns_what_the_others_have_joined() {
         });
         assert!(roots.into_iter().all(|(is_leader, are_joined)| !is_leader || are_joined));
     }
+}
+
+/// How many chunks process 0 is through with while process 1 is busy with one.
+const SLOWER: u64 = 4;
+
+/// Takes chunks, in step with the other process.
+struct Paced {
+    chunks: Chunks,
+    process: usize,
+    /// How many chunks each process has begun; no end of them where it found no more.
+    begun: Arc<[AtomicU64; 2]>,
+}
+
+impl UnitRunner for Paced {
+    type Unit = usize;
+    type Record = u64;
+    type Receipt = u64;
+
+    fn claim(&mut self) -> Result<Claim<usize>> {
+        let chunk = self.chunks.next()?;
+        if chunk.is_none() {
+            self.begun[self.process].store(u64::MAX / SLOWER, Ordering::Release);
+        }
+        Ok(chunk.map_or(Claim::Done, Claim::Unit))
+    }
+
+    fn run(&mut self, chunk: usize) -> Result<(Yield<u64>, u64)> {
+        let begun = self.begun[self.process].fetch_add(1, Ordering::AcqRel);
+        let other = || self.begun[1 - self.process].load(Ordering::Acquire);
+        let waits = || match self.process {
+            0 => begun >= SLOWER * other(),
+            _ => other() <= SLOWER * begun,
+        };
+        while waits() {
+            thread::yield_now();
+        }
+        Ok((Box::new(iter::once(Ok(chunk as u64))), self.process as u64))
+    }
+}
+
+/// If the slow process held up the other one, both would wait here for ever.
+#[test]
+fn a_slow_process_gets_less() {
+    let narrow = |process| {
+        let (topology, job, secret, patience) = settings(process, 2, LATE);
+        (Topology { workers: 1, ..topology }, job, secret, patience)
+    };
+    let begun = Arc::new([AtomicU64::new(0), AtomicU64::new(0)]);
+    let gathered = play(vec![narrow(0), narrow(1)], |mut processes| {
+        processes.agree("deal", || Ok(())).unwrap();
+        let (desk, fatal) = (processes.desk(), processes.fatal());
+        let (process, begun) = (processes.topology().process, Arc::clone(&begun));
+        let gathered = processes.execute_gathered(move |worker| {
+            let end = End::new(fatal.clone());
+            let (chunks, takers) = (Gathered::new(Vec::new()), Gathered::new(Vec::new()));
+            worker.dataflow(|scope| {
+                let claims = Chunks::new(&desk, scope, 200, 20);
+                let paced = Paced { chunks: claims, process, begun: Arc::clone(&begun) };
+                let dispatched = dispatch(scope, paced, &end);
+                dispatched.receipts.gather(&takers, &end);
+                dispatched.window.close(dispatched.records.gather(&chunks, &end));
+            });
+            end.wait(worker)?;
+            Ok((chunks.take(), takers.take()))
+        });
+        gathered.unwrap()
+    });
+    let (mut chunks, takers) = gathered.into_iter().next().unwrap();
+    chunks.sort_unstable();
+    assert!(chunks.into_iter().eq(0..220), "every chunk once");
+    let slow = takers.iter().sum::<u64>();
+    assert!(0 < slow && slow * (SLOWER - 1) <= 220 - slow, "{slow} of 220");
 }

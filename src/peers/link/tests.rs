@@ -55,6 +55,63 @@ fn messages_are_bounded() {
     assert_eq!(other.receive::<String>(64, None).unwrap_err().kind(), ErrorKind::InvalidData);
 }
 
+/// Reads one end until the other has ended, and counts the bytes.
+fn read_all(mut end: Link) -> usize {
+    let mut read = Vec::new();
+    end.read_to_end(&mut read).unwrap();
+    read.len()
+}
+
+#[test]
+fn tickets_are_dealt_between_data() {
+    let [dealer, other] = ends();
+    keep_alive(&[dealer.clone(), other.clone()], LONG);
+    dealer.deal(&Arc::default());
+    let ask = |asker| Ask { pile: 3, tickets: 500, asker, askers: 3, part: 4 };
+    thread::scope(|scope| {
+        let reading = [&dealer, &other].map(|end| scope.spawn(|| read_all(end.clone())));
+        let asking = [0, 1, 2].map(|asker| {
+            let mut other = other.clone();
+            scope.spawn(move || {
+                let mut dealt: Vec<u64> = Vec::new();
+                loop {
+                    let run = other.claim(ask(asker)).unwrap();
+                    if run.is_empty() {
+                        return dealt;
+                    }
+                    dealt.extend(run);
+                    other.write_all(&[7; 1000]).unwrap();
+                }
+            })
+        });
+        let mut dealt = asking.map(|asking| asking.join().unwrap()).concat();
+        dealt.sort_unstable();
+        assert!(dealt.into_iter().eq(0..500));
+        dealer.shut(Shutdown::Write).unwrap();
+        other.shut(Shutdown::Write).unwrap();
+        let [read, grants] = reading.map(|reading| reading.join().unwrap());
+        assert!(read >= 3000 && read.is_multiple_of(1000) && grants == 0, "{read} {grants}");
+    });
+}
+
+#[test]
+fn who_waits_for_a_ticket_learns_that_none_will_come() {
+    let [dealer, mut other] = ends();
+    other.keep_alive("process 0 at a:1".into(), LONG).unwrap();
+    let asking = other.clone();
+    let asked = thread::spawn(move || {
+        let ask = Ask { pile: 0, tickets: 1, asker: 0, askers: 1, part: 1 };
+        [asking.claim(ask), asking.claim(ask)].map(|claimed| claimed.unwrap_err())
+    });
+    while dealer.0.socket.peek(&mut [0; 4]).is_err() {}
+    drop(dealer);
+    other.read(&mut [0; 8]).unwrap_err();
+    for lost in asked.join().unwrap() {
+        assert_eq!(lost.kind(), Kind::Temporary);
+        assert_eq!(lost.to_string(), "lost process 0 at a:1, which is gone");
+    }
+}
+
 #[test]
 fn an_end_without_a_word_is_a_loss() {
     let [one, mut other] = ends();

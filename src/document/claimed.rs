@@ -1,0 +1,48 @@
+//! The files that a reader has claimed.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use super::in_order::{InOrder, is_read_in_order};
+use super::inputs::Inputs;
+use super::origin::Origin;
+use super::share::Share;
+use crate::error::Result;
+
+/// The files that a reader has claimed, in ascending runs. Of files that are on disks it claims a run when it comes to it; of objects
+/// one run more, so that those are on their way.
+pub(super) struct Claimed<'a> {
+    inputs: &'a Inputs,
+    runs: VecDeque<Range<u32>>,
+    /// How many runs are claimed at once.
+    most: usize,
+    /// Whether there is nothing left to claim.
+    is_over: bool,
+}
+
+impl<'a> Claimed<'a> {
+    /// Nothing yet.
+    pub(super) fn of(inputs: &'a Inputs) -> Claimed<'a> {
+        let far = |origin: &Origin| matches!(origin, Origin::Object(_));
+        let most = 1 + usize::from(inputs.files().iter().any(|file| far(file.origin())));
+        Claimed { inputs, runs: VecDeque::new(), most, is_over: false }
+    }
+
+    /// Whether `file` belongs to this reader, who comes to the files in their order. What is claimed is announced to `files`.
+    pub(super) fn has(&mut self, file: u32, share: &Share, files: &InOrder<'_>) -> Result<bool> {
+        loop {
+            self.runs.pop_front_if(|run| run.end <= file);
+            if self.runs.len() == self.most || self.is_over {
+                break;
+            }
+            let run = share.files(self.inputs)?;
+            self.is_over = run.is_empty();
+            files.announce(run.clone().filter(|&file| {
+                let input = &self.inputs.files()[file as usize];
+                is_read_in_order(input.format()) && !share.splits(self.inputs, input)
+            }));
+            self.runs.push_back(run);
+        }
+        Ok(self.runs.front().is_some_and(|run| run.contains(&file)))
+    }
+}

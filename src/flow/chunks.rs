@@ -1,0 +1,62 @@
+//! The chunks of a join, as the workers of all processes claim them: first those of the store, then the parts of the batch.
+//!
+//! A worker goes through neighbours in order, so that what it has read beyond one chunk serves the next. With as many processes and
+//! workers as before, a worker begins where it began before: a rerun finds what it has finished in the ledgers of its machine. The
+//! parts of the batch have no neighbours and are claimed one by one.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use timely::dataflow::Scope;
+
+use crate::desk::{Ask, Desk};
+use crate::error::Result;
+
+/// A claim takes this part of what is left of a stretch of the store. A process with an eighth of the others' speed is through with its
+/// first claim when they have done the rest.
+const PART: u64 = 8;
+
+/// The chunks that one worker claims.
+pub(super) struct Chunks {
+    desk: Arc<dyn Desk>,
+    worker: u32,
+    workers: u32,
+    /// How many chunks are of the store, and how many of the batch.
+    piles: [u64; 2],
+    /// Which of these the worker takes.
+    pile: usize,
+    /// What it has claimed and not taken.
+    claimed: Range<u64>,
+}
+
+impl Chunks {
+    /// The chunks that the worker of this `scope` claims at the `desk`: there are `store` chunks of the store and, behind them,
+    /// `parts` of the batch.
+    pub(super) fn new(
+        desk: &Arc<dyn Desk>,
+        scope: Scope<'_, u64>,
+        store: usize,
+        parts: usize,
+    ) -> Chunks {
+        let (worker, workers) = (scope.index() as u32, scope.peers() as u32);
+        let piles = [store as u64, parts as u64];
+        Chunks { desk: Arc::clone(desk), worker, workers, piles, pile: 0, claimed: 0..0 }
+    }
+
+    /// The next chunk, if there is one left.
+    ///
+    /// # Errors
+    /// As [`Desk::claim`].
+    pub(super) fn next(&mut self) -> Result<Option<usize>> {
+        let Chunks { desk, piles, pile, claimed, .. } = self;
+        while claimed.is_empty() && *pile < piles.len() {
+            let part = if *pile == 0 { PART } else { u64::MAX };
+            let (asker, askers) = (self.worker, self.workers);
+            let ask = Ask { pile: *pile as u64, tickets: piles[*pile], asker, askers, part };
+            *claimed = desk.claim(ask)?;
+            *pile += usize::from(claimed.is_empty());
+        }
+        let before: u64 = piles[..(*pile).min(1)].iter().sum();
+        Ok(claimed.next().map(|ticket| (before + ticket) as usize))
+    }
+}
