@@ -29,7 +29,7 @@ use super::store_pair::{Near, StorePair, each_place};
 use crate::error::Result;
 use crate::progress::{self, Activity};
 use crate::runs::{Record, SortedRecords, Space};
-use crate::store::{Dated, Shown};
+use crate::store::{Column, Dated, Shown};
 
 /// A pair of groups of which one can stand for the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -180,7 +180,7 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
     fn store(&mut self, pairs: SortedRecords<StorePair<FingerprintIndex>>) -> Result<()> {
         let mut reader: Option<(u32, GroupKeyReader, Shown)> = None;
         let mut signature = Vec::new();
-        each_place(pairs, |place, near| {
+        each_place(pairs, self.store, &[Column::Classes, Column::Checks], |place, near| {
             let (_, reader, shown) = match &mut reader {
                 Some(reader) if reader.0 == place.segment => reader,
                 other => {

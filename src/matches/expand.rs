@@ -17,7 +17,7 @@ use super::standing::Standing;
 use super::store_pair::{Near, StorePair, each_place};
 use crate::error::Result;
 use crate::runs::{Record, SortedRecords, Sorter};
-use crate::store::{Dated, Ids, RowDays, Segment, Shown};
+use crate::store::{Column, Dated, Ids, RowDays, Segment, Shown};
 
 /// A row of matches.tsv within the batch, without the existing id. Ordered by the row in which the
 /// segment holds that id.
@@ -56,7 +56,7 @@ impl StoreExpansion<'_> {
         replaced: &mut Replaced,
     ) -> Result<()> {
         let mut reader: Option<(u32, Ids, RowDays, Shown)> = None;
-        each_place(pairs, |first, near| {
+        each_place(pairs, self.store, &[Column::Ids, Column::Days], |first, near| {
             let (_, ids, days, shown) = match &mut reader {
                 Some(reader) if reader.0 == first.segment => reader,
                 other => {

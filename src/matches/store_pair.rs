@@ -1,11 +1,14 @@
 //! Pairs with the store, in the order in which its rows lie on disk.
 
+use std::collections::VecDeque;
+
 use serde::{Deserialize, Serialize};
 
 use super::numbers::Number;
 use super::standing::Standings;
 use crate::error::Result;
 use crate::runs::{Record, SortedRecords};
+use crate::store::{Column, Dated, Expected};
 
 /// A pair with the store. Ordered by its place in the store, so that ids and signatures are read in
 /// the order in which they lie on disk.
@@ -42,12 +45,51 @@ impl<N: Number> From<StorePair<N>> for Near<N> {
     }
 }
 
-/// Calls `each` once for every place of the store, with everything that is near it.
+/// How many pairs are announced before they are looked up.
+const AHEAD: usize = 128;
+
+/// Pairs of which the next ones are announced to the segments of the store.
+struct Announced<'a, N> {
+    pairs: SortedRecords<StorePair<N>>,
+    store: &'a [Dated],
+    columns: &'a [Column],
+    next: VecDeque<Result<StorePair<N>>>,
+    /// The segment of the last one that was announced, and what was announced to that segment.
+    expected: (u32, Expected),
+}
+
+impl<N: Number> Iterator for Announced<'_, N> {
+    type Item = Result<StorePair<N>>;
+
+    fn next(&mut self) -> Option<Result<StorePair<N>>> {
+        while self.next.len() < AHEAD
+            && let Some(pair) = self.pairs.next()
+        {
+            if let Ok(StorePair { segment, row, rows, .. }) = pair {
+                if self.expected.0 != segment {
+                    self.expected = (segment, Expected::default());
+                }
+                for row in [row, row + rows.saturating_sub(1)] {
+                    let of = self.store[segment as usize].segment();
+                    self.expected.1.announce(of, self.columns, row);
+                }
+            }
+            self.next.push_back(pair);
+        }
+        self.next.pop_front()
+    }
+}
+
+/// Calls `each` once for every place of the store, with everything that is near it. `each` looks up these `columns` of the segments of the `store`.
 pub(super) fn each_place<N: Number>(
     pairs: SortedRecords<StorePair<N>>,
+    store: &[Dated],
+    columns: &[Column],
     mut each: impl FnMut(&StorePair<N>, &[Near<N>]) -> Result<()>,
 ) -> Result<()> {
-    let mut pairs = pairs.peekable();
+    let expected = (0, Expected::default());
+    let announced = Announced { pairs, store, columns, next: VecDeque::new(), expected };
+    let mut pairs = announced.peekable();
     let mut near = Vec::new();
     while let Some(first) = pairs.next().transpose()? {
         near.clear();

@@ -1,9 +1,10 @@
 //! An object as a file: its bytes, wherever they are asked for.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use bytes::Bytes;
 use object_store::path::Path as Key;
@@ -16,6 +17,7 @@ use super::connect::{look, runtime};
 use super::failure::failure;
 use super::remote::Remote;
 use crate::error::{Error, Kind, Result};
+use crate::parallel::lock;
 
 /// How many bytes the first ones of an object are.
 const FIRST_BYTES: u64 = 16 << 10;
@@ -25,6 +27,9 @@ const MOST_KEPT_BYTES: usize = 64 << 20;
 
 /// How many it keeps. A process has one count, because it has one memory: two users of the library at once share the room.
 static KEPT_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+/// How many ranges of an object may be expected at once.
+const MOST_EXPECTED: usize = 512;
 
 /// An object, opened for reading. If it is replaced meanwhile, reading it fails.
 #[derive(Clone)]
@@ -38,6 +43,8 @@ struct Opened {
     e_tag: Option<String>,
     /// The first bytes, if they were read already and are kept.
     first: OnceLock<Bytes>,
+    /// The ranges that were asked for before they are read.
+    expected: Mutex<HashMap<Range<u64>, JoinHandle<Result<Bytes>>>>,
 }
 
 impl Drop for Opened {
@@ -61,8 +68,8 @@ impl ObjectFile {
             false => tag,
         };
         let e_tag = e_tag.map(quoted);
-        let first = OnceLock::new();
-        ObjectFile(Arc::new(Opened { store, key, address, bytes, e_tag, first }))
+        let (first, expected) = (OnceLock::new(), Mutex::default());
+        ObjectFile(Arc::new(Opened { store, key, address, bytes, e_tag, first, expected }))
     }
 
     /// Where it is.
@@ -205,8 +212,60 @@ impl Remote for ObjectFile {
     }
 
     fn read_exact_at(&self, bytes: &mut [u8], at: u64) -> Result<()> {
-        let read = self.range(at..at + bytes.len() as u64)?;
+        let range = at..at + bytes.len() as u64;
+        let expected = lock(&self.0.expected).remove(&range);
+        let answer = expected.and_then(|answer| runtime().ok()?.block_on(answer).ok()?.ok());
+        let read = answer.map_or_else(|| self.range(range), Ok)?;
         bytes.copy_from_slice(&read);
         Ok(())
+    }
+
+    fn expect(&self, range: Range<u64>) {
+        let mut expected = lock(&self.0.expected);
+        if expected.len() >= MOST_EXPECTED {
+            // They were not read after all.
+            expected.drain().for_each(|(_, answer)| answer.abort());
+        }
+        if !expected.contains_key(&range)
+            && let Ok(answer) = self.begin(range.clone())
+        {
+            expected.insert(range, answer);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use object_store::memory::InMemory;
+
+    use super::super::Objects;
+    use super::*;
+
+    #[test]
+    fn what_was_expected_is_read_all_the_same() {
+        let address = Address::of(Path::new("s3://b/in")).unwrap().unwrap();
+        let objects = Objects::over(Arc::new(InMemory::new()), &address);
+        let whole: Vec<u8> = (0..5000_u32).map(|at| (at / 7) as u8).collect();
+        objects.put_if("a", whole.clone(), None).unwrap().unwrap();
+        let file = objects.file(&objects.find("a").unwrap().unwrap()).unwrap();
+        let waiting = || lock(&file.0.expected).len();
+        let ranges: Vec<Range<u64>> = (0..500).map(|at| 10 * at..10 * at + 9).collect();
+        for range in ranges.iter().chain(&ranges) {
+            file.expect(range.clone());
+        }
+        assert_eq!(waiting(), 500);
+        // Some were not expected.
+        for range in ranges.iter().rev().chain([&(3..4000), &(0..9)]) {
+            let mut bytes = vec![0; (range.end - range.start) as usize];
+            file.read_exact_at(&mut bytes, range.start).unwrap();
+            assert!(bytes == whole[range.start as usize..range.end as usize], "{range:?}");
+        }
+        assert_eq!(waiting(), 0);
+        for start in 0..2 * MOST_EXPECTED as u64 {
+            file.expect(start..start + 1);
+            assert!(waiting() <= MOST_EXPECTED);
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Bytes that are read by ranges.
 
+use std::ops::Range;
+
 use crate::error::Result;
 
 /// Bytes that are elsewhere.
@@ -12,4 +14,7 @@ pub(crate) trait Remote: Send + Sync {
     /// # Errors
     /// Those of the object store; [`Kind::Temporary`](crate::Kind::Temporary) if the object is no longer the one that was mounted.
     fn read_exact_at(&self, bytes: &mut [u8], at: u64) -> Result<()>;
+
+    /// Asks for these bytes now, which [`Remote::read_exact_at`] will be asked for soon. What fails is asked for once more then.
+    fn expect(&self, _range: Range<u64>) {}
 }

@@ -116,7 +116,7 @@ pub use removal_note::RemovalNote;
 pub use removing::{Removal, Removed};
 pub use replacements::Replacements;
 pub use segment::Access;
-pub(crate) use segment::{BLOCK_ROWS, Cursor, LANES, Ranked};
+pub(crate) use segment::{BLOCK_ROWS, Cursor, Expected, LANES, Ranked};
 pub use segment::{
     Classes, Days, EmptyIds, Fingerprints, Ids, KeyRange, Lengths, RowBytes, Scan, Segment,
     TextDigests, Times,

@@ -135,7 +135,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::super::tests::{documents, numbers, write};
-    use super::super::{Access, Codec, Cursor, Ranked, SegmentOptions};
+    use super::super::{Access, Codec, Column, Cursor, Expected, IdKind, Ranked, SegmentOptions};
     use super::*;
     use crate::storage::Remote;
 
@@ -143,6 +143,7 @@ mod tests {
     struct Object {
         bytes: Vec<u8>,
         asked: Mutex<Vec<Range<u64>>>,
+        expected: Mutex<Vec<Range<u64>>>,
         sent: AtomicU64,
     }
 
@@ -158,6 +159,10 @@ mod tests {
             self.sent.fetch_add(bytes.len() as u64, Ordering::Relaxed);
             Ok(())
         }
+
+        fn expect(&self, range: Range<u64>) {
+            self.expected.lock().unwrap().push(range);
+        }
     }
 
     /// The segment at `path` as one whose bytes are in an object.
@@ -165,8 +170,8 @@ mod tests {
         let bytes = fs::read(path).unwrap();
         let note = path.with_extension("apart").join("a.seg");
         fs::create_dir(note.parent().unwrap()).unwrap();
-        let object =
-            Arc::new(Object { bytes, asked: Mutex::default(), sent: AtomicU64::default() });
+        let (asked, expected, sent) = Default::default();
+        let object = Arc::new(Object { bytes, asked, expected, sent });
         let file = File::create(&note).unwrap();
         (Segment::over(&note, file, Some(object.clone())).unwrap(), object)
     }
@@ -206,6 +211,26 @@ mod tests {
             }
             assert_eq!(fs::read_dir(there.path().parent().unwrap()).unwrap().count(), 1);
         }
+    }
+
+    #[test]
+    fn each_block_that_is_looked_up_was_announced_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.seg");
+        let pages: Vec<u64> = numbers(5).take(60_000).collect();
+        let options = SegmentOptions { ids: IdKind::Text, ..SegmentOptions::default() };
+        write(&path, options, &documents(&pages), &[]).unwrap();
+        let (there, object) = apart(&path);
+        let rows = || (0..there.rows()).step_by(101).chain([59_998, 59_999]);
+        let mut expected = Expected::default();
+        // A column that the segment lacks has no blocks.
+        let columns = [Column::Ids, Column::Checks];
+        rows().for_each(|row| expected.announce(&there, &columns, row));
+        object.asked.lock().unwrap().clear();
+        let mut ids = there.ids();
+        rows().for_each(|row| drop(ids.get(row).unwrap().to_owned()));
+        let [asked, expected] = [&object.asked, &object.expected].map(|it| it.lock().unwrap());
+        assert!(expected.len() > 100 && *asked == *expected);
     }
 
     #[test]

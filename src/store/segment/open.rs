@@ -320,6 +320,11 @@ impl Segment {
         self.is_here().then_some(&self.0.file)
     }
 
+    /// The object that has its bytes, if it is in no file here.
+    pub(super) fn remote(&self) -> Option<&dyn Remote> {
+        self.0.remote.as_deref()
+    }
+
     /// Its bytes, wherever they are.
     pub(super) fn source(&self) -> SegmentFile<'_> {
         let Opened { path, file, remote, .. } = &*self.0;
