@@ -295,7 +295,7 @@ fn a_template_shared_by_all_is_counted_and_costs_no_pairs() {
     let documents = documents(&scheme, &pages);
     let (files, done) = made(&scheme, Detail::Best, 2, 1 << 20, documents).unwrap();
     assert_eq!((done.outcome.kept, done.outcome.matches), (1, 2999));
-    assert!(files[0].lines().nth(7).unwrap().starts_with("p006\tdrop\tp000\t0.9524\t"));
+    assert!(files[0].lines().nth(7).unwrap().starts_with("p006\tdrop\tp003\t0.9524\t"));
     let found = done.buckets;
     assert!(found.hot > 0 && found.hottest[0].groups >= 1000, "{found:?}");
     assert_eq!(found.hottest[0].first.len(), 4);
