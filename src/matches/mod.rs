@@ -94,9 +94,7 @@ pub(crate) use crowd::{Block, Comparing, Crowd};
 pub(crate) use frequent::ID_CHARACTERS;
 pub(crate) use group_key::{GroupKey, GroupKeyReader};
 pub(crate) use ids::in_order;
-#[cfg(feature = "evaluate")]
-pub(crate) use keep_order::LengthClass;
-pub(crate) use keep_order::Turn;
+pub(crate) use keep_order::{LengthClass, Turn};
 pub(crate) use keep_rule::{Edge, Judgement, Judgements, judge};
 pub(crate) use listing::{Listed, Listing};
 pub(crate) use match_row::MatchRow;
