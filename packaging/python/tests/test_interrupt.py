@@ -23,6 +23,8 @@ def endless(begun):
 
 class Interrupts(InAFolder):
     def test_ctrl_c_ends_a_call(self):
+        # A shell lets its jobs in the background ignore Ctrl-C.
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
         begun = threading.Event()
         reader = pyarrow.RecordBatchReader.from_batches(pyarrow.schema({"text": pyarrow.string()}), endless(begun))
         sent = []
