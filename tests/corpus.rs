@@ -124,6 +124,11 @@ fn what_cannot_be_copied_is_said_before_any_work() {
         ("--input - --kept kept", 2, "a second time"),
         ("--input corpus --kept corpus/kept", 2, "lies in an input folder"),
         ("--input corpus --kept found/kept", 2, "beside each other"),
+        (
+            "--input corpus --preset paper --held 0.95",
+            2,
+            "does not tell how much of a page is held",
+        ),
         ("--input corpus --batch day.seg", 2, "cannot be used with"),
         ("--batch day.seg --id-field url", 2, "--id-field has no effect with --batch"),
         ("--batch day.seg --kept kept", 2, "--kept has no effect with --batch"),

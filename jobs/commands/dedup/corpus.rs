@@ -201,11 +201,11 @@ impl Corpus {
         let folder = self.made.output.parent().expect("the file is in the folder of the output");
         let kept = self.kept.as_deref().map(|kept| self.copies(kept, folder)).transpose()?;
         self.joined.store.find()?;
-        if let Request { settings, texts, .. } = &self.joined
-            && settings.compare == Some(Compare::Texts)
-        {
-            let recipe = self.made.settings.chosen()?;
-            settings.compares_texts(recipe.stamp().as_str(), texts.is_some())?;
+        let Request { settings, texts, .. } = &self.joined;
+        let stamp = self.made.settings.chosen()?.stamp();
+        settings.check_limits(stamp.as_str())?;
+        if settings.compare == Some(Compare::Texts) {
+            settings.compares_texts(stamp.as_str(), texts.is_some())?;
         }
         self.expect_apart(folder)?;
         places::expect_folder(folder)?;
