@@ -3,7 +3,7 @@
 
     python3 bench-data/lost.py --dupsieve target/release/dupsieve --methods METHOD... -- DOCS.jsonl.gz...
 
-A METHOD is the name of a preset, or RECIPE/CHECK/K, such as wide-2/held-256x1/5 or words-2/none/3. Each file is one batch without a
+A METHOD is the name of a preset, or RECIPE/CHECK/K, such as wide/held-256x1/5 or words/none/3. Each file is one batch without a
 store. A METHOD with :texts behind it compares the pages by their texts, and by their signatures without. The name of a preset with :days behind it feeds
 the pages to `run` on ten days, page by page in turn, with a store; a page goes that is dropped or replaced, and counts by the page that stays for it in the
 end. DOCS.jsonl.gz may be NAME=PATH. A folder given with --keep has the verdicts afterwards; `--flags='--boilerplate FILE'`

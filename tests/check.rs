@@ -244,7 +244,7 @@ fn checks_are_shown_by_compare_and_explain_and_judged_by_evaluate() {
         serde_json::from_str(&bench.answer(&format!("{line} minhash:0.5 --json"))).unwrap();
     let methods = told["methods"].as_array().unwrap();
     let checked = |at: usize| (&methods[at]["recipe"], &methods[at]["check"]);
-    assert_eq!(checked(3), (&"words-3".into(), &"minhash-512x2:0.5".into()));
+    assert_eq!(checked(3), (&"words-1".into(), &"minhash-512x2:0.5".into()));
     assert!(methods[3]["whole"]["f1"].as_f64() >= Some(0.5), "{told}");
     assert_eq!(methods.len(), 5);
     bench.fails(2, &format!("{line} nonsense --json"));

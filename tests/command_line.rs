@@ -291,7 +291,7 @@ fn a_configuration_has_effect_in_every_command_that_takes_one() {
     assert_eq!(compared["recipe"], shingles);
     assert_eq!(compared["sketches"][0].as_str().unwrap().len(), 2 + 32);
     // Flags override the environment, and the environment overrides the file.
-    let words = "words-3";
+    let words = "words-1";
     assert_eq!(with_variable(&bench, ("DUPSIEVE_RECIPE", "words"), compare)["recipe"], words);
     let flagged = format!("{compare} --recipe shingles");
     assert_eq!(with_variable(&bench, ("DUPSIEVE_RECIPE", "words"), &flagged)["recipe"], shingles);
@@ -351,8 +351,7 @@ fn failures_known_beforehand_are_reported_before_any_work() {
     bench.done("run days.toml --date 2026-01-01");
     // The store has another recipe. The error names the parts that differ.
     two_days(&bench, "other.toml", "[fingerprint]\nrecipe = \"words-1\"\n");
-    let parts =
-        ["check.signature = held-256x1", "check.signature = none", "normalise.digits = keep"];
+    let parts = ["check.signature = held-256x1", "check.signature = none", "weights = raised-tf"];
     refused(2, "run other.toml --date 2026-01-02", &parts);
     // The output of a later day was made with another distance.
     bench.done("run days.toml");
@@ -474,7 +473,7 @@ fn a_sweep_prints_what_can_be_pasted_and_judges_the_named_recipes() {
     let json =
         object(&bench.answer(&format!("{sweep} --recipe wide shingles --check minhash --json")));
     let names = json["methods"].as_array().unwrap().iter().map(|it| it["recipe"].as_str().unwrap());
-    assert_eq!(names.skip(3).collect::<Vec<_>>(), ["wide-3", "shingles-1"]);
+    assert_eq!(names.skip(3).collect::<Vec<_>>(), ["wide-1", "shingles-1"]);
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn compare_tells_the_distance_by_any_recipe() {
     bench.write("two.txt", "This is a test string for testing also!");
     bench.write("none.txt", "!!!");
     let compared = object(&bench.answer("compare one.txt two.txt"));
-    assert_eq!((&compared["distance"], &compared["recipe"]), (&0.into(), &"wide-3".into()));
+    assert_eq!((&compared["distance"], &compared["recipe"]), (&0.into(), &"wide-1".into()));
     assert_eq!(compared["sketches"][0], compared["sketches"][1]);
     let compared = object(&bench.answer("compare --recipe short-text one.txt two.txt"));
     assert_eq!(compared["classes"], serde_json::json!(["short", "short"]));
@@ -100,11 +100,11 @@ const PAGES: &str = "id\ttext\n\
 fn explain_names_what_moved_the_bits_that_differ() {
     let bench = Bench::new();
     bench.write("pages.tsv", PAGES);
-    let told = bench.answer("explain --recipe wide-1 --input pages.tsv a1 b1");
-    assert_eq!(told, bench.answer("explain a1 b1 --input pages.tsv --recipe wide-1"));
+    let told = bench.answer("explain --recipe words --input pages.tsv a1 b1");
+    assert_eq!(told, bench.answer("explain a1 b1 --input pages.tsv --recipe words"));
     assert!(told.contains("\"the\"") && told.contains("\nbit "), "{told}");
     let bits = told.lines().filter(|line| line.starts_with("bit ")).count();
-    let json = object(&bench.answer("explain --recipe wide-1 --input pages.tsv a1 b1 --json"));
+    let json = object(&bench.answer("explain --recipe words --input pages.tsv a1 b1 --json"));
     assert_eq!((&json["distance"], json["bits"].as_array().unwrap().len()), (&bits.into(), bits));
     let short = bench.answer("explain --input pages.tsv a1 b1");
     // The verdict asks for the share held, so this share is shown, and not another measure.
@@ -181,7 +181,7 @@ fn a_sweep_by_labels_ends_in_a_recommendation() {
     let ended = bench.run(line);
     let table = &ended.stdout;
     assert!(table.contains("recommended for this corpus: paper"), "{ended:?}");
-    assert!(table.lines().any(|line| line.starts_with("balanced   wide-3")), "{ended:?}");
+    assert!(table.lines().any(|line| line.starts_with("balanced   wide-1")), "{ended:?}");
     assert!(ended.stderr.contains("1 of 6 labelled documents are not"), "{ended:?}");
     let chosen = bench.answer(&format!("{line} -k 1 --recipe shingles charikar-64"));
     assert!(chosen.contains("charikar-64") && !chosen.contains("short-text"), "{chosen}");

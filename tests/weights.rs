@@ -39,7 +39,7 @@ fn a_table_holds_the_documents_of_each_word() {
     assert_eq!(rows(&bench, "twice"), ["2 fox", "3 the"]);
     let again = bench.done("weights --recipe words-1 --input pages.tsv --output twice");
     assert!(again.stdout.contains("\"already_done\":true"));
-    let said = bench.fails(73, "weights --recipe words-2 --input pages.tsv --output twice");
+    let said = bench.fails(73, "weights --recipe wide-1 --input pages.tsv --output twice");
     assert!(said.contains("words-1") || said.contains("recipe"), "{said}");
     bench.fails(2, "weights --recipe charikar-64 --input pages.tsv --output none");
 }

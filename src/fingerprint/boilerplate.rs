@@ -94,12 +94,13 @@ impl Boilerplate {
 mod tests {
     use super::*;
     use crate::features::counts::{CountsWriter, Head};
+    use crate::fingerprint::recipe::tests::plain_words;
 
-    /// A recipe of `words-1` with a table of these lines.
+    /// Plain words with a table of these lines.
     fn boilerplate(of: impl Fn(&Recipe) -> Option<String>, lines: &[&str]) -> Boilerplate {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lines.counts");
-        let recipe = Recipe::named("words-1", None).unwrap();
+        let recipe = plain_words();
         let of = of(&recipe).unwrap();
         let head = Head { of, documents: 9, min_count: 2, identity: String::new() };
         let mut table = CountsWriter::create(&path, &head).unwrap();
@@ -126,7 +127,7 @@ mod tests {
         let mut cut = boilerplate(Recipe::taking_lines, &["© all rights reserved"]);
         let text = "The [fox](https://fox.example/a?b=1) &amp; the <b>dog</b> met on 2 March 2024.\n\
                     二〇二四年三月二日，狐狸和狗相遇\n  © All rights reserved";
-        let mut sketcher = Recipe::named("words-1", None).unwrap().sketcher().unwrap();
+        let mut sketcher = plain_words().sketcher().unwrap();
         assert_eq!(sketcher.text(cut.drop_from("", text).text), Ok(Some(0xe3d603240cdba45e)));
     }
 
@@ -164,13 +165,13 @@ mod tests {
     fn a_table_must_fit_the_recipe() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lines.counts");
-        let of = Recipe::named("words-1", None).unwrap().taking_lines_by_host().unwrap();
+        let of = plain_words().taking_lines_by_host().unwrap();
         let head = Head { of, documents: 9, min_count: 5, identity: String::new() };
         CountsWriter::create(&path, &head).unwrap().finish().unwrap();
         let lines = || Counts::read(&path).unwrap();
         let fits = |name| Recipe::named(name, None).unwrap().with_boilerplate(lines());
-        assert!(fits("shingles-1").is_ok(), "it normalises as words-1 does");
-        assert_eq!(fits("words-2").unwrap_err().kind(), crate::Kind::Config);
+        assert!(fits("shingles-1").is_ok(), "it normalises as plain words do");
+        assert_eq!(fits("words").unwrap_err().kind(), crate::Kind::Config);
         assert_eq!(fits("charikar-64").unwrap_err().kind(), crate::Kind::Usage);
     }
 }

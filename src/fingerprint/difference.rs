@@ -98,10 +98,11 @@ mod tests {
     use super::*;
     use crate::features::ONE;
     use crate::fingerprint::Recipe;
+    use crate::fingerprint::recipe::tests::plain_words;
 
     #[test]
     fn the_bits_that_differ_are_those_whose_sums_change_sign() {
-        let mut sketcher = Recipe::named("words-1", None).unwrap().sketcher().unwrap();
+        let mut sketcher = plain_words().sketcher().unwrap();
         let texts = ["a fox and a dog in the snow", "a fox and a cat, a cat in the rain"];
         let prints = texts.map(|text| sketcher.text(text).unwrap().unwrap());
         let weighted = texts.map(|text| sketcher.weighted(text).unwrap());

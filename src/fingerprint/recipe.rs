@@ -36,7 +36,7 @@
 //! use dupsieve::rooms::fingerprint::{Recipe, Width};
 //!
 //! let recipe = Recipe::named("words", Some(Width::W128))?;
-//! assert_eq!(recipe.name(), "words-3"); // the newest of its kind
+//! assert_eq!(recipe.name(), "words-1"); // the newest of its kind
 //! assert_eq!(recipe.width(), Width::W128);
 //! assert!(Recipe::from_toml("scheme = 'simhash'").is_err()); // parts are missing
 //! # Ok::<(), dupsieve::Error>(())
@@ -67,13 +67,13 @@ const NAMED: &str = include_str!("recipes.toml");
 
 /// Names for the newest recipe of each kind.
 const ALIASES: [(&str, &str); 6] = [
-    ("words", "words-3"),
-    ("wide", "wide-3"),
+    ("words", "words-1"),
+    ("wide", "wide-1"),
     ("short-text", "short-text-1"),
     ("shingles", "shingles-1"),
     ("features", "features-1"),
     // The former name of `words`. The default is the recipe of the preset.
-    ("default", "words-3"),
+    ("default", "words-1"),
 ];
 
 /// The name of the sketches of [`Nilsimsa`](super::Nilsimsa), which no recipe makes.
@@ -411,4 +411,4 @@ fn message(cause: &toml::de::Error) -> &str {
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::rooms::fingerprint) mod tests;

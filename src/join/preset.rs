@@ -10,9 +10,9 @@ use crate::matches::Confirm;
 ///
 /// | preset | recipe | distance | check | bytes a page |
 /// |---|---|---|---|---|
-/// | `paper` | `words-3` | 3 | none | 4 |
-/// | `balanced` | `wide-3` | 6 | `held-256x1:0.9` | 39 |
-/// | `thorough` | `wide-3` | 10 | `held-1024x1:0.9` | 134 |
+/// | `paper` | `words-1` | 3 | none | 4 |
+/// | `balanced` | `wide-1` | 6 | `held-256x1:0.9` | 39 |
+/// | `thorough` | `wide-1` | 10 | `held-1024x1:0.9` | 134 |
 ///
 /// The recipes are made for the distances: by itself, a fingerprint must tell different pages apart. Where a
 /// check does that, the fingerprint only finds candidates, and a greater distance finds more of them. The
@@ -41,7 +41,7 @@ impl Preset {
     /// # Errors
     /// [`Kind::Usage`](crate::Kind::Usage) if the recipe does not allow the width.
     pub fn recipe(self, width: Option<Width>) -> Result<Recipe> {
-        let name = if self == Preset::Paper { "words-3" } else { "wide-3" };
+        let name = if self == Preset::Paper { "words-1" } else { "wide-1" };
         let recipe = Recipe::named(name, width)?;
         match self.check() {
             Some(Confirm { check, .. }) => recipe.with_check(check),
