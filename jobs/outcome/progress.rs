@@ -110,23 +110,36 @@ fn log_lines(task: &'static str, unit: Unit, total: u64, counter: &AtomicU64, en
     }
 }
 
+/// What is done of the total, and what the pace so far promises for the rest. Before anything is done there is no pace.
 fn describe(unit: Unit, total: u64, done: u64, elapsed: Duration) -> String {
     let rate = done as f64 / elapsed.as_secs_f64();
-    let left =
-        Duration::from_secs_f64((total.saturating_sub(done) as f64 / rate.max(1e-9)).min(1e9));
-    let left = HumanDuration(left);
+    let left = total.saturating_sub(done) as f64 / rate;
+    let left = Duration::try_from_secs_f64(left).ok().map(HumanDuration);
+    let left = left.map_or_else(String::new, |left| format!(", {left} left"));
     match unit {
         Unit::Bytes => {
             let [done, total, rate] = [done, total, rate as u64].map(HumanBytes);
-            format!("{done} of {total}, {rate}/s, {left} left")
+            format!("{done} of {total}, {rate}/s{left}")
         }
         Unit::Fingerprints => {
             let [done, total, rate] = [done, total, rate as u64].map(HumanCount);
-            format!("{done} of {total} fingerprints, {rate}/s, {left} left")
+            format!("{done} of {total} fingerprints, {rate}/s{left}")
         }
         Unit::Pages => {
             let [done, total] = [done, total].map(HumanCount);
-            format!("{done} of {total} pages, {left} left")
+            format!("{done} of {total} pages{left}")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_that_is_left_follows_the_pace_and_needs_one() {
+        let after = |done| describe(Unit::Fingerprints, 1_000, done, Duration::from_secs(10));
+        assert_eq!(after(100), "100 of 1,000 fingerprints, 10/s, 90 seconds left");
+        assert_eq!(after(0), "0 of 1,000 fingerprints, 0/s");
     }
 }
