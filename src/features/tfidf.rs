@@ -1,44 +1,45 @@
 //! The inverse document frequency (idf) of words, from the table that comes with jieba.
 //!
-//! The table cannot be read directly; it only answers with the keywords of a text. For a text of one word,
-//! the weight of its only keyword is that word's idf, or the median of the table if it does not hold the
-//! word. Answers are remembered, so each word is asked for once. All words of the table have a character of
-//! Han, so a word without one has the median and need not be asked for.
+//! A word that the table does not hold has the median of the table. All words of the table have a character of
+//! Han, so a word without one has the median.
+//!
+//! `idf.py` makes the table, `idf.bin`, of that of jieba-rs (MIT), and says what it holds: the words by their hashes. The table is
+//! looked up where it lies in the program, since to load jieba's own takes as long as the fingerprints of thousands of pages.
 
-use std::sync::OnceLock;
-
-use jieba_rs::{Jieba, KeywordExtract, KeywordExtractConfig, TfIdf};
+use std::sync::LazyLock;
 
 use crate::features::ONE;
-use crate::features::by_hash::Memo;
+use crate::features::by_hash::key;
 use crate::features::words::is_han;
 
-/// How many words an asker knows before it forgets them.
-const MOST_WORDS: usize = 1 << 12;
+/// The table.
+static TABLE: &[u8] = include_bytes!("tfidf/idf.bin");
 
-/// The longest word of the table, in bytes. A longer one has the median, and is not asked for: asking
-/// takes time that grows with the square of a word's length.
+/// The longest word of the table, in bytes.
 const LONGEST_WORD: usize = 48;
+
+/// The first bits of a hash, by which words are found.
+const FIRST_BITS: u32 = 16;
+
+/// The last bits of a word in the table: which idf it has.
+const NUMBER_BITS: u32 = 16;
 
 /// The median of the table, in fixed point: the answer for a word that it does not hold.
 const MEDIAN: i64 = (11.954_767_502_9 * ONE as f64).round() as i64;
 
-/// The idf of words; each worker has its own, over the one table.
-#[derive(Debug)]
-pub(crate) struct Idf {
-    known: Memo,
-    /// None before the first word is asked for, so that the table is not loaded for texts without Han.
-    asker: Option<Asker>,
-}
+/// The idf of words.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Idf(&'static IdfTable);
 
-/// Asks the table for one word.
+/// The words of the table.
 #[derive(Debug)]
-struct Asker {
-    /// Knows the word being asked for, so that it is never cut, and those asked for before as words that
-    /// never occur: to forget them is a hundred times the work.
-    jieba: Jieba,
-    /// How many it knows.
-    words: usize,
+struct IdfTable {
+    /// The different idfs, in fixed point.
+    idfs: Vec<i64>,
+    /// Where the words begin whose hashes have each of the first bits, and where the last ones end.
+    starts: Vec<u32>,
+    /// The bits of each hash that follow, and the number of its idf.
+    words: &'static [[u8; 8]],
 }
 
 impl Default for Idf {
@@ -48,101 +49,125 @@ impl Default for Idf {
 }
 
 impl Idf {
-    /// The table of jieba, which is loaded once a process, at the first word of Han, and shared.
+    /// The table of jieba, which is one for the process.
     pub(crate) fn new() -> Idf {
-        Idf { known: Memo::default(), asker: None }
+        static SHARED: LazyLock<IdfTable> = LazyLock::new(|| IdfTable::of(TABLE));
+        Idf(&SHARED)
     }
 
     /// The idf of `word`, in fixed point.
     #[inline]
-    pub(crate) fn of(&mut self, word: &str) -> i64 {
-        let Idf { known, asker } = self;
+    pub(crate) fn of(self, word: &str) -> i64 {
         if word.len() > LONGEST_WORD || !word.contains(is_han) {
             return MEDIAN;
         }
-        known.of(word, || asker.get_or_insert_with(Asker::new).ask(word))
+        self.0.of_hash(key(word)).unwrap_or(MEDIAN)
     }
 }
 
-impl Asker {
-    fn new() -> Asker {
-        Asker { jieba: Jieba::empty(), words: 0 }
+impl IdfTable {
+    /// The table with these bytes.
+    fn of(bytes: &'static [u8]) -> IdfTable {
+        let (count, rest) = bytes.split_first_chunk().expect("a number of idfs");
+        let (idfs, rest) = rest.split_at(8 * u32::from_le_bytes(*count) as usize);
+        let (counts, words) = rest.split_at(1 << FIRST_BITS);
+        let fixed = |idf: &[u8; 8]| (f64::from_le_bytes(*idf) * ONE as f64).round() as i64;
+        let idfs = idfs.as_chunks().0.iter().map(fixed).collect();
+        let ends = counts.iter().scan(0, |end, &count| {
+            *end += u32::from(count);
+            Some(*end)
+        });
+        let starts = std::iter::once(0).chain(ends).collect();
+        IdfTable { idfs, starts, words: words.as_chunks().0 }
     }
 
-    fn ask(&mut self, word: &str) -> i64 {
-        if self.words == MOST_WORDS {
-            self.jieba.clear();
-            self.words = 0;
-        }
-        self.words += 1;
-        self.jieba.add_word(word, Some(1), None);
-        let keywords = table().extract_keywords(&self.jieba, word, 1, Vec::new());
-        self.jieba.add_word(word, Some(0), None);
-        match keywords.first() {
-            Some(keyword) if keyword.keyword == word => {
-                (keyword.weight * ONE as f64).round() as i64
-            }
-            _ => MEDIAN,
-        }
+    /// The idf of the word with this hash.
+    fn of_hash(&self, hash: u64) -> Option<i64> {
+        let first = (hash >> (u64::BITS - FIRST_BITS)) as usize;
+        let words = &self.words[self.starts[first] as usize..self.starts[first + 1] as usize];
+        let words = words.iter().map(|word| u64::from_le_bytes(*word));
+        let wanted = hash << FIRST_BITS;
+        let word = words.into_iter().find(|word| (word ^ wanted) >> NUMBER_BITS == 0)?;
+        Some(self.idfs[(word & ((1 << NUMBER_BITS) - 1)) as usize])
     }
-}
-
-/// The table, asked for words of any length and for stop words too.
-fn table() -> &'static TfIdf {
-    static TABLE: OnceLock<TfIdf> = OnceLock::new();
-    TABLE.get_or_init(|| {
-        let mut table = TfIdf::default();
-        *table.config_mut() = KeywordExtractConfig::builder()
-            .min_keyword_length(0)
-            .set_stop_words(Default::default())
-            .build();
-        table
-    })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
+    use jieba_rs::{Jieba, KeywordExtract, KeywordExtractConfig, TfIdf};
+
     use super::*;
     use crate::features::fixed;
 
-    #[test]
-    fn what_was_asked_before_changes_nothing() {
-        let text: Vec<char> =
-            "劳动防护用品是指由用人单位为劳动者配备的使其免受伤害".chars().collect();
-        let words =
-            |length: usize| text.windows(length).map(|word| word.iter().collect::<String>());
-        let words: Vec<String> = (1..=6).chain([3, 1, 2]).flat_map(words).collect();
-        let mut asker = Asker::new();
-        for word in words.iter().cycle().take(2 * MOST_WORDS) {
-            let answer = asker.ask(word);
-            if asker.words.is_multiple_of(64) {
-                assert_eq!(answer, Asker::new().ask(word), "{word}");
+    /// Jieba's own table takes long to load.
+    static ASKER: LazyLock<Mutex<Asker>> = LazyLock::new(|| Mutex::new(Asker::new()));
+
+    /// Asks jieba's table for one word: the definition. The table only answers with the keywords of a text. For a text of one word,
+    /// the weight of its only keyword is the idf of that word.
+    struct Asker {
+        table: TfIdf,
+        /// Knows the words that were asked for. They occur never, but for the word at hand, which is never cut.
+        jieba: Jieba,
+    }
+
+    impl Asker {
+        fn new() -> Asker {
+            let mut table = TfIdf::default();
+            *table.config_mut() = KeywordExtractConfig::builder()
+                .min_keyword_length(0)
+                .set_stop_words(Default::default())
+                .build();
+            Asker { table, jieba: Jieba::empty() }
+        }
+
+        fn ask(&mut self, word: &str) -> i64 {
+            self.jieba.add_word(word, Some(1), None);
+            let keywords = self.table.extract_keywords(&self.jieba, word, 1, Vec::new());
+            self.jieba.add_word(word, Some(0), None);
+            match keywords.first() {
+                Some(keyword) if keyword.keyword == word => {
+                    (keyword.weight * ONE as f64).round() as i64
+                }
+                _ => MEDIAN,
             }
+        }
+
+        /// The words of the table, which shows them when it is printed for debugging, and in no other way.
+        fn words(&self) -> Vec<String> {
+            let shown = format!("{:?}", self.table);
+            let words = shown.split_once("idf_dict: {").unwrap().1.split_once('}').unwrap().0;
+            words.split('"').skip(1).step_by(2).map(str::to_owned).collect()
         }
     }
 
-    /// The table shows all its words when it is printed for debugging, and in no other way.
     #[test]
-    fn no_word_of_the_table_is_without_han() {
-        let shown = format!("{:?}", table());
-        let words = shown.split_once("idf_dict: {").unwrap().1.split_once('}').unwrap().0;
-        let words: Vec<&str> = words.split('"').skip(1).step_by(2).collect();
-        assert!(words.len() > 200_000 && words.contains(&"劳动防护"));
-        assert!(words.iter().all(|word| word.contains(is_han)));
+    fn the_words_are_those_of_jieba() {
+        let mut asker = ASKER.lock().unwrap();
+        let words = asker.words();
+        let idf = Idf::new();
+        assert_eq!((words.len(), idf.0.words.len()), (270_132, 270_132));
+        assert!(words.iter().all(|word| word.contains(is_han) && word.len() <= LONGEST_WORD));
+        for word in &words {
+            assert_eq!(idf.of(word), asker.ask(word), "{word}");
+        }
     }
 
     proptest::proptest! {
         #[test]
-        fn a_word_without_han_has_the_answer_of_the_table(word in "[^\\p{Han}]{1,12}|[a-zA-Z0-9.']{1,9}|[ぁ-ヶ가-힣а-яÀ-ÿ]{1,9}") {
-            let mut idf = Idf::new();
-            proptest::prop_assert_eq!(idf.of(&word), Asker::new().ask(&word));
+        fn words_have_the_answer_of_jieba(words in proptest::collection::vec("[^\\p{Han}]{1,12}|[a-zA-Z0-9.']{1,9}|[ぁ-ヶ가-힣а-яÀ-ÿ]{1,9}|\\p{Han}{1,6}|[的一是不了人我在有他]{1,3}", 50)) {
+            let mut asker = ASKER.lock().unwrap();
+            for word in words {
+                proptest::prop_assert_eq!(Idf::new().of(&word), asker.ask(&word));
+            }
         }
     }
 
     #[test]
     fn known_words_have_the_idf_of_the_table_and_others_its_median() {
-        let mut idf = Idf::new();
-        for _ in 0..2 {
+        let idf = Idf::new();
+        {
             assert_eq!(idf.of("劳动防护"), fixed(13.900677652).unwrap());
             assert_eq!(idf.of("岗上"), fixed(11.5027823792).unwrap());
             let longest = "第九届全国人民代表大会常务委员会";

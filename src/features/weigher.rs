@@ -15,7 +15,7 @@ pub(crate) enum Weigher {
     /// All features weigh 1.
     Even,
     /// Inverse document frequency by jieba's table.
-    Jieba(Box<Idf>),
+    Jieba(Idf),
     /// Inverse document frequency by a table of `dupsieve weights`.
     Counted(Counts),
     /// The part of speech.

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use crate::error::{Error, Kind, Result};
 use crate::features::fixed;
+use crate::features::tfidf::Idf;
 use crate::features::weigher::{Weigher, is_short as is_short_word};
 use crate::fingerprint::page_time::{PageClock, PageTime};
 use crate::fingerprint::reader::{Reader, words};
@@ -204,7 +205,7 @@ impl<'r> Parts<'r> {
 fn idf(text: &Text) -> Weigher {
     match &text.idf {
         Some(counts) => Weigher::Counted(counts.clone()),
-        None => Weigher::Jieba(Box::default()),
+        None => Weigher::Jieba(Idf::new()),
     }
 }
 
