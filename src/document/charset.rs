@@ -8,6 +8,8 @@ use std::borrow::Cow;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
 
+use super::record::as_utf8;
+
 /// How many bytes at the beginning of a page may declare its encoding.
 const DECLARED_WITHIN: usize = 4 << 10;
 
@@ -31,7 +33,7 @@ fn decode<'a>(bytes: &'a [u8], declared: Option<&'static Encoding>) -> Cow<'a, s
         return encoding.decode_without_bom_handling(&bytes[mark..]).0;
     }
     if !declared.is_some_and(|encoding| is_disguised(bytes, encoding))
-        && let Ok(text) = str::from_utf8(bytes)
+        && let Ok(text) = as_utf8(bytes)
     {
         return Cow::Borrowed(text);
     }

@@ -11,6 +11,7 @@ use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8};
 
 use super::charset;
 use super::reason::Reason;
+use super::record::as_utf8;
 use crate::error::{Error, Kind, Result};
 
 /// How many bytes are decoded at once.
@@ -68,7 +69,7 @@ pub(super) fn text_in(
     encoding: Option<TextEncoding>,
     bytes: &[u8],
 ) -> std::result::Result<&str, Reason> {
-    str::from_utf8(bytes).map_err(|error| {
+    as_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();
         match (encoding.filter(|it| it.0 != UTF_8), TextEncoding::likely(bytes)) {
             (Some(named), _) => {

@@ -1,6 +1,7 @@
 //! One record of the input: where it is and what it contains.
 
 use std::borrow::Cow;
+use std::str::Utf8Error;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
@@ -94,9 +95,14 @@ impl Position {
     }
 }
 
+/// These bytes as text, if they are UTF-8. Whether they are is found by vectors; where they are not, is looked for afterwards.
+pub(super) fn as_utf8(bytes: &[u8]) -> Result<&str, Utf8Error> {
+    simdutf8::basic::from_utf8(bytes).or_else(|_| str::from_utf8(bytes))
+}
+
 /// The text of a record in UTF-8.
 pub(super) fn utf8(bytes: &[u8]) -> Result<&str, Reason> {
-    std::str::from_utf8(bytes).map_err(|error| {
+    as_utf8(bytes).map_err(|error| {
         Reason::with("not UTF-8", format_args!(" at byte {} of the record", error.valid_up_to()))
     })
 }

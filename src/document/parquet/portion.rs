@@ -1,14 +1,13 @@
 //! Rows of a Parquet file, and the documents that they are.
 
 use std::borrow::Cow;
-use std::str;
 
 use super::column::Value;
 use crate::document::fields::Fields;
 use crate::document::order_field::OrderField;
 use crate::document::order_key::{OrderKey, OrderKind};
 use crate::document::reason::{Reason, too_long};
-use crate::document::record::{Content, Document, Position};
+use crate::document::record::{Content, Document, Position, as_utf8};
 use crate::document::records::{Each, Passed, Portion};
 
 /// Some rows of one file.
@@ -76,7 +75,7 @@ fn text_of<'a>(value: Option<&'a Value>, field: &str) -> Result<Cow<'a, str>, Re
     match value {
         None => Err(format!("the field `{}` is null", field.escape_debug()).into()),
         Some(Value::Bytes(bytes)) => {
-            let text = str::from_utf8(bytes.data()).map_err(|error| {
+            let text = as_utf8(bytes.data()).map_err(|error| {
                 let at = error.valid_up_to();
                 Reason::with("not UTF-8", format_args!(" at byte {at} of {field:?}"))
             })?;
