@@ -16,6 +16,7 @@
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,6 +43,12 @@ use crate::store::Segment;
 const HELP: &str = "compare signatures instead";
 /// The setting that does so.
 const SETTING: &str = "compare signatures";
+
+/// How many pages fall in each part of all keys, on average.
+const TOGETHER: usize = 4;
+
+/// How many bytes of runs are written at once.
+const WRITTEN_BYTES: usize = 256 << 10;
 
 /// Where the texts of a batch are, and how they are read.
 #[derive(Clone, Debug)]
@@ -115,6 +122,38 @@ struct Wanted {
     leaders: usize,
     /// By the XXH3-128 of their ids, ascending: their places among the rows.
     places: Vec<([u8; 16], u32)>,
+    /// Where the places begin whose keys fall in each part of all keys, and where the last ones end.
+    starts: Vec<u32>,
+}
+
+impl Wanted {
+    /// The pages of these rows, of which the first lead groups. The `places` are in the order of their keys.
+    fn new(rows: Vec<SegmentRow>, leaders: usize, places: Vec<([u8; 16], u32)>) -> Wanted {
+        let mut starts = vec![0; places.len() / TOGETHER + 2];
+        let parts = starts.len() - 1;
+        places.iter().for_each(|place| starts[part(place.0, parts) + 1] += 1);
+        let mut end = 0;
+        for start in &mut starts {
+            end += *start;
+            *start = end;
+        }
+        Wanted { rows, leaders, places, starts }
+    }
+
+    /// The pages with this id: the numbers of their places.
+    fn with_id(&self, id: &str) -> Range<usize> {
+        let key = key(id);
+        let first = part(key, self.starts.len() - 1);
+        let [start, end] = [self.starts[first], self.starts[first + 1]].map(|it| it as usize);
+        let start = start + self.places[start..end].partition_point(|place| place.0 < key);
+        let same = self.places[start..end].iter().take_while(|place| place.0 == key).count();
+        start..start + same
+    }
+}
+
+/// The part in which a key falls, of so many equal parts of all keys. Keys are hashes, so few of them fall in each.
+fn part(key: [u8; 16], parts: usize) -> usize {
+    (((u128::from_be_bytes(key) >> 64) * parts as u128) >> 64) as usize
 }
 
 /// A page that was read.
@@ -187,7 +226,7 @@ impl TextReading<'_> {
         let id = |(row, at)| Ok((key(ids.get(u32::from(row).into())?), at));
         let mut places = places.into_iter().map(id).collect::<Result<Vec<_>>>()?;
         places.sort_unstable();
-        Ok(Wanted { rows, leaders, places })
+        Ok(Wanted::new(rows, leaders, places))
     }
 
     /// The groups of several pages, if copies are wanted.
@@ -221,7 +260,7 @@ impl TextReading<'_> {
         let file = tempfile::tempfile_in(self.folder).at(self.folder)?;
         let mut writer = RunsWriter {
             reading: self,
-            out: BufWriter::new(file),
+            out: BufWriter::with_capacity(WRITTEN_BYTES, file),
             share: share.index(),
             bytes: 0,
             wanted,
@@ -295,22 +334,20 @@ impl RunsWriter<'_> {
     /// Takes a page, if it is wanted: as the leader of a group, as one of several pages of a group, or both.
     fn take(&mut self, position: Position, document: &Document<'_>) -> Result<()> {
         let Wanted { places, leaders, .. } = self.wanted;
-        let id = key(&document.id);
-        let first = places.partition_point(|page| page.0 < id);
-        let same = places[first..].iter().take_while(|page| page.0 == id).count();
-        if same == 0 || std::mem::replace(&mut self.is_taken[first], true) {
+        let same = self.wanted.with_id(&document.id);
+        if same.is_empty() || std::mem::replace(&mut self.is_taken[same.start], true) {
             return Ok(());
         }
         let Content::Text(text) = &document.content else {
             return Err(Error::new(Kind::Usage, "the document has no text").found(&document.id));
         };
         let runs = held_run_set(text);
-        let bytes: Vec<u8> = runs.hashes().iter().flat_map(|run| run.to_le_bytes()).collect();
-        let digest = xxh3_64(&bytes);
-        for &(_, at) in &places[first..first + same] {
+        let bytes: Vec<[u8; 8]> = runs.hashes().iter().map(|run| run.to_le_bytes()).collect();
+        let digest = xxh3_64(bytes.as_flattened());
+        for &(_, at) in &places[same] {
             let start = self.bytes;
             if (at as usize) < *leaders {
-                self.write(&runs, &bytes)?;
+                self.write(&runs, bytes.as_flattened())?;
             }
             let part = RunsOnDisk { file: self.share, runs: runs.len() as u32, start };
             self.read.push(ReadPage { at, position, digest, part });
