@@ -1,8 +1,9 @@
 //! The words of a run of Han, the same as jieba cuts.
 //!
 //! Of all ways to cut a run into words of the dictionary, the best has the greatest product of their frequencies. It is found from
-//! the end of the run to its beginning: at each character the words that begin there are looked up, and each is
-//! joined to the best way of what follows it. (Jieba first lists these words for all characters.) Where the best way leaves
+//! the end of the run to its beginning: at each character, each word that begins there is joined to the best way of what follows it.
+//! (Jieba first lists these words for all characters.) The words of one and two characters, which are most, are looked up
+//! before that, for all characters in turn: so no read of memory waits for another one, or for a guess at a branch. Where the best way leaves
 //! single characters beside each other, jieba's hidden Markov model may join them. What it makes of a short row of characters is
 //! remembered.
 
@@ -10,7 +11,7 @@ mod lexicon;
 
 use jieba_rs::Jieba;
 
-use lexicon::{Lexicon, letter, letter_of};
+use lexicon::{Beginning, Lexicon, letter, letter_of};
 
 /// How many rows of characters are remembered, a power of two.
 const REMEMBERED: usize = 1 << 12;
@@ -26,9 +27,11 @@ const USUAL_BYTES: usize = 3;
 pub(super) struct HanWords {
     /// The model, if it joins characters.
     model: Option<Model>,
-    /// The characters of a row, and 0 behind them.
+    /// The characters of a row, and two times 0 behind them.
     letters: Vec<u16>,
-    /// The score of the best way from each character, and from the end.
+    /// What the lexicon has of each character and the one behind it.
+    beginnings: Vec<Beginning>,
+    /// The score of the best way from each character, from the end, and from behind it.
     scores: Vec<f64>,
     /// The length of the word with which that way begins.
     lengths: Vec<u8>,
@@ -42,6 +45,7 @@ impl HanWords {
         HanWords {
             model: hmm.then(Model::new),
             letters: Vec::new(),
+            beginnings: Vec::new(),
             scores: Vec::new(),
             lengths: Vec::new(),
             starts: Vec::new(),
@@ -87,64 +91,56 @@ impl HanWords {
         start: impl Fn(usize) -> usize,
         mut word: impl FnMut(&'t str),
     ) {
-        let HanWords { model, letters, scores, lengths, .. } = self;
+        let HanWords { model, letters, beginnings, scores, lengths, .. } = self;
         let count = letters.len();
         if count == 0 {
             return;
         }
         let lexicon = Lexicon::shared();
-        letters.push(0);
-        scores.resize(count + 1, 0.0);
+        letters.extend([0; 2]);
+        beginnings.clear();
+        beginnings.extend(letters.array_windows().map(|three| lexicon.beginning(*three)));
+        scores.resize(count + 2, 0.0);
+        scores[count..].fill(0.0);
         lengths.resize(count, 0);
-        scores[count] = 0.0;
-        for at in (0..count).rev() {
+        for (at, beginning) in beginnings.iter().enumerate().rev() {
             let (before, after) = scores.split_at_mut(at + 1);
-            (before[at], lengths[at]) = lexicon.best(&letters[at..=count], after);
+            (before[at], lengths[at]) = lexicon.best(beginning, &letters[at + 2..=count], after);
         }
-        // Where the single characters begin that stand beside each other at the end.
-        let mut singles = 0;
         let mut at = 0;
         while at < count {
-            let length = usize::from(lengths[at]);
-            if length > 1 {
-                join(
-                    model,
-                    lexicon,
-                    &letters[singles..at],
-                    row,
-                    |it| start(singles + it),
-                    &mut word,
-                );
-                word(&row[start(at)..start(at + length)]);
-                singles = at + length;
+            let end = at + usize::from(lengths[at]);
+            if end - at > 1 || lengths.get(end) != Some(&1) {
+                word(&row[start(at)..start(end)]);
+                at = end;
+                continue;
             }
-            at += length;
+            let end = at + lengths[at..].iter().take_while(|&&length| length == 1).count();
+            let (letters, row) = (&letters[at..end], &row[start(at)..start(end)]);
+            join(model, lexicon, letters, row, |it| start(at + it) - start(at), &mut word);
+            at = end;
         }
-        join(model, lexicon, &letters[singles..count], row, |it| start(singles + it), word);
     }
 }
 
-/// Calls `word` with the words that single characters of `row` are or make.
-#[inline(always)]
+/// Calls `word` with the words that the single characters of `row` are or make; `start` tells where one of them starts.
+#[inline(never)]
 fn join<'t>(
     model: &mut Option<Model>,
     lexicon: &Lexicon,
     letters: &[u16],
     row: &'t str,
     start: impl Fn(usize) -> usize,
-    mut word: impl FnMut(&'t str),
+    word: &mut impl FnMut(&'t str),
 ) {
-    let mut from = start(0);
+    let mut from = 0;
     let mut until = |end: usize| {
         word(&row[from..end]);
         from = end;
     };
-    match (letters, model) {
-        ([], _) => {}
-        ([_], _) => until(start(1)),
-        (_, Some(model)) if !lexicon.has(letters) => {
-            let text = &row[start(0)..start(letters.len())];
-            model.each_end(letters, text, |end| until(start(end)));
+    match model {
+        Some(model) if !lexicon.has(letters) => {
+            model.each_end(letters, row, |end| until(start(end)));
         }
         _ => (1..=letters.len()).for_each(|end| until(start(end))),
     }

@@ -4,11 +4,13 @@
 //! Transactions on Software Engineering 1989). The node of one character stands at the place of that character. A prefix of words has a *base*,
 //! which no other prefix has: its child with the character `c` stands at the place `base ^ c`, or nowhere. A node is one number of 64 bits: its
 //! last character, by which it is known, its frequency if it is a word, its base if it is a prefix, and sixteen
-//! bits that rule out most characters which it has no child for. So one read tells all of a node, one read finds a child or that
-//! there is none, and most reads that would find nothing are not made.
+//! bits that rule out characters which it has no child for. So one read tells all of a node, one read finds a child or that
+//! there is none, and most reads that would find nothing are not made. Many characters have children for all sixteen bits, so for pairs there is
+//! a table of bits beside, by hash (Bloom, "Space/time trade-offs in hash coding with allowable errors", CACM 1970).
 //!
 //! `lexicon.py` makes the list of words, `lexicon.zst`, of the dictionary of jieba-rs (MIT), and says what it holds.
 
+use std::hint::select_unpredictable;
 use std::sync::LazyLock;
 
 /// The list of words.
@@ -32,6 +34,9 @@ const PLACE_BITS: u32 = 20;
 /// Where the sixteen bits begin.
 const CHILDREN: u32 = BASE + PLACE_BITS;
 
+/// The bits of the number of the bit of a pair of characters.
+const PAIR_BITS: u32 = 21;
+
 /// The most characters of a word.
 const LONGEST: usize = 16;
 
@@ -41,6 +46,9 @@ pub(super) struct Lexicon {
     nodes: Box<[u64; 1 << PLACE_BITS]>,
     /// The logarithm of the share that a word of each frequency has in all text. That of no word is not a number.
     scores: Box<[f64; 1 << FREQUENCY_BITS]>,
+    /// The bits of all pairs of characters that words begin with. Most other pairs have a bit that is not set, and their nodes,
+    /// which lie anywhere in the table, are not read.
+    pairs: Box<[u64; 1 << (PAIR_BITS - 6)]>,
     /// The same for a character that is no word.
     unknown: f64,
 }
@@ -75,21 +83,30 @@ impl Lexicon {
         }
         let nodes = vec![0; 1 << PLACE_BITS].into_boxed_slice().try_into();
         let nodes = nodes.expect("so many nodes");
-        let mut lexicon = Lexicon { nodes, scores, unknown: 0.0 - total };
+        let pairs = Box::new([0; 1 << (PAIR_BITS - 6)]);
+        let mut lexicon = Lexicon { nodes, scores, pairs, unknown: 0.0 - total };
 
         let mut letters = letters.as_chunks().0.iter().map(|it| u16::from_le_bytes(*it));
         let mut bases =
             bases.as_chunks().0.iter().map(|&[a, b, c]| u32::from_le_bytes([a, b, c, 0]));
         let mut path = [0; LONGEST];
+        let mut second = 0;
         for (place, shape) in places.as_chunks().0.iter().zip(shapes) {
             let common = usize::from(shape >> 4);
             let end = common + usize::from(shape & 15) + 1;
             for depth in common..end {
                 let letter = letters.next().expect("a letter");
+                if depth == 1 {
+                    second = letter;
+                }
                 path[depth] = match depth {
                     0 => letter.into(),
                     _ => lexicon.grow(path[depth - 1], letter, &mut bases),
                 };
+            }
+            if end > 1 {
+                let pair = pair_bit(path[0] as u16, second);
+                lexicon.pairs[pair >> 6] |= 1 << (pair & 63);
             }
             let frequency = u64::from(u16::from_le_bytes(*place)) + 1;
             lexicon.nodes[path[end - 1]] |= frequency << FREQUENCY;
@@ -139,24 +156,75 @@ impl Lexicon {
         node.is_some_and(|node| !self.score(node).is_nan())
     }
 
-    /// The best way to cut `letters` before the 0 at their end: the score of all its words, and the length of the first. `scores` has the
-    /// score of the best way behind each of the letters. Of equal ways that with the longer word is taken.
+    /// The words that begin with the first two of three characters.
     #[inline(always)]
-    pub(super) fn best(&self, letters: &[u16], scores: &[f64]) -> (f64, u8) {
-        let mut node = self.single(letters[0]);
-        let mut best = (f64::NEG_INFINITY, 0);
-        for (before, (&next, rest)) in letters[1..].iter().zip(scores).enumerate() {
-            let score = self.score(node) + rest;
-            if score >= best.0 {
-                best = (score, before as u8 + 1);
-            }
-            match self.child(node, next) {
+    pub(super) fn beginning(&self, [first, second, third]: [u16; 3]) -> Beginning {
+        let single = self.single(first);
+        let pair = pair_bit(first, second);
+        let may_be = self.pairs[pair >> 6] >> (pair & 63) & 1 == 1;
+        // Which pairs begin words cannot be foreseen, so nothing is branched upon.
+        let place = select_unpredictable(may_be, base(single) ^ usize::from(second), 0);
+        let child = self.nodes[place];
+        let is_child = child & ((1 << LETTER_BITS) - 1) == u64::from(second);
+        let node = select_unpredictable(is_child, child, 0);
+        Beginning {
+            node,
+            scores: [single, node].map(|node| self.score(node)),
+            is_longer: node & child_bit(third) != 0,
+        }
+    }
+
+    /// The best way to cut the characters from a beginning on, whose third and others are `letters`, up to a 0: the score of all its words, and the
+    /// length of the first. `scores` has the score of the best way behind each of the characters. Of equal ways that with the longer word is taken.
+    #[inline(always)]
+    pub(super) fn best(&self, begin: &Beginning, letters: &[u16], scores: &[f64]) -> (f64, u8) {
+        let [one, two] = begin.scores;
+        let [after, rest @ ..] = scores else { unreachable!("the score of the end") };
+        let one = one + after;
+        // What is no word has no number.
+        let one = if one.is_nan() { (f64::NEG_INFINITY, 0) } else { (one, 1) };
+        let two = two + rest[0];
+        let is_two = two >= one.0;
+        let mut best =
+            (select_unpredictable(is_two, two, one.0), select_unpredictable(is_two, 2, one.1));
+        if begin.is_longer {
+            best = self.best_longer(begin.node, letters, &rest[1..], best);
+        }
+        if best.1 > 0 { best } else { (self.unknown + after, 1) }
+    }
+
+    /// The `best` way, or a better one that begins with the characters of a node and with one or more of `letters`.
+    #[inline(never)]
+    fn best_longer(
+        &self,
+        mut node: u64,
+        letters: &[u16],
+        scores: &[f64],
+        mut best: (f64, u8),
+    ) -> (f64, u8) {
+        for (length, (&letter, rest)) in (3..).zip(letters.iter().zip(scores)) {
+            match self.child(node, letter) {
                 Some(child) => node = child,
                 None => break,
             }
+            let score = self.score(node) + rest;
+            if score >= best.0 {
+                best = (score, length);
+            }
         }
-        if best.1 > 0 { best } else { (self.unknown + scores[0], 1) }
+        best
     }
+}
+
+/// What the lexicon has of two characters that follow each other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Beginning {
+    /// The node of both; 0 if there is none.
+    node: u64,
+    /// The score of the first as a word, and that of both.
+    scores: [f64; 2],
+    /// Whether more characters may follow, the next one among them.
+    is_longer: bool,
 }
 
 /// The number of a character in a node; 0 for one that no word has.
@@ -175,6 +243,13 @@ pub(super) fn letter_of(bytes: &[u8; 3]) -> u16 {
     let c = (first & 15) << 12 | (second & 63) << 6 | third & 63;
     let is_letter = first >> 4 == 14 && matches!(c, 0x3400..0xa000);
     if is_letter { c - 0x33ff } else { 0 }
+}
+
+/// The number of the bit of two characters. Others may have the same one.
+#[inline(always)]
+fn pair_bit(first: u16, second: u16) -> usize {
+    let pair = u32::from(first) << 16 | u32::from(second);
+    (pair.wrapping_mul(0x9e37_79b1) >> (u32::BITS - PAIR_BITS)) as usize
 }
 
 /// The base of a node.
