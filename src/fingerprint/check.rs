@@ -188,6 +188,26 @@ impl Check {
         }
     }
 
+    /// The most slots in which signatures [differ](Check::differing) where one text may hold the share `least` of the other one: by an
+    /// estimate with `errors` of its standard errors added, where that error is at most `most_error`. None for a check without a direction.
+    pub(crate) fn most_differing(self, least: f64, errors: f64, most_error: f64) -> Option<u32> {
+        match self.0 {
+            Sort::Held { slots, bits } => {
+                Some(held::most_differing(slots, bits, [least, errors, most_error]))
+            }
+            _ => None,
+        }
+    }
+
+    /// The number of slots in which two signatures differ, where the check has a direction.
+    #[inline]
+    pub(crate) fn differing(self, one: &[u8], another: &[u8]) -> Option<u32> {
+        match self.0 {
+            Sort::Held { bits, .. } => Some(held::differing(one, another, bits)),
+            _ => None,
+        }
+    }
+
     /// How many bands a signature has. Texts whose signatures share one are likely to be alike. None for a check without a direction.
     pub(crate) fn bands(self) -> usize {
         if self.has_direction() { held::bands(&vec![0; self.bytes()]).len() } else { 0 }

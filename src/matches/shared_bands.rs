@@ -10,9 +10,12 @@
 //! pages, whatever they are. What is within the distance is found without bands, all of it.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::ops::Range;
+use std::result;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::distinct::each_distinct;
 use super::numbers::{FingerprintIndex, Number};
@@ -20,6 +23,7 @@ use super::pair::{Pair, Place};
 use super::similarity::Confirm;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
+use crate::fingerprint::check::MAX_SIGNATURE_BYTES;
 use crate::parallel::in_parallel;
 use crate::progress::{self, Activity};
 use crate::runs::{Record, SortedRecords, Space};
@@ -39,21 +43,63 @@ pub(crate) struct SharedBands<'a> {
     pub(crate) workers: usize,
 }
 
-/// A page in a band. Ordered by what it has in that band, then by its length.
+/// A page in a band, with a signature of at most `BYTES`. Ordered by what it has in that band, then by its length.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct InBand {
+struct InBand<const BYTES: usize> {
     band: [u8; 2],
     runs: u64,
     row: u32,
     index: FingerprintIndex,
-    signature: Vec<u8>,
+    signature: InPlace<BYTES>,
 }
 
-impl Record for InBand {
-    fn bytes(&self) -> usize {
-        size_of::<InBand>() + self.signature.capacity()
+impl<const BYTES: usize> Record for InBand<BYTES> {}
+
+/// The signature of a page in a record of fixed size, with zeros behind it: records with memory of their own would take longer to make than
+/// to sort.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct InPlace<const BYTES: usize>([u8; BYTES]);
+
+impl<const BYTES: usize> InPlace<BYTES> {
+    fn of(signature: &[u8]) -> InPlace<BYTES> {
+        let mut bytes = [0; BYTES];
+        bytes[..signature.len()].copy_from_slice(signature);
+        InPlace(bytes)
     }
 }
+
+impl<const BYTES: usize> Serialize for InPlace<BYTES> {
+    fn serialize<S: Serializer>(&self, to: S) -> result::Result<S::Ok, S::Error> {
+        to.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de, const BYTES: usize> Deserialize<'de> for InPlace<BYTES> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> result::Result<InPlace<BYTES>, D::Error> {
+        from.deserialize_bytes(Bytes)
+    }
+}
+
+/// Takes the bytes of a signature.
+struct Bytes<const BYTES: usize>;
+
+impl<const BYTES: usize> Visitor<'_> for Bytes<BYTES> {
+    type Value = InPlace<BYTES>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{BYTES} bytes")
+    }
+
+    fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> result::Result<InPlace<BYTES>, E> {
+        bytes.try_into().map(InPlace).map_err(|_| E::invalid_length(bytes.len(), &self))
+    }
+}
+
+/// Room for the signatures of the preset `balanced`.
+const SMALL: usize = 40;
+
+/// Room for those of `thorough`.
+const MEDIUM: usize = 136;
 
 impl SharedBands<'_> {
     /// The pairs of fingerprints beyond the distance of which two pages met, and the check confirms them. Each once.
@@ -70,9 +116,22 @@ impl SharedBands<'_> {
         let shares: Vec<Range<usize>> =
             (0..bands).step_by(share).map(|first| first..bands.min(first + share)).collect();
         let memory_bytes = self.space.memory_bytes / shares.len().max(1);
-        let space = Space { memory_bytes, ..self.space };
+        let meeting = Meeting {
+            bands: self,
+            fingerprints: &fingerprints,
+            starts: &starts,
+            most_differing: self.confirm.most_differing(),
+            space: Space { memory_bytes, ..self.space },
+        };
+        let bytes = self.confirm.check.bytes();
         let met = in_parallel(self.workers, &shares, |bands| {
-            self.met(bands.clone(), &fingerprints, &starts, space)
+            if bytes <= SMALL {
+                meeting.pairs::<SMALL>(bands.clone())
+            } else if bytes <= MEDIUM {
+                meeting.pairs::<MEDIUM>(bands.clone())
+            } else {
+                meeting.pairs::<MAX_SIGNATURE_BYTES>(bands.clone())
+            }
         });
         let mut pairs = self.space.sorter();
         for met in met {
@@ -85,27 +144,32 @@ impl SharedBands<'_> {
             Err(_) => true,
         }))
     }
+}
 
-    /// The pairs of fingerprints that meet in these bands, sorted in `space`.
-    fn met<F: Fingerprint>(
-        &self,
-        bands: Range<usize>,
-        fingerprints: &[F],
-        starts: &[u32],
-        space: Space<'_>,
-    ) -> Result<SortedRecords<Pair>> {
-        let mut pairs = space.sorter();
+/// The pages of a batch, to meet in bands.
+struct Meeting<'a, F> {
+    bands: &'a SharedBands<'a>,
+    fingerprints: &'a [F],
+    /// The first row of each fingerprint, and where the rows end.
+    starts: &'a [u32],
+    /// The most slots in which signatures differ that the check confirms.
+    most_differing: Option<u32>,
+    space: Space<'a>,
+}
+
+impl<F: Fingerprint> Meeting<'_, F> {
+    /// The pairs of fingerprints that meet in these bands.
+    fn pairs<const BYTES: usize>(&self, bands: Range<usize>) -> Result<SortedRecords<Pair>> {
+        let mut pairs = self.space.sorter();
         for band in bands {
-            let mut before: VecDeque<InBand> = VecDeque::with_capacity(NEIGHBOURS);
-            for page in self.in_order(band, starts, space)? {
+            let mut before: VecDeque<InBand<BYTES>> = VecDeque::with_capacity(NEIGHBOURS);
+            for page in self.in_order(band)? {
                 let page = page?;
                 progress::tick(Activity::Working);
                 if before.back().is_some_and(|last| last.band != page.band) {
                     before.clear();
                 }
-                let met =
-                    before.iter().filter_map(|other| self.pair(band, fingerprints, [&page, other]));
-                pairs.extend(met)?;
+                pairs.extend(before.iter().filter_map(|other| self.pair(band, [&page, other])))?;
                 if before.len() == NEIGHBOURS {
                     before.pop_front();
                 }
@@ -116,28 +180,24 @@ impl SharedBands<'_> {
     }
 
     /// The pages of the batch in the order of a band. Of neighbouring copies one is enough.
-    fn in_order(
-        &self,
-        band: usize,
-        starts: &[u32],
-        space: Space<'_>,
-    ) -> Result<SortedRecords<InBand>> {
-        let check = self.confirm.check;
-        let mut pages = space.sorter();
-        let mut signatures = self.confirm.signatures(self.batch)?;
+    fn in_order<const BYTES: usize>(&self, band: usize) -> Result<SortedRecords<InBand<BYTES>>> {
+        let SharedBands { batch, confirm, .. } = self.bands;
+        let mut pages = self.space.sorter();
+        let mut signatures = confirm.signatures(batch)?;
         let mut last = Vec::new();
-        for (index, rows) in (0_u32..).zip(starts.windows(2)) {
+        for (index, rows) in (0_u32..).zip(self.starts.windows(2)) {
             progress::tick(Activity::Sorting);
             last.clear();
             for row in rows[0]..rows[1] {
                 let signature = signatures.get(row.into())?;
-                let runs = check.runs(signature).unwrap_or(0);
+                let runs = confirm.check.runs(signature).unwrap_or(0);
                 if runs == 0 || last == signature {
                     continue;
                 }
                 last.clear();
                 last.extend_from_slice(signature);
-                let (band, signature) = (check.band(signature, band), signature.to_vec());
+                let band = confirm.check.band(signature, band);
+                let signature = InPlace::of(signature);
                 pages.push(InBand { band, runs, row, index: index.into(), signature })?;
             }
         }
@@ -145,24 +205,22 @@ impl SharedBands<'_> {
     }
 
     /// The pair of two pages that share this band, if they match, are not near, and share no band before it.
-    fn pair<F: Fingerprint>(
-        &self,
-        band: usize,
-        fingerprints: &[F],
-        pages: [&InBand; 2],
-    ) -> Option<Pair> {
-        let [one, other] = pages.map(|page| &page.signature[..]);
-        // Most pages of a band meet there by chance.
-        if !self.confirm.confirms(one, other) {
+    fn pair<const BYTES: usize>(&self, band: usize, pages: [&InBand<BYTES>; 2]) -> Option<Pair> {
+        let SharedBands { confirm, distance, .. } = self.bands;
+        let bytes = confirm.check.bytes();
+        let [one, other] = pages.map(|page| &page.signature.0[..bytes]);
+        // Most pages of a band meet there by chance, and differ in more slots.
+        if confirm.check.differing(one, other) > self.most_differing {
             return None;
         }
-        let is_first = self.confirm.check.shared_band(one, other) == Some(band);
+        let is_first = || confirm.check.shared_band(one, other) == Some(band);
+        if !confirm.confirms(one, other) || !is_first() {
+            return None;
+        }
         let [one, other] = pages.map(|page| page.index);
-        let distance = fingerprints[one.index()].distance(fingerprints[other.index()]);
-        if distance <= self.distance {
-            return None;
-        }
+        let fingerprint = |index: FingerprintIndex| self.fingerprints[index.index()];
+        let apart = fingerprint(one).distance(fingerprint(other));
         let existing = Place::Batch { group: one.min(other) };
-        is_first.then(|| Pair { new: one.max(other), existing, distance: distance as u8 })
+        (apart > *distance).then(|| Pair { new: one.max(other), existing, distance: apart as u8 })
     }
 }

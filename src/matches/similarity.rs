@@ -153,6 +153,13 @@ impl Confirm {
         share.error <= most_error && share.held - margin * share.error >= self.least
     }
 
+    /// The most slots in which the signatures of two pages can differ that the check [confirms](Confirm::confirms). None for a check without a
+    /// direction.
+    pub(super) fn most_differing(&self) -> Option<u32> {
+        let Estimates { margin, most_error } = self.estimates;
+        self.check.most_differing(self.least, (-margin).max(0.0), most_error)
+    }
+
     /// Whether one of two pages with these signatures can stand for the other one.
     #[must_use]
     pub fn confirms(&self, one: &[u8], another: &[u8]) -> bool {

@@ -63,12 +63,9 @@ impl Maker for Held {
 
 /// The signature of a text with these runs.
 pub(super) fn of_runs(set: &ShingleSet, slots: usize, bits: u32) -> Vec<u8> {
-    let Held { mut minhash, mut runs, .. } = Held::new(slots, bits);
-    for &run in set.hashes() {
-        minhash.add(run);
-        runs.add(run);
-    }
-    let mut signature = code(runs.finish()).to_le_bytes().to_vec();
+    let mut minhash = MinHash::own_bits(slots, bits);
+    set.hashes().iter().for_each(|&run| minhash.add(run));
+    let mut signature = code(Distinct::of_set(set.hashes())).to_le_bytes().to_vec();
     minhash.finish(&mut signature);
     signature
 }
@@ -83,13 +80,48 @@ pub(super) fn shares(one: &[u8], another: &[u8], bits: u32) -> [HeldShare; 2] {
     let [slots, others] = [one, another].map(|signature| &signature[HEAD_BYTES..]);
     let trials = (slots.len() * 8) as f64 / f64::from(bits);
     let jaccard = minhash::similarity(slots, others, bits).min(less / more);
-    let chance = 1.0 / (f64::from(1_u32 << bits) - 1.0);
-    let error = ((jaccard + chance) * (1.0 - jaccard) / trials).sqrt();
+    let error = standard_error(jaccard, trials, bits);
     sizes.map(|size| {
         let all = (less + more) / size;
         let held = (all * jaccard / (1.0 + jaccard)).min(1.0);
         HeldShare { held, error: error * all / (1.0 + jaccard).powi(2) }
     })
+}
+
+/// The most slots in which two signatures differ of texts of which one may hold the share `least` of the other one: by an estimate with
+/// `errors` of its standard errors added, where that error is at most `most_error`.
+///
+/// With the estimate J of the Jaccard similarity and its error e, texts of a and b runs have the shares A J / (1 + J) with the errors
+/// A e / (1 + J)^2, where A is (a + b) / a or (a + b) / b. So the largest A that counts is most_error (1 + J)^2 / e, and with this A the estimate
+/// and its errors come to most_error (J (1 + J) / e + errors). That grows with J, as J is at most what the slots say.
+pub(super) fn most_differing(
+    slots: usize,
+    bits: u32,
+    [least, errors, most_error]: [f64; 3],
+) -> u32 {
+    let trials = slots as f64;
+    let may_hold = |differing: &u32| {
+        let jaccard = minhash::similarity_of(*differing, trials, bits);
+        let error = standard_error(jaccard, trials, bits);
+        let most = most_error * (jaccard * (1.0 + jaccard) / error + errors);
+        // What is no number may be anything.
+        most.is_nan() || most + ROUNDING >= least
+    };
+    (0..=slots as u32).rev().find(may_hold).unwrap_or(0)
+}
+
+/// More than the errors of rounding in a share.
+const ROUNDING: f64 = 1e-6;
+
+/// The standard error of the estimate of a Jaccard similarity.
+fn standard_error(jaccard: f64, trials: f64, bits: u32) -> f64 {
+    let chance = 1.0 / (f64::from(1_u32 << bits) - 1.0);
+    ((jaccard + chance) * (1.0 - jaccard) / trials).sqrt()
+}
+
+/// The number of slots of `bits` bits in which two signatures differ.
+pub(super) fn differing(one: &[u8], another: &[u8], bits: u32) -> u32 {
+    minhash::differing(&one[HEAD_BYTES..], &another[HEAD_BYTES..], bits)
 }
 
 /// The number of distinct runs of a text, by its signature.
@@ -221,6 +253,25 @@ mod tests {
     }
 
     proptest! {
+        /// Signatures that differ in more slots are of no text that holds enough of the other one.
+        #[test]
+        fn no_more_slots_differ_of_texts_that_hold_enough(
+            one in prop::collection::vec(any::<u8>(), 8..=8), flips in prop::collection::vec((0..64_u32, 0..8_usize), 0..40),
+            runs in prop::array::uniform2(1..3_000_u16), bits in prop::sample::select(vec![1, 2, 4, 8_u32]),
+            least in 0.0..1.0, errors in prop::sample::select(vec![0.0, 0.5, 3.0]),
+            most_error in prop::sample::select(vec![0.02, 0.08, 0.12, 0.5, f64::INFINITY]),
+        ) {
+            let mut other = one.clone();
+            flips.iter().for_each(|&(bit, byte)| other[byte] ^= 1 << (bit % 8));
+            let [one, other] = [(runs[0], one), (runs[1], other)]
+                .map(|(runs, slots)| [&runs.to_le_bytes()[..], &slots].concat());
+            let holds = |share: HeldShare| share.error <= most_error && share.held + errors * share.error >= least;
+            if shares(&one, &other, bits).into_iter().any(holds) {
+                let most = most_differing(64 / bits as usize, bits, [least, errors, most_error]);
+                prop_assert!(differing(&one, &other, bits) <= most);
+            }
+        }
+
         #[test]
         fn codes_ascend_and_keep_a_thousandth(exact: u64, shift in 0_u32..64) {
             let exact = exact >> shift;
