@@ -11,6 +11,10 @@
 //! batch before the window and of the store, are looked up in the order of the disk. Neighbouring rows of the store
 //! with one fingerprint and one key are confirmed together. A batch whose signatures fit is one window.
 //!
+//! Many pages of one fingerprint are a crowd of groups: the pages of a template whose numbers differ, say. Where a [sieve](Sieve) tells
+//! which pairs the verdicts need, a group is compared until 16 others match it, and then with those alone that have fewer. So a crowd
+//! whose pages match takes time in proportion to its pages, and not to their square.
+//!
 //! An example: fingerprint 4 of the batch has two groups, 6 of class full and 7 of class short. The
 //! pair (4, three rows of the store that are full, full and short) becomes the pairs (6, the first two
 //! rows) and (7, the third row). The candidates are counted in pages: with 10 pages in group 6 and 1
@@ -24,6 +28,7 @@ use super::batch::Batch;
 use super::group_key::{GroupKey, GroupKeyReader, GroupKeys};
 use super::numbers::{FingerprintIndex, Group, Number, Span};
 use super::pair::{Pair, Place};
+use super::sieve::Sieve;
 use super::standing::Standings;
 use super::store_pair::{Near, StorePair, each_place};
 use crate::error::Result;
@@ -52,7 +57,13 @@ struct Before {
 
 impl Record for Before {}
 
-/// Calls `take` with every confirmed pair of groups: those behind `pairs` of fingerprints, and those of
+/// Which pairs within the batch the verdicts need. Those farther apart than the distance meet by their signatures, and are all taken.
+pub(super) struct Sieving {
+    pub(super) sieve: Sieve,
+    pub(super) distance: u32,
+}
+
+/// Calls `take` with every confirmed pair of groups, or with those that pass the sieve: those behind `pairs` of fingerprints, and those of
 /// groups with one fingerprint. Gives the number of pairs of documents that were candidates.
 pub(super) fn confirm(
     batch: &Batch,
@@ -60,10 +71,11 @@ pub(super) fn confirm(
     store: &[Dated],
     pairs: SortedRecords<Pair>,
     space: Space<'_>,
+    sieving: Option<&mut Sieving>,
     take: impl FnMut(Confirmed) -> Result<()>,
 ) -> Result<u128> {
     let mut pairs = pairs.peekable();
-    let mut confirming = Confirming { batch, keys, store, space, candidates: 0, take };
+    let mut confirming = Confirming { batch, keys, store, space, sieving, candidates: 0, take };
     let mut first = FingerprintIndex::from(0);
     while first.index() < batch.fingerprints() as usize {
         let end = batch.window(first, confirming.keys.most_rows());
@@ -81,6 +93,7 @@ struct Confirming<'a, T> {
     store: &'a [Dated],
     /// The space of a sort.
     space: Space<'a>,
+    sieving: Option<&'a mut Sieving>,
     candidates: u128,
     take: T,
 }
@@ -119,7 +132,7 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
                 Place::Crowd => {
                     for new in self.batch.groups_of(new).iter() {
                         let pair = Pair { new, existing: Place::Crowd, distance };
-                        (self.take)(Confirmed { pair, standings: Standings::default() })?;
+                        self.hand_on(Confirmed { pair, standings: Standings::default() })?;
                     }
                 }
             }
@@ -145,17 +158,66 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
             return Ok(());
         }
         let pair = Pair { new, existing: Place::Batch { group }, distance };
-        (self.take)(Confirmed { pair, standings })
+        self.hand_on(Confirmed { pair, standings })
+    }
+
+    /// Hands on a pair that matches, if it passes the sieve.
+    fn hand_on(&mut self, confirmed: Confirmed) -> Result<()> {
+        let passes = match &mut self.sieving {
+            Some(sieving) if u32::from(confirmed.pair.distance) <= sieving.distance => {
+                sieving.sieve.passes(&confirmed.pair)
+            }
+            _ => true,
+        };
+        if passes { (self.take)(confirmed) } else { Ok(()) }
+    }
+
+    /// Whether the pairs of a group with other full groups at this distance are left out.
+    fn is_full(&self, group: Group, distance: u8) -> bool {
+        let sieving = self.sieving.as_ref();
+        sieving.is_some_and(|it| u32::from(distance) <= it.distance && it.sieve.is_full(group))
+    }
+
+    /// Takes the full groups from `open`, and marks them: what comes later passes over them if it is full itself.
+    fn close(&mut self, open: &mut Vec<Group>, distance: u8) {
+        open.retain(|&group| {
+            let is_full = self.is_full(group, distance);
+            if is_full && let Some(sieving) = &mut self.sieving {
+                sieving.sieve.mark(group);
+            }
+            !is_full
+        });
+    }
+
+    /// Offers the pairs of `new` with `groups`: with all until it is full, and from then on with those that are `open`.
+    fn offer_each(
+        &mut self,
+        new: Group,
+        groups: Span<Group>,
+        open: &mut Vec<Group>,
+        distance: u8,
+    ) -> Result<()> {
+        progress::tick(Activity::Working);
+        for group in groups.iter() {
+            if self.is_full(new, distance) {
+                open.push(new);
+                self.close(open, distance);
+                let left = open.partition_point(|&open| open < group);
+                return open[left..].iter().try_for_each(|&open| self.offer(new, open, distance));
+            }
+            self.offer(new, group, distance)?;
+        }
+        Ok(())
     }
 
     /// The pairs of groups that have one fingerprint.
     fn copies(&mut self, fingerprint: FingerprintIndex) -> Result<()> {
         let groups = self.batch.groups_of(fingerprint);
+        let mut open = Vec::new();
         for new in groups.iter() {
-            progress::tick(Activity::Working);
-            for group in groups.iter().take_while(|&group| group < new) {
-                self.offer(new, group, 0)?;
-            }
+            let earlier = Span { start: groups.start, end: new };
+            self.offer_each(new, earlier, &mut open, 0)?;
+            open.push(new);
         }
         Ok(())
     }
@@ -167,11 +229,10 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
         existing: FingerprintIndex,
         distance: u8,
     ) -> Result<()> {
+        let existing = self.batch.groups_of(existing);
+        let mut open: Vec<Group> = existing.iter().collect();
         for new in self.batch.groups_of(new).iter() {
-            progress::tick(Activity::Working);
-            for group in self.batch.groups_of(existing).iter() {
-                self.offer(new, group, distance)?;
-            }
+            self.offer_each(new, existing, &mut open, distance)?;
         }
         Ok(())
     }
@@ -224,7 +285,7 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
                 let row = self.batch.key_row(new);
                 let standings = self.keys.compare_row(row, key, distance.into())?;
                 if standings.any() {
-                    (self.take)(Confirmed { pair: Pair { new, existing, distance }, standings })?;
+                    self.hand_on(Confirmed { pair: Pair { new, existing, distance }, standings })?;
                 }
             }
         }

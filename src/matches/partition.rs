@@ -1,7 +1,7 @@
 //! Pairs partitioned into what the keep rule needs, and counted before anything is expanded.
 
 use super::batch::Batch;
-use super::confirm::{Confirmed, confirm};
+use super::confirm::{Confirmed, Sieving, confirm};
 use super::detail::{Detail, too_many};
 use super::frequent::MostFrequent;
 use super::group_key::GroupKeys;
@@ -100,24 +100,24 @@ impl Partitioning<'_> {
         let Partitioning { batch, leaders, store, distance, space, .. } = self;
         // The nearest page of the store need not be the one that holds most.
         let by_distance = keys.as_ref().is_none_or(|keys| !keys.has_direction());
-        let mut sieve = Sieve::new(batch.groups() as usize, by_distance);
-        let mut take = |confirmed: Confirmed| {
-            let is_near = u32::from(confirmed.pair.distance) <= distance;
-            if is_near && !sieve.passes(&confirmed.pair) {
-                return Ok(());
-            }
-            partition.place(leaders, confirmed)
-        };
+        let sieve = Sieve::new(batch.groups() as usize, by_distance);
+        let mut sieving = Sieving { sieve, distance };
         match keys.as_deref_mut() {
-            Some(keys) => drop(confirm(batch, keys, store, pairs, space, take)?),
+            Some(keys) => {
+                let take = |confirmed| partition.place(leaders, confirmed);
+                confirm(batch, keys, store, pairs, space, Some(&mut sieving), take)?;
+            }
             None => {
                 for pair in pairs {
-                    take(unchecked(pair?))?;
+                    let confirmed = unchecked(pair?);
+                    if sieving.sieve.passes(&confirmed.pair) {
+                        partition.place(leaders, confirmed)?;
+                    }
                 }
             }
         }
         let standings = Standings::default();
-        let mut marks = sieve.crowded().map(|pair| Confirmed { pair, standings });
+        let mut marks = sieving.sieve.crowded().map(|pair| Confirmed { pair, standings });
         marks.try_for_each(|mark| partition.place(leaders, mark))?;
         match (self.texts, keys) {
             (Some(texts), Some(keys)) => self.compare_edges(texts, keys, partition),
@@ -173,7 +173,7 @@ impl Partitioning<'_> {
                     confirmed.push(confirmation)
                 };
                 let is_checked = keys.confirm().is_some();
-                let candidates = confirm(batch, keys, store, pairs, space, take)?;
+                let candidates = confirm(batch, keys, store, pairs, space, None, take)?;
                 partition.candidates = is_checked.then_some(candidates);
                 let compared = &partition.compared;
                 let runs = self.texts.map(|texts| texts.read(keys, compared)).transpose()?;

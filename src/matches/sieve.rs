@@ -9,6 +9,9 @@
 //!   16, the pair is left out and both groups are marked as [crowded](Place::Crowd). The verdicts then
 //!   look up the kept groups near a crowded one (`crowd`).
 //!
+//! - Where a check decides, a pair of which both groups have had 16 is left out before the check is asked, so that a crowd of n
+//!   groups asks for at most 16 n pairs that match.
+//!
 //! So n groups pass on at most 16 n pairs and n marks. An example: 10,000 fingerprints that
 //! differ in 14 low bits have 20 million pairs within 7 bits; 160,000 of them pass, and 10,000 marks.
 
@@ -68,6 +71,16 @@ impl Sieve {
             Place::Batch { group } => self.lists([pair.new.index(), group.index()]),
             Place::Crowd => true,
         }
+    }
+
+    /// Whether so many pairs within the batch have passed for a group that its pairs with others of which this is true are left out.
+    pub(super) fn is_full<N: Number>(&self, group: N) -> bool {
+        self.listed.get(group.index()).is_some_and(|&listed| listed >= LISTED)
+    }
+
+    /// Marks a [full](Sieve::is_full) group as crowded: pairs with others of these are left out before they are confirmed.
+    pub(super) fn mark<N: Number>(&mut self, group: N) {
+        self.listed[group.index()] = CROWDED;
     }
 
     fn lists(&mut self, groups: [usize; 2]) -> bool {

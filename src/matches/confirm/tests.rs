@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
 use proptest::prelude::*;
+use rustix::time::{ClockId, clock_gettime};
 
 use super::*;
 use crate::error::Kind;
@@ -378,6 +379,33 @@ proptest! {
         let again = written(&segment, &compacted, confirm, Detail::All, 1 << 20).unwrap();
         prop_assert_eq!(again, (expected, candidates));
     }
+}
+
+/// How long this thread computes the verdicts of so many pages of one fingerprint, whose signatures differ and match.
+fn time_of_a_template(pages: u32) -> u128 {
+    let folder = tempfile::tempdir().unwrap();
+    let options = SegmentOptions { check_bytes: 8, ..SegmentOptions::default() };
+    let mut writer = SegmentWriter::create(folder.path().join("batch"), options).unwrap();
+    for number in 0..pages {
+        let mut check = [7; 8];
+        check[4..].copy_from_slice(&number.to_be_bytes());
+        writer.push(&Row { check: &check, ..Row::new(1_u64, &format!("{number:08}")) }).unwrap();
+    }
+    let batch = writer.finish(RecordCounts::default(), "").unwrap();
+    let confirm = Confirm::new("minhash-8x8".parse().unwrap(), 0.4);
+    let begun = clock_gettime(ClockId::ThreadCPUTime);
+    let ([_, verdicts, _], _) = written(&batch, &[], Some(confirm), Detail::Best, 1 << 20).unwrap();
+    let took = clock_gettime(ClockId::ThreadCPUTime) - begun;
+    assert_eq!(verdicts.matches("\tdrop\t00000000\t0\t").count() as u32, pages - 1);
+    (took.tv_sec as u128) * 1_000_000_000 + took.tv_nsec as u128
+}
+
+/// Eight times as many pages take some eight times as long. If each met each other, they would take 64 times as long.
+#[test]
+fn a_template_takes_time_in_proportion_to_its_pages() {
+    let least = |pages| (0..3).map(|_| time_of_a_template(pages)).min().unwrap();
+    let [few, many] = [500, 4000].map(least);
+    assert!(many < 24 * few, "{many} ns beside {few} ns");
 }
 
 #[test]
