@@ -156,7 +156,7 @@ pub struct SortedRecords<R> {
     held: vec::IntoIter<R>,
     runs: Vec<RunReader<R>>,
     /// The next record of each run, with the run's number. Records in memory count as one more run, the
-    /// last.
+    /// last. Empty if all records are in memory.
     next: BinaryHeap<Reverse<(R, usize)>>,
 }
 
@@ -173,8 +173,8 @@ impl<R: Record> SortedRecords<R> {
         let runs =
             runs.into_iter().map(|run| RunReader::open(folder, run)).collect::<Result<_>>()?;
         let mut sorted = SortedRecords { held: held.into_iter(), runs, next: BinaryHeap::new() };
-        for source in 0..=sorted.runs.len() {
-            sorted.advance(source)?;
+        if !sorted.runs.is_empty() {
+            (0..=sorted.runs.len()).try_for_each(|source| sorted.advance(source))?;
         }
         Ok(sorted)
     }
@@ -193,6 +193,9 @@ impl<R: Record> Iterator for SortedRecords<R> {
     type Item = Result<R>;
 
     fn next(&mut self) -> Option<Result<R>> {
+        if self.runs.is_empty() {
+            return self.held.next().map(Ok);
+        }
         let Reverse((record, source)) = self.next.pop()?;
         if let Err(error) = self.advance(source) {
             self.next.clear();

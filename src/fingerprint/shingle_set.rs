@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 /// How many distinct hashes are gathered before duplicates are removed for the first time.
 const FEW: usize = 1 << 12;
 
+/// About as many shingles as most texts have.
+const USUAL: usize = 1 << 9;
+
 /// A set of hashed shingles, eight bytes for each.
 ///
 /// ```
@@ -23,7 +26,7 @@ pub struct ShingleSet {
 impl ShingleSet {
     /// The set of the hashes that `each` adds. Takes memory for a few times the number of distinct hashes.
     pub fn gather(each: impl FnOnce(&mut dyn FnMut(u64))) -> ShingleSet {
-        let mut hashes = Vec::new();
+        let mut hashes = Vec::with_capacity(USUAL);
         let mut distinct = 0;
         each(&mut |hash| {
             hashes.push(hash);
