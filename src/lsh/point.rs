@@ -52,6 +52,11 @@ impl Points {
                 Ok((!is_none).then(|| Point::Vector(components.clone())))
             }
             (Space::Hamming, &Content::Fingerprint(bits)) => Ok(Some(Point::Bits(bits))),
+            (Space::Jaccard, Content::Text(text)) => {
+                let mut elements = self.elements(text)?;
+                elements.dedup();
+                Ok((!elements.is_empty()).then_some(Point::Set(elements)))
+            }
             (
                 Space::Jaccard | Space::Cosine | Space::Hamming,
                 Content::Text(_) | Content::Features(_),
@@ -67,27 +72,36 @@ impl Points {
         }
     }
 
+    /// The hashes of the elements of a text, ascending, each as often as it occurs.
+    fn elements(&mut self, text: &str) -> Result<Vec<u64>> {
+        let Points { shingle, clock, prepared, .. } = self;
+        let mut elements = Vec::new();
+        clock.start(text);
+        shingle.each(text, prepared, |element| {
+            if clock.step() {
+                elements.push(element);
+            }
+        });
+        clock.finish()?;
+        elements.sort_unstable();
+        Ok(elements)
+    }
+
     /// The features of a document with their weights: how often they occur, for a text.
     fn weighted(&mut self, content: &Content<'_>) -> Result<Vec<(u64, i64)>> {
-        let mut weighted = Vec::new();
-        match content {
+        let features = match content {
             Content::Text(text) => {
-                let Points { shingle, clock, prepared, .. } = self;
-                clock.start(text);
-                shingle.each(text, prepared, |element| {
-                    if clock.step() {
-                        weighted.push((element, ONE));
-                    }
-                });
-                clock.finish()?;
+                let elements = self.elements(text)?;
+                let weight = |same: &[u64]| ONE.saturating_mul(same.len() as i64);
+                let same = elements.chunk_by(|one, other| one == other);
+                return Ok(same.map(|same| (same[0], weight(same))).collect());
             }
-            Content::Features(features) => {
-                for (name, weight) in features {
-                    weighted.push((Hash::Xxh3.of(name), fixed(*weight)?));
-                }
-            }
+            Content::Features(features) => features,
             Content::Fingerprint(_) | Content::Vector(_) => unreachable!("they have no features"),
-        }
+        };
+        let weighted = features.iter();
+        let weighted = weighted.map(|(name, weight)| Ok((Hash::Xxh3.of(name), fixed(*weight)?)));
+        let mut weighted = weighted.collect::<Result<Vec<(u64, i64)>>>()?;
         weighted.sort_unstable();
         weighted.dedup_by(|next, sum| {
             let is_same = next.0 == sum.0;
@@ -145,4 +159,33 @@ fn misfit(space: Space, content: &Content<'_>) -> Error {
         .found(found)
         .help("choose another family, or the format that the input has")
         .settings(["family", "format"])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// A text is the set of its elements, or each of them with the number of times that it occurs.
+        #[test]
+        fn elements_count_as_often_as_they_occur(text in "([a-c] ){0,30}") {
+            let shingle = Shingle::Words(1);
+            let mut counted: BTreeMap<u64, i64> = BTreeMap::new();
+            shingle.each(&text, &mut String::new(), |element| *counted.entry(element).or_default() += ONE);
+            let point = |space| {
+                let mut points = Points::new(space, shingle, PageTime::default());
+                points.of(&Content::Text(Cow::Borrowed(&text))).unwrap()
+            };
+            let expected = |point| (!counted.is_empty()).then_some(point);
+            let set = expected(Point::Set(counted.keys().copied().collect()));
+            prop_assert_eq!(point(Space::Jaccard), set);
+            let weighted = expected(Point::Weighted(counted.iter().map(|(it, sum)| (*it, *sum)).collect()));
+            prop_assert_eq!(point(Space::Cosine), weighted);
+        }
+    }
 }
