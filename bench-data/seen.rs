@@ -23,7 +23,7 @@ use dupsieve::rooms::flow::Fingerprinting;
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::seen::{self, Holdings, Seeker, Sought};
 use dupsieve::rooms::store::{
-    FingerprintedDocument, NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter, Store,
+    Details, FingerprintedDocument, NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter, Store,
 };
 use dupsieve::rooms::synthetic::DocumentGenerator;
 
@@ -79,10 +79,12 @@ fn rows(folder: &Path, count: u64, asked: u64) -> Outcome<()> {
     options.stamp = stamp;
     let mut writer = SegmentWriter::<u64>::create(&path, options)?;
     let step = u64::MAX / count;
+    let mut details = Details::default();
     for row in 0..count {
         let (fingerprint, id) = (row * step + mixed(row) % step, &id_of(row));
         let mut pushed = Row::new(fingerprint, id);
-        pushed.digest = digest_of(row);
+        details.digest = digest_of(row);
+        pushed.details = &details;
         writer.push(&pushed)?;
     }
     writer.finish(RecordCounts::default(), "")?;
@@ -189,11 +191,7 @@ fn write(path: &Path, recipe: &Recipe, mut made: Vec<FingerprintedDocument>) -> 
     for page in &made {
         let Some(fingerprint) = page.fingerprint else { continue };
         let mut row = Row::new(fingerprint as u64, &page.id);
-        row.length = page.length;
-        row.class = page.class;
-        row.check = &page.check;
-        row.bands = &page.bands;
-        row.digest = page.digest;
+        row.details = &page.details;
         writer.push(&row)?;
     }
     writer.finish(RecordCounts::default(), "")?;

@@ -3,7 +3,7 @@
 
 use std::io::{self, Read};
 
-use dupsieve::rooms::store::{RecordCounts, Row, Segment, SegmentOptions, SegmentWriter};
+use dupsieve::rooms::store::{Details, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rand::prelude::*;
@@ -29,12 +29,13 @@ fn signed(bench: &Bench) {
     options.check_bytes = 128;
     options.stamp = stamp;
     let mut writer = SegmentWriter::create(bench.path("batch.seg"), options).unwrap();
-    let (mut check, rows) = ([0; 128], pages.len() as u64);
+    let (mut details, rows) = (Details::default(), pages.len() as u64);
+    details.check = vec![0; 128];
     for (number, fingerprint) in pages.into_iter().enumerate() {
-        check[..8].copy_from_slice(&(number as u64 / 3).to_le_bytes());
+        details.check[..8].copy_from_slice(&(number as u64 / 3).to_le_bytes());
         let id = format!("page-{number:07}");
         let mut row = Row::new(fingerprint, &id);
-        row.check = &check;
+        row.details = &details;
         writer.push(&row).unwrap();
     }
     let counts = RecordCounts { read: rows, fingerprinted: rows, ..RecordCounts::default() };

@@ -8,9 +8,8 @@ use clap::Args;
 use dupsieve::rooms::document::Tolerance;
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::{PageTime, Recipe};
-use dupsieve::rooms::flow::{Processes, Read};
+use dupsieve::rooms::flow::{Fingerprinting, Processes, Read};
 use dupsieve::rooms::join;
-use dupsieve::rooms::lsh::Bands;
 use dupsieve::rooms::output::{self, Lock, beside};
 use dupsieve::rooms::report::Parameters;
 use dupsieve::rooms::seen::{By, Holdings};
@@ -221,7 +220,6 @@ enum Written {
 struct Job {
     pages: Pages,
     recipe: Recipe,
-    band_bytes: usize,
     page_time: PageTime,
     max_repeated: Option<Tolerance>,
     other_texts: OtherTexts,
@@ -334,10 +332,9 @@ impl Job {
         let max_repeated = made
             .max_repeated
             .filter(|limit| !is_usual(limit) || request.other_texts == OtherTexts::Allowed);
-        let band_bytes = made.keep_bands.as_ref().map_or(0, Bands::bytes);
         let other_texts = request.other_texts;
         let known = request.known.clone();
-        Ok(Job { pages, recipe, band_bytes, page_time, max_repeated, other_texts, known })
+        Ok(Job { pages, recipe, page_time, max_repeated, other_texts, known })
     }
 
     /// Whether the very segment that is asked for exists, undamaged.
@@ -425,7 +422,7 @@ impl Job {
         let mut take = |id: &str, first, again| list.push(id, first, again);
         let output = self.pages.output();
         let width = self.recipe.width();
-        let options = self.options();
+        let options = self.options()?;
         let builder =
             SegmentBuilder::of(made, width, output, options, counts, memory_bytes, &mut take)?;
         let (repeated, same) = (list.count(), list.same());
@@ -448,13 +445,11 @@ impl Job {
         builder.write(&identity, lists, lock).map(Written::Segment)
     }
 
-    fn options(&self) -> SegmentOptions {
-        let mut options = SegmentOptions::of(&self.recipe);
-        options.lengths = !self.recipe.is_external();
+    fn options(&self) -> Result<SegmentOptions> {
+        let mut options = Fingerprinting::columns(&self.recipe)?;
         options.times = self.pages.has_order();
         options.order = self.pages.kept_by().map(ToString::to_string);
-        options.band_bytes = self.band_bytes;
-        options
+        Ok(options)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Boilerplate, Check, Class, PageTime, Recipe, Rest, Signer, Sketcher};
 use crate::lsh::{Bands, Sketches};
 use crate::seen::{HeldId, HeldPage, Seeker};
-use crate::store::FingerprintedDocument;
+use crate::store::{Details, FingerprintedDocument, SegmentOptions};
 
 /// Makes fingerprints of documents by a recipe.
 pub struct Fingerprinting {
@@ -48,6 +48,20 @@ impl Fingerprinting {
             known: None,
             only_boilerplate: 0,
             unchanged: 0,
+        })
+    }
+
+    /// The options of a segment with the columns that it fills by `recipe`. The caller adds times or keys of another order,
+    /// which the inputs have.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if the bands of the recipe are wrong.
+    pub fn columns(recipe: &Recipe) -> Result<SegmentOptions> {
+        let bands = recipe.bands().map(str::parse::<Bands>).transpose()?;
+        Ok(SegmentOptions {
+            lengths: !recipe.is_external(),
+            band_bytes: bands.map_or(0, |bands| bands.bytes()),
+            ..SegmentOptions::of(recipe)
         })
     }
 
@@ -96,20 +110,20 @@ impl Fingerprinting {
             Some(page) => Some(page),
             None => computed(sketcher.as_mut(), signer.as_mut(), bands.as_mut(), &document, text)?,
         };
-        let (fingerprint, page) = match page {
-            Some(page) => (Some(page.fingerprint), page),
-            None => (None, HeldPage::default()),
+        let (fingerprint, computed) = match page {
+            Some(page) => (Some(page.fingerprint), page.details),
+            None => (None, Details::default()),
         };
-        let HeldPage { class, check, bands, .. } = page;
-        Ok(FingerprintedDocument {
+        let details = Details {
             length: document.content.text_bytes(),
             time: document.order.key(),
-            content: document.content.digest(),
-            class,
-            check,
-            bands,
             digest: digest.unwrap_or(0),
+            ..computed
+        };
+        Ok(FingerprintedDocument {
+            content: document.content.digest(),
             position,
+            details,
             ..FingerprintedDocument::new(document.id, fingerprint)
         })
     }
@@ -154,7 +168,8 @@ fn computed(
         }
         None => Vec::new(),
     };
-    Ok(Some(HeldPage { fingerprint, class, check, bands }))
+    let details = Details { class, check, bands, ..Details::default() };
+    Ok(Some(HeldPage { fingerprint, details }))
 }
 
 /// The band keys of a document as a segment holds them. `text` is what the recipe takes of its text.

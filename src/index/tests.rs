@@ -12,7 +12,8 @@ use super::*;
 use crate::error::{Kind, Result};
 use crate::fingerprint::{Class, Fingerprint};
 use crate::store::{
-    Access, Codec, Day, Kept, NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter, Store,
+    Access, Codec, Day, Details, Kept, NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter,
+    Store,
 };
 use crate::work::Work;
 
@@ -57,8 +58,8 @@ fn write<F: Fingerprint>(path: &Path, pages: &Pages, codec: Codec) -> Result<()>
     let mut writer = SegmentWriter::<F>::create(path, options)?;
     for (fingerprint, id) in pages {
         let fingerprint = F::from_u128(*fingerprint);
-        let class = class_of(id);
-        writer.push(&Row { class, ..Row::new(fingerprint, id) })?;
+        let details = &Details { class: class_of(id), ..Details::default() };
+        writer.push(&Row { details, ..Row::new(fingerprint, id) })?;
     }
     writer.finish(RecordCounts::default(), "").map(drop)
 }

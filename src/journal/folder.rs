@@ -249,7 +249,7 @@ impl Journal {
                 break;
             }
             read = to as u64;
-            times |= copied.iter().any(|page| page.time.is_some());
+            times |= copied.iter().any(|page| page.details.time.is_some());
             sorter.extend(copied)?;
         }
         let options = SegmentOptions { times, ..shared.header.options.clone() };

@@ -2,7 +2,7 @@
 
 use crate::document::{MAX_ID_BYTES, Position};
 use crate::fingerprint::Class;
-use crate::store::FingerprintedDocument;
+use crate::store::{Details, FingerprintedDocument};
 
 use super::header::Header;
 
@@ -14,24 +14,25 @@ const IS_SHORT: u8 = 4;
 /// Appends the bytes of `page`. What a page of this journal does not have is left out.
 pub(super) fn write(page: &FingerprintedDocument, header: &Header, out: &mut Vec<u8>) {
     let flag = |is: bool, bit: u8| if is { bit } else { 0 };
+    let Details { length, time, class, check, bands, digest } = &page.details;
     out.push(
         flag(page.fingerprint.is_some(), HAS_FINGERPRINT)
-            | flag(page.time.is_some(), HAS_TIME)
-            | flag(page.class == Class::Short, IS_SHORT),
+            | flag(time.is_some(), HAS_TIME)
+            | flag(*class == Class::Short, IS_SHORT),
     );
     out.extend((page.id.len() as u32).to_le_bytes());
     out.extend(page.id.as_bytes());
-    out.extend(page.length.to_le_bytes());
+    out.extend(length.to_le_bytes());
     out.extend(page.content.to_le_bytes());
-    if let Some(time) = page.time {
+    if let Some(time) = time {
         out.extend(time.to_le_bytes());
     }
     if let Some(fingerprint) = page.fingerprint {
         out.extend(&fingerprint.to_le_bytes()[..header.fingerprint_bytes()]);
-        out.extend(&page.check);
-        out.extend(&page.bands);
+        out.extend(check);
+        out.extend(bands);
         if header.options.digests {
-            out.extend(page.digest.to_le_bytes());
+            out.extend(digest.to_le_bytes());
         }
     }
 }
@@ -55,12 +56,11 @@ pub(super) fn read(
     let length = integer()?;
     let content = integer()?;
     let time = if flags & HAS_TIME != 0 { Some(integer()?.cast_signed()) } else { None };
+    let class = if flags & IS_SHORT != 0 { Class::Short } else { Class::Full };
     let mut page = FingerprintedDocument {
         position: Position { file: 0, line: number },
         content,
-        length,
-        time,
-        class: if flags & IS_SHORT != 0 { Class::Short } else { Class::Full },
+        details: Details { length, time, class, ..Details::default() },
         ..FingerprintedDocument::new(id, None)
     };
     if flags & HAS_FINGERPRINT != 0 {
@@ -68,10 +68,10 @@ pub(super) fn read(
         let width = header.fingerprint_bytes();
         fingerprint[..width].copy_from_slice(bytes.split_off(..width)?);
         page.fingerprint = Some(u128::from_le_bytes(fingerprint));
-        page.check = bytes.split_off(..header.options.check_bytes)?.to_vec();
-        page.bands = bytes.split_off(..header.options.band_bytes)?.to_vec();
+        page.details.check = bytes.split_off(..header.options.check_bytes)?.to_vec();
+        page.details.bands = bytes.split_off(..header.options.band_bytes)?.to_vec();
         if header.options.digests {
-            page.digest = u128::from_le_bytes(*bytes.split_off(..16)?.first_chunk()?);
+            page.details.digest = u128::from_le_bytes(*bytes.split_off(..16)?.first_chunk()?);
         }
     }
     Some(page)

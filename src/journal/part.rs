@@ -131,7 +131,7 @@ impl Wanted<'_> {
         // Without a check, signatures say nothing.
         let read = |signature| if self.check.is_some() { signature } else { &[][..] };
         let asked = GroupKey { class, signature: read(signature) };
-        let held = GroupKey { class: page.class, signature: read(&page.check) };
+        let held = GroupKey { class: page.details.class, signature: read(&page.details.check) };
         let standing = asked.compare(held, distance.into(), self.check.as_ref()).of_first?;
         Some(StandIn { held: self.check.map(|_| standing.share()) })
     }

@@ -12,7 +12,7 @@ use crate::document::Position;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Class, Width};
 use crate::matches::Similarity;
-use crate::store::{Day, FingerprintedDocument, SegmentOptions, Store};
+use crate::store::{Day, Details, FingerprintedDocument, SegmentOptions, Store};
 use crate::work::Work;
 
 fn options(width: Width) -> JournalOptions {
@@ -48,16 +48,18 @@ fn pages(width: Width, count: usize, seed: u64) -> Vec<FingerprintedDocument> {
             position: Position { file: 0, line: number as u64 + 1 },
             content: random.random(),
             fingerprint,
-            length: random.random_range(0..1 << 40),
-            time: random.random_bool(0.5).then(|| random.random_range(-5..1 << 33)),
-            class: if random.random_bool(0.3) && fingerprint.is_some() {
-                Class::Short
-            } else {
-                Class::Full
+            details: Details {
+                length: random.random_range(0..1 << 40),
+                time: random.random_bool(0.5).then(|| random.random_range(-5..1 << 33)),
+                class: if random.random_bool(0.3) && fingerprint.is_some() {
+                    Class::Short
+                } else {
+                    Class::Full
+                },
+                check: row(16, &mut random),
+                bands: row(5, &mut random),
+                digest: fingerprint.map_or(0, |_| random.random()),
             },
-            check: row(16, &mut random),
-            bands: row(5, &mut random),
-            digest: fingerprint.map_or(0, |_| random.random()),
         }
     };
     (0..count).map(page).collect()
@@ -84,19 +86,21 @@ fn near(pages: &[FingerprintedDocument], wanted: &Wanted<'_>) -> Vec<Remembered>
             let distance = (page.fingerprint? ^ wanted.fingerprint).count_ones();
             let (is_like, similarity) = match (wanted.page, wanted.check) {
                 (None, _) => (true, None),
-                (Some((class, _)), None) => (class == page.class, None),
+                (Some((class, _)), None) => (class == page.details.class, None),
                 (Some((class, signature)), Some(check)) => {
-                    let is_copy = distance == 0 && signature == page.check;
+                    let is_copy = distance == 0 && signature == page.details.check;
                     let similarity = match is_copy {
                         true => Some(Similarity::SAME),
                         false => {
-                            let is_like = check.confirms(signature, &page.check);
+                            let is_like = check.confirms(signature, &page.details.check);
                             is_like.then(|| {
-                                Similarity::nearest(check.check.similarity(signature, &page.check))
+                                Similarity::nearest(
+                                    check.check.similarity(signature, &page.details.check),
+                                )
                             })
                         }
                     };
-                    (class == page.class && similarity.is_some(), similarity)
+                    (class == page.details.class && similarity.is_some(), similarity)
                 }
             };
             (distance <= wanted.distance && is_like).then(|| Remembered {
@@ -129,7 +133,7 @@ fn answers_as_a_comparison_of_all_pairs_does() -> Result<()> {
         for page in all.iter().filter(|page| page.fingerprint.is_some()).take(60) {
             for distance in 0..=7 {
                 let fingerprint = page.fingerprint.unwrap_or_default();
-                let itself = Some((page.class, &page.check[..]));
+                let itself = Some((page.details.class, &page.details.check[..]));
                 for (page, check) in [(None, None), (itself, None), (itself, check)] {
                     let wanted = Wanted { fingerprint, distance, page, check };
                     let expected = near(&all, &wanted);
@@ -358,9 +362,7 @@ fn of_near_pages_that_come_at_once_one_is_kept() -> Result<()> {
         let page = FingerprintedDocument {
             id: format!("{number}"),
             fingerprint: Some(u128::from(number % 16) << 32),
-            check: vec![0; 16],
-            bands: vec![0; 5],
-            digest: 7,
+            details: Details { check: vec![0; 16], bands: vec![0; 5], digest: 7, ..page.details },
             ..page
         };
         let (told, acknowledged) = channel();

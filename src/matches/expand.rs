@@ -207,7 +207,7 @@ mod tests {
     use std::sync::atomic::AtomicU64;
 
     use super::*;
-    use crate::fingerprint::{Class, Fingerprint};
+    use crate::fingerprint::Fingerprint;
     use crate::matches::numbers::FingerprintIndex;
     use crate::matches::{Detail, Finalize, KeepOrder, Pair, Place, distinct_fingerprints};
     use crate::output::{Lock, Staging};
@@ -235,18 +235,7 @@ mod tests {
         pages.dedup();
         let mut writer = SegmentWriter::create(path, SegmentOptions::default())?;
         for (fingerprint, id) in &pages {
-            let fingerprint = *fingerprint;
-            writer.push(&Document {
-                fingerprint,
-                id,
-                length: 0,
-                time: None,
-                class: Class::Full,
-                day: None,
-                check: &[],
-                bands: &[],
-                digest: 0,
-            })?;
+            writer.push(&Document::new(*fingerprint, id))?;
         }
         writer.finish(RecordCounts::default(), "")
     }

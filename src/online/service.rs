@@ -294,6 +294,6 @@ impl Online {
 fn question(page: &FingerprintedDocument) -> Option<Question<'_>> {
     let fingerprint = page.fingerprint?;
     // Of a ready-made fingerprint neither class nor signature is known.
-    let known = (page.class, &page.check[..]);
+    let known = (page.details.class, &page.details.check[..]);
     Some(Question { fingerprint, page: Some(known) })
 }

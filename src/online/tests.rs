@@ -15,7 +15,7 @@ use crate::error::{Kind, Result};
 use crate::fingerprint::{Class, Width};
 use crate::index::{LookupOptions, Question};
 use crate::journal::Journal;
-use crate::store::{Day, FingerprintedDocument, NewDay, SegmentOptions, Store};
+use crate::store::{Day, Details, FingerprintedDocument, NewDay, SegmentOptions, Store};
 use crate::work::Work;
 
 const STAMP: &str = r#"{"features":"external","width":64}"#;
@@ -434,14 +434,14 @@ fn a_page_whose_verdict_costs_too_much_is_not_kept() -> Result<()> {
     let online = open(&store)?;
     // A crowd that is near, of another class: each is compared, and none is found.
     let crowd = (0..400).map(|at| FingerprintedDocument {
-        class: Class::Short,
+        details: Details { class: Class::Short, ..Details::default() },
         ..page(&format!("short-{at}"), Some(0xff ^ (1 << (at % 60))))
     });
     let crowd: Vec<_> = crowd.collect();
     remember(&online, &crowd, Remember::All)?;
     let asked = [page("asked", Some(0xff)), page("next", Some(0xffff_0000_0000_ffff))];
     let question = |page: &FingerprintedDocument| {
-        let known = (page.class, &[][..]);
+        let known = (page.details.class, &[][..]);
         Some(Question { fingerprint: page.fingerprint.unwrap(), page: Some(known) })
     };
     let questions: Vec<_> = asked.iter().map(question).collect();

@@ -2,21 +2,19 @@
 
 use super::by::{By, Sought};
 use crate::error::Result;
-use crate::fingerprint::Class;
-use crate::store::{Classes, Dated, Ids, RowBytes, RowDays, Shown, TextDigests};
+use crate::store::{Column, Dated, DetailLookup, Details, Ids, RowDays, Shown, TextDigests};
 
 /// What a store has of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeldPage {
     /// Its fingerprint.
     pub fingerprint: u128,
-    /// Its class.
-    pub class: Class,
-    /// Its signature; empty if none is kept.
-    pub check: Vec<u8>,
-    /// The keys of its bands; empty if none are kept.
-    pub bands: Vec<u8>,
+    /// What takes time to compute from its text; nothing else is known.
+    pub details: Details,
 }
+
+/// The columns of what takes time to compute from a text.
+const COMPUTED: [Column; 3] = [Column::Classes, Column::Checks, Column::Bands];
 
 /// What is read about the rows of a segment.
 pub(super) struct Readers {
@@ -24,9 +22,7 @@ pub(super) struct Readers {
     pub(super) ids: Ids,
     shown: Shown,
     digests: Option<TextDigests>,
-    classes: Option<Classes>,
-    checks: Option<RowBytes>,
-    bands: Option<RowBytes>,
+    computed: DetailLookup,
 }
 
 impl Readers {
@@ -37,9 +33,7 @@ impl Readers {
             ids: segment.ids(),
             shown: dated.shown(),
             digests: segment.digests(),
-            classes: segment.classes(),
-            checks: segment.checks(),
-            bands: segment.bands(),
+            computed: DetailLookup::some(segment, |column| COMPUTED.contains(&column)),
         }
     }
 
@@ -68,15 +62,6 @@ impl Readers {
 
     /// What the segment has of the page in `row`.
     pub(super) fn page(&mut self, row: u64, fingerprint: u128) -> Result<HeldPage> {
-        let bytes = |column: &mut Option<RowBytes>| match column {
-            Some(column) => column.get(row).map(<[u8]>::to_vec),
-            None => Ok(Vec::new()),
-        };
-        Ok(HeldPage {
-            fingerprint,
-            class: self.classes.as_mut().map_or(Ok(Class::Full), |classes| classes.get(row))?,
-            check: bytes(&mut self.checks)?,
-            bands: bytes(&mut self.bands)?,
-        })
+        Ok(HeldPage { fingerprint, details: self.computed.get(row)?.clone() })
     }
 }

@@ -18,7 +18,7 @@ use crate::output::Lock;
 use crate::seen::fuse::FuseWriter;
 use crate::seen::table::{TableWriter, entry};
 use crate::store::{
-    Codec, Day, NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter, Store, Version,
+    Codec, Day, Details, NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter, Store, Version,
 };
 
 /// A page: its number, and that of its text.
@@ -40,7 +40,8 @@ fn fingerprint_of(text: u32) -> u64 {
 fn held_page(text: u32) -> HeldPage {
     let (check, bands) = (vec![text as u8; 3], vec![!text as u8; 5]);
     let class = if text.is_multiple_of(2) { Class::Full } else { Class::Short };
-    HeldPage { fingerprint: fingerprint_of(text).into(), class, check, bands }
+    let details = Details { class, check, bands, ..Details::default() };
+    HeldPage { fingerprint: fingerprint_of(text).into(), details }
 }
 
 /// A segment of these pages; pages with one text have all in common but their ids.
@@ -60,14 +61,8 @@ fn segment<F: Fingerprint>(path: &Path, pages: &[Page]) -> Result<()> {
     rows.sort();
     rows.dedup_by(|one, other| one.1 == other.1 && one.0 == other.0);
     for (fingerprint, id, text) in &rows {
-        let HeldPage { class, check, bands, .. } = &held_page(*text);
-        writer.push(&Row {
-            class: *class,
-            check,
-            bands,
-            digest: digest_of(*text),
-            ..Row::new(F::from_u128((*fingerprint).into()), id)
-        })?;
+        let details = &Details { digest: digest_of(*text), ..held_page(*text).details };
+        writer.push(&Row { details, ..Row::new(F::from_u128((*fingerprint).into()), id) })?;
     }
     writer.finish(RecordCounts::default(), "").map(drop)
 }

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Lists, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter};
+use super::{Details, Lists, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter};
 use crate::document::{Occurrence, Position};
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::{Class, Fingerprint, Width};
+use crate::fingerprint::{Fingerprint, Width};
 use crate::output::{self, Fence, Lock};
 use crate::runs::{Record, SortedRecords, Sorter};
 
@@ -23,18 +23,8 @@ pub struct FingerprintedDocument {
     pub content: u64,
     /// Its fingerprint, none if it has no feature.
     pub fingerprint: Option<u128>,
-    /// The length of its text in UTF-8 bytes.
-    pub length: u64,
-    /// Its time in seconds since 1970, or its key in another order, if known.
-    pub time: Option<i64>,
-    /// Its class.
-    pub class: Class,
-    /// Its signature; empty if none is kept.
-    pub check: Vec<u8>,
-    /// The keys of its bands; empty if none are kept.
-    pub bands: Vec<u8>,
-    /// The XXH3-128 of its text; 0 if none is kept.
-    pub digest: u128,
+    /// What else is known of it.
+    pub details: Details,
 }
 
 impl FingerprintedDocument {
@@ -45,19 +35,14 @@ impl FingerprintedDocument {
             position: Position { file: 0, line: 1 },
             content: 0,
             fingerprint,
-            length: 0,
-            time: None,
-            class: Class::Full,
-            check: Vec::new(),
-            bands: Vec::new(),
-            digest: 0,
+            details: Details::default(),
         }
     }
 }
 
 impl Record for FingerprintedDocument {
     fn bytes(&self) -> usize {
-        size_of::<Self>() + self.id.len() + self.check.len() + self.bands.len()
+        size_of::<Self>() + self.id.len() + self.details.outside_bytes()
     }
 }
 
@@ -66,17 +51,12 @@ impl Record for FingerprintedDocument {
 struct SegmentRow {
     fingerprint: u128,
     id: String,
-    length: u64,
-    time: Option<i64>,
-    class: Class,
-    check: Vec<u8>,
-    bands: Vec<u8>,
-    digest: u128,
+    details: Details,
 }
 
 impl Record for SegmentRow {
     fn bytes(&self) -> usize {
-        size_of::<Self>() + self.id.len() + self.check.len() + self.bands.len()
+        size_of::<Self>() + self.id.len() + self.details.outside_bytes()
     }
 }
 
@@ -126,13 +106,12 @@ impl SegmentBuilder {
 
     /// Takes the first document with its id.
     fn take(&mut self, document: FingerprintedDocument) -> Result<()> {
-        let FingerprintedDocument { id, length, time, class, check, bands, digest, .. } = document;
-        let Some(fingerprint) = document.fingerprint else {
+        let FingerprintedDocument { id, fingerprint, details, .. } = document;
+        let Some(fingerprint) = fingerprint else {
             self.counts.empty += 1;
             return self.segment.push_empty(&id);
         };
-        let row = SegmentRow { fingerprint, id, length, time, class, check, bands, digest };
-        self.entries.push(row)
+        self.entries.push(SegmentRow { fingerprint, id, details })
     }
 
     /// Writes the segment and puts it and `lists` into their places.
@@ -140,10 +119,8 @@ impl SegmentBuilder {
         let SegmentBuilder { mut segment, entries, mut counts } = self;
         segment.fenced(lock.fence());
         for entry in entries.sorted()? {
-            let SegmentRow { fingerprint, id, length, time, class, check, bands, digest } = entry?;
-            let [check, bands] = [&check[..], &bands];
-            let row = Row::new(fingerprint, &id);
-            segment.push(&Row { length, time, class, check, bands, digest, ..row })?;
+            let SegmentRow { fingerprint, id, details } = &entry?;
+            segment.push(&Row { details, ..Row::new(*fingerprint, id) })?;
             counts.fingerprinted += 1;
         }
         if !counts.add_up() {

@@ -9,10 +9,9 @@ use crate::fingerprint::{Fingerprint, Width};
 use super::day::Day;
 use super::digest::Digest;
 use super::row_sets::RowSet;
-use super::segment::Details;
-use super::segment::KeyRange;
-use super::segment::Segment;
-use super::segment::{IdKind, RecordCounts, SegmentOptions, SegmentWriter};
+use super::segment::{
+    DetailLookup, IdKind, KeyRange, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter,
+};
 
 /// The ids to which a segment is reduced.
 pub(crate) struct IdFilter(IdList);
@@ -64,7 +63,7 @@ impl Reduction<'_> {
     fn write_rows<F: Fingerprint>(&self, segment: &Segment, path: &Path) -> Result<Segment> {
         let mut scan = segment.scan::<F>(KeyRange::all());
         let mut ids = segment.ids();
-        let mut details = Details::new(segment);
+        let mut details = DetailLookup::new(segment);
         let mut writer = SegmentWriter::create(path, options(segment))?;
         let mut found = vec![false; self.only.map_or(0, |only| only.0.len())];
         let (mut rows, mut empty) = (0, 0);
@@ -78,7 +77,8 @@ impl Reduction<'_> {
                 }
                 if !self.removed.rows.contains(row) {
                     rows += 1;
-                    writer.push(&details.row(row, fingerprint, id)?)?;
+                    let details = details.get(row)?;
+                    writer.push(&Row { details, ..Row::new(fingerprint, id) })?;
                 }
             }
         }

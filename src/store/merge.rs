@@ -20,7 +20,7 @@ use crate::output::{Fence, UNFINISHED};
 use super::dated::{Dated, RowDays};
 use super::day::Day;
 use super::segment::{
-    Codec, Details, IdKind, Ids, KeyRange, RecordCounts, Row, Scan, Segment, SegmentOptions,
+    Codec, DetailLookup, IdKind, Ids, KeyRange, RecordCounts, Row, Scan, Segment, SegmentOptions,
     SegmentWriter,
 };
 use super::shown::Shown;
@@ -173,7 +173,7 @@ struct MergeSource<'a, F: Fingerprint> {
     /// How many rows of `run` are left, with the current one.
     left: usize,
     ids: Option<Ids>,
-    details: Details,
+    details: DetailLookup,
     days: RowDays,
     shown: Shown,
     /// The rows that were read of all segments.
@@ -189,7 +189,7 @@ impl<F: Fingerprint> MergeSource<'_, F> {
             next: 0,
             left: 0,
             ids: with_ids.then(|| segment.ids()),
-            details: Details::new(segment),
+            details: DetailLookup::new(segment),
             days: dated.days(),
             shown: dated.shown(),
             merged,
@@ -232,7 +232,7 @@ impl<F: Fingerprint> MergeSource<'_, F> {
     /// The complete current row.
     fn row<'a>(&'a mut self, head: &'a HeadRow<F>) -> Result<Row<'a, F>> {
         let HeadRow { fingerprint, ref id, day, .. } = *head;
-        Ok(Row { day, ..self.details.row(self.next - 1, fingerprint, id)? })
+        Ok(Row { fingerprint, id, day, details: self.details.get(self.next - 1)? })
     }
 }
 

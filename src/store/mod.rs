@@ -116,13 +116,13 @@ pub use removal_note::RemovalNote;
 pub use removing::{Removal, Removed};
 pub use replacements::Replacements;
 pub use segment::Access;
-pub(crate) use segment::{BLOCK_ROWS, Cursor, Expected, LANES, Ranked};
+pub(crate) use segment::{BLOCK_ROWS, Cursor, DetailLookup, Expected, LANES, Ranked};
 pub use segment::{
-    Classes, Days, EmptyIds, Fingerprints, Ids, KeyRange, Lengths, RowBytes, Scan, Segment,
-    TextDigests, Times,
+    Classes, Days, EmptyIds, Fingerprints, Ids, Integers, KeyRange, Lengths, RowBytes, Scan,
+    Segment, TextDigests, Times,
 };
 pub use segment::{Codec, Coding, Column, ColumnSize};
-pub use segment::{IdKind, Lists, RecordCounts, Row, SegmentOptions, SegmentWriter};
+pub use segment::{Details, IdKind, Lists, RecordCounts, Row, SegmentOptions, SegmentWriter};
 pub use shown::Shown;
 pub use sidecars::Kept;
 pub(crate) use sidecars::Sidecars;

@@ -563,13 +563,13 @@ fn with_row_bytes(folder: &TempDir, seed: u64, rows: usize) -> Result<(PathBuf, 
     pages.sort();
     let mut writer = SegmentWriter::create(&path, options)?;
     for (fingerprint, id) in &pages {
-        let (check, bands) = (row_bytes::<3>(id), row_bytes::<10>(id));
-        writer.push(&Row {
-            check: &check,
-            bands: &bands,
+        let details = &Details {
+            check: row_bytes::<3>(id).to_vec(),
+            bands: row_bytes::<10>(id).to_vec(),
             digest: u128::from_le_bytes(row_bytes(id)),
-            ..Row::new(*fingerprint, id)
-        })?;
+            ..Details::default()
+        };
+        writer.push(&Row { details, ..Row::new(*fingerprint, id) })?;
     }
     writer.finish(RecordCounts::default(), "")?;
     Ok((path, pages.into_iter().map(|(_, id)| id).collect()))

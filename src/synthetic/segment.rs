@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Fingerprint;
-use crate::store::{IdKind, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter};
+use crate::store::{Details, IdKind, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter};
 
 use super::random_sorted::RandomSorted;
 
@@ -134,8 +134,7 @@ struct RandomColumns<'a> {
     urls: bool,
     random: ChaCha8Rng,
     id: String,
-    check: Vec<u8>,
-    bands: Vec<u8>,
+    details: Details,
 }
 
 impl RandomColumns<'_> {
@@ -145,27 +144,29 @@ impl RandomColumns<'_> {
             urls: wanted.urls,
             random: ChaCha8Rng::seed_from_u64(wanted.seed ^ 0x636f_6c75_6d6e_7321),
             id: String::new(),
-            check: vec![0; wanted.options.check_bytes],
-            bands: vec![0; wanted.options.band_bytes],
+            details: Details {
+                check: vec![0; wanted.options.check_bytes],
+                bands: vec![0; wanted.options.band_bytes],
+                ..Details::default()
+            },
         }
     }
 
     /// The next row. Only what the segment has is made.
     fn row<F: Fingerprint>(&mut self, fingerprint: F, row: u64) -> Row<'_, F> {
-        let RandomColumns { wanted, urls, random, id, check, bands } = self;
+        let RandomColumns { wanted, urls, random, id, details } = self;
         if wanted.ids == IdKind::Text {
             *id = if *urls { url(row) } else { row.to_string() };
         }
-        if !check.is_empty() {
-            random.fill_bytes(check);
+        for bytes in [&mut details.check, &mut details.bands] {
+            if !bytes.is_empty() {
+                random.fill_bytes(bytes);
+            }
         }
-        if !bands.is_empty() {
-            random.fill_bytes(bands);
-        }
-        let length = if wanted.lengths { random.random_range(1..LONGEST) } else { 0 };
-        let time = wanted.times.then(|| LATEST - random.random_range(0..YEAR));
-        let digest = if wanted.digests { random.random() } else { 0 };
-        Row { length, time, check, bands, digest, ..Row::new(fingerprint, id) }
+        details.length = if wanted.lengths { random.random_range(1..LONGEST) } else { 0 };
+        details.time = wanted.times.then(|| LATEST - random.random_range(0..YEAR));
+        details.digest = if wanted.digests { random.random() } else { 0 };
+        Row { details, ..Row::new(fingerprint, id) }
     }
 }
 

@@ -100,7 +100,8 @@ impl<'a> Answerer<'a> {
     /// What is near to a page; none if it has no fingerprint.
     fn ask_made(&mut self, made: &FingerprintedDocument) -> Result<Option<Answer>> {
         let Some(fingerprint) = made.fingerprint else { return Ok(None) };
-        self.ask(&Question { fingerprint, page: Some((made.class, &made.check)) }).map(Some)
+        self.ask(&Question { fingerprint, page: Some((made.details.class, &made.details.check)) })
+            .map(Some)
     }
 
     fn ask(&mut self, question: &Question<'_>) -> Result<Answer> {

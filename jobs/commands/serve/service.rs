@@ -266,7 +266,7 @@ fn make(
 /// What is asked for a page; nothing if it has no fingerprint.
 fn question(page: &FingerprintedDocument) -> Option<Question<'_>> {
     let fingerprint = page.fingerprint?;
-    Some(Question { fingerprint, page: Some((page.class, &page.check)) })
+    Some(Question { fingerprint, page: Some((page.details.class, &page.details.check)) })
 }
 
 /// What is asked for fingerprints in hex.

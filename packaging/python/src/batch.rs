@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use arrow_array::{ArrayRef, RecordBatch};
 use dupsieve::rooms::budget::Budget;
 use dupsieve::rooms::document::{Occurrence, Reason, Tolerance};
-use dupsieve::rooms::lsh::Bands;
+use dupsieve::rooms::flow::Fingerprinting;
 use dupsieve::rooms::matches::Texts as PageTexts;
 use dupsieve::rooms::output::Lock;
 use dupsieve::rooms::runs::Sorter;
@@ -145,12 +145,9 @@ impl Making {
     fn options(&self) -> Result<SegmentOptions> {
         let Making { recipe, fields, .. } = self;
         let order = fields.order.as_ref();
-        let bands = recipe.bands().map(str::parse::<Bands>).transpose()?;
-        let mut options = SegmentOptions::of(recipe);
-        options.lengths = true;
+        let mut options = Fingerprinting::columns(recipe)?;
         options.times = order.is_some();
         options.order = order.filter(|field| !field.is_time()).map(ToString::to_string);
-        options.band_bytes = bands.map_or(0, |bands| bands.bytes());
         Ok(options)
     }
 }

@@ -13,7 +13,7 @@ use crate::fingerprint::{PageTime, Width};
 use crate::lsh::{Banding, Bands, Confirmation, ProbeScratch, Shingle, Sketch, Space};
 use crate::matches::{LengthClass, Similarity};
 use crate::output::Lock;
-use crate::store::{RecordCounts, Row, SegmentOptions, SegmentWriter};
+use crate::store::{Details, RecordCounts, Row, SegmentOptions, SegmentWriter};
 
 /// A document: its id, and its features; none if it has nothing to compare.
 type Page = (u32, Vec<u32>);
@@ -253,8 +253,9 @@ fn stored(folder: &Path, scheme: &Scheme, pages: &[Page]) -> (Vec<Dated>, Vec<He
         let options = SegmentOptions { band_bytes: bands.bytes(), ..SegmentOptions::default() };
         let mut writer = SegmentWriter::<u64>::create(folder.join(day), options).unwrap();
         for (fingerprint, id, sketch) in rows {
-            let keys = bands.write(sketch.as_ref().map(|sketch| &sketch.keys[..]));
-            writer.push(&Row { bands: &keys, ..Row::new(fingerprint, &id) }).unwrap();
+            let bands = bands.write(sketch.as_ref().map(|sketch| &sketch.keys[..]));
+            let details = &Details { bands, ..Details::default() };
+            writer.push(&Row { details, ..Row::new(fingerprint, &id) }).unwrap();
             all.extend(sketch.map(|sketch| (id, day.to_owned(), sketch)));
         }
         let segment = writer.finish(RecordCounts::default(), "").unwrap();

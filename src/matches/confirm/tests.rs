@@ -20,7 +20,7 @@ use crate::matches::{Confirm, Detail, Finalize, KeepOrder, SharedBands, distinct
 use crate::output::{Lock, Staging};
 use crate::runs::Sorter;
 use crate::store::{
-    Codec, Day, NewDay, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store,
+    Codec, Day, Details, NewDay, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store,
 };
 
 const K: u32 = 3;
@@ -147,10 +147,8 @@ fn segment(path: PathBuf, pages: &[Page], classes: bool, check_bytes: usize) -> 
     let options = SegmentOptions { classes, check_bytes, ..SegmentOptions::default() };
     let mut writer = SegmentWriter::create(path, options)?;
     for (fingerprint, id, Page { class, signature, .. }) in &rows {
-        let fingerprint = *fingerprint;
-        let class = *class;
-        let check = signature;
-        writer.push(&Row { class, check, ..Row::new(fingerprint, id) })?;
+        let details = &Details { class: *class, check: signature.to_vec(), ..Details::default() };
+        writer.push(&Row { details, ..Row::new(*fingerprint, id) })?;
     }
     writer.finish(RecordCounts::default(), "")
 }
@@ -387,9 +385,10 @@ fn time_of_a_template(pages: u32) -> u128 {
     let options = SegmentOptions { check_bytes: 8, ..SegmentOptions::default() };
     let mut writer = SegmentWriter::create(folder.path().join("batch"), options).unwrap();
     for number in 0..pages {
-        let mut check = [7; 8];
-        check[4..].copy_from_slice(&number.to_be_bytes());
-        writer.push(&Row { check: &check, ..Row::new(1_u64, &format!("{number:08}")) }).unwrap();
+        let mut details = Details { check: vec![7; 8], ..Details::default() };
+        details.check[4..].copy_from_slice(&number.to_be_bytes());
+        let id = format!("{number:08}");
+        writer.push(&Row { details: &details, ..Row::new(1_u64, &id) }).unwrap();
     }
     let batch = writer.finish(RecordCounts::default(), "").unwrap();
     let confirm = Confirm::new("minhash-8x8".parse().unwrap(), 0.4);

@@ -66,6 +66,30 @@ impl Spool {
     }
 }
 
+/// A column that is appended to its segment when the segment is finished.
+pub(crate) trait Spooled {
+    /// Writes the last block, then all of them to the end of `segment`. Returns the column and the entries of its blocks.
+    fn append_to(&mut self, segment: &mut impl Write) -> Result<(Head, &[u8])>;
+}
+
+/// The columns at the end of a segment that is being finished, in the order of their numbers, and its directory.
+pub(crate) struct Ending<'a, W> {
+    pub(crate) out: &'a mut W,
+    pub(crate) heads: Vec<Head>,
+    pub(crate) entries: Vec<u8>,
+}
+
+impl<W: Write> Ending<'_, W> {
+    /// Appends a column, if the segment has it.
+    pub(crate) fn append(&mut self, column: Option<&mut impl Spooled>) -> Result<()> {
+        let Some(column) = column else { return Ok(()) };
+        let (head, entries) = column.append_to(self.out)?;
+        self.heads.push(head);
+        self.entries.extend(entries);
+        Ok(())
+    }
+}
+
 /// The fingerprints, which are written directly into the segment.
 pub(crate) struct FingerprintColumn<F, W: Write> {
     pub(crate) blocks: BlockWriter<W>,
@@ -146,9 +170,10 @@ impl<C: Gather> PackedColumn<C> {
         self.packer.pack(&self.plain, &mut self.packed).at(&self.spool.path)?;
         self.spool.put(&self.packed, &[])
     }
+}
 
-    /// Writes the last block, then all of them to the end of `segment`.
-    pub(crate) fn append_to(&mut self, segment: &mut impl Write) -> Result<(Head, &[u8])> {
+impl<C: Gather> Spooled for PackedColumn<C> {
+    fn append_to(&mut self, segment: &mut impl Write) -> Result<(Head, &[u8])> {
         if !self.rows.is_multiple_of(C::CODING.block_rows()) {
             self.flush()?;
         }

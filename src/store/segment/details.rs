@@ -1,56 +1,184 @@
-//! Looks up all optional columns of a row at once.
+//! The details of a row: what a segment may have of it beside its fingerprint, its id and its day, each in a column.
+//!
+//! A detail is a line of the list `details!` below: a field of [`Details`], the [`Column`] that has it, and the field of
+//! [`SegmentOptions`] that says whether a segment has the column, or how many bytes a row has there. What writes, reads,
+//! sorts and merges rows follows from the list.
+
+use std::io::Write;
+use std::ops::RangeBounds;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::fingerprint::Class;
+use crate::fingerprint::{Check, Class, Recipe};
 
-use super::lookup::{Classes, Lengths, Times};
+use super::block::Codec;
+use super::columns::Ending;
+use super::detail::{DetailType, Kept};
+use super::directory::{Column, IdKind};
 use super::open::Segment;
-use super::row_bytes::{RowBytes, TextDigests};
-use super::writer::Row;
 
-/// Lengths, times, classes, signatures, band keys and digests, if the segment has them.
-pub(in crate::rooms::store) struct Details {
-    lengths: Option<Lengths>,
-    times: Option<Times>,
-    classes: Option<Classes>,
-    checks: Option<RowBytes>,
-    bands: Option<RowBytes>,
-    digests: Option<TextDigests>,
+/// The columns of a segment, and the recipe of its fingerprints.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct SegmentOptions {
+    /// The kind of ids of its rows.
+    pub ids: IdKind,
+    /// The codec of its fingerprints.
+    pub codec: Codec,
+    /// Whether it has the lengths of the texts.
+    pub lengths: bool,
+    /// Whether it has times, or other keys of a keep order.
+    pub times: bool,
+    /// The field that these keys are of, if they are not times.
+    pub order: Option<String>,
+    /// Whether it has the class of each row.
+    pub classes: bool,
+    /// Whether it has the day of each row, as a segment of several days must.
+    pub days: bool,
+    /// The bytes of the signature of each row; 0 for no signatures.
+    pub check_bytes: usize,
+    /// The bytes of the band keys of each row; 0 for none.
+    pub band_bytes: usize,
+    /// Whether it has the digests of the texts.
+    pub digests: bool,
+    /// The stamp of the recipe.
+    pub stamp: String,
 }
 
-impl Details {
-    pub(in crate::rooms::store) fn new(segment: &Segment) -> Details {
-        Details {
-            lengths: segment.lengths(),
-            times: segment.times(),
-            classes: segment.classes(),
-            checks: segment.checks(),
-            bands: segment.bands(),
-            digests: segment.digests(),
-        }
-    }
+/// Makes what follows from a list of details.
+macro_rules! details {
+    ($($(#[$about:meta])* $name:ident: $Type:ty = $Column:ident if $kept:ident;)*) => {
+        /// What is known of a row beside its fingerprint, its id and its day. Of these, a segment has those for which it
+        /// has columns.
+        #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        #[non_exhaustive]
+        pub struct Details { $($(#[$about])* pub $name: $Type,)* }
 
-    /// The document in `row`, whose fingerprint and id are known. It has no day.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
-    pub(in crate::rooms::store) fn row<'a, F>(
-        &'a mut self,
-        row: u64,
-        fingerprint: F,
-        id: &'a str,
-    ) -> Result<Row<'a, F>> {
-        let Details { lengths, times, classes, checks, bands, digests } = self;
-        Ok(Row {
-            fingerprint,
-            id,
-            length: lengths.as_mut().map_or(Ok(0), |lengths| lengths.get(row))?,
-            time: times.as_mut().map_or(Ok(None), |times| times.get(row))?,
-            class: classes.as_mut().map_or(Ok(Class::Full), |classes| classes.get(row))?,
-            day: None,
-            check: checks.as_mut().map_or(Ok(&[][..]), |checks| checks.get(row))?,
-            bands: bands.as_mut().map_or(Ok(&[][..]), |bands| bands.get(row))?,
-            digest: digests.as_mut().map_or(Ok(0), |digests| digests.get(row))?,
-        })
+        impl Details {
+            /// Those of a row of which nothing is known.
+            pub(super) const NONE: &Details = &Details { $($name: <$Type as DetailType>::NONE,)* };
+
+            /// The bytes of memory that they take outside of themselves.
+            pub(in crate::rooms::store) fn outside_bytes(&self) -> usize {
+                0 $(+ self.$name.outside_bytes())*
+            }
+        }
+
+        impl SegmentOptions {
+            /// The options of a segment with the columns of `segment`, for rows of one day, with the usual codec.
+            #[must_use]
+            pub fn like(segment: &Segment) -> SegmentOptions {
+                SegmentOptions {
+                    ids: segment.id_kind(),
+                    order: segment.order().map(str::to_owned),
+                    stamp: segment.stamp().to_owned(),
+                    $($kept: Kept::in_column(segment, Column::$Column),)*
+                    ..SegmentOptions::default()
+                }
+            }
+
+            /// With the columns of `other` as well. The rest is as it is here.
+            #[must_use]
+            pub(crate) fn or(self, other: SegmentOptions) -> SegmentOptions {
+                SegmentOptions {
+                    days: self.days || other.days,
+                    $($kept: self.$kept.max(other.$kept),)*
+                    ..self
+                }
+            }
+        }
+
+        /// The details of a segment that is being written.
+        pub(super) struct DetailColumns { $($name: Option<<$Type as DetailType>::Column>,)* }
+
+        impl DetailColumns {
+            /// Empty columns of the segment at `path`.
+            pub(super) fn beside(path: &Path, options: &SegmentOptions) -> Result<DetailColumns> {
+                Ok(DetailColumns { $($name: match usize::from(options.$kept) {
+                    0 => None,
+                    bytes => Some(<$Type as DetailType>::column(path, Column::$Column, bytes)?),
+                },)* })
+            }
+
+            /// Adds a row.
+            pub(super) fn push(&mut self, row: &Details) -> Result<()> {
+                $(if let Some(column) = &mut self.$name { row.$name.write(column)?; })*
+                Ok(())
+            }
+
+            /// Appends those of `columns` to their segment.
+            pub(super) fn append_to(
+                &mut self,
+                ending: &mut Ending<'_, impl Write>,
+                columns: impl RangeBounds<Column>,
+            ) -> Result<()> {
+                $(if columns.contains(&Column::$Column) { ending.append(self.$name.as_mut())?; })*
+                Ok(())
+            }
+        }
+
+        /// Looks up details by row.
+        pub(crate) struct DetailLookup {
+            $($name: Option<<$Type as DetailType>::Lookup>,)*
+            row: Details,
+        }
+
+        impl DetailLookup {
+            /// Looks up those that `segment` has.
+            pub(crate) fn new(segment: &Segment) -> DetailLookup {
+                DetailLookup::some(segment, |_| true)
+            }
+
+            /// Looks up those of the `wanted` columns that `segment` has.
+            pub(crate) fn some(segment: &Segment, wanted: impl Fn(Column) -> bool) -> DetailLookup {
+                DetailLookup {
+                    $($name: match wanted(Column::$Column) {
+                        true => <$Type as DetailType>::lookup(segment, Column::$Column),
+                        false => None,
+                    },)*
+                    row: Details::default(),
+                }
+            }
+
+            /// The details of `row`, which the segment has. What is not looked up is as if it were not known.
+            ///
+            /// # Errors
+            /// Damage is [`crate::Kind::BadData`].
+            pub(crate) fn get(&mut self, row: u64) -> Result<&Details> {
+                $(if let Some(lookup) = &mut self.$name { self.row.$name.read(lookup, row)?; })*
+                Ok(&self.row)
+            }
+        }
+    };
+}
+
+details! {
+    /// The length of its text in UTF-8 bytes.
+    length: u64 = Lengths if lengths;
+    /// Its time in seconds since 1970, or its key in another order, if known (`i64::MIN` also means unknown).
+    time: Option<i64> = Times if times;
+    /// Its class.
+    class: Class = Classes if classes;
+    /// Its signature; empty if none is kept.
+    check: Vec<u8> = Checks if check_bytes;
+    /// The keys of its bands; empty if none are kept.
+    bands: Vec<u8> = Bands if band_bytes;
+    /// The XXH3-128 of its text; 0 if it is not known.
+    digest: u128 = Digests if digests;
+}
+
+impl SegmentOptions {
+    /// Those of a segment of `recipe`, with the columns that the recipe fills: classes, signatures and digests.
+    #[must_use]
+    pub fn of(recipe: &Recipe) -> SegmentOptions {
+        SegmentOptions {
+            classes: recipe.has_classes(),
+            check_bytes: recipe.check().map_or(0, Check::bytes),
+            digests: recipe.has_digests(),
+            stamp: recipe.stamp().to_string(),
+            ..SegmentOptions::default()
+        }
     }
 }

@@ -86,17 +86,20 @@ impl Column {
         Column::Digests,
     ];
 
-    fn takes(self, coding: Coding) -> bool {
+    /// How its blocks are coded. Ids that are computed have none.
+    pub(crate) fn coding(self) -> Coding {
         match self {
-            Column::Fingerprints => coding == Coding::Blocks,
-            Column::Ids => matches!(coding, Coding::Text | Coding::RowNumber | Coding::Hex),
-            Column::Lengths | Column::Times | Column::Days | Column::Classes => {
-                coding == Coding::Integers
-            }
-            Column::Empties => coding == Coding::Text,
-            Column::Checks | Column::Digests => coding == Coding::Signatures,
-            Column::Bands => coding == Coding::Scanned,
+            Column::Fingerprints => Coding::Blocks,
+            Column::Ids | Column::Empties => Coding::Text,
+            Column::Lengths | Column::Times | Column::Days | Column::Classes => Coding::Integers,
+            Column::Checks | Column::Digests => Coding::Signatures,
+            Column::Bands => Coding::Scanned,
         }
+    }
+
+    fn takes(self, coding: Coding) -> bool {
+        let is_computed = matches!(coding, Coding::RowNumber | Coding::Hex);
+        coding == self.coding() || self == Column::Ids && is_computed
     }
 }
 

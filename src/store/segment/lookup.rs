@@ -3,6 +3,7 @@
 //! Each look-up keeps the last block that it decoded, so ascending rows decode every block once.
 
 use std::fmt::Write;
+use std::marker::PhantomData;
 use std::ops::Range;
 
 use crate::error::Result;
@@ -12,6 +13,7 @@ use crate::store::day::Day;
 
 use super::block::BLOCK_ROWS;
 use super::directory::{Column, IdKind};
+use super::integer::Integer;
 use super::open::Segment;
 use super::packed::{INTEGER_ROWS, TEXT_ROWS, Unpacker, lines, read_planes};
 
@@ -28,12 +30,12 @@ impl Segment {
 
     /// Looks up lengths by row, if the segment has them.
     pub fn lengths(&self) -> Option<Lengths> {
-        self.has_lengths().then(|| Lengths::new(self.clone()))
+        self.integers(Column::Lengths)
     }
 
     /// Looks up times by row, if the segment has them.
     pub fn times(&self) -> Option<Times> {
-        self.has_times().then(|| Times::new(self.clone()))
+        self.integers(Column::Times)
     }
 
     /// Looks up days by row, if the segment has them.
@@ -43,7 +45,12 @@ impl Segment {
 
     /// Looks up classes by row, if the segment has them.
     pub fn classes(&self) -> Option<Classes> {
-        self.has_classes().then(|| Classes::new(self.clone()))
+        self.integers(Column::Classes)
+    }
+
+    /// Looks up a column of integers by row, if the segment has the column.
+    pub(super) fn integers<T: Integer>(&self, column: Column) -> Option<Integers<T>> {
+        self.column(column).map(|_| Integers::new(self.clone(), column))
     }
 
     /// The ids of the documents without a fingerprint, in ascending order.
@@ -125,47 +132,60 @@ impl Ids {
     }
 }
 
-/// Looks up lengths of texts by row.
-pub struct Lengths(Segment, Integers);
+/// Looks up lengths of texts by row, in UTF-8 bytes.
+pub type Lengths = Integers<u64>;
 
-impl Lengths {
-    fn new(segment: Segment) -> Lengths {
-        Lengths(segment, Integers::new(Column::Lengths))
-    }
+/// Looks up times by row, in seconds since 1970, if they are known.
+pub type Times = Integers<Option<i64>>;
 
-    /// The length of the text of `row` in UTF-8 bytes.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
-    pub fn get(&mut self, row: u64) -> Result<u64> {
-        self.1.get(&self.0, row)
-    }
+/// Looks up classes by row.
+pub type Classes = Integers<Class>;
+
+/// Looks up a column of integers by row.
+pub struct Integers<T> {
+    segment: Segment,
+    column: Column,
+    held: Held,
+    unpacker: Unpacker,
+    plain: Vec<u8>,
+    decoded: Vec<u64>,
+    values: PhantomData<fn() -> T>,
 }
 
-/// Looks up times by row.
-pub struct Times(Segment, Integers);
-
-impl Times {
-    fn new(segment: Segment) -> Times {
-        Times(segment, Integers::new(Column::Times))
+impl<T: Integer> Integers<T> {
+    pub(super) fn new(segment: Segment, column: Column) -> Integers<T> {
+        Integers {
+            segment,
+            column,
+            held: Held::default(),
+            unpacker: Unpacker::new(),
+            plain: Vec::new(),
+            decoded: Vec::new(),
+            values: PhantomData,
+        }
     }
 
-    /// The time of `row` in seconds since 1970, if it is known.
+    /// The value of `row`, which the segment has.
     ///
     /// # Errors
     /// Damage is [`crate::Kind::BadData`].
-    pub fn get(&mut self, row: u64) -> Result<Option<i64>> {
-        let time = self.1.get(&self.0, row)? as i64;
-        Ok((time != i64::MIN).then_some(time))
+    pub fn get(&mut self, row: u64) -> Result<T> {
+        let (index, at) = place(row, INTEGER_ROWS);
+        let Integers { segment, column, held, unpacker, plain, decoded, .. } = self;
+        held.turn_to(segment, *column, index, |packed| {
+            unpacker.unpack(packed, plain)?;
+            read_planes(plain, segment.rows_in(*column, index), decoded)
+        })?;
+        T::of(decoded[at]).map_err(|error| error.at(segment.path()))
     }
 }
 
 /// Looks up days by row.
-pub struct Days(Segment, Integers);
+pub struct Days(Integers<u64>);
 
 impl Days {
     pub(crate) fn new(segment: Segment) -> Days {
-        Days(segment, Integers::new(Column::Days))
+        Days(Integers::new(segment, Column::Days))
     }
 
     /// The day of `row`.
@@ -173,31 +193,11 @@ impl Days {
     /// # Errors
     /// Damage is [`crate::Kind::BadData`], and so is a segment without days.
     pub fn get(&mut self, row: u64) -> Result<Day> {
-        let number = self.1.get(&self.0, row)?;
+        let number = self.0.get(row)?;
         Day::of_number(number).ok_or_else(|| {
-            let error = damaged("the day of a row is invalid").at(self.0.path());
+            let error = damaged("the day of a row is invalid").at(self.0.segment.path());
             error.expected("eight digits: year, month, day").found(number)
         })
-    }
-}
-
-/// Looks up classes by row.
-pub struct Classes(Segment, Integers);
-
-impl Classes {
-    fn new(segment: Segment) -> Classes {
-        Classes(segment, Integers::new(Column::Classes))
-    }
-
-    /// The class of `row`.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
-    pub fn get(&mut self, row: u64) -> Result<Class> {
-        let number = self.1.get(&self.0, row)?;
-        let class = [Class::Full, Class::Short].into_iter().find(|it| *it as u64 == number);
-        class
-            .ok_or_else(|| damaged("the class of a row is unknown").at(self.0.path()).found(number))
     }
 }
 
@@ -316,37 +316,6 @@ impl Text {
     fn line(&self, at: usize) -> &str {
         let start = if at == 0 { 0 } else { self.ends[at - 1] + 1 };
         &self.plain[start..self.ends[at]]
-    }
-}
-
-/// Rows of an integer column.
-struct Integers {
-    column: Column,
-    held: Held,
-    unpacker: Unpacker,
-    plain: Vec<u8>,
-    decoded: Vec<u64>,
-}
-
-impl Integers {
-    fn new(column: Column) -> Integers {
-        Integers {
-            column,
-            held: Held::default(),
-            unpacker: Unpacker::new(),
-            plain: Vec::new(),
-            decoded: Vec::new(),
-        }
-    }
-
-    fn get(&mut self, segment: &Segment, row: u64) -> Result<u64> {
-        let (index, at) = place(row, INTEGER_ROWS);
-        let Integers { column, held, unpacker, plain, decoded } = self;
-        held.turn_to(segment, *column, index, |packed| {
-            unpacker.unpack(packed, plain)?;
-            read_planes(plain, segment.rows_in(*column, index), decoded)
-        })?;
-        Ok(decoded[at])
     }
 }
 

@@ -4,13 +4,15 @@
 //! header | blocks of all columns | entries of all columns | table of columns | metadata | trailer
 //! ```
 //!
+//! - `details` is the list of what it may have of a row beside fingerprint, id and day ([`Details`]), and so of its columns;
+//!   `detail` and `integer` are the types of these.
 //! - `writer` writes it ([`SegmentWriter`]); `columns` and `row_bytes` collect rows into blocks.
 //! - `open` opens it ([`Segment`]); `source` checks its first and last bytes; `directory` finds the
 //!   blocks; `metadata` is what it says about itself; `verify` reads all of it.
 //! - `scan` reads fingerprints by key range ([`Scan`]), with `pieces` and `piece` reading ahead;
 //!   `ranked`, with `searchable` and `select`, looks fingerprints up in any order, and `sieve` leaves most of the
 //!   places out in which nothing is near; `fetched` reads what they look at and keeps it;
-//!   `lookup`, `details` and `row_bytes` read the other columns by row ([`Ids`] and others).
+//!   `lookup` and `row_bytes` read the other columns by row ([`Ids`] and others).
 //! - `block` codes a block of fingerprints, in `elias_fano`, `rice` or `huffman` (with `unary`,
 //!   `prefix_code`, `words`); `packed` codes a block of text or integers.
 //!
@@ -19,12 +21,14 @@
 
 mod block;
 mod columns;
+mod detail;
 mod details;
 mod directory;
 mod elias_fano;
 mod expected;
 mod fetched;
 mod huffman;
+mod integer;
 mod lookup;
 mod metadata;
 mod open;
@@ -47,17 +51,18 @@ mod writer;
 
 pub(crate) use block::BLOCK_ROWS;
 pub use block::Codec;
-pub(super) use details::Details;
+pub(crate) use details::DetailLookup;
+pub use details::{Details, SegmentOptions};
 pub use directory::{Coding, Column, IdKind};
 pub(crate) use expected::Expected;
 pub use fetched::Access;
-pub use lookup::{Classes, Days, EmptyIds, Fingerprints, Ids, Lengths, Times};
+pub use lookup::{Classes, Days, EmptyIds, Fingerprints, Ids, Integers, Lengths, Times};
 pub use metadata::RecordCounts;
 pub use open::{ColumnSize, Segment};
 pub(crate) use ranked::{Cursor, LANES, Ranked};
 pub use row_bytes::{RowBytes, TextDigests};
 pub use scan::{KeyRange, Scan};
-pub use writer::{Lists, Row, SegmentOptions, SegmentWriter};
+pub use writer::{Lists, Row, SegmentWriter};
 
 #[cfg(test)]
 pub(super) mod tests;

@@ -8,15 +8,14 @@ use std::path::Path;
 use crate::error::Result;
 use crate::store::damage::damaged;
 
-use super::columns::Spool;
-use super::directory::{Coding, Column, Head};
+use super::columns::{Spool, Spooled};
+use super::directory::{Column, Head};
 use super::lookup::{Held, place};
 use super::open::Segment;
 
 /// A column of bytes of a segment that is being written.
 pub(crate) struct RowBytesColumn {
     column: Column,
-    coding: Coding,
     spool: Spool,
     bytes: usize,
     rows: u64,
@@ -25,20 +24,20 @@ pub(crate) struct RowBytesColumn {
 
 impl RowBytesColumn {
     /// An empty column of the segment at `path`, with so many `bytes` for each row.
-    pub(crate) fn beside(
-        path: &Path,
-        (column, coding): (Column, Coding),
-        bytes: usize,
-    ) -> Result<RowBytesColumn> {
+    pub(crate) fn beside(path: &Path, column: Column, bytes: usize) -> Result<RowBytesColumn> {
         let spool = Spool::beside(path)?;
-        Ok(RowBytesColumn { column, coding, spool, bytes, rows: 0, block: Vec::new() })
+        Ok(RowBytesColumn { column, spool, bytes, rows: 0, block: Vec::new() })
     }
 
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<()> {
         assert_eq!(bytes.len(), self.bytes, "all rows of a column have as many bytes");
         self.block.extend(bytes);
         self.rows += 1;
-        if self.rows.is_multiple_of(self.coding.block_rows()) { self.flush() } else { Ok(()) }
+        if self.rows.is_multiple_of(self.column.coding().block_rows()) {
+            self.flush()
+        } else {
+            Ok(())
+        }
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -46,14 +45,15 @@ impl RowBytesColumn {
         self.block.clear();
         Ok(())
     }
+}
 
-    /// Writes the last block, then all of them to the end of `segment`.
-    pub(crate) fn append_to(&mut self, segment: &mut impl Write) -> Result<(Head, &[u8])> {
+impl Spooled for RowBytesColumn {
+    fn append_to(&mut self, segment: &mut impl Write) -> Result<(Head, &[u8])> {
         if !self.block.is_empty() {
             self.flush()?;
         }
         self.spool.append_to(segment)?;
-        Ok((self.spool.head(self.column, self.coding, self.rows), &self.spool.entries))
+        Ok((self.spool.head(self.column, self.column.coding(), self.rows), &self.spool.entries))
     }
 }
 
@@ -70,7 +70,7 @@ impl Segment {
 
     /// Looks up the digests of texts by row, if the segment has them.
     pub fn digests(&self) -> Option<TextDigests> {
-        RowBytes::new(self, Column::Digests).map(TextDigests)
+        TextDigests::new(self, Column::Digests)
     }
 }
 
@@ -84,7 +84,7 @@ pub struct RowBytes {
 }
 
 impl RowBytes {
-    fn new(segment: &Segment, column: Column) -> Option<RowBytes> {
+    pub(super) fn new(segment: &Segment, column: Column) -> Option<RowBytes> {
         let block_rows = segment.column(column)?.head.coding.block_rows() as usize;
         let bytes = segment.row_bytes(column);
         Some(RowBytes {
@@ -138,6 +138,10 @@ impl RowBytes {
 pub struct TextDigests(RowBytes);
 
 impl TextDigests {
+    pub(super) fn new(segment: &Segment, column: Column) -> Option<TextDigests> {
+        RowBytes::new(segment, column).map(TextDigests)
+    }
+
     /// The XXH3-128 of the text of `row`, which the segment has; 0 if it is not known.
     ///
     /// # Errors

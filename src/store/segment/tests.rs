@@ -14,8 +14,7 @@ use crate::fingerprint::Fingerprint;
 pub(in crate::rooms::store) struct Document<F> {
     fingerprint: F,
     id: String,
-    length: u64,
-    time: Option<i64>,
+    details: Details,
 }
 
 impl<F: Fingerprint> Document<F> {
@@ -23,7 +22,8 @@ impl<F: Fingerprint> Document<F> {
         let id = id.to_string();
         let length = id.len() as u64 * 1000;
         let time = (!length.is_multiple_of(3)).then_some(1_700_000_000 + length as i64);
-        Document { fingerprint, id, length, time }
+        let details = Details { length, time, ..Details::default() };
+        Document { fingerprint, id, details }
     }
 
     pub(in crate::rooms::store) fn id(&self) -> &str {
@@ -31,8 +31,8 @@ impl<F: Fingerprint> Document<F> {
     }
 
     pub(in crate::rooms::store) fn row(&self) -> Row<'_, F> {
-        let Document { fingerprint, ref id, length, time } = *self;
-        Row { length, time, ..Row::new(fingerprint, id) }
+        let Document { fingerprint, id, details } = self;
+        Row { details, ..Row::new(*fingerprint, id) }
     }
 }
 
@@ -79,7 +79,8 @@ pub(in crate::rooms::store) fn read<F: Fingerprint>(segment: &Segment) -> Result
             let length = lengths.as_mut().map_or(Ok(0), |lengths| lengths.get(row))?;
             let time = times.as_mut().map_or(Ok(None), |times| times.get(row))?;
             let id = ids.get(row)?.to_owned();
-            documents.push(Document { fingerprint, id, length, time });
+            let details = Details { length, time, ..Details::default() };
+            documents.push(Document { fingerprint, id, details });
         }
     }
     Ok(documents)

@@ -12,7 +12,7 @@ use crate::store::damage::damaged;
 use crate::store::day::Day;
 
 use super::block::BLOCK_ROWS;
-use super::details::Details;
+use super::details::DetailLookup;
 use super::directory::{Coding, Column, IdKind};
 use super::lookup::{Days, Ids};
 use super::open::Segment;
@@ -126,7 +126,7 @@ struct Rows<'a, F> {
     segment: &'a Segment,
     ids: Ids,
     days: Option<Days>,
-    details: Details,
+    details: DetailLookup,
     /// The row before the next one.
     last: Option<F>,
     last_id: String,
@@ -142,7 +142,7 @@ impl<'a, F: Fingerprint> Rows<'a, F> {
             segment,
             ids: segment.ids(),
             days: segment.days(),
-            details: Details::new(segment),
+            details: DetailLookup::new(segment),
             last: None,
             last_id: String::new(),
             last_day: None,
@@ -173,7 +173,7 @@ impl<'a, F: Fingerprint> Rows<'a, F> {
         (self.last, self.last_day) = (Some(fingerprint), day);
         self.last_id.clear();
         self.last_id.push_str(id);
-        self.details.row(row, fingerprint, "")?;
+        self.details.get(row)?;
         if let Some(day) = day {
             *self.of_days.entry(day).or_default() += 1;
         }

@@ -76,7 +76,8 @@ impl Asked {
         let Ok(made) = read else { return none(row.to_string(), "bad") };
         let id = if self.fields.id.is_some() { made.id } else { row.to_string() };
         let Some(fingerprint) = made.fingerprint else { return none(id, "empty") };
-        let question = Question { fingerprint, page: Some((made.class, &made.check)) };
+        let question =
+            Question { fingerprint, page: Some((made.details.class, &made.details.check)) };
         let is_wanted = || stop.check().is_ok();
         let mut work = Work::unbounded().while_wanted(&is_wanted);
         let answer = asker.ask(&question, self.limit, &mut work)?;

@@ -1,0 +1,136 @@
+//! The types of details: in which kind of column the rows of each are written and looked up.
+
+use std::path::Path;
+
+use crate::error::Result;
+
+use super::columns::{IntegerRows, PackedColumn};
+use super::directory::Column;
+use super::integer::Integer;
+use super::lookup::Integers;
+use super::open::Segment;
+use super::row_bytes::{RowBytes, RowBytesColumn, TextDigests};
+
+/// The bytes of the digest of a text.
+const DIGEST_BYTES: usize = 16;
+
+/// A type of details.
+pub(super) trait DetailType: Sized {
+    /// Its rows in a segment that is being written.
+    type Column;
+    /// Looks up its rows in a segment.
+    type Lookup;
+    /// The value of a row of which nothing is known.
+    const NONE: Self;
+
+    /// An empty column of the segment at `path`. A row has so many `bytes` where they differ between segments.
+    fn column(path: &Path, column: Column, bytes: usize) -> Result<Self::Column>;
+
+    /// Looks up the column, if the segment has it.
+    fn lookup(segment: &Segment, column: Column) -> Option<Self::Lookup>;
+
+    /// Writes the next row.
+    fn write(&self, column: &mut Self::Column) -> Result<()>;
+
+    /// Becomes the value of `row`.
+    fn read(&mut self, lookup: &mut Self::Lookup, row: u64) -> Result<()>;
+
+    /// The bytes of memory that it takes outside of the details.
+    fn outside_bytes(&self) -> usize {
+        0
+    }
+}
+
+impl<T: Integer> DetailType for T {
+    type Column = PackedColumn<IntegerRows>;
+    type Lookup = Integers<T>;
+    const NONE: T = <T as Integer>::NONE;
+
+    fn column(path: &Path, column: Column, _bytes: usize) -> Result<Self::Column> {
+        PackedColumn::beside(path, column)
+    }
+
+    fn lookup(segment: &Segment, column: Column) -> Option<Integers<T>> {
+        segment.integers(column)
+    }
+
+    fn write(&self, column: &mut Self::Column) -> Result<()> {
+        column.push(self.number())
+    }
+
+    fn read(&mut self, lookup: &mut Integers<T>, row: u64) -> Result<()> {
+        *self = lookup.get(row)?;
+        Ok(())
+    }
+}
+
+impl DetailType for Vec<u8> {
+    type Column = RowBytesColumn;
+    type Lookup = RowBytes;
+    const NONE: Vec<u8> = Vec::new();
+
+    fn column(path: &Path, column: Column, bytes: usize) -> Result<RowBytesColumn> {
+        RowBytesColumn::beside(path, column, bytes)
+    }
+
+    fn lookup(segment: &Segment, column: Column) -> Option<RowBytes> {
+        RowBytes::new(segment, column)
+    }
+
+    fn write(&self, column: &mut RowBytesColumn) -> Result<()> {
+        column.push(self)
+    }
+
+    fn read(&mut self, lookup: &mut RowBytes, row: u64) -> Result<()> {
+        let bytes = lookup.get(row)?;
+        self.clear();
+        self.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn outside_bytes(&self) -> usize {
+        self.len()
+    }
+}
+
+impl DetailType for u128 {
+    type Column = RowBytesColumn;
+    type Lookup = TextDigests;
+    const NONE: u128 = 0;
+
+    fn column(path: &Path, column: Column, _bytes: usize) -> Result<RowBytesColumn> {
+        RowBytesColumn::beside(path, column, DIGEST_BYTES)
+    }
+
+    fn lookup(segment: &Segment, column: Column) -> Option<TextDigests> {
+        TextDigests::new(segment, column)
+    }
+
+    fn write(&self, column: &mut RowBytesColumn) -> Result<()> {
+        column.push(&self.to_le_bytes())
+    }
+
+    fn read(&mut self, lookup: &mut TextDigests, row: u64) -> Result<()> {
+        *self = lookup.get(row)?;
+        Ok(())
+    }
+}
+
+/// How options say of a detail whether a segment has it: by a flag, or by the bytes of a row, of which there are none
+/// without the column.
+pub(super) trait Kept: Ord {
+    /// What they say if the segment has the `column` as `segment` has it.
+    fn in_column(segment: &Segment, column: Column) -> Self;
+}
+
+impl Kept for bool {
+    fn in_column(segment: &Segment, column: Column) -> bool {
+        segment.column(column).is_some()
+    }
+}
+
+impl Kept for usize {
+    fn in_column(segment: &Segment, column: Column) -> usize {
+        segment.row_bytes(column)
+    }
+}
