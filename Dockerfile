@@ -8,7 +8,7 @@ RUN apk add --no-cache ca-certificates gcc make musl-dev
 WORKDIR /build
 COPY . .
 ARG DUPSIEVE_COMMIT
-ARG FEATURES=object-store,main-text,segmenter
+ARG FEATURES=object-store,segmenter
 RUN --mount=type=cache,target=/build/target --mount=type=cache,target=/usr/local/cargo/registry \
     cargo build --release --locked --bin dupsieve --features "$FEATURES" \
     && install -D -s target/release/dupsieve /image/usr/bin/dupsieve \

@@ -2,10 +2,9 @@
 """Makes pages for lost.py of HTML: JSON Lines with `id`, `html`, and `text`, which is what html.parser finds outside of what is never shown.
 
     python3 bench-data/html_texts.py FOLDER... FILE.warc.gz... > pages.jsonl
-    python3 bench-data/lost.py --methods balanced:texts --flags='--html --text-field html --text main' -- NAME=pages.jsonl
+    python3 bench-data/lost.py --methods balanced:texts --flags='--html --text-field html' -- NAME=pages.jsonl
 
-dupsieve reads the field `html`, with or without `--text main`. lost.py compares the field `text`, so what is lost counts in the whole text in
-both cases. Of a folder all files are taken whose names end in .html, in the order of their paths, but for those that hold whole books of mdBook. Of
+dupsieve reads the field `html`, and lost.py compares the field `text`. Of a folder all files are taken whose names end in .html, in the order of their paths, but for those that hold whole books of mdBook. Of
 a web archive the answers with code 200 are taken; this needs fastwarc.
 """
 

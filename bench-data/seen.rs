@@ -157,7 +157,6 @@ fn pages(folder: &Path, count: u64, times: usize) -> Outcome<()> {
                 id: id_of(number).into(),
                 order: OrderKey::NoField,
                 content: Content::Text(texts[number as usize].as_str().into()),
-                is_fallback: false,
                 record: &[],
             };
             made.push(fingerprinting.page(Position { file: 0, line: number + 1 }, document)?);

@@ -11,7 +11,7 @@ packages=target/packages
 mkdir -p "$packages"
 
 # Every package has all features.
-features=object-store,main-text,segmenter
+features=object-store,segmenter
 
 # The same source gives the same bytes, wherever it is built.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}

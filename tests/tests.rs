@@ -26,7 +26,6 @@ mod linear;
 mod logs;
 mod loss;
 mod lsh;
-mod main_text;
 mod memory;
 mod metrics;
 mod nothing_lost;

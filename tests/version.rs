@@ -24,7 +24,6 @@ fn the_version_says_how_the_program_was_built() {
         ("parquet", cfg!(feature = "parquet")),
         ("serve", cfg!(feature = "serve")),
         ("object-store", cfg!(feature = "object-store")),
-        ("main-text", cfg!(feature = "main-text")),
         ("segmenter", cfg!(feature = "segmenter")),
     ] {
         let line = if is_built { "features:" } else { "without:" };

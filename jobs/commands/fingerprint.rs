@@ -283,7 +283,7 @@ impl FromPages for Job {
         global: &GlobalFlags,
     ) -> Result<Summary> {
         let accepted = self.pages.accept(found, lock.fence())?;
-        let Read { order, only_boilerplate, fallbacks, .. } = accepted.read;
+        let Read { order, only_boilerplate, .. } = accepted.read;
         let segment = match self.write_rows(accepted, global.budget().rows(), &lock)? {
             Written::Segment(segment) => segment,
             Written::OtherTexts(count) => return Ok(Summary::new().count(OtherTexts::COUNT, count)),
@@ -293,9 +293,6 @@ impl FromPages for Job {
         let mut summary = self.pages.say_lists(self.summary(&segment.counts()), has);
         if self.recipe.boilerplate().is_some() {
             summary = summary.count("only_boilerplate", only_boilerplate);
-        }
-        if self.recipe.has_main_text() {
-            summary = summary.count("without_main_text", fallbacks);
         }
         match self.pages.kept_by() {
             Some(_) => {

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::document::{Fields, Format, Input, Inputs, PlaceIds, Survey};
+use dupsieve::rooms::document::{Fields, Format, Inputs, PlaceIds, Survey};
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::evaluate::SampledPage;
 use dupsieve::rooms::output::{PackedFile, STDOUT};
@@ -83,7 +83,6 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         given: input.iter().map(|path| places::shown_input(&path.to_string_lossy())).collect(),
         layout: Layout::of(inputs.files().iter().map(|file| file.path())),
         fields: fields.clone(),
-        has_html: fields.html || has_html(&inputs),
         has_fields: survey.records > 0,
         format: *format,
         pages: Some(&pages),
@@ -157,12 +156,6 @@ fn write(output: &Path, text: &str, global: &GlobalFlags) -> Result<()> {
     file.line(text.trim_end().as_bytes())?;
     file.finish(global.overwrite)?;
     Ok(())
-}
-
-/// Whether there are pages of HTML that no field holds.
-fn has_html(inputs: &Inputs) -> bool {
-    let is_html = |file: &Input| matches!(file.format(), Format::Html | Format::Warc);
-    inputs.files().iter().any(is_html)
 }
 
 /// What was seen, in sentences.

@@ -102,8 +102,6 @@ pub(crate) struct PageSource {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     encoding: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     max_record: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     accept_truncated: Option<bool>,
@@ -126,7 +124,6 @@ impl PageSource {
             time_field: settings.time_field.clone(),
             html: settings.html,
             encoding: settings.encoding.map(|encoding| encoding.to_string()),
-            text: settings.text.map(|text| text.to_string()),
             max_record: settings.max_record.map(|ByteSize(bytes)| bytes),
             accept_truncated: settings.accept_truncated,
         }
@@ -186,7 +183,6 @@ impl PageSource {
     pub(crate) fn settings(&self, file: PageSettings) -> Result<PageSettings> {
         let format = self.format.as_deref().map(str::parse).transpose()?;
         let place_ids = self.place_ids.as_deref().map(str::parse).transpose()?;
-        let text = self.text.as_deref().map(str::parse).transpose()?;
         let encoding = self.encoding.as_deref().map(str::parse).transpose()?;
         Ok(PageSettings {
             format: format.or(file.format),
@@ -196,7 +192,6 @@ impl PageSource {
             time_field: self.time_field.clone().or(file.time_field),
             html: self.html.or(file.html),
             encoding: encoding.or(file.encoding),
-            text: text.or(file.text),
             max_record: self.max_record.map(ByteSize).or(file.max_record),
             accept_truncated: self.accept_truncated.or(file.accept_truncated),
             ..file

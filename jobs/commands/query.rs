@@ -205,8 +205,7 @@ impl Arguments {
             None => made.recipe(&pages)?,
         };
         let asked = if self.asked.text.is_empty() { &self.asked.input } else { &self.asked.text };
-        let (inputs, mut options) = pages.inputs(asked, recipe.width())?;
-        options.fields.page_text = recipe::page_text(lookup.version().stamp())?;
+        let (inputs, options) = pages.inputs(asked, recipe.width())?;
         let answering = Answering {
             lookup,
             recipe: &recipe,

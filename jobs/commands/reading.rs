@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use dupsieve::rooms::document::{
-    Format, Inputs, OrderField, PageText, PlaceIds, Quarantine, ReadOptions, Repeated, Tolerance,
+    Format, Inputs, OrderField, PlaceIds, Quarantine, ReadOptions, Repeated, Tolerance,
 };
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::Width;
@@ -90,19 +90,13 @@ impl Pages {
         let written: Vec<PathBuf> =
             [output.to_path_buf()].into_iter().chain(beside_all(output)).collect();
         inputs.check_apart(&written)?;
-        let pages = Pages {
+        Ok(Pages {
             inputs: Arc::new(inputs),
             output: output.to_path_buf(),
             place: output.to_path_buf(),
             options,
             max_bad: settings.max_bad.unwrap_or(Tolerance::BAD),
-        };
-        let takes_main = pages.options.fields.page_text == PageText::Main;
-        if takes_main && !pages.has_html() && !pages.inputs.files().is_empty() {
-            return Err(Error::new(Kind::Usage, "--text main is given, but no input is HTML")
-                .help("leave it out, or say with --html that the text field holds HTML"));
-        }
-        Ok(pages)
+        })
     }
 
     /// Whether all documents are texts.
@@ -199,17 +193,13 @@ impl Pages {
             ("accept_truncated", accept_truncated.to_string()),
             ("max_bad", self.max_bad.to_string()),
         ];
-        let text = match fields.page_text {
-            PageText::All => ALL_TEXT,
-            PageText::Main => MAIN_TEXT,
-        };
         let places = Digest(self.inputs.place_digest());
         let place_ids = match fields.place_ids {
             PlaceIds::Never => None,
             PlaceIds::Missing => Some((PLACE_IDS, places.to_string())),
             PlaceIds::All => Some((PLACE_IDS, format!("{ALL_PLACES}{places}"))),
         };
-        let html = self.has_html().then(|| ("html", text.to_owned()));
+        let html = self.has_html().then(|| ("html", ALL_TEXT.to_owned()));
         named
             .into_iter()
             .chain(html)
@@ -327,12 +317,6 @@ impl Pages {
         }
         if !read.skipped.is_empty() {
             tracing::info!("records that are no pages: {}", read.skipped);
-        }
-        if read.fallbacks > 0 {
-            let (count, all) = (read.fallbacks, read.documents);
-            tracing::warn!(
-                "no main content in {count} of {all} pages: all of their text was taken"
-            );
         }
         let path = beside(&self.output, QUARANTINE);
         let quarantine = self.list(&quarantined, &path, &beside(&self.place, QUARANTINE), fence)?;
@@ -468,7 +452,6 @@ pub(crate) const ALL_PLACES: &str = "all ";
 
 /// How text is made of HTML. Another number means another text, so an output must be made again.
 const ALL_TEXT: &str = "all 1";
-const MAIN_TEXT: &str = "main 1";
 
 /// Precedes the suffix if a job failed to replace an output.
 const FAILED: &str = ".failed";

@@ -14,7 +14,6 @@ use serde_json::json;
 
 use crate::commands::help::examples;
 use crate::commands::pages::{self, PageFlags, no_text};
-use crate::commands::query::recipe::page_text;
 use crate::commands::store_at::StoreFlag;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Place;
@@ -74,7 +73,6 @@ struct Asked {
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let store = Store::open(&arguments.store.path(global)?)?;
     let version = store.at(arguments.as_of)?;
-    let page_text = page_text(version.stamp())?;
     let holdings = Holdings::open(&store, version)?;
     let by = match arguments.asked.ids.is_none() && holdings.has_texts() {
         true => By::Texts,
@@ -99,11 +97,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         }
         None => {
             let file = global.config()?.fingerprint.pages;
-            let settings = arguments.pages.over(PageSettings {
-                time_field: None,
-                text: Some(page_text),
-                ..file
-            });
+            let settings = arguments.pages.over(PageSettings { time_field: None, ..file });
             pages::each(&arguments.asked.input, &settings, |document| {
                 let digest = match by {
                     By::Ids => 0,

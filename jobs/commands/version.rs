@@ -3,11 +3,10 @@
 use std::env::consts::{ARCH, OS};
 
 /// The parts that can be left out of a build, and whether this one has them.
-const FEATURES: [(&str, bool); 5] = [
+const FEATURES: [(&str, bool); 4] = [
     ("parquet", cfg!(feature = "parquet")),
     ("serve", cfg!(feature = "serve")),
     ("object-store", cfg!(feature = "object-store")),
-    ("main-text", cfg!(feature = "main-text")),
     ("segmenter", cfg!(feature = "segmenter")),
 ];
 

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # `data` of [tool.maturin]: what is in its folder `scripts` gets onto the path.
 SCRIPTS = ROOT / "target" / "wheel.data" / "scripts"
 SCRIPTS.mkdir(parents=True, exist_ok=True)
-BUILD = ["cargo", "rustc", "--release", "--locked", "--bin", "dupsieve", "--features", "object-store,main-text,segmenter"]
+BUILD = ["cargo", "rustc", "--release", "--locked", "--bin", "dupsieve", "--features", "object-store,segmenter"]
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):

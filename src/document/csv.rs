@@ -385,7 +385,6 @@ impl CsvPortion {
             id: Cow::Owned(id.to_owned()),
             order,
             content: Content::Text(Cow::Owned(text)),
-            is_fallback: false,
             record: without_end(record),
         }))
     }

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use super::encoding::{TextEncoding, text_in};
+use super::html;
 use super::id::check_id;
 use super::order_field::OrderField;
-use super::page_text::{PageText, TakenText};
 use super::place_ids::PlaceIds;
 use super::reason::Reason;
 use super::record::{Content, Document};
@@ -27,8 +27,6 @@ pub struct Fields {
     pub order: Option<OrderField>,
     /// Whether the text is HTML, of which the text is taken.
     pub html: bool,
-    /// Which text of HTML is taken.
-    pub page_text: PageText,
     /// The encoding of files of text without a byte order mark; UTF-8 if none is named.
     pub encoding: Option<TextEncoding>,
     /// Whether the text field of Parquet has vectors: lists of numbers.
@@ -46,7 +44,6 @@ impl Default for Fields {
             text,
             order: None,
             html: false,
-            page_text: PageText::All,
             encoding: None,
             vectors: false,
             width_bits: 64,
@@ -89,8 +86,7 @@ impl Fields {
     pub(super) fn as_text<'a>(&self, document: Document<'a>) -> Document<'a> {
         match document.content {
             Content::Text(html) if self.html => {
-                let TakenText { text, is_fallback } = self.page_text.of(&html);
-                Document { content: Content::Text(Cow::Owned(text)), is_fallback, ..document }
+                Document { content: Content::Text(Cow::Owned(html::text(&html))), ..document }
             }
             _ => document,
         }

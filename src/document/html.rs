@@ -6,8 +6,7 @@
 //!
 //! `<p>One&amp;two <b>th</b>ree<script>x()</script><li>four` is two lines: `One&two three` and `four`.
 //!
-//! The reader takes all of the text, unless the caller asks for the main part (`main_text.rs`). Heuristics for the main part are
-//! unstable: two pages that differ a little may get different main parts, and then near pages are far apart. The lines that
+//! The reader takes all of the text. Heuristics for the main part of a page are unstable: two pages that differ a little may get different main parts, and then near pages are far apart. The lines that
 //! the pages of a host share are learnt from those pages (`weights --lines --by host`).
 
 use std::convert::Infallible;

@@ -50,7 +50,6 @@ fn document<'a>(
         id,
         order: fields.order.as_ref().map_or(Ok(OrderKey::NoField), |field| order.key(field))?,
         content: content(text).map_err(|wrong| wrong.reason(&fields.text, line))?,
-        is_fallback: false,
         record: line.as_bytes(),
     })
 }

@@ -10,8 +10,7 @@
 //! - `records`: what a format is: a cutter of records, and portions of them that any thread parses.
 //! - `layout` with `jsonl`, `tsv` and `ready`, `csv`, `whole_files`, `warc`, `parquet`: the formats. A new one is a file
 //!   or a folder beside these.
-//! - `vector`: what a vector may be. `html`, `shallow`, `charset`: the text and the characters of a page of HTML.
-//!   `page_text`: which text; `main_text`: its main content, from `balanced` HTML.
+//! - `vector`: what a vector may be. `html`, `charset`: the text and the characters of a page of HTML.
 //! - `encoding`: files of text in other encodings than UTF-8.
 //! - `added_fields`: records copied with more fields.
 //! - `survey`: which fields there are, and which are likely the id, the text and the time.
@@ -45,8 +44,6 @@
 //! ```
 
 mod added_fields;
-#[cfg(feature = "main-text")]
-mod balanced;
 mod charset;
 mod claimed;
 mod contents;
@@ -65,13 +62,10 @@ mod inputs;
 mod jsonl;
 mod layout;
 mod lines;
-#[cfg(feature = "main-text")]
-mod main_text;
 mod markup;
 mod order_field;
 mod order_key;
 mod origin;
-mod page_text;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod place_ids;
@@ -83,8 +77,6 @@ mod reason;
 mod record;
 mod records;
 mod repeated;
-#[cfg(any(test, feature = "main-text"))]
-mod shallow;
 mod share;
 mod skipped;
 mod source;
@@ -111,7 +103,6 @@ pub(crate) use id_sieve::IdSieve;
 pub use inputs::{Input, Inputs, PassedOver};
 pub use order_field::{OrderBy, OrderField, OrderedValues};
 pub use order_key::{OrderCounts, OrderKey, OrderKind};
-pub use page_text::PageText;
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetCopy;
 pub use place_ids::PlaceIds;

@@ -27,7 +27,6 @@ pub(super) fn fingerprint(line: &str, width_bits: u32) -> Result<Document<'_>, R
         id: Cow::Borrowed(id),
         order: OrderKey::NoField,
         content: Content::Fingerprint(number),
-        is_fallback: false,
         record: line.as_bytes(),
     })
 }
@@ -46,7 +45,6 @@ pub(super) fn features(line: &str) -> Result<Document<'_>, Reason> {
         id: Cow::Borrowed(id),
         order: OrderKey::NoField,
         content: Content::Features(features),
-        is_fallback: false,
         record: line.as_bytes(),
     })
 }

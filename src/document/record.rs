@@ -18,8 +18,6 @@ pub struct Document<'a> {
     pub order: OrderKey,
     /// Its content.
     pub content: Content<'a>,
-    /// Whether all text of its HTML was taken for want of a main content.
-    pub is_fallback: bool,
     /// The bytes of the record in the file: a line without its end, a record of a web archive with its
     /// end, or the whole file.
     pub record: &'a [u8],

@@ -114,13 +114,7 @@ pub(super) fn parse<'a>(line: &'a str, columns: &Columns) -> Result<Document<'a>
         None => OrderKey::NoField,
     };
     let content = Content::Text(Cow::Borrowed(text));
-    Ok(Document {
-        id: Cow::Borrowed(id),
-        order,
-        content,
-        is_fallback: false,
-        record: line.as_bytes(),
-    })
+    Ok(Document { id: Cow::Borrowed(id), order, content, record: line.as_bytes() })
 }
 
 #[cfg(test)]

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::charset;
 use super::fields::Fields;
 use super::id::check_id;
 use super::order_key::OrderKey;
 use super::reason::Reason;
 use super::record::{Content, Document, Position};
 use super::records::{Each, Passed, Portion};
+use super::{charset, html};
 
 /// A file that is one page.
 #[derive(Debug)]
@@ -34,14 +34,13 @@ impl WholeFile {
     fn parse(&self, fields: &Fields) -> Result<Document<'_>, Reason> {
         let (id, bytes) = self.page.as_ref().map_err(Reason::clone)?;
         check_id(id)?;
-        let (text, is_fallback) = if self.is_html {
+        let text = if self.is_html {
             let named = fields.encoding.map(|it| it.label().as_bytes());
-            let taken = fields.page_text.of(&charset::decode_html(bytes, named));
-            (Cow::Owned(taken.text), taken.is_fallback)
+            Cow::Owned(html::text(&charset::decode_html(bytes, named)))
         } else {
-            (Cow::Borrowed(fields.utf8(bytes)?), false)
+            Cow::Borrowed(fields.utf8(bytes)?)
         };
         let (id, content) = (Cow::Borrowed(&**id), Content::Text(text));
-        Ok(Document { id, order: OrderKey::NoField, content, is_fallback, record: bytes })
+        Ok(Document { id, order: OrderKey::NoField, content, record: bytes })
     }
 }

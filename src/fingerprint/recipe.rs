@@ -96,9 +96,6 @@ pub struct Recipe {
     /// Whether the digests of the texts are kept.
     #[serde(skip)]
     digests: bool,
-    /// Whether the texts are the main content of pages of HTML.
-    #[serde(skip)]
-    main_text: bool,
     #[serde(flatten)]
     features: Features,
 }
@@ -226,25 +223,6 @@ impl Recipe {
     /// Whether the digest of each text is kept beside its fingerprint.
     pub fn has_digests(&self) -> bool {
         self.digests
-    }
-
-    /// The same recipe for the main content of pages of HTML, which is another text than all of it.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if it does not take texts.
-    pub fn with_main_text(mut self) -> Result<Recipe> {
-        self.main_text = true;
-        if !self.takes_text() {
-            return Err(Error::new(Kind::Usage, "only a text has a main content")
-                .expected("a recipe that takes texts")
-                .found(self.name));
-        }
-        Ok(self)
-    }
-
-    /// Whether the texts are the main content of pages of HTML.
-    pub fn has_main_text(&self) -> bool {
-        self.main_text
     }
 
     /// The same recipe without the lines of this table, which `dupsieve weights --lines` made.

@@ -39,9 +39,6 @@ pub struct Stamp {
 /// The hash of the digests of texts.
 const DIGESTS: &str = "xxh3-128";
 
-/// How the main content of HTML is found. Another number means another text.
-const MAIN_TEXT: &str = "readability 1";
-
 impl Recipe {
     /// The stamp that is written beside its fingerprints, so that they are compared only with fingerprints
     /// of an equal stamp.
@@ -91,9 +88,6 @@ impl Stamp {
         if recipe.has_digests() {
             part("digests", json!(DIGESTS));
         }
-        if recipe.has_main_text() {
-            part("main_text", json!(MAIN_TEXT));
-        }
         if matches!(recipe.features(), Features::WordCharacterShingles { .. }) {
             part("unicode", json!({ "categories": version(unicode_properties::UNICODE_VERSION) }));
         }
@@ -127,7 +121,6 @@ impl Stamp {
         parts.remove("boilerplate");
         parts.remove("bands");
         parts.remove("digests");
-        parts.remove("main_text");
         if let Some(check) = parts.get_mut("check").and_then(Value::as_object_mut) {
             check.remove("boilerplate");
         }
@@ -160,12 +153,6 @@ impl Stamp {
     pub fn has_digests(&self) -> bool {
         let parts: Value = serde_json::from_str(&self.text).unwrap_or_default();
         parts["digests"] == DIGESTS
-    }
-
-    /// Whether the texts are the main content of pages of HTML.
-    pub fn has_main_text(&self) -> bool {
-        let parts: Value = serde_json::from_str(&self.text).unwrap_or_default();
-        parts["main_text"] == MAIN_TEXT
     }
 
     /// The parts in which two stamps differ, each as `name = value`: first those of `one`, then those of

@@ -22,8 +22,6 @@ pub struct Read {
     pub bad: u64,
     /// Documents that are nothing but boilerplate of their host, and were taken whole.
     pub only_boilerplate: u64,
-    /// Documents all of whose text was taken for want of a main content.
-    pub fallbacks: u64,
     /// Documents that a store holds, of which nothing was computed.
     pub unchanged: u64,
     /// Batches that workers took.
@@ -91,7 +89,6 @@ impl Collect<Read> for Read {
             self.documents += part.documents;
             self.bad += part.bad;
             self.only_boilerplate += part.only_boilerplate;
-            self.fallbacks += part.fallbacks;
             self.unchanged += part.unchanged;
             self.taken += part.taken;
             self.delivered += part.delivered;

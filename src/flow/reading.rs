@@ -97,11 +97,9 @@ impl<H: Handler> UnitRunner for Reading<H> {
             if let (true, Ok(document)) = (order_wanted, &document) {
                 read.note_order(position, document);
             }
-            let is_fallback = document.as_ref().is_ok_and(|document| document.is_fallback);
             let reason = match document.map(|document| handler.take(position, document)) {
                 Ok(Ok(made)) => {
                     read.documents += 1;
-                    read.fallbacks += u64::from(is_fallback);
                     return records.extend(made.map(Taken::Made));
                 }
                 Ok(Err(error)) if error.kind() == Kind::BadData => Reason::from(&error),

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::service::Remember;
@@ -111,7 +111,7 @@ pub fn read<T: DeserializeOwned>(body: &[u8], most: usize) -> Result<T, Wrong> {
         Wrong::Json(said)
     };
     let Lists { fingerprints, pages } = serde_json::from_slice(body).map_err(not_json)?;
-    let length = |list: Option<Length>| list.map_or(0, |Length(length)| length);
+    let length = |list: Option<Vec<IgnoredAny>>| list.map_or(0, |list| list.len());
     let longest = length(fingerprints).max(length(pages));
     if longest > most {
         return Err(Wrong::TooLarge(format!(
@@ -121,38 +121,11 @@ pub fn read<T: DeserializeOwned>(body: &[u8], most: usize) -> Result<T, Wrong> {
     serde_json::from_slice(body).map_err(not_json)
 }
 
-/// How long the lists of a body are, of whatever.
+/// The lists of a body, of whatever; their items take no memory.
 #[derive(Deserialize)]
 struct Lists {
-    fingerprints: Option<Length>,
-    pages: Option<Length>,
-}
-
-/// The length of a list of which nothing is held.
-struct Length(usize);
-
-impl<'a> Deserialize<'a> for Length {
-    fn deserialize<D: Deserializer<'a>>(json: D) -> Result<Length, D::Error> {
-        json.deserialize_seq(LengthVisitor)
-    }
-}
-
-struct LengthVisitor;
-
-impl<'a> Visitor<'a> for LengthVisitor {
-    type Value = Length;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list")
-    }
-
-    fn visit_seq<A: SeqAccess<'a>>(self, mut items: A) -> Result<Length, A::Error> {
-        let mut length = 0;
-        while items.next_element::<IgnoredAny>()?.is_some() {
-            length += 1;
-        }
-        Ok(Length(length))
-    }
+    fingerprints: Option<Vec<IgnoredAny>>,
+    pages: Option<Vec<IgnoredAny>>,
 }
 
 impl<'a> Deserialize<'a> for Name {
@@ -216,7 +189,7 @@ impl Page {
             _ => return Err(wrong(&"give either its text or its fingerprint")),
         };
         let position = Position { file: 0, line: number as u64 };
-        Ok((position, Document { id: id.into(), order, content, is_fallback: false, record: b"" }))
+        Ok((position, Document { id: id.into(), order, content, record: b"" }))
     }
 }
 

@@ -27,8 +27,6 @@ pub(super) struct Seen<'a> {
     /// How the days lie in folders, if they do.
     pub(super) layout: Option<Layout>,
     pub(super) fields: Fields,
-    /// Whether there is HTML.
-    pub(super) has_html: bool,
     /// Whether the files have fields.
     pub(super) has_fields: bool,
     /// The format, if `auto` does not tell it.
@@ -43,7 +41,6 @@ impl Seen<'_> {
             given: vec!["crawl/{date}/*.jsonl.zst".to_owned()],
             layout: None,
             fields: Fields::default(),
-            has_html: false,
             has_fields: true,
             format: None,
             pages: None,
@@ -154,9 +151,6 @@ impl Seen<'_> {
                 text.push_str("# The first bytes that are not UTF-8 look like this.\n");
                 line(text, "encoding", Value::from(encoding.to_string()));
             }
-        }
-        if cfg!(feature = "main-text") && self.has_html {
-            text.push_str("# text = \"main\"          # only the main content of HTML, without navigation; a store holds one of both\n");
         }
         let percent = self.pages.map_or(1, Pages::max_bad_percent);
         if percent > 1 {

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use dupsieve::Result;
-use dupsieve::rooms::document::PageText;
 use dupsieve::rooms::features::counts::Counts;
 use dupsieve::rooms::fingerprint::{Recipe, Stamp};
 use dupsieve::rooms::join::{self, Preset};
@@ -23,22 +22,13 @@ pub(crate) fn whole(
     with_columns(of(stamp, settings, pages)?, &Stamp::parse(&in_full(stamp))?)
 }
 
-/// The recipe with the bands, the digests and the sort of text of this stamp.
+/// The recipe with the bands and the digests of this stamp.
 fn with_columns(recipe: Recipe, held: &Stamp) -> Result<Recipe> {
     let recipe = match held.bands() {
         Some(bands) => recipe.with_bands(bands),
         None => recipe,
     };
-    let recipe = if held.has_digests() { recipe.with_digests()? } else { recipe };
-    if held.has_main_text() { recipe.with_main_text() } else { Ok(recipe) }
-}
-
-/// Which text of HTML a store with this stamp has.
-pub(crate) fn page_text(stamp: Option<&str>) -> Result<PageText> {
-    let has_main_text = stamp.map(Stamp::parse).transpose()?.is_some_and(|it| it.has_main_text());
-    let name = if has_main_text { PageText::Main } else { PageText::All };
-    // A build without main content cannot ask such a store.
-    name.name().parse()
+    if held.has_digests() { recipe.with_digests() } else { Ok(recipe) }
 }
 
 /// The recipe with this stamp: the one that the settings name, or one of those with names. Bands and

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use dupsieve::rooms::clusters::Method;
-use dupsieve::rooms::document::{Format, PageText, PlaceIds};
+use dupsieve::rooms::document::{Format, PlaceIds};
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::matches::{Detail, KeepOrder};
 use dupsieve::rooms::results::ResultFormat;
@@ -57,11 +57,6 @@ pub(crate) fn preset(_: &mut SchemaGenerator) -> Schema {
 /// The name of a file format.
 pub(crate) fn format(_: &mut SchemaGenerator) -> Schema {
     one_of(Format::ALL)
-}
-
-/// Which text of HTML is taken.
-pub(crate) fn page_text(_: &mut SchemaGenerator) -> Schema {
-    one_of(PageText::BOTH)
 }
 
 /// Which records get their places as ids.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use dupsieve::rooms::document::{
-    Fields, Format, Inputs, OrderField, PageText, PlaceIds, ReadOptions, TextEncoding, Tolerance,
+    Fields, Format, Inputs, OrderField, PlaceIds, ReadOptions, TextEncoding, Tolerance,
 };
 use dupsieve::rooms::features::counts::Counts;
 use dupsieve::rooms::fingerprint::{Check, PageTime, Recipe, Width};
@@ -125,12 +125,6 @@ section! {
         #[serde(deserialize_with = "typed")]
         #[schemars(schema_with = "allowed::text")]
         encoding: TextEncoding,
-        /// Which text of HTML is taken: all, or the main content, without navigation and the like (needs a build with
-        /// `--features main-text`). It is a part of the recipe [default: all]
-        #[arg(long, value_name = "all|main", env = "DUPSIEVE_TEXT")]
-        #[serde(deserialize_with = "typed")]
-        #[schemars(schema_with = "allowed::page_text")]
-        text: PageText,
         /// Abort (exit 65) if more records are bad: a number, or a share such as 0.5% [default: 1%]
         #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_BAD")]
         #[serde(deserialize_with = "typed")]
@@ -208,7 +202,6 @@ impl PageSettings {
             text: self.text_field.clone().unwrap_or(text),
             order: self.time_field.clone().map(OrderField::time),
             html: self.html.unwrap_or(default.fields.html),
-            page_text: self.text.unwrap_or_default(),
             encoding: self.encoding,
             vectors: self.format == Some(Format::Vectors),
             width_bits: width.bits(),
@@ -243,10 +236,6 @@ impl RecipeSettings {
         let recipe = match self.keep_bands {
             Some(bands) => recipe.with_bands(bands.to_string()),
             None => recipe,
-        };
-        let recipe = match pages.text {
-            Some(PageText::Main) => recipe.with_main_text()?,
-            _ => recipe,
         };
         if self.keep_digests == Some(true) { recipe.with_digests() } else { Ok(recipe) }
     }

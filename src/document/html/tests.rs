@@ -5,8 +5,10 @@ use std::convert::Infallible;
 use html5gum::{Emitter, Error, State};
 use proptest::prelude::*;
 
+use self::shallow::tokens;
 use super::{Gap, Tag, text};
-use crate::document::shallow::tokens;
+
+mod shallow;
 
 #[test]
 fn blocks_divide_lines_and_inline_elements_divide_nothing() {

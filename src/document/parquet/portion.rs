@@ -66,7 +66,7 @@ impl Row {
             Some(field) => key_of(self.order.as_ref(), field)?,
             None => OrderKey::NoField,
         };
-        Ok(fields.as_text(Document { id, order, content, is_fallback: false, record: &[] }))
+        Ok(fields.as_text(Document { id, order, content, record: &[] }))
     }
 }
 

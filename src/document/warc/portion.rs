@@ -9,7 +9,6 @@ use super::head::{Archive, Head};
 use super::http::Response;
 use crate::document::fields::Fields;
 use crate::document::order_key::OrderKey;
-use crate::document::page_text::PageText;
 use crate::document::reason::{Reason, too_long};
 use crate::document::record::{Content, Document, Position, utf8};
 use crate::document::records::{Each, Passed, Portion};
@@ -96,12 +95,11 @@ impl WarcPortion {
         if matches!(cut, Cut::Long(_)) {
             return Err(NoPage::Bad(too_long(self.max_bytes)));
         }
-        let (text, is_fallback) = page.text(self.max_bytes, fields.page_text)?;
+        let text = page.text(self.max_bytes)?;
         Ok(Document {
             id: Cow::Borrowed(id(head, fields)?),
             order: order(head, fields),
             content: Content::Text(text),
-            is_fallback,
             record,
         })
     }
@@ -194,22 +192,19 @@ impl<'a> RecordedPage<'a> {
         Ok(RecordedPage { medium, charset: charset_of(content_type), body: Body::Plain(block) })
     }
 
-    /// Its text, of at most `max_bytes` unpacked, and whether that is all for want of a main content.
-    fn text(&self, max_bytes: usize, page_text: PageText) -> Result<(Cow<'a, str>, bool), Reason> {
+    /// Its text, of at most `max_bytes` unpacked.
+    fn text(&self, max_bytes: usize) -> Result<Cow<'a, str>, Reason> {
         let bytes = match &self.body {
             Body::Plain(bytes) => Cow::Borrowed(*bytes),
             Body::Http(response) => unpacked(response, max_bytes)?,
         };
         Ok(match (self.medium, bytes) {
             (Medium::Html, bytes) => {
-                let taken = page_text.of(&charset::decode_html(&bytes, self.charset));
-                (Cow::Owned(taken.text), taken.is_fallback)
+                Cow::Owned(html::text(&charset::decode_html(&bytes, self.charset)))
             }
-            (Medium::Text, Cow::Borrowed(bytes)) => {
-                (charset::decode_text(bytes, self.charset), false)
-            }
+            (Medium::Text, Cow::Borrowed(bytes)) => charset::decode_text(bytes, self.charset),
             (Medium::Text, Cow::Owned(bytes)) => {
-                (Cow::Owned(charset::decode_text(&bytes, self.charset).into_owned()), false)
+                Cow::Owned(charset::decode_text(&bytes, self.charset).into_owned())
             }
         })
     }

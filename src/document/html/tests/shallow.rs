@@ -66,7 +66,7 @@ impl Reader for Shallow<'_> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use std::thread;
 
     use crate::document::html::text;
@@ -75,7 +75,7 @@ pub(super) mod tests {
     const STACK_BYTES: usize = 128 << 10;
 
     /// Pages with a tag of very many attributes, written in one way each.
-    pub(in crate::rooms::document) fn pages() -> impl Iterator<Item = String> {
+    fn pages() -> impl Iterator<Item = String> {
         let forms = [
             "a=\"1\" ",
             "a=\"1\"",
@@ -96,7 +96,7 @@ pub(super) mod tests {
     }
 
     /// Does work in a thread with a small stack.
-    pub(in crate::rooms::document) fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
+    fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
         thread::Builder::new().stack_size(STACK_BYTES).spawn(work).unwrap().join().unwrap();
     }
 
