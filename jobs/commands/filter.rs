@@ -7,8 +7,6 @@ mod copier;
 mod kept;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use clap::Args;
 use dupsieve::rooms::document::{Format, IdList, Inputs, ReadOptions};
@@ -170,10 +168,8 @@ fn copy(
     global: &GlobalFlags,
 ) -> Result<bool> {
     step::begin(Step::Reading);
-    let progress = Arc::new(AtomicU64::new(0));
-    let total = inputs.bytes();
-    let counter = Arc::clone(&progress);
-    let _shown = Progress::show("filtering", Unit::Bytes, total, counter, global.quiet);
+    let (progress, _shown) =
+        Progress::count("filtering", Unit::Bytes, inputs.bytes(), global.quiet);
     let mut listed = Listed::new(wanted);
     let out = listed.copy(inputs, options, &progress, out)?;
     listed.expect_all()?;

@@ -4,7 +4,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use dupsieve::rooms::document::{
     Format, Inputs, OrderField, PlaceIds, Quarantine, ReadOptions, Repeated, Tolerance,
@@ -254,9 +253,8 @@ impl Pages {
         read: impl FnOnce(Documents, &mut Processes) -> Result<Harvest<R>>,
     ) -> Result<Found<R>> {
         step::begin(Step::Reading);
-        let progress = Arc::new(AtomicU64::new(0));
         let bytes = self.inputs.bytes();
-        let _shown = Progress::show(doing, Unit::Bytes, bytes, Arc::clone(&progress), global.quiet);
+        let (progress, _shown) = Progress::count(doing, Unit::Bytes, bytes, global.quiet);
         let documents = Documents {
             inputs: Arc::clone(&self.inputs),
             options: ReadOptions { ahead_bytes: global.budget().ahead(), ..self.options.clone() },

@@ -42,6 +42,18 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
+    /// A counter of what is done of `task`, and the display of it.
+    pub(crate) fn count(
+        task: &'static str,
+        unit: Unit,
+        total: u64,
+        quiet: bool,
+    ) -> (Arc<AtomicU64>, Progress) {
+        let counter = Arc::new(AtomicU64::new(0));
+        let shown = Progress::show(task, unit, total, Arc::clone(&counter), quiet);
+        (counter, shown)
+    }
+
     /// Shows how far `counter` has come to `total`, under the name `task`. Shows nothing if `quiet`.
     pub(crate) fn show(
         task: &'static str,

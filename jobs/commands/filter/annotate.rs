@@ -2,8 +2,6 @@
 
 use std::iter::Peekable;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::vec;
 
 #[cfg(feature = "parquet")]
@@ -201,9 +199,8 @@ fn each_portion(
     global: &GlobalFlags,
     mut take: impl FnMut(Records) -> Result<()>,
 ) -> Result<()> {
-    let progress = Arc::new(AtomicU64::new(0));
-    let counter = Arc::clone(&progress);
-    let _shown = Progress::show("annotating", Unit::Bytes, inputs.bytes(), counter, global.quiet);
+    let (progress, _shown) =
+        Progress::count("annotating", Unit::Bytes, inputs.bytes(), global.quiet);
     let mut outcome = Ok(());
     document::read(inputs, &Share::whole(), options, &progress, &mut |portion| {
         outcome = take(portion);

@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use dupsieve::rooms::document::{self, IdList, Input, Inputs, PlaceIds, ReadOptions};
 use dupsieve::rooms::error::{At, Named};
@@ -63,9 +61,8 @@ impl Kept {
         step::begin(Step::Reading);
         let mut listed = Listed::new(IdList::read(ids, global.budget().whole())?);
         let staging = Staging::beside(&self.folder, Lock::beside(&self.folder)?)?;
-        let progress = Arc::new(AtomicU64::new(0));
-        let (total, counter) = (self.inputs.bytes(), Arc::clone(&progress));
-        let _shown = Progress::show("copying", Unit::Bytes, total, counter, global.quiet);
+        let total = self.inputs.bytes();
+        let (progress, _shown) = Progress::count("copying", Unit::Bytes, total, global.quiet);
         for (file, name) in self.inputs.files().iter().zip(&self.names) {
             let path = staging.folder().join(name);
             if !file.format().is_whole_file() {

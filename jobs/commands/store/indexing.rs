@@ -1,6 +1,5 @@
 //! The index and the filters of a store: made, kept as segments come and go, and removed.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use dupsieve::rooms::error::Named;
@@ -122,9 +121,7 @@ fn build(
     global: &GlobalFlags,
     build: impl FnOnce(usize, &AtomicU64) -> Result<Kept>,
 ) -> Result<Kept> {
-    let sorted = Arc::new(AtomicU64::new(0));
-    let shown = Arc::clone(&sorted);
-    let _shown = Progress::show(doing, Unit::Fingerprints, rows, shown, global.quiet);
+    let (sorted, _shown) = Progress::count(doing, Unit::Fingerprints, rows, global.quiet);
     let memory = usize::try_from(global.budget().whole()).unwrap_or(usize::MAX);
     build(memory, &sorted)
 }

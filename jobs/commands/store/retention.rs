@@ -114,13 +114,5 @@ fn is_late(store: &Store) -> Error {
 
 /// A counter for the fingerprints that are looked through, and the display of it.
 fn show_looking(rows: u64, global: &GlobalFlags) -> (Arc<AtomicU64>, Progress) {
-    let count = Arc::new(AtomicU64::new(0));
-    let shown = Progress::show(
-        "looking for ids",
-        Unit::Fingerprints,
-        rows,
-        Arc::clone(&count),
-        global.quiet,
-    );
-    (count, shown)
+    Progress::count("looking for ids", Unit::Fingerprints, rows, global.quiet)
 }

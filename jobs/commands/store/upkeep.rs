@@ -120,17 +120,12 @@ pub(super) fn or_later(done: Result<u64>, command: &str) -> Result<u64> {
 
 /// A counter for the fingerprints that are merged, and the display of it.
 pub(super) fn show_merging(rows: u64, global: &GlobalFlags) -> (Arc<AtomicU64>, Progress) {
-    let count = Arc::new(AtomicU64::new(0));
-    let shown =
-        Progress::show("merging", Unit::Fingerprints, rows, Arc::clone(&count), global.quiet);
-    (count, shown)
+    Progress::count("merging", Unit::Fingerprints, rows, global.quiet)
 }
 
 /// A counter for the bytes that are verified, and the display of it.
 pub(crate) fn show_verifying(bytes: u64, global: &GlobalFlags) -> (Arc<AtomicU64>, Progress) {
-    let read = Arc::new(AtomicU64::new(0));
-    let shown = Progress::show("verifying", Unit::Bytes, bytes, Arc::clone(&read), global.quiet);
-    (read, shown)
+    Progress::count("verifying", Unit::Bytes, bytes, global.quiet)
 }
 
 fn describe(Merger { days, rows, .. }: &Merger) -> String {
