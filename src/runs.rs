@@ -62,6 +62,12 @@ pub trait Record: Ord + Serialize + DeserializeOwned {
     }
 }
 
+impl Record for String {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.len()
+    }
+}
+
 /// Takes records in any order and returns them sorted.
 #[derive(Debug)]
 pub struct Sorter<R> {

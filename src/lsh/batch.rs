@@ -9,7 +9,7 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::document::{Id, SketchedDocument};
+use super::document::SketchedDocument;
 use super::evidence::{Evidence, Gathering};
 use super::scheme::Sketch;
 use crate::document::Occurrence;
@@ -71,9 +71,9 @@ impl Slab<'_> {
 /// The ids of a batch, sorted.
 pub(super) struct Ids {
     /// Of documents with a sketch.
-    pub(super) sketched: SortedRecords<Id>,
+    pub(super) sketched: SortedRecords<String>,
     /// Of documents without.
-    pub(super) empty: SortedRecords<Id>,
+    pub(super) empty: SortedRecords<String>,
 }
 
 /// When a document is taken: the longest first, lengths within a tenth counting as one, then in keep order. So of two documents that overlap the
@@ -90,7 +90,7 @@ struct Loading<'a> {
     sizes: Vec<u32>,
     bands: usize,
     evidence: Gathering,
-    empty: Sorter<Id>,
+    empty: Sorter<String>,
     last: Option<(String, Occurrence)>,
     /// The first vector.
     vector: Option<(String, usize)>,
@@ -199,7 +199,7 @@ impl<'a> Item<'a> {
 
 impl Loading<'_> {
     /// Takes a document, and gives its id if it has a sketch.
-    fn take(&mut self, document: SketchedDocument) -> Result<Option<Id>> {
+    fn take(&mut self, document: SketchedDocument) -> Result<Option<String>> {
         let SketchedDocument { id, position, content, length, time, sketch } = document;
         let place = Occurrence { position, content };
         if let Some((last, first)) = &self.last
@@ -210,7 +210,7 @@ impl Loading<'_> {
         }
         self.last = Some((id.clone(), place));
         let Some(sketch) = sketch else {
-            self.empty.push(Id(id))?;
+            self.empty.push(id)?;
             return Ok(None);
         };
         self.check_length(&id, sketch.components)?;
@@ -219,7 +219,7 @@ impl Loading<'_> {
         let first = (class, self.keep.turn(time, length), IdRank::from(rank));
         let group = self.group(&sketch, first)?;
         self.groups.push(group);
-        Ok(Some(Id(id)))
+        Ok(Some(id))
     }
 
     /// The group of a sketch, which counts one document more.
@@ -256,7 +256,7 @@ impl Loading<'_> {
     }
 
     /// Counts the groups in keep order.
-    fn finish(self, sketched: SortedRecords<Id>) -> Result<(Batch, Ids)> {
+    fn finish(self, sketched: SortedRecords<String>) -> Result<(Batch, Ids)> {
         let Loading { groups, leaders, sizes, bands, evidence, empty, .. } = self;
         let mut items: Vec<u32> = (0..leaders.len() as u32).collect();
         items.sort_unstable_by_key(|&group| leaders[group as usize]);

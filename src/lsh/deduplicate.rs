@@ -20,7 +20,7 @@ use super::batch::{Batch, Ids};
 use super::buckets::{Bucket, Buckets};
 use super::compare::{Bucketed, Candidate, Compared, Near, compare};
 use super::confirmation::Comparison;
-use super::document::{Id, SketchedDocument};
+use super::document::SketchedDocument;
 use super::finding::StoreMatch;
 use super::found::{BucketCounts, Hot, HotBucket};
 use super::held::{Held, Least};
@@ -240,8 +240,8 @@ impl Deduplicate {
         let Named { ids, matches, verdicts, wanted } = rows.name(sketched, &firsts)?;
         found.hottest = hottest.iter().zip(wanted).map(HotBucket::from).collect();
         let mut empty_count = 0;
-        let empties = empty.inspect(|_| empty_count += 1).map(|empty| empty.map(|empty| empty.0));
-        let ids = in_order(ids.map(|id| id.map(|Id(id)| id)));
+        let empties = empty.inspect(|_| empty_count += 1);
+        let ids = in_order(ids);
         let workers = self.workers;
         let (checked, format) = (false, self.format);
         let listing =

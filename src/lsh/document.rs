@@ -23,16 +23,6 @@ pub struct SketchedDocument {
     pub sketch: Option<Sketch>,
 }
 
-/// The id of a document.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct Id(pub(super) String);
-
-impl Record for Id {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + self.0.len()
-    }
-}
-
 impl Record for SketchedDocument {
     fn bytes(&self) -> usize {
         let sketch = |sketch: &Sketch| 8 * sketch.keys.len() + sketch.evidence.len();

@@ -9,7 +9,7 @@ use std::path::Path;
 use super::bands::Bands;
 use super::batch::{Batch, Ids, Item};
 use super::confirmation::Comparison;
-use super::document::{Id, SketchedDocument};
+use super::document::SketchedDocument;
 use super::kept::RowEvidence;
 use super::rows::Members;
 use crate::error::Result;
@@ -50,8 +50,7 @@ impl ByBuckets {
         let mut judged = Sorter::new(folder, memory_bytes);
         for (ids, empty) in [(sketched, false), (empty, true)] {
             for id in ids {
-                let Id(id) = id?;
-                judged.push(BatchDocument { id, empty })?;
+                judged.push(BatchDocument { id: id?, empty })?;
             }
         }
         let members = Members::of(&batch);

@@ -6,7 +6,6 @@ use std::iter::Peekable;
 use serde::{Deserialize, Serialize};
 
 use super::batch::Batch;
-use super::document::Id;
 use super::finding::StoreMatch;
 use super::held::Least;
 use super::stored::{NearestPage, each_named};
@@ -43,7 +42,7 @@ pub(super) struct Rows<'a> {
 
 /// Rows with all their ids, sorted as they are written.
 pub(super) struct Named {
-    pub(super) ids: SortedRecords<Id>,
+    pub(super) ids: SortedRecords<String>,
     pub(super) matches: SortedRecords<MatchRow<Unlikeness>>,
     pub(super) verdicts: SortedRecords<MatchRow<Unlikeness>>,
     /// The ids that were asked for.
@@ -176,17 +175,17 @@ impl<'a> Rows<'a> {
     }
 
     /// Looks up the ids, and those of the `wanted` documents besides.
-    pub(super) fn name(self, ids: SortedRecords<Id>, wanted: &[IdRank]) -> Result<Named> {
+    pub(super) fn name(self, ids: SortedRecords<String>, wanted: &[IdRank]) -> Result<Named> {
         let folder = self.space.folder;
         let mut matches = Naming::new(self.matches, self.named_matches)?;
         let mut verdicts = Naming::new(self.verdicts, self.named_verdicts)?;
         let mut found = BTreeMap::new();
         let named = (0..).zip(ids).map(|(rank, id)| {
             let (rank, id) = (IdRank::from(rank), id?);
-            matches.name(rank, &id.0)?;
-            verdicts.name(rank, &id.0)?;
+            matches.name(rank, &id)?;
+            verdicts.name(rank, &id)?;
             if wanted.contains(&rank) {
-                found.insert(rank, id.0.clone());
+                found.insert(rank, id.clone());
             }
             Ok(id)
         });

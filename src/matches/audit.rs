@@ -105,16 +105,6 @@ impl Record for Match {
     }
 }
 
-/// The id of a document.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct DocumentId(String);
-
-impl Record for DocumentId {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + self.0.len()
-    }
-}
-
 /// A page in favour of which another one was dropped, and the host of that one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct DroppedFor {
@@ -188,7 +178,7 @@ impl Audit<'_> {
         } else {
             self.check_kept(kept.sorted()?.map(|it| Ok(it?.of)), true)?;
         }
-        self.check_kept(near_kept.sorted()?.map(|it| Ok(it?.0)), false)
+        self.check_kept(near_kept.sorted()?, false)
     }
 
     /// Checks that the table of replaced pages ascends and has as many rows as the report says. Only an output that tells which share
@@ -300,7 +290,7 @@ impl Audit<'_> {
 
     /// Checks that the matches ascend and hold each `named` pair. Gives the pages that must not be kept,
     /// because a row says that they are near a kept one.
-    fn matches(&self, named: SortedRecords<Match>) -> Result<Sorter<DocumentId>> {
+    fn matches(&self, named: SortedRecords<Match>) -> Result<Sorter<String>> {
         let mut named = named.peekable();
         let mut matches = ResultReader::of(self.output, MATCHES)?;
         let mut kept = Kept::new(self.open("keep.txt")?);
@@ -336,7 +326,7 @@ impl Audit<'_> {
                 if row.against != "batch" {
                     return Err(matches.wrong("a kept page is near to a page of the store"));
                 }
-                near_kept.push(DocumentId(row.existing.clone()))?;
+                near_kept.push(row.existing.clone())?;
             }
             last = Some(row);
         }

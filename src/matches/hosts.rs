@@ -102,18 +102,8 @@ fn hash_of(id: &str) -> Option<u64> {
     host(id).map(|host| xxh3_64(host.as_bytes()))
 }
 
-/// A host.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct HostName(String);
-
-impl Record for HostName {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + self.0.len()
-    }
-}
-
 /// Counts the hosts of pages.
-pub(super) struct HostTally(Sorter<HostName>);
+pub(super) struct HostTally(Sorter<String>);
 
 impl HostTally {
     /// Nothing yet.
@@ -123,7 +113,7 @@ impl HostTally {
 
     /// Counts the page with this id.
     pub(super) fn take(&mut self, id: &str) -> Result<()> {
-        host(id).map_or(Ok(()), |host| self.0.push(HostName(host.into_owned())))
+        host(id).map_or(Ok(()), |host| self.0.push(host.into_owned()))
     }
 
     /// The hosts of most pages, the first ten; of equal ones the first by their bytes.
@@ -143,7 +133,7 @@ impl HostTally {
             }
         }
         let listed = most.into_iter();
-        Ok(listed.map(|(Reverse(pages), HostName(host))| DroppedHost { host, pages }).collect())
+        Ok(listed.map(|(Reverse(pages), host)| DroppedHost { host, pages }).collect())
     }
 }
 

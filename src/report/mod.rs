@@ -55,5 +55,5 @@ pub use later_days::LaterDays;
 pub use made::Made;
 pub use pairs_page::{PairGroup, PairsPage, Passage, Piece, ShownPair};
 pub use parameters::{Parameters, format, format_parameter, made_otherwise};
-pub use readmission::{Dropped, Outputs, ReadmittedIds};
+pub use readmission::{Dropped, Outputs};
 pub use verdicts::{Nearest, PageVerdict, each_held, each_match, folder, verdict};

@@ -12,15 +12,13 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
 use super::join_report::Report;
 use super::made::Made;
 use super::verdicts::folder;
 use crate::error::{Error, Kind, Result};
 use crate::matches::VERDICTS;
 use crate::results::ResultReader;
-use crate::runs::{Record, SortedRecords, Sorter};
+use crate::runs::Sorter;
 use crate::store::Day;
 
 /// A page that was dropped.
@@ -36,25 +34,9 @@ pub struct Dropped<'a> {
     pub against: Option<Day>,
 }
 
-/// The id of a page that may come back.
-#[derive(PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Readmitted(String);
-
-impl Record for Readmitted {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + self.0.len()
-    }
-}
-
 /// Finished outputs, whose verdicts are read once.
 #[derive(Debug)]
 pub struct Outputs(Vec<(PathBuf, Report)>);
-
-/// The ids of pages that may come back, in order and each once.
-pub struct ReadmittedIds {
-    ids: SortedRecords<Readmitted>,
-    last: Option<String>,
-}
 
 impl Outputs {
     /// Opens outputs: folders that `dedup` or `lsh` wrote, or the output of a day, which has a folder `dedup`.
@@ -82,7 +64,7 @@ impl Outputs {
         is_readmitted: impl Fn(Dropped<'_>) -> bool,
         folder: &Path,
         memory_bytes: usize,
-    ) -> Result<ReadmittedIds> {
+    ) -> Result<impl Iterator<Item = Result<String>>> {
         let mut ids = Sorter::new(folder, memory_bytes);
         for (output, report) in &self.0 {
             let mut dropped = 0;
@@ -90,7 +72,7 @@ impl Outputs {
             let path = verdicts.path().to_path_buf();
             each_dropped(verdicts, report.day, |page| {
                 dropped += 1;
-                if is_readmitted(page) { ids.push(Readmitted(page.id.to_owned())) } else { Ok(()) }
+                if is_readmitted(page) { ids.push(page.id.to_owned()) } else { Ok(()) }
             })?;
             if dropped != report.outcome.dropped {
                 let what = "the verdicts drop another number of pages than the report says";
@@ -98,7 +80,11 @@ impl Outputs {
                 return Err(error.expected(report.outcome.dropped).found(dropped));
             }
         }
-        Ok(ReadmittedIds { ids: ids.sorted()?, last: None })
+        let mut last = None;
+        Ok(ids.sorted()?.filter(move |id| match id {
+            Ok(id) => last.replace(id.clone()).as_ref() != Some(id),
+            Err(_) => true,
+        }))
     }
 }
 
@@ -124,21 +110,4 @@ fn each_dropped(
         }
     }
     Ok(())
-}
-
-impl Iterator for ReadmittedIds {
-    type Item = Result<String>;
-
-    fn next(&mut self) -> Option<Result<String>> {
-        loop {
-            match self.ids.next()? {
-                Ok(Readmitted(id)) if self.last.as_ref() == Some(&id) => {}
-                Ok(Readmitted(id)) => {
-                    self.last = Some(id.clone());
-                    return Some(Ok(id));
-                }
-                Err(error) => return Some(Err(error)),
-            }
-        }
-    }
 }
