@@ -395,22 +395,17 @@ impl Job {
     ) -> Report {
         Report {
             dupsieve: env!("CARGO_PKG_VERSION").to_owned(),
-            day: None,
             recipe: json!(parameters),
             parameters,
-            store_version: None,
-            removals: None,
-            later_days: None,
             batch,
             outcome,
-            lost: None,
-            probe: None,
             buckets: Some(buckets),
             run: account::with_bill(json!({
                 "inputs": { PageSource::NAME: self.source },
                 "workers": self.topology.workers,
                 "processes": self.topology.processes,
             })),
+            ..Report::default()
         }
     }
 

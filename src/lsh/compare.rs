@@ -50,18 +50,6 @@ pub(super) fn compare(
     Ok(done)
 }
 
-fn unlikeness(
-    batch: &Batch,
-    comparison: &Comparison,
-    one: KeepRank,
-    other: KeepRank,
-    [first, second]: &mut [Vec<u8>; 2],
-) -> Result<Option<Unlikeness>> {
-    let one = batch.item(one, first)?;
-    let other = batch.item(other, second)?;
-    Ok(comparison.compare(one.evidence, other.evidence).map(Unlikeness::from))
-}
-
 /// Compares the groups of crowded buckets, while the keep rule asks.
 pub(super) struct Near<'a> {
     batch: &'a Batch,
@@ -86,11 +74,18 @@ impl Near<'_> {
     /// How far two groups are apart, if they match. A failure is kept for the end.
     fn unlikeness(&self, one: KeepRank, other: KeepRank) -> Option<Unlikeness> {
         self.looked_up.set(self.looked_up.get() + 1);
-        let buffers = &mut self.buffers.borrow_mut();
-        unlikeness(self.batch, &self.comparison, one, other, buffers).unwrap_or_else(|error| {
-            self.failure.borrow_mut().get_or_insert(error);
-            None
-        })
+        let [first, second] = &mut *self.buffers.borrow_mut();
+        let items =
+            self.batch.item(one, first).and_then(|one| Ok([one, self.batch.item(other, second)?]));
+        match items {
+            Ok([one, other]) => {
+                self.comparison.compare(one.evidence, other.evidence).map(Unlikeness::from)
+            }
+            Err(error) => {
+                self.failure.borrow_mut().get_or_insert(error);
+                None
+            }
+        }
     }
 
     /// The band keys of a group. A failure is kept for the end.

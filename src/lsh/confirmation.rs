@@ -109,21 +109,22 @@ impl Comparison {
             Compared::Features => Similarity::nearest(cosine_of_features(one, other)),
             Compared::Directions => Similarity::nearest(cosine(one, other)),
             Compared::Places => Similarity::nearest(1.0 / (1.0 + distance(one, other))),
-            Compared::Bits(width) => {
-                let differing = differing_bits(one, other);
-                let bits = u64::from(width.bits());
-                if let Confirmation::SimHash(most) = self.confirmation {
-                    let similarity = Similarity::of_share(bits - u64::from(differing), bits);
-                    return (differing <= most).then_some(similarity);
-                }
-                Similarity::of_share(bits - u64::from(differing), bits)
-            }
+            Compared::Bits(width) => return self.of_bits(differing_bits(one, other), *width),
         };
         (similarity >= self.least).then_some(similarity)
     }
-}
 
-impl Comparison {
+    /// How alike two fingerprints are of which so many bits differ, if that is enough for a match.
+    fn of_bits(&self, differing: u32, width: Width) -> Option<Similarity> {
+        let bits = width.bits();
+        let similarity = Similarity::of_share(bits.saturating_sub(differing).into(), bits.into());
+        let is_enough = match self.confirmation {
+            Confirmation::SimHash(most) => differing <= most,
+            _ => similarity >= self.least,
+        };
+        is_enough.then_some(similarity)
+    }
+
     /// The bits of a slot, if pages are compared only by how many slots of their evidence differ.
     pub(super) fn slot_bits(&self) -> Option<u32> {
         match &self.compared {
@@ -142,13 +143,7 @@ impl Comparison {
                 Similarity::nearest(check.of_differing(differing, slots)?)
             }
             Compared::Bits(width) => {
-                let bits = u64::from(width.bits());
-                let agreeing = bits.saturating_sub(differing.into());
-                let similarity = Similarity::of_share(agreeing, bits);
-                if let Confirmation::SimHash(most) = self.confirmation {
-                    return (differing <= most).then(|| similarity.into());
-                }
-                similarity
+                return self.of_bits(differing, *width).map(Unlikeness::from);
             }
             _ => return None,
         };

@@ -20,7 +20,7 @@ use crate::output::Sum;
 use crate::store::{Day, Digest, RecordCounts};
 
 /// The report of a join, or of `lsh`.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Report {
     /// The version of dupsieve that made it.
     pub dupsieve: String,
