@@ -10,17 +10,11 @@ pub(super) struct Entry<F> {
 }
 
 /// Entries in buckets.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Buckets<F> {
     entries: Vec<Entry<F>>,
     /// Bucket b holds the entries `starts[b]..starts[b + 1]`.
     starts: Vec<u32>,
-}
-
-impl<F> Default for Buckets<F> {
-    fn default() -> Buckets<F> {
-        Buckets { entries: Vec::new(), starts: Vec::new() }
-    }
 }
 
 impl<F: Fingerprint> Buckets<F> {

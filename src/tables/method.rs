@@ -36,21 +36,11 @@ enum Arrangement<F: Fingerprint> {
 }
 
 /// Memory that an [`ArrangedBatch`] works in: that of every design, all of it empty until it is needed.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct MethodScratch<F: Fingerprint> {
     tables: Survivors,
     sorted: Gathering<F>,
     unmasked: Scratches<F>,
-}
-
-impl<F: Fingerprint> Default for MethodScratch<F> {
-    fn default() -> MethodScratch<F> {
-        MethodScratch {
-            tables: Survivors::default(),
-            sorted: Gathering::default(),
-            unmasked: Scratches::default(),
-        }
-    }
 }
 
 impl<F: Fingerprint> ArrangedBatch<F> {

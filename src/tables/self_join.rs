@@ -22,16 +22,10 @@ enum Arrangement<F> {
 }
 
 /// Memory that the join works in.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct SelfJoinScratch<F> {
     sorted: Gathering<F>,
     multi_index: SelfScratch,
-}
-
-impl<F> Default for SelfJoinScratch<F> {
-    fn default() -> SelfJoinScratch<F> {
-        SelfJoinScratch { sorted: Gathering::default(), multi_index: SelfScratch::default() }
-    }
 }
 
 impl<F: Fingerprint> SelfJoin<F> {

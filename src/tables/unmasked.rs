@@ -51,15 +51,9 @@ macro_rules! unmasked {
         }
 
         /// The scratch memory of all of them.
-        #[derive(Debug)]
+        #[derive(Debug, Default)]
         pub(super) struct Scratches<F: Fingerprint> {
             $(pub(super) $module: <$design<F> as Probe<F>>::Scratch,)*
-        }
-
-        impl<F: Fingerprint> Default for Scratches<F> {
-            fn default() -> Scratches<F> {
-                Scratches { $($module: Default::default(),)* }
-            }
         }
 
         impl<F: Fingerprint> Arranged<F> {

@@ -12,7 +12,7 @@ use crate::fingerprint::Fingerprint;
 use crate::tables::hit::Hit;
 
 /// The gathered runs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Bag<F> {
     /// All fingerprints, by prefix and then by run.
     pub(super) fingerprints: Vec<F>,
@@ -30,12 +30,6 @@ pub(super) struct Bag<F> {
 struct PartBegin {
     here: u32,
     there: u32,
-}
-
-impl<F> Default for Bag<F> {
-    fn default() -> Bag<F> {
-        Bag { fingerprints: Vec::new(), rest: 0, first: 0, runs: 0, parts: Vec::new() }
-    }
 }
 
 impl<F: Fingerprint> Bag<F> {

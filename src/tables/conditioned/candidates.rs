@@ -19,7 +19,7 @@ pub(super) struct Candidate<F> {
 }
 
 /// Candidates by their keys.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Candidates<F> {
     /// The first `count` are candidates, the others are memory for more.
     all: Vec<Candidate<F>>,
@@ -28,12 +28,6 @@ pub(super) struct Candidates<F> {
     heads: Vec<u32>,
     /// The keys of all candidates, and a few others.
     pub(super) keys: Bitmap,
-}
-
-impl<F> Default for Candidates<F> {
-    fn default() -> Candidates<F> {
-        Candidates { all: Vec::new(), count: 0, heads: Vec::new(), keys: Bitmap::default() }
-    }
 }
 
 impl<F: Copy + Default> Candidates<F> {

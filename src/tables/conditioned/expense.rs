@@ -1,9 +1,9 @@
 //! What a whole join by prefix costs.
 
 use super::cost::{KEY_NS, best};
-use super::level::Entry;
 use super::shape::SHAPE;
 use crate::fingerprint::Width;
+use crate::tables::buckets::Entry;
 use crate::tables::distribution::Meeting;
 use crate::tables::prices::Prices;
 use crate::tables::problem::{Cost, Problem};

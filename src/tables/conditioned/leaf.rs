@@ -5,11 +5,12 @@ use std::ops::Range;
 use super::blocks::{BlockKeys, Blocks, Cut};
 use super::candidates::{Candidate, Candidates};
 use super::cost::thresholds;
-use super::level::{Entry, Level, Reach, low};
+use super::level::{Level, Reach, low};
 use crate::fingerprint::Fingerprint;
 use crate::hamming::bitmap::{BLOCK, Bitmap, FoundBits};
 use crate::hamming::memory::prefetch;
 use crate::hamming::multiversion::{Multiversion, widest};
+use crate::tables::buckets::Entry;
 use crate::tables::hit::Hit;
 
 /// How many entries are marked at once, which bounds the keys beyond the most there may be.
@@ -19,7 +20,7 @@ const AT_ONCE: usize = 64;
 const AHEAD: usize = 4;
 
 /// Memory to join leaves in.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Leaf<F> {
     blocks: Blocks,
     /// The keys of the entries that are marked, and the entry that gave each.
@@ -30,19 +31,6 @@ pub(super) struct Leaf<F> {
     candidates: Candidates<F>,
     /// The keys of the fingerprints that are tested.
     tested: BlockKeys,
-}
-
-impl<F> Default for Leaf<F> {
-    fn default() -> Leaf<F> {
-        Leaf {
-            blocks: Blocks::default(),
-            keys: Vec::new(),
-            entries: Vec::new(),
-            marked: Bitmap::default(),
-            candidates: Candidates::default(),
-            tested: BlockKeys::default(),
-        }
-    }
 }
 
 /// What a leaf joins: of the batch, what is within `reach` on a level; and slices of the runs, which

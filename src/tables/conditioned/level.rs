@@ -17,14 +17,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::fingerprint::Fingerprint;
+use crate::tables::buckets::Entry;
 use crate::tables::flips::Flips;
-
-/// A fingerprint of the batch, and its place there.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Entry<F> {
-    pub(super) fingerprint: F,
-    pub(super) place: u32,
-}
 
 /// What a level holds: what of a batch is within reach below a prefix.
 #[derive(Clone, Debug)]
@@ -45,7 +39,7 @@ impl<F: PartialEq> PartialEq for Prefix<F> {
 
 /// The fingerprints of the batch that can still be within k of what has one prefix, in buckets: by how
 /// many errors they have left behind the prefix, and then by the digit that follows it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Level<F> {
     pub(super) entries: Vec<Entry<F>>,
     /// The bucket of `left` and `digit` begins at `starts[left << bits | digit]`.
@@ -58,13 +52,6 @@ pub(super) struct Level<F> {
     shift: u32,
     /// What it was [refined](Level::refine) for.
     prefix: Option<Prefix<F>>,
-}
-
-impl<F> Default for Level<F> {
-    fn default() -> Level<F> {
-        let (entries, starts) = Default::default();
-        Level { entries, starts, bits: 0, rest: 0, shift: 0, prefix: None }
-    }
 }
 
 impl<F: Fingerprint> Level<F> {

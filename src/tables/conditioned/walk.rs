@@ -28,7 +28,7 @@ use crate::fingerprint::Fingerprint;
 use crate::tables::hit::Hit;
 
 /// The memory in which one walk works.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::rooms::tables) struct Walk<F> {
     pub(super) leaf: Leaf<F>,
     /// Levels whose memory is used again. The last element is the uppermost level that was made.
@@ -36,12 +36,6 @@ pub(in crate::rooms::tables) struct Walk<F> {
     /// How far the walk has come in each run, and which part of it the next child has.
     pub(super) slices: Vec<Range<usize>>,
     pub(super) bag: Bag<F>,
-}
-
-impl<F> Default for Walk<F> {
-    fn default() -> Walk<F> {
-        Walk { leaf: Leaf::default(), spare: Vec::new(), slices: Vec::new(), bag: Bag::default() }
-    }
 }
 
 /// A walk under way.

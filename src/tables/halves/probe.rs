@@ -71,16 +71,10 @@ impl<F: Fingerprint> Halves<F> {
 }
 
 /// Memory that the probe works in.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::rooms::tables) struct HalvesScratch<F> {
     survivors: Vec<Survivor>,
     candidates: Vec<Candidate<F>>,
-}
-
-impl<F> Default for HalvesScratch<F> {
-    fn default() -> HalvesScratch<F> {
-        HalvesScratch { survivors: Vec::new(), candidates: Vec::new() }
-    }
 }
 
 /// Puts a part of a run through every block: filter it, look up what survives, compare.

@@ -29,18 +29,11 @@ pub(in crate::rooms::tables) struct MultiIndex<F> {
 }
 
 /// Memory that a probe works in.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::rooms::tables) struct MultiIndexScratch<F> {
     window: Buckets<F>,
     pub(super) tiles: Tiles,
     pub(super) gathered: Gathered,
-}
-
-impl<F> Default for MultiIndexScratch<F> {
-    fn default() -> MultiIndexScratch<F> {
-        let window = Buckets::default();
-        MultiIndexScratch { window, tiles: Tiles::default(), gathered: Gathered::default() }
-    }
 }
 
 impl<F: Fingerprint> MultiIndex<F> {

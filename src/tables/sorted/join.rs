@@ -26,23 +26,12 @@ pub struct SortedJoin<F> {
 }
 
 /// Memory that the join works in.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Gathering<F> {
     picked: Vec<Entry<F>>,
     batch: Buckets<F>,
     others: Buckets<F>,
     spare: Vec<Buckets<F>>,
-}
-
-impl<F> Default for Gathering<F> {
-    fn default() -> Gathering<F> {
-        Gathering {
-            picked: Vec::new(),
-            batch: Buckets::default(),
-            others: Buckets::default(),
-            spare: Vec::new(),
-        }
-    }
 }
 
 impl<F: Fingerprint> SortedJoin<F> {
