@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Bench, Page};
+use crate::support::Bench;
 
 const DAYS: [&str; 3] = ["2026-11-01", "2026-11-02", "2026-11-03"];
 
@@ -134,77 +134,4 @@ fn a_segment_is_not_written_to_a_folder_that_does_not_exist() {
             assert!(!bench.path("typo").exists());
         }
     }
-}
-
-/// The copy of a copy: near to nothing that stays, but to a page that was dropped. By definition, over all pages.
-#[test]
-fn the_dropped_twin_of_a_kept_page_is_named() {
-    let bench = Bench::new();
-    let days: Vec<Vec<Page>> = (1..=3).map(|day| near_pages(&format!("d{day}-"), day)).collect();
-    for (day, pages) in DAYS.iter().zip(&days) {
-        let lines: String = pages.iter().map(|(id, bits)| format!("{id}\t{bits:#x}\n")).collect();
-        bench.write(&format!("in/{day}.tsv"), lines);
-    }
-    bench.write(
-        "days.toml",
-        "inputs = [\"in/{date}.tsv\"]\noutput = \"out/{date}\"\nstore = \"store\"\n\
-         dates = [\"2026-11-01..2026-11-03\"]\npreset = \"paper\"\n\
-         [fingerprint]\nformat = \"fingerprints\"\n",
-    );
-    bench.done("run days.toml");
-    let verdicts = DAYS.map(|day| {
-        let table = bench.read(&format!("out/{day}/dedup/verdicts.tsv"));
-        let row = |line: &str| line.split('\t').map(str::to_owned).collect::<Vec<_>>();
-        table.lines().skip(1).map(row).collect::<Vec<_>>()
-    });
-    let mut twins = 0;
-    let kept = verdicts[2].iter().filter(|row| row[1] == "keep");
-    for id in kept.map(|row| &row[0]) {
-        let bits = days[2].iter().find(|page| page.0 == *id).unwrap().1;
-        let expected = (0..3).rev().find_map(|at| {
-            let dropped = verdicts[at].iter().filter(|row| row[1] == "drop" && row[2] != *id);
-            let near = dropped.filter_map(|row| {
-                let page = days[at].iter().find(|page| page.0 == row[0]).unwrap();
-                let distance = (page.1 ^ bits).count_ones();
-                (distance <= 3).then_some((distance, &row[0], &row[2], DAYS[at]))
-            });
-            near.min()
-        });
-        twins += usize::from(expected.is_some());
-        let explain = format!("explain --config days.toml --date 2026-11-03 {id}");
-        let told: Value =
-            serde_json::from_str(&bench.answer(&format!("{explain} --json"))).unwrap();
-        let twin = &told["dropped_twin"];
-        let found = twin.as_object().map(|twin| {
-            let text = |name: &str| twin[name].as_str().unwrap();
-            (&twin["distance"], text("id"), twin["of"]["id"].as_str().unwrap(), text("day"))
-        });
-        let expected = expected.map(|(distance, id, of, day)| (Value::from(distance), id, of, day));
-        let expected =
-            expected.as_ref().map(|(distance, id, of, day)| (distance, &***id, &***of, *day));
-        assert_eq!(found, expected, "{id}");
-        let told = bench.answer(&explain);
-        match expected {
-            Some((_, twin, of, _)) => {
-                assert!(told.contains(&format!("from {twin} of")) && told.contains(of), "{told}");
-            }
-            None => assert_eq!(told.lines().count(), 1, "{told}"),
-        }
-    }
-    assert!(twins > 3, "{twins}");
-}
-
-/// Pages in chains: each is one or two bits from one before it.
-fn near_pages(name: &str, day: u32) -> Vec<Page> {
-    let mut bits: Vec<u128> = vec![0, 0xff << 40];
-    let mut state = u64::from(day);
-    let mut random = |below: usize| {
-        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        (state >> 33) as usize % below
-    };
-    for _ in 0..60 {
-        let from = bits[random(bits.len())];
-        bits.push(from ^ (1 << random(64)) ^ (1 << random(64)));
-    }
-    bits.into_iter().enumerate().map(|(at, bits)| (format!("{name}{at}"), bits)).collect()
 }

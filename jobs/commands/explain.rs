@@ -1,7 +1,6 @@
 //! `dupsieve explain`: why two documents have the distance they have.
 
 mod comparison;
-mod twin;
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -25,7 +24,7 @@ use crate::flags::settings::{
 };
 use crate::outcome::summary::Summary;
 use comparison::{Analysed, Comparison};
-use dupsieve::rooms::report::{self, DroppedTwin, Nearest, PageVerdict};
+use dupsieve::rooms::report::{self, Nearest, PageVerdict};
 
 const EXAMPLES: &[(&str, &str)] = &[
     (
@@ -38,8 +37,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// Explain the distance of two documents by their features
 ///
 /// With --config and --date one id is enough: the other page is the one named in the verdict of that
-/// day. Of a kept page, it names the dropped page that the kept page is near to, if there is one in the
-/// 30 days before it.
+/// day.
 #[derive(Args, Debug)]
 #[command(after_help = examples(EXAMPLES))]
 #[command(override_usage = "\
@@ -133,11 +131,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         Some(day) => {
             let (wanted, verdict) = arguments.by_verdict(day, &config)?;
             let Some(Nearest { id, against, .. }) = &verdict.nearest else {
-                let twin = match verdict.word.as_str() {
-                    "keep" => twin::of(&config, day, &wanted.id)?,
-                    _ => None,
-                };
-                return print_undropped(&wanted.id, &verdict, twin.as_ref(), global.json);
+                return print_undropped(&wanted.id, &verdict, global.json);
             };
             // `batch` is the same day.
             let inputs = inputs_of(&config, against.parse().unwrap_or(day));
@@ -180,26 +174,15 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 }
 
 /// Prints the verdict on a page that was not dropped.
-fn print_undropped(
-    id: &str,
-    verdict: &PageVerdict,
-    twin: Option<&DroppedTwin>,
-    as_json: bool,
-) -> Result<Summary> {
+fn print_undropped(id: &str, verdict: &PageVerdict, as_json: bool) -> Result<Summary> {
     match (as_json, verdict.word.as_str()) {
-        (true, _) => println!("{}", json!({ "id": id, "verdict": verdict, "dropped_twin": twin })),
+        (true, _) => println!("{}", json!({ "id": id, "verdict": verdict })),
         (false, "empty") => {
             println!(
                 "{id}: empty; it has no feature, so it has no fingerprint and was not compared"
             )
         }
         (false, word) => println!("{id}: {word}; no other page can stand for it"),
-    }
-    if let Some(DroppedTwin { id, day, distance, of }) = twin.filter(|_| !as_json) {
-        println!(
-            "twin      {distance} bits from {id} of {day}, which was dropped: that page is {} bits from {}, which stays",
-            of.distance, of.id
-        );
     }
     Ok(Summary::answered())
 }

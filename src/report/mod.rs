@@ -8,7 +8,6 @@
 //! - `join_page`, `days_page`, `pairs_page`: drawn for people, by the templates in `html`.
 //! - `readmission`: dropped pages for which nothing stands any more.
 //! - `later_days`: what a day that was run late found in the store ([`LaterDays`]).
-//! - `dropped_twin`: a dropped page that a kept page is near to ([`DroppedTwin`]).
 //! - `annotations`: what is said of each page, found by its id ([`Annotations`]).
 //! - `verdicts`: the verdict on one page ([`verdict`]), and all matches ([`each_match`]).
 //!
@@ -29,7 +28,6 @@ mod bar;
 mod cluster_page;
 mod cluster_report;
 mod days_page;
-mod dropped_twin;
 mod existing;
 mod held_text;
 mod history;
@@ -46,7 +44,6 @@ mod verdicts;
 
 pub use annotations::{Annotations, ClustersOf, Judged};
 pub use cluster_report::ClusterReport;
-pub use dropped_twin::{DroppedTwin, NearBy, SegmentPage};
 pub use existing::{existing, refuse_strangers};
 pub use held_text::HeldText;
 pub use history::{DayFigures, History};
