@@ -10,7 +10,7 @@ use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::fingerprint::{Fingerprint, Width, hex};
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::results::{ResultColumn, ResultFormat, ResultWriter, Values};
-use dupsieve::rooms::store::{Codec, Column, ColumnSize, KeyRange, Segment};
+use dupsieve::rooms::store::{Codec, KeyRange, Segment};
 use serde_json::{Value, json};
 
 use crate::commands::help::examples;
@@ -41,30 +41,21 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let segment = Segment::open(arguments.file.here()?)?;
     let mut out = BufWriter::new(io::stdout());
-    match (arguments.dump, segment.width()) {
-        (true, width) => {
-            let asked = arguments.output_format;
-            let json = global.json.then_some(ResultFormat::JsonLines);
-            let format = asked.or(json).unwrap_or_default();
-            match width {
-                Width::W64 => dump::<u64>(&segment, format, &mut out)?,
-                Width::W128 => dump::<u128>(&segment, format, &mut out)?,
-            }
+    if arguments.dump {
+        let json = global.json.then_some(ResultFormat::JsonLines);
+        let format = arguments.output_format.or(json).unwrap_or_default();
+        match segment.width() {
+            Width::W64 => dump::<u64>(&segment, format, &mut out)?,
+            Width::W128 => dump::<u128>(&segment, format, &mut out)?,
         }
-        (false, width) => {
-            segment.verify()?;
-            let gaps = match width {
-                Width::W64 => Gaps::of::<u64>(&segment)?,
-                Width::W128 => Gaps::of::<u128>(&segment)?,
-            };
-            let codecs = segment.codecs()?;
-            if global.json {
-                writeln!(out, "{}", object(&segment, &codecs, &gaps)).at("stdout")?;
-            } else {
-                describe(&segment, &mut out).at("stdout")?;
-                describe_codecs(&codecs, &mut out).at("stdout")?;
-                gaps.describe(&segment, &mut out).at("stdout")?;
-            }
+    } else {
+        segment.verify()?;
+        let codecs = segment.codecs()?;
+        if global.json {
+            writeln!(out, "{}", object(&segment, &codecs)).at("stdout")?;
+        } else {
+            describe(&segment, &mut out).at("stdout")?;
+            describe_codecs(&codecs, &mut out).at("stdout")?;
         }
     }
     out.flush().at("stdout")?;
@@ -72,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 }
 
 /// What the segment holds as one JSON object.
-fn object(segment: &Segment, codecs: &BTreeMap<Codec, u64>, gaps: &Gaps) -> Value {
+fn object(segment: &Segment, codecs: &BTreeMap<Codec, u64>) -> Value {
     let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_else(|_| text.into());
     let columns = segment.columns().map(|size| {
         let column = format!("{:?}", size.column).to_lowercase();
@@ -91,7 +82,6 @@ fn object(segment: &Segment, codecs: &BTreeMap<Codec, u64>, gaps: &Gaps) -> Valu
         "bytes": segment.bytes(),
         "columns": columns.collect::<Vec<_>>(),
         "codecs": codecs,
-        "neighbours": gaps.first_differing,
     })
 }
 
@@ -155,63 +145,4 @@ fn describe_codecs(codecs: &BTreeMap<Codec, u64>, out: &mut impl Write) -> io::R
     codecs.iter().try_for_each(|(codec, bytes)| {
         writeln!(out, "codec         {codec:<12} {:>13}      {bytes:>15} bytes", "")
     })
-}
-
-/// How each fingerprint differs from the one before it.
-struct Gaps {
-    /// How many neighbours first differ in each bit, counted from the highest; equal neighbours last.
-    first_differing: Vec<u64>,
-    lowest: u128,
-    highest: u128,
-}
-
-impl Gaps {
-    fn of<F: Fingerprint>(segment: &Segment) -> Result<Gaps> {
-        let mut first_differing = vec![0; F::BITS as usize + 1];
-        let mut scan = segment.scan::<F>(KeyRange::all());
-        let mut run = Vec::new();
-        let mut lowest: Option<F> = None;
-        let mut last: Option<F> = None;
-        while scan.next(&mut run)?.is_some() {
-            for &fingerprint in &run {
-                if let Some(last) = last {
-                    let differing = (fingerprint ^ last).to_u128().leading_zeros();
-                    first_differing[(differing + F::BITS - u128::BITS) as usize] += 1;
-                }
-                lowest = lowest.or(Some(fingerprint));
-                last = Some(fingerprint);
-            }
-        }
-        let wide = |fingerprint: Option<F>| fingerprint.unwrap_or_default().to_u128();
-        Ok(Gaps { first_differing, lowest: wide(lowest), highest: wide(last) })
-    }
-
-    /// Prints the size against the bound for random fingerprints of this density, and the histogram.
-    fn describe(&self, segment: &Segment, out: &mut impl Write) -> io::Result<()> {
-        let rows = segment.rows() as f64;
-        if self.highest > self.lowest {
-            let fingerprints = |size: &ColumnSize| size.column == Column::Fingerprints;
-            let bytes: u64 = segment.columns().filter(fingerprints).map(|size| size.bytes).sum();
-            let bits = 8.0 * bytes as f64 / rows;
-            let span = (self.highest - self.lowest) as f64;
-            let bound = span.log2() - rows.log2() + std::f64::consts::LOG2_E;
-            writeln!(
-                out,
-                "bits          {bits:.3} a fingerprint, {:.3} in the whole file; \
-                 random ones as dense take {bound:.3} or more",
-                8.0 * segment.bytes() as f64 / rows,
-            )?;
-        }
-        writeln!(out, "neighbours    first bit that differs (0 is the highest), pairs")?;
-        let width = self.first_differing.len() - 1;
-        for (bit, pairs) in self.first_differing.iter().enumerate().filter(|(_, pairs)| **pairs > 0)
-        {
-            if bit == width {
-                writeln!(out, "              equal {pairs:>13}")?;
-            } else {
-                writeln!(out, "              {bit:>5} {pairs:>13}")?;
-            }
-        }
-        Ok(())
-    }
 }
