@@ -238,16 +238,20 @@ fn checks_are_shown_by_compare_and_explain_and_judged_by_evaluate() {
         })
         .collect();
     bench.write("labels.tsv", labels);
-    let line =
-        "evaluate --sweep --labels labels.tsv --input new.tsv --recipe words shingles --check";
-    let told: serde_json::Value =
-        serde_json::from_str(&bench.answer(&format!("{line} minhash:0.5 --json"))).unwrap();
+    let own = |check: &str| {
+        let recipe = "[fingerprint]\nrecipe = \"words\"\n";
+        bench.write("own.toml", format!("{recipe}[dedup]\ncheck = \"{check}\"\n"));
+    };
+    own("minhash:0.5");
+    let line = "evaluate --sweep --labels labels.tsv --input new.tsv --config own.toml --json";
+    let told: serde_json::Value = serde_json::from_str(&bench.answer(line)).unwrap();
     let methods = told["methods"].as_array().unwrap();
     let checked = |at: usize| (&methods[at]["recipe"], &methods[at]["check"]);
     assert_eq!(checked(3), (&"words-1".into(), &"minhash-512x2:0.5".into()));
     assert!(methods[3]["whole"]["f1"].as_f64() >= Some(0.5), "{told}");
-    assert_eq!(methods.len(), 5);
-    bench.fails(2, &format!("{line} nonsense --json"));
+    assert_eq!(methods.len(), 4);
+    own("nonsense");
+    bench.fails(78, line);
 }
 
 /// Smaller kin of what a crawl brings: each ends in a fingerprint, as empty, or in the quarantine.

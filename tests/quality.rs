@@ -156,20 +156,20 @@ fn labelled(bench: &Bench, documents: usize, words: usize) {
 #[test]
 fn an_evaluation_ends_before_it_takes_more_memory_than_allowed() {
     let bench = Bench::new();
-    let line = "evaluate --sweep --labels labels.tsv --input pages.tsv --recipe words";
-    let refused = |memory: &str, check: &str, what: &str| {
-        let said = bench.fails(2, &format!("{line} --memory {memory} {check} --json"));
+    let line = "evaluate --sweep --labels labels.tsv --input pages.tsv";
+    let refused = |memory: &str, what: &str| {
+        let said = bench.fails(2, &format!("{line} --memory {memory} --json"));
         assert!(said.contains(what) && said.contains("--memory"), "{said}");
     };
     labelled(&bench, 800, 450);
-    refused("1MiB", "", "the labelled documents take more memory");
+    refused("1MiB", "the labelled documents take more memory");
     labelled(&bench, 20_000, 5);
-    refused("2MiB", "--check word-minhash", "what the methods keep");
+    refused("2MiB", "what the methods keep");
     labelled(&bench, 2500, 5);
-    bench.answer(&format!("{line} --memory 8MiB --check cosine"));
+    bench.answer(&format!("{line} --memory 8MiB"));
     let same: String = (0..2500).map(|at| format!("{at}\tthe same words\n")).collect();
     bench.write("pages.tsv", format!("id\ttext\n{same}"));
-    refused("64MiB", "", "the near pairs");
+    refused("64MiB", "the near pairs");
 }
 
 #[test]
@@ -183,8 +183,9 @@ fn a_sweep_by_labels_ends_in_a_recommendation() {
     assert!(table.contains("recommended for this corpus: paper"), "{ended:?}");
     assert!(table.lines().any(|line| line.starts_with("balanced   wide-1")), "{ended:?}");
     assert!(ended.stderr.contains("1 of 6 labelled documents are not"), "{ended:?}");
-    let chosen = bench.answer(&format!("{line} -k 1 --recipe shingles charikar-64"));
-    assert!(chosen.contains("charikar-64") && !chosen.contains("short-text"), "{chosen}");
+    bench.write("own.toml", "[fingerprint]\nrecipe = \"charikar-64\"\n");
+    let judged = bench.answer(&format!("{line} --config own.toml"));
+    assert!(judged.contains("charikar-64"), "{judged}");
     bench.fails(2, "evaluate --sweep --labels labels.tsv --json");
     bench.write("strangers.tsv", "x1\ta\nx2\ta\n");
     bench.fails(65, "evaluate --sweep --labels strangers.tsv --input pages.tsv --json");

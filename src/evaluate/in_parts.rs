@@ -1,13 +1,9 @@
 //! Work on many documents, divided among threads.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use crate::error::Result;
-
-/// How many parts each worker gets, so that none waits long for the last one.
-const PARTS: usize = 8;
+use crate::parallel::in_parallel;
 
 /// What `work` makes of each part of `0..count`, on this many threads, in the order of the parts.
 pub(super) fn in_parts<T: Send>(
@@ -15,26 +11,10 @@ pub(super) fn in_parts<T: Send>(
     workers: usize,
     work: impl Fn(Range<usize>) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let part = count.div_ceil(PARTS * workers).max(1);
-    let next = AtomicUsize::new(0);
-    let run = || {
-        let mut made = Vec::new();
-        loop {
-            let start = next.fetch_add(part, Ordering::Relaxed);
-            if start >= count {
-                return Ok(made);
-            }
-            made.push((start, work(start..(start + part).min(count))?));
-        }
-    };
-    let made = thread::scope(|scope| {
-        let running: Vec<_> = (0..workers).map(|_| scope.spawn(run)).collect();
-        let joined = running.into_iter().map(|job| job.join().expect("panics end the process"));
-        joined.collect::<Result<Vec<_>>>()
-    });
-    let mut made: Vec<_> = made?.into_iter().flatten().collect();
-    made.sort_unstable_by_key(|part| part.0);
-    Ok(made.into_iter().map(|part| part.1).collect())
+    let part = count.div_ceil(workers.max(1)).max(1);
+    let starts: Vec<usize> = (0..count).step_by(part).collect();
+    let made = in_parallel(workers, &starts, |&start| work(start..count.min(start + part)));
+    made.into_iter().collect()
 }
 
 #[cfg(test)]

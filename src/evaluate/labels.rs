@@ -3,10 +3,6 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
-
 use super::columns;
 use crate::error::{Error, Kind, Result};
 
@@ -76,33 +72,6 @@ impl Labels {
         self.clusters.iter().for_each(|&cluster| sizes[cluster as usize] += 1);
         sizes
     }
-
-    /// For each cluster whether it falls into the first half, drawn by `seed`. To tune on one half and
-    /// to judge on the other keeps a choice from fitting the pairs it is judged by.
-    pub fn halves(&self, seed: u64) -> Vec<bool> {
-        let mut halves: Vec<bool> = (0..self.len()).map(|cluster| cluster % 2 == 0).collect();
-        halves.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
-        halves
-    }
-
-    /// The labels of those clusters alone for which `kept` says so, and for each document its new
-    /// number.
-    pub(super) fn restrict(&self, kept: &[bool]) -> (Labels, Vec<Option<u32>>) {
-        let mut ids: Vec<(&u32, &str)> =
-            self.documents.iter().map(|(id, document)| (document, &**id)).collect();
-        ids.sort_unstable();
-        let mut labels = Labels::default();
-        let numbers = ids.into_iter().map(|(&document, id)| {
-            let cluster = self.clusters[document as usize];
-            let kept = kept[cluster as usize];
-            kept.then(|| {
-                labels.add(id, &cluster.to_string()).expect("ids are unique");
-                labels.clusters.len() as u32 - 1
-            })
-        });
-        let numbers = numbers.collect();
-        (labels, numbers)
-    }
 }
 
 #[cfg(test)]
@@ -133,22 +102,5 @@ mod tests {
         }
         let both = Labels::read(file("id\tverdict\tcluster\nb\tdrop\ta\n").path());
         assert_eq!(both.unwrap().document("b"), Some(0));
-    }
-
-    #[test]
-    fn halves_part_the_clusters_and_keep_them_whole() {
-        let mut labels = Labels::default();
-        for document in 0..90 {
-            labels.add(&document.to_string(), &(document % 30).to_string()).unwrap();
-        }
-        let first = labels.halves(1);
-        assert_eq!(first.iter().filter(|&&first| first).count(), 15);
-        assert_ne!(first, labels.halves(2));
-        let (half, numbers) = labels.restrict(&first);
-        assert_eq!((half.len(), half.clusters().len()), (15, 45));
-        for (document, number) in numbers.iter().enumerate() {
-            assert_eq!(half.document(&document.to_string()), *number);
-            assert_eq!(number.is_some(), first[document % 30]);
-        }
     }
 }

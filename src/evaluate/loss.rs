@@ -14,7 +14,7 @@ use crate::matches::LengthClass;
 use crate::progress::{self, Activity};
 
 /// The share of a page that the page that stays must hold, so that nothing counts as lost.
-pub const WHOLE: f64 = 0.9;
+pub(super) const WHOLE: f64 = 0.9;
 
 /// The share from which a page that stays should have gone.
 const MISSED: f64 = 0.95;
@@ -62,19 +62,6 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// The same of some of the pages alone: of those that are `members`.
-    #[must_use]
-    pub fn among(&self, members: &[bool]) -> Loss {
-        let is_member = |page: &u32| members[*page as usize];
-        let own = |pages: &[u32]| pages.iter().copied().filter(is_member).collect();
-        let dropped = self.dropped.iter().filter(|dropped| is_member(&dropped.page));
-        Loss {
-            dropped: dropped.copied().collect(),
-            could_go: own(&self.could_go),
-            missed: own(&self.missed),
-        }
-    }
-
     /// How many pages go of which more than a tenth is lost.
     #[must_use]
     pub fn over_tenth(&self) -> u64 {
@@ -227,8 +214,6 @@ mod tests {
         assert_eq!(goes, [(0, 1, 1.0), (3, 1, 1.0)]);
         assert_eq!((&held.could_go[..], &held.missed[..]), (&[0, 3][..], &[][..]));
         assert_eq!((held.over_tenth(), held.lost()), (0, 0.0));
-        let part = held.among(&[true, true, true, false, false]);
-        assert_eq!((part.dropped.len(), part.could_go), (1, vec![0]));
         // By fingerprints alone, within 64 bits, all go in favour of the first page or of its copy.
         assert_eq!(near.dropped.len(), 4);
         assert_eq!(near.over_tenth(), 3);

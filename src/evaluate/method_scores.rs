@@ -1,28 +1,14 @@
 //! Methods judged by labels, as a join by each would find pairs among all labelled documents.
 
 use super::in_parts::in_parts;
-use super::{
-    Labels, MemoryMeter, MethodTexts, NEAR_PAIR_BYTES, NearMethod, Pairs, PartScores, Scores,
-    Traits, by_part,
-};
+use super::{Labels, MemoryMeter, MethodTexts, NEAR_PAIR_BYTES, NearMethod, Pairs, Scores};
 use crate::error::Result;
 use crate::progress::{self, Activity};
 
 /// The most documents that are judged, since all pairs of them are compared.
 pub const MOST_DOCUMENTS: usize = 50_000;
 
-/// How a method agrees with labels. It has no part that was chosen by them.
-#[derive(Clone, Debug)]
-pub struct MethodScores {
-    /// The scores on the half of the clusters that chooses among methods, and on the half that judges.
-    pub halves: [Scores; 2],
-    /// The scores on all clusters.
-    pub whole: Scores,
-    /// The scores on all clusters by length and by language.
-    pub parts: Vec<PartScores>,
-}
-
-/// The scores of each method. The seed decides which clusters fall into which half. A document without a text is near to none.
+/// The scores of each method, which has no part that was chosen by the labels. A document without a text is near to none.
 ///
 /// # Errors
 /// [`Kind::Usage`](crate::Kind::Usage) before more memory is used than `memory` has left.
@@ -30,25 +16,13 @@ pub fn score_methods(
     methods: &[NearMethod],
     texts: &[Option<String>],
     labels: &Labels,
-    (seed, workers): (u64, usize),
+    workers: usize,
     mut memory: MemoryMeter,
-) -> Result<Vec<MethodScores>> {
+) -> Result<Vec<Scores>> {
     let kept = method_texts(methods, texts, workers, &mut memory)?;
-    let traits: Vec<_> = texts.iter().map(|text| text.as_deref().map(Traits::of)).collect();
-    let choosing = labels.halves(seed);
-    let judging: Vec<bool> = choosing.iter().map(|choosing| !choosing).collect();
-    let halves = [choosing, judging].map(|half| labels.restrict(&half));
     let score = |method| {
         let pairs = near_pairs(&kept, method, texts.len() as u32, memory)?;
-        let halves = halves.each_ref().map(|(labels, numbers)| {
-            let number = |document: u32| numbers[document as usize];
-            let within = pairs.as_slice().iter();
-            let within = within.filter_map(|&(one, two)| Some((number(one)?, number(two)?)));
-            Scores::of(&Pairs::of(within), labels)
-        });
-        let parts = by_part(&pairs, labels, &traits);
-        let whole = Scores::of(&pairs, labels);
-        Ok(MethodScores { halves, whole, parts })
+        Ok(Scores::of(&pairs, labels))
     };
     (0..methods.len()).map(score).collect()
 }
@@ -101,9 +75,9 @@ mod tests {
     use super::*;
     use crate::fingerprint::Recipe;
 
-    /// By the definition: the fingerprints of two documents of one half are compared, and the pairs scored.
+    /// By the definition: all pairs of fingerprints are compared, and the near pairs scored.
     #[test]
-    fn the_scores_are_those_of_the_pairs_in_each_half() {
+    fn the_scores_are_those_of_the_near_pairs() {
         let mut labels = Labels::default();
         let mut texts = Vec::new();
         for document in 0..24 {
@@ -119,32 +93,26 @@ mod tests {
             NearMethod { name, recipe, distance, confirm: None }
         });
         let memory = MemoryMeter::new(1 << 20);
-        let scores = score_methods(&methods, &texts, &labels, (3, 2), memory).unwrap();
+        let scores = score_methods(&methods, &texts, &labels, 2, memory).unwrap();
         let mut sketcher = recipe.sketcher().unwrap();
         let fingerprint =
             |text: &Option<String>| text.as_ref().and_then(|text| sketcher.text(text).unwrap());
         let fingerprints: Vec<Option<u128>> = texts.iter().map(fingerprint).collect();
-        let choosing = labels.halves(3);
         for (method, scores) in methods.iter().zip(&scores) {
-            for (half, scores) in [true, false].into_iter().zip(&scores.halves) {
-                let kept: Vec<bool> = choosing.iter().map(|&it| it == half).collect();
-                let (labels, numbers) = labels.restrict(&kept);
-                let mut pairs = Vec::new();
-                for one in 0..24 {
-                    for two in one + 1..24 {
-                        let near = fingerprints[one]
-                            .zip(fingerprints[two])
-                            .is_some_and(|(a, b)| (a ^ b).count_ones() <= method.distance);
-                        pairs.extend(numbers[one].zip(numbers[two]).filter(|_| near));
-                    }
+            let mut pairs = Vec::new();
+            for one in 0..24 {
+                for two in one + 1..24 {
+                    let near = fingerprints[one]
+                        .zip(fingerprints[two])
+                        .is_some_and(|(a, b)| (a ^ b).count_ones() <= method.distance);
+                    pairs.extend(near.then_some((one as u32, two as u32)));
                 }
-                assert_eq!(*scores, Scores::of(&Pairs::of(pairs), &labels));
             }
-            let all: u64 = scores.parts.iter().map(|part| part.positives).sum();
-            assert_eq!((all, scores.whole.positives), (11, 12));
+            assert_eq!(*scores, Scores::of(&Pairs::of(pairs), &labels));
+            assert_eq!(scores.positives, 12);
         }
-        assert!(scores[1].whole.pairs > 0);
+        assert!(scores[1].pairs > 0);
         let little = MemoryMeter::new(100);
-        assert!(score_methods(&methods, &texts, &labels, (3, 2), little).is_err());
+        assert!(score_methods(&methods, &texts, &labels, 2, little).is_err());
     }
 }

@@ -3,13 +3,12 @@
 //!
 //! The truth is given as [labels](Labels), a cluster for each document: two documents of one cluster are a
 //! positive pair. The [found pairs](Pairs) are a list. Documents without a label do not count. To choose among
-//! recipes, distances and checks, [`score_methods`] judges what a join by each would find. Thirds of length and
-//! languages are told apart by [`by_part`].
+//! recipes, distances and checks, [`score_methods`] judges what a join by each would find.
 //!
 //! Without labels, the text that is [lost](Loss) with what is dropped is what counts: of a [sample](PageSample) of real pages, and
 //! of [planted] copies of them.
 //!
-//! Start with [`Scores`]. Imports `fingerprint`, `synthetic`, `matches`, `lsh`, and what these import.
+//! Start with [`Scores`]. Imports `fingerprint`, `synthetic`, `matches`, `clusters`, and what these import.
 //!
 //! ```
 //! use dupsieve::rooms::evaluate::{Labels, Pairs, Scores};
@@ -39,16 +38,14 @@ mod method_scores;
 mod page_sample;
 mod pairs;
 mod scores;
-mod traits;
 
 pub use bands::{BANDS, Band, PairSimilarities};
 pub use bootstrap::{Intervals, bootstrap};
 pub use labels::Labels;
-pub use loss::{DroppedPage, Loss, WHOLE};
+pub use loss::{DroppedPage, Loss};
 pub use memory_meter::{MemoryMeter, NEAR_PAIR_BYTES};
 pub use method::{MethodTexts, NearMethod};
-pub use method_scores::{MOST_DOCUMENTS, MethodScores, score_methods};
+pub use method_scores::{MOST_DOCUMENTS, score_methods};
 pub use page_sample::{LONGEST_PAGE, PageSample, SampledPage};
 pub use pairs::Pairs;
 pub use scores::Scores;
-pub use traits::{PartScores, TextPart, Traits, by_part, text_parts};

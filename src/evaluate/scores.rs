@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::{Labels, Pairs};
+use crate::clusters::Forest;
 
 /// How well pairs agree with labels. A share of nothing is none.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -29,21 +30,17 @@ pub struct Scores {
 impl Scores {
     /// The scores of `pairs` by `labels`.
     pub fn of(pairs: &Pairs, labels: &Labels) -> Scores {
-        Scores::of_each(pairs.as_slice().iter().copied(), labels)
-    }
-
-    /// The scores of pairs by `labels`, where each pair comes once. They are not held.
-    pub(super) fn of_each(pairs: impl Iterator<Item = (u32, u32)>, labels: &Labels) -> Scores {
         let clusters = labels.clusters();
         let positives = labels.sizes().into_iter().map(choose_two).sum();
         let mut counts = Counts { positives, ..Counts::default() };
-        let mut components = Components::new(clusters.len());
-        for (one, another) in pairs {
+        let components = Forest::of(clusters.len() as u32);
+        for &(one, another) in pairs.as_slice() {
             counts.pairs += 1;
             counts.true_positives +=
                 u64::from(clusters[one as usize] == clusters[another as usize]);
             components.join(one, another);
         }
+        let roots: Vec<u32> = (0..components.pages()).map(|page| components.root(page)).collect();
         Scores {
             pairs: counts.pairs,
             positives,
@@ -51,7 +48,7 @@ impl Scores {
             precision: counts.precision(),
             recall: counts.recall(),
             f1: counts.f1(),
-            ari: adjusted_rand(&components.numbers(), clusters),
+            ari: adjusted_rand(&roots, clusters),
         }
     }
 }
@@ -85,38 +82,6 @@ pub(super) fn share(part: u64, whole: u64) -> Option<f64> {
 
 pub(super) fn choose_two(n: u64) -> u64 {
     n * n.saturating_sub(1) / 2
-}
-
-/// Documents joined by pairs: for each the one above it, itself where there is none.
-struct Components(Vec<u32>);
-
-impl Components {
-    /// So many documents, none joined.
-    fn new(documents: usize) -> Components {
-        Components((0..documents as u32).collect())
-    }
-
-    /// The document above all that `at` is joined to.
-    fn root(&mut self, mut at: u32) -> u32 {
-        let parents = &mut self.0;
-        while parents[at as usize] != at {
-            let above = parents[at as usize];
-            parents[at as usize] = parents[above as usize];
-            at = above;
-        }
-        at
-    }
-
-    fn join(&mut self, one: u32, another: u32) {
-        let one = self.root(one);
-        let another = self.root(another);
-        self.0[one.max(another) as usize] = one.min(another);
-    }
-
-    /// For each document a number that those joined share.
-    fn numbers(mut self) -> Vec<u32> {
-        (0..self.0.len() as u32).map(|document| self.root(document)).collect()
-    }
 }
 
 /// The agreement of two partitions: 1 for the same, about 0 for unrelated ones.

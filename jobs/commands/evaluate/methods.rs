@@ -1,32 +1,30 @@
-//! The methods that a sweep judges: the presets, what the configuration file says, and what flags ask for.
+//! The methods that a sweep judges: the presets, and what the configuration file says.
 
+use dupsieve::Result;
 use dupsieve::rooms::evaluate::NearMethod;
+use dupsieve::rooms::evaluate::choice::cheapest;
 use dupsieve::rooms::join::Preset;
-use dupsieve::rooms::matches::Confirm;
-use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
-use super::configuration::configuration;
-use super::flags::SweepFlags;
 use crate::flags::config::Config;
-use crate::flags::settings::{FingerprintSettings, PageSettings, RecipeChoice};
+use crate::flags::settings::{FingerprintSettings, PageSettings};
 
-/// The recipes that are judged beside the presets if no recipe is asked for.
-const OTHERS: [&str; 2] = ["short-text", "shingles"];
-
-/// The distance of a recipe without a preset, as in `dedup`.
-const DISTANCE: u32 = 3;
-
-/// What makes a method in a configuration file.
-pub(super) enum Source {
-    Preset(Preset),
-    /// The file that was named with --config.
-    File,
-    Recipe(RecipeChoice),
+/// The presets first, then what the configuration file says if it differs.
+pub(super) fn methods(config: &Config) -> Result<Vec<NearMethod>> {
+    let mut methods = presets()?;
+    let Config { fingerprint, dedup, .. } = config;
+    let FingerprintSettings { made, pages } = fingerprint;
+    let says = made.recipe.is_some() || made.check.is_some() || made.width.is_some();
+    if says || dedup.distance.is_some() || dedup.check.is_some() {
+        let recipe = made.recipe(&PageSettings { format: None, ..pages.clone() })?;
+        let (distance, confirm) = dedup.distance_and_check(recipe.stamp().as_str());
+        methods.push(NearMethod { name: "your file".to_owned(), recipe, distance, confirm });
+    }
+    Ok(methods)
 }
 
 /// The presets.
-pub(super) fn presets() -> Result<Vec<NearMethod>> {
+pub(crate) fn presets() -> Result<Vec<NearMethod>> {
     let preset = |preset: Preset| {
         let name = preset.to_string();
         let (distance, confirm) = (preset.distance(), preset.check());
@@ -35,70 +33,27 @@ pub(super) fn presets() -> Result<Vec<NearMethod>> {
     Preset::ALL.into_iter().map(preset).collect()
 }
 
-/// The presets first, then what the configuration file says if it differs, then what was asked for: each
-/// recipe with each check. The others are named by letters.
-pub(super) fn methods(
-    flags: &SweepFlags,
-    config: &Config,
-) -> Result<(Vec<NearMethod>, Vec<Source>)> {
-    let mut methods = presets()?;
-    let mut sources: Vec<Source> = Preset::ALL.map(Source::Preset).into();
-    let Config { fingerprint, dedup, .. } = config;
-    let FingerprintSettings { made, pages } = fingerprint;
-    let says = made.recipe.is_some() || made.check.is_some() || made.width.is_some();
-    if says || dedup.distance.is_some() || dedup.check.is_some() {
-        let recipe = made.recipe(&PageSettings { format: None, ..pages.clone() })?;
-        let (distance, confirm) = dedup.distance_and_check(recipe.stamp().as_str());
-        methods.push(NearMethod { name: "your file".to_owned(), recipe, distance, confirm });
-        sources.push(Source::File);
-    }
-    let mut letters = 'A'..='Z';
-    for choice in recipes(flags) {
-        for confirm in confirms(flags)? {
-            let distance = flags.distance.unwrap_or(DISTANCE);
-            let recipe = choice.recipe(None)?;
-            let name = letters.next().ok_or_else(too_many)?.to_string();
-            methods.push(NearMethod { name, recipe, distance, confirm });
-            sources.push(Source::Recipe(choice.clone()));
-        }
-    }
-    Ok((methods, sources))
+/// The number of the method to use: of the first, so of the cheapest preset, that scores nearly as well as the best.
+pub(super) fn recommended(scores: impl Iterator<Item = f64>) -> usize {
+    cheapest(&scores.collect::<Vec<f64>>())
 }
 
-fn too_many() -> Error {
-    Error::new(Kind::Usage, "too many recipes and checks to judge at once")
-        .expected("at most 26, where each recipe is judged with each check")
-        .help("judge some of them, then the others")
+/// The line for a configuration file that chooses a method; none if it is in the file already.
+pub(super) fn line(method: usize) -> Option<String> {
+    Preset::ALL.get(method).map(|preset| format!("preset = \"{preset}\"\n"))
 }
 
-fn recipes(flags: &SweepFlags) -> Vec<RecipeChoice> {
-    let named = |name: &str| RecipeChoice::Named(name.to_owned());
-    match (&flags.recipe[..], &flags.check[..]) {
-        ([], []) => OTHERS.map(named).into(),
-        ([], _) => vec![named("wide")],
-        (recipes, _) => recipes.to_vec(),
+/// What to write into a configuration file, in words.
+pub(super) fn told(method: usize) -> String {
+    match line(method) {
+        Some(line) => format!("\nin a configuration file this is:\n\n{line}"),
+        None => "\nYour configuration file says so already.\n".to_owned(),
     }
 }
 
-fn confirms(flags: &SweepFlags) -> Result<Vec<Option<Confirm>>> {
-    match &flags.check[..] {
-        [] => Ok(vec![None]),
-        checks => checks.iter().map(|check| check.parse().map(Some)).collect(),
-    }
-}
-
-impl Source {
-    /// The lines for a configuration file that chooses the method; none if they are there already.
-    pub(super) fn lines(&self, method: &NearMethod) -> Option<String> {
-        match self {
-            Source::Preset(preset) => Some(format!("preset = \"{preset}\"\n")),
-            Source::File => None,
-            Source::Recipe(choice) => {
-                let check = method.confirm.map(|confirm| (confirm.check, confirm.least));
-                Some(configuration(choice, method.distance, check))
-            }
-        }
-    }
+/// The recommendation, as JSON.
+pub(super) fn recommendation(methods: &[NearMethod], best: usize) -> Value {
+    json!({ "method": methods[best].name, "configuration": line(best) })
 }
 
 /// One line for each method: its recipe, distance and check.
@@ -123,13 +78,4 @@ pub(super) fn parts(method: &NearMethod) -> Value {
         "distance": method.distance,
         "check": method.confirm.map(|confirm| confirm.to_string()),
     })
-}
-
-/// What a part of the texts is called, with its lengths.
-pub(super) fn name(part: &str, characters: Option<(u64, u64)>) -> String {
-    match characters {
-        Some((least, most)) => format!("{part}, {least} to {most} characters"),
-        None if part == "han" => "Chinese: half of the letters or more".to_owned(),
-        None => "other languages".to_owned(),
-    }
 }

@@ -2,31 +2,23 @@
 
 use std::io::{self, Write};
 
-use dupsieve::rooms::evaluate::choice::cheapest;
 use dupsieve::rooms::evaluate::planted::PlantedScores;
 use dupsieve::rooms::evaluate::planted::summary::Summary;
-use dupsieve::rooms::evaluate::{
-    Band, DroppedPage, Loss, NearMethod, SampledPage, TextPart, Traits, WHOLE, text_parts,
-};
+use dupsieve::rooms::evaluate::{Band, NearMethod};
 use dupsieve::rooms::synthetic::Edit;
 use serde_json::{Value, json};
 
-use super::methods::{Source, legend, name, parts};
+use super::methods::{self, legend, parts, recommendation, told};
 
 /// How many characters a bar has.
 const BAR: usize = 8;
 
-/// How many of the pages that lose most are named.
-const NAMED: usize = 3;
-
 /// What is printed.
 pub(super) struct Report<'a> {
-    pub(super) pages: &'a [SampledPage],
     /// How many pages the inputs have.
     pub(super) seen: u64,
     pub(super) seed: u64,
     pub(super) methods: &'a [NearMethod],
-    pub(super) sources: &'a [Source],
     pub(super) scores: &'a PlantedScores,
 }
 
@@ -44,46 +36,28 @@ impl Report<'_> {
             let Band { from, to, positives, found, .. } = band;
             json!({ "from": from, "to": to, "positives": positives, "found": found })
         };
-        let part = |(part, loss): (TextPart, Loss)| {
-            json!({
-                "part": part.name,
-                "characters": part.characters,
-                "pages": part.members.iter().filter(|&&it| it).count(),
-                "could_go": loss.could_go.len(),
-                "dropped": loss.dropped.len(),
-                "over_tenth": loss.over_tenth(),
-                "lost": loss.lost(),
-                "missed": loss.missed.len(),
-            })
-        };
         let methods = self.methods.iter().enumerate().map(|(at, method)| {
             let mut object = parts(method);
             object["summary"] = json!(self.scores.summary(at));
             object["f1"] = self.scores.summary(at).f1().into();
-            object["parts"] = self.parts(at).map(part).collect();
             object["bands"] = self.scores.bands(at).into_iter().map(band).collect();
             object["edits"] = each.clone().map(|(edit, it)| of_strength(at, edit, it)).collect();
             object
         });
-        let best = self.recommended();
         json!({
-            "pages": self.seen, "sample": self.pages.len(), "seed": self.seed,
+            "pages": self.seen, "sample": self.scores.pages, "seed": self.seed,
             "copies": self.scores.planted.len(),
             "left_out": self.scores.left_out(),
             "without_fingerprint": self.scores.without_fingerprint,
             "methods": methods.collect::<Vec<_>>(),
-            "recommended": {
-                "method": self.methods[best].name,
-                "configuration": self.sources[best].lines(&self.methods[best]),
-            },
+            "recommended": recommendation(self.methods, self.recommended()),
         })
     }
 
-    /// The first method, so the cheapest preset, that scores nearly as well as the best.
+    /// The number of the method to use.
     fn recommended(&self) -> usize {
         let methods = 0..self.methods.len();
-        let scores: Vec<f64> = methods.map(|method| self.scores.summary(method).f1()).collect();
-        cheapest(&scores)
+        methods::recommended(methods.map(|method| self.scores.summary(method).f1()))
     }
 
     /// Prints the tables and what to do next.
@@ -93,7 +67,7 @@ impl Report<'_> {
             out,
             "{} of {} pages were drawn, with seed {}. {} edited copies were planted beside them;\n\
              {} more were not: the page was too short for the edit, or none was found to take text from.\n",
-            self.pages.len(),
+            self.scores.pages,
             self.seen,
             self.seed,
             self.scores.planted.len(),
@@ -110,7 +84,6 @@ impl Report<'_> {
         self.by_held(&mut out)?;
         self.by_edit(&mut out)?;
         self.own_pages(&mut out)?;
-        self.by_part(self.recommended(), &mut out)?;
         self.next(&mut out)
     }
 
@@ -196,44 +169,6 @@ impl Report<'_> {
         writeln!(out)
     }
 
-    /// The pages that a method drops, by length and by language.
-    fn by_part(&self, method: usize, out: &mut impl Write) -> io::Result<()> {
-        writeln!(
-            out,
-            "{:<40}{:>8}{:>10}{:>9}{:>12}{:>9}{:>8}",
-            format!("{} by length and language", self.methods[method].name),
-            "pages",
-            "could go",
-            "dropped",
-            "over tenth",
-            "lost",
-            "missed"
-        )?;
-        for (part, loss) in self.parts(method) {
-            let pages = part.members.iter().filter(|&&it| it).count();
-            let Loss { dropped, could_go, missed } = &loss;
-            let [could_go, missed] = [could_go, missed].map(Vec::len);
-            let (over, lost) = (loss.over_tenth(), loss.lost());
-            writeln!(
-                out,
-                "{:<40}{pages:>8}{could_go:>10}{:>9}{over:>12}{lost:>9.4}{missed:>8}",
-                name(part.name, part.characters),
-                dropped.len()
-            )?;
-        }
-        writeln!(out)
-    }
-
-    /// What a method drops of each part of the sample.
-    fn parts(&self, method: usize) -> impl Iterator<Item = (TextPart, Loss)> {
-        let traits: Vec<Traits> = self.pages.iter().map(|page| Traits::of(&page.text)).collect();
-        let loss = &self.scores.losses[method];
-        text_parts(&traits).into_iter().map(|part| {
-            let loss = loss.among(&part.members);
-            (part, loss)
-        })
-    }
-
     fn next(&self, out: &mut impl Write) -> io::Result<()> {
         let best = self.recommended();
         let method = &self.methods[best];
@@ -253,61 +188,6 @@ impl Report<'_> {
                  and lose less."
             )?;
         }
-        let missed = self.scores.missed(best);
-        let missed: Vec<String> =
-            missed.into_iter().map(|(edit, at)| described(edit, at)).collect();
-        if !missed.is_empty() {
-            writeln!(out, "It leaves most pairs whole with {}.", missed.join(", or "))?;
-        }
-        self.costlier(best, out)?;
-        self.worst(best, out)?;
-        match self.sources[best].lines(method) {
-            Some(lines) => write!(out, "\nin a configuration file this is:\n\n{lines}"),
-            None => writeln!(out, "\nYour configuration file says so already."),
-        }
-    }
-
-    /// Names the pages that lose most.
-    fn worst(&self, method: usize, out: &mut impl Write) -> io::Result<()> {
-        let mut lossy: Vec<_> = self.scores.losses[method].dropped.clone();
-        lossy.retain(|dropped| dropped.held < WHOLE);
-        lossy.sort_unstable_by(|a, b| a.held.total_cmp(&b.held));
-        if !lossy.is_empty() {
-            writeln!(
-                out,
-                "These pages would lose most. Each stands beside the page that stays, with the share held:"
-            )?;
-        }
-        for DroppedPage { page, of, held, .. } in lossy.into_iter().take(NAMED) {
-            let [page, of] = [page, of].map(|page| &self.pages[page as usize].id);
-            writeln!(out, "    {held:.3}  {page}  {of}")?;
-        }
-        Ok(())
-    }
-
-    /// Says what a costlier preset drops, if there is one.
-    fn costlier(&self, best: usize, out: &mut impl Write) -> io::Result<()> {
-        let Some(Source::Preset(preset)) = self.sources.get(best + 1) else { return Ok(()) };
-        let Summary { copies_dropped, copies_lost, .. } = self.scores.summary(best + 1);
-        writeln!(
-            out,
-            "{preset} drops a page of {copies_dropped} of these pairs and of {copies_lost} with loss, and costs more: see \
-             `dupsieve plan --preset {preset}`."
-        )
-    }
-}
-
-/// What an edit of this strength does to a page.
-fn described(edit: Edit, strength: usize) -> String {
-    let share = 100.0 * edit.shares()[strength];
-    match edit {
-        Edit::Typo => format!("{share:.1} % of the letters replaced"),
-        Edit::Date => format!("a date and {share:.0} % of the numbers changed"),
-        Edit::Sentence => format!("{share:.0} % of the sentences replaced"),
-        Edit::Paragraph => format!("a passage of {share:.0} % replaced"),
-        Edit::Boilerplate => format!("menus of {share:.0} % added"),
-        Edit::Reordering => format!("{share:.0} % of the sentences moved"),
-        Edit::Truncation => format!("{share:.0} % cut off"),
-        Edit::Template => format!("{share:.0} % of the frame kept"),
+        write!(out, "{}", told(best))
     }
 }

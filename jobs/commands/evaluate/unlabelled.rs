@@ -2,8 +2,6 @@
 //! methods by them.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use dupsieve::rooms::document::Content;
 use dupsieve::rooms::error::At;
@@ -33,13 +31,13 @@ const LONG_PAGES: usize = 16;
 
 /// Runs the sweep.
 pub(super) fn run(
-    flags: &SweepFlags,
     inputs: &[PathBuf],
+    flags: &SweepFlags,
     seed: u64,
     global: &GlobalFlags,
 ) -> Result<Summary> {
     let config = global.config()?;
-    let (methods, sources) = methods(flags, &config)?;
+    let methods = methods(&config)?;
     let settings = flags.pages.over(config.fingerprint.pages);
     let most = flags.sample.unwrap_or(SAMPLE) as usize;
     tracing::info!(
@@ -50,16 +48,14 @@ pub(super) fn run(
     );
     let mut memory = MemoryMeter::new(global.budget().whole());
     let (pages, seen) = draw(inputs, &settings, (seed, most), &mut memory)?;
-    let done = Arc::new(AtomicU64::new(0));
-    let total = pages.len() as u64;
-    let progress = Progress::show("planting", Unit::Pages, total, Arc::clone(&done), global.quiet);
+    let (done, progress) =
+        Progress::count("planting", Unit::Pages, pages.len() as u64, global.quiet);
     let workers = global.workers(1);
     let evaluation =
         PlantedEvaluation { pages: &pages, methods: &methods, seed, workers, done: &done };
     let scores = evaluation.scores(memory)?;
     drop(progress);
-    let report =
-        Report { pages: &pages, seen, seed, methods: &methods, sources: &sources, scores: &scores };
+    let report = Report { seen, seed, methods: &methods, scores: &scores };
     match global.json {
         true => println!("{}", report.object()),
         false => report.print().at("stdout")?,

@@ -3,9 +3,12 @@
 use std::sync::atomic::AtomicU64;
 
 use dupsieve::rooms::document::{self, Content, Fields, Inputs, ReadOptions, Share};
-use dupsieve::rooms::evaluate::{MethodTexts, NearMethod, PageSample, SampledPage, Traits};
+use dupsieve::rooms::evaluate::{MethodTexts, PageSample, SampledPage};
+use dupsieve::rooms::features::words::han_share;
 use dupsieve::rooms::join::Preset;
 use dupsieve::{Error, Kind, Result};
+
+use crate::commands::evaluate::presets;
 
 /// The most pages of the sample, and their bytes.
 const MOST_PAGES: usize = 1000;
@@ -95,12 +98,12 @@ impl Pages {
     }
 
     fn look(pages: Vec<SampledPage>, good: u64, bad: u64) -> Result<Pages> {
-        let traits: Vec<Traits> = pages.iter().map(|page| Traits::of(&page.text)).collect();
-        let mut lengths: Vec<u64> = traits.iter().map(|it| it.characters).collect();
+        let length = |page: &SampledPage| page.text.chars().count() as u64;
+        let mut lengths: Vec<u64> = pages.iter().map(length).collect();
         lengths.sort_unstable();
         let characters = [lengths[0], lengths[lengths.len() / 2], lengths[lengths.len() - 1]];
-        let han = traits.iter().filter(|it| it.is_han).count();
-        let methods = Preset::ALL.into_iter().map(method).collect::<Result<Vec<NearMethod>>>()?;
+        let han = pages.iter().filter(|page| han_share(&page.text) >= 0.5).count();
+        let methods = presets()?;
         let mut texts = MethodTexts::new(&methods)?;
         pages.iter().try_for_each(|page| texts.add(&page.text))?;
         let count = pages.len() as u32;
@@ -117,10 +120,4 @@ impl Pages {
         pairs.truncate(EXAMPLES);
         Ok(Pages { pages, bad, good, characters, han, near, examples: pairs })
     }
-}
-
-fn method(preset: Preset) -> Result<NearMethod> {
-    let recipe = preset.recipe(None)?;
-    let (distance, confirm) = (preset.distance(), preset.check());
-    Ok(NearMethod { name: preset.to_string(), recipe, distance, confirm })
 }

@@ -58,22 +58,6 @@ impl PlantedScores {
         })
     }
 
-    /// The edits after which one page could go without loss, and of which a method misses more than half of these pairs, each
-    /// with its least strength of which that is so.
-    #[must_use]
-    pub fn missed(&self, method: usize) -> Vec<(Edit, usize)> {
-        let is_missed = |edit, strength| {
-            let is_it = |pair: &PlantedPair| (pair.edit, pair.strength) == (edit, strength);
-            let (could_go, found) = self.count(method, |pair| is_it(pair) && pair.can_go());
-            2 * found < could_go
-        };
-        let first = |edit: Edit| {
-            let strength = (0..Edit::STRENGTHS).find(|&strength| is_missed(edit, strength))?;
-            Some((edit, strength))
-        };
-        Edit::ALL.into_iter().filter_map(first).collect()
-    }
-
     /// How many copies were not planted, because a page was too short for an edit, has no words, or none
     /// could lend text.
     #[must_use]
@@ -116,7 +100,7 @@ mod tests {
     use crate::evaluate::loss::{DroppedPage, Loss};
 
     #[test]
-    fn what_is_missed_and_what_is_lost_is_counted() {
+    fn what_is_found_and_what_is_lost_is_counted() {
         let pair = |edit, strength, held, found, lost| PlantedPair {
             page: 0,
             edit,
@@ -139,12 +123,6 @@ mod tests {
         let first = Loss { dropped, could_go: could_go.clone(), missed: vec![1] };
         let losses = vec![first, Loss { could_go, ..Loss::default() }];
         let scores = PlantedScores { planted, losses, pages: 2, without_fingerprint: 0 };
-        assert_eq!(
-            scores.missed(0),
-            [(Edit::Typo, 2)],
-            "one of two is half, and what cannot go is not missed"
-        );
-        assert_eq!(scores.missed(1), [(Edit::Typo, 1), (Edit::Date, 0)]);
         assert_eq!(scores.of_strength(0, Edit::Typo, 1), (2, 1));
         assert_eq!(scores.of_edit(0, Edit::Typo), (4, 1));
         assert_eq!(scores.left_out(), 2 * 8 - 6);
