@@ -9,7 +9,6 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Debug;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -170,7 +169,8 @@ impl Audit<'_> {
         self.check_told("dropped_pages", counted.as_ref(), &dropped_pages.counted())?;
         self.check_told("dropped_examples", shown.as_ref(), &examples.listed())?;
         if self.holds() {
-            self.check_hosts(dropped_hosts)?;
+            let found = Some(dropped_hosts.most()?);
+            self.check_told("dropped_hosts", Some(&self.outcome.dropped_hosts), &found)?;
         }
         let near_kept = self.matches(named.sorted()?)?;
         if self.holds() {
@@ -198,13 +198,7 @@ impl Audit<'_> {
             }
             counted = Some(rows);
         }
-        if counted == self.outcome.replaced {
-            return Ok(());
-        }
-        let shown = |count: Option<u64>| count.map_or("none".to_owned(), |it| it.to_string());
-        let what = "the table gives another `replaced` than the report";
-        let error = Error::new(Kind::BadData, what).at(self.output.join("report.json"));
-        Err(error.expected(shown(counted)).found(shown(self.outcome.replaced)))
+        self.check_told("replaced", Some(&self.outcome.replaced), &counted)
     }
 
     fn verdicts(&self, mut documents: Option<SortedRecords<BatchDocument>>) -> Result<Required> {
@@ -389,30 +383,17 @@ impl Audit<'_> {
         }
     }
 
-    /// Checks that the report says of the dropped pages what the verdicts give, if it says so.
-    fn check_told<T: PartialEq + Debug>(
+    /// Checks that the report says of `name` what the tables give, if it says so.
+    fn check_told<T: PartialEq + Serialize>(
         &self,
         name: &str,
         told: Option<&T>,
         found: &T,
     ) -> Result<()> {
         let Some(told) = told.filter(|told| *told != found) else { return Ok(()) };
-        let what = format!("the verdicts give another `{name}` than the report");
+        let what = format!("the tables give another `{name}` than the report");
         let error = Error::new(Kind::BadData, what).at(self.output.join("report.json"));
-        Err(error.expected(format_args!("{found:?}")).found(format_args!("{told:?}")))
-    }
-
-    /// Checks that the report lists the hosts of most dropped pages.
-    fn check_hosts(&self, dropped: HostTally) -> Result<()> {
-        let found = dropped.most()?;
-        if self.outcome.dropped_hosts.as_ref() == Some(&found) {
-            return Ok(());
-        }
-        let what = "the report lists other hosts of dropped pages than the verdicts";
-        Err(Error::new(Kind::BadData, what)
-            .at(self.output)
-            .expected(format_args!("{found:?}"))
-            .found(format_args!("{:?}", self.outcome.dropped_hosts)))
+        Err(error.expected(serde_json::json!(found)).found(serde_json::json!(told)))
     }
 
     /// Checks that each page that others were dropped for is kept, that so many were, and that they are of so many hosts.
