@@ -243,24 +243,6 @@ fn commands_that_are_spelt_alike_are_named_behind_help_too() {
     assert!(said.contains("'zzzz'") && !said.contains("similar"), "{said}");
 }
 
-#[test]
-fn the_former_name_of_a_variable_works_unless_the_new_one_is_set() {
-    let bench = bench();
-    let signature = |variables: &[(&str, &str)]| {
-        let mut command =
-            bench.command("fingerprint --input pages.tsv --output new.seg --overwrite");
-        command.envs(variables.iter().copied());
-        assert_eq!(Running::start(command).end().code, 0, "{variables:?}");
-        bench.answer("inspect new.seg --json")
-    };
-    let (former, new) = ("DUPSIEVE_FINGERPRINT_CHECK", "DUPSIEVE_SIGNATURE");
-    for variables in [&[(former, "simhash-128")][..], &[(new, "simhash-128"), (former, "minhash")]]
-    {
-        let said = signature(variables);
-        assert!(said.contains("simhash-128"), "{variables:?}: {said}");
-    }
-}
-
 /// Runs a command with one environment variable set; returns what it printed.
 fn with_variable(bench: &Bench, variable: (&str, &str), line: &str) -> Value {
     let mut command = bench.command(line);

@@ -192,16 +192,6 @@ pub(crate) fn stands(request: &Request) -> Result<bool> {
     Ok(job.is_done(true).unwrap_or(false))
 }
 
-/// The identity without the limit of repeated records, if this is the default: earlier versions wrote it where it was given.
-fn usual_left_out(identity: String) -> String {
-    let Ok(mut made) = serde_json::from_str::<Parameters>(&identity) else { return identity };
-    let usual = Tolerance::REPEATED.to_string();
-    if made.get(MAX_REPEATED) == Some(&usual) {
-        made.remove(MAX_REPEATED);
-    }
-    serde_json::to_string(&made).expect("parameters are text")
-}
-
 /// The error for a time and another field, of which a segment has room for one.
 pub(crate) fn two_orders() -> Error {
     Error::new(Kind::Usage, "--keep names a field, and --time-field another one")
@@ -341,8 +331,7 @@ impl Job {
         self.pages.is_made(&asked, overwrite, (what, is_segment), |output| {
             let segment = Segment::open(output)?;
             segment.verify()?;
-            let made = segment.identity().to_owned();
-            Ok(if self.other_texts == OtherTexts::Repeated { usual_left_out(made) } else { made })
+            Ok(segment.identity().to_owned())
         })
     }
 
@@ -447,22 +436,5 @@ impl Job {
         options.times = self.pages.has_order();
         options.order = self.pages.kept_by().map(ToString::to_string);
         Ok(options)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_default_limit_of_repeated_records_is_no_part_of_an_identity() {
-        for (identity, left) in [
-            (r#"{"a":"b","max_repeated":"50%"}"#, r#"{"a":"b"}"#),
-            (r#"{"a":"b","max_repeated":"5%"}"#, r#"{"a":"b","max_repeated":"5%"}"#),
-            (r#"{"a":"b"}"#, r#"{"a":"b"}"#),
-            ("of another program", "of another program"),
-        ] {
-            assert_eq!(usual_left_out(identity.to_owned()), left);
-        }
     }
 }

@@ -1,6 +1,5 @@
 //! The settings of fingerprinting: the section `[fingerprint]`.
 
-use std::env;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,13 +20,6 @@ use crate::flags::place::Place;
 
 use super::section::section;
 use super::{ByteSize, RecipeChoice, allowed, parse_width, typed};
-
-/// The variable of `--signature`. Where its former name alone is set, that one is read.
-fn signature_variable() -> &'static str {
-    let [name, former] = ["DUPSIEVE_SIGNATURE", "DUPSIEVE_FINGERPRINT_CHECK"];
-    let is_set = |name: &str| env::var_os(name).is_some();
-    if is_set(former) && !is_set(name) { former } else { name }
-}
 
 section! {
     /// How pages are read, and what is made of them.
@@ -56,7 +48,7 @@ section! {
         /// held, word-minhash, word-overlap, page-overlap, minhash-NxB, word-minhash-NxB, word-overlap-NxB,
         /// page-overlap-NxB, held-NxB (N slots of B bits), classic-minhash-NxB, simhash-128, cosine-N or sentences-N
         /// [default: that of the preset]
-        #[arg(long = "signature", alias = "check", value_name = "C", env = signature_variable())]
+        #[arg(long = "signature", alias = "check", value_name = "C", env = "DUPSIEVE_SIGNATURE")]
         #[serde(rename = "signature", alias = "check", deserialize_with = "typed")]
         #[schemars(schema_with = "allowed::text")]
         check: Check,
