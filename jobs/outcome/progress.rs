@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn the_time_that_is_left_follows_the_pace_and_needs_one() {
         let after = |done| describe(Unit::Fingerprints, 1_000, done, Duration::from_secs(10));
-        assert_eq!(after(100), "100 of 1,000 fingerprints, 10/s, 90 seconds left");
+        assert_eq!(after(100), "100 of 1,000 fingerprints, 10/s, 2 minutes left");
         assert_eq!(after(0), "0 of 1,000 fingerprints, 0/s");
     }
 }
