@@ -26,11 +26,12 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::parallel::lock;
 
 /// What somebody asks for. All who ask for tickets of a pile name the same numbers of tickets and askers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,7 +68,7 @@ struct Pile(Vec<Range<u64>>);
 impl Piles {
     /// The next run of tickets; empty if all are dealt.
     pub fn deal(&self, ask: Ask) -> Range<u64> {
-        let mut piles = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut piles = lock(&self.0);
         let pile = piles.entry(ask.pile).or_insert_with(|| Pile::new(ask.tickets, ask.askers));
         pile.deal(ask.asker, ask.part)
     }

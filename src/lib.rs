@@ -76,13 +76,13 @@
 pub mod rooms {
     pub mod error;
     pub mod foreign;
+    pub mod parallel;
     pub mod progress;
     pub mod small_file;
     pub mod step;
 
     pub mod budget;
     pub mod desk;
-    pub mod parallel;
     pub mod work;
 
     pub mod storage;

@@ -1,8 +1,10 @@
 //! Work shared among the threads of a process.
 
+use std::io;
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{self, Builder};
+use std::time::Duration;
 
 /// The value of a mutex, whatever became of a thread that held it.
 ///
@@ -15,6 +17,17 @@ use std::thread::{self, Builder};
 /// ```
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What `work` gives within `limit` on a thread of this name; none if it takes longer. The thread is left to itself then.
+pub(crate) fn in_time<T: Send + 'static>(
+    name: &str,
+    limit: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<Option<T>> {
+    let (send, done) = mpsc::channel();
+    Builder::new().name(name.into()).spawn(move || send.send(work()))?;
+    Ok(done.recv_timeout(limit).ok())
 }
 
 /// The results of `work` on each of `items`, in order, on up to `threads` threads.

@@ -17,11 +17,10 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
-use std::sync::mpsc;
-use std::thread;
 use std::time::Duration;
 
 use crate::error::{At, Error, Kind, Result};
+use crate::parallel;
 
 /// How long to wait for a pipe to be written.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -81,13 +80,10 @@ fn in_time<T: Send + 'static>(
     if fs::metadata(path).is_ok_and(|file| file.is_file()) {
         return read(path).at(path);
     }
-    let (send, done) = mpsc::channel();
     let there = path.to_path_buf();
-    let reader = thread::Builder::new().name("small file".into());
-    reader.spawn(move || send.send(read(&there))).at(path)?;
-    match done.recv_timeout(limit) {
-        Ok(read) => read.at(path),
-        Err(_) => Err(Error::new(Kind::Temporary, "the file was not written in time")
+    match parallel::in_time("small file", limit, move || read(&there)).at(path)? {
+        Some(read) => read.at(path),
+        None => Err(Error::new(Kind::Temporary, "the file was not written in time")
             .at(path)
             .expected(format_args!("its end within {} s", limit.as_secs_f32()))
             .help("this is a pipe or a device: check that a program writes into it and closes it")),
@@ -96,6 +92,8 @@ fn in_time<T: Send + 'static>(
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use super::*;
     use rustix::fs::{CWD, FileType, Mode, mknodat};
 

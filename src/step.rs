@@ -9,10 +9,11 @@
 //! assert_eq!(Clock::of_this_thread().current().name(), "reading");
 //! ```
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use crate::error::named;
+use crate::parallel::lock;
 
 /// What a job is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +102,7 @@ impl Clock {
     }
 
     fn steps(&self) -> MutexGuard<'_, Steps> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::describe::{LargeCluster, SizeRange};
 use super::measure::Measure;
+use super::page::PageDay;
+use super::state::Pile;
 use crate::error::{Error, Kind, Result};
 use crate::output::Sum;
 use crate::store::Digest;
@@ -47,6 +49,20 @@ impl Clusters {
     pub fn file_of(&self, table: &str) -> Option<&str> {
         let is_of = |name: &&String| name.split_once('.').is_some_and(|(stem, _)| stem == table);
         self.files.keys().find(is_of).map(String::as_str)
+    }
+
+    /// Calls `take` with the id, the day and the cluster of each page that is in one, in the order of ids and then of days.
+    ///
+    /// # Errors
+    /// Those of `take`; [`Kind::BadData`] if the state in `folder` is not this one.
+    pub fn each_member(
+        &self,
+        folder: &Path,
+        take: &mut dyn FnMut(&str, PageDay, &str) -> Result<()>,
+    ) -> Result<()> {
+        self.check_layers(folder)?;
+        let pile = Pile::open(folder, &self.layers)?;
+        pile.each_page(|page, cluster| take(page.id, page.day, cluster))
     }
 
     /// Fails unless the numbers of the layers ascend, so that a later layer is a new file.

@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
-use super::row::{Row, RowWriter, SizeWriter};
+use super::row::{CLUSTERS, SIZES, row_columns, size_columns};
 use super::state::{Named, Pile};
 use crate::error::Result;
 use crate::matches::allocated;
 use crate::output::Staging;
-use crate::results::ResultFormat;
+use crate::results::{ResultFile, ResultFormat};
 use crate::runs::{Record, Sorter, Space};
 
 /// The size of a cluster, in the order of its table.
@@ -32,13 +32,13 @@ pub(super) fn write_lists(
     format: ResultFormat,
     space: Space<'_>,
 ) -> Result<[Named; 2]> {
-    let mut rows = RowWriter::create(staging, format)?;
-    pile.each_page(|page, cluster| rows.push(Row { id: page.id, day: page.day, cluster }))?;
+    let mut rows = ResultFile::create(staging, format, CLUSTERS, &row_columns())?;
+    pile.each_page(|page, cluster| rows.row(format_args!("{}\t{cluster}\t{}", page.id, page.day)))?;
     let rows = rows.finish()?;
-    let mut sizes = SizeWriter::create(staging, format)?;
+    let mut sizes = ResultFile::create(staging, format, SIZES, &size_columns())?;
     for size in sorted_sizes(pile, space)? {
         let (cluster, size) = size?;
-        sizes.push(size, &cluster)?;
+        sizes.row(format_args!("{cluster}\t{size}"))?;
     }
     Ok([rows, sizes.finish()?])
 }

@@ -14,7 +14,7 @@
 //! - `source`: the matches of an output. `removed`: ids that leave. `intern`: pages become numbers.
 //! - `forest`: union-find, shared by threads. `engine`: what is left to threads.
 //! - `scratch`: from nothing. `touched`, `regrouped`, `update`: from the day before. `change_log`: what that changes.
-//! - `members`: the cluster of each page. `audit`: a report is held against its state, and by `listed` the tables are. `lists`: clusters.tsv and sizes.tsv. `contents`: a digest of the rows. `describe`, `found`: sizes, and how wide the
+//! - `audit`: a report is held against its state, and by `listed` the tables are. `lists`: clusters.tsv and sizes.tsv. `contents`: a digest of the rows. `describe`, `found`: sizes, and how wide the
 //!   largest clusters are.
 //!
 //! May import everything up to `matches`; no engine. Start with [`Clustering::write`].
@@ -46,7 +46,6 @@ mod link;
 mod listed;
 mod lists;
 mod measure;
-mod members;
 mod method;
 mod page;
 mod regrouped;
@@ -69,7 +68,6 @@ pub use engine::{Assignment, Engine, Portions};
 pub use forest::Forest;
 pub use found::Clusters;
 pub use measure::Measure;
-pub use members::each_member;
 pub use method::Method;
 pub use page::PageDay;
 pub use removed::RemovedIds;

@@ -1,7 +1,7 @@
 //! Digests of the contents of the input files. A file is read once: its digest is made while its pages are read. Only where nothing
 //! is read, because an output stands already, files are read for their digests alone.
 
-use std::io::{ErrorKind, Read};
+use std::io::{self, Read};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,8 @@ use xxhash_rust::xxh3::Xxh3;
 use super::in_order::InOrder;
 use super::inputs::{Input, Inputs};
 use super::origin::{Difference, changed};
-use crate::error::{Error, Result};
+use crate::error::{At, Result};
+use crate::output::copy_hashed;
 use crate::progress::{self, Activity};
 
 /// The memory for objects on their way that are read for their digests, in bytes.
@@ -114,17 +115,5 @@ impl Input {
 
 /// XXH3-128 of all bytes of the file at `path`.
 fn digest_of(file: &mut dyn Read, path: &Path) -> Result<u128> {
-    let mut buffer = vec![0; 1 << 20];
-    let mut hasher = Xxh3::new();
-    loop {
-        match file.read(&mut buffer) {
-            Ok(0) => return Ok(hasher.digest128()),
-            Ok(read) => {
-                progress::tick(Activity::Reading);
-                hasher.update(&buffer[..read]);
-            }
-            Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
-            Err(cause) => return Err(Error::io(path, &cause)),
-        }
-    }
+    copy_hashed(file, &mut io::sink()).at(path).map(|(_, digest)| digest)
 }

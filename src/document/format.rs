@@ -1,11 +1,9 @@
 //! The format of an input file: named by the user, or recognized by its first bytes and its name.
 
-use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 
 use super::html;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, named};
 
 /// The format of an input file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,39 +38,21 @@ pub enum Format {
     Vectors,
 }
 
+named!(pub Format {
+    Auto = "auto",
+    Jsonl = "jsonl",
+    Text = "text",
+    Html = "html",
+    Tsv = "tsv",
+    Csv = "csv",
+    Warc = "warc",
+    Parquet = "parquet",
+    Fingerprints = "fingerprints",
+    Features = "features",
+    Vectors = "vectors",
+} or "no such input format");
+
 impl Format {
-    /// Every format, in the order of the help.
-    pub const ALL: [Format; 11] = [
-        Format::Auto,
-        Format::Jsonl,
-        Format::Text,
-        Format::Html,
-        Format::Tsv,
-        Format::Csv,
-        Format::Warc,
-        Format::Parquet,
-        Format::Fingerprints,
-        Format::Features,
-        Format::Vectors,
-    ];
-
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Auto => "auto",
-            Format::Jsonl => "jsonl",
-            Format::Text => "text",
-            Format::Html => "html",
-            Format::Tsv => "tsv",
-            Format::Csv => "csv",
-            Format::Warc => "warc",
-            Format::Parquet => "parquet",
-            Format::Fingerprints => "fingerprints",
-            Format::Features => "features",
-            Format::Vectors => "vectors",
-        }
-    }
-
     /// Whether its records have named fields.
     pub fn has_fields(self) -> bool {
         !matches!(self, Format::Auto | Format::Fingerprints | Format::Features)
@@ -302,23 +282,6 @@ fn extension(path: &Path) -> String {
         extension = lower(Path::new(path.file_stem().unwrap_or_default()));
     }
     extension.to_string_lossy().into_owned()
-}
-
-impl FromStr for Format {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Format> {
-        Format::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
-            let names = Format::ALL.map(Format::name).join(", ");
-            Error::new(Kind::Usage, "no such input format").expected(names).found(name)
-        })
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
 }
 
 #[cfg(test)]

@@ -8,9 +8,10 @@ use std::path::{self, Path, PathBuf};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::format::Format;
-use super::origin::{FileId, Origin};
+use super::origin::Origin;
 use super::record::Position;
 use crate::error::{At, Error, Kind, Named, Result, name_of};
+use crate::output::FileId;
 
 /// The input files in order: arguments as given, and the files of one argument by the bytes of their
 /// paths.

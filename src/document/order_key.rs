@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::named;
+
 /// The key by which a page is put in order, if its record has one. The page with the least key comes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OrderKey {
@@ -56,35 +58,17 @@ pub enum OrderKind {
     Unlisted,
 }
 
-impl OrderKind {
-    /// Every kind.
-    pub const ALL: [OrderKind; 9] = [
-        OrderKind::Zoned,
-        OrderKind::Unzoned,
-        OrderKind::Http,
-        OrderKind::Seconds,
-        OrderKind::Milliseconds,
-        OrderKind::Digits,
-        OrderKind::Number,
-        OrderKind::Listed,
-        OrderKind::Unlisted,
-    ];
-
-    /// Its name in messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            OrderKind::Zoned => "RFC 3339",
-            OrderKind::Unzoned => "without a zone, taken as UTC",
-            OrderKind::Http => "HTTP dates",
-            OrderKind::Seconds => "seconds",
-            OrderKind::Milliseconds => "milliseconds",
-            OrderKind::Digits => "of 14 digits",
-            OrderKind::Number => "numbers",
-            OrderKind::Listed => "in the list",
-            OrderKind::Unlisted => "not in the list",
-        }
-    }
-}
+named!(pub OrderKind {
+    Zoned = "RFC 3339",
+    Unzoned = "without a zone, taken as UTC",
+    Http = "HTTP dates",
+    Seconds = "seconds",
+    Milliseconds = "milliseconds",
+    Digits = "of 14 digits",
+    Number = "numbers",
+    Listed = "in the list",
+    Unlisted = "not in the list",
+});
 
 /// How many documents have a key of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

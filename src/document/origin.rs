@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::error::{At, Error, Kind, Result};
+use crate::output::FileId;
 use crate::storage::ObjectFile;
 
 /// Where the bytes of an input are.
@@ -49,20 +50,6 @@ pub(super) enum Difference {
     Suspicious,
 }
 
-/// Identifies a file or folder, whatever path leads to it: device and inode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct FileId(u64, u64);
-
-impl FileId {
-    pub(super) fn of(metadata: &Metadata) -> FileId {
-        FileId(metadata.dev(), metadata.ino())
-    }
-
-    pub(super) fn at(path: &Path) -> Option<FileId> {
-        fs::metadata(path).ok().as_ref().map(FileId::of)
-    }
-}
-
 impl From<&Metadata> for Origin {
     fn from(metadata: &Metadata) -> Origin {
         let found = FoundFile::of(metadata);
@@ -85,7 +72,7 @@ impl FoundFile {
 
     /// The device is left out: a file system may get another number when it is mounted again, or on another host.
     fn sign(&self) -> u128 {
-        let FoundFile { id: FileId(_, inode), bytes, modified, changed, .. } = self;
+        let FoundFile { id: FileId { inode, .. }, bytes, modified, changed, .. } = self;
         xxh3_128(format!("{inode} {bytes} {modified:?} {changed:?}").as_bytes())
     }
 }

@@ -6,6 +6,8 @@ use std::fmt;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::error::named;
+
 /// Why a record is no page. Such a record is not bad: the file is meant to have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -26,31 +28,15 @@ pub enum Skip {
     MediaType,
 }
 
-impl Skip {
-    /// Every reason.
-    pub const ALL: [Skip; 7] = [
-        Skip::ArchiveInfo,
-        Skip::Request,
-        Skip::Revisit,
-        Skip::Metadata,
-        Skip::OtherType,
-        Skip::Status,
-        Skip::MediaType,
-    ];
-
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Skip::ArchiveInfo => "archive_info",
-            Skip::Request => "request",
-            Skip::Revisit => "revisit",
-            Skip::Metadata => "metadata",
-            Skip::OtherType => "other_type",
-            Skip::Status => "status",
-            Skip::MediaType => "media_type",
-        }
-    }
-}
+named!(pub Skip {
+    ArchiveInfo = "archive_info",
+    Request = "request",
+    Revisit = "revisit",
+    Metadata = "metadata",
+    OtherType = "other_type",
+    Status = "status",
+    MediaType = "media_type",
+} or "no such reason to skip");
 
 /// How many records were skipped for each reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,8 +89,7 @@ impl<'a> Deserialize<'a> for Skipped {
     fn deserialize<D: Deserializer<'a>>(from: D) -> Result<Skipped, D::Error> {
         let mut skipped = Skipped::default();
         for (name, count) in BTreeMap::<String, u64>::deserialize(from)? {
-            let reason = Skip::ALL.into_iter().find(|reason| reason.name() == name);
-            let reason = reason.ok_or_else(|| D::Error::custom("no such reason to skip"))?;
+            let reason: Skip = name.parse().map_err(D::Error::custom)?;
             skipped.0[reason as usize] = count;
         }
         Ok(skipped)

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use walkdir::WalkDir;
 
-use super::origin::FileId;
 use crate::error::{At, Error, Kind, Result};
+use crate::output::FileId;
 use crate::progress::{self, Activity};
 
 /// Whether `*` matches this name: it does not begin with a dot.

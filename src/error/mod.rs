@@ -13,7 +13,7 @@ mod naming;
 
 pub(crate) use error::Shown;
 pub use error::{At, Error, Kind, Remedy, Result};
-pub(crate) use named::{by_name, named};
+pub(crate) use named::{as_text, by_name, named};
 #[cfg(feature = "object-store")]
 pub(crate) use naming::GivenName;
 pub use naming::{Named, is_named, name_of};

@@ -10,6 +10,7 @@ macro_rules! named {
             $visible const ALL: [$type; [$($name),+].len()] = [$($type::$value),+];
 
             /// The name.
+            #[allow(unreachable_pub)] // Some of the types are not public.
             pub const fn name(self) -> &'static str {
                 match self {
                     $($type::$value => $name),+
@@ -37,6 +38,31 @@ macro_rules! named {
 }
 
 pub(crate) use named;
+
+/// Lets serde write a type by its `Display` and read it by its `FromStr`.
+macro_rules! as_text {
+    ($type:ty) => {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(
+                &self,
+                out: S,
+            ) -> std::result::Result<S::Ok, S::Error> {
+                out.collect_str(self)
+            }
+        }
+
+        impl<'a> serde::Deserialize<'a> for $type {
+            fn deserialize<D: serde::Deserializer<'a>>(
+                from: D,
+            ) -> std::result::Result<$type, D::Error> {
+                let text: String = serde::Deserialize::deserialize(from)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+pub(crate) use as_text;
 
 /// The value with the name `text`.
 ///

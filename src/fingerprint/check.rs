@@ -54,9 +54,7 @@ mod word_overlap;
 use std::str::FromStr;
 use std::{fmt, mem};
 
-use serde::{Deserialize, Serialize};
-
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, as_text};
 use crate::fingerprint::minhash::{self, MinHash, Permutations};
 use crate::fingerprint::shingle_set::ShingleSet;
 
@@ -91,8 +89,7 @@ const ALIASES: [(&str, &str); 8] = [
 ];
 
 /// A sort of signature with all its parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Check(Sort);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -340,19 +337,7 @@ impl FromStr for Check {
     }
 }
 
-impl TryFrom<String> for Check {
-    type Error = Error;
-
-    fn try_from(name: String) -> Result<Check> {
-        name.parse()
-    }
-}
-
-impl From<Check> for String {
-    fn from(check: Check) -> String {
-        check.to_string()
-    }
-}
+as_text!(Check);
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! What changes between two assignments: the old one enters a differential collection with -1, the new one
 //! with +1. What is in both cancels, and the rest are the changes.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use differential_dataflow::input::Input;
 use timely::worker::Worker;
@@ -11,6 +11,7 @@ use super::gather::{End, Gather, Gathered};
 use super::processes::Processes;
 use crate::clusters::Assignment;
 use crate::error::Result;
+use crate::parallel::lock;
 
 /// The two assignments. The first worker takes them.
 type Given = Mutex<Option<[Vec<Assignment>; 2]>>;
@@ -37,7 +38,7 @@ fn step(worker: &mut Worker, given: &Given, fatal: &Fatal) -> Result<Vec<(Assign
         input
     });
     if worker.index() == 0 {
-        let given = given.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let given = lock(given).take();
         let [before, after] = given.unwrap_or_default();
         before.into_iter().for_each(|assigned| input.update(assigned, -1));
         after.into_iter().for_each(|assigned| input.update(assigned, 1));

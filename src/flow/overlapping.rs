@@ -2,7 +2,7 @@
 //! what is found is gathered.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use timely::worker::Worker;
 
@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::ledger::{Ledger, Receipt};
 use crate::lsh::{Held, ProbeScratch, StoreProbe};
 use crate::matches::Pair;
+use crate::parallel::lock;
 
 /// A store that streams past a batch, shared by the workers of a process.
 pub(crate) struct Overlapping {
@@ -46,9 +47,7 @@ pub(crate) fn find_overlaps(
     let held = Mutex::new(held);
     processes.execute_gathered(move |worker| {
         // All is gathered by the first worker of process 0.
-        let held = (worker.index() == 0)
-            .then(|| held.lock().unwrap_or_else(PoisonError::into_inner).take())
-            .flatten();
+        let held = (worker.index() == 0).then(|| lock(&held).take()).flatten();
         find(worker, &overlapping, &desk, held, &fatal)
     })
 }

@@ -28,9 +28,11 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::ptr::{self, NonNull};
 use std::slice;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+use crate::parallel::lock;
 
 /// The bytes of a file, unless one slice has more.
 const FILE_BYTES: usize = 64 << 20;
@@ -76,7 +78,7 @@ impl Keep {
 
     /// A place for so many bytes that nobody else is given.
     fn room_for(&self, length: usize) -> io::Result<(Arc<File>, Arc<Mapping>, usize)> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = lock(&self.open);
         if open.as_ref().is_none_or(|open| open.mapping.length - open.used < length) {
             let file = tempfile::tempfile_in(&self.folder).or_else(|_| tempfile::tempfile())?;
             let mapping = Mapping::of(&file, FILE_BYTES.max(length.next_multiple_of(LINE)))?;

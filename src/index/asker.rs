@@ -11,8 +11,8 @@ use super::lookup::Lookup;
 use super::shelf::NearRows;
 use crate::error::Result;
 use crate::fingerprint::Class;
-use crate::matches::{GroupKey, GroupKeyReader, Similarity, StandIn, Standing};
-use crate::store::{Dated, Day, Ids, RowDays, Shown};
+use crate::matches::{Answer, GroupKey, GroupKeyReader, NearPage, StandIn, Standing};
+use crate::store::{Dated, Ids, RowDays, Shown};
 use crate::work::Work;
 
 /// The fingerprints that were found whose memory is kept for the next question.
@@ -26,38 +26,6 @@ pub struct Question<'a> {
     /// Its class and its signature, by which candidates are confirmed. Without them, as for a ready-made
     /// fingerprint, all that is within the distance is near.
     pub page: Option<(Class, &'a [u8])>,
-}
-
-/// A page of the store that is near.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NearInStore {
-    /// The number of bits in which it differs.
-    pub distance: u8,
-    /// Its id.
-    pub id: String,
-    /// Its day.
-    pub day: Day,
-    /// How alike the texts are, where that was checked.
-    pub similarity: Option<Similarity>,
-}
-
-/// What is near to a page.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
-    /// The nearest pages, ordered by distance, id and day, up to the limit.
-    pub near: Vec<NearInStore>,
-    /// How many more there are.
-    pub more: u64,
-    /// Whether the work was over before all was looked at: there may be pages that are nearer, and more of them.
-    pub is_cut: bool,
-}
-
-impl Answer {
-    /// Whether the keep rule drops the page: one of the store is near.
-    #[must_use]
-    pub fn drops(&self) -> bool {
-        !self.near.is_empty() || self.more > 0
-    }
 }
 
 /// Asks an opened version for page after page. Each thread has an asker of its own.
@@ -168,7 +136,7 @@ impl RowsToName<'_> {
             let id = readers.ids.get(row)?.to_owned();
             let day = readers.days.get(row)?;
             let distance = self.found.distance;
-            answer.near.push(NearInStore { distance, id, day, similarity: stand_in.held });
+            answer.near.push(NearPage { distance, id, day: Some(day), similarity: stand_in.held });
         }
         Ok(())
     }

@@ -65,7 +65,7 @@ mod shelf;
 mod table_file;
 mod walk;
 
-pub use asker::{Answer, Asker, NearInStore, Question};
+pub use asker::{Asker, Question};
 pub use design::IndexDesign;
 pub use keeping::{design_of, index, keep, missing, size, verify};
 pub use lookup::{Lookup, LookupOptions};

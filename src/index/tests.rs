@@ -11,6 +11,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::error::{Kind, Result};
 use crate::fingerprint::{Class, Fingerprint};
+use crate::matches::Answer;
 use crate::store::{
     Access, Codec, Day, Details, Kept, NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter,
     Store,
@@ -112,7 +113,7 @@ fn answered(
         &mut Work::unbounded(),
     )?;
     assert_eq!(answer.more, 0);
-    Ok(answer.near.into_iter().map(|it| (it.distance, it.id, it.day)).collect())
+    Ok(answer.near.into_iter().map(|it| (it.distance, it.id, it.day.unwrap())).collect())
 }
 
 fn days(seed: u64, sizes: &[usize], bits: u32) -> BTreeMap<Day, Pages> {
@@ -208,7 +209,7 @@ fn blocks_and_crowds_end_where_they_end() -> Result<()> {
             for limit in [0, 1, 10, 1000] {
                 let question = Question { fingerprint: asked, page: None };
                 let answer = Asker::new(&lookup).ask(&question, limit, &mut Work::unbounded())?;
-                let near = answer.near.into_iter().map(|it| (it.distance, it.id, it.day));
+                let near = answer.near.into_iter().map(|it| (it.distance, it.id, it.day.unwrap()));
                 let near: Vec<_> = near.collect();
                 assert_eq!(near, all[..limit.min(all.len())], "{design} {limit}");
                 assert_eq!(answer.more as usize, all.len() - near.len());
@@ -251,7 +252,7 @@ fn work_that_is_over_is_told_and_what_was_found_is_true() -> Result<()> {
             assert!(told >= most && told <= all.len(), "{design} {steps}: {told}");
             assert_eq!(answer.is_cut, told < all.len(), "{design} {steps}: {told}");
             assert!(steps == 0 || steps > told as u64, "{design} {steps}: {told}");
-            let near = answer.near.into_iter().map(|it| (it.distance, it.id, it.day));
+            let near = answer.near.into_iter().map(|it| (it.distance, it.id, it.day.unwrap()));
             assert!(near.into_iter().all(|it| all.contains(&it)), "{design} {steps}");
             most = told;
         }

@@ -22,11 +22,11 @@ use super::committer;
 use super::files::{header_of, open_parts, remove_unfinished, unfinished};
 use super::header::{Header, damaged};
 use super::insertion::Insertion;
-use super::nearest::NearInJournal;
 use super::part::Wanted;
 use super::shared::Shared;
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::Width;
+use crate::matches::Answer;
 use crate::output::{Lock, UNFINISHED, sync_folder};
 use crate::parallel::lock;
 use crate::runs::Sorter;
@@ -122,7 +122,7 @@ impl Journal {
 
     /// The nearest pages on disk, at most `limit`, by distance, id and day, as far as `work` goes; and how many more there
     /// are.
-    pub fn near(&self, wanted: &Wanted<'_>, limit: usize, work: &mut Work<'_>) -> NearInJournal {
+    pub fn near(&self, wanted: &Wanted<'_>, limit: usize, work: &mut Work<'_>) -> Answer {
         self.shared.near(wanted, limit, |part| part.on_disk, work)
     }
 

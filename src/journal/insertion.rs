@@ -2,12 +2,12 @@
 
 use std::sync::MutexGuard;
 
-use super::nearest::NearInJournal;
 use super::page_bytes;
 use super::part::Wanted;
 use super::queue::Done;
 use super::shared::Shared;
 use crate::error::{Error, Kind, Result};
+use crate::matches::Answer;
 use crate::parallel::lock;
 use crate::store::FingerprintedDocument;
 use crate::work::Work;
@@ -28,7 +28,7 @@ impl Insertion<'_> {
     }
 
     /// The nearest pages as far as `work` goes, those that are not on disk yet among them.
-    pub fn near(&self, wanted: &Wanted<'_>, limit: usize, work: &mut Work<'_>) -> NearInJournal {
+    pub fn near(&self, wanted: &Wanted<'_>, limit: usize, work: &mut Work<'_>) -> Answer {
         self.shared.near(wanted, limit, |part| part.pages.len(), work)
     }
 

@@ -66,6 +66,5 @@ mod tests;
 
 pub use folder::{Journal, JournalOptions};
 pub use insertion::Insertion;
-pub use nearest::NearInJournal;
-pub use part::{Remembered, Wanted};
+pub use part::Wanted;
 pub use queue::Done;

@@ -2,26 +2,14 @@
 
 use std::collections::BinaryHeap;
 
-use super::part::Remembered;
-use crate::matches::Similarity;
+use crate::matches::{Answer, NearPage, Similarity};
 use crate::store::{Day, FingerprintedDocument};
-
-/// What is near in a journal.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NearInJournal {
-    /// The nearest pages by distance, id and day, up to a limit.
-    pub near: Vec<Remembered>,
-    /// How many more there are.
-    pub more: u64,
-    /// Whether the work was over before all was looked at.
-    pub is_cut: bool,
-}
 
 /// Collects what is near.
 pub(super) struct Nearest {
     limit: usize,
     /// The nearest so far; the farthest of them is on top.
-    held: BinaryHeap<Remembered>,
+    held: BinaryHeap<NearPage>,
     found: u64,
 }
 
@@ -42,19 +30,19 @@ impl Nearest {
         self.found += 1;
         let is_full = self.held.len() == self.limit;
         let place = (distance, page.id.as_str(), day);
-        let is_nearer = |it: &Remembered| place < (it.distance, it.id.as_str(), it.day);
+        let is_nearer = |it: &NearPage| place < (it.distance, it.id.as_str(), it.day);
         if is_full && !self.held.peek().is_some_and(is_nearer) {
             return;
         }
         if is_full {
             self.held.pop();
         }
-        self.held.push(Remembered { distance, id: page.id.clone(), day, similarity });
+        self.held.push(NearPage { distance, id: page.id.clone(), day, similarity });
     }
 
     /// The nearest by distance, id and day, and how many more there are.
-    pub(super) fn finish(self, is_cut: bool) -> NearInJournal {
+    pub(super) fn finish(self, is_cut: bool) -> Answer {
         let more = self.found - self.held.len() as u64;
-        NearInJournal { near: self.held.into_sorted_vec(), more, is_cut }
+        Answer { near: self.held.into_sorted_vec(), more, is_cut }
     }
 }

@@ -28,19 +28,6 @@ pub struct Wanted<'a> {
     pub check: Option<Confirm>,
 }
 
-/// A page of a journal that is near.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Remembered {
-    /// The number of bits in which it differs.
-    pub distance: u8,
-    /// Its id.
-    pub id: String,
-    /// The day that it is being committed to, if that has begun.
-    pub day: Option<Day>,
-    /// How alike the texts are, where that was checked.
-    pub similarity: Option<Similarity>,
-}
-
 /// The pages of one journal.
 #[derive(Debug)]
 pub(super) struct Part {

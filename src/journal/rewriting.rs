@@ -4,14 +4,12 @@
 //! Each is one rename of a whole file, so a journal is as it was or as it is to be.
 
 use std::collections::HashSet;
-use std::fs;
-use std::io::ErrorKind;
 
 use super::file::{JournalFile, frames};
 use super::part::Part;
 use super::shared::Shared;
-use crate::error::{At, Error, Kind, Result};
-use crate::output::sync_folder;
+use crate::error::{Error, Kind, Result};
+use crate::output::{remove_if_there, sync_folder};
 use crate::parallel::lock;
 use crate::store::{Day, FingerprintedDocument, RemovalNote};
 
@@ -138,12 +136,8 @@ impl Shared {
     /// Removes the file of the part with this number. The part goes after it: as long as the file is there, its day is
     /// sealed.
     fn remove_file(&self, number: u64) -> Result<()> {
-        let path = self.path(number);
-        match fs::remove_file(&path) {
-            // An attempt before removed it, and failed then.
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            removed => removed.at(&path)?,
-        }
+        // An attempt before may have removed it, and failed then.
+        remove_if_there(&self.path(number))?;
         sync_folder(&self.folder)
     }
 

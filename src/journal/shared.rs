@@ -8,10 +8,11 @@ use std::sync::{
 use super::file::JournalFile;
 use super::files::file_name;
 use super::header::Header;
-use super::nearest::{NearInJournal, Nearest};
+use super::nearest::Nearest;
 use super::part::{Part, Wanted};
 use super::queue::Queue;
 use crate::error::{Error, Kind, Result};
+use crate::matches::Answer;
 use crate::output::Lock;
 use crate::parallel::lock;
 use crate::store::Day;
@@ -59,7 +60,7 @@ impl Shared {
         limit: usize,
         pages: fn(&Part) -> usize,
         work: &mut Work<'_>,
-    ) -> NearInJournal {
+    ) -> Answer {
         let mut nearest = Nearest::new(limit);
         for (_, part) in &*self.parts() {
             part.near(wanted, pages(part), work, |page, distance, similarity| {

@@ -11,7 +11,7 @@ use super::*;
 use crate::document::Position;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Class, Width};
-use crate::matches::Similarity;
+use crate::matches::{Answer, NearPage, Similarity};
 use crate::store::{Day, Details, FingerprintedDocument, SegmentOptions, Store};
 use crate::work::Work;
 
@@ -79,8 +79,8 @@ fn add_all(journal: &Journal, pages: &[FingerprintedDocument]) -> Result<()> {
 }
 
 /// What is near by definition.
-fn near(pages: &[FingerprintedDocument], wanted: &Wanted<'_>) -> Vec<Remembered> {
-    let mut near: Vec<Remembered> = pages
+fn near(pages: &[FingerprintedDocument], wanted: &Wanted<'_>) -> Vec<NearPage> {
+    let mut near: Vec<NearPage> = pages
         .iter()
         .filter_map(|page| {
             let distance = (page.fingerprint? ^ wanted.fingerprint).count_ones();
@@ -103,7 +103,7 @@ fn near(pages: &[FingerprintedDocument], wanted: &Wanted<'_>) -> Vec<Remembered>
                     (class == page.details.class && similarity.is_some(), similarity)
                 }
             };
-            (distance <= wanted.distance && is_like).then(|| Remembered {
+            (distance <= wanted.distance && is_like).then(|| NearPage {
                 distance: distance as u8,
                 id: page.id.clone(),
                 day: None,
@@ -139,8 +139,8 @@ fn answers_as_a_comparison_of_all_pairs_does() -> Result<()> {
                     let expected = near(&all, &wanted);
                     let all = journal.near(&wanted, usize::MAX, &mut Work::unbounded());
                     let near = expected.clone();
-                    assert_eq!(all, NearInJournal { near, more: 0, is_cut: false });
-                    let NearInJournal { near: nearest, more, .. } =
+                    assert_eq!(all, Answer { near, more: 0, is_cut: false });
+                    let Answer { near: nearest, more, .. } =
                         journal.near(&wanted, 3, &mut Work::unbounded());
                     assert_eq!(nearest, expected[..expected.len().min(3)]);
                     assert_eq!(nearest.len() as u64 + more, expected.len() as u64);

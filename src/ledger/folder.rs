@@ -16,7 +16,7 @@ use super::finished::Finished;
 use super::frame::{self, FoundFrame, FrameHead, HEADER_BYTES, Holds, LedgerFile, PAIR_BYTES};
 use super::writer::LedgerWriter;
 use crate::error::{At, Error, Kind, Result};
-use crate::output::entries_in;
+use crate::output::{entries_in, remove_if_there};
 use crate::store::Digest;
 
 /// The finished chunks of one join.
@@ -76,7 +76,7 @@ impl Ledger {
     /// program. Returns how many there were.
     pub fn remove_others(&self) -> Result<usize> {
         let others = self.files(false)?;
-        others.iter().try_for_each(|path| remove(path))?;
+        others.iter().try_for_each(|path| remove_if_there(path))?;
         Ok(others.len())
     }
 
@@ -89,7 +89,7 @@ impl Ledger {
 
     /// Removes the ledgers of this join once it is complete, and the folder if it is empty then.
     pub fn remove(&self) -> Result<()> {
-        self.files(true)?.iter().try_for_each(|path| remove(path))?;
+        self.files(true)?.iter().try_for_each(|path| remove_if_there(path))?;
         // Another process may have removed the folder, or may have put something else into it.
         let _ = fs::remove_dir(&self.folder);
         Ok(())
@@ -204,12 +204,4 @@ fn damaged(file: &LedgerFile, offset: u64) -> Error {
     let what =
         "a ledger of finished chunks is damaged; chunks that cannot be read are probed again";
     Error::new(Kind::BadData, what).at(&file.path).offset(offset)
-}
-
-/// Removes a file. Another process may have removed it first.
-fn remove(path: &Path) -> Result<()> {
-    match fs::remove_file(path) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(Error::io(path, &cause)),
-        _ => Ok(()),
-    }
 }

@@ -31,6 +31,7 @@
 //! ```
 
 mod allocated;
+mod answer;
 mod audit;
 mod batch;
 mod confirm;
@@ -69,6 +70,7 @@ mod store_pair;
 mod texts;
 
 pub(crate) use allocated::allocated;
+pub use answer::{Answer, NearPage};
 pub use audit::{Audit, BatchDocument, Near};
 pub use batch::held_bytes;
 pub(crate) use detail::MAX_MATCHES;

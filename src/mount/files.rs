@@ -2,14 +2,12 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use xxhash_rust::xxh3::Xxh3;
-
 use crate::error::{At, Error, Kind, Result};
-use crate::progress::{self, Activity};
+use crate::output::copy_hashed;
 
 /// The states of files by their names: a file in the same state has the same bytes, and need not be read to know that.
 pub(super) type States = HashMap<String, State>;
@@ -28,17 +26,6 @@ impl State {
     fn of(path: &Path) -> Option<State> {
         let file = fs::symlink_metadata(path).ok()?;
         Some(State(file.dev(), file.ino(), file.len(), file.mtime(), file.mtime_nsec()))
-    }
-}
-
-/// The device and inode of a file: another file at the same path is not the one that was there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FileNumber(u64, u64);
-
-impl FileNumber {
-    /// That of the file at `path`; none if there is no file.
-    pub(super) fn of(path: &Path) -> Option<FileNumber> {
-        fs::symlink_metadata(path).ok().map(|file| FileNumber(file.dev(), file.ino()))
     }
 }
 
@@ -88,24 +75,14 @@ fn add(folder: &Path, name: &str, names: &mut Names) -> Result<()> {
 /// XXH3-128 of a file, in hex.
 pub(super) fn digest(path: &Path) -> Result<String> {
     let mut file = File::open(path).at(path)?;
-    let mut hasher = Xxh3::new();
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        match file.read(&mut buffer) {
-            Ok(0) => return Ok(format!("{:032x}", hasher.digest128())),
-            Ok(read) => {
-                hasher.update(&buffer[..read]);
-                progress::tick(Activity::Reading);
-            }
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(Error::io(path, &error)),
-        }
-    }
+    let (_, digest) = copy_hashed(&mut file, &mut io::sink()).at(path)?;
+    Ok(format!("{digest:032x}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::progress;
 
     #[test]
     fn locks_and_unfinished_files_do_not_belong_to_a_tree() {

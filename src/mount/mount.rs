@@ -5,12 +5,12 @@ use std::mem;
 use std::path::{Path, PathBuf};
 
 use crate::error::{At, Error, GivenName, Kind, Result};
-use crate::output::{Lock, parent_of};
+use crate::output::{FileId, Lock, parent_of};
 use crate::small_file;
 use crate::storage::{Address, FarTree};
 
 use super::cache::free_slot;
-use super::files::{self, FileNumber, States};
+use super::files::{self, States};
 use super::head::{DRAFT, Head};
 use super::pull::pull;
 use super::push::{self, push};
@@ -37,7 +37,7 @@ pub(super) struct Mount {
     /// Keeps other processes out of the folder; none in a child of the process that holds it.
     pub(super) slot: Option<Lock>,
     /// The folder that the place is in.
-    home: Option<FileNumber>,
+    home: Option<FileId>,
     /// By what every room knows the address and the objects of what is at the place; none until it is filled.
     known_as: Option<(GivenName, FarTree)>,
 }
@@ -59,7 +59,7 @@ impl Mount {
             known: States::new(),
             single: None,
             slot: Some(slot),
-            home: FileNumber::of(&folder),
+            home: FileId::at(&folder),
             known_as: None,
         };
         mount.begin()?;
@@ -72,7 +72,7 @@ impl Mount {
         let tree = Tree::at(&address)?;
         let before = tree.listed()?;
         let single = before.is_none().then(|| Single::at(&tree.objects)).transpose()?;
-        let home = FileNumber::of(parent_of(&place));
+        let home = FileId::at(parent_of(&place));
         let (draft, known, slot, known_as) = (None, States::new(), None, None);
         let mount =
             Mount { address, place, tree, before, draft, known, single, slot, home, known_as };
@@ -133,7 +133,7 @@ impl Mount {
     pub(super) fn check_held(&self) -> Result<()> {
         let home = parent_of(&self.place);
         let is_locked = self.slot.as_ref().is_none_or(|slot| slot.check().is_ok());
-        if is_locked && FileNumber::of(home) == self.home && self.is_noted() == Ok(true) {
+        if is_locked && FileId::at(home) == self.home && self.is_noted() == Ok(true) {
             return Ok(());
         }
         Err(Error::new(

@@ -1,13 +1,11 @@
 //! Makes a folder here equal to a tree in an object store.
 
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
-use xxhash_rust::xxh3::Xxh3;
-
 use crate::error::{At, Error, Kind, Result};
-use crate::output::{NewFile, parent_of};
+use crate::output::{NewFile, copy_hashed, parent_of};
 use crate::parallel::in_parallel;
 use crate::storage::{Note, ObjectFile, Objects};
 
@@ -125,15 +123,5 @@ pub(super) fn digest_of(object: &ObjectFile) -> Result<String> {
 
 /// Reads an object into `out`. Returns its digest.
 fn read_all(object: &ObjectFile, out: &mut dyn Write) -> io::Result<String> {
-    let mut reader = object.reader();
-    let mut hasher = Xxh3::new();
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        let read = reader.read(&mut buffer)?;
-        if read == 0 {
-            return Ok(format!("{:032x}", hasher.digest128()));
-        }
-        hasher.update(&buffer[..read]);
-        out.write_all(&buffer[..read])?;
-    }
+    copy_hashed(&mut object.reader(), out).map(|(_, digest)| format!("{digest:032x}"))
 }

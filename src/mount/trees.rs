@@ -1,21 +1,14 @@
 //! Several trees by one address: a pattern of their names, or the folder that they are in.
 
-use glob::{MatchOptions, Pattern};
+use glob::Pattern;
 
 use super::tree::nearest;
 use crate::error::{Error, Kind, Result};
 use crate::parallel::in_parallel;
-use crate::storage::{Address, Objects};
+use crate::storage::{Address, Objects, folders_in};
 
 /// How many trees are asked for at once.
 const AT_ONCE: usize = 16;
-
-/// As in a shell, only a pattern that begins with a dot matches a name that does.
-const SHELL: MatchOptions = MatchOptions {
-    case_sensitive: true,
-    require_literal_separator: false,
-    require_literal_leading_dot: true,
-};
 
 /// The trees with a file of this name that `address` stands for, in order: itself, if it is in a tree; those whose names match, if it
 /// is a pattern; else those in the folder that it is.
@@ -52,24 +45,16 @@ fn named(address: &Address) -> Result<Vec<Address>> {
     let mut found = vec![Objects::open(&address.with_key(""))?];
     for part in parts {
         found = match is_wild(part) {
-            true => folders_in(&found, part, address)?,
+            true => {
+                let pattern = Pattern::new(part).map_err(|cause| {
+                    Error::new(Kind::Usage, "not a pattern").at(address.to_string()).found(cause)
+                })?;
+                folders_in(&found, &pattern)?
+            }
             false => found.iter().map(|folder| folder.below(part)).collect(),
         };
     }
     Ok(found.iter().map(|it| it.at("")).collect())
-}
-
-/// The folders in these folders whose names match.
-fn folders_in(folders: &[Objects], pattern: &str, address: &Address) -> Result<Vec<Objects>> {
-    let pattern = Pattern::new(pattern).map_err(|cause| {
-        Error::new(Kind::Usage, "not a pattern").at(address.to_string()).found(cause)
-    })?;
-    let mut found = Vec::new();
-    for (folder, names) in folders.iter().zip(in_parallel(AT_ONCE, folders, Objects::folders)) {
-        let names = names?.into_iter().filter(|name| pattern.matches_with(name, SHELL));
-        found.extend(names.map(|name| folder.below(&name)));
-    }
-    Ok(found)
 }
 
 /// Whether `address` is in a tree that has a file of this name, in whatever folder of the tree.

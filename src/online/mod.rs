@@ -31,4 +31,4 @@ mod tests;
 pub use commits::Committed;
 pub use gone::{Gone, GonePage};
 pub use service::{Online, OnlineOptions, Remember, Told};
-pub use verdict::{Found, NearPage, Verdict};
+pub use verdict::{Found, Verdict};

@@ -11,8 +11,9 @@ use super::verdict::{Found, Verdict};
 use crate::budget::Budget;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Recipe, Width};
-use crate::index::{Answer, LookupOptions, Question};
-use crate::journal::{Done, Insertion, Journal, JournalOptions, NearInJournal, Wanted};
+use crate::index::{LookupOptions, Question};
+use crate::journal::{Done, Insertion, Journal, JournalOptions, Wanted};
+use crate::matches::Answer;
 use crate::parallel::lock;
 use crate::store::{FingerprintedDocument, SegmentOptions, Store, Version};
 use crate::work::Work;
@@ -162,7 +163,7 @@ impl Online {
         let count = questions.len();
         expect_room(work, count)?;
         let mut remembered = |(after, question): (usize, &Option<Question<'_>>)| {
-            let Some(question) = question else { return NearInJournal::default() };
+            let Some(question) = question else { return Answer::default() };
             work.begin(count + after);
             let wanted = self.wanted(question, distance);
             let mut found = self.journal.near(&wanted, limit, work);

@@ -15,6 +15,7 @@ use crate::error::{Kind, Result};
 use crate::fingerprint::{Class, Width};
 use crate::index::{LookupOptions, Question};
 use crate::journal::Journal;
+use crate::matches::NearPage;
 use crate::store::{Day, Details, FingerprintedDocument, NewDay, SegmentOptions, Store};
 use crate::work::Work;
 

@@ -1,9 +1,7 @@
 //! What is near to a page, in the store and in its journal, and the verdict on it.
 
-use crate::index::Answer;
-use crate::journal::NearInJournal;
-use crate::matches::Similarity;
-use crate::store::Day;
+use crate::error::named;
+use crate::matches::{Answer, NearPage};
 
 /// The verdict on a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,32 +19,13 @@ pub enum Verdict {
     Repeated,
 }
 
-impl Verdict {
-    /// Its name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Keep => "keep",
-            Verdict::Unknown => "unknown",
-            Verdict::Drop => "drop",
-            Verdict::Empty => "empty",
-            Verdict::Repeated => "repeated",
-        }
-    }
-}
-
-/// A page that is near.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct NearPage {
-    /// The number of bits in which it differs.
-    pub distance: u8,
-    /// Its id.
-    pub id: String,
-    /// Its day; none if it was remembered and no day of the store has it yet.
-    pub day: Option<Day>,
-    /// How alike the texts are, where that was checked.
-    pub similarity: Option<Similarity>,
-}
+named!(pub Verdict {
+    Keep = "keep",
+    Unknown = "unknown",
+    Drop = "drop",
+    Empty = "empty",
+    Repeated = "repeated",
+});
 
 /// What is near to a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,22 +47,10 @@ impl Found {
 
     /// What the journal and the store have found, at most `limit` pages. A page that is being committed may be in
     /// both.
-    pub(super) fn of(remembered: NearInJournal, held: Answer, limit: usize) -> Found {
-        let NearInJournal { near: remembered, more: waiting, is_cut: is_journal_cut } = remembered;
+    pub(super) fn of(remembered: Answer, held: Answer, limit: usize) -> Found {
+        let Answer { mut near, more: waiting, is_cut: is_journal_cut } = remembered;
         let Answer { near: held, more, is_cut } = held;
-        let remembered = remembered.into_iter().map(|it| NearPage {
-            distance: it.distance,
-            id: it.id,
-            day: it.day,
-            similarity: it.similarity,
-        });
-        let held = held.into_iter().map(|it| NearPage {
-            distance: it.distance,
-            id: it.id,
-            day: Some(it.day),
-            similarity: it.similarity,
-        });
-        let mut near: Vec<NearPage> = remembered.chain(held).collect();
+        near.extend(held);
         near.sort_unstable();
         near.dedup();
         let more = waiting + more + near.len().saturating_sub(limit) as u64;

@@ -1,6 +1,7 @@
 //! What the disk under an output must do: keep names after a power failure, and have room.
 
-use std::fs::File;
+use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::error::{At, Error, Kind, Result};
@@ -8,6 +9,17 @@ use crate::error::{At, Error, Kind, Result};
 /// Writes the names in a folder to the disk, so that a rename survives a power failure.
 pub fn sync_folder(folder: &Path) -> Result<()> {
     File::open(folder).at(folder)?.sync_all().at(folder)
+}
+
+/// Removes a file that may be gone already.
+///
+/// # Errors
+/// Those of the system.
+pub fn remove_if_there(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(gone) if gone.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed.at(path),
+    }
 }
 
 /// Fails if the disk of `folder` has no space for about `needed` bytes more. The folder need not

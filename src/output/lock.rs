@@ -20,7 +20,7 @@
 use std::cell::RefCell;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -31,7 +31,7 @@ use rustix::system::uname;
 use serde::{Deserialize, Serialize};
 use time::UtcDateTime;
 
-use super::paths::{parent_of, sibling};
+use super::paths::{FileId, parent_of, sibling};
 use crate::error::{At, Error, Kind, Result};
 use crate::parallel::lock;
 
@@ -295,9 +295,9 @@ fn is_ours(start: &[u8]) -> bool {
 
 /// Whether `file` is the file at `path` now.
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
-    let own = file.metadata()?;
+    let own = FileId::of(&file.metadata()?);
     match fs::symlink_metadata(path) {
-        Ok(found) => Ok((found.dev(), found.ino()) == (own.dev(), own.ino())),
+        Ok(found) => Ok(FileId::of(&found) == own),
         Err(none) if none.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(cause) => Err(cause),
     }

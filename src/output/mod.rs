@@ -37,13 +37,14 @@ mod paths;
 mod staging;
 
 pub(crate) use direct::{PAGE, forget, is_cached, margin, open_direct, will_need};
-pub use disk::{check_free_space, sync_folder};
+pub use disk::{check_free_space, remove_if_there, sync_folder};
 pub use list_file::{ListFile, Listed, QUARANTINE, REPEATED};
 pub use lock::{Fence, Lock, Locks};
 pub use new_file::NewFile;
 pub(crate) use new_file::{UNFINISHED, write_file};
+pub(crate) use output_file::copy_hashed;
 pub use output_file::{OutputFile, Sum};
 pub use packed_file::{PackedFile, PackedUnit, Packing, STDOUT};
+pub(crate) use paths::{FileId, entries_in, has_magic, resume_folder};
 pub use paths::{beside, foreign, is_same_file, parent_of, resolved};
-pub(crate) use paths::{entries_in, has_magic, resume_folder};
 pub use staging::{SUCCESS, Staging, publish_folder, remove_leftovers};

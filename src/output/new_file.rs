@@ -11,14 +11,12 @@ use tempfile::NamedTempFile;
 use super::copy::copy;
 use super::disk::sync_folder;
 use super::lock::{Fence, Lock};
-use super::paths::parent_of;
+use super::paths::{RANDOM, leftovers, parent_of};
 use crate::error::{At, Error, Result};
 use crate::progress::{self, Activity};
 
 /// The beginning of the names of unfinished files.
 pub(crate) const UNFINISHED: &str = ".unfinished-";
-/// The number of random characters at the end of such a name.
-const RANDOM: usize = 6;
 
 /// A file under construction. If it is dropped before [`NewFile::publish`], nothing remains.
 #[derive(Debug)]
@@ -121,14 +119,8 @@ fn unfinished(path: &Path) -> OsString {
 
 /// Removes the files that attempts at `path` which died have left. Nobody else may be at it.
 pub(super) fn remove_unfinished(path: &Path) -> Result<()> {
-    let folder = parent_of(path);
-    let prefix = unfinished(path);
-    for entry in fs::read_dir(folder).at(folder)? {
-        let entry = entry.at(folder)?;
-        let name = entry.file_name();
-        let random = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
-        let ours = random.is_some_and(|random| random.len() == RANDOM);
-        if ours && entry.file_type().at(entry.path())?.is_file() {
+    for entry in leftovers(path, &unfinished(path))? {
+        if entry.file_type().at(entry.path())?.is_file() {
             fs::remove_file(entry.path()).at(entry.path())?;
         }
     }

@@ -24,17 +24,27 @@ impl Sum {
     /// Reads the file at `path` and computes its length and hash.
     pub fn of(path: &Path) -> Result<Sum> {
         let mut file = File::open(path).at(path)?;
-        let mut hash = Xxh3::new();
-        let mut bytes = 0;
-        let mut part = vec![0; 1 << 20];
-        loop {
-            match file.read(&mut part).at(path)? {
-                0 => return Ok(Sum { bytes, xxh3: format!("{:032x}", hash.digest128()) }),
-                read => {
-                    hash.update(&part[..read]);
-                    bytes += read as u64;
-                }
+        let (bytes, hash) = copy_hashed(&mut file, &mut io::sink()).at(path)?;
+        Ok(Sum { bytes, xxh3: format!("{hash:032x}") })
+    }
+}
+
+/// Copies a reader to its end. Returns the length and XXH3-128 of what was copied.
+pub(crate) fn copy_hashed(from: &mut dyn Read, to: &mut dyn Write) -> io::Result<(u64, u128)> {
+    let mut hash = Xxh3::new();
+    let mut bytes = 0;
+    let mut part = vec![0; 1 << 20];
+    loop {
+        match from.read(&mut part) {
+            Ok(0) => return Ok((bytes, hash.digest128())),
+            Ok(read) => {
+                progress::tick(Activity::Reading);
+                hash.update(&part[..read]);
+                to.write_all(&part[..read])?;
+                bytes += read as u64;
             }
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+            Err(cause) => return Err(cause),
         }
     }
 }

@@ -1,17 +1,34 @@
 //! Names around an output: the folder it is in, hidden names beside it, where links lead.
 
-use std::ffi::OsString;
-use std::fs::{self, DirEntry, File};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirEntry, File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::{At, Error, Kind, Result};
 
+/// Identifies a file or folder, whatever path leads to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct FileId {
+    device: u64,
+    pub(crate) inode: u64,
+}
+
+impl FileId {
+    pub(crate) fn of(metadata: &Metadata) -> FileId {
+        FileId { device: metadata.dev(), inode: metadata.ino() }
+    }
+
+    /// That of the file to which a path leads through whatever links; none if there is no file.
+    pub(crate) fn at(path: &Path) -> Option<FileId> {
+        fs::metadata(path).ok().as_ref().map(FileId::of)
+    }
+}
+
 /// Whether both paths lead to the same file, through whatever links.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
-    let id = |path| fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
-    id(one).is_some_and(|one| Some(one) == id(other))
+    FileId::at(one).is_some_and(|one| Some(one) == FileId::at(other))
 }
 
 /// The folder that contains `path`; `.` for a plain name.
@@ -36,6 +53,20 @@ pub(crate) fn entries_in(folder: &Path) -> Result<Vec<DirEntry>> {
         Err(none) if none.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         entries => entries.and_then(Iterator::collect).at(folder),
     }
+}
+
+/// How many random characters end the name of what is being made.
+pub(super) const RANDOM: usize = 6;
+
+/// What has a name beside `target` that is `prefix` and [`RANDOM`] characters: what attempts that died have left.
+pub(super) fn leftovers(target: &Path, prefix: &OsStr) -> Result<Vec<DirEntry>> {
+    let mut entries = entries_in(parent_of(target))?;
+    entries.retain(|entry| {
+        let name = entry.file_name();
+        let random = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
+        random.is_some_and(|random| random.len() == RANDOM)
+    });
+    Ok(entries)
 }
 
 /// Whether `path` is a file that starts with the bytes `magic`, as every file of a format of ours

@@ -23,7 +23,7 @@ use super::copy::copy;
 use super::disk::sync_folder;
 use super::lock::{Fence, Lock};
 use super::output_file::OutputFile;
-use super::paths::{parent_of, resume_folder, sibling};
+use super::paths::{RANDOM, leftovers, parent_of, resume_folder, sibling};
 use crate::error::{At, Error, Result};
 use crate::parallel::in_parallel;
 
@@ -170,8 +170,6 @@ const SYNCS: usize = 32;
 
 /// The part of a temporary folder's name between that of the output and the random characters.
 const TEMPORARY: &str = ".tmp-";
-/// The number of random characters.
-const RANDOM: usize = 6;
 /// The empty file that marks a folder under construction, and so as one of ours.
 const UNFINISHED: &str = "_UNFINISHED";
 
@@ -194,16 +192,9 @@ pub fn remove_leftovers(target: &Path, _: &Lock) -> Result<()> {
 /// Removes the temporary folders of runs that died. A folder without a mark of ours stays, whatever its
 /// name.
 fn remove_unfinished(target: &Path) -> Result<()> {
-    let parent = parent_of(target);
-    let prefix = temporary_prefix(target);
-    let prefix = prefix.as_encoded_bytes();
-    for entry in fs::read_dir(parent).at(parent)? {
-        let entry = entry.at(parent)?;
+    for entry in leftovers(target, &temporary_prefix(target))? {
         let path = entry.path();
-        let name = entry.file_name();
-        let random = name.as_encoded_bytes().strip_prefix(prefix);
-        let is_named_so = random.is_some_and(|random| random.len() == RANDOM);
-        if !is_named_so || !entry.file_type().at(&path)?.is_dir() {
+        if !entry.file_type().at(&path)?.is_dir() {
             continue;
         }
         if [UNFINISHED, SUCCESS].iter().any(|mark| path.join(mark).exists()) {

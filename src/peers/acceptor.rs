@@ -11,7 +11,7 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
@@ -24,6 +24,7 @@ use super::secret::Secret;
 use super::topology::Topology;
 use super::wait::Wait;
 use super::wire;
+use crate::parallel::lock;
 
 /// The longest greeting, in bytes.
 const GREETING_BYTES: u64 = 4 << 10;
@@ -145,7 +146,7 @@ impl Acceptor {
     }
 
     pub(super) fn arrivals(&self) -> MutexGuard<'_, Arrivals> {
-        self.arrivals.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.arrivals)
     }
 
     /// Waits until a peer arrives, at most for `longest`.

@@ -7,9 +7,10 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, Shutdown, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::wire;
+use crate::parallel::lock;
 
 /// How many strangers are heard at the same time.
 const MOST_STRANGERS: usize = 64;
@@ -69,7 +70,7 @@ impl Callers {
     }
 
     fn places(&self) -> MutexGuard<'_, Places> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

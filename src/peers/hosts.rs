@@ -15,13 +15,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
-use std::sync::mpsc;
 use std::time::Duration;
-use std::{io, thread};
 
-use crate::{Error, Kind, Result, small_file};
+use crate::{Error, Kind, Result, parallel, small_file};
 
 /// The addresses in the file at `path`, in the order of the processes.
 ///
@@ -50,9 +49,7 @@ fn in_time<T: Send + 'static>(
     limit: Duration,
     look_up: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
-    let (send, found) = mpsc::channel();
-    thread::Builder::new().name("resolver".into()).spawn(move || send.send(look_up()))?;
-    found.recv_timeout(limit).unwrap_or_else(|_| {
+    parallel::in_time("resolver", limit, look_up)?.unwrap_or_else(|| {
         let what = format!("its name was not resolved within {} s", limit.as_secs_f32());
         Err(io::Error::new(io::ErrorKind::TimedOut, what))
     })
@@ -94,6 +91,8 @@ fn is_address(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
+
     use super::*;
 
     #[test]

@@ -16,7 +16,7 @@
 use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, Weak, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -29,6 +29,7 @@ use super::secret::Secret;
 use super::wait::Wait;
 use super::wire;
 use crate::desk::{Ask, Desk, Piles};
+use crate::parallel::lock;
 use crate::progress::{self, Activity};
 use crate::{Error, Kind, Result};
 
@@ -350,12 +351,6 @@ impl Desk for Link {
         let granted = asked.and_then(|()| granted.recv().map_err(gone)?);
         granted.map_err(|cause| Error::new(Kind::Temporary, format!("lost {cause}")))
     }
-}
-
-/// Locks one direction. If a thread panicked in it, the state is still valid, because records are counted
-/// last.
-fn lock<T>(half: &Mutex<T>) -> MutexGuard<'_, T> {
-    half.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Write for &Ends {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::clusters::{Clusters, PageDay, each_member};
+use crate::clusters::{Clusters, PageDay};
 use crate::error::{At, Error, Kind, Result, Shown};
 use crate::matches::VERDICTS;
 use crate::progress::{self, Activity};
@@ -82,7 +82,7 @@ impl Annotations {
         };
         reading.advance()?;
         if let Some(ClustersOf { folder, found, day }) = clusters {
-            each_member(folder, found, &mut |id, on, cluster| match on == *day {
+            found.each_member(folder, &mut |id, on, cluster| match on == *day {
                 true => reading.member(id, cluster),
                 false => Ok(()),
             })?;

@@ -3,13 +3,10 @@
 use std::path::Path;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
-use crate::error::{Error, Kind, Result, by_name, named};
+use crate::error::{Error, Kind, Result, as_text, by_name, named};
 
 /// How a table is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResultFormat {
     /// Tab-separated columns with a header line.
@@ -59,16 +56,4 @@ impl FromStr for ResultFormat {
     }
 }
 
-impl TryFrom<String> for ResultFormat {
-    type Error = Error;
-
-    fn try_from(text: String) -> Result<ResultFormat> {
-        text.parse()
-    }
-}
-
-impl From<ResultFormat> for String {
-    fn from(format: ResultFormat) -> String {
-        format.to_string()
-    }
-}
+as_text!(ResultFormat);

@@ -2,6 +2,8 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::error::named;
+
 /// By what pages are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum By {
@@ -20,18 +22,7 @@ pub enum Sought<'a> {
     Text(u128),
 }
 
-impl By {
-    /// Both.
-    pub(super) const ALL: [By; 2] = [By::Ids, By::Texts];
-
-    /// The name of its files.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            By::Ids => "ids",
-            By::Texts => "texts",
-        }
-    }
-}
+named!(pub(super) By { Ids = "ids", Texts = "texts" });
 
 impl Sought<'_> {
     /// By what it is looked for.

@@ -12,15 +12,16 @@ use std::thread;
 
 use serde::{Deserialize, Serialize};
 
-use super::by::{By, Sought};
+use super::by::By;
 use super::fuse::{FILTER_BITS, Fuse, FuseWriter};
+use super::readers::Readers;
 use super::table::{Table, TableWriter, entry};
 use crate::error::Result;
 use crate::output::{Fence, parent_of};
 use crate::parallel::{in_parallel, row_parts};
 use crate::progress::{self, Activity};
 use crate::runs::{Record, Sorter};
-use crate::store::{Digest, IdKind, Segment};
+use crate::store::{Dated, Digest, IdKind, Segment};
 
 /// Parts for each thread whose hashes are computed before they are sorted.
 const AHEAD: usize = 8;
@@ -108,26 +109,10 @@ impl FilterPlace {
     fn hashes(&self, segment: &Segment, rows: Range<u64>) -> Result<Vec<Hashed>> {
         progress::tick(Activity::Reading);
         let mut hashed = Vec::with_capacity((rows.end - rows.start) as usize);
-        let of = |sought: Sought<'_>, row| {
-            let hash = sought.hash();
-            Hashed { entry: entry(hash, row, segment.rows()), hash }
-        };
-        match self.by {
-            By::Ids => {
-                let mut ids = segment.ids();
-                for row in rows {
-                    hashed.push(of(Sought::Id(ids.get(row)?), row));
-                }
-            }
-            By::Texts => {
-                let Some(mut digests) = segment.digests() else { return Ok(hashed) };
-                for row in rows {
-                    let digest = digests.get(row)?;
-                    // The digest of a text is zero if the digest is not known.
-                    if digest != 0 {
-                        hashed.push(of(Sought::Text(digest), row));
-                    }
-                }
+        let mut readers = Readers::of(&Dated::new(segment.clone(), None));
+        for row in rows {
+            if let Some(hash) = readers.hash(self.by, row)? {
+                hashed.push(Hashed { entry: entry(hash, row, segment.rows()), hash });
             }
         }
         Ok(hashed)

@@ -63,6 +63,15 @@ pub(super) fn runtime() -> Result<&'static Runtime> {
     })
 }
 
+/// The client that a builder of a provider makes for a bucket. The builders have the same methods and no trait in common.
+macro_rules! built {
+    ($builder:ident, $key:ident, $bucket:expr, $retry:expr) => {{
+        let start = $builder::from_env().with_url($bucket).with_retry($retry);
+        let set = |it: $builder, (key, value)| it.with_config($key::Client(key), value);
+        shared(DEADLINES.into_iter().fold(start.with_http_connector(Counted), set).build())
+    }};
+}
+
 /// A client for the bucket of `address`. Credentials are found as the tools of the provider find them: in the environment, or from
 /// the machine.
 ///
@@ -72,28 +81,9 @@ pub(super) fn connect(address: &Address) -> Result<Connection> {
     runtime()?;
     let (bucket, retry) = (address.bucket(), retry()?);
     let connected = match address.scheme() {
-        Scheme::S3 => {
-            let start = AmazonS3Builder::from_env().with_url(bucket).with_retry(retry);
-            let start = start.with_http_connector(Counted);
-            let set = |it: AmazonS3Builder, (key, value)| it.with_config(S3Key::Client(key), value);
-            shared(DEADLINES.into_iter().fold(start, set).build())
-        }
-        Scheme::Google => {
-            let start = GoogleCloudStorageBuilder::from_env().with_url(bucket).with_retry(retry);
-            let start = start.with_http_connector(Counted);
-            let set = |it: GoogleCloudStorageBuilder, (key, value)| {
-                it.with_config(GoogleConfigKey::Client(key), value)
-            };
-            shared(DEADLINES.into_iter().fold(start, set).build())
-        }
-        Scheme::Azure => {
-            let start = MicrosoftAzureBuilder::from_env().with_url(bucket).with_retry(retry);
-            let start = start.with_http_connector(Counted);
-            let set = |it: MicrosoftAzureBuilder, (key, value)| {
-                it.with_config(AzureConfigKey::Client(key), value)
-            };
-            shared(DEADLINES.into_iter().fold(start, set).build())
-        }
+        Scheme::S3 => built!(AmazonS3Builder, S3Key, bucket, retry),
+        Scheme::Google => built!(GoogleCloudStorageBuilder, GoogleConfigKey, bucket, retry),
+        Scheme::Azure => built!(MicrosoftAzureBuilder, AzureConfigKey, bucket, retry),
         Scheme::Http => {
             let start = HttpBuilder::new()
                 .with_url(format!("{bucket}{}", address.query()))

@@ -28,6 +28,7 @@ mod failure;
 mod far;
 #[cfg(feature = "object-store")]
 mod listing;
+mod matching;
 #[cfg(feature = "object-store")]
 mod objects;
 #[cfg(feature = "object-store")]
@@ -44,6 +45,7 @@ pub use bill::{Bill, Used};
 #[cfg(feature = "object-store")]
 pub(crate) use far::{FarTree, Note};
 pub(crate) use far::{bytes_of, far};
+pub(crate) use matching::{SHELL, folders_in};
 #[cfg(feature = "object-store")]
 pub(crate) use objects::{Objects, Tag};
 #[cfg(feature = "object-store")]

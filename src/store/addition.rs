@@ -1,23 +1,22 @@
 //! Adding a day to a store: the checks, the copy of the segment (or its name, if it was made in the store), the entry in the manifest.
 
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::atomic::AtomicU64;
-use std::thread;
 
+use crate::document::IdList;
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::Stamp;
-use crate::output::{Lock, NewFile, check_free_space, parent_of, sync_folder};
+use crate::output::{Lock, NewFile, check_free_space, parent_of, remove_if_there, sync_folder};
 
 use super::dated::Dated;
 use super::day::Day;
 use super::digest::Digest;
 use super::expiry::expect_unexpired;
 use super::folder::Store;
-use super::id_filter::{IdFilter, Reduction};
-use super::id_search::find;
+use super::id_filter::{Reduction, digest_of};
+use super::id_search::find_on_all_cores;
 use super::manifest::{Entry, Manifest, SEGMENTS};
 use super::new_day::{Entering, NewDay};
 use super::removals::Removals;
@@ -42,7 +41,7 @@ pub enum Added {
 pub(super) struct Addition<'a> {
     segment: Segment,
     day: Day,
-    only: Option<IdFilter>,
+    only: Option<IdList>,
     replaces: Option<&'a Replacements>,
     /// Whether the file was made in the store, and need not be copied.
     is_own: bool,
@@ -103,10 +102,8 @@ impl Store {
             let next = self.admit(&current, Addition { is_own: true, ..addition }, &lock)?;
             self.commit(next, &lock).map(Added::New)
         });
-        match fs::remove_file(&made) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(error).at(&made),
-            _ => added,
-        }
+        remove_if_there(&made)?;
+        added
     }
 
     /// Tells of an id whether [`Store::add`] leaves its page out of `day`, because it was removed up to that day or a
@@ -147,7 +144,7 @@ impl Store {
             bytes: held.bytes(),
             added_in: last.version + 1,
             source: segment.digest(),
-            only: only.as_ref().map(IdFilter::digest),
+            only: only.as_ref().map(digest_of),
             replaces: replaces.and_then(Replacements::digest),
             dropped: 0,
             expired_in: None,
@@ -179,9 +176,9 @@ impl Store {
     ) -> Result<Option<Addition<'a>>> {
         let NewDay { segment, day, only, replaces } = *new;
         let segment = Segment::open(segment)?;
-        let only = only.map(IdFilter::read).transpose()?;
+        let only = only.map(|path| IdList::read(path, IdList::MOST_BYTES)).transpose()?;
         if let Some(entry) = current.entry(day) {
-            let only = only.as_ref().map(IdFilter::digest);
+            let only = only.as_ref().map(digest_of);
             self.expect_same(entry, segment.digest(), only)?;
             self.expect_same_replaced(entry, replaces.and_then(Replacements::digest))?;
             return Ok(None);
@@ -269,8 +266,7 @@ impl Store {
             let dated = Dated::new(segment.clone(), Some(day));
             let removal = removals.search();
             let is_removed = |id: &str| removal(id).filter(|(_, until)| day <= *until);
-            let threads = thread::available_parallelism().map_or(1, usize::from);
-            find(&dated, threads, &AtomicU64::new(0), is_removed)?.add_to(&mut removed);
+            find_on_all_cores(&dated, is_removed)?.add_to(&mut removed);
         }
         Ok(removed)
     }

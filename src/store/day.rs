@@ -3,10 +3,10 @@
 use std::str::FromStr;
 use std::{fmt, iter};
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use time::{Date, Month, OffsetDateTime};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, as_text};
 
 /// The last year with four digits.
 const LAST_YEAR: i32 = 9999;
@@ -27,8 +27,7 @@ const WRITTEN: Date = match Date::from_calendar_date(2026, Month::December, 31) 
 /// assert!("2023-02-29".parse::<Day>().is_err(), "2023 is not a leap year");
 /// # Ok::<(), dupsieve::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Day(Date);
 
 impl Day {
@@ -104,19 +103,7 @@ impl FromStr for Day {
     }
 }
 
-impl TryFrom<String> for Day {
-    type Error = Error;
-
-    fn try_from(text: String) -> Result<Day> {
-        text.parse()
-    }
-}
-
-impl From<Day> for String {
-    fn from(day: Day) -> String {
-        day.to_string()
-    }
-}
+as_text!(Day);
 
 /// A range of consecutive days: `2026-11-20..2026-11-22` is three days, `2026-11-20` is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

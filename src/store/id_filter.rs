@@ -13,37 +13,15 @@ use super::segment::{
     DetailLookup, IdKind, KeyRange, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter,
 };
 
-/// The ids to which a segment is reduced.
-pub(crate) struct IdFilter(IdList);
-
-impl IdFilter {
-    /// Reads a list of ids, one a line, in any order. Blank lines are ignored.
-    pub(crate) fn read(path: &Path) -> Result<IdFilter> {
-        IdList::read(path, IdList::MOST_BYTES).map(IdFilter)
-    }
-
-    /// The digest of the set.
-    pub(crate) fn digest(&self) -> Digest {
-        let mut bytes = Vec::with_capacity(size_of_val(self.0.keys()));
-        bytes.extend(self.0.keys().iter().flat_map(|key| key.to_le_bytes()));
-        Digest::of(&bytes)
-    }
-
-    /// Fails if not all listed ids were `found` in `segment`.
-    fn expect_all(&self, found: &[bool], segment: &Segment) -> Result<()> {
-        if found.contains(&false) {
-            let looked_up = format!("the segment is {}", segment.path().named());
-            let what = "the segment does not have this id";
-            return Err(self.0.missing(found, what).help(looked_up));
-        }
-        Ok(())
-    }
+/// The digest of the ids to which a segment is reduced.
+pub(crate) fn digest_of(only: &IdList) -> Digest {
+    Digest::of(&only.keys().iter().flat_map(|key| key.to_le_bytes()).collect::<Vec<u8>>())
 }
 
 /// What of a segment enters the store.
 pub(crate) struct Reduction<'a> {
     /// Only these ids, without those of documents that have no fingerprint; or all.
-    pub(crate) only: Option<&'a IdFilter>,
+    pub(crate) only: Option<&'a IdList>,
     /// But not these rows.
     pub(crate) removed: &'a RowSet,
 }
@@ -65,14 +43,14 @@ impl Reduction<'_> {
         let mut ids = segment.ids();
         let mut details = DetailLookup::new(segment);
         let mut writer = SegmentWriter::create(path, options(segment))?;
-        let mut found = vec![false; self.only.map_or(0, |only| only.0.len())];
+        let mut found = vec![false; self.only.map_or(0, |only| only.len())];
         let (mut rows, mut empty) = (0, 0);
         let mut run = Vec::new();
         while let Some(first) = scan.next(&mut run)? {
             for (row, &fingerprint) in (first..).zip(&run) {
                 let id = ids.get(row)?;
                 if let Some(only) = self.only {
-                    let Some(place) = only.0.place(id) else { continue };
+                    let Some(place) = only.place(id) else { continue };
                     found[place] = true;
                 }
                 if !self.removed.rows.contains(row) {
@@ -83,7 +61,11 @@ impl Reduction<'_> {
             }
         }
         if let Some(only) = self.only {
-            only.expect_all(&found, segment)?;
+            if found.contains(&false) {
+                let looked_up = format!("the segment is {}", segment.path().named());
+                let what = "the segment does not have this id";
+                return Err(only.missing(&found, what).help(looked_up));
+            }
         } else {
             for (row, id) in (0..).zip(segment.empty_ids()) {
                 if !self.removed.empties.contains(row) {
@@ -103,7 +85,7 @@ impl Reduction<'_> {
 
     /// What it makes of the segment `source`, in words.
     fn identity(&self, source: Digest) -> String {
-        let only = self.only.map_or(String::new(), |only| format!(" only {}", only.digest()));
+        let only = self.only.map_or(String::new(), |only| format!(" only {}", digest_of(only)));
         let without =
             (!self.removed.is_empty()).then(|| format!(" without {}", self.removed.digest()));
         format!("{source}{only}{}", without.unwrap_or_default())
@@ -111,7 +93,7 @@ impl Reduction<'_> {
 
     /// The name of the file in which the store keeps it as `day`.
     pub(crate) fn file(&self, source: Digest, day: Day) -> String {
-        let only = self.only.map_or(String::new(), |only| format!("-{}", only.digest()));
+        let only = self.only.map_or(String::new(), |only| format!("-{}", digest_of(only)));
         let without =
             (!self.removed.is_empty()).then(|| format!("-without-{}", self.removed.digest()));
         format!("{day}-{source}{only}{}.seg", without.unwrap_or_default())

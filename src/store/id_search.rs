@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
 use super::dated::Dated;
 use super::day::Day;
@@ -59,6 +60,15 @@ pub(super) fn find<T: Send>(
         found.empties.extend(wanted(&id?).map(|wanted| (row, wanted)));
     }
     Ok(found)
+}
+
+/// As [`find`], on all cores.
+pub(super) fn find_on_all_cores<T: Send>(
+    dated: &Dated,
+    wanted: impl Fn(&str) -> Option<T> + Sync,
+) -> Result<FoundRows<T>> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    find(dated, cores, &AtomicU64::new(0), wanted)
 }
 
 /// Looks through some rows.

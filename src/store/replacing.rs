@@ -12,8 +12,6 @@
 //! stay.
 
 use std::collections::{BTreeSet, HashSet};
-use std::sync::atomic::AtomicU64;
-use std::thread;
 
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -21,7 +19,7 @@ use super::dated::Dated;
 use super::day::Day;
 use super::file_record::FileRecord;
 use super::folder::Store;
-use super::id_search::find;
+use super::id_search::find_on_all_cores;
 use super::manifest::{Manifest, SEGMENTS};
 use super::removals::Removals;
 use super::replaced_rows;
@@ -62,10 +60,10 @@ impl Store {
         for record in records.filter(|it| it.days().any(|day| days.contains(&day))) {
             let segment = record.open(&self.path().join(SEGMENTS))?;
             let dated = Dated::new(segment, record.day());
-            let rows = search(&dated, |id| replacements.listed(id))?;
+            let found_rows = find_on_all_cores(&dated, |id| replacements.listed(id))?.rows;
             let mut set =
                 replaced.of(&record.file).map_or_else(RowSet::default, |it| (**it).clone());
-            let mut rows: Vec<(u64, Day)> = rows
+            let mut rows: Vec<(u64, Day)> = found_rows
                 .into_iter()
                 .filter_map(|(row, day, id)| {
                     let place = replacements.place(id, day)?;
@@ -106,17 +104,8 @@ fn successors(replacements: &Replacements, (held, day): (&Segment, Day)) -> Resu
         let id = xxh3_128(id.as_bytes());
         wanted.contains(&id).then_some(id)
     };
-    let rows = search(&Dated::new(held.clone(), Some(day)), is_wanted)?;
+    let rows = find_on_all_cores(&Dated::new(held.clone(), Some(day)), is_wanted)?.rows;
     Ok(rows.into_iter().map(|(_, _, id)| id).collect())
-}
-
-/// The rows of `dated` whose ids are `wanted`, on all cores.
-fn search(
-    dated: &Dated,
-    wanted: impl Fn(&str) -> Option<u128> + Sync,
-) -> Result<Vec<(u64, Day, u128)>> {
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    Ok(find(dated, threads, &AtomicU64::new(0), wanted)?.rows)
 }
 
 /// Fails unless a page that `last` does not have was there before: its day has expired, or has lost pages.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{At, Error, Kind, Result};
-use crate::output::{Lock, UNFINISHED, entries_in, sync_folder, write_file};
+use crate::output::{Lock, UNFINISHED, entries_in, remove_if_there, sync_folder, write_file};
 use crate::small_file;
 use crate::storage::bytes_of;
 
@@ -78,10 +78,8 @@ impl Sidecars<'_> {
             return write_file(&path, line(name).as_bytes(), lock);
         }
         lock.check()?;
-        match fs::exists(&path).at(&path)? {
-            true => fs::remove_file(&path).at(&path).and_then(|()| sync_folder(self.store)),
-            false => Ok(()),
-        }
+        remove_if_there(&path)?;
+        sync_folder(self.store)
     }
 
     /// The files of this kind; none if there is no folder.

@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::thread;
 
 use roaring::RoaringTreemap;
 
@@ -16,7 +15,7 @@ use super::day::Day;
 use super::digest::Digest;
 use super::file_record::FileRecord;
 use super::folder::Store;
-use super::id_search::find;
+use super::id_search::find_on_all_cores;
 use super::manifest::SEGMENTS;
 use super::manifest_file::ManifestReader;
 use super::removals::Removals;
@@ -183,9 +182,8 @@ fn check_removed(
         return Ok(BTreeSet::new());
     }
     let path = segment.path().to_path_buf();
-    let threads = thread::available_parallelism().map_or(1, usize::from);
     let dated = Dated::new(segment, record.day());
-    let found = find(&dated, threads, &AtomicU64::new(0), removals.search())?;
+    let found = find_on_all_cores(&dated, removals.search())?;
     let expected = found.rows.iter().filter(|(_, day, (_, until))| day <= until);
     let expected: RoaringTreemap = expected.map(|&(row, ..)| row).collect();
     // A file does not say of which day these are. Those of the last day may be of pages that came after a removal.

@@ -7,7 +7,8 @@ use dupsieve::rooms::document::{
 };
 use dupsieve::rooms::fingerprint::{PageTime, Recipe};
 use dupsieve::rooms::flow::Fingerprinting;
-use dupsieve::rooms::index::{Answer, Asker, Lookup, Question};
+use dupsieve::rooms::index::{Asker, Lookup, Question};
+use dupsieve::rooms::matches::Answer;
 use dupsieve::rooms::store::FingerprintedDocument;
 use dupsieve::rooms::work::Work;
 use dupsieve::{Kind, Result};

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use dupsieve::rooms::index::{Answer, Lookup, NearInStore};
+use dupsieve::rooms::index::Lookup;
+use dupsieve::rooms::matches::{Answer, NearPage};
 use dupsieve::rooms::store::Day;
 use serde::Serialize;
 
@@ -22,7 +23,7 @@ pub(super) struct Line<'a> {
 #[derive(Serialize)]
 struct NearLine<'a> {
     id: &'a str,
-    day: Day,
+    day: Option<Day>,
     distance: u8,
     #[serde(skip_serializing_if = "Option::is_none")]
     similarity: Option<f64>,
@@ -38,7 +39,7 @@ impl<'a> Line<'a> {
             Some(_) => "keep",
         };
         let near = answer.map_or(&[][..], |answer| &answer.near);
-        let near = near.iter().map(|NearInStore { distance, id, day, similarity }| {
+        let near = near.iter().map(|NearPage { distance, id, day, similarity }| {
             let similarity = similarity.map(|similarity| similarity.number());
             NearLine { id, day: *day, distance: *distance, similarity }
         });

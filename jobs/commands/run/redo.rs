@@ -398,7 +398,7 @@ fn put_in_place(plan: &DayPlan<'_>, day: Day) -> Result<()> {
     for (name, place) in [("lsh", &overlaps), ("clusters", &clusters), ("dedup", &found)] {
         if staged.join(name).exists() {
             output::publish_folder(&staged.join(name), place)?;
-            remove_file(&output::beside(place, failure::SUFFIX))?;
+            output::remove_if_there(&output::beside(place, failure::SUFFIX))?;
         }
     }
     match fs::remove_dir_all(&staged) {
@@ -418,10 +418,10 @@ fn move_lists(made: &Segment, batch: &Path) -> Result<()> {
         if staged.exists() {
             move_file(&staged, &list)?;
         } else if named.is_none() {
-            remove_file(&list)?;
+            output::remove_if_there(&list)?;
         }
     }
-    FAILED.iter().try_for_each(|suffix| remove_file(&output::beside(batch, suffix)))
+    FAILED.iter().try_for_each(|suffix| output::remove_if_there(&output::beside(batch, suffix)))
 }
 
 /// Removes what an earlier attempt has left. Fails if dupsieve did not make all of it.
@@ -448,10 +448,6 @@ fn output_prefix(name: &str) -> &'static str {
 
 fn move_file(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).at(to)
-}
-
-fn remove_file(path: &Path) -> Result<()> {
-    if path.exists() { fs::remove_file(path).at(path) } else { Ok(()) }
 }
 
 fn shown(days: &[Day]) -> String {

@@ -9,8 +9,9 @@
 use super::cursor::Cursor;
 use super::keys::{GroupRow, PageRow};
 use super::layer::{Layer, Links};
-use super::layer_writer::{GroupWriter, LinkWriter, Named, PageWriter};
+use super::layer_writer::{GroupWriter, LinkWriter, PageWriter};
 use super::merge::Merge;
+use super::table_writer::Named;
 use crate::clusters::link::Link;
 use crate::clusters::row_set::RowSet;
 use crate::error::Result;

@@ -21,18 +21,16 @@ use crate::error::Result;
 /// How many blocks of links are one portion.
 const PORTION: usize = 64;
 
-/// The tables of a layer.
-const TABLES: [&str; 3] = ["pages", "groups", "links"];
-
 /// The names of a layer's files: of its pages, groups and links.
 pub(in crate::rooms::clusters) fn names(layer: u32) -> [String; 3] {
-    TABLES.map(|table| format!("{table}-{layer}.bin"))
+    Content::ALL.map(|content| content.file_of(layer))
 }
 
 /// Whether this is the name of a file of a layer.
 pub fn is_layer(name: &str) -> bool {
     let parts = name.strip_suffix(".bin").and_then(|name| name.split_once('-'));
-    parts.is_some_and(|(table, layer)| TABLES.contains(&table) && layer.parse::<u32>().is_ok())
+    let is_table = |table| Content::ALL.iter().any(|content| content.name() == table);
+    parts.is_some_and(|(table, layer)| is_table(table) && layer.parse::<u32>().is_ok())
 }
 
 /// A layer, open for reading.
@@ -45,11 +43,11 @@ pub(in crate::rooms::clusters) struct Layer {
 
 impl Layer {
     pub(super) fn open(folder: &Path, number: u32) -> Result<Layer> {
-        let [pages, groups, links] = names(number).map(|name| folder.join(name));
+        let open = |content| Table::open(folder, number, content);
         let layer = Layer {
-            pages: Table::open(pages, Content::Pages)?,
-            groups: Table::open(groups, Content::Groups)?,
-            links: Table::open(links, Content::Links)?,
+            pages: open(Content::Pages)?,
+            groups: open(Content::Groups)?,
+            links: open(Content::Links)?,
         };
         match layer.pages.rows() < u64::from(u32::MAX) {
             true => Ok(layer),
@@ -194,8 +192,7 @@ pub(in crate::rooms::clusters) struct SharedLinks(Table);
 
 impl SharedLinks {
     pub(in crate::rooms::clusters) fn open(folder: &Path, layer: u32) -> Result<SharedLinks> {
-        let [_, _, links] = names(layer);
-        Table::open(folder.join(links), Content::Links).map(SharedLinks)
+        Table::open(folder, layer, Content::Links).map(SharedLinks)
     }
 }
 

@@ -1,20 +1,15 @@
 //! The tables of a layer, being written.
 
 use super::keys::{GroupRow, PageRow, group_row, link_key, link_value, page_key, page_value};
-use super::layer::names;
 use super::table::Content;
-use super::table_writer::TableWriter;
+use super::table_writer::{Named, TableWriter};
 use crate::clusters::intern::too_many;
 use crate::clusters::link::Link;
 use crate::error::{Error, Kind, Result};
-use crate::output::{Staging, Sum};
-
-/// A file of a state: its name and its sum.
-pub(in crate::rooms::clusters) type Named = (String, Sum);
+use crate::output::Staging;
 
 /// The pages of a layer, being written in order.
 pub(in crate::rooms::clusters) struct PageWriter {
-    name: String,
     table: TableWriter,
     key: Vec<u8>,
     value: Vec<u8>,
@@ -22,9 +17,8 @@ pub(in crate::rooms::clusters) struct PageWriter {
 
 impl PageWriter {
     pub(in crate::rooms::clusters) fn create(staging: &Staging, layer: u32) -> Result<PageWriter> {
-        let [name, _, _] = names(layer);
-        let table = TableWriter::create(staging, &name, Content::Pages)?;
-        Ok(PageWriter { name, table, key: Vec::new(), value: Vec::new() })
+        let table = TableWriter::create(staging, layer, Content::Pages)?;
+        Ok(PageWriter { table, key: Vec::new(), value: Vec::new() })
     }
 
     /// Writes a row and returns its number.
@@ -37,13 +31,12 @@ impl PageWriter {
     }
 
     pub(in crate::rooms::clusters) fn finish(self) -> Result<Named> {
-        Ok((self.name, self.table.finish()?))
+        self.table.finish()
     }
 }
 
 /// The clusters of a layer, being written in the order of their ids.
 pub(in crate::rooms::clusters) struct GroupWriter {
-    name: String,
     table: TableWriter,
     key: Vec<u8>,
     value: Vec<u8>,
@@ -51,9 +44,8 @@ pub(in crate::rooms::clusters) struct GroupWriter {
 
 impl GroupWriter {
     pub(in crate::rooms::clusters) fn create(staging: &Staging, layer: u32) -> Result<GroupWriter> {
-        let [_, name, _] = names(layer);
-        let table = TableWriter::create(staging, &name, Content::Groups)?;
-        Ok(GroupWriter { name, table, key: Vec::new(), value: Vec::new() })
+        let table = TableWriter::create(staging, layer, Content::Groups)?;
+        Ok(GroupWriter { table, key: Vec::new(), value: Vec::new() })
     }
 
     /// Writes a row of the layer that is in the cluster. The rows of a cluster ascend.
@@ -72,13 +64,12 @@ impl GroupWriter {
     }
 
     pub(in crate::rooms::clusters) fn finish(self) -> Result<Named> {
-        Ok((self.name, self.table.finish()?))
+        self.table.finish()
     }
 }
 
 /// The links of a layer, being written in order.
 pub(in crate::rooms::clusters) struct LinkWriter {
-    name: String,
     table: TableWriter,
     last: Option<Link>,
     /// The page of the verdict that was written last.
@@ -102,9 +93,8 @@ impl LinkCounts {
 
 impl LinkWriter {
     pub(in crate::rooms::clusters) fn create(staging: &Staging, layer: u32) -> Result<LinkWriter> {
-        let [_, _, name] = names(layer);
-        let table = TableWriter::create(staging, &name, Content::Links)?;
-        Ok(LinkWriter { name, table, last: None, judged: None, counts: LinkCounts::default() })
+        let table = TableWriter::create(staging, layer, Content::Links)?;
+        Ok(LinkWriter { table, last: None, judged: None, counts: LinkCounts::default() })
     }
 
     /// Takes the next link in order. Links between the same pages become one.
@@ -134,6 +124,6 @@ impl LinkWriter {
     pub(in crate::rooms::clusters) fn finish(mut self) -> Result<(Named, LinkCounts)> {
         let last = self.last.take();
         last.map_or(Ok(()), |last| self.write(&last))?;
-        Ok(((self.name, self.table.finish()?), self.counts))
+        Ok((self.table.finish()?, self.counts))
     }
 }

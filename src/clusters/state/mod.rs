@@ -29,5 +29,6 @@ mod table_writer;
 pub(super) use keys::PageRow;
 pub use layer::is_layer;
 pub(super) use layer::{SharedLinks, names};
-pub(super) use layer_writer::{GroupWriter, LinkCounts, LinkWriter, Named, PageWriter};
+pub(super) use layer_writer::{GroupWriter, LinkCounts, LinkWriter, PageWriter};
 pub(super) use pile::{Member, Pile};
+pub(super) use table_writer::Named;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::bytes::word;
-use crate::error::{At, Error, Kind, Result};
+use crate::error::{At, Error, Kind, Result, named};
 
 /// The first bytes of the file, and the last.
 pub(super) const MAGIC: [u8; 8] = *b"DUPSTABL";
@@ -39,6 +39,15 @@ pub(super) enum Content {
     Links,
 }
 
+named!(pub(super) Content { Pages = "pages", Groups = "groups", Links = "links" });
+
+impl Content {
+    /// The name of the file in which a layer has these rows.
+    pub(super) fn file_of(self, layer: u32) -> String {
+        format!("{self}-{layer}.bin")
+    }
+}
+
 /// A block, as the index has it.
 #[derive(Debug)]
 struct Block {
@@ -62,8 +71,9 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Opens the table and reads its index.
-    pub(super) fn open(path: PathBuf, content: Content) -> Result<Table> {
+    /// Opens the table of a layer and reads its index.
+    pub(super) fn open(folder: &Path, layer: u32, content: Content) -> Result<Table> {
+        let path = folder.join(content.file_of(layer));
         let file = File::open(&path).at(&path)?;
         let bytes = file.metadata().at(&path)?.len();
         let blocks = Vec::new();

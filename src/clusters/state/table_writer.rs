@@ -11,8 +11,12 @@ use crate::progress::{self, Activity};
 /// A block ends once it has so many bytes.
 const BLOCK: usize = 8 << 10;
 
+/// A file of a state: its name and its sum.
+pub(in crate::rooms::clusters) type Named = (String, Sum);
+
 /// A table that is written row by row.
 pub(super) struct TableWriter {
+    name: String,
     file: OutputFile,
     block: Vec<u8>,
     /// Where the block begins, and its first row.
@@ -26,14 +30,16 @@ pub(super) struct TableWriter {
 }
 
 impl TableWriter {
-    pub(super) fn create(staging: &Staging, name: &str, content: Content) -> Result<TableWriter> {
-        let mut file = staging.create(name)?;
+    pub(super) fn create(staging: &Staging, layer: u32, content: Content) -> Result<TableWriter> {
+        let name = content.file_of(layer);
+        let mut file = staging.create(&name)?;
         file.write(|out| {
             out.write_all(&MAGIC)?;
             out.write_all(&VERSION.to_le_bytes())?;
             out.write_all(&(content as u32).to_le_bytes())
         })?;
         Ok(TableWriter {
+            name,
             file,
             block: Vec::new(),
             offset: HEAD as u64,
@@ -95,11 +101,11 @@ impl TableWriter {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<Sum> {
+    pub(super) fn finish(mut self) -> Result<Named> {
         if !self.block.is_empty() {
             self.end_block()?;
         }
-        let TableWriter { mut file, index, offset, blocks, rows, .. } = self;
+        let TableWriter { name, mut file, index, offset, blocks, rows, .. } = self;
         let checksum = index_checksum(&index, offset, blocks, rows);
         file.write(|out| {
             out.write_all(&index)?;
@@ -107,6 +113,6 @@ impl TableWriter {
             numbers.iter().try_for_each(|number| out.write_all(&number.to_le_bytes()))?;
             out.write_all(&MAGIC)
         })?;
-        file.finish()
+        Ok((name, file.finish()?))
     }
 }

@@ -5,16 +5,16 @@ use std::ffi::OsString;
 use std::fs::{File, Metadata};
 use std::path::{Component, Path, PathBuf};
 
-use glob::{MatchOptions, Pattern};
+use glob::Pattern;
 
 use crate::document::format::Format;
 use crate::document::inputs::{Input, PassedOver};
-use crate::document::origin::FileId;
 use crate::document::source::head;
 use crate::document::walk::{dangling, existing, folders_at, is_shown, names, unreadable, walk};
 use crate::error::{At, Error, Kind, Result};
-use crate::output::SUCCESS;
+use crate::output::{FileId, SUCCESS};
 use crate::progress::{self, Activity};
+use crate::storage::SHELL;
 
 /// What was found for one argument so far.
 pub(super) struct FoundFiles {
@@ -149,13 +149,6 @@ impl FoundFiles {
         Ok(())
     }
 }
-
-/// As in a shell, only a pattern that begins with a dot matches a name that does.
-pub(super) const SHELL: MatchOptions = MatchOptions {
-    case_sensitive: true,
-    require_literal_separator: false,
-    require_literal_leading_dot: true,
-};
 
 /// Divides a pattern into its parts. `**` at the end stands for all files below.
 pub(super) fn parts(pattern: &Path) -> Result<Vec<PatternPart>> {

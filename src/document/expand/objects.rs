@@ -4,16 +4,14 @@
 
 use std::path::{Path, PathBuf};
 
-use glob::Pattern;
-
-use super::found::{FoundFiles, PatternPart, SHELL, missing, parts};
+use super::found::{FoundFiles, PatternPart, missing, parts};
 use crate::document::inputs::Input;
 use crate::document::origin::Origin;
 use crate::document::source::head;
 use crate::document::walk::is_shown;
 use crate::error::Result;
 use crate::parallel::in_parallel;
-use crate::storage::{Address, ObjectFile, Objects};
+use crate::storage::{Address, ObjectFile, Objects, SHELL, folders_in};
 
 /// How many objects are asked for their first bytes at once.
 const AT_ONCE: usize = 64;
@@ -125,16 +123,6 @@ fn folders_like(bucket: Objects, parts: &[PatternPart]) -> Result<(Vec<Objects>,
         (folders, rest) = (next, below);
     }
     Ok((folders, rest))
-}
-
-/// The folders in these folders whose names match.
-fn folders_in(folders: &[Objects], pattern: &Pattern) -> Result<Vec<Objects>> {
-    let mut found = Vec::new();
-    for (folder, names) in folders.iter().zip(in_parallel(AT_ONCE, folders, Objects::folders)) {
-        let names = names?.into_iter().filter(|name| pattern.matches_with(name, SHELL));
-        found.extend(names.map(|name| folder.below(&name)));
-    }
-    Ok(found)
 }
 
 /// How a pattern names the object whose name has these parts; none if it does not.

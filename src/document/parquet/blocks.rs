@@ -4,13 +4,14 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::{Buf, Bytes};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
 use crate::error::Result;
+use crate::parallel::lock;
 use crate::storage::ObjectFile;
 
 /// The bytes of a block.
@@ -106,7 +107,7 @@ impl Blocks {
     }
 
     fn block(&self, number: u64) -> Result<Bytes> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.kept);
         let held = kept.iter().position(|(held, _)| *held == number).and_then(|at| kept.remove(at));
         let block = match held {
             Some((_, block)) => block,

@@ -8,8 +8,9 @@ use arrow_array::builder::{
 };
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Fields as Columns};
-use dupsieve::rooms::index::{Answer, Asker, LookupOptions, NearInStore, Question};
+use dupsieve::rooms::index::{Asker, LookupOptions, Question};
 use dupsieve::rooms::join::Preset;
+use dupsieve::rooms::matches::{Answer, NearPage};
 use dupsieve::rooms::work::Work;
 use dupsieve::{Lookup, Recipe, Result, Store};
 
@@ -122,10 +123,10 @@ fn written(answered: &[Answered]) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns).expect("the columns are of one length")
 }
 
-fn append(page: &NearInStore, to: &mut StructBuilder) {
+fn append(page: &NearPage, to: &mut StructBuilder) {
     const TYPED: &str = "the builders are those of `near_columns`";
     to.field_builder::<LargeStringBuilder>(0).expect(TYPED).append_value(&page.id);
-    to.field_builder::<Date32Builder>(1).expect(TYPED).append_value(days_since_1970(page.day));
+    to.field_builder::<Date32Builder>(1).expect(TYPED).append_option(page.day.map(days_since_1970));
     to.field_builder::<UInt8Builder>(2).expect(TYPED).append_value(page.distance);
     let similarity = page.similarity.map(|similarity| similarity.number());
     to.field_builder::<Float64Builder>(3).expect(TYPED).append_option(similarity);
