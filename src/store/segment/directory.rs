@@ -159,6 +159,16 @@ pub enum IdKind {
     None,
 }
 
+impl IdKind {
+    pub(crate) fn coding(self) -> Coding {
+        match self {
+            IdKind::Text => Coding::Text,
+            IdKind::Numbers => Coding::RowNumber,
+            IdKind::None => Coding::Hex,
+        }
+    }
+}
+
 /// One column in the table of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {

@@ -19,16 +19,6 @@ use super::metadata::{MAGIC, Metadata, RecordCounts, VERSION, content_digest};
 use super::open::Segment;
 use super::packed::is_id;
 
-impl IdKind {
-    pub(crate) fn coding(self) -> Coding {
-        match self {
-            IdKind::Text => Coding::Text,
-            IdKind::Numbers => Coding::RowNumber,
-            IdKind::None => Coding::Hex,
-        }
-    }
-}
-
 /// The lists beside a segment: complete, but not yet in their places.
 #[derive(Debug, Default)]
 pub struct Lists {
