@@ -126,7 +126,7 @@ fn hold(ways: &[Way]) {
 #[test]
 fn named_recipes() {
     let ways = texts::named();
-    assert_eq!(ways.len(), 11);
+    assert_eq!(ways.len(), 7);
     hold(&ways);
 }
 
