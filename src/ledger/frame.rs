@@ -14,7 +14,7 @@ use crate::store::Digest;
 /// The version of the format.
 pub(super) const VERSION: u32 = 1;
 pub(super) const HEADER_BYTES: u64 = 40;
-pub(super) const PAIR_BYTES: usize = 29;
+pub(super) const PAIR_BYTES: usize = 30;
 /// The most pairs in a frame, the unit of checksumming and reading.
 pub(super) const FRAME_PAIRS: usize = 1 << 15;
 
@@ -164,14 +164,17 @@ pub(super) fn receipt(body: &[u8]) -> [u64; 3] {
 }
 
 fn encoded(pair: &Pair) -> [u8; PAIR_BYTES] {
+    let mut bytes = [0; PAIR_BYTES];
     let (segment, row, rows, page) = match pair.existing {
         Place::Store { segment, row, rows } => (segment, row, rows, NO_PAGE),
-        Place::StoreRow { page, segment, row, rows } => (segment, row, rows, page),
+        Place::StoreRow { page, apart, segment, row, rows } => {
+            bytes[29] = apart;
+            (segment, row, rows, page)
+        }
         Place::Batch { group } => (BATCH, u32::from(group).into(), 0, NO_PAGE),
         Place::BatchRow { page, row } => (BATCH, row.into(), 0, page),
         Place::Crowd => (CROWD, 0, 0, NO_PAGE),
     };
-    let mut bytes = [0; PAIR_BYTES];
     bytes[..4].copy_from_slice(&u32::from(pair.new).to_le_bytes());
     bytes[4..8].copy_from_slice(&segment.to_le_bytes());
     bytes[8..16].copy_from_slice(&row.to_le_bytes());
@@ -190,7 +193,7 @@ pub(super) fn pair(bytes: &[u8]) -> Pair {
         (BATCH, page) => Place::BatchRow { page, row: row as u32 },
         (CROWD, _) => Place::Crowd,
         (segment, NO_PAGE) => Place::Store { segment, row, rows },
-        (segment, page) => Place::StoreRow { page, segment, row, rows },
+        (segment, page) => Place::StoreRow { page, apart: bytes[29], segment, row, rows },
     };
     Pair { new: u32_at(bytes, 0).into(), existing, distance: bytes[28] }
 }

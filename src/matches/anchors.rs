@@ -12,11 +12,11 @@
 //!
 //! What thousands of pages share, such as the text of a template, is an anchor of all of them. Two bounds keep that linear. An anchor
 //! leads to [`MOST_SHARED`] pages at most, those whose fingerprints are next in order. And of all that a page meets, the
-//! [`MOST_MET`] nearest by fingerprint are its candidates.
+//! [`MOST_MET`] that share most anchors with it are its candidates; of those that share as many, the nearest by fingerprint.
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::distinct::each_distinct;
@@ -59,7 +59,7 @@ pub(crate) struct AnchorProbe<F> {
     /// The anchors that are in memory, and of which pass they are.
     index: Mutex<Option<(u64, Arc<AnchorIndex>)>>,
     /// No candidate in the store that is farther from a page than this is one of its nearest.
-    farthest: Vec<AtomicU8>,
+    farthest: Vec<AtomicU16>,
     workers: usize,
 }
 
@@ -78,12 +78,25 @@ struct Met {
     anchors: Vec<u8>,
     fingerprint: u128,
     sketch: Vec<u8>,
-    /// The pages, each once, with their distances.
-    pages: Vec<(u8, u32)>,
+    /// The pages, each once, with what they share.
+    pages: Vec<(Shared, u32)>,
 }
 
-/// The nearest candidates of one page in a chunk.
-type Nearest = Vec<(u8, u64, u64)>;
+/// How near two pages are by what they share: how many anchors they do not share, then the distance of their fingerprints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Shared {
+    apart: u8,
+    distance: u8,
+}
+
+impl Shared {
+    fn number(self) -> u16 {
+        u16::from_be_bytes([self.apart, self.distance])
+    }
+}
+
+/// The nearest candidates of one page in a chunk: rows, and how many.
+type Nearest = Vec<(Shared, u64, u64)>;
 
 impl<F: Fingerprint> AnchorProbe<F> {
     /// Prepares to probe a `store` and the `batch` itself, whose distinct `fingerprints` these are, with anchors of the batch in
@@ -119,7 +132,7 @@ impl<F: Fingerprint> AnchorProbe<F> {
             units,
             most: most_numbers(ANCHORS, memory_bytes),
             index: Mutex::default(),
-            farthest: (0..rows).map(|_| AtomicU8::new(u8::MAX)).collect(),
+            farthest: (0..rows).map(|_| AtomicU16::new(u16::MAX)).collect(),
             workers,
         })
     }
@@ -292,13 +305,15 @@ impl<F: Fingerprint> Streaming<'_, F> {
             pages.extend(shared.skip(first).take(MOST_SHARED).map(|it| self.index.first + it));
         }
         pages.sort_unstable();
-        pages.dedup();
         if pages.is_empty() {
             return Ok(());
         }
         let fingerprint = self.fingerprint(row, &mut fingerprint)?;
-        let distance = |page: u32| fingerprint.distance(self.probe.fingerprint_of(page)) as u8;
-        let pages: Vec<(u8, u32)> = pages.into_iter().map(|page| (distance(page), page)).collect();
+        let pages = pages.chunk_by(|one, other| one == other).map(|same| {
+            let distance = fingerprint.distance(self.probe.fingerprint_of(same[0])) as u8;
+            (Shared { apart: (ANCHORS - same.len()) as u8, distance }, same[0])
+        });
+        let pages = pages.collect();
         self.met = Some(Met {
             row,
             rows: 1,
@@ -336,19 +351,19 @@ impl<F: Fingerprint> Streaming<'_, F> {
             let row = row as u32;
             pages.retain(|&(_, page)| page != row);
             keep_nearest(&mut pages);
-            for (distance, other) in pages {
+            for (shared, other) in pages {
                 let (page, row) = (row.max(other), row.min(other));
-                let existing = Place::BatchRow { page, row };
-                (self.take)(Pair { new: self.probe.index_of(page), existing, distance });
+                let (new, existing) = (self.probe.index_of(page), Place::BatchRow { page, row });
+                (self.take)(Pair { new, existing, distance: shared.distance });
             }
             return;
         }
-        for (distance, page) in pages {
-            if self.probe.farthest[page as usize].load(Ordering::Relaxed) < distance {
+        for (shared, page) in pages {
+            if self.probe.farthest[page as usize].load(Ordering::Relaxed) < shared.number() {
                 continue;
             }
             let nearest = self.nearest.entry(page).or_default();
-            nearest.push((distance, row, rows));
+            nearest.push((shared, row, rows));
             if nearest.len() >= 2 * MOST_MET {
                 keep_nearest(nearest);
             }
@@ -363,11 +378,12 @@ impl<F: Fingerprint> Streaming<'_, F> {
         for (page, mut nearest) in all {
             keep_nearest(&mut nearest);
             if let Some((farthest, ..)) = nearest.get(MOST_MET - 1) {
-                self.probe.farthest[page as usize].fetch_min(*farthest, Ordering::Relaxed);
+                self.probe.farthest[page as usize].fetch_min(farthest.number(), Ordering::Relaxed);
             }
             let new = self.probe.index_of(page);
-            for (distance, row, rows) in nearest {
-                (self.take)(Pair { new, existing: Place::StoreRow { page, segment, row, rows }, distance });
+            for (Shared { apart, distance }, row, rows) in nearest {
+                let existing = Place::StoreRow { page, apart, segment, row, rows };
+                (self.take)(Pair { new, existing, distance });
             }
         }
     }

@@ -60,8 +60,8 @@ impl Record for Within {}
 struct NearestRows {
     /// The row of the page.
     page: u32,
-    /// Distance, segment, first row, and how many there are.
-    rows: Vec<(u8, u32, u64, u64)>,
+    /// How many anchors they do not share, distance, segment, first row, and how many there are.
+    rows: Vec<(u8, u8, u32, u64, u64)>,
 }
 
 /// How many pairs there were to confirm.
@@ -142,13 +142,13 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
                     self.candidates.pairs += self.pages(new) * self.pages(existing);
                     self.groups(new, existing, distance, &mut within)?;
                 }
-                Place::StoreRow { page, segment, row, rows } => {
+                Place::StoreRow { page, apart, segment, row, rows } => {
                     self.candidates.pairs += u128::from(rows);
                     if nearest.page != page {
                         self.leave(&mut nearest, &mut with_store)?;
                         nearest.page = page;
                     }
-                    nearest.rows.push((distance, segment, row, rows));
+                    nearest.rows.push((apart, distance, segment, row, rows));
                 }
                 Place::BatchRow { page, row } => {
                     self.candidates.pairs += 1;
@@ -197,7 +197,7 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
         let Some(&new) = self.groups.get(nearest.page as usize) else { return Ok(()) };
         let standings = Standings::default();
         let rows = nearest.rows.drain(..).take(MOST_BY_ANCHORS);
-        with_store.extend(rows.map(|(distance, segment, row, rows)| {
+        with_store.extend(rows.map(|(_, distance, segment, row, rows)| {
             StorePair { segment, row, rows, new, distance, standings }
         }))
     }

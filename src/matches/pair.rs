@@ -38,6 +38,8 @@ pub enum Place<N = FingerprintIndex> {
     StoreRow {
         /// The row of the page in its segment.
         page: u32,
+        /// How many anchors they do not share.
+        apart: u8,
         /// The segment's number in its version of the store.
         segment: u32,
         /// The first row.
@@ -64,8 +66,8 @@ impl Pair {
         let group = |index: FingerprintIndex| Group::from(u32::from(index));
         let existing = match self.existing {
             Place::Store { segment, row, rows } => Place::Store { segment, row, rows },
-            Place::StoreRow { page, segment, row, rows } => {
-                Place::StoreRow { page, segment, row, rows }
+            Place::StoreRow { page, apart, segment, row, rows } => {
+                Place::StoreRow { page, apart, segment, row, rows }
             }
             Place::Batch { group: other } => Place::Batch { group: group(other) },
             Place::BatchRow { page, row } => Place::BatchRow { page, row },
