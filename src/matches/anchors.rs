@@ -338,8 +338,8 @@ impl<F: Fingerprint> Streaming<'_, F> {
         let Some(met) = self.met.as_mut().filter(|met| met.anchors == anchors) else {
             return Ok(false);
         };
-        let is_copy = self.fingerprints.get(row)? == met.fingerprint
-            && self.sketches.get(row)? == met.sketch;
+        let is_copy =
+            self.fingerprints.get(row)? == met.fingerprint && self.sketches.get(row)? == met.sketch;
         met.rows += u64::from(is_copy);
         Ok(is_copy)
     }
@@ -391,7 +391,9 @@ impl<F: Fingerprint> Streaming<'_, F> {
 
 /// The anchor in a place.
 fn key_at(anchors: &[u8], place: u8) -> u64 {
-    key_of(anchors[KEY_BYTES * usize::from(place)..].first_chunk().expect("an anchor in each place"))
+    key_of(
+        anchors[KEY_BYTES * usize::from(place)..].first_chunk().expect("an anchor in each place"),
+    )
 }
 
 /// Leaves the least ones.

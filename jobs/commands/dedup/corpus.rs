@@ -32,9 +32,7 @@ use crate::commands::shell;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Output;
-use crate::flags::settings::{
-    FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings,
-};
+use crate::flags::settings::{FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings};
 use crate::outcome::summary::Summary;
 use crate::processes::machines;
 
