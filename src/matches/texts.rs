@@ -2,7 +2,7 @@
 //!
 //! A signature estimates that share with an error, and a share near the least one is then a guess. Where the texts are at hand, signatures
 //! only name candidates, with an [allowance](super::Confirm) for the error. The inputs are read a second time, and of the pages
-//! that are in a pair of candidates or in a crowd the [runs](crate::features::held_runs) are kept. Two of these pages are compared run by run
+//! that are in a pair of candidates or in a crowd the [shingles](crate::features::shingle_hashes) are kept. Two of these pages are compared run by run
 //! when the verdicts are drawn.
 //!
 //! The runs go to files without a name, one for each thread that reads, so memory holds some 80 bytes for each page that is compared. A page takes

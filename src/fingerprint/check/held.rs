@@ -5,7 +5,7 @@
 //! page to 1, and holds a quarter of it. So the share says which of two pages can go without loss
 //! (Broder, "On the resemblance and containment of documents", SEQUENCES 1997, calls it containment).
 //!
-//! A text is cut into [runs](crate::features::held_runs) that keep every number: two pages of one template with
+//! A text is cut into [runs](crate::features::shingle_hashes) that keep every number: two pages of one template with
 //! other figures are two pages. A signature has the number of distinct runs, in two bytes, and one slot of a
 //! [MinHash](crate::fingerprint::minhash) for each trial. With the estimate J of the Jaccard similarity, texts
 //! of a and b runs have J / (1 + J) of a + b in common.
@@ -15,7 +15,7 @@
 
 use super::maker::{Maker, Signing};
 use super::share::HeldShare;
-use crate::features::held_runs;
+use crate::features::shingle_hashes;
 use crate::fingerprint::distinct::Distinct;
 use crate::fingerprint::minhash::{self, MinHash};
 use crate::fingerprint::shingle_set::ShingleSet;
@@ -25,7 +25,9 @@ pub(super) const HEAD_BYTES: usize = 2;
 
 /// The set of the runs of a text, by which it is known exactly how much of a text another text holds.
 pub fn held_run_set(text: &str) -> ShingleSet {
-    ShingleSet::gather(|add| held_runs::each(text, &mut held_runs::Buffer::default(), add))
+    ShingleSet::gather(|add| {
+        shingle_hashes::each(text, &mut shingle_hashes::Buffer::default(), add)
+    })
 }
 
 /// Makes signatures of the set of runs of a text.
@@ -33,7 +35,7 @@ pub fn held_run_set(text: &str) -> ShingleSet {
 pub(super) struct Held {
     minhash: MinHash,
     runs: Distinct,
-    buffer: held_runs::Buffer,
+    buffer: shingle_hashes::Buffer,
 }
 
 impl Held {
@@ -42,7 +44,7 @@ impl Held {
         Held {
             minhash: MinHash::own_bits(slots, bits),
             runs: Distinct::default(),
-            buffer: held_runs::Buffer::default(),
+            buffer: shingle_hashes::Buffer::default(),
         }
     }
 }
@@ -50,7 +52,7 @@ impl Held {
 impl Maker for Held {
     fn sign(&mut self, text: &str, Signing { clock, signature, .. }: Signing<'_, '_>) {
         let Held { minhash, runs, buffer } = self;
-        held_runs::each(text, buffer, |run| {
+        shingle_hashes::each(text, buffer, |run| {
             if clock.step() {
                 minhash.add(run);
                 runs.add(run);
