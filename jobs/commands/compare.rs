@@ -33,8 +33,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 #[derive(Args, Debug)]
 #[command(after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
-    /// Recipe (a name, nilsimsa, or a .toml file) or check (minhash-NxB, word-minhash-NxB,
-    /// word-overlap-NxB, page-overlap-NxB, held-NxB, classic-minhash-NxB, simhash-128, cosine-N, sentences-N, or
+    /// Recipe (a name, nilsimsa, or a .toml file) or check (shingles, minhash-NxB, cosine-N, sentences-N, or
     /// jaccard: of the runs of three words of both texts the share that both have, exactly; in scripts without spaces a run has
     /// three Han characters, or seven others) [default: the recipe of the preset balanced]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]

@@ -94,7 +94,6 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         format: format.or(&file.output),
         settings: settings.clone().or(file.dedup),
         pages: None,
-        texts: None,
         unchanged: None,
     };
     let typed = format!("{arguments:?} {:?} {}", request.settings, request.format);

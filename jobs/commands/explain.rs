@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     /// and the output
     #[arg(long, value_name = "YYYY-MM-DD", conflicts_with = "input")]
     date: Option<Day>,
-    /// The recipe is that of this preset: paper, balanced or thorough [default: balanced]
+    /// The recipe is that of this preset: paper or balanced [default: balanced]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_PRESET")]
     preset: Option<Preset>,
     /// Recipe: a name, or a .toml file [default: that of the preset]

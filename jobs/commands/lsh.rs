@@ -43,7 +43,7 @@ use crate::outcome::account;
 use crate::outcome::summary::Summary;
 use crate::processes::machines;
 
-pub(crate) use batch::{Asked as BatchAsked, make as make_batch, stands as batch_stands};
+pub(crate) use batch::{Asked as BatchAsked, make as make_batch, overlap, stands as batch_stands};
 pub(crate) use scheme::{read as read_parameter, scheme_of};
 
 use scheme::SchemeFlags;

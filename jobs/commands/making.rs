@@ -89,9 +89,6 @@ pub(crate) trait FromBatch: Making {
     /// Checks, before the output is locked, that the batch can be compared as asked.
     fn check(&self) -> Result<()>;
 
-    /// Prepares process 0 for the comparison.
-    fn prepare(&mut self) -> Result<()>;
-
     /// Compares, in all processes, and writes the output in process 0.
     fn make(&self, processes: &mut Processes, site: Site<'_>) -> Result<Role<Summary>>;
 }
@@ -149,7 +146,6 @@ pub(crate) fn from_batch<J: FromBatch>(
             ControlFlow::Break(done) => return Ok(Start::done(done)),
             ControlFlow::Continue(lock) => lock,
         };
-        job.prepare()?;
         let staging = Staging::beside(output, lock)?;
         let (inputs, fence, build) = (job.inputs(), staging.fence().clone(), join::build()?);
         let task = Task { inputs, fence, build, itself_bytes: global.budget().itself() };

@@ -7,7 +7,6 @@ use std::sync::atomic::AtomicU64;
 use clap::Args;
 use dupsieve::rooms::document::{self, Document, Format, PlaceIds, Share, TextEncoding};
 use dupsieve::rooms::fingerprint::Width;
-use dupsieve::rooms::matches::Texts;
 use dupsieve::rooms::report::{self, Made, Nearest, Report};
 use dupsieve::rooms::store::Day;
 use dupsieve::{Error, Kind, Result};
@@ -58,28 +57,10 @@ impl PageFlags {
     }
 }
 
-/// The inputs of a batch, and how they are read.
-#[derive(Clone, Debug)]
-pub(crate) struct PageInputs {
-    paths: Vec<PathBuf>,
-    settings: PageSettings,
-}
-
-impl PageInputs {
-    /// These inputs; none if one of them is a stream, which can be read only once.
-    pub(crate) fn new(paths: Vec<PathBuf>, settings: PageSettings) -> Option<PageInputs> {
-        let is_stream = |path: &PathBuf| {
-            let found = fs::metadata(path).ok();
-            path == "-" || found.is_some_and(|found| !found.is_file() && !found.is_dir())
-        };
-        (!paths.iter().any(is_stream)).then_some(PageInputs { paths, settings })
-    }
-
-    /// The texts of the pages.
-    pub(crate) fn texts(&self) -> Result<Texts> {
-        let (inputs, options) = self.settings.inputs(&self.paths, Width::W128)?;
-        Texts::new(inputs, options)
-    }
+/// Whether an input can be read only once.
+pub(crate) fn is_stream(path: &Path) -> bool {
+    let found = fs::metadata(path).ok();
+    path == Path::new("-") || found.is_some_and(|found| !found.is_file() && !found.is_dir())
 }
 
 /// Where the pages of an output are, as its report records it.

@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     /// Number of fingerprints in the store
     #[arg(long, value_name = "N", value_parser = parse_count)]
     store: u64,
-    /// Distance and check that go together: paper, balanced or thorough [default: balanced]
+    /// Distance and check that go together: paper or balanced [default: balanced]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_PRESET")]
     preset: Option<Preset>,
     /// Near-duplicates differ in at most this many bits [default: that of the preset]

@@ -105,7 +105,7 @@ pub(crate) struct Arguments {
     /// held:0.95 [default: that of the preset]
     #[arg(id = "confirm", long = "check", value_name = "C[:LEAST]", env = "DUPSIEVE_CHECK")]
     confirm: Option<Confirm>,
-    /// Preset of a store that is empty: paper, balanced or thorough [default: balanced; with --recipe, none]
+    /// Preset of a store that is empty: paper or balanced [default: balanced; with --recipe, none]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_PRESET")]
     preset: Option<Preset>,
     /// Recipe of a store that is empty, or whose recipe has none of the usual names: a name or a .toml file

@@ -1,12 +1,12 @@
 //! `dupsieve verify`: proves that an output is complete and unchanged, and that it agrees with itself and
 //! with its inputs.
 
+mod again;
 mod buckets;
 mod clustered;
 mod held;
 mod join_output;
 mod segment;
-mod texts;
 
 use std::path::Path;
 
@@ -19,11 +19,9 @@ use dupsieve::{Error, Kind, Result};
 
 use crate::commands::cluster;
 use crate::commands::help::examples;
-use crate::commands::pages::PageFlags;
 use crate::commands::store;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Place;
-use crate::flags::settings::parse_count;
 use crate::flags::shared::Shared::{Memory, Telemetry, Workers};
 use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
@@ -32,7 +30,6 @@ use segment::verify_segment;
 
 const EXAMPLES: &[(&str, &str)] = &[
     ("Check the output of a day", "dupsieve verify out/2026-11-21"),
-    ("Compare what is lost with the texts of the pages", "dupsieve verify out/2026-11-21 --texts"),
     ("Check a segment", "dupsieve verify day.seg"),
 ];
 
@@ -42,42 +39,14 @@ const EXAMPLES: &[(&str, &str)] = &[
 pub(crate) struct Arguments {
     /// Output folder of dedup, of lsh, of a day of run or of cluster, a segment, or a store
     output: Place,
-    /// Recompute the matches of all pages of the batch instead of a sample
-    #[arg(long)]
-    all: bool,
-    /// Recompute the matches of this many pages of the batch, against the store and each other; of all
-    /// pages, if the batch has no more
-    #[arg(long, value_name = "N", default_value = "1000", value_parser = parse_count)]
-    sample: u64,
-    /// Compare what the output says is lost with the texts, exactly: files, folders, globs or addresses (s3://BUCKET/...) with the
-    /// pages; {date} is replaced by the day of a page [default: the inputs named in the report]
-    #[arg(long, value_name = "PATH", num_args = 0..)]
-    texts: Option<Vec<String>>,
-    #[command(flatten)]
-    pages: PageFlags,
-    /// Random seed of the sample
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
-}
-
-impl Arguments {
-    /// How many pages to recompute, and the seed.
-    fn sample(&self) -> (u64, u64) {
-        (if self.all { u64::MAX } else { self.sample }, self.seed)
-    }
 }
 
 /// Runs `verify`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     step::begin(Step::Verifying);
     let path = &arguments.output.here()?;
-    let verified = verify(path, arguments, global)?;
+    let verified = verify(path, global)?;
     check_drawings(path)?;
-    if arguments.texts.is_some() && verified.find("texts_compared").is_none() {
-        return Err(
-            Error::new(Kind::Usage, "--texts is given, but this is no output of dedup").at(path)
-        );
-    }
     Ok(verified)
 }
 
@@ -92,7 +61,7 @@ fn check_drawings(path: &Path) -> Result<()> {
 }
 
 /// Verifies what is at the path, whatever it is.
-fn verify(path: &Path, arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
+fn verify(path: &Path, global: &GlobalFlags) -> Result<Summary> {
     let holds = |name: &str| path.join(name).exists();
     if path.is_file() {
         return verify_segment(path).map(|segment| segment_summary(&segment));
@@ -103,13 +72,13 @@ fn verify(path: &Path, arguments: &Arguments, global: &GlobalFlags) -> Result<Su
     if holds("batch.seg") && holds("dedup") {
         let batch = verify_segment(&path.join("batch.seg"))?;
         let found = path.join("dedup");
-        let joined = verify_join(&found, Some(batch.clone()), arguments, global)?;
+        let joined = verify_join(&found, Some(batch.clone()), global)?;
         held::check(&found, &batch)?;
         let mut verified = segment_summary(&batch).then(joined);
         let overlaps = path.join("lsh");
         if overlaps.exists() {
-            let found = verify_join(&overlaps, None, arguments, global)?;
-            for name in ["bytes", "recomputed", "rows_recomputed"] {
+            let found = verify_join(&overlaps, None, global)?;
+            for name in ["bytes", "made_again"] {
                 let sum = verified.counted(name) + found.counted(name);
                 verified = verified.count(name, sum);
             }
@@ -128,7 +97,7 @@ fn verify(path: &Path, arguments: &Arguments, global: &GlobalFlags) -> Result<Su
     if let Some(verified) = cluster::verify(path, global)? {
         return Ok(verified);
     }
-    verify_join(path, None, arguments, global)
+    verify_join(path, None, global)
 }
 
 fn segment_summary(segment: &Segment) -> Summary {
@@ -147,7 +116,6 @@ fn segment_summary(segment: &Segment) -> Summary {
 fn verify_join(
     output: &Path,
     batch: Option<Segment>,
-    arguments: &Arguments,
     global: &GlobalFlags,
 ) -> Result<Summary> {
     let Some(report) = Report::read(output)? else {
@@ -161,10 +129,10 @@ fn verify_join(
     report.check_page(output)?;
     report.check_later_days(output)?;
     let bytes = report.files().values().map(|sum| sum.bytes).sum();
-    let (memory_bytes, workers) = (global.budget().verification(), global.workers(1));
-    let found = JoinOutput { output, report: &report, memory_bytes, workers };
+    let (budget, workers) = (global.budget(), global.workers(1));
+    let found = JoinOutput { output, report: &report, budget, workers };
     if report.buckets.is_some() {
-        let verified = buckets::verify(&found, arguments.sample(), global)?;
+        let verified = buckets::verify(&found, global)?;
         return Ok(Summary::of_join(&report, output).count("bytes", bytes).then(verified));
     }
     let batch = match (batch, found.input("batch")?) {
@@ -175,13 +143,10 @@ fn verify_join(
     found.check_counts()?;
     let store = found.input("store")?.map(|path| found.verify_store(&path)).transpose()?.flatten();
     found.audit(batch.as_ref())?;
-    let recomputed = found.recompute(batch.as_ref(), store.as_ref(), arguments.sample())?;
+    let made_again = found.again(batch.as_ref(), store.as_ref(), global)?;
     let inputs = u64::from(batch.is_some()) + u64::from(store.is_some());
-    let verified = Summary::of_join(&report, output)
+    Ok(Summary::of_join(&report, output)
         .count("bytes", bytes)
         .count("inputs_verified", inputs)
-        .count("rows_recomputed", recomputed.rows)
-        .count("recomputed", recomputed.pages);
-    let Some(inputs) = &arguments.texts else { return Ok(verified) };
-    texts::check(output, &report, (inputs, &arguments.pages), global).map(|it| verified.then(it))
+        .count("made_again", made_again))
 }

@@ -79,11 +79,10 @@ pub(crate) fn note_bad<'a>(reasons: impl Iterator<Item = (&'a str, u64)>) {
 /// Notes how much text goes with the dropped pages of a day.
 pub(crate) fn note_lost(lost: Lost) {
     note(|account| {
-        let Lost { share, over_tenth, exact, .. } = account.lost.unwrap_or(lost);
+        let Lost { share, over_tenth, .. } = account.lost.unwrap_or(lost);
         account.lost = Some(Lost {
             share: share.max(lost.share),
             over_tenth: over_tenth.max(lost.over_tenth),
-            exact: exact && lost.exact,
             ..lost
         });
     });

@@ -42,7 +42,7 @@ struct RecipeTexts<'m> {
 struct CheckTexts {
     check: Check,
     signer: Signer,
-    signatures: Vec<u8>,
+    signatures: Vec<Vec<u8>>,
 }
 
 impl<'m> MethodTexts<'m> {
@@ -94,7 +94,9 @@ impl<'m> MethodTexts<'m> {
             held.fingerprints.push(held.sketcher.page(text)?);
         }
         for held in &mut self.checks {
-            held.signer.sign(text, &mut held.signatures)?;
+            let mut signature = Vec::new();
+            held.signer.sign(text, &mut signature)?;
+            held.signatures.push(signature);
         }
         Ok(())
     }
@@ -102,7 +104,7 @@ impl<'m> MethodTexts<'m> {
     /// How many bytes each text takes, if all are kept in memory.
     pub fn bytes_each(&self) -> u64 {
         let recipes = self.recipes.len() * size_of::<Option<(u128, Class)>>();
-        let checks: usize = self.checks.iter().map(|held| held.check.bytes()).sum();
+        let checks: usize = self.checks.iter().map(|held| held.check.bytes().min(1 << 10)).sum();
         (recipes + checks) as u64
     }
 
@@ -120,7 +122,7 @@ impl<'m> MethodTexts<'m> {
     pub(super) fn truncate(&mut self, count: usize) {
         self.recipes.iter_mut().for_each(|held| held.fingerprints.truncate(count));
         for held in &mut self.checks {
-            held.signatures.truncate(count * held.check.bytes());
+            held.signatures.truncate(count);
         }
     }
 
@@ -135,7 +137,8 @@ impl<'m> MethodTexts<'m> {
     }
 
     /// How well each of two texts can stand for the other one by a method, as a join decides: both have a fingerprint,
-    /// the fingerprints are of one class and near, or the signatures share a band, and the check confirms them or cannot tell them apart.
+    /// the fingerprints are of one class and near, and the check confirms them or cannot tell them apart. By a check with a direction all pairs
+    /// are candidates: anchors find those that share much.
     pub(super) fn standings(&self, method: usize, one: u32, another: u32) -> Standings {
         let TextPlace { recipe, check } = self.places[method];
         let NearMethod { distance: most, confirm, .. } = &self.methods[method];
@@ -152,7 +155,7 @@ impl<'m> MethodTexts<'m> {
             return if is_near && one_class { near } else { Standings::default() };
         };
         let [one, another] = [one, another].map(|text| self.signature(check, text));
-        let is_candidate = is_near || confirm.check.shared_band(one, another).is_some();
+        let is_candidate = is_near || confirm.has_direction();
         match (one_class || !confirm.needs_one_class()) && is_candidate {
             false => Standings::default(),
             true if distance == 0 && one == another => near,
@@ -166,8 +169,7 @@ impl<'m> MethodTexts<'m> {
     }
 
     fn signature(&self, check: usize, text: u32) -> &[u8] {
-        let CheckTexts { check, signatures, .. } = &self.checks[check];
-        &signatures[text as usize * check.bytes()..][..check.bytes()]
+        &self.checks[check].signatures[text as usize]
     }
 }
 
@@ -232,6 +234,6 @@ mod tests {
         assert_eq!(front.checks[1].signatures, all.checks[1].signatures);
         front.truncate(2);
         assert_eq!(front.recipes[0].fingerprints, all.recipes[0].fingerprints[..2]);
-        assert_eq!(front.checks[1].signatures.len(), 2 * methods[3].confirm.unwrap().check.bytes());
+        assert_eq!(front.checks[1].signatures.len(), 2);
     }
 }

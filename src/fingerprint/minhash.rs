@@ -45,8 +45,6 @@ const EMPTY: u64 = u64::MAX;
 pub struct MinHash {
     permutations: Permutations,
     bits: u32,
-    /// Whether each slot mixes its number into the bits that it keeps.
-    own_bits: bool,
     least: Vec<u64>,
 }
 
@@ -58,14 +56,7 @@ impl MinHash {
             slots > 0 && (slots * bits as usize).is_multiple_of(8),
             "no part of a byte is left"
         );
-        MinHash { permutations, bits, own_bits: false, least: vec![EMPTY; slots] }
-    }
-
-    /// As [`MinHash::new`] with [`Permutations::One`], but each slot keeps bits of its own of an element. The slots of a
-    /// small set borrow the same elements many times. With the same bits, two elements that differ would agree
-    /// by chance in all these slots at once, or in none.
-    pub fn own_bits(slots: usize, bits: u32) -> MinHash {
-        MinHash { own_bits: true, ..MinHash::new(Permutations::One, slots, bits) }
+        MinHash { permutations, bits, least: vec![EMPTY; slots] }
     }
 
     /// Takes a feature of the set, by a hash with 64 good bits.
@@ -90,11 +81,7 @@ impl MinHash {
             self.least.fill(0);
         }
         let slots_per_byte = (8 / self.bits) as usize;
-        let low = |slot: usize| {
-            let least = self.densified(slot);
-            let kept = if self.own_bits { mixed(least, slot as u64) } else { least };
-            kept & ((1 << self.bits) - 1)
-        };
+        let low = |slot: usize| self.densified(slot) & ((1 << self.bits) - 1);
         for slots in (0..self.least.len()).step_by(slots_per_byte) {
             let byte = (slots..slots + slots_per_byte)
                 .rev()

@@ -26,7 +26,6 @@ mod boilerplate;
 pub mod check;
 mod class;
 mod difference;
-mod distinct;
 mod measure;
 pub mod minhash;
 mod nilsimsa;
@@ -43,7 +42,7 @@ mod width;
 
 pub use bits::{Fingerprint, hex, of_hex};
 pub use boilerplate::{Boilerplate, Rest};
-pub use check::{Check, HeldShare, Signer};
+pub use check::{Check, Contained, Signer};
 pub use class::Class;
 pub use difference::Difference;
 pub use measure::TextMeasure;

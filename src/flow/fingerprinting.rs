@@ -157,10 +157,11 @@ fn computed(
     let Some((fingerprint, class)) = sketch(sketcher.as_deref_mut(), document, text)? else {
         return Ok(None);
     };
-    let mut check = Vec::new();
+    let [mut check, mut anchors] = [Vec::new(), Vec::new()];
     if let (Some(signer), Some(sketcher)) = (signer, sketcher) {
         let signed = signer.sign_known(text, sketcher.normal_form(), &mut check);
         signed.map_err(|error| naming(error, document))?;
+        anchors.extend(signer.anchors());
     }
     let bands = match bands {
         Some((bands, sketches)) => {
@@ -168,7 +169,7 @@ fn computed(
         }
         None => Vec::new(),
     };
-    let details = Details { class, check, bands, ..Details::default() };
+    let details = Details { class, check, anchors, bands, ..Details::default() };
     Ok(Some(HeldPage { fingerprint, details }))
 }
 

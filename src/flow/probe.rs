@@ -11,7 +11,7 @@ use super::sweep::Sweep;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::ledger::{Chunk, Finished, Ledger, Receipt};
-use crate::matches::{Pair, Place, Sieve};
+use crate::matches::{AnchorProbe, Pair, Place, Sieve};
 use crate::store::{Dated, KeyRange};
 use crate::tables::{ArrangedBatch, Hit, MethodScratch, Probe, SelfJoin, SelfJoinScratch};
 
@@ -24,6 +24,8 @@ pub(crate) struct Probing<F: Fingerprint> {
     pub(crate) method: ArrangedBatch<F>,
     /// The join of the batch with itself.
     pub(crate) itself: SelfJoin<F>,
+    /// The anchors of the batch, past which those of the store and of the batch stream.
+    pub(crate) anchors: AnchorProbe<F>,
     /// The segments of the store; none without a store.
     pub(crate) store: Vec<Dated>,
     /// The memory in which each worker reads them, in bytes.
@@ -112,6 +114,14 @@ impl<F: Fingerprint> Prober<F> {
         Ok((Box::new(finished.pairs()), receipt))
     }
 
+    fn join_anchors(&mut self, part: u32) -> Result<()> {
+        self.scratch = MethodScratch::default();
+        self.self_scratch = SelfJoinScratch::default();
+        self.sweep = None;
+        let Prober { join, pairs, .. } = self;
+        join.anchors.probe(part, &mut |pair| pairs.push(pair))
+    }
+
     fn join_batch(&mut self, part: u32) {
         self.scratch = MethodScratch::default();
         self.sweep = None;
@@ -143,6 +153,7 @@ impl<F: Fingerprint> UnitRunner for Prober<F> {
         match range {
             Chunk::Store(range) => fingerprints = self.probe_store(range)?,
             Chunk::Batch(part) => self.join_batch(part),
+            Chunk::Anchors(part) => self.join_anchors(part)?,
         }
         self.pairs.finish(chunk, fingerprints)
     }

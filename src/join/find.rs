@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::flow::{Pairs, Probing, Processes, Role, find_pairs};
 use crate::ledger::{self, Ledger, LedgerKey, Receipt};
-use crate::matches::{self, Detail, Pair, Sieve};
+use crate::matches::{self, AnchorProbe, Detail, Pair, Sieve};
 use crate::output::{self, Staging};
 use crate::runs::Sorter;
 use crate::step::{self, Step};
@@ -102,7 +102,9 @@ impl Join {
     ) -> Result<Probing<F>> {
         let itself =
             SelfJoin::new(&groups, plan.itself.design, self.distance, plan.share, workers)?;
-        let chunks = ledger::chunks(itself.parts(), segments);
+        let (fingerprints, memory) = (Arc::clone(&groups), self.budget.pairs());
+        let anchors = AnchorProbe::new(&self.batch, &store, fingerprints, memory, workers)?;
+        let chunks = ledger::chunks(itself.parts(), anchors.chunks(), segments);
         let sieve = self.sieve(groups.len());
         let key = LedgerKey {
             build: site.build,
@@ -124,6 +126,7 @@ impl Join {
         Ok(Probing {
             method: method.in_windows(window),
             itself,
+            anchors,
             chunks,
             groups,
             store,

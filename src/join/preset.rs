@@ -11,28 +11,22 @@ use crate::matches::Confirm;
 /// | preset | recipe | distance | check | bytes a page |
 /// |---|---|---|---|---|
 /// | `paper` | `words-1` | 3 | none | 4 |
-/// | `balanced` | `wide-1` | 6 | `held-256x1:0.9` | 39 |
-/// | `thorough` | `wide-1` | 10 | `held-1024x1:0.9` | 134 |
+/// | `balanced` | `wide-1` | 3 | `shingles:0.9` | 45 that are streamed, and some 1.6 a word that are read for candidates |
 ///
-/// The recipes are made for the distances: by itself, a fingerprint must tell different pages apart. Where a
-/// check does that, the fingerprint only finds candidates, and a greater distance finds more of them. The
-/// distances were measured with 64 bits. They hold for 128 bits too, where they find less.
-/// `bench-data/runs/2026-11-23-verdicts.md` has the measurements behind every number.
+/// By itself, a fingerprint must tell different pages apart. Where a sketch does that, fingerprints and anchors only find candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Preset {
     /// The setting of Manku, Jain and Das Sarma: a fingerprint and three bits, nothing else.
     Paper,
-    /// A wider net, and a check of what each page holds of the other: nothing is lost with a page that is dropped.
+    /// Candidates by fingerprints and anchors, and a page is dropped only if a kept page contains nine tenths of it.
     #[default]
     Balanced,
-    /// A net so wide that hardly a near page is missed, for stores of some hundred million pages.
-    Thorough,
 }
 
 named!(
-    pub Preset { Paper = "paper", Balanced = "balanced", Thorough = "thorough" } or "there is no such preset"
+    pub Preset { Paper = "paper", Balanced = "balanced" } or "there is no such preset"
 );
 
 impl Preset {
@@ -53,21 +47,17 @@ impl Preset {
     #[must_use]
     pub fn distance(self) -> u32 {
         match self {
-            Preset::Paper => 3,
-            Preset::Balanced => 6,
-            Preset::Thorough => 10,
+            Preset::Paper | Preset::Balanced => 3,
         }
     }
 
     /// The check, and the least similarity that it asks for.
     #[must_use]
     pub fn check(self) -> Option<Confirm> {
-        let check = match self {
-            Preset::Paper => return None,
-            Preset::Balanced => "held-256x1:0.9",
-            Preset::Thorough => "held-1024x1:0.9",
-        };
-        Some(check.parse().expect("the check of a preset has a name"))
+        match self {
+            Preset::Paper => None,
+            Preset::Balanced => Some("shingles".parse().expect("the check of a preset has a name")),
+        }
     }
 
     /// The next cheaper preset, and what it leaves of the pages that this one drops, as measured on versions of real pages.
@@ -76,7 +66,6 @@ impl Preset {
         match self {
             Preset::Paper => None,
             Preset::Balanced => Some((Preset::Paper, "one page in twenty")),
-            Preset::Thorough => Some((Preset::Balanced, "one page in fifty")),
         }
     }
 

@@ -9,7 +9,7 @@ use super::preset::Preset;
 use crate::budget::Budget;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Stamp;
-use crate::matches::{Confirm, Detail, KeepOrder, MAX_MATCHES, Texts};
+use crate::matches::{Confirm, Detail, KeepOrder, MAX_MATCHES};
 use crate::results::ResultFormat;
 use crate::store::{Digest, Segment, Version};
 use crate::tables::plan::Memory;
@@ -70,8 +70,6 @@ pub struct Join {
     pub detail: Detail,
     /// How many rows may be written if all are asked for.
     pub max_matches: u64,
-    /// The texts of the batch, if pages of the batch are compared by their texts: for a check with a direction, and texts that its recipe takes whole.
-    pub texts: Option<Texts>,
     /// How matches and verdicts are written.
     pub format: ResultFormat,
     /// The memory for tables and sorts.
@@ -96,7 +94,6 @@ impl Join {
             design: Design::Auto,
             detail: Detail::default(),
             max_matches: MAX_MATCHES,
-            texts: None,
             format: ResultFormat::default(),
             budget: Budget::default(),
         })

@@ -11,9 +11,8 @@ use super::site::{Site, unwatched};
 use crate::error::{Error, Kind, Named, Result};
 use crate::fingerprint::{Fingerprint, Width};
 use crate::flow::{Processes, Role};
-use crate::matches::{Confirm, Finalize, Outcome, Pair, SharedBands};
+use crate::matches::{Finalize, Outcome};
 use crate::output::{Lock, Staging};
-use crate::runs::{Sorter, Space};
 use crate::step::{self, Step};
 
 /// A finished join.
@@ -104,7 +103,7 @@ impl Join {
         staging: &Staging,
         workers: usize,
     ) -> Result<Joined> {
-        let FoundPairs { chunks, mut pairs, receipts, store, figures, .. } = found;
+        let FoundPairs { chunks, pairs, receipts, store, figures, .. } = found;
         let proof = Proof::of(chunks, self.store_rows(), &receipts, output)?;
         let finalize = Finalize {
             segment: &self.batch,
@@ -117,30 +116,13 @@ impl Join {
             memory_bytes: self.budget.finalize(),
             ids_bytes: self.budget.ids(),
             signatures_bytes: self.budget.signatures(),
-            texts: self.texts.as_ref(),
             format: self.format,
             workers,
         };
         step::begin(Step::Sorting);
-        self.add_shared_bands::<F>(&mut pairs, staging, workers)?;
         let pairs = pairs.sorted()?;
         step::begin(Step::Writing);
         let outcome = finalize.write::<F>(pairs, staging)?;
         Ok(Joined { outcome, proof, figures })
-    }
-
-    /// Adds the pairs of the batch that share a band of the signatures of a check with a direction.
-    fn add_shared_bands<F: Fingerprint>(
-        &self,
-        pairs: &mut Sorter<Pair>,
-        staging: &Staging,
-        workers: usize,
-    ) -> Result<()> {
-        let Some(confirm) = self.check.filter(Confirm::has_direction) else { return Ok(()) };
-        let confirm = self.texts.as_ref().map_or(confirm, |_| confirm.of_candidates_in_bands());
-        let space = Space { folder: staging.folder(), memory_bytes: self.budget.finalize() };
-        let bands =
-            SharedBands { batch: &self.batch, confirm, distance: self.distance, space, workers };
-        bands.pairs::<F>()?.try_for_each(|pair| pairs.push(pair?))
     }
 }

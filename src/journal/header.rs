@@ -6,6 +6,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
+use crate::fingerprint::check::AS_NEEDED;
 use crate::store::SegmentOptions;
 
 /// The first bytes of a journal.
@@ -39,7 +40,7 @@ impl Header {
 
     /// The bytes of the header, its checksum among them.
     pub(super) fn write(&self) -> Vec<u8> {
-        let SegmentOptions { lengths, classes, check_bytes, band_bytes, digests, stamp, .. } =
+        let SegmentOptions { lengths, classes, check_bytes, anchor_bytes, band_bytes, digests, stamp, .. } =
             &self.options;
         let flags = [(lengths, HAS_LENGTHS), (classes, HAS_CLASSES), (digests, HAS_DIGESTS)];
         let flags = flags.map(|(has, flag)| u32::from(*has) * flag).into_iter().sum();
@@ -49,7 +50,7 @@ impl Header {
             flags,
             *check_bytes as u32,
             *band_bytes as u32,
-            0,
+            *anchor_bytes as u32,
             stamp.len() as u32,
         ];
         let mut bytes = MAGIC.to_vec();
@@ -85,15 +86,17 @@ impl Header {
         let read = || {
             let (told, checksum) = bytes.split_last_chunk::<8>()?;
             let (fixed, stamp) = told.split_first_chunk::<FIXED_BYTES>()?;
-            let [_, width, flags, check_bytes, band_bytes, _, _] = numbers(fixed);
+            let [_, width, flags, check_bytes, band_bytes, anchor_bytes, _] = numbers(fixed);
             let is_sound = xxh3_64(told) == u64::from_le_bytes(*checksum)
                 && flags & !(HAS_LENGTHS | HAS_CLASSES | HAS_DIGESTS) == 0
-                && check_bytes.max(band_bytes) <= MOST_ROW_BYTES;
+                && (check_bytes <= MOST_ROW_BYTES || check_bytes as usize == AS_NEEDED)
+                && band_bytes.max(anchor_bytes) <= MOST_ROW_BYTES;
             let options = SegmentOptions {
                 lengths: flags & HAS_LENGTHS != 0,
                 classes: flags & HAS_CLASSES != 0,
                 check_bytes: check_bytes as usize,
                 band_bytes: band_bytes as usize,
+                anchor_bytes: anchor_bytes as usize,
                 digests: flags & HAS_DIGESTS != 0,
                 stamp: str::from_utf8(stamp).ok()?.to_owned(),
                 ..SegmentOptions::default()

@@ -2,6 +2,7 @@
 
 use crate::document::{MAX_ID_BYTES, Position};
 use crate::fingerprint::Class;
+use crate::fingerprint::check::AS_NEEDED;
 use crate::store::{Details, FingerprintedDocument};
 
 use super::header::Header;
@@ -14,7 +15,7 @@ const IS_SHORT: u8 = 4;
 /// Appends the bytes of `page`. What a page of this journal does not have is left out.
 pub(super) fn write(page: &FingerprintedDocument, header: &Header, out: &mut Vec<u8>) {
     let flag = |is: bool, bit: u8| if is { bit } else { 0 };
-    let Details { length, time, class, check, bands, digest } = &page.details;
+    let Details { length, time, class, check, anchors, bands, digest } = &page.details;
     out.push(
         flag(page.fingerprint.is_some(), HAS_FINGERPRINT)
             | flag(time.is_some(), HAS_TIME)
@@ -29,7 +30,11 @@ pub(super) fn write(page: &FingerprintedDocument, header: &Header, out: &mut Vec
     }
     if let Some(fingerprint) = page.fingerprint {
         out.extend(&fingerprint.to_le_bytes()[..header.fingerprint_bytes()]);
+        if header.options.check_bytes == AS_NEEDED {
+            out.extend((check.len() as u16).to_le_bytes());
+        }
         out.extend(check);
+        out.extend(anchors);
         out.extend(bands);
         if header.options.digests {
             out.extend(digest.to_le_bytes());
@@ -68,7 +73,12 @@ pub(super) fn read(
         let width = header.fingerprint_bytes();
         fingerprint[..width].copy_from_slice(bytes.split_off(..width)?);
         page.fingerprint = Some(u128::from_le_bytes(fingerprint));
-        page.details.check = bytes.split_off(..header.options.check_bytes)?.to_vec();
+        let check_bytes = match header.options.check_bytes {
+            AS_NEEDED => u16::from_le_bytes(*bytes.split_off(..2)?.first_chunk()?).into(),
+            bytes => bytes,
+        };
+        page.details.check = bytes.split_off(..check_bytes)?.to_vec();
+        page.details.anchors = bytes.split_off(..header.options.anchor_bytes)?.to_vec();
         page.details.bands = bytes.split_off(..header.options.band_bytes)?.to_vec();
         if header.options.digests {
             page.details.digest = u128::from_le_bytes(*bytes.split_off(..16)?.first_chunk()?);

@@ -12,6 +12,8 @@ pub(crate) enum Chunk<F: Fingerprint> {
     Store(KeyRange<F>),
     /// A part of the join of the batch with itself.
     Batch(u32),
+    /// A part of the join by anchors, of the batch with the store and with itself.
+    Anchors(u32),
 }
 
 /// The proof that a chunk was probed.
@@ -29,13 +31,18 @@ pub struct Receipt {
     pub resumed: bool,
 }
 
-/// Cuts a join into chunks: `parts` parts of the batch joined with itself, and the store of `segments`.
-/// A batch of no parts is empty and needs no chunk at all.
-pub(crate) fn chunks<F: Fingerprint>(parts: u32, segments: &[Segment]) -> Vec<Chunk<F>> {
+/// Cuts a join into chunks: the store of `segments`, `parts` parts of the batch joined with itself, and `anchors` parts of the join by
+/// anchors. A batch of no parts is empty and needs no chunk at all.
+pub(crate) fn chunks<F: Fingerprint>(
+    parts: u32,
+    anchors: u32,
+    segments: &[Segment],
+) -> Vec<Chunk<F>> {
     if parts == 0 {
         return Vec::new();
     }
     let chunk_bytes = store::chunk_bytes(segments);
     let store = store::chunks(segments, chunk_bytes).into_iter().map(Chunk::Store);
-    store.chain((0..parts).map(Chunk::Batch)).collect()
+    let batch = (0..parts).map(Chunk::Batch);
+    store.chain(batch).chain((0..anchors).map(Chunk::Anchors)).collect()
 }

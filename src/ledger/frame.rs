@@ -14,7 +14,7 @@ use crate::store::Digest;
 /// The version of the format.
 pub(super) const VERSION: u32 = 1;
 pub(super) const HEADER_BYTES: u64 = 40;
-pub(super) const PAIR_BYTES: usize = 25;
+pub(super) const PAIR_BYTES: usize = 29;
 /// The most pairs in a frame, the unit of checksumming and reading.
 pub(super) const FRAME_PAIRS: usize = 1 << 15;
 
@@ -24,6 +24,8 @@ const HEAD_BYTES: usize = 32;
 const RECEIPT_BYTES: usize = 24;
 /// In place of a segment: the existing side of the pair is in the batch.
 const BATCH: u32 = u32::MAX;
+/// In place of a page: the pair is of fingerprints.
+const NO_PAGE: u32 = u32::MAX;
 /// In place of a segment: this is the mark of a crowd.
 const CROWD: u32 = u32::MAX - 1;
 
@@ -162,29 +164,35 @@ pub(super) fn receipt(body: &[u8]) -> [u64; 3] {
 }
 
 fn encoded(pair: &Pair) -> [u8; PAIR_BYTES] {
-    let (segment, row, rows) = match pair.existing {
-        Place::Store { segment, row, rows } => (segment, row, rows),
-        Place::Batch { group } => (BATCH, u32::from(group).into(), 0),
-        Place::Crowd => (CROWD, 0, 0),
+    let (segment, row, rows, page) = match pair.existing {
+        Place::Store { segment, row, rows } => (segment, row, rows, NO_PAGE),
+        Place::StoreRow { page, segment, row, rows } => (segment, row, rows, page),
+        Place::Batch { group } => (BATCH, u32::from(group).into(), 0, NO_PAGE),
+        Place::BatchRow { page, row } => (BATCH, row.into(), 0, page),
+        Place::Crowd => (CROWD, 0, 0, NO_PAGE),
     };
     let mut bytes = [0; PAIR_BYTES];
     bytes[..4].copy_from_slice(&u32::from(pair.new).to_le_bytes());
     bytes[4..8].copy_from_slice(&segment.to_le_bytes());
     bytes[8..16].copy_from_slice(&row.to_le_bytes());
     bytes[16..24].copy_from_slice(&rows.to_le_bytes());
-    bytes[24] = pair.distance;
+    bytes[24..28].copy_from_slice(&page.to_le_bytes());
+    bytes[28] = pair.distance;
     bytes
 }
 
 /// The pair that these bytes begin with.
 pub(super) fn pair(bytes: &[u8]) -> Pair {
-    let (segment, row) = (u32_at(bytes, 4), u64_at(bytes, 8));
-    let existing = match segment {
-        BATCH => Place::Batch { group: (row as u32).into() },
-        CROWD => Place::Crowd,
-        segment => Place::Store { segment, row, rows: u64_at(bytes, 16) },
+    let [segment, page] = [4, 24].map(|at| u32_at(bytes, at));
+    let [row, rows] = [8, 16].map(|at| u64_at(bytes, at));
+    let existing = match (segment, page) {
+        (BATCH, NO_PAGE) => Place::Batch { group: (row as u32).into() },
+        (BATCH, page) => Place::BatchRow { page, row: row as u32 },
+        (CROWD, _) => Place::Crowd,
+        (segment, NO_PAGE) => Place::Store { segment, row, rows },
+        (segment, page) => Place::StoreRow { page, segment, row, rows },
     };
-    Pair { new: u32_at(bytes, 0).into(), existing, distance: bytes[24] }
+    Pair { new: u32_at(bytes, 0).into(), existing, distance: bytes[28] }
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {

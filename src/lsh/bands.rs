@@ -15,9 +15,8 @@ use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
 use crate::fingerprint::minhash::Permutations;
 use crate::matches::Similarity;
-
-/// The bytes of a key in a segment.
-pub const KEY_BYTES: usize = 5;
+pub use crate::tables::keys::KEY_BYTES;
+use crate::tables::keys::key_of;
 
 /// Everything that decides the band keys of a text. Written as the family, bands and rows, then what is not
 /// as usual: `jaccard-14x8`, `jaccard-20x5,words:3,seed:7`.
@@ -92,13 +91,8 @@ impl Bands {
             return None;
         }
         let keys = bytes.as_chunks::<KEY_BYTES>().0.iter();
-        Some((0..).zip(keys).map(|(band, key)| Banding::key(band, low(key))).collect())
+        Some((0..).zip(keys).map(|(band, key)| Banding::key(band, key_of(key))).collect())
     }
-}
-
-/// The 40 bits of a key in a segment.
-pub(super) fn low(&[a, b, c, d, e]: &[u8; KEY_BYTES]) -> u64 {
-    u64::from_le_bytes([a, b, c, d, e, 0, 0, 0])
 }
 
 impl fmt::Display for Bands {

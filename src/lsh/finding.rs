@@ -54,7 +54,9 @@ impl From<Pair> for Finding {
                 Finding::Match(StoreMatch { segment, row, group: new.into(), distance })
             }
             Place::Batch { group } => Finding::Hot { bucket: new, rows: group.into() },
-            Place::Crowd => Finding::Candidates(new),
+            Place::StoreRow { .. } | Place::BatchRow { .. } | Place::Crowd => {
+                Finding::Candidates(new)
+            }
         }
     }
 }

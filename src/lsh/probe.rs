@@ -17,7 +17,6 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::banding::Banding;
-use super::bands::{KEY_BYTES, low};
 use super::batch::Batch;
 use super::confirmation::Comparison;
 use super::counting::Counting;
@@ -29,7 +28,8 @@ use crate::error::Result;
 use crate::matches::{KeepRank, Number, Pair, Unlikeness};
 use crate::parallel::lock;
 use crate::progress::{self, Activity};
-use crate::store::{Dated, Fingerprints, RowBytes, Shown};
+use crate::tables::keys::{KEY_BYTES, key_of};
+use crate::store::{Column, Dated, Fingerprints, RowBytes, Shown};
 
 /// The fewest and the most blocks of a chunk, and about how many chunks a large store has.
 const CHUNK_BLOCKS: (usize, usize) = (1, 64);
@@ -186,11 +186,11 @@ impl StoreProbe {
 
 /// The blocks of all segments, in portions.
 fn units(store: &[Dated]) -> Vec<(u32, Range<usize>)> {
-    let all: usize = store.iter().map(|dated| dated.segment().band_blocks()).sum();
+    let all: usize = store.iter().map(|dated| dated.segment().blocks_of(Column::Bands)).sum();
     let step = (all / CHUNKS).clamp(CHUNK_BLOCKS.0, CHUNK_BLOCKS.1);
     let mut units = Vec::new();
     for (segment, dated) in (0..).zip(store) {
-        let blocks = dated.segment().band_blocks();
+        let blocks = dated.segment().blocks_of(Column::Bands);
         let starts = (0..blocks).step_by(step);
         units.extend(starts.map(|start| (segment, start..blocks.min(start + step))));
     }
@@ -385,7 +385,7 @@ struct Passed {
 fn each_passed(index: &KeyIndex, bytes: &[u8], width: usize, mut pass: impl FnMut(Passed)) {
     for (band, keys) in index.bands.iter().enumerate() {
         for (row, bytes) in bytes.chunks_exact(width).enumerate() {
-            let key = low(bytes[KEY_BYTES * band..].first_chunk().expect("a key of each band"));
+            let key = key_of(bytes[KEY_BYTES * band..].first_chunk().expect("a key of each band"));
             if keys.may_have(key) {
                 pass(Passed { row, band, key });
             }

@@ -236,6 +236,17 @@ impl Batch {
         }
     }
 
+    /// The group of each row of the segment.
+    pub(super) fn groups_of_segment_rows(&self) -> Vec<Group> {
+        let mut groups = vec![Group::from(0); self.rows() as usize];
+        for group in below::<Group>(self.groups()) {
+            for row in self.rows_of(group).iter() {
+                groups[self.segment_row(row).index()] = group;
+            }
+        }
+        groups
+    }
+
     /// The group of a row.
     pub(super) fn group_of(&self, row: Row) -> Group {
         Group::from(self.starts.partition_point(|&start| start <= row) as u32 - 1)
@@ -290,8 +301,8 @@ impl Batch {
     ) -> Result<Leaders> {
         let keys = keys.filter(|keys| keys.has_direction());
         let length = |group| -> Result<LengthClass> {
-            let runs = keys.map(|keys| keys.runs(self.key_row(group))).transpose()?.flatten();
-            Ok(LengthClass::of(runs.unwrap_or(0)))
+            let shingles = keys.map(|keys| keys.shingles(self.key_row(group))).transpose()?.flatten();
+            Ok(LengthClass::of(shingles.unwrap_or(0)))
         };
         let mut turn = keep.turns(segment)?;
         let mut place = |row| Ok((turn(self.segment_row(row))?, self.rank(row)));

@@ -1,40 +1,39 @@
-//! Candidates confirmed: of the pages within k bits only those of one class match, and with a check only
-//! those with similar signatures.
+//! Candidates confirmed: which of them can stand for each other.
 //!
-//! Pages with one fingerprint may then be of two classes, or have unlike texts. So "near" is said of
-//! pages, not of fingerprints: the [batch](Batch) is grouped by fingerprint and [`GroupKey`], and each
-//! pair of fingerprints is taken apart into pairs of groups. The keep rule works on these as on any
-//! others.
+//! A probe finds candidates by fingerprints, and by anchors. Pages with one fingerprint may have unlike texts, or be of two classes. So the
+//! [batch](Batch) is grouped by fingerprint and [`GroupKey`], each pair of fingerprints is taken apart into pairs of groups, and each of
+//! these is confirmed: by the sketches, or, where there are none, by the classes. The keep rule works on pairs of groups as on any others.
 //!
-//! The signatures of a batch may take more memory than there is. So the batch is taken window by window: the keys of
-//! a window are held, and the pairs whose new page is in it are confirmed. The existing pages of these pairs, of the
-//! batch before the window and of the store, are looked up in the order of the disk. Neighbouring rows of the store
-//! with one fingerprint and one key are confirmed together. A batch whose signatures fit is one window.
+//! The sketches of a batch may take more memory than there is. So the batch is taken window by window: the keys of a window are held, and
+//! the pairs whose new page is in it are confirmed. The existing pages of these pairs, of the batch before the window and of the store, are
+//! looked up in the order of the disk. Neighbouring rows of the store with one fingerprint and one key are confirmed together.
 //!
-//! Many pages of one fingerprint are a crowd of groups: the pages of a template whose numbers differ, say. Where a [sieve](Sieve) tells
-//! which pairs the verdicts need, a group is compared until 16 others match it, and then with those alone that have fewer. So a crowd
-//! whose pages match takes time in proportion to its pages, and not to their square.
+//! Thousands of pages can have one fingerprint and texts of their own: the pages of a template whose numbers differ, say. Compared each with each
+//! they would take time in proportion to their square. So of two fingerprints a group meets at most [`MOST_MET`] groups of the other one, those at
+//! the same place in the order of their sizes. Groups that share much share anchors too, and meet by these, wherever they are. What the bound
+//! leaves out is counted.
 //!
-//! An example: fingerprint 4 of the batch has two groups, 6 of class full and 7 of class short. The
-//! pair (4, three rows of the store that are full, full and short) becomes the pairs (6, the first two
-//! rows) and (7, the third row). The candidates are counted in pages: with 10 pages in group 6 and 1
-//! in group 7 they are 11 * 3 = 33.
+//! An example: fingerprint 4 of the batch has two groups, 6 and 7. The pair (4, three rows of the store, of which the first two have
+//! one sketch) becomes the pairs (6, the first two rows), (7, the first two rows), (6, the third row) and (7, the third row).
 
 use std::iter::Peekable;
 
 use serde::{Deserialize, Serialize};
 
+use super::anchors::MOST_MET as MOST_BY_ANCHORS;
 use super::batch::Batch;
 use super::group_key::{GroupKey, GroupKeyReader, GroupKeys};
 use super::numbers::{FingerprintIndex, Group, Number, Span};
 use super::pair::{Pair, Place};
-use super::sieve::Sieve;
 use super::standing::Standings;
 use super::store_pair::{Near, StorePair, each_place};
 use crate::error::Result;
 use crate::progress::{self, Activity};
-use crate::runs::{Record, SortedRecords, Space};
+use crate::runs::{Record, SortedRecords, Sorter, Space};
 use crate::store::{Column, Dated, Shown};
+
+/// How many groups of a fingerprint a group is compared with because their fingerprints are near.
+const MOST_MET: usize = 64;
 
 /// A pair of groups of which one can stand for the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -46,36 +45,47 @@ pub(super) struct Confirmed {
 
 impl Record for Confirmed {}
 
-/// A pair of fingerprints of the batch, of which the existing one comes before the window. Ordered by that one,
-/// so that its keys are read in the order of the disk.
+/// Two groups of the batch that may stand for each other. Ordered by the existing one, so that its keys are read in the order of the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Before {
-    existing: FingerprintIndex,
-    new: FingerprintIndex,
+struct Within {
+    existing: Group,
+    new: Group,
     distance: u8,
 }
 
-impl Record for Before {}
+impl Record for Within {}
 
-/// Which pairs within the batch the verdicts need. Those farther apart than the distance meet by their signatures, and are all taken.
-pub(super) struct Sieving {
-    pub(super) sieve: Sieve,
-    pub(super) distance: u32,
+/// Rows of the store that share anchors with a page of the batch.
+#[derive(Default)]
+struct NearestRows {
+    /// The row of the page.
+    page: u32,
+    /// Distance, segment, first row, and how many there are.
+    rows: Vec<(u8, u32, u64, u64)>,
 }
 
-/// Calls `take` with every confirmed pair of groups, or with those that pass the sieve: those behind `pairs` of fingerprints, and those of
-/// groups with one fingerprint. Gives the number of pairs of documents that were candidates.
+/// How many pairs there were to confirm.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Candidates {
+    /// Pairs of documents.
+    pub(super) pairs: u128,
+    /// Pairs of groups that the bound left out.
+    pub(super) left_out: u64,
+}
+
+/// Calls `take` with every confirmed pair of groups, each once: those behind `pairs`, and those of groups with one fingerprint.
 pub(super) fn confirm(
     batch: &Batch,
     keys: &mut GroupKeys,
     store: &[Dated],
     pairs: SortedRecords<Pair>,
     space: Space<'_>,
-    sieving: Option<&mut Sieving>,
     take: impl FnMut(Confirmed) -> Result<()>,
-) -> Result<u128> {
+) -> Result<Candidates> {
     let mut pairs = pairs.peekable();
-    let mut confirming = Confirming { batch, keys, store, space, sieving, candidates: 0, take };
+    let groups = batch.groups_of_segment_rows();
+    let candidates = Candidates::default();
+    let mut confirming = Confirming { batch, keys, store, groups, space, candidates, take };
     let mut first = FingerprintIndex::from(0);
     while first.index() < batch.fingerprints() as usize {
         let end = batch.window(first, confirming.keys.most_rows());
@@ -91,10 +101,11 @@ struct Confirming<'a, T> {
     batch: &'a Batch,
     keys: &'a mut GroupKeys,
     store: &'a [Dated],
+    /// The group of each row of the batch's segment.
+    groups: Vec<Group>,
     /// The space of a sort.
     space: Space<'a>,
-    sieving: Option<&'a mut Sieving>,
-    candidates: u128,
+    candidates: Candidates,
     take: T,
 }
 
@@ -105,41 +116,62 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
         window: Span<FingerprintIndex>,
         pairs: &mut Peekable<SortedRecords<Pair>>,
     ) -> Result<()> {
-        let mut before = self.space.sorter();
+        let mut within = self.space.sorter();
         let mut with_store = self.space.sorter();
+        let mut nearest = NearestRows::default();
         for fingerprint in window.iter() {
             let pages = self.pages(fingerprint);
-            self.candidates += pages * (pages - 1) / 2;
-            self.copies(fingerprint)?;
+            self.candidates.pairs += pages * (pages - 1) / 2;
+            self.copies(fingerprint, &mut within)?;
         }
         let is_in = |pair: &Result<Pair>| pair.as_ref().map_or(true, |pair| pair.new < window.end);
         while let Some(pair) = pairs.next_if(is_in) {
             let Pair { new, existing, distance } = pair?;
+            progress::tick(Activity::Working);
             match existing {
                 Place::Store { segment, row, rows } => {
-                    self.candidates += self.pages(new) * u128::from(rows);
+                    self.candidates.pairs += self.pages(new) * u128::from(rows);
                     let standings = Standings::default();
-                    with_store.push(StorePair { segment, row, rows, new, distance, standings })?;
+                    let groups = self.batch.groups_of(new);
+                    self.left_out(groups.len().saturating_sub(MOST_MET));
+                    with_store.extend(groups.iter().take(MOST_MET).map(|new| {
+                        StorePair { segment, row, rows, new, distance, standings }
+                    }))?;
                 }
                 Place::Batch { group: existing } => {
-                    self.candidates += self.pages(new) * self.pages(existing);
-                    if existing < window.start {
-                        before.push(Before { existing, new, distance })?;
-                    } else {
-                        self.groups(new, existing, distance)?;
+                    self.candidates.pairs += self.pages(new) * self.pages(existing);
+                    self.groups(new, existing, distance, &mut within)?;
+                }
+                Place::StoreRow { page, segment, row, rows } => {
+                    self.candidates.pairs += u128::from(rows);
+                    if nearest.page != page {
+                        self.leave(&mut nearest, &mut with_store)?;
+                        nearest.page = page;
                     }
+                    nearest.rows.push((distance, segment, row, rows));
+                }
+                Place::BatchRow { page, row } => {
+                    self.candidates.pairs += 1;
+                    let [one, other] = [page, row].map(|row| self.groups[row as usize]);
+                    let (new, existing) = (one.max(other), one.min(other));
+                    within.push(Within { existing, new, distance })?;
                 }
                 Place::Crowd => {
                     for new in self.batch.groups_of(new).iter() {
                         let pair = Pair { new, existing: Place::Crowd, distance };
-                        self.hand_on(Confirmed { pair, standings: Standings::default() })?;
+                        (self.take)(Confirmed { pair, standings: Standings::default() })?;
                     }
                 }
             }
         }
-        for pair in before.sorted()? {
-            let Before { existing, new, distance } = pair?;
-            self.groups(new, existing, distance)?;
+        self.leave(&mut nearest, &mut with_store)?;
+        let mut last = None;
+        for pair in within.sorted()? {
+            let pair = pair?;
+            progress::tick(Activity::Working);
+            if last.replace(pair) != Some(pair) && pair.existing != pair.new {
+                self.offer(pair)?;
+            }
         }
         self.store(with_store.sorted()?)
     }
@@ -150,95 +182,71 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
         groups.map(|group| self.batch.rows_of(group).len() as u128).sum()
     }
 
+    fn left_out(&mut self, pairs: usize) {
+        self.candidates.left_out += pairs as u64;
+    }
+
+    /// Takes the rows of the store that are nearest to a page by their anchors: each chunk has found some.
+    fn leave(
+        &mut self,
+        nearest: &mut NearestRows,
+        with_store: &mut Sorter<StorePair<Group>>,
+    ) -> Result<()> {
+        nearest.rows.sort_unstable();
+        self.left_out(nearest.rows.len().saturating_sub(MOST_BY_ANCHORS));
+        let Some(&new) = self.groups.get(nearest.page as usize) else { return Ok(()) };
+        let standings = Standings::default();
+        let rows = nearest.rows.drain(..).take(MOST_BY_ANCHORS);
+        with_store.extend(rows.map(|(distance, segment, row, rows)| {
+            StorePair { segment, row, rows, new, distance, standings }
+        }))
+    }
+
     /// Hands on a pair of groups of the batch if their keys match.
-    fn offer(&mut self, new: Group, group: Group, distance: u8) -> Result<()> {
+    fn offer(&mut self, Within { existing: group, new, distance }: Within) -> Result<()> {
         let [one, other] = [new, group].map(|group| self.batch.key_row(group));
         let standings = self.keys.compare_rows(one, other, distance.into())?;
         if !standings.any() {
             return Ok(());
         }
         let pair = Pair { new, existing: Place::Batch { group }, distance };
-        self.hand_on(Confirmed { pair, standings })
+        (self.take)(Confirmed { pair, standings })
     }
 
-    /// Hands on a pair that matches, if it passes the sieve.
-    fn hand_on(&mut self, confirmed: Confirmed) -> Result<()> {
-        let passes = match &mut self.sieving {
-            Some(sieving) if u32::from(confirmed.pair.distance) <= sieving.distance => {
-                sieving.sieve.passes(&confirmed.pair)
-            }
-            _ => true,
-        };
-        if passes { (self.take)(confirmed) } else { Ok(()) }
-    }
-
-    /// Whether the pairs of a group with other full groups at this distance are left out.
-    fn is_full(&self, group: Group, distance: u8) -> bool {
-        let sieving = self.sieving.as_ref();
-        sieving.is_some_and(|it| u32::from(distance) <= it.distance && it.sieve.is_full(group))
-    }
-
-    /// Takes the full groups from `open`, and marks them: what comes later passes over them if it is full itself.
-    fn close(&mut self, open: &mut Vec<Group>, distance: u8) {
-        open.retain(|&group| {
-            let is_full = self.is_full(group, distance);
-            if is_full && let Some(sieving) = &mut self.sieving {
-                sieving.sieve.mark(group);
-            }
-            !is_full
-        });
-    }
-
-    /// Offers the pairs of `new` with `groups`: with all until it is full, and from then on with those that are `open`.
-    fn offer_each(
-        &mut self,
-        new: Group,
-        groups: Span<Group>,
-        open: &mut Vec<Group>,
-        distance: u8,
-    ) -> Result<()> {
-        progress::tick(Activity::Working);
-        for group in groups.iter() {
-            if self.is_full(new, distance) {
-                open.push(new);
-                self.close(open, distance);
-                let left = open.partition_point(|&open| open < group);
-                return open[left..].iter().try_for_each(|&open| self.offer(new, open, distance));
-            }
-            self.offer(new, group, distance)?;
-        }
-        Ok(())
-    }
-
-    /// The pairs of groups that have one fingerprint.
-    fn copies(&mut self, fingerprint: FingerprintIndex) -> Result<()> {
+    /// The pairs of groups that have one fingerprint: of each with those before it.
+    fn copies(&mut self, fingerprint: FingerprintIndex, within: &mut Sorter<Within>) -> Result<()> {
         let groups = self.batch.groups_of(fingerprint);
-        let mut open = Vec::new();
-        for new in groups.iter() {
-            let earlier = Span { start: groups.start, end: new };
-            self.offer_each(new, earlier, &mut open, 0)?;
-            open.push(new);
+        for (at, new) in groups.iter().enumerate() {
+            let first = at.saturating_sub(MOST_MET);
+            self.left_out(first);
+            let met = groups.iter().take(at).skip(first);
+            within.extend(met.map(|existing| Within { existing, new, distance: 0 }))?;
         }
         Ok(())
     }
 
-    /// The pairs of groups of two fingerprints of the batch.
+    /// The pairs of groups of two fingerprints of the batch. Both are in the order of their sizes.
     fn groups(
         &mut self,
         new: FingerprintIndex,
         existing: FingerprintIndex,
         distance: u8,
+        within: &mut Sorter<Within>,
     ) -> Result<()> {
-        let existing = self.batch.groups_of(existing);
-        let mut open: Vec<Group> = existing.iter().collect();
-        for new in self.batch.groups_of(new).iter() {
-            self.offer_each(new, existing, &mut open, distance)?;
+        let [news, existing] = [new, existing].map(|it| self.batch.groups_of(it));
+        for (at, new) in news.iter().enumerate() {
+            let middle = at * existing.len() / news.len();
+            let last = existing.len().saturating_sub(MOST_MET);
+            let first = middle.saturating_sub(MOST_MET / 2).min(last);
+            self.left_out(last);
+            let met = existing.iter().skip(first).take(MOST_MET);
+            within.extend(met.map(|existing| Within { existing, new, distance }))?;
         }
         Ok(())
     }
 
     /// The pairs with the store, in the order of the disk.
-    fn store(&mut self, pairs: SortedRecords<StorePair<FingerprintIndex>>) -> Result<()> {
+    fn store(&mut self, pairs: SortedRecords<StorePair<Group>>) -> Result<()> {
         let mut reader: Option<(u32, GroupKeyReader, Shown)> = None;
         let mut signature = Vec::new();
         each_place(pairs, self.store, &[Column::Classes, Column::Checks], |place, near| {
@@ -252,7 +260,10 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
             };
             let mut row = place.row;
             let mut left = place.rows;
-            while left > 0 {
+            for _ in 0..MOST_MET {
+                if left == 0 {
+                    break;
+                }
                 let first = shown.next(row)?;
                 let key = reader.get(first)?;
                 signature.clear();
@@ -268,6 +279,7 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
                 let existing = Place::Store { segment: place.segment, row: first, rows };
                 self.same_key(existing, key, near)?;
             }
+            self.left_out(left as usize);
             Ok(())
         })
     }
@@ -277,16 +289,14 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
         &mut self,
         existing: Place<Group>,
         key: GroupKey<'_>,
-        near: &[Near<FingerprintIndex>],
+        near: &[Near<Group>],
     ) -> Result<()> {
         for &Near { new, distance, .. } in near {
             progress::tick(Activity::Working);
-            for new in self.batch.groups_of(new).iter() {
-                let row = self.batch.key_row(new);
-                let standings = self.keys.compare_row(row, key, distance.into())?;
-                if standings.any() {
-                    self.hand_on(Confirmed { pair: Pair { new, existing, distance }, standings })?;
-                }
+            let row = self.batch.key_row(new);
+            let standings = self.keys.compare_row(row, key, distance.into())?;
+            if standings.any() {
+                (self.take)(Confirmed { pair: Pair { new, existing, distance }, standings })?;
             }
         }
         Ok(())

@@ -79,14 +79,8 @@ impl<'a> Drafts<'a> {
         }
     }
 
-    /// Takes a dropped row and the page it is dropped for; and its number of runs, if the texts of both were `compared`. With [`Detail::Best`]
-    /// that is a match too.
-    pub(super) fn dropped(
-        &mut self,
-        row: Row,
-        of: Nearest<&NearestStored>,
-        compared: Option<u64>,
-    ) -> Result<()> {
+    /// Takes a dropped row and the page it is dropped for. With [`Detail::Best`] that is a match too.
+    pub(super) fn dropped(&mut self, row: Row, of: Nearest<&NearestStored>) -> Result<()> {
         let is_match = self.detail == Detail::Best;
         let holds = self.keys.is_some_and(GroupKeys::has_direction);
         let checked = self.keys.is_some_and(|keys| keys.confirm().is_some());
@@ -94,8 +88,7 @@ impl<'a> Drafts<'a> {
             self.counted[usize::from(of.standing().distance)] += 1;
         }
         if holds {
-            let runs = compared.map_or_else(|| self.runs(row), Ok)?;
-            self.lost.add(runs, of.standing(), compared.is_some());
+            self.lost.add(self.shingles(row)?, of.standing());
             let of = if let Nearest::Row(of, _) = of { Some(self.batch.rank(of)) } else { None };
             self.dropped.push(self.batch.segment_row(row), of)?;
         }
@@ -129,25 +122,25 @@ impl<'a> Drafts<'a> {
         }
     }
 
-    /// The number of runs of a row, where a check tells it.
-    fn runs(&self, row: Row) -> Result<u64> {
-        let runs = self.keys.map(|keys| keys.runs(self.batch.segment_row(row))).transpose()?;
-        Ok(runs.flatten().unwrap_or(0))
+    /// The number of shingles of a row, where a check tells it.
+    fn shingles(&self, row: Row) -> Result<u64> {
+        let shingles = self.keys.map(|keys| keys.shingles(self.batch.segment_row(row)));
+        Ok(shingles.transpose()?.flatten().unwrap_or(0))
     }
 
-    /// The number of runs of all rows.
-    fn all_runs(&self) -> Result<u64> {
+    /// The number of shingles of all rows.
+    fn all_shingles(&self) -> Result<u64> {
         below::<Group>(self.batch.groups()).try_fold(0_u64, |sum, group| {
             let rows = self.batch.rows_of(group);
-            Ok(sum.saturating_add(self.runs(rows.start)?.saturating_mul(rows.len() as u64)))
+            Ok(sum.saturating_add(self.shingles(rows.start)?.saturating_mul(rows.len() as u64)))
         })
     }
 
     /// Everything that was taken, with the rows in the order of ids.
     pub(super) fn finish(mut self, segment: &Segment) -> Result<Drafted> {
         let holds = self.keys.is_some_and(GroupKeys::has_direction);
-        let runs = holds.then(|| self.all_runs()).transpose()?;
-        let lost = runs.map(|runs| self.lost.lost(runs));
+        let shingles = holds.then(|| self.all_shingles()).transpose()?;
+        let lost = shingles.map(|shingles| self.lost.lost(shingles));
         name(self.unnamed_matches, segment, &mut self.matches)?;
         name(self.unnamed_verdicts, segment, &mut self.verdicts)?;
         Ok(Drafted {

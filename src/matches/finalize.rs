@@ -23,7 +23,6 @@ use super::partition::{Partition, Partitioning, copies};
 use super::replaced::Replaced;
 use super::similarity::Confirm;
 use super::standing::{Standing, Standings};
-use super::texts::{PageRuns, TextReading, Texts};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::hamming::multiversion::{Multiversion, counting};
@@ -57,8 +56,6 @@ pub struct Finalize<'a> {
     pub ids_bytes: usize,
     /// Memory for the signatures of the batch, in bytes.
     pub signatures_bytes: usize,
-    /// The texts of the batch, if they are compared: for a check with a direction.
-    pub texts: Option<&'a Texts>,
     /// How the tables are written.
     pub format: ResultFormat,
     /// How many threads there are.
@@ -82,9 +79,6 @@ impl Finalize<'_> {
         let (batch, mut keys, ids) =
             Batch::load::<F>(self.segment, self.confirm, workshop, self.signatures_bytes)?;
         let leaders = batch.leaders(self.segment, self.keep, keys.as_ref(), space)?;
-        if self.texts.is_some() {
-            keys.iter_mut().for_each(GroupKeys::find_candidates);
-        }
         let partitioning = self.partitioning(&batch, &leaders, space);
         let partition = partitioning.partition(pairs, keys.as_mut())?;
         let keys = keys.as_ref();
@@ -96,17 +90,14 @@ impl Finalize<'_> {
             rows,
             candidates,
             most_matches,
-            runs,
-            ..
         } = partition;
-        let runs = runs.as_ref();
         let all = self.detail == Detail::All;
         if all {
             self.check_count_and_space(rows.iter().sum(), &batch, space.folder)?;
         }
         let checked = self.confirm.is_some();
         let mut drafts = Drafts::new(&batch, keys, self.detail, rows, space);
-        let near = Neighbours { edges, nearest: &nearest, crowded, runs };
+        let near = Neighbours { edges, nearest: &nearest, crowded };
         let wanted = all.then_some(&mut drafts.unnamed_matches);
         let judgements = self.judgements::<F>((&batch, keys), &leaders, near, wanted)?;
         let judged = Judged { batch: &batch, leaders, judgements, nearest };
@@ -123,8 +114,7 @@ impl Finalize<'_> {
             if let (true, Nearest::Stored(page, _)) = (holds, of) {
                 replaced.named(&page.id, page.day)?;
             }
-            let compared = runs.and_then(|runs| judged.compared(runs, row, of));
-            drafts.dropped(row, of, compared)
+            drafts.dropped(row, of)
         })?;
         let replaced =
             holds.then(|| replaced.write(self.segment, staging, self.format)).transpose()?;
@@ -149,7 +139,8 @@ impl Finalize<'_> {
         let (replaced_file, replaced) = replaced.unzip();
         let files = files.into_iter().chain(replaced_file);
         Ok(Outcome {
-            candidates,
+            candidates: candidates.map(|it| it.pairs),
+            left_out: candidates.map(|it| it.left_out),
             replaced,
             lost,
             dropped_hosts,
@@ -167,13 +158,8 @@ impl Finalize<'_> {
         leaders: &'a Leaders,
         space: Space<'a>,
     ) -> Partitioning<'a> {
-        let Finalize { segment, store, distance, detail, max_matches: most, workers, .. } = *self;
-        let reading = |(texts, confirm)| {
-            let folder = space.folder;
-            TextReading { texts, segment, batch, leaders, confirm, folder, copies: true, workers }
-        };
-        let texts = self.texts.zip(self.confirm).map(reading);
-        Partitioning { batch, leaders, store, distance, detail, most, texts, space }
+        let Finalize { store, detail, max_matches: most, .. } = *self;
+        Partitioning { batch, leaders, store, detail, most, space }
     }
 
     /// Refuses to write more rows than allowed, or more than half of what the disk has room for: sorting
@@ -194,7 +180,7 @@ impl Finalize<'_> {
         &self,
         (batch, keys): (&Batch, Option<&GroupKeys>),
         leaders: &Leaders,
-        Neighbours { edges, nearest, crowded, runs }: Neighbours<'_>,
+        Neighbours { edges, nearest, crowded }: Neighbours<'_>,
         mut rows: Option<&mut Sorter<UnnamedRow>>,
     ) -> Result<Judgements<Standing>> {
         let edges = edges.sorted()?.map(|edge| {
@@ -213,7 +199,6 @@ impl Finalize<'_> {
         let nearby = Nearby {
             batch,
             keys,
-            runs,
             leaders,
             fingerprints,
             masks,
@@ -232,8 +217,6 @@ impl Finalize<'_> {
 struct Nearby<'a, F> {
     batch: &'a Batch,
     keys: Option<&'a GroupKeys>,
-    /// The texts, if they are compared.
-    runs: Option<&'a PageRuns>,
     leaders: &'a Leaders,
     /// The distinct fingerprints of the batch.
     fingerprints: Vec<F>,
@@ -268,10 +251,6 @@ impl<F: Fingerprint> Comparing for Nearby<'_, F> {
         }
         let groups = [one, other].map(|rank| self.leaders.group(rank));
         let standings = self.batch.standings(self.keys, groups, distance);
-        let standings = standings.and_then(|standings| match self.runs {
-            Some(runs) if standings.any() => runs.standings(groups, distance as u8),
-            _ => Ok(standings),
-        });
         let failed = |error| {
             self.failure.borrow_mut().get_or_insert(error);
             Standings::default()
@@ -312,6 +291,4 @@ struct Neighbours<'a> {
     nearest: &'a [Standing],
     /// The ranks of groups whose pairs with each other are not all among the edges.
     crowded: Vec<KeepRank>,
-    /// The texts, if they are compared.
-    runs: Option<&'a PageRuns>,
 }

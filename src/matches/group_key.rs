@@ -12,7 +12,7 @@ use super::similarity::Confirm;
 use super::standing::{Standing, Standings};
 use crate::error::Result;
 use crate::fingerprint::Class;
-use crate::store::{Classes, RowBytes, Segment};
+use crate::store::{Classes, Column, RowBytes, Segment};
 
 /// The class of a page, and its signature, which is empty without a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,8 +71,6 @@ impl GroupKeyReader {
 /// read when they are asked for, a block of 64 at a time, so neighbouring rows are fast.
 pub(super) struct GroupKeys {
     confirm: Option<Confirm>,
-    /// What confirms pairs of the batch: candidates only, if texts are compared afterwards.
-    within: Option<Confirm>,
     /// By row of the segment.
     classes: Vec<Class>,
     window: Window,
@@ -84,10 +82,9 @@ pub(super) struct GroupKeys {
 struct Window {
     /// The rows, as their segment counts them.
     rows: Range<usize>,
-    /// Their signatures, end to end.
+    /// Their signatures, end to end, and where each ends.
     signatures: Vec<u8>,
-    /// The bytes of each.
-    each: usize,
+    ends: Vec<usize>,
     /// How many rows may be held.
     most: usize,
 }
@@ -104,12 +101,11 @@ impl GroupKeys {
             return Ok(None);
         }
         let rows = segment.rows();
-        let each = confirm.map_or(0, |confirm| confirm.check.bytes());
+        let each = confirm.map_or(0, |_| segment.mean_row_bytes(Column::Checks));
         let most = memory_bytes.checked_div(each).unwrap_or(usize::MAX).max(1);
-        let window = Window { rows: 0..0, signatures: Vec::new(), each, most };
+        let window = Window { rows: 0..0, signatures: Vec::new(), ends: Vec::new(), most };
         let mut keys = GroupKeys {
             confirm,
-            within: confirm,
             classes: Vec::new(),
             window,
             readers: RefCell::default(),
@@ -127,11 +123,6 @@ impl GroupKeys {
         Ok(Some(keys))
     }
 
-    /// From now on, pairs of the batch are candidates whose texts are compared afterwards.
-    pub(super) fn find_candidates(&mut self) {
-        self.within = self.confirm.map(Confirm::of_candidates);
-    }
-
     /// How many rows are held at once.
     pub(super) fn most_rows(&self) -> usize {
         self.window.most
@@ -147,9 +138,10 @@ impl GroupKeys {
         }
         window.rows = 0..0;
         window.signatures.clear();
-        window.signatures.reserve_exact((end - start) * window.each);
+        window.ends.clear();
         for row in start..end {
             window.signatures.extend(reader.get(row as u64)?);
+            window.ends.push(window.signatures.len());
         }
         window.rows = start..end;
         Ok(())
@@ -168,7 +160,7 @@ impl GroupKeys {
         Ok(GroupKey { class: self.classes[row], signature })
     }
 
-    /// As [`GroupKey::compare`], for two rows of the batch; with texts, whether they are candidates.
+    /// As [`GroupKey::compare`], for two rows of the batch.
     pub(super) fn compare_rows(
         &self,
         one: SegmentRow,
@@ -181,7 +173,7 @@ impl GroupKeys {
             None => [None, None],
         };
         let other = self.of(other, second)?;
-        Ok(self.of(one, first)?.compare(other, distance, self.within.as_ref()))
+        Ok(self.of(one, first)?.compare(other, distance, self.confirm()))
     }
 
     /// As [`GroupKey::compare`], for a row of the batch and any key.
@@ -196,24 +188,17 @@ impl GroupKeys {
         Ok(self.of(one, reader)?.compare(other, distance, self.confirm()))
     }
 
-    /// Whether a row of the batch has this signature.
-    pub(super) fn is_signed(&self, row: SegmentRow, signature: &[u8]) -> Result<bool> {
-        let mut readers = self.readers.borrow_mut();
-        let reader = readers.as_mut().map(|[reader, _]| reader);
-        Ok(self.of(row, reader)?.signature == signature)
-    }
-
-    /// The number of runs of a page, where a check with a direction confirms matches.
-    pub(super) fn runs(&self, row: SegmentRow) -> Result<Option<u64>> {
+    /// The number of shingles of a page, where a check with a direction confirms matches.
+    pub(super) fn shingles(&self, row: SegmentRow) -> Result<Option<u64>> {
         let Some(check) = self.confirm.map(|it| it.check).filter(|it| it.has_direction()) else {
             return Ok(None);
         };
         let mut readers = self.readers.borrow_mut();
         let reader = readers.as_mut().map(|[reader, _]| reader);
-        Ok(check.runs(self.of(row, reader)?.signature))
+        Ok(check.shingles(self.of(row, reader)?.signature))
     }
 
-    /// Whether it is told which of two pages holds the other one.
+    /// Whether it is known which of two pages contains the other one.
     pub(super) fn has_direction(&self) -> bool {
         self.confirm.is_some_and(|confirm| confirm.has_direction())
     }
@@ -228,6 +213,7 @@ impl Window {
     /// The signature of a row, if it is held.
     fn get(&self, row: usize) -> Option<&[u8]> {
         let at = self.rows.contains(&row).then(|| row - self.rows.start)?;
-        Some(&self.signatures[at * self.each..][..self.each])
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        Some(&self.signatures[start..self.ends[at]])
     }
 }

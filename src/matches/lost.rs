@@ -1,8 +1,7 @@
-//! How much text goes with the pages that are dropped, by what the check tells of each page and of the page that its verdict
-//! names.
+//! How much text goes with the pages that are dropped: of their shingles, those that the pages named by their verdicts lack.
 //!
-//! An example: a page of 200 runs is dropped, of which the page named holds 0.95, and a page of 100 runs, which is held whole. Of 300
-//! runs 10 are lost: a share of 0.0333.
+//! An example: a page of 200 shingles is dropped, of which the kept page contains 190, and a page of 100, which is contained whole. Of 300
+//! shingles 10 are lost: a share of 0.0333.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,63 +10,45 @@ use super::standing::Standing;
 /// The text that goes with the dropped pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Lost {
-    /// Of all runs of the dropped pages, the share that the pages named by the verdicts lack.
+    /// Of all shingles of the dropped pages, the share that the pages named by the verdicts lack.
     pub share: f64,
-    /// The share of the dropped pages that lack more than a tenth of their runs in the page named.
+    /// The share of the dropped pages of which the page named lacks more than a tenth.
     pub over_tenth: f64,
-    /// Whether the text of each dropped page, or of a page with the same runs, was compared with that of the page named. Otherwise the shares of some are estimated from signatures.
-    pub exact: bool,
-    /// How many dropped pages were compared so.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub compared: u64,
-    /// The runs of all pages that were judged, each page by itself.
-    #[serde(default)]
-    pub runs: u64,
+    /// The shingles of all pages that were judged, each page by itself.
+    pub shingles: u64,
     /// Those of the dropped pages.
-    #[serde(default)]
-    pub dropped_runs: u64,
+    pub dropped_shingles: u64,
 }
 
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
-/// Adds up what is lost. Whole numbers, so that the sum does not depend on the order.
+/// Adds up what is lost. Whole numbers, so that the sum does not depend on the order, rounded once.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LostTally {
     pages: u64,
-    /// Those whose texts were compared.
-    compared: u64,
-    runs: u128,
-    /// Ten-thousandths of runs.
-    missing: u128,
-    /// 255ths of pages.
-    doubt: u64,
+    over_tenth: u64,
+    shingles: u64,
+    lacking: u64,
 }
 
 impl LostTally {
-    /// Takes a dropped page of so many runs, for which another page stands so well.
-    pub(super) fn add(&mut self, runs: u64, standing: Standing, is_compared: bool) {
+    /// Takes a dropped page of so many shingles, for which another page stands so well.
+    pub(super) fn add(&mut self, shingles: u64, standing: Standing) {
+        let lacking = u64::from(standing.lacking);
         self.pages += 1;
-        self.compared += u64::from(is_compared);
-        self.runs += u128::from(runs);
-        self.missing += u128::from(runs) * u128::from(standing.share().missing());
-        self.doubt += u64::from(standing.doubt);
+        self.over_tenth += u64::from(10 * lacking > shingles);
+        self.shingles = self.shingles.saturating_add(shingles);
+        self.lacking = self.lacking.saturating_add(lacking);
     }
 
-    /// What was lost with all pages, of a batch of so many runs.
-    pub(super) fn lost(self, runs: u64) -> Lost {
-        let share = |part: f64, whole: f64| match whole {
-            0.0 => 0.0,
-            _ => (part / whole * 1e4).round() / 1e4,
+    /// What was lost with all pages, of a batch of so many shingles.
+    pub(super) fn lost(self, shingles: u64) -> Lost {
+        let share = |part: u64, whole: u64| {
+            (part as f64 / whole.max(1) as f64 * 1e4).round() / 1e4
         };
         Lost {
-            share: share(self.missing as f64 / 1e4, self.runs as f64),
-            over_tenth: share(self.doubt as f64 / f64::from(u8::MAX), self.pages as f64),
-            exact: self.pages > 0 && self.compared == self.pages,
-            compared: self.compared,
-            runs,
-            dropped_runs: u64::try_from(self.runs).unwrap_or(u64::MAX),
+            share: share(self.lacking, self.shingles),
+            over_tenth: share(self.over_tenth, self.pages),
+            shingles,
+            dropped_shingles: self.shingles,
         }
     }
 }

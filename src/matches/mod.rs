@@ -31,6 +31,7 @@
 //! ```
 
 mod allocated;
+mod anchors;
 mod answer;
 mod audit;
 mod batch;
@@ -59,17 +60,15 @@ mod origin;
 mod outcome;
 mod pair;
 mod partition;
-mod recompute;
 mod replaced;
 mod result_columns;
-mod shared_bands;
 mod sieve;
 mod similarity;
 mod standing;
 mod store_pair;
-mod texts;
 
 pub(crate) use allocated::allocated;
+pub(crate) use anchors::AnchorProbe;
 pub use answer::{Answer, NearPage};
 pub use audit::{Audit, BatchDocument, Near};
 pub use batch::held_bytes;
@@ -86,11 +85,9 @@ pub use lost::Lost;
 pub use numbers::{FingerprintIndex, Number};
 pub use outcome::Outcome;
 pub use pair::{Pair, Place};
-pub use recompute::{ByDistance, Recompute, Recomputed};
 pub use replaced::{each_replaced, replacements_at, replacements_in};
 pub use sieve::Sieve;
 pub use similarity::{Confirm, Similarity};
-pub use texts::Texts;
 
 pub(crate) use crowd::{Block, Comparing, Crowd};
 pub(crate) use frequent::ID_CHARACTERS;
@@ -101,12 +98,10 @@ pub(crate) use keep_rule::{Edge, Judgement, Judgements, judge};
 pub(crate) use listing::{Listed, Listing};
 pub(crate) use match_row::MatchRow;
 pub(crate) use nearness::{Nearness, Unlikeness};
-pub(crate) use numbers::{Group, IdRank, KeepRank, below};
+pub(crate) use numbers::{IdRank, KeepRank, below};
 pub(crate) use origin::Origin;
 pub(crate) use partition::copies;
-pub(crate) use recompute::{Expected, Groups, Joined, Kept, Measured};
 pub(crate) use result_columns::{MATCHES, VERDICTS};
-pub(crate) use shared_bands::SharedBands;
 #[cfg(feature = "evaluate")]
 pub(crate) use standing::Standings;
 pub(crate) use standing::{StandIn, Standing};

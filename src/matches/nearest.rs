@@ -12,7 +12,6 @@ use super::nearness::Nearness;
 use super::numbers::{Group, Number, Row, below};
 use super::outcome::Outcome;
 use super::standing::{Standing, Standings};
-use super::texts::PageRuns;
 use crate::error::Result;
 use crate::runs::{Record, Sorter};
 use crate::store::Day;
@@ -112,16 +111,6 @@ impl Judged<'_> {
                 (None, Nearest::Row(kept, nearer))
             }
             Judgement::Dropped { .. } => (None, Nearest::Stored((), distance)),
-        }
-    }
-
-    /// The number of runs of a dropped row, if its text was compared with that of the page it is dropped for, or is the text of a page that was.
-    pub(super) fn compared<S>(&self, runs: &PageRuns, row: Row, of: Nearest<S>) -> Option<u64> {
-        let group = self.batch.group_of(row);
-        match of {
-            Nearest::Row(..) if self.leaders.row(group) == row => runs.count(group),
-            Nearest::Row(..) => runs.copied(row),
-            Nearest::Stored(..) => None,
         }
     }
 

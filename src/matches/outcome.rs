@@ -42,6 +42,9 @@ pub struct Outcome {
     /// before the check. The confirmed ones are the matches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub candidates: Option<u128>,
+    /// With a check, how many pairs of groups were not compared, because too many pages share a fingerprint or an anchor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<u64>,
     /// Pages that share their fingerprint with others of the batch.
     pub copies: u64,
     /// The most pages of the batch with one fingerprint.

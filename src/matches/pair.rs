@@ -34,6 +34,24 @@ pub enum Place<N = FingerprintIndex> {
         /// The fingerprint or group, always a smaller one than the pair's `new`.
         group: N,
     },
+    /// In the store: rows of one segment that share anchors with one page of the batch. They have one fingerprint and one sketch.
+    StoreRow {
+        /// The row of the page in its segment.
+        page: u32,
+        /// The segment's number in its version of the store.
+        segment: u32,
+        /// The first row.
+        row: u64,
+        /// How many rows there are.
+        rows: u64,
+    },
+    /// In the batch itself: a page that shares anchors with another one. Both are rows of its segment.
+    BatchRow {
+        /// The one.
+        page: u32,
+        /// The other one, a smaller row.
+        row: u32,
+    },
     /// Nowhere. It marks a group whose pairs within the batch are not all listed.
     Crowd,
 }
@@ -46,7 +64,11 @@ impl Pair {
         let group = |index: FingerprintIndex| Group::from(u32::from(index));
         let existing = match self.existing {
             Place::Store { segment, row, rows } => Place::Store { segment, row, rows },
+            Place::StoreRow { page, segment, row, rows } => {
+                Place::StoreRow { page, segment, row, rows }
+            }
             Place::Batch { group: other } => Place::Batch { group: group(other) },
+            Place::BatchRow { page, row } => Place::BatchRow { page, row },
             Place::Crowd => Place::Crowd,
         };
         Pair { new: group(self.new), existing, distance: self.distance }

@@ -1,7 +1,7 @@
 //! Pairs partitioned into what the keep rule needs, and counted before anything is expanded.
 
 use super::batch::Batch;
-use super::confirm::{Confirmed, Sieving, confirm};
+use super::confirm::{Candidates, Confirmed, confirm};
 use super::detail::{Detail, too_many};
 use super::frequent::MostFrequent;
 use super::group_key::GroupKeys;
@@ -13,9 +13,7 @@ use super::pair::{Pair, Place};
 use super::sieve::Sieve;
 use super::standing::{Standing, Standings};
 use super::store_pair::StorePair;
-use super::texts::{ComparedGroups, PageRuns, TextReading};
 use crate::error::Result;
-use crate::progress::{self, Activity};
 use crate::runs::{SortedRecords, Sorter, Space};
 use crate::store::Dated;
 
@@ -33,14 +31,10 @@ pub(super) struct Partition {
     /// How many rows of matches.tsv each distance has when every pair is expanded to documents. A million
     /// copies on both sides are 10^12 of them. Counted for [`Detail::All`] only.
     pub(super) rows: Vec<u128>,
-    /// With a check, how many rows there would be without it.
-    pub(super) candidates: Option<u128>,
+    /// With a check, the pairs that it confirmed or did not.
+    pub(super) candidates: Option<Candidates>,
     /// The groups with the most rows, counted where they are the new ones.
     pub(super) most_matches: MostFrequent,
-    /// The groups in pairs of candidates and in crowds, where texts are compared.
-    compared: ComparedGroups,
-    /// The runs of these groups.
-    pub(super) runs: Option<PageRuns>,
 }
 
 /// What is partitioned, and how.
@@ -49,15 +43,11 @@ pub(super) struct Partitioning<'a> {
     pub(super) batch: &'a Batch,
     pub(super) leaders: &'a Leaders,
     pub(super) store: &'a [Dated],
-    /// Pairs beyond this distance share a band. They are few for each page, and all are taken.
-    pub(super) distance: u32,
     /// For [`Detail::Best`] nothing is counted, and of crowds only the pairs that the [`Sieve`] passes
     /// are taken.
     pub(super) detail: Detail,
     /// How many rows may be confirmed, for [`Detail::All`].
     pub(super) most: u64,
-    /// Reads the texts of the batch, if they are compared.
-    pub(super) texts: Option<TextReading<'a>>,
     /// The space of a sort.
     pub(super) space: Space<'a>,
 }
@@ -80,8 +70,6 @@ impl Partitioning<'_> {
             rows: vec![0; usize::from(u8::MAX)],
             candidates: None,
             most_matches: MostFrequent::default(),
-            compared: ComparedGroups::new(self.texts.map_or(0, |_| self.batch.groups())),
-            runs: None,
         };
         match self.detail {
             Detail::Best => self.take_best(pairs, keys, &mut partition)?,
@@ -90,63 +78,43 @@ impl Partitioning<'_> {
         Ok(partition)
     }
 
-    /// Takes the pairs that the verdicts need.
+    /// Takes the pairs that the verdicts need: with sketches all that are confirmed, and else those that pass the sieve.
     fn take_best(
         self,
         pairs: SortedRecords<Pair>,
-        mut keys: Option<&mut GroupKeys>,
+        keys: Option<&mut GroupKeys>,
         partition: &mut Partition,
     ) -> Result<()> {
-        let Partitioning { batch, leaders, store, distance, space, .. } = self;
-        // The nearest page of the store need not be the one that holds most.
-        let by_distance = keys.as_ref().is_none_or(|keys| !keys.has_direction());
-        let sieve = Sieve::new(batch.groups() as usize, by_distance);
-        let mut sieving = Sieving { sieve, distance };
-        match keys.as_deref_mut() {
+        let Partitioning { batch, leaders, store, space, .. } = self;
+        let mut sieve = Sieve::new(batch.groups() as usize, true);
+        match keys {
+            Some(keys) if keys.has_direction() => {
+                let take = |confirmed: Confirmed| match confirmed.pair.existing {
+                    Place::Crowd => Ok(()),
+                    _ => partition.place(leaders, confirmed),
+                };
+                partition.candidates = Some(confirm(batch, keys, store, pairs, space, take)?);
+                return Ok(());
+            }
             Some(keys) => {
-                let take = |confirmed| partition.place(leaders, confirmed);
-                confirm(batch, keys, store, pairs, space, Some(&mut sieving), take)?;
+                let take = |confirmed: Confirmed| match sieve.passes(&confirmed.pair) {
+                    true => partition.place(leaders, confirmed),
+                    false => Ok(()),
+                };
+                confirm(batch, keys, store, pairs, space, take)?;
             }
             None => {
                 for pair in pairs {
                     let confirmed = unchecked(pair?);
-                    if sieving.sieve.passes(&confirmed.pair) {
+                    if sieve.passes(&confirmed.pair) {
                         partition.place(leaders, confirmed)?;
                     }
                 }
             }
         }
         let standings = Standings::default();
-        let mut marks = sieving.sieve.crowded().map(|pair| Confirmed { pair, standings });
-        marks.try_for_each(|mark| partition.place(leaders, mark))?;
-        match (self.texts, keys) {
-            (Some(texts), Some(keys)) => self.compare_edges(texts, keys, partition),
-            _ => Ok(()),
-        }
-    }
-
-    /// Compares the texts of the candidates among the edges, and leaves those that match.
-    fn compare_edges(
-        self,
-        texts: TextReading<'_>,
-        keys: &GroupKeys,
-        partition: &mut Partition,
-    ) -> Result<()> {
-        let runs = texts.read(keys, &partition.compared)?;
-        let edges = self.space.sorter();
-        let candidates = std::mem::replace(&mut partition.edges, edges);
-        for candidate in candidates.sorted()? {
-            progress::tick(Activity::Working);
-            let candidate = candidate?;
-            let ranks = [candidate.later, candidate.earlier];
-            let groups = ranks.map(|rank| self.leaders.group(rank));
-            let standings = runs.standings(groups, candidate.distance())?;
-            if standings.any() {
-                partition.edges.push(Edge::of(ranks, standings))?;
-            }
-        }
-        partition.runs = Some(runs);
-        Ok(())
+        let mut marks = sieve.crowded().map(|pair| Confirmed { pair, standings });
+        marks.try_for_each(|mark| partition.place(leaders, mark))
     }
 
     /// Takes and counts all pairs.
@@ -167,22 +135,12 @@ impl Partitioning<'_> {
                     if rows > u128::from(most) {
                         return Err(too_many(format_args!("more than {most}"), most));
                     }
-                    if let Pair { new, existing: Place::Batch { group }, .. } = confirmation.pair {
-                        partition.compared.add([new, group]);
-                    }
                     confirmed.push(confirmation)
                 };
                 let is_checked = keys.confirm().is_some();
-                let candidates = confirm(batch, keys, store, pairs, space, None, take)?;
+                let candidates = confirm(batch, keys, store, pairs, space, take)?;
                 partition.candidates = is_checked.then_some(candidates);
-                let compared = &partition.compared;
-                let runs = self.texts.map(|texts| texts.read(keys, compared)).transpose()?;
-                let matching = confirmed.sorted()?.filter_map(|pair| match (pair, &runs) {
-                    (Ok(pair), Some(runs)) => matching(pair, runs).transpose(),
-                    (pair, _) => Some(pair),
-                });
-                self.count(matching, partition)?;
-                partition.runs = runs;
+                self.count(confirmed.sorted()?, partition)?;
             }
         }
         let size = |group: Group| batch.rows_of(group).len() as u128;
@@ -222,7 +180,6 @@ impl Partition {
         let Pair { new, existing, distance } = pair;
         match existing {
             Place::Batch { group } => {
-                self.compared.add([new, group]);
                 self.edges.push(Edge::of([leaders.rank(new), leaders.rank(group)], standings))
             }
             Place::Store { segment, row, rows } => {
@@ -231,22 +188,13 @@ impl Partition {
                 self.with_store.push(StorePair { segment, row, rows, new, distance, standings })
             }
             Place::Crowd => {
-                self.compared.add([new]);
                 self.crowded.push(leaders.rank(new));
                 Ok(())
             }
+            // A confirmed pair is of groups.
+            Place::StoreRow { .. } | Place::BatchRow { .. } => Ok(()),
         }
     }
-}
-
-/// A pair of candidates by their texts, if these match; a pair with the store as it is.
-fn matching(confirmed: Confirmed, runs: &PageRuns) -> Result<Option<Confirmed>> {
-    let Pair { new, existing: Place::Batch { group }, distance } = confirmed.pair else {
-        return Ok(Some(confirmed));
-    };
-    progress::tick(Activity::Working);
-    let standings = runs.standings([new, group], distance)?;
-    Ok(standings.any().then_some(Confirmed { standings, ..confirmed }))
 }
 
 /// A pair of a batch without group keys: every near pair matches.
@@ -261,7 +209,7 @@ fn rows_of(batch: &Batch, pair: &Pair<Group>) -> u128 {
     let existing = match pair.existing {
         Place::Batch { group } => size(group),
         Place::Store { rows, .. } => u128::from(rows),
-        Place::Crowd => 0,
+        Place::StoreRow { .. } | Place::BatchRow { .. } | Place::Crowd => 0,
     };
     size(pair.new) * existing
 }

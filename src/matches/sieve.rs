@@ -69,18 +69,8 @@ impl Sieve {
                 !self.by_distance || pair.distance == *nearest
             }
             Place::Batch { group } => self.lists([pair.new.index(), group.index()]),
-            Place::Crowd => true,
+            Place::StoreRow { .. } | Place::BatchRow { .. } | Place::Crowd => true,
         }
-    }
-
-    /// Whether so many pairs within the batch have passed for a group that its pairs with others of which this is true are left out.
-    pub(super) fn is_full<N: Number>(&self, group: N) -> bool {
-        self.listed.get(group.index()).is_some_and(|&listed| listed >= LISTED)
-    }
-
-    /// Marks a [full](Sieve::is_full) group as crowded: pairs with others of these are left out before they are confirmed.
-    pub(super) fn mark<N: Number>(&mut self, group: N) {
-        self.listed[group.index()] = CROWDED;
     }
 
     fn lists(&mut self, groups: [usize; 2]) -> bool {

@@ -6,33 +6,14 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::{Check, HeldShare, Stamp};
+use crate::fingerprint::{Check, Stamp};
 use crate::store::{RowBytes, Segment};
 
 /// The least similarity of a match, unless another one is given.
 const LEAST: f64 = 0.75;
 
-/// The least share of a page that another page must hold to stand for it, unless another one is given.
-const LEAST_HELD: f64 = 0.9;
-
-/// How many standard errors are taken off the estimate of a share before it is compared with the least one: a page that is
-/// compared with many pages meets a large error sooner or later.
-/// `bench-data/runs/2026-11-23-held.md` has the measurements.
-const MARGIN: f64 = 0.5;
-
-/// The largest standard error of an estimate that counts. Where one page is much longer than the other one, an estimate says little: of
-/// many different pages that a page is compared with, some then seem to hold it.
-/// `bench-data/runs/2026-11-23-verdicts.md` has the measurements.
-const MOST_ERROR: f64 = 0.08;
-
-/// How many standard errors the estimate of a share may be below the least one where texts are compared afterwards. So of the pages that hold
-/// the least share, about one in a thousand is not compared.
-const ALLOWANCE: f64 = 3.0;
-
-/// The largest standard error of an estimate that counts for pages that only a shared band makes candidates, where texts are compared
-/// afterwards. In a large batch each page shares bands with hundreds of unrelated ones. Up to this error, which is that of a page of 2.6 times
-/// the length with 256 slots, few of these are compared.
-const MOST_ERROR_IN_BANDS: f64 = 0.12;
+/// The least share of a page that a kept page must contain for it to be dropped, unless another one is given.
+const LEAST_CONTAINED: f64 = 0.9;
 
 /// The check that confirms candidates, and the least similarity. Written as the name of the check,
 /// optionally followed by the least similarity: `minhash:0.75`.
@@ -44,20 +25,7 @@ pub struct Confirm {
     pub least: f64,
     /// Whether the check was named without its size, such as `page-overlap`.
     has_any_size: bool,
-    estimates: Estimates,
 }
-
-/// Which estimates of a share are enough.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Estimates {
-    /// How many standard errors are taken off; a number below 0 adds some.
-    margin: f64,
-    /// The largest standard error that counts.
-    most_error: f64,
-}
-
-/// Those that decide a verdict.
-const DECIDING: Estimates = Estimates { margin: MARGIN, most_error: MOST_ERROR };
 
 /// How alike two documents are by their signatures: from 0 to 1, in ten-thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -122,19 +90,7 @@ impl Confirm {
     /// A check, and the least similarity that it asks for.
     #[must_use]
     pub fn new(check: Check, least: f64) -> Confirm {
-        Confirm { check, least, has_any_size: false, estimates: DECIDING }
-    }
-
-    /// For pages whose texts are compared afterwards: whether one can stand for the other one by an estimate with its error.
-    pub(crate) fn of_candidates(self) -> Confirm {
-        let estimates = Estimates { margin: -ALLOWANCE, most_error: f64::INFINITY };
-        Confirm { estimates, ..self }
-    }
-
-    /// The same for pages that share a band, and have fingerprints that are far apart.
-    pub(crate) fn of_candidates_in_bands(self) -> Confirm {
-        let estimates = Estimates { margin: -ALLOWANCE, most_error: MOST_ERROR_IN_BANDS };
-        Confirm { estimates, ..self }
+        Confirm { check, least, has_any_size: false }
     }
 
     /// For a batch with this stamp: a check that was named without its size takes the signatures that the batch has.
@@ -147,26 +103,16 @@ impl Confirm {
         }
     }
 
-    /// Whether a share is known well enough and, less the margin for its error, is enough for a match.
-    pub(super) fn is_enough(&self, share: HeldShare) -> bool {
-        let Estimates { margin, most_error } = self.estimates;
-        share.error <= most_error && share.held - margin * share.error >= self.least
-    }
-
-    /// The most slots in which the signatures of two pages can differ that the check [confirms](Confirm::confirms). None for a check without a
-    /// direction.
-    pub(super) fn most_differing(&self) -> Option<u32> {
-        let Estimates { margin, most_error } = self.estimates;
-        self.check.most_differing(self.least, (-margin).max(0.0), most_error)
-    }
-
     /// Whether one of two pages with these signatures can stand for the other one.
     #[must_use]
     pub fn confirms(&self, one: &[u8], another: &[u8]) -> bool {
-        self.check.shares(one, another).into_iter().any(|share| self.is_enough(share))
+        match self.check.containment(one, another) {
+            Some(contained) => contained.into_iter().any(|it| it.is_at_least(self.least)),
+            None => self.check.similarity(one, another) >= self.least,
+        }
     }
 
-    /// Whether the check tells which of two pages holds the other one. Then the longest pages come first.
+    /// Whether the check tells which of two pages contains the other one. Then the longest pages come first.
     #[must_use]
     pub fn has_direction(&self) -> bool {
         self.check.has_direction()
@@ -212,7 +158,7 @@ impl FromStr for Confirm {
         let (name, least) =
             text.split_once(':').map_or((text, None), |(name, least)| (name, Some(least)));
         let check: Check = name.parse()?;
-        let usual = if check.has_direction() { LEAST_HELD } else { LEAST };
+        let usual = if check.has_direction() { LEAST_CONTAINED } else { LEAST };
         let least = least.map_or(Some(usual), |least| least.parse().ok());
         let least = least.filter(|least| (0.0..=1.0).contains(least)).ok_or_else(|| {
             Error::new(Kind::Usage, "not a least similarity")
@@ -231,10 +177,11 @@ mod tests {
 
     #[test]
     fn a_check_reads_back_and_what_is_none_is_refused() {
-        for text in ["minhash-64x8:0.5", "simhash-128:1", "sentences-5:0"] {
+        for text in ["minhash-64x8:0.5", "shingles:1", "sentences-5:0"] {
             assert_eq!(text.parse::<Confirm>().unwrap().to_string(), text);
         }
-        assert_eq!("minhash".parse::<Confirm>().unwrap().least, LEAST);
+        let least = |name: &str| name.parse::<Confirm>().unwrap().least;
+        assert_eq!([least("minhash"), least("shingles")], [LEAST, LEAST_CONTAINED]);
         for wrong in
             ["", "minhash:", "minhash:1.1", "minhash:-1", "minhash:NaN", "minhash:0.5:1", "x:0.5"]
         {
@@ -251,12 +198,10 @@ mod tests {
             recipe.with_check(check.parse().unwrap()).unwrap().stamp()
         };
         for (asked, kept_check, fitting) in [
-            ("page-overlap:0.8", "page-overlap-512x2", "page-overlap-512x2:0.8"),
-            ("page-overlap:0.8", "page-overlap-124x2", "page-overlap-124x2:0.8"),
             // Signatures of another size cannot be made from these.
-            ("page-overlap-124x2:0.8", "page-overlap-512x2", "page-overlap-124x2:0.8"),
-            ("page-overlap:0.8", "word-overlap-512x2", "page-overlap-124x2:0.8"),
-            ("minhash:0.8", "classic-minhash-64x2", "minhash-512x2:0.8"),
+            ("minhash-128x2:0.8", "minhash-64x2", "minhash-128x2:0.8"),
+            ("minhash:0.8", "shingles", "minhash-512x2:0.8"),
+            ("shingles:0.8", "shingles", "shingles:0.8"),
             ("minhash:0.8", "minhash-64x2", "minhash-64x2:0.8"),
         ] {
             let asked: Confirm = asked.parse().unwrap();

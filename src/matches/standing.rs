@@ -1,4 +1,4 @@
-//! How well one page can stand for another: which share of the text of the other page it holds.
+//! How well one page can stand for another: which share of the text of the other page it contains.
 //!
 //! The share has a direction. Of a page and the same page with three more chapters, the longer one can stand for
 //! the shorter one, and the shorter one cannot stand for the longer one. Where nothing but fingerprints is known, any page
@@ -10,11 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::nearness::Nearness;
 use super::similarity::{Confirm, Similarity};
-use crate::fingerprint::HeldShare;
+use crate::fingerprint::Contained;
 use crate::results::ResultColumn;
-
-/// The share of which `doubt` is told, whatever the least share is: more than a tenth of the text is lost.
-const TENTH: f64 = 0.9;
 
 /// How well a page stands for another one. Ordered by the share of the text that is missing, where a check tells that
 /// share, then by distance.
@@ -24,21 +21,22 @@ pub(crate) struct Standing {
     missing: u16,
     /// The Hamming distance.
     pub(crate) distance: u8,
-    /// How likely it is that more than a tenth is missing, in 255ths. It does not count in comparisons.
-    pub(super) doubt: u8,
+    /// How many shingles of the other page it lacks. It does not count in comparisons.
+    pub(super) lacking: u32,
     /// What the check gives: the share that is held, or how alike the pages are. It does not count in comparisons.
     share: Similarity,
 }
 
 impl Standing {
-    /// A page at this `distance` that holds a share of the other one.
-    pub(super) fn holding(share: Similarity, distance: u8, doubt: f64) -> Standing {
-        let doubt = (doubt * f64::from(u8::MAX)).round() as u8;
-        Standing { missing: share.missing(), distance, doubt, share }
+    /// A page at this `distance` that contains so much of the other one.
+    fn containing(contained: Contained, distance: u8) -> Standing {
+        let share = Similarity::of_share(contained.shared.into(), contained.all.into());
+        let lacking = u32::try_from(contained.lacking()).unwrap_or(u32::MAX);
+        Standing { missing: share.missing(), distance, lacking, share }
     }
 
     /// A page at this `distance` that is alike by a check without a direction.
-    pub(super) fn alike(share: Similarity, distance: u8) -> Standing {
+    fn alike(share: Similarity, distance: u8) -> Standing {
         Standing { share, ..Standing::near(distance) }
     }
 
@@ -87,7 +85,7 @@ impl Display for Standing {
 /// Its column is the distance.
 impl Nearness for Standing {
     const COLUMN: ResultColumn = u8::COLUMN;
-    const SAME: Standing = Standing { missing: 0, distance: 0, doubt: 0, share: Similarity::SAME };
+    const SAME: Standing = Standing { missing: 0, distance: 0, lacking: 0, share: Similarity::SAME };
     const KEPT: Standing = Standing { missing: u16::MAX, ..Standing::SAME };
     const ALONE: Standing = Standing { missing: u16::MAX - 1, ..Standing::SAME };
 
@@ -98,14 +96,6 @@ impl Nearness for Standing {
     fn distance(self) -> Option<u32> {
         self.distance.distance()
     }
-}
-
-/// How likely it is that a page has less than nine tenths of a text.
-fn doubt(HeldShare { held, error }: HeldShare) -> f64 {
-    if error == 0.0 {
-        return f64::from(u8::from(held < TENTH));
-    }
-    0.5 * libm::erfc((held - TENTH) / (error * std::f64::consts::SQRT_2))
 }
 
 /// A page that can stand for another one.
@@ -127,19 +117,21 @@ pub(crate) struct Standings {
 impl Standings {
     /// What a check says of two pages with these signatures, at this distance.
     pub(crate) fn by(confirm: &Confirm, one: &[u8], another: &[u8], distance: u8) -> Standings {
-        Standings::of_shares(confirm, confirm.check.shares(one, another), distance)
-    }
-
-    /// What these shares say of two pages at this distance: those of the first and of the second page that the other one holds.
-    pub(super) fn of_shares(confirm: &Confirm, shares: [HeldShare; 2], distance: u8) -> Standings {
-        let [of_first, of_second] = shares.map(|share| {
-            let held = Similarity::nearest(share.held);
-            confirm.is_enough(share).then(|| match confirm.has_direction() {
-                true => Standing::holding(held, distance, doubt(share)),
-                false => Standing::alike(held, distance),
-            })
-        });
-        Standings { of_first, of_second }
+        match confirm.check.containment(one, another) {
+            Some(contained) => {
+                let [of_first, of_second] = contained.map(|it| {
+                    let is_enough = it.is_at_least(confirm.least);
+                    is_enough.then(|| Standing::containing(it, distance))
+                });
+                Standings { of_first, of_second }
+            }
+            None => {
+                let similarity = confirm.check.similarity(one, another);
+                let standing = Standing::alike(Similarity::nearest(similarity), distance);
+                let is_enough = similarity >= confirm.least;
+                if is_enough { Standings::mutual(standing) } else { Standings::default() }
+            }
+        }
     }
 
     /// Each page stands for the other one as well.

@@ -95,7 +95,10 @@ pub(super) fn each_place<N: Number>(
         near.clear();
         near.push(Near::from(first));
         while let Some(Ok(next)) = pairs.next_if(|next| is_at(next, &first)) {
-            near.push(Near::from(next));
+            // Fingerprints and anchors find many pairs both.
+            if near.last().is_none_or(|last: &Near<N>| last.new != next.new) {
+                near.push(Near::from(next));
+            }
         }
         each(&first, &near)?;
     }
@@ -103,5 +106,6 @@ pub(super) fn each_place<N: Number>(
 }
 
 fn is_at<N>(next: &Result<StorePair<N>>, first: &StorePair<N>) -> bool {
-    next.as_ref().is_ok_and(|next| (next.segment, next.row) == (first.segment, first.row))
+    let place = |pair: &StorePair<N>| (pair.segment, pair.row, pair.rows);
+    next.as_ref().is_ok_and(|next| place(next) == place(first))
 }

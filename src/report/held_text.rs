@@ -51,11 +51,11 @@ impl HeldText {
     pub(super) fn of(days: &[DayText<'_>]) -> Result<Option<HeldText>> {
         let (mut runs, mut lost, mut pages) = (0, 0.0, 0);
         for day in days {
-            let Some(of_day) = day.lost.filter(|it| it.runs > 0 || day.pages == 0) else {
+            let Some(of_day) = day.lost.filter(|it| it.shingles > 0 || day.pages == 0) else {
                 return Ok(None);
             };
-            runs += of_day.runs;
-            lost += of_day.share * of_day.dropped_runs as f64;
+            runs += of_day.shingles;
+            lost += of_day.share * of_day.dropped_shingles as f64;
             pages += day.pages;
         }
         if runs == 0 {

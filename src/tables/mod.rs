@@ -46,6 +46,7 @@ mod flips;
 mod halves;
 mod hit;
 mod indexed;
+pub mod keys;
 mod masked;
 mod masks;
 mod method;

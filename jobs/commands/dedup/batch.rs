@@ -11,7 +11,6 @@ use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::{Recipe, Stamp};
 use dupsieve::rooms::flow::{Processes, Role};
 use dupsieve::rooms::join::{self, Join, JoinInputs, Joined, Preset, Site};
-use dupsieve::rooms::matches::Texts;
 use dupsieve::rooms::output;
 use dupsieve::rooms::peers::Topology;
 use dupsieve::rooms::report::{self, LaterDays, Made, Parameters, Report};
@@ -22,11 +21,11 @@ use serde_json::json;
 
 use crate::commands::destination::Destination;
 use crate::commands::making::{self, FromBatch, Making};
-use crate::commands::pages::{PageInputs, PageSource};
+use crate::commands::pages::PageSource;
 use crate::commands::places;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{Compare, Count, DedupSettings, Keep};
+use crate::flags::settings::{Count, DedupSettings, Keep};
 use crate::outcome::account;
 use crate::outcome::summary::Summary;
 
@@ -45,8 +44,6 @@ pub(crate) struct Request {
     pub(crate) settings: DedupSettings,
     /// Where the pages of the batch came from, if that is known.
     pub(crate) pages: Option<PageSource>,
-    /// The inputs of the batch, if they are there to be read once more.
-    pub(crate) texts: Option<PageInputs>,
     /// How many pages of the batch have a text that the store held, if that was found out just now.
     pub(crate) unchanged: Option<u64>,
 }
@@ -125,11 +122,6 @@ impl FromBatch for Job {
         self.request.settings.check_limits(self.join.batch.stamp())
     }
 
-    fn prepare(&mut self) -> Result<()> {
-        self.join.texts = self.texts()?;
-        Ok(())
-    }
-
     fn make(&self, processes: &mut Processes, site: Site<'_>) -> Result<Role<Summary>> {
         self.join.run_at(processes, site, |joined, staging| {
             let mut report = self.report(joined, staging.folder())?;
@@ -153,7 +145,6 @@ impl Job {
         let batch = Segment::open(&request.batch)?;
         let keep = Keep::of_batch(settings.keep.as_ref(), &batch)?;
         let (distance, check) = settings.distance_and_check(batch.stamp());
-        settings.compares_texts(batch.stamp(), request.texts.is_some())?;
         let mut join = Join::new(batch, store)?;
         join.distance = distance;
         join.check = check;
@@ -179,8 +170,7 @@ impl Job {
             ("keep", keep.named(batch)),
         ];
         let named = named.map(|(name, value)| (name.to_owned(), value));
-        let Request { settings, texts, .. } = &self.request;
-        let decided = parameters(settings, batch.stamp(), texts.is_some());
+        let decided = parameters(&self.request.settings, batch.stamp());
         let format = report::format_parameter(self.request.format);
         named.into_iter().chain(decided).chain(format).collect()
     }
@@ -192,13 +182,6 @@ impl Job {
             "store": self.request.store.path().map(places::named),
             PageSource::NAME: self.request.pages,
         })
-    }
-
-    /// The texts of the batch, if pages are compared by them.
-    fn texts(&self) -> Result<Option<Texts>> {
-        let Request { settings, texts, .. } = &self.request;
-        let are_compared = settings.compares_texts(self.join.batch.stamp(), texts.is_some())?;
-        texts.as_ref().filter(|_| are_compared).map(PageInputs::texts).transpose()
     }
 
     /// Says that the batch has signatures that nothing asks for: most likely a flag was forgotten.
@@ -286,20 +269,16 @@ fn recipe(stamp: &str) -> serde_json::Value {
 }
 
 /// The settings that decide the result, for a batch with this stamp.
-/// `texts` says whether its inputs are there to be read once more.
-pub(crate) fn parameters(settings: &DedupSettings, stamp: &str, texts: bool) -> Parameters {
+pub(crate) fn parameters(settings: &DedupSettings, stamp: &str) -> Parameters {
     let (distance, check) = settings.distance_and_check(stamp);
     let named = [
         ("distance", distance.to_string()),
         ("matches", settings.matches.unwrap_or_default().to_string()),
     ];
     let check = check.map(|check| ("check", check.to_string()));
-    let by_texts = settings.compares_texts(stamp, texts).unwrap_or(false);
-    let compare = by_texts.then(|| (Compare::PARAMETER, Compare::Texts.to_string()));
     named
         .into_iter()
         .chain(check)
-        .chain(compare)
         .map(|(name, value)| (name.to_owned(), value))
         .collect()
 }
@@ -320,7 +299,6 @@ pub(crate) fn check_settings(
     plan::choose(design, &problem, global.budget().tables())?;
     join::check_recipe(store, stamp.as_str())?;
     settings.check_limits(stamp.as_str())?;
-    settings.compares_texts(stamp.as_str(), true)?;
     join::check_signatures(check, stamp.as_str())
 }
 

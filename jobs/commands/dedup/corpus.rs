@@ -26,14 +26,14 @@ use super::batch::{Request, dedup};
 use crate::commands::destination::Destination;
 use crate::commands::filter::Kept;
 use crate::commands::fingerprint::{self, OtherTexts, fingerprint};
-use crate::commands::pages::{PageInputs, PageSource};
+use crate::commands::pages::{PageSource, is_stream};
 use crate::commands::places;
 use crate::commands::shell;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Output;
 use crate::flags::settings::{
-    Compare, FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings,
+    FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings,
 };
 use crate::outcome::summary::Summary;
 use crate::processes::machines;
@@ -169,7 +169,7 @@ impl Corpus {
     fn needs_places(&self, read: &Summary) -> Result<bool> {
         let Some(count) = read.find(OtherTexts::COUNT) else { return Ok(false) };
         let list = output::beside(&self.made.output, output::REPEATED);
-        let is_stream = self.joined.texts.is_none();
+        let is_stream = self.made.inputs.iter().any(|path| is_stream(path));
         if is_stream || self.made.settings.pages.place_ids == Some(PlaceIds::Never) {
             return Err(Error::new(Kind::BadData, "an id stands for several texts")
                 .at(list)
@@ -192,7 +192,6 @@ impl Corpus {
         let named: Vec<String> =
             self.made.inputs.iter().map(|it| it.to_string_lossy().into_owned()).collect();
         self.joined.pages = Some(PageSource::new(&named, pages));
-        self.joined.texts = PageInputs::new(self.made.inputs.clone(), pages.clone());
     }
 
     /// Makes the folder of the output. Returns how the kept documents will be copied: if they cannot be copied, the job fails before
@@ -201,12 +200,8 @@ impl Corpus {
         let folder = self.made.output.parent().expect("the file is in the folder of the output");
         let kept = self.kept.as_deref().map(|kept| self.copies(kept, folder)).transpose()?;
         self.joined.store.find()?;
-        let Request { settings, texts, .. } = &self.joined;
         let stamp = self.made.settings.chosen()?.stamp();
-        settings.check_limits(stamp.as_str())?;
-        if settings.compare == Some(Compare::Texts) {
-            settings.compares_texts(stamp.as_str(), texts.is_some())?;
-        }
+        self.joined.settings.check_limits(stamp.as_str())?;
         self.expect_apart(folder)?;
         places::expect_folder(folder)?;
         expect_own(folder, "a folder", Path::is_dir)?;

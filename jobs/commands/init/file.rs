@@ -109,8 +109,8 @@ impl Seen<'_> {
 
     fn preset(&self, text: &mut String) {
         text.push_str(
-            "# Which pages are dropped: by \"balanced\" those of which a page that stays holds nine tenths, known by a signature of 34 bytes\n\
-             # a page; by \"thorough\" the same, of which more is found (130 bytes); by \"paper\" those whose fingerprints are within 3 bits.\n\
+            "# Which pages are dropped: by \"balanced\" those of which a kept page contains nine tenths; by \"paper\" those whose\n\
+             # fingerprints are within 3 bits of those of a kept page.\n\
              # A store holds one of them.\n",
         );
         if let Some(pages) = self.pages {

@@ -107,10 +107,6 @@ impl FromBatch for Job {
     }
 
     fn check(&self) -> Result<()> {
-        Ok(())
-    }
-
-    fn prepare(&mut self) -> Result<()> {
         self.overlap.batch.verify()
     }
 
@@ -125,6 +121,26 @@ impl FromBatch for Job {
     }
 }
 
+/// A batch that keeps bands, to be compared with a version of a store.
+pub(crate) fn overlap(
+    batch: Segment,
+    version: Option<Version>,
+    (confirmation, least): (Confirmation, Similarity),
+    budget: Budget,
+) -> Result<Overlap> {
+    let at = |error: Error| error.at(batch.path());
+    let bands = kept_bands(batch.stamp()).map_err(at)?;
+    let comparison = kept_comparison(confirmation, least, batch.stamp()).map_err(at)?;
+    join::check_recipe(version.as_ref(), batch.stamp()).map_err(at)?;
+    let mut scheme = bands.scheme();
+    scheme.least = least;
+    scheme.confirmation = confirmation;
+    let mut deduplicate = Deduplicate::new(scheme, budget);
+    deduplicate.comparison = comparison;
+    deduplicate.store = version.as_ref().map_or(Ok(Vec::new()), Version::dated)?;
+    Ok(Overlap { batch, store: version, deduplicate, budget })
+}
+
 /// The parameters that say what was compared, not how.
 const INPUTS: [&str; 3] = ["batch", "records", "store"];
 
@@ -136,28 +152,14 @@ impl Job {
         budget: Budget,
     ) -> Result<Job> {
         let batch = Segment::open(&asked.batch)?;
-        let at = |error: Error| error.at(batch.path());
-        let bands = kept_bands(batch.stamp()).map_err(at)?;
-        let comparison =
-            kept_comparison(asked.confirmation, asked.least, batch.stamp()).map_err(at)?;
-        join::check_recipe(version.as_ref(), batch.stamp()).map_err(at)?;
-        let store = match &version {
-            Some(version) => version.dated()?,
-            None => Vec::new(),
-        };
-        let mut scheme = bands.scheme();
-        scheme.least = asked.least;
-        scheme.confirmation = asked.confirmation;
-        let mut deduplicate = Deduplicate::new(scheme, budget);
-        deduplicate.comparison = comparison;
-        deduplicate.store = store;
-        deduplicate.keep = KeepOrder::for_segment(asked.keep, &batch)?;
+        let mut overlap = overlap(batch, version, (asked.confirmation, asked.least), budget)?;
+        let deduplicate = &mut overlap.deduplicate;
+        deduplicate.keep = KeepOrder::for_segment(asked.keep, &overlap.batch)?;
         deduplicate.detail = asked.detail;
         deduplicate.max_matches =
             asked.max_matches.map_or(deduplicate.max_matches, |Count(count)| count);
         deduplicate.format = asked.format;
         deduplicate.workers = topology.workers;
-        let overlap = Overlap { batch, store: version, deduplicate, budget };
         let output = asked.output.clone();
         let store = asked.store.path().map(Path::to_path_buf);
         let destination = asked.destination.clone();

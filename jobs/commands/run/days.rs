@@ -13,7 +13,7 @@ use dupsieve::{Error, Kind, Result};
 use crate::commands::dedup;
 use crate::commands::destination::Destination;
 use crate::commands::fingerprint::{self, OtherTexts};
-use crate::commands::pages::{PageInputs, PageSource};
+use crate::commands::pages::PageSource;
 use crate::commands::places;
 use crate::commands::store::{expire_days, keep_up, log_expiry};
 use crate::commands::store_at::StoreAt;
@@ -223,10 +223,6 @@ impl DayPlan<'_> {
             format: made.map_or(self.format(), |made| report::format(&made.parameters)),
             settings: self.config.dedup.clone(),
             pages: Some(PageSource::new(&self.config.inputs, &self.config.fingerprint.pages)),
-            texts: PageInputs::new(
-                self.inputs(day).map(PathBuf::from).collect(),
-                self.config.fingerprint.pages.clone(),
-            ),
             unchanged: None,
         })
     }

@@ -18,7 +18,7 @@ use crate::commands::fingerprint::two_orders;
 use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{
-    Clustered, ClustersSettings, Compare, DedupSettings, Keep, PageSettings,
+    Clustered, ClustersSettings, DedupSettings, Keep, PageSettings,
 };
 
 /// Fails if a day lies far ahead of `today` and of what the store holds.
@@ -136,9 +136,9 @@ fn check_clusters(path: &Path, settings: Option<ClustersSettings>) -> Result<()>
 /// day is run.
 fn check_output(path: &Path, settings: &DedupSettings, recipe: &Recipe) -> Result<()> {
     let Ok(Some(report)) = Report::read(path) else { return Ok(()) };
-    let asked = dedup::parameters(settings, recipe.stamp().as_str(), true);
+    let asked = dedup::parameters(settings, recipe.stamp().as_str());
     let mut made = report.parameters;
-    let known = ["distance", "matches", "check", Compare::PARAMETER];
+    let known = ["distance", "matches", "check"];
     made.retain(|name, _| known.contains(&name.as_str()));
     if made == asked {
         return Ok(());

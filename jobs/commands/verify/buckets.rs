@@ -1,115 +1,86 @@
-//! Checks an output of `lsh`: its files against each other, and its matches and verdicts against a segment with bands and
-//! the store, or against the documents.
+//! Checks an output of `lsh`: its files against each other, and all of it against what it was made from.
 
 use std::env;
 use std::path::PathBuf;
 
 use dupsieve::rooms::fingerprint::PageTime;
 use dupsieve::rooms::flow::Processes;
-use dupsieve::rooms::lsh::{
-    ByBuckets, Comparison, Confirmation, SketchedDocument, kept_bands, kept_comparison,
-    kept_documents,
-};
-use dupsieve::rooms::matches::{KeepOrder, Near, Recomputed, Similarity};
-use dupsieve::rooms::report::{Parameters, records};
+use dupsieve::rooms::lsh::{Confirmation, Deduplicate, SketchedDocument};
+use dupsieve::rooms::matches::{KeepOrder, Near, Similarity};
+use dupsieve::rooms::report::{Parameters, format, records};
 use dupsieve::rooms::runs::SortedRecords;
-use dupsieve::rooms::store::{Digest, Segment, Version};
+use dupsieve::rooms::store::Digest;
 use dupsieve::{Kind, Result};
 
 use super::join_output::JoinOutput;
 use super::segment::verify_segment;
-use crate::commands::lsh::{read_parameter, scheme_of};
+use crate::commands::lsh::{overlap, read_parameter, scheme_of};
 use crate::commands::pages::PageSource;
 use crate::commands::reading::Pages;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{ByteSize, PageSettings};
 use crate::outcome::summary::Summary;
 
-/// What an output was made from, as far as it is still there.
-struct Inputs {
-    documents: SortedRecords<SketchedDocument>,
-    comparison: Comparison,
-    store: Option<Version>,
-    /// Whether nothing is missing.
-    is_whole: bool,
-    /// How many there are.
-    count: u64,
-}
-
 /// Verifies an output of `lsh`.
-pub(super) fn verify(
-    output: &JoinOutput<'_>,
-    sample: (u64, u64),
-    global: &GlobalFlags,
-) -> Result<Summary> {
+pub(super) fn verify(output: &JoinOutput<'_>, global: &GlobalFlags) -> Result<Summary> {
     output.check_counts()?;
     let least: Similarity = output.parameter("similarity")?.parse()?;
     let confirmation: Confirmation = output.parameter("confirm")?.parse()?;
-    let inputs = if output.report.parameters.contains_key("batch") {
-        kept(output, (confirmation, least), global)?
-    } else {
-        read_again(output, global)?
-    };
     let spill = env::temp_dir();
-    let audit = output.audit_of(Near::Similarity(confirmation.least(least)), &spill)?;
-    let mut recomputed = Recomputed::default();
-    let mut count = 0;
-    match inputs {
-        None => audit.run(None)?,
-        Some(inputs) => {
-            count = inputs.count;
-            let keep = KeepOrder::recorded(output.parameter("keep")?)?;
-            let Inputs { documents, comparison, store, is_whole, .. } = inputs;
-            let (by, judged) =
-                ByBuckets::load(documents, comparison, keep, &spill, output.memory_bytes)?;
-            audit.run(Some(judged))?;
-            let dated = match &store {
-                Some(version) => version.dated()?,
-                None => Vec::new(),
-            };
-            let of = output.recompute_of(&dated, sample, &spill)?;
-            if is_whole {
-                recomputed = by.recompute(&of)?;
-                output.say_sampled(&recomputed);
-            } else {
-                by.check_copies(&of)?;
-            }
-        }
-    }
-    Ok(Summary::new()
-        .count("inputs_verified", count)
-        .count("rows_recomputed", recomputed.rows)
-        .count("recomputed", recomputed.pages))
+    output.audit_of(Near::Similarity(confirmation.least(least)), &spill)?.run(None)?;
+    let (inputs, pages) = if output.report.parameters.contains_key("batch") {
+        of_batch(output, (confirmation, least), global)?
+    } else {
+        of_documents(output, global)?
+    };
+    Ok(Summary::new().count("inputs_verified", inputs).count("made_again", pages))
 }
 
-/// The documents of the segment that the output was made from, and its store.
-fn kept(
+/// Makes the output again from its batch and its store. Gives how many inputs were there, and how many pages were judged again.
+fn of_batch(
     output: &JoinOutput<'_>,
     (confirmation, least): (Confirmation, Similarity),
     global: &GlobalFlags,
-) -> Result<Option<Inputs>> {
-    let batch = output.input("batch")?.map(|path| verify_segment(&path)).transpose()?;
+) -> Result<(u64, u64)> {
+    let segment = output.input("batch")?.map(|path| verify_segment(&path)).transpose()?;
     let store =
         output.input("store")?.map(|path| output.verify_store(&path)).transpose()?.flatten();
-    let is_whole = output.is_there(batch.as_ref(), store.as_ref()).is_some();
-    let Some(batch) = &batch else { return Ok(None) };
-    check_batch(output, batch)?;
-    kept_bands(batch.stamp())?;
-    let comparison = kept_comparison(confirmation, least, batch.stamp())?;
-    let memory_bytes = global.budget().documents();
-    let documents = kept_documents(batch, &comparison, &env::temp_dir(), memory_bytes)?;
-    let count = 1 + u64::from(store.is_some());
-    Ok(Some(Inputs { documents, comparison, store, is_whole, count }))
+    let inputs = u64::from(segment.is_some()) + u64::from(store.is_some());
+    let Some(segment) = output.is_there(segment.as_ref(), store.as_ref()) else {
+        return Ok((inputs, 0));
+    };
+    output.expect("batch", segment.digest().to_string(), segment.path())?;
+    output.expect("records", records(&segment.counts()), segment.path())?;
+    let mut overlap =
+        overlap(segment.clone(), store, (confirmation, least), global.budget())?;
+    let deduplicate = decided(overlap.deduplicate, output)?;
+    overlap.deduplicate = deduplicate;
+    output.overlap_again(&overlap)?;
+    Ok((inputs, segment.rows()))
 }
 
-/// Fails unless this is the segment that the output was made from.
-fn check_batch(output: &JoinOutput<'_>, batch: &Segment) -> Result<()> {
-    output.expect("batch", batch.digest().to_string(), batch.path())?;
-    output.expect("records", records(&batch.counts()), batch.path())
+/// Makes the output again from its documents.
+fn of_documents(output: &JoinOutput<'_>, global: &GlobalFlags) -> Result<(u64, u64)> {
+    let Some((documents, inputs)) = read_again(output, global)? else { return Ok((0, 0)) };
+    let scheme = scheme_of(&output.report.parameters)?;
+    let deduplicate = decided(Deduplicate::new(scheme, global.budget()), output)?;
+    output.deduplicate_again(&deduplicate, documents)?;
+    Ok((inputs, output.report.batch.fingerprinted))
+}
+
+/// As the output says that it was made.
+fn decided(deduplicate: Deduplicate, output: &JoinOutput<'_>) -> Result<Deduplicate> {
+    let mut deduplicate = deduplicate;
+    deduplicate.keep = KeepOrder::recorded(output.parameter("keep")?)?;
+    deduplicate.detail = output.detail()?;
+    deduplicate.max_matches = u64::MAX;
+    deduplicate.format = format(&output.report.parameters);
+    deduplicate.workers = output.workers;
+    Ok(deduplicate)
 }
 
 /// The documents that the output was made from, read again.
-fn read_again(output: &JoinOutput<'_>, global: &GlobalFlags) -> Result<Option<Inputs>> {
+fn read_again(output: &JoinOutput<'_>, global: &GlobalFlags) -> Result<Option<(SortedRecords<SketchedDocument>, u64)>> {
     let parameters = &output.report.parameters;
     let source = PageSource::of_report(&output.report.run);
     let (Some(source), true) = (source, parameters.contains_key("inputs")) else {
@@ -139,10 +110,9 @@ fn read_again(output: &JoinOutput<'_>, global: &GlobalFlags) -> Result<Option<In
     let found = pages.read(&mut processes, global, "sketching", |documents, processes| {
         documents.sketch(processes, &scheme, PageTime::default())
     })?;
-    let count = pages.size().0;
-    let comparison = scheme.comparison();
-    Ok(Some(Inputs { documents: found.made()?, comparison, store: None, is_whole: true, count }))
+    Ok(Some((found.made()?, pages.size().0)))
 }
+
 /// How the documents were read.
 fn settings(source: &PageSource, parameters: &Parameters) -> Result<PageSettings> {
     let settings = source.settings(PageSettings::default())?;

@@ -5,24 +5,21 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use dupsieve::rooms::error::Named;
-use dupsieve::rooms::matches::{
-    Audit, BatchDocument, ByDistance, Confirm, Detail, KeepOrder, Near, Recompute, Recomputed,
-    Texts,
-};
+use dupsieve::rooms::budget::Budget;
+use dupsieve::rooms::matches::{Audit, BatchDocument, Confirm, Detail, Near};
 use dupsieve::rooms::report::{LaterDays, Made, Report, records};
 use dupsieve::rooms::runs::{SortedRecords, Sorter};
-use dupsieve::rooms::store::{Dated, Day, Entry, Segment, Store, Version};
+use dupsieve::rooms::store::{Day, Entry, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
-use crate::commands::pages::{PageInputs, PageSource};
+use crate::flags::global::GlobalFlags;
 use crate::flags::place::Place;
-use crate::flags::settings::{Compare, PageSettings};
 
 /// An output of `dedup` and its report.
 pub(super) struct JoinOutput<'a> {
     pub(super) output: &'a Path,
     pub(super) report: &'a Report,
-    pub(super) memory_bytes: usize,
+    pub(super) budget: Budget,
     pub(super) workers: usize,
 }
 
@@ -126,91 +123,22 @@ impl JoinOutput<'_> {
             detail: self.detail()?,
             confirm: None,
             spill,
-            memory_bytes: self.memory_bytes,
+            memory_bytes: self.budget.verification(),
         })
     }
 
-    /// What is recomputed, with this store and sample.
-    pub(super) fn recompute_of<'a>(
-        &'a self,
-        store: &'a [Dated],
-        (sample, seed): (u64, u64),
-        spill: &'a Path,
-    ) -> Result<Recompute<'a>> {
-        Ok(Recompute {
-            output: self.output,
-            outcome: &self.report.outcome,
-            pairs: self.report.probe.map(|probe| probe.pairs),
-            replaces: self.confirm()?.is_some_and(|confirm| confirm.has_direction()),
-            store,
-            detail: self.detail()?,
-            sample,
-            seed,
-            spill,
-            memory_bytes: self.memory_bytes,
-            workers: self.workers,
-        })
-    }
-
-    /// Every match, the verdicts of a sample, and the figures of the report, from the batch and the store. Where the store is not
-    /// where it was, only the figures of the batch are computed, and a warning says so; without the batch, nothing is.
-    pub(super) fn recompute(
+    /// Joins batch and store again, if both are there, and compares every file and figure. Gives how many pages were judged again: none
+    /// where an input is gone, which a warning says.
+    pub(super) fn again(
         &self,
         batch: Option<&Segment>,
         store: Option<&Version>,
-        sample: (u64, u64),
-    ) -> Result<Recomputed> {
-        let mut is_whole = self.is_there(batch, store).is_some();
-        let Some(batch) = batch else { return Ok(Recomputed::default()) };
-        let texts = if is_whole && self.compares_texts() { self.texts()? } else { None };
-        is_whole &= texts.is_some() || !self.compares_texts();
-        let dated = store.map_or(Ok(Vec::new()), Version::dated)?;
-        let by = ByDistance {
-            batch,
-            distance: self.distance()?,
-            confirm: self.confirm()?,
-            keep: KeepOrder::recorded(self.parameter("keep")?)?,
-            texts: texts.as_ref(),
-        };
-        let spill = env::temp_dir();
-        let of = self.recompute_of(&dated, sample, &spill)?;
-        if !is_whole {
-            by.check_copies(&of)?;
-            return Ok(Recomputed::default());
-        }
+        global: &GlobalFlags,
+    ) -> Result<u64> {
+        let Some(batch) = self.is_there(batch, store) else { return Ok(0) };
         self.expect_rows_of(store)?;
-        let recomputed = match by.recompute(&of) {
-            Err(error) if error.kind() == Kind::Missing && texts.is_some() => {
-                tracing::warn!("{error}");
-                self.say_gone("text of a page");
-                by.check_copies(&of)?;
-                return Ok(Recomputed::default());
-            }
-            recomputed => recomputed?,
-        };
-        self.say_sampled(&recomputed);
-        Ok(recomputed)
-    }
-
-    /// Whether the texts of the batch decided the verdicts.
-    fn compares_texts(&self) -> bool {
-        let compare = self.report.parameters.get(Compare::PARAMETER);
-        compare.is_some_and(|it| *it == Compare::Texts.to_string())
-    }
-
-    /// The texts of the batch, if the inputs are where they were; else a warning says that nothing is recomputed.
-    fn texts(&self) -> Result<Option<Texts>> {
-        let mut source = PageSource::of_report(&self.report.run).unwrap_or_default();
-        source.day = self.report.day;
-        let settings = source.settings(PageSettings::default())?;
-        let inputs = PageInputs::new(source.inputs_of(None)?, settings);
-        match inputs.map_or(Ok(None), |inputs| inputs.texts().map(Some)) {
-            Err(error) if error.kind() == Kind::Missing => {
-                self.say_gone("input");
-                Ok(None)
-            }
-            texts => texts,
-        }
+        self.join_again(batch, store, global)?;
+        Ok(batch.rows())
     }
 
     /// Fails unless the report says how many fingerprints the store has that was read.
@@ -237,20 +165,6 @@ impl JoinOutput<'_> {
         error.expected(expected).found(found).help("make the output again with --overwrite")
     }
 
-    /// Says which figures of the report were not computed, if the sample was not the whole batch.
-    pub(super) fn say_sampled(&self, recomputed: &Recomputed) {
-        if recomputed.all {
-            return;
-        }
-        let listed = self.report.outcome.hot_matches.len();
-        let listed = if listed > 0 { ", `hot_matches`" } else { "" };
-        let counted = self.report.outcome.candidates.map_or("", |_| ", `candidates`");
-        tracing::info!(
-            "`pairs`{counted}{listed} of {} were not computed from a sample; --all computes them",
-            self.output.join(Report::NAME).named()
-        );
-    }
-
     /// The batch, if it and the store are where they were; else a warning says that nothing is recomputed.
     pub(super) fn is_there<'a>(
         &self,
@@ -272,24 +186,24 @@ impl JoinOutput<'_> {
     /// Warns that nothing is recomputed, because an input is gone.
     pub(super) fn say_gone(&self, which: &str) {
         tracing::warn!(
-            "nothing was recomputed, because the {which} that {} was made from is no longer there. \
+            "nothing was made again, because the {which} that {} was made from is no longer there. \
              The files agree with each other, but this does not prove that they are right",
             self.output.named()
         );
     }
 
-    fn distance(&self) -> Result<u32> {
+    pub(super) fn distance(&self) -> Result<u32> {
         let wrong =
             |_| Error::new(Kind::BadData, "the report has an invalid distance").at(self.output);
         self.parameter("distance")?.parse().map_err(wrong)
     }
 
-    fn detail(&self) -> Result<Detail> {
+    pub(super) fn detail(&self) -> Result<Detail> {
         self.parameter("matches")?.parse()
     }
 
     /// The check that confirmed matches, if there was one.
-    fn confirm(&self) -> Result<Option<Confirm>> {
+    pub(super) fn confirm(&self) -> Result<Option<Confirm>> {
         self.report.parameters.get("check").map(|check| check.parse()).transpose()
     }
 
@@ -306,7 +220,7 @@ impl JoinOutput<'_> {
             .expected(format_args!("{:?}", batch.counts()))
             .found(format_args!("{:?}", self.report.batch)));
         }
-        let mut sorter = Sorter::new(&env::temp_dir(), self.memory_bytes);
+        let mut sorter = Sorter::new(&env::temp_dir(), self.budget.verification());
         let mut ids = batch.ids();
         for row in 0..batch.rows() {
             sorter.push(BatchDocument { id: ids.get(row)?.to_owned(), empty: false })?;

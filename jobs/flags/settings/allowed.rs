@@ -10,7 +10,6 @@ use dupsieve::rooms::results::ResultFormat;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
 use super::clustered::Clustered;
-use super::compare::Compare;
 
 /// Any text: what it may be stands in the description of the key.
 pub(crate) fn text(_: &mut SchemaGenerator) -> Schema {
@@ -72,11 +71,6 @@ pub(crate) fn result_format(_: &mut SchemaGenerator) -> Schema {
 /// Which matches are written.
 pub(crate) fn detail(_: &mut SchemaGenerator) -> Schema {
     one_of([Detail::Best, Detail::All])
-}
-
-/// By what pages are compared.
-pub(crate) fn compare(_: &mut SchemaGenerator) -> Schema {
-    one_of(Compare::ALL)
 }
 
 /// A keep order.

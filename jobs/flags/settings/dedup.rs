@@ -12,14 +12,14 @@ use dupsieve::{Error, Kind, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Compare, Count, Keep, Share, allowed, typed};
+use super::{Count, Keep, Share, allowed, typed};
 
 /// What decides the result of a join, and how it is computed.
 #[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct DedupSettings {
-    /// Distance and check that go together: paper, balanced or thorough [default: the preset that the
-    /// batch was made with, else paper; of a corpus balanced]
+    /// Distance and check that go together: paper or balanced [default: the preset that the batch was made with, else paper; of a
+    /// corpus balanced]
     #[arg(id = "join_preset", long = "preset", value_name = "NAME", env = "DUPSIEVE_PRESET")]
     #[serde(deserialize_with = "typed")]
     #[schemars(schema_with = "allowed::preset")]
@@ -27,29 +27,20 @@ pub(crate) struct DedupSettings {
     /// Near-duplicates differ in at most this many bits; the largest k is 15 [default: that of the preset]
     #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
     pub(crate) distance: Option<u32>,
-    /// Confirm pages within k bits by the signatures that `fingerprint --signature` made: the name of the
-    /// check, and after a colon the least similarity (if left out, 0.9 for held and 0.75 for others), such as minhash:0.6. A
-    /// check without its size, such as held:0.95, takes the signatures that the batch has
+    /// Confirm candidates by the sketches that `fingerprint --signature` made: the name of the check, and after a colon the least
+    /// containment or similarity (if left out, 0.9 for shingles and 0.75 for others), such as minhash:0.6
     /// [default: that of the preset]
     #[arg(id = "confirm", long = "check", value_name = "C[:LEAST]", env = "DUPSIEVE_CHECK")]
     #[serde(deserialize_with = "typed")]
     #[schemars(schema_with = "allowed::text")]
     pub(crate) check: Option<Confirm>,
-    /// Drop a page only in favour of a page that holds at least this share of its text, from 0 to 1: of its runs of three words.
-    /// For the check `held`, which tells it [default: 0.9]
-    #[arg(long, value_name = "SHARE", env = "DUPSIEVE_HELD")]
+    /// Drop a page only if a kept page contains at least this share of it: of its 3-word shingles, from 0 to 1 [default: 0.9]
+    #[arg(long, value_name = "SHARE", env = "DUPSIEVE_CONTAINMENT")]
     #[serde(deserialize_with = "typed")]
     #[schemars(schema_with = "allowed::share")]
-    pub(crate) held: Option<Share>,
-    /// Compare pages of a batch by texts or signatures. Texts give the share that a page holds exactly: they are read once more, from
-    /// the inputs. Signatures estimate it. Pages of the store are always compared by their signatures. For the check `held`, without a
-    /// table of boilerplate. Signatures are the default where a batch is joined whose inputs are not named, and for streams [default: texts]
-    #[arg(long, value_name = "BY", env = "DUPSIEVE_COMPARE")]
-    #[serde(deserialize_with = "typed")]
-    #[schemars(schema_with = "allowed::compare")]
-    pub(crate) compare: Option<Compare>,
+    pub(crate) containment: Option<Share>,
     /// End with 65 where more than this share of the text of the dropped pages is lost, from 0 to 1. The output stays, so that `sample`
-    /// shows the pairs, and `run` adds nothing to the store. For a check such as `held`, which tells what is lost [default: any]
+    /// shows the pairs, and `run` adds nothing to the store. [default: any]
     #[arg(long, value_name = "SHARE", env = "DUPSIEVE_MAX_LOST")]
     #[serde(deserialize_with = "typed")]
     #[schemars(schema_with = "allowed::share")]
@@ -87,8 +78,7 @@ impl DedupSettings {
             preset: self.preset.or(file.preset),
             distance: self.distance.or(file.distance),
             check: self.check.or(file.check),
-            held: self.held.or(file.held),
-            compare: self.compare.or(file.compare),
+            containment: self.containment.or(file.containment),
             max_lost: self.max_lost.or(file.max_lost),
             design: self.design.or(file.design),
             matches: self.matches.or(file.matches),
@@ -101,7 +91,7 @@ impl DedupSettings {
     /// named, else the one that the batch was made with.
     pub(crate) fn distance_and_check(&self, stamp: &str) -> (u32, Option<Confirm>) {
         let preset = self.preset.or_else(|| Preset::of(stamp)).unwrap_or(Preset::Paper);
-        let check = self.check.or(preset.check()).map(|check| match self.held {
+        let check = self.check.or(preset.check()).map(|check| match self.containment {
             Some(Share(least)) if check.has_direction() => {
                 Confirm::new(check.fitting(stamp).check, least)
             }
@@ -110,49 +100,19 @@ impl DedupSettings {
         (self.distance.unwrap_or(preset.distance()), check)
     }
 
-    /// Whether the pages of a batch with this stamp are compared by their texts. Whoever calls knows whether the texts `are_there`.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if they are to be, and cannot be.
-    pub(crate) fn compares_texts(&self, stamp: &str, are_there: bool) -> Result<bool> {
-        let (_, check) = self.distance_and_check(stamp);
-        let refused = |what: &str| {
-            Error::new(Kind::Usage, "the texts of the pages cannot be compared").found(what)
-        };
-        let lacks = match check {
-            Some(check) if !check.has_direction() => Some(refused(&format!("the check {check}")))
-                .map(|error| error.expected("a check that tells the share held, such as held")),
-            None => Some(refused("no check"))
-                .map(|error| error.expected("a check that tells the share held, such as held")),
-            _ if Stamp::parse(stamp).is_ok_and(|stamp| stamp.drops_boilerplate()) => {
-                Some(refused("a recipe that leaves out lines of the texts, as boilerplate"))
-            }
-            _ if !are_there => Some(
-                refused("a batch whose inputs are not named, or a stream")
-                    .help("name files with --input in place of --batch"),
-            ),
-            _ => None,
-        };
-        match (self.compare, lacks) {
-            (Some(Compare::Texts), Some(error)) => Err(error),
-            (Some(Compare::Signatures), _) | (None, Some(_)) => Ok(false),
-            (None | Some(Compare::Texts), None) => Ok(true),
-        }
-    }
-
     /// Fails if a limit is given for what is held or lost, and the check of a batch with this stamp does not tell that.
     pub(crate) fn check_limits(&self, stamp: &str) -> Result<()> {
         let (_, check) = self.distance_and_check(stamp);
-        let limits = [("held", self.held), ("max-lost", self.max_lost)];
+        let limits = [("containment", self.containment), ("max-lost", self.max_lost)];
         let limit = limits.iter().find(|(_, share)| share.is_some());
         let Some((limit, _)) = limit.filter(|_| !check.is_some_and(|it| it.has_direction())) else {
             return Ok(());
         };
         let what = format!(
-            "this check does not tell how much of a page is held, for which --{limit} sets a limit"
+            "this check does not say how much of a page another one contains, for which --{limit} sets a limit"
         );
         Err(Error::new(Kind::Usage, what)
-            .expected("a check that tells it, such as held")
+            .expected("the check shingles")
             .found(check.map_or("no check".to_owned(), |check| check.to_string())))
     }
 
@@ -168,7 +128,7 @@ impl DedupSettings {
             .expected(format_args!("at most {} of it", percent(most)))
             .found(percent(lost.share))
             .help(format!(
-                "`dupsieve sample {}` shows the worst pairs; ask for more with --held, or allow more with --max-lost",
+                "`dupsieve sample {}` shows the worst pairs; ask for more with --containment, or allow more with --max-lost",
                 path.named()
             )))
     }

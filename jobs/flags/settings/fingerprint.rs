@@ -27,9 +27,8 @@ section! {
 
     /// What is made of pages.
     made: RecipeSettings {
-        /// Recipe, distance and check that go together: `paper` (3 bits, no check), `balanced` (6 bits and a
-        /// check of 34 bytes a page) or `thorough` (10 bits and a check of 130 bytes) [default: balanced; with
-        /// --recipe, none]
+        /// Recipe, distance and check that go together: `paper` (fingerprints within 3 bits, 4 bytes a page) or `balanced` (a page is
+        /// dropped only if a kept page contains nine tenths of it) [default: balanced; with --recipe, none]
         #[arg(long, value_name = "NAME", env = "DUPSIEVE_PRESET")]
         #[serde(deserialize_with = "typed")]
         #[schemars(schema_with = "allowed::preset")]
@@ -44,10 +43,8 @@ section! {
         #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
         #[schemars(schema_with = "allowed::width")]
         width: Width,
-        /// Make a second signature of each text, with which `dedup --check` confirms near pages: minhash,
-        /// held, word-minhash, word-overlap, page-overlap, minhash-NxB, word-minhash-NxB, word-overlap-NxB,
-        /// page-overlap-NxB, held-NxB (N slots of B bits), classic-minhash-NxB, simhash-128, cosine-N or sentences-N
-        /// [default: that of the preset]
+        /// Make a sketch of each text, by which `dedup --check` confirms candidates: shingles, minhash, minhash-NxB (N slots of B
+        /// bits), cosine-N or sentences-N [default: that of the preset]
         #[arg(long = "signature", alias = "check", value_name = "C", env = "DUPSIEVE_SIGNATURE")]
         #[serde(rename = "signature", alias = "check", deserialize_with = "typed")]
         #[schemars(schema_with = "allowed::text")]

@@ -12,7 +12,6 @@
 pub(crate) mod allowed;
 mod clustered;
 mod clusters;
-mod compare;
 mod dedup;
 mod fingerprint;
 mod keep;
@@ -26,7 +25,6 @@ mod values;
 
 pub(crate) use clustered::Clustered;
 pub(crate) use clusters::ClustersSettings;
-pub(crate) use compare::Compare;
 pub(crate) use dedup::DedupSettings;
 pub(crate) use fingerprint::{FingerprintSettings, PageSettings, RecipeSettings};
 pub(crate) use keep::{Keep, KeepField};

@@ -11,7 +11,7 @@ use crate::fingerprint::minhash::MinHash;
 pub(super) struct CharacterMinHash(pub(super) MinHash);
 
 impl Maker for CharacterMinHash {
-    fn sign(&mut self, text: &str, Signing { clock, normal, signature }: Signing<'_, '_>) {
+    fn sign(&mut self, text: &str, Signing { clock, normal, signature, .. }: Signing<'_, '_>) {
         each_shingle(text, normal, |shingle| {
             if clock.step() {
                 self.0.add(xxh3_64(shingle.as_bytes()));

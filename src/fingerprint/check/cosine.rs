@@ -58,7 +58,7 @@ impl Cosine {
 }
 
 impl Maker for Cosine {
-    fn sign(&mut self, text: &str, Signing { clock, normal, signature }: Signing<'_, '_>) {
+    fn sign(&mut self, text: &str, Signing { clock, normal, signature, .. }: Signing<'_, '_>) {
         shingles::characters(normal.page(&NORMALISE, text), SHINGLE, |shingle| {
             if clock.step() {
                 self.add(xxh3_64(shingle.as_bytes()));

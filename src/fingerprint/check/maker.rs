@@ -20,6 +20,8 @@ pub(super) struct Signing<'a, 'n> {
     pub(super) normal: &'a mut Normaliser<'n>,
     /// Takes the signature at its end.
     pub(super) signature: &'a mut Vec<u8>,
+    /// Takes the anchors of the page, if the check has some.
+    pub(super) anchors: &'a mut Vec<u8>,
 }
 
 /// How texts are normalised before runs of characters are taken.

@@ -52,7 +52,7 @@ impl Sentences {
 }
 
 impl Maker for Sentences {
-    fn sign(&mut self, text: &str, Signing { clock, normal, signature }: Signing<'_, '_>) {
+    fn sign(&mut self, text: &str, Signing { clock, normal, signature, .. }: Signing<'_, '_>) {
         each(text, |sentence| {
             if clock.step() {
                 self.add(normal.part(&NORMALISE, sentence));

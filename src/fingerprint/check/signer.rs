@@ -10,13 +10,14 @@ use crate::fingerprint::page_time::{PageClock, PageTime};
 pub struct Signer {
     clock: PageClock,
     buffer: String,
+    anchors: Vec<u8>,
     maker: Box<dyn Maker>,
 }
 
 impl Signer {
     pub(super) fn new(maker: impl Maker + 'static) -> Signer {
         let clock = PageClock::new(PageTime::default());
-        Signer { clock, buffer: String::new(), maker: Box::new(maker) }
+        Signer { clock, buffer: String::new(), anchors: Vec::new(), maker: Box::new(maker) }
     }
 
     /// Allows each page this much time.
@@ -24,8 +25,7 @@ impl Signer {
         Signer { clock: PageClock::new(time), ..self }
     }
 
-    /// Appends the signature of `text`, [`Check::bytes`](super::Check::bytes) long; all zeros if it has no
-    /// feature.
+    /// Appends the signature of `text`, [`Check::bytes`](super::Check::bytes) long.
     ///
     /// Fails with [`Kind::BadData`](crate::error::Kind::BadData) if the page takes longer than it is
     /// [allowed](Signer::allow).
@@ -42,10 +42,16 @@ impl Signer {
         known: Option<NormalForm<'_>>,
         signature: &mut Vec<u8>,
     ) -> Result<()> {
-        let Signer { clock, buffer, maker } = self;
+        let Signer { clock, buffer, anchors, maker } = self;
         clock.start(text);
+        anchors.clear();
         let normal = &mut Normaliser { known, buffer };
-        maker.sign(text, Signing { clock, normal, signature });
+        maker.sign(text, Signing { clock, normal, signature, anchors });
         clock.finish()
+    }
+
+    /// The anchors of the text that was signed last; none if the check has none.
+    pub fn anchors(&self) -> &[u8] {
+        &self.anchors
     }
 }

@@ -37,8 +37,10 @@ pub struct SegmentOptions {
     pub classes: bool,
     /// Whether it has the day of each row, as a segment of several days must.
     pub days: bool,
-    /// The bytes of the signature of each row; 0 for no signatures.
+    /// The bytes of the signature of each row; 0 for no signatures, and [`AS_NEEDED`](crate::fingerprint::check::AS_NEEDED) where they differ.
     pub check_bytes: usize,
+    /// The bytes of the anchors of each row; 0 for none.
+    pub anchor_bytes: usize,
     /// The bytes of the band keys of each row; 0 for none.
     pub band_bytes: usize,
     /// Whether it has the digests of the texts.
@@ -165,6 +167,8 @@ details! {
     check: Vec<u8> = Checks if check_bytes;
     /// The keys of its bands; empty if none are kept.
     bands: Vec<u8> = Bands if band_bytes;
+    /// Its anchors; empty if none are kept.
+    anchors: Vec<u8> = Anchors if anchor_bytes;
     /// The XXH3-128 of its text; 0 if it is not known.
     digest: u128 = Digests if digests;
 }
@@ -176,6 +180,7 @@ impl SegmentOptions {
         SegmentOptions {
             classes: recipe.has_classes(),
             check_bytes: recipe.check().map_or(0, Check::bytes),
+            anchor_bytes: recipe.check().map_or(0, Check::anchor_bytes),
             digests: recipe.has_digests(),
             stamp: recipe.stamp().to_string(),
             ..SegmentOptions::default()

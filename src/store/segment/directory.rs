@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::error::Result;
 use crate::fingerprint::Width;
-use crate::fingerprint::check::MAX_SIGNATURE_BYTES;
+use crate::fingerprint::check::{MAX_SIGNATURE_BYTES, MAX_SKETCH_BYTES};
 use crate::store::damage::damaged;
 
 use super::block::{self, BLOCK_ROWS};
@@ -22,6 +22,9 @@ pub(crate) const COLUMN_BYTES: usize = 40;
 
 /// Signatures in a block; the last block may have fewer. Few, because single signatures are looked up.
 pub(crate) const SIGNATURE_ROWS: usize = 64;
+
+/// The bytes before each sketch: its length.
+pub(crate) const LENGTH_BYTES: usize = 2;
 
 /// Rows in a block that is read from its beginning to its end; the last block may have fewer.
 pub(crate) const SCANNED_ROWS: usize = 4096;
@@ -50,6 +53,8 @@ pub enum Column {
     Bands = 10,
     /// Digests of the texts.
     Digests = 11,
+    /// The anchors, by which pages that share much of their text find each other.
+    Anchors = 12,
 }
 
 /// How the blocks of a column are coded.
@@ -70,10 +75,12 @@ pub enum Coding {
     Signatures = 8,
     /// The same with many rows, because all of them are read.
     Scanned = 9,
+    /// Sketches of as many bytes as each needs, uncompressed, each behind its length.
+    Sketches = 10,
 }
 
 impl Column {
-    const ALL: [Column; 10] = [
+    const ALL: [Column; 11] = [
         Column::Fingerprints,
         Column::Ids,
         Column::Lengths,
@@ -84,6 +91,7 @@ impl Column {
         Column::Checks,
         Column::Bands,
         Column::Digests,
+        Column::Anchors,
     ];
 
     /// How its blocks are coded. Ids that are computed have none.
@@ -93,18 +101,20 @@ impl Column {
             Column::Ids | Column::Empties => Coding::Text,
             Column::Lengths | Column::Times | Column::Days | Column::Classes => Coding::Integers,
             Column::Checks | Column::Digests => Coding::Signatures,
-            Column::Bands => Coding::Scanned,
+            Column::Bands | Column::Anchors => Coding::Scanned,
         }
     }
 
     fn takes(self, coding: Coding) -> bool {
         let is_computed = matches!(coding, Coding::RowNumber | Coding::Hex);
-        coding == self.coding() || self == Column::Ids && is_computed
+        coding == self.coding()
+            || self == Column::Ids && is_computed
+            || self == Column::Checks && coding == Coding::Sketches
     }
 }
 
 impl Coding {
-    const ALL: [Coding; 7] = [
+    const ALL: [Coding; 8] = [
         Coding::Blocks,
         Coding::Text,
         Coding::Integers,
@@ -112,6 +122,7 @@ impl Coding {
         Coding::Hex,
         Coding::Signatures,
         Coding::Scanned,
+        Coding::Sketches,
     ];
 
     /// Rows in every block but the last; 0 if there are no blocks.
@@ -120,7 +131,7 @@ impl Coding {
             Coding::Blocks => BLOCK_ROWS as u64,
             Coding::Text => TEXT_ROWS as u64,
             Coding::Integers => INTEGER_ROWS as u64,
-            Coding::Signatures => SIGNATURE_ROWS as u64,
+            Coding::Signatures | Coding::Sketches => SIGNATURE_ROWS as u64,
             Coding::Scanned => SCANNED_ROWS as u64,
             Coding::RowNumber | Coding::Hex => 0,
         }
@@ -139,6 +150,7 @@ impl Coding {
         match self {
             Coding::Blocks => block::most_bytes(rows, width),
             Coding::Signatures | Coding::Scanned => rows * MAX_SIGNATURE_BYTES as u64,
+            Coding::Sketches => rows * (LENGTH_BYTES + MAX_SKETCH_BYTES) as u64,
             _ => MAX_PACKED_BYTES as u64,
         }
     }

@@ -11,6 +11,7 @@ use std::sync::{Arc, OnceLock};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{At, Error, Kind, Named, Result};
+use crate::fingerprint::check::AS_NEEDED;
 use crate::fingerprint::{Fingerprint, Width};
 use crate::output::{Sum, has_magic};
 use crate::parallel::in_parallel;
@@ -235,9 +236,20 @@ impl Segment {
         self.column(Column::Days).is_some()
     }
 
-    /// The bytes of each row's signature; 0 if it has none.
+    /// The bytes of each row's signature; 0 if it has none, and [`AS_NEEDED`] if they differ.
     pub fn check_bytes(&self) -> usize {
         self.row_bytes(Column::Checks)
+    }
+
+    /// The bytes of each row's anchors; 0 if it has none.
+    pub fn anchor_bytes(&self) -> usize {
+        self.row_bytes(Column::Anchors)
+    }
+
+    /// About how many bytes a row has in a column.
+    pub(crate) fn mean_row_bytes(&self, column: Column) -> usize {
+        let rows_and_bytes = self.column(column).map(|it| (it.head.rows, it.head.bytes));
+        rows_and_bytes.map_or(0, |(rows, bytes)| bytes.div_ceil(rows.max(1)) as usize)
     }
 
     /// The bytes of each row's band keys; 0 if it has none.
@@ -250,16 +262,16 @@ impl Segment {
         self.column(Column::Digests).is_some()
     }
 
-    /// How many blocks its band keys have.
-    pub(crate) fn band_blocks(&self) -> usize {
-        self.column(Column::Bands).map_or(0, |placed| placed.head.blocks() as usize)
+    /// How many blocks a column has.
+    pub(crate) fn blocks_of(&self, column: Column) -> usize {
+        self.column(column).map_or(0, |placed| placed.head.blocks() as usize)
     }
 
-    /// The bytes of each row in a column where all rows have as many; 0 without the column.
+    /// The bytes of each row in a column where all rows have as many; 0 without the column, and [`AS_NEEDED`] where they differ.
     pub(super) fn row_bytes(&self, column: Column) -> usize {
-        let column = self.column(column);
-        column.map_or(0, |placed| {
-            placed.head.bytes.checked_div(placed.head.rows).unwrap_or(0) as usize
+        self.column(column).map_or(0, |Placed { head, .. }| match head.coding {
+            Coding::Sketches => AS_NEEDED,
+            _ => head.bytes.checked_div(head.rows).unwrap_or(0) as usize,
         })
     }
 

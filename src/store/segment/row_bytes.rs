@@ -1,21 +1,23 @@
-//! Columns with bytes of equal length for each row: signatures, band keys and digests. They look random, so they are
-//! not compressed.
+//! Columns with bytes for each row: signatures, band keys, anchors and digests, of equal length, and sketches, of as many as each needs.
+//! They look random, so they are not compressed.
 
 use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
+use crate::fingerprint::check::{AS_NEEDED, MAX_SKETCH_BYTES};
 use crate::store::damage::damaged;
 
 use super::columns::{Spool, Spooled};
-use super::directory::{Column, Head};
+use super::directory::{Coding, Column, Head, LENGTH_BYTES};
 use super::lookup::{Held, place};
 use super::open::Segment;
 
 /// A column of bytes of a segment that is being written.
 pub(crate) struct RowBytesColumn {
     column: Column,
+    coding: Coding,
     spool: Spool,
     bytes: usize,
     rows: u64,
@@ -26,18 +28,35 @@ impl RowBytesColumn {
     /// An empty column of the segment at `path`, with so many `bytes` for each row.
     pub(crate) fn beside(path: &Path, column: Column, bytes: usize) -> Result<RowBytesColumn> {
         let spool = Spool::beside(path)?;
-        Ok(RowBytesColumn { column, spool, bytes, rows: 0, block: Vec::new() })
+        let coding = if bytes == AS_NEEDED { Coding::Sketches } else { column.coding() };
+        Ok(RowBytesColumn { column, coding, spool, bytes, rows: 0, block: Vec::new() })
     }
 
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<()> {
-        assert_eq!(bytes.len(), self.bytes, "all rows of a column have as many bytes");
+        match self.coding {
+            Coding::Sketches if bytes.len() <= MAX_SKETCH_BYTES => {
+                self.block.extend(&bytes.len().to_le_bytes()[..LENGTH_BYTES]);
+            }
+            _ if bytes.len() == self.bytes => {}
+            _ => return Err(self.misfit(bytes.len())),
+        }
         self.block.extend(bytes);
         self.rows += 1;
-        if self.rows.is_multiple_of(self.column.coding().block_rows()) {
+        if self.rows.is_multiple_of(self.coding.block_rows()) {
             self.flush()
         } else {
             Ok(())
         }
+    }
+
+    fn misfit(&self, found: usize) -> Error {
+        let expected = match self.coding {
+            Coding::Sketches => format!("at most {MAX_SKETCH_BYTES} bytes"),
+            _ => format!("{} bytes", self.bytes),
+        };
+        Error::new(Kind::Usage, "a row does not have what its segment keeps of each row")
+            .expected(format_args!("{expected} for the column {:?}", self.column))
+            .found(found)
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -53,7 +72,7 @@ impl Spooled for RowBytesColumn {
             self.flush()?;
         }
         self.spool.append_to(segment)?;
-        Ok((self.spool.head(self.column, self.column.coding(), self.rows), &self.spool.entries))
+        Ok((self.spool.head(self.column, self.coding, self.rows), &self.spool.entries))
     }
 }
 
@@ -66,6 +85,11 @@ impl Segment {
     /// Looks up the band keys of rows, if the segment has them.
     pub fn bands(&self) -> Option<RowBytes> {
         RowBytes::new(self, Column::Bands)
+    }
+
+    /// Looks up the anchors of rows, if the segment has them.
+    pub fn anchors(&self) -> Option<RowBytes> {
+        RowBytes::new(self, Column::Anchors)
     }
 
     /// Looks up the digests of texts by row, if the segment has them.
@@ -81,6 +105,8 @@ pub struct RowBytes {
     block_rows: usize,
     held: Held,
     bytes: usize,
+    /// Where each row of the block ends, where they differ in length.
+    ends: Vec<usize>,
 }
 
 impl RowBytes {
@@ -93,6 +119,7 @@ impl RowBytes {
             block_rows,
             held: Held::default(),
             bytes,
+            ends: Vec::new(),
         })
     }
 
@@ -102,8 +129,13 @@ impl RowBytes {
     /// Damage is [`crate::Kind::BadData`].
     pub fn get(&mut self, row: u64) -> Result<&[u8]> {
         let (index, at) = place(row, self.block_rows);
+        self.turn_to(index)?;
         let bytes = self.bytes;
-        Ok(&self.block(index)?[at * bytes..][..bytes])
+        if bytes == AS_NEEDED {
+            let start = LENGTH_BYTES + if at == 0 { 0 } else { self.ends[at - 1] };
+            return Ok(&self.held.bytes()[start..self.ends[at]]);
+        }
+        Ok(&self.held.bytes()[at * bytes..][..bytes])
     }
 
     /// The rows of a block, and the bytes of all these rows, row after row. `None` after the last
@@ -117,21 +149,39 @@ impl RowBytes {
         if first >= self.segment.rows() {
             return Ok(None);
         }
-        self.block(index).map(|block| Some((first..first + rows, block)))
+        self.turn_to(index)?;
+        Ok(Some((first..first + rows, self.held.bytes())))
     }
 
-    fn block(&mut self, index: usize) -> Result<&[u8]> {
-        let bytes = self.segment.rows_in(self.column, index) * self.bytes;
-        self.held.turn_to(&self.segment, self.column, index, |block| {
-            if block.len() != bytes {
+    fn turn_to(&mut self, index: usize) -> Result<()> {
+        let rows = self.segment.rows_in(self.column, index);
+        let RowBytes { segment, column, held, bytes, ends, .. } = self;
+        held.turn_to(segment, *column, index, |block| {
+            let expected = match *bytes {
+                AS_NEEDED => ends_of(block, rows, ends),
+                bytes => rows * bytes,
+            };
+            if block.len() != expected {
                 return Err(damaged("a block has a wrong length")
-                    .expected(bytes)
+                    .expected(expected)
                     .found(block.len()));
             }
             Ok(())
-        })?;
-        Ok(self.held.bytes())
+        })
     }
+}
+
+/// Where the rows of a block end, each behind its length. Gives the end of the last one.
+fn ends_of(block: &[u8], rows: usize, ends: &mut Vec<usize>) -> usize {
+    ends.clear();
+    let mut end = 0;
+    for _ in 0..rows {
+        let length = block.get(end..end + LENGTH_BYTES).unwrap_or_default();
+        let length = length.iter().rev().fold(0, |length, &byte| length << 8 | usize::from(byte));
+        end += LENGTH_BYTES + length;
+        ends.push(end);
+    }
+    end
 }
 
 /// Looks up the digests of texts by row.

@@ -1,0 +1,125 @@
+//! An output made again: batch and store are joined once more in a folder of its own, and every file and every figure of the
+//! report must come out the same.
+
+use std::env;
+use std::fmt::Display;
+
+use dupsieve::rooms::error::{At, Named};
+use dupsieve::rooms::flow::{Processes, Role};
+use dupsieve::rooms::join::{self, Join, Overlap, Site};
+use dupsieve::rooms::lsh::{Deduplicate, SketchedDocument};
+use dupsieve::rooms::matches::{KeepOrder, Outcome};
+use dupsieve::rooms::output::{Lock, Staging};
+use dupsieve::rooms::report::{Made, Report, format};
+use dupsieve::rooms::runs::SortedRecords;
+use dupsieve::rooms::store::{Segment, Version};
+use dupsieve::{Error, Kind, Result};
+use serde_json::Value;
+
+use super::join_output::JoinOutput;
+use crate::flags::global::GlobalFlags;
+
+impl JoinOutput<'_> {
+    /// Joins a batch with a store again, and compares what comes out.
+    pub(super) fn join_again(
+        &self,
+        batch: &Segment,
+        store: Option<&Version>,
+        global: &GlobalFlags,
+    ) -> Result<()> {
+        let mut join = Join::new(batch.clone(), store.cloned())?;
+        join.distance = self.distance()?;
+        join.check = self.confirm()?;
+        join.keep = KeepOrder::recorded(self.parameter("keep")?)?;
+        join.detail = self.detail()?;
+        join.max_matches = u64::MAX;
+        join.format = format(&self.report.parameters);
+        join.budget = global.budget();
+        self.beside(|processes, site| {
+            let joined = join.run_at(processes, site, |joined, _| Ok(joined))?.leader();
+            let Some(joined) = joined else { return Ok(()) };
+            self.expect_same("lost", &self.report.lost, &joined.outcome.lost)?;
+            self.expect_same("probe", &self.report.probe, &Some(joined.proof))?;
+            self.expect_outcome(&joined.outcome)
+        })
+    }
+
+    /// Joins a batch that keeps bands with a store again, and compares what comes out.
+    pub(super) fn overlap_again(&self, overlap: &Overlap) -> Result<()> {
+        self.beside(|processes, site| {
+            let found = overlap.run_at(processes, site, |overlapped, _| Ok(overlapped))?.leader();
+            let Some(found) = found else { return Ok(()) };
+            self.expect_same("buckets", &self.report.buckets, &Some(found.deduplicated.buckets))?;
+            self.expect_outcome(&found.deduplicated.outcome)
+        })
+    }
+
+    /// Compares documents again, and what comes out with the output.
+    pub(super) fn deduplicate_again(
+        &self,
+        deduplicate: &Deduplicate,
+        documents: SortedRecords<SketchedDocument>,
+    ) -> Result<()> {
+        self.beside(|_, site| {
+            let Some(staging) = site.staging.leader() else { return Ok(()) };
+            let found = deduplicate.write(documents, &staging, &mut |_, _, _| Ok(()))?;
+            self.expect_same("buckets", &self.report.buckets, &Some(found.buckets))?;
+            self.expect_outcome(&found.outcome)
+        })
+    }
+
+    /// Does something at a place of its own, which is gone afterwards.
+    fn beside(&self, make: impl FnOnce(&mut Processes, Site<'_>) -> Result<()>) -> Result<()> {
+        let folder = tempfile::tempdir().at(env::temp_dir())?;
+        let output = folder.path().join("again");
+        let staging = Staging::beside(&output, Lock::beside(&output)?)?;
+        let mut processes = Processes::alone(self.workers);
+        let itself_bytes = self.budget.itself();
+        let site = Site {
+            output: &output,
+            build: join::build()?,
+            itself_bytes,
+            staging: Role::Leader(staging),
+            watch: &join::unwatched,
+        };
+        make(&mut processes, site)
+    }
+
+    /// Fails unless files and counts are those of the output.
+    fn expect_outcome(&self, again: &Outcome) -> Result<()> {
+        for (name, sum) in &again.files {
+            let path = self.output.join(name);
+            if self.report.files().get(name) != Some(sum) {
+                let found = self.report.files().get(name);
+                return Err(self.differs_from_again(name, sum, &format!("{found:?}")).at(path));
+            }
+        }
+        let [again, told] = [again, &self.report.outcome].map(serde_json::to_value);
+        let (Ok(Value::Object(again)), Ok(Value::Object(told))) = (again, told) else {
+            return Err(Error::new(Kind::Internal, "the counts of a join are no table"));
+        };
+        let names = again.keys().chain(told.keys());
+        let differs = names.into_iter().find(|name| again.get(*name) != told.get(*name));
+        differs.map_or(Ok(()), |name| {
+            let of = |table: &serde_json::Map<String, Value>| {
+                table.get(name).map_or("nothing".to_owned(), Value::to_string)
+            };
+            Err(self.differs_from_again(name, of(&again), &of(&told)))
+        })
+    }
+
+    /// Fails unless a part of the report is what comes out again.
+    fn expect_same(&self, name: &str, told: &impl serde::Serialize, again: &impl serde::Serialize) -> Result<()> {
+        let value = |result: serde_json::Result<Value>| result.unwrap_or_default();
+        let [told, again] = [serde_json::to_value(told), serde_json::to_value(again)].map(value);
+        if told == again { Ok(()) } else { Err(self.differs_from_again(name, again, &told.to_string())) }
+    }
+
+    fn differs_from_again(&self, name: &str, expected: impl Display, found: &str) -> Error {
+        Error::new(Kind::BadData, format!("made again, the output has another `{name}`"))
+            .at(self.output.join(Report::NAME))
+            .expected(expected)
+            .found(found)
+            .help(format!("make {} again with --overwrite", self.output.named()))
+    }
+}
