@@ -323,8 +323,8 @@ impl<F: Fingerprint> Streaming<'_, F> {
         let Some(met) = self.met.as_mut().filter(|met| met.anchors == anchors) else {
             return Ok(false);
         };
-        let is_copy = self.fingerprints.get(row)? == met.fingerprint
-            && self.sketches.get(row)? == met.sketch;
+        let is_copy =
+            self.fingerprints.get(row)? == met.fingerprint && self.sketches.get(row)? == met.sketch;
         met.rows += u64::from(is_copy);
         Ok(is_copy)
     }
@@ -367,7 +367,11 @@ impl<F: Fingerprint> Streaming<'_, F> {
             }
             let new = self.probe.index_of(page);
             for (distance, row, rows) in nearest {
-                (self.take)(Pair { new, existing: Place::StoreRow { page, segment, row, rows }, distance });
+                (self.take)(Pair {
+                    new,
+                    existing: Place::StoreRow { page, segment, row, rows },
+                    distance,
+                });
             }
         }
     }
@@ -375,7 +379,9 @@ impl<F: Fingerprint> Streaming<'_, F> {
 
 /// The anchor in a place.
 fn key_at(anchors: &[u8], place: u8) -> u64 {
-    key_of(anchors[KEY_BYTES * usize::from(place)..].first_chunk().expect("an anchor in each place"))
+    key_of(
+        anchors[KEY_BYTES * usize::from(place)..].first_chunk().expect("an anchor in each place"),
+    )
 }
 
 /// Leaves the least ones.

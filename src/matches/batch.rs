@@ -301,7 +301,8 @@ impl Batch {
     ) -> Result<Leaders> {
         let keys = keys.filter(|keys| keys.has_direction());
         let length = |group| -> Result<LengthClass> {
-            let shingles = keys.map(|keys| keys.shingles(self.key_row(group))).transpose()?.flatten();
+            let shingles =
+                keys.map(|keys| keys.shingles(self.key_row(group))).transpose()?.flatten();
             Ok(LengthClass::of(shingles.unwrap_or(0)))
         };
         let mut turn = keep.turns(segment)?;

@@ -134,8 +134,13 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
                     let standings = Standings::default();
                     let groups = self.batch.groups_of(new);
                     self.left_out(groups.len().saturating_sub(MOST_MET));
-                    with_store.extend(groups.iter().take(MOST_MET).map(|new| {
-                        StorePair { segment, row, rows, new, distance, standings }
+                    with_store.extend(groups.iter().take(MOST_MET).map(|new| StorePair {
+                        segment,
+                        row,
+                        rows,
+                        new,
+                        distance,
+                        standings,
                     }))?;
                 }
                 Place::Batch { group: existing } => {
@@ -197,8 +202,13 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
         let Some(&new) = self.groups.get(nearest.page as usize) else { return Ok(()) };
         let standings = Standings::default();
         let rows = nearest.rows.drain(..).take(MOST_BY_ANCHORS);
-        with_store.extend(rows.map(|(distance, segment, row, rows)| {
-            StorePair { segment, row, rows, new, distance, standings }
+        with_store.extend(rows.map(|(distance, segment, row, rows)| StorePair {
+            segment,
+            row,
+            rows,
+            new,
+            distance,
+            standings,
         }))
     }
 

@@ -104,12 +104,8 @@ impl GroupKeys {
         let each = confirm.map_or(0, |_| segment.mean_row_bytes(Column::Checks));
         let most = memory_bytes.checked_div(each).unwrap_or(usize::MAX).max(1);
         let window = Window { rows: 0..0, signatures: Vec::new(), ends: Vec::new(), most };
-        let mut keys = GroupKeys {
-            confirm,
-            classes: Vec::new(),
-            window,
-            readers: RefCell::default(),
-        };
+        let mut keys =
+            GroupKeys { confirm, classes: Vec::new(), window, readers: RefCell::default() };
         if rows > 0 {
             let mut classes = GroupKeyReader::new(segment, None)?;
             let class = |row| classes.get(row).map(|key| key.class);

@@ -70,7 +70,10 @@ impl Keys {
     }
 
     /// The numbers that have a key, ascending.
-    pub(crate) fn with(&self, key: u64) -> impl ExactSizeIterator<Item = u32> + DoubleEndedIterator {
+    pub(crate) fn with(
+        &self,
+        key: u64,
+    ) -> impl ExactSizeIterator<Item = u32> + DoubleEndedIterator {
         let at = (key >> self.shift) as usize;
         let range = &self.entries[self.starts[at] as usize..self.starts[at + 1] as usize];
         let below = range.partition_point(|entry| entry >> NUMBER_BITS < key);

@@ -276,11 +276,7 @@ pub(crate) fn parameters(settings: &DedupSettings, stamp: &str) -> Parameters {
         ("matches", settings.matches.unwrap_or_default().to_string()),
     ];
     let check = check.map(|check| ("check", check.to_string()));
-    named
-        .into_iter()
-        .chain(check)
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect()
+    named.into_iter().chain(check).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// Checks, before there is a batch, that one of this recipe could be joined with the store as the settings

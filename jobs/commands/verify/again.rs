@@ -109,10 +109,19 @@ impl JoinOutput<'_> {
     }
 
     /// Fails unless a part of the report is what comes out again.
-    fn expect_same(&self, name: &str, told: &impl serde::Serialize, again: &impl serde::Serialize) -> Result<()> {
+    fn expect_same(
+        &self,
+        name: &str,
+        told: &impl serde::Serialize,
+        again: &impl serde::Serialize,
+    ) -> Result<()> {
         let value = |result: serde_json::Result<Value>| result.unwrap_or_default();
         let [told, again] = [serde_json::to_value(told), serde_json::to_value(again)].map(value);
-        if told == again { Ok(()) } else { Err(self.differs_from_again(name, again, &told.to_string())) }
+        if told == again {
+            Ok(())
+        } else {
+            Err(self.differs_from_again(name, again, &told.to_string()))
+        }
     }
 
     fn differs_from_again(&self, name: &str, expected: impl Display, found: &str) -> Error {

@@ -4,8 +4,8 @@ use std::env;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-use dupsieve::rooms::error::Named;
 use dupsieve::rooms::budget::Budget;
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::matches::{Audit, BatchDocument, Confirm, Detail, Near};
 use dupsieve::rooms::report::{LaterDays, Made, Report, records};
 use dupsieve::rooms::runs::{SortedRecords, Sorter};

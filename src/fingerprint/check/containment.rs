@@ -31,7 +31,9 @@ const _: () = assert!(MAX_SKETCH_BYTES < 1 << 16);
 
 /// The set of the shingles of a text, by which it is known exactly how much of a text another text contains.
 pub fn held_run_set(text: &str) -> ShingleSet {
-    ShingleSet::gather(|add| shingle_hashes::each(text, &mut shingle_hashes::Buffer::default(), add))
+    ShingleSet::gather(|add| {
+        shingle_hashes::each(text, &mut shingle_hashes::Buffer::default(), add)
+    })
 }
 
 /// How many anchors a page has, and the bytes of each.
@@ -121,7 +123,8 @@ fn encode(shingles: &ShingleSet, out: &mut Vec<u8>) {
         level += 1;
         whole = hashes.partition_point(|hash| hash.leading_zeros() >= level);
     }
-    let mut bits: Vec<u32> = hashes[..whole].iter().map(|hash| (hash >> (u64::BITS - BITS)) as u32).collect();
+    let mut bits: Vec<u32> =
+        hashes[..whole].iter().map(|hash| (hash >> (u64::BITS - BITS)) as u32).collect();
     bits.dedup();
     if bits.is_empty() {
         return;
@@ -152,7 +155,8 @@ pub(super) fn contained(one: &[u8], another: &[u8], scratch: &mut [Vec<u32>; 2])
     let level = levels[0].max(levels[1]);
     for hashes in [&mut *first, &mut *second] {
         // Ascending, so what begins with so many zeros comes first.
-        let sampled = hashes.partition_point(|&hash| u64::from(hash) < 1 << (BITS - u32::from(level)));
+        let sampled =
+            hashes.partition_point(|&hash| u64::from(hash) < 1 << (BITS - u32::from(level)));
         hashes.truncate(sampled);
     }
     let equal = equal(first, second) as f64;
@@ -374,7 +378,8 @@ mod tests {
     #[test]
     fn pages_that_share_much_share_anchors() {
         let [one, other] = [set(0..1000), set(50..1050)].map(|set| anchors(&set));
-        let shared = one.chunks(ANCHOR_BYTES).zip(other.chunks(ANCHOR_BYTES)).filter(|(a, b)| a == b);
+        let shared =
+            one.chunks(ANCHOR_BYTES).zip(other.chunks(ANCHOR_BYTES)).filter(|(a, b)| a == b);
         assert!(shared.count() >= 5);
     }
 
