@@ -19,15 +19,16 @@
 //! ```
 
 pub(crate) mod by_hash;
+mod characters;
 pub mod counts;
 pub(crate) mod frequency;
 mod han_words;
-pub mod held_runs;
 pub mod host_lines;
 pub mod lists;
 pub(crate) mod markup;
 pub mod normalise;
 pub mod segmenter;
+pub mod shingle_hashes;
 pub mod shingles;
 pub(crate) mod speech;
 mod stretches;

@@ -1,7 +1,7 @@
 //! The sketch of a page: the set of its 3-word shingles, by which it is counted how much of a page another page contains.
 //!
 //! Containment has a direction (Broder, "On the resemblance and containment of documents", SEQUENCES 1997). A page of 1,000
-//! [shingles](crate::features::held_runs) that stands whole in a page of 4,000 is contained in it to 1, and contains a quarter of it. So
+//! [shingles](crate::features::shingle_hashes) that stands whole in a page of 4,000 is contained in it to 1, and contains a quarter of it. So
 //! containment says which of two pages can go without loss. Numbers count: two pages of one template with other figures are two pages.
 //!
 //! A sketch has the first 24 bits of the hash of each shingle, ascending, as gaps in a Rice code: a page of 430 words takes some 900 bytes.
@@ -16,7 +16,7 @@
 //! 2^24 / n. What is expected of these is taken off: of 8,192 shingles one in 2,000, of 430 one in 39,000.
 
 use super::maker::{Maker, Signing};
-use crate::features::held_runs;
+use crate::features::shingle_hashes;
 use crate::fingerprint::shingle_set::ShingleSet;
 
 /// The bits of a hash in a sketch.
@@ -31,7 +31,9 @@ const _: () = assert!(MAX_SKETCH_BYTES < 1 << 16);
 
 /// The set of the shingles of a text, by which it is known exactly how much of a text another text contains.
 pub fn held_run_set(text: &str) -> ShingleSet {
-    ShingleSet::gather(|add| held_runs::each(text, &mut held_runs::Buffer::default(), add))
+    ShingleSet::gather(|add| {
+        shingle_hashes::each(text, &mut shingle_hashes::Buffer::default(), add)
+    })
 }
 
 /// How many anchors a page has, and the bytes of each.
@@ -54,14 +56,14 @@ fn write_anchors(shingles: &ShingleSet, out: &mut Vec<u8>) {
 /// Makes sketches.
 #[derive(Debug, Default)]
 pub(super) struct Containment {
-    buffer: held_runs::Buffer,
+    buffer: shingle_hashes::Buffer,
 }
 
 impl Maker for Containment {
     fn sign(&mut self, text: &str, signing: Signing<'_, '_>) {
         let Signing { clock, signature, anchors, .. } = signing;
         let set = ShingleSet::gather(|add| {
-            held_runs::each(text, &mut self.buffer, |run| {
+            shingle_hashes::each(text, &mut self.buffer, |run| {
                 if clock.step() {
                     add(run);
                 }
