@@ -97,6 +97,9 @@ def crawl():
         "both": page(6, lambda body: chunked(gzip.compress(body)), "Transfer-Encoding: chunked", "Content-Encoding: gzip"),
         "unpacked": page(7, lambda body: body, "Transfer-Encoding: chunked", "Content-Encoding: gzip"),
         "broken-chunk": page(8, lambda body: chunked(body)[:-5] + b"xyz\r\n", "Transfer-Encoding: chunked"),
+        "two-lines": page(9, gzip.compress, "Content-Encoding: identity", "Content-Encoding: gzip"),
+        "transferred": page(10, lambda body: chunked(gzip.compress(body)), "Transfer-Encoding: gzip, chunked"),
+        "layers": page(11, lambda body: gzip.compress(zlib.compress(body)), "Content-Encoding: gzip, deflate"),
     }
     # Of a body whose last chunk has no length, nobody knows whether it is whole.
     texts = {f"http://{name}.example/": text(number) for number, name in enumerate(codings) if name != "broken-chunk"}

@@ -194,6 +194,10 @@ fn bodies_are_unpacked_whatever_their_headers_say() {
     let brotli = [&[0x0b, 0x19, 0x80][..], bytes, &[3]].concat();
     let chunks =
         [b"1f;x\r\n", &bytes[..31], b"\r\n14\r\n", &bytes[31..], b"\r\n0\r\n\r\n"].concat();
+    let chunked = |bytes: &[u8]| {
+        [&format!("{:x}\r\n", bytes.len()).into_bytes(), bytes, b"\r\n0\r\n\r\n"].concat()
+    };
+    let twice = "Content-Encoding: gzip\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: chunked";
     let packed = [
         ("", bytes.to_vec()),
         ("Content-Encoding: gzip", gzip(bytes)),
@@ -202,7 +206,11 @@ fn bodies_are_unpacked_whatever_their_headers_say() {
         ("Content-Encoding: br", brotli),
         ("Content-Encoding: zstd", zstd::encode_all(bytes, 1).unwrap()),
         ("Content-Encoding: deflate, gzip", gzip(&zlib(bytes))),
+        ("Content-Encoding: deflate, gzip", zlib(&gzip(bytes))),
+        ("Content-Encoding: identity\r\nContent-Encoding: gzip", gzip(bytes)),
         ("Transfer-Encoding: chunked", chunks),
+        ("Transfer-Encoding: gzip, chunked", chunked(&gzip(bytes))),
+        (twice, chunked(&gzip(&gzip(bytes)))),
     ];
     for (head, body) in packed {
         let kind = "Content-Type: text/html; charset=utf-8";
@@ -226,6 +234,35 @@ fn bodies_are_unpacked_whatever_their_headers_say() {
     assert!(said.starts_with("! the content encoding is damaged"), "{said}");
     let head = "Content-Type: text/html\r\nTransfer-Encoding: chunked";
     assert_eq!(text_of(head, b"3\r\n<p>\r\nx\r\na\r\n"), "! the chunks of the body are damaged");
+    for name in ["compress", "x"] {
+        let head = format!("Content-Type: text/html; charset=utf-8\r\nContent-Encoding: {name}");
+        assert_eq!(text_of(&head, &gzip(bytes)[10..]), "! the bytes are no text", "{name}");
+    }
+    let plain = "Content-Type: text/plain\r\nContent-Encoding: gzip, deflate, br";
+    assert_eq!(text_of(plain, &gzip(CHINESE.as_bytes())), CHINESE);
+}
+
+#[test]
+fn what_has_no_media_type_is_html_if_it_begins_so() {
+    let html = format!("<!doctype html><p>{CHINESE}");
+    for kind in [
+        "\"text/html\"",
+        "text/html charset=utf-8",
+        "text/html,text/html; charset=utf-8",
+        "text/html:charset=utf-8",
+        "html",
+        "text/",
+        "application/octet-stream",
+        "",
+    ] {
+        let head = format!("Content-Type: {kind}");
+        assert_eq!(text_of(&head, html.as_bytes()), CHINESE, "{kind}");
+        let packed = format!("{head}\r\nContent-Encoding: gzip");
+        assert_eq!(text_of(&packed, &gzip(html.as_bytes())), CHINESE, "{kind}");
+        let block = format!("HTTP/1.1 200\r\n{head}\r\n\r\n{{\"a\": 1}}");
+        let outcome = read_all(&record("response", "http://a/", block.as_bytes()));
+        assert_eq!((outcome.records.len(), &*outcome.skipped), (0, "1 media_type"), "{kind}");
+    }
 }
 
 #[test]
@@ -248,8 +285,8 @@ fn bombs_are_bounded_and_counted() {
             [(1, "! the record is longer than records may be: more than 65536 bytes (the setting `max-record`)".to_owned())]
         );
     }
-    let many = "gzip, ".repeat(9);
-    let said = text_of(&format!("Content-Type: text/html\r\nContent-Encoding: {many}gzip"), b"x");
+    let many = (0..5).fold(b"<p>".to_vec(), |body, _| gzip(&body));
+    let said = text_of("Content-Type: text/html\r\nContent-Encoding: gzip", &many);
     assert_eq!(said, "! more than 4 content encodings");
 }
 
