@@ -210,12 +210,14 @@ def of_one_kind():
     wat = [info] + [Record("metadata", url, b"{}") for url in texts]
     pages = [Record("response", url, page(number)) for number, url in enumerate(texts, 30)]
     one, two = arc(pages, 1), arc(pages, 2)
+    odd = b"".join(one).replace(b"text/html", b"text/html, application/x-y", 1).replace(b" 20261118000000 text/html ", b" 202611180000 text/html ", 1)
     archives = [
         Archive("texts.warc.wet.gz", by_warcio(wet, True), wet, texts),
         Archive("metadata.warc.wat.gz", by_warcio(wat, True), wat, {}),
         Archive("copies.warc.gz", by_warcio(pages, True) * 3, pages * 3, texts, repeated=2 * len(pages)),
         Archive("members.arc.gz", b"".join(map(gzip.compress, one)), [info, *pages], texts, unlike=NO_ARC),
         Archive("plain.arc", b"".join(one), [info, *pages], texts, unlike=NO_ARC),
+        Archive("odd.arc", odd, [info, *pages], texts, unlike=NO_ARC),
         Archive("two.arc", b"".join(two), [info, *pages], texts, unlike=NO_ARC),
         Archive("two.arc.gz", gzip.compress(b"".join(two)), [info, *pages], texts, unlike=NO_ARC | ONE_MEMBER),
     ]

@@ -8,7 +8,7 @@ use super::http::Response;
 use crate::document::{
     Content, Fields, Format, Inputs, OrderField, Position, ReadOptions, Share, Skipped, read,
 };
-use crate::error::{Kind, Result};
+use crate::error::Result;
 
 /// What reading gave: each page, or why there is none, with its number; and what was skipped.
 #[derive(Debug, Default, PartialEq)]
@@ -174,6 +174,33 @@ fn arc_files_are_read_in_both_versions() {
         http://a/ 1.2.3.4 19700101000100 text/html 200 X - 91 a.arc 48\n\
         HTTP/1.0 200 OK\nContent-Type: text/html\n\n<p>page\n";
     assert_eq!(read_all(two.as_bytes()).records, [(2, "http://a/ 60 page".to_owned())]);
+}
+
+#[test]
+fn odd_heads_of_arc_are_read_or_quarantined_alone() {
+    let block = "HTTP/1.0 200 OK\nContent-Type: text/html\n\n<p>page";
+    let good = |url: &str| format!("{url} 1.2.3.4 19700101000100 text/html 48\n{block}\n");
+    let info = "filedesc://a.arc 0.0.0.0 20050101000000 text/plain 12\n1 0 someone\n";
+    for (head, expected) in [
+        ("http://b/ 1.2.3.4 19700101000100 text/html, application/x-y 48", "http://b/ 60 page"),
+        ("http://b/ 1.2.3.4 19700101000100  48", "http://b/ 60 page"),
+        ("http://b/ 1.2.3.4 19700101000100 48", "http://b/ 60 page"),
+        ("http://b/ 1.2.3.4 197001010001 text/html 48", "http://b/ -1 page"),
+        ("http://b/ ::1 0 text/html 48", "http://b/ -1 page"),
+        (
+            "http://b/ 0 c 1.2.3.4 0 text/html; charset=x 200 - - 0 a.arc 48",
+            "http://b/ 0 c -1 page",
+        ),
+        ("http://b/ 1.2.3.4 soon text/html 48", "! no record begins where one should"),
+        ("http://b/ 1.2.3.4 19700101000100 text/html x", "! no record begins where one should"),
+    ] {
+        let arc = format!("{info}{}{head}\n{block}\n{}", good("http://a/"), good("http://c/"));
+        let read = read_all(arc.as_bytes()).records;
+        let expected = [(2, "http://a/ 60 page"), (3, expected), (4, "http://c/ 60 page")];
+        assert_eq!(read, expected.map(|(line, page)| (line, page.to_owned())), "{head}");
+    }
+    let text = "dns:b 1.2.3.4 0 text/plain; a=b 200 X - 91 a.arc 4\nword\n";
+    assert_eq!(read_all(format!("{info}{text}").as_bytes()).records, [(2, "dns:b -1 word".into())]);
 }
 
 #[test]
@@ -358,35 +385,77 @@ fn the_record_after_a_long_bad_one_is_found() {
 }
 
 #[test]
-fn a_file_that_ends_within_a_record_is_refused_or_counted() {
+fn a_record_with_a_damaged_head_is_quarantined_alone() {
+    let damaged = [b"XX", &page("http://b/")[2..]].concat();
+    let records = read_all(&[page("http://a/"), damaged, page("http://c/")].concat()).records;
+    let said: Vec<&str> = records.iter().map(|(_, record)| record.as_str()).collect();
+    let [a, c] = ["http://a/", "http://c/"].map(|url| format!("{url} 60 page {url}"));
+    assert_eq!(said, [&*a, "! no record begins where one should", &*c]);
+}
+
+/// What cannot be read of a file is one bad record, with and without the flag.
+#[test]
+fn the_rest_of_a_damaged_file_is_one_bad_record() {
     let warc = [page("http://a/"), page("http://b/")].concat();
     let whole = page("http://a/").len();
-    for len in [whole + 1, whole + 20, warc.len() - 5, warc.len() - 20] {
-        let error = read_with(&warc[..len], &options()).map(|it| it.records).unwrap_err();
-        assert_eq!(error.kind(), Kind::BadData, "{len}");
-        assert!(error.to_string().contains("ends within a record"), "{error}");
-        let accepting = ReadOptions { accept_truncated: true, ..options() };
-        let outcome = read_with(&warc[..len], &accepting).unwrap();
-        assert_eq!((outcome.records.len(), outcome.truncated), (2, 1), "{len}");
-        assert!(outcome.records[1].1.starts_with("! "), "{outcome:?}");
-    }
     for len in [warc.len(), warc.len() - 2, warc.len() - 4] {
-        assert_eq!(
-            read_all(&warc[..len]).records.len(),
-            2,
-            "only the end of the record is missing"
-        );
+        let outcome = read_all(&warc[..len]);
+        assert_eq!((outcome.records.len(), outcome.truncated), (2, 0), "only the end is missing");
+    }
+    let members = [gzip(&page("http://a/")), gzip(&page("http://b/"))].concat();
+    let first = gzip(&page("http://a/")).len();
+    let flipped = |at: usize| {
+        let mut bytes = members.clone();
+        bytes[at] ^= 0x55;
+        bytes
+    };
+    let frame = |url| {
+        let mut packer = zstd::Encoder::new(Vec::new(), 1).unwrap();
+        packer.include_checksum(true).unwrap();
+        packer.write_all(&page(url)).unwrap();
+        packer.finish().unwrap()
+    };
+    let frames = [frame("http://a/"), frame("http://b/")].concat();
+    let mut last_flipped = frames.clone();
+    *last_flipped.last_mut().unwrap() ^= 1;
+    let (damaged, early) = ("the compressed data is damaged", "the compressed data ends too early");
+    let cases = [
+        (warc[..whole + 1].to_vec(), "the file ends within a record"),
+        (warc[..whole + 20].to_vec(), "the file ends within a record"),
+        (warc[..warc.len() - 5].to_vec(), "the file ends within a record"),
+        (members[..first + 2].to_vec(), early),
+        (members[..members.len() - 20].to_vec(), early),
+        (flipped(first + 1), damaged),
+        (flipped(first + 60), damaged),
+        (flipped(members.len() - 6), damaged),
+        (frames[..frames.len() - 20].to_vec(), early),
+        (last_flipped, damaged),
+    ];
+    for (bytes, reason) in cases {
+        let Outcome { records, truncated, .. } = read_all(&bytes);
+        assert_eq!(truncated, 1, "{reason}");
+        let [(1, good), (2, bad)] = &records[..] else { panic!("{reason}: {records:?}") };
+        assert!(good.starts_with("http://a/"), "{good}");
+        assert!(bad.starts_with(&format!("! {reason}")), "{bad}");
+        assert!(reason.starts_with("the file") || bad.contains("a.warc at byte "), "{bad}");
+        let accepting = ReadOptions { accept_truncated: true, ..options() };
+        assert_eq!(read_with(&bytes, &accepting).unwrap().truncated, 1, "{reason}");
     }
 }
 
 #[test]
-fn what_is_no_archive_is_refused() {
+fn what_is_no_archive_is_quarantined() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.warc");
     fs::write(&path, "some words").unwrap();
     let inputs = Inputs::find(&[path], Format::Auto).unwrap();
-    let error = read(&inputs, &Share::whole(), &options(), &AtomicU64::new(0), &mut |_| true);
-    assert!(error.unwrap_err().to_string().contains("no web archive"));
+    let mut reasons = Vec::new();
+    read(&inputs, &Share::whole(), &options(), &AtomicU64::new(0), &mut |batch| {
+        batch.parse(&options().fields, &mut |_, it| reasons.push(it.unwrap_err().to_string()));
+        true
+    })
+    .unwrap();
+    assert_eq!(reasons, ["this file is no web archive: \"some words\""]);
     assert_eq!(read_all(b""), Outcome::default());
 }
 
@@ -399,8 +468,7 @@ fn hostile_archives_take_linear_time() {
     let arc = "filedesc://a 0.0.0.0 20050101000000 text/plain 0\n".to_owned()
         + &"a://b 1.2.3.4 20050101000000 x 999999\n".repeat(100_000);
     for warc in [endless, line_ends, far, arc] {
-        let accepting = ReadOptions { accept_truncated: true, ..options() };
-        let _ = read_with(warc.as_bytes(), &accepting).map(|it| it.records.len());
+        read_all(warc.as_bytes());
     }
     let ended = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime).tv_sec;
     assert!(ended - begun < 60, "{} s on a processor", ended - begun);
