@@ -27,7 +27,7 @@ const PORTION_FILES: usize = 1024;
 /// What reading found apart from records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FilesRead {
-    /// The indices of the files whose compressed data ended too early. Each is reported by one process.
+    /// The indices of the files that could not be read to their ends. Each is reported by one process.
     pub truncated: Vec<u32>,
     /// What the files hold that were read, but for streams. A file that is divided among processes is read by all of them.
     pub contents: Vec<FileContents>,
@@ -39,7 +39,7 @@ pub struct FilesRead {
 ///
 /// # Errors
 /// A file that cannot be read, compressed data that ends too early, and a TSV file without the columns
-/// of the fields. What is wrong with a single record is no error here: [`Records::parse`] reports it.
+/// of the fields. What is wrong with a single record or with a web archive is no error here: [`Records::parse`] reports it.
 pub fn read(
     inputs: &Inputs,
     share: &Share,
@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
                 Box::new(ParquetCutter::new(file, input, self.options, self.progress)?)
             }
             Format::Csv => Box::new(CsvCutter::new(file, input, source()?, self.options)?),
-            Format::Warc => Box::new(WarcCutter::new(file, input, source()?, self.options)),
+            Format::Warc => Box::new(WarcCutter::new(file, source()?, self.options)),
             _ => Box::new(LineCutter::new(file, input, source()?, self.options)?),
         })
     }

@@ -29,7 +29,7 @@ pub struct RecordCounts {
     pub quarantined: u64,
     /// Blank lines, which are not records.
     pub blank: u64,
-    /// Compressed files that ended too early and were accepted as far as they go.
+    /// Files that were not read to their ends: web archives that are damaged, and compressed files that were accepted so.
     pub truncated: u64,
     /// Records that are no pages, such as the requests in a web archive.
     #[serde(default, skip_serializing_if = "Skipped::is_empty")]
