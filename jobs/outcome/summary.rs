@@ -169,6 +169,11 @@ impl SummaryLine {
         serde_json::from_str(line).ok()
     }
 
+    /// The error of a job that failed.
+    pub(super) fn error(&self) -> Option<&str> {
+        self.error.as_deref()
+    }
+
     /// Whether everything was done already, by an earlier run.
     pub(super) fn is_already_done(&self) -> bool {
         self.already_done
