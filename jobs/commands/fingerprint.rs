@@ -46,7 +46,7 @@ const EXAMPLES: &[(&str, &str)] = &[
                  --max-bad 1% --output day.seg",
     ),
     (
-        "Make the smallest segment: fingerprints without a second signature",
+        "Make the smallest segment: fingerprints without sketches",
         "dupsieve fingerprint --preset paper --input crawl/ --output day.seg",
     ),
     (

@@ -43,7 +43,7 @@ pub struct Report {
     pub batch: RecordCounts,
     /// Pages found, kept and dropped.
     pub outcome: Outcome,
-    /// How much text goes with the dropped pages, where a check tells which share of each page the page named holds.
+    /// How much text goes with the dropped pages, where a check says which share of each page the page named contains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<Lost>,
     /// The proof that no chunk of the store was left out. An output of `lsh` has none.

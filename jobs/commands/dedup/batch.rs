@@ -184,13 +184,13 @@ impl Job {
         })
     }
 
-    /// Says that the batch has signatures that nothing asks for: most likely a flag was forgotten.
+    /// Says that the batch has sketches that nothing asks for: most likely a flag was forgotten.
     fn warn_if_unused(&self) {
         let Join { batch, check, .. } = &self.join;
         let made = Stamp::parse(batch.stamp()).and_then(|stamp| stamp.check());
         if let (Ok(Some(made)), None, None) = (made, check, self.request.settings.preset) {
             tracing::warn!(
-                "the batch has signatures of {made}, but no check uses them; --check {made} confirms by them"
+                "the batch has the sketches {made}, but no check uses them: --check {made} does"
             );
         }
     }

@@ -303,7 +303,7 @@ fn expect_own(path: &Path, what: &str, is_ours: impl Fn(&Path) -> bool) -> Resul
     if is_there && !is_ours(path) { Err(output::foreign(path, what)) } else { Ok(()) }
 }
 
-/// What is made of the documents, so that the join finds the signatures that it asks for.
+/// What is made of the documents, so that the join finds the sketches that it asks for.
 fn recipe_settings(request: &Request, recipe: Option<&RecipeChoice>) -> RecipeSettings {
     let preset = request.settings.preset;
     let check = request.settings.check.map(|confirm| {

@@ -99,7 +99,7 @@ impl DedupSettings {
         (self.distance.unwrap_or(preset.distance()), check)
     }
 
-    /// Fails if a limit is given for what is held or lost, and the check of a batch with this stamp does not tell that.
+    /// Fails if a limit is given for what is contained or lost, and the check of a batch with this stamp does not tell that.
     pub(crate) fn check_limits(&self, stamp: &str) -> Result<()> {
         let (_, check) = self.distance_and_check(stamp);
         let limits = [("containment", self.containment), ("max-lost", self.max_lost)];
