@@ -134,8 +134,13 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
                     let standings = Standings::default();
                     let groups = self.batch.groups_of(new);
                     self.left_out(groups.len().saturating_sub(MOST_MET));
-                    with_store.extend(groups.iter().take(MOST_MET).map(|new| {
-                        StorePair { segment, row, rows, new, distance, standings }
+                    with_store.extend(groups.iter().take(MOST_MET).map(|new| StorePair {
+                        segment,
+                        row,
+                        rows,
+                        new,
+                        distance,
+                        standings,
                     }))?;
                 }
                 Place::Batch { group: existing } => {
@@ -143,7 +148,6 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
                     self.groups(new, existing, distance, &mut within)?;
                 }
                 Place::StoreRow { page, apart, segment, row, rows } => {
-                    self.candidates.pairs += u128::from(rows);
                     if nearest.page != page {
                         self.leave(&mut nearest, &mut with_store)?;
                         nearest.page = page;
@@ -186,18 +190,20 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
         self.candidates.left_out += pairs as u64;
     }
 
-    /// Takes the rows of the store that are nearest to a page by their anchors: each chunk has found some.
+    /// Takes the rows of the store that are nearest to a page by their anchors: each chunk has found some. How many it was found with beyond
+    /// these depends on which chunk came first, so a page with as many as it may meet counts as one pair left out.
     fn leave(
         &mut self,
         nearest: &mut NearestRows,
         with_store: &mut Sorter<StorePair<Group>>,
     ) -> Result<()> {
         nearest.rows.sort_unstable();
-        self.left_out(nearest.rows.len().saturating_sub(MOST_BY_ANCHORS));
+        self.left_out(usize::from(nearest.rows.len() >= MOST_BY_ANCHORS));
+        nearest.rows.truncate(MOST_BY_ANCHORS);
+        self.candidates.pairs += nearest.rows.iter().map(|row| u128::from(row.4)).sum::<u128>();
         let Some(&new) = self.groups.get(nearest.page as usize) else { return Ok(()) };
         let standings = Standings::default();
-        let rows = nearest.rows.drain(..).take(MOST_BY_ANCHORS);
-        with_store.extend(rows.map(|(_, distance, segment, row, rows)| {
+        with_store.extend(nearest.rows.drain(..).map(|(_, distance, segment, row, rows)| {
             StorePair { segment, row, rows, new, distance, standings }
         }))
     }
