@@ -127,7 +127,7 @@ fn what_cannot_be_copied_is_said_before_any_work() {
         (
             "--input corpus --preset paper --containment 0.95",
             2,
-            "does not tell how much of a page is held",
+            "does not say how much of a page another one contains",
         ),
         ("--input corpus --batch day.seg", 2, "cannot be used with"),
         ("--batch day.seg --id-field url", 2, "--id-field has no effect with --batch"),

@@ -700,7 +700,7 @@ fn a_day_that_loses_too_much_ends_before_the_store_and_what_is_lost_is_told() {
     bench.done("fingerprint --preset paper --input plain.tsv --output plain.seg");
     bench.fails(2, "dedup --batch plain.seg --output plain --containment 0.95");
     let said = bench.fails(2, "dedup --batch plain.seg --output plain --max-lost 0.1");
-    assert!(said.contains("does not tell how much of a page is held"), "{said}");
+    assert!(said.contains("does not say how much of a page another one contains"), "{said}");
 }
 
 #[test]
