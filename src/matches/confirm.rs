@@ -152,8 +152,6 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
                     self.groups(new, existing, distance, &mut within)?;
                 }
                 Place::StoreRow { page, apart, segment, row, rows } => {
-                    let new = self.groups[page as usize];
-                    self.candidates.pairs += u128::from(rows) * self.size(new);
                     if nearest.page != page {
                         self.leave(&mut nearest, &mut with_store)?;
                         nearest.page = page;
@@ -200,24 +198,22 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
         self.candidates.left_out += pairs as u64;
     }
 
-    /// Takes the rows of the store that are nearest to a page by their anchors: each chunk has found some.
+    /// Takes the rows of the store that are nearest to a page by their anchors: each chunk has found some. How many it was found with beyond
+    /// these depends on which chunk came first, so a page with as many as it may meet counts as one pair left out.
     fn leave(
         &mut self,
         nearest: &mut NearestRows,
         with_store: &mut Sorter<StorePair<Group>>,
     ) -> Result<()> {
         nearest.rows.sort_unstable();
-        self.left_out(nearest.rows.len().saturating_sub(MOST_BY_ANCHORS));
+        self.left_out(usize::from(nearest.rows.len() >= MOST_BY_ANCHORS));
+        nearest.rows.truncate(MOST_BY_ANCHORS);
         let Some(&new) = self.groups.get(nearest.page as usize) else { return Ok(()) };
+        let rows: u128 = nearest.rows.iter().map(|row| u128::from(row.4)).sum();
+        self.candidates.pairs += rows * self.size(new);
         let standings = Standings::default();
-        let rows = nearest.rows.drain(..).take(MOST_BY_ANCHORS);
-        with_store.extend(rows.map(|(_, distance, segment, row, rows)| StorePair {
-            segment,
-            row,
-            rows,
-            new,
-            distance,
-            standings,
+        with_store.extend(nearest.rows.drain(..).map(|(_, distance, segment, row, rows)| {
+            StorePair { segment, row, rows, new, distance, standings }
         }))
     }
 

@@ -145,7 +145,7 @@ fn encode(shingles: &ShingleSet, out: &mut Vec<u8>) {
 
 /// How many shingles a page has, by its sketch.
 pub(super) fn count(sketch: &[u8]) -> u64 {
-    Head::read(sketch).map_or(0, |head| u64::from(head.count) << head.level)
+    SketchHead::read(sketch).map_or(0, |head| u64::from(head.count) << head.level)
 }
 
 /// How much of each of two pages the other one contains: of `one` first.
@@ -182,22 +182,22 @@ fn equal(one: &[u32], other: &[u32]) -> usize {
 }
 
 /// What a sketch begins with.
-struct Head {
+struct SketchHead {
     level: u8,
     count: u32,
     bytes: usize,
 }
 
-impl Head {
+impl SketchHead {
     /// The head of a sketch, unless the bytes are none, or damaged.
-    fn read(sketch: &[u8]) -> Option<Head> {
+    fn read(sketch: &[u8]) -> Option<SketchHead> {
         let (&level, rest) = sketch.split_first()?;
         let mut count = 0;
         for (at, &byte) in rest.iter().take(3).enumerate() {
             count |= u32::from(byte & 0x7f) << (7 * at);
             if byte < 0x80 {
                 let is_sound = u32::from(level) < BITS && (1..=MOST as u32).contains(&count);
-                return is_sound.then_some(Head { level, count, bytes: at + 2 });
+                return is_sound.then_some(SketchHead { level, count, bytes: at + 2 });
             }
         }
         None
@@ -207,7 +207,7 @@ impl Head {
 /// Replaces `hashes` by those of a sketch, and gives their level. Bytes that are no sketch give what they can.
 fn decode(sketch: &[u8], hashes: &mut Vec<u32>) -> u8 {
     hashes.clear();
-    let Some(Head { level, count, bytes }) = Head::read(sketch) else { return 0 };
+    let Some(SketchHead { level, count, bytes }) = SketchHead::read(sketch) else { return 0 };
     let low = low_bits(level.into(), count as usize);
     let code = &sketch[bytes..];
     let (mut at, mut last) = (0, 0_u32);
