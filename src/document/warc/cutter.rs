@@ -5,12 +5,13 @@ use memchr::memchr_iter;
 
 use super::head::{Archive, Head, MAX_HEAD_BYTES};
 use super::portion::{Cut, WarcPortion};
+use crate::document::damage::Damage;
 use crate::document::inputs::Input;
 use crate::document::read_options::ReadOptions;
 use crate::document::reason::{BROKEN_OFF, Reason};
 use crate::document::record::Position;
 use crate::document::records::{Cutter, Portion};
-use crate::document::source::{End, Source};
+use crate::document::source::Source;
 use crate::error::{Error, Kind, Result};
 
 /// How many bytes are read at once, at least.
@@ -304,8 +305,9 @@ impl Cutter for WarcCutter<'_> {
         Ok(Some(Box::new(WarcPortion { archive, first, cuts, bytes, max_bytes })))
     }
 
-    fn is_cut(&self) -> bool {
-        self.broken_off || self.source.end() == Some(End::Cut)
+    fn damage(&self) -> Option<Damage> {
+        let broken_off = || self.broken_off.then(|| Damage::new(self.source.position(), 0));
+        self.source.damage().or_else(broken_off)
     }
 
     fn contents(&self) -> Option<u128> {
