@@ -343,7 +343,7 @@ impl Job {
             .count("repeated", counts.repeated)
             .count("quarantined", counts.quarantined)
             .count("blank", counts.blank)
-            .count("truncated", counts.truncated)
+            .truncated(counts.truncated, counts.unread_bytes)
             .skipped(counts.skipped)
             .count("passed_over", self.pages.passed_over())
             .path("output", self.pages.place())
@@ -400,7 +400,8 @@ impl Job {
             read: read.documents + read.bad,
             quarantined: read.bad,
             blank: read.blank,
-            truncated: read.truncated,
+            truncated: read.damaged.len() as u64,
+            unread_bytes: read.unread_bytes(),
             skipped: read.skipped,
             ..RecordCounts::default()
         };

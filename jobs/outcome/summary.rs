@@ -71,6 +71,12 @@ impl Summary {
         self
     }
 
+    /// Adds how many files were damaged, and their bytes that were not read for that.
+    pub(crate) fn truncated(self, files: u64, unread_bytes: u64) -> Summary {
+        let summary = self.count("truncated", files);
+        if unread_bytes > 0 { summary.count("unread_bytes", unread_bytes) } else { summary }
+    }
+
     /// Adds the counts of the records that are no pages, if there are any.
     pub(crate) fn skipped(self, skipped: Skipped) -> Summary {
         if skipped.is_empty() {

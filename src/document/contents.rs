@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
+use super::format::Format;
 use super::in_order::InOrder;
 use super::inputs::{Input, Inputs};
 use super::origin::{Difference, changed};
@@ -104,7 +105,7 @@ impl Input {
     /// Hashes what stands for its bytes, after its format, and its name if that is the id.
     fn hash(&self, bytes: u128, hasher: &mut Xxh3) {
         hasher.update(self.format().name().as_bytes());
-        if self.format().is_whole_file() {
+        if self.format().is_whole_file() || self.format() == Format::Lines {
             let name = self.name().as_os_str().as_encoded_bytes();
             hasher.update(&(name.len() as u64).to_le_bytes());
             hasher.update(name);

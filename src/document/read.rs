@@ -3,9 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use memchr::memchr_iter;
+
 use super::claimed::Claimed;
 use super::contents::FileContents;
 use super::csv::CsvCutter;
+use super::damage::Damage;
 use super::format::Format;
 use super::in_order::{InOrder, is_read_in_order};
 use super::inputs::{Input, Inputs};
@@ -24,11 +27,16 @@ use crate::error::Result;
 /// The most files in one portion.
 const PORTION_FILES: usize = 1024;
 
+/// The lines of a file of text from which on each may be a page.
+const MANY_LINES: u64 = 200;
+
 /// What reading found apart from records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FilesRead {
-    /// The indices of the files that could not be read to their ends. Each is reported by one process.
-    pub truncated: Vec<u32>,
+    /// What could not be read of files and was accepted. Each file is reported by one process.
+    pub damaged: Vec<Damage>,
+    /// The first file of text with so many lines that each may be a page of its own, and how many these are.
+    pub many_lines: Option<(u32, u64)>,
     /// What the files hold that were read, but for streams. A file that is divided among processes is read by all of them.
     pub contents: Vec<FileContents>,
 }
@@ -130,9 +138,13 @@ impl<'a> Reader<'a> {
 
     fn open(&self, file: u32, input: &'a Input) -> Result<Source<'a>> {
         let opened = self.files.open(file)?;
-        let source = Source::of(opened, input, self.options.accept_truncated, self.progress)?;
-        let is_text = !matches!(input.format(), Format::Warc | Format::Html);
-        Ok(if is_text { source.in_utf8(self.options.fields.encoding) } else { source })
+        let source = Source::of(opened, input, self.options, self.progress)?;
+        Ok(match input.format() {
+            Format::Warc => source.joined(),
+            Format::Html => source,
+            Format::Json => source.in_utf8(self.options.fields.encoding).in_lines(),
+            _ => source.in_utf8(self.options.fields.encoding),
+        })
     }
 
     /// What takes the records of a file from it.
@@ -152,8 +164,8 @@ impl<'a> Reader<'a> {
     /// Begins to send the records of a file.
     fn begin(&mut self, file: u32, input: &'a Input) -> Result<Box<dyn Cutter + 'a>> {
         self.send_pages();
-        self.outbox.place =
-            self.options.fields.place_ids.fill().then(|| input.name_in_ids().into());
+        let has_places = self.options.fields.place_ids.fill() || input.format() == Format::Lines;
+        self.outbox.place = has_places.then(|| input.name_in_ids().into());
         self.cutter(file, input)
     }
 
@@ -195,8 +207,9 @@ impl<'a> Reader<'a> {
         cutter: &dyn Cutter,
         is_counted: bool,
     ) -> Result<()> {
-        if is_counted && cutter.is_cut() {
-            self.files_read.truncated.push(file);
+        if is_counted {
+            let damage = cutter.damage().map(|damage| Damage { file, ..damage });
+            self.files_read.damaged.extend(damage);
         }
         self.add_contents(file, input, cutter.contents())
     }
@@ -215,6 +228,10 @@ impl<'a> Reader<'a> {
         let page = self.whole_file(file, input)?;
         self.pages_bytes += page.as_ref().map_or(0, |(_, bytes)| bytes.len());
         let is_html = input.format() == Format::Html;
+        let lines = page.as_ref().map_or(0, |(_, bytes)| memchr_iter(b'\n', bytes).count() as u64);
+        if !is_html && lines >= MANY_LINES {
+            self.files_read.many_lines.get_or_insert((file, lines));
+        }
         self.pages.push(WholeFile { file, is_html, page });
         if self.pages_bytes >= self.options.portion_bytes || self.pages.len() >= PORTION_FILES {
             self.send_pages();
@@ -236,10 +253,12 @@ impl<'a> Reader<'a> {
         let mut source = self.open(file, input)?;
         let mut bytes = Vec::new();
         let end = source.fill(&mut bytes, max_bytes.saturating_add(1))?;
-        self.add_contents(file, input, source.contents())?;
         if end == Some(End::Cut) {
-            self.files_read.truncated.push(file);
+            source.pass_over()?;
         }
+        self.add_contents(file, input, source.contents())?;
+        let damage = source.damage().map(|damage| Damage { file, ..damage });
+        self.files_read.damaged.extend(damage);
         Ok(match end {
             _ if bytes.len() > max_bytes => Err(too_long(max_bytes)),
             Some(End::Cut) => Err(BROKEN_OFF.into()),

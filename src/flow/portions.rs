@@ -67,11 +67,11 @@ fn read(
     };
     match document::read(inputs, share, options, progress, &mut deliver) {
         Ok(tally) => {
-            let truncated = tally.truncated.len() as u64;
             let (process, states) = (share.index(), inputs.states());
             let (contents, bill) = (tally.contents, Bill::so_far());
+            let (damaged, many_lines) = (tally.damaged, tally.many_lines);
             let shares = vec![ShareRead { process, states, contents, bill }];
-            let read = Read { truncated, delivered, ends: 1, shares, ..Read::default() };
+            let read = Read { damaged, many_lines, delivered, ends: 1, shares, ..Read::default() };
             let _ = send.send(Portion::End(Box::new(read)));
         }
         Err(error) => fatal.raise(error),

@@ -5,11 +5,12 @@ use memchr::memchr_iter;
 
 use super::head::{Archive, Head, MAX_HEAD_BYTES};
 use super::portion::{Cut, WarcPortion};
+use crate::document::damage::Damage;
 use crate::document::read_options::ReadOptions;
 use crate::document::reason::Reason;
 use crate::document::record::Position;
 use crate::document::records::{Cutter, Portion, Unread};
-use crate::document::source::{End, Source};
+use crate::document::source::Source;
 use crate::error::{Kind, Result};
 
 /// How many bytes are read at once, at least.
@@ -307,8 +308,9 @@ impl Cutter for WarcCutter<'_> {
         Ok(Some(Box::new(WarcPortion { archive, first, cuts, bytes, max_bytes })))
     }
 
-    fn is_cut(&self) -> bool {
-        self.is_cut || self.source.end() == Some(End::Cut)
+    fn damage(&self) -> Option<Damage> {
+        let cut = || self.is_cut.then(|| Damage::new(self.source.position(), 0));
+        self.source.damage().or_else(cut)
     }
 
     fn contents(&self) -> Option<u128> {

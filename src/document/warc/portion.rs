@@ -109,7 +109,7 @@ impl WarcPortion {
 
 fn id<'a>(head: Head<'a>, fields: &Fields) -> Result<&'a str, Reason> {
     let found = head.field(&fields.id);
-    if found.is_none() && fields.place_ids.fill() {
+    if found.is_none() && fields.place_ids.fill() || !fields.place_ids.reads_ids() {
         return Ok("");
     }
     let id = found.ok_or_else(|| {

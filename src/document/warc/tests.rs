@@ -49,7 +49,7 @@ fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Outcome> {
         true
     })?;
     outcome.skipped = skipped.to_string();
-    outcome.truncated = files.truncated.len();
+    outcome.truncated = files.damaged.len();
     Ok(outcome)
 }
 
