@@ -11,6 +11,7 @@ use dupsieve::rooms::document::{
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::flow::{Collected, Documents, Harvest, Processes, Read};
+use dupsieve::rooms::join;
 use dupsieve::rooms::output::{self, Fence, ListFile, Listed, Lock, QUARANTINE, REPEATED, beside};
 use dupsieve::rooms::report::{self, Parameters};
 use dupsieve::rooms::runs::{Record, SortedRecords};
@@ -226,6 +227,12 @@ impl Pages {
         self.options.fields.html || self.inputs.files().iter().any(|file| html(file.format()))
     }
 
+    /// The key of all that decides what is made of a file, by the `parameters` of the output; the file itself has its state.
+    pub(crate) fn key(&self, parameters: &str) -> Result<Digest> {
+        let names = Digest(self.inputs.place_digest());
+        Ok(Digest::of(format!("{} {names} {parameters}", join::build()?).as_bytes()))
+    }
+
     /// The inputs that this process sees.
     pub(crate) fn listing(&self) -> Listing {
         Listing::of(&self.inputs)
@@ -286,6 +293,7 @@ impl Pages {
             folder: output::parent_of(&self.output).to_path_buf(),
             memory_bytes: global.budget().documents(),
             progress,
+            kept: None,
         };
         let count = processes.topology().processes;
         account::note_bytes(bytes);

@@ -94,6 +94,13 @@ impl Inputs {
 }
 
 impl Input {
+    /// Its state and its format, if no later change of its bytes can leave that as it is.
+    pub fn state_at_rest(&self) -> Option<u128> {
+        let mut hasher = Xxh3::new();
+        self.hash(self.origin().sign().filter(|_| self.origin().is_at_rest())?, &mut hasher);
+        Some(hasher.digest128())
+    }
+
     /// XXH3-128 of its bytes on disk, which are read.
     ///
     /// # Errors

@@ -111,7 +111,7 @@ pub use order_key::{OrderCounts, OrderKey, OrderKind};
 pub use parquet::ParquetCopy;
 pub use place_ids::PlaceIds;
 pub use quarantine::{Quarantine, Quarantined};
-pub use read::{FilesRead, read};
+pub use read::{Deliver, FileRead, FilesRead, read, read_to};
 pub use read_options::ReadOptions;
 pub use reason::Reason;
 pub use record::{Content, Document, Position};

@@ -1,9 +1,11 @@
 //! Reads the inputs, or one process's share of them, in portions.
 
+use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use memchr::memchr_iter;
+use serde::{Deserialize, Serialize};
 
 use super::claimed::Claimed;
 use super::contents::FileContents;
@@ -41,6 +43,44 @@ pub struct FilesRead {
     pub contents: Vec<FileContents>,
 }
 
+/// A file of records that one reader has read from its beginning to its end.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct FileRead {
+    /// What it holds.
+    pub contents: FileContents,
+    /// Its state when it was found ([`Input::state_at_rest`]).
+    pub state: u128,
+    /// What of it could not be read and was accepted.
+    pub damage: Option<Damage>,
+    /// The numbers of its portions ([`Records::sequence`]).
+    pub portions: Range<u64>,
+}
+
+/// Takes what is read.
+pub trait Deliver {
+    /// Takes a portion. Returns false if no more are wanted.
+    fn records(&mut self, records: Records) -> bool;
+
+    /// Takes note that a file was read to its end, all of whose portions came before.
+    ///
+    /// # Errors
+    /// What ends the reading.
+    fn end(&mut self, _read: FileRead) -> Result<()> {
+        Ok(())
+    }
+
+    /// Takes a file that is not read, because it is [known](Share::without) what it holds. Returns what is known.
+    fn done(&mut self, _file: u32) -> Option<FileRead> {
+        None
+    }
+}
+
+impl<F: FnMut(Records) -> bool> Deliver for F {
+    fn records(&mut self, records: Records) -> bool {
+        self(records)
+    }
+}
+
 /// Reads the `share` and delivers it portion by portion, in order, until `deliver` returns false.
 /// `progress` grows by the bytes read on disk, up to [`Inputs::bytes`]; several processes may read the
 /// same bytes.
@@ -54,6 +94,20 @@ pub fn read(
     options: &ReadOptions,
     progress: &AtomicU64,
     deliver: &mut dyn FnMut(Records) -> bool,
+) -> Result<FilesRead> {
+    read_to(inputs, share, options, progress, &mut { deliver })
+}
+
+/// As [`read`], for somebody who also wants to know where files end.
+///
+/// # Errors
+/// As [`read`], and those of [`Deliver::end`].
+pub fn read_to(
+    inputs: &Inputs,
+    share: &Share,
+    options: &ReadOptions,
+    progress: &AtomicU64,
+    deliver: &mut dyn Deliver,
 ) -> Result<FilesRead> {
     options.fields.check()?;
     let Some(share) = share.of(inputs) else { return Ok(FilesRead::default()) };
@@ -96,7 +150,7 @@ struct Reader<'a> {
 }
 
 struct Outbox<'a> {
-    deliver: &'a mut dyn FnMut(Records) -> bool,
+    deliver: &'a mut dyn Deliver,
     next: u64,
     stopped: bool,
     /// The name of the file that is read, if records may get their places as ids.
@@ -107,7 +161,7 @@ impl Outbox<'_> {
     fn send(&mut self, portion: Box<dyn Portion>) {
         if !self.stopped {
             let place = self.place.clone();
-            self.stopped = !(self.deliver)(Records { sequence: self.next, portion, place });
+            self.stopped = !self.deliver.records(Records { sequence: self.next, portion, place });
             self.next += 1;
         }
     }
@@ -128,6 +182,16 @@ impl<'a> Reader<'a> {
             return self.portions(file, input);
         }
         if !self.claimed.has(file, &self.share, &self.files)? {
+            return Ok(());
+        }
+        if self.share.is_done(file) {
+            self.progress.fetch_add(input.origin().bytes(), Ordering::Relaxed);
+            let done = self.outbox.deliver.done(file);
+            self.outbox.stopped = done.is_none();
+            if let Some(FileRead { contents, damage, .. }) = done {
+                self.files_read.contents.push(contents);
+                self.files_read.damaged.extend(damage);
+            }
             return Ok(());
         }
         match input.format().is_whole_file() {
@@ -172,13 +236,20 @@ impl<'a> Reader<'a> {
     /// Sends the records of a file.
     fn records(&mut self, file: u32, input: &'a Input) -> Result<()> {
         let mut cutter = self.begin(file, input)?;
+        let first = self.outbox.next;
         while let Some(portion) = cutter.next()? {
             self.outbox.send(portion);
             if self.outbox.stopped {
                 return Ok(());
             }
         }
-        self.end(file, input, &*cutter, true)
+        let damage = cutter.damage().map(|damage| Damage { file, ..damage });
+        let contents = self.end(file, input, &*cutter, true)?;
+        let (Some(contents), Some(state)) = (contents, input.state_at_rest()) else {
+            return Ok(());
+        };
+        let portions = first..self.outbox.next;
+        self.outbox.deliver.end(FileRead { contents, state, damage, portions })
     }
 
     /// Sends the portions of a file that this reader claims. Who has the first one counts what is counted once.
@@ -196,7 +267,7 @@ impl<'a> Reader<'a> {
             }
             number += 1;
         }
-        self.end(file, input, &*cutter, first == 0)
+        self.end(file, input, &*cutter, first == 0).map(drop)
     }
 
     /// Notes what is known of a file at its end.
@@ -206,7 +277,7 @@ impl<'a> Reader<'a> {
         input: &Input,
         cutter: &dyn Cutter,
         is_counted: bool,
-    ) -> Result<()> {
+    ) -> Result<Option<FileContents>> {
         if is_counted {
             let damage = cutter.damage().map(|damage| Damage { file, ..damage });
             self.files_read.damaged.extend(damage);
@@ -215,12 +286,19 @@ impl<'a> Reader<'a> {
     }
 
     /// Adds the digest of a file. A file that was not read to its end is read again for it.
-    fn add_contents(&mut self, file: u32, input: &Input, digest: Option<u128>) -> Result<()> {
-        if !input.is_stream() {
-            let digest = digest.map_or_else(|| input.contents(), Ok)?;
-            self.files_read.contents.push(FileContents { file, digest });
+    fn add_contents(
+        &mut self,
+        file: u32,
+        input: &Input,
+        digest: Option<u128>,
+    ) -> Result<Option<FileContents>> {
+        if input.is_stream() {
+            return Ok(None);
         }
-        Ok(())
+        let digest = digest.map_or_else(|| input.contents(), Ok)?;
+        let contents = FileContents { file, digest };
+        self.files_read.contents.push(contents);
+        Ok(Some(contents))
     }
 
     /// Adds a file that is one page to the next portion.
