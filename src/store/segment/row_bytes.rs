@@ -5,7 +5,7 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::store::damage::damaged;
 
 use super::columns::{Spool, Spooled};
@@ -29,8 +29,18 @@ impl RowBytesColumn {
         Ok(RowBytesColumn { column, spool, bytes, rows: 0, block: Vec::new() })
     }
 
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// [`Kind::BadData`] if the row has not as many bytes as all have, such as one without its signature.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<()> {
-        assert_eq!(bytes.len(), self.bytes, "all rows of a column have as many bytes");
+        if bytes.len() != self.bytes {
+            let what =
+                format!("a row has no {:?} of the length that the segment keeps", self.column);
+            return Err(Error::new(Kind::BadData, what)
+                .expected(format_args!("{} bytes", self.bytes))
+                .found(format_args!("{} bytes", bytes.len())));
+        }
         self.block.extend(bytes);
         self.rows += 1;
         if self.rows.is_multiple_of(self.column.coding().block_rows()) {
