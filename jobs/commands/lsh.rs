@@ -316,6 +316,7 @@ impl FromPages for Job {
             blank: read.blank,
             truncated: read.truncated,
             skipped: read.skipped,
+            ..RecordCounts::default()
         };
         if !batch.add_up() {
             return Err(Error::new(Kind::Internal, "records were lost").found(format!("{batch:?}")));

@@ -102,13 +102,15 @@ pub fn records(counts: &RecordCounts) -> String {
         empty,
         repeated,
         quarantined,
+        removed,
         blank,
         truncated,
         skipped,
     } = counts;
+    let removed = if *removed > 0 { format!("{removed} removed, ") } else { String::new() };
     let told = format!(
         "{read} read, {fingerprinted} fingerprinted, {empty} empty, {repeated} repeated, \
-         {quarantined} quarantined, {blank} blank, {truncated} truncated"
+         {quarantined} quarantined, {removed}{blank} blank, {truncated} truncated"
     );
     if skipped.is_empty() { told } else { format!("{told}, skipped: {skipped}") }
 }
