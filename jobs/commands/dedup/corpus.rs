@@ -15,7 +15,7 @@ use std::fs;
 use std::path::{self, Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::document::{PlaceIds, Tolerance};
+use dupsieve::rooms::document::{IdList, PlaceIds, Tolerance};
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::output;
@@ -105,7 +105,8 @@ pub(super) fn run(
     let mut copied = Summary::new().already_done();
     processes.agree("copy the kept documents", || {
         if let Some(kept) = &kept {
-            copied = kept.copy(&corpus.joined.output.join("keep.txt"), global)?;
+            let ids = corpus.joined.output.join("keep.txt");
+            copied = kept.copy(IdList::read(&ids, global.budget().whole())?, global)?;
         }
         Ok(())
     })?;
