@@ -237,12 +237,12 @@ fn a_text_that_was_changed_or_is_gone_is_found_out() {
         assert!(said.contains(says) && said.contains(id.as_str()), "{said}");
         assert!(said.contains("--compare signatures"), "{said}");
         assert_eq!(held(), before, "all or nothing");
-        let told = bench.done("verify out/2026-11-02 --all").stderr;
+        let told = bench.fails(66, "verify out/2026-11-02 --all");
         assert!(told.contains("nothing was recomputed"), "{told}");
     }
     std::fs::remove_file(bench.path("crawl/2026-11-02.jsonl")).unwrap();
     assert!(bench.fails(66, redo).contains("2026-11-02.jsonl"));
-    let told = bench.done("verify out/2026-11-02").stderr;
+    let told = bench.fails(66, "verify out/2026-11-02");
     assert!(told.contains("nothing was recomputed, because the input"), "{told}");
     bench.write("crawl/2026-11-02.jsonl", lines(&moved));
     bench.done(redo);

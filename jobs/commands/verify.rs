@@ -8,11 +8,12 @@ mod join_output;
 mod segment;
 mod texts;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::output::SUCCESS;
-use dupsieve::rooms::report::{ClusterReport, Made, Report};
+use dupsieve::rooms::report::{self, ClusterReport, Made, Report};
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::rooms::store::{Segment, Store};
 use dupsieve::{Error, Kind, Result};
@@ -30,8 +31,12 @@ use crate::outcome::summary::Summary;
 use join_output::JoinOutput;
 use segment::verify_segment;
 
+/// The count of outputs of which nothing was recomputed, although there was something to recompute.
+const UNPROVED: &str = "unproved";
+
 const EXAMPLES: &[(&str, &str)] = &[
     ("Check the output of a day", "dupsieve verify out/2026-11-21"),
+    ("Check all days", "dupsieve verify out"),
     ("Compare what is lost with the texts of the pages", "dupsieve verify out/2026-11-21 --texts"),
     ("Check a segment", "dupsieve verify day.seg"),
 ];
@@ -40,7 +45,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 #[derive(Args, Debug)]
 #[command(args = shared(&[Workers, Memory, Telemetry]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
-    /// Output folder of dedup, of lsh, of a day of run or of cluster, a segment, or a store
+    /// Output folder of dedup, of lsh, of a day of run or of cluster, a folder of days, a segment, or a store
     output: Place,
     /// Recompute the matches of all pages of the batch instead of a sample
     #[arg(long)]
@@ -65,20 +70,56 @@ impl Arguments {
     fn sample(&self) -> (u64, u64) {
         (if self.all { u64::MAX } else { self.sample }, self.seed)
     }
+
+    /// Whether there is something to recompute of an output.
+    fn asks_for(&self, report: &Report) -> bool {
+        self.sample().0 > 0 && report.batch.fingerprinted > 0
+    }
 }
 
 /// Runs `verify`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     step::begin(Step::Verifying);
     let path = &arguments.output.here()?;
-    let verified = verify(path, arguments, global)?;
-    check_drawings(path)?;
+    let outputs = outputs_at(path)?;
+    let is_one = outputs.len() == 1;
+    let mut verified = Summary::new();
+    for output in &outputs {
+        let one = verify(output, arguments, global)?;
+        check_drawings(output)?;
+        if is_one {
+            verified = one;
+        } else {
+            tracing::info!("{} is complete and undamaged", output.named());
+            verified = verified.plus(one);
+        }
+    }
+    if verified.counted(UNPROVED) > 0 {
+        let what = "nothing proves that the output is right, because nothing was recomputed";
+        return Err(Error::new(Kind::Missing, what).at(path).help(
+            "restore what the output was made from, or check its files alone with --sample 0",
+        ));
+    }
     if arguments.texts.is_some() && verified.find("texts_compared").is_none() {
         return Err(
             Error::new(Kind::Usage, "--texts is given, but this is no output of dedup").at(path)
         );
     }
     Ok(verified)
+}
+
+/// Marks an output of which nothing was recomputed, if that is so.
+fn unproved(verified: Summary, is_so: bool) -> Summary {
+    if is_so { verified.count(UNPROVED, 1) } else { verified }
+}
+
+/// What is to be verified at a path: what is there, or the days in a folder of them.
+fn outputs_at(path: &Path) -> Result<Vec<PathBuf>> {
+    let parts = [SUCCESS, "batch.seg", "dedup", "CURRENT", "manifests"];
+    match parts.iter().any(|part| path.join(part).exists()) {
+        true => Ok(vec![path.to_path_buf()]),
+        false => report::outputs(path),
+    }
 }
 
 /// Checks that the pages for people show what the reports say, after all that the reports say was checked.
@@ -113,6 +154,7 @@ fn verify(path: &Path, arguments: &Arguments, global: &GlobalFlags) -> Result<Su
                 let sum = verified.counted(name) + found.counted(name);
                 verified = verified.count(name, sum);
             }
+            verified = unproved(verified, found.counted(UNPROVED) > 0);
             verified = verified.path("lsh", &overlaps);
         }
         let clusters = path.join("clusters");
@@ -165,7 +207,9 @@ fn verify_join(
     let found = JoinOutput { output, report: &report, memory_bytes, workers };
     if report.buckets.is_some() {
         let verified = buckets::verify(&found, arguments.sample(), global)?;
-        return Ok(Summary::of_join(&report, output).count("bytes", bytes).then(verified));
+        let is_unproved = arguments.asks_for(&report) && verified.counted("recomputed") == 0;
+        let joined = Summary::of_join(&report, output).count("bytes", bytes).then(verified);
+        return Ok(unproved(joined, is_unproved));
     }
     let batch = match (batch, found.input("batch")?) {
         (Some(batch), _) => Some(batch),
@@ -176,12 +220,15 @@ fn verify_join(
     let store = found.input("store")?.map(|path| found.verify_store(&path)).transpose()?.flatten();
     found.audit(batch.as_ref())?;
     let recomputed = found.recompute(batch.as_ref(), store.as_ref(), arguments.sample())?;
+    found.say_lost();
+    let is_unproved = arguments.asks_for(&report) && recomputed.pages == 0;
     let inputs = u64::from(batch.is_some()) + u64::from(store.is_some());
     let verified = Summary::of_join(&report, output)
         .count("bytes", bytes)
         .count("inputs_verified", inputs)
         .count("rows_recomputed", recomputed.rows)
         .count("recomputed", recomputed.pages);
+    let verified = unproved(verified, is_unproved);
     let Some(inputs) = &arguments.texts else { return Ok(verified) };
     texts::check(output, &report, (inputs, &arguments.pages), global).map(|it| verified.then(it))
 }

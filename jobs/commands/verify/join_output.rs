@@ -31,7 +31,8 @@ impl JoinOutput<'_> {
     pub(super) fn check_counts(&self) -> Result<()> {
         let Report { batch, outcome, probe, .. } = self.report;
         let judged = batch.fingerprinted == outcome.kept + outcome.dropped;
-        if judged && probe.is_none_or(|probe| probe.is_complete()) {
+        let lost = self.report.lost.is_none_or(|lost| lost.dropped_runs <= lost.runs);
+        if judged && lost && probe.is_none_or(|probe| probe.is_complete()) {
             return Ok(());
         }
         Err(Error::new(Kind::BadData, "the counts of the report do not add up")
@@ -249,6 +250,16 @@ impl JoinOutput<'_> {
             "`pairs`{counted}{listed} of {} were not computed from a sample; --all computes them",
             self.output.join(Report::NAME).named()
         );
+    }
+
+    /// Says which figures of what is lost are computed by no check.
+    pub(super) fn say_lost(&self) {
+        if self.report.lost.is_some() {
+            tracing::info!(
+                "`lost.runs` and `lost.dropped_runs` of {} were not computed again",
+                self.output.join(Report::NAME).named()
+            );
+        }
     }
 
     /// The batch, if it and the store are where they were; else a warning says that nothing is recomputed.
