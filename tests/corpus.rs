@@ -76,9 +76,9 @@ fn one_command_drops_the_copies_of_a_folder_without_ids() {
 #[test]
 fn the_results_are_those_of_the_single_commands() {
     let bench = corpus();
-    bench.done("dedup --input corpus --output found --keep longest --check held:0.8");
+    bench.done("dedup --input corpus --output found --keep longest --check shingles:0.8");
     bench.done("fingerprint --input corpus --place-ids --output day.seg");
-    bench.done("dedup --batch day.seg --keep longest --check held:0.8 --output single");
+    bench.done("dedup --batch day.seg --keep longest --check shingles:0.8 --output single");
     assert_eq!(bench.bytes("found/batch.seg"), bench.bytes("day.seg"));
     for table in ["verdicts.tsv", "matches.tsv", "keep.txt", "drop.txt"] {
         assert_eq!(
@@ -88,7 +88,7 @@ fn the_results_are_those_of_the_single_commands() {
     }
     bench.done("filter --input corpus/a.jsonl --place-ids --ids found/dedup/keep.txt --dry-run --output x.jsonl");
     bench.done("verify found/dedup");
-    bench.done("dedup --input corpus --output two --keep longest --check held:0.8 --kept kept --processes 2");
+    bench.done("dedup --input corpus --output two --keep longest --check shingles:0.8 --kept kept --processes 2");
     assert_eq!(bench.bytes("two/dedup/verdicts.tsv"), bench.bytes("found/dedup/verdicts.tsv"));
     assert_eq!(bench.read("kept/b/c.csv"), format!("n,text\n2,{}\n", page(6)));
 }
@@ -125,9 +125,9 @@ fn what_cannot_be_copied_is_said_before_any_work() {
         ("--input corpus --kept corpus/kept", 2, "lies in an input folder"),
         ("--input corpus --kept found/kept", 2, "beside each other"),
         (
-            "--input corpus --preset paper --held 0.95",
+            "--input corpus --preset paper --containment 0.95",
             2,
-            "does not tell how much of a page is held",
+            "does not say how much of a page another one contains",
         ),
         ("--input corpus --batch day.seg", 2, "cannot be used with"),
         ("--batch day.seg --id-field url", 2, "--id-field has no effect with --batch"),
@@ -159,7 +159,7 @@ fn a_dry_run_writes_nothing() {
     }
     assert_eq!(bench.names("theirs"), ["dedup"]);
     bench.done("dedup --input corpus --output found");
-    bench.fails(73, "dedup --input corpus --output found --held 0.8 --dry-run");
+    bench.fails(73, "dedup --input corpus --output found --containment 0.8 --dry-run");
 }
 
 /// A line with this id and this page as its text.
@@ -272,6 +272,28 @@ fn a_copy_is_packed_exactly_if_its_file_is() {
     assert_eq!(bench.read("kept/plain.jsonl.gz"), line(3));
     let again = bench.done("dedup --input kept/* --output again");
     assert_eq!(again.count("kept"), 5);
+}
+
+#[test]
+fn what_has_no_word_is_copied_unless_that_is_not_wanted() {
+    let bench = Bench::new();
+    let texts = [
+        "0 1 4 9 16",
+        "https://a.example/one",
+        "<hello reader>",
+        "🚀🌕 😀",
+        "⠓⠑⠇⠇⠕ ⠺⠕⠗⠇⠙",
+        "a text of plain words",
+    ];
+    let line = |text: &&str| format!("{{\"text\": \"{text}\"}}\n");
+    bench.write("in/a.jsonl", texts.iter().map(line).collect::<String>());
+    let ended = bench.done("dedup --input in --output found --kept all");
+    assert_eq!([ended.count("kept"), ended.count("empty")], [4, 2]);
+    assert!(ended.stderr.contains("--drop-empty leaves them out"), "{}", ended.stderr);
+    assert_eq!(bench.read("all/a.jsonl"), bench.read("in/a.jsonl"));
+    bench.done("dedup --input in --output found --kept words --drop-empty");
+    let with_words = [0, 1, 2, 5].map(|at: usize| line(&texts[at]));
+    assert_eq!(bench.read("words/a.jsonl"), with_words.concat());
 }
 
 #[test]

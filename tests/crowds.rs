@@ -53,7 +53,7 @@ fn the_verdicts_of_a_crowd_are_those_of_all_its_pairs() {
         let join = format!("dedup --batch batch.seg {store} -k {k}");
         bench.done(&format!("{join} --output all --matches all"));
         let verdicts = bench.read("all/verdicts.tsv");
-        bench.done("verify all --all");
+        bench.done("verify all");
         let flags = ["--workers 1", "--workers 3 --memory 1MiB", "--workers 1 --processes 2"];
         let mut files = Vec::new();
         for (number, flags) in flags.into_iter().enumerate() {

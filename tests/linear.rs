@@ -154,7 +154,7 @@ fn a_page_that_takes_too_long_is_quarantined_with_its_id() {
         "{{\"id\":\"slow\",\"text\":\"{long}\"}}\n{{\"id\":\"quick\",\"text\":\"a page\"}}\n"
     );
     bench.write("pages.jsonl", pages);
-    let line = "fingerprint --input pages.jsonl --max-bad 1 --check classic-minhash-8192x1";
+    let line = "fingerprint --input pages.jsonl --max-bad 1 --check shingles";
     let ended = bench.done(&format!("{line} --page-time 1 --output short.seg"));
     assert_eq!((ended.count("fingerprinted"), ended.count("quarantined")), (1, 1));
     let listed = bench.read("short.seg.quarantine.tsv");

@@ -361,7 +361,7 @@ fn a_store_that_keeps_bands_is_compared_with() {
     bench.done("store init store");
     for (day, pages) in ["2026-11-20", "2026-11-21"].into_iter().zip(lines.chunks(25)) {
         bench.write("day.jsonl", pages.join("\n"));
-        bench.done(&format!("fingerprint --input day.jsonl --check word-minhash-64x8 --keep-bands minhash-20x4 --output {day}.seg"));
+        bench.done(&format!("fingerprint --input day.jsonl --check minhash-64x8 --keep-bands minhash-20x4 --output {day}.seg"));
         let ended = bench
             .done(&format!("lsh --batch {day}.seg --store store --similarity 0.5 --output {day}"));
         assert_eq!(ended.count("documents"), 25);
@@ -387,7 +387,7 @@ fn a_store_that_keeps_bands_is_compared_with() {
             + "\n"
             + r#"{"id": "new", "text": "one page that is like no other one here"}"#,
     );
-    bench.done("fingerprint --input day.jsonl --check word-minhash-64x8 --keep-bands minhash-20x4 --output last.seg");
+    bench.done("fingerprint --input day.jsonl --check minhash-64x8 --keep-bands minhash-20x4 --output last.seg");
     let files = ["verdicts.tsv", "matches.tsv", "keep.txt", "drop.txt"];
     let make = |flags: &str| -> Vec<String> {
         bench.done(&format!(
@@ -412,7 +412,7 @@ fn a_store_that_keeps_bands_is_compared_with() {
     bench.fails(2, "lsh --batch last.seg --bands 3 --rows 3 --output x");
     let said = bench.fails(2, "lsh --input day.jsonl --store store --output x");
     assert!(said.contains("--keep-bands") && said.contains("lsh --batch"), "{said}");
-    bench.done("fingerprint --input day.jsonl --check word-minhash-64x8 --keep-bands minhash-20x5 --output other.seg");
+    bench.done("fingerprint --input day.jsonl --check minhash-64x8 --keep-bands minhash-20x5 --output other.seg");
     let said = bench.fails(2, "lsh --batch other.seg --store store --output x");
     assert!(said.contains("20x4") && said.contains("20x5"), "{said}");
     bench.fails(73, "store add store --segment other.seg --day 2026-11-23");

@@ -23,24 +23,22 @@ fn settings(bench: &Bench, flags: &str) -> (String, Value) {
 #[test]
 fn a_preset_sets_recipe_distance_and_check_of_all_steps() {
     let bench = bench();
-    for (flags, distance, check, bytes) in [
-        ("", "6", "held-256x1:0.9".into(), 34),
-        ("--preset balanced", "6", "held-256x1:0.9".into(), 34),
-        ("--preset thorough", "10", "held-1024x1:0.9".into(), 130),
-        ("--preset paper", "3", Value::Null, 0),
-        ("--width 128", "6", "held-256x1:0.9".into(), 34),
-        ("--recipe wide", "3", Value::Null, 0),
+    for (flags, check) in [
+        ("", "shingles:0.9".into()),
+        ("--preset balanced", "shingles:0.9".into()),
+        ("--preset paper", Value::Null),
+        ("--width 128", "shingles:0.9".into()),
+        ("--recipe wide", Value::Null),
     ] {
         bench.done(&format!("fingerprint --input new.jsonl --output new.seg --overwrite {flags}"));
-        assert_eq!(settings(&bench, ""), (distance.to_owned(), check), "{flags}");
+        let has_check = !check.is_null();
+        assert_eq!(settings(&bench, ""), ("3".to_owned(), check), "{flags}");
         let told: Value = serde_json::from_str(&bench.answer("inspect new.seg --json")).unwrap();
         let columns = told["columns"].as_array().unwrap();
-        let checks = columns.iter().find(|column| column["column"] == "checks");
-        assert_eq!(
-            checks.map_or(0, |column| column["bytes"].as_u64().unwrap()),
-            60 * bytes,
-            "{flags}"
-        );
+        for name in ["checks", "anchors"] {
+            let has_column = columns.iter().any(|column| column["column"] == name);
+            assert_eq!(has_column, has_check, "{name} of {flags}");
+        }
     }
 }
 
@@ -51,13 +49,13 @@ fn each_part_can_be_overridden() {
         bench.done(&format!("fingerprint --input new.jsonl --output new.seg --overwrite {flags}"));
     };
     make("");
-    let check = |least: &str| Value::from(format!("held-256x1:{least}"));
+    let check = |least: &str| Value::from(format!("shingles:{least}"));
     assert_eq!(settings(&bench, "--distance 5"), ("5".to_owned(), check("0.9")));
-    assert_eq!(settings(&bench, "--check held:0.8"), ("6".to_owned(), check("0.8")));
-    assert_eq!(settings(&bench, "--held 0.95"), ("6".to_owned(), check("0.95")));
+    assert_eq!(settings(&bench, "--check shingles:0.8"), ("3".to_owned(), check("0.8")));
+    assert_eq!(settings(&bench, "--containment 0.95"), ("3".to_owned(), check("0.95")));
     assert_eq!(settings(&bench, "--preset paper"), ("3".to_owned(), Value::Null));
     make("--recipe shingles --preset balanced");
-    assert_eq!(settings(&bench, "--preset balanced"), ("6".to_owned(), check("0.9")));
+    assert_eq!(settings(&bench, "--preset balanced"), ("3".to_owned(), check("0.9")));
     bench.fails(2, "fingerprint --input new.jsonl --output x.seg --preset cheap");
     make("--preset paper");
     bench.fails(2, "dedup --batch new.seg --output out --overwrite --preset balanced");
@@ -74,13 +72,15 @@ fn a_configuration_names_it_once() {
     };
     bench.write("2026-01-01.jsonl", bench.documents(0, 60));
     bench.write("2026-01-02.jsonl", bench.documents(30, 90));
-    for (preset, distance) in
-        [("", "6"), ("preset = \"paper\"\n", "3"), ("preset = \"thorough\"\n", "10")]
-    {
+    for (preset, check) in [
+        ("", Value::from("shingles:0.9")),
+        ("preset = \"paper\"\n", Value::Null),
+        ("preset = \"balanced\"\n", Value::from("shingles:0.9")),
+    ] {
         bench.write("days.toml", config(preset));
         bench.done("run days.toml");
         let report = bench.report("out/2026-01-02/dedup");
-        assert_eq!(report["parameters"]["distance"], distance, "{preset}");
+        assert_eq!(report["parameters"]["check"], check, "{preset}");
         assert!(report["outcome"]["dropped"].as_u64().unwrap() >= 30, "{preset}: {report}");
         std::fs::remove_dir_all(bench.path("out")).unwrap();
         std::fs::remove_dir_all(bench.path("store")).unwrap();
@@ -106,11 +106,10 @@ fn of_run(bench: &Bench, preset: &str, flags: &str, environment: Option<&str>) -
 fn a_flag_wins_over_the_environment_and_that_over_the_file() {
     let bench = bench();
     let (file, paper) = ("preset = \"paper\"\n", (Value::from("3"), Value::Null));
-    let balanced = (Value::from("6"), Value::from("held-256x1:0.9"));
+    let balanced = (Value::from("3"), Value::from("shingles:0.9"));
     for (file, flags, environment, expected) in [
         (file, "", None, &paper),
         (file, "--preset balanced", None, &balanced),
-        ("preset = \"thorough\"\n", "--preset balanced", None, &balanced),
         ("preset = \"balanced\"\n", "--preset paper", None, &paper),
         (file, "", Some("balanced"), &balanced),
         (file, "--preset balanced", Some("paper"), &balanced),
@@ -133,9 +132,8 @@ fn a_preset_is_priced_and_refused_where_it_cannot_be() {
     };
     bench.write("paper.toml", "preset = \"paper\"\n");
     bench.write("shingles.toml", "[fingerprint]\nrecipe = \"shingles\"\n");
-    let found =
-        ["", "--preset thorough", "--config paper.toml", "--config shingles.toml"].map(distance);
-    assert_eq!(found, ["6", "10", "3", "3"]);
+    let flags = ["", "--distance 5", "--config paper.toml", "--config shingles.toml"];
+    assert_eq!(flags.map(distance), ["3", "5", "3", "3"]);
     bench.write("ready.tsv", "a\tone:1 two:2\n");
     let line = "fingerprint --format features --input ready.tsv --output ready.seg";
     assert!(bench.fails(2, &format!("{line} --preset balanced")).contains("needs texts"));
@@ -210,7 +208,7 @@ fn a_mixed_crawl_gets_titles_and_pages_right_in_one_pass() {
     found.sort();
     expected.sort();
     assert_eq!(found, expected);
-    bench.done("verify out --all");
+    bench.done("verify out");
 }
 
 /// Of these only a few letters are the same, but letters are words where no spaces divide them.
@@ -224,7 +222,7 @@ fn different_titles_in_thai_are_kept() {
             "{\"id\":\"2\",\"text\":\"สงครามประกาศเครื่องสำอางส่งออกกับโทรศัพท์สุขภาพมีออกแบบจะผู้สูงอายุอวกาศและออกแบบในชายแดน\"}\n",
         ),
     );
-    for preset in ["paper", "balanced", "thorough"] {
+    for preset in ["paper", "balanced"] {
         let line =
             format!("fingerprint --input new.jsonl --preset {preset} --output new.seg --overwrite");
         bench.done(&line);
@@ -232,27 +230,26 @@ fn different_titles_in_thai_are_kept() {
     }
 }
 
-/// A check that is named without its size takes the signatures that the preset of the batch has.
+/// A check that is named without its size takes the signatures that the batch has.
 #[test]
-fn a_check_without_its_size_is_taken_for_every_preset_with_signatures() {
+fn a_check_without_its_size_is_taken_for_every_size() {
     let bench = Bench::new();
     bench.write("pages.jsonl", bench.documents(0, 60));
-    for (preset, size) in [("balanced", "256x1"), ("thorough", "1024x1")] {
-        bench.done(&format!(
-            "fingerprint --preset {preset} --input pages.jsonl --output {preset}.seg"
-        ));
-        let line = format!("dedup --batch {preset}.seg --output");
-        bench.done(&format!("{line} {preset}-short --check held:0.8"));
-        bench.done(&format!("{line} {preset}-long --check held-{size}:0.8"));
+    for size in ["512x2", "128x1"] {
+        let check = format!("minhash-{size}");
+        bench.done(&format!("fingerprint --check {check} --input pages.jsonl --output {size}.seg"));
+        let line = format!("dedup --batch {size}.seg --output");
+        bench.done(&format!("{line} {size}-short --check minhash:0.8"));
+        bench.done(&format!("{line} {size}-long --check {check}:0.8"));
         for file in ["verdicts.tsv", "matches.tsv"] {
             let [short, long] =
-                ["short", "long"].map(|it| bench.read(&format!("{preset}-{it}/{file}")));
+                ["short", "long"].map(|it| bench.read(&format!("{size}-{it}/{file}")));
             assert_eq!(short, long);
         }
-        bench.done(&format!("verify {preset}-short"));
+        bench.done(&format!("verify {size}-short"));
     }
-    let said = bench.fails(2, "dedup --batch thorough.seg --check held-256x1:0.8 --output x");
-    assert!(said.contains("those of held-1024x1") && said.contains("without its size"), "{said}");
+    let said = bench.fails(2, "dedup --batch 128x1.seg --check minhash-512x2:0.8 --output x");
+    assert!(said.contains("those of minhash-128x1") && said.contains("without its size"), "{said}");
 }
 
 #[test]

@@ -252,7 +252,7 @@ fn a_configuration_says_which_store_and_how_pages_are_read() {
         )
     };
     bench.write("crawl/2026-11-18.jsonl", page("a"));
-    for preset in ["paper", "balanced", "thorough"] {
+    for preset in ["paper", "balanced"] {
         bench.write(
             "c.toml",
             format!(

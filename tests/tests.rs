@@ -6,7 +6,7 @@ mod architecture;
 mod check;
 mod clusters;
 mod command_line;
-mod compared;
+mod containment;
 mod corpus;
 mod crowds;
 mod days_again;

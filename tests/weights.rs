@@ -238,7 +238,7 @@ fn copies_of_one_article_are_not_boilerplate() {
     assert_eq!(rows(&bench, "lines.counts"), [""; 0]);
     for (name, flags) in [("whole", ""), ("cut", "--boilerplate lines.counts")] {
         bench.done(&format!("fingerprint --input pages.jsonl --output {name}.seg {flags}"));
-        let joining = "dedup --distance 15 --held 0.4";
+        let joining = "dedup --distance 15 --containment 0.4";
         bench.done(&format!("{joining} --batch {name}.seg --output {name}"));
     }
     assert!(
@@ -302,7 +302,7 @@ fn a_preset_without_boilerplate_is_still_that_preset() {
     );
     let config = |part: &str| {
         format!(
-            "inputs = [\"{{date}}.jsonl\"]\noutput = \"out/{{date}}\"\nstore = \"store\"\npreset = \"thorough\"\n\
+            "inputs = [\"{{date}}.jsonl\"]\noutput = \"out/{{date}}\"\nstore = \"store\"\npreset = \"balanced\"\n\
              dates = [\"2026-11-20\"]\n[fingerprint]\n{part}"
         )
     };
@@ -314,12 +314,12 @@ fn a_preset_without_boilerplate_is_still_that_preset() {
         matches,
         format!("{header}http://two/article\thttp://one/article\t0\tbatch\t1.0000\tdrop\n")
     );
-    assert_eq!(bench.report("out/2026-11-20/dedup")["parameters"]["distance"], "10");
+    assert_eq!(bench.report("out/2026-11-20/dedup")["parameters"]["distance"], "3");
     let told = bench.answer("inspect out/2026-11-20/batch.seg --json");
     assert!(told.contains("boilerplate") && told.contains("dropped"), "{told}");
-    let again = "fingerprint --preset thorough --boilerplate lines.counts --input 2026-11-20.jsonl --output day.seg";
+    let again = "fingerprint --preset balanced --boilerplate lines.counts --input 2026-11-20.jsonl --output day.seg";
     assert_eq!(bench.done(again).count("only_boilerplate"), 1);
-    bench.done("fingerprint --preset thorough --input 2026-11-20.jsonl --output whole.seg");
+    bench.done("fingerprint --preset balanced --input 2026-11-20.jsonl --output whole.seg");
     bench.fails(73, &again.replace("--boilerplate lines.counts ", ""));
     let other = bench.fails(2, "dedup --batch whole.seg --store store --output other");
     assert!(other.contains("boilerplate"), "{other}");

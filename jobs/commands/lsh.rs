@@ -314,7 +314,8 @@ impl FromPages for Job {
             repeated,
             quarantined: read.bad,
             blank: read.blank,
-            truncated: read.truncated,
+            truncated: read.damaged.len() as u64,
+            unread_bytes: read.unread_bytes(),
             skipped: read.skipped,
         };
         if !batch.add_up() {
@@ -428,7 +429,7 @@ impl Job {
             .count("repeated", batch.repeated)
             .count("quarantined", batch.quarantined)
             .count("blank", batch.blank)
-            .count("truncated", batch.truncated)
+            .truncated(batch.truncated, batch.unread_bytes)
             .skipped(batch.skipped)
             .count("passed_over", self.pages.passed_over());
         if let Some(buckets) = buckets {

@@ -111,7 +111,7 @@ pub(crate) struct Arguments {
     /// Time limit for each MiB of a page's text; a page that takes longer is bad [default: 60]
     #[arg(long, value_name = "SECONDS", env = "DUPSIEVE_PAGE_TIME")]
     page_time: Option<NonZeroU32>,
-    /// Use the readable part of compressed files that end early
+    /// Read what can be read of compressed files that are damaged or end early
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[arg(env = "DUPSIEVE_ACCEPT_TRUNCATED")]
     accept_truncated: Option<bool>,

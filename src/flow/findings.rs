@@ -93,7 +93,8 @@ impl Findings {
         self.sieve.as_mut().is_none_or(|sieve| sieve.passes(pair))
     }
 
-    fn hold(&mut self, pair: Pair) {
+    /// Takes a pair that is listed in any case, and is none of fingerprints that were compared.
+    pub(super) fn hold(&mut self, pair: Pair) {
         if self.held.len() == HELD {
             self.list();
             self.held.clear();

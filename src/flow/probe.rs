@@ -119,7 +119,7 @@ impl<F: Fingerprint> Prober<F> {
         self.self_scratch = SelfJoinScratch::default();
         self.sweep = None;
         let Prober { join, pairs, .. } = self;
-        join.anchors.probe(part, &mut |pair| pairs.push(pair))
+        join.anchors.probe(part, &mut |pair| pairs.hold(pair))
     }
 
     fn join_batch(&mut self, part: u32) {

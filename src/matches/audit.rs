@@ -248,7 +248,7 @@ impl Audit<'_> {
                         return Err(verdicts.wrong("not a day, or not the share that is held"));
                     };
                     required.dropped_pages.add(from, held);
-                    let Some(distance) = self.near(against).read(distance) else {
+                    let Some(distance) = self.near().read(distance) else {
                         return Err(verdicts.wrong(&self.not_near()));
                     };
                     if let Near::Distance(_) = self.near {
@@ -348,7 +348,7 @@ impl Audit<'_> {
         if !is_checked || !check.iter().all(|check| is_share(check)) {
             return Err("not the column of a check".to_owned());
         }
-        let distance = self.near(against).read(distance).ok_or_else(|| self.not_near())?;
+        let distance = self.near().read(distance).ok_or_else(|| self.not_near())?;
         let row = Match::of(new, existing, distance, against);
         if row.new != new {
             return Err("the rows do not ascend".to_owned());
@@ -356,10 +356,10 @@ impl Audit<'_> {
         Ok((row, verdict.to_owned()))
     }
 
-    /// What counts as near a page of this origin. Pages of the batch can match at any distance, if their signatures share a band.
-    fn near(&self, against: &str) -> Near {
+    /// What counts as near. Pages that share anchors can match at any distance.
+    fn near(&self) -> Near {
         match self.near {
-            Near::Distance(_) if self.holds() && against == "batch" => Near::Distance(u32::MAX),
+            Near::Distance(_) if self.holds() => Near::Distance(u32::MAX),
             near => near,
         }
     }

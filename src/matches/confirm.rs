@@ -85,7 +85,9 @@ pub(super) fn confirm(
     let mut pairs = pairs.peekable();
     let groups = batch.groups_of_segment_rows();
     let candidates = Candidates::default();
-    let mut confirming = Confirming { batch, keys, store, groups, space, candidates, take };
+    let most_met = if keys.has_direction() { MOST_MET } else { usize::MAX };
+    let mut confirming =
+        Confirming { batch, keys, store, groups, most_met, space, candidates, take };
     let mut first = FingerprintIndex::from(0);
     while first.index() < batch.fingerprints() as usize {
         let end = batch.window(first, confirming.keys.most_rows());
@@ -103,6 +105,8 @@ struct Confirming<'a, T> {
     store: &'a [Dated],
     /// The group of each row of the batch's segment.
     groups: Vec<Group>,
+    /// With how many groups of a fingerprint a group is compared. Without sketches, a fingerprint has as many groups as there are classes.
+    most_met: usize,
     /// The space of a sort.
     space: Space<'a>,
     candidates: Candidates,
@@ -133,9 +137,14 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
                     self.candidates.pairs += self.pages(new) * u128::from(rows);
                     let standings = Standings::default();
                     let groups = self.batch.groups_of(new);
-                    self.left_out(groups.len().saturating_sub(MOST_MET));
-                    with_store.extend(groups.iter().take(MOST_MET).map(|new| {
-                        StorePair { segment, row, rows, new, distance, standings }
+                    self.left_out(groups.len().saturating_sub(self.most_met));
+                    with_store.extend(groups.iter().take(self.most_met).map(|new| StorePair {
+                        segment,
+                        row,
+                        rows,
+                        new,
+                        distance,
+                        standings,
                     }))?;
                 }
                 Place::Batch { group: existing } => {
@@ -143,7 +152,6 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
                     self.groups(new, existing, distance, &mut within)?;
                 }
                 Place::StoreRow { page, apart, segment, row, rows } => {
-                    self.candidates.pairs += u128::from(rows);
                     if nearest.page != page {
                         self.leave(&mut nearest, &mut with_store)?;
                         nearest.page = page;
@@ -151,8 +159,8 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
                     nearest.rows.push((apart, distance, segment, row, rows));
                 }
                 Place::BatchRow { page, row } => {
-                    self.candidates.pairs += 1;
                     let [one, other] = [page, row].map(|row| self.groups[row as usize]);
+                    self.candidates.pairs += self.size(one) * self.size(other);
                     let (new, existing) = (one.max(other), one.min(other));
                     within.push(Within { existing, new, distance })?;
                 }
@@ -178,26 +186,33 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
 
     /// How many pages of the batch have a fingerprint.
     fn pages(&self, fingerprint: FingerprintIndex) -> u128 {
-        let groups = self.batch.groups_of(fingerprint).iter();
-        groups.map(|group| self.batch.rows_of(group).len() as u128).sum()
+        self.batch.groups_of(fingerprint).iter().map(|group| self.size(group)).sum()
+    }
+
+    /// How many pages a group has.
+    fn size(&self, group: Group) -> u128 {
+        self.batch.rows_of(group).len() as u128
     }
 
     fn left_out(&mut self, pairs: usize) {
         self.candidates.left_out += pairs as u64;
     }
 
-    /// Takes the rows of the store that are nearest to a page by their anchors: each chunk has found some.
+    /// Takes the rows of the store that are nearest to a page by their anchors: each chunk has found some. How many it was found with beyond
+    /// these depends on which chunk came first, so a page with as many as it may meet counts as one pair left out.
     fn leave(
         &mut self,
         nearest: &mut NearestRows,
         with_store: &mut Sorter<StorePair<Group>>,
     ) -> Result<()> {
         nearest.rows.sort_unstable();
-        self.left_out(nearest.rows.len().saturating_sub(MOST_BY_ANCHORS));
+        self.left_out(usize::from(nearest.rows.len() >= MOST_BY_ANCHORS));
+        nearest.rows.truncate(MOST_BY_ANCHORS);
         let Some(&new) = self.groups.get(nearest.page as usize) else { return Ok(()) };
+        let rows: u128 = nearest.rows.iter().map(|row| u128::from(row.4)).sum();
+        self.candidates.pairs += rows * self.size(new);
         let standings = Standings::default();
-        let rows = nearest.rows.drain(..).take(MOST_BY_ANCHORS);
-        with_store.extend(rows.map(|(_, distance, segment, row, rows)| {
+        with_store.extend(nearest.rows.drain(..).map(|(_, distance, segment, row, rows)| {
             StorePair { segment, row, rows, new, distance, standings }
         }))
     }
@@ -217,7 +232,7 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
     fn copies(&mut self, fingerprint: FingerprintIndex, within: &mut Sorter<Within>) -> Result<()> {
         let groups = self.batch.groups_of(fingerprint);
         for (at, new) in groups.iter().enumerate() {
-            let first = at.saturating_sub(MOST_MET);
+            let first = at.saturating_sub(self.most_met);
             self.left_out(first);
             let met = groups.iter().take(at).skip(first);
             within.extend(met.map(|existing| Within { existing, new, distance: 0 }))?;
@@ -236,10 +251,10 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
         let [news, existing] = [new, existing].map(|it| self.batch.groups_of(it));
         for (at, new) in news.iter().enumerate() {
             let middle = at * existing.len() / news.len();
-            let last = existing.len().saturating_sub(MOST_MET);
-            let first = middle.saturating_sub(MOST_MET / 2).min(last);
+            let last = existing.len().saturating_sub(self.most_met);
+            let first = middle.saturating_sub(self.most_met / 2).min(last);
             self.left_out(last);
-            let met = existing.iter().skip(first).take(MOST_MET);
+            let met = existing.iter().skip(first).take(self.most_met);
             within.extend(met.map(|existing| Within { existing, new, distance }))?;
         }
         Ok(())
@@ -260,7 +275,7 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
             };
             let mut row = place.row;
             let mut left = place.rows;
-            for _ in 0..MOST_MET {
+            for _ in 0..self.most_met {
                 if left == 0 {
                     break;
                 }

@@ -104,11 +104,15 @@ pub fn records(counts: &RecordCounts) -> String {
         quarantined,
         blank,
         truncated,
+        unread_bytes,
         skipped,
     } = counts;
-    let told = format!(
+    let mut told = format!(
         "{read} read, {fingerprinted} fingerprinted, {empty} empty, {repeated} repeated, \
          {quarantined} quarantined, {blank} blank, {truncated} truncated"
     );
+    if *unread_bytes > 0 {
+        told += &format!(", {unread_bytes} bytes unread");
+    }
     if skipped.is_empty() { told } else { format!("{told}, skipped: {skipped}") }
 }

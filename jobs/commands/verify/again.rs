@@ -6,10 +6,10 @@ use std::fmt::Display;
 
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::flow::{Processes, Role};
-use dupsieve::rooms::join::{self, Join, Overlap, Site};
+use dupsieve::rooms::join::{self, Join, Overlap, Proof, Site};
 use dupsieve::rooms::lsh::{Deduplicate, SketchedDocument};
 use dupsieve::rooms::matches::{KeepOrder, Outcome};
-use dupsieve::rooms::output::{Lock, Staging};
+use dupsieve::rooms::output::{Lock, Staging, Sum};
 use dupsieve::rooms::report::{Made, Report, format};
 use dupsieve::rooms::runs::SortedRecords;
 use dupsieve::rooms::store::{Segment, Version};
@@ -20,8 +20,33 @@ use super::join_output::JoinOutput;
 use crate::flags::global::GlobalFlags;
 
 impl JoinOutput<'_> {
+    /// Joins batch and store again, if both are there, and compares every file and figure. Gives how many pages were judged again: none
+    /// where an input is gone, which a warning says.
+    pub(super) fn again(
+        &self,
+        batch: Option<&Segment>,
+        store: Option<&Version>,
+        global: &GlobalFlags,
+    ) -> Result<u64> {
+        let Some(batch) = self.is_there(batch, store) else { return Ok(0) };
+        self.expect_rows_of(store)?;
+        self.join_again(batch, store, global)?;
+        Ok(batch.rows())
+    }
+
+    /// Fails unless the report says how many fingerprints the store has that was read.
+    fn expect_rows_of(&self, store: Option<&Version>) -> Result<()> {
+        let rows = store.map_or(0, Version::rows);
+        match self.report.probe {
+            Some(probe) if probe.store_fingerprints != rows => {
+                Err(self.differs("store", "store_fingerprints", rows, probe.store_fingerprints))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Joins a batch with a store again, and compares what comes out.
-    pub(super) fn join_again(
+    fn join_again(
         &self,
         batch: &Segment,
         store: Option<&Version>,
@@ -39,7 +64,7 @@ impl JoinOutput<'_> {
             let joined = join.run_at(processes, site, |joined, _| Ok(joined))?.leader();
             let Some(joined) = joined else { return Ok(()) };
             self.expect_same("lost", &self.report.lost, &joined.outcome.lost)?;
-            self.expect_same("probe", &self.report.probe, &Some(joined.proof))?;
+            self.expect_pairs(joined.proof)?;
             self.expect_outcome(&joined.outcome)
         })
     }
@@ -49,6 +74,7 @@ impl JoinOutput<'_> {
         self.beside(|processes, site| {
             let found = overlap.run_at(processes, site, |overlapped, _| Ok(overlapped))?.leader();
             let Some(found) = found else { return Ok(()) };
+            self.expect_pairs(found.proof)?;
             self.expect_same("buckets", &self.report.buckets, &Some(found.deduplicated.buckets))?;
             self.expect_outcome(&found.deduplicated.outcome)
         })
@@ -85,13 +111,20 @@ impl JoinOutput<'_> {
         make(&mut processes, site)
     }
 
+    /// Fails unless the report says how many pairs were found. Into how many chunks a join is cut depends on the memory.
+    fn expect_pairs(&self, again: Proof) -> Result<()> {
+        let told = self.report.probe.map(|probe| probe.pairs);
+        self.expect_same("pairs", &told, &told.map(|_| again.pairs))
+    }
+
     /// Fails unless files and counts are those of the output.
     fn expect_outcome(&self, again: &Outcome) -> Result<()> {
         for (name, sum) in &again.files {
             let path = self.output.join(name);
             if self.report.files().get(name) != Some(sum) {
                 let found = self.report.files().get(name);
-                return Err(self.differs_from_again(name, sum, &format!("{found:?}")).at(path));
+                let found = found.map_or("nothing".to_owned(), Sum::to_string);
+                return Err(self.differs_from_again(name, sum, &found).at(path));
             }
         }
         let [again, told] = [again, &self.report.outcome].map(serde_json::to_value);
@@ -109,10 +142,19 @@ impl JoinOutput<'_> {
     }
 
     /// Fails unless a part of the report is what comes out again.
-    fn expect_same(&self, name: &str, told: &impl serde::Serialize, again: &impl serde::Serialize) -> Result<()> {
+    fn expect_same(
+        &self,
+        name: &str,
+        told: &impl serde::Serialize,
+        again: &impl serde::Serialize,
+    ) -> Result<()> {
         let value = |result: serde_json::Result<Value>| result.unwrap_or_default();
         let [told, again] = [serde_json::to_value(told), serde_json::to_value(again)].map(value);
-        if told == again { Ok(()) } else { Err(self.differs_from_again(name, again, &told.to_string())) }
+        if told == again {
+            Ok(())
+        } else {
+            Err(self.differs_from_again(name, again, &told.to_string()))
+        }
     }
 
     fn differs_from_again(&self, name: &str, expected: impl Display, found: &str) -> Error {

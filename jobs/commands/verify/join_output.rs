@@ -4,15 +4,14 @@ use std::env;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-use dupsieve::rooms::error::Named;
 use dupsieve::rooms::budget::Budget;
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::matches::{Audit, BatchDocument, Confirm, Detail, Near};
 use dupsieve::rooms::report::{LaterDays, Made, Report, records};
 use dupsieve::rooms::runs::{SortedRecords, Sorter};
 use dupsieve::rooms::store::{Day, Entry, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
-use crate::flags::global::GlobalFlags;
 use crate::flags::place::Place;
 
 /// An output of `dedup` and its report.
@@ -127,33 +126,8 @@ impl JoinOutput<'_> {
         })
     }
 
-    /// Joins batch and store again, if both are there, and compares every file and figure. Gives how many pages were judged again: none
-    /// where an input is gone, which a warning says.
-    pub(super) fn again(
-        &self,
-        batch: Option<&Segment>,
-        store: Option<&Version>,
-        global: &GlobalFlags,
-    ) -> Result<u64> {
-        let Some(batch) = self.is_there(batch, store) else { return Ok(0) };
-        self.expect_rows_of(store)?;
-        self.join_again(batch, store, global)?;
-        Ok(batch.rows())
-    }
-
-    /// Fails unless the report says how many fingerprints the store has that was read.
-    fn expect_rows_of(&self, store: Option<&Version>) -> Result<()> {
-        let rows = store.map_or(0, Version::rows);
-        match self.report.probe {
-            Some(probe) if probe.store_fingerprints != rows => {
-                Err(self.differs("store", "store_fingerprints", rows, probe.store_fingerprints))
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// The error for a report that says another `name` than what it was made from.
-    fn differs(
+    pub(super) fn differs(
         &self,
         what: &str,
         name: &str,

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use clap::Args;
 use dupsieve::rooms::error::Named;
-use dupsieve::rooms::fingerprint::Stamp;
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::matches::{Confirm, Detail, Lost};
 use dupsieve::rooms::tables::Design;
