@@ -3,22 +3,21 @@
 
     python3 bench-data/lost.py --dupsieve target/release/dupsieve --methods METHOD... -- DOCS.jsonl.gz...
 
-A METHOD is the name of a preset, or RECIPE/CHECK/K, such as wide/held-256x1/5 or words/none/3. Each file is one batch without a
-store. A METHOD with :texts behind it compares the pages by their texts, and by their signatures without. The name of a preset with :days behind it feeds
-the pages to `run` on ten days, page by page in turn, with a store; a page goes that is dropped or replaced, and counts by the page that stays for it in the
-end. DOCS.jsonl.gz may be NAME=PATH. A folder given with --keep has the verdicts afterwards; `--flags='--boilerplate FILE'`
+A METHOD is the name of a preset, or RECIPE/CHECK/K, such as wide/shingles/5 or words/none/3. Each file is one batch without a
+store. The name of a preset with :days behind it feeds the pages to `run` on ten days, page by page in turn, with a store; a page goes that is dropped or
+replaced, and counts by the page that is kept for it in the end. DOCS.jsonl.gz may be NAME=PATH. A folder given with --keep has the verdicts afterwards; `--flags='--boilerplate FILE'`
 gives `fingerprint` further flags.
 
-A text is the set of its runs of three words, in lower case; a word is one character of Han, kana, Thai or Lao, or a run of letters and
+A text is the set of its 3-word shingles, in lower case; a word is one character of Han, kana, Thai or Lao, or a run of letters and
 digits. Prints a row for each file and method, for bench-data/runs:
 
   dropped            pages that the verdicts drop
-  could go           pages that could go if each had to be held to 0.9 by a page that stays, longest first
+  could go           pages that could go if each had to be contained to 0.9 in a page that stays, longest first
   of these           dropped / could go
-  over a tenth       of the dropped pages, the share that lacks more than a tenth of its runs in the page named
-  lost               of all runs of the dropped pages, the share that the page named lacks
-  by report.json     the same as report.json tells it
-  missed             pages that stay though another page that stays has 0.95 of their runs (of two that hold each other, one counts),
+  over a tenth       of the dropped pages, the share that lacks more than a tenth of its shingles in the page named
+  lost               of all shingles of the dropped pages, the share that the page named lacks
+  by report.json     the same as report.json says
+  missed             pages that stay though another page that stays contains 0.95 of them (of two that contain each other, one counts),
                      and that number / could go
 
 Needs numpy.
@@ -58,10 +57,10 @@ class Texts:
         _, numbers, self.pages_with = np.unique(np.concatenate(runs), return_inverse=True, return_counts=True)
         self.runs = np.split(numbers.astype(np.int32), np.cumsum(self.sizes)[:-1])
         self.mark = np.zeros(len(self.pages_with), bool)
-        self.near = self.holders()
+        self.near = self.containers()
         self.could_go = self.greedy()
 
-    def holders(self):
+    def containers(self):
         """For each page the others that have HELD of its runs, with their shares. A page that has them shares one of
         the rarest runs that are not all missing."""
         order = np.argsort(np.concatenate(self.runs), kind="stable")
@@ -84,7 +83,7 @@ class Texts:
         return found
 
     def greedy(self):
-        """How many pages go if each must be held by a page that stays, longest first."""
+        """How many pages go if each must be contained in a page that stays, longest first."""
         stays = set()
         for page in np.argsort(-self.sizes, kind="stable"):
             if not any(other in stays for other, _ in self.near[page]):
@@ -109,22 +108,17 @@ def runs_of(text, words):
 
 def verdicts(dupsieve, docs, method, folder, flags=()):
     """The dropped pages with the pages named, and what report.json says is lost."""
-    method, _, compare = method.partition(":")
-    if compare == "days":
+    method, _, days = method.partition(":")
+    if days:
         return verdicts_of_days(dupsieve, docs, method, folder)
     recipe, check, distance = method.split("/") if "/" in method else (None, None, None)
     making = ["--recipe", recipe, *(["--check", check] if check != "none" else [])] if recipe else ["--preset", method]
     joining = ["--distance", distance, *(["--check", check] if check != "none" else [])] if recipe else ["--preset", method]
     segment = folder / f"{name_of(docs)}-{'-'.join(making[1:])}.seg"
-    output = folder / f"{name_of(docs)}-{method.replace('/', '-')}{compare}"
-    if compare:
-        recipe = ["--recipe", recipe] if recipe else []
-        run(dupsieve, "dedup", "--input", docs, *recipe, *joining, *flags, "--compare", compare, "--output", output)
-        output = output / "dedup"
-    else:
-        if not segment.exists():
-            run(dupsieve, "fingerprint", "--input", docs, *making, *flags, "--output", segment)
-        run(dupsieve, "dedup", "--batch", segment, *joining, "--output", output)
+    output = folder / f"{name_of(docs)}-{method.replace('/', '-')}"
+    if not segment.exists():
+        run(dupsieve, "fingerprint", "--input", docs, *making, *flags, "--output", segment)
+    run(dupsieve, "dedup", "--batch", segment, *joining, "--output", output)
     rows = [line.split("\t") for line in (output / "verdicts.tsv").read_text(encoding="utf8").splitlines()[1:]]
     report = json.loads((output / "report.json").read_text())
     return {row[0]: row[2] for row in rows if row[1] == "drop"}, (report.get("lost") or {}).get("share")
@@ -184,7 +178,7 @@ def row(texts, dropped, told):
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--dupsieve", default="target/release/dupsieve")
-    arguments.add_argument("--methods", nargs="+", default=["paper", "balanced", "thorough"])
+    arguments.add_argument("--methods", nargs="+", default=["paper", "balanced", "balanced:days"])
     arguments.add_argument("--keep", type=pathlib.Path)
     arguments.add_argument("--flags", default="", help="further flags of `fingerprint`, in one text")
     arguments.add_argument("docs", nargs="+")

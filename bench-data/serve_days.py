@@ -2,8 +2,8 @@
 
     python3 bench-data/serve_days.py --program target/release/dupsieve --base base.jsonl --days DIR
 
-Each page of a day is asked for and remembered, and the day is committed; `run` gets the same files in another folder, and compares
-pages by their signatures. After a merge, which leaves out the hidden pages, the days of both stores must have the same rows.
+Each page of a day is asked for and remembered, and the day is committed; `run` gets the same files in another
+folder. After a merge, which leaves out the hidden pages, the days of both stores must have the same rows.
 """
 
 import argparse
@@ -42,7 +42,7 @@ def compare(asked, days, home):
     dates = json.dumps(all_days)
     (home / "run.toml").write_text(
         f'inputs = ["crawl/{{date}}.jsonl"]\noutput = "out/{{date}}"\nstore = "by-run"\n'
-        f'dates = {dates}\n[dedup]\nkeep = "first-id"\ncompare = "signatures"\n')
+        f'dates = {dates}\n[dedup]\nkeep = "first-id"\n')
     began = time.monotonic()
     subprocess.run([program, "run", "run.toml", "-q"], cwd=home, check=True, stdout=subprocess.DEVNULL)
     ran = time.monotonic() - began

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts the kept pages that are near to a dropped page: the copies of copies that a store of kept pages lets in.
 
-    python3 bench-data/twins.py BASE DAYS [DUPSIEVE] [--presets paper balanced thorough]
+    python3 bench-data/twins.py BASE DAYS [DUPSIEVE] [--presets paper balanced]
 
 BASE is a file of pages that are already held: it becomes the day before the first. DAYS is a folder with a file
 DAY.jsonl for each day. With each preset the days go through `run` one by one, with `add = "kept"`. Beside it, a second
@@ -41,7 +41,7 @@ def main():
     arguments.add_argument("base", type=pathlib.Path)
     arguments.add_argument("days", type=pathlib.Path)
     arguments.add_argument("dupsieve", nargs="?", default="dupsieve")
-    arguments.add_argument("--presets", nargs="+", default=["paper", "balanced", "thorough"])
+    arguments.add_argument("--presets", nargs="+", default=["paper", "balanced"])
     given = arguments.parse_args()
     print("preset    pages  kept  twin before  twin that day  kept with all")
     for preset in given.presets:

@@ -94,11 +94,11 @@ def flow():
     picture.box(20, 180, 150, "store", "all earlier days")
     picture.box(200, 180, 150, "chunks", "streamed, on all workers")
     picture.arrow(170, 203, 198, 203)
-    picture.box(560, 110, 120, "probe", "within k bits")
+    picture.box(560, 110, 120, "probe", "k bits, or an anchor")
     picture.arrow(530, 133, 558, 133)
     picture.line(350, 203, 620, 203)
     picture.arrow(620, 203, 620, 158)
-    picture.box(710, 110, 130, "verdicts", "held to 0.9?")
+    picture.box(710, 110, 130, "verdicts", "contained to 0.9?")
     picture.arrow(680, 133, 708, 133)
     picture.box(710, 20, 130, "kept pages", "and their copies")
     picture.arrow(775, 110, 775, 68)
@@ -109,100 +109,27 @@ def flow():
     return picture
 
 
-def presets():
-    """What each preset loses and misses, from the table of the chapter on what counts as near."""
-    rows = table("near.md", "What is dropped, lost and missed")
-    picture = Picture(860, 70 + 46 * len(rows) + 30, "For each set of real pages and each preset: the share of the dropped pages that lack more than a tenth "
-                                                     "of their text in the page that stays, and the share of the pages that could go and are missed.")
-    panels = [(180, "dropped, and over a tenth is lost", 0.20), (530, "could go, and is missed", 0.20)]
-    for x, words, most in panels:
-        picture.text(x, 24, words, "title")
-        for step in range(5):
-            at = x + 300 * step / 4
-            picture.line(at, 44, at, 50 + 46 * len(rows), "grid")
-            picture.text(at, 40, f"{100 * most * step / 4:.0f} %", "middle small faint")
-    for place, (name, could_go, *cells) in enumerate(rows):
-        y = 54 + 46 * place
-        picture.text(170, y + 23, name, "end")
-        for at, (cell, kind) in enumerate(zip(cells, "abc")):
-            _, over, _, missed = cell.split(" · ")
-            for (x, _, most), share in zip(panels, (float(over), number(missed) / number(could_go))):
-                picture.rect(x, y + 13 * at, max(300 * min(share, most) / most, 1), 10, kind)
-                if share > most:
-                    picture.text(x + 296, y + 13 * at + 9, f"{100 * share:.0f} %", "end small on")
-    for at, (name, kind) in enumerate(zip(("paper", "balanced, the default", "thorough"), "abc")):
-        picture.rect(180 + 170 * at, picture.height - 22, 10, 10, kind)
-        picture.text(196 + 170 * at, picture.height - 13, name, "small")
-    return picture
-
-
-def preset(name, cells_at):
-    """What becomes of the pages that could go, by one preset, from the table of the chapter on what counts as near."""
-    rows = table("near.md", "What is dropped, lost and missed")
-    picture = Picture(860, 52 + 28 * len(rows) + 32, f"With the preset {name}, for each set of real pages: the pages that are dropped and held to nine tenths, those that "
-                                                     "are dropped and lack more than a tenth, and those that are missed, as shares of the pages that could go.")
-    left, whole = 190, 470
-    picture.text(left, 20, f"{name}: of the pages that could go", "title")
-    picture.text(left + whole + 150, 20, "text lost", "title end")
-    for step in range(5):
-        at = left + whole * step / 4
-        picture.line(at, 40, at, 48 + 28 * len(rows), "grid")
-        picture.text(at, 36, f"{25 * step} %", "middle small faint")
-    for place, (of, could_go, *cells) in enumerate(rows):
-        y = 48 + 28 * place
-        dropped, over, lost, missed = (number(part) for part in cells[cells_at].split(" · "))
-        picture.text(left - 10, y + 15, of, "end")
-        shares = [("c", dropped * (1 - over)), ("gone", dropped * over), ("box", missed)]
-        parts = [(kind, pages / number(could_go)) for kind, pages in shares]
-        begin, room = left, 1.1
-        for kind, share in parts:
-            shown = min(share, room)
-            if shown > 0:
-                picture.rect(begin, y, max(whole * shown, 1), 20, kind)
-            begin, room = begin + whole * shown, room - shown
-        if sum(share for _, share in parts) > 1.1:
-            picture.text(begin - 8, y + 15, f"{100 * dropped / number(could_go):.0f} % are dropped", "end small on")
-        picture.text(left + whole + 150, y + 15, f"{100 * lost:.1f} %", "end")
-    keys = [("c", "dropped, and held to nine tenths"), ("gone", "dropped, and lacks more than a tenth"), ("box", "missed: held to 0.95, and stays")]
-    for at, (kind, words) in enumerate(keys):
-        picture.rect(20 + 265 * at, picture.height - 22, 10, 10, kind)
-        picture.text(36 + 265 * at, picture.height - 13, words, "small")
-    return picture
-
-
-def paper():
-    return preset("paper", 0)
-
-
-def balanced():
-    return preset("balanced", 1)
-
-
-def thorough():
-    return preset("thorough", 2)
-
-
-def held():
-    """Which of two pages goes."""
-    picture = Picture(860, 210, "A page is dropped if a page that stays holds nine tenths of its text. A page that stands in a longer one goes; a page with "
-                                "much text of its own stays.")
-    cases = [(20, "stands in a longer page", 60, 0, 0, "goes"), (310, "another date in the footer", 152, 0, 8, "goes"),
-             (600, "much of its text is new", 100, 0, 60, "stays")]
+def containment():
+    """Which of two pages is dropped."""
+    picture = Picture(860, 210, "A page is dropped if a kept page contains nine tenths of it. A page that stands in a longer one is dropped; a page with "
+                                "much text of its own is kept.")
+    cases = [(20, "stands in a longer page", 60, 0, 0, "dropped"), (310, "another date in the footer", 152, 0, 8, "dropped"),
+             (600, "much of its text is new", 100, 0, 60, "kept")]
     for x, words, common, before, own, verdict in cases:
         picture.text(x, 24, words, "title")
-        picture.text(x, 60, "stays", "small faint")
+        picture.text(x, 60, "kept", "small faint")
         picture.rect(x + 50, 44, 160, 24, "b")
         picture.text(x, 100, verdict, "small faint")
         picture.rect(x + 50, 84, common, 24, "b")
         if own:
             picture.rect(x + 50 + common, 84, own, 24, "a")
         share = common / (common + own)
-        picture.text(x + 50, 130, f"held: {share:.2f}", "code small")
+        picture.text(x + 50, 130, f"containment: {share:.2f}", "code small")
     picture.rect(20, 168, 10, 10, "b")
     picture.text(36, 177, "text that both pages have", "small")
     picture.rect(230, 168, 10, 10, "a")
     picture.text(246, 177, "text of the shorter page alone", "small")
-    picture.text(460, 177, "0.9 of the text is enough; --held asks for more or for less", "small faint")
+    picture.text(460, 177, "0.9 is enough; --containment asks for more or for less", "small faint")
     return picture
 
 
@@ -213,7 +140,7 @@ def blocks():
     picture.text(20, 26, "Two fingerprints within 3 bits, cut into 4 blocks: 3 bits can spoil 3 blocks, so one block is equal", "title")
     spoilt = {5, 22, 57}
     for row, y in enumerate((50, 84)):
-        picture.text(20, y + 15, ["new", "held"][row], "small faint")
+        picture.text(20, y + 15, ["new", "stored"][row], "small faint")
         for bit in range(64):
             x = 70 + bit * 11.6 + 8 * (bit // 16)
             different = row == 1 and bit in spoilt
@@ -232,8 +159,8 @@ def output():
     """What one corpus and one day leave behind."""
     picture = Picture(860, 290, "The files of an output: the fingerprints, the verdicts, the matches, the lists, and the report.")
     tree = [(0, "found/", ""), (1, "batch.seg", "the fingerprints of all pages; `store add` takes it"), (1, "dedup/", ""),
-            (2, "verdicts.tsv", "one row a page: keep, drop or empty, and the page that stays"), (2, "matches.tsv", "pairs of near pages, with their distance in bits"),
-            (2, "replaced.tsv", "pages of the store that a kept page holds"), (2, "keep.txt  drop.txt", "the ids of what is kept, and of what is dropped"),
+            (2, "verdicts.tsv", "one row a page: keep, drop or empty, and the kept page"), (2, "matches.tsv", "pairs of near pages, with their distance in bits"),
+            (2, "replaced.tsv", "pages of the store that a kept page contains"), (2, "keep.txt  drop.txt", "the ids of what is kept, and of what is dropped"),
             (2, "report.html", "the figures, for a browser"), (2, "report.json", "the figures, for programs"),
             (2, "_SUCCESS", "written last: the output is complete")]
     for place, (depth, name, means) in enumerate(tree):
@@ -277,10 +204,10 @@ def store():
 
 def clusters():
     """A star and a component of the same pairs."""
-    picture = Picture(860, 250, "Five pages that are near in a chain. Stars make two clusters, whose members are near the page that stays. A component makes one "
+    picture = Picture(860, 250, "Five pages that are near in a chain. Stars make two clusters, whose members are near the kept page. A component makes one "
                                 "cluster, whose ends are far from each other.")
     chain = [(60, 150), (150, 90), (240, 150), (320, 90), (390, 150)]
-    for left, words, links, kinds in [(20, "stars: near the page that stays", [(0, 1), (2, 3)], ["b", "b", "c", "c", "box"]),
+    for left, words, links, kinds in [(20, "stars: near the kept page", [(0, 1), (2, 3)], ["b", "b", "c", "c", "box"]),
                                       (450, "components: near one another by a chain", [(0, 1), (1, 2), (2, 3), (3, 4)], "bbbbb")]:
         picture.text(left, 28, words, "title")
         for one, two in zip(range(4), range(1, 5)):
@@ -291,7 +218,7 @@ def clusters():
         for place, ((x, y), kind) in enumerate(zip(chain, kinds)):
             picture.add("circle", cx=left - 20 + x, cy=y, r=16, class_=kind)
             picture.text(left - 20 + x, y + 5, "ABCDE"[place], "middle" if kind == "box" else "middle on")
-    picture.text(20, 205, "A, C and E stay; B goes in favour of A, and D in favour of C", "small")
+    picture.text(20, 205, "A, C and E are kept; B is dropped for A, and D for C", "small")
     picture.text(20, 224, "2 clusters; E has no copy, so it is in none", "small faint")
     picture.text(450, 205, "1 cluster: A, B, C, D, E", "small")
     picture.text(450, 224, "A and E may have nothing in common", "small faint")
@@ -395,7 +322,7 @@ def machines():
     return picture
 
 
-DRAWN = [flow, presets, paper, balanced, thorough, held, blocks, output, store, clusters, bands, overlap, growth, machines]
+DRAWN = [flow, containment, blocks, output, store, clusters, bands, overlap, growth, machines]
 
 
 def drawn():

@@ -9,7 +9,7 @@
 //! memory, so neither may a row group.
 //!
 //! ```text
-//! reading   |  documents 1/4  |  rows 1/4  |  ahead 1/8  |
+//! reading   |  documents 1/4  |  rows 1/4  |  ahead 1/8  |  windows 1/4  |
 //! joining   |  tables 1/2  |  itself 1/8  |  reading 1/8  |  pairs 1/4  |
 //! finalize  |  ids 1/4  |  signatures 1/4  |  pairs 1/4  |  finalize 1/16 each, 4 at once  |    while pairs are read
 //!           |  ids 1/4  |  signatures 1/4  |  finalize 1/16 each, at most 7 at once        |    afterwards
@@ -103,6 +103,11 @@ impl Budget {
     /// For what is on its way from object stores to those who read pages.
     pub fn ahead(self) -> usize {
         self.part(8)
+    }
+
+    /// For unpacking a file: the window that it refers back to. What `zstd` and `xz` unpack without being asked fits in any case.
+    pub fn windows(self) -> u64 {
+        (self.bytes / 4).max(128 << 20)
     }
 
     /// For the rows of a segment, which are sorted while the documents are read back.

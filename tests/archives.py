@@ -97,6 +97,9 @@ def crawl():
         "both": page(6, lambda body: chunked(gzip.compress(body)), "Transfer-Encoding: chunked", "Content-Encoding: gzip"),
         "unpacked": page(7, lambda body: body, "Transfer-Encoding: chunked", "Content-Encoding: gzip"),
         "broken-chunk": page(8, lambda body: chunked(body)[:-5] + b"xyz\r\n", "Transfer-Encoding: chunked"),
+        "two-lines": page(9, gzip.compress, "Content-Encoding: identity", "Content-Encoding: gzip"),
+        "transferred": page(10, lambda body: chunked(gzip.compress(body)), "Transfer-Encoding: gzip, chunked"),
+        "layers": page(11, lambda body: gzip.compress(zlib.compress(body)), "Content-Encoding: gzip, deflate"),
     }
     # Of a body whose last chunk has no length, nobody knows whether it is whole.
     texts = {f"http://{name}.example/": text(number) for number, name in enumerate(codings) if name != "broken-chunk"}
@@ -207,12 +210,14 @@ def of_one_kind():
     wat = [info] + [Record("metadata", url, b"{}") for url in texts]
     pages = [Record("response", url, page(number)) for number, url in enumerate(texts, 30)]
     one, two = arc(pages, 1), arc(pages, 2)
+    odd = b"".join(one).replace(b"text/html", b"text/html, application/x-y", 1).replace(b" 20261118000000 text/html ", b" 202611180000 text/html ", 1)
     archives = [
         Archive("texts.warc.wet.gz", by_warcio(wet, True), wet, texts),
         Archive("metadata.warc.wat.gz", by_warcio(wat, True), wat, {}),
         Archive("copies.warc.gz", by_warcio(pages, True) * 3, pages * 3, texts, repeated=2 * len(pages)),
         Archive("members.arc.gz", b"".join(map(gzip.compress, one)), [info, *pages], texts, unlike=NO_ARC),
         Archive("plain.arc", b"".join(one), [info, *pages], texts, unlike=NO_ARC),
+        Archive("odd.arc", odd, [info, *pages], texts, unlike=NO_ARC),
         Archive("two.arc", b"".join(two), [info, *pages], texts, unlike=NO_ARC),
         Archive("two.arc.gz", gzip.compress(b"".join(two)), [info, *pages], texts, unlike=NO_ARC | ONE_MEMBER),
     ]

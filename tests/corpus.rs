@@ -275,6 +275,28 @@ fn a_copy_is_packed_exactly_if_its_file_is() {
 }
 
 #[test]
+fn what_has_no_word_is_copied_unless_that_is_not_wanted() {
+    let bench = Bench::new();
+    let texts = [
+        "0 1 4 9 16",
+        "https://a.example/one",
+        "<hello reader>",
+        "🚀🌕 😀",
+        "⠓⠑⠇⠇⠕ ⠺⠕⠗⠇⠙",
+        "a text of plain words",
+    ];
+    let line = |text: &&str| format!("{{\"text\": \"{text}\"}}\n");
+    bench.write("in/a.jsonl", texts.iter().map(line).collect::<String>());
+    let ended = bench.done("dedup --input in --output found --kept all");
+    assert_eq!([ended.count("kept"), ended.count("empty")], [4, 2]);
+    assert!(ended.stderr.contains("--drop-empty leaves them out"), "{}", ended.stderr);
+    assert_eq!(bench.read("all/a.jsonl"), bench.read("in/a.jsonl"));
+    bench.done("dedup --input in --output found --kept words --drop-empty");
+    let with_words = [0, 1, 2, 5].map(|at: usize| line(&texts[at]));
+    assert_eq!(bench.read("words/a.jsonl"), with_words.concat());
+}
+
+#[test]
 fn an_input_without_documents_is_done_with_a_warning() {
     let bench = Bench::new();
     bench.write("in/empty.jsonl", "");

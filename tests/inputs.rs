@@ -240,16 +240,85 @@ fn records_of_archives_are_counted_by_type_however_they_are_packed() {
 }
 
 #[test]
-fn an_archive_that_ends_within_a_record_is_refused_unless_accepted() {
+fn a_damaged_archive_does_not_fail_the_day() {
     let bench = Bench::new();
-    let warc = record("conversion", "a", "words of a page") + &record("conversion", "b", "other");
-    bench.write("a.warc", &warc[..warc.len() - 9]);
-    let said = bench.fails(65, "fingerprint --input a.warc --output a.seg");
-    assert!(said.contains("a.warc: the file ends within a record"), "{said}");
-    let job = "fingerprint --input a.warc --output a.seg --accept-truncated --max-bad 1";
+    let warc = |name: &str| {
+        let records: Vec<String> = (0..60)
+            .map(|n| record("conversion", &format!("{name}{n}"), "words of a page"))
+            .collect();
+        records.iter().flat_map(|record| gzip(record.as_bytes())).collect::<Vec<u8>>()
+    };
+    for name in ["a", "b", "c"] {
+        bench.write(&format!("crawl/{name}.warc.gz"), warc(name));
+    }
+    let mut damaged = warc("b");
+    let middle = damaged.len() / 2;
+    damaged[middle..middle + 40].fill(0x55);
+    bench.write("crawl/b.warc.gz", damaged);
+    let job = "fingerprint --input crawl --output a.seg";
+    for flags in ["", "--overwrite --processes 2"] {
+        let ended = bench.done(&format!("{job} {flags}"));
+        let [read, bad, truncated] = ["read", "quarantined", "truncated"].map(|it| ended.count(it));
+        assert!((140..160).contains(&read) && (bad, truncated) == (1, 1), "{}", ended.stderr);
+        let listed = fs::read_to_string(bench.path("a.seg.quarantine.tsv")).unwrap();
+        assert!(listed.contains("b.warc.gz\t") && listed.contains("at byte"), "{listed}");
+    }
+    let said = bench.fails(65, "fingerprint --input crawl --output b.seg --max-bad 0");
+    assert!(said.contains("the compressed data is damaged"), "{said}");
+}
+
+#[test]
+fn what_follows_damage_is_read_and_the_damage_told() {
+    let bench = Bench::new();
+    let mut members: Vec<Vec<u8>> = (0..20).map(|page| gzip(pages(page, 1).as_bytes())).collect();
+    let half = members[5].len() / 2;
+    members[5][half..half + 10].fill(0);
+    bench.write("a.jsonl.gz", members.concat());
+    let job = "fingerprint --input a.jsonl.gz --output a.seg --accept-truncated --max-bad 1";
     let ended = bench.done(job);
-    let counts = ["read", "fingerprinted", "quarantined", "truncated"];
-    assert_eq!(counts.map(|count| ended.count(count)), [2, 1, 1, 1]);
+    assert_eq!(["fingerprinted", "truncated"].map(|name| ended.count(name)), [19, 1]);
+    let unread = ended.count("unread_bytes");
+    assert!(unread > 0 && unread < members[5].len() as u64, "{unread}");
+    assert!(ended.stderr.contains("a.jsonl.gz is damaged at byte "), "{}", ended.stderr);
+    assert!(ended.stderr.contains(&format!(": {unread} bytes were not read")), "{}", ended.stderr);
+}
+
+/// A corpus in bzip2, xz and JSON over several lines is copied in the formats that it came in.
+#[test]
+fn kept_copies_are_packed_as_their_files_were() {
+    let bench = Bench::new();
+    let text = pages(0, 4);
+    let mut bzip2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    bzip2.write_all(text.as_bytes()).unwrap();
+    bench.write("corpus/a.jsonl.bz2", bzip2.finish().unwrap());
+    let options = lzma_rust2::XzOptions::with_preset(0);
+    let mut xz = lzma_rust2::XzWriter::new(Vec::new(), options).unwrap();
+    xz.write_all(pages(4, 4).as_bytes()).unwrap();
+    bench.write("corpus/b.jsonl.xz", xz.finish().unwrap());
+    let lines = pages(8, 3);
+    bench.write("corpus/c.json", format!("[\n{}\n]\n", lines.trim_end().replace('\n', ",\n")));
+    let ended = bench.done("dedup --input corpus --output found --kept kept");
+    assert_eq!(ended.count("documents"), 11);
+    let again = bench.done("dedup --input kept --output again");
+    assert_eq!(again.count("documents"), ended.count("kept"));
+    let starts = [("a.jsonl.bz2", &b"BZh"[..]), ("b.jsonl.xz", b"\xfd7zXZ"), ("c.json", b"{")];
+    for (name, start) in starts {
+        let copy = fs::read(bench.path(&format!("kept/{name}"))).unwrap();
+        assert!(copy.starts_with(start), "{name}");
+    }
+}
+
+#[test]
+fn pages_that_have_no_place_by_the_field_of_their_order_are_refused() {
+    let bench = Bench::new();
+    let page = |day: &str| {
+        format!("{{\"id\": \"{day}\", \"text\": \"some words\", \"date\": \"{day}\"}}\n")
+    };
+    bench.write("a.jsonl", page("2020-05-14") + &page("2021-05-14"));
+    let said = bench.fails(65, "fingerprint --input a.jsonl --keep date:max --output a.seg");
+    assert!(said.contains("no page has a number in `date`"), "{said}");
+    assert!(said.contains("--time-field date with --keep newest or oldest"), "{said}");
+    bench.done("fingerprint --input a.jsonl --time-field date --output a.seg");
 }
 
 #[test]
@@ -270,9 +339,9 @@ fn json_lines_are_read_as_such_whatever_the_file_is_called() {
 }
 
 #[test]
-fn json_that_is_not_lines_is_skipped_and_named() {
+fn json_without_objects_is_skipped_and_named() {
     let bench = Bench::new();
-    let package = gzip(b"{\n  \"name\": \"a package\",\n  \"version\": \"1\"\n}\n");
+    let package = gzip(b"[\n  \"the name of a package\",\n  1\n]\n");
     bench.write("doc/nodejs/package.json.gz", package);
     bench.write("doc/nodejs/copyright", "all of the words of a licence");
     let ended = bench.done("fingerprint --input doc --output out.seg");
@@ -291,12 +360,14 @@ fn files_left_out_by_a_format_are_counted_and_named() {
     bench.write("crawl/a.jsonl", pages(0, 3));
     bench.write("crawl/b.jsonl.1", pages(3, 3));
     bench.write("crawl/c.jsonl.txt", pages(6, 3));
-    bench.write("crawl/d.jsonl.xz", b"\xfd7zXZ\0\0\x04");
+    bench.write("crawl/d.jsonl.lz4", b"\x04\x22\x4d\x18");
     let ended = bench.done("fingerprint --input crawl --format jsonl --output out.seg");
     assert_eq!((ended.count("read"), ended.count("passed_over")), (9, 1));
-    assert!(ended.stderr.contains("1 of them: crawl/d.jsonl.xz"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("1 of them: crawl/d.jsonl.lz4"), "{}", ended.stderr);
     let said = bench.fails(2, "fingerprint --input crawl --output auto.seg");
-    assert!(said.contains("d.jsonl.xz"), "{said}");
+    assert!(said.contains("d.jsonl.lz4"), "{said}");
+    let ended = bench.done("fingerprint --input crawl --exclude *.lz4 --output auto.seg");
+    assert_eq!((ended.count("read"), ended.count("passed_over")), (9, 0));
 }
 
 #[test]

@@ -580,9 +580,9 @@ fn what_stays_of_all_days_is_told() {
     let held = after["held"].as_f64().unwrap();
     assert!((0.97..=1.0).contains(&held), "{after}");
     let told = bench.answer("report out");
-    assert!(told.contains("2 dropped pages are held only through these"), "{told}");
+    assert!(told.contains("2 dropped pages are contained only through these"), "{told}");
     bench.answer("report out --output days.html");
-    assert!(bench.read("days.html").contains("held by the pages that stay, by estimate"));
+    assert!(bench.read("days.html").contains("of the text read is contained in the kept pages"));
 }
 
 #[test]

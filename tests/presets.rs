@@ -147,7 +147,7 @@ fn signatures_that_nobody_uses_are_told() {
     let bench = bench();
     bench.done("fingerprint --input new.jsonl --output new.seg --check minhash");
     let told = bench.done("dedup --batch new.seg --output out").stderr;
-    assert!(told.contains("signatures of minhash-512x2, but no check uses them"), "{told}");
+    assert!(told.contains("sketches minhash-512x2, but no check uses them"), "{told}");
     let told = bench.done("dedup --batch new.seg --output used --check minhash").stderr;
     assert!(!told.contains("no check uses them"), "{told}");
 }

@@ -109,7 +109,7 @@ fn explain_names_what_moved_the_bits_that_differ() {
     let short = bench.answer("explain --input pages.tsv a1 b1");
     // The verdict asks for the share held, so this share is shown, and not another measure.
     assert!(short.contains(" of the first page is in the second"), "{short}");
-    assert!(short.contains("holds 0.9 of it or more") && !short.contains("jaccard"), "{short}");
+    assert!(short.contains("contains 0.9 of it or more") && !short.contains("jaccard"), "{short}");
     assert!(short.contains("class        short") && !short.contains("\nbit "), "{short}");
     let same = object(&bench.answer("explain --input pages.tsv a1 a2 --json"));
     assert_eq!(same["moved"], serde_json::json!([]));

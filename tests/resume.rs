@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rustix::process::Signal;
 
-use crate::support::{Bench, Running, TRIES, command, free_address, wait_until};
+use crate::support::{Bench, Running, TRIES, command, free_address, outlast, wait_until};
 
 const DEDUP: &str = "dedup --batch batch.seg --store store --distance 4 --output out";
 
@@ -324,4 +325,39 @@ fn chunks_of_a_join_by_buckets_are_probed_again_for_another_keep_order() {
     assert!(kill_lsh(&bench) > 0);
     bench.done(&format!("{LSH} --keep longest --output out"));
     assert_eq!(resumed(&bench)[0], 0);
+}
+
+/// How many files the job says were done already.
+fn files_done(stderr: &str) -> usize {
+    let told = stderr.lines().find_map(|line| line.split_once(" of 9 files were done already"));
+    let number = told.and_then(|(before, _)| before.split_whitespace().next_back());
+    number.map_or(0, |number| number.parse().unwrap())
+}
+
+/// The last file ends the job while others are done, and is then mended.
+#[test]
+fn files_that_are_done_are_not_read_again() {
+    let bench = Bench::new();
+    for file in 0..8 {
+        let name = format!("pages/{file}.jsonl");
+        bench.write(&name, bench.documents(100 * file, 100 * (file + 1)));
+    }
+    bench.write("pages/8.tsv", "id\tbody\na\tone two three four\n");
+    // Until then, a file might change and not show it.
+    outlast(Duration::from_secs(4));
+    let line = "fingerprint --input pages --output";
+    let failed = bench.run(&format!("{line} day.seg --workers 1"));
+    assert!(failed.stderr.contains("8.tsv"), "{failed:?}");
+    bench.write("pages/8.tsv", "id\ttext\na\tone two three four\n");
+    // Another file has changed since.
+    bench.write("pages/0.jsonl", bench.documents(0, 101));
+    let resumed = bench.done(&format!("{line} day.seg --workers 1 --processes 2"));
+    let whole = bench.done(&format!("{line} whole.seg"));
+    // Of what was read, two portions at most waited for the worker, and one was in its hands.
+    let done = files_done(&resumed.stderr);
+    assert!((3..8).contains(&done), "{resumed:?}");
+    assert_eq!(files_done(&whole.stderr), 0);
+    assert!(bench.bytes("day.seg") == bench.bytes("whole.seg"));
+    assert_eq!(resumed.count("read"), 802);
+    assert!(!bench.path(".day.seg.resume").exists());
 }

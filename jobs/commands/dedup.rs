@@ -1,4 +1,4 @@
-//! `dupsieve dedup`: which pages of the batch are near-duplicates of pages held, or of each other?
+//! `dupsieve dedup`: which pages of the batch are near-duplicates of pages of the store, or of each other?
 //!
 //! The flags are here. `batch` makes the output of a batch, and `corpus` that of a folder of documents.
 
@@ -33,11 +33,11 @@ const EXAMPLES: &[(&str, &str)] = &[
         "dupsieve dedup --batch day.seg --store store --output found",
     ),
     (
-        "Drop a page only if a page that stays holds 95 % of it",
-        "dupsieve dedup --batch day.seg --held 0.95 --output found",
+        "Drop a page only if a kept page contains 95 % of it",
+        "dupsieve dedup --batch day.seg --containment 0.95 --output found",
     ),
     (
-        "Of pages that hold each other, keep the one with the best score",
+        "Of pages that contain each other, keep the one with the best score",
         "dupsieve dedup --batch day.seg --keep score:max --output found",
     ),
     (
@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     /// The new fingerprints, as `dupsieve fingerprint` writes them
     #[arg(long, value_name = "FILE.seg", group = "documents")]
     batch: Option<Place>,
-    /// The store of pages already held. Without it, the batch is compared with itself alone
+    /// The store of earlier pages. Without it, the batch is compared with itself alone
     #[arg(long, value_name = "DIR")]
     store: Option<Place>,
     /// The version of the store to compare with [default: the current one]

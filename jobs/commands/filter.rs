@@ -63,7 +63,7 @@ pub(crate) struct Arguments {
     /// What the names of the added fields begin with: letters, digits and _ [default: nothing]
     #[arg(long, value_name = "PREFIX", requires = "annotate")]
     annotate_prefix: Option<String>,
-    /// Output file, or - for standard output; a name that ends in .gz or .zst is compressed. Files of text
+    /// Output file, or - for standard output; a name that ends in .gz, .zst, .bz2 or .xz is compressed. Files of text
     /// or HTML become JSON lines. Rows of Parquet are copied into Parquet, with all columns. The records of web archives are copied as they are, each compressed by
     /// itself
     #[arg(long, value_name = "FILE")]
@@ -74,7 +74,7 @@ pub(crate) struct Arguments {
     /// as `fingerprint` skipped them
     #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TIME_FIELD")]
     time_field: Option<String>,
-    /// Use the readable part of compressed files that end early
+    /// Read what can be read of compressed files that are damaged or end early
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[arg(env = "DUPSIEVE_ACCEPT_TRUNCATED")]
     accept_truncated: Option<bool>,

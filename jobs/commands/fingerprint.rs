@@ -46,7 +46,7 @@ const EXAMPLES: &[(&str, &str)] = &[
                  --max-bad 1% --output day.seg",
     ),
     (
-        "Make the smallest segment: fingerprints without a second signature",
+        "Make the smallest segment: fingerprints without sketches",
         "dupsieve fingerprint --preset paper --input crawl/ --output day.seg",
     ),
     (
@@ -257,8 +257,10 @@ impl FromPages for Job {
     fn read(&self, processes: &mut Processes, global: &GlobalFlags) -> Result<Self::Found> {
         let holdings = self.holdings()?;
         let is_known = holdings.is_some();
+        let key = self.pages.key(&format!("{:?} {:?}", self.parameters(), self.page_time))?;
         let found =
             self.pages.read(processes, global, "fingerprinting", |documents, processes| {
+                let documents = documents.kept_beside(self.output(), key);
                 documents.fingerprint(processes, &self.recipe, self.page_time, holdings)
             })?;
         let unchanged = is_known.then(|| found.unchanged());
@@ -292,6 +294,7 @@ impl FromPages for Job {
             None if self.pages.has_order() => summary = summary.count("times", order.known()),
             None => {}
         }
+        output::remove_leftovers(self.output(), &lock)?;
         Ok(unchanged.into_iter().fold(summary, |it, count| it.count("unchanged", count)))
     }
 }
@@ -343,7 +346,7 @@ impl Job {
             .count("repeated", counts.repeated)
             .count("quarantined", counts.quarantined)
             .count("blank", counts.blank)
-            .count("truncated", counts.truncated)
+            .truncated(counts.truncated, counts.unread_bytes)
             .skipped(counts.skipped)
             .count("passed_over", self.pages.passed_over())
             .path("output", self.pages.place())
@@ -400,7 +403,8 @@ impl Job {
             read: read.documents + read.bad,
             quarantined: read.bad,
             blank: read.blank,
-            truncated: read.truncated,
+            truncated: read.damaged.len() as u64,
+            unread_bytes: read.unread_bytes(),
             skipped: read.skipped,
             ..RecordCounts::default()
         };

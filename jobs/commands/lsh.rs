@@ -50,11 +50,11 @@ use scheme::SchemeFlags;
 
 const EXAMPLES: &[(&str, &str)] = &[
     (
-        "Find pages that have 80 % of their runs of five words in common",
+        "Find pages that have 80 % of their 5-word shingles in common",
         "dupsieve lsh --input crawl/ --similarity 0.8 --output alike",
     ),
     (
-        "Compare the runs themselves, not an estimate",
+        "Compare the shingles themselves, not an estimate",
         "dupsieve lsh --input crawl/ --similarity 0.7 --confirm exact --output alike",
     ),
     (
@@ -78,11 +78,11 @@ pub(crate) struct Arguments {
     /// Files, folders, globs, addresses (s3://BUCKET/...), or - for standard input
     #[arg(long, value_name = "PATH", required_unless_present = "batch", num_args = 1..)]
     input: Vec<PathBuf>,
-    /// In place of documents, a segment that keeps bands, as `fingerprint --keep-bands` writes it. Its signatures, or
+    /// In place of documents, a segment that keeps bands, as `fingerprint --keep-bands` writes it. Its sketches, or
     /// with --confirm simhash:K its fingerprints, confirm pages that share a bucket
     #[arg(long, value_name = "FILE.seg", conflicts_with = "input")]
     batch: Option<Place>,
-    /// With --batch, the store of pages already held, which keeps the same bands. A page like one of them is dropped
+    /// With --batch, the store of earlier pages, which keeps the same bands. A page like one of them is dropped
     #[arg(long, value_name = "DIR")]
     store: Option<Place>,
     /// The version of the store to compare with [default: the current one]
@@ -314,7 +314,8 @@ impl FromPages for Job {
             repeated,
             quarantined: read.bad,
             blank: read.blank,
-            truncated: read.truncated,
+            truncated: read.damaged.len() as u64,
+            unread_bytes: read.unread_bytes(),
             skipped: read.skipped,
         };
         if !batch.add_up() {
@@ -428,7 +429,7 @@ impl Job {
             .count("repeated", batch.repeated)
             .count("quarantined", batch.quarantined)
             .count("blank", batch.blank)
-            .count("truncated", batch.truncated)
+            .truncated(batch.truncated, batch.unread_bytes)
             .skipped(batch.skipped)
             .count("passed_over", self.pages.passed_over());
         if let Some(buckets) = buckets {

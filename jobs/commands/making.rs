@@ -138,7 +138,7 @@ pub(crate) fn from_batch<J: FromBatch>(
     open: impl Fn(Option<Version>) -> Result<J>,
 ) -> Result<Summary> {
     let start = || {
-        let mut job = open(store.find()?)?;
+        let job = open(store.find()?)?;
         job.check()?;
         let inputs = [Some(job.batch().path()), store.path()];
         check_apart(output, inputs.into_iter().flatten())?;

@@ -20,7 +20,7 @@ use crate::flags::settings::{ByteSize, PageSettings};
 /// The flags that say how to read pages.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct PageFlags {
-    /// File format: auto, jsonl, text, html, tsv, csv, warc, features or fingerprints [default: auto]
+    /// File format: auto, jsonl, json, text, lines, html, tsv, csv, warc, features or fingerprints [default: auto]
     #[arg(long, env = "DUPSIEVE_FORMAT")]
     format: Option<Format>,
     /// Field with the id of a record; a nested field is written a.b [default: id]
@@ -86,6 +86,8 @@ pub(crate) struct PageSource {
     max_record: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     accept_truncated: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    exclude: Option<Vec<String>>,
 }
 
 impl PageSource {
@@ -107,6 +109,7 @@ impl PageSource {
             encoding: settings.encoding.map(|encoding| encoding.to_string()),
             max_record: settings.max_record.map(|ByteSize(bytes)| bytes),
             accept_truncated: settings.accept_truncated,
+            exclude: settings.exclude.clone(),
         }
     }
 
@@ -175,6 +178,7 @@ impl PageSource {
             encoding: encoding.or(file.encoding),
             max_record: self.max_record.map(ByteSize).or(file.max_record),
             accept_truncated: self.accept_truncated.or(file.accept_truncated),
+            exclude: self.exclude.clone().or(file.exclude),
             ..file
         })
     }

@@ -77,8 +77,8 @@ pub(crate) struct Arguments {
     /// with, else 3]
     #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
     distance: Option<u32>,
-    /// Confirm near texts by the signatures of this check, and after a colon by the least similarity, such as
-    /// held:0.95 [default: that of the preset]
+    /// Confirm near texts by the sketches of this check, and after a colon the least containment or similarity, such as
+    /// shingles:0.95 [default: that of the preset]
     #[arg(id = "confirm", long = "check", value_name = "C[:LEAST]", env = "DUPSIEVE_CHECK")]
     check: Option<Confirm>,
     /// Name at most this many near pages of each page, and count the others
@@ -111,7 +111,7 @@ pub(crate) struct Arguments {
     /// Time limit for each MiB of a page's text; a page that takes longer is bad [default: 60]
     #[arg(long, value_name = "SECONDS", env = "DUPSIEVE_PAGE_TIME")]
     page_time: Option<NonZeroU32>,
-    /// Use the readable part of compressed files that end early
+    /// Read what can be read of compressed files that are damaged or end early
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[arg(env = "DUPSIEVE_ACCEPT_TRUNCATED")]
     accept_truncated: Option<bool>,

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dupsieve::rooms::document::{
-    Format, Inputs, OrderField, PlaceIds, Quarantine, ReadOptions, Repeated, Tolerance,
+    Damage, Format, Inputs, OrderField, PlaceIds, Quarantine, ReadOptions, Repeated, Tolerance,
 };
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::flow::{Collected, Documents, Harvest, Processes, Read};
+use dupsieve::rooms::join;
 use dupsieve::rooms::output::{self, Fence, ListFile, Listed, Lock, QUARANTINE, REPEATED, beside};
 use dupsieve::rooms::report::{self, Parameters};
 use dupsieve::rooms::runs::{Record, SortedRecords};
@@ -29,6 +30,9 @@ mod inputs;
 mod known;
 
 pub(crate) use inputs::{INPUTS, Listing};
+
+/// How many damaged files are named.
+const DAMAGED_NAMED: usize = 10;
 
 /// The documents that one file is made of.
 pub(crate) struct Pages {
@@ -155,8 +159,14 @@ impl Pages {
             tracing::info!("files to read {}", formats.join(", "));
         }
         let passed_over = self.inputs.passed_over();
-        if !passed_over.is_empty() {
+        if passed_over.count() > 0 {
             tracing::warn!("files that do not fit the format are not read, {passed_over}");
+        }
+        if let Some((count, first)) = passed_over.hidden() {
+            let first = first.named();
+            tracing::info!(
+                "names that begin with . or _ are passed over: {count}, such as {first}"
+            );
         }
     }
 
@@ -193,8 +203,10 @@ impl Pages {
             ("max_bad", self.max_bad.to_string()),
         ];
         let places = Digest(self.inputs.place_digest());
+        let has_lines = self.inputs.files().iter().any(|file| file.format() == Format::Lines);
         let place_ids = match fields.place_ids {
-            PlaceIds::Never => None,
+            PlaceIds::Never if !has_lines => None,
+            PlaceIds::Never => Some((PLACE_IDS, format!("lines {places}"))),
             PlaceIds::Missing => Some((PLACE_IDS, places.to_string())),
             PlaceIds::All => Some((PLACE_IDS, format!("{ALL_PLACES}{places}"))),
         };
@@ -215,13 +227,29 @@ impl Pages {
         self.options.fields.html || self.inputs.files().iter().any(|file| html(file.format()))
     }
 
+    /// The key of all that decides what is made of a file, by the `parameters` of the output; the file itself has its state.
+    pub(crate) fn key(&self, parameters: &str) -> Result<Digest> {
+        let names = Digest(self.inputs.place_digest());
+        Ok(Digest::of(format!("{} {names} {parameters}", join::build()?).as_bytes()))
+    }
+
     /// The inputs that this process sees.
     pub(crate) fn listing(&self) -> Listing {
         Listing::of(&self.inputs)
     }
 
-    /// Fails if no record has the field of its order: its name is most likely misspelt.
+    /// Fails if no record has the field of its order: its name is most likely misspelt. So it does if no value of it gives a page a place.
     fn check_order(&self, read: &Read) -> Result<()> {
+        let kept_by = self.kept_by().filter(|_| read.documents > 0 && read.order.known() == 0);
+        if let Some(order) = kept_by.filter(|_| read.order.no_field < read.documents) {
+            let field = &order.name;
+            let found = format!("{} of {} pages without one", read.order.unknown(), read.documents);
+            let what =
+                format!("no page has a number in `{field}`, by which --keep puts them in order");
+            return Err(Error::new(Kind::BadData, what).found(found).help(format!(
+                "if it holds times, use --time-field {field} with --keep newest or oldest"
+            )));
+        }
         let (Some(order), Some((position, found))) =
             (&self.options.fields.order, &read.without_order)
         else {
@@ -257,10 +285,15 @@ impl Pages {
         let (progress, _shown) = Progress::count(doing, Unit::Bytes, bytes, global.quiet);
         let documents = Documents {
             inputs: Arc::clone(&self.inputs),
-            options: ReadOptions { ahead_bytes: global.budget().ahead(), ..self.options.clone() },
+            options: ReadOptions {
+                ahead_bytes: global.budget().ahead(),
+                window_bytes: global.budget().windows(),
+                ..self.options.clone()
+            },
             folder: output::parent_of(&self.output).to_path_buf(),
             memory_bytes: global.budget().documents(),
             progress,
+            kept: None,
         };
         let count = processes.topology().processes;
         account::note_bytes(bytes);
@@ -284,6 +317,7 @@ impl Pages {
         let contents = contents?;
         let Collected { made, quarantined } = collected;
         account::note_bad(quarantined.reasons());
+        self.tell_damage(&read);
         let records = read.documents + read.bad;
         if self.max_bad.exceeded(read.bad, records) {
             let path = self.failed_list(QUARANTINE)?;
@@ -313,6 +347,12 @@ impl Pages {
                 );
             }
         }
+        if let Some((file, lines)) = read.many_lines {
+            let path = self.inputs.files()[file as usize].path().named();
+            tracing::info!(
+                "{path} has {lines} lines and is one page; --format lines makes a page of each line"
+            );
+        }
         if !read.skipped.is_empty() {
             tracing::info!("records that are no pages: {}", read.skipped);
         }
@@ -321,6 +361,21 @@ impl Pages {
         step::begin(Step::Sorting);
         let inputs = contents.as_deref().map(|contents| inputs::digest(&self.inputs, contents));
         Ok(Accepted { made: made.sorted()?, read, quarantine, inputs })
+    }
+
+    /// Logs which files are damaged, and where.
+    fn tell_damage(&self, read: &Read) {
+        let mut damaged = read.damaged.clone();
+        damaged.sort_unstable();
+        for Damage { file, at, places, unread } in damaged.iter().take(DAMAGED_NAMED) {
+            let path = self.inputs.files()[*file as usize].path().named();
+            let places =
+                if *places > 1 { format!("{places} places, first ") } else { String::new() };
+            tracing::warn!("{path} is damaged {places}at byte {at}: {unread} bytes were not read");
+        }
+        if damaged.len() > DAMAGED_NAMED {
+            tracing::warn!("{} files more are damaged", damaged.len() - DAMAGED_NAMED);
+        }
     }
 
     /// Writes the list of the records that could not be read at `path`, which is at `place` in the end; none if there are none.

@@ -85,13 +85,13 @@ fn print(days: &[DayFigures], out: &mut impl Write) -> io::Result<()> {
 /// What is said of the text of all days.
 fn said(HeldText { runs, held, replaced, through_replaced }: HeldText) -> String {
     format!(
-        "of {runs} runs of three words read, page by page, the pages that stay hold {:.2} %, by estimate; \
-         {replaced} pages of the store were replaced, and {through_replaced} dropped pages are held only through these",
+        "of {runs} shingles read, page by page, the kept pages contain about {:.2} %; {replaced} pages of the store were \
+         replaced, and {through_replaced} dropped pages are contained only through these",
         100.0 * held
     )
 }
 
-/// How much text was lost on a day, in percent, and how many pages of the store its pages hold; `-` where the join does not tell.
+/// How much text was lost on a day, in percent, and how many pages of the store its pages contain; `-` where the join does not tell.
 fn losses_of(day: &DayFigures) -> String {
     let lost = day.lost.map_or("-".to_owned(), |lost| format!("{:.2}", 100.0 * lost.share));
     let replaced = day.replaced.map_or("-".to_owned(), |replaced| replaced.to_string());

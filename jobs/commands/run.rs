@@ -273,7 +273,7 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
         .say(format!("  {kept} kept, because no other page can stand for them"))
         .say(format!("  {dropped} dropped as near-duplicates, each of a page that was kept"))
         .say_if(for_later.map(|count| format!("    {count} of them of pages of later days, which the store held already")))
-        .say_if(replaced.map(|count| format!("  {count} pages of the store are held by kept pages{hidden}")))
+        .say_if(replaced.map(|count| format!("  {count} pages of the store are contained in kept pages{hidden}")))
         .say(format!("  {empty} without any word, {repeated} with an id seen earlier that day, {bad} unreadable"))
         .say(format!("The store {store} holds {} pages (version {}).", held.shown_rows(), held.number()))
         .say(format!("Results of {day} are in {output}/:"))

@@ -47,7 +47,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 
 /// Show near pairs and what differs in their texts
 ///
-/// Where a check such as `held` tells what is lost, the pairs that lose most text are shown, the worst first. Else some pairs are drawn
+/// Where the check `shingles` says what is lost, the pairs that lose most text are shown, the worst first. Else some pairs are drawn
 /// for each distance, with their similarity.
 #[derive(Args, Debug)]
 #[command(args = shared(&[Overwrite]), after_help = examples(EXAMPLES))]
@@ -290,7 +290,7 @@ impl Excerpt {
 
 /// How two texts compare.
 struct Compared {
-    /// The Jaccard similarity of the sets of runs of three words.
+    /// The Jaccard similarity of the sets of 3-word shingles.
     jaccard: f64,
     difference: Vec<String>,
     /// Whether one of the texts is longer than its excerpt.

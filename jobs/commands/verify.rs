@@ -113,11 +113,7 @@ fn segment_summary(segment: &Segment) -> Summary {
 
 /// Verifies an output of `dedup`: its report and files, their contents, and the batch and the store if they
 /// still exist.
-fn verify_join(
-    output: &Path,
-    batch: Option<Segment>,
-    global: &GlobalFlags,
-) -> Result<Summary> {
+fn verify_join(output: &Path, batch: Option<Segment>, global: &GlobalFlags) -> Result<Summary> {
     let Some(report) = Report::read(output)? else {
         let what = "this is not a complete output of dupsieve";
         return Err(Error::new(Kind::BadData, what).at(output).expected(format_args!(

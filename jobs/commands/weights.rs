@@ -281,7 +281,7 @@ impl Job {
             .count("documents", read.documents)
             .count("quarantined", read.bad)
             .count("blank", read.blank)
-            .count("truncated", read.truncated)
+            .truncated(read.damaged.len() as u64, read.unread_bytes())
             .skipped(read.skipped)
             .count("passed_over", self.pages.passed_over())
             .count("features", table.finish()?)

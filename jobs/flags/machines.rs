@@ -30,7 +30,7 @@ section! {
     /// How much memory a process takes.
     memory: MemoryFlag {
         /// Memory for tables and sorts in each process, such as 8GiB. A join needs about 40 bytes more for
-        /// each page of the batch, and room for its signature, 34 bytes by default (see `dupsieve plan`); `filter`
+        /// each page of the batch, and room for its sketch (see `dupsieve plan`); `filter`
         /// and `store add --only` need 17 bytes for each listed id [default: 2GiB]
         #[arg(long, value_name = "SIZE", env = "DUPSIEVE_MEMORY")]
         #[serde(deserialize_with = "typed")]

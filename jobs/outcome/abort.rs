@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use dupsieve::{Error, Kind};
 
 use super::account;
-use super::exit::{audience, claim, exit, leave, text_for, write_all};
+use super::exit::{Audience, audience, claim, exit, leave, text_for, write_all};
 use super::failure;
 use super::identity;
 use super::log;
@@ -71,7 +71,9 @@ pub(crate) fn prepare() {
     REPORTS.get_or_init(|| {
         Abort::ALL.map(|abort| {
             let error = abort.error();
-            let line = log::failure_line(&error, None);
+            // What a child writes to stdout, its supervisor writes to stderr.
+            let told = audience() == Audience::Supervisor;
+            let line = if told { String::new() } else { log::failure_line(&error, None) };
             [line, text_for(audience(), &mut SummaryLine::of(identity::job(), Err(error)))]
         })
     });

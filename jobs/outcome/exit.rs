@@ -155,8 +155,8 @@ fn system_limit(panic_message: &str) -> Option<io::Error> {
     Errno::from_io_error(&cause).filter(|number| limits.contains(number)).map(|_| cause)
 }
 
-/// Ends the process with the outcome of its job. A failure is written to stderr and to the report beside the
-/// output; what is written to stdout depends on the [`Audience`]. A run that another one has superseded
+/// Ends the process with the outcome of its job. A failure is written to stderr, by a child's supervisor as its last line, and
+/// to the report beside the output; what is written to stdout depends on the [`Audience`]. A run that another one has superseded
 /// fails for that reason only, and writes no report, because the output now belongs to the other run.
 pub(crate) fn end(outcome: Result<Summary>) -> ! {
     if outcome.as_ref().is_err_and(is_of_unread_stdout) {
@@ -167,7 +167,9 @@ pub(crate) fn end(outcome: Result<Summary>) -> ! {
     let is_superseded = superseded.is_some();
     let outcome = outcome.map_err(|error| advice::in_flags(superseded.unwrap_or(error)));
     if let Err(error) = &outcome {
-        log::failure(error);
+        if audience() != Audience::Supervisor {
+            log::failure(error);
+        }
         let path = failure::take_place();
         if let Some(path) = path.filter(|_| !is_superseded) {
             // If the report cannot be written either, the failure itself matters more.
@@ -187,9 +189,10 @@ fn code_of(outcome: &Result<Summary>) -> u8 {
     outcome.as_ref().map_or_else(|error| error.kind().code(), |_| 0)
 }
 
-/// Ends the process with `code`. A failure was written to stderr already.
+/// Ends the process with `code`, and with the summary line of a child.
 pub(crate) fn end_with(line: Option<SummaryLine>, code: u8) -> ! {
     claim(code);
+    line.as_ref().and_then(SummaryLine::error).into_iter().for_each(log::failure);
     exit(line, code)
 }
 
@@ -255,11 +258,17 @@ pub(super) fn leave(code: u8) -> ! {
     signal_hook::low_level::exit(code.into())
 }
 
+/// Ends the process with `code`, or another one if its summary cannot be written. The locks that it still holds go with it.
+pub(super) fn exit(line: Option<SummaryLine>, code: u8) -> ! {
+    let code = line.map_or(code, |line| tell(line, code));
+    identity::locks().end();
+    process::exit(code.into())
+}
+
 /// Writes to stdout without its lock, which a stopped thread may hold. The reader of stdout may have closed
 /// it; if writing fails for another reason, a success becomes a failure, because nobody has learnt of
 /// it. The same command, run again, finds its output done and says so.
-pub(super) fn exit(line: Option<SummaryLine>, mut code: u8) -> ! {
-    let Some(mut line) = line else { process::exit(code.into()) };
+fn tell(mut line: SummaryLine, mut code: u8) -> u8 {
     let account = line.account.take().unwrap_or_else(account::so_far);
     if audience() == Audience::Supervisor {
         line.account = Some(account.clone());
@@ -274,7 +283,7 @@ pub(super) fn exit(line: Option<SummaryLine>, mut code: u8) -> ! {
         code = error.kind().code();
     }
     metrics_file::write(&line, code, &account);
-    process::exit(code.into())
+    code
 }
 
 /// What is written to stdout at the end. Sentences that are not written there are logged.

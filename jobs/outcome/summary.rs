@@ -71,6 +71,12 @@ impl Summary {
         self
     }
 
+    /// Adds how many files were damaged, and their bytes that were not read for that.
+    pub(crate) fn truncated(self, files: u64, unread_bytes: u64) -> Summary {
+        let summary = self.count("truncated", files);
+        if unread_bytes > 0 { summary.count("unread_bytes", unread_bytes) } else { summary }
+    }
+
     /// Adds the counts of the records that are no pages, if there are any.
     pub(crate) fn skipped(self, skipped: Skipped) -> Summary {
         if skipped.is_empty() {
@@ -167,6 +173,11 @@ impl SummaryLine {
     /// Reads a summary line; none if `line` is not one.
     pub(crate) fn read(line: &str) -> Option<SummaryLine> {
         serde_json::from_str(line).ok()
+    }
+
+    /// The error of a job that failed.
+    pub(super) fn error(&self) -> Option<&str> {
+        self.error.as_deref()
     }
 
     /// Whether everything was done already, by an earlier run.

@@ -22,7 +22,7 @@ impl AddedFields {
     /// [`Kind::Usage`] for any other format.
     pub fn new(format: Format, columns: &[ResultColumn]) -> Result<AddedFields> {
         match format {
-            Format::Jsonl | Format::Vectors | Format::Tsv | Format::Csv => {
+            Format::Jsonl | Format::Json | Format::Vectors | Format::Tsv | Format::Csv => {
                 Ok(AddedFields { format, columns: columns.to_vec() })
             }
             _ => Err(Error::new(Kind::Usage, "records of this format have no room for fields")
@@ -51,7 +51,7 @@ impl AddedFields {
     /// [`Kind::Usage`] if it has a field of such a name.
     pub fn record(&self, record: &[u8], texts: &str) -> Result<Vec<u8>> {
         match self.format {
-            Format::Jsonl | Format::Vectors => self.object(record, texts),
+            Format::Jsonl | Format::Json | Format::Vectors => self.object(record, texts),
             _ => Ok(self.columns_added(record, texts)),
         }
     }
@@ -59,7 +59,7 @@ impl AddedFields {
     /// A record that could not be read. What has columns gets empty ones; an object stays as it is, if it is one.
     pub fn unread(&self, record: &[u8]) -> Vec<u8> {
         match self.format {
-            Format::Jsonl | Format::Vectors => record.to_vec(),
+            Format::Jsonl | Format::Json | Format::Vectors => record.to_vec(),
             _ => self.columns_added(record, &"\t".repeat(self.columns.len() - 1)),
         }
     }

@@ -39,7 +39,9 @@ impl<'a> Claimed<'a> {
             self.is_over = run.is_empty();
             files.announce(run.clone().filter(|&file| {
                 let input = &self.inputs.files()[file as usize];
-                is_read_in_order(input.format()) && !share.splits(self.inputs, input)
+                is_read_in_order(input.format())
+                    && !share.splits(self.inputs, input)
+                    && !share.is_done(file)
             }));
             self.runs.push_back(run);
         }

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
+use super::format::Format;
 use super::in_order::InOrder;
 use super::inputs::{Input, Inputs};
 use super::origin::{Difference, changed};
@@ -93,6 +94,13 @@ impl Inputs {
 }
 
 impl Input {
+    /// Its state and its format, if no later change of its bytes can leave that as it is.
+    pub fn state_at_rest(&self) -> Option<u128> {
+        let mut hasher = Xxh3::new();
+        self.hash(self.origin().sign().filter(|_| self.origin().is_at_rest())?, &mut hasher);
+        Some(hasher.digest128())
+    }
+
     /// XXH3-128 of its bytes on disk, which are read.
     ///
     /// # Errors
@@ -104,7 +112,7 @@ impl Input {
     /// Hashes what stands for its bytes, after its format, and its name if that is the id.
     fn hash(&self, bytes: u128, hasher: &mut Xxh3) {
         hasher.update(self.format().name().as_bytes());
-        if self.format().is_whole_file() {
+        if self.format().is_whole_file() || self.format() == Format::Lines {
             let name = self.name().as_os_str().as_encoded_bytes();
             hasher.update(&(name.len() as u64).to_le_bytes());
             hasher.update(name);

@@ -5,21 +5,23 @@
 //! quotes; their values are taken from them by any thread. `1,"a ""b"",\n c"` is one record of two values.
 
 use std::borrow::Cow;
+use std::io::Cursor;
 use std::path::Path;
 use std::sync::Arc;
 
 use csv_core::{ReadRecordResult, Reader};
 use memchr::{memchr, memchr_iter, memchr2};
 
+use super::damage::Damage;
 use super::fields::Fields;
 use super::inputs::Input;
 use super::order_key::OrderKey;
 use super::read_options::ReadOptions;
 use super::reason::{BROKEN_OFF, Reason, too_long};
-use super::record::{Content, Document, Position};
+use super::record::{Content, Document, Position, check_start};
 use super::records::{Cutter, Each, Passed, Portion, Raw, Unread};
 use super::source::{End, Source};
-use super::tsv::Columns;
+use super::tsv::{Columns, MOST_COLUMNS};
 use crate::error::{Error, Kind, Result};
 
 /// A file of comma-separated values.
@@ -33,6 +35,8 @@ pub(super) struct CsvCutter<'a> {
     position: Position,
     /// Known once the header was read.
     columns: Option<Arc<Columns>>,
+    /// The rest of the file, if it begins with quotes that are never closed, and how far it was delivered.
+    unclosed: Cursor<Vec<u8>>,
 }
 
 /// Where a record ends.
@@ -92,7 +96,15 @@ impl<'a> CsvCutter<'a> {
             buffer.clear();
         }
         let position = Position { file, line: 1 };
-        Ok(CsvCutter { input, options, source, buffer, position, columns: None })
+        Ok(CsvCutter {
+            input,
+            options,
+            source,
+            buffer,
+            position,
+            columns: None,
+            unclosed: Cursor::default(),
+        })
     }
 
     /// Takes the first `len` bytes from the buffer, and the position of the first.
@@ -131,14 +143,52 @@ impl<'a> CsvCutter<'a> {
     ///
     /// No record after them has more than one line: whoever is in quotes at the end of one of these lines
     /// is where the scan from before was, which found no end.
-    fn last(&mut self, end: End, state: Scan) -> Result<Box<dyn Portion>> {
+    fn last(&mut self, end: End, state: Scan) -> Result<Option<Box<dyn Portion>>> {
         let all = self.buffer.len();
         match (end, state) {
             (End::Whole, Scan::OpenQuotes) if self.columns.is_some() => {
-                self.records(all, Span::OneLine)
+                self.unclosed = Cursor::new(std::mem::take(&mut self.buffer));
+                self.unclosed()
             }
-            (End::Whole, Scan::End(_) | Scan::Open) => self.records(all, Span::AnyLines),
-            _ => self.bad(all, BROKEN_OFF),
+            (End::Whole, Scan::End(_) | Scan::Open) => self.records(all, Span::AnyLines).map(Some),
+            _ => self.bad(all, BROKEN_OFF).map(Some),
+        }
+    }
+
+    /// The next of the lines that quotes begin which are never closed.
+    fn unclosed(&mut self) -> Result<Option<Box<dyn Portion>>> {
+        let rest = &self.unclosed.get_ref()[self.unclosed.position() as usize..];
+        if rest.is_empty() {
+            return Ok(None);
+        }
+        let least = self.options.portion_bytes.clamp(1, rest.len());
+        let len = memchr(b'\n', &rest[least - 1..]).map_or(rest.len(), |at| least + at);
+        self.buffer = rest[..len].to_vec();
+        self.unclosed.set_position(self.unclosed.position() + len as u64);
+        self.records(len, Span::OneLine).map(Some)
+    }
+
+    /// Goes on behind damage, and passes over what may be the rest of a record there.
+    fn go_on(&mut self) -> Result<Option<Box<dyn Portion>>> {
+        let is_record = self.source.go_on();
+        self.source.fill(&mut self.buffer, 1)?;
+        match is_record || self.buffer.is_empty() {
+            true => Ok(None),
+            false => self.pass_over_line(BROKEN_OFF.into()).map(Some),
+        }
+    }
+
+    /// Passes over the rest of a line, and delivers the reason in its place.
+    fn pass_over_line(&mut self, reason: Reason) -> Result<Box<dyn Portion>> {
+        let portion = self.bad(self.buffer.len(), reason)?;
+        loop {
+            let end = self.source.fill(&mut self.buffer, self.options.portion_bytes.max(1))?;
+            let line_end = memchr(b'\n', &self.buffer);
+            self.buffer.drain(..line_end.map_or(self.buffer.len(), |at| at + 1));
+            if line_end.is_some() || end.is_some() {
+                self.position.line += 1;
+                return Ok(portion);
+            }
         }
     }
 
@@ -153,16 +203,7 @@ impl<'a> CsvCutter<'a> {
                 .help("correct the line, or allow longer records")
                 .setting("max-record"));
         }
-        let portion = self.bad(self.buffer.len(), too_long(self.options.max_record_bytes))?;
-        loop {
-            let end = self.source.fill(&mut self.buffer, self.options.portion_bytes.max(1))?;
-            let line_end = memchr(b'\n', &self.buffer);
-            self.buffer.drain(..line_end.map_or(self.buffer.len(), |at| at + 1));
-            if line_end.is_some() || end.is_some() {
-                self.position.line += 1;
-                return Ok(portion);
-            }
-        }
+        self.pass_over_line(too_long(self.options.max_record_bytes))
     }
 }
 
@@ -177,8 +218,12 @@ impl Cutter for CsvCutter<'_> {
             let (len, state) = whole_records(&self.buffer);
             return match end {
                 _ if len > 0 => self.records(len, Span::AnyLines).map(Some),
-                Some(_) if self.buffer.is_empty() => Ok(None),
-                Some(end) => self.last(end, state).map(Some),
+                Some(End::Whole) if self.buffer.is_empty() => self.unclosed(),
+                Some(End::Cut) if self.buffer.is_empty() => match self.go_on()? {
+                    None => continue,
+                    portion => Ok(portion),
+                },
+                Some(end) => self.last(end, state),
                 None if self.buffer.len() > max_bytes => self.too_long(state).map(Some),
                 None => {
                     target = (2 * target).min(max_bytes.saturating_add(1));
@@ -188,8 +233,8 @@ impl Cutter for CsvCutter<'_> {
         }
     }
 
-    fn is_cut(&self) -> bool {
-        self.source.end() == Some(End::Cut)
+    fn damage(&self) -> Option<Damage> {
+        self.source.damage()
     }
 
     fn contents(&self) -> Option<u128> {
@@ -214,7 +259,7 @@ fn header(bytes: &[u8], fields: &Fields, path: &Path) -> Result<Columns> {
         Scan::End(len) => &bytes[..len],
         _ => bytes,
     };
-    let mut values = Values::new(line.len());
+    let mut values = Values::new(line.len().min(MOST_COLUMNS));
     let bad = |reason: Reason| Error::new(Kind::BadData, reason.to_string()).at(path).line(1);
     values.read(line).map_err(bad)?;
     let names: Vec<&[u8]> = (0..values.count).map(|column| values.get(column)).collect();
@@ -226,7 +271,7 @@ fn header(bytes: &[u8], fields: &Fields, path: &Path) -> Result<Columns> {
 
 /// The names in a header line.
 pub(super) fn names(line: &[u8]) -> impl Iterator<Item = Vec<u8>> {
-    let mut values = Values::new(line.len());
+    let mut values = Values::new(line.len().min(MOST_COLUMNS));
     let count = values.read(line).map_or(0, |()| values.count);
     (0..count).map(move |column| values.get(column).to_vec())
 }
@@ -369,6 +414,7 @@ impl CsvPortion {
         values: &mut Values,
         fields: &Fields,
     ) -> std::result::Result<Document<'a>, Reason> {
+        check_start(record)?;
         values.read(record)?;
         if values.count != self.columns.count {
             return Err(self.columns.miscounted(values.count));

@@ -3,6 +3,7 @@
 //! UTF-16 with a byte order mark is recognized; any other encoding is named. A byte that is none in the encoding becomes one
 //! that is none in UTF-8, so that its record is quarantined.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Read};
 use std::str::FromStr;
@@ -82,6 +83,17 @@ pub(super) fn text_in(
             }
             (None, None) => Reason::with("not UTF-8", format_args!(" at byte {at} of the record")),
         }
+    })
+}
+
+/// The text of a whole file. A few broken bytes in UTF-8 become U+FFFD, as in a page of HTML.
+pub(super) fn text_of_file(
+    encoding: Option<TextEncoding>,
+    bytes: &[u8],
+) -> std::result::Result<Cow<'_, str>, Reason> {
+    text_in(encoding, bytes).map(Cow::Borrowed).or_else(|reason| {
+        let is_utf8 = encoding.is_none_or(|it| it.0 == UTF_8);
+        is_utf8.then(|| charset::nearly_utf8(bytes)).flatten().ok_or(reason)
     })
 }
 
@@ -305,6 +317,8 @@ mod tests {
         assert!(
             text_in(None, &damaged).unwrap_err().to_string().starts_with("not UTF-8 at byte 0")
         );
+        assert_eq!(text_of_file(None, &damaged).unwrap(), String::from_utf8_lossy(&damaged));
+        assert_eq!(text_of_file(None, &gbk).unwrap_err(), reason);
         assert!("ebcdic".parse::<TextEncoding>().unwrap_err().to_string().contains("such as gbk"));
     }
 }

@@ -8,6 +8,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use glob::Pattern;
+
 use super::format::Format;
 use super::inputs::{Input, Inputs};
 use crate::error::{Error, Kind, Result};
@@ -23,15 +25,28 @@ impl Inputs {
     /// standard input. An argument that is the path of an existing file or folder is never a pattern. All of it can be at an
     /// address in an object store too, where the objects below an address are its folder.
     ///
-    /// Files in folders that do not fit the format are not read; [`Inputs::passed_over`] counts them.
+    /// Files in folders that do not fit the format are not read; [`Inputs::passed_over`] counts them. Nor are files and folders there whose
+    /// names begin with a dot or `_`, unless they are named.
     ///
     /// # Errors
     /// An argument that matches nothing, or a link that leads nowhere, is [`Kind::Missing`]. An empty
     /// folder is not an error. A file in a format that dupsieve cannot read is [`Kind::Usage`].
     pub fn find(arguments: &[PathBuf], format: Format) -> Result<Inputs> {
+        Inputs::find_without(arguments, format, &[])
+    }
+
+    /// The same, without the files that a pattern of `exclude` fits: their names, or if it has a slash their paths below the folder.
+    ///
+    /// # Errors
+    /// As [`Inputs::find`].
+    pub fn find_without(
+        arguments: &[PathBuf],
+        format: Format,
+        exclude: &[Pattern],
+    ) -> Result<Inputs> {
         let mut inputs = Inputs::default();
         for argument in arguments {
-            expand(argument, format, &mut inputs)?;
+            expand(argument, format, exclude, &mut inputs)?;
         }
         if u32::try_from(inputs.files.len()).is_err() {
             return Err(Error::new(Kind::Usage, "too many input files")
@@ -44,12 +59,12 @@ impl Inputs {
 }
 
 /// Adds the files of one argument to `inputs`: in the order of their paths, each once.
-fn expand(argument: &Path, format: Format, inputs: &mut Inputs) -> Result<()> {
+fn expand(argument: &Path, format: Format, exclude: &[Pattern], inputs: &mut Inputs) -> Result<()> {
     if argument == "-" {
         inputs.files.push(Input::standard(format.of_stream(argument)));
         return Ok(());
     }
-    let mut found = FoundFiles::new(format);
+    let mut found = FoundFiles::new(format, exclude);
     let local = Address::local(argument);
     let argument = local.as_deref().unwrap_or(argument);
     let address = Address::of(argument)?;
@@ -60,7 +75,7 @@ fn expand(argument: &Path, format: Format, inputs: &mut Inputs) -> Result<()> {
         Err(cause) if cause.kind() == ErrorKind::NotFound => found.matches(argument)?,
         Err(cause) => return Err(Error::io(argument, &cause)),
     }
-    if found.files.is_empty() && !found.passed_over.is_empty() {
+    if found.files.is_empty() && found.passed_over.count() > 0 {
         return Err(Error::new(Kind::Missing, "no file in this folder has the format")
             .at(argument)
             .expected(format)

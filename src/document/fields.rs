@@ -52,9 +52,10 @@ impl Default for Fields {
 }
 
 impl Fields {
-    /// The names of the fields: id, text, order.
+    /// The names of the fields that are read: id, text, order.
     pub(super) fn names(&self) -> [Option<&str>; 3] {
-        [Some(&self.id), Some(&self.text), self.order.as_ref().map(|order| &*order.name)]
+        let id = self.place_ids.reads_ids().then_some(&*self.id);
+        [id, Some(&self.text), self.order.as_ref().map(|order| &*order.name)]
     }
 
     /// The error that there is no column of the name `field`, with what to do.
@@ -66,15 +67,19 @@ impl Fields {
             _ if field == self.text => {
                 error.help("name the column of the texts").setting("text-field")
             }
-            _ => error
-                .help("name the column by which pages are put in order")
-                .settings(["time-field", "keep"]),
+            _ => {
+                let is_time = self.order.as_ref().is_some_and(OrderField::is_time);
+                let what = if is_time { "of the times" } else { "by which pages are put in order" };
+                let flag = if is_time { "time-field" } else { "keep" };
+                error.help(format_args!("name the column {what}")).setting(flag)
+            }
         }
     }
 
     /// Checks the id of a record. An empty id says that the record gets its place as the id.
     pub(super) fn check_id(&self, id: &str) -> std::result::Result<(), Reason> {
-        if self.place_ids.fill() && id.is_empty() { Ok(()) } else { check_id(id) }
+        let is_place = !self.place_ids.reads_ids() || self.place_ids.fill() && id.is_empty();
+        if is_place { Ok(()) } else { check_id(id) }
     }
 
     /// The text of a record of a file of text.
@@ -94,11 +99,12 @@ impl Fields {
 
     /// Fails with [`Kind::Usage`] if a name is empty or two are the same.
     pub(super) fn check(&self) -> Result<()> {
-        let [id, text, order] = self.names();
-        if [id, text, order].contains(&Some("")) {
+        let names: Vec<&str> = self.names().into_iter().flatten().collect();
+        if names.contains(&"") {
             return Err(Error::new(Kind::Usage, "the name of a field is empty"));
         }
-        if id == text || id == order || text == order {
+        if (1..names.len()).any(|place| names[..place].contains(&names[place])) {
+            let [id, text, order] = self.names();
             let found = format!("id {id:?}, text {text:?}, time or order {order:?}");
             return Err(Error::new(Kind::Usage, "two fields have the same name").found(found));
         }

@@ -10,16 +10,20 @@ use crate::error::{Error, Kind, Result, named};
 #[non_exhaustive]
 pub enum Format {
     /// Recognized file by file. JSON lines are recognized by their first bytes, whatever the name.
-    /// Otherwise the extension decides, without a final `.gz` or `.zst`: `.jsonl` and `.ndjson` are JSON
-    /// lines, `.tsv` is TSV, `.csv` is CSV, `.txt` and no extension are text. In a folder, other extensions are text
+    /// Otherwise the extension decides, without a final `.gz`, `.zst`, `.bz2` or `.xz`: `.jsonl` and `.ndjson` are JSON
+    /// lines, `.json` is other JSON, `.tsv` is TSV, `.csv` is CSV, `.txt` and no extension are text. In a folder, other extensions are text
     /// too. Web archives, Parquet and HTML are recognized by their first bytes, or by their names. Others
     /// that cannot be read are refused. A stream is JSON lines unless its name says otherwise.
     #[default]
     Auto,
     /// One JSON object a line.
     Jsonl,
+    /// JSON objects in an array, or one after another, each over any number of lines.
+    Json,
     /// Each file is one document; its path is the id.
     Text,
+    /// Each line is one document; its place is the id.
+    Lines,
     /// Each file is one page of HTML; its path is the id.
     Html,
     /// Tab-separated columns with a header line. Values are taken literally: no quotes, no trimming.
@@ -41,7 +45,9 @@ pub enum Format {
 named!(pub Format {
     Auto = "auto",
     Jsonl = "jsonl",
+    Json = "json",
     Text = "text",
+    Lines = "lines",
     Html = "html",
     Tsv = "tsv",
     Csv = "csv",
@@ -55,7 +61,7 @@ named!(pub Format {
 impl Format {
     /// Whether its records have named fields.
     pub fn has_fields(self) -> bool {
-        !matches!(self, Format::Auto | Format::Fingerprints | Format::Features)
+        !matches!(self, Format::Auto | Format::Lines | Format::Fingerprints | Format::Features)
             && !self.is_whole_file()
     }
 
@@ -83,13 +89,17 @@ impl Format {
         let extension = extension(path);
         let fits = |all: &[&str]| all.contains(&extension.as_str());
         Ok(match self {
-            Format::Text => Some(Format::Text),
+            Format::Text | Format::Lines => Some(self),
             Format::Tsv => fits(&["tsv"]).then_some(Format::Tsv),
             Format::Csv => fits(&["csv"]).then_some(Format::Csv),
             Format::Fingerprints | Format::Features => fits(&["tsv", "txt"]).then_some(self),
             Format::Jsonl | Format::Vectors => match Recognized::of(path, head)? {
                 Recognized::Format(Format::Jsonl) => Some(self),
                 found if found == PARQUET && self == Format::Vectors => Some(found.read(path)?),
+                _ => None,
+            },
+            Format::Json => match Recognized::of(path, head)? {
+                Recognized::Format(Format::Json | Format::Jsonl) => Some(self),
                 _ => None,
             },
             Format::Html | Format::Warc | Format::Parquet => match Recognized::of(path, head)? {
@@ -99,8 +109,7 @@ impl Format {
             Format::Auto => match Recognized::of(path, head)? {
                 Recognized::Format(format) => Some(format),
                 Recognized::Unknown => Some(Format::Text),
-                Recognized::OneJson(json @ OneJson::Array) => return Err(json.not_lines(path)),
-                Recognized::OneJson(OneJson::Other) => None,
+                Recognized::OtherJson => None,
                 Recognized::NotRead(what) => return Err(not_read(path, what)),
             },
         })
@@ -144,21 +153,12 @@ impl<R: FnOnce() -> Result<Vec<u8>>> ReadHead for R {}
 enum Recognized {
     /// A format that can be read.
     Format(Format),
-    /// JSON, but not one object a line.
-    OneJson(OneJson),
+    /// JSON that holds no objects.
+    OtherJson,
     /// A known format that cannot be read.
     NotRead(&'static str),
     /// Nothing.
     Unknown,
-}
-
-/// What a file of JSON holds that has not one object a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OneJson {
-    /// An array of objects.
-    Array,
-    /// Objects over several lines, or something else.
-    Other,
 }
 
 /// Parquet, which is read if the library was built for it.
@@ -172,7 +172,7 @@ const NOT_READ: [(&str, &[&str]); 5] = [
     ("an Avro, ORC or Arrow file", &["avro", "orc", "arrow", "feather"]),
     ("a spreadsheet", &["xls", "xlsx", "ods"]),
     ("PDF", &["pdf"]),
-    ("an unsupported compression", &["xz", "bz2", "lz4", "br", "lzma", "snappy", "z"]),
+    ("an unsupported compression", &["lz4", "br", "lzma", "snappy", "z"]),
     ("an archive", &["zip", "tar", "tgz", "7z", "rar"]),
 ];
 
@@ -184,6 +184,9 @@ impl Recognized {
         }
         let head = head()?;
         let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
+        if extension == "json" && goes_on(head) {
+            return Ok(Recognized::Format(Format::Json));
+        }
         Ok(Recognized::of_head(head).unwrap_or_else(|| Recognized::of_name(&extension, head)))
     }
 
@@ -191,7 +194,11 @@ impl Recognized {
     fn read(self, path: &Path) -> Result<Format> {
         match self {
             Recognized::Format(format) => Ok(format),
-            Recognized::OneJson(json) => Err(json.not_lines(path)),
+            Recognized::OtherJson => Err(Error::new(Kind::Usage, "this file of JSON has no pages")
+                .at(path)
+                .expected("objects: one on each line, in an array, or one after another")
+                .help("leave the file out, or name another format")
+                .setting("format")),
             Recognized::NotRead(what) => Err(not_read(path, what)),
             Recognized::Unknown => {
                 let what = "the format cannot be recognized by the file's name or first bytes";
@@ -220,7 +227,8 @@ impl Recognized {
     fn of_name(extension: &str, head: &[u8]) -> Recognized {
         match extension {
             "json" if head.is_empty() => Recognized::Format(Format::Jsonl),
-            "json" => Recognized::OneJson(OneJson::of(head)),
+            "json" if opens_objects(head) => Recognized::Format(Format::Json),
+            "json" => Recognized::OtherJson,
             "tsv" => Recognized::Format(Format::Tsv),
             "csv" => Recognized::Format(Format::Csv),
             "html" | "htm" | "xhtml" => Recognized::Format(Format::Html),
@@ -235,25 +243,17 @@ impl Recognized {
     }
 }
 
-impl OneJson {
-    fn of(head: &[u8]) -> OneJson {
-        match head.strip_prefix(b"[").map(<[u8]>::trim_ascii_start) {
-            Some([b'{', ..]) => OneJson::Array,
-            _ => OneJson::Other,
-        }
-    }
+/// Whether the first object of a file of JSON goes on after its first line.
+fn goes_on(head: &[u8]) -> bool {
+    let line = head.split(|&byte| byte == b'\n').next().filter(|line| line.len() < head.len());
+    head.starts_with(b"{") && line.is_some_and(|line| !line.trim_ascii_end().ends_with(b"}"))
+}
 
-    /// The error for the file at `path`, with a command that makes JSON Lines of it.
-    fn not_lines(self, path: &Path) -> Error {
-        let (found, filter) = match self {
-            OneJson::Array => ("a JSON array of objects", ".[]"),
-            OneJson::Other => ("other JSON", "."),
-        };
-        Error::new(Kind::Usage, "this file is JSON, but not JSON Lines")
-            .at(path)
-            .expected("one object on each line")
-            .found(found)
-            .help(format_args!("write each object on a line of its own, in a new file: jq -c '{filter}' FILE > FILE.jsonl"))
+/// Whether a file of JSON with this beginning holds objects.
+fn opens_objects(head: &[u8]) -> bool {
+    match head.strip_prefix(b"[").map(<[u8]>::trim_ascii_start) {
+        Some(array) => matches!(array, [] | [b'{' | b']', ..]),
+        None => head.starts_with(b"{"),
     }
 }
 
@@ -268,17 +268,17 @@ fn opens_json_lines(head: &[u8]) -> bool {
 fn not_read(path: &Path, what: &str) -> Error {
     Error::new(Kind::Usage, "dupsieve cannot read the format of this file")
         .at(path)
-        .expected("JSON lines, TSV, CSV, WARC, HTML or text, plain or compressed as .gz or .zst; or Parquet")
+        .expected("JSON, TSV, CSV, WARC, HTML or text, plain or compressed as .gz, .zst, .bz2 or .xz; or Parquet")
         .found(what)
         .help("convert the file or leave it out; the format text would read each whole file as one page of text")
         .setting("format")
 }
 
-/// The extension of `path` in lower case, without a final `.gz` or `.zst`; empty if there is none.
+/// The extension of `path` in lower case, without a final `.gz`, `.zst`, `.bz2` or `.xz`; empty if there is none.
 fn extension(path: &Path) -> String {
     let lower = |path: &Path| path.extension().unwrap_or_default().to_ascii_lowercase();
     let mut extension = lower(path);
-    if extension == "gz" || extension == "zst" {
+    if ["gz", "zst", "bz2", "xz"].iter().any(|packed| extension == *packed) {
         extension = lower(Path::new(path.file_stem().unwrap_or_default()));
     }
     extension.to_string_lossy().into_owned()
@@ -295,7 +295,7 @@ mod tests {
         }
         let error = "xml".parse::<Format>().unwrap_err();
         assert_eq!(error.kind(), Kind::Usage);
-        assert!(error.to_string().contains("jsonl, text, html"), "{error}");
+        assert!(error.to_string().contains("jsonl, json, text"), "{error}");
     }
 
     fn alone(name: &str, head: &str) -> Result<Format> {
@@ -329,22 +329,26 @@ mod tests {
         }
         for head in ["{\n \"id\": 1}", "[{\"id\": 1}]", "{% page %}", "7"] {
             assert_eq!(alone("a", head).unwrap(), Format::Text, "{head}");
-            assert_eq!(alone("a.json", head).unwrap_err().kind(), Kind::Usage, "{head}");
         }
     }
 
     #[test]
-    fn other_json_is_refused_with_the_command_that_makes_lines_of_it() {
-        for (head, what, filter) in [
-            ("[{\"id\": 1}", "a JSON array", "jq -c '.[]'"),
-            ("\u{feff} [\n{", "a JSON array", "jq -c '.[]'"),
-            ("{\n \"id\": 1}", "other JSON", "jq -c '.'"),
-        ] {
-            let error = alone("a.json", head).unwrap_err().to_string();
-            assert!(error.contains(what) && error.contains(filter), "{error}");
+    fn other_json_is_read_if_it_holds_objects() {
+        let heads =
+            ["[{\"id\": 1}", "\u{feff} [\n{", "{\n \"id\": 1}", "{\"id\": 1,\n", "[]", "[\n"];
+        for head in heads {
+            assert_eq!(alone("a.json", head).unwrap(), Format::Json, "{head}");
+            for format in [Format::Auto, Format::Json] {
+                let found = in_folder(format, "a.json.bz2", head).unwrap();
+                assert_eq!(found, Some(Format::Json), "{head}");
+            }
+            assert_eq!(in_folder(Format::Jsonl, "a.json", head).unwrap(), None, "{head}");
         }
-        let in_folder = in_folder(Format::Auto, "a.json", "[{\"id\": 1}");
-        assert!(in_folder.unwrap_err().to_string().contains("a.json"));
+        for head in ["7", "[1, 2]", "\"text\"", "null"] {
+            let error = alone("a.json", head).unwrap_err();
+            assert_eq!(error.kind(), Kind::Usage, "{head}: {error}");
+            assert_eq!(in_folder(Format::Auto, "a.json", head).unwrap(), None, "{head}");
+        }
     }
 
     #[test]
@@ -370,7 +374,7 @@ mod tests {
 
     #[test]
     fn what_is_not_read_is_refused_by_name() {
-        let all = [("a.avro", "Obj"), ("a.ORC.gz", "ORC"), ("a.jsonl.xz", "\u{fd}7zXZ")];
+        let all = [("a.avro", "Obj"), ("a.ORC.gz", "ORC"), ("a.jsonl.lz4", "\u{4}")];
         for (name, head) in all {
             for refused in [alone(name, head).map(Some), in_folder(Format::Auto, name, head)] {
                 let error = refused.unwrap_err();
@@ -386,7 +390,8 @@ mod tests {
         let fits = |format, name, head| in_folder(format, name, head).unwrap();
         assert_eq!(fits(Format::Auto, "a.md", "words"), Some(Format::Text));
         assert_eq!(fits(Format::Auto, "a.tsv", "id\ttext"), Some(Format::Tsv));
-        assert_eq!(fits(Format::Auto, "package.json", "{\n"), None);
+        assert_eq!(fits(Format::Auto, "package.json", "{\n"), Some(Format::Json));
+        assert_eq!(fits(Format::Lines, "a.md", "words"), Some(Format::Lines));
         assert_eq!(fits(Format::Text, "a.jsonl", "{}"), Some(Format::Text));
         assert_eq!(fits(Format::Jsonl, "a.json.gz", "{}"), Some(Format::Jsonl));
         assert_eq!(fits(Format::Jsonl, "a.jsonl.1", "{}"), Some(Format::Jsonl));

@@ -41,10 +41,25 @@ impl IdList {
                 .help("allow more memory")
                 .setting("memory"))
         })?;
+        Ok(IdList::of(path, keys))
+    }
+
+    /// The same list with these ids.
+    ///
+    /// # Errors
+    /// The first error among the ids.
+    pub fn with(mut self, ids: impl Iterator<Item = Result<String>>) -> Result<IdList> {
+        for id in ids {
+            self.keys.push(xxh3_128(id?.as_bytes()));
+        }
+        Ok(IdList::of(&self.path, self.keys))
+    }
+
+    fn of(path: &Path, mut keys: Vec<u128>) -> IdList {
         keys.sort_unstable();
         keys.dedup();
         let sieve = IdSieve::of(keys.iter().copied());
-        Ok(IdList { path: path.to_path_buf(), keys, sieve })
+        IdList { path: path.to_path_buf(), keys, sieve }
     }
 
     /// The number of different ids.

@@ -40,6 +40,9 @@ pub struct Input {
 pub struct PassedOver {
     count: u64,
     first: Vec<PathBuf>,
+    /// How many files and folders have names that begin with a dot or `_`, and the first.
+    hidden: u64,
+    first_hidden: Option<PathBuf>,
 }
 
 impl PassedOver {
@@ -51,19 +54,26 @@ impl PassedOver {
         self.count
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
+    /// How many files and folders are passed over because of their names, and the first of them.
+    pub fn hidden(&self) -> Option<(u64, &Path)> {
+        self.first_hidden.as_deref().map(|first| (self.hidden, first))
     }
 
     pub(super) fn push(&mut self, path: PathBuf) {
-        self.add(PassedOver { count: 1, first: vec![path] });
+        self.add(PassedOver { count: 1, first: vec![path], ..PassedOver::default() });
+    }
+
+    pub(super) fn hide(&mut self, path: PathBuf) {
+        self.hidden += 1;
+        self.first_hidden.get_or_insert(path);
     }
 
     pub(super) fn add(&mut self, others: PassedOver) {
         self.count += others.count;
         let room = PassedOver::NAMED - self.first.len();
         self.first.extend(others.first.into_iter().take(room));
+        self.hidden += others.hidden;
+        self.first_hidden = self.first_hidden.take().or(others.first_hidden);
     }
 }
 

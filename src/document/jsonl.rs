@@ -129,6 +129,11 @@ impl Wrong {
 
 fn broken(error: &serde_json::Error) -> Reason {
     use serde_json::error::Category;
+    let said = error.to_string();
+    if said.contains("surrogate") || said.starts_with("unexpected end of hex escape") {
+        let what = "half of a character: a lone surrogate, such as \\ud83d";
+        return Reason::with(what, format_args!(" at byte {} of the line", error.column()));
+    }
     match error.classify() {
         Category::Data => "not a JSON object".into(),
         Category::Eof => "the JSON ends too early".into(),
@@ -136,6 +141,11 @@ fn broken(error: &serde_json::Error) -> Reason {
             Reason::with("broken JSON", format_args!(" at byte {} of the line", error.column()))
         }
     }
+}
+
+/// Whether a number is whole, and no other whole number was rounded to it.
+pub(super) fn is_whole(number: f64) -> bool {
+    number.fract() == 0.0 && number.abs() < 2_f64.powi(53)
 }
 
 /// The value of a field that is read.
@@ -151,14 +161,23 @@ enum Value<'a> {
 }
 
 impl<'a> Value<'a> {
+    fn number(&self) -> Option<f64> {
+        match *self {
+            Value::Integer(number) => Some(number as f64),
+            Value::Float(number) => Some(number),
+            _ => None,
+        }
+    }
+
     fn id(self) -> Result<Cow<'a, str>, Wrong> {
         match self {
             Value::Text(id) => Ok(id),
             Value::Integer(id) => Ok(Cow::Owned(id.to_string())),
+            Value::Float(id) if is_whole(id) => Ok(Cow::Owned(format!("{:.0}", id + 0.0))),
             Value::Absent => Err(Wrong::Absent),
             Value::Null => Err(Wrong::Null),
             Value::Float(_) | Value::Array(_) | Value::Other => {
-                Err(Wrong::Other("the id is neither a string nor an integer of 64 bits"))
+                Err(Wrong::Other("the id is neither a string nor a whole number of 64 bits"))
             }
         }
     }
@@ -270,9 +289,14 @@ impl<'a> Visitor<'a> for Walk<'_, '_, 'a> {
     fn visit_seq<A: SeqAccess<'a>>(self, mut items: A) -> Result<(), A::Error> {
         if self.vectors && self.wanted.contains(&Some("")) {
             let mut components = Vec::new();
-            while let Some(item) = items.next_element::<serde_json::Value>()? {
+            let mut found = [const { Value::Absent }; 3];
+            let wanted = [Some(""), None, None];
+            while items
+                .next_element_seed(Walk { wanted, vectors: false, found: &mut found })?
+                .is_some()
+            {
                 if components.len() <= MOST_COMPONENTS {
-                    components.push(item.as_f64());
+                    components.push(found[0].number());
                 }
             }
             self.keep(Value::Array(components));

@@ -1,14 +1,17 @@
 //! Formats of lines: pieces of a file are whole lines, and a [`Layout`] says how to parse one.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::damage::Damage;
 use super::fields::Fields;
 use super::format::Format;
 use super::inputs::Input;
 use super::lines::{self, Lines};
+use super::order_key::OrderKey;
 use super::read_options::ReadOptions;
 use super::reason::Reason;
-use super::record::{Document, Position};
+use super::record::{Content, Document, Position, check_start};
 use super::records::{Cutter, Each, Passed, Portion, Raw, Unread};
 use super::source::Source;
 use super::tsv::{self, Columns};
@@ -56,8 +59,8 @@ impl Cutter for LineCutter<'_> {
         Ok(Some(Box::new(LinePortion { start, layout, bytes })))
     }
 
-    fn is_cut(&self) -> bool {
-        self.lines.is_cut()
+    fn damage(&self) -> Option<Damage> {
+        self.lines.damage()
     }
 
     fn contents(&self) -> Option<u128> {
@@ -108,6 +111,8 @@ impl Portion for LinePortion {
 #[derive(Clone, Debug)]
 enum Layout {
     Jsonl,
+    /// Each line is a text, whose id is its place.
+    Lines,
     Tsv(Arc<Columns>),
     Fingerprints,
     Features,
@@ -118,7 +123,8 @@ impl Layout {
     /// How to parse the lines of `input`; `bytes` are its first lines, from line `number` on.
     fn of(input: &Input, number: u64, bytes: &[u8], fields: &Fields) -> Result<Layout> {
         match input.format() {
-            Format::Jsonl => Ok(Layout::Jsonl),
+            Format::Jsonl | Format::Json => Ok(Layout::Jsonl),
+            Format::Lines => Ok(Layout::Lines),
             Format::Fingerprints => Ok(Layout::Fingerprints),
             Format::Features => Ok(Layout::Features),
             Format::Vectors => Ok(Layout::Vectors),
@@ -136,9 +142,16 @@ impl Layout {
         line: &'a [u8],
         fields: &Fields,
     ) -> std::result::Result<Document<'a>, Reason> {
+        check_start(line)?;
         let line = fields.utf8(line)?;
         let document = match self {
             Layout::Jsonl => jsonl::parse(line, fields),
+            Layout::Lines => {
+                let (id, text) = (Cow::Borrowed(""), line.strip_suffix('\r').unwrap_or(line));
+                let content = Content::Text(Cow::Borrowed(text));
+                let record = line.as_bytes();
+                return Ok(Document { id, order: OrderKey::NoField, content, record });
+            }
             Layout::Tsv(columns) => tsv::parse(line, columns),
             Layout::Fingerprints => ready::fingerprint(line, fields.width_bits),
             Layout::Features => ready::features(line),

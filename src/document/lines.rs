@@ -2,6 +2,7 @@
 
 use memchr::{memchr, memchr_iter, memrchr};
 
+use super::damage::Damage;
 use super::reason::{BROKEN_OFF, Reason, too_long};
 use super::source::{End, Source};
 use crate::error::Result;
@@ -54,8 +55,14 @@ impl<'a> Lines<'a> {
             let break_at = memrchr(b'\n', &self.buffer[scanned..]).map(|at| scanned + at + 1);
             scanned = self.buffer.len();
             return Ok(Some(match (break_at, end) {
-                (_, Some(_)) if scanned == 0 => return Ok(None),
-                (None, _) if scanned > self.max_line_bytes => self.pass_over_line()?,
+                (_, Some(End::Whole)) if scanned == 0 => return Ok(None),
+                (_, Some(End::Cut)) if scanned == 0 => match self.go_on()? {
+                    Some(piece) => piece,
+                    None => continue,
+                },
+                (None, _) if scanned > self.max_line_bytes => {
+                    self.pass_over_line(too_long(self.max_line_bytes))?
+                }
                 (_, Some(End::Whole)) => self.take(scanned),
                 (Some(cut), _) => self.take(cut),
                 (None, Some(End::Cut)) => self.instead_of_line(BROKEN_OFF.into()),
@@ -67,9 +74,9 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Whether the compressed data ended too early; known after the last piece.
-    pub(super) fn is_cut(&self) -> bool {
-        self.source.end() == Some(End::Cut)
+    /// What could not be read; known after the last piece.
+    pub(super) fn damage(&self) -> Option<Damage> {
+        self.source.damage()
     }
 
     /// XXH3-128 of the file's bytes on disk, after the last piece of a file that was read to its end.
@@ -88,9 +95,20 @@ impl<'a> Lines<'a> {
         Piece { first_line, lines: Ok(lines) }
     }
 
-    /// Skips to the end of a line that is too long.
-    fn pass_over_line(&mut self) -> Result<Piece> {
-        let piece = self.instead_of_line(too_long(self.max_line_bytes));
+    /// Goes on behind damage. What may be the rest of a line there is passed over, and the reason delivered in its place.
+    fn go_on(&mut self) -> Result<Option<Piece>> {
+        let is_line = self.source.go_on();
+        self.source.fill(&mut self.buffer, 1)?;
+        // Few lines of other formats begin so, and no line of JSON in another way.
+        if is_line || matches!(self.buffer[..], [] | [b'{' | b'\n']) {
+            return Ok(None);
+        }
+        self.pass_over_line(BROKEN_OFF.into()).map(Some)
+    }
+
+    /// Skips to the end of a line, and delivers the reason in its place.
+    fn pass_over_line(&mut self, reason: Reason) -> Result<Piece> {
+        let piece = self.instead_of_line(reason);
         loop {
             let end = self.source.fill(&mut self.buffer, self.piece_bytes)?;
             if let Some(at) = memchr(b'\n', &self.buffer) {

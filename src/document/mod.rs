@@ -11,7 +11,8 @@
 //! - `layout` with `jsonl`, `tsv` and `ready`, `csv`, `whole_files`, `warc`, `parquet`: the formats. A new one is a file
 //!   or a folder beside these.
 //! - `vector`: what a vector may be. `html`, `charset`: the text and the characters of a page of HTML.
-//! - `encoding`: files of text in other encodings than UTF-8.
+//! - `encoding`: files of text in other encodings than UTF-8. `json_lines`: JSON over several lines, or in an array.
+//! - `damage`: what of files could not be read.
 //! - `added_fields`: records copied with more fields.
 //! - `survey`: which fields there are, and which are likely the id, the text and the time.
 //! - `place_ids`: which records get their places as ids.
@@ -48,6 +49,7 @@ mod charset;
 mod claimed;
 mod contents;
 mod csv;
+mod damage;
 mod encoding;
 mod expand;
 mod fields;
@@ -59,6 +61,7 @@ mod id_list;
 mod id_sieve;
 mod in_order;
 mod inputs;
+mod json_lines;
 mod jsonl;
 mod layout;
 mod lines;
@@ -91,6 +94,7 @@ mod whole_files;
 
 pub use added_fields::AddedFields;
 pub use contents::FileContents;
+pub use damage::Damage;
 pub use encoding::TextEncoding;
 pub use fields::Fields;
 pub use format::Format;
@@ -107,7 +111,7 @@ pub use order_key::{OrderCounts, OrderKey, OrderKind};
 pub use parquet::ParquetCopy;
 pub use place_ids::PlaceIds;
 pub use quarantine::{Quarantine, Quarantined};
-pub use read::{FilesRead, read};
+pub use read::{Deliver, FileRead, FilesRead, read, read_to};
 pub use read_options::ReadOptions;
 pub use reason::Reason;
 pub use record::{Content, Document, Position};

@@ -50,6 +50,8 @@ pub enum OrderKind {
     Milliseconds,
     /// `20260701120000`, in UTC, as in web archives.
     Digits,
+    /// `2026-07-01` or `20260701`: the beginning of the day, in UTC.
+    Days,
     /// A number that is no time.
     Number,
     /// A value of a list.
@@ -65,6 +67,7 @@ named!(pub OrderKind {
     Seconds = "seconds",
     Milliseconds = "milliseconds",
     Digits = "of 14 digits",
+    Days = "days",
     Number = "numbers",
     Listed = "in the list",
     Unlisted = "not in the list",

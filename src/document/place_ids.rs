@@ -22,4 +22,9 @@ impl PlaceIds {
     pub(super) fn fill(self) -> bool {
         self != PlaceIds::Never
     }
+
+    /// Whether ids are looked at.
+    pub(super) fn reads_ids(self) -> bool {
+        self != PlaceIds::All
+    }
 }

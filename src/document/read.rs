@@ -1,11 +1,16 @@
 //! Reads the inputs, or one process's share of them, in portions.
 
+use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use memchr::memchr_iter;
+use serde::{Deserialize, Serialize};
 
 use super::claimed::Claimed;
 use super::contents::FileContents;
 use super::csv::CsvCutter;
+use super::damage::Damage;
 use super::format::Format;
 use super::in_order::{InOrder, is_read_in_order};
 use super::inputs::{Input, Inputs};
@@ -24,13 +29,56 @@ use crate::error::Result;
 /// The most files in one portion.
 const PORTION_FILES: usize = 1024;
 
+/// The lines of a file of text from which on each may be a page.
+const MANY_LINES: u64 = 200;
+
 /// What reading found apart from records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FilesRead {
-    /// The indices of the files whose compressed data ended too early. Each is reported by one process.
-    pub truncated: Vec<u32>,
+    /// What could not be read of files and was accepted. Each file is reported by one process.
+    pub damaged: Vec<Damage>,
+    /// The first file of text with so many lines that each may be a page of its own, and how many these are.
+    pub many_lines: Option<(u32, u64)>,
     /// What the files hold that were read, but for streams. A file that is divided among processes is read by all of them.
     pub contents: Vec<FileContents>,
+}
+
+/// A file of records that one reader has read from its beginning to its end.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct FileRead {
+    /// What it holds.
+    pub contents: FileContents,
+    /// Its state when it was found ([`Input::state_at_rest`]).
+    pub state: u128,
+    /// What of it could not be read and was accepted.
+    pub damage: Option<Damage>,
+    /// The numbers of its portions ([`Records::sequence`]).
+    pub portions: Range<u64>,
+}
+
+/// Takes what is read.
+pub trait Deliver {
+    /// Takes a portion. Returns false if no more are wanted.
+    fn records(&mut self, records: Records) -> bool;
+
+    /// Takes note that a file was read to its end, all of whose portions came before.
+    ///
+    /// # Errors
+    /// What ends the reading.
+    fn end(&mut self, _read: FileRead) -> Result<()> {
+        Ok(())
+    }
+
+    /// Takes a file that is not read, because it is [known](Share::without) what it holds. Returns what is known.
+    fn done(&mut self, _file: u32) -> Option<FileRead> {
+        None
+    }
+}
+
+impl<F: FnMut(Records) -> bool> Deliver for F {
+    fn records(&mut self, records: Records) -> bool {
+        self(records)
+    }
 }
 
 /// Reads the `share` and delivers it portion by portion, in order, until `deliver` returns false.
@@ -39,13 +87,27 @@ pub struct FilesRead {
 ///
 /// # Errors
 /// A file that cannot be read, compressed data that ends too early, and a TSV file without the columns
-/// of the fields. What is wrong with a single record is no error here: [`Records::parse`] reports it.
+/// of the fields. What is wrong with a single record or with a web archive is no error here: [`Records::parse`] reports it.
 pub fn read(
     inputs: &Inputs,
     share: &Share,
     options: &ReadOptions,
     progress: &AtomicU64,
     deliver: &mut dyn FnMut(Records) -> bool,
+) -> Result<FilesRead> {
+    read_to(inputs, share, options, progress, &mut { deliver })
+}
+
+/// As [`read`], for somebody who also wants to know where files end.
+///
+/// # Errors
+/// As [`read`], and those of [`Deliver::end`].
+pub fn read_to(
+    inputs: &Inputs,
+    share: &Share,
+    options: &ReadOptions,
+    progress: &AtomicU64,
+    deliver: &mut dyn Deliver,
 ) -> Result<FilesRead> {
     options.fields.check()?;
     let Some(share) = share.of(inputs) else { return Ok(FilesRead::default()) };
@@ -88,7 +150,7 @@ struct Reader<'a> {
 }
 
 struct Outbox<'a> {
-    deliver: &'a mut dyn FnMut(Records) -> bool,
+    deliver: &'a mut dyn Deliver,
     next: u64,
     stopped: bool,
     /// The name of the file that is read, if records may get their places as ids.
@@ -99,7 +161,7 @@ impl Outbox<'_> {
     fn send(&mut self, portion: Box<dyn Portion>) {
         if !self.stopped {
             let place = self.place.clone();
-            self.stopped = !(self.deliver)(Records { sequence: self.next, portion, place });
+            self.stopped = !self.deliver.records(Records { sequence: self.next, portion, place });
             self.next += 1;
         }
     }
@@ -122,6 +184,16 @@ impl<'a> Reader<'a> {
         if !self.claimed.has(file, &self.share, &self.files)? {
             return Ok(());
         }
+        if self.share.is_done(file) {
+            self.progress.fetch_add(input.origin().bytes(), Ordering::Relaxed);
+            let done = self.outbox.deliver.done(file);
+            self.outbox.stopped = done.is_none();
+            if let Some(FileRead { contents, damage, .. }) = done {
+                self.files_read.contents.push(contents);
+                self.files_read.damaged.extend(damage);
+            }
+            return Ok(());
+        }
         match input.format().is_whole_file() {
             true => self.page(file, input),
             false => self.records(file, input),
@@ -130,9 +202,13 @@ impl<'a> Reader<'a> {
 
     fn open(&self, file: u32, input: &'a Input) -> Result<Source<'a>> {
         let opened = self.files.open(file)?;
-        let source = Source::of(opened, input, self.options.accept_truncated, self.progress)?;
-        let is_text = !matches!(input.format(), Format::Warc | Format::Html);
-        Ok(if is_text { source.in_utf8(self.options.fields.encoding) } else { source })
+        let source = Source::of(opened, input, self.options, self.progress)?;
+        Ok(match input.format() {
+            Format::Warc => source.joined(),
+            Format::Html => source,
+            Format::Json => source.in_utf8(self.options.fields.encoding).in_lines(),
+            _ => source.in_utf8(self.options.fields.encoding),
+        })
     }
 
     /// What takes the records of a file from it.
@@ -144,7 +220,7 @@ impl<'a> Reader<'a> {
                 Box::new(ParquetCutter::new(file, input, self.options, self.progress)?)
             }
             Format::Csv => Box::new(CsvCutter::new(file, input, source()?, self.options)?),
-            Format::Warc => Box::new(WarcCutter::new(file, input, source()?, self.options)),
+            Format::Warc => Box::new(WarcCutter::new(file, source()?, self.options)),
             _ => Box::new(LineCutter::new(file, input, source()?, self.options)?),
         })
     }
@@ -152,21 +228,28 @@ impl<'a> Reader<'a> {
     /// Begins to send the records of a file.
     fn begin(&mut self, file: u32, input: &'a Input) -> Result<Box<dyn Cutter + 'a>> {
         self.send_pages();
-        self.outbox.place =
-            self.options.fields.place_ids.fill().then(|| input.name_in_ids().into());
+        let has_places = self.options.fields.place_ids.fill() || input.format() == Format::Lines;
+        self.outbox.place = has_places.then(|| input.name_in_ids().into());
         self.cutter(file, input)
     }
 
     /// Sends the records of a file.
     fn records(&mut self, file: u32, input: &'a Input) -> Result<()> {
         let mut cutter = self.begin(file, input)?;
+        let first = self.outbox.next;
         while let Some(portion) = cutter.next()? {
             self.outbox.send(portion);
             if self.outbox.stopped {
                 return Ok(());
             }
         }
-        self.end(file, input, &*cutter, true)
+        let damage = cutter.damage().map(|damage| Damage { file, ..damage });
+        let contents = self.end(file, input, &*cutter, true)?;
+        let (Some(contents), Some(state)) = (contents, input.state_at_rest()) else {
+            return Ok(());
+        };
+        let portions = first..self.outbox.next;
+        self.outbox.deliver.end(FileRead { contents, state, damage, portions })
     }
 
     /// Sends the portions of a file that this reader claims. Who has the first one counts what is counted once.
@@ -184,7 +267,7 @@ impl<'a> Reader<'a> {
             }
             number += 1;
         }
-        self.end(file, input, &*cutter, first == 0)
+        self.end(file, input, &*cutter, first == 0).map(drop)
     }
 
     /// Notes what is known of a file at its end.
@@ -194,20 +277,28 @@ impl<'a> Reader<'a> {
         input: &Input,
         cutter: &dyn Cutter,
         is_counted: bool,
-    ) -> Result<()> {
-        if is_counted && cutter.is_cut() {
-            self.files_read.truncated.push(file);
+    ) -> Result<Option<FileContents>> {
+        if is_counted {
+            let damage = cutter.damage().map(|damage| Damage { file, ..damage });
+            self.files_read.damaged.extend(damage);
         }
         self.add_contents(file, input, cutter.contents())
     }
 
     /// Adds the digest of a file. A file that was not read to its end is read again for it.
-    fn add_contents(&mut self, file: u32, input: &Input, digest: Option<u128>) -> Result<()> {
-        if !input.is_stream() {
-            let digest = digest.map_or_else(|| input.contents(), Ok)?;
-            self.files_read.contents.push(FileContents { file, digest });
+    fn add_contents(
+        &mut self,
+        file: u32,
+        input: &Input,
+        digest: Option<u128>,
+    ) -> Result<Option<FileContents>> {
+        if input.is_stream() {
+            return Ok(None);
         }
-        Ok(())
+        let digest = digest.map_or_else(|| input.contents(), Ok)?;
+        let contents = FileContents { file, digest };
+        self.files_read.contents.push(contents);
+        Ok(Some(contents))
     }
 
     /// Adds a file that is one page to the next portion.
@@ -215,6 +306,10 @@ impl<'a> Reader<'a> {
         let page = self.whole_file(file, input)?;
         self.pages_bytes += page.as_ref().map_or(0, |(_, bytes)| bytes.len());
         let is_html = input.format() == Format::Html;
+        let lines = page.as_ref().map_or(0, |(_, bytes)| memchr_iter(b'\n', bytes).count() as u64);
+        if !is_html && lines >= MANY_LINES {
+            self.files_read.many_lines.get_or_insert((file, lines));
+        }
         self.pages.push(WholeFile { file, is_html, page });
         if self.pages_bytes >= self.options.portion_bytes || self.pages.len() >= PORTION_FILES {
             self.send_pages();
@@ -236,10 +331,12 @@ impl<'a> Reader<'a> {
         let mut source = self.open(file, input)?;
         let mut bytes = Vec::new();
         let end = source.fill(&mut bytes, max_bytes.saturating_add(1))?;
-        self.add_contents(file, input, source.contents())?;
         if end == Some(End::Cut) {
-            self.files_read.truncated.push(file);
+            source.pass_over()?;
         }
+        self.add_contents(file, input, source.contents())?;
+        let damage = source.damage().map(|damage| Damage { file, ..damage });
+        self.files_read.damaged.extend(damage);
         Ok(match end {
             _ if bytes.len() > max_bytes => Err(too_long(max_bytes)),
             Some(End::Cut) => Err(BROKEN_OFF.into()),

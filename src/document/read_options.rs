@@ -11,10 +11,12 @@ pub struct ReadOptions {
     pub portion_bytes: usize,
     /// The most bytes of one record or file after decompression; a longer one is quarantined.
     pub max_record_bytes: usize,
-    /// Accept files that end too early or are damaged, as far as they can be read.
+    /// Accept packed files that end too early or are damaged: read what can be read of them.
     pub accept_truncated: bool,
     /// The memory for what is on its way from object stores, in bytes.
     pub ahead_bytes: usize,
+    /// The most memory that unpacking a file may take, in bytes.
+    pub window_bytes: u64,
 }
 
 impl Default for ReadOptions {
@@ -25,6 +27,7 @@ impl Default for ReadOptions {
             max_record_bytes: 64 << 20,
             accept_truncated: false,
             ahead_bytes: 32 << 20,
+            window_bytes: 512 << 20,
         }
     }
 }

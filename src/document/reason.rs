@@ -61,8 +61,12 @@ impl From<&Error> for Reason {
     fn from(error: &Error) -> Reason {
         let what = error.what().to_owned();
         let whole = error.to_string();
-        match whole.strip_prefix(&what).map(str::to_owned) {
-            Some(detail) => Reason::with(what, detail),
+        match whole.split_once(&what) {
+            Some(("", detail)) => Reason::with(what, detail),
+            Some((place, detail)) => {
+                let place = place.trim_end_matches([':', ' ']);
+                Reason::with(what, format_args!(" ({place}){detail}"))
+            }
             None => Reason::with(what, format_args!(" ({whole})")),
         }
     }

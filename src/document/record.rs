@@ -93,6 +93,15 @@ impl Position {
     }
 }
 
+/// Refuses a record that begins with a byte order mark. At the beginning of a file it is taken off; elsewhere it comes from files that
+/// were joined, and would be a part of a name or an id.
+pub(super) fn check_start(record: &[u8]) -> Result<(), Reason> {
+    match record.starts_with(b"\xef\xbb\xbf") {
+        true => Err("a byte order mark within the file".into()),
+        false => Ok(()),
+    }
+}
+
 /// These bytes as text, if they are UTF-8. Whether they are is found by vectors; where they are not, is looked for afterwards.
 pub(super) fn as_utf8(bytes: &[u8]) -> Result<&str, Utf8Error> {
     simdutf8::basic::from_utf8(bytes).or_else(|_| str::from_utf8(bytes))

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use super::damage::Damage;
 use super::fields::Fields;
 use super::place_ids::PlaceIds;
 use super::reason::Reason;
@@ -19,8 +20,10 @@ pub(super) trait Cutter {
     /// processes divide a file by the numbers of its portions.
     fn next(&mut self) -> Result<Option<Box<dyn Portion>>>;
 
-    /// Whether the file ended too early; known after the last portion.
-    fn is_cut(&self) -> bool;
+    /// What of the file could not be read; known after the last portion.
+    fn damage(&self) -> Option<Damage> {
+        None
+    }
 
     /// XXH3-128 of the file's bytes on disk, after the last portion of a file that was read to its end.
     fn contents(&self) -> Option<u128>;

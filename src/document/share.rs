@@ -1,5 +1,6 @@
 //! The share of the inputs that one of several readers reads.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -22,6 +23,7 @@ pub struct Share {
     desk: Arc<dyn Desk>,
     index: u32,
     of: u32,
+    done: Arc<HashSet<u32>>,
 }
 
 impl Share {
@@ -36,7 +38,17 @@ impl Share {
     /// If there is no such reader.
     pub fn new(desk: Arc<dyn Desk>, index: u32, of: u32) -> Share {
         assert!(index < of, "reader {index} of {of}");
-        Share { desk, index, of }
+        Share { desk, index, of, done: Arc::default() }
+    }
+
+    /// The same share, if what these files hold is known: who claims one does not read it.
+    pub fn without(self, done: HashSet<u32>) -> Share {
+        Share { done: Arc::new(done), ..self }
+    }
+
+    /// Whether it is known what the file holds.
+    pub(super) fn is_done(&self, file: u32) -> bool {
+        self.done.contains(&file)
     }
 
     /// The number of the reader.

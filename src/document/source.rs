@@ -1,23 +1,28 @@
-//! One input file, decompressed. Its first bytes tell whether it is plain, gzip or zstd.
+//! One input file, decompressed. Its first bytes tell whether and how it is packed.
 
 use std::cell::RefCell;
-use std::io::{self, BufRead, BufReader, Chain, Cursor, ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
-use flate2::bufread::GzDecoder;
-use xxhash_rust::xxh3::Xxh3;
-
-use self::frames::Frames;
-pub(super) use self::frames::decoder as zstd_decoder;
+use self::codec::{HEAD_BYTES as HEAD_OF_MEMBER, Method};
+pub(super) use self::dictionary::decoder as zstd_decoder;
+use self::members::Members;
+use self::packed::{Known, Packed};
+use super::damage::Damage;
 use super::encoding::{Decoded, TextEncoding};
 use super::inputs::Input;
+use super::json_lines::{JsonLines, NOT_CLOSED};
+use super::read_options::ReadOptions;
 use crate::error::{At, Error, Kind, Result};
-use crate::output;
-use crate::progress::{self, Activity};
+use crate::output::Packing;
 
-mod frames;
+mod codec;
+mod dictionary;
+mod members;
+mod packed;
+mod window;
 
 /// How many bytes of a file are read at once.
 const READ_BYTES: usize = 1 << 17;
@@ -26,45 +31,42 @@ const READ_BYTES: usize = 1 << 17;
 pub(super) struct Source<'a> {
     path: &'a Path,
     reader: Box<dyn Read + 'a>,
-    packed: bool,
+    is_packed: bool,
     accept_truncated: bool,
-    taken: Rc<RefCell<Taken>>,
+    /// Whether it goes on behind a cut by itself, on a new line.
+    is_joined: bool,
+    known: Rc<RefCell<Known>>,
     end: Option<End>,
 }
 
-/// The bytes on disk that were consumed.
-#[derive(Default)]
-struct Taken {
-    bytes: u64,
-    hasher: Xxh3,
-}
-
-/// How a source came to its end.
+/// Why a source gives no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// All of it was read.
     Whole,
-    /// Compressed data ended too early or was damaged here.
+    /// The packed data is damaged here or ends too early. [`Source::go_on`] goes on behind it.
     Cut,
 }
 
 impl<'a> Source<'a> {
     /// Reads a file that is open; `progress` grows by the bytes read of it on disk.
     ///
-    /// Compressed data that ends too early or is damaged is [`Kind::BadData`], or an [`End::Cut`] with
-    /// `accept_truncated`.
+    /// Packed data that ends too early or is damaged is [`Kind::BadData`], or an [`End::Cut`] if the options accept that.
     pub(super) fn of(
         file: Box<dyn Read>,
         input: &'a Input,
-        accept_truncated: bool,
+        options: &ReadOptions,
         progress: &'a AtomicU64,
     ) -> Result<Source<'a>> {
         let path = input.path();
-        let (file, packing) = begin(file, path, READ_BYTES)?;
-        let taken = Rc::new(RefCell::default());
-        let reader = packing.unpack(Packed { file, taken: Rc::clone(&taken), progress });
-        let packed = packing != Packing::Plain;
-        Ok(Source { path, reader, packed, accept_truncated, taken, end: None })
+        let known = Rc::<RefCell<Known>>::default();
+        let (packed, method) =
+            begin(Packed::new(file, READ_BYTES, Rc::clone(&known), progress), path)?;
+        let reader = unpack(packed, method, options.window_bytes).at(path)?;
+        let accept_truncated = options.accept_truncated;
+        let is_packed = method.is_some();
+        let (is_joined, end) = (false, None);
+        Ok(Source { path, reader, is_packed, accept_truncated, is_joined, known, end })
     }
 
     /// The same text in UTF-8: a byte order mark tells its encoding, or else it is the one that is named.
@@ -72,43 +74,91 @@ impl<'a> Source<'a> {
         Source { reader: Box::new(Decoded::new(self.reader, named)), ..self }
     }
 
+    /// The objects of JSON that is no JSON Lines, each on a line.
+    pub(super) fn in_lines(self) -> Source<'a> {
+        Source { reader: Box::new(JsonLines::new(self.reader)), ..self }
+    }
+
+    /// The same, going on behind every cut on a new line: for a format whose records are found by how they begin.
+    pub(super) fn joined(self) -> Source<'a> {
+        Source { is_joined: true, ..self }
+    }
+
     /// Reads until `buffer` has `len` bytes. Returns how the source ended, once it has.
     pub(super) fn fill(&mut self, buffer: &mut Vec<u8>, len: usize) -> Result<Option<End>> {
-        let room = len.saturating_sub(buffer.len());
-        if self.end.is_none() && room > 0 {
-            self.end = match self.reader.by_ref().take(room as u64).read_to_end(buffer) {
-                Ok(read) => (read < room).then_some(End::Whole),
-                Err(cause) => Some(self.cut(&cause)?),
-            };
+        while self.end.is_none() && buffer.len() < len {
+            let room = len - buffer.len();
+            match self.reader.by_ref().take(room as u64).read_to_end(buffer) {
+                Ok(read) => self.end = (read < room).then_some(End::Whole),
+                Err(cause) => {
+                    self.check_cut(&cause)?;
+                    match self.is_joined {
+                        true => buffer.push(b'\n'),
+                        false => self.end = Some(End::Cut),
+                    }
+                }
+            }
         }
         Ok(self.end)
     }
 
-    /// How the source ended, once it has.
-    pub(super) fn end(&self) -> Option<End> {
-        self.end
+    /// Goes on behind a cut, with what can be read again or the end. Returns whether that is the beginning of a line, as far as one
+    /// can tell: the members before ended with their lines.
+    pub(super) fn go_on(&mut self) -> bool {
+        self.end = self.end.filter(|end| *end != End::Cut);
+        self.known.borrow().ends_line
+    }
+
+    /// Passes over all that follows, with the damage there.
+    pub(super) fn pass_over(&mut self) -> Result<()> {
+        let mut passed = Vec::new();
+        while self.end != Some(End::Whole) {
+            self.go_on();
+            passed.clear();
+            self.fill(&mut passed, READ_BYTES)?;
+        }
+        Ok(())
+    }
+
+    /// What of it could not be read, and was passed over.
+    pub(super) fn damage(&self) -> Option<Damage> {
+        self.known.borrow().damage
+    }
+
+    /// How many bytes on disk were consumed.
+    pub(super) fn position(&self) -> u64 {
+        self.known.borrow().position
     }
 
     /// XXH3-128 of the bytes on disk, once all of them were read.
     pub(super) fn contents(&self) -> Option<u128> {
-        (self.end == Some(End::Whole)).then(|| self.taken.borrow().hasher.digest128())
+        (self.end == Some(End::Whole)).then(|| self.known.borrow().hasher.digest128())
     }
 
-    /// Distinguishes a failing disk from compressed data that is not complete.
-    fn cut(&self, cause: &io::Error) -> Result<End> {
-        if !self.packed || is_failure(cause) {
+    /// Fails unless packed data is damaged, and the user accepts that.
+    fn check_cut(&self, cause: &io::Error) -> Result<()> {
+        if let Some(error) = Error::within(cause) {
+            return Err(error.clone().at(self.path));
+        }
+        let is_open = cause.to_string() == NOT_CLOSED;
+        if !(self.is_packed || is_open) || is_failure(cause) {
             return Err(Error::io(self.path, cause));
         }
         if self.accept_truncated {
-            return Ok(End::Cut);
+            let known = &mut *self.known.borrow_mut();
+            if is_open {
+                known.damage = Some(Damage::new(known.position, 0));
+            }
+            return Ok(());
         }
         let what = match cause.kind() {
+            _ if is_open => "the file ends within its JSON",
             ErrorKind::UnexpectedEof => "the compressed data ends too early",
             _ => "the compressed data is damaged",
         };
         Err(Error::new(Kind::BadData, what)
             .at(self.path)
-            .offset(self.taken.borrow().bytes)
+            .offset(self.position())
             .found(cause)
             .help("fetch the file again, or accept what can be read of it")
             .setting("accept-truncated"))
@@ -125,11 +175,12 @@ const HEAD_BYTES: u64 = 512;
 
 /// The first bytes of the file at `path`, decompressed; fewer if the compressed data ends too early.
 pub(super) fn head(file: impl Read + 'static, path: &Path) -> Result<Vec<u8>> {
-    let (file, packing) = begin(file, path, 2 * HEAD_BYTES as usize)?;
-    let taken = Rc::default();
     let progress = AtomicU64::new(0);
+    let step_bytes = 2 * HEAD_BYTES as usize;
+    let packed = Packed::new(Box::new(file), step_bytes, Rc::default(), &progress);
+    let (packed, method) = begin(packed, path)?;
     let mut head = Vec::new();
-    let unpacked = packing.unpack(Packed { file, taken, progress: &progress });
+    let unpacked = unpack(packed, method, u64::MAX).at(path)?;
     let read = unpacked.take(HEAD_BYTES).read_to_end(&mut head);
     // Damage is reported when the file is read.
     match read.err().filter(is_failure) {
@@ -138,149 +189,47 @@ pub(super) fn head(file: impl Read + 'static, path: &Path) -> Result<Vec<u8>> {
     }
 }
 
-/// Looks at the first bytes of a file to find out how it is compressed.
-fn begin(
-    file: impl Read + 'static,
-    path: &Path,
-    buffer_bytes: usize,
-) -> Result<(BufReader<OnDisk>, Packing)> {
-    let mut file: Box<dyn Read> = Box::new(file);
-    let mut head = Vec::with_capacity(4);
-    file.by_ref().take(4).read_to_end(&mut head).at(path)?;
-    let packing = Packing::of(&head, path);
-    Ok((BufReader::with_capacity(buffer_bytes, Cursor::new(head).chain(file)), packing))
+/// Looks at the first bytes of a file to find out how it is packed, if it is. The name matters only if it ends before they tell.
+fn begin<'a>(mut packed: Packed<'a>, path: &Path) -> Result<(Packed<'a>, Option<Method>)> {
+    let head = packed.ahead(HEAD_OF_MEMBER).at(path)?;
+    let is_skippable = matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]);
+    let extension = path.extension().unwrap_or_default();
+    let is_of = |(method, named): &(Method, &str)| {
+        let magic = method.magic();
+        let ends_within = magic.starts_with(head) || head.starts_with(magic);
+        method.shows(head)
+            || head.len() < HEAD_OF_MEMBER && ends_within && extension.eq_ignore_ascii_case(named)
+    };
+    let method = Method::ALL.into_iter().find(is_of).map(|(method, _)| method);
+    Ok((packed, method.or(is_skippable.then_some(Method::Zstd))))
 }
 
-/// How a file is compressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Packing {
-    Plain,
-    Gzip,
-    Zstd,
-    /// By its name a compressed file, but it ends before its first bytes show that.
-    Nothing,
+/// What the bytes are, unpacked.
+fn unpack<'a>(
+    packed: Packed<'a>,
+    method: Option<Method>,
+    window_bytes: u64,
+) -> io::Result<Box<dyn Read + 'a>> {
+    Ok(match method {
+        None => Box::new(packed),
+        Some(method) => Box::new(Members::new(packed, method, window_bytes)?),
+    })
 }
 
 /// How a file is packed: by its first bytes, or by its name if it ends before these show that.
 ///
 /// # Errors
 /// Reading may fail.
-pub fn packing(input: &Input) -> Result<output::Packing> {
-    let path = input.path();
-    Ok(match begin(input.open()?, path, 0)?.1 {
-        Packing::Plain => output::Packing::Plain,
-        Packing::Gzip => output::Packing::Gzip,
-        Packing::Zstd => output::Packing::Zstd,
-        Packing::Nothing => output::Packing::named(path),
+pub fn packing(input: &Input) -> Result<Packing> {
+    let progress = AtomicU64::new(0);
+    let packed = Packed::new(input.open()?, HEAD_OF_MEMBER, Rc::default(), &progress);
+    Ok(match begin(packed, input.path())?.1 {
+        None => Packing::Plain,
+        Some(Method::Gzip) => Packing::Gzip,
+        Some(Method::Zstd) => Packing::Zstd,
+        Some(Method::Bzip2) => Packing::Bzip2,
+        Some(Method::Xz) => Packing::Xz,
     })
-}
-
-const GZIP: &[u8] = &[0x1f, 0x8b];
-const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
-
-impl Packing {
-    /// Determines the compression from the first four bytes. The name matters only if there are fewer.
-    fn of(head: &[u8], path: &Path) -> Packing {
-        let skippable = matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18]);
-        let named = |extension| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
-        match head {
-            _ if head.starts_with(GZIP) => Packing::Gzip,
-            _ if head.starts_with(ZSTD) || skippable => Packing::Zstd,
-            _ if named("gz") && GZIP.starts_with(head) => Packing::Nothing,
-            _ if named("zst") && ZSTD.starts_with(head) => Packing::Nothing,
-            _ => Packing::Plain,
-        }
-    }
-
-    fn unpack<'a>(self, packed: Packed<'a>) -> Box<dyn Read + 'a> {
-        match self {
-            Packing::Plain => Box::new(packed),
-            Packing::Gzip => Box::new(Members(Some(GzDecoder::new(packed)))),
-            Packing::Zstd => Box::new(Frames::new(packed)),
-            Packing::Nothing => Box::new(BrokenOff),
-        }
-    }
-}
-
-/// A compressed file that ends within its first four bytes.
-struct BrokenOff;
-
-impl Read for BrokenOff {
-    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-        Err(ErrorKind::UnexpectedEof.into())
-    }
-}
-
-/// A file whose first bytes were looked at.
-type OnDisk = Chain<Cursor<Vec<u8>>, Box<dyn Read>>;
-
-/// The bytes on disk, counted as they are consumed.
-struct Packed<'a> {
-    file: BufReader<OnDisk>,
-    taken: Rc<RefCell<Taken>>,
-    progress: &'a AtomicU64,
-}
-
-impl BufRead for Packed<'_> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.file.fill_buf()
-    }
-
-    fn consume(&mut self, bytes: usize) {
-        let mut taken = self.taken.borrow_mut();
-        taken.hasher.update(&self.file.buffer()[..bytes]);
-        taken.bytes += bytes as u64;
-        drop(taken);
-        self.file.consume(bytes);
-        self.progress.fetch_add(bytes as u64, Ordering::Relaxed);
-        progress::tick(Activity::Reading);
-    }
-}
-
-impl Read for Packed<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let read = self.fill_buf()?.read(into)?;
-        self.consume(read);
-        Ok(read)
-    }
-}
-
-/// The members of a gzip file, one after another. Zeros may follow the last.
-struct Members<'a>(Option<GzDecoder<Packed<'a>>>);
-
-impl Read for Members<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        while let Some(member) = &mut self.0 {
-            let read = member.read(into)?;
-            if read > 0 || into.is_empty() {
-                return Ok(read);
-            }
-            self.0 = self.0.take().map_or(Ok(None), |member| next_member(member.into_inner()))?;
-        }
-        Ok(0)
-    }
-}
-
-/// The next member; `None` at the end of the file.
-fn next_member(mut packed: Packed<'_>) -> io::Result<Option<GzDecoder<Packed<'_>>>> {
-    match packed.fill_buf()?.first() {
-        None => Ok(None),
-        Some(0) => check_padding(&mut packed).map(|()| None),
-        Some(_) => Ok(Some(GzDecoder::new(packed))),
-    }
-}
-
-fn check_padding(packed: &mut Packed<'_>) -> io::Result<()> {
-    loop {
-        let bytes = packed.fill_buf()?;
-        if bytes.iter().any(|&byte| byte != 0) {
-            return Err(io::Error::new(ErrorKind::InvalidData, "other data after the last member"));
-        }
-        match bytes.len() {
-            0 => return Ok(()),
-            read => packed.consume(read),
-        }
-    }
 }
 
 #[cfg(test)]

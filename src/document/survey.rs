@@ -21,8 +21,10 @@ use super::fields::Fields;
 use super::format::Format;
 use super::id::{MAX_ID_BYTES, check_id};
 use super::inputs::{Input, Inputs};
+use super::json_lines::JsonLines;
 use super::order_field::OrderField;
 use super::place_ids::PlaceIds;
+use super::read_options::ReadOptions;
 use super::source::{End, Source};
 use super::time;
 use crate::error::{Error, Kind, Result};
@@ -195,10 +197,11 @@ impl Survey {
             return Ok(());
         }
         let read = AtomicU64::new(0);
-        let mut source = Source::of(input.open()?, input, true, &read)?;
+        let options = ReadOptions { accept_truncated: true, ..ReadOptions::default() };
+        let mut source = Source::of(input.open()?, input, &options, &read)?;
         let mut bytes = Vec::new();
         let is_whole = source.fill(&mut bytes, MOST_BYTES)? == Some(End::Whole);
-        if !is_whole {
+        if !is_whole && input.format() != Format::Json {
             // The last record may go on beyond what was read.
             bytes.truncate(bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1));
         }
@@ -206,6 +209,12 @@ impl Survey {
         let mut decoded = Vec::new();
         // Bytes in memory can always be read.
         let _ = Decoded::new(&bytes[..], self.encoding).read_to_end(&mut decoded);
+        if input.format() == Format::Json {
+            let mut lines = Vec::new();
+            // So is JSON of which only the beginning is there.
+            let _ = JsonLines::new(&decoded[..]).read_to_end(&mut lines);
+            decoded = lines;
+        }
         let text = String::from_utf8_lossy(&decoded);
         let fields = &mut self.fields;
         let mut each = |name: &str, value: Value<'_>| add(fields, name, value, day);

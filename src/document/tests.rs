@@ -75,7 +75,7 @@ fn read_share(inputs: &Inputs, share: &Share, options: &ReadOptions) -> Result<O
     })?;
     assert!(outcome.records.is_sorted_by_key(|(position, _)| *position));
     assert!(progress.into_inner() <= inputs.bytes());
-    outcome.truncated = tally.truncated;
+    outcome.truncated = tally.damaged.iter().map(|damage| damage.file).collect();
     if let Some(contents) = inputs.contents().unwrap() {
         assert!(tally.contents.iter().all(|read| contents[read.file as usize] == *read));
     }
@@ -279,7 +279,7 @@ fn a_header_that_is_not_there_is_an_error() {
     let long = folder(&[("a.tsv", b"id\ttext\n1\ta\n")]);
     let options = ReadOptions { max_record_bytes: 5, ..ReadOptions::default() };
     let error = read_share(&find(&long, Format::Auto), &Share::whole(), &options).unwrap_err();
-    assert!(error.to_string().contains("header line is longer"), "{error}");
+    assert!(error.to_string().contains("is longer than a record may be"), "{error}");
 }
 
 #[test]
@@ -333,6 +333,128 @@ fn what_breaks_off_is_an_error_or_counted_once() {
         assert_eq!(read_shares(&inputs, of, &options), whole);
         assert_eq!(read_at_once(&inputs, of, &options), whole);
     }
+}
+
+/// Twenty members, of which the seventh is damaged: whole lines in each, or broken ones.
+fn damaged_in_the_middle(text: &str, member_bytes: usize) -> Vec<u8> {
+    let members = text.as_bytes().chunks(member_bytes).enumerate().map(|(number, bytes)| {
+        let mut member = gzip(bytes);
+        if number == 6 {
+            let half = member.len() / 2;
+            member[half..half + 8].fill(0xff);
+        }
+        member
+    });
+    members.collect::<Vec<_>>().concat()
+}
+
+#[test]
+fn what_follows_damage_is_read_in_every_format() {
+    let words = |row: u32| format!("{:x} {:x}", row.wrapping_mul(2_654_435_761), row * row);
+    let rows = |line: &dyn Fn(u32) -> String| (0..2000).map(line).collect::<String>();
+    let jsonl = rows(&|row| format!("{{\"id\": {row:08}1, \"text\": \"{:20}\"}}\n", words(row)));
+    let jsonl = jsonl.replace("\"id\": ", "\"id\": 1");
+    let tsv = "id\ttext\n".to_owned() + &rows(&|row| format!("{row:08}\t{:20}\n", words(row)));
+    let csv = tsv.replace('\t', ",");
+    let warc = rows(&|row| {
+        let text = format!("{:20}", words(row));
+        let head =
+            format!("WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: http://a/{row:08}\r\n");
+        format!(
+            "{head}Content-Type: text/plain\r\nContent-Length: {}\r\n\r\n{text}\r\n\r\n",
+            text.len()
+        )
+    });
+    for (name, text) in [("a.jsonl", jsonl), ("a.tsv", tsv), ("a.csv", csv), ("a.warc", warc)] {
+        let line = text.len() / 2000;
+        // Members of a hundred lines, and members that end within lines.
+        for member_bytes in [100 * line, 100 * line + line / 2] {
+            let packed = damaged_in_the_middle(&text, member_bytes);
+            let folder = folder(&[(&format!("{name}.gz"), &packed)]);
+            let options = ReadOptions { accept_truncated: true, ..ReadOptions::default() };
+            let inputs = find(&folder, Format::Auto);
+            let outcome = read_share(&inputs, &Share::whole(), &options).unwrap();
+            let good = outcome.records.iter().filter(|(_, record)| record.is_ok()).count();
+            let bad = outcome.records.len() - good;
+            assert!((1895..2000).contains(&good) && bad <= 3, "{name}: {good} good, {bad} bad");
+            assert_eq!(outcome.truncated, [0], "{name}");
+            for of in 2..4 {
+                assert_eq!(read_shares(&inputs, of, &options), outcome, "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn objects_of_an_array_are_records() {
+    let array = "\u{feff}[\n  {\n    \"id\": 1,\n    \"text\": \"a\"\n  },\n  {\"id\": 2, \"text\": \"b\"}, 7\n]\n";
+    let one = "{\n\"id\": 3,\n\"text\": \"c\"}\n{\"id\": 4, \"text\": \"d\"}";
+    let folder = folder(&[("a.json", array.as_bytes()), ("b.json.gz", &gzip(one.as_bytes()))]);
+    for portion_bytes in [1, 1 << 20] {
+        let options = ReadOptions { portion_bytes, ..ReadOptions::default() };
+        for format in [Format::Auto, Format::Json] {
+            let inputs = find(&folder, format);
+            let outcome = read_share(&inputs, &Share::whole(), &options).unwrap();
+            let ids = outcome.records.iter().filter_map(|(_, record)| record.as_ref().ok());
+            let ids: Vec<&str> = ids.map(|record| &record[..1]).collect();
+            assert_eq!(ids, ["1", "2", "3", "4"]);
+            assert_eq!(outcome.reasons(), [(3, "not a JSON object")]);
+        }
+    }
+    let folder = self::folder(&[("a.json", &array.as_bytes()[..50])]);
+    let inputs = find(&folder, Format::Auto);
+    let error = read_share(&inputs, &Share::whole(), &ReadOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("a.json at byte"), "{error}");
+    assert!(error.to_string().contains("the file ends within its JSON"), "{error}");
+    let options = ReadOptions { accept_truncated: true, ..ReadOptions::default() };
+    let outcome = read_share(&inputs, &Share::whole(), &options).unwrap();
+    assert_eq!((outcome.records.len(), outcome.truncated), (2, vec![0]));
+}
+
+#[test]
+fn lines_of_text_are_documents_by_their_places() {
+    let folder = folder(&[("a.txt", b"one\r\n\ntwo\n"), ("b.md", b"three")]);
+    let outcome = read_all(&folder, Format::Lines).unwrap();
+    let expected = [r#"a.txt:1 None Text("one")"#, r#"a.txt:3 None Text("two")"#];
+    assert_eq!(outcome.contents()[..2], expected);
+    assert_eq!(outcome.contents()[2], r#"b.md:1 None Text("three")"#);
+    assert_eq!(outcome.blank, 1);
+}
+
+#[test]
+fn a_byte_order_mark_or_half_a_character_within_a_file_is_named() {
+    let jsonl = "\u{feff}{\"id\": 1, \"text\": \"a\"}\n\u{feff}{\"id\": 2, \"text\": \"b\"}\n{\"id\": 3, \"text\": \"c \\ud83d\"}\n{\"id\": 4, \"text\": \"\\udc00\"}\n";
+    let tsv = "\u{feff}id\ttext\n1\ta\n\u{feff}2\tb\n";
+    let mark = "a byte order mark within the file";
+    let files = [
+        ("a.jsonl", jsonl.to_owned()),
+        ("a.tsv", tsv.to_owned()),
+        ("a.csv", tsv.replace('\t', ",")),
+    ];
+    for (name, text) in files {
+        let outcome = read_all(&folder(&[(name, text.as_bytes())]), Format::Auto).unwrap();
+        let reasons = outcome.reasons();
+        assert_eq!(reasons[0].1, mark, "{name}");
+        assert!(outcome.records[0].1.is_ok(), "{name}");
+        let halves = reasons[1..].iter().filter(|(_, it)| it.contains("a lone surrogate")).count();
+        assert_eq!(halves, if name == "a.jsonl" { 2 } else { 0 }, "{reasons:?}");
+    }
+}
+
+#[test]
+fn places_of_all_records_need_no_ids() {
+    let jsonl = "{\"id\": {\"$oid\": 1}, \"text\": \"a\"}\n{\"id\": \"a\\tb\", \"text\": \"b\"}\n{\"text\": \"c\"}\n";
+    let tsv = "text\tid\tid\na\t\t\n";
+    let fields = Fields { place_ids: PlaceIds::All, ..Fields::default() };
+    let options = ReadOptions { fields, ..ReadOptions::default() };
+    let files = folder(&[
+        ("a.jsonl", jsonl.as_bytes()),
+        ("b.tsv", tsv.as_bytes()),
+        ("c.csv", tsv.replace('\t', ",").as_bytes()),
+    ]);
+    let outcome = read_share(&find(&files, Format::Auto), &Share::whole(), &options).unwrap();
+    let ids: Vec<_> = outcome.contents().iter().map(|it| it.split(' ').next().unwrap()).collect();
+    assert_eq!(ids, ["a.jsonl:1", "a.jsonl:2", "a.jsonl:3", "b.tsv:2", "c.csv:2"]);
 }
 
 #[test]

@@ -25,7 +25,8 @@ pub(super) fn parse(text: &str) -> Result<OrderKey, Reason> {
     if text.is_empty() {
         return Ok(OrderKey::Empty);
     }
-    match digits(text).or_else(|| number(text)).or_else(|| date(text)).or_else(|| http(text)) {
+    let readers = [digits, day, number, date, http];
+    match readers.into_iter().find_map(|read| read(text)) {
         Some((seconds, kind)) => Ok(OrderKey::At { key: seconds, kind }),
         None => Err(Reason::quoting("not a time", text)),
     }
@@ -41,6 +42,18 @@ fn digits(text: &str) -> Option<(i64, OrderKind)> {
     let [month, day, hour, minute, second] = [4, 6, 8, 10, 12].map(part);
     let date = format!("{}-{month}-{day}T{hour}:{minute}:{second}Z", &text[..4]);
     Some((rfc_3339(&date)?, OrderKind::Digits))
+}
+
+/// `2026-07-01` or `20260701`. As seconds, eight digits with a year, a month and a day would be a day of 1970.
+fn day(text: &str) -> Option<(i64, OrderKind)> {
+    let date = match text.len() {
+        10 => text.to_owned(),
+        8 if text.starts_with("19") || text.starts_with("20") => {
+            format!("{}-{}-{}", text.get(..4)?, text.get(4..6)?, text.get(6..)?)
+        }
+        _ => return None,
+    };
+    Some((rfc_3339(&format!("{date}T00:00:00Z"))?, OrderKind::Days))
 }
 
 /// Seconds, perhaps with a fraction, or milliseconds.
@@ -104,7 +117,7 @@ mod tests {
 
     #[test]
     fn times_are_read_as_crawlers_write_them() {
-        use OrderKind::{Digits, Http, Milliseconds, Seconds, Unzoned, Zoned};
+        use OrderKind::{Days, Digits, Http, Milliseconds, Seconds, Unzoned, Zoned};
         for (text, seconds, kind) in [
             ("1795248000", 1_795_248_000, Seconds),
             ("0", 0, Seconds),
@@ -125,6 +138,11 @@ mod tests {
             ("2026-07-01 12:00:00", 1_782_907_200, Unzoned),
             ("2026-07-01T12:00:00.123", 1_782_907_200, Unzoned),
             ("Wed, 01 Jul 2026 12:00:00 GMT", 1_782_907_200, Http),
+            ("2026-07-01", 1_782_864_000, Days),
+            ("20260701", 1_782_864_000, Days),
+            ("19700101", 0, Days),
+            ("20261301", 20_261_301, Seconds),
+            ("18991231", 18_991_231, Seconds),
             ("Wed, 1 Jul 2026 20:00:00 +0800", 1_782_907_200, Http),
         ] {
             assert_eq!(at(text), (seconds, kind), "{text}");
@@ -136,7 +154,7 @@ mod tests {
     fn what_is_no_time_is_quarantined() {
         for text in [
             "yesterday",
-            "2026-11-21",
+            "2026-11-31",
             "2026-13-01T00:00:00Z",
             "2026-11-21T09:30:00+08",
             "2026-11-21T09:30:00 CEST",

@@ -13,6 +13,9 @@ use crate::error::{Error, Kind, Result};
 /// The most bytes of a header that an error shows.
 const SHOWN_BYTES: usize = 400;
 
+/// The most columns of a file.
+pub(super) const MOST_COLUMNS: usize = 1 << 16;
+
 /// The columns of the fields, counted from 0.
 #[derive(Debug)]
 pub(super) struct Columns {
@@ -31,11 +34,11 @@ impl Columns {
     /// be read.
     pub(super) fn find(header: Option<&[u8]>, fields: &Fields, path: &Path) -> Result<Columns> {
         let header = header.ok_or_else(|| {
-            let what = "the header line is longer than a record may be";
+            let what = "the header line cannot be read, or is longer than a record may be";
             Error::new(Kind::BadData, what).at(path).line(1)
         })?;
-        let names: Vec<&[u8]> = header.split(|&byte| byte == b'\t').collect();
-        Columns::among(&names, header, fields, path)
+        let names = header.split(|&byte| byte == b'\t').take(MOST_COLUMNS + 1);
+        Columns::among(&names.collect::<Vec<_>>(), header, fields, path)
     }
 
     /// Finds the fields among the `names` in the header line of the file at `path`.
@@ -66,8 +69,13 @@ impl Columns {
                 }
             }
         };
+        if names.len() > MOST_COLUMNS {
+            let what = format!("the header line has more than {MOST_COLUMNS} columns");
+            return Err(Error::new(Kind::BadData, what).at(path).line(1));
+        }
         let is_absent = |field: &str| !names.contains(&field.as_bytes());
-        let has_ids = !(fields.place_ids.fill() && is_absent(&fields.id));
+        let place_ids = fields.place_ids;
+        let has_ids = place_ids.reads_ids() && !(place_ids.fill() && is_absent(&fields.id));
         Ok(Columns {
             id: has_ids.then(|| column(&fields.id)).transpose()?,
             text: column(&fields.text)?,

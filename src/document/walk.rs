@@ -14,18 +14,20 @@ use crate::error::{At, Error, Kind, Result};
 use crate::output::FileId;
 use crate::progress::{self, Activity};
 
-/// Whether `*` matches this name: it does not begin with a dot.
+/// Whether a file or folder of this name in a folder is read: it begins neither with a dot nor with `_`. Spark, Hive and DuckDB do
+/// the same, and read `_day=7`, which is a folder of pages.
 pub(super) fn is_shown(name: &OsStr) -> bool {
-    !name.as_encoded_bytes().starts_with(b".")
+    let name = name.as_encoded_bytes();
+    !name.starts_with(b".") && (!name.starts_with(b"_") || name.contains(&b'='))
 }
 
-/// Whether the last name of `path` begins with a dot.
-fn is_hidden(path: &Path) -> bool {
+/// Whether the last name of `path` begins so that it is not read.
+pub(super) fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| !is_shown(name))
 }
 
 /// The folder at `path` and all folders below it, links followed: each once, and none whose name
-/// begins with a dot. None if there is no such folder.
+/// begins with a dot or `_`. None if there is no such folder.
 pub(super) fn folders_at(path: &Path) -> Result<Vec<PathBuf>> {
     let mut seen = HashSet::new();
     let mut folders = Vec::new();

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::encoding::text_of_file;
 use super::fields::Fields;
 use super::id::check_id;
 use super::order_key::OrderKey;
@@ -36,9 +37,9 @@ impl WholeFile {
         check_id(id)?;
         let text = if self.is_html {
             let named = fields.encoding.map(|it| it.label().as_bytes());
-            Cow::Owned(html::text(&charset::decode_html(bytes, named)))
+            Cow::Owned(html::text(&charset::decode_html(bytes, named)?))
         } else {
-            Cow::Borrowed(fields.utf8(bytes)?)
+            text_of_file(fields.encoding, bytes)?
         };
         let (id, content) = (Cow::Borrowed(&**id), Content::Text(text));
         Ok(Document { id, order: OrderKey::NoField, content, record: bytes })

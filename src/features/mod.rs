@@ -3,7 +3,7 @@
 //! A text is [normalised](normalise), then read as [words] (Chinese and everything else, mixed) or as
 //! [shingles]. Each occurrence of a feature weighs 1, or what `tfidf`, [counts] of a corpus or its part of
 //! `speech` say; the weight may depend on how often it occurs (`frequency`) or on its neighbours
-//! (`text_rank`). Short texts are read as `weighted_runs`. Users may bring [lists] of words. [host_lines] finds
+//! (`text_rank`). Users may bring [lists] of words. [host_lines] finds
 //! the lines that the pages of a host share. Nothing here holds a list of features: they are handed on one by
 //! one, as slices of the text. Weights are fixed-point integers, so sums of weights do not depend on their
 //! order.
@@ -19,15 +19,16 @@
 //! ```
 
 pub(crate) mod by_hash;
+mod characters;
 pub mod counts;
 pub(crate) mod frequency;
 mod han_words;
-pub mod held_runs;
 pub mod host_lines;
 pub mod lists;
 pub(crate) mod markup;
 pub mod normalise;
 pub mod segmenter;
+pub mod shingle_hashes;
 pub mod shingles;
 pub(crate) mod speech;
 mod stretches;
@@ -35,7 +36,6 @@ pub(crate) mod text_rank;
 pub(crate) mod tfidf;
 pub(crate) mod weigher;
 mod weight;
-pub(crate) mod weighted_runs;
 pub mod words;
 
 pub(crate) use weight::SCALE_BITS;

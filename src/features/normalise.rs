@@ -19,13 +19,15 @@
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 
+use crate::features::characters::{Character, shown};
 use crate::features::markup;
 
 /// Which differences between texts are removed before features are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Normalise {
-    /// Unicode normalization form KC: full-width letters, ligatures and the like become plain.
+    /// Unicode normalization form KC: full-width letters, ligatures and the like become plain. Characters that show
+    /// nothing, such as soft hyphens, are left out, and a zero-width space is a space.
     pub nfkc: bool,
     /// Upper and lower case.
     pub case: Case,
@@ -94,6 +96,12 @@ impl Normalise {
             Markup::Keep => self.fold(text, out),
             Markup::Drop => self.fold(&markup::without(text), out),
         }
+    }
+
+    /// The same, but nothing that is shown is left out.
+    pub(crate) fn of_whole_text(self) -> Normalise {
+        let digits = if self.digits == Digits::Drop { Digits::Keep } else { self.digits };
+        Normalise { digits, markup: Markup::Keep, ..self }
     }
 
     fn fold(&self, text: &str, out: &mut String) {
@@ -172,10 +180,15 @@ struct Folded<'a> {
 impl Folded<'_> {
     /// Copies what stays as it is at the start of `text`, and returns the rest.
     fn copy<'t>(&mut self, text: &'t str) -> &'t str {
-        let mut end = match text.starts_with(' ') && !self.takes_space() {
-            true => 0,
-            false => untouched(text.as_bytes(), self.parts.digits == Digits::Keep),
-        };
+        let mut end = 0;
+        let mut goes_on = !text.starts_with(' ') || self.takes_space();
+        while goes_on {
+            end += untouched(&text.as_bytes()[end..], self.parts.digits == Digits::Keep);
+            let others = text[end..].chars().take_while(|&c| !c.is_ascii() && stays(c));
+            let others: usize = others.map(char::len_utf8).sum();
+            end += others;
+            goes_on = others > 0;
+        }
         if self.parts.nfkc && text[end..].chars().next().is_some_and(|next| !is_plain(next)) {
             end = text.floor_char_boundary(end.saturating_sub(1));
         }
@@ -200,7 +213,7 @@ impl Folded<'_> {
         }
         let (joined, rest) =
             text.split_at(text.len() - rest.trim_start_matches(|c| !is_plain(c)).len());
-        joined.nfkc().for_each(|c| self.push(c));
+        joined.chars().filter_map(shown).nfkc().for_each(|c| self.push(c));
         rest
     }
 
@@ -240,12 +253,17 @@ impl Folded<'_> {
     }
 }
 
+/// Whether no part changes this character, unless a combining mark follows it.
+#[inline(always)]
+fn stays(c: char) -> bool {
+    let character = Character::of(c);
+    character.is_normal && character.is_settled && !c.is_whitespace()
+}
+
 /// Whether form KC is [`narrow`] for this character, unless a combining mark follows it; a plain
 /// character never joins the one before it.
 fn is_plain(c: char) -> bool {
-    c.is_ascii()
-        || matches!(c, '\u{3400}'..='\u{9fff}' | '\u{3000}'..='\u{3003}' | '\u{3008}'..='\u{3011}')
-        || matches!(c, '\u{ff01}'..='\u{ff5e}' | '\u{2013}'..='\u{2014}' | '\u{2018}'..='\u{201e}')
+    c.is_ascii() || Character::of(c).is_normal || narrow(c) != c
 }
 
 /// Whether `c` is of the scripts and punctuation of East Asia, which have no case.

@@ -1,13 +1,8 @@
-//! The class of a page: which route its text took to a fingerprint. Pages of two classes match by a check of what is held alone.
+//! The class of a page: which route its text took to a fingerprint. Pages of two classes match by their sketches alone.
 
 use serde::{Deserialize, Serialize};
 
 use crate::features::words;
-
-/// A text of fewer plain words is short where the recipe `wide` and the check `page-overlap` take it: a title, a
-/// post, a paragraph. In a text of a hundred words an edit of three moves five of 64 bits, and with fewer words
-/// a SimHash soon loses it; `bench-data/runs/2026-11-22-short-texts.md` has the measurements.
-pub(super) const SHORT_WORDS: usize = 100;
 
 /// The route of a text.
 #[derive(
@@ -41,11 +36,11 @@ mod tests {
         for text in
             ["", "a title", "人工智能会改变世界吗？", "日本の政治と経済", "ราคา iPhone 17 Pro Max"]
         {
-            assert_eq!(Class::of(text, SHORT_WORDS), Class::Short, "{text}");
+            assert_eq!(Class::of(text, 100), Class::Short, "{text}");
         }
-        for text in ["สวัสดีชาวโลก", "ありがとうございます", "ສະບາຍດີ", &"word ".repeat(SHORT_WORDS)]
+        for text in ["สวัสดีชาวโลก", "ありがとうございます", "ສະບາຍດີ", &"word ".repeat(100)]
         {
-            assert_eq!(Class::of(text, SHORT_WORDS), Class::Full, "{text}");
+            assert_eq!(Class::of(text, 100), Class::Full, "{text}");
         }
     }
 }

@@ -17,12 +17,14 @@ pub(super) struct Reader {
     pub(super) clock: PageClock,
     form: Form,
     prepared: String,
+    /// How what is prepared was normalised, if it was.
+    normalised: Option<Normalise>,
     stop_words: HashSet<Box<str>>,
     cut: Cut,
 }
 
 /// How a text is prepared before it is cut.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Form {
     AsItIs,
     Normal(Normalise),
@@ -80,6 +82,7 @@ impl Reader {
             clock: PageClock::new(PageTime::default()),
             form: Form::AsItIs,
             prepared: String::new(),
+            normalised: None,
             stop_words: HashSet::new(),
             cut: Cut::of(features),
         };
@@ -101,19 +104,34 @@ impl Reader {
 
     /// The normal form of the text that was read last, if one was made of it.
     pub(super) fn normal_form(&self) -> Option<NormalForm<'_>> {
-        match self.form {
-            Form::Normal(by) => Some(NormalForm { by, text: &self.prepared }),
-            Form::AsItIs | Form::WordCharacters => None,
+        self.normalised.map(|by| NormalForm { by, text: &self.prepared })
+    }
+
+    /// Calls `feature` with each occurrence of a feature in `text`. What a recipe leaves out of a text, such as digits and links, stays if the text
+    /// has no feature without it: a page of numbers is no empty page.
+    pub(super) fn each(&mut self, text: &str, mut feature: impl FnMut(&str)) {
+        let mut is_empty = true;
+        self.each_of(text, self.form, |name| {
+            is_empty = false;
+            feature(name);
+        });
+        if let Form::Normal(normalise) = self.form
+            && is_empty
+            && normalise != normalise.of_whole_text()
+        {
+            self.each_of(text, Form::Normal(normalise.of_whole_text()), feature);
         }
     }
 
-    /// Calls `feature` with each occurrence of a feature in `text`.
-    pub(super) fn each(&mut self, text: &str, mut feature: impl FnMut(&str)) {
-        let Reader { clock, form, prepared, stop_words, cut } = self;
+    /// The same of a text that is prepared so.
+    fn each_of(&mut self, text: &str, form: Form, mut feature: impl FnMut(&str)) {
+        let Reader { clock, prepared, normalised, stop_words, cut, .. } = self;
+        *normalised = None;
         let text = match form {
             Form::AsItIs => text,
             Form::Normal(normalise) => {
                 normalise.apply(text, prepared);
+                *normalised = Some(normalise);
                 prepared
             }
             Form::WordCharacters => {

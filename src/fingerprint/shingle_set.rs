@@ -42,11 +42,6 @@ impl ShingleSet {
         ShingleSet { hashes }
     }
 
-    /// The set of these hashes, which ascend, each once.
-    pub(crate) fn of_ascending(hashes: Vec<u64>) -> ShingleSet {
-        ShingleSet { hashes }
-    }
-
     /// Its hashes, ascending.
     pub(crate) fn hashes(&self) -> &[u64] {
         &self.hashes

@@ -1,13 +1,15 @@
 //! Work dispatched to workers in units: each worker takes a unit when it is free, and a window bounds what is in flight.
 //!
-//! timely has no flow control, and all its queues are unbounded. Here each unit is a range of timestamps, one for each part of
-//! its result. A worker sends parts until so many of its own have not reached the end of the dataflow; the frontier of a
-//! feedback loop tells it, without polling. So a unit with a large result sends its parts a few at a time, and what is in
+//! timely has no flow control, and all its queues are unbounded. Here a worker counts the bytes that it sends at a timestamp, and goes
+//! on to the next one when they are many. It sends until so many bytes of its own have not reached the end of the dataflow; the
+//! frontier of a feedback loop tells it, without polling. So a unit with a large result sends it a few parts at a time, and what is in
 //! flight does not depend on how many workers there are beside this one.
 //!
 //! The frontier knows the oldest time that is open anywhere, and not whose it is. A worker that takes long for a unit keeps
 //! its time open, and with it all later ones. So times are divided into epochs, and a worker begins each unit in the epoch after
-//! the oldest open one. Then what a worker has sent is finished when all others are through with the unit at which they are, and with one more.
+//! the oldest open one. Then what a worker has sent is finished when all others are through with the unit at which they are, and with those
+//! that they begin before they learn how far the rest is. News may take longer than units do, so nobody waits for it who has sent
+//! little: the window is one of bytes, not of units.
 //!
 //! An example: two workers compute units of epoch 1. The fast one is through first. The oldest epoch is 1 still, so its next
 //! units are of epoch 2, at the times `2 << 24`, `2 << 24 | 1`, and so on. The slow one is through, and its next unit is of epoch 2
@@ -36,11 +38,14 @@ const IDLE: u32 = 32;
 
 /// Records in one part of the result of a unit.
 const PART: usize = 1 << 15;
-/// Parts in flight, for each worker. A unit has at least one, so a worker may be through with so many units while another one computes
-/// two.
-const WINDOW: usize = 32;
-/// The low bits of a timestamp, which count the parts of a worker in an epoch.
-const PART_BITS: u32 = 24;
+/// Bytes of records in flight, for each worker, without what the records point to.
+const WINDOW_BYTES: usize = 32 * TIME_BYTES;
+/// A worker goes on to its next time when it has sent so many bytes at one.
+const TIME_BYTES: usize = 512 << 10;
+/// What a part takes beside its records, about.
+const PART_BYTES: usize = 64;
+/// The low bits of a timestamp, which count the times of a worker in an epoch.
+const TIME_BITS: u32 = 24;
 
 /// What a worker gets when it asks for work.
 #[derive(Debug)]
@@ -133,8 +138,10 @@ impl<W: UnitRunner> Dispatching<W> {
 struct Times {
     /// The time of what it sends next, which it holds.
     now: u64,
-    /// The times of what it has sent and what has not reached the end, ascending.
-    open: VecDeque<u64>,
+    /// The bytes that it has sent at this time.
+    bytes: usize,
+    /// The times before, ascending, of what has not reached the end, and the bytes that it has sent at each.
+    open: VecDeque<(u64, usize)>,
     /// The oldest time that is open anywhere.
     oldest: u64,
 }
@@ -143,32 +150,41 @@ impl Times {
     /// Learns the `frontier` of the way back, on which one is added to every time.
     fn learn(&mut self, frontier: Option<u64>) {
         self.oldest = frontier.map_or(self.now, |time| time.saturating_sub(1));
-        while self.open.pop_front_if(|time| *time < self.oldest).is_some() {}
+        while self.open.pop_front_if(|(time, _)| *time < self.oldest).is_some() {}
     }
 
     /// Whether so much is in flight that the worker has to wait.
     fn are_full(&self) -> bool {
-        self.open.len() >= WINDOW
+        self.open.iter().map(|(_, bytes)| bytes).sum::<usize>() >= WINDOW_BYTES
     }
 
     /// Enters the epoch after the oldest that is open.
     fn renew(&mut self, held: &mut [Capability<u64>]) {
-        self.hold(self.now.max(((self.oldest >> PART_BITS) + 1) << PART_BITS), held);
+        self.go_on_to(((self.oldest >> TIME_BITS) + 1) << TIME_BITS, held);
     }
 
-    /// Notes that a part was sent.
-    fn sent(&mut self, held: &mut [Capability<u64>]) {
-        self.open.push_back(self.now);
-        self.hold(self.now + 1, held);
+    /// Notes that a part of so many bytes was sent.
+    fn sent(&mut self, bytes: usize, held: &mut [Capability<u64>]) {
+        self.bytes += bytes;
+        if self.bytes >= TIME_BYTES {
+            self.go_on_to(self.now + 1, held);
+        }
     }
 
-    fn hold(&mut self, time: u64, held: &mut [Capability<u64>]) {
+    /// Holds this time from now on, unless it is at a later one.
+    fn go_on_to(&mut self, time: u64, held: &mut [Capability<u64>]) {
+        if time <= self.now {
+            return;
+        }
+        if self.bytes > 0 {
+            self.open.push_back((self.now, std::mem::take(&mut self.bytes)));
+        }
         self.now = time;
         held.iter_mut().for_each(|capability| capability.downgrade(&time));
     }
 }
 
-/// The streams of dispatched work. Their timestamps are epochs and parts.
+/// The streams of dispatched work. Their timestamps are epochs and times in them.
 pub(super) struct Dispatched<'scope, W: UnitRunner> {
     /// What the units yielded.
     pub(super) records: StreamVec<'scope, u64, W::Record>,
@@ -178,11 +194,11 @@ pub(super) struct Dispatched<'scope, W: UnitRunner> {
     pub(super) window: Window<'scope>,
 }
 
-/// The bound on units in flight.
+/// The bound on what is in flight.
 pub(super) struct Window<'scope>(Handle<'scope, u64, Vec<()>>);
 
 impl<'scope> Window<'scope> {
-    /// Closes the window at `end`: a unit is finished when it has passed there.
+    /// Closes the window at `end`: what was sent is finished when it has passed there.
     pub(super) fn close(self, end: StreamVec<'scope, u64, ()>) {
         end.flat_map(|()| None).connect_loop(self.0);
     }
@@ -226,11 +242,12 @@ pub(super) fn dispatch<'scope, W: UnitRunner>(
             match worker.advance(stage) {
                 Err(error) => return fatal.raise(error),
                 Ok((mut part, receipt)) => {
+                    let bytes = PART_BYTES + size_of_val(&*part);
                     records.activate().session(&held[0]).give_container(&mut part);
                     if let Some(receipt) = receipt {
                         receipts.activate().session(&held[1]).give(receipt);
                     }
-                    worker.times.sent(held);
+                    worker.times.sent(bytes, held);
                 }
             }
             activator.activate();

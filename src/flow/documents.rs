@@ -5,12 +5,13 @@
 //!                                               +- read -> gather
 //! ```
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use timely::worker::Worker;
 
+use super::checkpoint::Checkpoint;
 use super::counting::{Counted, Counting};
 use super::dispatch::dispatch;
 use super::fatal::Fatal;
@@ -27,8 +28,9 @@ use crate::error::Result;
 use crate::features::host_lines::HostRecord;
 use crate::fingerprint::{PageTime, Recipe};
 use crate::lsh::{Scheme, SketchedDocument};
+use crate::output::resume_folder;
 use crate::seen::{Holdings, Seeker};
-use crate::store::FingerprintedDocument;
+use crate::store::{Digest, FingerprintedDocument};
 
 /// Documents to be read.
 #[derive(Clone, Debug)]
@@ -43,6 +45,8 @@ pub struct Documents {
     pub memory_bytes: usize,
     /// Grows by the bytes that this process reads from disk.
     pub progress: Arc<AtomicU64>,
+    /// Where what is made of each file is kept until the output is complete, and the key of what decides it.
+    pub kept: Option<(PathBuf, Digest)>,
 }
 
 /// What was made of documents, and what was read. It is in process 0; elsewhere both are empty.
@@ -55,6 +59,15 @@ pub struct Harvest<R> {
 }
 
 impl Documents {
+    /// Keeps what is made of each file beside the `output`, so that a job that was killed does not read the files again that were done.
+    /// All that decides what is made of a file has this `key`.
+    #[must_use]
+    pub fn kept_beside(self, output: &Path, key: Digest) -> Documents {
+        // Of a single file nothing is done before all is.
+        let has_several = self.inputs.files().len() > 1;
+        Documents { kept: has_several.then(|| (resume_folder(output), key)), ..self }
+    }
+
     /// Makes fingerprints by `recipe`. A page that takes longer than `time` is quarantined. Of pages whose text is in
     /// `holdings`, which were made by the same recipe, nothing is computed.
     ///
@@ -124,14 +137,21 @@ impl Documents {
     ) -> Result<Harvest<H::Made>> {
         let topology = *processes.topology();
         let [index, of] = [topology.process, topology.processes].map(|it| it as u32);
-        let share = Share::new(processes.desk(), index, of);
+        let mut share = Share::new(processes.desk(), index, of);
         let fatal = processes.fatal();
-        let Documents { inputs, options, folder, memory_bytes, progress } = self;
+        let Documents { inputs, options, folder, memory_bytes, progress, kept } = self;
+        let kept = kept.map(|(folder, key)| Checkpoint::open(&folder, key, &inputs)).transpose()?;
+        let kept = kept.map(Arc::new);
+        if let Some(done) = kept.as_ref().map(|kept| kept.files()).filter(|done| !done.is_empty()) {
+            tracing::info!("{} of {} files were done already", done.len(), inputs.files().len());
+            share = share.without(done);
+        }
         let fields = options.fields.clone();
         let workers = topology.workers;
-        let portions = Portions::read(inputs, share, options, workers, progress, fatal.clone());
+        let portions =
+            Portions::read(inputs, share, options, workers, progress, kept.clone(), fatal.clone());
         processes.execute_gathered(move |worker| {
-            let reading = Reading::new(portions.clone(), fields.clone(), handler()?);
+            let reading = Reading::new(portions.clone(), fields.clone(), kept.clone(), handler()?);
             read(worker, reading, Collected::new(&folder, memory_bytes), &fatal)
         })
     }

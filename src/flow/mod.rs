@@ -21,6 +21,7 @@
 //! ```
 
 mod changes;
+mod checkpoint;
 mod chunks;
 mod clustering;
 mod counting;

@@ -6,10 +6,12 @@ use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 
+use super::checkpoint::{self, Checkpoint};
 use super::dispatch::Claim;
 use super::fatal::Fatal;
 use super::read::{Read, ShareRead};
-use crate::document::{self, Inputs, ReadOptions, Records, Share};
+use crate::document::{self, Deliver, FileRead, Inputs, ReadOptions, Records, Share};
+use crate::error::Result;
 use crate::storage::Bill;
 
 /// Batches read ahead for each worker. What is read ahead of a file that several processes divide is claimed, and no other process can do it.
@@ -19,6 +21,8 @@ const AHEAD: usize = 2;
 pub(super) enum Portion {
     /// Some records.
     Records(Records),
+    /// What an earlier run made of some records.
+    Kept(checkpoint::Portion),
     /// The end of the share, with the counts of the thread.
     End(Box<Read>),
 }
@@ -29,17 +33,19 @@ pub(super) struct Portions(Receiver<Portion>);
 
 impl Portions {
     /// Starts to read on a new thread, a few batches ahead of each of the `workers`. `progress` grows by
-    /// the bytes read from disk. An error of reading ends the run through `fatal`.
+    /// the bytes read from disk. Files that are `kept` are not read. An error of reading ends the run through `fatal`.
     pub(super) fn read(
         inputs: Arc<Inputs>,
         share: Share,
         options: ReadOptions,
         workers: usize,
         progress: Arc<AtomicU64>,
+        kept: Option<Arc<Checkpoint>>,
         fatal: Fatal,
     ) -> Portions {
         let (send, portions) = bounded(AHEAD * workers);
-        thread::spawn(move || read(&inputs, &share, &options, &progress, &send, &fatal));
+        let mut outbox = Outbox { send, delivered: 0, kept };
+        thread::spawn(move || read(&inputs, &share, &options, &progress, &mut outbox, &fatal));
         Portions(portions)
     }
 
@@ -57,23 +63,50 @@ fn read(
     share: &Share,
     options: &ReadOptions,
     progress: &AtomicU64,
-    send: &Sender<Portion>,
+    outbox: &mut Outbox,
     fatal: &Fatal,
 ) {
-    let mut delivered = 0;
-    let mut deliver = |batch| {
-        delivered += 1;
-        send.send(Portion::Records(batch)).is_ok()
-    };
-    match document::read(inputs, share, options, progress, &mut deliver) {
+    match document::read_to(inputs, share, options, progress, outbox) {
         Ok(tally) => {
-            let truncated = tally.truncated.len() as u64;
             let (process, states) = (share.index(), inputs.states());
             let (contents, bill) = (tally.contents, Bill::so_far());
+            let (damaged, many_lines) = (tally.damaged, tally.many_lines);
             let shares = vec![ShareRead { process, states, contents, bill }];
-            let read = Read { truncated, delivered, ends: 1, shares, ..Read::default() };
-            let _ = send.send(Portion::End(Box::new(read)));
+            let delivered = outbox.delivered;
+            let read = Read { damaged, many_lines, delivered, ends: 1, shares, ..Read::default() };
+            let _ = outbox.send.send(Portion::End(Box::new(read)));
         }
         Err(error) => fatal.raise(error),
+    }
+}
+
+/// What the thread has sent.
+struct Outbox {
+    send: Sender<Portion>,
+    delivered: u64,
+    kept: Option<Arc<Checkpoint>>,
+}
+
+impl Outbox {
+    fn send(&mut self, portion: Portion) -> bool {
+        self.delivered += 1;
+        self.send.send(portion).is_ok()
+    }
+}
+
+impl Deliver for Outbox {
+    fn records(&mut self, records: Records) -> bool {
+        self.send(Portion::Records(records))
+    }
+
+    fn end(&mut self, read: FileRead) -> Result<()> {
+        self.kept.as_ref().map_or(Ok(()), |kept| kept.end(&read))
+    }
+
+    fn done(&mut self, file: u32) -> Option<FileRead> {
+        let kept = self.kept.clone()?;
+        let (read, portions) = kept.file(file)?;
+        let mut portions = portions.iter().cloned();
+        portions.all(|portion| self.send(Portion::Kept(portion))).then(|| read.clone())
     }
 }

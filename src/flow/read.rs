@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::gather::Collect;
-use crate::document::{Document, FileContents, OrderCounts, OrderKey, Passed, Position, Skipped};
+use crate::document::{
+    Damage, Document, FileContents, OrderCounts, OrderKey, Passed, Position, Skipped,
+};
 use crate::error::{Error, Kind, Result};
 use crate::storage::Bill;
 
@@ -14,8 +16,10 @@ pub struct Read {
     pub blank: u64,
     /// Records that are no pages.
     pub skipped: Skipped,
-    /// Files that broke off and were accepted nevertheless.
-    pub truncated: u64,
+    /// What could not be read of files and was accepted.
+    pub damaged: Vec<Damage>,
+    /// The first file of text with so many lines that each may be a page of its own, and how many these are.
+    pub many_lines: Option<(u32, u64)>,
     /// Documents that the handlers took.
     pub documents: u64,
     /// Records that could not be read.
@@ -66,6 +70,11 @@ impl Read {
         }
     }
 
+    /// The bytes of damaged files that were not read.
+    pub fn unread_bytes(&self) -> u64 {
+        self.damaged.iter().map(|damage| damage.unread).sum()
+    }
+
     /// Checks that every process read its share to the end and every batch was taken.
     ///
     /// # Errors
@@ -85,7 +94,7 @@ impl Collect<Read> for Read {
     fn collect(&mut self, parts: &mut Vec<Read>) -> Result<()> {
         for part in parts.drain(..) {
             self.pass(Passed { blank: part.blank, skipped: part.skipped });
-            self.truncated += part.truncated;
+            self.damaged.extend(part.damaged);
             self.documents += part.documents;
             self.bad += part.bad;
             self.only_boilerplate += part.only_boilerplate;
@@ -96,6 +105,7 @@ impl Collect<Read> for Read {
             self.order.add(part.order);
             self.without_order =
                 self.without_order.take().into_iter().chain(part.without_order).min();
+            self.many_lines = self.many_lines.into_iter().chain(part.many_lines).min();
             self.shares.extend(part.shares);
         }
         Ok(())

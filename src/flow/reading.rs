@@ -3,9 +3,11 @@
 
 use std::iter;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::checkpoint::Checkpoint;
 use super::dispatch::{Claim, UnitRunner, Yield};
 use super::gather::Collect;
 use super::portions::{Portion, Portions};
@@ -64,13 +66,19 @@ impl<R: Record + 'static> Collect<Taken<R>> for Collected<R> {
 pub(super) struct Reading<H> {
     portions: Portions,
     fields: Fields,
+    kept: Option<Arc<Checkpoint>>,
     handler: H,
 }
 
 impl<H: Handler> Reading<H> {
-    /// A worker whose documents `handler` takes.
-    pub(super) fn new(portions: Portions, fields: Fields, handler: H) -> Reading<H> {
-        Reading { portions, fields, handler }
+    /// A worker whose documents `handler` takes. What it makes is `kept`.
+    pub(super) fn new(
+        portions: Portions,
+        fields: Fields,
+        kept: Option<Arc<Checkpoint>>,
+        handler: H,
+    ) -> Reading<H> {
+        Reading { portions, fields, kept, handler }
     }
 }
 
@@ -86,9 +94,13 @@ impl<H: Handler> UnitRunner for Reading<H> {
     fn run(&mut self, portion: Portion) -> Result<(Yield<Taken<H::Made>>, Read)> {
         let batch = match portion {
             Portion::Records(batch) => batch,
+            Portion::Kept(portion) => {
+                let (records, read): (Vec<_>, Read) = portion.made()?;
+                return Ok((Box::new(records.into_iter().map(Ok)), read));
+            }
             Portion::End(read) => return Ok((Box::new(iter::empty()), *read)),
         };
-        let Reading { fields, handler, .. } = self;
+        let Reading { fields, handler, kept, .. } = self;
         let mut records = Vec::new();
         let mut failure = None;
         let mut read = Read { taken: 1, ..Read::default() };
@@ -111,7 +123,10 @@ impl<H: Handler> UnitRunner for Reading<H> {
         });
         read.pass(passed);
         handler.end_batch(&mut read, &mut |made| records.push(Taken::Made(made)));
-        failure.map_or_else(|| Ok((Box::new(records.into_iter().map(Ok)) as Yield<_>, read)), Err)
+        failure.map_or(Ok(()), Err)?;
+        let keep = |kept: &Arc<Checkpoint>| kept.add(batch.sequence, &(&records, &read));
+        kept.as_ref().map_or(Ok(()), keep)?;
+        Ok((Box::new(records.into_iter().map(Ok)), read))
     }
 }
 

@@ -40,8 +40,16 @@ impl Header {
 
     /// The bytes of the header, its checksum among them.
     pub(super) fn write(&self) -> Vec<u8> {
-        let SegmentOptions { lengths, classes, check_bytes, anchor_bytes, band_bytes, digests, stamp, .. } =
-            &self.options;
+        let SegmentOptions {
+            lengths,
+            classes,
+            check_bytes,
+            anchor_bytes,
+            band_bytes,
+            digests,
+            stamp,
+            ..
+        } = &self.options;
         let flags = [(lengths, HAS_LENGTHS), (classes, HAS_CLASSES), (digests, HAS_DIGESTS)];
         let flags = flags.map(|(has, flag)| u32::from(*has) * flag).into_iter().sum();
         let numbers = [

@@ -57,6 +57,7 @@ fn pages(width: Width, count: usize, seed: u64) -> Vec<FingerprintedDocument> {
                     Class::Full
                 },
                 check: row(16, &mut random),
+                anchors: Vec::new(),
                 bands: row(5, &mut random),
                 digest: fingerprint.map_or(0, |_| random.random()),
             },

@@ -67,3 +67,4 @@ pub use writer::LedgerWriter;
 
 pub(crate) use chunk::{Chunk, chunks};
 pub(crate) use key::LedgerKey;
+pub(crate) use writer::create;

@@ -1,9 +1,9 @@
 //! Writes the ledger of one worker.
 
-use std::fs::{self, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::chunk::Receipt;
@@ -92,19 +92,22 @@ impl LedgerWriter {
         Ok(file)
     }
 
-    /// Makes a new file, which nobody else writes.
     fn create(&self) -> Result<LedgerFile> {
-        fs::create_dir_all(&self.folder).at(&self.folder)?;
-        let made = tempfile::Builder::new()
-            .prefix(&format!("{}-", self.key))
-            .suffix(".ledger")
-            .permissions(Permissions::from_mode(0o666))
-            .append(true)
-            .tempfile_in(&self.folder)
-            .map_err(|cause| Error::io(&self.folder, &cause))?;
-        let kept = made.keep().map_err(|failed| Error::io(&self.folder, &failed.error))?;
-        let (mut file, path) = kept;
+        let (mut file, path) = create(&self.folder, self.key, ".ledger")?;
         file.write_all(&header(self.key)).at(&path)?;
         Ok(LedgerFile { path, file })
     }
+}
+
+/// Makes a new file of a `key`, which nobody else writes, to be appended to.
+pub(crate) fn create(folder: &Path, key: Digest, suffix: &str) -> Result<(File, PathBuf)> {
+    fs::create_dir_all(folder).at(folder)?;
+    let made = tempfile::Builder::new()
+        .prefix(&format!("{key}-"))
+        .suffix(suffix)
+        .permissions(Permissions::from_mode(0o666))
+        .append(true)
+        .tempfile_in(folder)
+        .map_err(|cause| Error::io(folder, &cause))?;
+    made.keep().map_err(|failed| Error::io(folder, &failed.error))
 }

@@ -179,12 +179,7 @@ impl Batch {
     }
 }
 
-impl<'a> Item<'a> {
-    /// An item with these `keys`, eight bytes each.
-    pub(super) fn new(keys: &'a [u8], evidence: &'a [u8]) -> Item<'a> {
-        Item { keys, evidence }
-    }
-
+impl Item<'_> {
     /// The key of each band.
     pub(super) fn keys(&self) -> impl Iterator<Item = u64> {
         self.keys.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes))

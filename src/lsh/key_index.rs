@@ -4,7 +4,7 @@ use super::batch::Batch;
 use crate::error::Result;
 use crate::matches::KeepRank;
 use crate::parallel::in_parallel;
-use crate::tables::keys::{Keys, entry, most_numbers};
+use crate::tables::keys::{Keys, entry, most_numbers, number_of};
 
 /// The keys of consecutive groups.
 pub(super) struct KeyIndex {
@@ -60,6 +60,6 @@ impl KeyIndex {
 
     /// The numbers of the groups with a key of a band.
     pub(super) fn numbers_with(&self, band: usize, key: u64) -> impl Iterator<Item = u32> {
-        self.bands[band].with(key)
+        self.bands[band].with(key).iter().copied().map(number_of)
     }
 }

@@ -16,8 +16,8 @@ const MANY_LANES: usize = 2 * LANES;
 /// Hashes of sets, with P(agree) = |A ∩ B| / |A ∪ B|.
 ///
 /// With [`Permutations::Many`] every function permutes the elements by itself, so the hashes are independent
-/// of each other. With [`Permutations::One`] they are the leasts of the ranges of one permutation, densified
-/// (Shrivastava, ICML 2017). That costs one step an element, whatever the number of hashes; each hash still
+/// of each other. With [`Permutations::One`] they are the leasts of the ranges of one permutation, densified.
+/// That costs one step an element, whatever the number of hashes; each hash still
 /// agrees with the same probability, but the hashes of a set of fewer elements than there are hashes repeat
 /// each other, and [`Banding::probability`](super::Banding::probability) then promises more than is found.
 #[derive(Clone, Debug)]

@@ -28,8 +28,8 @@ use crate::error::Result;
 use crate::matches::{KeepRank, Number, Pair, Unlikeness};
 use crate::parallel::lock;
 use crate::progress::{self, Activity};
-use crate::tables::keys::{KEY_BYTES, key_of};
 use crate::store::{Column, Dated, Fingerprints, RowBytes, Shown};
+use crate::tables::keys::{KEY_BYTES, key_of};
 
 /// The fewest and the most blocks of a chunk, and about how many chunks a large store has.
 const CHUNK_BLOCKS: (usize, usize) = (1, 64);

@@ -28,7 +28,7 @@ use crate::fingerprint::check::{ANCHOR_BYTES, ANCHORS};
 use crate::parallel::{in_parallel, lock};
 use crate::progress::{self, Activity};
 use crate::store::{Column, Dated, Fingerprints, RowBytes, Segment, Shown};
-use crate::tables::keys::{KEY_BYTES, Keys, entry, key_of, most_numbers};
+use crate::tables::keys::{KEY_BYTES, Keys, entry, key_of, most_numbers, number_of};
 
 /// To how many pages of the batch an anchor leads.
 const MOST_SHARED: usize = 1 << 9;
@@ -290,19 +290,16 @@ impl<F: Fingerprint> Streaming<'_, F> {
         let mut pages: Vec<u32> = Vec::new();
         let mut fingerprint = None;
         for &(_, place) in passed {
-            let shared = self.index.places[place as usize].with(key_at(anchors, place));
-            let (mut first, all) = (0, shared.len());
-            if all > MOST_SHARED {
-                let fingerprint = self.fingerprint(row, &mut fingerprint)?;
-                let (probe, index) = (self.probe, self.index);
-                let numbers = self.index.places[place as usize].with(key_at(anchors, place));
-                let before = numbers
-                    .map(|number| probe.fingerprint_of(index.first + number))
-                    .take_while(|it| *it < fingerprint)
-                    .count();
-                first = before.saturating_sub(MOST_SHARED / 2).min(all - MOST_SHARED);
+            let index = self.index;
+            let mut shared = index.places[place as usize].with(key_at(anchors, place));
+            if shared.len() > MOST_SHARED {
+                let (probe, fingerprint) = (self.probe, self.fingerprint(row, &mut fingerprint)?);
+                let of = |entry: u64| probe.fingerprint_of(index.first + number_of(entry));
+                let middle = shared.partition_point(|&entry| of(entry) < fingerprint);
+                let first = middle.saturating_sub(MOST_SHARED / 2).min(shared.len() - MOST_SHARED);
+                shared = &shared[first..][..MOST_SHARED];
             }
-            pages.extend(shared.skip(first).take(MOST_SHARED).map(|it| self.index.first + it));
+            pages.extend(shared.iter().map(|&entry| index.first + number_of(entry)));
         }
         pages.sort_unstable();
         if pages.is_empty() {
@@ -335,11 +332,10 @@ impl<F: Fingerprint> Streaming<'_, F> {
 
     /// Whether a row is a copy of the last one that met pages. It then goes with that one.
     fn is_copy(&mut self, row: u64, anchors: &[u8]) -> Result<bool> {
-        let Some(met) = self.met.as_mut().filter(|met| met.anchors == anchors) else {
-            return Ok(false);
-        };
-        let is_copy = self.fingerprints.get(row)? == met.fingerprint
-            && self.sketches.get(row)? == met.sketch;
+        let follows = |met: &&mut Met| met.row + met.rows == row && met.anchors == anchors;
+        let Some(met) = self.met.as_mut().filter(follows) else { return Ok(false) };
+        let is_copy =
+            self.fingerprints.get(row)? == met.fingerprint && self.sketches.get(row)? == met.sketch;
         met.rows += u64::from(is_copy);
         Ok(is_copy)
     }
@@ -391,7 +387,9 @@ impl<F: Fingerprint> Streaming<'_, F> {
 
 /// The anchor in a place.
 fn key_at(anchors: &[u8], place: u8) -> u64 {
-    key_of(anchors[KEY_BYTES * usize::from(place)..].first_chunk().expect("an anchor in each place"))
+    key_of(
+        anchors[KEY_BYTES * usize::from(place)..].first_chunk().expect("an anchor in each place"),
+    )
 }
 
 /// Leaves the least ones.

@@ -224,18 +224,6 @@ impl Batch {
         })
     }
 
-    /// How many rows of a group have an id that comes before the one of this rank. The ids of a group
-    /// ascend.
-    pub(super) fn before(&self, group: Group, rank: IdRank) -> usize {
-        let rows = self.rows_of(group).indices();
-        match &self.divided {
-            None => self.ranks[rows].partition_point(|&other| other < rank),
-            Some(Divided { segment_rows, .. }) => {
-                segment_rows[rows].partition_point(|&row| self.rank_in_segment(row) < rank)
-            }
-        }
-    }
-
     /// The group of each row of the segment.
     pub(super) fn groups_of_segment_rows(&self) -> Vec<Group> {
         let mut groups = vec![Group::from(0); self.rows() as usize];
@@ -250,13 +238,6 @@ impl Batch {
     /// The group of a row.
     pub(super) fn group_of(&self, row: Row) -> Group {
         Group::from(self.starts.partition_point(|&start| start <= row) as u32 - 1)
-    }
-
-    /// The row of each rank in the order of ids.
-    pub(super) fn by_rank(&self) -> Vec<Row> {
-        let mut rows = vec![Row::from(0); self.ranks.len()];
-        below::<Row>(self.rows()).for_each(|row| rows[self.rank(row).index()] = row);
-        rows
     }
 
     /// The number of groups.
@@ -301,7 +282,8 @@ impl Batch {
     ) -> Result<Leaders> {
         let keys = keys.filter(|keys| keys.has_direction());
         let length = |group| -> Result<LengthClass> {
-            let shingles = keys.map(|keys| keys.shingles(self.key_row(group))).transpose()?.flatten();
+            let shingles =
+                keys.map(|keys| keys.shingles(self.key_row(group))).transpose()?.flatten();
             Ok(LengthClass::of(shingles.unwrap_or(0)))
         };
         let mut turn = keep.turns(segment)?;

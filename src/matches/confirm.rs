@@ -85,7 +85,9 @@ pub(super) fn confirm(
     let mut pairs = pairs.peekable();
     let groups = batch.groups_of_segment_rows();
     let candidates = Candidates::default();
-    let mut confirming = Confirming { batch, keys, store, groups, space, candidates, take };
+    let most_met = if keys.has_direction() { MOST_MET } else { usize::MAX };
+    let mut confirming =
+        Confirming { batch, keys, store, groups, most_met, space, candidates, take };
     let mut first = FingerprintIndex::from(0);
     while first.index() < batch.fingerprints() as usize {
         let end = batch.window(first, confirming.keys.most_rows());
@@ -103,6 +105,8 @@ struct Confirming<'a, T> {
     store: &'a [Dated],
     /// The group of each row of the batch's segment.
     groups: Vec<Group>,
+    /// With how many groups of a fingerprint a group is compared. Without sketches, a fingerprint has as many groups as there are classes.
+    most_met: usize,
     /// The space of a sort.
     space: Space<'a>,
     candidates: Candidates,
@@ -133,8 +137,8 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
                     self.candidates.pairs += self.pages(new) * u128::from(rows);
                     let standings = Standings::default();
                     let groups = self.batch.groups_of(new);
-                    self.left_out(groups.len().saturating_sub(MOST_MET));
-                    with_store.extend(groups.iter().take(MOST_MET).map(|new| StorePair {
+                    self.left_out(groups.len().saturating_sub(self.most_met));
+                    with_store.extend(groups.iter().take(self.most_met).map(|new| StorePair {
                         segment,
                         row,
                         rows,
@@ -155,8 +159,8 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
                     nearest.rows.push((apart, distance, segment, row, rows));
                 }
                 Place::BatchRow { page, row } => {
-                    self.candidates.pairs += 1;
                     let [one, other] = [page, row].map(|row| self.groups[row as usize]);
+                    self.candidates.pairs += self.size(one) * self.size(other);
                     let (new, existing) = (one.max(other), one.min(other));
                     within.push(Within { existing, new, distance })?;
                 }
@@ -182,8 +186,12 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
 
     /// How many pages of the batch have a fingerprint.
     fn pages(&self, fingerprint: FingerprintIndex) -> u128 {
-        let groups = self.batch.groups_of(fingerprint).iter();
-        groups.map(|group| self.batch.rows_of(group).len() as u128).sum()
+        self.batch.groups_of(fingerprint).iter().map(|group| self.size(group)).sum()
+    }
+
+    /// How many pages a group has.
+    fn size(&self, group: Group) -> u128 {
+        self.batch.rows_of(group).len() as u128
     }
 
     fn left_out(&mut self, pairs: usize) {
@@ -200,8 +208,9 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
         nearest.rows.sort_unstable();
         self.left_out(usize::from(nearest.rows.len() >= MOST_BY_ANCHORS));
         nearest.rows.truncate(MOST_BY_ANCHORS);
-        self.candidates.pairs += nearest.rows.iter().map(|row| u128::from(row.4)).sum::<u128>();
         let Some(&new) = self.groups.get(nearest.page as usize) else { return Ok(()) };
+        let rows: u128 = nearest.rows.iter().map(|row| u128::from(row.4)).sum();
+        self.candidates.pairs += rows * self.size(new);
         let standings = Standings::default();
         with_store.extend(nearest.rows.drain(..).map(|(_, distance, segment, row, rows)| {
             StorePair { segment, row, rows, new, distance, standings }
@@ -223,7 +232,7 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
     fn copies(&mut self, fingerprint: FingerprintIndex, within: &mut Sorter<Within>) -> Result<()> {
         let groups = self.batch.groups_of(fingerprint);
         for (at, new) in groups.iter().enumerate() {
-            let first = at.saturating_sub(MOST_MET);
+            let first = at.saturating_sub(self.most_met);
             self.left_out(first);
             let met = groups.iter().take(at).skip(first);
             within.extend(met.map(|existing| Within { existing, new, distance: 0 }))?;
@@ -242,10 +251,10 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
         let [news, existing] = [new, existing].map(|it| self.batch.groups_of(it));
         for (at, new) in news.iter().enumerate() {
             let middle = at * existing.len() / news.len();
-            let last = existing.len().saturating_sub(MOST_MET);
-            let first = middle.saturating_sub(MOST_MET / 2).min(last);
+            let last = existing.len().saturating_sub(self.most_met);
+            let first = middle.saturating_sub(self.most_met / 2).min(last);
             self.left_out(last);
-            let met = existing.iter().skip(first).take(MOST_MET);
+            let met = existing.iter().skip(first).take(self.most_met);
             within.extend(met.map(|existing| Within { existing, new, distance }))?;
         }
         Ok(())
@@ -266,7 +275,7 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
             };
             let mut row = place.row;
             let mut left = place.rows;
-            for _ in 0..MOST_MET {
+            for _ in 0..self.most_met {
                 if left == 0 {
                     break;
                 }

@@ -291,7 +291,6 @@ mod tests {
             memory_bytes: 1 << 20,
             ids_bytes: 1 << 20,
             signatures_bytes: 1 << 20,
-            texts: None,
             format: Default::default(),
             workers: 2,
         };

@@ -82,15 +82,8 @@ impl Finalize<'_> {
         let partitioning = self.partitioning(&batch, &leaders, space);
         let partition = partitioning.partition(pairs, keys.as_mut())?;
         let keys = keys.as_ref();
-        let Partition {
-            edges,
-            with_store,
-            nearest,
-            crowded,
-            rows,
-            candidates,
-            most_matches,
-        } = partition;
+        let Partition { edges, with_store, nearest, crowded, rows, candidates, most_matches } =
+            partition;
         let all = self.detail == Detail::All;
         if all {
             self.check_count_and_space(rows.iter().sum(), &batch, space.folder)?;

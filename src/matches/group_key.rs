@@ -1,7 +1,7 @@
 //! The group key: what decides beside the fingerprint whether two pages match.
 //!
-//! With a check, only pages with similar signatures match. Pages of two classes never match, but by a check with a
-//! direction, which compares whole texts of any length. Pages of the batch with one fingerprint and one key are one group.
+//! With a check, only pages with similar signatures match. Pages of two classes never match, but by sketches, which compare whole texts of any
+//! length: with these, all pages are of one class here. Pages of the batch with one fingerprint and one key are one group.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -56,7 +56,9 @@ impl GroupKeyReader {
     /// A segment without these signatures is [`crate::Kind::BadData`].
     pub(crate) fn new(segment: &Segment, confirm: Option<&Confirm>) -> Result<GroupKeyReader> {
         let checks = confirm.map(|confirm| confirm.signatures(segment)).transpose()?;
-        Ok(GroupKeyReader { classes: segment.classes(), checks })
+        let has_classes = confirm.is_none_or(Confirm::needs_one_class);
+        let classes = if has_classes { segment.classes() } else { None };
+        Ok(GroupKeyReader { classes, checks })
     }
 
     /// The key of a row of the segment.
@@ -104,15 +106,12 @@ impl GroupKeys {
         let each = confirm.map_or(0, |_| segment.mean_row_bytes(Column::Checks));
         let most = memory_bytes.checked_div(each).unwrap_or(usize::MAX).max(1);
         let window = Window { rows: 0..0, signatures: Vec::new(), ends: Vec::new(), most };
-        let mut keys = GroupKeys {
-            confirm,
-            classes: Vec::new(),
-            window,
-            readers: RefCell::default(),
-        };
+        let mut keys =
+            GroupKeys { confirm, classes: Vec::new(), window, readers: RefCell::default() };
         if rows > 0 {
-            let mut classes = GroupKeyReader::new(segment, None)?;
-            let class = |row| classes.get(row).map(|key| key.class);
+            let has_classes = confirm.as_ref().is_none_or(Confirm::needs_one_class);
+            let mut classes = if has_classes { segment.classes() } else { None };
+            let class = |row| classes.as_mut().map_or(Ok(Class::Full), |classes| classes.get(row));
             keys.classes = (0..rows).map(class).collect::<Result<_>>()?;
             if let Some(confirm) = confirm {
                 let reader = || confirm.signatures(segment);

@@ -41,9 +41,7 @@ impl LostTally {
 
     /// What was lost with all pages, of a batch of so many shingles.
     pub(super) fn lost(self, shingles: u64) -> Lost {
-        let share = |part: u64, whole: u64| {
-            (part as f64 / whole.max(1) as f64 * 1e4).round() / 1e4
-        };
+        let share = |part: u64, whole: u64| (part as f64 / whole.max(1) as f64 * 1e4).round() / 1e4;
         Lost {
             share: share(self.lacking, self.shingles),
             over_tenth: share(self.over_tenth, self.pages),

@@ -11,7 +11,6 @@
 //! | `c` | `0x90` | full  | 3 | 2 | 3 | 3 | 2 |
 
 use std::hash::Hash;
-use std::ops::Range;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -91,11 +90,6 @@ impl<N: Number> Span<N> {
     /// How many there are.
     pub(super) fn len(self) -> usize {
         self.end.index() - self.start.index()
-    }
-
-    /// The numbers as a range of indices.
-    pub(super) fn indices(self) -> Range<usize> {
-        self.start.index()..self.end.index()
     }
 
     pub(super) fn iter(self) -> impl Iterator<Item = N> {

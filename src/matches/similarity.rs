@@ -1,4 +1,4 @@
-//! How alike two documents are by their signatures, and how alike they must be to match.
+//! How alike two documents are by their sketches, and how alike they must be to match.
 
 use std::fmt;
 use std::str::FromStr;
@@ -23,11 +23,11 @@ pub struct Confirm {
     pub check: Check,
     /// The least similarity, from 0 to 1.
     pub least: f64,
-    /// Whether the check was named without its size, such as `page-overlap`.
+    /// Whether the check was named without its size, such as `minhash`.
     has_any_size: bool,
 }
 
-/// How alike two documents are by their signatures: from 0 to 1, in ten-thousandths.
+/// How alike two documents are by their sketches: from 0 to 1, in ten-thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Similarity(u16);
 

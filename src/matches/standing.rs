@@ -85,7 +85,8 @@ impl Display for Standing {
 /// Its column is the distance.
 impl Nearness for Standing {
     const COLUMN: ResultColumn = u8::COLUMN;
-    const SAME: Standing = Standing { missing: 0, distance: 0, lacking: 0, share: Similarity::SAME };
+    const SAME: Standing =
+        Standing { missing: 0, distance: 0, lacking: 0, share: Similarity::SAME };
     const KEPT: Standing = Standing { missing: u16::MAX, ..Standing::SAME };
     const ALONE: Standing = Standing { missing: u16::MAX - 1, ..Standing::SAME };
 

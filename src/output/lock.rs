@@ -49,8 +49,6 @@ pub struct Lock {
     fence: Fence,
     /// None in a process that shares the lock of another.
     file: Option<File>,
-    /// Whether dropping the lock removes the file.
-    passing: bool,
     /// The locks of the job that took this one.
     locks: Locks,
 }
@@ -64,8 +62,17 @@ pub struct Locks(Arc<Mutex<JobLocks>>);
 struct JobLocks {
     /// The locks that the job holds or shares.
     fences: Vec<Fence>,
+    /// Those whose files go with them.
+    passing: Vec<Fence>,
     /// The error of the first lock that had been taken over when it was released.
     lost: Option<Error>,
+}
+
+impl JobLocks {
+    fn forget(&mut self, fence: &Fence) {
+        self.fences.retain(|it| it != fence);
+        self.passing.retain(|it| it != fence);
+    }
 }
 
 /// Checks that a lock is still held, where the lock itself is out of reach: in another process of the
@@ -92,6 +99,13 @@ impl Locks {
     pub fn superseded(&self) -> Option<Error> {
         let held = self.held().fences.clone();
         held.iter().find_map(Fence::taken_over).or_else(|| self.held().lost.clone())
+    }
+
+    /// Removes the files that go with the locks of this job: its process ends without dropping them.
+    pub fn end(&self) {
+        let passing = self.held().passing.clone();
+        let held = passing.iter().filter(|fence| fence.taken_over().is_none());
+        held.for_each(|fence| drop(fs::remove_file(&fence.path)));
     }
 
     fn held(&self) -> MutexGuard<'_, JobLocks> {
@@ -124,8 +138,8 @@ impl Lock {
         }
         let parent = parent_of(target);
         fs::create_dir_all(parent).at(parent)?;
-        let mut lock = Lock::take(&sibling(target, ".lock"))?;
-        lock.passing = true;
+        let lock = Lock::take(&sibling(target, ".lock"))?;
+        lock.pass();
         Ok(lock)
     }
 
@@ -163,7 +177,7 @@ impl Lock {
     fn new(fence: Fence, file: Option<File>) -> Lock {
         let locks = Locks::of_this_thread();
         locks.held().fences.push(fence.clone());
-        Lock { fence, file, passing: false, locks }
+        Lock { fence, file, locks }
     }
 
     /// Fails with [`Kind::Temporary`] if another run has taken over the lock. To be called right before
@@ -173,8 +187,13 @@ impl Lock {
     }
 
     /// Lets go of the lock and removes its file: what it kept others out of has gone.
-    pub fn remove(mut self) {
-        self.passing = true;
+    pub fn remove(self) {
+        self.pass();
+    }
+
+    /// The file goes with the lock.
+    fn pass(&self) {
+        self.locks.held().passing.push(self.fence.clone());
     }
 
     /// What checks the lock elsewhere.
@@ -186,11 +205,12 @@ impl Lock {
 impl Drop for Lock {
     /// Checks the lock for the last time: the report of a failure may ask [`Locks::superseded`] later.
     fn drop(&mut self) {
-        self.locks.held().fences.retain(|fence| *fence != self.fence);
+        let passes = self.locks.held().passing.contains(&self.fence);
+        self.locks.held().forget(&self.fence);
         match (&self.file, self.fence.taken_over()) {
             (Some(_), Some(lost)) => drop(self.locks.held().lost.get_or_insert(lost)),
             // The lock is still held here, so nobody else takes it in this moment.
-            (Some(_), None) if self.passing => drop(fs::remove_file(&self.fence.path)),
+            (Some(_), None) if passes => drop(fs::remove_file(&self.fence.path)),
             _ => {}
         }
     }

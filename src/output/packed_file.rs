@@ -1,11 +1,14 @@
-//! A file of lines that appears complete, compressed as its name says (`.gz`, `.zst`) or as it is asked for.
+//! A file of lines that appears complete, compressed as its name says (`.gz`, `.zst`, `.bz2`, `.xz`) or as it is asked for.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Stdout, Write};
 use std::path::{Path, PathBuf};
 
+use bzip2::read::MultiBzDecoder;
+use bzip2::write::BzEncoder;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
+use lzma_rust2::{XzOptions, XzReader, XzWriter};
 
 use super::{Lock, NewFile, foreign, parent_of};
 use crate::error::{At, Error, Kind, Result};
@@ -13,6 +16,9 @@ use crate::progress::{self, Activity};
 
 /// The name of standard output.
 pub const STDOUT: &str = "-";
+
+/// How hard xz tries, as its program does.
+const XZ_PRESET: u32 = 6;
 
 /// Lines on their way to a file or to standard output. If a file is dropped before
 /// [`PackedFile::finish`], nothing remains.
@@ -40,15 +46,21 @@ pub enum Packing {
     Gzip,
     /// zstd.
     Zstd,
+    /// bzip2.
+    Bzip2,
+    /// xz.
+    Xz,
 }
 
 impl Packing {
-    /// The one that a name says, in capital or small letters: `.gz`, `.zst`, or anything else for a plain file.
+    /// The one that a name says, in capital or small letters: `.gz`, `.zst`, `.bz2`, `.xz`, or anything else for a plain file.
     pub fn named(path: &Path) -> Packing {
         let says = |ending| path.extension().is_some_and(|it| it.eq_ignore_ascii_case(ending));
         match path {
             _ if says("gz") => Packing::Gzip,
             _ if says("zst") => Packing::Zstd,
+            _ if says("bz2") => Packing::Bzip2,
+            _ if says("xz") => Packing::Xz,
             _ => Packing::Plain,
         }
     }
@@ -59,6 +71,8 @@ enum Packer {
     Plain(BufWriter<Target>),
     Gzip(GzEncoder<BufWriter<Target>>),
     Zstd(zstd::Encoder<'static, BufWriter<Target>>),
+    Bzip2(BzEncoder<BufWriter<Target>>),
+    Xz(Box<XzWriter<BufWriter<Target>>>),
     /// Each record is a member of gzip of its own.
     GzipMembers(BufWriter<Target>),
     /// Each record is a frame of zstd of its own.
@@ -84,7 +98,7 @@ enum ContentKind {
 }
 
 impl PackedFile {
-    /// A new file for `path`, compressed if the name ends in `.gz` or `.zst`. `-` is standard output.
+    /// A new file for `path`, compressed if the name ends in `.gz`, `.zst`, `.bz2` or `.xz`. `-` is standard output.
     pub fn create(path: &Path) -> Result<PackedFile> {
         PackedFile::create_by(PackedUnit::File, path)
     }
@@ -126,6 +140,11 @@ impl PackedFile {
             (Packing::Zstd, PackedUnit::File) => {
                 Packer::Zstd(zstd::Encoder::new(file, 0).at(path)?)
             }
+            (Packing::Bzip2, _) => Packer::Bzip2(BzEncoder::new(file, bzip2::Compression::best())),
+            (Packing::Xz, _) => {
+                let options = XzOptions::with_preset(XZ_PRESET);
+                Packer::Xz(Box::new(XzWriter::new(file, options).at(path)?))
+            }
         };
         Ok(PackedFile { path: path.to_owned(), packer, content: None })
     }
@@ -155,6 +174,8 @@ impl PackedFile {
             Packer::Plain(file) => file.write_all(record),
             Packer::Gzip(file) => file.write_all(record),
             Packer::Zstd(file) => file.write_all(record),
+            Packer::Bzip2(file) => file.write_all(record),
+            Packer::Xz(file) => file.write_all(record),
             Packer::GzipMembers(file) => {
                 let mut member = GzEncoder::new(file, flate2::Compression::default());
                 member.write_all(record).and_then(|()| member.finish().map(drop))
@@ -180,6 +201,8 @@ impl PackedFile {
             Packer::Plain(file) | Packer::GzipMembers(file) | Packer::ZstdFrames(file) => file,
             Packer::Gzip(file) => file.finish().at(&path)?,
             Packer::Zstd(file) => file.finish().at(&path)?,
+            Packer::Bzip2(file) => file.finish().at(&path)?,
+            Packer::Xz(file) => file.finish().at(&path)?,
         };
         let target = file.into_inner().map_err(|error| Error::io(&path, error.error()))?;
         let file = match target {
@@ -261,6 +284,8 @@ fn has_content(path: &Path, content: Option<ContentKind>) -> Result<bool> {
     let unpacked: Box<dyn Read> = match Packing::named(path) {
         Packing::Gzip => Box::new(MultiGzDecoder::new(file)),
         Packing::Zstd => Box::new(zstd::Decoder::new(file).at(path)?),
+        Packing::Bzip2 => Box::new(MultiBzDecoder::new(file)),
+        Packing::Xz => Box::new(XzReader::new(file, true)),
         Packing::Plain => Box::new(file),
     };
     let mut line = Vec::new();

@@ -16,7 +16,7 @@ struct DaysPage<'a> {
     read: u64,
     kept: u64,
     dropped: u64,
-    /// What the pages that stay hold of all text, in percent, and how many dropped pages are held through replaced ones.
+    /// What the kept pages contain of all text, in percent, and how many dropped pages are contained through replaced ones.
     held_text: Option<(String, u64)>,
     /// Whether any day tells what is lost.
     tells_lost: bool,

@@ -1,10 +1,10 @@
-//! What the pages that stay hold of all text that was read on many days, estimated from what each day says that it lost.
+//! What the kept pages contain of all text that was read on many days, estimated from what each day says that it lost.
 //!
-//! The text of a page is its runs of three words, and each page counts by itself. A page that stays holds its own text. Of a dropped
+//! The text of a page is its 3-word shingles, and each page counts by itself. A kept page contains its own text. Of a dropped
 //! page the day's [`Lost`](crate::matches::Lost) tells what the page named lacks. A page of the store that was replaced counts as a page of the
-//! mean length, of which its successor lacks what `replaced` tells; so does a page that was dropped in its favour before, which the successor holds
+//! mean length, of which its successor lacks what `replaced` tells; so does a page that was dropped in its favour before, which the successor contains
 //! at worst to the product of two shares. It is another share than that
-//! of the distinct runs of all pages, in which a page that comes again each day counts once.
+//! of the distinct shingles of all pages, in which a page that comes again each day counts once.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -30,16 +30,16 @@ pub(super) struct DayText<'a> {
     pub(super) replaces: bool,
 }
 
-/// What the pages that stay hold of the text of all pages that were read.
+/// What the kept pages contain of the text of all pages that were read.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct HeldText {
-    /// The runs of three words of all pages, each page by itself.
+    /// The 3-word shingles of all pages, each page by itself.
     pub runs: u64,
-    /// The share of them that the pages that stay hold, by estimate.
+    /// The share of them that the kept pages contain, by estimate.
     pub held: f64,
     /// How many pages of the store were replaced.
     pub replaced: u64,
-    /// How many dropped pages are held only through a page that was replaced after them.
+    /// How many dropped pages are contained only through a page that was replaced after them.
     pub through_replaced: u64,
 }
 

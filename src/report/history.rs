@@ -51,7 +51,7 @@ pub struct DayFigures {
     pub quarantined: u64,
     /// Pages that the store held before.
     pub store: u64,
-    /// Pages of the store that pages of the day hold, where the join tells.
+    /// Pages of the store that pages of the day contain, where the join tells.
     pub replaced: Option<u64>,
     /// How much text goes with the dropped pages, where the join tells.
     pub lost: Option<Lost>,
@@ -93,7 +93,7 @@ impl History {
         History { days, held_text: None }
     }
 
-    /// What the pages that stay hold of all text that was read, if every day tells what it lost.
+    /// What the kept pages contain of all text that was read, if every day tells what it lost.
     pub fn held_text(&self) -> Option<HeldText> {
         self.held_text
     }

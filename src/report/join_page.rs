@@ -26,11 +26,11 @@ struct JoinPage<R> {
     lost: Option<LostShares>,
     funnel: Vec<Bar>,
     distances: Vec<Bar>,
-    /// The dropped pages by the day of the page that stays.
+    /// The dropped pages by the day of the kept page.
     against: Vec<Bar>,
     /// How many days of the store are not among these.
     more_days: usize,
-    /// The dropped pages by the share that the page that stays holds.
+    /// The dropped pages by the share that the kept page contains.
     held: Vec<Bar>,
     examples: Vec<Example>,
     seconds: Vec<Phase>,
@@ -120,7 +120,7 @@ fn days_of(dropped: &DroppedPages) -> (Vec<(String, &'static str, u128)>, usize)
     (days.chain(batch).collect(), more)
 }
 
-/// The shares of dropped pages that the pages that stay hold, the greatest first.
+/// The shares of dropped pages that the kept pages contain, the greatest first.
 fn shares_held(dropped: &DroppedPages) -> Vec<(String, &'static str, u128)> {
     let mut above = None;
     let held = dropped.held.iter().rev().map(|(from, &count)| {

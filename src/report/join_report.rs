@@ -43,7 +43,7 @@ pub struct Report {
     pub batch: RecordCounts,
     /// Pages found, kept and dropped.
     pub outcome: Outcome,
-    /// How much text goes with the dropped pages, where a check tells which share of each page the page named holds.
+    /// How much text goes with the dropped pages, where a check says which share of each page the page named contains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<Lost>,
     /// The proof that no chunk of the store was left out. An output of `lsh` has none.
@@ -104,11 +104,15 @@ pub fn records(counts: &RecordCounts) -> String {
         quarantined,
         blank,
         truncated,
+        unread_bytes,
         skipped,
     } = counts;
-    let told = format!(
+    let mut told = format!(
         "{read} read, {fingerprinted} fingerprinted, {empty} empty, {repeated} repeated, \
          {quarantined} quarantined, {blank} blank, {truncated} truncated"
     );
+    if *unread_bytes > 0 {
+        told += &format!(", {unread_bytes} bytes unread");
+    }
     if skipped.is_empty() { told } else { format!("{told}, skipped: {skipped}") }
 }

@@ -65,7 +65,7 @@ pub(super) fn each_drop(output: &Path, mut each: impl FnMut(&str, Nearest)) -> R
     })
 }
 
-/// Calls `each` with the id of every dropped page, the page in whose favour it was dropped, and the share of it that this page holds, in
+/// Calls `each` with the id of every dropped page, the page in whose favour it was dropped, and the share of it that this page contains, in
 /// ten-thousandths. Only an output that tells what is lost has these.
 pub fn each_held(output: &Path, mut each: impl FnMut(&str, Nearest, u32)) -> Result<()> {
     each_row(ResultReader::of(&folder(output), VERDICTS)?, |columns| {

@@ -14,8 +14,7 @@ pub struct HeldPage {
 }
 
 /// The columns of what takes time to compute from a text.
-const COMPUTED: [Column; 4] =
-    [Column::Classes, Column::Checks, Column::Bands, Column::Anchors];
+const COMPUTED: [Column; 4] = [Column::Classes, Column::Checks, Column::Bands, Column::Anchors];
 
 /// What is read about the rows of a segment.
 pub(super) struct Readers {

@@ -149,6 +149,7 @@ fn counts(segments: &[Dated]) -> RecordCounts {
             quarantined: sum.quarantined + part.quarantined,
             blank: sum.blank + part.blank,
             truncated: sum.truncated + part.truncated,
+            unread_bytes: sum.unread_bytes + part.unread_bytes,
             skipped: sum.skipped,
         }
     })

@@ -15,6 +15,11 @@ const FILTER_BITS: u32 = 4;
 /// About the bytes for each key: the entry, up to eight for its range, up to four for its bits.
 const BYTES: usize = 20;
 
+/// The number of an entry.
+pub(crate) fn number_of(entry: u64) -> u32 {
+    (entry & ((1 << NUMBER_BITS) - 1)) as u32
+}
+
 /// Keys, each with the numbers that have it.
 #[derive(Debug)]
 pub(crate) struct Keys {
@@ -69,14 +74,14 @@ impl Keys {
         self.bitmap[(key & self.mask) as usize / 64] >> (key % 64) & 1 == 1
     }
 
-    /// The numbers that have a key, ascending.
-    pub(crate) fn with(&self, key: u64) -> impl ExactSizeIterator<Item = u32> + DoubleEndedIterator {
+    /// The entries of the numbers that have a key, ascending.
+    pub(crate) fn with(&self, key: u64) -> &[u64] {
         let at = (key >> self.shift) as usize;
         let range = &self.entries[self.starts[at] as usize..self.starts[at + 1] as usize];
         let below = range.partition_point(|entry| entry >> NUMBER_BITS < key);
         let rest = &range[below..];
         let end = rest.partition_point(|entry| entry >> NUMBER_BITS == key);
-        rest[..end].iter().map(|entry| (entry & ((1 << NUMBER_BITS) - 1)) as u32)
+        &rest[..end]
     }
 }
 
@@ -94,7 +99,7 @@ mod tests {
             let entries = (0..).zip(&keys).map(|(number, &key)| entry(key, number)).collect();
             let band = Keys::of(entries);
             for &key in keys.iter().chain(&others) {
-                let found: Vec<u32> = band.with(key).collect();
+                let found: Vec<u32> = band.with(key).iter().copied().map(number_of).collect();
                 let expected: Vec<u32> = (0..).zip(&keys).filter(|it| *it.1 == key).map(|it| it.0).collect();
                 prop_assert!(expected.is_empty() || band.may_have(key));
                 prop_assert_eq!(found, expected);

@@ -35,9 +35,9 @@ pub(super) fn assert_failed(ended: &Ended, code: i32) {
     assert_eq!(summary["already_done"], false);
     assert!(summary["job"].is_string() && summary["paths"].is_object(), "{summary}");
     let error = summary["error"].as_str().unwrap();
-    // The error may take several lines on stderr; in the summary it is one line.
+    // The error may take several lines on stderr, the last ones; in the summary it is one line.
     let said: Vec<&str> = ended.stderr.split_whitespace().collect();
-    assert!(!error.is_empty() && said.join(" ").contains(error), "{ended:?}");
+    assert!(!error.is_empty() && said.join(" ").ends_with(error), "{ended:?}");
     assert!(!ended.stderr.contains("panicked"), "{ended:?}");
 }
 
@@ -58,6 +58,7 @@ pub(super) fn fault_of(bench: &Bench, code: i32, output: &str, line: &str) -> St
 
 pub(super) fn assert_reported(bench: &Bench, code: i32, output: &str) {
     assert!(!bench.path(output).exists(), "{output} is there");
+    assert!(!bench.names("").contains(&format!(".{output}.lock")), "a lock is left");
     let failure: Value =
         serde_json::from_str(&bench.read(&format!("{output}.failed.json"))).unwrap();
     assert_eq!(

@@ -184,13 +184,13 @@ impl Job {
         })
     }
 
-    /// Says that the batch has signatures that nothing asks for: most likely a flag was forgotten.
+    /// Says that the batch has sketches that nothing asks for: most likely a flag was forgotten.
     fn warn_if_unused(&self) {
         let Join { batch, check, .. } = &self.join;
         let made = Stamp::parse(batch.stamp()).and_then(|stamp| stamp.check());
         if let (Ok(Some(made)), None, None) = (made, check, self.request.settings.preset) {
             tracing::warn!(
-                "the batch has signatures of {made}, but no check uses them; --check {made} confirms by them"
+                "the batch has the sketches {made}, but no check uses them: --check {made} does"
             );
         }
     }
@@ -276,11 +276,7 @@ pub(crate) fn parameters(settings: &DedupSettings, stamp: &str) -> Parameters {
         ("matches", settings.matches.unwrap_or_default().to_string()),
     ];
     let check = check.map(|check| ("check", check.to_string()));
-    named
-        .into_iter()
-        .chain(check)
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect()
+    named.into_iter().chain(check).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// Checks, before there is a batch, that one of this recipe could be joined with the store as the settings

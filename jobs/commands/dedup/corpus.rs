@@ -15,11 +15,12 @@ use std::fs;
 use std::path::{self, Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::document::{PlaceIds, Tolerance};
+use dupsieve::rooms::document::{IdList, PlaceIds, Tolerance};
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::output;
 use dupsieve::rooms::report::{Made, Report};
+use dupsieve::rooms::store::Segment;
 use dupsieve::{Error, Kind, Result};
 
 use super::batch::{Request, dedup};
@@ -32,9 +33,7 @@ use crate::commands::shell;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Output;
-use crate::flags::settings::{
-    FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings,
-};
+use crate::flags::settings::{FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings};
 use crate::outcome::summary::Summary;
 use crate::processes::machines;
 
@@ -48,6 +47,9 @@ pub(super) struct CorpusFlags {
     /// Copy the documents that are kept, as they came, into this folder: for each input file a file of the same name and format
     #[arg(long, value_name = "DIR")]
     kept: Option<Output>,
+    /// Leave documents without any word out of --kept
+    #[arg(long, requires = "kept")]
+    drop_empty: bool,
     /// Recipe of the fingerprints, as in `fingerprint` [default: that of the preset]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
     recipe: Option<RecipeChoice>,
@@ -65,6 +67,7 @@ struct Corpus {
     made: fingerprint::Request,
     joined: Request,
     kept: Option<PathBuf>,
+    drop_empty: bool,
 }
 
 /// Makes the fingerprints of a corpus, joins them as `request` says, and copies what is kept. `typed` is the command line with the
@@ -105,7 +108,7 @@ pub(super) fn run(
     let mut copied = Summary::new().already_done();
     processes.agree("copy the kept documents", || {
         if let Some(kept) = &kept {
-            copied = kept.copy(&corpus.joined.output.join("keep.txt"), global)?;
+            copied = kept.copy(corpus.copied_ids(global)?, global)?;
         }
         Ok(())
     })?;
@@ -116,7 +119,7 @@ pub(super) fn run(
 
 impl Corpus {
     fn of(flags: &CorpusFlags, request: Request, file: FingerprintSettings) -> Result<Corpus> {
-        let CorpusFlags { input, kept, recipe, max_repeated, pages } = flags;
+        let CorpusFlags { input, kept, drop_empty, recipe, max_repeated, pages } = flags;
         let made = recipe_settings(&request, recipe.as_ref());
         let settings = FingerprintSettings {
             made: RecipeSettings { max_repeated: *max_repeated, ..made }.or(file.made),
@@ -146,7 +149,7 @@ impl Corpus {
             known: StoreAt::NoStore,
         };
         let kept = kept.as_ref().map(Output::here).transpose()?;
-        let mut corpus = Corpus { made, joined, kept };
+        let mut corpus = Corpus { made, joined, kept, drop_empty: *drop_empty };
         corpus.name_by(place_ids);
         Ok(corpus)
     }
@@ -240,6 +243,15 @@ impl Corpus {
         Kept::of(inputs, kept)
     }
 
+    /// The ids of the documents that are copied: the kept ones, and those without any word unless they are not wanted.
+    fn copied_ids(&self, global: &GlobalFlags) -> Result<IdList> {
+        let kept = IdList::read(&self.joined.output.join("keep.txt"), global.budget().whole())?;
+        if self.drop_empty {
+            return Ok(kept);
+        }
+        kept.with(Segment::open(&self.made.output)?.empty_ids())
+    }
+
     /// Adds sentences: what was read and found, what was written, and what to do next.
     fn closing(&self, total: Summary) -> Summary {
         let program = std::env::args().next().unwrap_or_else(|| "dupsieve".to_owned());
@@ -254,8 +266,13 @@ impl Corpus {
         let results = shell::word(&found);
         let verdicts = self.joined.format.file_name("verdicts");
         let copies = self.kept.as_ref().map(|folder| {
+            let empties = match (empty, self.drop_empty) {
+                (0, _) => "",
+                (_, false) => " So are those without any word; --drop-empty leaves them out.",
+                (_, true) => " Those without any word are left out.",
+            };
             format!(
-                "The kept documents are in {}/, as they came: a file for each file of the input.",
+                "The kept documents are in {}/, as they came: a file for each file of the input.{empties}",
                 folder.named()
             )
         });
@@ -286,7 +303,7 @@ fn expect_own(path: &Path, what: &str, is_ours: impl Fn(&Path) -> bool) -> Resul
     if is_there && !is_ours(path) { Err(output::foreign(path, what)) } else { Ok(()) }
 }
 
-/// What is made of the documents, so that the join finds the signatures that it asks for.
+/// What is made of the documents, so that the join finds the sketches that it asks for.
 fn recipe_settings(request: &Request, recipe: Option<&RecipeChoice>) -> RecipeSettings {
     let preset = request.settings.preset;
     let check = request.settings.check.map(|confirm| {

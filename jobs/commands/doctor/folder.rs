@@ -14,7 +14,7 @@ use super::finding::{Finding, State, bytes};
 const PIECES: usize = 128;
 /// Below this a disk is named slow: a spinning one writes twice as fast.
 const SLOW: f64 = 60e6;
-/// A day of ten million pages with signatures takes some 3 GiB.
+/// A day of ten million pages takes some GiB.
 const LITTLE: u64 = 4 << 30;
 
 /// Looks at the disk of `folder`, and writes and removes a file there.

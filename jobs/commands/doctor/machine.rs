@@ -66,7 +66,7 @@ fn instructions() -> Finding {
     Finding::ok("instructions", name).but(
         widest == Instructions::Any && cfg!(target_arch = "x86_64"),
         State::Poor,
-        "no AVX2: joins and signatures take several times as long",
+        "no AVX2: joins and sketches take several times as long",
     )
 }
 

@@ -113,8 +113,8 @@ impl Report<'_> {
     fn by_held(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(
             out,
-            "Of a page and its copy one is dropped: in this share of the pairs, by how much of its text the other one has, in\n\
-             runs of three words. From 0.9 on more is better: nothing is lost. Below, less is better."
+            "The share of the pairs of which one page is dropped, by how much of it the other one contains, in 3-word shingles.\n\
+             From 0.9 on more is better: nothing is lost. Below, less is better."
         )?;
         self.head("held", "pairs", out)?;
         let methods: Vec<_> =
@@ -150,8 +150,8 @@ impl Report<'_> {
     fn own_pages(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(
             out,
-            "Your own pages, without the copies. A page could go without loss if a page that stays has 0.9 of its text.\n\
-             A page is missed if it stays though another page that stays has 0.95 of it."
+            "Your own pages, without the copies. A page could go without loss if a kept page contains 0.9 of it.\n\
+             A page is missed if it is kept though another kept page contains 0.95 of it."
         )?;
         self.head("own pages", "", out)?;
         let sums: Vec<Summary> =
@@ -181,13 +181,6 @@ impl Report<'_> {
              which {over_tenth}\nlose more than a tenth; {could_go} could go without loss.",
             method.name
         )?;
-        if method.confirm.is_some_and(|confirm| confirm.has_direction()) {
-            writeln!(
-                out,
-                "Pages were compared by their signatures. `run` and `dedup --input` compare the pages of a batch by their texts, \
-                 and lose less."
-            )?;
-        }
         write!(out, "{}", told(best))
     }
 }

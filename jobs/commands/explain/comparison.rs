@@ -34,9 +34,9 @@ pub(super) struct Comparison<'a> {
     check: Option<(TextMeasure, f64)>,
 }
 
-/// How much of each text the other text holds.
+/// How much of each text the other text contains.
 struct Held {
-    /// The share of the first text that the second has, and the other way round: of its runs of three words, exactly.
+    /// The share of the first text that the second has, and the other way round: of its 3-word shingles, exactly.
     shares: [f64; 2],
     /// The share from which on a page is dropped, if verdicts ask for it.
     least: Option<f64>,
@@ -58,10 +58,7 @@ impl Held {
             out,
             "held      {first:.4} of the first page is in the second, {second:.4} of the second in the first"
         )?;
-        writeln!(
-            out,
-            "          a page is dropped if a page that stays holds {least} of it or more"
-        )
+        writeln!(out, "          a page is dropped if a kept page contains {least} of it or more")
     }
 }
 
@@ -186,7 +183,7 @@ impl Comparison<'_> {
             [Class::Short, Class::Short] => Ok(()),
             _ => writeln!(
                 out,
-                "\nthey are of different classes, which match by a check such as held alone"
+                "\nthey are of different classes, which match by the check shingles alone"
             ),
         }
     }

@@ -8,10 +8,11 @@ use dupsieve::rooms::output::{PackedUnit, Packing};
 use dupsieve::{Error, Kind, Result};
 
 /// Endings of names, and the format that each says.
-const ENDINGS: [(&str, Format); 12] = [
+const ENDINGS: [(&str, Format); 13] = [
     ("jsonl", Format::Jsonl),
     ("ndjson", Format::Jsonl),
     ("json", Format::Jsonl),
+    ("txt", Format::Lines),
     ("tsv", Format::Tsv),
     ("csv", Format::Csv),
     ("parquet", Format::Parquet),
@@ -46,7 +47,7 @@ pub(super) fn format(inputs: &Inputs) -> Result<Format> {
 fn of(format: Format) -> Format {
     match format {
         // A file that is one page becomes a line.
-        Format::Text | Format::Html | Format::Vectors => Format::Jsonl,
+        Format::Text | Format::Html | Format::Json | Format::Vectors => Format::Jsonl,
         Format::Fingerprints | Format::Features => Format::Tsv,
         format => format,
     }
@@ -79,7 +80,7 @@ pub(super) fn check_name(output: &Path, format: Format) -> Result<()> {
 fn ending(path: &Path) -> Option<&str> {
     let plain = match Packing::named(path) {
         Packing::Plain => path,
-        Packing::Gzip | Packing::Zstd => Path::new(path.file_stem()?),
+        _ => Path::new(path.file_stem()?),
     };
     plain.extension()?.to_str()
 }
@@ -90,6 +91,7 @@ fn usual_ending(format: Format) -> &'static str {
         Format::Tsv => "tsv",
         Format::Csv => "csv",
         Format::Parquet => "parquet",
+        Format::Lines => "txt",
         Format::Warc => "warc.gz",
         _ => "jsonl",
     }

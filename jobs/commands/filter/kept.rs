@@ -53,13 +53,13 @@ impl Kept {
         self
     }
 
-    /// Copies the records whose ids are in the file `ids`. The folder appears complete, or does not change.
+    /// Copies the records whose ids are listed. The folder appears complete, or does not change.
     ///
     /// # Errors
     /// [`Kind::Exists`] if the folder holds other copies; with `--overwrite` they are replaced.
-    pub(crate) fn copy(&self, ids: &Path, global: &GlobalFlags) -> Result<Summary> {
+    pub(crate) fn copy(&self, ids: IdList, global: &GlobalFlags) -> Result<Summary> {
         step::begin(Step::Reading);
-        let mut listed = Listed::new(IdList::read(ids, global.budget().whole())?);
+        let mut listed = Listed::new(ids);
         let staging = Staging::beside(&self.folder, Lock::beside(&self.folder)?)?;
         let total = self.inputs.bytes();
         let (progress, _shown) = Progress::count("copying", Unit::Bytes, total, global.quiet);

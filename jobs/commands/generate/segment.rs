@@ -44,8 +44,8 @@ pub(crate) struct Arguments {
     /// those of a store of this size [default: the count]
     #[arg(long, value_name = "N", value_parser = parse_count)]
     density: Option<u64>,
-    /// Write a segment with the width, the recipe and the columns of this one, such as ids and signatures. Ids are
-    /// the numbers of the rows; lengths, times, signatures and band keys are random
+    /// Write a segment with the width, the recipe and the columns of this one, such as ids and sketches. Ids are
+    /// the numbers of the rows; lengths, times, sketches and band keys are random
     #[arg(long, value_name = "FILE.seg", conflicts_with_all = ["ids", "width"])]
     like: Option<PathBuf>,
     /// Plant near-duplicates of random rows of this segment

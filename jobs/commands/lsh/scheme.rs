@@ -33,11 +33,11 @@ pub(crate) struct SchemeFlags {
     #[arg(long, value_name = "N", conflicts_with_all = ["bands", "rows"])]
     hashes: Option<usize>,
     /// What confirms pages that share a bucket: `signature` (the share of hashes that agree), `exact` (the
-    /// runs that --shingle says, features or vectors themselves; they need disk) or `simhash:K` (SimHashes that differ in K
+    /// shingles that --shingle says, features or vectors themselves; they need disk) or `simhash:K` (SimHashes that differ in K
     /// bits at most, of 64) [default: signature]
     #[arg(long, value_name = "signature|exact|simhash:K")]
     confirm: Option<Confirmation>,
-    /// The shingles of a text: words:N or characters:N. Runs of words leave out digits and markup
+    /// The shingles of a text: words:N or characters:N. Those of words leave out digits and markup
     /// [default: words:5]
     #[arg(long, value_name = "SORT")]
     shingle: Option<Shingle>,

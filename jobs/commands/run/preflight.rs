@@ -17,9 +17,7 @@ use crate::commands::dedup;
 use crate::commands::fingerprint::two_orders;
 use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{
-    Clustered, ClustersSettings, DedupSettings, Keep, PageSettings,
-};
+use crate::flags::settings::{Clustered, ClustersSettings, DedupSettings, Keep, PageSettings};
 
 /// Fails if a day lies far ahead of `today` and of what the store holds.
 pub(super) fn check_days(plan: &DayPlan<'_>, today: Day) -> Result<()> {

@@ -90,8 +90,8 @@ pub(super) struct CommitAnswer<'a> {
     #[serde(skip_serializing_if = "is_false")]
     #[schema(required = false)]
     skipped: bool,
-    /// The pages that go because a page that stays holds them: those that were remembered and are left out of the day, and those of
-    /// earlier days that a page of this day holds, which the store hides.
+    /// The pages that go because a kept page contains them: those that were remembered and are left out of the day, and those of
+    /// earlier days that a page of this day contains, which the store hides.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(required = false)]
     gone: Vec<GoneAnswer<'a>>,
@@ -108,9 +108,9 @@ pub(super) struct GoneAnswer<'a> {
     /// Its day; null if it was remembered and is in no day of the store.
     #[schema(value_type = Option<String>)]
     day: Option<Day>,
-    /// The id of the page that holds it.
+    /// The id of the page that contains it.
     by: &'a str,
-    /// The share of its text that this page has, by estimate.
+    /// The share of it that this page contains.
     held: f64,
 }
 

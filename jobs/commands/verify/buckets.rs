@@ -51,8 +51,7 @@ fn of_batch(
     };
     output.expect("batch", segment.digest().to_string(), segment.path())?;
     output.expect("records", records(&segment.counts()), segment.path())?;
-    let mut overlap =
-        overlap(segment.clone(), store, (confirmation, least), global.budget())?;
+    let mut overlap = overlap(segment.clone(), store, (confirmation, least), global.budget())?;
     let deduplicate = decided(overlap.deduplicate, output)?;
     overlap.deduplicate = deduplicate;
     output.overlap_again(&overlap)?;
@@ -80,7 +79,10 @@ fn decided(deduplicate: Deduplicate, output: &JoinOutput<'_>) -> Result<Deduplic
 }
 
 /// The documents that the output was made from, read again.
-fn read_again(output: &JoinOutput<'_>, global: &GlobalFlags) -> Result<Option<(SortedRecords<SketchedDocument>, u64)>> {
+fn read_again(
+    output: &JoinOutput<'_>,
+    global: &GlobalFlags,
+) -> Result<Option<(SortedRecords<SketchedDocument>, u64)>> {
     let parameters = &output.report.parameters;
     let source = PageSource::of_report(&output.report.run);
     let (Some(source), true) = (source, parameters.contains_key("inputs")) else {

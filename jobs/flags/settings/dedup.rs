@@ -4,7 +4,6 @@ use std::path::Path;
 
 use clap::Args;
 use dupsieve::rooms::error::Named;
-use dupsieve::rooms::fingerprint::Stamp;
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::matches::{Confirm, Detail, Lost};
 use dupsieve::rooms::tables::Design;
@@ -100,7 +99,7 @@ impl DedupSettings {
         (self.distance.unwrap_or(preset.distance()), check)
     }
 
-    /// Fails if a limit is given for what is held or lost, and the check of a batch with this stamp does not tell that.
+    /// Fails if a limit is given for what is contained or lost, and the check of a batch with this stamp does not tell that.
     pub(crate) fn check_limits(&self, stamp: &str) -> Result<()> {
         let (_, check) = self.distance_and_check(stamp);
         let limits = [("containment", self.containment), ("max-lost", self.max_lost)];

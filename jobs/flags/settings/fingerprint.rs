@@ -13,6 +13,7 @@ use dupsieve::rooms::fingerprint::{Check, PageTime, Recipe, Width};
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::lsh::Bands;
 use dupsieve::{Error, Kind, Result};
+use glob::Pattern;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -79,9 +80,9 @@ section! {
 
     /// How pages are read.
     pages: PageSettings {
-        /// File format: auto, jsonl, text, html, tsv, csv, warc (also WET and ARC), parquet, fingerprints, features or
-        /// vectors. `auto` recognises JSON lines, web archives, Parquet and HTML by their first bytes and other files
-        /// by their names, and refuses other formats, such as PDF [default: auto]
+        /// File format: auto, jsonl, json (objects in an array or over several lines), text, lines (each line is a page), html, tsv,
+        /// csv, warc (also WET and ARC), parquet, fingerprints, features or vectors. `auto` recognises JSON lines, web archives, Parquet
+        /// and HTML by their first bytes and other files by their names, and refuses other formats, such as PDF [default: auto]
         #[arg(long, env = "DUPSIEVE_FORMAT")]
         #[serde(deserialize_with = "typed")]
         #[schemars(schema_with = "allowed::format")]
@@ -101,7 +102,7 @@ section! {
         #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TEXT_FIELD")]
         text_field: String,
         /// Field with the time: RFC 3339 (UTC if it has no zone), an HTTP date, or seconds or milliseconds
-        /// since 1970 [default: none; WARC-Date if all files are web archives]
+        /// since 1970, or a day such as 2026-07-01 or 20260701 [default: none; WARC-Date if all files are web archives]
         #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TIME_FIELD")]
         time_field: String,
         /// The text field holds HTML: take the text of it. Web archives and HTML files need no flag
@@ -124,7 +125,11 @@ section! {
         #[serde(deserialize_with = "typed")]
         #[schemars(schema_with = "allowed::number")]
         max_record: ByteSize,
-        /// Use the readable part of compressed files that end early
+        /// Leave out the files whose names fit this pattern, such as '*.bak', or whose paths below the folder fit it, such as
+        /// 'raw/**'; may be given several times. Names in folders that begin with . or _ are left out in any case
+        #[arg(long, value_name = "GLOB", env = "DUPSIEVE_EXCLUDE")]
+        exclude: Vec<String>,
+        /// Read what can be read of compressed files that are damaged or end early
         #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
         #[arg(env = "DUPSIEVE_ACCEPT_TRUNCATED")]
         accept_truncated: bool,
@@ -147,7 +152,9 @@ impl PageSettings {
     /// Finds the files that `paths` name, and how to read them. Ready-made fingerprints have this width.
     pub(crate) fn inputs(&self, paths: &[PathBuf], width: Width) -> Result<(Inputs, ReadOptions)> {
         let mut options = self.read_options(width);
-        let inputs = Inputs::find(paths, self.format.unwrap_or_default())?;
+        let exclude = self.exclude.iter().flatten().map(|glob| pattern(glob));
+        let exclude = exclude.collect::<Result<Vec<_>>>()?;
+        let inputs = Inputs::find_without(paths, self.format.unwrap_or_default(), &exclude)?;
         self.check_fields(&inputs)?;
         let formats = inputs.formats();
         if self.time_field.is_none() && formats.keys().eq([&Format::Warc]) {
@@ -200,6 +207,11 @@ impl PageSettings {
         let accept_truncated = self.accept_truncated.unwrap_or(default.accept_truncated);
         ReadOptions { fields, max_record_bytes, accept_truncated, ..default }
     }
+}
+
+fn pattern(glob: &str) -> Result<Pattern> {
+    Pattern::new(glob)
+        .map_err(|error| Error::new(Kind::Usage, "--exclude has no valid pattern").found(error))
 }
 
 impl RecipeSettings {

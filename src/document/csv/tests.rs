@@ -31,6 +31,23 @@ fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Outcome> {
     Ok((records, blank))
 }
 
+/// The most records that come at once.
+fn largest_portion(bytes: &[u8], options: &ReadOptions) -> usize {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv");
+    fs::write(&path, bytes).unwrap();
+    let inputs = Inputs::find(&[path], Format::Auto).unwrap();
+    let mut largest = 0;
+    read(&inputs, &Share::whole(), options, &AtomicU64::new(0), &mut |batch| {
+        let mut count = 0;
+        batch.parse(&options.fields, &mut |_, _| count += 1);
+        largest = largest.max(count);
+        true
+    })
+    .unwrap();
+    largest
+}
+
 fn read_all(csv: &str) -> Vec<(u64, String)> {
     read_with(csv.as_bytes(), &ReadOptions::default()).unwrap().0
 }
@@ -87,6 +104,12 @@ fn quotes_that_are_never_closed_take_linear_time() {
     assert_eq!(records.len(), 1 + lines);
     assert_eq!(records[0], told(2, "1|a"));
     assert!(records[1..].iter().all(|(_, told)| told == "! quotes are not closed"));
+    // What they leave of a file comes in portions.
+    let portion_bytes = 1 << 12;
+    let options = ReadOptions { portion_bytes, ..ReadOptions::default() };
+    assert_eq!(read_with(csv.as_bytes(), &options).unwrap().0.len(), 1 + lines);
+    let largest = largest_portion(csv.as_bytes(), &options);
+    assert!(largest <= portion_bytes / 7 + 1, "{largest} records at once");
     let csv = "id,text\n1,\"a\nx\",\",b\n2,c\n\n3,d";
     let expected = [
         told(2, "! quotes are not closed"),

@@ -10,15 +10,18 @@ use glob::Pattern;
 use crate::document::format::Format;
 use crate::document::inputs::{Input, PassedOver};
 use crate::document::source::head;
-use crate::document::walk::{dangling, existing, folders_at, is_shown, names, unreadable, walk};
+use crate::document::walk::{
+    dangling, existing, folders_at, is_hidden, is_shown, names, unreadable, walk,
+};
 use crate::error::{At, Error, Kind, Result};
-use crate::output::{FileId, SUCCESS};
+use crate::output::FileId;
 use crate::progress::{self, Activity};
 use crate::storage::SHELL;
 
 /// What was found for one argument so far.
-pub(super) struct FoundFiles {
+pub(super) struct FoundFiles<'e> {
     pub(super) format: Format,
+    pub(super) exclude: &'e [Pattern],
     pub(super) files: Vec<Input>,
     /// The folders already walked.
     pub(super) walked: HashSet<FileId>,
@@ -41,10 +44,11 @@ pub(super) enum PatternPart {
     Everything,
 }
 
-impl FoundFiles {
-    pub(super) fn new(format: Format) -> FoundFiles {
+impl<'e> FoundFiles<'e> {
+    pub(super) fn new(format: Format, exclude: &'e [Pattern]) -> FoundFiles<'e> {
         FoundFiles {
             format,
+            exclude,
             files: Vec::new(),
             walked: HashSet::new(),
             prefixes: Vec::new(),
@@ -53,8 +57,24 @@ impl FoundFiles {
         }
     }
 
+    /// Whether a file is left out, whose path is `path`, or this below the folder that was named: a pattern without a slash fits
+    /// every file of such a name, wherever it is.
+    pub(super) fn is_excluded(&self, path: &Path) -> bool {
+        self.exclude.iter().any(|pattern| {
+            let named = if pattern.as_str().contains('/') {
+                Some(path.as_os_str())
+            } else {
+                path.file_name()
+            };
+            named.is_some_and(|name| pattern.matches(&name.to_string_lossy()))
+        })
+    }
+
     /// Takes a file that was named by itself.
     pub(super) fn file(&mut self, path: &Path, metadata: &Metadata) -> Result<()> {
+        if self.is_excluded(path) {
+            return Ok(());
+        }
         let format = if metadata.is_file() {
             self.format.alone(path, || head_of(path))?
         } else {
@@ -72,11 +92,15 @@ impl FoundFiles {
             progress::tick(Activity::Reading);
             let entry = match entry {
                 Err(error) if error.loop_ancestor().is_some() => continue, // Walked already.
+                Err(error) if error.depth() > 0 && error.path().is_some_and(is_hidden) => continue,
                 entry => entry.map_err(|error| unreadable(folder, &error))?,
             };
             let metadata = entry.metadata().map_err(|error| unreadable(folder, &error))?;
-            if metadata.len() == 0 && entry.file_name() == SUCCESS {
-                // It marks the folder as complete.
+            if entry.depth() > 0 && !is_shown(entry.file_name()) {
+                self.passed_over.hide(entry.into_path());
+                if metadata.is_dir() {
+                    walk.skip_current_dir();
+                }
             } else if metadata.is_file() {
                 self.file_in(entry.into_path(), root, &metadata)?;
             } else if !metadata.is_dir() {
@@ -90,6 +114,9 @@ impl FoundFiles {
 
     /// Takes a file below `root`, if it fits the format.
     fn file_in(&mut self, path: PathBuf, root: &Path, metadata: &Metadata) -> Result<()> {
+        if self.is_excluded(path.strip_prefix(root).unwrap_or(&path)) {
+            return Ok(());
+        }
         match self.format.in_folder(&path, || head_of(&path))? {
             None => self.passed_over.push(path),
             Some(format) => {

@@ -28,7 +28,7 @@ enum Named {
     InFolder,
 }
 
-impl FoundFiles {
+impl FoundFiles<'_> {
     /// Takes the object at `address`, or what matches it, or what is below it.
     pub(super) fn address(&mut self, address: &Address) -> Result<()> {
         if let Some(object) = Objects::open(address)?.one()? {
@@ -45,6 +45,9 @@ impl FoundFiles {
     /// Takes an object that was named by itself.
     fn object(&mut self, object: ObjectFile) -> Result<()> {
         let path = PathBuf::from(object.address().to_string());
+        if self.is_excluded(&path) {
+            return Ok(());
+        }
         let format = self.format.alone(&path, || head_of(&object, &path))?;
         self.files.push(Input::new(path.clone(), &path, format, Origin::Object(object)));
         Ok(())
@@ -57,13 +60,20 @@ impl FoundFiles {
         if all.is_empty() {
             return Err(missing(&root));
         }
-        self.prefixes.push(root);
-        let all = all.into_iter().map(|(name, object)| (Named::InFolder, name, object)).collect();
-        self.objects(all)
+        self.prefixes.push(root.clone());
+        let mut shown = Vec::new();
+        for (name, object) in all {
+            match name.split('/').all(|name| is_shown(name.as_ref())) {
+                true => shown.push((Named::InFolder, name, object)),
+                false => self.passed_over.hide(root.join(name)),
+            }
+        }
+        self.objects(shown)
     }
 
     /// Takes objects that fit the format, each with its name. The first bytes of several are read at once.
-    fn objects(&mut self, all: Vec<(Named, String, ObjectFile)>) -> Result<()> {
+    fn objects(&mut self, mut all: Vec<(Named, String, ObjectFile)>) -> Result<()> {
+        all.retain(|(_, name, _)| !self.is_excluded(Path::new(name)));
         let format = self.format;
         let looked = in_parallel(AT_ONCE, &all, |(named, _, object)| {
             let path = PathBuf::from(object.address().to_string());

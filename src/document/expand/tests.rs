@@ -33,17 +33,57 @@ fn names(folder: &tempfile::TempDir, inputs: &Inputs) -> Vec<String> {
 fn a_folder_is_walked_in_the_order_of_its_paths() {
     let folder = folder(&["a/x.txt", "a-b/x", "a.tsv", "b/c/d.jsonl.gz", ".hidden"]);
     let all = find(&folder, "", Format::Auto).unwrap();
-    assert_eq!(names(&folder, &all), [".hidden", "a-b/x", "a.tsv", "a/x.txt", "b/c/d.jsonl.gz"]);
-    assert_eq!(all.bytes(), 7 + 5 + 5 + 7 + 14);
+    assert_eq!(names(&folder, &all), ["a-b/x", "a.tsv", "a/x.txt", "b/c/d.jsonl.gz"]);
+    assert_eq!(all.bytes(), 5 + 5 + 7 + 14);
     let formats: Vec<_> = all.files().iter().map(Input::format).collect();
     use Format::{Jsonl, Text, Tsv};
-    assert_eq!(formats, [Text, Text, Tsv, Text, Jsonl]);
+    assert_eq!(formats, [Text, Tsv, Text, Jsonl]);
     let lines = find(&folder, "", Format::Jsonl).unwrap();
     assert_eq!(names(&folder, &lines), ["b/c/d.jsonl.gz"]);
-    assert_eq!(lines.passed_over().count(), 4);
+    assert_eq!(lines.passed_over().count(), 3);
     assert!(lines.passed_over().to_string().contains("a.tsv"), "{}", lines.passed_over());
     let text = find(&folder, "", Format::Text).unwrap();
     assert!(text.files().iter().all(|file| file.format() == Text && !file.is_stream()));
+}
+
+#[test]
+fn names_that_begin_with_a_dot_or_a_line_are_passed_over_and_counted() {
+    let folder = folder(&[
+        "_SUCCESS",
+        "._SUCCESS.crc",
+        ".git/HEAD",
+        ".git/objects/1f",
+        "_delta_log/0.json",
+        "_day=7/a.jsonl",
+        "day=8/_metadata",
+        "day=8/b.jsonl",
+    ]);
+    for everything in ["", "**", "**/*"] {
+        let inputs = find(&folder, everything, Format::Auto).unwrap();
+        assert_eq!(names(&folder, &inputs), ["_day=7/a.jsonl", "day=8/b.jsonl"], "{everything}");
+    }
+    let all = find(&folder, "", Format::Auto).unwrap();
+    let hidden = all.passed_over().hidden().unwrap();
+    assert_eq!((hidden.0, hidden.1), (5, &*folder.path().join("._SUCCESS.crc")));
+    let named = ["_SUCCESS", "_*", "day=8/_metadata", ".git"];
+    let found = named.map(|name| find(&folder, name, Format::Text).unwrap().files().len());
+    assert_eq!(found, [1, 3, 1, 2], "what is named is read");
+}
+
+#[test]
+fn files_that_a_pattern_fits_are_excluded() {
+    let folder = folder(&["a.jsonl", "a.pdf", "raw/b.jsonl", "raw/deep/c.jsonl", "raw.jsonl"]);
+    for (exclude, expected) in [
+        (&["*.pdf"][..], &["a.jsonl", "raw.jsonl", "raw/b.jsonl", "raw/deep/c.jsonl"][..]),
+        (&["*.pdf", "raw/**"], &["a.jsonl", "raw.jsonl"]),
+        (&["*.pdf", "raw/*.jsonl"], &["a.jsonl", "raw.jsonl"]),
+        (&["*"], &[]),
+    ] {
+        let exclude: Vec<Pattern> = exclude.iter().map(|it| Pattern::new(it).unwrap()).collect();
+        let path = [folder.path().into()];
+        let inputs = Inputs::find_without(&path, Format::Auto, &exclude).unwrap();
+        assert_eq!(names(&folder, &inputs), expected, "{exclude:?}");
+    }
 }
 
 #[test]

@@ -38,9 +38,12 @@ fn integer_ids_become_their_decimal_text() {
     for id in ["0", "-9223372036854775808", "18446744073709551615"] {
         assert_eq!(read(&format!(r#"{{"id": {id}, "text": ""}}"#)).0, id);
     }
-    for id in ["18446744073709551616", "1.0", "1e3", "true", "[]", "{}", r#"{"": "a"}"#] {
+    for (id, text) in [("1.0", "1"), ("1e3", "1000"), ("-0.0", "0"), ("9e15", "9000000000000000")] {
+        assert_eq!(read(&format!(r#"{{"id": {id}, "text": ""}}"#)).0, text);
+    }
+    for id in ["18446744073709551616", "1.5", "1e16", "true", "[]", "{}", r#"{"": "a"}"#] {
         let reason = reason(&format!(r#"{{"id": {id}, "text": ""}}"#));
-        assert_eq!(reason, "the id is neither a string nor an integer of 64 bits");
+        assert_eq!(reason, "the id is neither a string nor a whole number of 64 bits");
     }
 }
 

@@ -11,6 +11,9 @@ use crate::results::values_of;
 /// Seconds of a day.
 const DAY: i64 = 86_400;
 
+/// The most decimal digits of a number of 128 bits.
+const MOST_DIGITS: i32 = 38;
+
 /// What stands in place of a field if two columns have its name.
 pub(super) const SAME_NAME: &str = "two columns of this name";
 
@@ -25,6 +28,8 @@ pub(super) enum Value {
     Float(f64),
     /// A moment: seconds since 1970, rounded down, and whether its zone is known.
     Moment { seconds: i64, is_utc: bool },
+    /// A day: the seconds since 1970 at which it begins.
+    Day(i64),
     /// A vector, or what is wrong with it.
     Vector(Result<Vec<f64>, &'static str>),
 }
@@ -49,6 +54,10 @@ enum Meaning {
     Moments { units: i64, is_utc: bool },
     /// Days since 1970.
     Days,
+    /// Bytes that are a whole number: two's complement, the highest first.
+    Decimal,
+    /// The 16 bytes of a UUID.
+    Uuid,
 }
 
 impl Place {
@@ -60,11 +69,11 @@ impl Place {
         Place::find_of(schema, field, |of| !matches!(of, Type::FLOAT | Type::DOUBLE))
     }
 
-    /// The column of a field that puts rows in order, which may have numbers with fractions.
+    /// The column of the ids or of a field that puts rows in order, which may have floating-point numbers.
     ///
     /// # Errors
     /// As [`Place::find`].
-    pub(super) fn find_of_order(
+    pub(super) fn find_number(
         schema: &SchemaDescriptor,
         field: &str,
     ) -> Option<Result<Place, String>> {
@@ -93,6 +102,7 @@ impl Place {
         }
         Some(match column.physical_type() {
             Type::BYTE_ARRAY
+            | Type::FIXED_LEN_BYTE_ARRAY
             | Type::INT32
             | Type::INT64
             | Type::INT96
@@ -142,8 +152,13 @@ impl Meaning {
             (Some(LogicalType::Decimal(_)), _) | (None, ConvertedType::DECIMAL) => {
                 match (column.type_scale(), column.physical_type()) {
                     (0, Type::INT32 | Type::INT64) => Ok(Meaning::Plain),
-                    _ => Err("decimal numbers".to_owned()),
+                    (0, _) if column.type_precision() <= MOST_DIGITS => Ok(Meaning::Decimal),
+                    _ => Err("decimal numbers with a fraction".to_owned()),
                 }
+            }
+            (Some(LogicalType::Uuid), _) => Ok(Meaning::Uuid),
+            _ if column.physical_type() == Type::FIXED_LEN_BYTE_ARRAY => {
+                Err(format!("values of type {}", Type::FIXED_LEN_BYTE_ARRAY))
             }
             _ => Ok(Meaning::Plain),
         }
@@ -152,13 +167,38 @@ impl Meaning {
     /// The value of a number; `unsigned` is what its bits say without a sign.
     fn of_number(self, number: i64, unsigned: u64) -> Value {
         match self {
-            Meaning::Plain => Value::Integer(number.into()),
+            Meaning::Plain | Meaning::Decimal | Meaning::Uuid => Value::Integer(number.into()),
             Meaning::Unsigned => Value::Integer(unsigned.into()),
             Meaning::Moments { units, is_utc } => {
                 Value::Moment { seconds: number.div_euclid(units), is_utc }
             }
-            Meaning::Days => Value::Moment { seconds: number.saturating_mul(DAY), is_utc: false },
+            Meaning::Days => Value::Day(number.saturating_mul(DAY)),
         }
+    }
+
+    /// The value of some bytes.
+    fn of_bytes(self, bytes: ByteArray) -> Value {
+        match self {
+            Meaning::Decimal => Value::Integer(whole_number(bytes.data())),
+            Meaning::Uuid => Value::Bytes(uuid(bytes.data()).into_bytes().into()),
+            _ => Value::Bytes(bytes),
+        }
+    }
+}
+
+/// A number of up to 16 bytes in two's complement, the highest byte first.
+fn whole_number(bytes: &[u8]) -> i128 {
+    let is_negative = bytes.first().is_some_and(|&first| first >= 0x80);
+    let sign = if is_negative { -1 } else { 0 };
+    bytes.iter().fold(sign, |number, &byte| number << 8 | i128::from(byte))
+}
+
+/// `00112233-4455-6677-8899-aabbccddeeff`
+fn uuid(bytes: &[u8]) -> String {
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    match bytes.len() {
+        16 => [0..4, 4..6, 6..8, 8..10, 10..16].map(|part| hex(&bytes[part])).join("-"),
+        _ => hex(bytes),
     }
 }
 
@@ -179,7 +219,10 @@ impl Column {
         let Place { meaning, present, .. } = self.place;
         match &mut self.reader {
             ColumnReader::ByteArrayColumnReader(reader) => {
-                values_of(reader, rows, present, Value::Bytes)
+                values_of(reader, rows, present, |bytes| meaning.of_bytes(bytes))
+            }
+            ColumnReader::FixedLenByteArrayColumnReader(reader) => {
+                values_of(reader, rows, present, |bytes| meaning.of_bytes(bytes.into()))
             }
             ColumnReader::Int32ColumnReader(reader) => values_of(reader, rows, present, |number| {
                 meaning.of_number(number.into(), number.cast_unsigned().into())

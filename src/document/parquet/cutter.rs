@@ -186,10 +186,6 @@ impl Cutter for ParquetCutter<'_> {
         Ok(Some(Box::new(ParquetPortion { first, rows, max_bytes })))
     }
 
-    fn is_cut(&self) -> bool {
-        false
-    }
-
     fn contents(&self) -> Option<u128> {
         None
     }
@@ -237,11 +233,17 @@ impl Places {
             }
         };
         let order = fields.order.as_ref().map(|OrderField { name, .. }| {
-            let found = Place::find_of_order(schema, name);
+            let found = Place::find_number(schema, name);
             expect(found, "text, numbers or times", name, (fields, schema), path)
         });
-        let has_ids = !fields.place_ids.fill() || Place::find(schema, &fields.id).is_some();
-        let id = has_ids.then(|| place(&fields.id)).transpose()?;
+        let place_ids = fields.place_ids;
+        let may_lack = || place_ids.fill() && Place::find_number(schema, &fields.id).is_none();
+        let has_ids = place_ids.reads_ids() && !may_lack();
+        let id = has_ids.then(|| {
+            let found = Place::find_number(schema, &fields.id);
+            expect(found, "text, whole numbers or UUIDs", &fields.id, (fields, schema), path)
+        });
+        let id = id.transpose()?;
         Ok(Places { id, text, order: order.transpose()? })
     }
 }

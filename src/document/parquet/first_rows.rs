@@ -38,7 +38,9 @@ pub(in crate::rooms::document) fn first_rows(
                 match value {
                     Value::Bytes(bytes) => each(&name, &String::from_utf8_lossy(bytes.data())),
                     Value::Integer(number) => each(&name, &number.to_string()),
-                    Value::Moment { seconds, .. } => each(&name, &seconds.to_string()),
+                    Value::Moment { seconds, .. } | Value::Day(seconds) => {
+                        each(&name, &seconds.to_string())
+                    }
                     Value::Float(number) => each(&name, &number.to_string()),
                     Value::Vector(_) => {}
                 }

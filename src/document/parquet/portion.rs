@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::column::Value;
 use crate::document::fields::Fields;
+use crate::document::jsonl::is_whole;
 use crate::document::order_field::OrderField;
 use crate::document::order_key::{OrderKey, OrderKind};
 use crate::document::reason::{Reason, too_long};
@@ -55,6 +56,9 @@ impl Row {
         }
         let id = match &self.id {
             None if fields.place_ids.fill() => Cow::Borrowed(""),
+            Some(Value::Float(id)) if !is_whole(*id) => {
+                return Err(Reason::with("the id is no whole number", format_args!(": {id}")));
+            }
             id => text_of(id.as_ref(), &fields.id)?,
         };
         fields.check_id(&id)?;
@@ -82,8 +86,8 @@ fn text_of<'a>(value: Option<&'a Value>, field: &str) -> Result<Cow<'a, str>, Re
             Ok(Cow::Borrowed(text))
         }
         Some(Value::Integer(number)) => Ok(Cow::Owned(number.to_string())),
-        Some(Value::Float(number)) => Ok(Cow::Owned(number.to_string())),
-        Some(Value::Moment { .. }) => {
+        Some(Value::Float(number)) => Ok(Cow::Owned((number + 0.0).to_string())),
+        Some(Value::Moment { .. } | Value::Day(_)) => {
             Err(Reason::with("not text", format_args!(": {field:?} is a time")))
         }
         Some(Value::Vector(_)) => {
@@ -100,7 +104,10 @@ fn key_of(value: Option<&Value>, field: &OrderField) -> Result<OrderKey, Reason>
             let kind = if is_utc { OrderKind::Zoned } else { OrderKind::Unzoned };
             Ok(OrderKey::At { key: seconds, kind })
         }
-        Some(Value::Moment { .. } | Value::Vector(_)) => field.key_of_other(),
+        Some(&Value::Day(key)) if field.is_time() => {
+            Ok(OrderKey::At { key, kind: OrderKind::Days })
+        }
+        Some(Value::Moment { .. } | Value::Day(_) | Value::Vector(_)) => field.key_of_other(),
         Some(value) => field.key(&text_of(Some(value), &field.name)?),
     }
 }

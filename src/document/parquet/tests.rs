@@ -7,7 +7,9 @@ use std::sync::atomic::AtomicU64;
 
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::column::writer::ColumnWriter;
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, FloatType, Int64Type};
+use parquet::data_type::{
+    BoolType, ByteArray, ByteArrayType, DoubleType, FixedLenByteArray, FloatType, Int64Type,
+};
 use parquet::file::metadata::{
     ColumnChunkMetaDataBuilder, KeyValue, ParquetMetaDataReader, ParquetMetaDataWriter,
 };
@@ -174,6 +176,14 @@ fn write_ids(path: &Path, declared: &str, ids: &[i64]) {
             ColumnWriter::ByteArrayColumnWriter(column) => {
                 column.write_batch(&vec![ByteArray::from("a"); ids.len()], None, None).unwrap();
             }
+            ColumnWriter::FixedLenByteArrayColumnWriter(column) => {
+                let id = FixedLenByteArray::from(vec![0xa1; 16]);
+                column.write_batch(&vec![id; ids.len()], None, None).unwrap();
+            }
+            ColumnWriter::DoubleColumnWriter(column) => {
+                let ids: Vec<f64> = ids.iter().map(|&id| id as f64).collect();
+                column.write_batch(&ids, None, None).unwrap();
+            }
             _ => unreachable!("no other type is declared"),
         };
         column.close().unwrap();
@@ -222,13 +232,29 @@ fn whole_numbers_are_the_ids_that_json_has() {
 }
 
 #[test]
+fn numbers_of_bytes_uuids_and_floats_without_a_fraction_are_ids() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    for (declared, expected) in [
+        ("binary id (DECIMAL(20,0))", "97"),
+        ("fixed_len_byte_array(16) id (UUID)", "a1a1a1a1-a1a1-a1a1-a1a1-a1a1a1a1a1a1"),
+        ("fixed_len_byte_array(16) id (DECIMAL(38,0))", "-125437421531640061041400835680730242655"),
+        ("double id", "7"),
+    ] {
+        write_ids(&path, declared, &[7]);
+        assert_eq!(ids_of(&path).unwrap(), [expected], "{declared}");
+    }
+}
+
+#[test]
 fn numbers_that_mean_something_else_are_no_ids() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.parquet");
     for (declared, found) in [
         ("int32 id (DECIMAL(9,2))", "decimal numbers"),
         ("int64 id (DECIMAL(18,1))", "decimal numbers"),
-        ("binary id (DECIMAL(20,0))", "decimal numbers"),
+        ("binary id (DECIMAL(60,0))", "decimal numbers"),
+        ("fixed_len_byte_array(16) id", "FIXED_LEN_BYTE_ARRAY"),
         ("int32 id (TIME(MILLIS,true))", "times of a day"),
         ("int64 id (TIME_MICROS)", "times of a day"),
         ("int64 id; required int64 id", "two columns of this name"),
@@ -271,8 +297,11 @@ fn numbers_with_a_fraction_put_rows_in_order_and_are_no_ids() {
     assert!(found[1].1.contains("Empty") && found[2].1.contains("Wrong"), "{found:?}");
     assert_eq!(found[3].1, format!("d d {}", key("-1.5")));
     let fields = Fields { id: "score".into(), ..Fields::default() };
-    let error = read_all(path, fields, 1 << 20).unwrap_err();
-    assert!(error.to_string().contains("DOUBLE"), "{error}");
+    let found = read_all(path, fields, 1 << 20).unwrap();
+    let said = found.iter().map(|(_, said)| &**said).collect::<Vec<_>>();
+    let fraction = |number| format!("the id is no whole number: {number}");
+    let null = "the field `score` is null".to_owned();
+    assert_eq!(said, [fraction("0.5"), null, fraction("NaN"), fraction("-1.5")]);
 }
 
 #[test]

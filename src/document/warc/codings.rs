@@ -30,44 +30,65 @@ pub(super) fn unpacked<'a>(
     response: &Response<'a>,
     max_bytes: usize,
 ) -> Result<Cow<'a, [u8]>, Reason> {
+    let lists = ["Content-Encoding", "Transfer-Encoding"].map(|name| response.headers.all(name));
+    let names = lists.into_iter().flatten().flat_map(|list| list.split(|&byte| byte == b','));
+    let mut names: Vec<Vec<u8>> = names.map(|it| it.trim_ascii().to_ascii_lowercase()).collect();
     let mut body = Cow::Borrowed(response.body);
-    let names = response.headers.get("Transfer-Encoding").unwrap_or_default();
-    if names.to_ascii_lowercase().ends_with(b"chunked")
-        && let Some(whole) = dechunked(response.body)
-    {
-        body = Cow::Owned(whole?);
+    for _ in 0..MAX_CODINGS {
+        let Some(coding) = Coding::of(&body, &mut names) else { return Ok(body) };
+        body = Cow::Owned(coding.undone(&body, max_bytes)?);
     }
-    let names = response.headers.get("Content-Encoding").unwrap_or_default().to_ascii_lowercase();
-    let names: Vec<&[u8]> = names.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).collect();
-    if names.len() > MAX_CODINGS {
-        return Err(format!("more than {MAX_CODINGS} content encodings").into());
+    match Coding::of(&body, &mut names) {
+        None => Ok(body),
+        Some(_) => Err(format!("more than {MAX_CODINGS} content encodings").into()),
     }
-    for name in names.iter().rev().filter(|_| !response.body.is_empty()) {
-        if let Some(unpacked) = unpack(name, &body, max_bytes)? {
-            body = Cow::Owned(unpacked);
-        }
-    }
-    Ok(body)
 }
 
-/// Undoes one coding; `None` if the body does not have it.
-fn unpack(name: &[u8], body: &[u8], max_bytes: usize) -> Result<Option<Vec<u8>>, Reason> {
-    match name {
-        b"gzip" | b"x-gzip" if body.starts_with(GZIP) => gunzip(body, max_bytes),
-        b"deflate" if is_zlib(body) => inflate(body, true, max_bytes),
-        b"deflate" if !is_text(body) => inflate(body, false, max_bytes),
-        b"br" if !is_text(body) => {
-            let mut unpacked = Vec::new();
-            read_all(Decompressor::new(body, 1 << 12), max_bytes, &mut unpacked).map(|()| unpacked)
+/// One layer of what a body is packed in.
+#[derive(Clone, Copy)]
+enum Coding {
+    Gzip,
+    Zstd,
+    Chunked,
+    Zlib,
+    Deflate,
+    Brotli,
+}
+
+impl Coding {
+    /// The outermost coding of a body. Gzip and zstd are known by their first bytes. Of the other codings one that is
+    /// named and looks so, which is taken from the names: the lists may have them in any order.
+    fn of(body: &[u8], names: &mut Vec<Vec<u8>>) -> Option<Coding> {
+        let mut take = |name: &[u8]| {
+            let at = names.iter().rposition(|it| it == name)?;
+            Some(names.remove(at))
+        };
+        match body {
+            [] => None,
+            _ if body.starts_with(GZIP) => Some(Coding::Gzip),
+            _ if body.starts_with(ZSTD) => Some(Coding::Zstd),
+            _ if chunk(body).is_some() && take(b"chunked").is_some() => Some(Coding::Chunked),
+            _ if is_zlib(body) && take(b"deflate").is_some() => Some(Coding::Zlib),
+            _ if is_text(body) => None,
+            _ if take(b"deflate").is_some() => Some(Coding::Deflate),
+            _ => take(b"br").map(|_| Coding::Brotli),
         }
-        b"zstd" if body.starts_with(ZSTD) => {
-            let reader = zstd_decoder(body, &[]).map_err(|error| damaged(&error))?;
-            let mut unpacked = Vec::new();
-            read_all(reader, max_bytes, &mut unpacked).map(|()| unpacked)
-        }
-        _ => return Ok(None),
     }
-    .map(Some)
+
+    /// Undoes it.
+    fn undone(self, body: &[u8], max_bytes: usize) -> Result<Vec<u8>, Reason> {
+        match self {
+            Coding::Gzip => gunzip(body, max_bytes),
+            Coding::Zstd => {
+                let reader = zstd_decoder(body, &[]).map_err(|error| damaged(&error))?;
+                read_all(reader, max_bytes)
+            }
+            Coding::Chunked => dechunked(body),
+            Coding::Zlib => inflate(body, true, max_bytes),
+            Coding::Deflate => inflate(body, false, max_bytes),
+            Coding::Brotli => read_all(Decompressor::new(body, 1 << 12), max_bytes),
+        }
+    }
 }
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -77,15 +98,14 @@ fn is_zlib(body: &[u8]) -> bool {
     matches!(body, [a, b, ..] if a & 15 == 8 && (256 * u16::from(*a) + u16::from(*b)) % 31 == 0)
 }
 
-/// Reads to the end of what `reader` unpacks. `unpacked` grows to at most `max_bytes`.
-fn read_all(reader: impl Read, max_bytes: usize, unpacked: &mut Vec<u8>) -> Result<(), Reason> {
-    let room = (max_bytes as u64 + 1).saturating_sub(unpacked.len() as u64);
-    let read = reader.take(room).read_to_end(unpacked);
-    match read {
+/// All of what `reader` unpacks, of at most `max_bytes`.
+fn read_all(reader: impl Read, max_bytes: usize) -> Result<Vec<u8>, Reason> {
+    let mut unpacked = Vec::new();
+    match reader.take(max_bytes as u64 + 1).read_to_end(&mut unpacked) {
         _ if unpacked.len() > max_bytes => Err(too_long(max_bytes)),
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => Err(CUT_OFF.into()),
         Err(error) => Err(damaged(&error)),
-        Ok(_) => Ok(()),
+        Ok(_) => Ok(unpacked),
     }
 }
 
@@ -94,7 +114,7 @@ fn gunzip(mut body: &[u8], max_bytes: usize) -> Result<Vec<u8>, Reason> {
     let mut unpacked = Vec::new();
     while body.starts_with(GZIP) {
         let mut member = GzDecoder::new(body);
-        read_all(&mut member, max_bytes, &mut unpacked)?;
+        unpacked.append(&mut read_all(&mut member, max_bytes - unpacked.len())?);
         body = member.into_inner();
     }
     Ok(unpacked)
@@ -128,27 +148,28 @@ fn damaged(error: &io::Error) -> Reason {
 /// Whether a body begins as a page does that is not packed: packed bytes are hardly ever so.
 fn is_text(body: &[u8]) -> bool {
     let start = &body[..body.len().min(64)];
-    start.trim_ascii_start().starts_with(b"<")
+    let is_utf8 =
+        || str::from_utf8(start).map_or_else(|error| error.error_len().is_none(), |_| true);
+    (start.trim_ascii_start().starts_with(b"<") || is_utf8())
         && !start.iter().any(|byte| matches!(byte, 0..=8 | 14..=31))
 }
 
-/// The body without the lengths of its chunks; `None` if it does not begin with one.
-fn dechunked(body: &[u8]) -> Option<Result<Vec<u8>, Reason>> {
+/// The body without the lengths of its chunks.
+fn dechunked(body: &[u8]) -> Result<Vec<u8>, Reason> {
     let mut whole = Vec::new();
-    let (mut len, mut rest) = chunk(body)?;
-    while len > 0 {
-        let Some((data, more)) = rest.split_at_checked(len) else {
-            return Some(Err(CUT_OFF.into()));
+    let mut rest = body;
+    loop {
+        let Some((len, data)) = chunk(rest) else {
+            let is_cut = memchr::memchr(b'\n', rest).is_none();
+            return Err(if is_cut { CUT_OFF } else { NO_CHUNK }.into());
         };
+        if len == 0 {
+            return Ok(whole);
+        }
+        let (data, more) = data.split_at_checked(len).ok_or(CUT_OFF)?;
         whole.extend_from_slice(data);
-        let more = more.strip_prefix(b"\r\n").or(more.strip_prefix(b"\n")).unwrap_or(more);
-        let Some(next) = chunk(more) else {
-            let is_cut = memchr::memchr(b'\n', more).is_none();
-            return Some(Err(if is_cut { CUT_OFF } else { NO_CHUNK }.into()));
-        };
-        (len, rest) = next;
+        rest = more.strip_prefix(b"\r\n").or(more.strip_prefix(b"\n")).unwrap_or(more);
     }
-    Some(Ok(whole))
 }
 
 /// The length of a chunk, and what follows the line of it.

@@ -1,17 +1,17 @@
 //! Takes the records of a web archive from it, in bounded memory and linear time, whatever lengths the
-//! records claim.
+//! records claim. Of a file that is damaged, or ends within a record, what cannot be read is one bad record.
 
 use memchr::memchr_iter;
 
 use super::head::{Archive, Head, MAX_HEAD_BYTES};
 use super::portion::{Cut, WarcPortion};
-use crate::document::inputs::Input;
+use crate::document::damage::Damage;
 use crate::document::read_options::ReadOptions;
-use crate::document::reason::{BROKEN_OFF, Reason};
+use crate::document::reason::Reason;
 use crate::document::record::Position;
-use crate::document::records::{Cutter, Portion};
-use crate::document::source::{End, Source};
-use crate::error::{Error, Kind, Result};
+use crate::document::records::{Cutter, Portion, Unread};
+use crate::document::source::Source;
+use crate::error::{Kind, Result};
 
 /// How many bytes are read at once, at least.
 const STEP_BYTES: usize = 1 << 16;
@@ -22,9 +22,11 @@ const MAX_LINE_ENDS: usize = 64;
 /// How many bytes of the block of a record that is too long are kept, to see what it is.
 const KEPT_BYTES: u64 = 1 << 14;
 
+/// The reason for the last record of a file that ends too early.
+const ENDS_WITHIN: &str = "the file ends within a record";
+
 /// Takes records from a file.
 pub(crate) struct WarcCutter<'a> {
-    input: &'a Input,
     options: &'a ReadOptions,
     source: Source<'a>,
     /// Known once the file has begun.
@@ -35,8 +37,10 @@ pub(crate) struct WarcCutter<'a> {
     position: Position,
     /// What is to be passed over before it.
     pass_over: PassOver,
-    /// Whether the file ended within a record.
-    broken_off: bool,
+    /// Whether reading stopped early: at damage, or where the file ends within a record.
+    is_cut: bool,
+    /// Why, until a bad record says it.
+    damage: Option<Reason>,
 }
 
 /// What is passed over before the next record.
@@ -61,44 +65,46 @@ enum NextCut {
 
 impl<'a> WarcCutter<'a> {
     /// The records of `input`, whose number is `file`.
-    pub(crate) fn new(
-        file: u32,
-        input: &'a Input,
-        source: Source<'a>,
-        options: &'a ReadOptions,
-    ) -> WarcCutter<'a> {
+    pub(crate) fn new(file: u32, source: Source<'a>, options: &'a ReadOptions) -> WarcCutter<'a> {
         WarcCutter {
-            input,
             options,
             source,
             archive: None,
             buffer: Vec::new(),
             position: Position { file, line: 1 },
             pass_over: PassOver::Nothing,
-            broken_off: false,
+            is_cut: false,
+            damage: None,
         }
     }
 
     /// Reads until the buffer has `len` bytes. Returns whether it has.
     fn fill(&mut self, len: usize) -> Result<bool> {
-        if self.buffer.len() < len {
+        if self.buffer.len() < len && !self.is_cut {
             let target = len.max(self.buffer.len() + STEP_BYTES);
-            self.source.fill(&mut self.buffer, target)?;
+            match self.source.fill(&mut self.buffer, target) {
+                Err(error) if error.kind() == Kind::BadData => self.cut(Reason::from(&error)),
+                filled => _ = filled?,
+            }
         }
         Ok(self.buffer.len() >= len)
     }
 
-    /// The kind of the archive; `None` if the file is empty.
+    /// Takes note that nothing more can be read.
+    fn cut(&mut self, why: Reason) {
+        self.is_cut = true;
+        self.damage.get_or_insert(why);
+    }
+
+    /// The kind of the archive; `None` if the file is empty or none.
     fn archive(&mut self) -> Result<Option<Archive>> {
         if self.archive.is_none() && self.fill(1)? {
-            let archive = Archive::of(&self.buffer).ok_or_else(|| {
+            self.archive = Archive::of(&self.buffer);
+            if self.archive.is_none() {
                 let start = String::from_utf8_lossy(&self.buffer[..self.buffer.len().min(40)]);
-                Error::new(Kind::BadData, "this file is no web archive")
-                    .at(self.input.path())
-                    .expected("`WARC/` or `filedesc://` at its beginning")
-                    .found(format_args!("{start:?}"))
-            })?;
-            self.archive = Some(archive);
+                self.cut(Reason::quoting("this file is no web archive", &start));
+                self.buffer.clear();
+            }
         }
         Ok(self.archive)
     }
@@ -114,7 +120,7 @@ impl<'a> WarcCutter<'a> {
 
     /// Finds the record at `at` of the buffer.
     fn record(&mut self, archive: Archive, at: usize) -> Result<NextCut> {
-        let Some(begin) = self.begin(at)? else { return Ok(NextCut::End) };
+        let Some(begin) = self.begin(at)? else { return Ok(self.end()) };
         if !self.begins(archive, begin)? {
             return Ok(self.bad(archive, begin, "no record begins where one should".into()));
         }
@@ -131,14 +137,18 @@ impl<'a> WarcCutter<'a> {
         }
         let end = begin + head_bytes + block_bytes as usize;
         if !self.fill(end)? {
-            return self.end_within(archive, begin);
+            return Ok(self.end_within(archive, begin));
         }
         let Some(next) = self.begin(end)? else {
+            // What unpacks finds a wrong checksum after the bytes that are wrong.
+            if self.damage.as_ref().is_some_and(|it| it.to_string().contains("checksum")) {
+                return Ok(self.end());
+            }
             self.buffer.truncate(end);
             self.buffer.extend_from_slice(archive.record_end());
             return Ok(NextCut::Record(Cut::Whole(begin..self.buffer.len()), self.buffer.len()));
         };
-        if !self.begins(archive, next)? {
+        if !self.begins(archive, next)? && !archive.ends_before(&self.buffer[end..]) {
             return Ok(self.bad(
                 archive,
                 begin,
@@ -167,7 +177,7 @@ impl<'a> WarcCutter<'a> {
         let kept_bytes = block_bytes.min(KEPT_BYTES);
         let end = begin + head_bytes + kept_bytes as usize;
         if !self.fill(end)? {
-            return self.end_within(archive, begin);
+            return Ok(self.end_within(archive, begin));
         }
         let rest = PassOver::Bytes(block_bytes - kept_bytes);
         Ok(NextCut::Last(Cut::Long(begin..end), end, rest))
@@ -178,7 +188,7 @@ impl<'a> WarcCutter<'a> {
     fn endless_head(&mut self, archive: Archive, begin: usize) -> Result<NextCut> {
         let rest = self.buffer.len() - begin;
         if rest < MAX_HEAD_BYTES {
-            return self.end_within(archive, begin);
+            return Ok(self.end_within(archive, begin));
         }
         let reason = "the head of the record does not end".into();
         Ok(self.bad(archive, begin + MAX_HEAD_BYTES, reason))
@@ -197,31 +207,21 @@ impl<'a> WarcCutter<'a> {
 
     /// The record at `begin` is longer than the rest of the file. Its length is wrong, or the file ends too
     /// early.
-    fn end_within(&mut self, archive: Archive, begin: usize) -> Result<NextCut> {
-        let next = next_record(archive, &self.buffer[begin..]);
-        if let Some(next) = next {
+    fn end_within(&mut self, archive: Archive, begin: usize) -> NextCut {
+        if let Some(next) = next_record(archive, &self.buffer[begin..]) {
             let reason = "the record does not end where its length says".into();
-            return Ok(NextCut::Record(Cut::Bad(reason), begin + next));
+            return NextCut::Record(Cut::Bad(reason), begin + next);
         }
-        self.break_off()?;
-        let end = self.buffer.len();
-        Ok(NextCut::Record(Cut::Bad(BROKEN_OFF.into()), end))
+        self.cut(ENDS_WITHIN.into());
+        self.end()
     }
 
-    /// Takes note that the file ends within a record.
-    fn break_off(&mut self) -> Result<()> {
-        if !self.options.accept_truncated {
-            return Err(Error::new(Kind::BadData, "the file ends within a record")
-                .at(self.input.path())
-                .found(format_args!(
-                    "record {} is longer than the rest of the file",
-                    self.position.line
-                ))
-                .help("fetch the file again, or accept what can be read of it")
-                .setting("accept-truncated"));
+    /// The end of what can be read: of the file, or a bad record that says why there is no more.
+    fn end(&mut self) -> NextCut {
+        match self.damage.take() {
+            Some(reason) => NextCut::Record(Cut::Bad(reason), self.buffer.len()),
+            None => NextCut::End,
         }
-        self.broken_off = true;
-        Ok(())
     }
 
     /// Passes over what the last portion left.
@@ -236,7 +236,8 @@ impl<'a> WarcCutter<'a> {
     fn pass_over_bytes(&mut self, mut rest: u64) -> Result<()> {
         while rest > 0 {
             if !self.fill(1)? {
-                return self.break_off();
+                self.cut(ENDS_WITHIN.into());
+                return Ok(());
             }
             let some = rest.min(self.buffer.len() as u64);
             self.buffer.drain(..some as usize);
@@ -274,9 +275,12 @@ fn unfinished(bytes: &[u8]) -> usize {
 
 impl Cutter for WarcCutter<'_> {
     fn next(&mut self) -> Result<Option<Box<dyn Portion>>> {
-        let Some(archive) = self.archive()? else { return Ok(None) };
-        self.pass_over(archive)?;
         let first = self.position;
+        let Some(archive) = self.archive()? else {
+            let damage = self.damage.take();
+            return Ok(damage.map(|why| Box::new(Unread(first, why)) as Box<dyn Portion>));
+        };
+        self.pass_over(archive)?;
         let mut cuts = Vec::new();
         let mut at = 0;
         while at < self.options.portion_bytes {
@@ -304,8 +308,9 @@ impl Cutter for WarcCutter<'_> {
         Ok(Some(Box::new(WarcPortion { archive, first, cuts, bytes, max_bytes })))
     }
 
-    fn is_cut(&self) -> bool {
-        self.broken_off || self.source.end() == Some(End::Cut)
+    fn damage(&self) -> Option<Damage> {
+        let cut = || self.is_cut.then(|| Damage::new(self.source.position(), 0));
+        self.source.damage().or_else(cut)
     }
 
     fn contents(&self) -> Option<u128> {

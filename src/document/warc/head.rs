@@ -1,5 +1,7 @@
 //! The head of a record: where its block ends, and what is told of it.
 
+use std::net::IpAddr;
+
 use super::headers::{Headers, head_bytes};
 use crate::document::reason::Reason;
 
@@ -53,6 +55,15 @@ impl Archive {
         }
     }
 
+    /// Whether a record ends before these bytes, though no head can be read in them: they are the end of one, and in ARC a
+    /// URL follows.
+    pub(super) fn ends_before(self, bytes: &[u8]) -> bool {
+        let Some(next) = bytes.strip_prefix(self.record_end()) else { return false };
+        let is_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+        let scheme = next.iter().take_while(|it| is_scheme(it)).count();
+        self == Archive::Warc || scheme > 0 && next.get(scheme) == Some(&b':')
+    }
+
     /// The length of the head that begins here; `None` if it does not end within these bytes, or is too
     /// long.
     pub(super) fn head_bytes(self, bytes: &[u8]) -> Option<usize> {
@@ -93,20 +104,42 @@ pub(super) struct ArcFields<'a> {
     length: &'a [u8],
 }
 
-/// Divides the line of an ARC record. In version 1 it has five fields, in version 2 ten; a URL may hold
-/// spaces.
+/// Divides the line of an ARC record: `URL address time media-type length`, with five fields more before the length in version 2.
+/// The URL and the media type may hold spaces, so it goes from the right: the length, then the time. That is a number of
+/// 14 digits, or any number after an address.
 fn arc_fields(line: &[u8]) -> Option<ArcFields<'_>> {
-    let is_time = |field: &[u8]| field.len() == 14 && field.iter().all(u8::is_ascii_digit);
-    let line = line.trim_ascii_end();
-    [5, 10].into_iter().find_map(|count| {
-        let mut from_end = line.rsplitn(count, |&byte| byte == b' ');
-        let length = from_end.next()?;
-        let mut rest: Vec<&[u8]> = from_end.collect();
-        rest.reverse();
-        let &[url, ip_address, time, media_type, ..] = &rest[..] else { return None };
-        let is_whole = rest.len() + 1 == count && is_time(time) && number(length).is_some();
-        is_whole.then_some(ArcFields { url, ip_address, time, media_type, length })
-    })
+    let (fields, length) = last_field(line.trim_ascii_end())?;
+    number(length)?;
+    let mut rest = fields;
+    loop {
+        let (earlier, time) = last_field(rest)?;
+        let (url, ip_address) = last_field(earlier)?;
+        let is_number = !time.is_empty() && time.iter().all(u8::is_ascii_digit);
+        if is_number && (time.len() == 14 || is_address(ip_address)) {
+            let media_type = media_type(fields[rest.len()..].trim_ascii());
+            let is_url = url.contains(&b':');
+            return is_url.then_some(ArcFields { url, ip_address, time, media_type, length });
+        }
+        rest = earlier;
+    }
+}
+
+/// What is before and after the last space.
+fn last_field(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = memchr::memrchr(b' ', line)?;
+    Some((&line[..at], &line[at + 1..]))
+}
+
+fn is_address(field: &[u8]) -> bool {
+    str::from_utf8(field).is_ok_and(|field| field.parse::<IpAddr>().is_ok())
+}
+
+/// The media type of the fields between time and length. In version 2 a status, a checksum, a location, an offset and a
+/// file name follow it.
+fn media_type(fields: &[u8]) -> &[u8] {
+    let mut from_end = fields.rsplitn(6, |&byte| byte == b' ');
+    let offset = from_end.nth(1).and_then(number);
+    from_end.nth(3).filter(|_| offset.is_some()).unwrap_or(fields)
 }
 
 fn number(digits: &[u8]) -> Option<u64> {
@@ -141,7 +174,8 @@ impl<'a> ArcFields<'a> {
     fn get(self, name: &str) -> Option<&'a [u8]> {
         let fields = [
             ("WARC-Target-URI", self.url),
-            ("WARC-Date", self.time),
+            // Any other number would be taken for seconds since 1970.
+            ("WARC-Date", if self.time.len() == 14 { self.time } else { b"" }),
             ("WARC-IP-Address", self.ip_address),
             ("Content-Type", self.media_type),
             ("Content-Length", self.length),

@@ -12,15 +12,19 @@ pub(super) struct Headers<'a>(pub(super) &'a [u8]);
 impl<'a> Headers<'a> {
     /// The value of the first line of this name, in any case, without white space around it.
     pub(super) fn get(self, name: &str) -> Option<&'a [u8]> {
+        self.all(name).next()
+    }
+
+    /// The values of all lines of this name.
+    pub(super) fn all(self, name: &str) -> impl Iterator<Item = &'a [u8]> {
         let mut rest = self.0;
         let lines =
-            iter::from_fn(|| rest.split_off(..line_bytes(rest)).filter(|it| !it.is_empty()));
-        lines.filter_map(|line| Some(line.split_at(memchr(b':', line)?))).find_map(
-            |(key, value)| {
-                let is_same = key.trim_ascii().eq_ignore_ascii_case(name.as_bytes());
-                is_same.then(|| value[1..].trim_ascii())
-            },
-        )
+            iter::from_fn(move || rest.split_off(..line_bytes(rest)).filter(|it| !it.is_empty()));
+        lines.filter_map(move |line| {
+            let (key, value) = line.split_at(memchr(b':', line)?);
+            let is_same = key.trim_ascii().eq_ignore_ascii_case(name.as_bytes());
+            is_same.then(|| value[1..].trim_ascii())
+        })
     }
 }
 

@@ -55,6 +55,8 @@ impl From<Reason> for NoPage {
 enum Medium {
     Html,
     Text,
+    /// The header says nothing: it is HTML if it begins so, and no page if not.
+    Unknown,
 }
 
 impl Portion for WarcPortion {
@@ -93,7 +95,7 @@ impl WarcPortion {
         let block_bytes = head.block_bytes()?.min((record.len() - head_bytes) as u64) as usize;
         let page = RecordedPage::of(head, &record[head_bytes..][..block_bytes])?;
         if matches!(cut, Cut::Long(_)) {
-            return Err(NoPage::Bad(too_long(self.max_bytes)));
+            return Err(page.too_long(self.max_bytes));
         }
         let text = page.text(self.max_bytes)?;
         Ok(Document {
@@ -107,7 +109,7 @@ impl WarcPortion {
 
 fn id<'a>(head: Head<'a>, fields: &Fields) -> Result<&'a str, Reason> {
     let found = head.field(&fields.id);
-    if found.is_none() && fields.place_ids.fill() {
+    if found.is_none() && fields.place_ids.fill() || !fields.place_ids.reads_ids() {
         return Ok("");
     }
     let id = found.ok_or_else(|| {
@@ -180,54 +182,72 @@ impl<'a> RecordedPage<'a> {
             return Err(NoPage::Skipped(Skip::Status));
         }
         let content_type = response.headers.get("Content-Type");
-        let is_packed = response.headers.get("Content-Encoding").is_some();
-        let medium = medium(content_type, response.body, is_packed)?;
+        let medium = Medium::of(content_type)?;
         Ok(RecordedPage { medium, charset: charset_of(content_type), body: Body::Http(response) })
     }
 
     /// A page without a head of HTTP.
     fn plain(head: Head<'a>, block: &'a [u8]) -> Result<RecordedPage<'a>, NoPage> {
         let content_type = head.field("Content-Type");
-        let medium = medium(content_type, block, false)?;
+        let medium = Medium::of(content_type)?;
         Ok(RecordedPage { medium, charset: charset_of(content_type), body: Body::Plain(block) })
     }
 
     /// Its text, of at most `max_bytes` unpacked.
-    fn text(&self, max_bytes: usize) -> Result<Cow<'a, str>, Reason> {
+    fn text(&self, max_bytes: usize) -> Result<Cow<'a, str>, NoPage> {
         let bytes = match &self.body {
-            Body::Plain(bytes) => Cow::Borrowed(*bytes),
-            Body::Http(response) => unpacked(response, max_bytes)?,
+            Body::Plain(bytes) => Ok(Cow::Borrowed(*bytes)),
+            Body::Http(response) => unpacked(response, max_bytes),
         };
-        Ok(match (self.medium, bytes) {
-            (Medium::Html, bytes) => {
-                Cow::Owned(html::text(&charset::decode_html(&bytes, self.charset)))
-            }
-            (Medium::Text, Cow::Borrowed(bytes)) => charset::decode_text(bytes, self.charset),
+        if self.medium == Medium::Unknown && !bytes.as_ref().is_ok_and(|it| html::begins(it)) {
+            return Err(NoPage::Skipped(Skip::MediaType));
+        }
+        Ok(match (self.medium, bytes?) {
+            (Medium::Text, Cow::Borrowed(bytes)) => charset::decode_text(bytes, self.charset)?,
             (Medium::Text, Cow::Owned(bytes)) => {
-                Cow::Owned(charset::decode_text(&bytes, self.charset).into_owned())
+                Cow::Owned(charset::decode_text(&bytes, self.charset)?.into_owned())
+            }
+            (Medium::Html | Medium::Unknown, bytes) => {
+                Cow::Owned(html::text(&charset::decode_html(&bytes, self.charset)?))
             }
         })
     }
+
+    /// Why there is no text of a page that is too long, of which only the beginning is known.
+    fn too_long(&self, max_bytes: usize) -> NoPage {
+        let (Body::Plain(start) | Body::Http(Response { body: start, .. })) = &self.body;
+        match self.medium {
+            Medium::Unknown if !html::begins(start) => NoPage::Skipped(Skip::MediaType),
+            _ => NoPage::Bad(too_long(max_bytes)),
+        }
+    }
 }
 
-/// What a page is written in, by its header. What has no header, or one that says nothing, is HTML if it
-/// begins so.
-fn medium(content_type: Option<&[u8]>, body: &[u8], is_packed: bool) -> Result<Medium, NoPage> {
-    let name = content_type.unwrap_or_default().split(|&byte| byte == b';').next();
-    match &name.unwrap_or_default().trim_ascii().to_ascii_lowercase()[..] {
-        b"text/html" | b"application/xhtml+xml" => Ok(Medium::Html),
-        b"text/plain" => Ok(Medium::Text),
-        b""
-        | b"unknown/unknown"
-        | b"application/octet-stream"
-        | b"application/xml"
-        | b"text/xml"
-            if !is_packed && html::begins(body) =>
-        {
-            Ok(Medium::Html)
+impl Medium {
+    /// What a header says. One that is not there or is no media type, such as `text/html, text/html`, says nothing.
+    fn of(content_type: Option<&[u8]>) -> Result<Medium, NoPage> {
+        let name = content_type.unwrap_or_default().split(|&byte| byte == b';').next();
+        let name = name.unwrap_or_default().trim_ascii().to_ascii_lowercase();
+        match &name[..] {
+            b"text/html" | b"application/xhtml+xml" => Ok(Medium::Html),
+            b"text/plain" => Ok(Medium::Text),
+            b"unknown/unknown" | b"application/octet-stream" | b"application/xml" | b"text/xml" => {
+                Ok(Medium::Unknown)
+            }
+            name if !is_media_type(name) => Ok(Medium::Unknown),
+            _ => Err(NoPage::Skipped(Skip::MediaType)),
         }
-        _ => Err(NoPage::Skipped(Skip::MediaType)),
     }
+}
+
+/// Whether this is a type and a subtype: two tokens of HTTP with a slash between them.
+fn is_media_type(name: &[u8]) -> bool {
+    let is_token = |part: &[u8]| {
+        let fits = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
+        !part.is_empty() && part.iter().all(fits)
+    };
+    let mut parts = name.splitn(2, |&byte| byte == b'/');
+    parts.next().is_some_and(is_token) && parts.next().is_some_and(is_token)
 }
 
 /// The encoding of characters that a content type names.

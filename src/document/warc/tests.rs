@@ -8,7 +8,7 @@ use super::http::Response;
 use crate::document::{
     Content, Fields, Format, Inputs, OrderField, Position, ReadOptions, Share, Skipped, read,
 };
-use crate::error::{Kind, Result};
+use crate::error::Result;
 
 /// What reading gave: each page, or why there is none, with its number; and what was skipped.
 #[derive(Debug, Default, PartialEq)]
@@ -49,7 +49,7 @@ fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Outcome> {
         true
     })?;
     outcome.skipped = skipped.to_string();
-    outcome.truncated = files.truncated.len();
+    outcome.truncated = files.damaged.len();
     Ok(outcome)
 }
 
@@ -177,6 +177,33 @@ fn arc_files_are_read_in_both_versions() {
 }
 
 #[test]
+fn odd_heads_of_arc_are_read_or_quarantined_alone() {
+    let block = "HTTP/1.0 200 OK\nContent-Type: text/html\n\n<p>page";
+    let good = |url: &str| format!("{url} 1.2.3.4 19700101000100 text/html 48\n{block}\n");
+    let info = "filedesc://a.arc 0.0.0.0 20050101000000 text/plain 12\n1 0 someone\n";
+    for (head, expected) in [
+        ("http://b/ 1.2.3.4 19700101000100 text/html, application/x-y 48", "http://b/ 60 page"),
+        ("http://b/ 1.2.3.4 19700101000100  48", "http://b/ 60 page"),
+        ("http://b/ 1.2.3.4 19700101000100 48", "http://b/ 60 page"),
+        ("http://b/ 1.2.3.4 197001010001 text/html 48", "http://b/ -1 page"),
+        ("http://b/ ::1 0 text/html 48", "http://b/ -1 page"),
+        (
+            "http://b/ 0 c 1.2.3.4 0 text/html; charset=x 200 - - 0 a.arc 48",
+            "http://b/ 0 c -1 page",
+        ),
+        ("http://b/ 1.2.3.4 soon text/html 48", "! no record begins where one should"),
+        ("http://b/ 1.2.3.4 19700101000100 text/html x", "! no record begins where one should"),
+    ] {
+        let arc = format!("{info}{}{head}\n{block}\n{}", good("http://a/"), good("http://c/"));
+        let read = read_all(arc.as_bytes()).records;
+        let expected = [(2, "http://a/ 60 page"), (3, expected), (4, "http://c/ 60 page")];
+        assert_eq!(read, expected.map(|(line, page)| (line, page.to_owned())), "{head}");
+    }
+    let text = "dns:b 1.2.3.4 0 text/plain; a=b 200 X - 91 a.arc 4\nword\n";
+    assert_eq!(read_all(format!("{info}{text}").as_bytes()).records, [(2, "dns:b -1 word".into())]);
+}
+
+#[test]
 fn bodies_are_unpacked_whatever_their_headers_say() {
     let html = format!("<p>{CHINESE}");
     let deflate = |bytes: &[u8]| {
@@ -194,6 +221,10 @@ fn bodies_are_unpacked_whatever_their_headers_say() {
     let brotli = [&[0x0b, 0x19, 0x80][..], bytes, &[3]].concat();
     let chunks =
         [b"1f;x\r\n", &bytes[..31], b"\r\n14\r\n", &bytes[31..], b"\r\n0\r\n\r\n"].concat();
+    let chunked = |bytes: &[u8]| {
+        [&format!("{:x}\r\n", bytes.len()).into_bytes(), bytes, b"\r\n0\r\n\r\n"].concat()
+    };
+    let twice = "Content-Encoding: gzip\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: chunked";
     let packed = [
         ("", bytes.to_vec()),
         ("Content-Encoding: gzip", gzip(bytes)),
@@ -202,7 +233,11 @@ fn bodies_are_unpacked_whatever_their_headers_say() {
         ("Content-Encoding: br", brotli),
         ("Content-Encoding: zstd", zstd::encode_all(bytes, 1).unwrap()),
         ("Content-Encoding: deflate, gzip", gzip(&zlib(bytes))),
+        ("Content-Encoding: deflate, gzip", zlib(&gzip(bytes))),
+        ("Content-Encoding: identity\r\nContent-Encoding: gzip", gzip(bytes)),
         ("Transfer-Encoding: chunked", chunks),
+        ("Transfer-Encoding: gzip, chunked", chunked(&gzip(bytes))),
+        (twice, chunked(&gzip(&gzip(bytes)))),
     ];
     for (head, body) in packed {
         let kind = "Content-Type: text/html; charset=utf-8";
@@ -226,6 +261,35 @@ fn bodies_are_unpacked_whatever_their_headers_say() {
     assert!(said.starts_with("! the content encoding is damaged"), "{said}");
     let head = "Content-Type: text/html\r\nTransfer-Encoding: chunked";
     assert_eq!(text_of(head, b"3\r\n<p>\r\nx\r\na\r\n"), "! the chunks of the body are damaged");
+    for name in ["compress", "x"] {
+        let head = format!("Content-Type: text/html; charset=utf-8\r\nContent-Encoding: {name}");
+        assert_eq!(text_of(&head, &gzip(bytes)[10..]), "! the bytes are no text", "{name}");
+    }
+    let plain = "Content-Type: text/plain\r\nContent-Encoding: gzip, deflate, br";
+    assert_eq!(text_of(plain, &gzip(CHINESE.as_bytes())), CHINESE);
+}
+
+#[test]
+fn what_has_no_media_type_is_html_if_it_begins_so() {
+    let html = format!("<!doctype html><p>{CHINESE}");
+    for kind in [
+        "\"text/html\"",
+        "text/html charset=utf-8",
+        "text/html,text/html; charset=utf-8",
+        "text/html:charset=utf-8",
+        "html",
+        "text/",
+        "application/octet-stream",
+        "",
+    ] {
+        let head = format!("Content-Type: {kind}");
+        assert_eq!(text_of(&head, html.as_bytes()), CHINESE, "{kind}");
+        let packed = format!("{head}\r\nContent-Encoding: gzip");
+        assert_eq!(text_of(&packed, &gzip(html.as_bytes())), CHINESE, "{kind}");
+        let block = format!("HTTP/1.1 200\r\n{head}\r\n\r\n{{\"a\": 1}}");
+        let outcome = read_all(&record("response", "http://a/", block.as_bytes()));
+        assert_eq!((outcome.records.len(), &*outcome.skipped), (0, "1 media_type"), "{kind}");
+    }
 }
 
 #[test]
@@ -248,8 +312,8 @@ fn bombs_are_bounded_and_counted() {
             [(1, "! the record is longer than records may be: more than 65536 bytes (the setting `max-record`)".to_owned())]
         );
     }
-    let many = "gzip, ".repeat(9);
-    let said = text_of(&format!("Content-Type: text/html\r\nContent-Encoding: {many}gzip"), b"x");
+    let many = (0..5).fold(b"<p>".to_vec(), |body, _| gzip(&body));
+    let said = text_of("Content-Type: text/html\r\nContent-Encoding: gzip", &many);
     assert_eq!(said, "! more than 4 content encodings");
 }
 
@@ -321,35 +385,77 @@ fn the_record_after_a_long_bad_one_is_found() {
 }
 
 #[test]
-fn a_file_that_ends_within_a_record_is_refused_or_counted() {
+fn a_record_with_a_damaged_head_is_quarantined_alone() {
+    let damaged = [b"XX", &page("http://b/")[2..]].concat();
+    let records = read_all(&[page("http://a/"), damaged, page("http://c/")].concat()).records;
+    let said: Vec<&str> = records.iter().map(|(_, record)| record.as_str()).collect();
+    let [a, c] = ["http://a/", "http://c/"].map(|url| format!("{url} 60 page {url}"));
+    assert_eq!(said, [&*a, "! no record begins where one should", &*c]);
+}
+
+/// What cannot be read of a file is one bad record, with and without the flag.
+#[test]
+fn the_rest_of_a_damaged_file_is_one_bad_record() {
     let warc = [page("http://a/"), page("http://b/")].concat();
     let whole = page("http://a/").len();
-    for len in [whole + 1, whole + 20, warc.len() - 5, warc.len() - 20] {
-        let error = read_with(&warc[..len], &options()).map(|it| it.records).unwrap_err();
-        assert_eq!(error.kind(), Kind::BadData, "{len}");
-        assert!(error.to_string().contains("ends within a record"), "{error}");
-        let accepting = ReadOptions { accept_truncated: true, ..options() };
-        let outcome = read_with(&warc[..len], &accepting).unwrap();
-        assert_eq!((outcome.records.len(), outcome.truncated), (2, 1), "{len}");
-        assert!(outcome.records[1].1.starts_with("! "), "{outcome:?}");
-    }
     for len in [warc.len(), warc.len() - 2, warc.len() - 4] {
-        assert_eq!(
-            read_all(&warc[..len]).records.len(),
-            2,
-            "only the end of the record is missing"
-        );
+        let outcome = read_all(&warc[..len]);
+        assert_eq!((outcome.records.len(), outcome.truncated), (2, 0), "only the end is missing");
+    }
+    let members = [gzip(&page("http://a/")), gzip(&page("http://b/"))].concat();
+    let first = gzip(&page("http://a/")).len();
+    let flipped = |at: usize| {
+        let mut bytes = members.clone();
+        bytes[at] ^= 0x55;
+        bytes
+    };
+    let frame = |url| {
+        let mut packer = zstd::Encoder::new(Vec::new(), 1).unwrap();
+        packer.include_checksum(true).unwrap();
+        packer.write_all(&page(url)).unwrap();
+        packer.finish().unwrap()
+    };
+    let frames = [frame("http://a/"), frame("http://b/")].concat();
+    let mut last_flipped = frames.clone();
+    *last_flipped.last_mut().unwrap() ^= 1;
+    let (damaged, early) = ("the compressed data is damaged", "the compressed data ends too early");
+    let cases = [
+        (warc[..whole + 1].to_vec(), "the file ends within a record"),
+        (warc[..whole + 20].to_vec(), "the file ends within a record"),
+        (warc[..warc.len() - 5].to_vec(), "the file ends within a record"),
+        (members[..first + 2].to_vec(), early),
+        (members[..members.len() - 20].to_vec(), early),
+        (flipped(first + 1), damaged),
+        (flipped(first + 60), damaged),
+        (flipped(members.len() - 6), damaged),
+        (frames[..frames.len() - 20].to_vec(), early),
+        (last_flipped, damaged),
+    ];
+    for (bytes, reason) in cases {
+        let Outcome { records, truncated, .. } = read_all(&bytes);
+        assert_eq!(truncated, 1, "{reason}");
+        let [(1, good), (2, bad)] = &records[..] else { panic!("{reason}: {records:?}") };
+        assert!(good.starts_with("http://a/"), "{good}");
+        assert!(bad.starts_with(&format!("! {reason}")), "{bad}");
+        assert!(reason.starts_with("the file") || bad.contains("a.warc at byte "), "{bad}");
+        let accepting = ReadOptions { accept_truncated: true, ..options() };
+        assert_eq!(read_with(&bytes, &accepting).unwrap().truncated, 1, "{reason}");
     }
 }
 
 #[test]
-fn what_is_no_archive_is_refused() {
+fn what_is_no_archive_is_quarantined() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.warc");
     fs::write(&path, "some words").unwrap();
     let inputs = Inputs::find(&[path], Format::Auto).unwrap();
-    let error = read(&inputs, &Share::whole(), &options(), &AtomicU64::new(0), &mut |_| true);
-    assert!(error.unwrap_err().to_string().contains("no web archive"));
+    let mut reasons = Vec::new();
+    read(&inputs, &Share::whole(), &options(), &AtomicU64::new(0), &mut |batch| {
+        batch.parse(&options().fields, &mut |_, it| reasons.push(it.unwrap_err().to_string()));
+        true
+    })
+    .unwrap();
+    assert_eq!(reasons, ["this file is no web archive: \"some words\""]);
     assert_eq!(read_all(b""), Outcome::default());
 }
 
@@ -362,8 +468,7 @@ fn hostile_archives_take_linear_time() {
     let arc = "filedesc://a 0.0.0.0 20050101000000 text/plain 0\n".to_owned()
         + &"a://b 1.2.3.4 20050101000000 x 999999\n".repeat(100_000);
     for warc in [endless, line_ends, far, arc] {
-        let accepting = ReadOptions { accept_truncated: true, ..options() };
-        let _ = read_with(warc.as_bytes(), &accepting).map(|it| it.records.len());
+        read_all(warc.as_bytes());
     }
     let ended = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime).tv_sec;
     assert!(ended - begun < 60, "{} s on a processor", ended - begun);

@@ -136,6 +136,40 @@ fn parts_make_what_they_always_made() {
     }
 }
 
+/// Where nothing else is in a text, numbers and what looks like markup are its words.
+#[test]
+fn what_a_recipe_leaves_out_is_better_than_nothing() {
+    for name in ["words", "wide", "short-text"] {
+        let mut sketcher = sketcher(name, Width::W64);
+        let texts = ["0 1 4 9 16 25", "https://a.example/one", "<hello reader>", "3.14"];
+        let made = texts.map(|text| sketcher.page(text).unwrap());
+        assert!(made.iter().all(Option::is_some), "{name}: {made:?}");
+        assert_ne!(sketcher.page("0 1 4 9 16 36").unwrap(), made[0], "{name}");
+        let beside = ["12 words", "<b>words</b> 14"].map(|text| sketcher.text(text));
+        assert_eq!(beside[0], beside[1], "{name}");
+        for text in ["", "?!", "🚀🌕 😀", "⠓⠑⠇⠇⠕"] {
+            assert_eq!(sketcher.text(text), Ok(None), "{name}: {text}");
+        }
+    }
+}
+
+/// One text in several codings is one text.
+#[test]
+fn what_looks_alike_has_one_fingerprint() {
+    for name in ["words", "wide", "short-text", "shingles"] {
+        let mut sketcher = sketcher(name, Width::W64);
+        for (one, other) in [
+            ("Das Café am Fluß öffnet früh", "Das Cafe\u{301} am Fluß o\u{308}ffnet fru\u{308}h"),
+            ("full width ASCII", "ｆｕｌｌ ｗｉｄｔｈ ＡＳＣＩＩ"),
+            ("international office", "\u{feff}inter\u{ad}national o\u{fb03}\u{2060}ce"),
+            ("می روم خانه", "می\u{200b}روم خا\u{200d}نه"),
+            ("हिन्दी में लिखा हुआ पाठ", "हिन्दी\u{200b}में लिखा\u{fe0f} हुआ पाठ"),
+        ] {
+            assert_eq!(sketcher.text(one), sketcher.text(other), "{name}: {one}");
+        }
+    }
+}
+
 /// In scripts without spaces, runs of characters are words; in Chinese and elsewhere nothing changes.
 #[test]
 fn runs_of_unspaced_scripts_make_what_they_always_made() {
@@ -375,7 +409,7 @@ fn short_texts_have_the_bits_of_their_keywords() {
         );
         assert_eq!(page("harbour master").1, Class::Short);
         assert!(page("harbour master counts ships").0.count_ones() <= 12);
-        assert_eq!(wide.page("12 345 -- ?!").unwrap(), None);
+        assert_eq!(wide.page("-- ?! 🚀 ⠓⠑⠇⠇⠕").unwrap(), None);
         let long: String = (0..100).map(|number| format!("word{} ", "x".repeat(number))).collect();
         let (fingerprint, class) = wide.page(&long).unwrap().unwrap();
         assert_eq!(class, Class::Full);

@@ -29,11 +29,18 @@ pub struct RecordCounts {
     pub quarantined: u64,
     /// Blank lines, which are not records.
     pub blank: u64,
-    /// Compressed files that ended too early and were accepted as far as they go.
+    /// Files that were not read whole: web archives that are damaged, and packed files whose damage was accepted.
     pub truncated: u64,
+    /// The bytes of these files that were not read.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub unread_bytes: u64,
     /// Records that are no pages, such as the requests in a web archive.
     #[serde(default, skip_serializing_if = "Skipped::is_empty")]
     pub skipped: Skipped,
+}
+
+fn is_none(bytes: &u64) -> bool {
+    *bytes == 0
 }
 
 impl RecordCounts {

@@ -42,11 +42,7 @@ impl RowBytesColumn {
         }
         self.block.extend(bytes);
         self.rows += 1;
-        if self.rows.is_multiple_of(self.coding.block_rows()) {
-            self.flush()
-        } else {
-            Ok(())
-        }
+        if self.rows.is_multiple_of(self.coding.block_rows()) { self.flush() } else { Ok(()) }
     }
 
     fn misfit(&self, found: usize) -> Error {

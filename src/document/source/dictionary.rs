@@ -1,9 +1,9 @@
-//! Frames of zstd. The first may hold a dictionary for the others, as in web archives: a skippable frame, in which the dictionary
-//! stands as it is or is itself compressed.
+//! The dictionary of a zstd file. Its first frame may hold one for the others, as in web archives: a skippable frame, in which the
+//! dictionary stands as it is or is itself compressed.
 
 use std::io::{self, BufRead, Error, ErrorKind, Read};
 
-/// The most memory that a frame may ask for, as a power of two: 128 MiB, the default of `zstd`.
+/// The most memory that a small frame may ask for, as a power of two: 128 MiB, the default of `zstd`.
 const WINDOW_LOG_MAX: u32 = 27;
 
 /// How a frame with a dictionary begins. Four bytes with its length follow.
@@ -18,33 +18,6 @@ const FRAME: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 /// The most bytes of a dictionary.
 const MAX_DICTIONARY_BYTES: u64 = 16 << 20;
 
-/// The frames of a file. Its dictionary is read when the first bytes are.
-pub(super) enum Frames<R: BufRead> {
-    /// Nothing was read; `None` after a failure.
-    Unopened(Option<R>),
-    Opened(zstd::Decoder<'static, R>),
-}
-
-impl<R: BufRead> Frames<R> {
-    pub(super) fn new(packed: R) -> Frames<R> {
-        Frames::Unopened(Some(packed))
-    }
-}
-
-impl<R: BufRead> Read for Frames<R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Frames::Opened(frames) => frames.read(into),
-            Frames::Unopened(packed) => {
-                let Some(mut packed) = packed.take() else { return Ok(0) };
-                let dictionary = dictionary(&mut packed)?;
-                *self = Frames::Opened(decoder(packed, &dictionary)?);
-                self.read(into)
-            }
-        }
-    }
-}
-
 /// Unpacks frames within a bound of memory.
 pub(in crate::rooms::document) fn decoder<R: BufRead>(
     packed: R,
@@ -55,11 +28,13 @@ pub(in crate::rooms::document) fn decoder<R: BufRead>(
     Ok(frames)
 }
 
-/// The dictionary at the beginning, which is taken from `packed`; no bytes if there is none.
-fn dictionary(packed: &mut impl BufRead) -> io::Result<Vec<u8>> {
-    if !packed.fill_buf()?.starts_with(DICTIONARY_FRAME) {
-        return Ok(Vec::new());
-    }
+/// Whether a file with this beginning may have a dictionary.
+pub(super) fn may_be(head: &[u8]) -> bool {
+    head.starts_with(DICTIONARY_FRAME)
+}
+
+/// The dictionary at the beginning, which is taken from `packed`; no bytes if the frame there holds something else.
+pub(super) fn dictionary(packed: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut head = [0; 8];
     packed.read_exact(&mut head)?;
     let length = u64::from(u32::from_le_bytes([head[4], head[5], head[6], head[7]]));

@@ -1,0 +1,31 @@
+//! What of a file could not be read, and was left out because the user accepts that.
+
+use serde::{Deserialize, Serialize};
+
+/// The places of a file where its packed data is damaged or ends too early.
+///
+/// Of a file of a thousand gzip members, one of which is broken, everything else is read:
+/// `at: 853, places: 1, unread: 41`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Damage {
+    /// The number of the file among the inputs.
+    pub file: u32,
+    /// The byte on disk where the first of them was found.
+    pub at: u64,
+    /// How many there are.
+    pub places: u64,
+    /// The bytes on disk from where the damage was found to the next member or frame, or to the end of the file.
+    pub unread: u64,
+}
+
+impl Damage {
+    /// The first damage of a file.
+    pub(super) fn new(at: u64, unread: u64) -> Damage {
+        Damage { file: 0, at, places: 1, unread }
+    }
+
+    /// Adds one that comes after it.
+    pub(super) fn and(self, next: Damage) -> Damage {
+        Damage { places: self.places + next.places, unread: self.unread + next.unread, ..self }
+    }
+}

@@ -1,0 +1,167 @@
+//! JSON whose objects stand in an array or over several lines, made into JSON Lines as it is read, so that no other part knows of it.
+//!
+//! ```text
+//! [{"id": 1,              {"id": 1,  "text": "a"}
+//!   "text": "a"},   ->    {"id": 2, "text": "b"}
+//!  {"id": 2, "text": "b"}]
+//! ```
+//!
+//! Brackets, commas and white space between objects are left out. Anything else there becomes a line of its own, which is a bad record.
+
+use std::io::{self, Error, ErrorKind, Read};
+
+/// How many bytes are read at once.
+const RAW_BYTES: usize = 1 << 15;
+
+/// What is wrong with JSON that ends within an object or an array.
+pub(super) const NOT_CLOSED: &str = "an object or an array is not closed";
+
+/// Reads JSON Lines from other JSON.
+pub(super) struct JsonLines<R> {
+    raw: R,
+    bytes: Vec<u8>,
+    lines: Vec<u8>,
+    /// How many bytes of the lines were given.
+    given: usize,
+    state: State,
+    /// How many brackets are open, if no damage came before.
+    open: Option<i64>,
+    is_over: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Between objects.
+    Between,
+    /// In something else than an object.
+    Other,
+    /// In an object, so deep.
+    Object { depth: u64 },
+    /// In a string of an object, perhaps after a backslash.
+    Text { depth: u64, is_escaped: bool },
+}
+
+impl<R: Read> JsonLines<R> {
+    /// The objects of this JSON.
+    pub(super) fn new(raw: R) -> JsonLines<R> {
+        JsonLines {
+            raw,
+            bytes: vec![0; RAW_BYTES],
+            lines: Vec::new(),
+            given: 0,
+            state: State::Between,
+            open: Some(0),
+            is_over: false,
+        }
+    }
+
+    /// Makes lines of the next bytes.
+    fn make(&mut self) -> io::Result<()> {
+        self.lines.clear();
+        self.given = 0;
+        match self.raw.read(&mut self.bytes) {
+            Ok(0) if !self.is_over => {
+                self.is_over = true;
+                let is_within = matches!(self.state, State::Object { .. } | State::Text { .. });
+                if is_within || self.open.is_some_and(|open| open > 0) {
+                    return Err(Error::new(ErrorKind::UnexpectedEof, NOT_CLOSED));
+                }
+            }
+            Ok(read) => (0..read).for_each(|at| self.take(self.bytes[at])),
+            Err(cause) => {
+                // What follows may begin anywhere.
+                (self.state, self.open) = (State::Between, None);
+                return Err(cause);
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, byte: u8) {
+        let is_between = matches!(self.state, State::Between | State::Other);
+        self.state = match (self.state, byte) {
+            (State::Between | State::Other, b'{') => {
+                if self.state == State::Other {
+                    self.lines.push(b'\n');
+                }
+                State::Object { depth: 1 }
+            }
+            (State::Between | State::Other, b' ' | b'\t' | b'\r' | b'\n' | b',' | b'[' | b']') => {
+                if self.state == State::Other {
+                    self.lines.push(b'\n');
+                }
+                let change = i64::from(byte == b'[') - i64::from(byte == b']');
+                self.open = self.open.map(|open| open + change);
+                State::Between
+            }
+            (State::Between, 0xef | 0xbb | 0xbf) => State::Between,
+            (State::Between | State::Other, _) => State::Other,
+            (State::Object { depth }, b'{') => State::Object { depth: depth + 1 },
+            (State::Object { depth: 1 }, b'}') => State::Between,
+            (State::Object { depth }, b'}') => State::Object { depth: depth - 1 },
+            (State::Object { depth }, b'"') => State::Text { depth, is_escaped: false },
+            (State::Text { depth, is_escaped: false }, b'"') => State::Object { depth },
+            (State::Text { depth, is_escaped }, _) => {
+                State::Text { depth, is_escaped: !is_escaped && byte == b'\\' }
+            }
+            (within, _) => within,
+        };
+        match (is_between, self.state) {
+            (true, State::Between) => {}
+            (false, State::Between) => self.lines.extend([byte, b'\n']),
+            _ if matches!(byte, b'\r' | b'\n') => self.lines.push(b' '),
+            _ => self.lines.push(byte),
+        }
+    }
+}
+
+impl<R: Read> Read for JsonLines<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        while self.given == self.lines.len() && !self.is_over && !into.is_empty() {
+            self.make()?;
+        }
+        let read = (&self.lines[self.given..]).read(into)?;
+        self.given += read;
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(json: &str) -> (String, bool) {
+        let mut lines = String::new();
+        let read = JsonLines::new(json.as_bytes()).read_to_string(&mut lines);
+        (lines, read.is_ok())
+    }
+
+    #[test]
+    fn each_object_is_a_line() {
+        for (json, expected) in [
+            ("[]", ""),
+            ("\u{feff}[{\"a\": 1}, {}]\n", "{\"a\": 1}\n{}\n"),
+            (
+                "{\n \"a\": {\"b\": []},\r\n \"c\": 2}\n{\"d\": 3}",
+                "{  \"a\": {\"b\": []},   \"c\": 2}\n{\"d\": 3}\n",
+            ),
+            (
+                r#"[{"a": "}]{[\"\\"},{"b": "\\\"}"}]"#,
+                "{\"a\": \"}]{[\\\"\\\\\"}\n{\"b\": \"\\\\\\\"}\"}\n",
+            ),
+            ("[{\"a\": 1}, 7, null, {\"b\": 2}] x{}", "{\"a\": 1}\n7\nnull\n{\"b\": 2}\nx\n{}\n"),
+            ("[[1, 2], \"a b\"]", "1\n2\n\"a\nb\"\n"),
+            ("[{}]\n[{}]", "{}\n{}\n"),
+        ] {
+            assert_eq!(lines(json), (expected.to_owned(), true), "{json}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_closed_is_an_error() {
+        for json in ["[{}", "[{}, ", "{\"a\": [1", "{\"a\": \"}", "[{\"a\": \"\\\"}]"] {
+            let (lines, is_whole) = lines(json);
+            assert!(!is_whole && lines.len() <= json.len(), "{json}: {lines}");
+        }
+    }
+}

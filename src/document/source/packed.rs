@@ -1,0 +1,116 @@
+//! The bytes of a file on disk, as they are consumed. The last ones are kept, so that reading can go back a little.
+
+use std::cell::RefCell;
+use std::io::{self, BufRead, ErrorKind, Read};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::document::damage::Damage;
+use crate::progress::{self, Activity};
+
+/// How many of the bytes that were consumed are kept.
+const KEPT_BYTES: usize = 1 << 16;
+
+/// What is known of the bytes so far.
+#[derive(Default)]
+pub(super) struct Known {
+    /// How many were consumed.
+    pub(super) position: u64,
+    /// Of all that were read.
+    pub(super) hasher: Xxh3,
+    pub(super) damage: Option<Damage>,
+    /// Whether the last member that was read to its end ended with a line.
+    pub(super) ends_line: bool,
+}
+
+/// The bytes on disk.
+pub(super) struct Packed<'a> {
+    file: Box<dyn Read>,
+    /// How many bytes are read at once.
+    step_bytes: usize,
+    buffer: Vec<u8>,
+    /// The place in the buffer of the byte that comes next.
+    at: usize,
+    known: Rc<RefCell<Known>>,
+    progress: &'a AtomicU64,
+}
+
+impl<'a> Packed<'a> {
+    /// The bytes of a file; `progress` grows as they are read.
+    pub(super) fn new(
+        file: Box<dyn Read>,
+        step_bytes: usize,
+        known: Rc<RefCell<Known>>,
+        progress: &'a AtomicU64,
+    ) -> Packed<'a> {
+        Packed { file, step_bytes, buffer: Vec::new(), at: 0, known, progress }
+    }
+
+    /// The bytes that come next: at least so many, unless the file ends before.
+    pub(super) fn ahead(&mut self, least: usize) -> io::Result<&[u8]> {
+        while self.buffer.len() - self.at < least {
+            let gone = self.at.saturating_sub(KEPT_BYTES);
+            self.buffer.drain(..gone);
+            self.at -= gone;
+            if self.read_on()? == 0 {
+                break;
+            }
+        }
+        Ok(&self.buffer[self.at..])
+    }
+
+    fn read_on(&mut self) -> io::Result<usize> {
+        let len = self.buffer.len();
+        self.buffer.resize(len + self.step_bytes, 0);
+        let read = loop {
+            match self.file.read(&mut self.buffer[len..]) {
+                Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
+                read => break read,
+            }
+        };
+        self.buffer.truncate(len + read.as_ref().map_or(0, |read| *read));
+        self.known.borrow_mut().hasher.update(&self.buffer[len..]);
+        self.progress.fetch_add((self.buffer.len() - len) as u64, Ordering::Relaxed);
+        read
+    }
+
+    /// How many bytes were consumed.
+    pub(super) fn position(&self) -> u64 {
+        self.known.borrow().position
+    }
+
+    /// Goes back to `position`, or as near to it as is still there.
+    pub(super) fn back_to(&mut self, position: u64) {
+        let known = &mut *self.known.borrow_mut();
+        let bytes = known.position.saturating_sub(position).min(self.at as u64);
+        known.position -= bytes;
+        self.at -= bytes as usize;
+    }
+
+    /// What is known of the bytes so far.
+    pub(super) fn known(&self) -> std::cell::RefMut<'_, Known> {
+        self.known.borrow_mut()
+    }
+}
+
+impl BufRead for Packed<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.ahead(1)
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.at += bytes;
+        self.known.borrow_mut().position += bytes as u64;
+        progress::tick(Activity::Reading);
+    }
+}
+
+impl Read for Packed<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(into)?;
+        self.consume(read);
+        Ok(read)
+    }
+}

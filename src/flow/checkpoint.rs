@@ -1,0 +1,161 @@
+//! What is made of the files that were read to their ends, so that a job that was killed does not read these files again.
+//!
+//! Each process appends to a file of its own, in the folder in which joins have their ledgers: a worker what it made of a portion of
+//! records, before it sends that on, and the reading thread the end of an input file, with the numbers of its portions. An input file is
+//! done if its end and all its portions are there, and its state is as it was. The files are not synced: what a power cut takes
+//! from them fails its checksum and is read again.
+//!
+//! ```text
+//!  bytes  a frame
+//!      8  number of the portion; 2^64 - 1: the end of a file
+//!      8  length of the body
+//!     16  XXH3-128 of the body
+//!         body: what was made and the counts of the portion, or a `FileRead`, in bincode
+//! ```
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{self, BufReader, Read as _, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::document::{FileRead, Inputs};
+use crate::error::{At, Error, Kind, Result};
+use crate::ledger;
+use crate::output::{check_free_space, copy_hashed, entries_in, remove_if_there};
+use crate::parallel::lock;
+use crate::progress::{self, Activity};
+use crate::store::Digest;
+
+/// In place of the number of a portion.
+const END: u64 = u64::MAX;
+const HEAD_BYTES: usize = 32;
+/// More bytes than a `FileRead` has.
+const END_BYTES: u64 = 1 << 10;
+
+/// The files that are done, and the place for those of this run.
+pub(super) struct Checkpoint {
+    folder: PathBuf,
+    key: Digest,
+    done: HashMap<u32, (FileRead, Vec<Portion>)>,
+    /// The file of this process; none until something is written.
+    file: Mutex<Option<File>>,
+}
+
+/// What was made of a portion, on disk.
+#[derive(Clone, Debug)]
+pub(super) struct Portion {
+    path: Arc<PathBuf>,
+    at: u64,
+    bytes: u64,
+}
+
+impl Checkpoint {
+    /// Finds what earlier runs with this `key` have made of the `inputs`.
+    pub(super) fn open(folder: &Path, key: Digest, inputs: &Inputs) -> Result<Checkpoint> {
+        let mut done = HashMap::new();
+        for entry in entries_in(folder)? {
+            let (path, name) = (entry.path(), entry.file_name());
+            if name.as_encoded_bytes().starts_with(key.to_string().as_bytes()) {
+                done.extend(read(path)?);
+            } else {
+                remove_if_there(&path)?;
+            }
+        }
+        done.retain(|&file, (read, _): &mut (FileRead, _)| {
+            let input = inputs.files().get(file as usize);
+            input.and_then(|input| input.state_at_rest()) == Some(read.state)
+        });
+        Ok(Checkpoint { folder: folder.to_path_buf(), key, done, file: Mutex::default() })
+    }
+
+    /// The files that are done.
+    pub(super) fn files(&self) -> HashSet<u32> {
+        self.done.keys().copied().collect()
+    }
+
+    /// A file that is done, and what was made of it.
+    pub(super) fn file(&self, file: u32) -> Option<&(FileRead, Vec<Portion>)> {
+        self.done.get(&file)
+    }
+
+    /// Adds the end of a file.
+    pub(super) fn end(&self, read: &FileRead) -> Result<()> {
+        self.add(END, read)
+    }
+
+    /// Adds what was made of the portion of this number.
+    pub(super) fn add(&self, number: u64, made: &impl Serialize) -> Result<()> {
+        let mut frame = vec![0; HEAD_BYTES];
+        bincode::serialize_into(&mut frame, made).map_err(|cause| {
+            Error::new(Kind::Internal, format!("what was read cannot be written: {cause}"))
+        })?;
+        let (head, body) = frame.split_at_mut(HEAD_BYTES);
+        head[..8].copy_from_slice(&number.to_le_bytes());
+        head[8..16].copy_from_slice(&(body.len() as u64).to_le_bytes());
+        head[16..].copy_from_slice(&xxh3_128(body).to_le_bytes());
+        let mut file = lock(&self.file);
+        let file = match &mut *file {
+            Some(file) => file,
+            none => none.insert(ledger::create(&self.folder, self.key, ".files")?.0),
+        };
+        check_free_space(&self.folder, frame.len() as u64)?;
+        file.write_all(&frame).at(&self.folder)
+    }
+}
+
+impl Portion {
+    /// What was made of it.
+    pub(super) fn made<R: DeserializeOwned>(&self) -> Result<R> {
+        let mut body = vec![0; self.bytes as usize];
+        File::open(&*self.path)
+            .and_then(|file| file.read_exact_at(&mut body, self.at))
+            .at(&*self.path)?;
+        bincode::deserialize(&body).map_err(|cause| {
+            Error::new(Kind::Io, format!("what was read came back damaged: {cause}"))
+                .at(&*self.path)
+                .help("check the disk and try again")
+        })
+    }
+}
+
+/// The input files that are done by what the file at `path` holds, up to where it breaks off or is damaged.
+fn read(path: PathBuf) -> Result<Vec<(u32, (FileRead, Vec<Portion>))>> {
+    let (mut portions, mut ends) = (HashMap::new(), Vec::new());
+    let file = File::open(&path).at(&path)?;
+    let (mut at, end) = (0, file.metadata().at(&path)?.len());
+    let (mut file, path) = (BufReader::new(file), Arc::new(path));
+    while at + HEAD_BYTES as u64 <= end {
+        progress::tick(Activity::Reading);
+        let mut head = [0; HEAD_BYTES];
+        file.read_exact(&mut head).at(&*path)?;
+        let [number, bytes] =
+            [0, 8].map(|at| u64::from_le_bytes(head[at..at + 8].try_into().expect("8 bytes")));
+        at += HEAD_BYTES as u64;
+        let mut body = (&mut file).take(bytes);
+        let mut held = Vec::new();
+        let copied = match number {
+            END if bytes <= END_BYTES => copy_hashed(&mut body, &mut held),
+            _ => copy_hashed(&mut body, &mut io::sink()),
+        };
+        let (copied, digest) = copied.at(&*path)?;
+        if copied < bytes || digest.to_le_bytes() != head[16..] {
+            break;
+        }
+        match number {
+            END => ends.extend(bincode::deserialize::<FileRead>(&held)),
+            _ => drop(portions.insert(number, Portion { path: Arc::clone(&path), at, bytes })),
+        }
+        at += bytes;
+    }
+    let done = |read: FileRead| {
+        let portions = read.portions.clone().map(|number| portions.get(&number).cloned());
+        Some((read.contents.file, (read.clone(), portions.collect::<Option<_>>()?)))
+    };
+    Ok(ends.into_iter().filter_map(done).collect())
+}
