@@ -261,7 +261,7 @@ fn a_configuration_has_effect_in_every_command_that_takes_one() {
     );
     bench.write(
         "wide.toml",
-        "[fingerprint]\nrecipe = \"shingles\"\nwidth = 128\nid_field = \"url\"\ntext_field = \"body\"\n\
+        "[fingerprint]\nrecipe = \"shingles-1\"\nwidth = 128\nid_field = \"url\"\ntext_field = \"body\"\n\
          [dedup]\ndistance = 1\n",
     );
     let shingles = "shingles-1";
@@ -272,7 +272,7 @@ fn a_configuration_has_effect_in_every_command_that_takes_one() {
     // Flags override the environment, and the environment overrides the file.
     let words = "words-1";
     assert_eq!(with_variable(&bench, ("DUPSIEVE_RECIPE", "words"), compare)["recipe"], words);
-    let flagged = format!("{compare} --recipe shingles");
+    let flagged = format!("{compare} --recipe shingles-1");
     assert_eq!(with_variable(&bench, ("DUPSIEVE_RECIPE", "words"), &flagged)["recipe"], shingles);
     let explain = "explain --input pages.jsonl a b --config wide.toml --json";
     let explained = object(&bench.answer(explain));

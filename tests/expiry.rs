@@ -83,7 +83,7 @@ fn crawl(bench: &Bench) {
 fn config(bench: &Bench, name: &str, keys: &str) {
     let config = format!(
         "inputs = [\"crawl/{{date}}.jsonl\"]\noutput = \"{name}/{{date}}\"\n\
-         dates = [\"2026-11-01..2026-11-06\"]\n[dedup]\ncompare = \"signatures\"\n[store]\npath = \"{name}-store\"\n{keys}"
+         dates = [\"2026-11-01..2026-11-06\"]\n[store]\npath = \"{name}-store\"\n{keys}"
     );
     bench.write(&format!("{name}.toml"), config);
 }

@@ -59,6 +59,7 @@ fn rows<F: Fingerprint>(segment: &Segment, all: &mut String) -> Result<(), Error
     let (mut lengths, mut times) = (segment.lengths(), segment.times());
     let (mut classes, mut checks) = (segment.classes(), segment.checks());
     let (mut bands, mut digests) = (segment.bands(), segment.digests());
+    let mut anchors = segment.anchors();
     let mut run = Vec::new();
     while let Some(first) = scan.next(&mut run)? {
         for (row, fingerprint) in (first..).zip(&run) {
@@ -71,6 +72,9 @@ fn rows<F: Fingerprint>(segment: &Segment, all: &mut String) -> Result<(), Error
             }
             if let Some(checks) = &mut checks {
                 writeln!(all, "{:02x?}", checks.get(row)?).unwrap();
+            }
+            if let Some(anchors) = &mut anchors {
+                writeln!(all, "{:02x?}", anchors.get(row)?).unwrap();
             }
             if let Some(bands) = &mut bands {
                 writeln!(all, "{:02x?}", bands.get(row)?).unwrap();
@@ -112,6 +116,30 @@ fn signatures_of_the_museum() {
     assert!(signature.len() == 8 && signatures.contains(&signature), "{signatures:?}");
 }
 
+/// Sketches and anchors are compared with those of stores, so they are always made alike.
+#[test]
+fn sketches_of_the_museum() {
+    let segment = Segment::open(museum(1).join("banded-64.seg")).unwrap();
+    let (mut sketches, mut anchors) = (segment.checks().unwrap(), segment.anchors().unwrap());
+    let check: Check = "shingles".parse().unwrap();
+    assert_eq!(Stamp::parse(segment.stamp()).unwrap().check(), Ok(Some(check)));
+    let mut signer = check.signer();
+    for (row, (id, text)) in (0..).zip(BANDED) {
+        let mut sketch = Vec::new();
+        signer.sign(text, &mut sketch).unwrap();
+        assert_eq!(sketches.get(row).unwrap(), sketch, "{id}");
+        assert_eq!(anchors.get(row).unwrap(), signer.anchors(), "{id}");
+    }
+}
+
+/// The pages of the museum's segment with bands.
+const BANDED: [(&str, &str); 4] = [
+    ("short", "two words"),
+    ("one", "the first page has words enough for some runs of five"),
+    ("two", "the first page has words enough for some runs of six"),
+    ("四", "another page that is like no other page of all these here"),
+];
+
 #[test]
 fn band_keys_of_the_museum() {
     let segment = Segment::open(museum(1).join("banded-64.seg")).unwrap();
@@ -122,14 +150,8 @@ fn band_keys_of_the_museum() {
     let mut key_bytes = |text: &'static str| {
         bands.write(sketches.keys(&Content::Text(text.into())).unwrap().as_deref())
     };
-    let expected = [
-        ("short", "two words"),
-        ("one", "the first page has words enough for some runs of five"),
-        ("two", "the first page has words enough for some runs of six"),
-        ("四", "another page that is like no other page of all these here"),
-    ];
-    assert_eq!(segment.rows(), expected.len() as u64);
-    for (row, (id, text)) in (0..).zip(expected) {
+    assert_eq!(segment.rows(), BANDED.len() as u64);
+    for (row, (id, text)) in (0..).zip(BANDED) {
         assert_eq!(ids.get(row).unwrap(), id);
         assert_eq!(rows.get(row).unwrap(), key_bytes(text), "{id}");
     }

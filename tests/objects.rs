@@ -640,7 +640,7 @@ fn each_object_is_read_once_and_not_at_all_if_it_is_as_it_was() {
     bench.write(
         "run.toml",
         "inputs = [\"s3://b/crawl/part-*\"]\noutput = \"s3://b/out/{date}\"\nstore = \"s3://b/out/store\"\n\
-         dates = [\"2026-11-20\"]\n[dedup]\ncompare = \"signatures\"\n",
+         dates = [\"2026-11-20\"]\n",
     );
     // A machine that comes back empty reads the inputs, and then knows them as well.
     for (emptied, again, requests) in

@@ -203,6 +203,7 @@ fn rows<F: Fingerprint>(segment: &Segment) -> Result<(), Error> {
     let (mut lengths, mut times) = (segment.lengths(), segment.times());
     let (mut days, mut checks) = (segment.days(), segment.checks());
     let (mut bands, mut digests) = (segment.bands(), segment.digests());
+    let mut anchors = segment.anchors();
     // A number of rows costs nothing to claim, and a segment is read from anywhere.
     for row in (0..segment.rows().min(1 << 10)).chain(segment.rows().checked_sub(1)) {
         let _ = (ids.get(row).map(str::len), fingerprints.get(row));
@@ -213,6 +214,7 @@ fn rows<F: Fingerprint>(segment: &Segment) -> Result<(), Error> {
         let _ = (
             days.as_mut().map(|column| column.get(row)),
             checks.as_mut().map(|column| column.get(row).map(<[u8]>::len)),
+            anchors.as_mut().map(|column| column.get(row).map(<[u8]>::len)),
             bands.as_mut().map(|column| column.get(row).map(<[u8]>::len)),
             digests.as_mut().map(|column| column.get(row)),
         );
