@@ -56,7 +56,7 @@ pub(crate) fn fingerprint(
     Ok(PyArray::from_array_ref(made).into())
 }
 
-/// Makes the sketch of each text: the set of its 3-word shingles, some 1.6 bytes a word.
+/// Makes the sketch of each text: the set of its 3-word shingles, some 2.1 bytes a word.
 ///
 /// Args:
 ///     texts: An Arrow array or column, a Series, or a list of `str` and `None`.
