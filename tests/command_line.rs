@@ -259,7 +259,6 @@ fn a_configuration_has_effect_in_every_command_that_takes_one() {
         "pages.jsonl",
         "{\"url\":\"a\",\"body\":\"one two\"}\n{\"url\":\"b\",\"body\":\"two\"}\n",
     );
-    bench.write("labels2.tsv", "a\t1\nb\t2\n");
     bench.write(
         "wide.toml",
         "[fingerprint]\nrecipe = \"shingles-1\"\nwidth = 128\nid_field = \"url\"\ntext_field = \"body\"\n\
@@ -278,8 +277,12 @@ fn a_configuration_has_effect_in_every_command_that_takes_one() {
     let explain = "explain --input pages.jsonl a b --config wide.toml --json";
     let explained = object(&bench.answer(explain));
     assert_eq!((&explained["recipe"], &explained["width"]), (&shingles.into(), &128.into()));
-    let sweep =
-        "evaluate --sweep --input pages.jsonl --labels labels2.tsv --config wide.toml --json";
+    let page = |page: usize| {
+        let words: String = (0..150).map(|at| format!("w{} ", at * (page + 3))).collect();
+        format!("{{\"url\":\"{page}\",\"body\":\"{words}\"}}\n")
+    };
+    bench.write("many.jsonl", (0..20).map(page).collect::<String>());
+    let sweep = "evaluate --sweep --input many.jsonl --config wide.toml --json";
     let swept = object(&bench.answer(sweep));
     let own = |swept: &Value| swept["methods"][2].clone();
     assert_eq!(
@@ -366,7 +369,7 @@ fn one_id_is_explained_by_its_verdict() {
         bench.answer(&format!("explain --config days.toml --date {day} {id}"))
     };
     let told = explain("2026-01-01", "a2");
-    assert!(told.contains("drop: 0 bits from a1, a kept page of the same day"), "{told}");
+    assert!(told.contains("drop: 0 bits from a1, a page of the same batch"), "{told}");
     // Both days have the same id. The other page is the one of the earlier day.
     let told = explain("2026-01-02", "b1");
     assert!(told.contains("drop: 0 bits from b1, a page that the store holds since 2026-01-01"));
@@ -431,21 +434,6 @@ fn a_sample_shows_pairs_of_every_distance() {
     assert!(bench.fails(2, "sample alone --json").contains("--input"));
     let told = bench.answer(&format!("sample alone --input {crawl}/2026-11-19"));
     assert!(told.contains("(batch)  jaccard "), "{told}");
-}
-
-#[test]
-fn a_sweep_prints_what_can_be_pasted() {
-    let bench = bench();
-    let sweep = "evaluate --sweep --input pages.tsv --labels labels.tsv";
-    let told = bench.answer(sweep);
-    for name in ["paper", "balanced"] {
-        assert!(told.lines().any(|line| line.starts_with(&format!("{name} "))), "{name}: {told}");
-    }
-    let (_, pasted) = told.split_once("in a configuration file this is:\n\n").unwrap();
-    let whole = "inputs = [\"pages.tsv\"]\noutput = \"out/{date}\"\nstore = \"held\"\n";
-    bench.write("pasted.toml", format!("{whole}{pasted}"));
-    assert!(pasted.starts_with("preset = "), "{told}");
-    bench.done("run pasted.toml --date 2026-01-01 --dry-run");
 }
 
 #[test]

@@ -135,3 +135,196 @@ fn a_segment_is_not_written_to_a_folder_that_does_not_exist() {
         }
     }
 }
+
+/// A page of words that no other page has, and `more` words.
+fn words_of(id: &str, word: &str, more: usize) -> String {
+    let words: String = (0..150 + more).map(|at| format!("{word}{:x} ", (at + 7) * 7919)).collect();
+    serde_json::json!({ "id": id, "text": words }).to_string() + "\n"
+}
+
+/// The verdict on a page.
+fn verdict(bench: &Bench, day: &str, id: &str) -> Option<String> {
+    let verdicts = bench.read(&format!("out/{day}/dedup/verdicts.tsv"));
+    let row = verdicts.lines().find(|row| row.split('\t').next() == Some(id))?;
+    Some(row.split('\t').nth(1).unwrap().to_owned())
+}
+
+/// `shorter` stands whole in `gone`, which comes with it.
+#[test]
+fn a_page_that_was_removed_judges_no_page() {
+    let [one, two, three] = DAYS;
+    let bench = || {
+        let bench = Bench::new();
+        bench.write(&format!("crawl/{one}.jsonl"), words_of("other", "x", 0));
+        let pages =
+            [words_of("gone", "q", 8), words_of("shorter", "q", 0), words_of("alone", "y", 0)];
+        bench.write(&format!("crawl/{two}.jsonl"), pages.concat());
+        bench.write(&format!("crawl/{three}.jsonl"), words_of("later", "z", 0));
+        bench.write(
+            "days.toml",
+            "inputs = [\"crawl/{date}.jsonl\"]\noutput = \"out/{date}\"\nstore = \"store\"\n",
+        );
+        bench.write("gone.txt", "gone\n");
+        bench
+    };
+    let run = |bench: &Bench, day: &str| bench.done(&format!("run days.toml --date {day}"));
+    let check = |bench: &Bench| {
+        assert_eq!(verdict(bench, two, "gone"), None);
+        assert_eq!(verdict(bench, two, "shorter").as_deref(), Some("keep"));
+        let batch = &bench.report(&format!("out/{two}/dedup"))["batch"];
+        assert_eq!([&batch["read"], &batch["removed"]], [&Value::from(3), &Value::from(1)]);
+        bench.done(&format!("verify out/{two}"));
+        let again = run(bench, two);
+        assert_eq!(again.summary()["already_done"], true);
+        bench.write("ids.txt", "gone\nshorter\n");
+        let seen = bench.answer("seen --store store --ids ids.txt");
+        assert_eq!(seen, format!("gone\tno\t\nshorter\tyes\t{two}\n"));
+    };
+    // It comes late.
+    let late = bench();
+    for day in [one, three] {
+        run(&late, day);
+    }
+    late.done("store remove store --ids gone.txt");
+    assert!(run(&late, two).stderr.contains("1 pages that were removed from the store"));
+    check(&late);
+    // Its day is made again.
+    let again = bench();
+    for day in DAYS {
+        run(&again, day);
+    }
+    assert_eq!(verdict(&again, two, "shorter").as_deref(), Some("drop"));
+    again.done("store remove store --ids gone.txt");
+    again.done(&format!("run days.toml --redo {two}"));
+    check(&again);
+    let redone = again.done(&format!("run days.toml --redo {two}"));
+    assert_eq!(redone.summary()["already_done"], true);
+    // An earlier day is made again, and the day of the page is not read again.
+    let earlier = bench();
+    for day in DAYS {
+        run(&earlier, day);
+    }
+    earlier.done("store remove store --ids gone.txt");
+    earlier.write(&format!("crawl/{one}.jsonl"), words_of("another", "u", 0));
+    earlier.done(&format!("run days.toml --redo {one}"));
+    check(&earlier);
+}
+
+/// What a day is made from again needs no version that a purge has pruned, in whatever files the days are.
+#[test]
+fn days_can_be_corrected_after_a_purge() {
+    let gone = |bench: &Bench| {
+        let pages = bench.read("crawl/2026-11-01.jsonl");
+        let page: Value = serde_json::from_str(pages.lines().nth(3).unwrap()).unwrap();
+        bench.write("gone.txt", page["id"].as_str().unwrap());
+        bench.done("store remove store --ids gone.txt");
+    };
+    let correct = |bench: &Bench| {
+        let pages = bench.read("crawl/2026-11-02.jsonl");
+        let some: String = pages.split_inclusive('\n').take(70).collect();
+        bench.write("crawl/2026-11-02.jsonl", some);
+    };
+    let expected = days();
+    gone(&expected);
+    correct(&expected);
+    expected.done("run days.toml --date 2026-11-02..2026-11-03");
+    for compacts in [false, true] {
+        let bench = days();
+        bench.done("run days.toml --date 2026-11-02..2026-11-03");
+        if compacts {
+            bench.done("store compact store");
+        }
+        gone(&bench);
+        bench.done("store purge store");
+        correct(&bench);
+        let told = bench.done("run days.toml --redo 2026-11-02").stderr;
+        assert!(told.contains("was pruned, so the store goes back to what it has"), "{told}");
+        assert_eq!(outputs(&bench), outputs(&expected), "{compacts}");
+        bench.done("store verify store");
+        bench.done("verify out/2026-11-03");
+        assert_eq!(bench.done("run days.toml --redo 2026-11-02").summary()["already_done"], true);
+        let [found, wanted] = [&bench, &expected].map(|it| it.done("store verify store"));
+        assert_eq!(found.count("fingerprints"), wanted.count("fingerprints"));
+        // The store goes back by a day, but to no version that has gone.
+        bench.fails(66, "store rollback store --to 2");
+        bench.done("store purge store");
+        bench.done("store rollback store --before-day 2026-11-03");
+        assert_eq!(bench.done("store verify store").count("days"), 2);
+        bench.done("run days.toml --date 2026-11-03");
+        assert_eq!(outputs(&bench), outputs(&expected), "{compacts}");
+        // The first day too.
+        bench.done("store compact store");
+        bench.done("store prune store --keep-versions 1");
+        bench.done("store rollback store --before-day 2026-11-01");
+        assert_eq!(bench.done("store verify store").count("days"), 0);
+    }
+}
+
+#[test]
+fn a_flag_that_changes_nothing_of_a_day_makes_no_other_output() {
+    use std::io::Write;
+
+    let bench = Bench::new();
+    let packed = |pages: String| {
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packer.write_all(pages.as_bytes()).unwrap();
+        packer.finish().unwrap()
+    };
+    let [whole, cut] = [0, 100].map(|from| packed(bench.documents(from, from + 100)));
+    bench.write("crawl/2026-11-01.jsonl.gz", &whole);
+    bench.write("crawl/2026-11-02.jsonl.gz", &cut[..cut.len() / 2]);
+    let toml = "inputs = [\"crawl/{date}.jsonl.gz\"]\noutput = \"out/{date}\"\nstore = \"store\"\n\
+                [fingerprint]\nmax_bad = \"50%\"\n";
+    bench.write("days.toml", toml);
+    bench.done("run days.toml --date 2026-11-01");
+    bench.fails(65, "run days.toml --date 2026-11-01..2026-11-02");
+    let accepting = "run days.toml --date 2026-11-01..2026-11-02 --accept-truncated";
+    bench.done(accepting);
+    assert_eq!(bench.done(accepting).summary()["already_done"], true);
+    assert_eq!(bench.done("run days.toml --date 2026-11-01").summary()["already_done"], true);
+    // Of the day that was cut off it decides.
+    bench.fails(73, "run days.toml --date 2026-11-02");
+}
+
+#[test]
+fn commands_take_all_days_at_once_and_one_output_and_an_id() {
+    let bench = days();
+    bench.done("run days.toml --date 2026-11-02..2026-11-03");
+    let each = DAYS.map(|day| bench.done(&format!("verify out/{day}")).count("recomputed"));
+    assert_eq!(bench.done("verify out").count("recomputed"), each.iter().sum::<u64>());
+    let sampled = bench.answer("sample out --per-distance 2");
+    let parts = DAYS.map(|day| {
+        format!("{day}: {}", bench.answer(&format!("sample out/{day} --per-distance 2")))
+    });
+    assert_eq!(sampled, parts.concat());
+    bench.done("filter --annotate out --output judged");
+    for day in DAYS {
+        let line =
+            format!("filter --input crawl/{day}.jsonl --annotate out/{day} --output one.jsonl");
+        bench.done(&format!("{line} --overwrite"));
+        assert_eq!(bench.read(&format!("judged/{day}.jsonl")), bench.read("one.jsonl"));
+    }
+
+    let day = DAYS[1];
+    let verdicts = bench.read(&format!("out/{day}/dedup/verdicts.tsv"));
+    let of = |word: &str| {
+        let row = verdicts.lines().find(|row| row.split('\t').nth(1) == Some(word)).unwrap();
+        row.split('\t').map(str::to_owned).collect::<Vec<_>>()
+    };
+    let dropped = of("drop");
+    let told = bench.answer(&format!("explain out/{day} {}", dropped[0]));
+    assert!(told.contains(&format!("drop: {} bits from {}", dropped[3], dropped[2])), "{told}");
+    let kept = of("keep");
+    let told = bench.answer(&format!("explain out/{day} {}", kept[0]));
+    let nearest = told.lines().find(|line| line.starts_with("nearest ")).unwrap();
+    let reasons = ["it contains 0.", "bits away", "was dropped itself", "taken first"];
+    assert!(reasons.iter().any(|reason| nearest.contains(reason)), "{told}");
+    let json: Value =
+        serde_json::from_str(&bench.answer(&format!("explain out/{day} {} --json", kept[0])))
+            .unwrap();
+    assert!(nearest.contains(json["nearest"]["id"].as_str().unwrap()), "{json}");
+
+    bench.write("ids.txt", format!("{}\nnobody\n", dropped[0]));
+    let seen = bench.answer("seen --config days.toml --ids ids.txt");
+    assert_eq!(seen, format!("{}\tyes\t{day}\nnobody\tno\t\n", dropped[0]));
+}

@@ -1,4 +1,4 @@
-//! `evaluate --sweep` by planted copies, and by labels. (More of labels: `quality.rs`.)
+//! `evaluate --sweep`, by planted copies. (Of labels: `quality.rs`.)
 
 use serde_json::Value;
 
@@ -83,7 +83,7 @@ fn planted_copies_are_counted_and_the_sums_are_right() {
 }
 
 #[test]
-fn a_sweep_without_labels_says_what_to_use() {
+fn a_sweep_says_what_to_use() {
     let bench = bench();
     let told = bench.answer(SWEEP);
     for part in ["0.95 to 1", "reordering", "template", "over a tenth lost", "Use "] {
@@ -105,6 +105,10 @@ fn a_sweep_without_labels_says_what_to_use() {
     assert_eq!(json["methods"][2]["check"], "minhash-512x2:0.6");
     assert_eq!(json["methods"][2]["distance"], 5);
     bench.fails(2, "evaluate --json");
+    // Labels tell which documents belong together, and not what is lost, so they recommend nothing.
+    bench.write("labels.tsv", "p0\t1\n");
+    bench.fails(2, &format!("{SWEEP} --labels labels.tsv"));
+    bench.fails(2, "evaluate --labels labels.tsv");
     bench.write("width.toml", "[fingerprint]\nwidth = 64\n");
     let json = object(&bench.answer(&format!("{SWEEP} --sample 9 --json --config width.toml")));
     assert_eq!(json["methods"][2]["method"], "your file");
@@ -119,30 +123,4 @@ fn a_few_long_pages_fit_into_a_small_sample() {
     bench.write("long.tsv", format!("id\ttext\n{}", (0..10).map(long).collect::<String>()));
     let json = object(&bench.answer("evaluate --sweep --input long.tsv --sample 2 --json"));
     assert_eq!(json["sample"], 2);
-}
-
-#[test]
-fn presets_are_judged_by_labels() {
-    let bench = bench();
-    let labels = (0..60).map(|number| match number {
-        56 | 58 | 59 => format!("p{number}\t{}\n", [4, 0, 2, 3][number - 56]),
-        number => format!("p{number}\t{number}\n"),
-    });
-    bench.write("labels.tsv", labels.collect::<String>());
-    let told = bench.answer(&format!("{SWEEP} --labels labels.tsv"));
-    for part in ["balanced ", "prec.  recall f1", "recommended for this corpus"] {
-        assert!(told.contains(part), "{part}: {told}");
-    }
-    let json = object(&bench.answer(&format!("{SWEEP} --labels labels.tsv --json")));
-    let balanced = &json["methods"][1];
-    assert_eq!((&balanced["method"], &balanced["distance"]), (&"balanced".into(), &3.into()));
-    assert_eq!(balanced["whole"]["positives"], 3);
-    // The preset scores as its own join does.
-    bench.done("fingerprint --preset balanced --input pages.tsv --output pages.seg");
-    bench.done("dedup --batch pages.seg --output found --matches all");
-    let line = "evaluate --pairs found/matches.tsv --labels labels.tsv";
-    let scores = object(&bench.answer(line));
-    for count in ["pairs", "positives", "true_positives"] {
-        assert_eq!(scores[count], balanced["whole"][count], "{count}");
-    }
 }

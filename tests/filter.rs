@@ -1,6 +1,6 @@
 //! The kept pages themselves: copied as they came, all of them or none.
 
-use crate::support::Bench;
+use crate::support::{Bench, Running};
 
 const PAGES: &str = concat!(
     "{\"id\": \"a\", \"text\": \"one page\"}\n",
@@ -133,7 +133,7 @@ fn fields_that_the_report_of_an_output_knows_need_no_flags() {
          id_field = \"url\"\ntext_field = \"body\"\ntime_field = \"crawled\"\nmax_bad = 1\n",
     );
     let ran = bench.run("run c.toml --date 2026-11-18");
-    assert!(ran.stderr.contains("--output kept.jsonl"), "{ran:?}");
+    assert!(ran.stderr.contains("filter --config c.toml --all --output kept"), "{ran:?}");
     bench.done("filter --input crawl/2026-11-18.jsonl --ids out/2026-11-18/dedup/keep.txt --output kept.jsonl");
     assert_eq!(
         bench.read("kept.jsonl"),
@@ -145,21 +145,105 @@ fn fields_that_the_report_of_an_output_knows_need_no_flags() {
     assert_eq!((ended.count("annotated"), ended.count("unread")), (2, 1));
 }
 
-/// The copy of the kept pages that `run` advises can be made, and has the name of its format.
-#[test]
-fn the_advice_of_run_names_the_format_of_the_pages() {
-    let bench = Bench::new();
-    bench.write("crawl/2026-11-18.csv", "id,text\na,one page\nb,another text\n");
+/// Days whose pages have the same ids, and other texts.
+fn recrawls(bench: &Bench) {
+    let page = |id: &str, seed: u64| {
+        let words: String = (0..120).map(|at| format!(" w{}", (at + 3) * seed)).collect();
+        format!("{{\"id\": \"{id}\", \"text\": \"{words}\"}}\n")
+    };
+    // The first page of a day is that of the day before, under another id.
+    for (day, pages) in [
+        ("2026-11-18", [("a", 3), ("b", 5), ("c", 7)]),
+        ("2026-11-19", [("c", 3), ("a", 11), ("b", 13)]),
+        ("2026-11-20", [("b", 11), ("c", 17), ("a", 19)]),
+    ] {
+        bench.write(
+            &format!("crawl/{day}/p.jsonl"),
+            pages.map(|(id, seed)| page(id, seed)).concat(),
+        );
+    }
     bench.write(
         "c.toml",
-        "inputs = [\"crawl/{date}.csv\"]\noutput = \"out/{date}\"\nstore = \"store\"\n",
+        "inputs = [\"crawl/{date}/*\"]\noutput = \"out/{date}\"\nstore = \"store\"\n\
+         dates = [\"2026-11-18..2026-11-20\"]\n",
     );
-    let ran = bench.run("run c.toml --date 2026-11-18");
+}
+
+/// The lines of a file of pages, by their numbers.
+fn some(bench: &Bench, name: &str, lines: &[usize]) -> String {
+    let text = bench.read(name);
+    let all: Vec<&str> = text.split_inclusive('\n').collect();
+    lines.iter().map(|&at| all[at]).collect()
+}
+
+#[test]
+fn the_kept_pages_of_all_days_are_copied_by_their_days() {
+    let bench = Bench::new();
+    recrawls(&bench);
+    let ran = bench.run("run c.toml");
     let advice = ran.stderr.lines().find(|line| line.contains("copy the kept pages")).unwrap();
-    let command = advice.split_once(" filter ").unwrap().1.replace('\'', "");
-    assert!(command.ends_with("--output kept.csv"), "{advice}");
-    bench.done(&format!("filter {command}"));
-    assert_eq!(bench.read("kept.csv").lines().count(), 3);
+    let command = "filter".to_owned() + advice.split_once(" filter").unwrap().1;
+    let ended = bench.done(&command);
+    assert_eq!([ended.count("days"), ended.count("copied")], [3, 7]);
+    let copied = |day: &str| bench.read(&format!("kept/{day}/p.jsonl"));
+    let of = |day: &str, lines: &[usize]| some(&bench, &format!("crawl/{day}/p.jsonl"), lines);
+    assert_eq!(copied("2026-11-18"), of("2026-11-18", &[0, 1, 2]));
+    for day in ["2026-11-19", "2026-11-20"] {
+        assert_eq!(copied(day), of(day, &[1, 2]));
+    }
+    assert_eq!(bench.done(&command).summary()["already_done"], true);
+    // A page that was removed stays out, and a folder is replaced only if that is said.
+    bench.write("gone.txt", "a\n");
+    bench.done("store remove store --ids gone.txt");
+    bench.fails(73, &command);
+    let ended = bench.done(&format!("{command} --overwrite"));
+    assert_eq!([ended.count("copied"), ended.count("removed")], [4, 3]);
+    assert_eq!(copied("2026-11-18"), of("2026-11-18", &[1, 2]));
+    // One list for all days would copy each id once.
+    let lists =
+        ["18", "19", "20"].map(|day| bench.read(&format!("out/2026-11-{day}/dedup/keep.txt")));
+    bench.write("all.txt", lists.concat());
+    let said = bench.fails(2, "filter --input crawl --ids all.txt --output one.jsonl");
+    assert!(said.contains("more than once") && said.contains("--all"), "{said}");
+    let list = "filter --input crawl --ids out/2026-11-20/dedup/keep.txt --output one.jsonl";
+    let said = bench.done(list).stderr;
+    assert!(said.contains("4 records have a listed id that came before"), "{said}");
+}
+
+/// What `run` advises can be done with pages of several formats too.
+#[test]
+fn kept_pages_are_copied_into_files_of_their_formats() {
+    let bench = Bench::new();
+    let words = |seed: u64| (0..120).map(|at| format!("w{} ", (at + 3) * seed)).collect::<String>();
+    let info = "filedesc://a.arc 0.0.0.0 20050101000000 text/plain 12\n1 0 someone\n";
+    let page = words(3);
+    let page = format!("http://a/ 1.2.3.4 20050101000000 text/plain {}\n{page}\n", page.len());
+    bench.write("my crawl/2026-11-18/a.arc", format!("{info}{page}"));
+    bench.write("my crawl/2026-11-18/b.warc", record("conversion", "http://b/", &words(5)));
+    bench.write(
+        "my days.toml",
+        "inputs = [\"my crawl/{date}/*\"]\noutput = \"my out/{date}\"\nstore = \"store\"\n",
+    );
+    let run = |words: &[&str]| {
+        let mut command = bench.command("");
+        command.args(words);
+        let ended = Running::start(command).end();
+        assert_eq!(ended.code, 0, "{ended:?}");
+        ended
+    };
+    let ran = run(&["run", "my days.toml", "--date", "2026-11-18"]);
+    for (what, last) in
+        [("copy the kept pages", "kept"), ("check the results", "'my out/2026-11-18'")]
+    {
+        let advice = ran.stderr.lines().find(|line| line.contains(what)).unwrap();
+        assert!(advice.ends_with(last), "{advice}");
+    }
+    run(&["filter", "--config", "my days.toml", "--all", "--output", "kept"]);
+    for name in ["a.arc", "b.warc"] {
+        let [kept, crawled] =
+            ["kept", "my crawl"].map(|it| bench.read(&format!("{it}/2026-11-18/{name}")));
+        assert_eq!(kept, crawled);
+    }
 }
 
 #[test]

@@ -140,54 +140,16 @@ fn evaluate_judges_matches_by_labels() {
     bench.fails(65, &format!("{line} --json"));
 }
 
-/// Documents of so many words each, and their labels, in `pages.tsv` and `labels.tsv`.
-fn labelled(bench: &Bench, documents: usize, words: usize) {
-    let (mut pages, mut labels) = ("id\ttext\n".to_owned(), String::new());
-    for document in 0..documents {
-        let word =
-            |at: usize| format!("{:x} ", ((document * words + at) * 0x9e37_79b1) % (1 << 24));
-        pages += &format!("{document}\t{}\n", (0..words).map(word).collect::<String>());
-        labels += &format!("{document}\t{}\n", document / 2);
-    }
-    bench.write("pages.tsv", pages);
-    bench.write("labels.tsv", labels);
-}
-
 #[test]
-fn an_evaluation_ends_before_it_takes_more_memory_than_allowed() {
+fn a_sweep_ends_before_it_takes_more_memory_than_allowed() {
     let bench = Bench::new();
-    let line = "evaluate --sweep --labels labels.tsv --input pages.tsv";
-    let refused = |memory: &str, what: &str| {
-        let said = bench.fails(2, &format!("{line} --memory {memory} --json"));
-        assert!(said.contains(what) && said.contains("--memory"), "{said}");
+    let word = |at: usize| format!("{:x} ", (at * 0x9e37_79b1) % (1 << 24));
+    let page = |page: usize| {
+        format!("{page}\t{}\n", (page * 450..page * 450 + 450).map(word).collect::<String>())
     };
-    labelled(&bench, 800, 450);
-    refused("1MiB", "the labelled documents take more memory");
-    labelled(&bench, 20_000, 5);
-    refused("2MiB", "what the methods keep");
-    labelled(&bench, 2500, 5);
-    bench.answer(&format!("{line} --memory 8MiB"));
-    let same: String = (0..2500).map(|at| format!("{at}\tthe same words\n")).collect();
-    bench.write("pages.tsv", format!("id\ttext\n{same}"));
-    refused("64MiB", "the near pairs");
-}
-
-#[test]
-fn a_sweep_by_labels_ends_in_a_recommendation() {
-    let bench = Bench::new();
-    bench.write("pages.tsv", PAGES);
-    bench.write("labels.tsv", "a1\ta\na2\ta\nb1\tb\nb2\tb\nc1\tc\nd1\td\n");
-    let line = "evaluate --sweep --labels labels.tsv --input pages.tsv";
-    let ended = bench.run(line);
-    let table = &ended.stdout;
-    assert!(table.contains("recommended for this corpus: paper"), "{ended:?}");
-    assert!(table.lines().any(|line| line.starts_with("balanced   wide-1")), "{ended:?}");
-    assert!(ended.stderr.contains("1 of 6 labelled documents are not"), "{ended:?}");
-    bench.write("own.toml", "[fingerprint]\nrecipe = \"charikar-64\"\n");
-    let judged = bench.answer(&format!("{line} --config own.toml"));
-    assert!(judged.contains("charikar-64"), "{judged}");
-    bench.fails(2, "evaluate --sweep --labels labels.tsv --json");
-    bench.write("strangers.tsv", "x1\ta\nx2\ta\n");
-    bench.fails(65, "evaluate --sweep --labels strangers.tsv --input pages.tsv --json");
-    bench.fails(2, "evaluate --labels labels.tsv --json");
+    bench.write("pages.tsv", "id\ttext\n".to_owned() + &(0..800).map(page).collect::<String>());
+    let line = "evaluate --sweep --input pages.tsv";
+    let said = bench.fails(2, &format!("{line} --memory 1MiB --json"));
+    assert!(said.contains("the pages of the sample") && said.contains("--memory"), "{said}");
+    bench.answer(&format!("{line} --sample 50 --memory 64MiB"));
 }

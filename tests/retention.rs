@@ -142,8 +142,7 @@ fn a_removed_page_is_in_no_answer_of_any_version() {
         check(&bench, &batch, &days, newest + 3, k, "compacted");
         bench.done("store verify store");
         // What was answered before stays as it was, and nothing is said of it that cannot be known.
-        let told = bench.done("verify before-all");
-        assert_eq!(told.count("made_again"), 0);
+        bench.fails(66, "verify before-all");
     }
 }
 

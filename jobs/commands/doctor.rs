@@ -19,6 +19,7 @@ use crate::flags::global::GlobalFlags;
 use crate::flags::shared::Shared::{Memory, Processes, Workers};
 use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
+use crate::outcome::terminal;
 use crate::processes::machines;
 use finding::{Finding, State};
 
@@ -55,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     if global.machines.hosts.is_some() {
         findings.push(peers(global));
     }
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     let printed = if global.json {
         writeln!(out, "{}", as_json(&findings))
     } else {

@@ -1,11 +1,9 @@
-//! `dupsieve evaluate`: how well pairs agree with labels; with `--sweep`, which preset suits a corpus, with labels or without.
+//! `dupsieve evaluate`: how well pairs agree with labels; with `--sweep`, which preset suits a corpus.
 
 mod flags;
-mod labelled;
 mod methods;
 mod planted;
-mod texts;
-mod unlabelled;
+mod sweep;
 
 pub(crate) use methods::presets;
 
@@ -30,20 +28,12 @@ const EXAMPLES: &[(&str, &str)] = &[
         "Judge the matches of an output by labels",
         "dupsieve evaluate --pairs found/matches.tsv --labels labels.tsv",
     ),
-    (
-        "Find the preset that suits your pages, without labels",
-        "dupsieve evaluate --sweep --input crawl/",
-    ),
-    (
-        "Find the best preset by labels",
-        "dupsieve evaluate --sweep --input crawl/ --labels labels.tsv",
-    ),
+    ("Find the preset that suits your pages", "dupsieve evaluate --sweep --input crawl/"),
 ];
 
-/// Measure which preset suits your pages, with labels or without
+/// Measure which preset suits your pages, or how well found pairs agree with labels
 ///
-/// With --sweep and without --labels, edited copies are planted beside a sample of your pages, and the
-/// presets look for them.
+/// With --sweep, edited copies are planted beside a sample of your pages, and the presets look for them.
 #[derive(Args, Debug)]
 #[command(args = shared(&[Workers, Memory]), after_help = examples(EXAMPLES))]
 #[command(group = ArgGroup::new("judged").args(["pairs", "sweep"]).required(true))]
@@ -52,7 +42,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", requires = "labels")]
     pairs: Option<Place>,
     /// Labels: `id<TAB>cluster`, where the documents of a cluster belong together
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "pairs", conflicts_with = "sweep")]
     labels: Option<Place>,
     /// Similarities of pairs (columns id1, id2, J3), to show the recall by similarity
     #[arg(
@@ -84,16 +74,15 @@ pub(crate) fn typed_in_vain(typed: &ArgMatches) -> Option<String> {
 /// Runs `evaluate`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let Arguments { pairs, labels, input, seed, flags, .. } = arguments;
-    let Some(path) = labels else { return unlabelled::run(input, flags, *seed, global) };
+    let (Some(pairs), Some(path)) = (pairs, labels) else {
+        return sweep::run(input, flags, *seed, global);
+    };
     let path = path.here()?;
     let labels = Labels::read(&path)?;
     if labels.is_empty() {
         return Err(Error::new(Kind::BadData, "the file has no labels").at(path));
     }
-    match pairs {
-        Some(pairs) => judge(&pairs.here()?, &labels, arguments),
-        None => labelled::run(input, &flags.pages, &labels, global),
-    }
+    judge(&pairs.here()?, &labels, arguments)
 }
 
 /// Prints the scores of `pairs` as one JSON object.

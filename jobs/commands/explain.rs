@@ -1,6 +1,7 @@
 //! `dupsieve explain`: why two documents have the distance they have.
 
 mod comparison;
+mod nearest;
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
 use crate::commands::help::examples;
-use crate::commands::pages::{self, PageFlags, no_text};
+use crate::commands::pages::{self, PageFlags, PageSource, no_text};
 use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Place;
@@ -23,12 +24,14 @@ use crate::flags::settings::{
     FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings, parse_width,
 };
 use crate::outcome::summary::Summary;
+use crate::outcome::terminal;
 use comparison::{Analysed, Comparison};
-use dupsieve::rooms::report::{self, Nearest, PageVerdict};
+use dupsieve::rooms::report::{self, Made, Nearest, PageVerdict, Report};
 
 const EXAMPLES: &[(&str, &str)] = &[
+    ("Explain why a page was dropped or kept", "dupsieve explain found ID"),
     (
-        "Explain why a page was dropped",
+        "The same, of a day of `run`",
         "dupsieve explain --config configs/local.toml --date 2026-11-20 ID",
     ),
     ("Explain the distance of any two pages", "dupsieve explain --input crawl/ ID OTHER-ID"),
@@ -36,12 +39,13 @@ const EXAMPLES: &[(&str, &str)] = &[
 
 /// Explain the distance of two documents by their features
 ///
-/// With --config and --date one id is enough: the other page is the one named in the verdict of that
-/// day.
+/// With an output of dedup, or with --config and --date, one id is enough: the other page is the one that the verdict names, or of a kept
+/// page the one that is nearest.
 #[derive(Args, Debug)]
 #[command(after_help = examples(EXAMPLES))]
 #[command(override_usage = "\
-dupsieve explain [OPTIONS] --input <PATH>... <ID> <ID>
+dupsieve explain [OPTIONS] <OUTPUT> <ID>
+       dupsieve explain [OPTIONS] --input <PATH>... <ID> <ID>
        dupsieve explain [OPTIONS] --config <FILE> --date <YYYY-MM-DD> <ID>")]
 pub(crate) struct Arguments {
     /// Files, folders, globs, addresses (s3://BUCKET/...), or - for standard input
@@ -66,7 +70,7 @@ pub(crate) struct Arguments {
     check: Option<TextMeasure>,
     #[command(flatten)]
     pages: PageFlags,
-    /// Ids of the two documents; with --date, of one document
+    /// Ids of the two documents; with --date, of one document; or an output and the id of a document
     #[arg(id = "pages_to_explain", value_name = "ID", num_args = 1..=2)]
     ids: Vec<PathBuf>,
 }
@@ -95,20 +99,24 @@ impl Arguments {
         }
     }
 
-    /// The document with the given id, and the verdict of the day on it.
-    fn by_verdict(&self, day: Day, config: &Config) -> Result<(Wanted, PageVerdict)> {
-        let output = config.output.path.as_deref().filter(|_| !config.inputs.is_empty());
-        let (Some(output), [id]) = (output, &self.ids[..]) else {
-            return Err(Error::new(
-                Kind::Usage,
-                "--date needs one id and a configuration file of `run`",
-            )
-            .help("give the file with --config"));
-        };
-        let id = id_text(id)?;
-        let output = Place::from(day.expand(output)).here()?;
-        let verdict = report::verdict(&output, &id)?;
-        Ok((Wanted { id, inputs: inputs_of(config, day) }, verdict))
+    /// The output that has judged a document, and the id of the document; none if two documents are named.
+    fn judged(&self, config: &Config) -> Result<Option<(PathBuf, String)>> {
+        let of_day = config.output.path.as_deref();
+        match (self.date, of_day, &self.ids[..]) {
+            (None, _, [output, id]) if self.input.is_empty() => {
+                let output = Place::from(output).here()?;
+                let is_output = report::folder(&output).is_dir();
+                Ok(if is_output { Some((output, id_text(id)?)) } else { None })
+            }
+            (None, ..) => Ok(None),
+            (Some(day), Some(output), [id]) => {
+                Ok(Some((Place::from(day.expand(output)).here()?, id_text(id)?)))
+            }
+            _ => {
+                let what = "--date needs one id and a configuration file of `run`";
+                Err(Error::new(Kind::Usage, what).help("give the file with --config"))
+            }
+        }
     }
 }
 
@@ -118,30 +126,80 @@ fn id_text(id: &Path) -> Result<String> {
     Ok(id.to_owned())
 }
 
-/// The inputs of a day, as the file names them.
-fn inputs_of(config: &Config, day: Day) -> Vec<PathBuf> {
-    config.inputs.iter().map(|input| day.expand(input).into()).collect()
+/// A document that an output has judged, and the one that it is explained by.
+struct Judged {
+    id: String,
+    verdict: PageVerdict,
+    /// The page that the verdict names; of a kept page the nearest one.
+    other: Option<Nearest>,
+    /// Whether that one was dropped itself.
+    is_other_dropped: bool,
+    source: PageSource,
+    settings: PageSettings,
+}
+
+impl Judged {
+    fn of(
+        (output, id): (PathBuf, String),
+        pages: &PageFlags,
+        global: &GlobalFlags,
+    ) -> Result<Judged> {
+        let verdict = report::verdict(&output, &id)?;
+        let report = Report::read(&report::folder(&output))?;
+        let other = match (verdict.word.as_str(), report) {
+            ("keep", Some(report)) => nearest::nearest(&report, &id)?,
+            _ => verdict.nearest.clone(),
+        };
+        let is_other_dropped = match &other {
+            Some(other) if other.against == "batch" => {
+                report::verdict(&output, &other.id)?.word == "drop"
+            }
+            _ => false,
+        };
+        let (source, settings) = PageSource::of_output(&output, (&[], "--input"), pages, global)?;
+        Ok(Judged { id, verdict, other, is_other_dropped, source, settings })
+    }
+
+    /// Both documents; none if there is no other one.
+    fn wanted(&self) -> Result<Option<[Wanted; 2]>> {
+        let Some(other) = &self.other else { return Ok(None) };
+        let one = Wanted { id: self.id.clone(), inputs: self.source.inputs_of(None)? };
+        let another = Wanted { id: other.id.clone(), inputs: self.source.inputs_of(Some(other))? };
+        Ok(Some([one, another]))
+    }
+
+    /// What of the page named keeps it from standing in the place of a kept page, where the distance may be up to `k`.
+    fn why_not(&self, comparison: &Comparison<'_>, k: u32) -> String {
+        match comparison.held() {
+            _ if self.is_other_dropped => "it was dropped itself".to_owned(),
+            (held, Some(least)) if held < least => {
+                format!("it contains {held:.4} of this page, less than {least}")
+            }
+            _ if comparison.distance() > k => format!("it is more than {k} bits away"),
+            _ => "this page was taken first".to_owned(),
+        }
+    }
 }
 
 /// Runs `explain`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let config = global.config()?;
-    let (wanted, verdict) = match arguments.date {
-        None => (arguments.wanted()?, None),
-        Some(day) => {
-            let (wanted, verdict) = arguments.by_verdict(day, &config)?;
-            let Some(Nearest { id, against, .. }) = &verdict.nearest else {
-                return print_undropped(&wanted.id, &verdict, global.json);
-            };
-            // `batch` is the same day.
-            let inputs = inputs_of(&config, against.parse().unwrap_or(day));
-            ([wanted, Wanted { id: id.clone(), inputs }], Some(verdict))
-        }
+    let judged = arguments.judged(&config)?;
+    let judged = judged.map(|of| Judged::of(of, &arguments.pages, global)).transpose()?;
+    let wanted = match &judged {
+        None => arguments.wanted()?,
+        Some(judged) => match judged.wanted()? {
+            Some(wanted) => wanted,
+            None => return print_alone(judged, global.json),
+        },
     };
     let mut dedup = config.dedup;
     dedup.preset = arguments.preset.or(dedup.preset).or(config.fingerprint.made.preset);
     let FingerprintSettings { made, pages } = config.fingerprint;
-    let pages = arguments.pages.over(pages);
+    let pages = match &judged {
+        Some(judged) => judged.settings.clone(),
+        None => arguments.pages.over(pages),
+    };
     let made = RecipeSettings {
         preset: arguments.preset.or(made.preset),
         recipe: arguments.recipe.clone().or(made.recipe),
@@ -150,40 +208,60 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         ..RecipeSettings::default()
     };
     let recipe = made.recipe(&pages)?;
-    let documents = analyse(&wanted, &pages, &recipe)?;
-    let (_, confirm) = dedup.distance_and_check(recipe.stamp().as_str());
+    let documents = match (analyse(&wanted, &pages, &recipe), &judged) {
+        // The pages of earlier days have often been deleted.
+        (Err(error), Some(judged)) if error.kind() == Kind::Missing => {
+            tracing::warn!("{error}");
+            return print_alone(judged, global.json);
+        }
+        (documents, _) => documents?,
+    };
+    let (k, confirm) = dedup.distance_and_check(recipe.stamp().as_str());
     let comparison = Comparison::of(documents, &recipe, arguments.check, confirm)?;
-    if let Some(PageVerdict { nearest: Some(nearest), .. }) = &verdict
-        && nearest.distance != comparison.distance()
+    if let Some(Judged { other: Some(other), .. }) = &judged
+        && other.distance != comparison.distance()
     {
         tracing::warn!(
-            "the verdict gives a distance of {} bits: the recipe or the pages have changed since then",
-            nearest.distance
+            "the output gives a distance of {} bits: the recipe or the pages have changed since then",
+            other.distance
         );
     }
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::new(terminal::stdout());
     let printed = if global.json {
         let mut object = comparison.object();
-        object["verdict"] = json!(verdict);
+        object["verdict"] = json!(judged.as_ref().map(|judged| &judged.verdict));
+        object["nearest"] = json!(judged.as_ref().map(|judged| &judged.other));
         writeln!(out, "{object}")
     } else {
-        describe_verdict(verdict.as_ref(), &mut out).and_then(|()| comparison.describe(&mut out))
+        let why_not = |judged: &Judged| judged.why_not(&comparison, k);
+        judged
+            .as_ref()
+            .map_or(Ok(()), |judged| describe_verdict(judged, why_not(judged), &mut out))
+            .and_then(|()| comparison.describe(&mut out))
     };
     printed.and_then(|()| out.flush()).at("stdout")?;
     Ok(Summary::answered())
 }
 
-/// Prints the verdict on a page that was not dropped.
-fn print_undropped(id: &str, verdict: &PageVerdict, as_json: bool) -> Result<Summary> {
+/// Prints the verdict on a page that is compared with no other one.
+fn print_alone(judged: &Judged, as_json: bool) -> Result<Summary> {
+    let Judged { id, verdict, other, .. } = judged;
+    let out = &mut terminal::stdout();
     match (as_json, verdict.word.as_str()) {
-        (true, _) => println!("{}", json!({ "id": id, "verdict": verdict })),
-        (false, "empty") => {
-            println!(
-                "{id}: empty; it has no feature, so it has no fingerprint and was not compared"
-            )
+        (true, _) => {
+            let object = json!({ "id": id, "verdict": verdict, "nearest": other });
+            writeln!(out, "{object}")
         }
-        (false, word) => println!("{id}: {word}; no other page can stand for it"),
+        (false, "empty") => writeln!(
+            out,
+            "{id}: empty; it has no feature, so it has no fingerprint and was not compared"
+        ),
+        (false, word) => match other {
+            Some(other) => writeln!(out, "{id}: {word}; {}", near(other)),
+            None => writeln!(out, "{id}: {word}; no other page is near it"),
+        },
     }
+    .at("stdout")?;
     Ok(Summary::answered())
 }
 
@@ -229,12 +307,22 @@ fn analyse(
     }
 }
 
-fn describe_verdict(verdict: Option<&PageVerdict>, out: &mut impl Write) -> io::Result<()> {
-    let Some(PageVerdict { word, nearest: Some(nearest) }) = verdict else { return Ok(()) };
-    let Nearest { id, distance, against } = nearest;
+fn describe_verdict(judged: &Judged, why_not: String, out: &mut impl Write) -> io::Result<()> {
+    let Some(other) = &judged.other else { return Ok(()) };
+    match judged.verdict.word.as_str() {
+        "keep" => {
+            writeln!(out, "verdict   keep: no page that stays can stand for it")?;
+            writeln!(out, "nearest   {}: {why_not}", near(other))
+        }
+        word => writeln!(out, "verdict   {word}: {}", near(other)),
+    }
+}
+
+/// The page that another one is near.
+fn near(Nearest { id, distance, against }: &Nearest) -> String {
     let held = match against.as_str() {
-        "batch" => "a kept page of the same day".to_owned(),
+        "batch" => "a page of the same batch".to_owned(),
         day => format!("a page that the store holds since {day}"),
     };
-    writeln!(out, "verdict   {word}: {distance} bits from {id}, {held}")
+    format!("{distance} bits from {id}, {held}")
 }

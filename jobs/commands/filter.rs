@@ -1,6 +1,7 @@
-//! `dupsieve filter`: copies the records whose ids are listed, unchanged and in their order; or all records, with what an
-//! output says of them (`annotate`).
+//! `dupsieve filter`: copies the records whose ids are listed, unchanged and in their order; the kept records of all days
+//! (`all_days`); or all records, with what an output says of them (`annotate`).
 
+mod all_days;
 mod annotate;
 mod copied;
 mod copier;
@@ -18,7 +19,6 @@ use dupsieve::rooms::step::{self, Step};
 use dupsieve::{Error, Kind, Result};
 
 use annotate::Asked;
-pub(crate) use copied::usual_name;
 use copier::Listed;
 pub(crate) use kept::Kept;
 
@@ -38,23 +38,35 @@ const EXAMPLES: &[(&str, &str)] = &[
         "dupsieve filter --input crawl/ --ids found/keep.txt --output kept.jsonl.gz",
     ),
     (
+        "Copy the kept pages of all days of `run`",
+        "dupsieve filter --config dupsieve.toml --all --output clean",
+    ),
+    (
         "Copy all pages, each with its verdict and the page that it is a duplicate of",
         "dupsieve filter --input crawl/ --annotate found --output judged.jsonl.gz",
     ),
 ];
+
+/// What to do where one id stands for pages of several days.
+const ALL_DAYS: &str = "an id belongs to a day: `dupsieve filter --config FILE --all` copies the kept pages of all days, each by its day";
 
 /// Copy the records whose ids are listed, or all records with their verdicts
 #[derive(Args, Debug)]
 #[command(args = shared(&[Memory, DryRun, Overwrite, Telemetry]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Files, folders, globs, addresses (s3://BUCKET/...), or - for standard input
-    #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
+    #[arg(long, value_name = "PATH", required_unless_present_any = ["all", "annotate"], num_args = 1..)]
     input: Vec<PathBuf>,
     /// The ids to copy, one a line, such as keep.txt of an output
-    #[arg(long, value_name = "FILE", required_unless_present = "annotate")]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["annotate", "all"])]
     ids: Option<Place>,
+    /// Copy the kept pages of all days of the file given with --config, but for those that were removed from the store or replaced by pages
+    /// of later days: into a folder for each day, with a file for each file of the input, of the same name and format
+    #[arg(long, conflicts_with_all = ["input", "ids", "annotate"])]
+    all: bool,
     /// Copy all records, and add the fields verdict, duplicate_of, distance or similarity, and cluster (where there are
-    /// clusters), as this output of dedup or lsh, or of a day of run, has them. For JSON Lines, TSV, CSV and Parquet
+    /// clusters), as this output of dedup or lsh, or of a day of run, has them. For JSON Lines, TSV, CSV and Parquet. Without --input
+    /// the report names the inputs; then it may be a folder of days too, and --output is a folder with a file for each day
     #[arg(long, value_name = "DIR", conflicts_with = "ids")]
     annotate: Option<Place>,
     /// The clusters of that output, as `cluster` wrote them [default: those of the day of run]
@@ -65,7 +77,7 @@ pub(crate) struct Arguments {
     annotate_prefix: Option<String>,
     /// Output file, or - for standard output; a name that ends in .gz, .zst, .bz2 or .xz is compressed. Files of text
     /// or HTML become JSON lines. Rows of Parquet are copied into Parquet, with all columns. The records of web archives are copied as they are, each compressed by
-    /// itself
+    /// itself. With --all a folder
     #[arg(long, value_name = "FILE")]
     output: Output,
     #[command(flatten)]
@@ -85,38 +97,82 @@ pub(crate) struct Arguments {
 
 /// Runs `filter`. Of several records with the same id it copies the first, because that one was judged.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let Arguments { input, pages, time_field, accept_truncated, max_record, .. } = arguments;
     let output = &*arguments.output.here()?;
-    let file = pages.over(arguments.recorded()?.settings(global.config()?.fingerprint.pages)?);
-    let max_record = max_record.or(file.max_record);
-    let accept_truncated = accept_truncated.or(file.accept_truncated);
-    let time_field = time_field.clone().or(file.time_field);
-    let settings = PageSettings { max_record, accept_truncated, time_field, ..file };
-    // Records are copied unchanged, so that a ready-made fingerprint may have any width.
-    let (inputs, options) = settings.inputs(input, Width::W128)?;
+    if let Some(judged) = &arguments.annotate {
+        return annotate_all(arguments, &judged.here()?, output, global);
+    }
+    let settings = arguments.settings(&arguments.recorded()?, global)?;
+    match &arguments.ids {
+        None => all_days::copy(&global.config()?, &settings, output, global),
+        Some(ids) => {
+            // Records are copied unchanged, so that a ready-made fingerprint may have any width.
+            let (inputs, options) = settings.inputs(&arguments.input, Width::W128)?;
+            check(&inputs, output)?;
+            copy_listed(&ids.here()?, &inputs, &options, output, global)
+        }
+    }
+}
+
+/// Fails if the records of these inputs cannot be copied into the file `output`.
+fn check(inputs: &Inputs, output: &Path) -> Result<()> {
     inputs.check_apart(&[output.to_path_buf()])?;
-    let format = copied::format(&inputs)?;
+    let format = copied::format(inputs)?;
     copied::check_name(output, format)?;
     if format == Format::Parquet && Packing::named(output) != Packing::Plain {
         let what = "Parquet is compressed inside, and nothing reads it compressed once more";
         return Err(Error::new(Kind::Usage, what).at(output).help("name the output .parquet"));
     }
-    let Arguments { ids, annotate, clusters, annotate_prefix, .. } = arguments;
-    let summary = match (ids, annotate) {
-        (_, Some(judged)) => {
-            let prefix = annotate_prefix.as_deref().unwrap_or_default();
-            let judged = &*judged.here()?;
-            let clusters = clusters.as_ref().map(Place::here).transpose()?;
-            let asked = Asked { judged, clusters, prefix, output };
-            annotate::run(&asked, &inputs, &options, global)
-        }
-        (Some(ids), None) => copy_listed(&ids.here()?, &inputs, &options, output, global),
-        (None, None) => unreachable!("the command line has one of both"),
-    }?;
-    Ok(summary)
+    Ok(())
+}
+
+/// Annotates the pages of the output at `judged`, or of each day in this folder: into the file `output`, or into a file for each day in
+/// this folder.
+fn annotate_all(
+    arguments: &Arguments,
+    judged: &Path,
+    output: &Path,
+    global: &GlobalFlags,
+) -> Result<Summary> {
+    let Arguments { input, clusters, annotate_prefix, .. } = arguments;
+    let clusters = clusters.as_ref().map(Place::here).transpose()?;
+    let prefix = annotate_prefix.as_deref().unwrap_or_default();
+    if !input.is_empty() {
+        let settings = arguments.settings(&arguments.recorded()?, global)?;
+        let (inputs, options) = settings.inputs(input, Width::W128)?;
+        check(&inputs, output)?;
+        let asked = Asked { judged, clusters, prefix, output };
+        return annotate::run(&asked, &inputs, &options, global);
+    }
+    let mut total = Summary::new().already_done();
+    for day in report::outputs(judged)? {
+        let flags = &arguments.pages;
+        let (source, _) = PageSource::of_output(&day, (&[], "--input"), flags, global)?;
+        let settings = arguments.settings(&source, global)?;
+        let (inputs, options) = settings.inputs(&source.inputs_of(None)?, Width::W128)?;
+        let name = day.file_name().unwrap_or_default().to_string_lossy();
+        let output = match day == judged {
+            true => output.to_path_buf(),
+            false => output.join(copied::name(&name, copied::format(&inputs)?)),
+        };
+        check(&inputs, &output)?;
+        let asked = Asked { judged: &day, clusters: clusters.clone(), prefix, output: &output };
+        total = total.plus(annotate::run(&asked, &inputs, &options, global)?);
+    }
+    Ok(total.path("output", output))
 }
 
 impl Arguments {
+    /// How pages are read: as these flags say, else as an output has recorded, else as the configuration file says.
+    fn settings(&self, recorded: &PageSource, global: &GlobalFlags) -> Result<PageSettings> {
+        let file = self.pages.over(recorded.settings(global.config()?.fingerprint.pages)?);
+        Ok(PageSettings {
+            max_record: self.max_record.or(file.max_record),
+            accept_truncated: self.accept_truncated.or(file.accept_truncated),
+            time_field: self.time_field.clone().or(file.time_field),
+            ..file
+        })
+    }
+
     /// How the pages were read that the output has judged, as far as its report knows it.
     fn recorded(&self) -> Result<PageSource> {
         let folder = match (&self.ids, &self.annotate) {
@@ -143,6 +199,12 @@ fn copy_listed(
             .help("choose another output"));
     }
     let wanted = IdList::read(ids, global.budget().whole())?;
+    if wanted.repeated() > 0 {
+        return Err(Error::new(Kind::Usage, "ids are listed more than once")
+            .at(ids)
+            .found(format_args!("{} lines with the id of an earlier one", wanted.repeated()))
+            .help(ALL_DAYS));
+    }
     let summary = Summary::new().count("ids", wanted.len() as u64).path("output", output);
     if global.dry_run {
         return Ok(summary.count("files", inputs.files().len() as u64));
@@ -173,6 +235,12 @@ fn copy(
     let mut listed = Listed::new(wanted);
     let out = listed.copy(inputs, options, &progress, out)?;
     listed.expect_all()?;
+    if listed.again() > 0 {
+        tracing::warn!(
+            "{} records have a listed id that came before, and were not copied; {ALL_DAYS}",
+            listed.again()
+        );
+    }
     step::begin(Step::Writing);
     out.finish(global.overwrite)
 }

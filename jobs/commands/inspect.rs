@@ -17,6 +17,7 @@ use crate::commands::help::examples;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Place;
 use crate::outcome::summary::Summary;
+use crate::outcome::terminal;
 
 const EXAMPLES: &[(&str, &str)] = &[
     ("Show what a segment holds", "dupsieve inspect day.seg"),
@@ -40,7 +41,7 @@ pub(crate) struct Arguments {
 /// Runs `inspect`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let segment = Segment::open(arguments.file.here()?)?;
-    let mut out = BufWriter::new(io::stdout());
+    let mut out = BufWriter::new(terminal::stdout());
     if arguments.dump {
         let json = global.json.then_some(ResultFormat::JsonLines);
         let format = arguments.output_format.or(json).unwrap_or_default();
@@ -122,9 +123,13 @@ fn describe(segment: &Segment, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "preset        {preset}")?;
     }
     writeln!(out, "made from     {}", segment.identity())?;
+    let removed = match counts.removed {
+        0 => String::new(),
+        removed => format!(" + {removed} removed"),
+    };
     writeln!(
         out,
-        "counts        {} read = {} fingerprinted + {} empty + {} repeated + {} quarantined",
+        "counts        {} read = {} fingerprinted + {} empty + {} repeated + {} quarantined{removed}",
         counts.read, counts.fingerprinted, counts.empty, counts.repeated, counts.quarantined,
     )?;
     writeln!(out, "bytes         {}", segment.bytes())?;

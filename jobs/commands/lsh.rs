@@ -317,6 +317,7 @@ impl FromPages for Job {
             truncated: read.damaged.len() as u64,
             unread_bytes: read.unread_bytes(),
             skipped: read.skipped,
+            ..RecordCounts::default()
         };
         if !batch.add_up() {
             return Err(Error::new(Kind::Internal, "records were lost").found(format!("{batch:?}")));

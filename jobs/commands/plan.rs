@@ -18,6 +18,7 @@ use crate::flags::settings::{parse_count, parse_width};
 use crate::flags::shared::Shared::{Memory, Workers};
 use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
+use crate::outcome::terminal;
 
 mod machines;
 
@@ -132,7 +133,7 @@ fn print_held(batch: u64, held: u64) -> io::Result<()> {
 }
 
 fn print_table(plan: &Plan, read: u64, memory_bytes: u64) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     writeln!(
         out,
         "{:<20} {:<8} {:>6} {:>12} {:>14} {:>11}  reads",

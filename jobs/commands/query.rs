@@ -5,7 +5,7 @@ mod line;
 pub(crate) mod recipe;
 mod stream;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,6 +32,7 @@ use crate::flags::settings::{
 use crate::flags::shared::Shared::Workers;
 use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
+use crate::outcome::terminal;
 use answering::Answering;
 use line::Line;
 use stream::Stream;
@@ -186,7 +187,7 @@ impl Arguments {
         let asked = fingerprints.iter().map(|text| of_hex(text, width));
         let asked = asked.collect::<Result<Vec<u128>>>()?;
         let mut asker = Asker::new(lookup);
-        let mut out = io::stdout().lock();
+        let mut out = terminal::stdout();
         for fingerprint in asked {
             let question = Question { fingerprint, page: None };
             let answer = asker.ask(&question, self.limit(), &mut self.work())?;

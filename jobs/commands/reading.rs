@@ -187,7 +187,12 @@ impl Pages {
 
     /// `asked`, with the digest of the inputs as they are now, to be compared with what decided the output that stands.
     pub(crate) fn with_inputs(&self, asked: &Parameters, made: &Parameters) -> Result<Parameters> {
-        inputs::with_digest(asked, made, &self.inputs)
+        let mut asked = inputs::with_digest(asked, made, &self.inputs)?;
+        // Where no file was cut off, it makes no difference whether such files are accepted.
+        if made.get(ACCEPT_TRUNCATED).is_some_and(|accepted| accepted == NOTHING_CUT_OFF) {
+            asked.insert(ACCEPT_TRUNCATED.to_owned(), NOTHING_CUT_OFF.to_owned());
+        }
+        Ok(asked)
     }
 
     /// What decides the documents, but for the contents of the inputs.
@@ -199,7 +204,7 @@ impl Pages {
             ("text_field", fields.text.clone()),
             ("time_field", time.map_or(String::new(), |order| order.name.clone())),
             ("max_record_bytes", max_record_bytes.to_string()),
-            ("accept_truncated", accept_truncated.to_string()),
+            (ACCEPT_TRUNCATED, accept_truncated.to_string()),
             ("max_bad", self.max_bad.to_string()),
         ];
         let places = Digest(self.inputs.place_digest());
@@ -503,6 +508,10 @@ impl Pages {
 pub(crate) const PLACE_IDS: &str = "place_ids";
 pub(crate) const ALL_PLACES: &str = "all ";
 
+/// The parameter that says whether files that end too early are accepted, and its value in an output for which none was.
+const ACCEPT_TRUNCATED: &str = "accept_truncated";
+const NOTHING_CUT_OFF: &str = "false";
+
 /// How text is made of HTML. Another number means another text, so an output must be made again.
 const ALL_TEXT: &str = "all 1";
 
@@ -526,7 +535,9 @@ impl<R> Accepted<R> {
     /// done already.
     pub(crate) fn decided(&self, parameters: &Parameters) -> Parameters {
         let inputs = self.inputs.iter().map(|digest| (INPUTS.to_owned(), digest.clone()));
-        parameters.clone().into_iter().chain(inputs).collect()
+        let cut_off = (self.read.damaged.is_empty())
+            .then(|| (ACCEPT_TRUNCATED.to_owned(), NOTHING_CUT_OFF.to_owned()));
+        parameters.clone().into_iter().chain(inputs).chain(cut_off).collect()
     }
 }
 

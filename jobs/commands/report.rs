@@ -15,6 +15,7 @@ use crate::flags::place::{Output, Outputs};
 use crate::flags::shared::Shared::Overwrite;
 use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
+use crate::outcome::terminal;
 
 const EXAMPLES: &[(&str, &str)] = &[
     ("Show the figures of all days", "dupsieve report out"),
@@ -41,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         file.line(history.to_html().trim_end().as_bytes())?;
         file.finish(global.overwrite)?;
     }
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     if global.json {
         let mut rows = history.days().iter();
         rows.try_for_each(|day| writeln!(out, "{}", json!(day))).at("stdout")?;

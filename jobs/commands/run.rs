@@ -11,7 +11,6 @@ mod redo;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::document::Inputs;
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::flow::Processes;
 use dupsieve::rooms::report::{ClusterReport, Made, Report};
@@ -20,10 +19,10 @@ use dupsieve::rooms::store::{Added, Day, DayRange, NewDay, Store};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::dedup::{self, dedup};
-use crate::commands::filter::usual_name;
 use crate::commands::fingerprint::fingerprint;
 use crate::commands::help::examples;
 use crate::commands::places;
+use crate::commands::shell;
 use crate::flags::config::Config;
 use crate::flags::confirm_day::ConfirmDay;
 use crate::flags::global::GlobalFlags;
@@ -202,6 +201,10 @@ fn run_day(
         return Ok(read);
     }
     joined.unchanged = read.find("unchanged");
+    if !global.dry_run {
+        let step = format!("leave removed pages out of {day}");
+        processes.agree(&step, || plan.leave_out_removed(day))?;
+    }
     let found = dedup(processes, &joined, global)?;
     let overlapped = overlaps::make(plan, processes, &joined, global)?;
     let is_whole = overlapped.is_already_done();
@@ -244,14 +247,12 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
     let folder = plan.named_output(day);
     let output = folder.join("dedup");
     let output = output.named();
-    let inputs: Vec<String> =
-        plan.inputs(day).map(|it| format!("'{}'", places::shown_input(&it))).collect();
     let program = std::env::args().next().unwrap_or_else(|| "dupsieve".to_owned());
+    let program = shell::word(&program);
     let format = plan.to_join(day)?.format;
-    let kept_file = kept_name(plan, day);
     let [verdicts, matches] = ["verdicts", "matches"].map(|table| format.file_name(table));
-    let [pages, kept, dropped, empty, repeated, bad] =
-        ["read", "kept", "dropped", "empty", "repeated", "quarantined"]
+    let [pages, kept, dropped, empty, repeated, bad, removed] =
+        ["read", "kept", "dropped", "empty", "repeated", "quarantined", "removed"]
             .map(|name| total.counted(name));
     let days = match plan.days.len() {
         1 => format!("Day {day}"),
@@ -261,7 +262,7 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
     let held = Store::open(&plan.store)?.at(None)?;
     let store = plan.config.store.path.as_ref().map_or(&*plan.store, Place::named);
     let store = store.named();
-    let config = config.named();
+    let (config, shown) = (shell::word(&config.named()), shell::word(&folder.named()));
     let for_later = total.find(Summary::FOR_LATER);
     let replaced = total.find("replaced").filter(|count| *count > 0);
     let hidden = match plan.config.store.replaced {
@@ -275,6 +276,7 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
         .say_if(for_later.map(|count| format!("    {count} of them of pages of later days, which the store held already")))
         .say_if(replaced.map(|count| format!("  {count} pages of the store are contained in kept pages{hidden}")))
         .say(format!("  {empty} without any word, {repeated} with an id seen earlier that day, {bad} unreadable"))
+        .say_if((removed > 0).then(|| format!("  {removed} left out, because they were removed from the store")))
         .say(format!("The store {store} holds {} pages (version {}).", held.shown_rows(), held.number()))
         .say(format!("Results of {day} are in {output}/:"))
         .say(format!("  {verdicts:<20} the verdict on each page, and the page it is a duplicate of"))
@@ -284,21 +286,17 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
     let total = with_overlaps(plan, total, day)?;
     Ok(with_clusters(plan, total, day)?
         .say("Next:")
-        .say_if(plan.out_of_order()?.map(|first| {
-            format!("  put the days in order {program} run {config} --redo {first}")
-        }))
-        .say(format!("  look at some pairs    {program} sample {}", folder.named()))
+        .say_if(
+            plan.out_of_order()?.map(|first| {
+                format!("  put the days in order {program} run {config} --redo {first}")
+            }),
+        )
+        .say(format!("  look at some pairs    {program} sample {shown}"))
         .say(format!("  explain a verdict     {program} explain --config {config} --date {day} ID"))
-        .say(format!("  copy the kept pages   {program} filter --config {config} --input {} --ids {output}/keep.txt --output {kept_file}", inputs.join(" ")))
-        .say(format!("  check the results     {program} verify {}", folder.named())))
-}
-
-/// A name for a copy of the kept pages, which says the format of the pages of the day.
-fn kept_name(plan: &DayPlan<'_>, day: Day) -> String {
-    let paths: Vec<PathBuf> = plan.inputs(day).map(PathBuf::from).collect();
-    let format = plan.config.fingerprint.pages.format.unwrap_or_default();
-    // The day was read from these inputs; if they are gone, no copy can be made.
-    Inputs::find(&paths, format).map_or_else(|_| "kept".to_owned(), |inputs| usual_name(&inputs))
+        .say(format!(
+            "  copy the kept pages   {program} filter --config {config} --all --output kept"
+        ))
+        .say(format!("  check the results     {program} verify {shown}")))
 }
 
 /// Adds where the pages that overlap are, if the file asks for them. `day` is the last day.

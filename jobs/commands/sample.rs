@@ -29,6 +29,7 @@ use crate::flags::settings::PageSettings;
 use crate::flags::shared::Shared::Overwrite;
 use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
+use crate::outcome::terminal;
 
 /// How many bytes of a text are kept and compared.
 const EXCERPT_BYTES: usize = 32 << 10;
@@ -107,41 +108,61 @@ type Texts = HashMap<(Vec<PathBuf>, String), Excerpt>;
 /// Runs `sample`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let output = &*arguments.output.here()?;
-    let tells_lost =
-        Report::read(&report::folder(output))?.is_some_and(|report| report.lost.is_some());
-    let drawn = if tells_lost { vec![worst(output, arguments)?] } else { draw(output, arguments)? };
-    let (source, settings) =
-        PageSource::of_output(output, (&arguments.input, "--input"), &arguments.pages, global)?;
-    let texts = read(&drawn, &source, &settings)?;
-    if let Some(path) = &arguments.page {
-        let title = output.named();
-        let page = page(title, &drawn, (&texts, &source))?;
-        let mut file = PackedFile::create(&path.here()?)?;
-        file.line(page.to_html().trim_end().as_bytes())?;
-        file.finish(global.overwrite)?;
-        return Ok(Summary::answered());
+    let outputs = report::outputs(output)?;
+    let mut shown = PairsPage { title: output.named(), groups: Vec::new() };
+    let mut out = BufWriter::new(terminal::stdout());
+    for of_day in &outputs {
+        let tells_lost =
+            Report::read(&report::folder(of_day))?.is_some_and(|report| report.lost.is_some());
+        let mut drawn =
+            if tells_lost { vec![worst(of_day, arguments)?] } else { draw(of_day, arguments)? };
+        if of_day != output {
+            let day = of_day.file_name().unwrap_or_default().to_string_lossy();
+            drawn.iter_mut().for_each(|drawn| drawn.what = format!("{day}: {}", drawn.what));
+        }
+        let inputs = (&arguments.input[..], "--input");
+        let (source, settings) = PageSource::of_output(of_day, inputs, &arguments.pages, global)?;
+        let texts = read(&drawn, &source, &settings)?;
+        match arguments.page {
+            Some(_) => shown.groups.extend(groups(&drawn, (&texts, &source))?),
+            None => print(&drawn, (&texts, &source), global.json, &mut out)?,
+        }
     }
-    let mut out = BufWriter::new(io::stdout().lock());
-    for Drawn { what, pairs, seen } in &drawn {
-        if !global.json {
+    if let Some(path) = &arguments.page {
+        let mut file = PackedFile::create(&path.here()?)?;
+        file.line(shown.to_html().trim_end().as_bytes())?;
+        file.finish(global.overwrite)?;
+    }
+    out.flush().at("stdout")?;
+    Ok(Summary::answered())
+}
+
+/// Prints the pairs that were drawn.
+fn print(
+    drawn: &[Drawn],
+    (texts, source): (&Texts, &PageSource),
+    as_json: bool,
+    out: &mut impl Write,
+) -> Result<()> {
+    for Drawn { what, pairs, seen } in drawn {
+        if !as_json {
             let shown = pairs.len();
             writeln!(out, "{what}: {shown} of {seen} pairs\n").at("stdout")?;
         }
         for pair in pairs {
-            let compared = match excerpts(pair, &texts, &source)? {
+            let compared = match excerpts(pair, texts, source)? {
                 Ok(excerpts) => Ok(Compared::of(excerpts)?),
                 Err(missing) => Err(missing),
             };
-            let printed = if global.json {
+            let printed = if as_json {
                 writeln!(out, "{}", object(pair, compared.ok()))
             } else {
-                describe(pair, compared, &mut out)
+                describe(pair, compared, out)
             };
             printed.at("stdout")?;
         }
     }
-    out.flush().at("stdout")?;
-    Ok(Summary::answered())
+    Ok(())
 }
 
 /// The excerpts of both pages of a pair, or the id that the inputs lack.
@@ -162,12 +183,12 @@ fn excerpts<'a>(
 }
 
 /// The pairs side by side.
-fn page(title: String, drawn: &[Drawn], texts: (&Texts, &PageSource)) -> Result<PairsPage> {
+fn groups(drawn: &[Drawn], texts: (&Texts, &PageSource)) -> Result<Vec<PairGroup>> {
     let group = |Drawn { what, pairs, seen }: &Drawn| {
         let pairs = pairs.iter().map(|pair| shown_pair(pair, texts)).collect::<Result<_>>()?;
         Ok(PairGroup { name: what.clone(), seen: *seen, pairs })
     };
-    Ok(PairsPage { title, groups: drawn.iter().map(group).collect::<Result<_>>()? })
+    drawn.iter().map(group).collect()
 }
 
 fn shown_pair(pair: &Pair, (texts, source): (&Texts, &PageSource)) -> Result<ShownPair> {

@@ -1,5 +1,7 @@
 //! `dupsieve seen`: which of these ids, or of these texts, does a store hold?
 
+mod dropped;
+
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,12 +23,18 @@ use crate::flags::settings::PageSettings;
 use crate::flags::shared::Shared::{Memory, Workers};
 use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
+use crate::outcome::terminal;
+use dropped::Dropped;
 
 /// The bytes of ids that are read before they are looked for, if all segments have filters.
 const PORTION_BYTES: usize = 1 << 20;
 
 const EXAMPLES: &[(&str, &str)] = &[
     ("Ask for ids, one a line", "dupsieve seen --store store --ids ids.txt"),
+    (
+        "Ask which pages were read on any day, also those that were dropped",
+        "dupsieve seen --config dupsieve.toml --ids ids.txt",
+    ),
     (
         "Ask which pages of a crawl have a text that is held",
         "dupsieve seen --store store --input crawl/",
@@ -39,6 +47,9 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// holds it. Records of --input are looked for by their texts, letter by letter, if the store keeps digests (`fingerprint
 /// --keep-digests`); else by their ids. A page without any word has no row in a store, so it is never held; nor are pages that
 /// were removed.
+///
+/// A store does not hold the pages that were dropped. With the --config of `run` they are looked for too, by their ids, in the outputs
+/// of the days: the answer is yes, and the day that dropped the page.
 ///
 /// With filters (`dupsieve store index DIR --filters`) a store answers at once. Without them the column of the ids, or of the
 /// digests, is read from its beginning to its end, once for as many records as fit into a quarter of the memory. The
@@ -73,11 +84,14 @@ struct Asked {
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let store = Store::open(&arguments.store.path(global)?)?;
     let version = store.at(arguments.as_of)?;
+    let lists = Dropped::of(&global.config()?, &version)?;
     let holdings = Holdings::open(&store, version)?;
     let by = match arguments.asked.ids.is_none() && holdings.has_texts() {
         true => By::Texts,
         false => By::Ids,
     };
+    // A page that was dropped has left its id, and not its text.
+    let dropped = if by == By::Ids { lists } else { Dropped::default() };
     let without = holdings.without_filter(by);
     if without > 0 {
         tracing::warn!(
@@ -85,8 +99,10 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             store.path().named()
         );
     }
-    let most = if without == 0 { PORTION_BYTES } else { global.budget().documents() };
-    let asking = Asking { holdings, by, threads: global.workers(1), as_json: global.json };
+    let is_quick = without == 0 && dropped.is_empty();
+    let most = if is_quick { PORTION_BYTES } else { global.budget().documents() };
+    let (threads, as_json) = (global.workers(1), global.json);
+    let asking = Asking { holdings, dropped, by, threads, as_json };
     let mut portion = Portion { asking, most, bytes: 0, records: Vec::new() };
     match &arguments.asked.ids {
         Some(path) => {
@@ -117,6 +133,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 /// How records are looked for, and answered.
 struct Asking {
     holdings: Arc<Holdings>,
+    dropped: Dropped,
     by: By,
     threads: usize,
     as_json: bool,
@@ -142,12 +159,13 @@ impl Portion {
 
     /// Prints a line for each record.
     fn answer(&mut self) -> Result<()> {
-        let Asking { holdings, by, threads, as_json } = &self.asking;
+        let Asking { holdings, dropped, by, threads, as_json } = &self.asking;
         let sought: Vec<Sought<'_>> = self.records.iter().map(|it| sought_of(it, *by)).collect();
         let days = holdings.newest_days(*by, &sought, *threads)?;
-        let mut out = io::stdout().lock();
-        for ((id, _), day) in self.records.iter().zip(days) {
-            write_line(id, day, *as_json, &mut out).at("stdout")?;
+        let mut out = terminal::stdout();
+        let ids: Vec<&str> = self.records.iter().map(|(id, _)| &**id).collect();
+        for ((id, held), dropped) in ids.iter().zip(&days).zip(dropped.newest_days(&ids)?) {
+            write_line(id, *held, dropped, *as_json, &mut out).at("stdout")?;
         }
         out.flush().at("stdout")?;
         self.records.clear();
@@ -164,10 +182,21 @@ fn sought_of((id, digest): &(String, u128), by: By) -> Sought<'_> {
     }
 }
 
-/// Writes the line of a record: the newest day under which it is held, if it is.
-fn write_line(id: &str, day: Option<Day>, as_json: bool, out: &mut impl Write) -> io::Result<()> {
+/// Writes the line of a record: the newest day under which it is held, else the newest that has dropped it.
+fn write_line(
+    id: &str,
+    held: Option<Day>,
+    dropped: Option<Day>,
+    as_json: bool,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let day = held.or(dropped);
     if as_json {
-        return writeln!(out, "{}", json!({ "id": id, "held": day.is_some(), "day": day }));
+        let mut object = json!({ "id": id, "held": held.is_some(), "day": day });
+        if held.is_none() && dropped.is_some() {
+            object["dropped"] = true.into();
+        }
+        return writeln!(out, "{object}");
     }
     match day {
         Some(day) => writeln!(out, "{id}\tyes\t{day}"),

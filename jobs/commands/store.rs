@@ -359,21 +359,25 @@ pub(crate) fn verify(store: &Store, version: Option<u64>, global: &GlobalFlags) 
 /// Logs which days leave the store, checks the version it goes back to, and goes back.
 fn rollback(store: &Store, target: &Target, global: &GlobalFlags) -> Result<Summary> {
     let current = store.at(None)?;
-    let to = match (target.to, target.before_day) {
-        (Some(to), _) => to,
-        (None, Some(day)) => current.joined_by(day).ok_or_else(|| not_held(store, day))?,
+    let (version, verification) = match (target.to, target.before_day) {
+        (Some(to), _) => (store.at(Some(to))?, store.verification(Some(to))?),
+        (None, Some(day)) => {
+            current.joined_by(day).ok_or_else(|| not_held(store, day))?;
+            (store.before(day)?, store.verification_before(day)?)
+        }
         (None, None) => unreachable!("clap requires one of them"),
     };
-    let version = store.at(Some(to))?;
     log_days("leave the store", days_of_one(&current, &version));
     log_days("come back", days_of_one(&version, &current));
-    let verification = store.verification(Some(to))?;
     let (read, _shown) = show_verifying(verification.bytes(), global);
     if global.dry_run {
         verification.run(&read)?;
         return Ok(summary_of(store, &version));
     }
-    let version = store.rollback(to, &read)?;
+    let version = match target.before_day {
+        Some(day) => store.rollback_before(day, &read)?,
+        None => store.rollback(version.number(), &read)?,
+    };
     indexing::keep(store, global)?;
     Ok(summary_of(store, &version))
 }

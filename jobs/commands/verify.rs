@@ -8,11 +8,12 @@ mod held;
 mod join_output;
 mod segment;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::output::SUCCESS;
-use dupsieve::rooms::report::{ClusterReport, Made, Report};
+use dupsieve::rooms::report::{self, ClusterReport, Made, Report};
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::rooms::store::{Segment, Store};
 use dupsieve::{Error, Kind, Result};
@@ -28,8 +29,12 @@ use crate::outcome::summary::Summary;
 use join_output::JoinOutput;
 use segment::verify_segment;
 
+/// The count of outputs of which nothing was made again, although there was something to make.
+const UNPROVED: &str = "unproved";
+
 const EXAMPLES: &[(&str, &str)] = &[
     ("Check the output of a day", "dupsieve verify out/2026-11-21"),
+    ("Check all days", "dupsieve verify out"),
     ("Check a segment", "dupsieve verify day.seg"),
 ];
 
@@ -37,17 +42,58 @@ const EXAMPLES: &[(&str, &str)] = &[
 #[derive(Args, Debug)]
 #[command(args = shared(&[Workers, Memory, Telemetry]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
-    /// Output folder of dedup, of lsh, of a day of run or of cluster, a segment, or a store
+    /// Output folder of dedup, of lsh, of a day of run or of cluster, a folder of days, a segment, or a store
     output: Place,
+    /// Check the files alone, where what the output was made from is gone
+    #[arg(long)]
+    files_only: bool,
+}
+
+impl Arguments {
+    /// Whether an output is to be made again.
+    fn asks_for(&self, report: &Report) -> bool {
+        !self.files_only && report.batch.fingerprinted > 0
+    }
 }
 
 /// Runs `verify`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     step::begin(Step::Verifying);
     let path = &arguments.output.here()?;
-    let verified = verify(path, global)?;
-    check_drawings(path)?;
+    let outputs = outputs_at(path)?;
+    let is_one = outputs.len() == 1;
+    let mut verified = Summary::new();
+    for output in &outputs {
+        let one = verify(output, arguments, global)?;
+        check_drawings(output)?;
+        if is_one {
+            verified = one;
+        } else {
+            tracing::info!("{} is complete and undamaged", output.named());
+            verified = verified.plus(one);
+        }
+    }
+    if verified.counted(UNPROVED) > 0 {
+        let what = "nothing proves that the output is right, because it was not made again";
+        return Err(Error::new(Kind::Missing, what).at(path).help(
+            "restore what the output was made from, or check its files alone with --files-only",
+        ));
+    }
     Ok(verified)
+}
+
+/// Marks an output of which nothing was recomputed, if that is so.
+fn unproved(verified: Summary, is_so: bool) -> Summary {
+    if is_so { verified.count(UNPROVED, 1) } else { verified }
+}
+
+/// What is to be verified at a path: what is there, or the days in a folder of them.
+fn outputs_at(path: &Path) -> Result<Vec<PathBuf>> {
+    let parts = [SUCCESS, "batch.seg", "dedup", "CURRENT", "manifests"];
+    match parts.iter().any(|part| path.join(part).exists()) {
+        true => Ok(vec![path.to_path_buf()]),
+        false => report::outputs(path),
+    }
 }
 
 /// Checks that the pages for people show what the reports say, after all that the reports say was checked.
@@ -61,7 +107,7 @@ fn check_drawings(path: &Path) -> Result<()> {
 }
 
 /// Verifies what is at the path, whatever it is.
-fn verify(path: &Path, global: &GlobalFlags) -> Result<Summary> {
+fn verify(path: &Path, arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let holds = |name: &str| path.join(name).exists();
     if path.is_file() {
         return verify_segment(path).map(|segment| segment_summary(&segment));
@@ -72,16 +118,17 @@ fn verify(path: &Path, global: &GlobalFlags) -> Result<Summary> {
     if holds("batch.seg") && holds("dedup") {
         let batch = verify_segment(&path.join("batch.seg"))?;
         let found = path.join("dedup");
-        let joined = verify_join(&found, Some(batch.clone()), global)?;
+        let joined = verify_join(&found, Some(batch.clone()), arguments, global)?;
         held::check(&found, &batch)?;
         let mut verified = segment_summary(&batch).then(joined);
         let overlaps = path.join("lsh");
         if overlaps.exists() {
-            let found = verify_join(&overlaps, None, global)?;
+            let found = verify_join(&overlaps, None, arguments, global)?;
             for name in ["bytes", "made_again"] {
                 let sum = verified.counted(name) + found.counted(name);
                 verified = verified.count(name, sum);
             }
+            verified = unproved(verified, found.counted(UNPROVED) > 0);
             verified = verified.path("lsh", &overlaps);
         }
         let clusters = path.join("clusters");
@@ -97,7 +144,7 @@ fn verify(path: &Path, global: &GlobalFlags) -> Result<Summary> {
     if let Some(verified) = cluster::verify(path, global)? {
         return Ok(verified);
     }
-    verify_join(path, None, global)
+    verify_join(path, None, arguments, global)
 }
 
 fn segment_summary(segment: &Segment) -> Summary {
@@ -113,7 +160,12 @@ fn segment_summary(segment: &Segment) -> Summary {
 
 /// Verifies an output of `dedup`: its report and files, their contents, and the batch and the store if they
 /// still exist.
-fn verify_join(output: &Path, batch: Option<Segment>, global: &GlobalFlags) -> Result<Summary> {
+fn verify_join(
+    output: &Path,
+    batch: Option<Segment>,
+    arguments: &Arguments,
+    global: &GlobalFlags,
+) -> Result<Summary> {
     let Some(report) = Report::read(output)? else {
         let what = "this is not a complete output of dupsieve";
         return Err(Error::new(Kind::BadData, what).at(output).expected(format_args!(
@@ -128,8 +180,10 @@ fn verify_join(output: &Path, batch: Option<Segment>, global: &GlobalFlags) -> R
     let (budget, workers) = (global.budget(), global.workers(1));
     let found = JoinOutput { output, report: &report, budget, workers };
     if report.buckets.is_some() {
-        let verified = buckets::verify(&found, global)?;
-        return Ok(Summary::of_join(&report, output).count("bytes", bytes).then(verified));
+        let verified = buckets::verify(&found, arguments.files_only, global)?;
+        let is_unproved = arguments.asks_for(&report) && verified.counted("made_again") == 0;
+        let joined = Summary::of_join(&report, output).count("bytes", bytes).then(verified);
+        return Ok(unproved(joined, is_unproved));
     }
     let batch = match (batch, found.input("batch")?) {
         (Some(batch), _) => Some(batch),
@@ -139,10 +193,15 @@ fn verify_join(output: &Path, batch: Option<Segment>, global: &GlobalFlags) -> R
     found.check_counts()?;
     let store = found.input("store")?.map(|path| found.verify_store(&path)).transpose()?.flatten();
     found.audit(batch.as_ref())?;
-    let made_again = found.again(batch.as_ref(), store.as_ref(), global)?;
+    let made_again = match arguments.files_only {
+        true => 0,
+        false => found.again(batch.as_ref(), store.as_ref(), global)?,
+    };
+    let is_unproved = arguments.asks_for(&report) && made_again == 0;
     let inputs = u64::from(batch.is_some()) + u64::from(store.is_some());
-    Ok(Summary::of_join(&report, output)
+    let verified = Summary::of_join(&report, output)
         .count("bytes", bytes)
         .count("inputs_verified", inputs)
-        .count("made_again", made_again))
+        .count("made_again", made_again);
+    Ok(unproved(verified, is_unproved))
 }

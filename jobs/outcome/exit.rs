@@ -24,6 +24,7 @@ use super::identity;
 use super::log;
 use super::metrics_file;
 use super::summary::{Summary, SummaryLine};
+use super::terminal;
 
 /// What the exit codes mean: a contract with scripts and orchestrators.
 pub(crate) const CODES: &str = "\
@@ -292,7 +293,7 @@ pub(super) fn text_for(audience: Audience, line: &mut SummaryLine) -> String {
         Audience::Answer => String::new(),
         Audience::JsonAnswer if line.code == 0 => String::new(),
         Audience::Person => {
-            line.take_sentences().iter().map(|sentence| format!("{sentence}\n")).collect()
+            line.take_sentences().iter().map(|sentence| terminal::shown(sentence) + "\n").collect()
         }
         Audience::Supervisor => line.to_json() + "\n",
         Audience::Program | Audience::JsonAnswer => {

@@ -18,6 +18,7 @@ use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use super::identity;
+use super::terminal::Plain;
 
 /// Whether lines are JSON; text until [`start`] says so.
 static IS_JSON: OnceLock<bool> = OnceLock::new();
@@ -39,7 +40,7 @@ pub(crate) fn start(quiet: bool, as_json: bool) {
 
 /// Writes the failure that ends the job, whatever else is logged.
 pub(crate) fn failure(what: impl fmt::Display) {
-    let _ = io::stderr().write_all(failure_line(what, Some(now())).as_bytes());
+    let _ = Plain::of(io::stderr()).write_all(failure_line(what, Some(now())).as_bytes());
 }
 
 /// The line about a failure, with the time of it if that is known. It is to be written at once, because other

@@ -22,7 +22,7 @@ const MOST_BYTES: u64 = 1 << 20;
 const BEGINNING: &str = "# HELP dupsieve_";
 
 /// The counts of a summary that are records of the inputs, by what became of them.
-const RECORDS: [&str; 10] = [
+const RECORDS: [&str; 11] = [
     "read",
     "fingerprinted",
     "unchanged",
@@ -33,6 +33,7 @@ const RECORDS: [&str; 10] = [
     "blank",
     "truncated",
     "quarantined",
+    "removed",
 ];
 
 static FILE: OnceLock<PathBuf> = OnceLock::new();

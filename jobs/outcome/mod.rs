@@ -1,5 +1,5 @@
 //! The ground of the program: what a command leaves when it ends. Its exit code and summary ([`exit`],
-//! [`summary`]; [`abort`] where a thread aborts), the report of a failure ([`failure`]), with its advice in flags (`advice`), and what it shows meanwhile: log lines ([`log`]) and progress ([`progress`]). [`identity`] is which job it is. Programs
+//! [`summary`]; [`abort`] where a thread aborts), the report of a failure ([`failure`]), with its advice in flags (`advice`), and what it shows meanwhile: log lines ([`log`]) and progress ([`progress`]), on a terminal without control characters ([`terminal`]). [`identity`] is which job it is. Programs
 //! that watch jobs get metrics, when it has ended ([`metrics_file`]) and while it runs (`live`).
 //!
 //! May import: files of this room and the library. No flag and no command is known here: these files take
@@ -20,3 +20,4 @@ pub(crate) mod log;
 pub(crate) mod metrics_file;
 pub(crate) mod progress;
 pub(crate) mod summary;
+pub(crate) mod terminal;

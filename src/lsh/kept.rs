@@ -46,7 +46,7 @@ pub fn kept_comparison(
         Confirmation::Signature => match stamp.check()? {
             Some(check) => Compared::Signatures(check),
             None => {
-                return Err(Error::new(Kind::Usage, "the batch has no signatures")
+                return Err(Error::new(Kind::Usage, "the batch has no sketches")
                     .help("make it with a check, or confirm by fingerprints")
                     .settings(["check", "confirm simhash:K"]));
             }

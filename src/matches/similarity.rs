@@ -129,7 +129,7 @@ impl Confirm {
     /// A segment without signatures of this check is [`Kind::BadData`].
     pub(super) fn signatures(&self, segment: &Segment) -> Result<RowBytes> {
         let lacking = || {
-            Error::new(Kind::BadData, "the segment does not hold the signatures of its recipe")
+            Error::new(Kind::BadData, "the segment lacks the sketches of its recipe")
                 .at(segment.path())
                 .expected(format!("{} bytes for each document", self.check.bytes()))
                 .found(segment.check_bytes())

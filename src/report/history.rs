@@ -142,18 +142,36 @@ impl DayFigures {
     }
 }
 
-/// The figures of the output at `path`, or of those in the folder `path`.
-fn reports(path: &Path) -> Result<Vec<(PathBuf, DayFigures)>> {
-    let output = folder(path);
-    if let Some(report) = Report::read(&output)? {
-        return Ok(vec![(output, DayFigures::of(&report, path))]);
+/// The outputs at `path`, in the order of their names: those in this folder, or `path` itself, if it is an output or a day of `run`, or
+/// has none in it.
+///
+/// # Errors
+/// A folder that cannot be read, and a damaged report.
+pub fn outputs(path: &Path) -> Result<Vec<PathBuf>> {
+    let is_output = |path: &Path| Report::read(&folder(path)).map(|report| report.is_some());
+    if !path.is_dir() || is_output(path)? {
+        return Ok(vec![path.to_path_buf()]);
     }
     let mut found = Vec::new();
     for entry in path.read_dir().at(path)? {
-        let output = folder(&entry.at(path)?.path());
-        if let Some(report) = Report::read(&output)? {
-            let figures = DayFigures::of(&report, &output);
-            found.push((output, figures));
+        let output = entry.at(path)?.path();
+        if is_output(&output)? {
+            found.push(output);
+        }
+    }
+    found.sort();
+    Ok(if found.is_empty() { vec![path.to_path_buf()] } else { found })
+}
+
+/// The reports of the outputs at `path`, and their folders.
+fn reports(path: &Path) -> Result<Vec<(PathBuf, DayFigures)>> {
+    let mut found = Vec::new();
+    for output in outputs(path)? {
+        let folder = folder(&output);
+        if let Some(report) = Report::read(&folder)? {
+            let name = if output == path { path } else { &folder };
+            let figures = DayFigures::of(&report, name);
+            found.push((folder, figures));
         }
     }
     Ok(found)

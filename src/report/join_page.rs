@@ -158,18 +158,20 @@ fn funnel(
 ) -> Vec<(String, &'static str, u128)> {
     let unchanged = run["unchanged"].as_u64();
     let unchanged = unchanged.map(|count| ("with a text that the store held", "", count));
+    let removed = (batch.removed > 0).then_some(("removed from the store", "", batch.removed));
     let counts = [
         ("records read", "", batch.read),
         ("unreadable", "", batch.quarantined),
         ("the id came before", "", batch.repeated),
         ("without any word", "", batch.empty),
-        ("pages with a fingerprint", "", batch.fingerprinted),
     ];
+    let fingerprinted = [("pages with a fingerprint", "", batch.fingerprinted)];
     let verdicts = [
         ("dropped as near-duplicates", "dropped", outcome.dropped),
         ("kept", "kept", outcome.kept),
     ];
-    let all = counts.into_iter().chain(unchanged).chain(verdicts);
+    let all =
+        counts.into_iter().chain(removed).chain(fingerprinted).chain(unchanged).chain(verdicts);
     all.map(|(name, class, count)| (name.to_owned(), class, u128::from(count))).collect()
 }
 

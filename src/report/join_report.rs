@@ -102,14 +102,16 @@ pub fn records(counts: &RecordCounts) -> String {
         empty,
         repeated,
         quarantined,
+        removed,
         blank,
         truncated,
         unread_bytes,
         skipped,
     } = counts;
+    let removed = if *removed > 0 { format!("{removed} removed, ") } else { String::new() };
     let mut told = format!(
         "{read} read, {fingerprinted} fingerprinted, {empty} empty, {repeated} repeated, \
-         {quarantined} quarantined, {blank} blank, {truncated} truncated"
+         {quarantined} quarantined, {removed}{blank} blank, {truncated} truncated"
     );
     if *unread_bytes > 0 {
         told += &format!(", {unread_bytes} bytes unread");

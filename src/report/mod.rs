@@ -46,7 +46,7 @@ pub use annotations::{Annotations, ClustersOf, Judged};
 pub use cluster_report::ClusterReport;
 pub use existing::{existing, refuse_strangers};
 pub use held_text::HeldText;
-pub use history::{DayFigures, History};
+pub use history::{DayFigures, History, outputs};
 pub use join_report::{Report, records};
 pub use later_days::LaterDays;
 pub use made::Made;

@@ -111,10 +111,32 @@ impl Store {
     ///
     /// # Errors
     /// Damage of the list of removed pages is [`Kind::BadData`].
-    pub(crate) fn left_out_of(&self, day: Day) -> Result<impl Fn(&str) -> bool + use<>> {
+    pub fn left_out_of(&self, day: Day) -> Result<impl Fn(&str) -> bool + use<>> {
         let removals = Removals::read(self.path())?;
         let reaches = removals.reaches(day);
         Ok(move |id: &str| reaches && removals.has(id, day))
+    }
+
+    /// How many pages of `batch`, a segment of `day`, were removed from the store up to that day or a later one.
+    ///
+    /// # Errors
+    /// Damage is [`Kind::BadData`].
+    pub fn removed_of(&self, batch: &Segment, day: Day) -> Result<u64> {
+        self.removed_rows(batch, day).map(|removed| removed.count())
+    }
+
+    /// Writes `batch`, a segment of `day`, to `path` without the pages that were removed from the store up to that day or a
+    /// later one, so that these judge no other page. Returns how many they are; if there are none, nothing is written.
+    ///
+    /// # Errors
+    /// Damage is [`Kind::BadData`].
+    pub fn leave_out_removed(&self, batch: &Segment, day: Day, path: &Path) -> Result<u64> {
+        let removed = &self.removed_rows(batch, day)?;
+        if !removed.is_empty() {
+            batch.verify()?;
+            Reduction { only: None, removed }.write_in_place_of(batch, path)?;
+        }
+        Ok(removed.count())
     }
 
     /// Takes a segment into the store. Returns the manifest after `last`, which includes it.
@@ -127,7 +149,7 @@ impl Store {
         let Addition { segment, day, only, replaces, is_own } = addition;
         let removed = self.removed_rows(&segment, day)?;
         if !removed.is_empty() {
-            let pages = removed.rows.len() + removed.empties.len();
+            let pages = removed.count();
             tracing::info!(
                 "{day} leaves out {pages} pages of the segment, which were removed up to that day or a later one"
             );

@@ -30,20 +30,20 @@ pub struct Draft {
 }
 
 impl Store {
-    /// Starts a draft. Its first version has the next number and the contents of version `base`.
+    /// Starts a draft. Its first version has the next number and the contents of version `base`, which a day of the newest version was
+    /// joined with. It may have been pruned since.
     ///
     /// # Errors
     /// [`Kind::Temporary`] if the newest version is no longer `newest`, or if another run is changing the
     /// store.
     pub fn draft(&self, newest: u64, base: u64) -> Result<Draft> {
         let lock = self.lock()?;
-        let current = self.current()?;
-        if current.version != newest {
-            return Err(self.has_changed().expected(newest).found(current.version));
+        let current = self.at(None)?;
+        if current.number() != newest {
+            return Err(self.has_changed().expected(newest).found(current.number()));
         }
         self.remove_orphans(&lock)?;
-        let mut last = self.manifest(base)?;
-        last.version = newest + 1;
+        let last = self.going_back(&current, base, newest + 1, &lock)?;
         let checksum = last.write(&self.manifest_path(last.version), &lock)?;
         Ok(Draft { store: self.clone(), lock, last, checksum })
     }

@@ -33,12 +33,48 @@ impl Reduction<'_> {
     /// An id that the segment does not have is [`Kind::BadData`](crate::Kind::BadData).
     pub(crate) fn write(&self, segment: &Segment, path: &Path) -> Result<Segment> {
         match segment.width() {
-            Width::W64 => self.write_rows::<u64>(segment, path),
-            Width::W128 => self.write_rows::<u128>(segment, path),
+            Width::W64 => self.write_part::<u64>(segment, path),
+            Width::W128 => self.write_part::<u128>(segment, path),
         }
     }
 
-    fn write_rows<F: Fingerprint>(&self, segment: &Segment, path: &Path) -> Result<Segment> {
+    /// Writes what is left of `segment` to `path`, to stand in its place: it says of itself what `segment` says, and how many pages
+    /// it leaves out.
+    ///
+    /// # Errors
+    /// As [`Reduction::write`].
+    pub(crate) fn write_in_place_of(&self, segment: &Segment, path: &Path) -> Result<Segment> {
+        match segment.width() {
+            Width::W64 => self.write_whole::<u64>(segment, path),
+            Width::W128 => self.write_whole::<u128>(segment, path),
+        }
+    }
+
+    fn write_part<F: Fingerprint>(&self, segment: &Segment, path: &Path) -> Result<Segment> {
+        let (writer, rows, empty) = self.rows::<F>(segment, path)?;
+        let counts = RecordCounts {
+            read: rows + empty,
+            fingerprinted: rows,
+            empty,
+            ..RecordCounts::default()
+        };
+        writer.finish(counts, &self.identity(segment.digest()))
+    }
+
+    fn write_whole<F: Fingerprint>(&self, segment: &Segment, path: &Path) -> Result<Segment> {
+        let (writer, fingerprinted, empty) = self.rows::<F>(segment, path)?;
+        let counts = segment.counts();
+        let left_out = (counts.fingerprinted + counts.empty).saturating_sub(fingerprinted + empty);
+        let removed = counts.removed + left_out;
+        writer.finish_like(segment, RecordCounts { fingerprinted, empty, removed, ..counts })
+    }
+
+    /// Starts a segment at `path` with the rows that are left, and says how many there are, and of documents without a fingerprint.
+    fn rows<F: Fingerprint>(
+        &self,
+        segment: &Segment,
+        path: &Path,
+    ) -> Result<(SegmentWriter<F>, u64, u64)> {
         let mut scan = segment.scan::<F>(KeyRange::all());
         let mut ids = segment.ids();
         let mut details = DetailLookup::new(segment);
@@ -74,13 +110,7 @@ impl Reduction<'_> {
                 }
             }
         }
-        let counts = RecordCounts {
-            read: rows + empty,
-            fingerprinted: rows,
-            empty,
-            ..RecordCounts::default()
-        };
-        writer.finish(counts, &self.identity(segment.digest()))
+        Ok((writer, rows, empty))
     }
 
     /// What it makes of the segment `source`, in words.

@@ -182,6 +182,12 @@ impl Manifest {
         next
     }
 
+    /// Takes out a file that no day needs any more: its days have left or expired.
+    pub(super) fn leave(&mut self, file: &str) {
+        self.merged.retain(|merged| merged.file != file);
+        self.entries.iter_mut().filter(|it| it.file == file).for_each(|it| it.file.clear());
+    }
+
     /// The next version, in which the days before `first` have expired. Files that have no other days leave it.
     pub(crate) fn expiring(&self, first: Day) -> Manifest {
         let mut next = self.clone();

@@ -147,6 +147,7 @@ fn counts(segments: &[Dated]) -> RecordCounts {
             empty: sum.empty + part.empty,
             repeated: sum.repeated + part.repeated,
             quarantined: sum.quarantined + part.quarantined,
+            removed: sum.removed + part.removed,
             blank: sum.blank + part.blank,
             truncated: sum.truncated + part.truncated,
             unread_bytes: sum.unread_bytes + part.unread_bytes,

@@ -70,6 +70,7 @@ mod draft;
 mod expiry;
 mod file_record;
 mod folder;
+mod going_back;
 mod history;
 mod id_filter;
 mod id_search;

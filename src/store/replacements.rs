@@ -43,6 +43,11 @@ impl Replacements {
         self.pages.push(Replacement { id, day, by, row });
     }
 
+    /// Takes the pages of `others` too. Call [`Replacements::sorted`] after the last.
+    pub fn extend(&mut self, others: Replacements) {
+        self.pages.extend(others.pages);
+    }
+
     /// The same pages in order, each once.
     pub fn sorted(mut self) -> Replacements {
         self.pages.sort_unstable();
@@ -59,6 +64,11 @@ impl Replacements {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.pages.is_empty()
+    }
+
+    /// Whether a page of that id and day is replaced.
+    pub fn has(&self, id: &str, day: Day) -> bool {
+        self.place(xxh3_128(id.as_bytes()), day).is_some()
     }
 
     /// A digest of the pages; none if there are none.

@@ -54,6 +54,11 @@ impl RowSet {
         self.rows.is_empty() && self.empties.is_empty()
     }
 
+    /// How many pages it has.
+    pub(super) fn count(&self) -> u64 {
+        self.rows.len() + self.empties.len()
+    }
+
     /// Adds rows, with their days, and rows of pages without a fingerprint. Returns how many are new.
     pub(super) fn add(
         &mut self,

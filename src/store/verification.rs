@@ -85,6 +85,31 @@ impl Store {
         self.commit(manifest, &lock)
     }
 
+    /// Makes a new version with the contents that the store had before `day` was added, as [`Store::rollback`]. The version that
+    /// had them may have been pruned.
+    ///
+    /// # Errors
+    /// As [`Store::rollback`].
+    pub fn rollback_before(&self, day: Day, read: &AtomicU64) -> Result<Version> {
+        let lock = self.lock()?;
+        self.verification_before(day)?.run(read)?;
+        let current = self.at(None)?;
+        let next = current.number() + 1;
+        let manifest = self.going_back(&current, current.before(day), next, &lock)?;
+        self.commit(manifest, &lock)
+    }
+
+    /// Prepares to verify the version that has what the store held before `day` was added: the newest one, if that which was joined
+    /// with the day was pruned.
+    ///
+    /// # Errors
+    /// As [`Store::verification`].
+    pub fn verification_before(&self, day: Day) -> Result<Verification> {
+        let current = self.at(None)?;
+        let base = current.before(day);
+        self.verification(Some(if self.is_pruned(base)? { current.number() } else { base }))
+    }
+
     /// Verifies every version and returns the newest.
     ///
     /// # Errors

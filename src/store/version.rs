@@ -267,7 +267,7 @@ impl Version {
         let help = match kind {
             Kind::Temporary => "try again",
             _ => {
-                "a day that was joined with it cannot be joined again as it was: restore its output from a copy, or leave the day out"
+                "a day that was joined with it cannot be joined again as it was: restore its output from a copy, or make the day again with the days after it"
             }
         };
         Error::new(kind, what).at(&self.store).help(help)

@@ -58,7 +58,6 @@ pub(super) fn fault_of(bench: &Bench, code: i32, output: &str, line: &str) -> St
 
 pub(super) fn assert_reported(bench: &Bench, code: i32, output: &str) {
     assert!(!bench.path(output).exists(), "{output} is there");
-    assert!(!bench.names("").contains(&format!(".{output}.lock")), "a lock is left");
     let failure: Value =
         serde_json::from_str(&bench.read(&format!("{output}.failed.json"))).unwrap();
     assert_eq!(

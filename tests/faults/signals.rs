@@ -20,6 +20,7 @@ fn interrupted_is_75() {
             assert_failed(&ended, 75);
             assert!(ended.stderr.contains("interrupted by SIG"), "{ended:?}");
             assert_reported(&bench, 75, "out");
+            assert!(!bench.path(".out.lock").exists(), "{flags}: a lock is left");
         }
     }
 }

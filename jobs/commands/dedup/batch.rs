@@ -82,11 +82,13 @@ impl Making for Job {
 
     fn existing(&self, overwrite: bool) -> Result<Option<Summary>> {
         let parameters = self.parameters();
-        // A day that was joined but not added is joined again if the store has changed since.
+        // A day that was joined but not added is joined again if the store has changed since, or if pages of the day were removed.
         let unfinished = self.request.store.is_unfinished()?;
         let is_outdated = |made: &Parameters| {
             let mut made = made.clone();
-            made.insert("store".to_owned(), parameters["store"].clone());
+            for name in ["store", "batch", "records"] {
+                made.insert(name.to_owned(), parameters[name].clone());
+            }
             unfinished && made == parameters
         };
         let made = report::existing(self.output(), &parameters, is_outdated, overwrite)?;

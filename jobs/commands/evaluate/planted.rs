@@ -9,6 +9,7 @@ use dupsieve::rooms::synthetic::Edit;
 use serde_json::{Value, json};
 
 use super::methods::{self, legend, parts, recommendation, told};
+use crate::outcome::terminal;
 
 /// How many characters a bar has.
 const BAR: usize = 8;
@@ -62,7 +63,7 @@ impl Report<'_> {
 
     /// Prints the tables and what to do next.
     pub(super) fn print(&self) -> io::Result<()> {
-        let mut out = io::stdout().lock();
+        let mut out = terminal::stdout();
         writeln!(
             out,
             "{} of {} pages were drawn, with seed {}. {} edited copies were planted beside them;\n\

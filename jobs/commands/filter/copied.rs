@@ -85,6 +85,11 @@ fn ending(path: &Path) -> Option<&str> {
     plain.extension()?.to_str()
 }
 
+/// The name of a copy in this format, before its ending `stem`.
+pub(super) fn name(stem: &str, format: Format) -> String {
+    format!("{stem}.{}", usual_ending(format))
+}
+
 /// The usual ending of a copy in this format.
 fn usual_ending(format: Format) -> &'static str {
     match format {
@@ -94,16 +99,6 @@ fn usual_ending(format: Format) -> &'static str {
         Format::Lines => "txt",
         Format::Warc => "warc.gz",
         _ => "jsonl",
-    }
-}
-
-/// A name for a copy of records of these inputs, such as `kept.csv`.
-pub(crate) fn usual_name(inputs: &Inputs) -> String {
-    let is_arc = |path: &Path| ending(path).is_some_and(|it| it.eq_ignore_ascii_case("arc"));
-    let first = inputs.files().first();
-    match first.map_or(Format::Jsonl, |file| of(file.format())) {
-        Format::Warc if first.is_some_and(|file| is_arc(file.path())) => "kept.arc.gz".to_owned(),
-        format => format!("kept.{}", usual_ending(format)),
     }
 }
 

@@ -21,13 +21,20 @@ pub(super) struct Listed {
     wanted: IdList,
     /// For each wanted id whether its record was copied.
     found: Vec<bool>,
+    /// How many records have a wanted id whose record was copied before.
+    again: u64,
 }
 
 impl Listed {
     /// Nothing is copied yet.
     pub(super) fn new(wanted: IdList) -> Listed {
         let found = vec![false; wanted.len()];
-        Listed { wanted, found }
+        Listed { wanted, found, again: 0 }
+    }
+
+    /// How many records were not copied because a record with their id came before.
+    pub(super) fn again(&self) -> u64 {
+        self.again
     }
 
     /// How many ids are listed.
@@ -75,8 +82,10 @@ impl Listed {
 
     /// Whether this id is listed and its record is the first with it.
     pub(super) fn is_next(&mut self, id: &str) -> bool {
-        let place = self.wanted.place(id);
-        place.is_some_and(|place| !std::mem::replace(&mut self.found[place], true))
+        let Some(place) = self.wanted.place(id) else { return false };
+        let is_again = std::mem::replace(&mut self.found[place], true);
+        self.again += u64::from(is_again);
+        !is_again
     }
 }
 

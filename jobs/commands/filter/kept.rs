@@ -34,7 +34,7 @@ impl Kept {
     pub(crate) fn of((inputs, options): (Inputs, ReadOptions), folder: &Path) -> Result<Kept> {
         if inputs.files().iter().any(Input::is_stream) {
             return Err(Error::new(Kind::Usage, "standard input cannot be read a second time")
-                .help("write it to a file first, or leave out --kept"));
+                .help("write it to a file first; only files can be copied"));
         }
         inputs.check_apart(&[folder.to_path_buf()])?;
         if folder.is_symlink() || folder.exists() && !folder.join(SUCCESS).exists() {
@@ -92,7 +92,7 @@ impl Kept {
             if !global.overwrite {
                 return Err(Error::new(Kind::Exists, "the folder holds other copies")
                     .at(folder)
-                    .help("choose another --kept, or replace these copies with --overwrite"));
+                    .help("choose another folder, or replace these copies with --overwrite"));
             }
             let names: BTreeSet<&PathBuf> = self.names.iter().collect();
             if let Some(stranger) = found.keys().find(|name| !names.contains(name)) {
@@ -120,7 +120,7 @@ fn check_outside(inputs: &Inputs, folder: &Path) -> Result<()> {
             Err(Error::new(Kind::Usage, "an input file lies in the folder of the copies")
                 .at(folder)
                 .found(file.path().named())
-                .help("choose another --kept: the inputs are never changed"))
+                .help("choose another folder: the inputs are never changed"))
         }
     }
 }
@@ -163,7 +163,7 @@ fn check_name(file: &Input, name: &Path) -> Result<()> {
         return Ok(());
     }
     let what = "a file of this name marks a folder as complete, so no copy can have the name";
-    Err(Error::new(Kind::Usage, what).at(file.path()).help("rename the file, or leave out --kept"))
+    Err(Error::new(Kind::Usage, what).at(file.path()).help("rename the file"))
 }
 
 /// The sizes and digests of all files below a folder but its marks.

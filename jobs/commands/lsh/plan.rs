@@ -17,6 +17,7 @@ use crate::commands::help::examples;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{FingerprintSettings, PageSettings};
 use crate::outcome::summary::Summary;
+use crate::outcome::terminal;
 
 /// How many documents are compared with each other: all pairs of them are.
 const SAMPLE: usize = 2000;
@@ -61,7 +62,7 @@ pub(super) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     if global.json {
         println!("{}", object(&scheme, sample));
     } else {
-        print(&scheme, sample, &mut io::stdout().lock()).at("stdout")?;
+        print(&scheme, sample, &mut terminal::stdout()).at("stdout")?;
     }
     Ok(Summary::answered())
 }

@@ -7,7 +7,7 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::thread;
@@ -21,6 +21,7 @@ use dupsieve::rooms::output::{Lock, NewFile};
 use dupsieve::{Error, Kind, Result};
 
 use super::answering::{Answered, Answerer, Answering};
+use crate::outcome::terminal;
 
 /// Portions of records for each worker that are read and not yet answered.
 const AHEAD: usize = 4;
@@ -131,7 +132,7 @@ struct Printer {
 impl Printer {
     /// Prints until all workers are done. Each printed portion gives leave to read another one.
     fn print(&mut self, answers: &Receiver<Numbered>, leave: Receiver<()>) -> Result<()> {
-        let mut out = io::stdout().lock();
+        let mut out = terminal::stdout();
         for (number, answered) in answers {
             self.waiting.insert(number, answered?);
             while let Some(answered) = self.waiting.remove(&self.next) {

@@ -23,11 +23,12 @@ pub(super) fn log_day(plan: &DayPlan<'_>, day: Day, found: &Path, state: &str) -
     let Some(Report { batch, outcome, later_days, .. }) = Report::read(found)? else {
         return Ok(());
     };
-    let RecordCounts { read, empty, repeated, quarantined, .. } = batch;
+    let RecordCounts { read, empty, repeated, quarantined, removed, .. } = batch;
+    let removed = if removed > 0 { format!(" + {removed} removed") } else { String::new() };
     let Outcome { kept, dropped, matches, .. } = outcome;
     tracing::info!(
         "{day}: {read} pages = {kept} kept + {dropped} near-duplicates dropped + {empty} empty + \
-         {repeated} repeated + {quarantined} unreadable; {matches} matches; {state}"
+         {repeated} repeated + {quarantined} unreadable{removed}; {matches} matches; {state}"
     );
     if read == 0 {
         tracing::warn!(

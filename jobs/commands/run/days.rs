@@ -1,13 +1,15 @@
 //! What a configuration file says about each day: its inputs, its output and its store.
 
 use std::collections::HashSet;
+use std::fs;
 use std::path::{self, Path, PathBuf};
 
-use dupsieve::rooms::error::Named;
+use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::matches::replacements_in;
+use dupsieve::rooms::output::{self, Lock};
 use dupsieve::rooms::report::{self, Made, Report};
 use dupsieve::rooms::results::ResultFormat;
-use dupsieve::rooms::store::{Day, Entry, Replacements, Retention, Store};
+use dupsieve::rooms::store::{Day, Entry, Replacements, Retention, Segment, Store};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::dedup;
@@ -124,8 +126,7 @@ impl DayPlan<'_> {
     }
 
     /// The first day to make again, so that `day` is joined before all days after it: of the later days that were in the store
-    /// when `day` was added, the one that was added first. None if the order is right, or if the version that this one
-    /// was joined with was pruned.
+    /// when `day` was added, the one that was added first. None if the order is right.
     pub(crate) fn first_out_of_order(&self, day: Day) -> Result<Option<Entry>> {
         let store = Store::open(&self.store)?;
         let version = store.at(None)?;
@@ -133,9 +134,7 @@ impl DayPlan<'_> {
             return Ok(None);
         };
         let was_there = |entry: &&Entry| entry.day > day && entry.added_in < added_in;
-        let later = version.entries().iter().filter(was_there).min_by_key(|it| it.added_in);
-        let can_go_back = |entry: &&Entry| store.is_pruned(entry.added_in - 1) == Ok(false);
-        Ok(later.filter(can_go_back).cloned())
+        Ok(version.entries().iter().filter(was_there).min_by_key(|it| it.added_in).cloned())
     }
 
     /// The day to make again, so that all days that were run are joined in their order; none if they were.
@@ -203,6 +202,35 @@ impl DayPlan<'_> {
             known: StoreAt::Before(self.store.clone(), day),
             other_texts: OtherTexts::Repeated,
         })
+    }
+
+    /// Leaves out of the segment of a day the pages that were removed from the store, unless the store holds the segment as it is.
+    pub(crate) fn leave_out_removed(&self, day: Day) -> Result<()> {
+        let store = match Store::open(&self.store) {
+            Err(error) if error.kind() == Kind::Missing => return Ok(()),
+            store => store?,
+        };
+        let batch = self.batch(day)?;
+        let source = Segment::open(&batch)?.digest();
+        match store.at(None)?.entry(day) {
+            Some(entry) if entry.source == source => Ok(()),
+            _ => self.without_removed(day, &batch, &batch).map(drop),
+        }
+    }
+
+    /// Writes to `into` the segment `batch` of a day without the pages that were removed from the store. Returns the path of the
+    /// segment that has none: `batch`, if there is none to leave out.
+    pub(crate) fn without_removed(&self, day: Day, batch: &Path, into: &Path) -> Result<PathBuf> {
+        let folder = output::parent_of(into);
+        fs::create_dir_all(folder).at(folder)?;
+        let _lock = Lock::on_file(into)?;
+        let store = Store::open(&self.store)?;
+        let pages = store.leave_out_removed(&Segment::open(batch)?, day, into)?;
+        if pages == 0 {
+            return Ok(batch.to_path_buf());
+        }
+        tracing::info!("{day} leaves out {pages} pages that were removed from the store");
+        Ok(into.to_path_buf())
     }
 
     /// The format of the tables of a day that is made now.

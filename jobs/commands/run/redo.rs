@@ -161,7 +161,7 @@ impl RedoPlan {
                 .at(&plan.store)
                 .help("`store rollback` to a version from before brings it back"));
         }
-        let before = store.at(Some(base)).map_err(|error| advise_first(&store, &current, error))?;
+        let before = store.before(day)?;
         let mut entries = added_after(&current, base);
         let firsts = firsts(&store, &entries, &current)?;
         // A day that came late takes its place before the later days.
@@ -178,7 +178,8 @@ impl RedoPlan {
         dedup::check_settings(&plan.config.dedup, Some(others), &recipe, global)?;
         let is_done = fingerprint::stands(&plan.to_fingerprint(day)?)
             .map_err(|error| plan.explain_missing(day, error))?;
-        let is_done = is_done && is_in_order;
+        // What has left the store since the day was joined must judge no page of it.
+        let is_done = is_done && is_in_order && !store.is_pruned(base)?;
         let mut redo_plan =
             RedoPlan { newest: current.number(), base, asked: day, days, firsts, is_done };
         for entry in &entries {
@@ -201,7 +202,7 @@ impl RedoPlan {
         if !redo_plan.is_done {
             redo_plan.log(plan)?;
         }
-        let verification = store.verification(Some(base))?;
+        let verification = store.verification_before(day)?;
         let (read, _shown) = show_verifying(verification.bytes(), global);
         verification.run(&read)?;
         Ok(redo_plan)
@@ -212,7 +213,12 @@ impl RedoPlan {
     /// Logs what leaves the store, and which outputs leave.
     fn log(&self, plan: &DayPlan<'_>) -> Result<()> {
         let RedoPlan { asked, base, days, .. } = self;
-        tracing::info!("making {asked} again: the store goes back to version {base}");
+        match Store::open(&plan.store)?.is_pruned(*base)? {
+            false => tracing::info!("making {asked} again: the store goes back to version {base}"),
+            true => tracing::info!(
+                "making {asked} again: version {base} was pruned, so the store goes back to what it has of the days before"
+            ),
+        }
         tracing::info!(
             "these days leave the store and enter it again, in this order: {}",
             shown(days)
@@ -232,20 +238,17 @@ impl RedoPlan {
 }
 
 /// The first day that stays after each of these days was added again, where that changes: the next of them must be joined
-/// with what it was joined with, and in the end what has expired by now is to be so again.
+/// with what it was joined with, and in the end what has expired by now is to be so again. What had expired before a version that was
+/// pruned is not known, so it has expired from the beginning.
 fn firsts(store: &Store, entries: &[&Entry], current: &Version) -> Result<Vec<Option<Day>>> {
-    let before = |entry: &&Entry| store.at(Some(entry.added_in - 1)).map(|it| it.expired_before());
+    let before = |entry: &&Entry| -> Result<Option<Day>> {
+        let base = entry.added_in - 1;
+        let base = if store.is_pruned(base)? { None } else { Some(store.at(Some(base))?) };
+        Ok(base.as_ref().unwrap_or(current).expired_before())
+    };
     let mut firsts: Vec<Option<Day>> = entries.iter().map(before).collect::<Result<_>>()?;
     firsts.push(current.expired_before());
     Ok(firsts.windows(2).map(|pair| pair[1].filter(|_| pair[0] < pair[1])).collect())
-}
-
-/// Adds to the error that a version was pruned which days can still be made again.
-fn advise_first(store: &Store, current: &Version, error: Error) -> Error {
-    let is_left = |entry: &&Entry| store.is_pruned(entry.added_in - 1) == Ok(false);
-    let first = current.all_entries().iter().filter(is_left).min_by_key(|entry| entry.added_in);
-    let help = |first: &Entry| format!("the first day that can be made again is {}", first.day);
-    first.map(help).into_iter().fold(error, Error::help)
 }
 
 /// Fails unless the store without these days holds exactly what `base` held: going back must not lose
@@ -282,8 +285,11 @@ fn is_up_to_date(plan: &DayPlan<'_>, store: &Store, day: Day) -> Result<bool> {
     let joined = dedup::Request { format: plan.format(), ..plan.to_join(day)? };
     let only = plan.only(&joined.output);
     let replaced = plan.replaced(&joined.output)?;
+    let removals = store.before(day)?.removals();
     let (segment, only, replaces) = (&joined.batch, only.as_deref(), replaced.as_ref());
     Ok(dedup::stands(&joined).unwrap_or(false)
+        && store.removed_of(&Segment::open(segment)?, day)? == 0
+        && Report::read(&joined.output)?.is_some_and(|made| made.removals == removals)
         && overlaps::stand(plan, &joined)
         && plan.unasked(day)?.is_empty()
         && store.would_add(&NewDay { segment, day, only, replaces }) == Ok(false))
@@ -313,6 +319,9 @@ fn make(
     } else {
         (asked.batch.clone(), Summary::new())
     };
+    let batch = processes.agree(&format!("leave removed pages out of {day}"), || {
+        plan.without_removed(day, &batch, &staged.join("batch.seg"))
+    })?;
     let joined = dedup::Request {
         batch: batch.clone(),
         format: plan.format(),
@@ -336,7 +345,7 @@ fn make(
         redo_plan.firsts[at].map_or(Ok(()), |first| draft.expire(first))
     })?;
     let clustered = clusters::make(plan, processes, day, global, || {
-        let base = Store::open(&plan.store)?.at(Some(redo_plan.base))?;
+        let base = Store::open(&plan.store)?.before(redo_plan.asked)?;
         Ok(Chain::redone(plan, &base, &redo_plan.days[..=at]))
     })?;
     Ok(read.then(found).then(overlapped).then(clustered).changed())

@@ -11,11 +11,12 @@ use dupsieve::rooms::store::{Day, Digest, Entry, Merged, Revision, Store, Versio
 use serde_json::{Value, json};
 
 use crate::outcome::summary::Summary;
+use crate::outcome::terminal;
 
 /// Prints what each version changed, one a line.
 pub(super) fn log(store: &Store, as_json: bool) -> Result<Summary> {
     let history = store.history()?;
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     let printed = if as_json {
         writeln!(out, "{}", versions(&history))
     } else {
@@ -52,7 +53,7 @@ pub(super) fn list(store: &Store, as_json: bool) -> Result<Summary> {
     let version = store.at(None)?;
     let older = store.bytes_besides(&version)?;
     let index = Index::of(store)?;
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     let printed = if as_json {
         writeln!(out, "{}", days(&version, older, &index))
     } else {

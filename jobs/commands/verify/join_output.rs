@@ -27,7 +27,8 @@ impl JoinOutput<'_> {
     pub(super) fn check_counts(&self) -> Result<()> {
         let Report { batch, outcome, probe, .. } = self.report;
         let judged = batch.fingerprinted == outcome.kept + outcome.dropped;
-        if judged && probe.is_none_or(|probe| probe.is_complete()) {
+        let lost = self.report.lost.is_none_or(|lost| lost.dropped_shingles <= lost.shingles);
+        if judged && lost && probe.is_none_or(|probe| probe.is_complete()) {
             return Ok(());
         }
         Err(Error::new(Kind::BadData, "the counts of the report do not add up")

@@ -19,7 +19,7 @@ class _Dataset(Protocol):
 _Table = Union[_ArrowStream, _ArrowArray, _Dataset]
 _Texts = Union[_ArrowStream, _ArrowArray, Sequence[str | None]]
 _Path = Union[str, PathLike[str]]
-_Preset = Literal["paper", "balanced", "thorough"]
+_Preset = Literal["paper", "balanced"]
 _Day = Union[str, _date]
 
 class _Comparison(TypedDict, total=False):
@@ -57,9 +57,8 @@ def dedup(
     store: _Path | None = None,
     preset: _Preset | None = None,
     distance: int | None = None,
-    held: float | None = None,
+    containment: float | None = None,
     keep: str | None = None,
-    compare: Literal["texts", "signatures"] | None = None,
     workers: int | None = None,
     memory: int | None = None,
 ) -> Table: ...
@@ -99,10 +98,9 @@ class Store:
         only: Literal["kept", "all"] = "kept",
         preset: _Preset | None = None,
         distance: int | None = None,
-        held: float | None = None,
+        containment: float | None = None,
         keep: str | None = None,
-        compare: Literal["texts", "signatures"] | None = None,
-        workers: int | None = None,
+            workers: int | None = None,
         memory: int | None = None,
     ) -> Table: ...
     def remove(self, ids: _Texts, *, until: _Day | None = None, workers: int | None = None) -> _Removed: ...

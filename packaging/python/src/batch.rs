@@ -3,11 +3,10 @@
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::ArrayRef;
 use dupsieve::rooms::budget::Budget;
 use dupsieve::rooms::document::{Occurrence, Reason, Tolerance};
 use dupsieve::rooms::flow::Fingerprinting;
-use dupsieve::rooms::matches::Texts as PageTexts;
 use dupsieve::rooms::output::Lock;
 use dupsieve::rooms::runs::Sorter;
 use dupsieve::rooms::store::{
@@ -15,18 +14,14 @@ use dupsieve::rooms::store::{
 };
 use dupsieve::{Error, Kind, Recipe, Result, Segment};
 
-use crate::columns::{Texts, column};
 use crate::interrupt::Stop;
 use crate::pieces::each_piece;
-use crate::reading::{Fields, Reader, RowIds};
+use crate::reading::{Fields, Reader};
 use crate::source::Source;
-use crate::text_files::TextFiles;
 
 /// A table as a batch.
 pub(crate) struct Batch {
     pub(crate) segment: Segment,
-    /// Its texts, if its pages are compared by them.
-    pub(crate) texts: Option<PageTexts>,
     /// The ids of the rows, batch by batch; empty if the numbers of the rows are the ids.
     pub(crate) ids: Vec<ArrayRef>,
     /// How many rows there are.
@@ -39,8 +34,6 @@ pub(crate) struct Batch {
 pub(crate) struct Making {
     pub(crate) fields: Fields,
     pub(crate) recipe: Recipe,
-    /// Whether the texts are kept for the join.
-    pub(crate) compares_texts: bool,
     pub(crate) threads: usize,
     pub(crate) budget: Budget,
 }
@@ -70,40 +63,18 @@ impl Making {
                 Ok(bad)
             })
         };
-        let mut texts = match self.compares_texts {
-            true => Some(TextFiles::new(&folder.join("texts"))?),
-            false => None,
-        };
-        let bad = each_piece(source, self.threads, stop, handler, |batch, first| {
+        let bad = each_piece(source, self.threads, stop, handler, |batch, _| {
             rows += batch.num_rows() as u64;
             let named = self.fields.id.as_ref().and_then(|id| batch.column_by_name(id));
             ids.extend(named.cloned());
-            texts.as_mut().map_or(Ok(()), |files| self.keep_texts(batch, first, files, stop))
+            Ok(())
         })?;
-        let texts = texts.map(TextFiles::finish).transpose()?.flatten();
         let bad: Vec<(u64, Reason)> = bad.into_iter().flatten().collect();
         check_bad(&bad, rows)?;
         let documents = documents.into_inner().unwrap_or_else(PoisonError::into_inner);
         let segment = self.segment(documents, folder, rows, bad.len() as u64)?;
         stop.check()?;
-        Ok(Batch { segment, texts, ids, rows, bad })
-    }
-
-    /// Writes the texts of a batch of rows to files.
-    fn keep_texts(
-        &self,
-        rows: &RecordBatch,
-        first: u64,
-        files: &mut TextFiles,
-        stop: &Stop,
-    ) -> Result<()> {
-        let ids = RowIds::of(rows, self.fields.id.as_deref())?;
-        let texts = Texts::of(column(rows, &self.fields.text)?)?;
-        for (at, row) in (0..texts.len()).zip(first..) {
-            stop.check()?;
-            files.push(&ids.get(at, row)?, texts.get(at)?.unwrap_or_default())?;
-        }
-        Ok(())
+        Ok(Batch { segment, ids, rows, bad })
     }
 
     fn segment(

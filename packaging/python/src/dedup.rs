@@ -30,24 +30,22 @@ use crate::verdicts;
 ///         relation of DuckDB, a dataset of Hugging Face. A stream is read batch by batch and may be larger than the memory.
 ///     id: The column of the ids: texts or whole numbers. Without it, or where it is null, the number of the row, from 0, is the id.
 ///     text: The column of the texts. A null is a text without words.
-///     time: The column of the times: timestamps, dates, or what the program reads as a time. Of documents that hold each other, the
-///         oldest stays.
+///     time: The column of the times: timestamps, dates, or what the program reads as a time. Of documents that contain each other, the
+///         oldest is kept.
 ///     store: The folder of a store. The rows are compared with its pages too; the store does not change.
-///     preset: `paper`, `balanced` (the default) or `thorough`: the recipe of the fingerprints, the distance and the check. By default
+///     preset: `paper` or `balanced` (the default): the recipe of the fingerprints, the distance and the check. By default
 ///         that of the store, if there is one.
 ///     distance: The largest number of bits in which near fingerprints differ, in place of the preset's.
-///     held: The share of a document that the one which stays has to hold, in place of the preset's 0.9.
-///     keep: Which of several near documents stays: `oldest`, `newest`, `first-id`, `longest`, or a column, `COLUMN:max` or
+///     containment: Drop a document only if a kept one contains at least this share of it, from 0 to 1, in place of the preset's 0.9.
+///     keep: Which of several near documents to keep: `oldest`, `newest`, `first-id`, `longest`, or a column, `COLUMN:max` or
 ///         `COLUMN:min`. The default is `oldest` with `time`, else `first-id`.
-///     compare: `texts`, the default where the check is of the sort held: the share that a row of the table holds of another is that of
-///         the texts, exactly. They are kept in the temporary folder meanwhile. Or `signatures`, which estimate the share.
 ///     workers: Threads. By default one for each core.
 ///     memory: Bytes for tables and sorts, beyond which these use the temporary folder.
 ///
 /// Returns:
 ///     A table (`arro3.core.Table`) with a row for each row of `table`, in order: `id`, `verdict` (`keep`, `drop`, `empty`, `repeated`
-///     or `bad`), `of` (the id of the document that stays), `of_row` (its row, from 0; null if it is a page of the store), `distance`,
-///     `against` (`batch`, or the day of the store), `held`, `copies` and `hosts`.
+///     or `bad`), `of` (the id of the kept document), `of_row` (its row, from 0; null if it is a page of the store), `distance`,
+///     `against` (`batch`, or the day of the store), `held` (the share of it that the kept document contains), `copies` and `hosts`.
 ///
 /// Raises:
 ///     ValueError: A column is missing or of another type, a setting is wrong, more than one row in a hundred cannot be read,
@@ -55,7 +53,7 @@ use crate::verdicts;
 ///     FileNotFoundError: There is no store.
 #[pyfunction]
 #[pyo3(signature = (table, *, id=None, text="text", time=None, store=None, preset=None, distance=None,
-    held=None, keep=None, compare=None, workers=None, memory=None))]
+    containment=None, keep=None, workers=None, memory=None))]
 #[expect(clippy::too_many_arguments, reason = "they are the keywords of a call in Python")]
 pub(crate) fn dedup(
     py: Python<'_>,
@@ -66,15 +64,14 @@ pub(crate) fn dedup(
     store: Option<PathBuf>,
     preset: Option<String>,
     distance: Option<u32>,
-    held: Option<f64>,
+    containment: Option<f64>,
     keep: Option<String>,
-    compare: Option<String>,
     workers: Option<usize>,
     memory: Option<u64>,
 ) -> PyResult<Arro3Table> {
     let fields = Fields::new(id, text.to_owned(), time, keep.as_deref());
     let fields = fields.map_err(|error| exception(py, &error))?;
-    let rule = Rule { distance, held, keep, compare };
+    let rule = Rule { distance, containment, keep };
     let means = Means::of(workers, memory);
     let verdicts = interrupt::run(py, move |stop| {
         let store = store.map(|path| Store::open(path)?.at(None)).transpose()?;
@@ -129,12 +126,10 @@ impl Asked {
     ) -> Result<(Batch, RecordBatch)> {
         let Asked { fields, preset, rule, means: Means { threads, budget } } = self;
         let recipe = recipe::chosen(preset.as_deref(), store.as_ref())?;
-        let compares_texts = rule.compares_texts(&recipe)?;
-        let making = Making { fields, recipe, compares_texts, threads, budget };
+        let making = Making { fields, recipe, threads, budget };
         let batch = making.make(table, folder, stop)?;
         let order = making.fields.order.as_ref();
-        let mut join = rule.join(batch.segment.clone(), store, order, budget)?;
-        join.texts = batch.texts.clone();
+        let join = rule.join(batch.segment.clone(), store, order, budget)?;
         let found = folder.join("found");
         join.run(&mut stop.processes(threads)?, &found)?;
         stop.check()?;

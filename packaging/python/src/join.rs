@@ -2,45 +2,21 @@
 
 use dupsieve::rooms::budget::Budget;
 use dupsieve::rooms::document::OrderField;
-use dupsieve::rooms::fingerprint::Check;
 use dupsieve::rooms::join;
 use dupsieve::rooms::matches::{Confirm, KeepOrder};
 use dupsieve::rooms::store::Version;
-use dupsieve::{Error, Join, Kind, Recipe, Result, Segment};
+use dupsieve::{Error, Join, Kind, Result, Segment};
 
 /// What a join is asked to do otherwise than usual.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rule {
     pub(crate) distance: Option<u32>,
-    /// The share of a page that the page which stays has to hold.
-    pub(crate) held: Option<f64>,
+    /// The share of a page that a kept page has to contain.
+    pub(crate) containment: Option<f64>,
     pub(crate) keep: Option<String>,
-    /// By what the pages of the batch are compared: `texts` or `signatures`.
-    pub(crate) compare: Option<String>,
 }
 
 impl Rule {
-    /// Whether the pages of a batch by `recipe` are compared by their texts: by default, if its check tells which share of a page
-    /// another page holds.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if they are to be, and cannot be.
-    pub(crate) fn compares_texts(&self, recipe: &Recipe) -> Result<bool> {
-        let can = recipe.check().is_some_and(Check::has_direction);
-        match self.compare.as_deref() {
-            None => Ok(can),
-            Some("signatures") => Ok(false),
-            Some("texts") if can => Ok(true),
-            Some("texts") => {
-                Err(Error::new(Kind::Usage, "the texts of the pages cannot be compared")
-                    .expected("a check that tells the share held, such as held"))
-            }
-            Some(other) => Err(Error::new(Kind::Usage, "pages cannot be compared by this")
-                .expected("texts or signatures")
-                .found(other)),
-        }
-    }
-
     /// The join of a batch whose keys, if it has any, come from the column `order`.
     ///
     /// # Errors
@@ -68,19 +44,19 @@ impl Rule {
     }
 
     fn check(&self, usual: Option<Confirm>) -> Result<Option<Confirm>> {
-        let Some(held) = self.held else { return Ok(usual) };
-        if !(0.0..=1.0).contains(&held) {
+        let Some(least) = self.containment else { return Ok(usual) };
+        if !(0.0..=1.0).contains(&least) {
             return Err(Error::new(Kind::Usage, "not a share")
-                .expected("held from 0 to 1")
-                .found(held));
+                .expected("containment from 0 to 1")
+                .found(least));
         }
         match usual {
-            Some(check) if check.has_direction() => Ok(Some(Confirm::new(check.check, held))),
+            Some(check) if check.has_direction() => Ok(Some(Confirm::new(check.check, least))),
             _ => Err(Error::new(
                 Kind::Usage,
-                "this preset does not tell which share of a page another one holds",
+                "this preset does not say how much of a page another one contains",
             )
-            .expected("the preset balanced or thorough, if held is given")),
+            .expected("the preset balanced, if containment is given")),
         }
     }
 }

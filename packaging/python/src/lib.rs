@@ -3,7 +3,7 @@
 //! - `failure`: errors as exceptions. `interrupt`: work that Ctrl-C ends.
 //! - `source`, `columns`: tables that come in, and their columns. `pieces`: their rows shared among threads.
 //! - `reading`: rows to documents with fingerprints. `recipe`: which fingerprints.
-//! - `batch`: the documents as a segment, and `text_files` their texts beside it. `join`: the batch joined. `verdicts`: the verdicts as a table.
+//! - `batch`: the documents as a segment. `join`: the batch joined. `verdicts`: the verdicts as a table.
 //! - `dedup`, `texts`, `store`: what Python calls.
 
 mod batch;
@@ -17,7 +17,6 @@ mod reading;
 mod recipe;
 mod source;
 mod store;
-mod text_files;
 mod texts;
 mod verdicts;
 

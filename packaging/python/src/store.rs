@@ -161,9 +161,9 @@ impl Store {
     ///     id: The column of the ids.
     ///     text: The column of the texts.
     ///     time: The column of the times.
-    ///     only: What enters the store: `kept`, the rows that are kept, which hide the pages of the store that they hold; or `all`.
-    ///     preset: For the first day of a store: `paper`, `balanced` (the default) or `thorough`.
-    ///     distance, held, keep, compare, workers, memory: As in `dedup`.
+    ///     only: What enters the store: `kept`, the rows that are kept, which hide the pages of the store that they contain; or `all`.
+    ///     preset: For the first day of a store: `paper` or `balanced` (the default).
+    ///     distance, containment, keep, workers, memory: As in `dedup`.
     ///
     /// Returns:
     ///     The verdicts, as `dedup` gives them.
@@ -172,7 +172,7 @@ impl Store {
     ///     FileExistsError: The store has other pages of this day.
     ///     ValueError: As `dedup`; or the store was made with another preset.
     #[pyo3(signature = (table, *, day, id, text="text", time=None, only="kept", preset=None, distance=None,
-        held=None, keep=None, compare=None, workers=None, memory=None))]
+        containment=None, keep=None, workers=None, memory=None))]
     #[expect(clippy::too_many_arguments, reason = "they are the keywords of a call in Python")]
     fn add(
         &self,
@@ -185,9 +185,8 @@ impl Store {
         only: &str,
         preset: Option<String>,
         distance: Option<u32>,
-        held: Option<f64>,
+        containment: Option<f64>,
         keep: Option<String>,
-        compare: Option<String>,
         workers: Option<usize>,
         memory: Option<u64>,
     ) -> PyResult<Arro3Table> {
@@ -195,7 +194,7 @@ impl Store {
         let only_kept = is_kept(only).map_err(|error| exception(py, &error))?;
         let fields = Fields::new(Some(id), text.to_owned(), time, keep.as_deref());
         let fields = fields.map_err(|error| exception(py, &error))?;
-        let (rule, means) = (Rule { distance, held, keep, compare }, Means::of(workers, memory));
+        let (rule, means) = (Rule { distance, containment, keep }, Means::of(workers, memory));
         let asked = Asked { fields, preset, rule, means };
         let store = self.store.clone();
         exported(interrupt::run(py, move |stop| {

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use arrow_array::builder::{FixedSizeBinaryBuilder, UInt64Builder};
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{ArrayRef, BinaryArray};
 use dupsieve::rooms::features::ONE;
+use dupsieve::rooms::fingerprint::check::Contained;
 use dupsieve::rooms::fingerprint::{Check, Class, Difference, TextMeasure, Width, hex};
 use dupsieve::rooms::join::Preset;
 use dupsieve::{Error, Kind, Recipe, Result};
@@ -24,7 +25,7 @@ use crate::source::{ALONE, Source, Strings};
 ///
 /// Args:
 ///     texts: An Arrow array or column, a Series, or a list of `str` and `None`.
-///     preset: The preset whose recipe makes the fingerprints: `paper`, `balanced` or `thorough`.
+///     preset: The preset whose recipe makes the fingerprints: `paper` or `balanced`.
 ///     recipe: The name of a recipe, in place of the preset's, such as `charikar-64`.
 ///     workers: Threads. By default one for each core.
 ///
@@ -55,15 +56,15 @@ pub(crate) fn fingerprint(
     Ok(PyArray::from_array_ref(made).into())
 }
 
-/// Makes the signature of each text, which tells how much of it another text holds.
+/// Makes the sketch of each text: the set of its 3-word shingles, some 2.1 bytes a word.
 ///
 /// Args:
 ///     texts: An Arrow array or column, a Series, or a list of `str` and `None`.
-///     preset: The preset whose check makes the signatures: `balanced` or `thorough`.
+///     preset: The preset whose check makes the sketches: `balanced`.
 ///     workers: Threads. By default one for each core.
 ///
 /// Returns:
-///     An array (`arro3.core.Array`) of binary values of one size, null where a text has no word.
+///     An array (`arro3.core.Array`) of binary values, null where a text has no word.
 ///
 /// Raises:
 ///     ValueError: There is no such preset, or it has no check.
@@ -92,7 +93,7 @@ pub(crate) fn signature(
                     .map(|()| Some(signature))
             })
         })?;
-        binary(made, check.bytes())
+        Ok(Arc::new(BinaryArray::from_iter(made)) as ArrayRef)
     })?;
     Ok(PyArray::from_array_ref(made).into())
 }
@@ -102,13 +103,13 @@ pub(crate) fn signature(
 /// Args:
 ///     one: A text.
 ///     another: Another text.
-///     preset: The preset whose recipe and check compare them: `paper`, `balanced` or `thorough`.
+///     preset: The preset whose recipe and check compare them: `paper` or `balanced`.
 ///
 /// Returns:
 ///     A dictionary: `recipe`, `distance` (bits in which the fingerprints differ), `sketches` (both fingerprints), `classes` (`Full` or
-///     `Short`), `shared_weight` (the share of the weight of the features that both have), `jaccard` (the share of the runs of three words
-///     that both have), and, if the preset has a check, `check` and `held`: by estimate, the share of `one` that `another`
-///     holds, and the share of `another` that `one` holds.
+///     `Short`), `shared_weight` (the share of the weight of the features that both have), `jaccard` (the share of the 3-word shingles
+///     that both have), and, if the preset has a check, `check` and `held`: the share of `one` that `another` contains, and the share of
+///     `another` that `one` contains.
 ///
 /// Raises:
 ///     ValueError: There is no such preset, or a text has no word.
@@ -167,7 +168,7 @@ impl Compared {
             let [mut first, mut second] = [Vec::new(), Vec::new()];
             signer.sign(texts[0], &mut first)?;
             signer.sign(texts[1], &mut second)?;
-            Ok(check.shares(&first, &second).map(|share| share.held))
+            Ok(check.containment(&first, &second).map(|both| both.map(Contained::share)))
         };
         Ok(Compared {
             sketches: [one.0, another.0],
@@ -175,7 +176,7 @@ impl Compared {
             distance: apart.count_ones(),
             shared_weight: weight(difference.shared) / weight(whole),
             jaccard: TextMeasure::Jaccard.similarity(texts)?,
-            held: check.map(held).transpose()?,
+            held: check.map(held).transpose()?.flatten(),
         })
     }
 }
@@ -192,8 +193,8 @@ fn named(preset: &str, recipe: Option<&str>) -> Result<Recipe> {
 fn check_of(preset: &str) -> Result<Check> {
     let check = preset.parse::<Preset>()?.check().map(|confirm| confirm.check);
     check.ok_or_else(|| {
-        Error::new(Kind::Usage, format!("the preset {preset} has no check, so no signatures"))
-            .expected("balanced or thorough")
+        Error::new(Kind::Usage, format!("the preset {preset} has no check, so no sketches"))
+            .expected("balanced")
     })
 }
 
@@ -229,27 +230,16 @@ fn written(fingerprints: Vec<Option<u128>>, width: Width) -> Result<ArrayRef> {
             Ok(Arc::new(array.finish()))
         }
         Width::W128 => {
-            let bytes = fingerprints.into_iter().map(|it| it.map(u128::to_be_bytes));
-            binary(bytes, size_of::<u128>())
+            let mut array = FixedSizeBinaryBuilder::new(size_of::<u128>() as i32);
+            for fingerprint in fingerprints {
+                match fingerprint {
+                    Some(fingerprint) => array
+                        .append_value(fingerprint.to_be_bytes())
+                        .map_err(|error| Error::new(Kind::Internal, error.to_string()))?,
+                    None => array.append_null(),
+                }
+            }
+            Ok(Arc::new(array.finish()))
         }
     }
-}
-
-/// Values of one size as an array.
-fn binary(
-    values: impl IntoIterator<Item = Option<impl AsRef<[u8]>>>,
-    bytes: usize,
-) -> Result<ArrayRef> {
-    let mut array = FixedSizeBinaryBuilder::new(bytes as i32);
-    for value in values {
-        match value {
-            Some(value) => array
-                .append_value(value)
-                .map_err(|error| Error::new(Kind::Internal, error.to_string()))?,
-            None => array.append_null(),
-        }
-    }
-    let array = array.finish();
-    debug_assert_eq!(array.value_length() as usize, bytes);
-    Ok(Arc::new(array) as Arc<dyn Array>)
 }

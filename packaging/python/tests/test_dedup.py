@@ -58,10 +58,7 @@ class TheSame(InAFolder):
     def test_presets_and_settings(self):
         self.check(pages(*DAYS), ["--preset", "paper"], preset="paper")
         (self.folder / "found").rename(self.folder / "paper")
-        self.check(pages(*DAYS), ["--preset", "thorough", "--held", "0.6", "--distance", "8"], preset="thorough", held=0.6, distance=8)
-
-    def test_by_signatures(self):
-        self.check(pages(*DAYS), ["--compare", "signatures"], compare="signatures")
+        self.check(pages(*DAYS), ["--containment", "0.6", "--distance", "8"], containment=0.6, distance=8)
 
     def test_any_number_of_threads(self):
         one, three = (rows(dupsieve.dedup(pages(*DAYS), id="id", workers=workers)) for workers in (1, 3))
@@ -173,10 +170,8 @@ class Refused(InAFolder):
         self.refused(ValueError, "expected texts, found Float64", table, text="n")
         self.refused(ValueError, "there is no such preset", table, preset="best")
         self.refused(ValueError, "there is no such keep order", table, keep="best")
-        self.refused(ValueError, "not a share", table, held=2.0)
-        self.refused(ValueError, "expected texts or signatures, found words", table, compare="words")
-        self.refused(ValueError, "the texts of the pages cannot be compared", table, compare="texts", preset="paper")
-        self.refused(ValueError, "does not tell which share", table, held=0.5, preset="paper")
+        self.refused(ValueError, "not a share", table, containment=2.0)
+        self.refused(ValueError, "does not say how much", table, containment=0.5, preset="paper")
         self.refused(ValueError, "one column that decides", table, keep="n:max", time="n")
         missing = self.refused(FileNotFoundError, "", table, store=self.folder / "store")
         self.assertEqual((missing.code, missing.retryable), (66, False))

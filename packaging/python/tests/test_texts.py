@@ -1,4 +1,4 @@
-"""Fingerprints, signatures and comparisons against the program's."""
+"""Fingerprints, sketches and comparisons against the program's."""
 
 import json
 import time
@@ -36,7 +36,7 @@ class Texts(InAFolder):
     def test_recipes(self):
         wide = pyarrow.array(dupsieve.fingerprint(["a text"], recipe="charikar-128"))
         self.assertEqual(wide.type, pyarrow.binary(16))
-        self.assertEqual(pyarrow.array(dupsieve.signature(["a text"])).type, pyarrow.binary(34))
+        self.assertEqual(pyarrow.array(dupsieve.signature(["a text"])).type, pyarrow.binary())
         for wrong in ({"recipe": "none"}, {"preset": "none"}):
             with self.assertRaises(ValueError):
                 dupsieve.fingerprint(["a text"], **wrong)

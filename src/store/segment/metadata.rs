@@ -17,7 +17,7 @@ pub(crate) const VERSION: u32 = 1;
 /// The counts of the records that a segment was made from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordCounts {
-    /// Records read: the sum of the next four.
+    /// Records read: the sum of the next four, and of those removed.
     pub read: u64,
     /// Documents with a fingerprint.
     pub fingerprinted: u64,
@@ -27,6 +27,9 @@ pub struct RecordCounts {
     pub repeated: u64,
     /// Records that could not be read.
     pub quarantined: u64,
+    /// Documents left out because their pages were removed from the store.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub removed: u64,
     /// Blank lines, which are not records.
     pub blank: u64,
     /// Files that were not read whole: web archives that are damaged, and packed files whose damage was accepted.
@@ -44,15 +47,19 @@ fn is_none(bytes: &u64) -> bool {
 }
 
 impl RecordCounts {
-    /// The records that became something: fingerprinted, empty, repeated or quarantined.
+    /// The records that became something: fingerprinted, empty, repeated, quarantined or left out as removed.
     pub(crate) fn accounted_for(&self) -> u64 {
-        self.fingerprinted + self.empty + self.repeated + self.quarantined
+        self.fingerprinted + self.empty + self.repeated + self.quarantined + self.removed
     }
 
     /// Whether every record that was read became something, so that none was lost.
     pub fn add_up(&self) -> bool {
         self.read == self.accounted_for()
     }
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The part of a segment that people can read: JSON near its end.

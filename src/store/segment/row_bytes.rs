@@ -32,6 +32,10 @@ impl RowBytesColumn {
         Ok(RowBytesColumn { column, coding, spool, bytes, rows: 0, block: Vec::new() })
     }
 
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// [`Kind::BadData`] if the row has not as many bytes as all have, such as one without its signature.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<()> {
         match self.coding {
             Coding::Sketches if bytes.len() <= MAX_SKETCH_BYTES => {

@@ -405,3 +405,18 @@ fn files_of_every_codec_stay_readable() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn a_row_without_the_signature_that_the_segment_keeps_is_bad_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.seg");
+    let options = SegmentOptions { check_bytes: 16, ..options(IdKind::Text) };
+    for check in [vec![], vec![1; 15], vec![1; 17]] {
+        let mut writer = SegmentWriter::create(&path, options.clone()).unwrap();
+        let details = Details { check, ..Details::default() };
+        let error = writer.push(&Row { details: &details, ..Row::new(7_u64, "a") }).unwrap_err();
+        assert_eq!(error.kind(), Kind::BadData);
+        assert!(error.to_string().contains("16 bytes"), "{error}");
+        assert!(!path.exists());
+    }
+}

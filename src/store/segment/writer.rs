@@ -103,7 +103,8 @@ impl<F: Fingerprint> SegmentWriter<F> {
     /// Adds a row, which must come after the last one by (fingerprint, id as bytes, day).
     ///
     /// # Errors
-    /// A row out of order or twice is [`Kind::Internal`]; an invalid id is [`Kind::BadData`].
+    /// A row out of order or twice is [`Kind::Internal`]; an invalid id is [`Kind::BadData`], and so is a row without the
+    /// signature, the bands or the digest that the segment keeps.
     pub fn push(&mut self, row: &Row<'_, F>) -> Result<()> {
         match self.last {
             Some(last) if row.fingerprint <= last => self.check_order(last, row)?,
@@ -122,7 +123,7 @@ impl<F: Fingerprint> SegmentWriter<F> {
             self.last_day = Some(day);
             days.push(day.number())?;
         }
-        self.details.push(row.details)
+        self.details.push(row.details).map_err(|error| error.at(&self.path))
     }
 
     /// Adds the id of a document without a fingerprint. These ids are pushed in ascending order.
@@ -148,28 +149,46 @@ impl<F: Fingerprint> SegmentWriter<F> {
         self.finish_with(counts, identity, Lists::default())
     }
 
+    /// Like [`SegmentWriter::finish`], for a segment that has taken rows of `source` and stands in its place: it names the
+    /// same origin and the same lists.
+    pub(crate) fn finish_like(self, source: &Segment, counts: RecordCounts) -> Result<Segment> {
+        let metadata = Metadata {
+            stamp: self.options.stamp.clone(),
+            counts,
+            identity: source.identity().to_owned(),
+            order: self.options.order.clone(),
+            quarantine: source.quarantine().cloned(),
+            repeated: source.repeated().cloned(),
+        };
+        self.publish(&metadata, Lists::default())
+    }
+
     /// Like [`SegmentWriter::finish`], with lists beside the segment. They get their places right before
     /// the segment does, and the segment records their lengths and hashes.
     pub(crate) fn finish_with(
-        mut self,
+        self,
         counts: RecordCounts,
         identity: &str,
         lists: Lists,
     ) -> Result<Segment> {
-        let (heads, entries) = self.append_columns()?;
-        let out = &mut self.fingerprints.blocks.out;
         let [quarantine, repeated] = [&lists.quarantine, &lists.repeated]
             .map(|list| list.as_ref().map(|list| list.sum().clone()));
         let metadata = Metadata {
-            stamp: self.options.stamp,
+            stamp: self.options.stamp.clone(),
             counts,
             identity: identity.to_owned(),
-            order: self.options.order,
+            order: self.options.order.clone(),
             quarantine,
             repeated,
         };
+        self.publish(&metadata, lists)
+    }
+
+    fn publish(mut self, metadata: &Metadata, lists: Lists) -> Result<Segment> {
+        let (heads, entries) = self.append_columns()?;
+        let out = &mut self.fingerprints.blocks.out;
         out.write_all(&entries)
-            .and_then(|()| out.write_all(&ending(F::WIDTH, &heads, &metadata)))
+            .and_then(|()| out.write_all(&ending(F::WIDTH, &heads, metadata)))
             .at(&self.path)?;
         let file = self.fingerprints.blocks.out.into_inner();
         let file = file.map_err(|failed| Error::io(&self.path, failed.error()))?;

@@ -1,4 +1,4 @@
-//! `evaluate --sweep` without labels: draws a sample of the pages, plants edited copies, and judges the
+//! `evaluate --sweep`: draws a sample of the pages, plants edited copies, and judges the
 //! methods by them.
 
 use std::path::PathBuf;
