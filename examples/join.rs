@@ -1,5 +1,5 @@
-//! Finds the near-duplicates of a day: texts become fingerprints, the fingerprints become a segment, and the segment is
-//! joined with a store that holds the day before.
+//! Finds the near-duplicates of a day by the default preset: texts become fingerprints and sketches, these become a segment, and the
+//! segment is joined with a store that holds the day before.
 //!
 //! ```text
 //! cargo run --release --example join
@@ -8,11 +8,11 @@
 use std::error::Error;
 use std::path::Path;
 
-use dupsieve::rooms::fingerprint::Sketcher;
+use dupsieve::rooms::fingerprint::Recipe;
 use dupsieve::rooms::flow::Processes;
 use dupsieve::rooms::join::{Join, Preset};
 use dupsieve::rooms::store::{
-    NewDay, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store,
+    Details, NewDay, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store,
 };
 
 /// Two articles of the day before.
@@ -45,20 +45,16 @@ const TODAY: [(&str, &str); 2] = [
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
-    // The setting of the paper: fingerprints of 64 bits, near if at most 3 bits differ.
-    let recipe = Preset::Paper.recipe(None)?;
-    let mut sketcher = recipe.sketcher()?;
-    let options = SegmentOptions::of(&recipe);
+    // A page is dropped only if a page that is kept contains nine tenths of it.
+    let recipe = Preset::default().recipe(None)?;
 
     let yesterday = folder.path().join("yesterday.seg");
-    write_segment(&yesterday, &YESTERDAY, &mut sketcher, options.clone())?;
+    write_segment(&yesterday, &YESTERDAY, &recipe)?;
     let (store, _) = Store::init(folder.path().join("store"))?;
     store.add(&NewDay::whole(&yesterday, "2026-11-22".parse()?), None)?;
 
-    let batch = write_segment(&folder.path().join("today.seg"), &TODAY, &mut sketcher, options)?;
-    let mut join = Join::new(batch, Some(store.at(None)?))?;
-    // Texts as short as these differ in more bits than pages do.
-    join.distance = 12;
+    let batch = write_segment(&folder.path().join("today.seg"), &TODAY, &recipe)?;
+    let join = Join::new(batch, Some(store.at(None)?))?;
     let output = folder.path().join("out");
     let joined = join.run(&mut Processes::alone(2), &output)?;
 
@@ -69,24 +65,30 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Writes the fingerprints of `pages` into a segment: a file of fingerprints, sorted, with their ids.
+/// Writes what the recipe makes of `pages` into a segment: a file of fingerprints, sorted, with their ids, sketches and anchors.
 fn write_segment(
     path: &Path,
     pages: &[(&str, &str)],
-    sketcher: &mut Sketcher,
-    options: SegmentOptions,
+    recipe: &Recipe,
 ) -> dupsieve::Result<Segment> {
+    let mut sketcher = recipe.sketcher()?;
+    let mut signer = recipe.check().expect("the default preset has a check").signer();
     let mut rows = Vec::new();
     for (id, text) in pages {
         // A text without a word has no fingerprint.
-        if let Some(fingerprint) = sketcher.text(text)? {
-            rows.push((fingerprint as u64, *id));
-        }
+        let Some((fingerprint, class)) = sketcher.page(text)? else { continue };
+        let mut details = Details::default();
+        details.class = class;
+        signer.sign(text, &mut details.check)?;
+        details.anchors = signer.anchors().to_vec();
+        rows.push((fingerprint as u64, *id, details));
     }
     rows.sort();
-    let mut segment = SegmentWriter::create(path, options)?;
-    for (fingerprint, id) in rows {
-        segment.push(&Row::new(fingerprint, id))?;
+    let mut segment = SegmentWriter::create(path, SegmentOptions::of(recipe))?;
+    for (fingerprint, id, details) in &rows {
+        let mut row = Row::new(*fingerprint, id);
+        row.details = details;
+        segment.push(&row)?;
     }
     let count = pages.len() as u64;
     let counts = RecordCounts { read: count, fingerprinted: count, ..RecordCounts::default() };
