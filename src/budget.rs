@@ -3,14 +3,13 @@
 //! Every table and every sort of a job takes its share from one [`Budget`], so that the parts that exist at
 //! the same time never add up to more than the whole. Some bytes for each page of a batch come on top;
 //! [`held_bytes`](crate::matches::held_bytes) counts them. Where buckets are compared they are four for each page, some 100
-//! for each group of copies, and of each crowded bucket a key and four bytes for each page that is kept. Where texts are compared, each page
-//! that is in a pair or has a copy takes 80 bytes more, and the runs of two pages are held.
+//! for each group of copies, and of each crowded bucket a key and four bytes for each page that is kept.
 //! Two tables that are written as Parquet hold a row group each, of 16 MiB at most: the bytes of a file may not depend on the
 //! memory, so neither may a row group.
 //!
 //! ```text
 //! reading   |  documents 1/4  |  rows 1/4  |  ahead 1/8  |  windows 1/4  |
-//! joining   |  tables 1/2  |  itself 1/8  |  reading 1/8  |  pairs 1/4  |
+//! joining   |  tables 3/8  |  itself 1/8  |  anchors 1/8  |  reading 1/8  |  pairs 1/4  |
 //! finalize  |  ids 1/4  |  signatures 1/4  |  pairs 1/4  |  finalize 1/16 each, 4 at once  |    while pairs are read
 //!           |  ids 1/4  |  signatures 1/4  |  finalize 1/16 each, at most 7 at once        |    afterwards
 //! buckets   |  evidence 1/4  |  documents 1/4, or ids 1/4  |  ids without evidence 1/4  |    while documents are taken
@@ -19,16 +18,16 @@
 //! clusters  |  clustering 1/4 each, at most 3 at once        |    and 4 to 12 bytes for each member
 //! ```
 //!
-//! With the default of 2 GiB, a join plans tables of at most 1 GiB and holds pairs of up to 512 MiB before
+//! With the default of 2 GiB, a join plans tables of at most 768 MiB and holds pairs of up to 512 MiB before
 //! it sorts them to disk:
 //!
 //! ```
 //! use dupsieve::rooms::budget::Budget;
 //!
 //! let budget = Budget::default();
-//! assert_eq!(budget.tables(), 1 << 30);
+//! assert_eq!(budget.tables(), 768 << 20);
 //! assert_eq!(budget.pairs(), 512 << 20);
-//! assert!(budget.tables() + budget.itself() + budget.pairs() as u64 <= budget.whole());
+//! assert!(budget.tables() + 2 * budget.itself() + budget.pairs() as u64 <= budget.whole());
 //! ```
 
 /// The memory that tables and sorts of one process may take.
@@ -57,10 +56,10 @@ impl Budget {
 
     /// For the batch arranged for probing, with the scratch of all workers.
     pub fn tables(self) -> u64 {
-        self.bytes / 2
+        self.bytes / 8 * 3
     }
 
-    /// For the batch arranged for itself, with the scratch of all workers.
+    /// For the batch arranged for itself, with the scratch of all workers; and as much for its anchors.
     pub fn itself(self) -> u64 {
         self.bytes / 8
     }
@@ -158,7 +157,7 @@ mod tests {
             let [documents, rows] = [budget.documents(), budget.rows()].map(|part| part as u64);
             let together = [
                 documents + rows + budget.ahead() as u64,
-                budget.tables() + budget.itself() + budget.reading() + pairs,
+                budget.tables() + 2 * budget.itself() + budget.reading() + pairs,
                 held + pairs + BESIDE_PAIRS * finalize,
                 held + AFTER_PAIRS * finalize,
                 documents + 3 * evidence,

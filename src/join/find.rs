@@ -102,7 +102,8 @@ impl Join {
     ) -> Result<Probing<F>> {
         let itself =
             SelfJoin::new(&groups, plan.itself.design, self.distance, plan.share, workers)?;
-        let (fingerprints, memory) = (Arc::clone(&groups), self.budget.pairs());
+        // The same in all processes, because it decides how often everything is read.
+        let (fingerprints, memory) = (Arc::clone(&groups), site.itself_bytes as usize);
         let anchors = AnchorProbe::new(&self.batch, &store, fingerprints, memory, workers)?;
         let chunks = ledger::chunks(itself.parts(), anchors.chunks(), segments);
         let sieve = self.sieve(groups.len());
