@@ -21,13 +21,13 @@ fn verdicts(bench: &Bench, output: &str) -> BTreeMap<String, String> {
     columns.map(|columns| (columns[0].to_owned(), columns[1].to_owned())).collect()
 }
 
-/// The ids of the pages that only a shared band found. `serve` finds pages by their fingerprints alone, so the two are compared without
+/// The ids of the pages that only shared anchors found. `serve` finds pages by their fingerprints alone, so the two are compared without
 /// such pages.
-fn found_by_bands(bench: &Bench, output: &str) -> Vec<String> {
+fn found_by_anchors(bench: &Bench, output: &str) -> Vec<String> {
     let lines = bench.read(&format!("{output}/verdicts.tsv"));
     let columns = lines.lines().skip(1).map(|line| line.split('\t').collect::<Vec<_>>());
     let far =
-        columns.filter(|columns| columns[3].parse::<u32>().is_ok_and(|distance| distance > 6));
+        columns.filter(|columns| columns[3].parse::<u32>().is_ok_and(|distance| distance > 3));
     far.map(|columns| columns[0].to_owned()).collect()
 }
 
@@ -64,7 +64,7 @@ fn days_of_texts_are_judged_as_dedup_does_and_become_the_same_segments() {
             bench.done(&format!(
                 "dedup --batch {day}.seg --store other --output found-{day} --keep first-id --overwrite"
             ));
-            let far = found_by_bands(&bench, &format!("found-{day}"));
+            let far = found_by_anchors(&bench, &format!("found-{day}"));
             if far.is_empty() {
                 break;
             }

@@ -167,10 +167,10 @@ details! {
     check: Vec<u8> = Checks if check_bytes;
     /// The keys of its bands; empty if none are kept.
     bands: Vec<u8> = Bands if band_bytes;
-    /// Its anchors; empty if none are kept.
-    anchors: Vec<u8> = Anchors if anchor_bytes;
     /// The XXH3-128 of its text; 0 if it is not known.
     digest: u128 = Digests if digests;
+    /// Its anchors; empty if none are kept.
+    anchors: Vec<u8> = Anchors if anchor_bytes;
 }
 
 impl SegmentOptions {
