@@ -172,7 +172,10 @@ fn encoded(pair: &Pair) -> [u8; PAIR_BYTES] {
             (segment, row, rows, page)
         }
         Place::Batch { group } => (BATCH, u32::from(group).into(), 0, NO_PAGE),
-        Place::BatchRow { page, row } => (BATCH, row.into(), 0, page),
+        Place::BatchRow { page, apart, row } => {
+            bytes[29] = apart;
+            (BATCH, row.into(), 0, page)
+        }
         Place::Crowd => (CROWD, 0, 0, NO_PAGE),
     };
     bytes[..4].copy_from_slice(&u32::from(pair.new).to_le_bytes());
@@ -190,7 +193,7 @@ pub(super) fn pair(bytes: &[u8]) -> Pair {
     let [row, rows] = [8, 16].map(|at| u64_at(bytes, at));
     let existing = match (segment, page) {
         (BATCH, NO_PAGE) => Place::Batch { group: (row as u32).into() },
-        (BATCH, page) => Place::BatchRow { page, row: row as u32 },
+        (BATCH, page) => Place::BatchRow { page, apart: bytes[29], row: row as u32 },
         (CROWD, _) => Place::Crowd,
         (segment, NO_PAGE) => Place::Store { segment, row, rows },
         (segment, page) => Place::StoreRow { page, apart: bytes[29], segment, row, rows },

@@ -347,10 +347,9 @@ impl<F: Fingerprint> Streaming<'_, F> {
             let row = row as u32;
             pages.retain(|&(_, page)| page != row);
             keep_nearest(&mut pages);
-            for (shared, other) in pages {
-                let (page, row) = (row.max(other), row.min(other));
-                let (new, existing) = (self.probe.index_of(page), Place::BatchRow { page, row });
-                (self.take)(Pair { new, existing, distance: shared.distance });
+            for (Shared { apart, distance }, other) in pages {
+                let existing = Place::BatchRow { page: row, apart, row: other };
+                (self.take)(Pair { new: self.probe.index_of(row), existing, distance });
             }
             return;
         }

@@ -55,7 +55,7 @@ struct Within {
 
 impl Record for Within {}
 
-/// Rows of the store that share anchors with a page of the batch.
+/// Rows of the store, or of the batch, that share anchors with a page of the batch.
 #[derive(Default)]
 struct NearestRows {
     /// The row of the page.
@@ -122,7 +122,7 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
     ) -> Result<()> {
         let mut within = self.space.sorter();
         let mut with_store = self.space.sorter();
-        let mut nearest = NearestRows::default();
+        let [mut nearest, mut in_batch] = [NearestRows::default(), NearestRows::default()];
         for fingerprint in window.iter() {
             let pages = self.pages(fingerprint);
             self.candidates.pairs += pages * (pages - 1) / 2;
@@ -158,11 +158,12 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
                     }
                     nearest.rows.push((apart, distance, segment, row, rows));
                 }
-                Place::BatchRow { page, row } => {
-                    let [one, other] = [page, row].map(|row| self.groups[row as usize]);
-                    self.candidates.pairs += self.size(one) * self.size(other);
-                    let (new, existing) = (one.max(other), one.min(other));
-                    within.push(Within { existing, new, distance })?;
+                Place::BatchRow { page, apart, row } => {
+                    if in_batch.page != page {
+                        self.leave_in_batch(&mut in_batch, &mut within)?;
+                        in_batch.page = page;
+                    }
+                    in_batch.rows.push((apart, distance, 0, row.into(), 1));
                 }
                 Place::Crowd => {
                     for new in self.batch.groups_of(new).iter() {
@@ -173,6 +174,7 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
             }
         }
         self.leave(&mut nearest, &mut with_store)?;
+        self.leave_in_batch(&mut in_batch, &mut within)?;
         let mut last = None;
         for pair in within.sorted()? {
             let pair = pair?;
@@ -215,6 +217,24 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
         with_store.extend(nearest.rows.drain(..).map(|(_, distance, segment, row, rows)| {
             StorePair { segment, row, rows, new, distance, standings }
         }))
+    }
+
+    /// Takes the rows of the batch that are nearest to a page by their anchors: each pass over the batch has found some.
+    fn leave_in_batch(
+        &mut self,
+        nearest: &mut NearestRows,
+        within: &mut Sorter<Within>,
+    ) -> Result<()> {
+        nearest.rows.sort_unstable();
+        self.left_out(usize::from(nearest.rows.len() >= MOST_BY_ANCHORS));
+        let Some(&one) = self.groups.get(nearest.page as usize) else { return Ok(()) };
+        for (_, distance, _, row, _) in nearest.rows.drain(..).take(MOST_BY_ANCHORS) {
+            let other = self.groups[row as usize];
+            self.candidates.pairs += self.size(one) * self.size(other);
+            let (new, existing) = (one.max(other), one.min(other));
+            within.push(Within { existing, new, distance })?;
+        }
+        Ok(())
     }
 
     /// Hands on a pair of groups of the batch if their keys match.

@@ -51,7 +51,9 @@ pub enum Place<N = FingerprintIndex> {
     BatchRow {
         /// The one.
         page: u32,
-        /// The other one, a smaller row.
+        /// How many anchors they do not share.
+        apart: u8,
+        /// The other one.
         row: u32,
     },
     /// Nowhere. It marks a group whose pairs within the batch are not all listed.
@@ -70,7 +72,7 @@ impl Pair {
                 Place::StoreRow { page, apart, segment, row, rows }
             }
             Place::Batch { group: other } => Place::Batch { group: group(other) },
-            Place::BatchRow { page, row } => Place::BatchRow { page, row },
+            Place::BatchRow { page, apart, row } => Place::BatchRow { page, apart, row },
             Place::Crowd => Place::Crowd,
         };
         Pair { new: group(self.new), existing, distance: self.distance }
