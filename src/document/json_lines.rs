@@ -23,14 +23,14 @@ pub(super) struct JsonLines<R> {
     lines: Vec<u8>,
     /// How many bytes of the lines were given.
     given: usize,
-    state: State,
+    state: JsonState,
     /// How many brackets are open, if no damage came before.
     open: Option<i64>,
     is_over: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum JsonState {
     /// Between objects.
     Between,
     /// In something else than an object.
@@ -49,7 +49,7 @@ impl<R: Read> JsonLines<R> {
             bytes: vec![0; RAW_BYTES],
             lines: Vec::new(),
             given: 0,
-            state: State::Between,
+            state: JsonState::Between,
             open: Some(0),
             is_over: false,
         }
@@ -62,7 +62,8 @@ impl<R: Read> JsonLines<R> {
         match self.raw.read(&mut self.bytes) {
             Ok(0) if !self.is_over => {
                 self.is_over = true;
-                let is_within = matches!(self.state, State::Object { .. } | State::Text { .. });
+                let is_within =
+                    matches!(self.state, JsonState::Object { .. } | JsonState::Text { .. });
                 if is_within || self.open.is_some_and(|open| open > 0) {
                     return Err(Error::new(ErrorKind::UnexpectedEof, NOT_CLOSED));
                 }
@@ -70,7 +71,7 @@ impl<R: Read> JsonLines<R> {
             Ok(read) => (0..read).for_each(|at| self.take(self.bytes[at])),
             Err(cause) => {
                 // What follows may begin anywhere.
-                (self.state, self.open) = (State::Between, None);
+                (self.state, self.open) = (JsonState::Between, None);
                 return Err(cause);
             }
         }
@@ -78,37 +79,40 @@ impl<R: Read> JsonLines<R> {
     }
 
     fn take(&mut self, byte: u8) {
-        let is_between = matches!(self.state, State::Between | State::Other);
+        let is_between = matches!(self.state, JsonState::Between | JsonState::Other);
         self.state = match (self.state, byte) {
-            (State::Between | State::Other, b'{') => {
-                if self.state == State::Other {
+            (JsonState::Between | JsonState::Other, b'{') => {
+                if self.state == JsonState::Other {
                     self.lines.push(b'\n');
                 }
-                State::Object { depth: 1 }
+                JsonState::Object { depth: 1 }
             }
-            (State::Between | State::Other, b' ' | b'\t' | b'\r' | b'\n' | b',' | b'[' | b']') => {
-                if self.state == State::Other {
+            (
+                JsonState::Between | JsonState::Other,
+                b' ' | b'\t' | b'\r' | b'\n' | b',' | b'[' | b']',
+            ) => {
+                if self.state == JsonState::Other {
                     self.lines.push(b'\n');
                 }
                 let change = i64::from(byte == b'[') - i64::from(byte == b']');
                 self.open = self.open.map(|open| open + change);
-                State::Between
+                JsonState::Between
             }
-            (State::Between, 0xef | 0xbb | 0xbf) => State::Between,
-            (State::Between | State::Other, _) => State::Other,
-            (State::Object { depth }, b'{') => State::Object { depth: depth + 1 },
-            (State::Object { depth: 1 }, b'}') => State::Between,
-            (State::Object { depth }, b'}') => State::Object { depth: depth - 1 },
-            (State::Object { depth }, b'"') => State::Text { depth, is_escaped: false },
-            (State::Text { depth, is_escaped: false }, b'"') => State::Object { depth },
-            (State::Text { depth, is_escaped }, _) => {
-                State::Text { depth, is_escaped: !is_escaped && byte == b'\\' }
+            (JsonState::Between, 0xef | 0xbb | 0xbf) => JsonState::Between,
+            (JsonState::Between | JsonState::Other, _) => JsonState::Other,
+            (JsonState::Object { depth }, b'{') => JsonState::Object { depth: depth + 1 },
+            (JsonState::Object { depth: 1 }, b'}') => JsonState::Between,
+            (JsonState::Object { depth }, b'}') => JsonState::Object { depth: depth - 1 },
+            (JsonState::Object { depth }, b'"') => JsonState::Text { depth, is_escaped: false },
+            (JsonState::Text { depth, is_escaped: false }, b'"') => JsonState::Object { depth },
+            (JsonState::Text { depth, is_escaped }, _) => {
+                JsonState::Text { depth, is_escaped: !is_escaped && byte == b'\\' }
             }
             (within, _) => within,
         };
         match (is_between, self.state) {
-            (true, State::Between) => {}
-            (false, State::Between) => self.lines.extend([byte, b'\n']),
+            (true, JsonState::Between) => {}
+            (false, JsonState::Between) => self.lines.extend([byte, b'\n']),
             _ if matches!(byte, b'\r' | b'\n') => self.lines.push(b' '),
             _ => self.lines.push(byte),
         }

@@ -24,7 +24,7 @@ pub(super) struct Members<'a> {
     codec: Codec,
     /// The most memory that it may take.
     window_bytes: u64,
-    state: State,
+    state: MemberState,
     /// Where the current member begins.
     start: u64,
     /// The byte that was unpacked last.
@@ -34,7 +34,7 @@ pub(super) struct Members<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum MemberState {
     /// At the beginning of the file.
     Begins,
     /// Between members.
@@ -54,27 +54,27 @@ impl<'a> Members<'a> {
         window_bytes: u64,
     ) -> io::Result<Members<'a>> {
         let codec = Codec::new(method, &[], window_bytes)?;
-        let state = State::Begins;
+        let state = MemberState::Begins;
         Ok(Members { packed, method, codec, window_bytes, state, start: 0, last: 0, back: 0 })
     }
 
     /// Begins with the next member, if there is one.
     fn begin(&mut self) -> io::Result<()> {
-        while self.state == State::Between && self.packed.ahead(1)?.first() == Some(&0) {
+        while self.state == MemberState::Between && self.packed.ahead(1)?.first() == Some(&0) {
             let zeros = self.packed.ahead(1)?.iter().take_while(|&&byte| byte == 0).count();
             self.packed.consume(zeros);
         }
         self.start = self.packed.position();
         let head = self.packed.ahead(2 * HEAD_BYTES)?;
-        if head.is_empty() && self.state == State::Between {
-            self.state = State::Over;
-        } else if self.state == State::Begins && dictionary::may_be(head) {
+        if head.is_empty() && self.state == MemberState::Between {
+            self.state = MemberState::Over;
+        } else if self.state == MemberState::Begins && dictionary::may_be(head) {
             let dictionary = dictionary::dictionary(&mut self.packed);
             self.start = self.packed.position();
             self.codec = Codec::new(self.method, &dictionary?, self.window_bytes)?;
-            self.state = State::Between;
+            self.state = MemberState::Between;
         } else {
-            self.state = State::Within;
+            self.state = MemberState::Within;
             if let Err(cause) = self.codec.begin(head, self.window_bytes) {
                 // What begins after damage may only look like a member.
                 let is_doubtful = self.packed.known().damage.is_some();
@@ -85,8 +85,8 @@ impl<'a> Members<'a> {
     }
 
     fn unpack(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        while self.state != State::Over {
-            if self.state != State::Within {
+        while self.state != MemberState::Over {
+            if self.state != MemberState::Within {
                 self.begin()?;
                 continue;
             }
@@ -103,7 +103,7 @@ impl<'a> Members<'a> {
             }
             if is_end {
                 self.packed.known().ends_line = self.last == b'\n';
-                self.state = State::Between;
+                self.state = MemberState::Between;
             }
             match (read, written) {
                 (_, 1..) => return Ok(written),
@@ -133,11 +133,11 @@ impl<'a> Members<'a> {
             match ahead.windows(HEAD_BYTES).position(|head| self.method.begins(head)) {
                 Some(passed) => {
                     self.packed.consume(passed);
-                    break State::Between;
+                    break MemberState::Between;
                 }
                 None if len < HEAD_BYTES => {
                     self.packed.consume(len);
-                    break State::Over;
+                    break MemberState::Over;
                 }
                 None => self.packed.consume(len - HEAD_BYTES + 1),
             }
@@ -156,12 +156,12 @@ impl Read for Members<'_> {
         if into.is_empty() {
             return Ok(0);
         }
-        if self.state == State::Damaged {
+        if self.state == MemberState::Damaged {
             self.pass_over()?;
         }
         let read = self.unpack(into);
         if read.is_err() {
-            self.state = State::Damaged;
+            self.state = MemberState::Damaged;
         }
         read
     }
