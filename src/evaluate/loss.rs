@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn a_page_goes_if_a_page_that_stays_holds_it_and_what_is_lost_is_exact() {
         let pages = pages();
-        let methods = [method(Some("held:0.9")), method(None)];
+        let methods = [method(Some("shingles:0.9")), method(None)];
         let mut texts = MethodTexts::new(&methods).unwrap();
         pages.iter().for_each(|page| texts.add(&page.text).unwrap());
         let mut memory = MemoryMeter::new(1 << 20);
@@ -232,8 +232,8 @@ mod tests {
     #[test]
     fn what_stays_beside_a_page_that_holds_it_is_missed() {
         let pages = pages();
-        // No estimate is as sure as that.
-        let methods = [method(Some("held:1"))];
+        // Within no bits only the copy is near.
+        let methods = [NearMethod { distance: 0, ..method(None) }];
         let mut texts = MethodTexts::new(&methods).unwrap();
         pages.iter().for_each(|page| texts.add(&page.text).unwrap());
         let mut memory = MemoryMeter::new(1 << 20);

@@ -187,8 +187,8 @@ mod tests {
     fn near_is_what_recipe_distance_and_check_say() {
         let methods = [
             method("words", 3, None),
-            method("words", 64, Some("word-minhash:0.4")),
-            method("wide", 64, Some("word-minhash:0.4")),
+            method("words", 64, Some("cosine:0.4")),
+            method("wide", 64, Some("cosine:0.4")),
             method("wide", 64, Some("minhash:0.999")),
             method("short-text", 64, None),
         ];

@@ -194,12 +194,13 @@ mod tests {
         for c in text.to_lowercase().chars() {
             let group = c.general_category_group();
             let is_thai_or_lao = ('\u{e00}'..'\u{f00}').contains(&c);
-            let is_mark = group == GeneralCategoryGroup::Mark && c < '\u{10000}' && !is_thai_or_lao;
+            let is_a_mark = group == GeneralCategoryGroup::Mark;
+            let is_mark = is_a_mark && c < '\u{10000}' && !is_thai_or_lao;
             let is_alone = is_thai_or_lao
                 || ('\u{3040}'..'\u{3100}').contains(&c)
                 || ('\u{3400}'..'\u{a000}').contains(&c)
                 || ('\u{20000}'..'\u{40000}').contains(&c);
-            let is_letter = c.is_alphanumeric() && !is_mark && !is_alone;
+            let is_letter = c.is_alphanumeric() && !is_a_mark && !is_alone;
             if is_open && (is_mark || takes_letters && is_letter) {
                 words.last_mut().unwrap().push(c);
                 continue;

@@ -45,8 +45,8 @@ use containment::Containment;
 use cosine::Cosine;
 use sentences::Sentences;
 
-pub(crate) use containment::MAX_SKETCH_BYTES;
 pub use containment::{ANCHOR_BYTES, ANCHORS, Contained, held_run_set};
+pub(crate) use containment::{MAX_SKETCH_BYTES, sketch_of};
 pub(crate) use maker::{NORMALISE, NORMALISE_WORDS};
 pub use shingles::word_run_set;
 pub use signer::Signer;

@@ -200,7 +200,7 @@ mod tests {
             bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()
         };
         assert_eq!(of(Permutations::One, 8, 8, 1000), "228d1593df5b1a64");
-        assert_eq!(of(Permutations::One, 16, 4, 5), "5eeae8aa85558e58");
+        assert_eq!(of(Permutations::One, 16, 4, 5), "8eea8e5aaa5885a8");
         assert_eq!(of(Permutations::Many, 8, 8, 1000), "634d3f296fda753d");
         assert_eq!(of(Permutations::Many, 64, 1, 1), "9c1869889e4cc6ce");
         assert_eq!(of(Permutations::One, 8, 8, 0), "0000000000000000");

@@ -106,7 +106,7 @@ mod tests {
         let of = |compared, confirmation| Comparison { compared, confirmation, least };
         vec![
             (of(check("minhash-32x8"), Confirmation::Signature), 32),
-            (of(check("word-minhash-64x4"), Confirmation::Signature), 32),
+            (of(check("minhash-64x4"), Confirmation::Signature), 32),
             (of(check("minhash-256x1"), Confirmation::Signature), 32),
             (scheme.comparison(), 32),
             (of(Compared::Bits(Width::W64), Confirmation::SimHash(most)), 16),

@@ -345,7 +345,8 @@ impl<F: Fingerprint> Streaming<'_, F> {
         let Some(Met { row, rows, mut pages, .. }) = self.met.take() else { return };
         if self.stream.is_none() {
             let row = row as u32;
-            pages.retain(|&(_, page)| page != row);
+            // Each pair once: of a page with those before it.
+            pages.retain(|&(_, page)| page < row);
             keep_nearest(&mut pages);
             for (Shared { apart, distance }, other) in pages {
                 let existing = Place::BatchRow { page: row, apart, row: other };

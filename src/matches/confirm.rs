@@ -73,13 +73,15 @@ pub(super) struct Candidates {
     pub(super) left_out: u64,
 }
 
-/// Calls `take` with every confirmed pair of groups, each once: those behind `pairs`, and those of groups with one fingerprint.
+/// Calls `take` with every confirmed pair of groups: those behind `pairs`, and those of groups with one fingerprint. A pair with the store that
+/// both fingerprints and anchors find comes twice, unless its fingerprints are within the distance that is `known`.
 pub(super) fn confirm(
     batch: &Batch,
     keys: &mut GroupKeys,
     store: &[Dated],
     pairs: SortedRecords<Pair>,
     space: Space<'_>,
+    known: Option<u32>,
     take: impl FnMut(Confirmed) -> Result<()>,
 ) -> Result<Candidates> {
     let mut pairs = pairs.peekable();
@@ -87,7 +89,7 @@ pub(super) fn confirm(
     let candidates = Candidates::default();
     let most_met = if keys.has_direction() { MOST_MET } else { usize::MAX };
     let mut confirming =
-        Confirming { batch, keys, store, groups, most_met, space, candidates, take };
+        Confirming { batch, keys, store, groups, most_met, known, space, candidates, take };
     let mut first = FingerprintIndex::from(0);
     while first.index() < batch.fingerprints() as usize {
         let end = batch.window(first, confirming.keys.most_rows());
@@ -107,6 +109,8 @@ struct Confirming<'a, T> {
     groups: Vec<Group>,
     /// With how many groups of a fingerprint a group is compared. Without sketches, a fingerprint has as many groups as there are classes.
     most_met: usize,
+    /// Within this distance fingerprints find all pairs with the store.
+    known: Option<u32>,
     /// The space of a sort.
     space: Space<'a>,
     candidates: Candidates,
@@ -151,6 +155,7 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
                     self.candidates.pairs += self.pages(new) * self.pages(existing);
                     self.groups(new, existing, distance, &mut within)?;
                 }
+                Place::StoreRow { .. } if self.known.is_some_and(|k| u32::from(distance) <= k) => {}
                 Place::StoreRow { page, apart, segment, row, rows } => {
                     if nearest.page != page {
                         self.leave(&mut nearest, &mut with_store)?;

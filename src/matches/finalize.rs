@@ -151,8 +151,8 @@ impl Finalize<'_> {
         leaders: &'a Leaders,
         space: Space<'a>,
     ) -> Partitioning<'a> {
-        let Finalize { store, detail, max_matches: most, .. } = *self;
-        Partitioning { batch, leaders, store, detail, most, space }
+        let Finalize { store, distance, detail, max_matches: most, .. } = *self;
+        Partitioning { batch, leaders, store, distance, detail, most, space }
     }
 
     /// Refuses to write more rows than allowed, or more than half of what the disk has room for: sorting

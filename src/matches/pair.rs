@@ -53,7 +53,7 @@ pub enum Place<N = FingerprintIndex> {
         page: u32,
         /// How many anchors they do not share.
         apart: u8,
-        /// The other one.
+        /// The other one, a smaller row.
         row: u32,
     },
     /// Nowhere. It marks a group whose pairs within the batch are not all listed.

@@ -43,6 +43,8 @@ pub(super) struct Partitioning<'a> {
     pub(super) batch: &'a Batch,
     pub(super) leaders: &'a Leaders,
     pub(super) store: &'a [Dated],
+    /// The largest distance that counts as near.
+    pub(super) distance: u32,
     /// For [`Detail::Best`] nothing is counted, and of crowds only the pairs that the [`Sieve`] passes
     /// are taken.
     pub(super) detail: Detail,
@@ -93,7 +95,7 @@ impl Partitioning<'_> {
                     Place::Crowd => Ok(()),
                     _ => partition.place(leaders, confirmed),
                 };
-                partition.candidates = Some(confirm(batch, keys, store, pairs, space, take)?);
+                partition.candidates = Some(confirm(batch, keys, store, pairs, space, None, take)?);
                 return Ok(());
             }
             Some(keys) => {
@@ -101,7 +103,7 @@ impl Partitioning<'_> {
                     true => partition.place(leaders, confirmed),
                     false => Ok(()),
                 };
-                confirm(batch, keys, store, pairs, space, take)?;
+                confirm(batch, keys, store, pairs, space, None, take)?;
             }
             None => {
                 for pair in pairs {
@@ -138,7 +140,8 @@ impl Partitioning<'_> {
                     confirmed.push(confirmation)
                 };
                 let is_checked = keys.confirm().is_some();
-                let candidates = confirm(batch, keys, store, pairs, space, take)?;
+                let known = Some(self.distance);
+                let candidates = confirm(batch, keys, store, pairs, space, known, take)?;
                 partition.candidates = is_checked.then_some(candidates);
                 self.count(confirmed.sorted()?, partition)?;
             }

@@ -9,13 +9,16 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::check::{AS_NEEDED, sketch_of};
+use crate::fingerprint::{Fingerprint, ShingleSet};
 use crate::store::{Details, IdKind, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter};
 
 use super::random_sorted::RandomSorted;
 
 /// How often to try other bits when a planted fingerprint exists already.
 const ATTEMPTS: usize = 100;
+/// The shingles of a page.
+const SHINGLES: usize = 64;
 /// Texts are shorter than this many bytes.
 const LONGEST: u64 = 10_000;
 /// Times lie in a year before this one, in seconds since 1970.
@@ -145,7 +148,10 @@ impl RandomColumns<'_> {
             random: ChaCha8Rng::seed_from_u64(wanted.seed ^ 0x636f_6c75_6d6e_7321),
             id: String::new(),
             details: Details {
-                check: vec![0; wanted.options.check_bytes],
+                check: match wanted.options.check_bytes {
+                    AS_NEEDED => Vec::new(),
+                    bytes => vec![0; bytes],
+                },
                 bands: vec![0; wanted.options.band_bytes],
                 ..Details::default()
             },
@@ -158,11 +164,14 @@ impl RandomColumns<'_> {
         if wanted.ids == IdKind::Text {
             *id = if *urls { url(row) } else { row.to_string() };
         }
-        for bytes in [&mut details.check, &mut details.bands] {
-            if !bytes.is_empty() {
-                random.fill_bytes(bytes);
-            }
+        if wanted.check_bytes == AS_NEEDED {
+            let shingles =
+                ShingleSet::gather(|add| (0..SHINGLES).for_each(|_| add(random.random())));
+            (details.check, details.anchors) = sketch_of(&shingles);
+        } else {
+            random.fill_bytes(&mut details.check);
         }
+        random.fill_bytes(&mut details.bands);
         details.length = if wanted.lengths { random.random_range(1..LONGEST) } else { 0 };
         details.time = wanted.times.then(|| LATEST - random.random_range(0..YEAR));
         details.digest = if wanted.digests { random.random() } else { 0 };

@@ -106,7 +106,12 @@ fn what_is_no_object_with_the_fields_is_quarantined() {
         assert_eq!(reason(line), "the JSON ends too early", "{line}");
     }
     assert_eq!(reason(r#"{"id": 1, "text": ""} {}"#), "broken JSON at byte 23 of the line");
-    for line in ["{]", "{'id': 1}", r#"{"id": "\ud800"}"#, "{\"id\": \"\u{1}\"}", "\u{feff}{}"] {
+    for (line, named) in
+        [(r#"{"id": "\ud800"}"#, "half of a character"), ("\u{feff}{}", "a byte order mark")]
+    {
+        assert!(reason(line).starts_with(named), "{line}: {}", reason(line));
+    }
+    for line in ["{]", "{'id': 1}", "{\"id\": \"\u{1}\"}"] {
         assert!(reason(line).starts_with("broken JSON at byte"), "{line}");
     }
 }

@@ -114,6 +114,14 @@ impl Contained {
     }
 }
 
+/// The sketch of a set of shingles, and its anchors.
+pub(crate) fn sketch_of(shingles: &ShingleSet) -> (Vec<u8>, Vec<u8>) {
+    let [mut sketch, mut anchors] = [Vec::new(), Vec::new()];
+    encode(shingles, &mut sketch);
+    write_anchors(shingles, &mut anchors);
+    (sketch, anchors)
+}
+
 /// Appends the sketch of a set of shingles; nothing of an empty one.
 fn encode(shingles: &ShingleSet, out: &mut Vec<u8>) {
     let hashes = shingles.hashes();

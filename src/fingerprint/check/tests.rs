@@ -2,16 +2,7 @@
 
 use super::*;
 
-const NAMES: [&str; 8] = [
-    "minhash-64x8",
-    "word-minhash-128x2",
-    "word-overlap-124x2",
-    "page-overlap-124x2",
-    "classic-minhash-128x1",
-    "simhash-128",
-    "cosine-16",
-    "sentences-3",
-];
+const NAMES: [&str; 4] = ["shingles", "minhash-64x8", "cosine-16", "sentences-3"];
 
 #[test]
 fn names_read_back_and_what_is_no_name_is_refused() {
@@ -53,7 +44,8 @@ fn signatures_have_their_length_and_equal_texts_have_equal_ones() {
             ["The  end of it all.", "the end of it all.", "开始", "", "?!"].map(|text| {
                 let mut signature = Vec::new();
                 signer.sign(text, &mut signature).unwrap();
-                assert_eq!(signature.len(), check.bytes(), "{name}");
+                let has_length = check.has_direction() || signature.len() == check.bytes();
+                assert!(has_length, "{name}");
                 signature
             });
         signatures.reverse();
@@ -65,50 +57,25 @@ fn signatures_have_their_length_and_equal_texts_have_equal_ones() {
     }
 }
 
-/// Otherwise pages of different numbers would confirm each other.
+/// Numbers are words, and other numbers are other words.
 #[test]
-fn texts_without_words_are_not_alike_by_their_words() {
-    let signatures = |name: &str, texts: [&str; 2]| {
-        let mut signer = name.parse::<Check>().unwrap().signer();
-        texts.map(|text| {
-            let mut signature = Vec::new();
-            signer.sign(text, &mut signature).unwrap();
-            signature
-        })
-    };
-    for texts in [["12 345 6", "2024-01-01 99"], ["", "7"], ["", ""]] {
-        for name in NAMES {
-            let [one, other] = signatures(name, texts);
-            // Numbers are words to a short text, but those are other numbers.
-            let words =
-                name.starts_with("word-") || texts[0].is_empty() && name.starts_with("page-");
-            if words || texts == ["", ""] {
-                let similarity = name.parse::<Check>().unwrap().similarity(&one, &other);
-                assert_eq!(similarity, if words { 0.0 } else { 1.0 }, "{name}: {texts:?}");
-            }
-        }
-    }
-    // A single word leaves a few equal bits in every slot, in many texts all of them zeros.
-    for name in ["word-minhash-128x2", "word-minhash-8x1", "word-overlap-8x1"] {
-        for word in ('a'..='z').map(String::from) {
-            let [one, other] = signatures(name, [&format!("{word} 1"), &format!("{word} 2")]);
-            assert!(one.iter().any(|&byte| byte != 0), "{name}: {word}");
-            assert_eq!(name.parse::<Check>().unwrap().similarity(&one, &other), 1.0, "{word}");
-        }
-    }
+fn pages_of_other_numbers_are_not_alike_by_their_shingles() {
+    let check: Check = "shingles".parse().unwrap();
+    let mut signer = check.signer();
+    let [one, other, empty] = ["12 345 6", "2024-01-01 99", "?!"].map(|text| {
+        let mut sketch = Vec::new();
+        signer.sign(text, &mut sketch).unwrap();
+        sketch
+    });
+    assert_eq!((check.similarity(&one, &other), check.similarity(&one, &one)), (0.0, 1.0));
+    assert_eq!(check.similarity(&empty, &empty), 0.0);
 }
 
 /// Signatures are kept in stores: these bytes never change.
 #[test]
 fn signatures_stay_as_they_are() {
-    for (name, golden) in [
-        ("minhash-8x8", "55af9ada591b7d47"),
-        ("word-minhash-32x2", "e59fbbadeab6f6ea"),
-        ("word-overlap-32x2", "06e59fbbadeab6f6ea"),
-        ("page-overlap-32x2", "255d2e6f2418b1dfc4"),
-        ("simhash-128", "52a5751fb7849507824bca2b58924617"),
-        ("sentences-1", "7873d6b44f4ed977"),
-    ] {
+    for (name, golden) in [("minhash-8x8", "55af9ada591b7d47"), ("sentences-1", "7873d6b44f4ed977")]
+    {
         let mut signature = Vec::new();
         let text = "Ｗｉｄｅ letters, 中文和 Numbers 123. The end";
         name.parse::<Check>().unwrap().signer().sign(text, &mut signature).unwrap();

@@ -136,8 +136,9 @@ fn pairs(
     let mut sorter = Sorter::new(folder, 1 << 20);
     let new: Vec<u64> = distinct_fingerprints(batch)?;
     if confirm.is_some_and(|confirm| confirm.has_direction()) {
-        // Memory for the anchors of eight pages, so that there are several passes.
-        let anchors = AnchorProbe::new(batch, store, new.clone().into(), 8 * 8 * 20, 2)?;
+        // Of few pages, memory for the anchors of eight, so that there are several passes.
+        let memory_bytes = if batch.rows() < 100 { 8 * 8 * 20 } else { 1 << 24 };
+        let anchors = AnchorProbe::new(batch, store, new.clone().into(), memory_bytes, 2)?;
         for chunk in 0..anchors.chunks() {
             let mut found = Vec::new();
             anchors.probe(chunk, &mut |pair| found.push(pair))?;

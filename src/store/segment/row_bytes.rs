@@ -54,7 +54,7 @@ impl RowBytesColumn {
             Coding::Sketches => format!("at most {MAX_SKETCH_BYTES} bytes"),
             _ => format!("{} bytes", self.bytes),
         };
-        Error::new(Kind::Usage, "a row does not have what its segment keeps of each row")
+        Error::new(Kind::BadData, "a row does not have what its segment keeps of each row")
             .expected(format_args!("{expected} for the column {:?}", self.column))
             .found(found)
     }
