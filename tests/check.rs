@@ -200,7 +200,7 @@ fn checks_are_shown_by_compare_and_explain_and_judged_by_evaluate() {
     let methods = told["methods"].as_array().unwrap();
     let checked = |at: usize| (&methods[at]["recipe"], &methods[at]["check"]);
     assert_eq!(checked(2), (&"words-1".into(), &"minhash-512x2:0.5".into()));
-    assert!(methods[2]["whole"]["f1"].as_f64() >= Some(0.5), "{told}");
+    assert!(methods[2]["f1"].as_f64() >= Some(0.5), "{told}");
     assert_eq!(methods.len(), 3);
     own("nonsense");
     bench.fails(78, line);

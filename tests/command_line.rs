@@ -373,7 +373,8 @@ fn one_id_is_explained_by_its_verdict() {
     // Both days have the same id. The other page is the one of the earlier day.
     let told = explain("2026-01-02", "b1");
     assert!(told.contains("drop: 0 bits from b1, a page that the store holds since 2026-01-01"));
-    assert!(explain("2026-01-01", "b1").contains("b1: keep"));
+    let told = explain("2026-01-01", "b1");
+    assert!(told.contains("verdict   keep: no page that stays can stand for it\n"), "{told}");
     let line = "explain --config days.toml --date 2026-01-01";
     let json = object(&bench.answer(&format!("{line} a2 --json")));
     assert_eq!(json["verdict"]["nearest"]["id"], "a1");

@@ -107,8 +107,9 @@ fn a_sweep_says_what_to_use() {
     bench.fails(2, "evaluate --json");
     // Labels tell which documents belong together, and not what is lost, so they recommend nothing.
     bench.write("labels.tsv", "p0\t1\n");
-    bench.fails(2, &format!("{SWEEP} --labels labels.tsv"));
-    bench.fails(2, "evaluate --labels labels.tsv");
+    let said = bench.fails(2, &format!("{SWEEP} --labels labels.tsv --json"));
+    assert!(said.contains("'--sweep' cannot be used with '--labels <FILE>'"), "{said}");
+    bench.fails(2, "evaluate --labels labels.tsv --json");
     bench.write("width.toml", "[fingerprint]\nwidth = 64\n");
     let json = object(&bench.answer(&format!("{SWEEP} --sample 9 --json --config width.toml")));
     assert_eq!(json["methods"][2]["method"], "your file");

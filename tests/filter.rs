@@ -216,7 +216,7 @@ fn kept_pages_are_copied_into_files_of_their_formats() {
     let bench = Bench::new();
     let words = |seed: u64| (0..120).map(|at| format!("w{} ", (at + 3) * seed)).collect::<String>();
     let info = "filedesc://a.arc 0.0.0.0 20050101000000 text/plain 12\n1 0 someone\n";
-    let page = words(3);
+    let page = format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n{}", words(3));
     let page = format!("http://a/ 1.2.3.4 20050101000000 text/plain {}\n{page}\n", page.len());
     bench.write("my crawl/2026-11-18/a.arc", format!("{info}{page}"));
     bench.write("my crawl/2026-11-18/b.warc", record("conversion", "http://b/", &words(5)));

@@ -192,7 +192,9 @@ fn lengths_times_and_empties_of_the_museum() {
         assert!(all.contains(line), "{all}");
     }
     assert!(
-        all.contains("read: 9, fingerprinted: 5, empty: 2, repeated: 1, quarantined: 1, blank: 1"),
+        all.contains(
+            "read: 9, fingerprinted: 5, empty: 2, repeated: 1, quarantined: 1, removed: 0, blank: 1"
+        ),
         "{all}"
     );
     let all = contents(&museum(1).join("external-128.seg")).unwrap();

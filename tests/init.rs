@@ -175,7 +175,11 @@ fn files_with_fields_and_files_without_need_two_configurations() {
 #[test]
 fn what_was_found_is_said_and_pairs_are_shown() {
     let bench = Bench::new();
-    let story = "the old harbour was closed for a year while the quay was built again of granite and of oak";
+    // Nine tenths of each page stand in the others too.
+    let ships = "harbour quay granite rope anchor sail tide crane port gull mast keel buoy dock pier lock wharf \
+        hull deck bow";
+    let built = |ship: &str| format!("the ship of the {ship} was built of granite and of oak");
+    let story = ships.split_whitespace().map(built).collect::<Vec<_>>().join(", ");
     let row = |at: u32| {
         format!("k{at}\t<p>{story}, and then in the month {at} it was opened to all ships</p>\n")
     };
@@ -192,7 +196,7 @@ fn what_was_found_is_said_and_pairs_are_shown() {
     ] {
         assert!(ended.stdout.contains(line), "{line} is not in\n{}", ended.stdout);
     }
-    assert!(ended.stdout.contains("38 by balanced"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("39 by balanced"), "{}", ended.stdout);
 }
 
 #[test]

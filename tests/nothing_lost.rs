@@ -13,7 +13,7 @@ use std::io::Write;
 use crate::support::{Bench, Ended};
 
 /// Lines that cannot be read, and why.
-const BAD: [(&[u8], &str); 14] = [
+const BAD: [(&[u8], &str); 15] = [
     (b"{\"id\": \"broken", "the JSON ends too early"),
     (b"{]", "broken JSON at byte"),
     (b"[1, 2]", "not a JSON object"),
@@ -26,7 +26,8 @@ const BAD: [(&[u8], &str); 14] = [
     (b"{\"id\": \"a\\tb\", \"text\": \"x\"}", "the id holds a tab"),
     (b"{\"id\": \"a\\u0000\", \"text\": \"x\"}", "the id holds a tab"),
     (b"{\"id\": \"x\", \"text\": \"\xff\xfe\"}", "not UTF-8"),
-    (b"\xef\xbb\xbf{\"id\": \"x\", \"text\": \"x\"}", "broken JSON"),
+    (b"\xef\xbb\xbf{\"id\": \"x\", \"text\": \"x\"}", "a byte order mark within the file"),
+    (b"{\"id\": \"x\", \"text\": \"\\ud83d\"}", "a lone surrogate"),
     (b"{\"id\": \"x\", \"text\": \"x\"} {}", "broken JSON"),
 ];
 

@@ -48,7 +48,6 @@ fn what_is_kept_is_whole_and_what_has_gone_is_said_to_have_gone() {
     );
     for gone in [
         "store rollback store --to 5",
-        "store rollback store --before-day 2026-11-03",
         "store verify store --version 11",
         "dedup --batch day-12.seg --store store --as-of 11 --output out",
     ] {
@@ -62,6 +61,16 @@ fn what_is_kept_is_whole_and_what_has_gone_is_said_to_have_gone() {
     assert_eq!(bench.done("store rollback store --to 12").count("days"), 10);
     bench.done("store rollback store --to 14");
     assert!(before.lines().count() > 50 && matches("after") == before);
+    // The days before another come from what is kept, even if the version that they were has gone.
+    assert_eq!(bench.done("store rollback store --before-day 2026-11-03").count("days"), 2);
+    let days = bench.answer("store list store");
+    let is_listed = |day: u32| days.contains(&format!("2026-11-{day:02}"));
+    assert!((1..=2).all(is_listed) && !(3..=12).any(is_listed), "{days}");
+    let log = bench.answer("store log store");
+    assert!(log.trim_end().ends_with("rollback to a version that was pruned"), "{log}");
+    bench.done("store verify store");
+    assert_eq!(bench.done("store rollback store --to 14").count("days"), 12);
+    assert!(matches("again") == before);
 }
 
 /// Five days, each with some pages of the day before; the store keeps two versions.
