@@ -106,12 +106,8 @@ fn what_is_no_object_with_the_fields_is_quarantined() {
         assert_eq!(reason(line), "the JSON ends too early", "{line}");
     }
     assert_eq!(reason(r#"{"id": 1, "text": ""} {}"#), "broken JSON at byte 23 of the line");
-    for (line, named) in
-        [(r#"{"id": "\ud800"}"#, "half of a character"), ("\u{feff}{}", "a byte order mark")]
-    {
-        assert!(reason(line).starts_with(named), "{line}: {}", reason(line));
-    }
-    for line in ["{]", "{'id': 1}", "{\"id\": \"\u{1}\"}"] {
+    assert!(reason(r#"{"id": "\ud800"}"#).starts_with("half of a character"));
+    for line in ["{]", "{'id': 1}", "{\"id\": \"\u{1}\"}", "\u{feff}{}"] {
         assert!(reason(line).starts_with("broken JSON at byte"), "{line}");
     }
 }
