@@ -42,7 +42,7 @@ const END_BYTES: u64 = 1 << 10;
 pub(super) struct Checkpoint {
     folder: PathBuf,
     key: Digest,
-    done: HashMap<u32, (FileRead, Vec<Portion>)>,
+    done: HashMap<u32, FileMade>,
     /// The file of this process; none until something is written.
     file: Mutex<Option<File>>,
 }
@@ -80,7 +80,7 @@ impl Checkpoint {
     }
 
     /// A file that is done, and what was made of it.
-    pub(super) fn file(&self, file: u32) -> Option<&(FileRead, Vec<Portion>)> {
+    pub(super) fn file(&self, file: u32) -> Option<&FileMade> {
         self.done.get(&file)
     }
 
@@ -124,8 +124,11 @@ impl Portion {
     }
 }
 
+/// A file that was read to its end, and what was made of its portions.
+type FileMade = (FileRead, Vec<Portion>);
+
 /// The input files that are done by what the file at `path` holds, up to where it breaks off or is damaged.
-fn read(path: PathBuf) -> Result<Vec<(u32, (FileRead, Vec<Portion>))>> {
+fn read(path: PathBuf) -> Result<Vec<(u32, FileMade)>> {
     let (mut portions, mut ends) = (HashMap::new(), Vec::new());
     let file = File::open(&path).at(&path)?;
     let (mut at, end) = (0, file.metadata().at(&path)?.len());

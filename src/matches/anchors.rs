@@ -202,7 +202,7 @@ impl AnchorIndex {
     /// The anchors of the pages in these rows. Of pages with one fingerprint and one sketch, the first one is enough.
     fn of(batch: &Segment, rows: Range<usize>, workers: usize) -> Result<AnchorIndex> {
         let first = rows.start as u32;
-        let mut places: Vec<Vec<u64>> = vec![Vec::with_capacity(rows.len()); ANCHORS];
+        let mut places: [Vec<u64>; ANCHORS] = Default::default();
         let (Some(mut anchors), Some(mut sketches)) = (batch.anchors(), batch.checks()) else {
             return Ok(AnchorIndex { first, places: Vec::new() });
         };
