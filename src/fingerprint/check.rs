@@ -6,7 +6,7 @@
 //!
 //! | name | bytes | what it says of two pages |
 //! |---|---|---|
-//! | `shingles` | some 2.1 a word | how much of each page the other one [contains](containment): the check of `run` and `dedup` |
+//! | `shingles` | some 2.1 a word | how much of each page the other one [contains](Contained): the check of `run` and `dedup` |
 //! | `minhash-NxB` | N B / 8 | estimate of the Jaccard similarity of runs of three characters by [one permutation](super::minhash) |
 //! | `cosine-N` | 4 N | the cosine of the N most frequent runs of two characters |
 //! | `sentences-N` | 8 N | the share of the N longest sentences in common |

@@ -41,6 +41,8 @@ pub struct Figures {
 pub(super) struct FoundPairs {
     /// How many chunks there are.
     pub(super) chunks: u64,
+    /// How many of these read a portion once more. That depends on the memory.
+    pub(super) repeated: u64,
     pub(super) pairs: Sorter<Pair>,
     pub(super) receipts: Vec<Receipt>,
     pub(super) store: Vec<Dated>,
@@ -87,7 +89,8 @@ impl Join {
         };
         let store = probing.store.clone();
         let ledger = probing.ledger.clone();
-        Ok(FoundPairs { chunks, pairs, receipts, store, ledger, figures })
+        let repeated = probing.anchors.repeated().into();
+        Ok(FoundPairs { chunks, repeated, pairs, receipts, store, ledger, figures })
     }
 
     /// Arranges the batch as planned, and opens the ledgers of earlier runs.

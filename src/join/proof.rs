@@ -53,6 +53,15 @@ impl Proof {
             .found(told(proof.chunks_probed, proof.fingerprints_probed)))
     }
 
+    /// The same without so many chunks, which are there in little memory alone.
+    pub(super) fn without(self, chunks: u64) -> Proof {
+        Proof {
+            chunks_planned: self.chunks_planned - chunks,
+            chunks_probed: self.chunks_probed - chunks,
+            ..self
+        }
+    }
+
     /// Whether the counts agree. An empty batch has no chunks, and the store is not read for it.
     pub fn is_complete(&self) -> bool {
         self.chunks_planned == self.chunks_probed

@@ -103,8 +103,8 @@ impl Join {
         staging: &Staging,
         workers: usize,
     ) -> Result<Joined> {
-        let FoundPairs { chunks, pairs, receipts, store, figures, .. } = found;
-        let proof = Proof::of(chunks, self.store_rows(), &receipts, output)?;
+        let FoundPairs { chunks, repeated, pairs, receipts, store, figures, .. } = found;
+        let proof = Proof::of(chunks, self.store_rows(), &receipts, output)?.without(repeated);
         let finalize = Finalize {
             segment: &self.batch,
             confirm: self.check,

@@ -143,6 +143,11 @@ impl<F: Fingerprint> AnchorProbe<F> {
         (self.units.len() * passes) as u32
     }
 
+    /// How many of these read a portion once more, because the anchors of the batch do not fit into memory.
+    pub(crate) fn repeated(&self) -> u32 {
+        self.chunks().saturating_sub(self.units.len() as u32)
+    }
+
     /// Probes a chunk, and gives what is found to `take`. Returns how many pairs share an anchor.
     ///
     /// # Errors
@@ -208,8 +213,10 @@ impl AnchorIndex {
         };
         let mut fingerprints = batch.fingerprints();
         let (mut last, mut last_sketch) = (Vec::new(), Vec::new());
-        for row in rows {
+        // From the row before them on, of which the first one may be a copy.
+        for row in rows.start.saturating_sub(1)..rows.end {
             progress::tick(Activity::Working);
+            let is_before = row < rows.start;
             let row = row as u64;
             let keys = anchors.get(row)?;
             let is_like_last = last == keys;
@@ -225,7 +232,7 @@ impl AnchorIndex {
             }
             last_sketch.clear();
             for (place, key) in places.iter_mut().zip(keys.as_chunks().0) {
-                if key_of(key) != NONE {
+                if key_of(key) != NONE && !is_before {
                     place.push(entry(key_of(key), row as u32 - first));
                 }
             }
