@@ -93,6 +93,8 @@ pub(super) struct Arrivals {
     pub(super) arrived: Links,
     /// The runs of the peers that have ever arrived.
     runs: Vec<Option<u64>>,
+    /// A peer that called from a step that is over, in another run than the one that had arrived.
+    pub(super) restarted: Option<usize>,
     /// Why callers were refused, each reason once.
     refusals: BTreeSet<String>,
 }
@@ -132,6 +134,7 @@ impl Acceptor {
             state: State::Before,
             arrived,
             runs,
+            restarted: None,
             refusals: BTreeSet::new(),
         });
         Acceptor {
@@ -200,7 +203,7 @@ impl Acceptor {
         let link = Link::answer(socket, &self.secret, &mut wait)?;
         caller.is_known()?;
         let hello: Hello = link.receive(GREETING_BYTES, Some(&mut wait))?;
-        let reply = Reply { answer: self.answer(&self.arrivals(), &hello), run: self.run };
+        let reply = Reply { answer: self.hail(&hello), run: self.run };
         link.send(&reply, GREETING_BYTES)?;
         if reply.answer == Answer::Welcome {
             let Here = link.receive(GREETING_BYTES, Some(&mut wait))?;
@@ -211,6 +214,19 @@ impl Acceptor {
             }
         }
         Ok(reply.answer)
+    }
+
+    /// Answers a caller. One that calls from an earlier step in another run was started again: it will never arrive, and if it had arrived
+    /// before, this process does not miss it, and so would not call it.
+    fn hail(&self, caller: &Hello) -> Answer {
+        let mut arrivals = self.arrivals();
+        let answer = self.answer(&arrivals, caller);
+        let is_behind = caller.step.0 < arrivals.step.0 && self.difference(caller).is_none();
+        if is_behind && arrivals.is_another(caller.from, caller.run) {
+            arrivals.restarted = Some(caller.from);
+            self.arrival.notify_all();
+        }
+        answer
     }
 
     fn answer(&self, arrivals: &Arrivals, caller: &Hello) -> Answer {

@@ -85,6 +85,9 @@ impl Mesh {
                 return Err(self.begun_anew(peer));
             }
             let mut arrivals = self.acceptor.arrivals();
+            if let Some(peer) = arrivals.restarted {
+                return Err(self.begun_anew(peer));
+            }
             meanwhile(&mut arrivals.arrived);
             let mut missing = self.missing(&arrivals);
             if missing.is_empty() {

@@ -261,6 +261,32 @@ fn a_peer_that_was_started_again_is_not_waited_for() {
     }
 }
 
+/// Process 1 misses process 2 alone, since process 0 arrived before it was started again: that call tells.
+#[test]
+fn a_peer_that_arrived_and_was_started_again_is_noticed_while_another_is_missed() {
+    let (listeners, hosts) = listeners(3);
+    let begin = |process: usize, patience: Duration| {
+        let listener = listeners[process].try_clone().unwrap();
+        join(settings(process, 3, patience), listener, &hosts, no_hook())
+    };
+    let error = thread::scope(|scope| {
+        scope.spawn(|| begin(2, LATE).agree("one", || Ok(())).unwrap());
+        scope.spawn(|| {
+            let mut processes = begin(0, SOON);
+            processes.agree("one", || Ok(())).unwrap();
+            processes.agree("two", || Ok(())).unwrap_err();
+            drop(processes);
+            begin(0, SOON).agree("one", || Ok(())).unwrap_err();
+        });
+        let mut processes = begin(1, LATE);
+        processes.agree("one", || Ok(())).unwrap();
+        processes.agree("two", || Ok(())).unwrap_err()
+    });
+    assert_eq!(error.kind(), Kind::Temporary, "{error}");
+    let what = format!("process 0 at {} was started again", hosts[0]);
+    assert!(error.to_string().starts_with(&what), "{error}");
+}
+
 #[test]
 fn a_peer_that_never_comes_is_named_by_all() {
     let all = (0..3).map(|process| settings(process, 3, 2 * SOON)).collect();
