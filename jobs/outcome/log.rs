@@ -4,6 +4,7 @@
 use std::env;
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
+use std::mem::ManuallyDrop;
 use std::sync::OnceLock;
 
 use serde_json::{Map, Value, json};
@@ -38,9 +39,11 @@ pub(crate) fn start(quiet: bool, as_json: bool) {
     }
 }
 
-/// Writes the failure that ends the job, whatever else is logged.
+/// Writes the failure that ends the job, whatever else is logged. It stays the last line: other threads that log wait for a lock
+/// which is never released, until the process has ended.
 pub(crate) fn failure(what: impl fmt::Display) {
-    let _ = Plain::of(io::stderr()).write_all(failure_line(what, Some(now())).as_bytes());
+    let mut last = ManuallyDrop::new(Plain::of(io::stderr().lock()));
+    let _ = last.write_all(failure_line(what, Some(now())).as_bytes());
 }
 
 /// The line about a failure, with the time of it if that is known. It is to be written at once, because other
