@@ -33,6 +33,7 @@ use timely::worker::Worker;
 use super::fatal::Fatal;
 use super::role::Role;
 use crate::desk::{Desk, Piles};
+use crate::output::Locks;
 use crate::peers::{JobIdentity, Link, Links, Mesh, Peers, Topology};
 use crate::progress::{self, Activity};
 use crate::{Error, Kind, Result};
@@ -222,9 +223,10 @@ fn desk(links: &Links) -> Arc<dyn Desk> {
     piles
 }
 
-/// What the leader does in an agreement: it decides, waits for all peers, and tells them.
+/// What the leader does in an agreement: it decides, waits for all peers, and tells them. That another run has taken over its lock
+/// explains every other failure.
 fn decide<T: Serialize>(mesh: &Mesh, lead: impl FnOnce() -> Result<T>) -> Result<(Links, T)> {
-    let decision = lead();
+    let decision = lead().map_err(|error| Locks::of_this_thread().superseded().unwrap_or(error));
     let complete = mesh.gather(|arrived| {
         for peer in arrived {
             // A peer that is gone again is missing again.

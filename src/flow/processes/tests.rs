@@ -1,5 +1,6 @@
 //! Several processes are played by threads of the test, on loopback ports of the system's choice.
 
+use std::fs;
 use std::io::Write;
 use std::iter;
 use std::net::TcpStream;
@@ -22,6 +23,7 @@ use crate::flow::chunks::Chunks;
 use crate::flow::dispatch::{Claim, UnitRunner, Yield, dispatch};
 use crate::flow::gather::{End, Gather, Gathered};
 use crate::flow::unite::unite;
+use crate::output::Lock;
 use crate::peers::{Patience, Secret};
 
 const SOON: Duration = Duration::from_secs(2);
@@ -188,6 +190,23 @@ fn a_leader_that_fails_ends_the_run_for_all_alike() {
     for heard in play(all, |mut processes| processes.agree::<u64>("fail", || Err(error()))) {
         let heard = heard.unwrap_err();
         assert_eq!((heard.kind(), heard.to_string()), (Kind::Missing, error().to_string()));
+    }
+}
+
+#[test]
+fn a_leader_that_was_superseded_tells_all_why() {
+    let home = tempfile::tempdir().unwrap();
+    let output = home.path().join("out");
+    let lead = || {
+        let _lock = Lock::beside(&output)?;
+        fs::write(home.path().join(".out.lock"), "").unwrap();
+        Err(Error::new(Kind::Missing, "the other run has removed it"))
+    };
+    let all = (0..2).map(|process| settings(process, 2, LATE)).collect();
+    for heard in play(all, |mut processes| processes.agree::<u64>("fail", lead)) {
+        let heard = heard.unwrap_err();
+        assert_eq!(heard.kind(), Kind::Temporary, "{heard}");
+        assert!(heard.to_string().contains("taken over"), "{heard}");
     }
 }
 
