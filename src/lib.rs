@@ -122,6 +122,8 @@ pub mod rooms {
 
     pub mod clusters;
 
+    pub mod items;
+
     #[cfg(feature = "evaluate")]
     pub mod evaluate;
 

@@ -7,6 +7,7 @@ mod check;
 mod clusters;
 mod command_line;
 mod containment;
+mod contains;
 mod corpus;
 mod crowds;
 mod days_again;

@@ -84,6 +84,7 @@ commands! {
         Dedup(dedup): never,
         Cluster(cluster): never,
         Lsh(lsh): lsh::answers,
+        Contains(contains): never,
         Filter(filter): to_stdout,
         Generate(generate): to_stdout,
         Inspect(inspect): always,

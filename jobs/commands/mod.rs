@@ -16,6 +16,7 @@ pub(crate) mod cluster;
 pub(crate) mod command_line;
 pub(crate) mod compare;
 pub(crate) mod completions;
+pub(crate) mod contains;
 pub(crate) mod dedup;
 pub(crate) mod destination;
 pub(crate) mod difference;

@@ -61,6 +61,14 @@ impl IdList {
         Ok(IdList::of(path, keys))
     }
 
+    /// The list of these ids, which come of the file at `path`.
+    ///
+    /// # Errors
+    /// The first error among the ids.
+    pub fn of_ids(path: &Path, ids: impl Iterator<Item = Result<String>>) -> Result<IdList> {
+        IdList::of(path, Vec::new()).with(ids)
+    }
+
     /// The same list with these ids.
     ///
     /// # Errors

@@ -69,7 +69,29 @@ impl Character {
 }
 
 impl Class {
-    fn of(c: char) -> Class {
+    /// Whether a character of this class that begins a word, or stands alone, is joined by one of the `next` class.
+    #[inline(always)]
+    pub(super) fn is_joined_by(self, next: Class) -> bool {
+        match self {
+            Class::Gap | Class::Mark => false,
+            Class::Letter => matches!(next, Class::Letter | Class::Mark),
+            Class::Word => next == Class::Mark,
+        }
+    }
+
+    /// The class of `c` where no word is open: a mark of kana that marks nothing is kana.
+    #[inline(always)]
+    pub(super) fn at_start(self, c: char) -> Class {
+        if matches!(c, '\u{3099}' | '\u{309a}') { Class::Word } else { self }
+    }
+
+    /// Whether a word begins with it.
+    #[inline(always)]
+    pub(super) fn begins_word(self) -> bool {
+        matches!(self, Class::Letter | Class::Word)
+    }
+
+    pub(super) fn of(c: char) -> Class {
         match c {
             '\u{3099}' | '\u{309a}' => return Class::Mark,
             '\u{0e00}'..='\u{0eff}'

@@ -12,7 +12,10 @@
 //! assert_eq!(count, 2); // (price, 12, 50), (12, 50, eur)
 //! ```
 
+use std::ops::Range;
+
 use unicode_normalization::UnicodeNormalization;
+use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 use crate::features::characters::{Character, Class, shown};
 use crate::features::stretches;
@@ -29,6 +32,14 @@ pub struct Buffer {
 
 /// Calls `shingle` with the hash of each shingle of the text, in order.
 pub fn each(text: &str, buffer: &mut Buffer, shingle: impl FnMut(u64)) {
+    let mut shingles = Shingles { before: [0; 2], words: 0, shingle };
+    each_word(text, buffer, |word| shingles.word(word));
+    shingles.finish();
+}
+
+/// Calls `word` with the hash of each word of the text, in order.
+#[inline(always)]
+pub(crate) fn each_word(text: &str, buffer: &mut Buffer, mut word: impl FnMut(u64)) {
     let Buffer { lower, normal } = buffer;
     lower.clear();
     lower.push_str(text);
@@ -37,14 +48,22 @@ pub fn each(text: &str, buffer: &mut Buffer, shingle: impl FnMut(u64)) {
         // Its lower case depends on its neighbours.
         *lower = lower.to_lowercase();
     }
-    let mut shingles = Shingles { before: [0; 2], words: 0, shingle };
     stretches::each(lower.as_bytes(), may_be_in_word, |start, end| {
         match xxh3_of_ascii(lower.as_bytes(), start, end) {
-            Some(hash) => shingles.word(hash),
-            None => each_word(&lower[start..end], Some(normal), &mut shingles),
+            Some(hash) => word(hash),
+            None => each_of_stretch(&lower[start..end], Some(normal), &mut word),
         }
     });
-    shingles.finish();
+}
+
+/// The hash of a shingle of one, two or three words, by the hashes of these.
+pub(crate) fn of_words(words: &[u64]) -> u64 {
+    match *words {
+        [word] => combined([1, 0, word]),
+        [first, second] => combined([2, first, second]),
+        [first, second, third] => combined([first, second, third]),
+        _ => unreachable!("a shingle has at most three words"),
+    }
 }
 
 /// Whether this byte of a lower-case text may be part of a word. Between all others words end.
@@ -56,13 +75,9 @@ fn may_be_in_word(byte: u8) -> bool {
 
 /// Takes the words of a stretch that is not all ASCII, or long, or at the end of the text. With a place for it, what is not normal is
 /// normalised.
-fn each_word(
-    stretch: &str,
-    mut normal: Option<&mut String>,
-    shingles: &mut Shingles<impl FnMut(u64)>,
-) {
+fn each_of_stretch(stretch: &str, mut normal: Option<&mut String>, word: &mut impl FnMut(u64)) {
     if stretch.is_ascii() && normal.is_some() {
-        return shingles.word(hash(stretch));
+        return word(hash(stretch));
     }
     let bytes = stretch.as_bytes();
     let mut at = 0;
@@ -76,9 +91,9 @@ fn each_word(
                 [] | [0xe4..=0xe9, ..] | [0xef, 0xbc, ..] | [0xe3, 0x80, 0x80..=0xa0, ..]
             )
         {
-            shingles.end(first, &stretch[start..at]);
+            end(first, &stretch[start..at], word);
             first = Class::Gap;
-            shingles.word(hash(&stretch[at..at + 3]));
+            word(hash(&stretch[at..at + 3]));
             at += 3;
             continue;
         }
@@ -97,24 +112,61 @@ fn each_word(
             } else {
                 normal.extend(part.chars().filter_map(shown).nfkc().flat_map(char::to_lowercase));
             }
-            each_word(normal, None, shingles);
+            each_of_stretch(normal, None, word);
             first = Class::Gap;
             continue;
         }
-        let is_joined = match first {
-            Class::Gap | Class::Mark => false,
-            Class::Letter => matches!(character.class, Class::Letter | Class::Mark),
-            Class::Word => character.class == Class::Mark,
-        };
-        if !is_joined {
-            shingles.end(first, &stretch[start..at]);
-            // A mark of kana that marks nothing is kana.
-            let is_kana = matches!(c, '\u{3099}' | '\u{309a}');
-            (start, first) = (at, if is_kana { Class::Word } else { character.class });
+        if !first.is_joined_by(character.class) {
+            end(first, &stretch[start..at], word);
+            (start, first) = (at, character.class.at_start(c));
         }
         at += c.len_utf8();
     }
-    shingles.end(first, &stretch[start..]);
+    end(first, &stretch[start..], word);
+}
+
+/// Takes the word that began with such a character, if it is one.
+#[inline(always)]
+fn end(first: Class, found: &str, word: &mut impl FnMut(u64)) {
+    if first.begins_word() {
+        word(hash(found));
+    }
+}
+
+/// Calls `word` with where each word of a text stands in it, in bytes. A character belongs to a word with the marks that follow it, and with
+/// what shows nothing.
+pub(crate) fn each_place(text: &str, mut word: impl FnMut(Range<usize>)) {
+    let mut first = Class::Gap;
+    // The word at hand.
+    let mut place = 0..0;
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        let rest = &text[at + c.len_utf8()..];
+        let joined = rest.find(|c| !joins_the_one_before(c)).unwrap_or(rest.len());
+        let end = at + c.len_utf8() + joined;
+        let shown = text[at..end].chars().filter_map(shown).nfkc();
+        for c in shown.flat_map(char::to_lowercase) {
+            let class = Class::of(c);
+            if first.is_joined_by(class) {
+                place.end = end;
+                continue;
+            }
+            if first.begins_word() {
+                word(place);
+            }
+            (first, place) = (class.at_start(c), at..end);
+        }
+        at = end;
+    }
+    if first.begins_word() {
+        word(place);
+    }
+}
+
+/// Whether a character is normalised together with the one before it.
+fn joins_the_one_before(c: char) -> bool {
+    let is_mark = c.general_category_group() == GeneralCategoryGroup::Mark;
+    is_mark || shown(c).is_none() || matches!(c, '\u{1160}'..='\u{11ff}')
 }
 
 #[inline(always)]
@@ -132,14 +184,6 @@ struct Shingles<F> {
 }
 
 impl<F: FnMut(u64)> Shingles<F> {
-    /// Takes the word that began with such a character, if it is one.
-    #[inline(always)]
-    fn end(&mut self, first: Class, word: &str) {
-        if matches!(first, Class::Letter | Class::Word) {
-            self.word(hash(word));
-        }
-    }
-
     /// Takes a word by its hash.
     #[inline(always)]
     fn word(&mut self, word: u64) {
@@ -154,8 +198,7 @@ impl<F: FnMut(u64)> Shingles<F> {
     /// Ends the text: one or two words are one shingle.
     fn finish(&mut self) {
         if (1..3).contains(&self.words) {
-            let [first, second] = self.before;
-            (self.shingle)(combined([self.words, first, second]));
+            (self.shingle)(of_words(&self.before[2 - self.words as usize..]));
         }
     }
 }
@@ -179,7 +222,7 @@ mod tests {
 
     use proptest::prelude::*;
     use unicode_normalization::UnicodeNormalization;
-    use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
+    use unicode_properties::{GeneralCategoryGroup as Group, UnicodeGeneralCategory};
     use xxhash_rust::xxh3::xxh3_64;
 
     use super::*;
@@ -194,13 +237,13 @@ mod tests {
         for c in text.to_lowercase().chars() {
             let group = c.general_category_group();
             let is_thai_or_lao = ('\u{e00}'..'\u{f00}').contains(&c);
-            let is_a_mark = group == GeneralCategoryGroup::Mark;
+            let is_a_mark = group == Group::Mark;
             let is_mark = is_a_mark && c < '\u{10000}' && !is_thai_or_lao;
             let is_alone = is_thai_or_lao
                 || ('\u{3040}'..'\u{3100}').contains(&c)
                 || ('\u{3400}'..'\u{a000}').contains(&c)
                 || ('\u{20000}'..'\u{40000}').contains(&c);
-            let is_letter = c.is_alphanumeric() && !is_a_mark && !is_alone;
+            let is_letter = matches!(group, Group::Letter | Group::Number) && !is_alone;
             if is_open && (is_mark || takes_letters && is_letter) {
                 words.last_mut().unwrap().push(c);
                 continue;
@@ -217,6 +260,15 @@ mod tests {
         let mut hashes = Vec::new();
         each(text, &mut Buffer::default(), |shingle| hashes.push(shingle));
         hashes
+    }
+
+    #[test]
+    fn words_stand_where_their_characters_do() {
+        let text = "Prix: ½ cafe\u{301}s,\u{200b}x か\u{3099} 北京 ﬁn";
+        let mut found = Vec::new();
+        each_place(text, |place| found.push(&text[place]));
+        let expected = ["Prix", "½", "½", "cafe\u{301}s", "x", "か\u{3099}", "北", "京", "ﬁn"];
+        assert_eq!(found, expected);
     }
 
     #[test]
@@ -257,6 +309,9 @@ mod tests {
                 _ => words.windows(3).collect(),
             };
             let found = hashes(&text);
+            let mut places = 0;
+            each_place(&text, |_| places += 1);
+            prop_assert_eq!(places, words.len());
             let word = |shingle: &[String], at: usize| shingle.get(at).map(|it| xxh3_64(it.as_bytes()));
             let expected = shingles.iter().map(|shingle| match shingle {
                 [_] => combined([1, 0, word(shingle, 0).unwrap()]),

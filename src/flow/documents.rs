@@ -15,6 +15,7 @@ use super::checkpoint::Checkpoint;
 use super::counting::{Counted, Counting};
 use super::dispatch::dispatch;
 use super::fatal::Fatal;
+use super::finding::Finding;
 use super::fingerprinting::Fingerprinting;
 use super::gather::{End, Gather, Gathered};
 use super::host_counting::HostCounting;
@@ -27,6 +28,7 @@ use crate::document::{Inputs, ReadOptions, Share};
 use crate::error::Result;
 use crate::features::host_lines::HostRecord;
 use crate::fingerprint::{PageTime, Recipe};
+use crate::items::{Hit, Items};
 use crate::lsh::{Scheme, SketchedDocument};
 use crate::output::resume_folder;
 use crate::seen::{Holdings, Seeker};
@@ -127,6 +129,19 @@ impl Documents {
     ) -> Result<Harvest<HostRecord>> {
         let recipe = recipe.clone();
         self.handle(processes, move || HostCounting::new(&recipe))
+    }
+
+    /// Finds which of the `items` stand in the documents. A page that takes longer than `time` is quarantined.
+    ///
+    /// # Errors
+    /// The first error of any worker, as `Processes::execute`.
+    pub fn find_items(
+        self,
+        processes: &mut Processes,
+        items: Arc<Items>,
+        time: PageTime,
+    ) -> Result<Harvest<Hit>> {
+        self.handle(processes, move || Ok(Finding::new(Arc::clone(&items), time)))
     }
 
     /// Reads the documents, each worker with a handler of its own.

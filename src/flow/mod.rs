@@ -29,6 +29,7 @@ mod dispatch;
 mod documents;
 mod fatal;
 mod find;
+mod finding;
 mod findings;
 mod fingerprinting;
 mod gather;

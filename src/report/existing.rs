@@ -46,7 +46,8 @@ pub fn existing<R: Made>(
 const OURS: [&str; 6] =
     ["_SUCCESS", "_UNFINISHED", "drop.txt", "keep.txt", "report.html", "report.json"];
 /// The tables that an output of any version may have, in any format.
-const TABLES: [&str; 6] = ["changes", "clusters", "matches", "replaced", "sizes", "verdicts"];
+const TABLES: [&str; 8] =
+    ["changes", "clusters", "counts", "items", "matches", "replaced", "sizes", "verdicts"];
 
 /// Fails if the folder holds a file that dupsieve did not make. Replacing an output removes its whole
 /// folder, so that file would be lost.

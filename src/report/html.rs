@@ -20,11 +20,12 @@ use crate::store::Digest;
 pub(super) const NAME: &str = "report.html";
 
 /// The files in the folder `html`.
-const TEMPLATES: [(&str, &str); 7] = [
+const TEMPLATES: [(&str, &str); 8] = [
     ("style.css", include_str!("html/style.css")),
     ("page.html", include_str!("html/page.html")),
     ("bars.html", include_str!("html/bars.html")),
     ("clusters.html", include_str!("html/clusters.html")),
+    ("items.html", include_str!("html/items.html")),
     ("join.html", include_str!("html/join.html")),
     ("days.html", include_str!("html/days.html")),
     ("pairs.html", include_str!("html/pairs.html")),

@@ -2,6 +2,7 @@
 //!
 //! - `join_report`, `cluster_report`: `report.json` of a join ([`Report`]) and of a clustering
 //!   ([`ClusterReport`]), both [`Made`] and sealed (`seal`).
+//! - `items_report`: the report of a search for items ([`ItemsReport`]).
 //! - `parameters`: what decides the result of a job ([`Parameters`]).
 //! - `existing`: what may be where an output is to be made ([`existing()`]).
 //! - `history`: the reports of many days, and which days are odd ([`History`]).
@@ -32,6 +33,7 @@ mod existing;
 mod held_text;
 mod history;
 mod html;
+mod items_report;
 mod join_page;
 mod join_report;
 mod later_days;
@@ -47,6 +49,7 @@ pub use cluster_report::ClusterReport;
 pub use existing::{existing, refuse_strangers};
 pub use held_text::HeldText;
 pub use history::{DayFigures, History, outputs};
+pub use items_report::ItemsReport;
 pub use join_report::{Report, records};
 pub use later_days::LaterDays;
 pub use made::Made;

@@ -23,13 +23,20 @@ pub(super) struct Listed {
     found: Vec<bool>,
     /// How many records have a wanted id whose record was copied before.
     again: u64,
+    /// Whether the records of all other ids are copied in place of these, and how many these are.
+    others: Option<u64>,
 }
 
 impl Listed {
     /// Nothing is copied yet.
     pub(super) fn new(wanted: IdList) -> Listed {
         let found = vec![false; wanted.len()];
-        Listed { wanted, found, again: 0 }
+        Listed { wanted, found, again: 0, others: None }
+    }
+
+    /// The records of all ids but these are copied. None is yet.
+    pub(super) fn all_but(unwanted: IdList) -> Listed {
+        Listed { others: Some(0), ..Listed::new(unwanted) }
     }
 
     /// How many records were not copied because a record with their id came before.
@@ -37,9 +44,9 @@ impl Listed {
         self.again
     }
 
-    /// How many ids are listed.
+    /// How many records are copied, once all are found.
     pub(super) fn len(&self) -> u64 {
-        self.wanted.len() as u64
+        self.others.unwrap_or(self.wanted.len() as u64)
     }
 
     /// Copies the listed records of `inputs`, which have one format, to `out`. `progress` grows by the bytes that are read.
@@ -80,9 +87,15 @@ impl Listed {
         Err(error.help("use the same inputs and fields that the list was made from"))
     }
 
-    /// Whether this id is listed and its record is the first with it.
+    /// Whether the record with this id is copied: the first one with a listed id, or one with an id that is not listed.
     pub(super) fn is_next(&mut self, id: &str) -> bool {
-        let Some(place) = self.wanted.place(id) else { return false };
+        let place = self.wanted.place(id);
+        if let Some(others) = &mut self.others {
+            *others += u64::from(place.is_none());
+            place.into_iter().for_each(|place| self.found[place] = true);
+            return place.is_none();
+        }
+        let Some(place) = place else { return false };
         let is_again = std::mem::replace(&mut self.found[place], true);
         self.again += u64::from(is_again);
         !is_again

@@ -58,8 +58,19 @@ impl Kept {
     /// # Errors
     /// [`Kind::Exists`] if the folder holds other copies; with `--overwrite` they are replaced.
     pub(crate) fn copy(&self, ids: IdList, global: &GlobalFlags) -> Result<Summary> {
+        self.copy_listed(Listed::new(ids), global)
+    }
+
+    /// Copies the records of all ids but these, in the same way.
+    ///
+    /// # Errors
+    /// As [`Kept::copy`].
+    pub(crate) fn copy_all_but(&self, ids: IdList, global: &GlobalFlags) -> Result<Summary> {
+        self.copy_listed(Listed::all_but(ids), global)
+    }
+
+    fn copy_listed(&self, mut listed: Listed, global: &GlobalFlags) -> Result<Summary> {
         step::begin(Step::Reading);
-        let mut listed = Listed::new(ids);
         let staging = Staging::beside(&self.folder, Lock::beside(&self.folder)?)?;
         let total = self.inputs.bytes();
         let (progress, _shown) = Progress::count("copying", Unit::Bytes, total, global.quiet);

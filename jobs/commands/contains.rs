@@ -1,0 +1,307 @@
+//! `dupsieve contains`: which items of a reference set, such as test questions, stand in the pages of a corpus?
+//!
+//! ```text
+//! found/items.tsv     each item in each page, with where it stands
+//! found/counts.tsv    in how many pages each item stands
+//! found/report.json   the figures; report.html for people
+//! clean/              the pages without an item, as they came (with --kept)
+//! ```
+
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use dupsieve::rooms::document::{Content, IdList, PlaceIds};
+use dupsieve::rooms::error::Named;
+use dupsieve::rooms::fingerprint::{PageTime, Width};
+use dupsieve::rooms::flow::Processes;
+use dupsieve::rooms::items::{Hit, Items, Tables};
+use dupsieve::rooms::output::{Listed, Lock, Staging};
+use dupsieve::rooms::report::{self, ItemsReport, Made, Parameters};
+use dupsieve::rooms::results::{ResultFormat, ResultReader};
+use dupsieve::rooms::step::{self, Step};
+use dupsieve::rooms::store::RecordCounts;
+use dupsieve::{Error, Kind, Result};
+use serde_json::json;
+
+use crate::commands::filter::Kept;
+use crate::commands::help::examples;
+use crate::commands::making::{self, FromPages, Making};
+use crate::commands::pages;
+use crate::commands::places;
+use crate::commands::reading::{self, Accepted, Found, Pages};
+use crate::flags::global::GlobalFlags;
+use crate::flags::place::{Output, Place};
+use crate::flags::settings::{FormatFlag, PageSettings, RecipeSettings, Share};
+use crate::flags::shared::{JOB, shared};
+use crate::outcome::account;
+use crate::outcome::summary::Summary;
+use crate::processes::machines;
+
+/// The share of its shingles by which an item is found, if no other is asked for.
+const SHARE: f64 = 0.8;
+
+const EXAMPLES: &[(&str, &str)] = &[
+    (
+        "Find the questions of a test in a corpus, and copy the pages without any",
+        "dupsieve contains --items test.jsonl --item-field question --input corpus/ --output found --kept clean",
+    ),
+    (
+        "Look for questions and answers, each by itself",
+        "dupsieve contains --items test.jsonl --item-field question answer --input corpus/ --output found",
+    ),
+];
+
+/// Find the items of a reference set in pages
+///
+/// Items are texts that should stand in no page, such as the questions of a test, leaked documents, or licences. An item stands in a page if a stretch of at most
+/// one and a half times its words has at least 80 % of its 3-word shingles (--share): it is found where it was wrapped, cased or punctuated
+/// anew, and where some words are others. The pages are read once, and nothing of them is kept.
+///
+/// An item that very many pages have may be a common phrase: report.html names the items that most pages have, and counts has all of them.
+#[derive(Args, Debug)]
+#[command(args = shared(JOB), after_help = examples(EXAMPLES))]
+pub(crate) struct Arguments {
+    /// Files, folders or globs with the items
+    #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
+    items: Vec<Place>,
+    /// Field with the text of an item; of several, each is an item by itself: ID#FIELD [default: text]
+    #[arg(long, value_name = "FIELD", num_args = 1..)]
+    item_field: Vec<String>,
+    /// Field with the id of an item. One without has its place as the id, such as test.jsonl:17 [default: id]
+    #[arg(long, value_name = "FIELD")]
+    item_id_field: Option<String>,
+    /// Share of the item's shingles that a page must have, above 0 and at most 1 [default: 0.8]
+    #[arg(long, value_name = "SHARE")]
+    share: Option<Share>,
+    /// Files, folders, globs, addresses (s3://BUCKET/...), or - for standard input, with the pages
+    #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
+    input: Vec<PathBuf>,
+    /// Output folder
+    #[arg(long, value_name = "DIR")]
+    output: Output,
+    /// Copy the pages without any item, as they came, into this folder: for each input file a file of the same name and format
+    #[arg(long, value_name = "DIR")]
+    kept: Option<Output>,
+    /// Time limit for each MiB of a page's text. A page that takes longer is quarantined. Ordinary pages need far less [default: 60]
+    #[arg(long, value_name = "SECONDS", env = "DUPSIEVE_PAGE_TIME")]
+    page_time: Option<NonZeroU32>,
+    #[command(flatten)]
+    format: FormatFlag,
+    #[command(flatten)]
+    pages: PageSettings,
+}
+
+/// Runs the job. Every process of the job calls this, and process 0 writes the output.
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
+    let config = global.config()?;
+    let settings = arguments.pages.clone().or(config.fingerprint.pages);
+    let place_ids = settings.place_ids.or(Some(PlaceIds::Missing));
+    let settings = PageSettings { place_ids, ..settings };
+    let format = arguments.format.or(&config.output);
+    let output = &*arguments.output.here()?;
+    let items = Arc::new(arguments.read_items()?);
+    for id in items.without_words() {
+        tracing::warn!("the item {id} has no word, so it stands in no page");
+    }
+    let kept = arguments.kept.as_ref().map(Output::here).transpose()?;
+    let mut processes = machines::join(global, &format!("{arguments:?} {settings:?} {format}"))?;
+    let mut copies = None;
+    processes.agree("check the folders", || {
+        places::expect_folder(output)?;
+        if let Some(kept) = &kept {
+            making::check_apart(kept, [output])?;
+            let inputs = settings.inputs(&arguments.input, Width::W128)?;
+            copies = Some(Kept::of(inputs, kept)?);
+        }
+        Ok(())
+    })?;
+    let page_time = RecipeSettings { page_time: arguments.page_time, ..Default::default() };
+    let page_time = page_time.or(config.fingerprint.made).page_time();
+    let found = making::from_pages(&mut processes, output, global, |processes| {
+        let pages = Pages::find(&arguments.input, output, &settings, Width::W128, processes)?;
+        let share = arguments.share();
+        Ok(Job { pages, items: Arc::clone(&items), share, format, page_time })
+    })?;
+    let mut copied = Summary::new().already_done();
+    processes.agree("copy the pages without an item", || {
+        if let (Some(copies), false) = (&copies, global.dry_run) {
+            copied = copies.copy_all_but(pages_with_items(output, format)?, global)?;
+        }
+        Ok(())
+    })?;
+    places::publish_job(&mut processes, global)?;
+    if !processes.is_leader() || global.dry_run {
+        return Ok(found);
+    }
+    let [pages, items, stand, hit] =
+        ["documents", "items", "found", "pages"].map(|name| found.counted(name));
+    let [items_table, counts] = ["items", "counts"].map(|table| format.file_name(table));
+    let named = output.named();
+    let without = copies
+        .is_some()
+        .then(|| format!("{} pages without an item copied", copied.counted("copied")));
+    Ok(found
+        .then(copied)
+        .say(format!("{pages} pages: {hit} have an item; {stand} of {items} items found"))
+        .say_if(without)
+        .say(format!("written to {named}: {items_table}, {counts}, report.json, report.html")))
+}
+
+/// The ids of the pages in which an item stands, by the output that was made.
+fn pages_with_items(output: &Path, format: ResultFormat) -> Result<IdList> {
+    let mut rows = ResultReader::of(output, "items")?;
+    let ids = std::iter::from_fn(|| match rows.next_row() {
+        Ok(row) => row.map(|row| Ok(row.split('\t').nth(1).unwrap_or_default().to_owned())),
+        Err(error) => Some(Err(error)),
+    });
+    IdList::of_ids(&output.join(format.file_name("items")), ids)
+}
+
+impl Arguments {
+    fn share(&self) -> f64 {
+        self.share.map_or(SHARE, |Share(share)| share)
+    }
+
+    fn read_items(&self) -> Result<Items> {
+        let paths: Vec<PathBuf> = self.items.iter().map(Place::here).collect::<Result<_>>()?;
+        let fields = match &self.item_field[..] {
+            [] => vec![None],
+            fields => fields.iter().map(|field| Some(field.clone())).collect(),
+        };
+        let several = fields.len() > 1;
+        let mut texts = Vec::new();
+        for text_field in fields {
+            let name = text_field.clone().filter(|_| several);
+            let settings = PageSettings {
+                id_field: self.item_id_field.clone(),
+                place_ids: Some(PlaceIds::Missing),
+                text_field,
+                ..PageSettings::default()
+            };
+            pages::each(&paths, &settings, |document| {
+                let Content::Text(text) = document.content else {
+                    return Err(pages::no_text(&document.id));
+                };
+                let id = match &name {
+                    Some(field) => format!("{}#{field}", document.id),
+                    None => document.id.into_owned(),
+                };
+                texts.push((id, text.into_owned()));
+                Ok(())
+            })?;
+        }
+        if texts.is_empty() {
+            return Err(Error::new(Kind::BadData, "there is no item")
+                .at(&paths[0])
+                .help("name the field with the text of an item with --item-field"));
+        }
+        Items::new(texts, self.share())
+    }
+}
+
+/// An output to be made, with its inputs found.
+struct Job {
+    pages: Pages,
+    items: Arc<Items>,
+    share: f64,
+    format: ResultFormat,
+    page_time: PageTime,
+}
+
+impl Making for Job {
+    fn output(&self) -> &Path {
+        self.pages.output()
+    }
+
+    fn lock(&self) -> Result<Lock> {
+        self.pages.lock(Lock::beside)
+    }
+
+    fn existing(&self, overwrite: bool) -> Result<Option<Summary>> {
+        self.pages.announce();
+        let output = self.output();
+        let made = ItemsReport::read(output).ok().flatten();
+        let made = made.map(|report| report.parameters).unwrap_or_default();
+        let asked = match self.pages.has_stream() {
+            true => self.parameters(),
+            false => self.pages.with_inputs(&self.parameters(), &made)?,
+        };
+        let is_stream = self.pages.has_stream() && overwrite;
+        let existing = report::existing(output, &asked, |_| is_stream, overwrite)?;
+        Ok(existing.map(|report: ItemsReport| self.summary(&report)))
+    }
+
+    fn would(&self) -> Result<Summary> {
+        Ok(self.pages.would(format!("would make {}", self.output().named())))
+    }
+}
+
+impl FromPages for Job {
+    const COMMAND: &'static str = "contains";
+    type Found = Found<Hit>;
+
+    fn pages(&self) -> &Pages {
+        &self.pages
+    }
+
+    fn read(&self, processes: &mut Processes, global: &GlobalFlags) -> Result<Found<Hit>> {
+        self.pages.read(processes, global, "looking for items", |documents, processes| {
+            documents.find_items(processes, Arc::clone(&self.items), self.page_time)
+        })
+    }
+
+    fn write(&self, found: Found<Hit>, lock: Lock, _: &GlobalFlags) -> Result<Summary> {
+        let accepted = self.pages.accept(found, lock.fence())?;
+        let parameters = accepted.decided(&self.parameters());
+        let Accepted { made, read, quarantine, .. } = accepted;
+        step::begin(Step::Writing);
+        let staging = Staging::beside(self.output(), lock)?;
+        let found = Tables { items: &self.items, format: self.format }.write(made, &staging)?;
+        let pages = RecordCounts {
+            read: read.documents + read.bad,
+            quarantined: read.bad,
+            blank: read.blank,
+            truncated: read.damaged.len() as u64,
+            unread_bytes: read.unread_bytes(),
+            skipped: read.skipped,
+            ..RecordCounts::default()
+        };
+        let mut report = ItemsReport::of(parameters, pages, found, account::with_bill(json!({})));
+        report.write(&staging, self.output())?;
+        let has_bad = quarantine.is_some();
+        staging.check()?;
+        quarantine.map_or(Ok(()), Listed::publish)?;
+        staging.commit()?;
+        reading::remove_stale(self.output(), has_bad, false);
+        Ok(self.summary(&report))
+    }
+}
+
+impl Job {
+    /// What decides the result, but for the contents of the inputs.
+    fn parameters(&self) -> Parameters {
+        let named = [("items", self.items.digest().to_string()), ("share", self.share.to_string())];
+        let named = named.map(|(name, value)| (name.to_owned(), value));
+        let format = report::format_parameter(self.format);
+        self.pages.parameters().into_iter().chain(named).chain(format).collect()
+    }
+
+    fn summary(&self, report: &ItemsReport) -> Summary {
+        let ItemsReport { pages, found, .. } = report;
+        let summary = Summary::new()
+            .count("documents", pages.read - pages.quarantined)
+            .count("quarantined", pages.quarantined)
+            .count("blank", pages.blank)
+            .truncated(pages.truncated, pages.unread_bytes)
+            .skipped(pages.skipped)
+            .count("passed_over", self.pages.passed_over())
+            .count("items", found.items)
+            .count("found", found.found)
+            .count("hits", found.hits)
+            .count("pages", found.pages)
+            .path("output", self.output());
+        self.pages.say_lists(summary, [pages.quarantined > 0, false])
+    }
+}

@@ -1,0 +1,133 @@
+//! Items of a reference set in pages: what is found is what the definition says, by any workers, from any input.
+
+use std::collections::BTreeSet;
+
+use rand::prelude::*;
+use rand_chacha::ChaCha8Rng;
+
+use crate::support::Bench;
+
+const ITEMS: &str = concat!(
+    "{\"id\": \"q1\", \"text\": \"Which planet of the solar system has the most moons?\"}\n",
+    "{\"id\": \"q2\", \"text\": \"A train leaves the station at noon and travels north at eighty miles an hour.\"}\n",
+    "{\"id\": \"q3\", \"text\": \"北京是中国的首都\"}\n",
+    "{\"id\": \"q4\", \"text\": \"Never asked before\"}\n",
+);
+
+const PAGES: &str = concat!(
+    "{\"id\": \"wrapped\", \"text\": \"Quiz! WHICH planet\\nof the Solar System\\n has the most moons... Saturn.\"}\n",
+    "{\"id\": \"changed\", \"text\": \"A train leaves the old station at noon and travels north at eighty miles an hour, they say.\"}\n",
+    "{\"id\": \"apart\", \"text\": \"Which planet of the solar wind and, much later in another context, of a system has the most moons\"}\n",
+    "{\"id\": \"han\", \"text\": \"问：北京是中国的首都吗？\"}\n",
+    "{\"id\": \"none\", \"text\": \"A page about something else\"}\n",
+);
+
+#[test]
+fn items_are_found_where_they_were_wrapped_cased_and_changed() {
+    let bench = Bench::new();
+    bench.write("items.jsonl", ITEMS);
+    bench.write("pages.jsonl", PAGES);
+    let line = "contains --items items.jsonl --input pages.jsonl --output found --kept clean";
+    let ended = bench.done(line);
+    let counts = ["documents", "items", "found", "hits", "pages", "copied"];
+    assert_eq!(counts.map(|name| ended.count(name)), [5, 4, 3, 3, 3, 2]);
+    let rows = [
+        "item\tpage\tshare\tbegin\tend\n",
+        "q1\twrapped\t1.0000\t6\t58\n",
+        "q2\tchanged\t0.8462\t0\t80\n",
+        "q3\than\t1.0000\t6\t30\n",
+    ];
+    assert_eq!(bench.read("found/items.tsv"), rows.concat());
+    let counts = "item\twords\tpages\nq1\t10\t1\nq2\t15\t1\nq3\t8\t1\nq4\t3\t0\n";
+    assert_eq!(bench.read("found/counts.tsv"), counts);
+    let pages: Vec<&str> = PAGES.lines().collect();
+    assert_eq!(bench.read("clean/pages.jsonl"), format!("{}\n{}\n", pages[2], pages[4]));
+    assert_eq!(bench.done(line).summary()["already_done"], true);
+    bench.fails(73, &format!("{line} --share 0.5"));
+    bench.done("verify found --files-only");
+}
+
+#[test]
+fn each_field_of_an_item_is_an_item() {
+    let bench = Bench::new();
+    let item = "{\"id\": \"q\", \"question\": \"Who wrote the long book?\", \"answer\": \"Nobody knows that\"}\n";
+    bench.write("items.jsonl", item);
+    bench.write("pages.tsv", "id\ttext\np\tNobody knows that for sure\n");
+    bench.done(
+        "contains --items items.jsonl --item-field question answer --input pages.tsv --output found --output-format jsonl",
+    );
+    let row = "{\"item\":\"q#answer\",\"page\":\"p\",\"share\":1.0,\"begin\":0,\"end\":17}\n";
+    assert_eq!(bench.read("found/items.jsonl").replace("1.0000", "1.0"), row);
+}
+
+#[test]
+fn reference_sets_without_a_text_are_refused() {
+    let bench = Bench::new();
+    bench.write("pages.jsonl", PAGES);
+    bench.write("empty.jsonl", "");
+    bench.write("blank.jsonl", "{\"id\": \"a\", \"text\": \"?!\"}\n");
+    for items in ["empty.jsonl", "blank.jsonl"] {
+        let line = format!("contains --items {items} --input pages.jsonl --output found");
+        let said = bench.fails(65, &line);
+        assert!(said.contains("item"), "{said}");
+        assert!(!bench.path("found").exists());
+    }
+}
+
+/// The items that stand in a page, by looking at every stretch of it.
+fn stands(item: &[&str], page: &[&str], share: f64) -> bool {
+    let width = item.len().min(3);
+    let wanted: BTreeSet<&[&str]> = item.windows(width).collect();
+    let longest = item.len() + item.len() / 2;
+    let shared = (0..page.len()).map(|start| {
+        let stretch = &page[start..page.len().min(start + longest)];
+        stretch.windows(width).collect::<BTreeSet<_>>().intersection(&wanted).count()
+    });
+    shared.max().is_some_and(|most| most > 0 && most as f64 >= share * wanted.len() as f64)
+}
+
+#[test]
+fn any_workers_and_processes_find_what_the_definition_finds() {
+    let mut random = ChaCha8Rng::seed_from_u64(7);
+    let words: Vec<String> = (0..40).map(|at| format!("w{at}")).collect();
+    let mut text = |least: usize, most: usize| -> Vec<&str> {
+        let count = random.random_range(least..most);
+        (0..count).map(|_| &*words[random.random_range(0..words.len())]).collect()
+    };
+    let items: Vec<Vec<&str>> = (0..40).map(|_| text(1, 12)).collect();
+    let mut pages: Vec<Vec<&str>> = (0..60).map(|_| text(0, 80)).collect();
+    for (page, item) in pages.iter_mut().zip(&items) {
+        let at = page.len() / 2;
+        page.splice(at..at, item.iter().copied());
+    }
+    let bench = Bench::new();
+    let lines = |texts: &[Vec<&str>]| -> String {
+        let line = |(at, text): (usize, &Vec<&str>)| {
+            format!("{{\"id\": \"{at:02}\", \"text\": \"{}\"}}\n", text.join(", "))
+        };
+        texts.iter().enumerate().map(line).collect()
+    };
+    bench.write("items.jsonl", lines(&items));
+    bench.write("pages/one.jsonl", lines(&pages[..30]));
+    let second = lines(&pages).lines().skip(30).map(|line| format!("{line}\n")).collect::<String>();
+    bench.write("pages/two.jsonl", second);
+    let mut expected = Vec::new();
+    for (item, text) in items.iter().enumerate() {
+        let found = (0..pages.len()).filter(|&page| stands(text, &pages[page], 0.6));
+        expected.extend(found.map(|page| (format!("{item:02}"), format!("{page:02}"))));
+    }
+    let mut bytes = Vec::new();
+    for (at, flags) in ["--workers 1", "--workers 3", "--processes 2"].iter().enumerate() {
+        bench.done(&format!(
+            "contains --items items.jsonl --share 0.6 --input pages --output found{at} {flags}"
+        ));
+        bytes.push(bench.read(&format!("found{at}/items.tsv")));
+    }
+    assert!(bytes.iter().all(|it| *it == bytes[0]));
+    let found = bytes[0].lines().skip(1).map(|row| {
+        let columns: Vec<&str> = row.split('\t').collect();
+        (columns[0].to_owned(), columns[1].to_owned())
+    });
+    assert_eq!(found.collect::<Vec<_>>(), expected);
+    assert!(expected.len() >= 40);
+}
