@@ -16,7 +16,7 @@ use dupsieve::rooms::document::{Content, IdList, PlaceIds};
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::{PageTime, Width};
 use dupsieve::rooms::flow::Processes;
-use dupsieve::rooms::items::{Hit, Items, Tables};
+use dupsieve::rooms::items::{ItemHit, ItemTables, Items};
 use dupsieve::rooms::output::{Listed, Lock, Staging};
 use dupsieve::rooms::report::{self, ItemsReport, Made, Parameters};
 use dupsieve::rooms::results::{ResultFormat, ResultReader};
@@ -159,6 +159,16 @@ fn pages_with_items(output: &Path, format: ResultFormat) -> Result<IdList> {
     IdList::of_ids(&output.join(format.file_name("items")), ids)
 }
 
+/// Verifies an output of `contains`, of which the files alone can be checked; none if it is something else.
+pub(crate) fn verify(output: &Path) -> Result<Option<Summary>> {
+    let Some(report) = ItemsReport::read(output)? else { return Ok(None) };
+    report.check_files(output)?;
+    report.check_page(output)?;
+    report.check_drawing(output)?;
+    let bytes = report.files().values().map(|sum| sum.bytes).sum();
+    Ok(Some(Summary::new().count("hits", report.found.hits).count("bytes", bytes)))
+}
+
 impl Arguments {
     fn share(&self) -> f64 {
         self.share.map_or(SHARE, |Share(share)| share)
@@ -240,25 +250,25 @@ impl Making for Job {
 
 impl FromPages for Job {
     const COMMAND: &'static str = "contains";
-    type Found = Found<Hit>;
+    type Found = Found<ItemHit>;
 
     fn pages(&self) -> &Pages {
         &self.pages
     }
 
-    fn read(&self, processes: &mut Processes, global: &GlobalFlags) -> Result<Found<Hit>> {
+    fn read(&self, processes: &mut Processes, global: &GlobalFlags) -> Result<Found<ItemHit>> {
         self.pages.read(processes, global, "looking for items", |documents, processes| {
             documents.find_items(processes, Arc::clone(&self.items), self.page_time)
         })
     }
 
-    fn write(&self, found: Found<Hit>, lock: Lock, _: &GlobalFlags) -> Result<Summary> {
+    fn write(&self, found: Found<ItemHit>, lock: Lock, _: &GlobalFlags) -> Result<Summary> {
         let accepted = self.pages.accept(found, lock.fence())?;
         let parameters = accepted.decided(&self.parameters());
         let Accepted { made, read, quarantine, .. } = accepted;
         step::begin(Step::Writing);
         let staging = Staging::beside(self.output(), lock)?;
-        let found = Tables { items: &self.items, format: self.format }.write(made, &staging)?;
+        let found = ItemTables { items: &self.items, format: self.format }.write(made, &staging)?;
         let pages = RecordCounts {
             read: read.documents + read.bad,
             quarantined: read.bad,

@@ -19,6 +19,7 @@ use dupsieve::rooms::store::{Segment, Store};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::cluster;
+use crate::commands::contains;
 use crate::commands::help::examples;
 use crate::commands::store;
 use crate::flags::global::GlobalFlags;
@@ -143,6 +144,9 @@ fn verify(path: &Path, arguments: &Arguments, global: &GlobalFlags) -> Result<Su
     }
     if let Some(verified) = cluster::verify(path, global)? {
         return Ok(verified);
+    }
+    if let Some(verified) = contains::verify(path)? {
+        return Ok(unproved(verified, !arguments.files_only));
     }
     verify_join(path, None, arguments, global)
 }

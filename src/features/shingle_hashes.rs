@@ -45,8 +45,8 @@ pub(crate) fn each_word(text: &str, buffer: &mut Buffer, mut word: impl FnMut(u6
     lower.push_str(text);
     lower.make_ascii_lowercase();
     if lower.contains('Σ') {
-        // Its lower case depends on its neighbours.
-        *lower = lower.to_lowercase();
+        // Its lower case depends on its neighbours, as they are shown.
+        *lower = lower.chars().filter_map(shown).nfkc().collect::<String>().to_lowercase();
     }
     stretches::each(lower.as_bytes(), may_be_in_word, |start, end| {
         match xxh3_of_ascii(lower.as_bytes(), start, end) {

@@ -28,7 +28,7 @@ use crate::document::{Inputs, ReadOptions, Share};
 use crate::error::Result;
 use crate::features::host_lines::HostRecord;
 use crate::fingerprint::{PageTime, Recipe};
-use crate::items::{Hit, Items};
+use crate::items::{ItemHit, Items};
 use crate::lsh::{Scheme, SketchedDocument};
 use crate::output::resume_folder;
 use crate::seen::{Holdings, Seeker};
@@ -140,7 +140,7 @@ impl Documents {
         processes: &mut Processes,
         items: Arc<Items>,
         time: PageTime,
-    ) -> Result<Harvest<Hit>> {
+    ) -> Result<Harvest<ItemHit>> {
         self.handle(processes, move || Ok(Finding::new(Arc::clone(&items), time)))
     }
 

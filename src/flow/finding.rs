@@ -8,13 +8,13 @@ use super::reading::Handler;
 use crate::document::{Content, Document, Position};
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::PageTime;
-use crate::items::{Finder, Hit, Items};
+use crate::items::{Finder, ItemHit, Items};
 
 /// Finds items.
 pub(super) struct Finding {
     finder: Finder,
     /// The hits of the batch at hand.
-    hits: Vec<Hit>,
+    hits: Vec<ItemHit>,
 }
 
 impl Finding {
@@ -25,9 +25,9 @@ impl Finding {
 }
 
 impl Handler for Finding {
-    type Made = Hit;
+    type Made = ItemHit;
 
-    fn take(&mut self, _: Position, document: Document<'_>) -> Result<Option<Hit>> {
+    fn take(&mut self, _: Position, document: Document<'_>) -> Result<Option<ItemHit>> {
         let Content::Text(text) = &document.content else {
             return Err(Error::new(Kind::Usage, "items are found in texts alone"));
         };
@@ -36,7 +36,7 @@ impl Handler for Finding {
         Ok(None)
     }
 
-    fn end_batch(&mut self, _read: &mut Read, made: &mut dyn FnMut(Hit)) {
+    fn end_batch(&mut self, _read: &mut Read, made: &mut dyn FnMut(ItemHit)) {
         self.hits.drain(..).for_each(made);
     }
 }

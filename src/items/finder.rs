@@ -13,7 +13,7 @@ use crate::fingerprint::{PageClock, PageTime};
 
 /// An item in a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct ItemFound {
     /// The number of the item in the order of the ids.
     pub item: u32,
     /// How many distinct shingles of the item the stretch has.
@@ -55,7 +55,7 @@ impl Finder {
     ///
     /// # Errors
     /// [`Kind::BadData`](crate::Kind::BadData) if the page takes longer than it may.
-    pub fn find(&mut self, text: &str) -> Result<Vec<Found>> {
+    pub fn find(&mut self, text: &str) -> Result<Vec<ItemFound>> {
         self.clock.start(text);
         self.find_candidates(text);
         let found = if self.candidates.is_empty() { Vec::new() } else { self.compare(text) };
@@ -81,7 +81,7 @@ impl Finder {
     }
 
     /// Compares the page with the candidates.
-    fn compare(&mut self, text: &str) -> Vec<Found> {
+    fn compare(&mut self, text: &str) -> Vec<ItemFound> {
         let Finder { items, clock, buffer, candidates, wanted, .. } = self;
         by_hash::clear(wanted);
         let item = |candidate: &u32| &items.items[*candidate as usize];
@@ -104,8 +104,8 @@ impl Finder {
         if best.is_empty() {
             return Vec::new();
         }
-        let mut found: Vec<Found> = (best.iter())
-            .map(|(candidate, stretch)| Found {
+        let mut found: Vec<ItemFound> = (best.iter())
+            .map(|(candidate, stretch)| ItemFound {
                 item: **candidate,
                 shared: stretch.shared as u32,
                 shingles: item(candidate).shingles.len() as u32,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::finder::{Finder, Found};
+use super::finder::{Finder, ItemFound};
 use super::items::Items;
 use crate::error::Result;
 use crate::output::{Staging, Sum};
@@ -14,7 +14,7 @@ use crate::runs::{Record, SortedRecords};
 
 /// An item in a page.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Hit {
+pub struct ItemHit {
     item: u32,
     page: String,
     shared: u32,
@@ -23,7 +23,7 @@ pub struct Hit {
     end: u64,
 }
 
-impl Record for Hit {
+impl Record for ItemHit {
     fn bytes(&self) -> usize {
         size_of::<Self>() + self.page.len()
     }
@@ -35,11 +35,11 @@ impl Finder {
         &mut self,
         page: &str,
         text: &str,
-    ) -> Result<impl Iterator<Item = Hit> + use<>> {
+    ) -> Result<impl Iterator<Item = ItemHit> + use<>> {
         let page = page.to_owned();
-        let hit = move |Found { item, shared, shingles, place }| {
+        let hit = move |ItemFound { item, shared, shingles, place }| {
             let (begin, end) = (place.start as u64, place.end as u64);
-            Hit { item, page: page.clone(), shared, shingles, begin, end }
+            ItemHit { item, page: page.clone(), shared, shingles, begin, end }
         };
         Ok(self.find(text)?.into_iter().map(hit))
     }
@@ -48,7 +48,7 @@ impl Finder {
 /// What was found, counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Hits {
+pub struct ItemsFound {
     /// How many items are looked for.
     pub items: u64,
     /// How many of them stand in a page.
@@ -68,19 +68,19 @@ const NAMED: usize = 10;
 
 /// Writes the tables.
 #[derive(Debug)]
-pub struct Tables<'a> {
+pub struct ItemTables<'a> {
     /// The items.
     pub items: &'a Items,
     /// How the tables are written.
     pub format: ResultFormat,
 }
 
-impl Tables<'_> {
+impl ItemTables<'_> {
     /// Writes what was found, and gives it counted.
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn write(&self, hits: SortedRecords<Hit>, staging: &Staging) -> Result<Hits> {
+    pub fn write(&self, hits: SortedRecords<ItemHit>, staging: &Staging) -> Result<ItemsFound> {
         let rows = [
             ResultColumn::new("item", Values::Names).ascending(),
             ResultColumn::new("page", Values::Text),
@@ -92,9 +92,9 @@ impl Tables<'_> {
         let mut pages_of = vec![0_u64; self.items.len()];
         // The hashes of their ids: sixteen bytes a page.
         let mut pages = HashSet::new();
-        let mut found = Hits { items: self.items.len() as u64, ..Hits::default() };
+        let mut found = ItemsFound { items: self.items.len() as u64, ..ItemsFound::default() };
         for hit in hits {
-            let Hit { item, page, shared, shingles, begin, end } = hit?;
+            let ItemHit { item, page, shared, shingles, begin, end } = hit?;
             let share = f64::from(shared) / f64::from(shingles);
             let id = &self.items.items[item as usize].id;
             table.row(format_args!("{id}\t{page}\t{share:.4}\t{begin}\t{end}"))?;

@@ -36,6 +36,6 @@ mod stretch;
 #[cfg(test)]
 mod tests;
 
-pub use finder::{Finder, Found};
-pub use hits::{Hit, Hits, Tables};
+pub use finder::{Finder, ItemFound};
+pub use hits::{ItemHit, ItemTables, ItemsFound};
 pub use items::Items;

@@ -53,7 +53,7 @@ proptest! {
             let (shared, start, end) = best(text, &page);
             if shared > 0 && shared as f64 >= share * shingles as f64 {
                 let place = starts[start]..starts[end] - 2;
-                expected.push(Found { item, shared: shared as u32, shingles: shingles as u32, place });
+                expected.push(ItemFound { item, shared: shared as u32, shingles: shingles as u32, place });
             }
         }
         prop_assert_eq!(found, expected);

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::html;
 use super::made::Made;
 use super::parameters::Parameters;
-use crate::items::Hits;
+use crate::items::ItemsFound;
 use crate::output::Sum;
 use crate::store::RecordCounts;
 
@@ -24,7 +24,7 @@ pub struct ItemsReport {
     /// The records that were read.
     pub pages: RecordCounts,
     /// What was found.
-    pub found: Hits,
+    pub found: ItemsFound,
     /// How it was run: the one part that differs from run to run.
     pub run: Value,
 }
@@ -33,7 +33,12 @@ impl ItemsReport {
     const MADE_BY: &str = "contains";
 
     /// The report of what was found in these pages.
-    pub fn of(parameters: Parameters, pages: RecordCounts, found: Hits, run: Value) -> ItemsReport {
+    pub fn of(
+        parameters: Parameters,
+        pages: RecordCounts,
+        found: ItemsFound,
+        run: Value,
+    ) -> ItemsReport {
         ItemsReport {
             job: ItemsReport::MADE_BY.to_owned(),
             dupsieve: env!("CARGO_PKG_VERSION").to_owned(),
