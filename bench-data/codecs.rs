@@ -20,7 +20,7 @@ use dupsieve::rooms::fingerprint::Fingerprint;
 use dupsieve::rooms::store::{KeyRange, Segment, SegmentOptions};
 use dupsieve::rooms::synthetic::{SegmentSpec, generate};
 
-const CODECS: [&str; 4] = ["elias-fano", "dense", "huffman", "raw"];
+const CODECS: [&str; 2] = ["elias-fano", "huffman"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let flags: Vec<String> = std::env::args().skip(1).filter(|flag| flag != "--bench").collect();

@@ -109,7 +109,7 @@ fn compaction_and_additions_keep_the_signatures() {
     let bench = days();
     let join = "dedup --batch new.seg --store store --check minhash:0.7 --output";
     bench.done(&format!("{join} first"));
-    bench.done("store compact store --codec dense");
+    bench.done("store compact store --codec huffman");
     bench.done(&format!("{join} second"));
     assert_eq!(bench.read("first/matches.tsv"), bench.read("second/matches.tsv"));
     bench.done("store add store --segment new.seg --day 2026-11-21 --only first/keep.txt");

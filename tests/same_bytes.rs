@@ -108,7 +108,7 @@ fn any_codec_of_the_store_and_several_of_them_at_once() {
         // So little that a worker reads one segment after the other.
         let narrow = join("narrow", "--memory 1MiB --workers 2");
         assert!(narrow == expected, "in little memory at {width}");
-        for codec in ["dense", "huffman", "raw", "elias-fano"] {
+        for codec in ["huffman", "elias-fano"] {
             bench.done(&format!("store compact store --codec {codec}"));
             assert!(join(codec, "--workers 2") == expected, "{codec} at {width}");
         }

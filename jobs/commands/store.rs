@@ -124,7 +124,7 @@ enum Change {
         /// Folder of the store
         #[arg(value_name = "DIR")]
         store: Place,
-        /// Codec of the fingerprints: elias-fano, dense, huffman or raw. Merges by size choose the default codec again
+        /// Codec of the fingerprints: elias-fano or huffman. Merges by size choose the default codec again
         #[arg(long, value_name = "C", default_value_t)]
         codec: Codec,
         /// Merge only where ten segments are of about one size, as `store add` does

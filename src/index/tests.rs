@@ -72,7 +72,7 @@ fn class_of(id: &str) -> Class {
 
 fn store_of<F: Fingerprint>(folder: &Path, days: &BTreeMap<Day, Pages>) -> Result<Store> {
     let (store, _) = Store::init(folder.join("store"))?;
-    let codecs = [Codec::EliasFano, Codec::Dense, Codec::Huffman, Codec::Raw];
+    let codecs = [Codec::EliasFano, Codec::Huffman];
     for ((day, pages), codec) in days.iter().zip(codecs.into_iter().cycle()) {
         let path = folder.join("day.seg");
         write::<F>(&path, pages, codec)?;

@@ -313,7 +313,7 @@ mod tests {
         }
         let batch = segment(&folder.path().join("batch"), 4)?;
         let plain = store.at(None)?;
-        store.compact(Codec::Dense, &AtomicU64::new(0))?;
+        store.compact(Codec::Huffman, &AtomicU64::new(0))?;
         let compacted = store.at(None)?;
         assert_eq!((plain.segments()?.len(), compacted.segments()?.len()), (3, 1));
         for detail in [Detail::All, Detail::Best] {

@@ -159,7 +159,7 @@ proptest! {
         store.removal(IdList::read(&list, 1 << 20)?, None)?.run(1, &AtomicU64::new(0))?;
         days.values_mut().for_each(|pages| pages.retain(|page| !removed.contains(&page.0)));
         check(&store, store.at(None)?, &days, 320)?;
-        store.compact(Codec::Dense, &AtomicU64::new(0))?;
+        store.compact(Codec::Huffman, &AtomicU64::new(0))?;
         check(&store, store.at(None)?, &days, 320)?;
         keep(&store, 1 << 12, &AtomicU64::new(0))?;
         check(&store, store.at(None)?, &days, 320)?;

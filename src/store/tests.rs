@@ -47,7 +47,7 @@ fn nameless<F: Fingerprint>(path: &Path, ids: IdKind, fingerprints: &[F]) -> Res
     let mut documents: Vec<Document<F>> =
         fingerprints.iter().map(|&f| Document::new(f, "")).collect();
     documents.sort();
-    let options = SegmentOptions { ids, codec: Codec::Raw, ..options("r") };
+    let options = SegmentOptions { ids, ..options("r") };
     write(path, options, &documents, &[])
 }
 
@@ -330,7 +330,7 @@ fn recrawled() -> Result<(TempDir, Store, Vec<PathBuf>)> {
 fn compaction_keeps_every_row_and_its_day() -> Result<()> {
     let (_folder, store, paths) = recrawled()?;
     let before = store.at(None)?;
-    for codec in ["dense", "huffman", "raw", "elias-fano"] {
+    for codec in ["huffman", "elias-fano"] {
         let codec = codec.parse()?;
         assert!(store.would_compact(codec)?);
         let Compacted::New(version) = store.compact(codec, &AtomicU64::new(0))? else {
@@ -349,7 +349,7 @@ fn compaction_keeps_every_row_and_its_day() -> Result<()> {
         assert_eq!((version.digest(), version.rows()), (before.digest(), before.rows()));
         store.verify()?;
     }
-    assert_eq!(add(&store, &paths[1], "2026-11-19")?, (false, 8));
+    assert_eq!(add(&store, &paths[1], "2026-11-19")?, (false, 6));
     assert_eq!(add(&store, &paths[0], "2026-11-19").unwrap_err().kind(), Kind::Exists);
     assert_eq!(store.at(None)?.before(day("2026-11-20")), 3);
     assert_eq!(dated(&store.at(Some(4))?)?, dated(&before)?);
@@ -360,13 +360,13 @@ fn compaction_keeps_every_row_and_its_day() -> Result<()> {
 fn a_compacted_store_grows_and_goes_back() -> Result<()> {
     let (folder, store, _) = recrawled()?;
     let before = dated(&store.at(None)?)?;
-    store.compact(Codec::Dense, &AtomicU64::new(0))?;
+    store.compact(Codec::Huffman, &AtomicU64::new(0))?;
     add(&store, &batch(&folder, 9, 300), "2026-11-18")?;
     let grown = store.verify()?;
     let grown_rows = dated(&grown)?;
     assert_eq!((grown.segments()?.len(), grown.entries().len()), (2, 4));
     assert_eq!((grown.number(), grown_rows.len()), (6, before.len() + 300));
-    store.compact(Codec::Dense, &AtomicU64::new(0))?;
+    store.compact(Codec::Huffman, &AtomicU64::new(0))?;
     let again = store.verify()?;
     assert_eq!((again.segments()?.len(), dated(&again)? == grown_rows), (1, true));
     assert_eq!(again.digest(), grown.digest());
@@ -486,9 +486,12 @@ fn a_compaction_that_died_is_no_version() -> Result<()> {
     assert_eq!(dated(&store.verify()?)?, before);
     let lock = File::options().write(true).open(store.path().join("LOCK")).unwrap();
     lock.lock().unwrap();
-    assert_eq!(store.compact(Codec::Raw, &AtomicU64::new(0)).unwrap_err().kind(), Kind::Temporary);
+    assert_eq!(
+        store.compact(Codec::Huffman, &AtomicU64::new(0)).unwrap_err().kind(),
+        Kind::Temporary
+    );
     drop(lock);
-    store.compact(Codec::Raw, &AtomicU64::new(0))?;
+    store.compact(Codec::Huffman, &AtomicU64::new(0))?;
     assert_eq!(dated(&store.verify()?)?, before);
     assert_eq!(fs::read_dir(store.path().join("segments")).unwrap().count(), 4);
     Ok(())
@@ -501,7 +504,10 @@ fn a_damaged_store_is_not_compacted() -> Result<()> {
     let mut bytes = fs::read(&path).unwrap();
     bytes[70_000] ^= 1;
     replace(&path, &bytes);
-    assert_eq!(store.compact(Codec::Dense, &AtomicU64::new(0)).unwrap_err().kind(), Kind::BadData);
+    assert_eq!(
+        store.compact(Codec::Huffman, &AtomicU64::new(0)).unwrap_err().kind(),
+        Kind::BadData
+    );
     assert_eq!(store.at(None)?.number(), 4);
     Ok(())
 }
@@ -534,7 +540,7 @@ fn any_number_of_segments_is_merged() -> Result<()> {
         parts,
         &merge::Target {
             path: &folder.path().join("b"),
-            codec: Codec::Dense,
+            codec: Codec::Huffman,
             identity: "all",
             fence: None,
         },
@@ -608,7 +614,7 @@ fn signatures_band_keys_and_digests_stay_with_their_pages() -> Result<()> {
     store.add(&NewDay { only: Some(&only), ..NewDay::whole(&path, day("2026-11-22")) }, None)?;
     let segments = store.at(None)?.segments()?;
     assert_eq!(segments.iter().map(check_row_bytes).sum::<Result<u64>>()?, 10_200);
-    store.compact(Codec::Dense, &AtomicU64::new(0))?;
+    store.compact(Codec::Huffman, &AtomicU64::new(0))?;
     let segments = store.at(None)?.segments()?;
     assert_eq!((segments.len(), check_row_bytes(&segments[0])?), (1, 10_200));
     assert_eq!(segments[0].band_bytes(), 10);

@@ -63,7 +63,7 @@ pub(crate) struct Arguments {
     /// Ids of the rows
     #[arg(long, value_enum, default_value_t)]
     ids: Ids,
-    /// Codec of the fingerprints: elias-fano, dense, huffman or raw
+    /// Codec of the fingerprints: elias-fano or huffman
     #[arg(long, value_name = "C", default_value_t)]
     codec: Codec,
     /// Bits of a fingerprint, 64 or 128

@@ -341,7 +341,7 @@ proptest! {
             expected[0].lines().any(|line| line == row || line == turned)
         };
         prop_assert!(best[0].lines().skip(1).all(is_among_all));
-        store.compact(Codec::Dense, &AtomicU64::new(0)).unwrap();
+        store.compact(Codec::Huffman, &AtomicU64::new(0)).unwrap();
         let version = store.at(None).unwrap();
         let compacted = version.dated().unwrap();
         prop_assert_eq!(compacted.len(), 1);

@@ -8,8 +8,8 @@ use crate::fingerprint::{Fingerprint, Width};
 use crate::hamming::multiversion::widest;
 use crate::store::damage::damaged;
 
-use super::words::{HEADER_BYTES, bytes, bytes_of, word};
-use super::{elias_fano, huffman, rice};
+use super::words::HEADER_BYTES;
+use super::{elias_fano, huffman};
 
 /// Fingerprints in a block; the last block of a segment may have fewer.
 pub(crate) const BLOCK_ROWS: usize = 16_384;
@@ -21,20 +21,14 @@ pub enum Codec {
     /// Elias-Fano with whole low bytes, the fastest to decode. The parameter is the number of low bytes.
     #[default]
     EliasFano = 1,
-    /// Rice codes of the gaps, the smallest. The parameter is the number of low bits.
-    Dense = 2,
     /// Huffman codes of the first bit that differs from the fingerprint before, in pages of 1024 bytes, as
     /// in the paper. No parameter.
-    Huffman = 3,
-    /// The fingerprints as they are. No parameter.
-    Raw = 4,
+    Huffman = 2,
 }
 
 named!(pub(crate) Codec {
     EliasFano = "elias-fano",
-    Dense = "dense",
     Huffman = "huffman",
-    Raw = "raw",
 } or "there is no such codec");
 
 impl Codec {
@@ -51,12 +45,7 @@ pub(crate) fn encode<F: Fingerprint>(codec: Codec, fingerprints: &[F], block: &m
     block[0] = codec as u8;
     let parameter = match codec {
         Codec::EliasFano => elias_fano::encode(fingerprints, block),
-        Codec::Dense => rice::encode(fingerprints, block),
         Codec::Huffman => huffman::encode(fingerprints, block),
-        Codec::Raw => {
-            block.extend(fingerprints.iter().flat_map(|&fingerprint| bytes(fingerprint)));
-            0
-        }
     };
     block[1] = parameter as u8;
 }
@@ -71,12 +60,9 @@ pub(crate) fn decode<F: Fingerprint>(block: &[u8], first: F, out: &mut [F]) -> R
     };
     let codec = Codec::of(codec).ok_or_else(|| unknown(codec))?;
     let low_bytes = usize::from(parameter);
-    let low_bits = usize::from(parameter);
     match codec {
         Codec::EliasFano => widest(elias_fano::Decode { low_bytes, block, first, out: &mut *out }),
-        Codec::Dense => widest(rice::Decode { low_bits, block, first, out: &mut *out }),
         Codec::Huffman => huffman::decode(code, out),
-        Codec::Raw => copy(code, out),
     }?;
     match out.first() {
         Some(&decoded) if decoded != first => {
@@ -89,17 +75,6 @@ pub(crate) fn decode<F: Fingerprint>(block: &[u8], first: F, out: &mut [F]) -> R
 /// The error for a block in an unknown codec.
 pub(crate) fn unknown(codec: u8) -> Error {
     damaged("the block has an unknown codec").found(codec)
-}
-
-/// Decodes fingerprints that are stored as they are.
-fn copy<F: Fingerprint>(code: &[u8], out: &mut [F]) -> Result<()> {
-    if code.len() != size_of_val(out) {
-        return Err(damaged("the length of the block does not fit its fingerprints"));
-    }
-    for (slot, bytes) in out.iter_mut().zip(code.chunks_exact(bytes_of::<F>())) {
-        *slot = word(bytes);
-    }
-    Ok(())
 }
 
 /// The most bytes of a block of `rows` fingerprints in any codec.
@@ -147,7 +122,7 @@ mod tests {
         #[test]
         fn hostile_bytes_never_panic(
             mut block in prop::collection::vec(any::<u8>(), 0..200),
-            codec in 0u8..7,
+            codec in 0u8..5,
             parameter in 0u8..130,
             first: u64,
             rows in 0usize..100,
@@ -198,11 +173,9 @@ mod tests {
 
     #[test]
     fn equal_fingerprints_take_a_bit_each() {
-        for codec in [Codec::EliasFano, Codec::Dense] {
-            let mut block = Vec::new();
-            encode(codec, &[u64::MAX; 6400], &mut block);
-            assert_eq!(block.len(), HEADER_BYTES + 800);
-        }
+        let mut block = Vec::new();
+        encode(Codec::EliasFano, &[u64::MAX; 6400], &mut block);
+        assert_eq!(block.len(), HEADER_BYTES + 800);
     }
 
     #[test]

@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn what_is_fetched_answers_as_the_file_does_and_no_more_is_fetched() {
-        for codec in [Codec::EliasFano, Codec::Dense, Codec::Huffman] {
+        for codec in Codec::ALL {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("a.seg");
             let pages: Vec<u64> = numbers(3).take(400_000).collect();

@@ -13,7 +13,7 @@
 //!   `ranked`, with `searchable` and `select`, looks fingerprints up in any order, and `sieve` leaves most of the
 //!   places out in which nothing is near; `fetched` reads what they look at and keeps it;
 //!   `lookup` and `row_bytes` read the other columns by row ([`Ids`] and others).
-//! - `block` codes a block of fingerprints, in `elias_fano`, `rice` or `huffman` (with `unary`,
+//! - `block` codes a block of fingerprints, in `elias_fano` or `huffman` (with `unary`,
 //!   `prefix_code`, `words`); `packed` codes a block of text or integers.
 //!
 //! Imports what `store` imports, and `damage`, `day` and `digest` of the store. Start with `open`, or
@@ -37,7 +37,6 @@ mod piece;
 mod pieces;
 mod prefix_code;
 mod ranked;
-mod rice;
 mod row_bytes;
 mod scan;
 mod searchable;

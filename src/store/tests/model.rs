@@ -125,7 +125,7 @@ impl Model {
             }
             Step::Compact => {
                 let before = self.newest();
-                self.store.compact(Codec::Dense, &AtomicU64::new(0))?;
+                self.store.compact(Codec::Huffman, &AtomicU64::new(0))?;
                 self.made(self.store.at(None)?.number() > before)
             }
             Step::Expire(first) => self.expire(Retention::From(day_of(first))),

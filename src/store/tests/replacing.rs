@@ -89,7 +89,7 @@ fn a_page_of_one_day_goes_and_that_of_another_stays() -> Result<()> {
     store.verify()?;
 
     // A merge leaves them out; going back brings the replaced page back, and not the removed one.
-    store.compact(Codec::Dense, &AtomicU64::new(0))?;
+    store.compact(Codec::Huffman, &AtomicU64::new(0))?;
     let newest = store.at(None)?;
     assert_eq!((newest.rows(), newest.shown_rows(), newest.replaced_rows()), (10, 10, 0));
     rollback(&store, 3)?;
@@ -122,7 +122,7 @@ fn what_a_day_replaced_stays_hidden_when_it_expires_or_loses_its_pages() -> Resu
     store.verify()?;
     assert!(!is_shown(&store)?);
     assert_eq!(lists(&store).len(), 1);
-    store.compact(Codec::Dense, &AtomicU64::new(0))?;
+    store.compact(Codec::Huffman, &AtomicU64::new(0))?;
     prune(&store, 1)?;
     assert!(!is_shown(&store)? && lists(&store).is_empty());
     Ok(())
@@ -166,7 +166,7 @@ fn a_list_of_another_join_is_refused_and_changes_nothing() -> Result<()> {
     // What a join before a merge lists may have gone meanwhile.
     let pages = list(&[(&ids[1], "2026-11-01", &ids[0])]);
     add(&store, &third, "2026-11-03", &pages)?;
-    store.compact(Codec::Dense, &AtomicU64::new(0))?;
+    store.compact(Codec::Huffman, &AtomicU64::new(0))?;
     let left = shown(&store)?;
     let fourth = third.with_file_name("fourth.seg");
     write(&fourth, options("r"), &documents(&[30_u64]), &[])?;
