@@ -25,7 +25,7 @@ use dupsieve::rooms::fingerprint::Fingerprint;
 use dupsieve::rooms::synthetic::RandomSorted;
 use dupsieve::rooms::tables::{
     ArrangedBatch, Design, Distribution, Estimate, Masked, MethodScratch, Plan, Probe, Problem,
-    SelfJoin, Way, plan,
+    SelfJoin, plan,
 };
 
 /// How many fingerprints tell how the set is distributed.
@@ -157,7 +157,7 @@ fn measure_itself<F: Fingerprint>(point: &Point) {
     println!("|---|---|---|---|---|---|");
     for name in &point.designs {
         let begun = Instant::now();
-        let design = name.trim_end_matches("/sorted").parse().expect("a design");
+        let design = name.parse().expect("a design");
         let join = SelfJoin::new(&batch, design, point.k, u64::MAX, 1);
         let join = join.expect("it joins a batch with itself");
         let built = begun.elapsed().as_secs_f64();
@@ -185,12 +185,8 @@ fn measure<F: Fingerprint>(point: &Point) {
         let begun = Instant::now();
         let name = name.as_str();
         let method = (name != "paper").then(|| {
-            let (design, way) = match name.strip_suffix("/sorted") {
-                Some(design) => (design, Way::Sorted),
-                None => (name, Way::Indexed),
-            };
-            let design = design.parse().expect("a design");
-            ArrangedBatch::build(&batch, design, way, point.k, 1).expect("it covers k")
+            let design = name.parse().expect("a design");
+            ArrangedBatch::build(&batch, design, point.k, 1).expect("it covers k")
         });
         let paper = (name == "paper").then(|| Paper::new(&batch, point.k));
         let built = begun.elapsed().as_secs_f64();
@@ -233,10 +229,9 @@ fn designs<F: Fingerprint>(point: &Point, batch: &[F]) -> Vec<(String, f64)> {
     let Plan { chosen, alternatives, .. } =
         plan::choose(Design::Auto, &problem, MEMORY_BYTES).expect("a plan");
     let most = chosen.seconds * within;
-    let name = |it: &Estimate| it.name().replace(' ', "/");
     let fits = |it: &Estimate| it.memory_bytes <= MEMORY_BYTES && it.seconds <= most;
     let others = alternatives.iter().filter(|it| fits(it));
-    [&chosen].into_iter().chain(others).map(|it| (name(it), it.seconds)).collect()
+    [&chosen].into_iter().chain(others).map(|it| (it.design.to_string(), it.seconds)).collect()
 }
 
 fn probe<F: Fingerprint>(method: &ArrangedBatch<F>, store: &[F], density: u64, pairs: &mut u64) {

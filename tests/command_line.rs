@@ -322,7 +322,7 @@ fn failures_known_beforehand_are_reported_before_any_work() {
     };
     for (more, what) in [
         ("[dedup]\ndistance = 99\n", ["99", "at most 15"]),
-        ("[dedup]\ndesign = \"halves\"\ndistance = 9\n", ["halves", "9"]),
+        ("[dedup]\ndesign = \"conditioned\"\ndistance = 9\n", ["conditioned", "9"]),
         ("[dedup]\ncheck = \"minhash:0.6\"\n", ["minhash", "--check"]),
         ("[dedup]\nkeep = \"oldest\"\n", ["oldest", "--time-field"]),
     ] {

@@ -7,15 +7,12 @@ use rand_chacha::ChaCha8Rng;
 use crate::support::{Bench, Days, Page, matches, verdicts};
 
 /// The designs that cover k, as they are asked for.
-fn designs(width: u32, k: u32) -> Vec<String> {
+fn designs(k: u32) -> Vec<String> {
     let mut designs: Vec<String> = vec!["auto".into()];
     if k <= 3 {
         designs.extend(["4", "10", "16", "20"].map(String::from));
     }
     designs.extend(["conditioned", "multi-index"].map(String::from));
-    if k <= 3 || width == 128 {
-        designs.push("halves".into());
-    }
     designs.extend([(k + 1, 1), (k + 3, 3)].map(|(r, c)| format!("blocks:{r},choose:{c}")));
     designs
 }
@@ -49,7 +46,7 @@ fn check(width: u32, k: u32, batch: &[Page], store: &Days) {
     let mut order = batch.to_vec();
     order.sort();
     let expected = (matches(&order, store, k), verdicts(&order, store, k));
-    for (i, design) in designs(width, k).into_iter().enumerate() {
+    for (i, design) in designs(k).into_iter().enumerate() {
         bench.done(&format!(
             "dedup --batch batch.seg --store store --output out{i} --distance {k} --design {design} \
              --matches all"

@@ -112,7 +112,7 @@ fn any_codec_of_the_store_and_several_of_them_at_once() {
             bench.done(&format!("store compact store --codec {codec}"));
             assert!(join(codec, "--workers 2") == expected, "{codec} at {width}");
         }
-        for design in ["10", "conditioned", "halves"] {
+        for design in ["10", "conditioned", "multi-index"] {
             let found = join(design, &format!("--design {design} --processes 2 --workers 1"));
             assert!(found == expected, "{design} at {width}");
         }
@@ -140,7 +140,7 @@ fn a_segment_by_sorts_that_all_spill() {
 fn every_design_writes_the_same() {
     let bench = days();
     whole_job(&bench, "auto", "new.jsonl", "--workers 2 --preset paper");
-    for design in ["conditioned", "halves", "4", "10", "16", "20", "blocks:6,choose:3"] {
+    for design in ["conditioned", "multi-index", "4", "10", "16", "20", "blocks:6,choose:3"] {
         bench.done(&format!(
             "dedup --batch auto/new.seg --store auto/store --as-of 2 --output {design} --design {design} \
              --matches all"

@@ -105,9 +105,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 /// The plan as one JSON object.
 fn object(plan: &Plan, shares: &[Share], read: u64, held: u64) -> Value {
     let row = |estimate: &Estimate| {
-        let Estimate { design, way, tables, nanoseconds, seconds, memory_bytes, .. } = estimate;
+        let Estimate { design, tables, nanoseconds, seconds, memory_bytes, .. } = estimate;
         json!({
-            "design": design.to_string(), "way": way.to_string(), "tables": tables,
+            "design": design.to_string(), "tables": tables,
             "nanoseconds": nanoseconds, "thread_seconds": seconds, "memory_bytes": memory_bytes,
         })
     };
@@ -136,8 +136,8 @@ fn print_table(plan: &Plan, read: u64, memory_bytes: u64) -> io::Result<()> {
     let mut out = terminal::stdout();
     writeln!(
         out,
-        "{:<20} {:<8} {:>6} {:>12} {:>14} {:>11}  reads",
-        "design", "way", "tables", "ns each", "thread time", "memory"
+        "{:<20} {:>6} {:>12} {:>14} {:>11}  reads",
+        "design", "tables", "ns each", "thread time", "memory"
     )?;
     row(&mut out, &plan.chosen, read, "chosen")?;
     for other in &plan.alternatives {
@@ -149,11 +149,10 @@ fn print_table(plan: &Plan, read: u64, memory_bytes: u64) -> io::Result<()> {
 }
 
 fn row(out: &mut impl Write, estimate: &Estimate, read: u64, note: &str) -> io::Result<()> {
-    let Estimate { design, way, tables, nanoseconds, seconds, memory_bytes, .. } = estimate;
+    let Estimate { design, tables, nanoseconds, seconds, memory_bytes, .. } = estimate;
     let line = format!(
-        "{:<20} {:<8} {tables:>6} {nanoseconds:>12.1} {seconds:>12.1} s {:>7} MiB  {:.1} GB  {note}",
+        "{:<20} {tables:>6} {nanoseconds:>12.1} {seconds:>12.1} s {:>7} MiB  {:.1} GB  {note}",
         design.to_string(),
-        way.to_string(),
         memory_bytes.div_ceil(1 << 20),
         read as f64 / 1e9,
     );

@@ -5,9 +5,9 @@
 //! ```
 //! use dupsieve::rooms::hamming::memory::{prefetch, zeroed};
 //!
-//! let words = zeroed(1000);
-//! prefetch(&words, 700); // and do something else before reading words[700]
-//! assert_eq!(words[700], 0);
+//! let bytes = zeroed(1000);
+//! prefetch(&bytes, 700); // and do something else before reading bytes[700]
+//! assert_eq!(bytes[700], 0);
 //! ```
 
 use std::ptr;
@@ -17,15 +17,7 @@ const HUGE_BYTES: usize = 2 << 20;
 
 /// `count` zeros, in huge pages if they fill any: a look into gigabytes then seldom waits for the page
 /// table as well.
-pub fn zeroed(count: usize) -> Vec<u64> {
-    let words = vec![0; count];
-    #[cfg(target_os = "linux")]
-    ask_for_huge_pages(&words);
-    words
-}
-
-/// The same for bytes.
-pub fn zeroed_bytes(count: usize) -> Vec<u8> {
+pub fn zeroed(count: usize) -> Vec<u8> {
     let bytes = vec![0; count];
     #[cfg(target_os = "linux")]
     ask_for_huge_pages(&bytes);
@@ -33,15 +25,14 @@ pub fn zeroed_bytes(count: usize) -> Vec<u8> {
 }
 
 #[cfg(target_os = "linux")]
-fn ask_for_huge_pages<T>(elements: &[T]) {
+fn ask_for_huge_pages(bytes: &[u8]) {
     use rustix::mm::{Advice, madvise};
-    let bytes = size_of_val(elements);
-    let begin = elements.as_ptr().cast::<u8>();
-    let before = begin.align_offset(HUGE_BYTES).min(bytes);
-    let huge = (bytes - before) / HUGE_BYTES * HUGE_BYTES;
+    let begin = bytes.as_ptr();
+    let before = begin.align_offset(HUGE_BYTES).min(bytes.len());
+    let huge = (bytes.len() - before) / HUGE_BYTES * HUGE_BYTES;
     if huge > 0 {
         let begin = begin.wrapping_add(before).cast_mut();
-        // SAFETY: the range lies within `elements`, and this advice changes no byte of it.
+        // SAFETY: the range lies within `bytes`, and this advice changes none of them.
         let refused = unsafe { madvise(begin.cast(), huge, Advice::LinuxHugepage) };
         // A system without huge pages ignores this.
         refused.ok();
@@ -90,20 +81,19 @@ mod tests {
         /// Huge pages or none, in part or in whole: as many zeros as were asked for, to be written.
         #[test]
         fn zeroed_memory_is_zero_and_writable(
-            count in (0usize..1 << 20).prop_map(|count| count >> (count % 13)),
+            count in (0usize..1 << 23).prop_map(|count| count >> (count % 13)),
         ) {
-            let mut words = zeroed(count);
-            prop_assert_eq!(words.len(), count);
-            prop_assert!(words.iter().all(|&word| word == 0));
-            words.fill(u64::MAX);
-            prop_assert!(words.iter().all(|&word| word == u64::MAX));
-            prop_assert!(zeroed(count).iter().all(|&word| word == 0));
+            let mut bytes = zeroed(count);
+            prop_assert_eq!(bytes.len(), count);
+            prop_assert!(bytes.iter().all(|&byte| byte == 0));
+            bytes.fill(u8::MAX);
+            prop_assert!(bytes.iter().all(|&byte| byte == u8::MAX));
+            prop_assert!(zeroed(count).iter().all(|&byte| byte == 0));
         }
     }
 
     #[test]
     fn more_than_a_huge_page_is_zero_at_both_ends() {
-        let words = zeroed((3 * HUGE_BYTES + 8) / 8);
-        assert!(words.iter().all(|&word| word == 0));
+        assert!(zeroed(3 * HUGE_BYTES + 8).iter().all(|&byte| byte == 0));
     }
 }

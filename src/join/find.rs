@@ -80,8 +80,8 @@ impl Join {
             tracing::info!("{chunks_resumed} of {chunks} chunks were done already");
         }
         let figures = Figures {
-            design: self.store.as_ref().map_or(&plan.itself, |_| &plan.chosen).name(),
-            itself: plan.itself.name(),
+            design: self.store.as_ref().map_or(&plan.itself, |_| &plan.chosen).design.to_string(),
+            itself: plan.itself.design.to_string(),
             chunks_resumed,
             bytes_read: segments.iter().map(Segment::bytes_read).sum(),
             tables,
@@ -120,12 +120,12 @@ impl Join {
             itself: &itself,
         };
         let ledger = open_ledger(site.output, key.digest())?;
-        let Estimate { design, way, window, memory_bytes, .. } = plan.chosen;
+        let Estimate { design, window, memory_bytes, .. } = plan.chosen;
         // What the tables leave is read in.
         let spare = self.budget.tables().saturating_sub(memory_bytes);
         let reading_bytes = (self.budget.reading() + spare) / workers as u64;
         let shared = ArrangedBatch::sharing(&itself, design);
-        let build = || ArrangedBatch::build(&groups, design, way, self.distance, workers);
+        let build = || ArrangedBatch::build(&groups, design, self.distance, workers);
         let method = shared.map_or_else(build, Ok)?;
         Ok(Probing {
             method: method.in_windows(window),

@@ -1,5 +1,6 @@
-//! Fingerprints in buckets, by a counting sort.
+//! Fingerprints in buckets, by a counting sort; and the hash that chooses a bucket by a key.
 
+use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Fingerprint;
 
 /// A fingerprint and its place in the batch, or in what is probed.
@@ -7,6 +8,26 @@ use crate::fingerprint::Fingerprint;
 pub(super) struct Entry<F> {
     pub(super) fingerprint: F,
     pub(super) place: u32,
+}
+
+/// The number of fingerprints of a batch, if each of them has a place.
+pub(super) fn check_count(count: usize) -> Result<u32> {
+    u32::try_from(count).map_err(|_| {
+        let what = "the batch has too many distinct fingerprints for one process";
+        Error::new(Kind::Usage, what)
+            .expected(format!("at most {}", u32::MAX))
+            .found(count)
+            .help("divide the day into several batches")
+    })
+}
+
+/// Multiply-shift: the high bits are the hash of a key.
+#[inline]
+pub(super) fn hash<F: Fingerprint>(key: F) -> u64 {
+    let key = key.to_u128();
+    let low = key as u64;
+    let high = (key >> 64) as u64;
+    low.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(high.wrapping_mul(0xd6e8_feb8_6659_fd93))
 }
 
 /// Entries in buckets.

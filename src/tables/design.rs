@@ -4,36 +4,39 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::masked::{MAX_DISTANCE, Masked};
-use super::unmasked::Unmasked;
+use super::{conditioned, multi_index};
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
 
-/// How the batch is arranged, written `auto`, `conditioned`, `halves`, `multi-index`, `4`, `10`,
-/// `16`, `20` or `blocks:R,choose:C`.
+/// How the batch is arranged, written `auto`, `conditioned`, `multi-index`, `4`, `10`, `16`, `20` or
+/// `blocks:R,choose:C`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Design {
     /// The one that the cost model finds cheapest.
     Auto,
+    /// By the prefix of what is probed, which is sorted.
+    Conditioned,
+    /// By blocks of which one differs in a few bits, compared by vectors.
+    MultiIndex,
     /// By exact-match keys.
     Masked(Masked),
-    /// By more than exact-match keys.
-    Unmasked(Unmasked),
 }
 
 impl Design {
     /// The designs that have a name of their own.
     fn named() -> impl Iterator<Item = Design> {
-        let unmasked = Unmasked::ALL.iter().copied().map(Design::Unmasked);
-        [Design::Auto].into_iter().chain(unmasked).chain(Masked::PAPER.map(Design::Masked))
+        let unmasked = [Design::Auto, Design::Conditioned, Design::MultiIndex];
+        unmasked.into_iter().chain(Masked::PAPER.map(Design::Masked))
     }
 
-    /// The largest distance at which no pair is missed, at this width.
-    pub(super) fn covers(self, width: Width) -> u32 {
+    /// The largest distance at which no pair is missed.
+    pub(super) fn covers(self) -> u32 {
         match self {
             Design::Auto => MAX_DISTANCE,
+            Design::Conditioned => conditioned::COVERS,
+            Design::MultiIndex => multi_index::COVERS,
             Design::Masked(masked) => masked.covers(),
-            Design::Unmasked(unmasked) => unmasked.covers(width),
         }
     }
 
@@ -49,11 +52,11 @@ impl Design {
         }
     }
 
-    /// The mask of each table, at this width.
+    /// The mask of each key, at this width.
     ///
     /// # Errors
     /// [`Kind::Usage`] if the design does not cover `k`, has more blocks than bits or more than 1024
-    /// tables, or has no masks.
+    /// keys, or has no masks.
     pub fn masks(self, width: Width, k: u32) -> Result<Vec<u128>> {
         self.masked(width, k)?.masks(width)
     }
@@ -63,12 +66,12 @@ impl Design {
         if self == Design::Auto {
             return Err(Error::new(Kind::Usage, "the design auto has no tables of its own"));
         }
-        if k > self.covers(width) {
+        if k > self.covers() {
             let what = format!("design {self} does not cover the distance");
             return Err(Error::new(Kind::Usage, what)
-                .expected(format!("a distance of at most {}", self.covers(width)))
+                .expected(format!("a distance of at most {}", self.covers()))
                 .found(k)
-                .help(covering(width, k)));
+                .help(covering(k)));
         }
         match self {
             Design::Masked(masked) => masked.check(width),
@@ -78,8 +81,8 @@ impl Design {
 }
 
 /// Says which designs cover `k`.
-fn covering(width: Width, k: u32) -> String {
-    let mut covering = Design::named().filter(|design| k <= design.covers(width));
+fn covering(k: u32) -> String {
+    let mut covering = Design::named().filter(|design| k <= design.covers());
     let Some(first) = covering.next() else {
         return format!("no design covers more than {MAX_DISTANCE}");
     };
@@ -93,18 +96,13 @@ impl From<Masked> for Design {
     }
 }
 
-impl From<Unmasked> for Design {
-    fn from(unmasked: Unmasked) -> Design {
-        Design::Unmasked(unmasked)
-    }
-}
-
 impl fmt::Display for Design {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Design::Auto => f.write_str("auto"),
+            Design::Conditioned => f.write_str("conditioned"),
+            Design::MultiIndex => f.write_str("multi-index"),
             Design::Masked(masked) => masked.fmt(f),
-            Design::Unmasked(unmasked) => f.write_str(unmasked.name()),
         }
     }
 }

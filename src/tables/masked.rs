@@ -1,6 +1,6 @@
-//! The designs of masks: which bits form the key of each table, and why every near pair meets in one.
+//! The designs of masks: which bits form each key, and why every near pair meets under one.
 //!
-//! A key is a mask: two fingerprints meet in a table when they agree in every bit of its mask. A
+//! A key is a mask: two fingerprints meet under it when they agree in every bit of the mask. A
 //! design covers a distance k when, wherever k bits differ, at least one mask avoids them all. That
 //! is the pigeonhole principle, once for each design:
 //!

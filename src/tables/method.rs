@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
+use super::buckets::check_count;
+use super::conditioned::{Conditioned, Walk};
 use super::design::Design;
 use super::hit::Hit;
-use super::indexed::{Survivors, Tables};
-use super::multi_index::MultiIndex;
+use super::multi_index::{MultiIndex, MultiIndexScratch};
 use super::probe::Probe;
 use super::self_join::SelfJoin;
 use super::sorted::{Gathering, SortedJoin};
-use super::table::check_count;
-use super::unmasked::{Arranged, Scratches, Unmasked};
-use super::way::Way;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 
@@ -25,27 +23,22 @@ pub struct ArrangedBatch<F: Fingerprint> {
 
 #[derive(Debug)]
 enum Arrangement<F: Fingerprint> {
-    /// By a design of masks.
-    Tables(Tables<F>),
-    /// By a design of masks, sorted anew for each window of what is probed.
+    /// By a design of masks: sorted with each window of what is probed.
     Sorted(SortedJoin<F>),
-    /// By a design without masks.
-    Unmasked(Arranged<F>),
-    /// By multi-index hashing, arranged as for the batch and itself.
-    Shared(Arc<MultiIndex<F>>),
+    Conditioned(Conditioned<F>),
+    MultiIndex(Arc<MultiIndex<F>>),
 }
 
 /// Memory that an [`ArrangedBatch`] works in: that of every design, all of it empty until it is needed.
 #[derive(Debug, Default)]
 pub struct MethodScratch<F: Fingerprint> {
-    tables: Survivors,
     sorted: Gathering<F>,
-    unmasked: Scratches<F>,
+    conditioned: Walk<F>,
+    multi_index: MultiIndexScratch<F>,
 }
 
 impl<F: Fingerprint> ArrangedBatch<F> {
-    /// Arranges `batch`, which is sorted and distinct, for distances up to `k`, by `design` in this
-    /// way, as a [plan](super::plan) has it. Builds on up to `threads` threads.
+    /// Arranges `batch`, which is sorted and distinct, for distances up to `k`, on up to `threads` threads.
     ///
     /// # Errors
     /// [`Kind::Usage`](crate::Kind::Usage) if the design does not cover `k`, for [`Design::Auto`], and
@@ -53,23 +46,18 @@ impl<F: Fingerprint> ArrangedBatch<F> {
     pub fn build(
         batch: &Arc<[F]>,
         design: Design,
-        way: Way,
         k: u32,
         threads: usize,
     ) -> Result<ArrangedBatch<F>> {
         debug_assert!(batch.is_sorted_by(|a, b| a < b), "a batch is sorted and distinct");
         check_count(batch.len())?;
         design.check(F::WIDTH, k)?;
-        let arrangement = match (design, way) {
-            (Design::Unmasked(design), _) => {
-                Arrangement::Unmasked(Arranged::new(design, batch, k, threads))
+        let arrangement = match design {
+            Design::Conditioned => Arrangement::Conditioned(Conditioned::new(batch, k)),
+            Design::MultiIndex => {
+                Arrangement::MultiIndex(Arc::new(MultiIndex::new(batch, k, threads)))
             }
-            (design, Way::Indexed) => {
-                Arrangement::Tables(Tables::build(batch, design, k, threads)?)
-            }
-            (design, Way::Sorted) => {
-                Arrangement::Sorted(SortedJoin::new(Arc::clone(batch), design, k)?)
-            }
+            masked => Arrangement::Sorted(SortedJoin::new(Arc::clone(batch), masked, k)?),
         };
         Ok(ArrangedBatch { arrangement, window: None })
     }
@@ -78,8 +66,8 @@ impl<F: Fingerprint> ArrangedBatch<F> {
     #[must_use]
     pub fn sharing(itself: &SelfJoin<F>, design: Design) -> Option<ArrangedBatch<F>> {
         let multi_index = itself.multi_index().filter(|it| it.is_arranged_for_others())?;
-        let arrangement = Arrangement::Shared(Arc::clone(multi_index));
-        let is_same = design == Unmasked::MultiIndex.into();
+        let arrangement = Arrangement::MultiIndex(Arc::clone(multi_index));
+        let is_same = design == Design::MultiIndex;
         is_same.then_some(ArrangedBatch { arrangement, window: None })
     }
 
@@ -89,14 +77,13 @@ impl<F: Fingerprint> ArrangedBatch<F> {
         ArrangedBatch { window, ..self }
     }
 
-    /// How many bytes it holds for itself.
+    /// How many bytes it holds, in addition to the batch that it was given.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         match &self.arrangement {
-            Arrangement::Tables(tables) => tables.memory_bytes(),
             Arrangement::Sorted(_) => 0,
-            Arrangement::Unmasked(arranged) => arranged.memory_bytes(),
-            Arrangement::Shared(_) => 0,
+            Arrangement::Conditioned(conditioned) => conditioned.memory_bytes(),
+            Arrangement::MultiIndex(multi_index) => multi_index.memory_bytes(),
         }
     }
 }
@@ -106,23 +93,17 @@ impl<F: Fingerprint> Probe<F> for ArrangedBatch<F> {
 
     fn probe(&self, runs: &[&[F]], scratch: &mut MethodScratch<F>, found: &mut dyn FnMut(Hit)) {
         match &self.arrangement {
-            Arrangement::Tables(tables) => tables.probe(runs, &mut scratch.tables, found),
-            Arrangement::Sorted(sorted) => sorted.probe(runs, &mut scratch.sorted, found),
-            Arrangement::Unmasked(arranged) => {
-                arranged.probe(runs, &mut scratch.unmasked, found);
-            }
-            Arrangement::Shared(shared) => {
-                shared.probe(runs, &mut scratch.unmasked.multi_index, found)
-            }
+            Arrangement::Sorted(it) => it.probe(runs, &mut scratch.sorted, found),
+            Arrangement::Conditioned(it) => it.probe(runs, &mut scratch.conditioned, found),
+            Arrangement::MultiIndex(it) => it.probe(runs, &mut scratch.multi_index, found),
         }
     }
 
     fn window(&self) -> usize {
         self.window.unwrap_or_else(|| match &self.arrangement {
-            Arrangement::Tables(tables) => tables.window(),
-            Arrangement::Sorted(sorted) => sorted.window(),
-            Arrangement::Unmasked(arranged) => arranged.window(),
-            Arrangement::Shared(shared) => shared.window(),
+            Arrangement::Sorted(it) => it.window(),
+            Arrangement::Conditioned(it) => it.window(),
+            Arrangement::MultiIndex(it) => it.window(),
         })
     }
 }

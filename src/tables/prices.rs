@@ -11,8 +11,6 @@ const REACHES: [u64; 3] = [512 << 10, 4 << 20, 64 << 20];
 pub(super) struct Prices {
     /// One of many random loads, while the other workers load too: from 512 KiB, from 4 MiB and from 64 MiB.
     pub(super) loads: [f64; 3],
-    /// Hashing a fingerprint and looking for it in a filter in the cache.
-    pub(super) look: f64,
     /// Testing a fingerprint of the store in the bitmaps of one leaf (`conditioned`).
     pub(super) scan: f64,
     /// To put one key into such a bitmap, and to remove it again.
@@ -27,14 +25,8 @@ impl Prices {
     /// Those of one of two cores of an Intel Xeon (Sapphire Rapids, 2 MiB of second cache, virtual), as whole
     /// joins told them on 22 November 2026. All processes of a join
     /// choose by these, so they choose alike.
-    pub(super) const USUAL: Prices = Prices {
-        loads: [0.45, 2.0, 17.0],
-        look: 1.6,
-        scan: 1.3,
-        key: 4.0,
-        compare: 1.2,
-        sort: 4.0,
-    };
+    pub(super) const USUAL: Prices =
+        Prices { loads: [0.45, 2.0, 17.0], scan: 1.3, key: 4.0, compare: 1.2, sort: 4.0 };
 
     /// One random load from this many bytes, in nanoseconds: between what was measured by the logarithm, and
     /// beyond it by the last two.

@@ -4,16 +4,6 @@ use std::fmt::Debug;
 
 use super::hit::Hit;
 
-/// A [`Probe`] that is built for one batch and one k: a design without masks.
-pub(super) trait Arrange<F>: Probe<F> {
-    /// Arranges `batch`, which is sorted and distinct and has at most `u32::MAX` fingerprints, for
-    /// distances up to `k`, on up to `threads` threads.
-    fn arrange(batch: &[F], k: u32, threads: usize) -> Self;
-
-    /// How many bytes it holds.
-    fn memory_bytes(&self) -> u64;
-}
-
 /// A way to find the near pairs of the batch and any other fingerprints. All ways find the same pairs.
 pub trait Probe<F>: Send + Sync {
     /// Memory that a probe works in, to be kept from call to call. Each thread needs its own.

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
+use super::buckets::check_count;
 use super::design::Design;
 use super::hit::Hit;
 use super::multi_index::{MultiIndex, SelfScratch};
 use super::sorted::{self, Gathering, SortedJoin};
-use super::table::check_count;
-use super::unmasked::Unmasked;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 
@@ -46,7 +45,7 @@ impl<F: Fingerprint> SelfJoin<F> {
         check_count(batch.len())?;
         design.check(F::WIDTH, k)?;
         Ok(SelfJoin(match design {
-            Design::Unmasked(Unmasked::MultiIndex) => {
+            Design::MultiIndex => {
                 Arrangement::MultiIndex(Arc::new(MultiIndex::for_itself(batch, k, threads)))
             }
             masked => {

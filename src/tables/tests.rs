@@ -9,7 +9,7 @@ use super::masked::MAX_DISTANCE;
 use super::prices::Prices;
 use super::*;
 use crate::error::Kind;
-use crate::fingerprint::{Fingerprint, Width};
+use crate::fingerprint::Fingerprint;
 
 /// The meaning: every pair, compared.
 pub(super) fn all_pairs<F: Fingerprint>(batch: &[F], others: &[F], k: u32) -> Vec<Hit> {
@@ -93,13 +93,12 @@ pub(super) fn inputs<F: Fingerprint>(random: &mut ChaCha8Rng, k: u32) -> Vec<(Ve
     ]
 }
 
-fn designs(width: Width, k: u32) -> Vec<(Design, Way)> {
+fn designs(k: u32) -> Vec<Design> {
     let blocks = [1, 2, 3].map(|choose| Masked::Blocks { blocks: k + choose, choose });
     let wide = Masked::Blocks { blocks: 64, choose: 1 };
     let masks = Masked::PAPER.into_iter().chain(blocks).chain([wide]).map(Design::from);
-    let ways = masks.flat_map(|design| [(design, Way::Indexed), (design, Way::Sorted)]);
-    let others = Unmasked::ALL.iter().map(|&design| (design.into(), Way::Indexed));
-    ways.chain(others).filter(|(design, _)| k <= design.covers(width)).collect()
+    let all = masks.chain([Design::Conditioned, Design::MultiIndex]);
+    all.filter(|design| k <= design.covers()).collect()
 }
 
 /// What the plan has for such a batch and such a store, at such prices.
@@ -114,7 +113,7 @@ fn planned<F: Fingerprint>(
     let distribution = Distribution::of(batch, others);
     let problem = Problem { distribution, ..Problem::uniform(batch_count, store, k, F::WIDTH, 1) };
     let plan = plan::choose_at(Design::Auto, &problem, prices, u64::MAX.into()).unwrap();
-    ArrangedBatch::build(batch, plan.chosen.design, plan.chosen.way, k, 1).unwrap()
+    ArrangedBatch::build(batch, plan.chosen.design, k, 1).unwrap()
 }
 
 fn every_design_finds_what_all_pairs_find<F: Fingerprint>() {
@@ -123,9 +122,9 @@ fn every_design_finds_what_all_pairs_find<F: Fingerprint>() {
         for (batch, others) in inputs::<F>(&mut random, k) {
             let expected = all_pairs(&batch, &others, k);
             let batch = Arc::from(batch);
-            for (design, way) in designs(F::WIDTH, k) {
-                let method = ArrangedBatch::build(&batch, design, way, k, 1).unwrap();
-                assert_eq!(probed(&method, &others), expected, "{design} {way} at {k}");
+            for design in designs(k) {
+                let method = ArrangedBatch::build(&batch, design, k, 1).unwrap();
+                assert_eq!(probed(&method, &others), expected, "{design} at {k}");
             }
         }
     }
@@ -142,12 +141,11 @@ fn every_design_is_exact_at_128_bits() {
 }
 
 /// The usual ones, and for each step those of a machine that is slow at it.
-fn all_prices() -> [Prices; 7] {
+fn all_prices() -> [Prices; 6] {
     let usual = Prices::USUAL;
     [
         usual,
         Prices { loads: usual.loads.map(|load| 100.0 * load), ..usual },
-        Prices { look: 100.0, ..usual },
         Prices { scan: 100.0, ..usual },
         Prices { key: 100.0, ..usual },
         Prices { compare: 100.0, ..usual },
@@ -182,10 +180,8 @@ fn crowds_lose_nothing<F: Fingerprint>() {
                 all_pairs(&batch, &batch, k).into_iter().filter(|pair| pair.at < pair.batch);
             let pairs: Vec<Hit> = pairs.collect();
             let sorted = Masked::Blocks { blocks: k + 2, choose: 2 }.into();
-            for (design, way) in
-                [(Unmasked::MultiIndex.into(), Way::Indexed), (sorted, Way::Sorted)]
-            {
-                let method = ArrangedBatch::build(&batch, design, way, k, 1).unwrap();
+            for design in [Design::MultiIndex, sorted] {
+                let method = ArrangedBatch::build(&batch, design, k, 1).unwrap();
                 assert!(probed(&method, &others) == expected, "{design} at {k}");
                 assert!(itself(&batch, design, k) == pairs, "{design} at {k}");
             }
@@ -209,51 +205,42 @@ fn crowds_are_exact() {
     crowds_lose_nothing::<u128>();
 }
 
-fn filters_and_blocks_lose_nothing<F: Fingerprint>() {
+fn many_fingerprints_lose_nothing<F: Fingerprint>() {
     let mut random = ChaCha8Rng::seed_from_u64(6);
     let batch = set(uniform::<F>(&mut random, 20_000));
     let planted = batch.iter().step_by(20);
     let planted = planted.zip((0..8).cycle()).map(|(&b, bits)| off(&mut random, b, bits));
     let others = set(planted.collect::<Vec<F>>());
     let batch = Arc::from(batch);
-    for (k, design, way) in [
-        (3, Masked::Ten.into(), Way::Indexed),
-        (3, Masked::Sixteen.into(), Way::Indexed),
-        (3, Masked::Sixteen.into(), Way::Sorted),
-        (3, Unmasked::Conditioned.into(), Way::Indexed),
-        (3, Unmasked::Halves.into(), Way::Indexed),
-        (F::BITS / 32 * 2 - 1, Unmasked::Halves.into(), Way::Indexed),
-        (3, Unmasked::MultiIndex.into(), Way::Indexed),
-        (7, Unmasked::MultiIndex.into(), Way::Indexed),
-        (10, Unmasked::MultiIndex.into(), Way::Indexed),
-        (6, Masked::Blocks { blocks: 8, choose: 2 }.into(), Way::Sorted),
-        (6, Masked::Blocks { blocks: 8, choose: 2 }.into(), Way::Indexed),
+    for (k, design) in [
+        (3, Masked::Ten.into()),
+        (3, Masked::Sixteen.into()),
+        (3, Design::Conditioned),
+        (7, Design::Conditioned),
+        (3, Design::MultiIndex),
+        (7, Design::MultiIndex),
+        (10, Design::MultiIndex),
+        (6, Masked::Blocks { blocks: 8, choose: 2 }.into()),
     ] {
-        let method = ArrangedBatch::build(&batch, design, way, k, 1).unwrap();
+        let method = ArrangedBatch::build(&batch, design, k, 1).unwrap();
         let hits = probed(&method, &others);
         assert!(hits.len() >= others.len() / 8 * (k.min(7) as usize + 1));
-        assert_eq!(hits, all_pairs(&batch, &others, k), "{design} {way} at {k}");
+        assert_eq!(hits, all_pairs(&batch, &others, k), "{design} at {k}");
     }
 }
 
 #[test]
 fn a_batch_of_thousands_is_exact() {
-    filters_and_blocks_lose_nothing::<u64>();
-    filters_and_blocks_lose_nothing::<u128>();
+    many_fingerprints_lose_nothing::<u64>();
+    many_fingerprints_lose_nothing::<u128>();
 }
 
 #[test]
 fn a_design_that_does_not_cover_k_is_refused() {
-    for (design, k) in
-        [(Masked::Four.into(), 4), (Unmasked::Conditioned.into(), 8), (Design::Auto, 16)]
-    {
-        for way in [Way::Indexed, Way::Sorted] {
-            let refused = ArrangedBatch::build(&Arc::from([1_u64]), design, way, k, 1).unwrap_err();
-            assert_eq!(refused.kind(), Kind::Usage);
-        }
+    for (design, k) in [(Masked::Four.into(), 4), (Design::Conditioned, 8), (Design::Auto, 16)] {
+        let refused = ArrangedBatch::build(&Arc::from([1_u64]), design, k, 1).unwrap_err();
+        assert_eq!(refused.kind(), Kind::Usage);
     }
-    assert_eq!(
-        Tables::build(&[1_u64], Unmasked::Conditioned.into(), 3, 1).unwrap_err().kind(),
-        Kind::Usage
-    );
+    let without_masks = SortedJoin::new(Arc::from([1_u64]), Design::Conditioned, 3).unwrap_err();
+    assert_eq!(without_masks.kind(), Kind::Usage);
 }

@@ -44,7 +44,7 @@ pub(crate) struct DedupSettings {
     #[serde(deserialize_with = "typed")]
     #[schemars(schema_with = "allowed::share")]
     pub(crate) max_lost: Option<Share>,
-    /// Tables that the batch is stored in: auto, conditioned, halves, multi-index, 4, 10, 16, 20 or
+    /// Tables that the batch is stored in: auto, conditioned, multi-index, 4, 10, 16, 20 or
     /// blocks:R,choose:C [default: auto]
     #[arg(long, env = "DUPSIEVE_DESIGN")]
     #[serde(deserialize_with = "typed")]

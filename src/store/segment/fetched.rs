@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use crate::error::{At, Result};
 use crate::hamming::mapped::{Keep, KeptBytes};
-use crate::hamming::memory::zeroed_bytes;
+use crate::hamming::memory::zeroed;
 use crate::output::{parent_of, will_need};
 use crate::parallel::in_parallel;
 
@@ -120,7 +120,7 @@ impl Fetched {
     /// Reads a piece.
     fn read(&self, segment: &Segment, piece: usize) -> Result<Vec<u8>> {
         let range = self.range(segment, piece);
-        let mut bytes = zeroed_bytes((range.end - range.start) as usize);
+        let mut bytes = zeroed((range.end - range.start) as usize);
         let parts = (range.start..).step_by(READ_BYTES).zip(bytes.chunks_mut(READ_BYTES));
         parts.into_iter().try_for_each(|(at, part)| segment.source().fill(at, part))?;
         Ok(bytes)

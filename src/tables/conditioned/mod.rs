@@ -56,4 +56,5 @@ mod walk;
 
 pub(super) use arranged::Conditioned;
 pub(super) use expense::cost;
-pub(super) use probe::covers;
+pub(super) use probe::COVERS;
+pub(super) use walk::Walk;

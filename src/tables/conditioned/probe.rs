@@ -5,23 +5,27 @@ use std::sync::Arc;
 use super::arranged::Conditioned;
 use super::cost;
 use super::level::Level;
-
 use super::shape::{SHAPE, Shape};
 use super::walk::{Walk, Walking};
-use crate::fingerprint::{Fingerprint, Width};
+use crate::fingerprint::Fingerprint;
 use crate::tables::flips::Flips;
 use crate::tables::hit::Hit;
-use crate::tables::probe::{Arrange, Probe};
+use crate::tables::probe::Probe;
 
 /// The largest distance for which the conditioned probe is made.
-pub(super) const COVERS: u32 = 7;
-
-/// The largest distance that it finds, at any width.
-pub(in crate::rooms::tables) fn covers(_: Width) -> u32 {
-    COVERS
-}
+pub(in crate::rooms::tables) const COVERS: u32 = 7;
 
 impl<F: Fingerprint> Conditioned<F> {
+    /// Arranges `batch`, which is sorted and distinct, for distances up to `k`.
+    pub(in crate::rooms::tables) fn new(batch: &[F], k: u32) -> Conditioned<F> {
+        Conditioned::shaped(batch, k, SHAPE)
+    }
+
+    /// How many bytes it holds; each worker holds about as much again.
+    pub(in crate::rooms::tables) fn memory_bytes(&self) -> u64 {
+        size_of_val(&self.root.entries[..]) as u64
+    }
+
     pub(super) fn shaped(batch: &[F], k: u32, shape: Shape) -> Conditioned<F> {
         let ones = batch.iter().fold(F::default(), |ones, &fingerprint| ones | fingerprint);
         let tail = ones.to_u128().trailing_zeros().min(F::BITS / 2);
@@ -45,17 +49,6 @@ impl<F: Fingerprint> Conditioned<F> {
         let store = (count as f64 / share).min(1e15);
         let batch = self.root.entries.len() as f64;
         cost::best(batch, store, self.k, F::BITS - self.tail, root, digit).bits
-    }
-}
-
-impl<F: Fingerprint> Arrange<F> for Conditioned<F> {
-    fn arrange(batch: &[F], k: u32, _: usize) -> Conditioned<F> {
-        Conditioned::shaped(batch, k, SHAPE)
-    }
-
-    /// How many bytes it holds; each worker holds about as much again.
-    fn memory_bytes(&self) -> u64 {
-        size_of_val(&self.root.entries[..]) as u64
     }
 }
 

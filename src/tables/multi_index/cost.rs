@@ -21,7 +21,7 @@ pub(super) const WINDOW: usize = 1 << 22;
 const WINDOWS_BYTES: u64 = 256 << 20;
 
 /// The largest distance that it finds: beyond it the limits of four blocks leave hardly anything out.
-const COVERS: u32 = 12;
+pub(in crate::rooms::tables) const COVERS: u32 = 12;
 
 /// The most blocks: so many have 8 bits of 64 each, and fewer bits would hardly divide a batch.
 const MOST_BLOCKS: u32 = 8;
@@ -68,11 +68,6 @@ impl Steps {
         let way = SORT_ACCESSES * prices.load(window * window_bytes(width) as f64);
         Steps { sort: prices.sort + way, compare: prices.compare }
     }
-}
-
-/// The largest distance that it finds, at any width.
-pub(in crate::rooms::tables) fn covers(_: Width) -> u32 {
-    COVERS
 }
 
 /// What a join by multi-index hashing costs.

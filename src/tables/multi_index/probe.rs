@@ -15,7 +15,7 @@ use crate::progress::{self, Activity};
 use crate::tables::buckets::{Buckets, Entry};
 use crate::tables::flips::Flips;
 use crate::tables::hit::Hit;
-use crate::tables::probe::{Arrange, Probe};
+use crate::tables::probe::Probe;
 
 /// The batch by blocks.
 #[derive(Debug)]
@@ -37,6 +37,11 @@ pub(in crate::rooms::tables) struct MultiIndexScratch<F> {
 }
 
 impl<F: Fingerprint> MultiIndex<F> {
+    /// Arranges `batch`, which is sorted and distinct, for distances up to `k`, on up to `threads` threads.
+    pub(in crate::rooms::tables) fn new(batch: &[F], k: u32, threads: usize) -> MultiIndex<F> {
+        MultiIndex::of(batch, k, &blocks(batch, k, Instructions::widest()), threads)
+    }
+
     /// Arranges `batch` to be joined with itself, in the same way on all machines.
     pub(in crate::rooms::tables) fn for_itself(
         batch: &[F],
@@ -57,6 +62,12 @@ impl<F: Fingerprint> MultiIndex<F> {
         let blocks = in_parallel(threads, blocks, |&block| IndexedBlock::new(block, batch));
         let most = blocks.iter().map(|indexed| indexed.block.limit).max().unwrap_or_default();
         MultiIndex { batch: batch.to_vec(), blocks, flips: Flips::up_to(most), constant, k }
+    }
+
+    /// How many bytes it holds.
+    pub(in crate::rooms::tables) fn memory_bytes(&self) -> u64 {
+        let blocks: u64 = self.blocks.iter().map(IndexedBlock::memory_bytes).sum();
+        blocks + size_of_val(&self.batch[..]) as u64
     }
 
     /// Whether it would be arranged in the same way for fingerprints other than the batch, on this machine.
@@ -151,17 +162,6 @@ fn constant<F: Fingerprint>(batch: &[F]) -> F {
 fn span<F: Fingerprint>(constant: F) -> Range<u32> {
     let varying = (!constant).to_u128();
     if varying == 0 { 0..0 } else { varying.trailing_zeros()..128 - varying.leading_zeros() }
-}
-
-impl<F: Fingerprint> Arrange<F> for MultiIndex<F> {
-    fn arrange(batch: &[F], k: u32, threads: usize) -> MultiIndex<F> {
-        MultiIndex::of(batch, k, &blocks(batch, k, Instructions::widest()), threads)
-    }
-
-    fn memory_bytes(&self) -> u64 {
-        let blocks: u64 = self.blocks.iter().map(IndexedBlock::memory_bytes).sum();
-        blocks + size_of_val(&self.batch[..]) as u64
-    }
 }
 
 impl<F: Fingerprint> Probe<F> for MultiIndex<F> {

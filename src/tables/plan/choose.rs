@@ -9,9 +9,7 @@ use crate::tables::design::Design;
 use crate::tables::masked::{MAX_DISTANCE, Masked};
 use crate::tables::prices::Prices;
 use crate::tables::problem::{Cost, Problem};
-use crate::tables::unmasked::Unmasked;
-use crate::tables::way::Way;
-use crate::tables::{multi_index, sorted, table_cost};
+use crate::tables::{conditioned, multi_index, sorted};
 
 /// The design to use, and why.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,11 +68,11 @@ pub(in crate::rooms::tables) fn choose_at(
             .found(k));
     }
     let designs = match asked {
-        Design::Auto => candidates(k, width)?,
+        Design::Auto => candidates(k, width),
         asked => vec![asked],
     };
     let fits = |estimate: &Estimate| estimate.memory_bytes <= memory.store;
-    let price = |design, problem: &Problem| estimates_of(design, problem, prices);
+    let price = |design, problem: &Problem| estimate(design, problem, prices, memory.store);
     // Without a store nothing is compared with it, and no key of it is crowded.
     let uniform = Problem { distribution: problem.distribution.uniform(), ..*problem };
     let against = if store == 0 { &uniform } else { problem };
@@ -101,109 +99,97 @@ pub(in crate::rooms::tables) fn choose_at(
 /// batch at a time, so it fits into any memory.
 fn itself(asked: Design, problem: &Problem, memory_bytes: u64, share: u64) -> Result<Estimate> {
     let &Problem { batch, store, k, width, workers, .. } = problem;
-    let multi_index = Design::from(Unmasked::MultiIndex);
-    let joins_itself = |design: Design| design == multi_index || design.masked(width, k).is_ok();
-    let asked = (store == 0 && joins_itself(asked)).then_some(asked);
+    let most = memory_bytes.min(multi_index::SELF_BYTES);
+    let joins_itself = |design: &Design| match design {
+        Design::Masked(_) => true,
+        Design::MultiIndex => multi_index::of_itself(problem).memory_bytes <= most,
+        _ => false,
+    };
     let designs = match asked {
-        Some(asked) => vec![asked],
-        None => candidates(k, width)?,
+        Design::Masked(_) | Design::MultiIndex if store == 0 => vec![asked],
+        _ => candidates(k, width).into_iter().filter(joins_itself).collect(),
     };
     let price = |design: Design, problem: &Problem| {
-        if let Ok(masked) = design.masked(width, k) {
-            let meeting = |key| problem.distribution.meeting_itself(key);
-            let pass = sorted::Pass::of(masked, [batch, 0], width, meeting, &Prices::USUAL, share)?;
-            let cost = Cost {
-                tables: masked.tables(),
-                nanoseconds: pass.nanoseconds / batch.max(1) as f64,
-                seconds: pass.nanoseconds / 1e9,
-                memory_bytes: workers * pass.memory_bytes,
-            };
-            return Ok(vec![Estimate::new(design, Way::Sorted, cost)]);
-        }
-        let cost = multi_index::of_itself(problem);
-        let most = memory_bytes.min(multi_index::SELF_BYTES);
-        let is_possible = design == multi_index && (cost.memory_bytes <= most || asked.is_some());
-        Ok(is_possible.then(|| Estimate::new(design, Way::Indexed, cost)).into_iter().collect())
+        let Design::Masked(masked) = design else {
+            return Ok(Estimate::new(design, multi_index::of_itself(problem)));
+        };
+        let meeting = |key| problem.distribution.meeting_itself(key);
+        let pass = sorted::Pass::of(masked, [batch, 0], width, meeting, &Prices::USUAL, share)?;
+        let cost = Cost {
+            tables: masked.tables(),
+            nanoseconds: pass.nanoseconds / batch.max(1) as f64,
+            seconds: pass.nanoseconds / 1e9,
+            memory_bytes: workers * pass.memory_bytes,
+        };
+        Ok(Estimate::new(design, cost))
     };
     let estimates = priced(designs, problem, |_| true, price)?;
     let cheapest = estimates.into_iter().min_by(|a, b| a.seconds.total_cmp(&b.seconds));
     Ok(cheapest.expect("what is asked for, or some design with masks"))
 }
 
-/// Where many fingerprints share a key, the filter of a table is emptier, and the table cheaper: by less than this factor.
-const SLACK: f64 = 2.0;
-
-/// What `designs` cost by `price`. To count how often fingerprints agree under each key of a design with masks takes long, and such a
-/// design hardly ever costs less than for uniform fingerprints. So a design with masks that would cost [`SLACK`] times as much for these as the
+/// What `designs` cost by `price`. To count how often fingerprints agree under each key of a design with masks takes
+/// long, and such a design never costs less than for uniform fingerprints. So one that would cost more for these than the
 /// cheapest design that `fits` keeps that cost.
 fn priced(
     designs: Vec<Design>,
     problem: &Problem,
     fits: impl Fn(&Estimate) -> bool,
-    price: impl Fn(Design, &Problem) -> Result<Vec<Estimate>>,
+    price: impl Fn(Design, &Problem) -> Result<Estimate>,
 ) -> Result<Vec<Estimate>> {
     let uniform = Problem { distribution: problem.distribution.uniform(), ..*problem };
-    let at_least = |design: Design| {
-        let problem = if matches!(design, Design::Masked(_)) { &uniform } else { problem };
-        Ok((design, price(design, problem)?))
-    };
-    let mut bounds = designs.into_iter().map(at_least).collect::<Result<Vec<_>>>()?;
-    bounds.sort_by(|(_, a), (_, b)| least_seconds(a).total_cmp(&least_seconds(b)));
+    let is_masked = |design| matches!(design, Design::Masked(_));
+    let bound = |design| price(design, if is_masked(design) { &uniform } else { problem });
+    let mut estimates = designs.into_iter().map(bound).collect::<Result<Vec<_>>>()?;
+    estimates.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
     let mut cheapest = f64::INFINITY;
-    let mut all = Vec::new();
-    for (design, bound) in bounds {
-        let is_exact = !matches!(design, Design::Masked(_));
-        if !is_exact && least_seconds(&bound) > SLACK * cheapest {
-            all.extend(bound);
-            continue;
+    for estimate in &mut estimates {
+        if is_masked(estimate.design) && estimate.seconds <= cheapest {
+            *estimate = price(estimate.design, problem)?;
         }
-        let exact = if is_exact { bound } else { price(design, problem)? };
-        cheapest = cheapest.min(least_seconds(exact.iter().filter(|it| fits(it))));
-        all.extend(exact);
+        if fits(estimate) {
+            cheapest = cheapest.min(estimate.seconds);
+        }
     }
-    Ok(all)
+    Ok(estimates)
 }
 
-/// The time of the fastest of `estimates`.
-fn least_seconds<'a>(estimates: impl IntoIterator<Item = &'a Estimate>) -> f64 {
-    estimates.into_iter().map(|estimate| estimate.seconds).fold(f64::INFINITY, f64::min)
-}
-
-/// What `design` costs, in each way that it can be carried out.
+/// What `design` costs, in windows that fit into the memory.
 ///
 /// # Errors
 /// [`Kind::Usage`] if the design does not cover `k`, and for [`Design::Auto`].
-fn estimates_of(design: Design, problem: &Problem, prices: &Prices) -> Result<Vec<Estimate>> {
-    design.check(problem.width, problem.k)?;
-    let estimate = |way, cost| Estimate::new(design, way, cost);
-    match design {
-        Design::Auto => Ok(Vec::new()),
-        Design::Unmasked(unmasked) => {
-            let window = (unmasked == Unmasked::MultiIndex).then(|| multi_index::window(problem));
-            let window = window.map(|window| window as usize);
-            Ok(vec![Estimate { window, ..estimate(Way::Indexed, unmasked.cost(problem, prices)) }])
+fn estimate(
+    design: Design,
+    problem: &Problem,
+    prices: &Prices,
+    memory_bytes: u64,
+) -> Result<Estimate> {
+    let &Problem { k, width, workers, .. } = problem;
+    design.check(width, k)?;
+    let (cost, window) = match design {
+        Design::Masked(masked) => {
+            let window = sorted::window(memory_bytes, width, workers);
+            (sorted::cost(masked, problem, prices, window)?, Some(window))
         }
-        Design::Masked(masked) => Ok(vec![
-            estimate(Way::Indexed, table_cost::cost(masked, problem, prices)?),
-            estimate(Way::Sorted, sorted::cost(masked, problem, prices)?),
-        ]),
-    }
+        Design::MultiIndex => {
+            (multi_index::cost(problem, prices), Some(multi_index::window(problem)))
+        }
+        _ => (conditioned::cost(problem, prices), None),
+    };
+    let window = window.map(|window| window as usize);
+    Ok(Estimate { window, ..Estimate::new(design, cost) })
 }
 
 /// The designs worth considering: the paper's, and blocks that cover exactly `k`; then those without masks.
-fn candidates(k: u32, width: Width) -> Result<Vec<Design>> {
+fn candidates(k: u32, width: Width) -> Vec<Design> {
     let blocks = (1..=6).map(|choose| Masked::Blocks { blocks: k + choose, choose });
     let masked = Masked::PAPER.into_iter().chain(blocks).map(Design::Masked);
     let mut seen = HashSet::new();
     let distinct = |design: &Design| design.masks(width, k).is_ok_and(|masks| seen.insert(masks));
     let mut found: Vec<Design> = masked.filter(distinct).collect();
-    let unmasked = Unmasked::ALL.iter().copied().map(Design::Unmasked);
-    found.extend(unmasked.filter(|design| design.check(width, k).is_ok()));
-    if found.is_empty() {
-        let simplest = Design::from(Masked::Blocks { blocks: k + 1, choose: 1 });
-        return Err(simplest.masks(width, k).unwrap_err());
-    }
-    Ok(found)
+    let unmasked = [Design::Conditioned, Design::MultiIndex];
+    found.extend(unmasked.into_iter().filter(|design| k <= design.covers()));
+    found
 }
 
 fn why(chosen: &Estimate, others: &[Estimate], itself: &Estimate, problem: &Problem) -> String {

@@ -30,6 +30,16 @@ pub(in crate::rooms::tables) struct Pass {
     pub(in crate::rooms::tables) memory_bytes: u64,
 }
 
+/// The fewest fingerprints of a window: for each window the whole batch is gathered.
+const NARROWEST: u64 = 1 << 12;
+
+/// How many fingerprints of the store are probed at once, if all workers have `memory_bytes`. A quarter of it is for
+/// windows: what is gathered of one may take as much again, and the batch more.
+pub(in crate::rooms::tables) fn window(memory_bytes: u64, width: Width, workers: u64) -> u64 {
+    let window_bytes = 2 * u64::from(width.bits() / 8);
+    (memory_bytes / 4 / workers.max(1) / window_bytes).clamp(NARROWEST, WINDOW as u64)
+}
+
 /// What it costs to sort the batch and the store together, window by window.
 ///
 /// # Errors
@@ -38,9 +48,10 @@ pub(in crate::rooms::tables) fn cost(
     design: Masked,
     problem: &Problem,
     prices: &Prices,
+    window: u64,
 ) -> Result<Cost> {
     let &Problem { batch, store, width, workers, .. } = problem;
-    let window = problem.chunk().min(WINDOW as u64);
+    let window = problem.chunk().min(window);
     let windows = store.div_ceil(window.max(1));
     let meeting = |key| problem.distribution.meeting(key);
     let pass = Pass::of(design, [batch, window], width, meeting, prices, MOST)?;

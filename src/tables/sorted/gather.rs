@@ -3,8 +3,7 @@
 use super::lead::Lead;
 use crate::fingerprint::Fingerprint;
 use crate::progress::{self, Activity};
-use crate::tables::buckets::{Buckets, Entry};
-use crate::tables::table::hash;
+use crate::tables::buckets::{Buckets, Entry, hash};
 
 /// How many fingerprints are picked from at a time.
 const PICK: usize = 1024;

@@ -7,13 +7,12 @@ use super::lead::{Lead, MOST, TURNS, bits, part_bits, parts};
 use super::meeting::Join;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::tables::buckets::{Buckets, Entry};
+use crate::tables::buckets::{Buckets, Entry, check_count};
 use crate::tables::design::Design;
 use crate::tables::hit::Hit;
 use crate::tables::probe::Probe;
-use crate::tables::table::check_count;
 
-/// How many fingerprints of the store are best probed at once.
+/// How many fingerprints of the store are best probed at once, if there is memory for so many.
 pub(super) const WINDOW: usize = 1 << 24;
 
 /// The batch, to be joined with itself or others under the keys of a design.

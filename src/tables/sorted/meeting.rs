@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use crate::fingerprint::Fingerprint;
-use crate::tables::buckets::{Buckets, Entry};
-use crate::tables::table::hash;
+use crate::tables::buckets::{Buckets, Entry, hash};
 
 /// More fingerprints that meet under one key than this are sorted again.
 pub(super) const CROWD: usize = 512;

@@ -2,7 +2,8 @@
 //!
 //! Nothing is indexed. For each key of a design the fingerprints are sorted by it, and those with the
 //! same key are compared. So a batch of a hundred million meets itself, or an equally large window of
-//! the store, in the memory of one pass. Tables of all keys at once would hold the batch many times.
+//! the store, in the memory of one pass.
+//! Tables of all keys at once, as in the paper, would hold the batch many times.
 //!
 //! Keys that begin with the same block are sorted in two steps, and the first step serves them all: a pass
 //! over the batch gathers its fingerprints into groups by the hash of that block, the *lead*. Each group,
@@ -21,6 +22,6 @@ mod join;
 mod lead;
 mod meeting;
 
-pub(super) use cost::{Pass, cost, share};
+pub(super) use cost::{Pass, cost, share, window};
 pub use join::{Gathering, SortedJoin};
 pub(super) use lead::parts;

@@ -90,7 +90,7 @@ fn a_dense_store_is_exact_with_pairs_at_every_distance() {
     let store = uniform::<u64>(&mut random, 20_000).into_iter().map(top);
     let store = set(store.chain(planted));
     for k in [0, 3, 5] {
-        let found = probed(&Conditioned::arrange(&batch, k, 1), &store);
+        let found = probed(&Conditioned::new(&batch, k), &store);
         assert_eq!(found, all_pairs(&batch, &store, k), "{k}");
     }
 }

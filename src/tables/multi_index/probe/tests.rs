@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use super::*;
 use crate::tables::multi_index::block::MOST_OFF;
 use crate::tables::tests::{all_pairs, inputs, off, probed, set, uniform};
-use crate::tables::{ArrangedBatch, SelfJoin, SelfJoinScratch, Unmasked};
+use crate::tables::{ArrangedBatch, Design, SelfJoin, SelfJoinScratch};
 
 /// The pairs of all parts, sorted; one found twice is there twice.
 fn joined<F: Fingerprint>(multi_index: &MultiIndex<F>) -> Vec<Hit> {
@@ -97,7 +97,7 @@ fn tiny_batches_are_exact() {
         let near = near.collect::<Vec<_>>();
         let others = set(near.into_iter().map(|(b, bits)| off(&mut random, b, bits)));
         for k in 0..=12 {
-            let multi_index = MultiIndex::arrange(&batch, k, 1);
+            let multi_index = MultiIndex::new(&batch, k, 1);
             assert_eq!(probed(&multi_index, &others), all_pairs(&batch, &others, k), "{count} {k}");
             assert_eq!(joined(&multi_index), itself(&batch, k), "{count} {k}");
         }
@@ -110,7 +110,7 @@ fn the_batch_and_itself_are_joined_by_name() {
     let batch = uniform::<u64>(&mut random, 400);
     let near = batch.iter().map(|&b| off(&mut random, b, 7)).collect::<Vec<u64>>();
     let batch: Arc<[u64]> = set(batch.into_iter().chain(near)).into();
-    let join = SelfJoin::new(&batch, Unmasked::MultiIndex.into(), 7, u64::MAX, 1).unwrap();
+    let join = SelfJoin::new(&batch, Design::MultiIndex, 7, u64::MAX, 1).unwrap();
     let mut hits = Vec::new();
     let mut scratch = SelfJoinScratch::default();
     (0..join.parts()).for_each(|part| join.join(part, &mut scratch, &mut |hit| hits.push(hit)));
@@ -118,12 +118,12 @@ fn the_batch_and_itself_are_joined_by_name() {
     assert_eq!(hits, itself(&batch, 7));
     let others = uniform::<u64>(&mut random, 100).into_iter().chain(batch.iter().map(|it| it ^ 9));
     let others = set(others);
-    if let Some(shared) = ArrangedBatch::sharing(&join, Unmasked::MultiIndex.into()) {
+    if let Some(shared) = ArrangedBatch::sharing(&join, Design::MultiIndex) {
         assert_eq!(probed(&shared, &others), all_pairs(&batch, &others, 7));
     }
-    assert!(ArrangedBatch::sharing(&join, Unmasked::Halves.into()).is_none());
-    assert!(SelfJoin::new(&batch, Unmasked::Halves.into(), 3, u64::MAX, 1).is_err());
-    assert!(SelfJoin::new(&batch, Unmasked::MultiIndex.into(), 13, u64::MAX, 1).is_err());
+    assert!(ArrangedBatch::sharing(&join, Design::Conditioned).is_none());
+    assert!(SelfJoin::new(&batch, Design::Conditioned, 3, u64::MAX, 1).is_err());
+    assert!(SelfJoin::new(&batch, Design::MultiIndex, 13, u64::MAX, 1).is_err());
 }
 
 proptest! {
