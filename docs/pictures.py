@@ -292,37 +292,7 @@ def growth():
     return picture
 
 
-def machines():
-    """The time of a join by the number of machines, from the table of the chapter on machines."""
-    rows = [list(map(number, row)) for row in table("machines.md", "From 10 to 200 machines")]
-    picture = Picture(860, 330, "The seconds of a join by the number of machines, for ten thousand million and a hundred thousand million pages of the store. "
-                                "The larger store gains from every machine. The smaller store gains from no more than some forty.")
-    left, top, width, height, ends = 70, 40, 560, 240, [(10, 200), (1, 10000)]
-
-    def place(at, value):
-        least, most = ends[at]
-        return math.log(value / least) / math.log(most / least)
-
-    for seconds in (1, 10, 100, 1000, 10000):
-        y = top + height * (1 - place(1, seconds))
-        picture.line(left, y, left + width, y, "grid")
-        picture.text(left - 8, y + 4, f"{seconds:,}", "end small faint")
-    for count, *_ in rows:
-        x = left + width * place(0, count)
-        picture.line(x, top, x, top + height, "grid")
-        picture.text(x, top + height + 18, f"{count:.0f}", "middle small faint")
-    picture.text(left, 24, "seconds of the join", "title")
-    picture.text(left + width / 2, top + height + 40, "machines of 16 cores", "middle")
-    for column, kind, name, note in [(2, "b", "1e11 pages, 1e8 new", "the processors set the pace"), (1, "a", "1e10 pages, 1e7 new", "from 39 on, the chunks do")]:
-        picture.curve([(left + width * place(0, row[0]), top + height * (1 - place(1, row[column]))) for row in rows], f"curve-{kind}")
-        y = 70 + 50 * (2 - column)
-        picture.rect(660, y, 10, 10, kind)
-        picture.text(678, y + 9, name)
-        picture.text(678, y + 26, note, "small faint")
-    return picture
-
-
-DRAWN = [flow, containment, blocks, output, store, clusters, bands, overlap, growth, machines]
+DRAWN = [flow, containment, blocks, output, store, clusters, bands, overlap, growth]
 
 
 def drawn():

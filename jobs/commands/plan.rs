@@ -11,7 +11,6 @@ use dupsieve::rooms::matches::held_bytes;
 use dupsieve::rooms::tables::{Design, Estimate, Plan, Problem, plan};
 use serde_json::{Value, json};
 
-use self::machines::{Rate, Share, Shares, Work};
 use crate::commands::help::examples;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{parse_count, parse_width};
@@ -20,18 +19,10 @@ use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
 use crate::outcome::terminal;
 
-mod machines;
-
-const EXAMPLES: &[(&str, &str)] = &[
-    (
-        "See how a million pages would be joined with eight billion",
-        "dupsieve plan --batch 1e6 --store 8e9 --distance 3",
-    ),
-    (
-        "See what ten, fifty or two hundred machines would take for ten million and ten billion",
-        "dupsieve plan --batch 1e7 --store 1e10 --machines 10,50,200 --workers 16 --disk 1.2GB/s",
-    ),
-];
+const EXAMPLES: &[(&str, &str)] = &[(
+    "See how a million pages would be joined with eight billion",
+    "dupsieve plan --batch 1e6 --store 8e9 --distance 3",
+)];
 
 /// Show how a batch would be joined with a store: the time and the memory of each design
 #[derive(Args, Debug)]
@@ -55,20 +46,11 @@ pub(crate) struct Arguments {
     /// Check that confirms matches; with one, each page needs a few bytes more [default: that of the preset]
     #[arg(long, value_name = "C")]
     check: Option<Check>,
-    /// Show what each of so many machines like this one would do, each with --workers threads: a number, or several with commas between them, such as 10,50,200
-    #[arg(long, value_name = "N,...", requires = "disk", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    machines: Vec<u64>,
-    /// What each machine reads of the store in a second, from a disk or an object store, such as 1.2GB/s
-    #[arg(long, value_name = "RATE", requires = "machines")]
-    disk: Option<Rate>,
-    /// What each machine sends or receives in a second, such as 125MB/s
-    #[arg(long, value_name = "RATE", requires = "machines", default_value = "1.25GB/s")]
-    link: Rate,
 }
 
 /// Runs `plan`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let &Arguments { batch, store, preset, distance, width, check, disk, link, .. } = arguments;
+    let &Arguments { batch, store, preset, distance, width, check } = arguments;
     let file = global.config()?;
     let named = preset.or(file.dedup.preset).or(file.fingerprint.made.preset);
     // A recipe without a preset is joined as the paper does.
@@ -85,25 +67,18 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let plan = plan::choose(Design::Auto, &problem, memory_bytes)?;
     let read = bytes_at_rest(store, width);
     let held = held_bytes(width, check, workers);
-    let shares: Vec<Share> = disk.map_or_else(Vec::new, |disk| {
-        let work = Work { plan: &plan, batch, store, workers, bytes: read, held, disk, link };
-        arguments.machines.iter().map(|&machines| Share::of(&work, machines)).collect()
-    });
     if global.json {
-        println!("{}", object(&plan, &shares, read, held));
+        println!("{}", object(&plan, read, held));
     } else {
         print_table(&plan, read, memory_bytes)
             .and_then(|()| print_held(batch, held))
             .at("stdout")?;
-        if !shares.is_empty() {
-            write!(io::stdout(), "{}", Shares(&shares)).at("stdout")?;
-        }
     }
     Ok(Summary::answered())
 }
 
 /// The plan as one JSON object.
-fn object(plan: &Plan, shares: &[Share], read: u64, held: u64) -> Value {
+fn object(plan: &Plan, read: u64, held: u64) -> Value {
     let row = |estimate: &Estimate| {
         let Estimate { design, tables, nanoseconds, seconds, memory_bytes, .. } = estimate;
         json!({
@@ -117,7 +92,6 @@ fn object(plan: &Plan, shares: &[Share], read: u64, held: u64) -> Value {
         "itself": row(&plan.itself),
         "bytes_read": read,
         "held_bytes_a_page": held,
-        "machines": shares.iter().map(Share::object).collect::<Vec<_>>(),
         "why": plan.why,
     })
 }
