@@ -70,25 +70,13 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 }
 
 fn by_check(check: TextMeasure, files: [&PathBuf; 2]) -> Result<serde_json::Value> {
-    let text = |path| {
-        with_document(path, text_format(path), |content| match content {
-            Content::Text(text) => Ok(text.clone().into_owned()),
-            _ => unreachable!("the format is text"),
-        })
-    };
     let texts = [text(files[0])?, text(files[1])?];
     let similarity = check.similarity([&texts[0], &texts[1]])?;
     Ok(json!({ "recipe": check.to_string(), "similarity": similarity }))
 }
 
 fn by_nilsimsa(files: [&PathBuf; 2]) -> Result<serde_json::Value> {
-    let sketch = |path| {
-        with_document(path, text_format(path), |content| match content {
-            Content::Text(text) => Ok(Nilsimsa::of(text)),
-            _ => unreachable!("the format is text"),
-        })
-    };
-    let [one, another] = [sketch(files[0])?, sketch(files[1])?];
+    let [one, another] = [Nilsimsa::of(&text(files[0])?), Nilsimsa::of(&text(files[1])?)];
     let distance = one.distance(&another);
     let sketches = [one, another].map(|sketch| format!("0x{sketch}"));
     Ok(json!({
@@ -140,6 +128,14 @@ fn sketch(sketcher: &mut Sketcher, content: &Content<'_>) -> Result<Option<(u128
             unreachable!("the format is text or features")
         }
     }
+}
+
+/// The text of the only document of a file.
+fn text(path: &Path) -> Result<String> {
+    with_document(path, text_format(path), |content| match content {
+        Content::Text(text) => Ok(text.clone().into_owned()),
+        _ => unreachable!("the format is text"),
+    })
 }
 
 /// HTML, if the file is recognized as that, or text.

@@ -7,48 +7,47 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// How many words of each text are compared.
 const MOST_WORDS: usize = 4000;
-/// How many equal words and spaces are shown on each side of a change.
-const AROUND: usize = 8;
-/// How many lines are shown.
-const MOST_LINES: usize = 8;
 /// A line ends after the change that makes it longer than this many characters.
 const LONGEST_LINE: usize = 400;
-/// At most this many characters are shown of each side of a change.
-const LONGEST: usize = 160;
-/// The same side by side, where there is more room.
-const AROUND_BESIDE: usize = 24;
-const MOST_PASSAGES: usize = 40;
-const LONGEST_BESIDE: usize = 1200;
 
-/// Two texts in words, and the groups of changes that lie near each other.
-struct Difference<'a> {
-    texts: [Vec<&'a str>; 2],
-    groups: Vec<Vec<DiffOp>>,
+/// How much of a difference is shown.
+struct Room {
+    /// Equal words and spaces on each side of a change.
+    around: usize,
+    /// Groups of changes that lie near each other.
+    groups: usize,
+    /// Characters of each side of a change.
+    longest: usize,
+}
+
+const IN_LINES: Room = Room { around: 8, groups: 8, longest: 160 };
+const BESIDE: Room = Room { around: 24, groups: 40, longest: 1200 };
+
+/// Words that both texts have, or those that each has in their place.
+struct Run {
+    sides: [String; 2],
+    is_changed: bool,
 }
 
 /// The changes from one text to the other, each on a line of its own.
 pub(crate) fn lines(texts: [&str; 2]) -> Vec<String> {
-    let Difference { texts: [one, another], groups } = Difference::of(texts, AROUND);
+    let texts = texts.map(words);
+    let (groups, more) = difference(&texts, &IN_LINES);
     if groups.is_empty() {
-        let whole = one.len().max(another.len()) < MOST_WORDS;
+        let whole = texts.iter().all(|words| words.len() < MOST_WORDS);
         return vec![if whole { "equal" } else { "equal as far as compared" }.to_owned()];
     }
-    let shown = groups.iter().take(MOST_LINES).map(|group| line(group, &one, &another));
-    let more = groups.len().saturating_sub(MOST_LINES);
-    shown.chain((more > 0).then(|| format!("and {more} more changes"))).collect()
+    let more = (more > 0).then(|| format!("and {more} more changes"));
+    groups.iter().map(|group| line(group)).chain(more).collect()
 }
 
 /// The passages with changes of both texts, side by side, and how many more there are.
 pub(crate) fn passages(texts: [&str; 2]) -> (Vec<Passage>, usize) {
-    let Difference { texts: [one, another], groups } = Difference::of(texts, AROUND_BESIDE);
-    let passage = |group: &Vec<DiffOp>| {
+    let (groups, more) = difference(&texts.map(words), &BESIDE);
+    let passage = |group: Vec<Run>| {
         let mut passage = Passage::default();
-        for op in group {
-            let is_changed = !matches!(op, DiffOp::Equal { .. });
-            for (side, words) in
-                passage.sides.iter_mut().zip([&one[op.old_range()], &another[op.new_range()]])
-            {
-                let text = shown(words, LONGEST_BESIDE);
+        for Run { sides, is_changed } in group {
+            for (side, text) in passage.sides.iter_mut().zip(sides) {
                 if !text.is_empty() {
                     side.push(Piece { text, is_changed });
                 }
@@ -56,46 +55,45 @@ pub(crate) fn passages(texts: [&str; 2]) -> (Vec<Passage>, usize) {
         }
         passage
     };
-    let shown = groups.iter().take(MOST_PASSAGES).map(passage).collect();
-    (shown, groups.len().saturating_sub(MOST_PASSAGES))
+    (groups.into_iter().map(passage).collect(), more)
 }
 
-impl<'a> Difference<'a> {
-    /// The changes between two texts, with so many equal words and spaces `around` each.
-    fn of(texts: [&'a str; 2], around: usize) -> Difference<'a> {
-        let texts = texts.map(words);
-        // The words that occur once in each text show where a paragraph was put in; the search of Myers gives up on long ones.
-        let changes = capture_diff_slices(Algorithm::Patience, &texts[0], &texts[1]);
-        let has_change =
-            |group: &Vec<DiffOp>| group.iter().any(|op| !matches!(op, DiffOp::Equal { .. }));
-        let groups = group_diff_ops(changes, around).into_iter().filter(has_change).collect();
-        Difference { texts, groups }
-    }
+/// The changes between two texts that there is room for, in groups of such as lie near each other, and how many more groups there are.
+fn difference([one, another]: &[Vec<&str>; 2], room: &Room) -> (Vec<Vec<Run>>, usize) {
+    // The words that occur once in each text show where a paragraph was put in; the search of Myers gives up on long ones.
+    let changes = capture_diff_slices(Algorithm::Patience, one, another);
+    let is_changed = |op: &DiffOp| !matches!(op, DiffOp::Equal { .. });
+    let run = |op: &DiffOp| {
+        let words = [&one[op.old_range()], &another[op.new_range()]];
+        Run { sides: words.map(|words| shown(words, room.longest)), is_changed: is_changed(op) }
+    };
+    let mut groups = group_diff_ops(changes, room.around);
+    groups.retain(|group| group.iter().any(is_changed));
+    let more = groups.len().saturating_sub(room.groups);
+    let shown = groups.iter().take(room.groups).map(|group| group.iter().map(run).collect());
+    (shown.collect(), more)
 }
 
 fn words(text: &str) -> Vec<&str> {
     text.split_word_bounds().take(MOST_WORDS).collect()
 }
 
-fn line(group: &[DiffOp], one: &[&str], another: &[&str]) -> String {
+fn line(group: &[Run]) -> String {
     let mut line = String::new();
-    for op in group {
+    for Run { sides: [old, new], is_changed } in group {
         if line.chars().count() > LONGEST_LINE {
             line += " ...";
             break;
         }
-        let [old, new] =
-            [&one[op.old_range()], &another[op.new_range()]].map(|words| shown(words, LONGEST));
-        match op {
-            DiffOp::Equal { .. } => line += &old,
-            _ => {
-                if !old.is_empty() {
-                    line += &format!("[-{old}-]");
-                }
-                if !new.is_empty() {
-                    line += &format!("{{+{new}+}}");
-                }
-            }
+        if !is_changed {
+            line += old;
+            continue;
+        }
+        if !old.is_empty() {
+            line += &format!("[-{old}-]");
+        }
+        if !new.is_empty() {
+            line += &format!("{{+{new}+}}");
         }
     }
     line.trim().to_owned()
@@ -166,7 +164,7 @@ mod tests {
         let numbered =
             |start| (start..start + 3000).map(|number| format!("w{number} ")).collect::<String>();
         let shown = lines([&numbered(0), &numbered(9000)]);
-        assert!(shown.len() <= MOST_LINES + 1, "{}", shown.len());
+        assert!(shown.len() <= IN_LINES.groups + 1, "{}", shown.len());
         assert!(shown.iter().all(|line| line.chars().count() < 1000), "{shown:?}");
     }
 }

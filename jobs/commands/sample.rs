@@ -208,9 +208,9 @@ fn shown_pair(pair: &Pair, (texts, source): (&Texts, &PageSource)) -> Result<Sho
             return Ok(shown);
         }
     };
-    let Compared { jaccard, is_cut, .. } = Compared::of(excerpts)?;
+    let Compared { texts, jaccard, is_cut } = Compared::of(excerpts)?;
     shown.figures.push(("jaccard", format!("{jaccard:.4}")));
-    let (passages, more) = difference::passages(excerpts.map(|it| it.text.as_str()));
+    let (passages, more) = difference::passages(texts);
     let notes = [
         passages.is_empty().then(|| "The texts have the same words.".to_owned()),
         (more > 0).then(|| format!("{more} more passages differ.")),
@@ -310,20 +310,19 @@ impl Excerpt {
 }
 
 /// How two texts compare.
-struct Compared {
+struct Compared<'a> {
+    texts: [&'a str; 2],
     /// The Jaccard similarity of the sets of 3-word shingles.
     jaccard: f64,
-    difference: Vec<String>,
     /// Whether one of the texts is longer than its excerpt.
     is_cut: bool,
 }
 
-impl Compared {
-    fn of(texts: [&Excerpt; 2]) -> Result<Compared> {
-        let is_cut = texts.iter().any(|held| held.is_cut);
-        let texts = texts.map(|held| held.text.as_str());
-        let jaccard = TextMeasure::Jaccard.similarity(texts)?;
-        Ok(Compared { jaccard, difference: difference::lines(texts), is_cut })
+impl<'a> Compared<'a> {
+    fn of(excerpts: [&'a Excerpt; 2]) -> Result<Compared<'a>> {
+        let is_cut = excerpts.iter().any(|held| held.is_cut);
+        let texts = excerpts.map(|held| held.text.as_str());
+        Ok(Compared { texts, jaccard: TextMeasure::Jaccard.similarity(texts)?, is_cut })
     }
 }
 
@@ -332,33 +331,38 @@ fn share(ten_thousandths: u32) -> f64 {
     f64::from(ten_thousandths) / 1e4
 }
 
-fn object(pair: &Pair, compared: Option<Compared>) -> Value {
+fn object(pair: &Pair, compared: Option<Compared<'_>>) -> Value {
     let mut object = json!({ "new": pair.new, "existing": pair.existing });
     if let Some(held) = pair.held {
         object["held"] = share(held).into();
     }
-    if let Some(Compared { jaccard, difference, is_cut }) = compared {
+    if let Some(Compared { texts, jaccard, is_cut }) = compared {
         object["jaccard"] = jaccard.into();
-        object["difference"] = difference.into();
+        object["difference"] = difference::lines(texts).into();
         object["cut"] = is_cut.into();
     }
     object
 }
 
 /// Prints a pair. `compared` is an error with the missing id if the inputs lack one of the pages.
-fn describe(pair: &Pair, compared: Result<Compared, &str>, out: &mut impl Write) -> io::Result<()> {
+fn describe(
+    pair: &Pair,
+    compared: Result<Compared<'_>, &str>,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let Pair { new, existing: Nearest { id, against, .. }, held } = pair;
     write!(out, "{new}  {id} ({against})")?;
     held.map_or(Ok(()), |held| write!(out, "  held {:.4}", share(held)))?;
     match compared {
         Err(missing) => writeln!(out, "\n    not in the inputs: {missing}\n"),
-        Ok(Compared { jaccard, difference, is_cut }) => {
+        Ok(Compared { texts, jaccard, is_cut }) => {
             write!(out, "  jaccard {jaccard:.4}")?;
             if is_cut {
                 write!(out, " of the first {} KiB", EXCERPT_BYTES >> 10)?;
             }
             writeln!(out)?;
-            difference.iter().try_for_each(|line| writeln!(out, "    {line}"))?;
+            let mut lines = difference::lines(texts).into_iter();
+            lines.try_for_each(|line| writeln!(out, "    {line}"))?;
             writeln!(out)
         }
     }
