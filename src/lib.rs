@@ -71,9 +71,12 @@
 ///
 /// The program is made of these rooms. What a program of your own starts with stands at the root of the crate, and what these
 /// starting points take and give is here. Between two versions the rooms change more than the root does.
-// The rooms are folders beside this file.
+// The rooms are folders beside this file. Whatever is public is documented in those that the root of the crate takes from; in the
+// others, what a name does not say.
 #[path = "."]
+#[allow(missing_docs)]
 pub mod rooms {
+    #[warn(missing_docs)]
     pub mod error;
     pub mod foreign;
     pub mod parallel;
@@ -81,6 +84,7 @@ pub mod rooms {
     pub mod small_file;
     pub mod step;
 
+    #[warn(missing_docs)]
     pub mod budget;
     pub mod desk;
     pub mod work;
@@ -92,34 +96,42 @@ pub mod rooms {
     pub mod mount;
     pub mod runs;
 
+    #[warn(missing_docs)]
     pub mod results;
 
     pub mod hash;
 
+    #[warn(missing_docs)]
     pub mod document;
 
     pub mod features;
 
+    #[warn(missing_docs)]
     pub mod fingerprint;
 
     pub mod hamming;
 
+    #[warn(missing_docs)]
     pub mod store;
 
     pub mod synthetic;
 
     pub mod tables;
 
+    #[warn(missing_docs)]
     pub mod matches;
 
+    #[warn(missing_docs)]
     pub mod index;
 
     pub mod seen;
 
     pub mod journal;
 
+    #[warn(missing_docs)]
     pub mod lsh;
 
+    #[warn(missing_docs)]
     pub mod clusters;
 
     pub mod items;
@@ -131,12 +143,15 @@ pub mod rooms {
 
     pub mod peers;
 
+    #[warn(missing_docs)]
     pub mod flow;
 
+    #[warn(missing_docs)]
     pub mod join;
 
     pub mod report;
 
+    #[warn(missing_docs)]
     pub mod online;
 }
 

@@ -79,17 +79,14 @@ pub struct Sorter<R> {
     levels: Vec<Vec<File>>,
 }
 
-/// The space that sorts have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Space<'a> {
     /// Where they spill to.
     pub(crate) folder: &'a Path,
-    /// The memory of each, in bytes.
     pub(crate) memory_bytes: usize,
 }
 
 impl Space<'_> {
-    /// A sorter in this space.
     pub(crate) fn sorter<R: Record>(self) -> Sorter<R> {
         Sorter::new(self.folder, self.memory_bytes)
     }
@@ -103,7 +100,6 @@ impl<R: Record> Sorter<R> {
         Sorter { folder, memory_bytes, held: Vec::new(), held_bytes: 0, levels: Vec::new() }
     }
 
-    /// Takes one record.
     pub fn push(&mut self, record: R) -> Result<()> {
         self.held_bytes += record.bytes();
         self.held.push(record);

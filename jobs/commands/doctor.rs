@@ -49,7 +49,6 @@ pub(crate) struct Arguments {
     folders: Vec<PathBuf>,
 }
 
-/// Runs `doctor`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let mut findings = machine::findings(global);
     findings.extend(arguments.folders.iter().flat_map(|place| of_place(place)));

@@ -71,7 +71,6 @@ pub(crate) fn typed_in_vain(typed: &ArgMatches) -> Option<String> {
     Some(format!("{flag} has no effect without --sweep"))
 }
 
-/// Runs `evaluate`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let Arguments { pairs, labels, input, seed, flags, .. } = arguments;
     let (Some(pairs), Some(path)) = (pairs, labels) else {

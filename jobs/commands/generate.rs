@@ -22,7 +22,6 @@ enum What {
     Documents(documents::Arguments),
 }
 
-/// Runs `generate`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     match &arguments.what {
         What::Segment(arguments) => segment::run(arguments, global),

@@ -50,7 +50,6 @@ pub(crate) struct Arguments {
     format: Option<Format>,
 }
 
-/// Runs `init`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let Arguments { input, output, format } = arguments;
     let output = &output.here()?;
@@ -128,13 +127,11 @@ fn check_same_fields(inputs: &Inputs, survey: &Survey) -> Result<()> {
         .help("call init for the files of each sort: each sort needs a configuration of its own"))
 }
 
-/// What to do next.
 fn next(output: &Path, date: &str) -> String {
     let line = format!("dupsieve run {} {date}", shell::word(&output.named()));
     format!("next: read it, then {} --dry-run, then without --dry-run", line.trim_end())
 }
 
-/// What to do next with one corpus.
 fn next_of_corpus(output: &Path, given: &[String]) -> String {
     let inputs: Vec<String> = given.iter().map(|input| shell::quoted(input)).collect();
     format!(

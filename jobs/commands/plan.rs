@@ -48,7 +48,6 @@ pub(crate) struct Arguments {
     check: Option<Check>,
 }
 
-/// Runs `plan`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let &Arguments { batch, store, preset, distance, width, check } = arguments;
     let file = global.config()?;
@@ -77,7 +76,6 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     Ok(Summary::answered())
 }
 
-/// The plan as one JSON object.
 fn object(plan: &Plan, read: u64, held: u64) -> Value {
     let row = |estimate: &Estimate| {
         let Estimate { design, tables, nanoseconds, seconds, memory_bytes, .. } = estimate;

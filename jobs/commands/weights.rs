@@ -108,9 +108,6 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 }
 
 /// Says how many pages count for no host. A table of no host would silently do nothing.
-///
-/// # Errors
-/// [`Kind::BadData`] if there are pages and all of them are so.
 fn check_hosts(pages: u64, without_host: u64) -> Result<()> {
     match without_host {
         0 => {}

@@ -66,12 +66,10 @@ pub(crate) enum Add {
 }
 
 impl Config {
-    /// Reads a configuration file.
     pub(crate) fn read(path: &Path) -> Result<Config> {
         Config::of(&read_text(path)?, path)
     }
 
-    /// The configuration that a text holds, which stands at `path`.
     pub(crate) fn of(text: &str, path: &Path) -> Result<Config> {
         let mut config: Config = parse(text).map_err(|error| error.at(path))?;
         let made = &mut config.fingerprint.made;
@@ -93,10 +91,6 @@ impl Config {
         Ok(config)
     }
 
-    /// Mounts the tables that the file names.
-    ///
-    /// # Errors
-    /// Those of mounting.
     pub(crate) fn mount_tables(&self) -> Result<()> {
         self.fingerprint.made.boilerplate.as_ref().map_or(Ok(()), |table| table.here().map(drop))
     }

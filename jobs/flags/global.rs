@@ -15,7 +15,6 @@ use super::settings::ByteSize;
 use super::shared::{DryRunFlag, OverwriteFlag, Shared};
 use super::telemetry::TelemetryFlags;
 
-/// How many worker threads a core may have.
 const THREADS_PER_CORE: usize = 8;
 
 /// The flags that every command takes, and the values of those that it shares with others.

@@ -15,7 +15,6 @@ use dupsieve::{Error, Kind, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// The mounts of this program.
 static MOUNTS: OnceLock<Mounts> = OnceLock::new();
 
 /// Sets the folder that mounts are below; none is that of the user.
@@ -23,7 +22,6 @@ pub(crate) fn keep_mounts_in(cache: Option<PathBuf>) {
     MOUNTS.get_or_init(|| Mounts::new(cache.unwrap_or_else(usual_cache)));
 }
 
-/// The mounts of this program.
 pub(crate) fn mounts() -> &'static Mounts {
     MOUNTS.get_or_init(|| Mounts::new(usual_cache()))
 }
@@ -45,9 +43,6 @@ pub(crate) struct Place(PathBuf);
 
 impl Place {
     /// The path here that stands for the place. An address is mounted, unless it is mounted already.
-    ///
-    /// # Errors
-    /// Those of mounting.
     pub(crate) fn here(&self) -> Result<PathBuf> {
         match Address::of(&self.0)? {
             Some(address) => mounts().mount(&address),
@@ -55,15 +50,11 @@ impl Place {
         }
     }
 
-    /// The path or the address, as it was named.
     pub(crate) fn named(&self) -> &Path {
         &self.0
     }
 
     /// The path, for what cannot work on a mount.
-    ///
-    /// # Errors
-    /// An address is [`Kind::Usage`].
     #[cfg(feature = "serve")]
     pub(crate) fn on_disk(&self) -> Result<PathBuf> {
         match Address::of(&self.0)? {
@@ -89,9 +80,6 @@ pub(crate) struct Output(Place);
 
 impl Output {
     /// Like [`Place::here`].
-    ///
-    /// # Errors
-    /// Those of mounting; an address to which nothing can be written is [`Kind::Usage`].
     pub(crate) fn here(&self) -> Result<PathBuf> {
         match Address::of(&self.0.0)? {
             Some(address) => {
@@ -129,10 +117,6 @@ pub(crate) fn check_output(address: &Address) -> Result<()> {
 pub(crate) struct Outputs(Place);
 
 impl Outputs {
-    /// The paths here that stand for them all.
-    ///
-    /// # Errors
-    /// Those of mounting; [`Kind::Missing`] if there is no output at an address.
     pub(crate) fn here(all: &[Outputs]) -> Result<Vec<PathBuf>> {
         let mut paths = Vec::new();
         for Outputs(place) in all {
@@ -164,15 +148,11 @@ pub(crate) fn completed_by_paths(flag: Arg) -> Arg {
 }
 
 /// Mounts the places that were typed for a command. The processes that this one starts find the mounts.
-///
-/// # Errors
-/// Those of mounting.
 pub(crate) fn mount_typed(typed: &ArgMatches) -> Result<()> {
     all_typed::<Output>(typed).try_for_each(|output| output.here().map(drop))?;
     all_typed::<Place>(typed).try_for_each(|place| place.here().map(drop))
 }
 
-/// The typed values of one type.
 fn all_typed<T: Clone + Send + Sync + 'static>(typed: &ArgMatches) -> impl Iterator<Item = &T> {
     let of = |id: &clap::Id| typed.try_get_many::<T>(id.as_str()).ok().flatten();
     typed.ids().filter_map(of).flatten()

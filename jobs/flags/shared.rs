@@ -38,13 +38,11 @@ impl Shared {
         Shared::Telemetry,
     ];
 
-    /// The groups that a command has.
     pub(super) fn of(command: &Command) -> Vec<Shared> {
         let has = |flag: Arg| command.get_arguments().any(|it| it.get_id() == flag.get_id());
         Shared::ALL.into_iter().filter(|group| group.flags().into_iter().all(has)).collect()
     }
 
-    /// The flags of the group.
     fn flags(self) -> Vec<Arg> {
         let none = Command::new("").next_help_heading(COMMON);
         let group = match self {
@@ -62,13 +60,11 @@ impl Shared {
 /// The groups of a job that several processes do together.
 pub(crate) const JOB: &[Shared] = &Shared::ALL;
 
-/// The flags of these groups.
 pub(crate) fn shared(groups: &[Shared]) -> Vec<Arg> {
     let flags = groups.iter().copied().flat_map(Shared::flags);
     flags.enumerate().map(|(place, flag)| flag.display_order(place)).collect()
 }
 
-/// The flags of a struct.
 pub(crate) fn flags_of<T: Args>() -> Vec<Arg> {
     T::augment_args(Command::new("")).get_arguments().cloned().collect()
 }

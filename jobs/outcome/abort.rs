@@ -27,12 +27,10 @@ const GROWTH_BYTES: usize = 1 << 22;
 /// What to report, by the place in [`Abort::ALL`]: the text for stderr, and the one for stdout.
 static REPORTS: OnceLock<[[String; 2]; 2]> = OnceLock::new();
 
-/// Why a thread has aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Abort {
     /// Most likely no memory was left.
     NoMemory,
-    /// Its stack overflowed.
     Overflow,
 }
 

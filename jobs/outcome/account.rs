@@ -20,7 +20,6 @@ pub(crate) struct Account {
     pub(crate) steps: BTreeMap<String, f64>,
     /// How many records could not be read, by reason.
     pub(crate) bad: BTreeMap<String, u64>,
-    /// The bytes of the inputs that were read.
     pub(crate) input_bytes: u64,
     /// What object stores were asked for.
     pub(crate) requests: Bill,
@@ -33,7 +32,6 @@ static NOTED: Mutex<Option<Account>> = Mutex::new(None);
 /// What other processes asked object stores for, each so far, and what was told of all of it.
 static BILLS: Mutex<(BTreeMap<u32, Bill>, Option<Bill>)> = Mutex::new((BTreeMap::new(), None));
 
-/// Notes something.
 fn note(change: impl FnOnce(&mut Account)) {
     let mut noted = lock(&NOTED);
     change(noted.get_or_insert_default());

@@ -92,7 +92,6 @@ impl Audience {
     }
 }
 
-/// Sets who reads stdout.
 pub(crate) fn set_audience(audience: Audience) {
     AUDIENCE.get_or_init(|| audience);
 }

@@ -54,7 +54,6 @@ impl Exposition {
         self
     }
 
-    /// The text of all families.
     pub(crate) fn into_text(self) -> String {
         self.text
     }
@@ -65,7 +64,6 @@ impl Exposition {
     }
 }
 
-/// The name of a series, with its labels.
 fn series(name: &str, labels: &[(&str, &str)]) -> String {
     let labels: Vec<String> =
         labels.iter().map(|(name, text)| format!("{name}=\"{}\"", escaped(text))).collect();

@@ -25,7 +25,6 @@ pub(crate) fn clock() -> &'static Clock {
     &LED.0
 }
 
-/// The locks of the job.
 pub(crate) fn locks() -> &'static Locks {
     &LED.1
 }
@@ -45,12 +44,10 @@ pub(crate) fn set_process(process: Option<usize>) {
     PROCESS.get_or_init(|| process);
 }
 
-/// Which of several processes this is.
 pub(crate) fn process() -> Option<usize> {
     PROCESS.get().copied().flatten()
 }
 
-/// Sets the day that is being made.
 pub(crate) fn set_day(day: Day) {
     *lock(&DAY) = Some(day);
 }

@@ -18,7 +18,6 @@ use super::summary::SummaryLine;
 
 /// The most bytes that such a file has.
 const MOST_BYTES: u64 = 1 << 20;
-/// How such a file begins.
 const BEGINNING: &str = "# HELP dupsieve_";
 
 /// The counts of a summary that are records of the inputs, by what became of them.
@@ -39,9 +38,6 @@ const RECORDS: [&str; 11] = [
 static FILE: OnceLock<PathBuf> = OnceLock::new();
 
 /// From now on, the end of this process writes its metrics to the file at `path`.
-///
-/// # Errors
-/// [`Kind::Missing`] if its folder is not there; [`Kind::Exists`] if another file is.
 pub(crate) fn write_at_end(path: &Path) -> Result<()> {
     let folder = output::parent_of(path);
     if !folder.is_dir() {
@@ -115,7 +111,6 @@ fn text(line: &SummaryLine, code: u8, account: &Account, now: Duration, before: 
     text.into_text()
 }
 
-/// Counts this run, and those before by their exit codes.
 fn runs(text: &mut Exposition, before: &str, coded: &[(&str, &str); 2]) {
     text.counter("runs_total", "Runs that ended, by exit code.");
     for code in 0..=u8::MAX {

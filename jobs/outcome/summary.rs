@@ -43,12 +43,10 @@ impl Summary {
     /// The count of pages that were dropped in favour of pages of later days, where the store held later days.
     pub(crate) const FOR_LATER: &str = "dropped_for_later_days";
 
-    /// An empty summary.
     pub(crate) fn new() -> Summary {
         Summary::default()
     }
 
-    /// The summary of the output of a join at `output`.
     pub(crate) fn of_join(report: &Report, output: &Path) -> Summary {
         let Report { batch, outcome, later_days, .. } = report;
         let summary = Summary::new()
@@ -67,7 +65,6 @@ impl Summary {
         dropped.fold(summary, |summary, count| summary.count(Summary::FOR_LATER, count))
     }
 
-    /// Adds a count under `name`.
     pub(crate) fn count(mut self, name: &str, count: u64) -> Summary {
         self.counts.insert(name.into(), count.into());
         self
@@ -90,7 +87,6 @@ impl Summary {
         })
     }
 
-    /// Adds a path under `name`.
     pub(crate) fn path(mut self, name: &str, path: &Path) -> Summary {
         self.paths.insert(name.into(), path.named().into());
         self
@@ -161,7 +157,6 @@ impl Summary {
 }
 
 impl SummaryLine {
-    /// The outcome of `job`.
     pub(crate) fn of(job: &str, outcome: Result<Summary>) -> SummaryLine {
         let code = outcome.as_ref().map_or_else(|error| error.kind().code(), |_| 0);
         let retryable = outcome.as_ref().is_err_and(|error| error.kind().retryable());

@@ -20,7 +20,6 @@ pub(crate) fn stdout() -> Plain<Stdout> {
     Plain::of(io::stdout())
 }
 
-/// A text as a terminal is shown it.
 pub(crate) fn shown(text: &str) -> String {
     let mut plain = Plain { out: Vec::new(), is_terminal: true, is_led: false };
     // A vector takes whatever is written.

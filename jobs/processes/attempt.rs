@@ -8,11 +8,9 @@ use serde_json::Value;
 
 use super::signals;
 
-/// How an attempt ended.
 pub(crate) struct Attempt {
     /// The summary line of the process that decided the attempt, if it wrote one.
     pub(crate) summary: Option<String>,
-    /// The exit code.
     pub(crate) code: u8,
     /// The failure as the supervisor saw it.
     pub(crate) error: Error,
@@ -21,7 +19,6 @@ pub(crate) struct Attempt {
 }
 
 impl Attempt {
-    /// An attempt that a signal ended.
     pub(crate) fn interrupted(signal: &str) -> Attempt {
         let error = signals::interrupted(signal);
         Attempt { summary: None, code: error.kind().code(), error, is_final: true }

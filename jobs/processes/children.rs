@@ -60,9 +60,7 @@ struct ChildProcess {
 
 /// What happens to the children.
 pub(crate) enum Event {
-    /// A process wrote a line.
     Line(usize, Vec<u8>),
-    /// The parent got this signal.
     Signal(&'static str),
 }
 

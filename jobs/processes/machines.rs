@@ -45,17 +45,11 @@ pub(crate) fn join(global: &GlobalFlags, parameters: &str) -> Result<Processes> 
 }
 
 /// What process 0 has in its mounts, for processes on other machines.
-///
-/// # Errors
-/// Those of [`mounts().shown`](dupsieve::rooms::mount::Mounts::shown).
 pub(crate) fn shown(topology: &Topology) -> Result<String> {
     if topology.processes == 1 { Ok(String::new()) } else { mounts().shown() }
 }
 
 /// Makes the mounts of every other process equal to what process 0 has `shown`.
-///
-/// # Errors
-/// Those of [`mounts().see`](dupsieve::rooms::mount::Mounts::see).
 pub(crate) fn see(processes: &Processes, shown: &str) -> Result<()> {
     if processes.is_leader() { Ok(()) } else { mounts().see(shown) }
 }

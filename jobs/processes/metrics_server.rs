@@ -29,9 +29,6 @@ const MOST_TIME: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Listens at `address` from now on, in a thread of its own, until the process ends.
-///
-/// # Errors
-/// [`Kind::Unavailable`] if another program listens there, or the machine does not have this address.
 pub(super) fn start(address: SocketAddr) -> Result<()> {
     let failed = |cause: io::Error| {
         Error::new(Kind::Unavailable, format!("cannot serve metrics at {address}: {cause}"))

@@ -97,7 +97,6 @@ pub(crate) fn interrupted(name: &str) -> Error {
     Error::new(Kind::Temporary, format!("interrupted by {name}"))
 }
 
-/// The name of a signal, such as SIGTERM.
 pub(crate) fn name_of(signal: i32) -> &'static str {
     signal_name(signal).unwrap_or("an unnamed signal")
 }

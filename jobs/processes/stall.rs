@@ -8,7 +8,6 @@ use dupsieve::{Error, Kind, Result};
 
 use crate::outcome::exit;
 
-/// How often progress is checked.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Ends the process with code 75 once no counter of progress has moved for `limit`. That time is counted in

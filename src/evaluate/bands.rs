@@ -26,7 +26,6 @@ pub struct Band {
     pub to: Option<f64>,
     /// Pairs of one cluster.
     pub positives: u64,
-    /// Those of them that were found.
     pub found: u64,
     /// Their share.
     pub recall: Option<f64>,

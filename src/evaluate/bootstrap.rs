@@ -15,15 +15,12 @@ use super::scores::{Counts, choose_two};
 use super::{Labels, Pairs};
 use crate::progress::{self, Activity};
 
-/// Resamples drawn.
 const RESAMPLES: usize = 1000;
 
 /// The middle 95 % of what resamples score; none where no resample scores at all.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Intervals {
-    /// Of the precision.
     pub precision: Option<(f64, f64)>,
-    /// Of the recall.
     pub recall: Option<(f64, f64)>,
     /// Of F1.
     pub f1: Option<(f64, f64)>,

@@ -78,7 +78,6 @@ fn each_row<const N: usize>(
     Ok(())
 }
 
-/// The columns of a line at these places.
 fn columns_at<const N: usize>(line: &str, places: [usize; N]) -> Result<[&str; N]> {
     let mut columns = [""; N];
     for (place, column) in places.iter().zip(&mut columns) {
@@ -108,7 +107,6 @@ fn header<const N: usize>(line: &str, headers: &[[&str; N]]) -> Option<[usize; N
 pub(super) mod tests {
     use super::*;
 
-    /// A file that holds `text`.
     pub(in crate::rooms::evaluate) fn file(text: &str) -> tempfile::NamedTempFile {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();

@@ -51,7 +51,6 @@ impl Labels {
         self.documents.get(id).copied()
     }
 
-    /// The cluster of each document.
     pub fn clusters(&self) -> &[u32] {
         &self.clusters
     }

@@ -19,7 +19,6 @@ pub(super) const WHOLE: f64 = 0.9;
 /// The share from which a page that stays should have gone.
 const MISSED: f64 = 0.95;
 
-/// The sets of runs of some pages.
 pub(super) fn run_sets(
     pages: &[SampledPage],
     workers: usize,
@@ -37,10 +36,8 @@ pub(super) fn run_sets(
     Ok(sets)
 }
 
-/// A page that a method drops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DroppedPage {
-    /// The number of the page.
     pub page: u32,
     /// The number of the page that stays in its place.
     pub of: u32,
@@ -53,7 +50,6 @@ pub struct DroppedPage {
 /// What a method drops of the pages, and what it leaves.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loss {
-    /// The pages that go.
     pub dropped: Vec<DroppedPage>,
     /// The pages that could go without loss.
     pub could_go: Vec<u32>,

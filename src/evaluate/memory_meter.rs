@@ -13,15 +13,11 @@ pub struct MemoryMeter {
 }
 
 impl MemoryMeter {
-    /// A meter with `allowed` bytes left.
     pub fn new(allowed: u64) -> MemoryMeter {
         MemoryMeter { allowed, left: allowed }
     }
 
     /// Counts `bytes` as used by `what`, which is named in the error.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if fewer bytes are left.
     pub fn take(&mut self, bytes: u64, what: &str) -> Result<()> {
         let Some(left) = self.left.checked_sub(bytes) else {
             let needed = self.allowed - self.left + bytes;

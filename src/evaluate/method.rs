@@ -46,10 +46,6 @@ struct CheckTexts {
 }
 
 impl<'m> MethodTexts<'m> {
-    /// A start without any text.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if a recipe does not take texts, or does not take them whole.
     pub fn new(methods: &'m [NearMethod]) -> Result<MethodTexts<'m>> {
         let mut texts = MethodTexts { methods, recipes: vec![], checks: vec![], places: vec![] };
         for NearMethod { recipe, confirm, .. } in methods {
@@ -85,10 +81,6 @@ impl<'m> MethodTexts<'m> {
         })
     }
 
-    /// Adds the next text.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`](crate::Kind::BadData) if the text takes longer than a page may.
     pub fn add(&mut self, text: &str) -> Result<()> {
         for held in &mut self.recipes {
             held.fingerprints.push(held.sketcher.page(text)?);
@@ -108,7 +100,6 @@ impl<'m> MethodTexts<'m> {
         (recipes + checks) as u64
     }
 
-    /// Moves the texts of `other`, which has the same methods, behind these.
     pub(super) fn append(&mut self, other: MethodTexts<'m>) {
         for (held, more) in self.recipes.iter_mut().zip(other.recipes) {
             held.fingerprints.extend(more.fingerprints);

@@ -10,16 +10,12 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 /// The longest page that is sampled, in bytes. A few very long ones would take the room of all others.
 pub const LONGEST_PAGE: usize = 256 << 10;
 
-/// A page of a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SampledPage {
-    /// Its id.
     pub id: Box<str>,
-    /// Its text.
     pub text: Box<str>,
 }
 
-/// A sample that pages are offered to.
 #[derive(Debug)]
 pub struct PageSample {
     seed: u64,
@@ -32,7 +28,6 @@ pub struct PageSample {
     end: Option<(u64, Box<str>)>,
     /// How many pages were offered.
     pub seen: u64,
-    /// How many of them were too long.
     pub too_long: u64,
 }
 

@@ -43,7 +43,6 @@ pub struct FoundBy(u32);
 /// A page and its edited copy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlantedPair {
-    /// The number of the page.
     pub page: u32,
     /// What was done to it.
     pub edit: Edit,
@@ -68,7 +67,6 @@ impl PlantedPair {
 /// What is judged.
 #[derive(Clone, Copy)]
 pub struct PlantedEvaluation<'a> {
-    /// The pages.
     pub pages: &'a [SampledPage],
     /// The methods, at most [`MOST_METHODS`].
     pub methods: &'a [NearMethod],
@@ -86,14 +84,12 @@ pub struct PlantedScores {
     pub planted: Vec<PlantedPair>,
     /// What each method drops of the pages.
     pub losses: Vec<Loss>,
-    /// How many pages there are.
     pub pages: usize,
     /// How many pages have no fingerprint by any method, such as pages without words. They got no copies.
     pub without_fingerprint: u64,
 }
 
 impl FoundBy {
-    /// Whether this method is one of them.
     #[must_use]
     pub fn contains(self, method: usize) -> bool {
         self.0 >> method & 1 == 1
@@ -107,9 +103,6 @@ impl FoundBy {
 
 impl<'a> PlantedEvaluation<'a> {
     /// Plants the copies, and compares them and the pages.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if there are too many methods, and before more memory is used than `memory` has left.
     pub fn scores(self, mut memory: MemoryMeter) -> Result<PlantedScores> {
         if self.methods.len() > MOST_METHODS {
             return Err(Error::new(Kind::Usage, "too many methods to judge at once")

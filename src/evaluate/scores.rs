@@ -10,7 +10,6 @@ use crate::clusters::Forest;
 /// How well pairs agree with labels. A share of nothing is none.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Scores {
-    /// Pairs found.
     pub pairs: u64,
     /// Pairs of one cluster.
     pub positives: u64,
@@ -28,7 +27,6 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// The scores of `pairs` by `labels`.
     pub fn of(pairs: &Pairs, labels: &Labels) -> Scores {
         let clusters = labels.clusters();
         let positives = labels.sizes().into_iter().map(choose_two).sum();
@@ -53,7 +51,6 @@ impl Scores {
     }
 }
 
-/// The counts behind the scores.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
     pub(super) pairs: u64,
@@ -75,7 +72,6 @@ impl Counts {
     }
 }
 
-/// What share `part` is of `whole`.
 pub(super) fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }

@@ -127,13 +127,6 @@ impl Stamp {
         Stamp { text: canonical(parts), width: self.width }
     }
 
-    /// Whether the lines of a table are left out of the texts, as boilerplate.
-    #[must_use]
-    pub fn drops_boilerplate(&self) -> bool {
-        let parts: Value = serde_json::from_str(&self.text).unwrap_or_default();
-        !parts["boilerplate"].is_null()
-    }
-
     /// The check whose signatures are beside the fingerprints.
     ///
     /// # Errors

@@ -42,9 +42,6 @@ impl Default for Bitmap {
 
 impl Bitmap {
     /// Forgets all numbers, and makes the size the power of two that is not below `bits`: 32 or more.
-    ///
-    /// # Panics
-    /// If that is more than 2^31.
     pub fn reset(&mut self, bits: usize) {
         // This is the proof that `any_by_gathers` rests on: its places are signed numbers of 32 bits.
         assert!(bits <= MOST, "a number has at most 31 bits");
@@ -54,13 +51,11 @@ impl Bitmap {
         self.last = (32 * words - 1) as u32;
     }
 
-    /// Adds `number`.
     #[inline(always)]
     pub fn insert(&mut self, number: u32) {
         self.words[((number & self.last) >> 5) as usize] |= 1 << (number & 31);
     }
 
-    /// Whether it has `number`.
     #[inline(always)]
     pub fn contains(&self, number: u32) -> bool {
         (self.words[((number & self.last) >> 5) as usize] >> (number & 31)) & 1 == 1
@@ -68,9 +63,6 @@ impl Bitmap {
 
     /// At which places it has the number of any of the `lists`, which are equally long, with at most [`BLOCK`]
     /// numbers.
-    ///
-    /// # Panics
-    /// If the lists have not the same length, or more than a block.
     #[inline]
     pub fn any_of<const LISTS: usize>(&self, lists: [&[u32]; LISTS]) -> FoundBits {
         let count = lists[0].len();

@@ -37,13 +37,11 @@ const MOST_FOLDED: u32 = 7;
 /// The lowest 48 bits of a fingerprint, the last ones first.
 pub type Columns = [u16; 3];
 
-/// The columns of a group.
 type Group<'a> = [&'a [u16; LANES]; 3];
 
 /// A vector of 512 bits reads fastest from a multiple of so many bytes.
 const ALIGNMENT: usize = 64;
 
-/// The columns of `fingerprint`.
 #[inline(always)]
 pub fn columns<F: Fingerprint>(fingerprint: F) -> Columns {
     let low = fingerprint.to_u128() as u64;
@@ -93,7 +91,6 @@ impl Lanes {
         }
     }
 
-    /// How many bytes they take.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.columns.iter().map(|column| size_of_val(&column[..])).sum()
@@ -115,7 +112,6 @@ impl Lanes {
         }
     }
 
-    /// Those of some places.
     #[inline(always)]
     #[must_use]
     pub fn strip(&self, places: Range<usize>) -> Strip<'_> {
@@ -133,21 +129,18 @@ impl Lanes {
 }
 
 impl Strip<'_> {
-    /// How many there are.
     #[inline(always)]
     #[must_use]
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// How many groups they are in.
     #[inline(always)]
     #[must_use]
     pub fn groups(&self) -> usize {
         self.count.div_ceil(LANES)
     }
 
-    /// The columns of one of them.
     #[inline(always)]
     #[must_use]
     pub fn columns(&self, at: usize) -> Columns {

@@ -63,9 +63,6 @@ impl Keep {
     }
 
     /// Keeps a copy of `bytes` for as long as the result lives.
-    ///
-    /// # Errors
-    /// What the system says of a disk that is full, or of an address space that is too small.
     pub fn keep(&self, bytes: &[u8]) -> io::Result<KeptBytes> {
         if bytes.is_empty() {
             return Ok(KeptBytes::from(Vec::new()));
@@ -91,7 +88,6 @@ impl Keep {
     }
 }
 
-/// Bytes that nobody changes.
 pub struct KeptBytes {
     begin: NonNull<u8>,
     length: usize,
@@ -105,10 +101,6 @@ unsafe impl Send for KeptBytes {}
 unsafe impl Sync for KeptBytes {}
 
 impl KeptBytes {
-    /// The bytes of `range`, kept as long as these.
-    ///
-    /// # Panics
-    /// If there are fewer bytes.
     pub fn part(&self, range: Range<usize>) -> KeptBytes {
         let part = &self[range];
         KeptBytes {
@@ -120,7 +112,6 @@ impl KeptBytes {
 }
 
 impl From<Vec<u8>> for KeptBytes {
-    /// The same bytes, where they are.
     fn from(bytes: Vec<u8>) -> KeptBytes {
         let owner = Arc::new(bytes);
         KeptBytes { begin: NonNull::from(&owner[..]).cast(), length: owner.len(), _owner: owner }
@@ -166,7 +157,6 @@ impl Mapping {
         Ok(Mapping { begin, length })
     }
 
-    /// Where the bytes of `range` are.
     fn at(&self, range: Range<usize>) -> NonNull<u8> {
         assert!(range.end <= self.length, "the bytes were written within what is mapped");
         // SAFETY: the place is within what was mapped.

@@ -50,7 +50,6 @@ pub enum Instructions {
 }
 
 impl Instructions {
-    /// The widest that this processor has.
     #[must_use]
     pub fn widest() -> Instructions {
         #[cfg(target_arch = "x86_64")]

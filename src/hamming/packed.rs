@@ -15,7 +15,6 @@ use crate::fingerprint::Fingerprint;
 /// Numbers of 4 bytes that are compared at once.
 const GROUP: usize = 8;
 
-/// The bytes of a word.
 const WORD_BYTES: usize = size_of::<u64>();
 
 /// How many numbers of so many `bytes` are best compared together.

@@ -72,7 +72,6 @@ fn md5(feature: &str) -> u128 {
 }
 
 impl Hash {
-    /// The hash of `feature`, as wide as `H`.
     #[inline(always)]
     pub fn of<H: Hashed>(self, feature: &str) -> H {
         H::hashed(self, feature)

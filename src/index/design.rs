@@ -35,7 +35,6 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The fingerprint as the table has it.
     #[inline]
     pub(super) fn arrange<F: Fingerprint>(&self, fingerprint: F) -> F {
         self.permutation.apply(fingerprint) >> self.cut
@@ -67,7 +66,6 @@ impl IndexDesign {
         if self == IndexDesign::Mirror { 8 } else { 0 }
     }
 
-    /// The masks of its tables.
     fn masks(self, width: Width) -> Result<Vec<u128>> {
         let all = u128::MAX >> (128 - width.bits());
         let low = all >> (width.bits() / 2);
@@ -104,7 +102,6 @@ impl IndexDesign {
         Ok(shapes.into_iter().take(used).collect())
     }
 
-    /// The tables that have files.
     pub(super) fn files(self, width: Width) -> Result<Vec<Shape>> {
         let shapes = self.shapes(width, self.covers().min(3))?;
         Ok(shapes.into_iter().filter(|shape| shape.file.is_some()).collect())

@@ -123,7 +123,6 @@ fn bytes_to_write(segment: &Segment, memory_bytes: usize) -> u64 {
     if sorted + sorted / 2 < memory_bytes as u64 { table } else { table + sorted }
 }
 
-/// Whether table `number` of `segment` is there and can be opened.
 fn is_there(tables: &TableFile<'_>, segment: &Segment, design: IndexDesign, number: usize) -> bool {
     matches!(tables.open(segment, design, number), Ok(Some(_)))
 }

@@ -90,7 +90,6 @@ impl Lookup {
         self.without_index
     }
 
-    /// Its segments, with their days.
     pub(super) fn segments(&self) -> &[Dated] {
         &self.segments
     }

@@ -46,7 +46,6 @@ impl Permutation {
         self.parts.iter().all(|part| part.left == 0)
     }
 
-    /// The permuted bits.
     #[inline]
     pub(super) fn apply<F: Fingerprint>(&self, bits: F) -> F {
         let bits = bits.to_u128();
@@ -55,7 +54,6 @@ impl Permutation {
         )
     }
 
-    /// The bits that were permuted to these.
     #[inline]
     pub(super) fn undo<F: Fingerprint>(&self, bits: F) -> F {
         let bits = bits.to_u128();

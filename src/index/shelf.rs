@@ -57,7 +57,6 @@ pub(super) fn open(
     })
 }
 
-/// The fingerprints of a segment, and its tables.
 struct Tables<F> {
     primary: Ranked<F>,
     /// Each with its file; none if it is the segment itself.

@@ -21,7 +21,6 @@ const SUFFIX: &str = ".seg";
 /// Where the files of the index of a store are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TableFile<'a> {
-    /// The folder of the store.
     pub(super) store: &'a Path,
 }
 
@@ -31,7 +30,6 @@ impl<'a> TableFile<'a> {
         Sidecars { store: self.store, folder: "index", marker: "INDEX", is_ours }
     }
 
-    /// The path of table `number` of a segment with this digest.
     pub(super) fn path(&self, digest: Digest, design: IndexDesign, number: usize) -> PathBuf {
         let number =
             if design == IndexDesign::Mirror { String::new() } else { format!("-{number}") };
@@ -39,9 +37,6 @@ impl<'a> TableFile<'a> {
     }
 
     /// Table `number` of `segment`; `None` if there is no such file.
-    ///
-    /// # Errors
-    /// A damaged file is [`Kind::BadData`].
     pub(super) fn open(
         &self,
         segment: &Segment,
@@ -61,9 +56,6 @@ impl<'a> TableFile<'a> {
     }
 
     /// Makes table `number` of `segment`, of this shape. The sort takes about `memory_bytes`.
-    ///
-    /// # Errors
-    /// Damage of the segment is [`Kind::BadData`].
     pub(super) fn make(
         &self,
         segment: &Segment,

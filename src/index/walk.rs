@@ -47,11 +47,9 @@ pub(super) struct Walk<'a, F> {
     pub(super) distance: u32,
 }
 
-/// All fingerprints that begin with some bits.
 #[derive(Clone, Copy)]
 struct Beginning<F> {
     low: F,
-    /// The number of these bits.
     bits: u32,
     /// How many of them differ from those that are asked for.
     differ: u32,
@@ -60,9 +58,6 @@ struct Beginning<F> {
 impl<F: Fingerprint> Walk<'_, F> {
     /// Adds to `near` all that is in reach, and perhaps more that is near, as far as `work` goes. Each fingerprint is
     /// added once.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     pub(super) fn run(&self, near: &mut Vec<Near<F>>, work: &mut Work<'_>) -> Result<()> {
         let rows = self.table.segment().rows();
         let bits = if rows <= MOST as u64 { 0 } else { rows.ilog2() - FEW_BITS };
@@ -82,9 +77,6 @@ impl<F: Fingerprint> Walk<'_, F> {
     }
 
     /// Adds to `near` all that is near and has the first `bits` of `like`, as far as `work` goes.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     pub(super) fn look_up(
         &self,
         like: F,
@@ -113,7 +105,6 @@ impl<F: Fingerprint> Walk<'_, F> {
         if first == F::BITS { F::default() } else { F::MAX >> first }
     }
 
-    /// Compares all that begins with `beginning`, from `cursor` on.
     fn compare(
         &self,
         beginning: Beginning<F>,

@@ -8,7 +8,6 @@ use crate::store::{self, KeyRange, Segment};
 /// The unit of work of a join: what one worker probes at a time.
 #[derive(Clone, Debug)]
 pub(crate) enum Chunk<F: Fingerprint> {
-    /// A range of keys over all segments of the store.
     Store(KeyRange<F>),
     /// A part of the join of the batch with itself.
     Batch(u32),
@@ -19,11 +18,9 @@ pub(crate) enum Chunk<F: Fingerprint> {
 /// The proof that a chunk was probed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
-    /// The number of the chunk.
     pub chunk: u64,
     /// Fingerprints read from the store, copies included.
     pub fingerprints: u64,
-    /// Pairs found.
     pub pairs: u64,
     /// Pairs and marks of crowds that the chunk yields. A crowd yields fewer pairs than were found.
     pub listed: u64,

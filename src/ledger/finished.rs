@@ -66,8 +66,6 @@ impl ChunkPairs {
 impl Iterator for ChunkPairs {
     type Item = Result<Pair>;
 
-    /// # Errors
-    /// [`Kind::Io`] if the file changed after the chunk was written or was found whole.
     fn next(&mut self) -> Option<Result<Pair>> {
         while self.next == self.body.len() {
             if self.chunk.start >= self.chunk.end {

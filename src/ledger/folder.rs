@@ -31,9 +31,6 @@ pub struct Ledger {
 impl Ledger {
     /// Reads all ledgers of `key` in `folder` to the last byte, so that every chunk it reports can be read
     /// back. If the folder is missing, no chunk is finished.
-    ///
-    /// # Errors
-    /// [`Kind::Io`] if a file cannot be read. Damage is no error, see [`Ledger::damage`].
     pub fn open(folder: &Path, key: Digest) -> Result<Ledger> {
         let mut ledger = Ledger {
             folder: folder.to_path_buf(),

@@ -11,7 +11,6 @@ use crate::error::{At, Result};
 use crate::matches::{Pair, Place};
 use crate::store::Digest;
 
-/// The version of the format.
 pub(super) const VERSION: u32 = 1;
 pub(super) const HEADER_BYTES: u64 = 40;
 pub(super) const PAIR_BYTES: usize = 30;
@@ -29,14 +28,12 @@ const NO_PAGE: u32 = u32::MAX;
 /// In place of a segment: this is the mark of a crowd.
 const CROWD: u32 = u32::MAX - 1;
 
-/// What a frame holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
     Pairs = 1,
     Receipt = 2,
 }
 
-/// The head of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FrameHead {
     pub(super) holds: Holds,
@@ -58,7 +55,6 @@ pub(super) enum FoundFrame {
     End,
 }
 
-/// An open ledger.
 #[derive(Debug)]
 pub(super) struct LedgerFile {
     pub(super) path: PathBuf,
@@ -137,7 +133,6 @@ pub(super) fn write_pairs(chunk: u64, pairs: &[Pair], bytes: &mut Vec<u8>) {
     write(Holds::Pairs, chunk, bytes, |body| body.extend(pairs.iter().flat_map(encoded)));
 }
 
-/// Adds to `bytes` the receipt of a chunk.
 pub(super) fn write_receipt(receipt: &Receipt, bytes: &mut Vec<u8>) {
     let counts = [receipt.fingerprints, receipt.pairs, receipt.listed];
     write(Holds::Receipt, receipt.chunk, bytes, |body| {
@@ -187,7 +182,6 @@ fn encoded(pair: &Pair) -> [u8; PAIR_BYTES] {
     bytes
 }
 
-/// The pair that these bytes begin with.
 pub(super) fn pair(bytes: &[u8]) -> Pair {
     let [segment, page] = [4, 24].map(|at| u32_at(bytes, at));
     let [row, rows] = [8, 16].map(|at| u64_at(bytes, at));

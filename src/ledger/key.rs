@@ -15,7 +15,6 @@ use crate::tables::SelfJoin;
 pub(crate) struct LedgerKey<'a, F: Fingerprint> {
     /// The build of the program. A corrected build must not take over the pairs of a faulty one.
     pub(crate) build: Digest,
-    /// The digest of the batch.
     pub(crate) batch: Digest,
     /// The largest distance that counts as near.
     pub(crate) distance: u32,
@@ -23,7 +22,6 @@ pub(crate) struct LedgerKey<'a, F: Fingerprint> {
     pub(crate) sieve: Option<&'a Sieve>,
     /// The segments of the store, in their order, and what is hidden of them.
     pub(crate) store: &'a [Dated],
-    /// All chunks.
     pub(crate) chunks: &'a [Chunk<F>],
     /// The join of the batch with itself, whose keys or blocks cut the batch into parts.
     pub(crate) itself: &'a SelfJoin<F>,

@@ -12,7 +12,6 @@ use crate::error::{Kind, Result};
 use crate::matches::{Pair, Place};
 use crate::store::Digest;
 
-/// The pairs of each chunk.
 type Chunks = BTreeMap<u64, Vec<Pair>>;
 
 const KEY: Digest = Digest(0x0123_4567_89ab_cdef_0123_4567_89ab_cdef);

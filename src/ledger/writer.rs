@@ -27,7 +27,6 @@ pub struct LedgerWriter {
     pending: Vec<u8>,
     /// The length of the file; of one that is not made yet, the length of its header.
     length: u64,
-    /// The chunk that was begun.
     chunk: u64,
     /// Where its first frame begins.
     start: u64,
@@ -53,10 +52,6 @@ impl LedgerWriter {
         self.start = self.length;
     }
 
-    /// Adds pairs to the chunk.
-    ///
-    /// # Errors
-    /// [`Kind::Io`](crate::Kind::Io) if they cannot be written, for example because the disk is full.
     pub fn append(&mut self, pairs: &[Pair]) -> Result<()> {
         for part in pairs.chunks(FRAME_PAIRS) {
             if self.pending.len() >= FRAME_PAIRS * PAIR_BYTES {
@@ -69,9 +64,6 @@ impl LedgerWriter {
 
     /// Finishes the chunk: once this returns, no later run has to probe it again. Its pairs can be read
     /// back from the result.
-    ///
-    /// # Errors
-    /// As [`LedgerWriter::append`].
     pub fn finish(&mut self, receipt: Receipt) -> Result<Finished> {
         let end = self.length + self.pending.len() as u64;
         write_receipt(&receipt, &mut self.pending);
@@ -79,7 +71,6 @@ impl LedgerWriter {
         Ok(Finished { receipt, file, start: self.start, end })
     }
 
-    /// Writes the pending frames.
     fn write(&mut self) -> Result<Arc<LedgerFile>> {
         let file = match &self.file {
             Some(file) => Arc::clone(file),

@@ -9,7 +9,6 @@ use crate::storage::Address;
 pub struct Mounts(PathBuf);
 
 impl Mounts {
-    /// No mounts, below the folder `cache`.
     pub fn new(cache: PathBuf) -> Mounts {
         Mounts(cache)
     }
@@ -20,49 +19,31 @@ impl Mounts {
     }
 
     /// Fails, because this build cannot reach object stores.
-    ///
-    /// # Errors
-    /// Always [`Kind::Usage`](crate::Kind::Usage).
     pub fn mount(&self, address: &Address) -> Result<PathBuf> {
         Err(address.needs_feature())
     }
 
     /// Fails, because this build cannot reach object stores.
-    ///
-    /// # Errors
-    /// Always [`Kind::Usage`](crate::Kind::Usage).
     pub fn mount_output(&self, address: &Address) -> Result<PathBuf> {
         Err(address.needs_feature())
     }
 
     /// Does nothing, because nothing is mounted.
-    ///
-    /// # Errors
-    /// None.
     pub fn publish(&self) -> Result<()> {
         Ok(())
     }
 
     /// Does nothing, because nothing is mounted.
-    ///
-    /// # Errors
-    /// None.
     pub fn sweep(&self) -> Result<()> {
         Ok(())
     }
 
     /// Nothing, because nothing is mounted.
-    ///
-    /// # Errors
-    /// None.
     pub fn shown(&self) -> Result<String> {
         Ok(String::new())
     }
 
     /// Does nothing, because nothing is mounted.
-    ///
-    /// # Errors
-    /// None.
     pub fn see(&self, _: &str) -> Result<()> {
         Ok(())
     }
@@ -79,17 +60,11 @@ impl Mounts {
 }
 
 /// Fails, because this build cannot reach object stores.
-///
-/// # Errors
-/// Always [`Kind::Usage`](crate::Kind::Usage).
 pub fn trees_with(_: &str, address: &Address) -> Result<Vec<Address>> {
     Err(address.needs_feature())
 }
 
 /// Fails, because this build cannot reach object stores.
-///
-/// # Errors
-/// Always [`Kind::Usage`](crate::Kind::Usage).
 pub fn try_out(address: &Address) -> Result<()> {
     Err(address.needs_feature())
 }

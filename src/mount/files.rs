@@ -16,7 +16,6 @@ pub(super) type States = HashMap<String, State>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct State(u64, u64, u64, i64, i64);
 
-/// The states of the files of these names.
 pub(super) fn states<'a>(folder: &Path, names: impl Iterator<Item = &'a String>) -> States {
     let state = |name: &String| Some((name.clone(), State::of(&folder.join(name))?));
     names.filter_map(state).collect()

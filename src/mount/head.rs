@@ -37,7 +37,6 @@ pub(super) struct Head {
     pub(super) attempt: String,
     /// The attempts that wrote the lists before it, the newest first, as far as they are remembered.
     pub(super) earlier: Vec<String>,
-    /// The folders without files.
     pub(super) empty_folders: Vec<String>,
     /// The files by their names, which are relative to the tree.
     pub(super) files: BTreeMap<String, Held>,
@@ -73,9 +72,6 @@ impl Head {
     }
 
     /// Reads a list.
-    ///
-    /// # Errors
-    /// What is not a list of ours is [`Kind::Exists`], another format or an impossible name [`Kind::BadData`].
     pub(super) fn parse(bytes: &[u8]) -> Result<Head> {
         let head: Head = serde_json::from_slice(bytes).map_err(|cause| {
             Error::new(Kind::Exists, "something else is here already, not a tree of dupsieve")
@@ -103,7 +99,6 @@ impl Head {
         self.files.keys().chain(&self.empty_folders).chain(objects).find(|it| !is_safe(it))
     }
 
-    /// Its bytes.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = serde_json::to_vec(self).expect("a list is plain data");
         bytes.push(b'\n');

@@ -20,7 +20,6 @@ use super::tree::{Listed, Tree, was_faster};
 /// The most bytes of a note.
 const NOTE_BYTES: u64 = 4 << 10;
 
-/// One mount.
 pub(super) struct Mount {
     pub(super) address: Address,
     /// What stands for the address here: a folder, or a file if the address is one object. Nothing, if there is nothing yet.

@@ -22,7 +22,6 @@ pub struct Mounts {
 }
 
 impl Mounts {
-    /// No mounts yet, below the folder `cache`.
     pub fn new(cache: PathBuf) -> Mounts {
         Mounts { cache, mounts: Mutex::default() }
     }
@@ -33,18 +32,12 @@ impl Mounts {
     }
 
     /// Mounts `address`, or the tree it is in. Returns the path here that stands for it. Mounting an address again changes nothing.
-    ///
-    /// # Errors
-    /// Those of the object store and of the disk. Something else in the place of a tree is [`Kind::Exists`].
     pub fn mount(&self, address: &Address) -> Result<PathBuf> {
         self.mount_with(address, |_, _| Ok(None))
     }
 
     /// As [`Mounts::mount`], for what is to be written. It begins with what a run has left that died after it had shown its files to processes
     /// on other machines, if the tree is at `address` itself: what adds a file to a tree must not publish an unfinished day.
-    ///
-    /// # Errors
-    /// Those of [`Mounts::mount`].
     pub fn mount_output(&self, address: &Address) -> Result<PathBuf> {
         self.mount_with(address, Tree::draft)
     }
@@ -79,18 +72,12 @@ impl Mounts {
     }
 
     /// Writes what has changed in the mounts to where they belong, each as a whole or not at all.
-    ///
-    /// # Errors
-    /// Those of the object store and of the disk; [`Kind::Temporary`] if another run has written there since.
     pub fn publish(&self) -> Result<()> {
         self.all().iter_mut().try_for_each(Mount::publish)
     }
 
     /// Deletes from the object stores what the trees no longer name: without it, that stays until the next change, for
     /// those who read what was there before.
-    ///
-    /// # Errors
-    /// Those of the object store; [`Kind::Temporary`] if another run has written there since.
     pub fn sweep(&self) -> Result<()> {
         self.all().iter_mut().try_for_each(Mount::sweep)
     }

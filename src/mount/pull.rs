@@ -103,7 +103,6 @@ fn fetch(objects: &Objects, held: &Held, path: &Path) -> Result<()> {
     file.publish()
 }
 
-/// Fetches an object. Returns its digest.
 pub(super) fn fetch_object(object: &ObjectFile, path: &Path) -> Result<String> {
     let (file, digest) = copy(object, path)?;
     file.publish().map(|()| digest)
@@ -116,12 +115,10 @@ fn copy(object: &ObjectFile, path: &Path) -> Result<(NewFile, String)> {
     Ok((file, digest))
 }
 
-/// The digest of an object.
 pub(super) fn digest_of(object: &ObjectFile) -> Result<String> {
     read_all(object, &mut io::sink()).at(object.address().to_string())
 }
 
-/// Reads an object into `out`. Returns its digest.
 fn read_all(object: &ObjectFile, out: &mut dyn Write) -> io::Result<String> {
     copy_hashed(&mut object.reader(), out).map(|(_, digest)| format!("{digest:032x}"))
 }

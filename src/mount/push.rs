@@ -164,9 +164,6 @@ fn changed(path: &Path) -> Error {
 
 /// Commits the tree of `listed` once more, and deletes all objects that it does not name: also those that the commit before has
 /// released, which else stay until the next.
-///
-/// # Errors
-/// Those of the object store; what could not be deleted is one.
 pub(super) fn sweep(tree: &Tree, listed: &Listed) -> Result<Listed> {
     let head = listed.head.again(&new_attempt());
     let strays = tree.strays([Some(&listed.head), None])?;

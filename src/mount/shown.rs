@@ -32,9 +32,6 @@ struct ShownMount {
 impl Mounts {
     /// What this process has in the mounts that it has filled for itself, as text for [`Mounts::see`]. What is new in them is written for the other
     /// processes to fetch.
-    ///
-    /// # Errors
-    /// Those of the object store and of the disk; [`Kind::Temporary`] if the copy in the cache was deleted meanwhile.
     pub fn shown(&self) -> Result<String> {
         let mut mounts = self.all();
         let own = mounts.iter_mut().filter(|mount| mount.slot.is_some());
@@ -43,9 +40,6 @@ impl Mounts {
     }
 
     /// Makes the mounts that this process has filled for itself equal to what process 0 has `shown`.
-    ///
-    /// # Errors
-    /// Those of the object store and of the disk; [`Kind::Temporary`] if something else is there now.
     pub fn see(&self, shown: &str) -> Result<()> {
         let shown: Vec<ShownMount> = serde_json::from_str(shown).map_err(|cause| {
             Error::new(Kind::Internal, format!("not what is in mounts: {cause}"))

@@ -20,7 +20,6 @@ use crate::error::{Kind, Named, Result};
 use crate::output::{QUARANTINE, REPEATED, beside};
 use crate::storage::{Address, FarTree, Note, Objects, bytes_of, far};
 
-/// A tree at an address of `store`.
 fn tree(store: &Arc<dyn ObjectStore>) -> Tree {
     let address = Address::of(Path::new("s3://b/out/day")).unwrap().unwrap();
     Tree { objects: Objects::over(Arc::clone(store), &address) }
@@ -30,7 +29,6 @@ fn in_memory() -> Arc<dyn ObjectStore> {
     Arc::new(InMemory::new())
 }
 
-/// A folder with these files.
 fn folder(files: &[(&str, &str)]) -> TempDir {
     let home = tempfile::tempdir().unwrap();
     for (name, contents) in files {
@@ -41,7 +39,6 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
     home
 }
 
-/// Writes a folder over what was `before`.
 fn write(tree: &Tree, before: Option<&Listed>, folder: &TempDir) -> Result<Option<Listed>> {
     push(tree, (before, None), folder.path(), &mut States::new(), &|| Ok(()))
 }
@@ -249,7 +246,6 @@ fn two_mounts_of_one_address_do_not_disturb_each_other() {
     assert_eq!(read(&tree(&store)).len(), 2);
 }
 
-/// What is in the object with this suffix to its name.
 fn object(store: &Arc<dyn ObjectStore>, suffix: &str) -> Option<String> {
     let object = tree(store).objects.beside(suffix).get("", 99).unwrap();
     object.map(|(bytes, _)| String::from_utf8(bytes).unwrap())

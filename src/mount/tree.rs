@@ -41,17 +41,11 @@ impl Tree {
     }
 
     /// The list; none if there is no tree.
-    ///
-    /// # Errors
-    /// Those of [`Head::parse`] and of the object store.
     pub(super) fn listed(&self) -> Result<Option<Listed>> {
         self.list_at(HEAD)
     }
 
     /// The list of what an unfinished run has written that began with the list `before`; none if there is none.
-    ///
-    /// # Errors
-    /// As [`Tree::listed`].
     pub(super) fn draft(&self, before: Option<&Listed>) -> Result<Option<Head>> {
         let found = self.list_at(DRAFT)?.map(|listed| listed.head);
         Ok(found.filter(|head| head.comes_after(before.map(|it| &it.head))))
@@ -69,10 +63,6 @@ impl Tree {
         Ok(Some(Listed { head, tag }))
     }
 
-    /// Makes `head` the list, in place of `before`.
-    ///
-    /// # Errors
-    /// [`Kind::Temporary`] if another attempt was faster.
     pub(super) fn commit(&self, head: Head, before: Option<&Listed>) -> Result<Listed> {
         let bytes = head.to_bytes();
         let mut wait = Duration::from_millis(50);

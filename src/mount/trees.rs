@@ -12,9 +12,6 @@ const AT_ONCE: usize = 16;
 
 /// The trees with a file of this name that `address` stands for, in order: itself, if it is in a tree; those whose names match, if it
 /// is a pattern; else those in the folder that it is.
-///
-/// # Errors
-/// [`Kind::Missing`] if there is none; [`Kind::Usage`] for a pattern that cannot be read; those of the object store.
 pub fn trees_with(file: &str, address: &Address) -> Result<Vec<Address>> {
     let (_, _, listed) = nearest(address)?;
     if listed.is_some() {

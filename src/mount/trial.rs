@@ -10,9 +10,6 @@ const NAME: &str = "doctor";
 const BYTES: &[u8] = b"dupsieve doctor was here";
 
 /// Puts an object below `address`, reads it, puts it once more on the condition that there is none, and deletes it.
-///
-/// # Errors
-/// Those of the object store; [`Kind::Config`] if it gives other bytes, or does not hold to the condition.
 pub fn try_out(address: &Address) -> Result<()> {
     let objects = Objects::open(address)?;
     let name = format!("{}/{NAME}", new_attempt());

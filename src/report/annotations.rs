@@ -17,7 +17,6 @@ use crate::results::{ResultColumn, ResultReader, Values};
 
 /// What an output says of each of its pages. A page is found once: the first record with an id was judged.
 pub struct Annotations {
-    /// The folder of the verdicts.
     folder: PathBuf,
     columns: Vec<ResultColumn>,
     /// Ascending by key.
@@ -25,17 +24,13 @@ pub struct Annotations {
     texts: File,
 }
 
-/// The clusters of an output.
 pub struct ClustersOf {
-    /// Where they are.
     pub folder: PathBuf,
     /// What they are, by their report.
     pub found: Clusters,
-    /// The day that the pages of the output have in them.
     pub day: PageDay,
 }
 
-/// A page of the output.
 struct Page {
     /// XXH3-128 of its id.
     key: u128,
@@ -48,7 +43,6 @@ struct Page {
 /// What is known of a record by its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judged {
-    /// It is the page with this number.
     Page(usize),
     /// Its id came before, so it was not judged.
     Repeated,
@@ -58,9 +52,6 @@ pub enum Judged {
 
 impl Annotations {
     /// Reads the verdicts in `folder`, and the clusters. Temporary files go to `scratch`.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if more than `memory_bytes` are needed; [`Kind::BadData`] for damage.
     pub fn read(
         folder: &Path,
         clusters: Option<&ClustersOf>,
@@ -116,9 +107,6 @@ impl Annotations {
 
     /// What is said of a record: the texts of the columns with tabs between them. A repeated record has the verdict
     /// `repeated`; of one that was never judged nothing is said.
-    ///
-    /// # Errors
-    /// Those of the temporary file.
     pub fn text(&self, judged: Judged) -> Result<String> {
         let Judged::Page(at) = judged else {
             let verdict = if judged == Judged::Repeated { "repeated" } else { "" };
@@ -131,9 +119,6 @@ impl Annotations {
     }
 
     /// Fails if a page was never taken, and names the first.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`].
     pub fn check_all_taken(&self) -> Result<()> {
         let missing = self.pages.iter().filter(|page| !page.is_taken).count();
         if missing == 0 {
@@ -188,7 +173,6 @@ fn columns(verdicts: &ResultReader, has_clusters: bool) -> Result<Vec<ResultColu
 /// Verdicts on their way to the pages. They are in the order of ids, and so are the clusters.
 struct Reading {
     verdicts: ResultReader,
-    /// The verdict that comes next.
     next: Option<String>,
     has_clusters: bool,
     pages: Vec<Page>,
@@ -205,7 +189,6 @@ impl Reading {
         Ok(())
     }
 
-    /// The id that comes next.
     fn id(&self) -> Option<&str> {
         self.next.as_ref().and_then(|row| row.split('\t').next())
     }

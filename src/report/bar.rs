@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use super::html::percent;
 
-/// A bar of a diagram.
 #[derive(Serialize)]
 pub(super) struct Bar {
     name: String,
@@ -17,7 +16,6 @@ pub(super) struct Bar {
     width: String,
 }
 
-/// The bars of some counts, which are parts of a whole.
 pub(super) fn bars(counts: Vec<(String, &'static str, u128)>, whole: u128) -> Vec<Bar> {
     let most = counts.iter().map(|(_, _, count)| *count).max().unwrap_or(0);
     let bar = |(name, class, count)| Bar {

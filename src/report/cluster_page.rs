@@ -60,7 +60,6 @@ pub(super) fn drawn(
     html::page("clusters.html", page)
 }
 
-/// The bar of a range of sizes.
 fn sized(range: &SizeRange) -> (String, &'static str, u128) {
     let SizeRange { from, to, clusters } = *range;
     let name = if from == to { from.to_string() } else { format!("{from} to {to}") };

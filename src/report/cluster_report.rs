@@ -13,12 +13,10 @@ use super::parameters::Parameters;
 use crate::clusters::{Clusters, Method};
 use crate::output::Sum;
 
-/// The report of a clustering.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ClusterReport {
     /// What made it: `cluster`.
     job: String,
-    /// The version of dupsieve that made it.
     pub dupsieve: String,
     /// A run with the same parameters finds its output done.
     pub parameters: Parameters,
@@ -26,7 +24,6 @@ pub struct ClusterReport {
     pub method: Method,
     /// The days whose matches are in it, in order; nothing in place of one that is not known.
     pub days: Vec<String>,
-    /// Clusters and their sizes.
     pub found: Clusters,
     /// Where components join what stars keep apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,7 +35,6 @@ pub struct ClusterReport {
 impl ClusterReport {
     const MADE_BY: &str = "cluster";
 
-    /// The report of what was found.
     pub fn of(
         parameters: Parameters,
         method: Method,

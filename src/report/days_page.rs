@@ -8,7 +8,6 @@ use super::html::{self, percent};
 /// How many days have their names below the diagram.
 const NAMED: usize = 6;
 
-/// What `days.html` draws.
 #[derive(Serialize)]
 struct DaysPage<'a> {
     version: &'a str,
@@ -18,7 +17,6 @@ struct DaysPage<'a> {
     dropped: u64,
     /// What the kept pages contain of all text, in percent, and how many dropped pages are contained through replaced ones.
     held_text: Option<(String, u64)>,
-    /// Whether any day tells what is lost.
     tells_lost: bool,
     /// The records of the greatest day, which has the highest column.
     most: u64,

@@ -18,11 +18,9 @@ use crate::matches::{Lost, each_replaced};
 
 /// What a day read and lost.
 pub(super) struct DayText<'a> {
-    /// The folder of its join.
     pub(super) folder: &'a Path,
     /// The day, as tables name it.
     pub(super) day: &'a str,
-    /// The pages that were judged.
     pub(super) pages: u64,
     /// How much it lost, if its join tells.
     pub(super) lost: Option<Lost>,
@@ -45,9 +43,6 @@ pub struct HeldText {
 
 impl HeldText {
     /// The same of these days; none if one of them does not tell how much it lost.
-    ///
-    /// # Errors
-    /// Those of reading the tables. Verdicts are read only if pages were replaced.
     pub(super) fn of(days: &[DayText<'_>]) -> Result<Option<HeldText>> {
         let (mut runs, mut lost, mut pages) = (0, 0.0, 0);
         for day in days {

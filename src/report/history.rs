@@ -36,14 +36,11 @@ pub struct History {
     held_text: Option<HeldText>,
 }
 
-/// The figures of a day.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DayFigures {
     /// The day, or the name of the output if its report names no day.
     pub name: String,
-    /// Records read.
     pub read: u64,
-    /// Pages kept.
     pub kept: u64,
     /// Pages dropped as near-duplicates.
     pub dropped: u64,
@@ -64,9 +61,6 @@ pub struct DayFigures {
 impl History {
     /// Reads the reports of `outputs`: outputs of `dedup` or `lsh`, days of `run`, and folders that contain
     /// such.
-    ///
-    /// # Errors
-    /// [`Kind::Missing`] if a path holds no report.
     pub fn read(outputs: &[PathBuf]) -> Result<History> {
         let mut days: Vec<(PathBuf, DayFigures)> = Vec::new();
         for output in outputs {
@@ -144,9 +138,6 @@ impl DayFigures {
 
 /// The outputs at `path`, in the order of their names: those in this folder, or `path` itself, if it is an output or a day of `run`, or
 /// has none in it.
-///
-/// # Errors
-/// A folder that cannot be read, and a damaged report.
 pub fn outputs(path: &Path) -> Result<Vec<PathBuf>> {
     let is_output = |path: &Path| Report::read(&folder(path)).map(|report| report.is_some());
     if !path.is_dir() || is_output(path)? {
@@ -163,7 +154,6 @@ pub fn outputs(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(if found.is_empty() { vec![path.to_path_buf()] } else { found })
 }
 
-/// The reports of the outputs at `path`, and their folders.
 fn reports(path: &Path) -> Result<Vec<(PathBuf, DayFigures)>> {
     let mut found = Vec::new();
     for output in outputs(path)? {

@@ -116,7 +116,6 @@ pub(super) fn check_drawing(
     Err(error.expected(format_args!("{expected:.200}")).found(format_args!("{found:.200}")))
 }
 
-/// The page that the template of this name makes of `context`.
 pub(super) fn page(template: &str, context: impl Serialize) -> String {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);

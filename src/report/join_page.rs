@@ -18,9 +18,7 @@ const DAYS: usize = 10;
 #[derive(Serialize)]
 struct JoinPage<R> {
     report: R,
-    /// The name of the output.
     name: String,
-    /// Where it is.
     place: String,
     dropped_share: String,
     lost: Option<LostShares>,
@@ -52,7 +50,6 @@ struct Example {
     held: String,
 }
 
-/// A page by its id.
 #[derive(Serialize)]
 struct ExamplePage {
     /// Whether the id is a URL of the web, and not cut.
@@ -96,7 +93,6 @@ pub(super) fn drawn(
     html::page("join.html", page)
 }
 
-/// The shares in percent.
 fn shares_of(lost: &Lost) -> LostShares {
     let [share, over_tenth] =
         [lost.share, lost.over_tenth].map(|it| percent((it * 1e4) as u128, 10_000));
@@ -150,7 +146,6 @@ fn example(dropped: &DroppedExample) -> Example {
     }
 }
 
-/// What became of the records.
 fn funnel(
     batch: &RecordCounts,
     outcome: &Outcome,

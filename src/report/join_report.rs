@@ -22,7 +22,6 @@ use crate::store::{Day, Digest, RecordCounts};
 /// The report of a join, or of `lsh`.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Report {
-    /// The version of dupsieve that made it.
     pub dupsieve: String,
     /// The day of the batch, if `run` made the output.
     #[serde(default)]
@@ -31,7 +30,6 @@ pub struct Report {
     pub recipe: Value,
     /// A run with the same parameters finds its output done.
     pub parameters: Parameters,
-    /// The version of the store that was read.
     pub store_version: Option<u64>,
     /// The digest of what had been removed from it until then, if something had.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -25,9 +25,6 @@ pub struct LaterDays {
 
 impl LaterDays {
     /// The days of `version` after `day`, whose verdicts are in the folder `output`; none if the version holds no later day.
-    ///
-    /// # Errors
-    /// Those of reading the verdicts.
     pub fn of(version: &Version, day: Day, output: &Path) -> Result<Option<LaterDays>> {
         let entries = version.entries();
         let later = &entries[entries.partition_point(|entry| entry.day <= day)..];

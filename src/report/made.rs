@@ -22,15 +22,11 @@ struct OfJob {
 
 /// The report of an output folder.
 pub trait Made: Serialize + DeserializeOwned {
-    /// The name of the file.
     const NAME: &str = "report.json";
     /// The job that made the output, as its report names the job.
     const JOB: Option<&str>;
 
     /// Reads the report of the output at `output`; none if there is no whole output of this sort.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`](crate::Kind::BadData) if the report has been changed since it was written.
     fn read(output: &Path) -> Result<Option<Self>> {
         let path = output.join(Self::NAME);
         if !output.join(SUCCESS).exists() || !path.exists() {
@@ -62,10 +58,8 @@ pub trait Made: Serialize + DeserializeOwned {
     /// What decides the result.
     fn parameters(&self) -> &Parameters;
 
-    /// The files of the output.
     fn files(&self) -> &BTreeMap<String, Sum>;
 
-    /// How it was made.
     fn run(&self) -> &Value;
 
     /// The same, to be completed.

@@ -20,7 +20,6 @@ pub struct PairGroup {
     pub name: String,
     /// How many such pairs there are.
     pub seen: u64,
-    /// The pairs that are shown.
     pub pairs: Vec<ShownPair>,
 }
 
@@ -39,7 +38,6 @@ pub struct ShownPair {
     pub passages: Vec<Passage>,
 }
 
-/// A passage of both texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Passage {
     /// The pieces of each text, in order.
@@ -49,7 +47,6 @@ pub struct Passage {
 /// A part of a text that the other text has, or has not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Piece {
-    /// The text.
     pub text: String,
     /// Whether the other text has something else in its place.
     pub is_changed: bool,

@@ -21,10 +21,8 @@ use crate::results::ResultReader;
 use crate::runs::Sorter;
 use crate::store::Day;
 
-/// A page that was dropped.
 #[derive(Clone, Copy, Debug)]
 pub struct Dropped<'a> {
-    /// Its id.
     pub id: &'a str,
     /// Its day, if `run` has made the output.
     pub day: Option<Day>,
@@ -40,9 +38,6 @@ pub struct Outputs(Vec<(PathBuf, Report)>);
 
 impl Outputs {
     /// Opens outputs: folders that `dedup` or `lsh` wrote, or the output of a day, which has a folder `dedup`.
-    ///
-    /// # Errors
-    /// [`Kind::Missing`] if one of them is not there as a whole.
     pub fn open(paths: &[PathBuf]) -> Result<Outputs> {
         let open = |path: &PathBuf| {
             let output = folder(path);
@@ -56,9 +51,6 @@ impl Outputs {
 
     /// The dropped pages for which `is_readmitted`. The sort takes about `memory_bytes` and writes into `folder` what has no
     /// room there.
-    ///
-    /// # Errors
-    /// Verdicts that were changed are [`Kind::BadData`].
     pub fn readmit(
         &self,
         is_readmitted: impl Fn(Dropped<'_>) -> bool,

@@ -46,7 +46,6 @@ fn replace_last(text: &str, old: &str, new: &str) -> String {
     }
 }
 
-/// The error for a damaged output.
 pub(super) fn damaged(what: &str) -> Error {
     Error::new(Kind::BadData, what)
         .help("the output is damaged: make it again")

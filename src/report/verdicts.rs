@@ -8,7 +8,6 @@ use crate::error::{Error, Kind, Result};
 use crate::matches::{MATCHES, Nearness, Unlikeness, VERDICTS};
 use crate::results::ResultReader;
 
-/// The verdict on a page.
 #[derive(Debug, Serialize)]
 pub struct PageVerdict {
     /// keep, drop or empty.
@@ -20,7 +19,6 @@ pub struct PageVerdict {
 /// The page that a verdict or a match names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Nearest {
-    /// Its id.
     pub id: String,
     /// In how many bits both fingerprints differ.
     pub distance: u32,
@@ -34,7 +32,6 @@ pub fn folder(path: &Path) -> PathBuf {
     if below.is_dir() { below } else { path.to_path_buf() }
 }
 
-/// The verdict on the page with that id.
 pub fn verdict(output: &Path, id: &str) -> Result<PageVerdict> {
     let rows = ResultReader::of(&folder(output), VERDICTS)?;
     let path = rows.path().to_path_buf();

@@ -33,7 +33,6 @@ impl ResultFile {
         self.writer.rows(lines)
     }
 
-    /// Writes one row.
     pub(crate) fn row(&mut self, texts: fmt::Arguments<'_>) -> Result<()> {
         self.writer.row(texts)
     }

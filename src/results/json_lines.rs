@@ -9,7 +9,6 @@ use super::column::{ResultColumn, Values};
 use super::lines::Lines;
 use crate::error::Result;
 
-/// Adds the object of a row, given as its texts, to `objects`.
 pub(super) fn write_object(row: &str, columns: &[ResultColumn], objects: &mut Vec<u8>) {
     objects.push(b'{');
     write_members(row, columns, objects);

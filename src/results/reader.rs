@@ -37,9 +37,6 @@ impl ResultReader {
     }
 
     /// Where a table of the output in `folder` is. One that is not there would be a TSV.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`] if it is there in two formats.
     pub(crate) fn path_in(folder: &Path, table: &str) -> Result<PathBuf> {
         let paths = ResultFormat::ALL.map(|format| folder.join(format.file_name(table)));
         let mut found = paths.iter().filter(|path| path.exists());

@@ -24,7 +24,6 @@ fn formats() -> impl Iterator<Item = ResultFormat> {
     ResultFormat::ALL.into_iter().filter(|format| format.check().is_ok())
 }
 
-/// Writes rows in parts of so many, and gives the bytes.
 fn written(format: ResultFormat, rows: &[String], part: usize) -> Vec<u8> {
     let mut writer = ResultWriter::new(Vec::new(), Path::new("table"), format, &COLUMNS).unwrap();
     for part in rows.chunks(part.max(1)) {

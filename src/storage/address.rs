@@ -22,9 +22,7 @@ const SCHEMES: [(&str, Scheme); 8] = [
 pub(super) enum Scheme {
     /// S3, or a server that speaks its protocol.
     S3,
-    /// Google Cloud Storage.
     Google,
-    /// Azure Blob Storage.
     Azure,
     /// A server of files.
     Http,
@@ -44,7 +42,6 @@ pub(super) enum Scheme {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     scheme: Scheme,
-    /// The scheme and the bucket, as given.
     bucket: String,
     key: String,
     /// With its question mark; only of a server of files. It may be a signature.
@@ -53,9 +50,6 @@ pub struct Address {
 
 impl Address {
     /// The address that `path` is; none if it is a path of this machine.
-    ///
-    /// # Errors
-    /// An address without a bucket, or one that no object can have, is [`Kind::Usage`].
     pub fn of(path: &Path) -> Result<Option<Address>> {
         let Some(text) = path.to_str() else { return Ok(None) };
         let Some(&(prefix, scheme)) = SCHEMES.iter().find(|(prefix, _)| text.starts_with(prefix))

@@ -42,7 +42,6 @@ struct Ahead {
     next: u64,
     /// The ranges on their way, each with the number of its object and its bytes.
     coming: VecDeque<(u32, u64, JoinHandle<Result<Bytes>>)>,
-    /// The bytes of these ranges.
     coming_bytes: u64,
     /// The most that these may be.
     most_bytes: u64,
@@ -198,7 +197,6 @@ mod tests {
     use super::super::{Address, Objects};
     use super::*;
 
-    /// Objects of these sizes, and their bytes.
     fn objects(sizes: &[usize]) -> Vec<(ObjectFile, Vec<u8>)> {
         let address = Address::of(Path::new("s3://b/in")).unwrap().unwrap();
         let objects = Objects::over(Arc::new(InMemory::new()), &address);

@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-/// The kinds of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Request {
     List,
@@ -17,7 +16,6 @@ pub(super) enum Request {
 /// Requests and bytes by their kind. Each try is a request, also one that failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Bill {
-    /// Listings, page by page.
     pub list: Used,
     /// What the server says of an object.
     pub head: Used,
@@ -25,14 +23,11 @@ pub struct Bill {
     pub get: Used,
     /// Objects and parts of uploads that were written.
     pub put: Used,
-    /// Objects that were deleted.
     pub delete: Used,
 }
 
-/// What was used of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Used {
-    /// The number of requests.
     pub requests: u64,
     /// The bytes of their bodies and of the answers.
     pub bytes: u64,
@@ -42,7 +37,6 @@ pub struct Used {
 /// [runtime](super::connect) send the requests. Two users of the library at once see the sum.
 static COUNTS: [[AtomicU64; 2]; 5] = [const { [const { AtomicU64::new(0) }; 2] }; 5];
 
-/// Counts so many requests and bytes of a kind.
 #[cfg(feature = "object-store")]
 pub(super) fn count(kind: Request, requests: u64, bytes: u64) {
     for (count, more) in COUNTS[kind as usize].iter().zip([requests, bytes]) {
@@ -67,7 +61,6 @@ impl Bill {
         }
     }
 
-    /// The kinds by their names.
     pub fn kinds(&self) -> [(&'static str, Used); 5] {
         let Bill { list, head, get, put, delete } = *self;
         [("list", list), ("head", head), ("get", get), ("put", put), ("delete", delete)]

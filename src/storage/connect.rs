@@ -43,9 +43,6 @@ pub(super) struct Connection {
 
 /// The runtime that drives the connections of this process. A process has one, which has a thread for each processor: two users of the
 /// library at once share its threads and see nothing of each other.
-///
-/// # Errors
-/// [`Kind::Temporary`] if its threads cannot start.
 pub(super) fn runtime() -> Result<&'static Runtime> {
     static RUNTIME: OnceLock<std::io::Result<Runtime>> = OnceLock::new();
     let [least, most] = THREADS;
@@ -74,9 +71,6 @@ macro_rules! built {
 
 /// A client for the bucket of `address`. Credentials are found as the tools of the provider find them: in the environment, or from
 /// the machine.
-///
-/// # Errors
-/// What cannot be a connection is [`Kind::Usage`].
 pub(super) fn connect(address: &Address) -> Result<Connection> {
     runtime()?;
     let (bucket, retry) = (address.bucket(), retry()?);

@@ -16,7 +16,6 @@ use super::failure::is_for_credentials;
 #[derive(Debug)]
 pub(super) struct Counted;
 
-/// A client whose requests are counted.
 #[derive(Debug)]
 struct Counting(HttpClient);
 

@@ -28,7 +28,6 @@ const NOT_ALLOWED: &str = "URL scheme is not allowed";
 /// Where machines of a cloud are asked for credentials.
 const METADATA_SERVERS: [&str; 2] = ["http://169.254.169.254/", "http://metadata.google.internal/"];
 
-/// Whether the request was one for credentials.
 pub(super) fn is_for_credentials(said: &str) -> bool {
     METADATA_SERVERS.iter().any(|server| said.contains(server))
 }

@@ -27,15 +27,11 @@ pub(crate) struct Note {
     /// The object that has the bytes, below the address of the mount.
     #[serde(rename = "dupsieve object")]
     pub(crate) object: String,
-    /// The number of bytes.
     pub(crate) bytes: u64,
 }
 
 impl Note {
     /// The note that the file at `path` holds; none if the file holds something else, or if there is no file.
-    ///
-    /// # Errors
-    /// A file that cannot be read.
     pub(crate) fn read(path: &Path) -> Result<Option<Note>> {
         if !fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() <= NOTE_BYTES) {
             return Ok(None);
@@ -67,9 +63,6 @@ impl Drop for FarTree {
 }
 
 /// Where the bytes of the file at `path` are; none if the file has them.
-///
-/// # Errors
-/// A file that cannot be read, or a note of what cannot be an object.
 pub(crate) fn far(path: &Path) -> Result<Option<Arc<dyn Remote>>> {
     let trees = TREES.read().unwrap_or_else(PoisonError::into_inner);
     let Some((_, objects)) = trees.iter().find(|(place, _)| path.starts_with(place)) else {
@@ -79,10 +72,6 @@ pub(crate) fn far(path: &Path) -> Result<Option<Arc<dyn Remote>>> {
     Ok(Some(Arc::new(objects.written_once(&object, bytes)?)))
 }
 
-/// The bytes of the file at `path`, wherever they are.
-///
-/// # Errors
-/// A file whose length cannot be read.
 pub(crate) fn bytes_of(path: &Path) -> io::Result<u64> {
     let here = fs::metadata(path)?.len();
     Ok(far(path).ok().flatten().map_or(here, |far| far.bytes()))

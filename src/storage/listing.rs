@@ -24,9 +24,6 @@ const AT_ONCE: usize = 16;
 
 impl Objects {
     /// The names of the folders at the address: what of the names of the objects below it comes before a slash.
-    ///
-    /// # Errors
-    /// More than four million are [`Kind::Usage`]; a listing that comes back to where it was, or never ends, is [`Kind::Io`].
     pub(crate) fn folders(&self) -> Result<Vec<String>> {
         let prefix = self.key("")?;
         let (mut folders, mut tokens) = (Vec::new(), Vec::new());
@@ -76,9 +73,6 @@ impl Objects {
     }
 
     /// The objects below the address, by the bytes of their names.
-    ///
-    /// # Errors
-    /// As those of [`folders`](Objects::folders).
     pub(crate) fn list(&self) -> Result<Vec<Object>> {
         let prefix = self.key("")?;
         let failed = |cause: Cause| failure(&cause, &self.address);

@@ -16,7 +16,6 @@ pub(crate) const SHELL: MatchOptions = MatchOptions {
     require_literal_leading_dot: true,
 };
 
-/// The folders in these folders whose names match.
 pub(crate) fn folders_in(folders: &[Objects], pattern: &Pattern) -> Result<Vec<Objects>> {
     let mut found = Vec::new();
     for (folder, names) in folders.iter().zip(in_parallel(AT_ONCE, folders, Objects::folders)) {

@@ -53,15 +53,11 @@ pub(crate) struct Object {
     pub(crate) name: String,
     /// Its size.
     pub(crate) bytes: u64,
-    /// The tag of its contents.
     pub(crate) tag: Tag,
 }
 
 impl Objects {
     /// A client for what is below `address`.
-    ///
-    /// # Errors
-    /// What cannot be a connection is [`Kind::Usage`].
     pub(crate) fn open(address: &Address) -> Result<Objects> {
         let Connection { store, pages } = connect(address)?;
         Ok(Objects { store, pages, address: address.clone() })
@@ -88,7 +84,6 @@ impl Objects {
         Objects { address, ..self.clone() }
     }
 
-    /// A client for what is below the object or folder `name`.
     pub(crate) fn below(&self, name: &str) -> Objects {
         Objects { address: self.at(name), ..self.clone() }
     }
@@ -121,7 +116,6 @@ impl Objects {
         self.file(&Object { name: name.to_owned(), bytes, tag })
     }
 
-    /// An object for reading.
     pub(crate) fn file(&self, object: &Object) -> Result<ObjectFile> {
         let Object { name, bytes, tag } = object;
         let key = self.key(name)?;
@@ -129,9 +123,6 @@ impl Objects {
     }
 
     /// The bytes of the object `name` and its tag; none if there is none.
-    ///
-    /// # Errors
-    /// More than `most` bytes are [`Kind::BadData`]; a bucket that is not there is [`Kind::Missing`].
     pub(crate) fn get(&self, name: &str, most: u64) -> Result<Option<(Vec<u8>, Tag)>> {
         let key = self.key(name)?;
         let got = runtime()?.block_on(async {
@@ -282,7 +273,6 @@ impl Object {
 }
 
 impl Tag {
-    /// A tag that no object has.
     pub(crate) fn of_nothing() -> Tag {
         Tag { e_tag: Some("\"of nothing\"".to_owned()), version: None }
     }

@@ -72,7 +72,6 @@ impl ObjectFile {
         ObjectFile(Arc::new(Opened { store, key, address, bytes, e_tag, first, expected }))
     }
 
-    /// Where it is.
     pub(crate) fn address(&self) -> &Address {
         &self.0.address
     }
@@ -83,9 +82,6 @@ impl ObjectFile {
     }
 
     /// The bytes in `range`, which lies within the object.
-    ///
-    /// # Errors
-    /// Those of the object store; [`Kind::Temporary`] if the object is no longer the one that was opened.
     pub(crate) fn range(&self, range: Range<u64>) -> Result<Bytes> {
         runtime()?.block_on(self.0.range(range))
     }

@@ -6,13 +6,8 @@ use crate::error::Result;
 
 /// Bytes that are elsewhere.
 pub(crate) trait Remote: Send + Sync {
-    /// The number of bytes.
     fn bytes(&self) -> u64;
 
-    /// Fills `bytes` with those from `at` on.
-    ///
-    /// # Errors
-    /// Those of the object store; [`Kind::Temporary`](crate::Kind::Temporary) if the object is no longer the one that was mounted.
     fn read_exact_at(&self, bytes: &mut [u8], at: u64) -> Result<()>;
 
     /// Asks for these bytes now, which [`Remote::read_exact_at`] will be asked for soon. What fails is asked for once more then.

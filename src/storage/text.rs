@@ -8,9 +8,6 @@ use crate::error::{At, Error, Kind, Result};
 use crate::small_file;
 
 /// Reads the text file at `path`, a path of this machine or an address in an object store, which has at most `most` bytes.
-///
-/// # Errors
-/// As [`small_file::read_text`], and those of the object store; an address of a server of files is [`Kind::Usage`].
 pub fn read_text(path: &Path, most: u64, kind: Kind) -> Result<String> {
     let Some(address) = Address::of(path)? else {
         let local = Address::local(path);

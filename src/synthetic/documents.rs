@@ -7,7 +7,6 @@ use rand_chacha::ChaCha8Rng;
 
 /// A generated text.
 pub struct SyntheticDocument<'v> {
-    /// Its words.
     pub words: Vec<&'v str>,
     /// The text between two words: a space in English, nothing in Chinese.
     separator: &'static str,
@@ -16,7 +15,6 @@ pub struct SyntheticDocument<'v> {
 }
 
 impl SyntheticDocument<'_> {
-    /// The text.
     pub fn text(&self) -> String {
         self.words.join(self.separator)
     }
@@ -51,7 +49,6 @@ impl DocumentGenerator {
         self.seed
     }
 
-    /// A word of any language.
     pub(super) fn word(&self, random: &mut ChaCha8Rng) -> &str {
         self.vocabulary.word(&(0..Vocabulary::SIZE), random)
     }

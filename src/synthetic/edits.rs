@@ -60,7 +60,6 @@ named!(pub Edit {
 });
 
 impl Edit {
-    /// How many strengths there are.
     pub const STRENGTHS: usize = 4;
 
     /// The part of a page that the edit changes, from the weakest to the strongest: of its letters, of its

@@ -20,7 +20,6 @@ impl Frames {
     const ABOVE: usize = 20;
     /// The lines below it, of one to twelve words.
     const BELOW: usize = 10;
-    /// The words of a paragraph.
     const PARAGRAPH: usize = 40;
 
     /// The frames of so many hosts, 1 or more, in words of the generator.
@@ -58,7 +57,6 @@ impl Frames {
         format!("https://host-{host:06}.example/document-{number:012}")
     }
 
-    /// The text of document `number` in the frame of its host.
     #[must_use]
     pub fn text(&self, number: u64, document: &SyntheticDocument<'_>) -> String {
         let host = self.host(number, document.copied.map(|(original, _)| original));

@@ -43,9 +43,6 @@ struct RandomPart {
 
 impl<F: Fingerprint> RandomSorted<F> {
     /// The set of `count` random fingerprints that follows from `seed`, and `planted` in addition.
-    ///
-    /// # Panics
-    /// If `count` exceeds [`MAX_COUNT`].
     pub fn new(seed: u64, count: u64, mut planted: Vec<F>) -> RandomSorted<F> {
         assert!(count <= MAX_COUNT, "{count} fingerprints are more than {MAX_COUNT}");
         planted.sort_unstable_by(|a, b| b.cmp(a));
@@ -88,7 +85,6 @@ impl<F: Fingerprint> RandomSorted<F> {
     }
 }
 
-/// A fingerprint of random bits.
 fn random<F: Fingerprint>(random: &mut impl Rng) -> F {
     let low = u128::from(random.next_u64());
     F::from_u128(match F::WIDTH {

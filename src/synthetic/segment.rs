@@ -17,7 +17,6 @@ use super::random_sorted::RandomSorted;
 
 /// How often to try other bits when a planted fingerprint exists already.
 const ATTEMPTS: usize = 100;
-/// The shingles of a page.
 const SHINGLES: usize = 64;
 /// Texts are shorter than this many bytes.
 const LONGEST: u64 = 10_000;
@@ -25,10 +24,8 @@ const LONGEST: u64 = 10_000;
 const LATEST: i64 = 1_767_225_600;
 const YEAR: i64 = 31_536_000;
 
-/// A segment to generate.
 #[derive(Clone, Debug)]
 pub struct SegmentSpec {
-    /// The random seed.
     pub seed: u64,
     /// The number of fingerprints, with the planted ones.
     pub count: u64,
@@ -46,7 +43,6 @@ pub struct SegmentSpec {
 /// A fingerprint at a known distance from a row of another segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planted<F> {
-    /// The fingerprint.
     pub fingerprint: F,
     /// The id of that row.
     pub near: String,
@@ -54,10 +50,6 @@ pub struct Planted<F> {
 
 /// Makes `count` fingerprints, each at exactly `distance` bits from another random row of `segment`. They
 /// are distinct and in ascending order.
-///
-/// # Errors
-/// [`Kind::Usage`] if the segment has too few rows, if so many distinct fingerprints do not exist at
-/// that distance, or if the distance is larger than the width.
 pub fn plant<F: Fingerprint>(
     segment: &Segment,
     count: u64,
@@ -107,9 +99,6 @@ fn flip<F: Fingerprint>(fingerprint: F, bits: u32, random: &mut ChaCha8Rng) -> F
 
 /// Writes the segment that `wanted` describes to `path`, including `planted`, which are distinct and in
 /// ascending order. Also returns the rows of the planted fingerprints, in their order.
-///
-/// # Panics
-/// If more are planted than `count`, or `count` is more than `density`.
 pub fn generate<F: Fingerprint>(
     path: &Path,
     wanted: &SegmentSpec,

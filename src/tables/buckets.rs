@@ -30,7 +30,6 @@ pub(super) fn hash<F: Fingerprint>(key: F) -> u64 {
     low.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(high.wrapping_mul(0xd6e8_feb8_6659_fd93))
 }
 
-/// Entries in buckets.
 #[derive(Debug, Default)]
 pub(super) struct Buckets<F> {
     entries: Vec<Entry<F>>,

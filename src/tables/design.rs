@@ -24,7 +24,6 @@ pub enum Design {
 }
 
 impl Design {
-    /// The designs that have a name of their own.
     fn named() -> impl Iterator<Item = Design> {
         let unmasked = [Design::Auto, Design::Conditioned, Design::MultiIndex];
         unmasked.into_iter().chain(Masked::PAPER.map(Design::Masked))
@@ -41,9 +40,6 @@ impl Design {
     }
 
     /// The design of masks that this is, if it covers `k`.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if the design does not cover `k`, has no masks, or is none at this width.
     pub(super) fn masked(self, width: Width, k: u32) -> Result<Masked> {
         self.check(width, k)?;
         match self {
@@ -52,11 +48,6 @@ impl Design {
         }
     }
 
-    /// The mask of each key, at this width.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if the design does not cover `k`, has more blocks than bits or more than 1024
-    /// keys, or has no masks.
     pub fn masks(self, width: Width, k: u32) -> Result<Vec<u128>> {
         self.masked(width, k)?.masks(width)
     }

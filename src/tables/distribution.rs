@@ -101,7 +101,6 @@ impl Distribution {
 }
 
 impl Meeting {
-    /// Of uniform fingerprints.
     pub(super) fn uniform(mask: u128) -> Meeting {
         let chance = 0.5_f64.powi(mask.count_ones() as i32);
         Meeting { chance, share: chance }

@@ -44,7 +44,6 @@ impl Flips {
     }
 }
 
-/// The number of ways to choose `k` of `n`.
 pub(super) fn choose(n: u32, k: u32) -> usize {
     if k > n {
         return 0;

@@ -4,23 +4,18 @@
 //! a bitmap by its lowest bits, which stays in the cache; one in sixteen passes by chance. Then it is looked up
 //! among the sorted keys, in a range that its highest bits give.
 
-/// The bytes of a key in a segment.
 pub const KEY_BYTES: usize = 5;
-/// The bits of a key.
 const KEY_BITS: u32 = 8 * KEY_BYTES as u32;
-/// The bits of a number. Key and number fill a word.
 const NUMBER_BITS: u32 = u64::BITS - KEY_BITS;
 /// Bits of the bitmap for each key, as a power of two.
 const FILTER_BITS: u32 = 4;
 /// About the bytes for each key: the entry, up to eight for its range, up to four for its bits.
 const BYTES: usize = 20;
 
-/// The number of an entry.
 pub(crate) fn number_of(entry: u64) -> u32 {
     (entry & ((1 << NUMBER_BITS) - 1)) as u32
 }
 
-/// Keys, each with the numbers that have it.
 #[derive(Debug)]
 pub(crate) struct Keys {
     /// A bit for each value of the lowest bits.
@@ -38,18 +33,15 @@ pub(crate) fn most_numbers(keys: usize, memory_bytes: usize) -> usize {
     (memory_bytes / (BYTES * keys.max(1))).clamp(1, 1 << NUMBER_BITS)
 }
 
-/// The key with these bytes.
 pub(crate) fn key_of(&[a, b, c, d, e]: &[u8; KEY_BYTES]) -> u64 {
     u64::from_le_bytes([a, b, c, d, e, 0, 0, 0])
 }
 
-/// A key, and a number that has it.
 pub(crate) fn entry(key: u64, number: u32) -> u64 {
     key << NUMBER_BITS | u64::from(number)
 }
 
 impl Keys {
-    /// The keys of these entries.
     pub(crate) fn of(mut entries: Vec<u64>) -> Keys {
         entries.sort_unstable();
         let size = entries.len().next_power_of_two().ilog2();

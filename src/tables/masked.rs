@@ -49,7 +49,6 @@ pub enum Masked {
 }
 
 impl Masked {
-    /// The designs of the paper.
     pub(super) const PAPER: [Masked; 4] =
         [Masked::Four, Masked::Ten, Masked::Sixteen, Masked::Twenty];
 
@@ -69,11 +68,6 @@ impl Masked {
         }
     }
 
-    /// The mask of each table, at this width.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if the design chooses no block, or has more blocks than bits, or more than 1024
-    /// tables.
     pub fn masks(self, width: Width) -> Result<Vec<u128>> {
         self.check(width)?;
         let all = u128::MAX >> (128 - width.bits());
@@ -87,9 +81,6 @@ impl Masked {
     }
 
     /// The same masks, grouped by the block that they begin with.
-    ///
-    /// # Errors
-    /// As [`Masked::masks`].
     pub(super) fn leads(self, width: Width) -> Result<Vec<(u128, Vec<u128>)>> {
         let masks = self.masks(width)?;
         let blocks = split(u128::MAX >> (128 - width.bits()), self.shape().0);

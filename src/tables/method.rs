@@ -39,10 +39,6 @@ pub struct MethodScratch<F: Fingerprint> {
 
 impl<F: Fingerprint> ArrangedBatch<F> {
     /// Arranges `batch`, which is sorted and distinct, for distances up to `k`, on up to `threads` threads.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`](crate::Kind::Usage) if the design does not cover `k`, for [`Design::Auto`], and
-    /// if the batch has more than `u32::MAX` fingerprints.
     pub fn build(
         batch: &Arc<[F]>,
         design: Design,

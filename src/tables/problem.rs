@@ -15,13 +15,10 @@ const SHARED_BYTES: u64 = 3;
 pub struct Problem {
     /// The number of distinct fingerprints of the batch.
     pub batch: u64,
-    /// The number of those of the store.
     pub store: u64,
     /// The largest distance that counts as near.
     pub k: u32,
-    /// The width of a fingerprint.
     pub width: Width,
-    /// The workers of a process.
     pub workers: u64,
     /// How both are distributed over the key space.
     pub distribution: Distribution,

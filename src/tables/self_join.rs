@@ -31,10 +31,6 @@ impl<F: Fingerprint> SelfJoin<F> {
     /// The join of `batch`, which is sorted and distinct, for distances up to `k`: by multi-index hashing, or
     /// sorted by the keys of a design of masks, in shares of about `share` fingerprints at most. Builds on up to
     /// `threads` threads.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`](crate::Kind::Usage) if the design is another, or does not cover `k`, or if the batch
-    /// has more than `u32::MAX` fingerprints.
     pub fn new(
         batch: &Arc<[F]>,
         design: Design,

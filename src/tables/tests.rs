@@ -189,7 +189,6 @@ fn crowds_lose_nothing<F: Fingerprint>() {
     }
 }
 
-/// The pairs of the batch and itself, found by this design.
 fn itself<F: Fingerprint>(batch: &Arc<[F]>, design: Design, k: u32) -> Vec<Hit> {
     let join = SelfJoin::new(batch, design, k, 40, 2).unwrap();
     let mut scratch = SelfJoinScratch::default();

@@ -7,7 +7,6 @@ use std::fmt;
 pub(super) struct Finding {
     /// The thing.
     pub(super) what: String,
-    /// What was found, with its unit.
     pub(super) found: String,
     /// Whether a job can work with it.
     pub(super) state: State,

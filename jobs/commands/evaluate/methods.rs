@@ -23,7 +23,6 @@ pub(super) fn methods(config: &Config) -> Result<Vec<NearMethod>> {
     Ok(methods)
 }
 
-/// The presets.
 pub(crate) fn presets() -> Result<Vec<NearMethod>> {
     let preset = |preset: Preset| {
         let name = preset.to_string();
@@ -51,7 +50,6 @@ pub(super) fn told(method: usize) -> String {
     }
 }
 
-/// The recommendation, as JSON.
 pub(super) fn recommendation(methods: &[NearMethod], best: usize) -> Value {
     json!({ "method": methods[best].name, "configuration": line(best) })
 }

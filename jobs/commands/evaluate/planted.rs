@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use super::methods::{self, legend, parts, recommendation, told};
 use crate::outcome::terminal;
 
-/// How many characters a bar has.
 const BAR: usize = 8;
 
 /// What is printed.

@@ -29,7 +29,6 @@ const BYTES_EACH: usize = 16 << 10;
 /// So many pages of the sample may each be as long as any: an average says little of a few pages.
 const LONG_PAGES: usize = 16;
 
-/// Runs the sweep.
 pub(super) fn run(
     inputs: &[PathBuf],
     flags: &SweepFlags,

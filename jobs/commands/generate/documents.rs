@@ -46,7 +46,6 @@ pub(crate) struct Arguments {
     truth: Option<PathBuf>,
 }
 
-/// Runs `generate documents`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let Arguments { count, seed, near_share, frames, output, truth } = arguments;
     let output = &output.here()?;

@@ -85,7 +85,6 @@ enum Ids {
     Urls,
 }
 
-/// Runs `generate segment`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let output = &*arguments.output.here()?;
     let near = arguments.near.as_ref().map(Segment::open).transpose()?;

@@ -15,7 +15,6 @@ pub(super) const MOST_DAYS: usize = 31;
 /// What the file says of pages without days.
 const CORPUS: &str = "# No path names a day, so the files are one corpus, which `dupsieve dedup --config FILE --input PATH...` reads.\n\
     # `run` needs `inputs`, `output` and [store] too: give each day a folder of its own, and call `dupsieve init` for these.\n\n";
-/// What the file says of the store.
 const STORE: &str = "# What of a day enters the store: \"kept\" (pages that are no near-duplicates) or \"all\".\nadd = \"kept\"\n\n\
     [store]\n# The fingerprints of all days. The first run creates it.\npath = \"store\"\n\
     # keep_versions = 60     # without this line every version stays, and so do the files it needs\n\n";
@@ -27,7 +26,6 @@ pub(super) struct Seen<'a> {
     /// How the days lie in folders, if they do.
     pub(super) layout: Option<Layout>,
     pub(super) fields: Fields,
-    /// Whether the files have fields.
     pub(super) has_fields: bool,
     /// The format, if `auto` does not tell it.
     pub(super) format: Option<Format>,
@@ -47,7 +45,6 @@ impl Seen<'_> {
         }
     }
 
-    /// The text of the file.
     pub(super) fn text(&self) -> String {
         let mut text = String::from(
             "# A configuration of dupsieve. A key that dupsieve does not know stops it, so a typing error cannot go unnoticed.\n\
@@ -166,7 +163,6 @@ impl Seen<'_> {
     }
 }
 
-/// `key = value`.
 fn line(text: &mut String, key: &str, value: Value) {
     let _ = writeln!(text, "{key} = {value}");
 }

@@ -73,7 +73,6 @@ fn however_packed(days_of: BTreeMap<String, BTreeSet<Day>>) -> BTreeMap<String, 
     merged
 }
 
-/// A file whose path names a day.
 struct DatedFile {
     day: Day,
     /// The folder, with a slash at its end if there is one, and the name. Placeholders stand in both wherever the day stood.
@@ -133,7 +132,6 @@ fn ending(name: &str) -> &str {
     starts.find(|rest| is_ending(rest)).unwrap_or("")
 }
 
-/// The day that the path of a file names.
 pub(super) fn day_in(path: &Path) -> Option<Day> {
     dated(path.to_str()?).map(|(day, _)| day)
 }
@@ -173,7 +171,6 @@ fn last_day(path: &str, between: &str) -> Option<(usize, Day)> {
     })
 }
 
-/// The day that a text of year, month and day is.
 fn day_of(text: &str, between: &str) -> Option<Day> {
     let (year, rest) = text.split_at_checked(4)?;
     let (month, rest) = rest.strip_prefix(between)?.split_at_checked(2)?;

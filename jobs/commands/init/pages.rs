@@ -16,7 +16,6 @@ const MOST_BYTES: usize = 16 << 20;
 /// How many files are read from their beginning, and how many pages of each are offered to the sample.
 const MOST_FILES: usize = 8;
 const MOST_OFFERED: u64 = 1000;
-/// The seed of the sample.
 const SEED: u64 = 1;
 /// How many near pairs are shown.
 const EXAMPLES: usize = 3;

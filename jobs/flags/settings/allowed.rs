@@ -31,7 +31,6 @@ pub(crate) fn seconds(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": ["integer", "string"], "minimum": 1})
 }
 
-/// Days and ranges of days.
 pub(crate) fn days(_: &mut SchemaGenerator) -> Schema {
     let day = "[0-9]{4}-[0-9]{2}-[0-9]{2}";
     let pattern = format!("^{day}(\\.\\.{day})?$");
@@ -48,7 +47,6 @@ pub(crate) fn width(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"enum": [64, 128]})
 }
 
-/// The name of a preset.
 pub(crate) fn preset(_: &mut SchemaGenerator) -> Schema {
     one_of(Preset::ALL)
 }
@@ -58,12 +56,10 @@ pub(crate) fn format(_: &mut SchemaGenerator) -> Schema {
     one_of(Format::ALL)
 }
 
-/// Which records get their places as ids.
 pub(crate) fn place_ids(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"enum": [true, false, PlaceIds::All.name()]})
 }
 
-/// The format of tables.
 pub(crate) fn result_format(_: &mut SchemaGenerator) -> Schema {
     one_of(ResultFormat::ALL)
 }
@@ -89,7 +85,6 @@ pub(crate) fn method(_: &mut SchemaGenerator) -> Schema {
     one_of([Method::Star, Method::Components].map(Method::name))
 }
 
-/// Which matches clusters are made from.
 pub(crate) fn clustered(_: &mut SchemaGenerator) -> Schema {
     one_of(Clustered::BOTH.map(Clustered::folder))
 }

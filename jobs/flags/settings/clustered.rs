@@ -14,7 +14,6 @@ pub(crate) enum Clustered {
 }
 
 impl Clustered {
-    /// Both.
     pub(crate) const BOTH: [Clustered; 2] = [Clustered::Dedup, Clustered::Lsh];
 
     /// The name of the folder with these matches in the output of a day.

@@ -215,7 +215,6 @@ fn pattern(glob: &str) -> Result<Pattern> {
 }
 
 impl RecipeSettings {
-    /// The time limit for a page.
     pub(crate) fn page_time(&self) -> PageTime {
         let seconds = |time: NonZeroU32| PageTime(Duration::from_secs(time.get().into()));
         self.page_time.map_or_else(PageTime::default, seconds)

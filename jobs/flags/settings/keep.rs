@@ -15,7 +15,6 @@ use crate::flags::place::Place;
 pub(crate) enum Keep {
     /// An order that has a name.
     Order(KeepOrder),
-    /// By the values of a field.
     Field(KeepField),
 }
 
@@ -52,9 +51,6 @@ impl Keep {
     }
 
     /// The order of a batch, if this one was `asked` for.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if the batch lacks what the order needs.
     pub(crate) fn of_batch(asked: Option<&Keep>, batch: &Segment) -> Result<KeepOrder> {
         let Some(Keep::Field(field)) = asked else {
             return KeepOrder::for_segment(asked.and_then(Keep::order), batch);

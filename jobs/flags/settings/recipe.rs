@@ -26,7 +26,6 @@ impl FromStr for RecipeChoice {
 }
 
 impl RecipeChoice {
-    /// The recipe that was chosen.
     pub(crate) fn recipe(&self, width: Option<Width>) -> Result<Recipe> {
         let recipe = match self {
             RecipeChoice::Named(name) if name.ends_with(".toml") => {

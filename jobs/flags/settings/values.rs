@@ -95,7 +95,6 @@ pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
     digits().ok_or_else(|| "expected a whole number such as 1000, 8e9 or 1.5e6".into())
 }
 
-/// Reads a width in bits.
 pub(crate) fn parse_width(text: &str) -> Result<Width, String> {
     let width = text.parse().ok().and_then(Width::of_bits);
     width.ok_or_else(|| "expected 64 or 128".into())

@@ -46,7 +46,6 @@ impl PlantedScores {
         self.count(method, |pair| pair.edit == edit)
     }
 
-    /// The same of the copies of one strength.
     #[must_use]
     pub fn of_strength(&self, method: usize, edit: Edit, strength: usize) -> (u64, u64) {
         self.count(method, |pair| (pair.edit, pair.strength) == (edit, strength))

@@ -20,7 +20,6 @@ pub(crate) struct ColumnValues {
     /// 1 for each row with a value, 0 for each without.
     levels: Vec<i16>,
     text: Vec<u8>,
-    /// Where the texts end.
     ends: Vec<u32>,
     small: Vec<i32>,
     large: Vec<i64>,
@@ -122,7 +121,6 @@ fn batches<T: DataType>(
     Ok(())
 }
 
-/// The schema of a table.
 pub(crate) fn schema(columns: &[ResultColumn]) -> Result<Type, ParquetError> {
     let mut schema = "message table {".to_owned();
     for ResultColumn { name, values, is_optional, .. } in columns {

@@ -19,7 +19,6 @@ pub(crate) struct ParquetFile<R> {
     metadata: ParquetMetaData,
 }
 
-/// A row group of a file.
 pub(crate) struct RowGroup<'a, R> {
     bytes: &'a Arc<R>,
     metadata: &'a RowGroupMetaData,
@@ -33,7 +32,6 @@ impl<R: ChunkReader + 'static> ParquetFile<R> {
         Ok(ParquetFile { bytes: Arc::new(bytes), metadata })
     }
 
-    /// The bytes of the file.
     pub(crate) fn bytes(&self) -> &R {
         &self.bytes
     }
@@ -43,7 +41,6 @@ impl<R: ChunkReader + 'static> ParquetFile<R> {
         self.metadata.file_metadata()
     }
 
-    /// How many row groups there are.
     pub(crate) fn groups(&self) -> usize {
         self.metadata.num_row_groups()
     }
@@ -70,23 +67,19 @@ fn check_end(bytes: &impl ChunkReader) -> Result<(), ParquetError> {
 }
 
 impl<R: ChunkReader + 'static> RowGroup<'_, R> {
-    /// What the file says of this row group.
     pub(crate) fn metadata(&self) -> &RowGroupMetaData {
         self.metadata
     }
 
-    /// How many rows there are.
     pub(crate) fn rows(&self) -> u64 {
         u64::try_from(self.metadata.num_rows()).unwrap_or(0)
     }
 
-    /// Reads a column.
     pub(crate) fn column(&self, leaf: usize) -> Result<ColumnReader, ParquetError> {
         let column = self.metadata.column(leaf).column_descr_ptr();
         Ok(get_column_reader(column, self.pages(leaf)?))
     }
 
-    /// Reads the pages of a column.
     pub(crate) fn pages(&self, leaf: usize) -> Result<Box<dyn PageReader>, ParquetError> {
         let rows = usize::try_from(self.rows()).unwrap_or(usize::MAX);
         Ok(Box::new(Pages::new(Arc::clone(self.bytes), self.metadata.column(leaf), rows)?))

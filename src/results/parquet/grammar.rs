@@ -43,7 +43,6 @@ pub(super) const FILE: Fields = &[
     (7, List(&Struct(&[(1, EMPTY), (2, EMPTY)]))),
 ];
 
-/// `PageHeader`, before each page.
 pub(super) const PAGE: Fields = &[
     (1, I32),
     (2, I32),
@@ -171,9 +170,6 @@ const BOX: Fields = &[
 const KEY_VALUE: Fields = &[(1, Binary), (2, Binary)];
 
 /// Reads a struct with these fields. Calls `each` with the number and the value of each field of its own that is an `I32`.
-///
-/// # Errors
-/// A field has another type, or something is not there.
 pub(super) fn check(
     from: impl Read,
     fields: Fields,

@@ -11,9 +11,6 @@ use crate::error::{Error, Kind, Result};
 use crate::foreign;
 
 /// Calls the library to read the file at `path`. It panics on some damaged files.
-///
-/// # Errors
-/// [`Kind::BadData`].
 pub(crate) fn trying<T>(path: &Path, work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T> {
     let done = foreign::call(work).unwrap_or_else(|panic| Err(ParquetError::General(panic)));
     done.map_err(|cause| {

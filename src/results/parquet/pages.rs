@@ -20,7 +20,6 @@ const MOST_BYTES: i32 = 512 << 20;
 /// The kind of a page that the library passes over.
 const INDEX_PAGE: i32 = 1;
 
-/// The pages of a column.
 pub(super) struct Pages<R: ChunkReader> {
     bytes: Arc<R>,
     /// Where the pages are that were not read.
@@ -51,9 +50,6 @@ impl<R: ChunkReader> Pages<R> {
     }
 
     /// Looks at what stands before the next page, and goes behind it.
-    ///
-    /// # Errors
-    /// The page takes too much.
     fn pass(&mut self) -> Result<(), ParquetError> {
         while !self.left.is_empty() {
             let length = self.left.end - self.left.start;

@@ -30,13 +30,11 @@ pub(in crate::rooms::results) struct ParquetReader {
     left: usize,
     /// The texts of decoded rows, column by column.
     decoded: Vec<Vec<Option<String>>>,
-    /// The next of them, and how many there are.
     next: usize,
     ready: usize,
     row: String,
 }
 
-/// A column, and what its values mean.
 struct ColumnPlace {
     name: String,
     meaning: Meaning,
@@ -54,7 +52,6 @@ enum Meaning {
 }
 
 impl ParquetReader {
-    /// Opens a table.
     pub(in crate::rooms::results) fn open(path: &Path) -> Result<ParquetReader> {
         let file = File::open(path).at(path)?;
         let file = trying(path, || ParquetFile::new(file))?;
@@ -81,7 +78,6 @@ impl ParquetReader {
         })
     }
 
-    /// The names of the columns.
     pub(in crate::rooms::results) fn names(&self) -> Vec<String> {
         self.columns.iter().map(|column| column.name.clone()).collect()
     }
@@ -146,7 +142,6 @@ impl ColumnPlace {
         (column.max_rep_level() == 0).then_some(ColumnPlace { name, meaning, present })
     }
 
-    /// The texts of the next `rows` rows.
     fn texts(
         &self,
         reader: &mut ColumnReader,

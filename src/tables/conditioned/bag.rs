@@ -62,7 +62,6 @@ impl<F: Fingerprint> Bag<F> {
         true
     }
 
-    /// Notes where the groups begin in a run.
     fn divide(&mut self, number: usize, run: &[F], groups: usize) {
         let mut there = 0;
         for group in 0..groups {

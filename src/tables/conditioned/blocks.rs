@@ -26,7 +26,6 @@ impl Blocks {
         self.x_shift - self.y_shift
     }
 
-    /// All keys are below this.
     pub(super) fn keys(self) -> usize {
         2 << self.width
     }
@@ -47,7 +46,6 @@ impl Blocks {
     }
 }
 
-/// The keys of a block of fingerprints.
 #[derive(Debug)]
 pub(super) struct BlockKeys {
     pub(super) x: [u32; BLOCK],

@@ -18,7 +18,6 @@ pub(super) struct Candidate<F> {
     next: u32,
 }
 
-/// Candidates by their keys.
 #[derive(Debug, Default)]
 pub(super) struct Candidates<F> {
     /// The first `count` are candidates, the others are memory for more.

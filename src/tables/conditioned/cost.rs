@@ -7,7 +7,6 @@ use crate::tables::flips::{WIDEST, ball, choose};
 pub(super) const KEY_NS: f64 = 4.0;
 /// Carrying one entry of the batch from a level to the next.
 const CARRY_NS: f64 = 5.0;
-/// Looking for one bucket.
 const BUCKET_NS: f64 = 4.5;
 /// To enter a leaf or level.
 const NODE_NS: f64 = 240.0;
@@ -26,7 +25,6 @@ const WINDOW: f64 = (1 << 20) as f64;
 const FEWEST_WINDOWS: f64 = 64.0;
 /// How many bitmap bits there are for each key, as a power of two.
 const SPARSITY: u32 = 7;
-/// The narrowest block.
 const NARROWEST: u32 = 9;
 
 /// The general pigeonhole: with `left` errors left, either block X is within the first number of its
@@ -127,7 +125,6 @@ fn below(counts: &Counts, bits: u32) -> Counts {
 /// The cost of a whole probe: the depth of the leaves, and the time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Depth {
-    /// The bits of the prefix.
     pub(super) bits: u32,
     /// In nanoseconds.
     pub(super) nanoseconds: f64,

@@ -26,7 +26,6 @@ pub(in crate::rooms::tables) fn cost(problem: &Problem, prices: &Prices) -> Cost
     }
 }
 
-/// The work of a probe.
 struct Work {
     /// How many tests of a fingerprint there are, in bitmaps of so many bytes.
     scans: f64,

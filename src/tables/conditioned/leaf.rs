@@ -29,7 +29,6 @@ pub(super) struct Leaf<F> {
     /// The same keys.
     marked: Bitmap,
     candidates: Candidates<F>,
-    /// The keys of the fingerprints that are tested.
     tested: BlockKeys,
 }
 

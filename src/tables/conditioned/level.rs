@@ -106,7 +106,6 @@ impl<F: Fingerprint> Level<F> {
         self.starts.resize(((k as usize + 1) << bits) + 1, 0);
     }
 
-    /// How many bits follow a digit of `bits` bits.
     pub(super) fn rest_below(&self, bits: u32) -> u32 {
         self.rest + self.bits - bits
     }

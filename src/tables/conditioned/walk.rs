@@ -38,7 +38,6 @@ pub(in crate::rooms::tables) struct Walk<F> {
     pub(super) bag: Bag<F>,
 }
 
-/// A walk under way.
 pub(super) struct Walking<'a, F> {
     pub(super) of: &'a Conditioned<F>,
     pub(super) runs: &'a [&'a [F]],

@@ -19,7 +19,6 @@ pub(super) const MOST_OFF: u32 = WIDE_WEIGHT;
 pub(super) struct Block {
     /// How many bits are below them.
     low: u32,
-    /// How many there are.
     pub(super) bits: u32,
     /// In how many of them a pair may differ to meet here.
     pub(super) limit: u32,
@@ -60,7 +59,6 @@ impl Block {
         (self.values() as u128 - 1) << self.low
     }
 
-    /// The block of `fingerprint`.
     #[inline(always)]
     pub(super) fn value<F: Fingerprint>(self, fingerprint: F) -> u32 {
         let low = (fingerprint >> self.low).to_u128() as u32;

@@ -53,7 +53,6 @@ struct Steps {
 }
 
 impl Steps {
-    /// On any machine, with these instructions.
     fn of(instructions: Instructions) -> Steps {
         let compare = match instructions {
             Instructions::IceLake => 1.0,
@@ -63,7 +62,6 @@ impl Steps {
         Steps { sort: SORT_NS, compare }
     }
 
-    /// At these prices, in windows of so many fingerprints.
     fn priced(prices: &Prices, window: f64, width: Width) -> Steps {
         let way = SORT_ACCESSES * prices.load(window * window_bytes(width) as f64);
         Steps { sort: prices.sort + way, compare: prices.compare }
@@ -136,7 +134,6 @@ pub(in crate::rooms::tables) fn of_itself(problem: &Problem) -> Cost {
     Cost { tables: blocks.into(), nanoseconds: each, seconds, memory_bytes }
 }
 
-/// How many bytes the batch takes, arranged by so many blocks.
 fn batch_bytes(batch: u64, blocks: u32, width: Width) -> u64 {
     let each = ROW_BYTES as u64 * u64::from(blocks) + u64::from(width.bits() / 8);
     batch.saturating_mul(each).saturating_add(u64::from(blocks) << 18)

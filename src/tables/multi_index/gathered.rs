@@ -48,7 +48,6 @@ impl Gathered {
         self.lanes.strip(0..self.count)
     }
 
-    /// Which row of the block a row is.
     pub(super) fn row(&self, at: usize) -> usize {
         let run = self.runs.partition_point(|run| run.0 as usize <= at) - 1;
         let (begin, start) = self.runs[run];

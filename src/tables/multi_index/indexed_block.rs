@@ -22,7 +22,6 @@ pub(super) struct IndexedBlock {
 }
 
 impl IndexedBlock {
-    /// Sorts `batch` by a block.
     pub(super) fn new<F: Fingerprint>(block: Block, batch: &[F]) -> IndexedBlock {
         let mut starts = vec![0; block.values() + 1];
         batch.iter().for_each(|&fingerprint| starts[block.value(fingerprint) as usize] += 1);
@@ -42,7 +41,6 @@ impl IndexedBlock {
         IndexedBlock { block, lanes, places, starts }
     }
 
-    /// The rows of one value.
     #[inline(always)]
     pub(super) fn rows(&self, value: usize) -> Range<usize> {
         self.starts[value] as usize..self.starts[value + 1] as usize
@@ -54,13 +52,11 @@ impl IndexedBlock {
         self.lanes.strip(rows)
     }
 
-    /// The place of a row in the batch.
     #[inline]
     pub(super) fn place(&self, row: usize) -> u32 {
         self.places[row]
     }
 
-    /// How many bytes it holds.
     pub(super) fn memory_bytes(&self) -> u64 {
         (self.lanes.memory_bytes() + size_of_val(&self.places[..]) + size_of_val(&self.starts[..]))
             as u64

@@ -51,7 +51,6 @@ impl<F: Fingerprint> MultiIndex<F> {
         MultiIndex::of(batch, k, &blocks(batch, k, cost::ANYWHERE), threads)
     }
 
-    /// Arranges `batch` by so many blocks.
     #[cfg(test)]
     pub(super) fn by(batch: &[F], k: u32, blocks: u32) -> MultiIndex<F> {
         MultiIndex::of(batch, k, &Block::divide(span(constant(batch)), blocks, k), 2)
@@ -64,7 +63,6 @@ impl<F: Fingerprint> MultiIndex<F> {
         MultiIndex { batch: batch.to_vec(), blocks, flips: Flips::up_to(most), constant, k }
     }
 
-    /// How many bytes it holds.
     pub(in crate::rooms::tables) fn memory_bytes(&self) -> u64 {
         let blocks: u64 = self.blocks.iter().map(IndexedBlock::memory_bytes).sum();
         blocks + size_of_val(&self.batch[..]) as u64
@@ -141,7 +139,6 @@ pub(super) fn divided(block: Block) -> (usize, u32) {
     (1 << (block.bits - rest), rest)
 }
 
-/// The blocks by which `batch` is joined fastest with these instructions.
 pub(super) fn blocks<F: Fingerprint>(
     batch: &[F],
     k: u32,
@@ -213,7 +210,6 @@ impl Places {
         Places { ends: ends.collect() }
     }
 
-    /// The run of a place, and the place there.
     fn find(&self, place: u32) -> (usize, usize) {
         let place = place as usize;
         let run = self.ends.partition_point(|&end| end <= place);

@@ -116,7 +116,6 @@ fn compare(rows: Strip<'_>, tile: Strip<'_>, limit: u32, near: &mut dyn FnMut(us
     }
 }
 
-/// Compares each of `singles` with all of `strip`.
 #[inline(always)]
 fn each(singles: Strip<'_>, strip: Strip<'_>, limit: u32, near: &mut dyn FnMut(usize, usize)) {
     let mut ticks = Ticks::every(strip.groups());

@@ -46,7 +46,6 @@ impl Tiles {
         });
     }
 
-    /// The lanes of a value.
     #[inline(always)]
     pub(super) fn lanes(&self, value: usize) -> Range<usize> {
         let Range { start, end } = self.tiles[value];
@@ -59,7 +58,6 @@ impl Tiles {
         self.lanes.strip(lanes)
     }
 
-    /// The place of the fingerprint in a lane.
     #[inline]
     pub(super) fn place(&self, lane: usize) -> u32 {
         self.places[lane]

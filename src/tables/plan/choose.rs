@@ -46,15 +46,10 @@ impl From<u64> for Memory {
 /// Finds the cheapest design within `memory` for the batch against the store, and for the
 /// batch against itself. If a design other than [`Design::Auto`] is `asked` for, it is used for the store.
 /// Without a store it is used for the batch, if it has masks or is `multi-index`.
-///
-/// # Errors
-/// [`Kind::Usage`] if no design covers `k`, or not the one that is asked for, or if no design fits into
-/// the memory.
 pub fn choose(asked: Design, problem: &Problem, memory: impl Into<Memory>) -> Result<Plan> {
     choose_at(asked, problem, &Prices::USUAL, memory.into())
 }
 
-/// [`choose`] at other prices.
 pub(in crate::rooms::tables) fn choose_at(
     asked: Design,
     problem: &Problem,
@@ -155,9 +150,6 @@ fn priced(
 }
 
 /// What `design` costs, in windows that fit into the memory.
-///
-/// # Errors
-/// [`Kind::Usage`] if the design does not cover `k`, and for [`Design::Auto`].
 fn estimate(
     design: Design,
     problem: &Problem,

@@ -23,7 +23,6 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Of a design that costs this much.
     pub(super) fn new(design: Design, cost: Cost) -> Estimate {
         let Cost { tables, nanoseconds, seconds, memory_bytes } = cost;
         Estimate { design, tables, nanoseconds, seconds, memory_bytes, window: None }

@@ -18,7 +18,6 @@ const PICK_NS: f64 = 1.0;
 const GATHER_NS: f64 = 4.0;
 /// Sorting one by one key, for each nanosecond of a plain sort.
 const SORTS: f64 = 1.6;
-/// Comparing two that meet.
 const COMPARE_NS: f64 = 1.5;
 
 /// What one pass over all shares costs.
@@ -41,9 +40,6 @@ pub(in crate::rooms::tables) fn window(memory_bytes: u64, width: Width, workers:
 }
 
 /// What it costs to sort the batch and the store together, window by window.
-///
-/// # Errors
-/// Those of [`Masked::masks`].
 pub(in crate::rooms::tables) fn cost(
     design: Masked,
     problem: &Problem,

@@ -35,18 +35,11 @@ pub struct Gathering<F> {
 
 impl<F: Fingerprint> SortedJoin<F> {
     /// The join of `batch`, which is distinct, under the keys of `design` for distances up to `k`.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`](crate::error::Kind::Usage) if the design has no masks or does not cover `k`,
-    /// or if the batch has more than `u32::MAX` fingerprints.
     pub fn new(batch: Arc<[F]>, design: Design, k: u32) -> Result<SortedJoin<F>> {
         SortedJoin::in_shares(batch, design, k, MOST)
     }
 
     /// The same, in shares of about `most` fingerprints at most.
-    ///
-    /// # Errors
-    /// As [`SortedJoin::new`].
     pub(in crate::rooms::tables) fn in_shares(
         batch: Arc<[F]>,
         design: Design,

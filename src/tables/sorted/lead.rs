@@ -23,7 +23,6 @@ pub(super) const TURNS: u32 = 4;
 #[derive(Debug)]
 pub(super) struct Lead<F> {
     pub(super) mask: F,
-    /// Which keys begin with it.
     pub(super) keys: Range<usize>,
     /// How many groups there are and how many shares, as powers of two.
     pub(super) group_bits: u32,

@@ -14,7 +14,6 @@ const ASKED: usize = 256;
 /// Two fingerprints within k, and their distance.
 pub(super) type TakePair<'a, F> = &'a mut dyn FnMut(&Entry<F>, &Entry<F>, u8);
 
-/// A join under way.
 pub(super) struct Join<'a, F> {
     pub(super) k: u32,
     /// How many high bits of the hash all have in common where the key is no more than the lead.
@@ -110,7 +109,6 @@ impl<F: Fingerprint> Join<'_, F> {
         divides
     }
 
-    /// How many of `entries` and `others` meet, over all `keys`.
     fn meetings(&mut self, keys: &[F], entries: &[Entry<F>], others: &[Entry<F>]) -> u64 {
         let [mut ours, mut theirs] = [(); 2].map(|()| self.spare.pop().unwrap_or_default());
         let bits = bucket_bits(entries.len().max(others.len()));

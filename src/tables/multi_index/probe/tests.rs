@@ -51,7 +51,6 @@ fn any_number_of_blocks_is_exact_at_128_bits() {
     any_number_of_blocks_is_exact::<u128>();
 }
 
-/// Some fingerprints, so many.
 type Inputs<'a, F> = &'a dyn Fn(&mut ChaCha8Rng, usize) -> Vec<F>;
 
 /// Neighbourhoods of which a value has more than a group of lanes and more rows than are copied at once, a
