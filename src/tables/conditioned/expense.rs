@@ -5,7 +5,7 @@ use super::shape::SHAPE;
 use crate::fingerprint::Width;
 use crate::tables::buckets::Entry;
 use crate::tables::distribution::Meeting;
-use crate::tables::prices::Prices;
+use crate::tables::prices;
 use crate::tables::problem::{Cost, Problem};
 
 /// The most bytes of bitmap, keys and candidates in a walk.
@@ -15,9 +15,9 @@ const WALK_BYTES: u64 = 24 << 20;
 const BUILD_NS: f64 = 10.0;
 
 /// What the join by prefix costs.
-pub(in crate::rooms::tables) fn cost(problem: &Problem, prices: &Prices) -> Cost {
+pub(in crate::rooms::tables) fn cost(problem: &Problem) -> Cost {
     let &Problem { batch, store, k, width, workers, .. } = problem;
-    let probe = Work::of(problem, k, width.bits()).nanoseconds(prices);
+    let probe = Work::of(problem, k, width.bits()).nanoseconds();
     Cost {
         tables: 1,
         nanoseconds: probe / store.max(1) as f64,
@@ -63,9 +63,9 @@ impl Work {
         }
     }
 
-    fn nanoseconds(&self, prices: &Prices) -> f64 {
-        let farther = prices.load(self.bytes) - prices.loads[0];
-        self.scans * (prices.scan + farther) + self.keys * prices.key
+    fn nanoseconds(&self) -> f64 {
+        let farther = prices::load(self.bytes) - prices::load(0.0);
+        self.scans * (prices::SCAN + farther) + self.keys * prices::KEY
     }
 }
 

@@ -10,7 +10,7 @@ use crate::fingerprint::Width;
 use crate::hamming::lanes::LANES;
 use crate::hamming::multiversion::Instructions;
 use crate::tables::distribution::Meeting;
-use crate::tables::prices::Prices;
+use crate::tables::prices;
 use crate::tables::problem::{Cost, Problem};
 
 /// How many fingerprints of the store are best probed at once: so many that a value of 16 bits has two groups of
@@ -62,18 +62,18 @@ impl Steps {
         Steps { sort: SORT_NS, compare }
     }
 
-    fn priced(prices: &Prices, window: f64, width: Width) -> Steps {
-        let way = SORT_ACCESSES * prices.load(window * window_bytes(width) as f64);
-        Steps { sort: prices.sort + way, compare: prices.compare }
+    fn priced(window: f64, width: Width) -> Steps {
+        let way = SORT_ACCESSES * prices::load(window * window_bytes(width) as f64);
+        Steps { sort: prices::SORT + way, compare: prices::COMPARE }
     }
 }
 
 /// What a join by multi-index hashing costs.
-pub(in crate::rooms::tables) fn cost(problem: &Problem, prices: &Prices) -> Cost {
+pub(in crate::rooms::tables) fn cost(problem: &Problem) -> Cost {
     let &Problem { batch, store, k, width, workers, .. } = problem;
     let blocks = blocks(batch as f64, width.bits(), k, Instructions::widest());
     let most = window(problem);
-    let each = each(problem, |window| Steps::priced(prices, window, width));
+    let each = each(problem, |window| Steps::priced(window, width));
     let build = BUILD_NS * f64::from(blocks) * batch as f64;
     Cost {
         tables: blocks.into(),

@@ -7,7 +7,6 @@ use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
 use crate::tables::design::Design;
 use crate::tables::masked::{MAX_DISTANCE, Masked};
-use crate::tables::prices::Prices;
 use crate::tables::problem::{Cost, Problem};
 use crate::tables::{conditioned, multi_index, sorted};
 
@@ -47,15 +46,7 @@ impl From<u64> for Memory {
 /// batch against itself. If a design other than [`Design::Auto`] is `asked` for, it is used for the store.
 /// Without a store it is used for the batch, if it has masks or is `multi-index`.
 pub fn choose(asked: Design, problem: &Problem, memory: impl Into<Memory>) -> Result<Plan> {
-    choose_at(asked, problem, &Prices::USUAL, memory.into())
-}
-
-pub(in crate::rooms::tables) fn choose_at(
-    asked: Design,
-    problem: &Problem,
-    prices: &Prices,
-    memory: Memory,
-) -> Result<Plan> {
+    let memory = memory.into();
     let &Problem { k, width, store, workers, .. } = problem;
     if k > MAX_DISTANCE {
         return Err(Error::new(Kind::Usage, "the distance is too large")
@@ -67,7 +58,7 @@ pub(in crate::rooms::tables) fn choose_at(
         asked => vec![asked],
     };
     let fits = |estimate: &Estimate| estimate.memory_bytes <= memory.store;
-    let price = |design, problem: &Problem| estimate(design, problem, prices, memory.store);
+    let price = |design, problem: &Problem| estimate(design, problem, memory.store);
     // Without a store nothing is compared with it, and no key of it is crowded.
     let uniform = Problem { distribution: problem.distribution.uniform(), ..*problem };
     let against = if store == 0 { &uniform } else { problem };
@@ -109,7 +100,7 @@ fn itself(asked: Design, problem: &Problem, memory_bytes: u64, share: u64) -> Re
             return Ok(Estimate::new(design, multi_index::of_itself(problem)));
         };
         let meeting = |key| problem.distribution.meeting_itself(key);
-        let pass = sorted::Pass::of(masked, [batch, 0], width, meeting, &Prices::USUAL, share)?;
+        let pass = sorted::Pass::of(masked, [batch, 0], width, meeting, share)?;
         let cost = Cost {
             tables: masked.tables(),
             nanoseconds: pass.nanoseconds / batch.max(1) as f64,
@@ -150,23 +141,16 @@ fn priced(
 }
 
 /// What `design` costs, in windows that fit into the memory.
-fn estimate(
-    design: Design,
-    problem: &Problem,
-    prices: &Prices,
-    memory_bytes: u64,
-) -> Result<Estimate> {
+fn estimate(design: Design, problem: &Problem, memory_bytes: u64) -> Result<Estimate> {
     let &Problem { k, width, workers, .. } = problem;
     design.check(width, k)?;
     let (cost, window) = match design {
         Design::Masked(masked) => {
             let window = sorted::window(memory_bytes, width, workers);
-            (sorted::cost(masked, problem, prices, window)?, Some(window))
+            (sorted::cost(masked, problem, window)?, Some(window))
         }
-        Design::MultiIndex => {
-            (multi_index::cost(problem, prices), Some(multi_index::window(problem)))
-        }
-        _ => (conditioned::cost(problem, prices), None),
+        Design::MultiIndex => (multi_index::cost(problem), Some(multi_index::window(problem))),
+        _ => (conditioned::cost(problem), None),
     };
     let window = window.map(|window| window as usize);
     Ok(Estimate { window, ..Estimate::new(design, cost) })

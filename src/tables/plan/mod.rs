@@ -28,7 +28,5 @@
 mod choose;
 mod estimate;
 
-#[cfg(test)]
-pub(super) use choose::choose_at;
 pub use choose::{Memory, Plan, choose};
 pub use estimate::Estimate;

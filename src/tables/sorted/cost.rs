@@ -8,7 +8,7 @@ use crate::fingerprint::Width;
 use crate::tables::buckets::Entry;
 use crate::tables::distribution::Meeting;
 use crate::tables::masked::Masked;
-use crate::tables::prices::Prices;
+use crate::tables::prices;
 use crate::tables::problem::{Cost, Problem};
 
 /// Reading past one fingerprint on the way to a share, in nanoseconds; like all that follow measured on
@@ -43,14 +43,13 @@ pub(in crate::rooms::tables) fn window(memory_bytes: u64, width: Width, workers:
 pub(in crate::rooms::tables) fn cost(
     design: Masked,
     problem: &Problem,
-    prices: &Prices,
     window: u64,
 ) -> Result<Cost> {
     let &Problem { batch, store, width, workers, .. } = problem;
     let window = problem.chunk().min(window);
     let windows = store.div_ceil(window.max(1));
     let meeting = |key| problem.distribution.meeting(key);
-    let pass = Pass::of(design, [batch, window], width, meeting, prices, MOST)?;
+    let pass = Pass::of(design, [batch, window], width, meeting, MOST)?;
     let seconds = windows as f64 * pass.nanoseconds / 1e9;
     Ok(Cost {
         tables: design.tables(),
@@ -79,7 +78,6 @@ impl Pass {
         [batch, others]: [u64; 2],
         width: Width,
         meeting: impl Fn(u128) -> Meeting,
-        prices: &Prices,
         most: u64,
     ) -> Result<Pass> {
         let all = (batch + others) as f64;
@@ -92,14 +90,14 @@ impl Pass {
         for (lead, keys) in design.leads(width)? {
             let (group_bits, share_bits) = bits(batch, lead.count_ones(), most);
             let picked = (batch.max(others) + batch + others) >> share_bits;
-            let way = prices.load(picked as f64 * size_of::<Entry<u64>>() as f64);
+            let way = prices::load(picked as f64 * size_of::<Entry<u64>>() as f64);
             nanoseconds += all * (PICK_NS * f64::from(1 << share_bits) + GATHER_NS + way);
             share = share.max(picked);
             for key in keys {
                 // Those that have the same key, and those that only fall into the same bucket.
                 let share = meeting(key).share.max(1.0 / batch.max(1) as f64);
                 let met = (pairs * share).min(all * 2.0 * CROWD as f64);
-                nanoseconds += all * SORTS * prices.sort + met * COMPARE_NS;
+                nanoseconds += all * SORTS * prices::SORT + met * COMPARE_NS;
             }
             nanoseconds += f64::from(1 << group_bits);
         }

@@ -180,13 +180,3 @@ fn a_slice_of_the_key_space_is_left_to_the_prefix() {
         assert_eq!(plan.chosen.design, Design::Conditioned, "{}", plan.why);
     }
 }
-
-#[test]
-fn other_prices_take_another_design_for_the_store_and_none_for_the_batch_itself() {
-    let problem = problem(1_000_000, 10_000_000, 3, Width::W64);
-    let at = |prices| choose_at(Design::Auto, &problem, &prices, u64::MAX.into()).unwrap();
-    let usual = at(Prices::USUAL);
-    let slow = at(Prices { loads: [0.5, 50.0, 500.0], ..Prices::USUAL });
-    assert_ne!(usual.chosen.design, slow.chosen.design, "{}", slow.why);
-    assert_eq!(usual.itself, slow.itself);
-}
