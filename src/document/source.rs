@@ -30,6 +30,8 @@ const READ_BYTES: usize = 1 << 17;
 /// The decompressed bytes of one file.
 pub(super) struct Source<'a> {
     path: &'a Path,
+    /// The bytes of the file on disk, if that is known.
+    bytes: u64,
     reader: Box<dyn Read + 'a>,
     is_packed: bool,
     accept_truncated: bool,
@@ -65,8 +67,8 @@ impl<'a> Source<'a> {
         let reader = unpack(packed, method, options.window_bytes).at(path)?;
         let accept_truncated = options.accept_truncated;
         let is_packed = method.is_some();
-        let (is_joined, end) = (false, None);
-        Ok(Source { path, reader, is_packed, accept_truncated, is_joined, known, end })
+        let (bytes, is_joined, end) = (input.origin().bytes(), false, None);
+        Ok(Source { path, bytes, reader, is_packed, accept_truncated, is_joined, known, end })
     }
 
     /// The same text in UTF-8: a byte order mark tells its encoding, or else it is the one that is named.
@@ -128,6 +130,11 @@ impl<'a> Source<'a> {
     /// How many bytes on disk were consumed.
     pub(super) fn position(&self) -> u64 {
         self.known.borrow().position
+    }
+
+    /// How many bytes on disk were not consumed.
+    pub(super) fn rest(&self) -> u64 {
+        self.bytes.saturating_sub(self.position())
     }
 
     /// XXH3-128 of the bytes on disk, once all of them were read.

@@ -309,7 +309,7 @@ impl Cutter for WarcCutter<'_> {
     }
 
     fn damage(&self) -> Option<Damage> {
-        let cut = || self.is_cut.then(|| Damage::new(self.source.position(), 0));
+        let cut = || self.is_cut.then(|| Damage::new(self.source.position(), self.source.rest()));
         self.source.damage().or_else(cut)
     }
 

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::sync::atomic::AtomicU64;
 
 use super::http::Response;
+use crate::document::damage::Damage;
 use crate::document::{
     Content, Fields, Format, Inputs, OrderField, Position, ReadOptions, Share, Skipped, read,
 };
@@ -15,7 +16,7 @@ use crate::error::Result;
 struct Outcome {
     records: Vec<(u64, String)>,
     skipped: String,
-    truncated: usize,
+    damaged: Vec<Damage>,
 }
 
 fn options() -> ReadOptions {
@@ -49,7 +50,7 @@ fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Outcome> {
         true
     })?;
     outcome.skipped = skipped.to_string();
-    outcome.truncated = files.damaged.len();
+    outcome.damaged = files.damaged;
     Ok(outcome)
 }
 
@@ -119,7 +120,7 @@ fn pages_are_told_from_what_is_none() {
         skipped: "1 archive_info, 1 request, 1 revisit, 1 metadata, 1 other_type, 2 status, \
                   1 media_type"
             .into(),
-        truncated: 0,
+        damaged: Vec::new(),
     };
     assert_eq!(read_all(&warc.concat()), expected);
     let members: Vec<u8> = warc.iter().flat_map(|record| gzip(record)).collect();
@@ -400,7 +401,11 @@ fn the_rest_of_a_damaged_file_is_one_bad_record() {
     let whole = page("http://a/").len();
     for len in [warc.len(), warc.len() - 2, warc.len() - 4] {
         let outcome = read_all(&warc[..len]);
-        assert_eq!((outcome.records.len(), outcome.truncated), (2, 0), "only the end is missing");
+        assert_eq!(
+            (outcome.records.len(), outcome.damaged.len()),
+            (2, 0),
+            "only the end is missing"
+        );
     }
     let members = [gzip(&page("http://a/")), gzip(&page("http://b/"))].concat();
     let first = gzip(&page("http://a/")).len();
@@ -432,14 +437,15 @@ fn the_rest_of_a_damaged_file_is_one_bad_record() {
         (last_flipped, damaged),
     ];
     for (bytes, reason) in cases {
-        let Outcome { records, truncated, .. } = read_all(&bytes);
-        assert_eq!(truncated, 1, "{reason}");
+        let Outcome { records, damaged, .. } = read_all(&bytes);
+        let [damage] = damaged[..] else { panic!("{reason}: {damaged:?}") };
+        assert_eq!(damage.at + damage.unread, bytes.len() as u64, "{reason}: all that follows");
         let [(1, good), (2, bad)] = &records[..] else { panic!("{reason}: {records:?}") };
         assert!(good.starts_with("http://a/"), "{good}");
         assert!(bad.starts_with(&format!("! {reason}")), "{bad}");
         assert!(reason.starts_with("the file") || bad.contains("a.warc at byte "), "{bad}");
         let accepting = ReadOptions { accept_truncated: true, ..options() };
-        assert_eq!(read_with(&bytes, &accepting).unwrap().truncated, 1, "{reason}");
+        assert_eq!(read_with(&bytes, &accepting).unwrap().damaged.len(), 1, "{reason}");
     }
 }
 
