@@ -1,5 +1,6 @@
 //! `dupsieve store`: makes, changes, lists and checks a store.
 
+mod coming_back;
 mod expire;
 mod indexing;
 mod listing;
@@ -7,6 +8,7 @@ mod readmit;
 mod retention;
 mod upkeep;
 
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,6 +16,7 @@ use std::time::Duration;
 use clap::{ArgMatches, Args, Subcommand};
 use dupsieve::rooms::index::IndexDesign;
 use dupsieve::rooms::matches::replacements_at;
+use dupsieve::rooms::report::{self, Made, Report};
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::rooms::store::{
     Added, Codec, Day, Entry, NewDay, Retention, Store, Version, expect_come,
@@ -24,11 +27,12 @@ use crate::commands::help::examples;
 use crate::commands::places;
 use crate::flags::confirm_day::ConfirmDay;
 use crate::flags::global::GlobalFlags;
-use crate::flags::place::Place;
+use crate::flags::place::{Outputs, Place};
 use crate::flags::shared::Shared::{DryRun, Memory, Overwrite, Telemetry, Workers};
 use crate::flags::shared::shared;
 use crate::outcome::identity;
 use crate::outcome::summary::Summary;
+pub(crate) use coming_back::coming_back;
 use expire::expire;
 pub(crate) use expire::{expire_days, log_expiry};
 use listing::{list, log, summary_of};
@@ -226,6 +230,7 @@ enum Change {
     /// version and keeps the others
     #[command(args = shared(&[Memory, DryRun, Telemetry]), after_help = examples(&[
         ("Go back to the contents of version 7", "dupsieve store rollback store --to 7"),
+        ("Take back a day and those after it", "dupsieve store rollback store --before-day 2026-11-20 --outputs out/2026-11-*"),
     ]))]
     Rollback {
         /// Folder of the store
@@ -233,6 +238,10 @@ enum Change {
         store: Place,
         #[command(flatten)]
         target: Target,
+        /// Outputs of the days of `run`. If the version before the day was pruned or purged, the pages that the leaving days had
+        /// replaced come back by these
+        #[arg(long, value_name = "OUTPUT", num_args = 1.., requires = "before_day")]
+        outputs: Vec<Outputs>,
     },
 }
 
@@ -312,7 +321,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         Change::Remove { store, ids, until, readmit } => {
             remove(&open(store)?, &ids.here()?, *until, readmit, global)
         }
-        Change::Rollback { store, target } => rollback(&open(store)?, target, global),
+        Change::Rollback { store, target, outputs } => {
+            rollback(&open(store)?, target, outputs, global)
+        }
     }
 }
 
@@ -357,7 +368,12 @@ pub(crate) fn verify(store: &Store, version: Option<u64>, global: &GlobalFlags) 
 }
 
 /// Logs which days leave the store, checks the version it goes back to, and goes back.
-fn rollback(store: &Store, target: &Target, global: &GlobalFlags) -> Result<Summary> {
+fn rollback(
+    store: &Store,
+    target: &Target,
+    outputs: &[Outputs],
+    global: &GlobalFlags,
+) -> Result<Summary> {
     let current = store.at(None)?;
     let (version, verification) = match (target.to, target.before_day) {
         (Some(to), _) => (store.at(Some(to))?, store.verification(Some(to))?),
@@ -369,17 +385,33 @@ fn rollback(store: &Store, target: &Target, global: &GlobalFlags) -> Result<Summ
     };
     log_days("leave the store", days_of_one(&current, &version));
     log_days("come back", days_of_one(&version, &current));
+    let outputs = outputs_by_day(outputs)?;
+    let advice = |_| "name the outputs of the days with --outputs to bring them back".to_owned();
+    let output = |day| outputs.get(&day).cloned();
+    let back = coming_back(store, &current, version.number(), output, advice)?;
     let (read, _shown) = show_verifying(verification.bytes(), global);
     if global.dry_run {
         verification.run(&read)?;
         return Ok(summary_of(store, &version));
     }
     let version = match target.before_day {
-        Some(day) => store.rollback_before(day, &read)?,
+        Some(day) => store.rollback_before(day, current.number(), &back, &read)?,
         None => store.rollback(version.number(), &read)?,
     };
     indexing::keep(store, global)?;
     Ok(summary_of(store, &version))
+}
+
+/// The outputs of days among these, each of which may be a folder of such.
+fn outputs_by_day(named: &[Outputs]) -> Result<BTreeMap<Day, PathBuf>> {
+    let mut by_day = BTreeMap::new();
+    for path in Outputs::here(named)? {
+        for output in report::outputs(&path)? {
+            let report = Report::read(&report::folder(&output))?;
+            by_day.extend(report.and_then(|report| report.day).map(|day| (day, output)));
+        }
+    }
+    Ok(by_day)
 }
 
 /// The days of `one` that `other` lacks or holds with other contents.

@@ -14,6 +14,7 @@
 use crate::error::{Error, Kind, Result};
 use crate::output::Lock;
 
+use super::coming_back::ComingBack;
 use super::day::Day;
 use super::folder::Store;
 use super::manifest::Manifest;
@@ -31,19 +32,19 @@ pub struct Draft {
 
 impl Store {
     /// Starts a draft. Its first version has the next number and the contents of version `base`, which a day of the newest version was
-    /// joined with. It may have been pruned since.
+    /// joined with. If it was pruned since, the pages of `back` come back.
     ///
     /// # Errors
     /// [`Kind::Temporary`] if the newest version is no longer `newest`, or if another run is changing the
     /// store.
-    pub fn draft(&self, newest: u64, base: u64) -> Result<Draft> {
+    pub fn draft(&self, newest: u64, base: u64, back: &ComingBack) -> Result<Draft> {
         let lock = self.lock()?;
         let current = self.at(None)?;
         if current.number() != newest {
             return Err(self.has_changed().expected(newest).found(current.number()));
         }
         self.remove_orphans(&lock)?;
-        let last = self.going_back(&current, base, newest + 1, &lock)?;
+        let last = self.going_back(current, base, newest + 1, back, &lock)?;
         let checksum = last.write(&self.manifest_path(last.version), &lock)?;
         Ok(Draft { store: self.clone(), lock, last, checksum })
     }

@@ -67,6 +67,16 @@ impl FileRecord {
         self.empties.and_then(|_| self.days.keys().next().copied())
     }
 
+    /// Whether it has rows of that day.
+    pub(crate) fn has(&self, day: Day) -> bool {
+        self.days.contains_key(&day)
+    }
+
+    /// Whether its file has rows of other days too, which its manifest does not name.
+    pub(crate) fn has_other_days(&self) -> bool {
+        self.days.values().sum::<u64>() < self.rows
+    }
+
     /// Its days that are shown, in order.
     pub(crate) fn days(&self) -> impl Iterator<Item = Day> {
         self.days.keys().copied().filter(|day| self.expired_before.is_none_or(|it| *day >= it))

@@ -114,7 +114,20 @@ impl Store {
     pub fn before(&self, day: Day) -> Result<Version> {
         let current = self.at(None)?;
         let number = current.before(day);
-        if self.is_pruned(number)? { Ok(current.pruned_before(day)) } else { self.at(Some(number)) }
+        if self.is_pruned(number)? { Ok(current.pruned_to(number)) } else { self.at(Some(number)) }
+    }
+
+    /// The version with that number, or, if it was pruned, what the newest version has of it still. What was hidden since then is
+    /// hidden there: removed and replaced pages, and days that have expired. Nothing but its digest says whether the store held exactly
+    /// these days then.
+    ///
+    /// # Errors
+    /// As [`Store::at`].
+    pub fn left_of(&self, number: u64) -> Result<Version> {
+        match self.is_pruned(number)? {
+            true => self.at(None)?.pruned_to(number).left(),
+            false => self.at(Some(number)),
+        }
     }
 
     /// The error that another run has changed the store in the meantime.

@@ -24,7 +24,7 @@
 //! - `sidecars`: files that are kept beside the segments.
 //! - `manifest`, `manifest_base`, `manifest_file`, `version`, `file_record`, `dated`: what a version contains.
 //! - `folder`: the store, and how a change is committed. `addition`, `compact`, `draft`, `orphans`,
-//!   `history`, `prune`, `removing`, `replacing`, `purge`, `verification`: what can be done with a store, one a file. `tiers`: which segments are merged
+//!   `history`, `prune`, `removing`, `replacing`, `purge`, `verification`: what can be done with a store, one a file. `going_back`, `coming_back`: what a store held before a day, where that version was pruned. `tiers`: which segments are merged
 //!   when, with its bounds. `merge`: how.
 //!
 //! Imports `document`, `fingerprint`, `hamming` and what they import. FORMAT.md in this folder
@@ -61,6 +61,7 @@
 mod addition;
 mod ahead;
 mod builder;
+mod coming_back;
 mod compact;
 mod damage;
 mod dated;
@@ -100,6 +101,7 @@ mod version;
 pub use addition::Added;
 pub use ahead::expect_come;
 pub use builder::{FingerprintedDocument, SegmentBuilder};
+pub use coming_back::ComingBack;
 pub use compact::{Compacted, Merger};
 pub use dated::{Dated, RowDays};
 pub use day::{Day, DayRange};

@@ -8,6 +8,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::damage::damaged;
 use super::day::Day;
 use super::digest::Digest;
+use super::manifest::Entry;
 use crate::document::IdSieve;
 use crate::error::Error;
 
@@ -69,6 +70,11 @@ impl Replacements {
     /// Whether a page of that id and day is replaced.
     pub fn has(&self, id: &str, day: Day) -> bool {
         self.place(xxh3_128(id.as_bytes()), day).is_some()
+    }
+
+    /// Whether these are the pages that a day has replaced.
+    pub fn are_of(&self, entry: &Entry) -> bool {
+        self.digest() == entry.replaces
     }
 
     /// A digest of the pages; none if there are none.

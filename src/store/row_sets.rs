@@ -78,6 +78,17 @@ impl RowSet {
         new
     }
 
+    /// The same without these rows, which are here.
+    pub(super) fn without(&self, rows: &[(u64, Day)]) -> RowSet {
+        let mut rest = self.clone();
+        for (row, day) in rows {
+            rest.rows.remove(*row);
+            *rest.days.entry(*day).or_default() -= 1;
+        }
+        rest.days.retain(|_, count| *count > 0);
+        rest
+    }
+
     /// The rows that are here or in `other`. `day` tells of which day a row is that both have.
     pub(super) fn or(
         &self,

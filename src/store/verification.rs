@@ -9,6 +9,7 @@ use roaring::RoaringTreemap;
 
 use crate::error::{Kind, Result};
 
+use super::coming_back::ComingBack;
 use super::damage::damaged;
 use super::dated::Dated;
 use super::day::Day;
@@ -85,17 +86,26 @@ impl Store {
         self.commit(manifest, &lock)
     }
 
-    /// Makes a new version with the contents that the store had before `day` was added, as [`Store::rollback`]. The version that
-    /// had them may have been pruned.
+    /// Makes a new version with the contents that the store had before `day` was added to the version `newest`, as
+    /// [`Store::rollback`]. If the version that had them was pruned, the pages of `back` come back.
     ///
     /// # Errors
-    /// As [`Store::rollback`].
-    pub fn rollback_before(&self, day: Day, read: &AtomicU64) -> Result<Version> {
+    /// As [`Store::rollback`]; [`Kind::Temporary`] if the newest version is no longer `newest`.
+    pub fn rollback_before(
+        &self,
+        day: Day,
+        newest: u64,
+        back: &ComingBack,
+        read: &AtomicU64,
+    ) -> Result<Version> {
         let lock = self.lock()?;
         self.verification_before(day)?.run(read)?;
         let current = self.at(None)?;
-        let next = current.number() + 1;
-        let manifest = self.going_back(&current, current.before(day), next, &lock)?;
+        if current.number() != newest {
+            return Err(self.has_changed().expected(newest).found(current.number()));
+        }
+        let base = current.before(day);
+        let manifest = self.going_back(current, base, newest + 1, back, &lock)?;
         self.commit(manifest, &lock)
     }
 

@@ -75,9 +75,16 @@ impl Version {
             is_pruned: false,
         };
         let replaced = replaced_rows::read(store, version.manifest.replaced);
-        version.replaced = replaced.map(Arc::new).map_err(|error| version.explain_lost(error))?;
-        version.gone = version.removed_or_replaced()?;
+        let replaced = replaced.map_err(|error| version.explain_lost(error))?;
+        version.hide_replaced(replaced)?;
         Ok(version)
+    }
+
+    /// Hides these rows of its files as replaced, and no others.
+    pub(super) fn hide_replaced(&mut self, replaced: RowSets) -> Result<()> {
+        self.replaced = Arc::new(replaced);
+        self.gone = self.removed_or_replaced()?;
+        Ok(())
     }
 
     /// The rows of its files that were removed or replaced.
@@ -100,17 +107,47 @@ impl Version {
         Ok(gone)
     }
 
-    /// The version that `day` was joined with, after it was pruned: its days are those of this version that
-    /// were added earlier, because no version between the two has taken one of them back.
-    pub(super) fn pruned_before(mut self, day: Day) -> Version {
-        let added_in = self.before(day) + 1;
-        self.manifest.entries.retain(|entry| entry.added_in < added_in);
+    /// The version with that number, after it was pruned: its days are those of this version that were added up to then, because
+    /// no version between the two has taken one of them back.
+    pub(super) fn pruned_to(mut self, number: u64) -> Version {
+        self.manifest.entries.retain(|entry| entry.added_in <= number);
         for entry in &mut self.manifest.entries {
             // Those that have expired later were shown.
-            entry.expired_in = entry.expired_in.filter(|version| *version < added_in);
+            entry.expired_in = entry.expired_in.filter(|version| *version <= number);
         }
-        self.manifest.version = added_in - 1;
+        self.manifest.version = number;
         Version { is_pruned: true, ..self }
+    }
+
+    /// The same version with the rows that a newer one has of it still, if it was pruned.
+    pub(super) fn left(mut self) -> Result<Version> {
+        if self.is_pruned {
+            self.is_pruned = false;
+            for record in self.files().into_iter().filter(|record| record.has_other_days()) {
+                let rows = self.gone_and(&record, |day| !record.has(day))?;
+                self.gone.set(&record.file, rows);
+            }
+        }
+        Ok(self)
+    }
+
+    /// The rows of a file that were removed or replaced, and those of the days that are `leaving`.
+    pub(super) fn gone_and(
+        &self,
+        record: &FileRecord,
+        leaving: impl Fn(Day) -> bool,
+    ) -> Result<RowSet> {
+        let mut gone = self.gone.of(&record.file).map_or_else(RowSet::default, |it| (**it).clone());
+        let segment = self.open(record)?;
+        let rows = segment.rows();
+        let mut days = Dated::new(segment, record.day()).days();
+        for row in 0..rows {
+            let day = days.get(row)?;
+            if leaving(day) {
+                gone.add([(row, day)].into_iter(), [].into_iter());
+            }
+        }
+        Ok(gone)
     }
 
     /// Its number. Version 1 is empty.
@@ -160,7 +197,7 @@ impl Version {
 
     /// The number of fingerprints in its files, which is what a join reads.
     pub fn rows(&self) -> u64 {
-        self.all_entries().iter().map(Entry::held).sum()
+        self.files().iter().map(FileRecord::rows).sum()
     }
 
     /// The number of fingerprints in its files whose days have expired.
@@ -321,6 +358,11 @@ impl Version {
             hasher.update(&removed.digest().0.to_le_bytes());
         }
         is_any.then(|| Digest(hasher.digest128()))
+    }
+
+    /// Whether a page of that day was removed, by the digest of its id.
+    pub(super) fn is_removed(&self, id: u128, day: Day) -> bool {
+        self.removals.has_digest(id, day)
     }
 
     /// The folder of its store.

@@ -27,7 +27,7 @@ use super::overlaps;
 use crate::commands::dedup::{self, dedup};
 use crate::commands::destination::Destination;
 use crate::commands::fingerprint::{self, fingerprint};
-use crate::commands::store::{not_held, show_verifying};
+use crate::commands::store::{coming_back, not_held, show_verifying};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::Keep;
@@ -75,8 +75,15 @@ pub(crate) fn redo(
     let mut draft = None;
     let redo_plan = processes.agree(&format!("redo {day}"), || {
         let redo_plan = RedoPlan::of(plan, day, global)?;
-        if !redo_plan.is_done && !global.dry_run {
-            draft = Some(Store::open(&plan.store)?.draft(redo_plan.newest, redo_plan.base)?);
+        if redo_plan.is_done {
+            return Ok(redo_plan);
+        }
+        let store = Store::open(&plan.store)?;
+        let output = |day| plan.output(day).ok();
+        let advice = |day| format!("`{}` reads them again", plan.redo_command(day));
+        let back = coming_back(&store, &store.at(None)?, redo_plan.base, output, advice)?;
+        if !global.dry_run {
+            draft = Some(store.draft(redo_plan.newest, redo_plan.base, &back)?);
             redo_plan.days.iter().try_for_each(|&day| clear(&plan.output(day)?))?;
         }
         Ok(redo_plan)

@@ -10,7 +10,7 @@ use super::{dated, day, documents, new_store, options, prune, rollback, write};
 use crate::document::IdList;
 use crate::error::{Error, Kind, Result};
 use crate::store::replaced_rows;
-use crate::store::{Codec, Day, NewDay, Replacements, Retention, Store};
+use crate::store::{Codec, Day, NewDay, Replacements, Retention, Segment, Store};
 
 /// A store with the days 1 and 2 of November, each of the pages 0 to 5; and a segment for a third day.
 fn store() -> Result<(TempDir, Store, PathBuf)> {
@@ -125,6 +125,50 @@ fn what_a_day_replaced_stays_hidden_when_it_expires_or_loses_its_pages() -> Resu
     store.compact(Codec::Huffman, &AtomicU64::new(0))?;
     prune(&store, 1)?;
     assert!(!is_shown(&store)? && lists(&store).is_empty());
+    Ok(())
+}
+
+/// The version before the third day was pruned. Two pages of earlier days come back when it leaves: hidden rows are shown again, and what a merge has
+/// left out is read from the segments that were given. What was removed stays away.
+#[test]
+fn what_a_day_that_leaves_has_replaced_comes_back() -> Result<()> {
+    for (compacts, has_segments) in [(false, false), (false, true), (true, true), (true, false)] {
+        let (folder, store, third) = store()?;
+        let (ids, before) = (ids(), shown(&store)?);
+        let back = [(&*ids[1], "2026-11-01"), (&*ids[4], "2026-11-02")];
+        let pages = list(&[
+            (&ids[1], "2026-11-01", &ids[0]),
+            (&ids[4], "2026-11-02", &ids[0]),
+            (&ids[5], "2026-11-02", &ids[0]),
+        ]);
+        add(&store, &third, "2026-11-03", &pages)?;
+        fs::write(folder.path().join("ids.txt"), format!("{}\n", ids[5])).unwrap();
+        let removed = IdList::read(&folder.path().join("ids.txt"), IdList::MOST_BYTES)?;
+        store.removal(removed, None)?.run(1, &AtomicU64::new(0))?;
+        let before = without(before, &[(&ids[5], "2026-11-01"), (&ids[5], "2026-11-02")]);
+        if compacts {
+            store.compact(Codec::Dense, &AtomicU64::new(0))?;
+        }
+        prune(&store, 1)?;
+        let newest = store.at(None)?;
+        let coming = newest.coming_back(3, &pages, |entry| {
+            let segment = Segment::open(folder.path().join(format!("{}.seg", entry.day)));
+            segment.ok().filter(|_| has_segments)
+        })?;
+        let day = day("2026-11-03");
+        let went = store.rollback_before(day, newest.number(), &coming, &AtomicU64::new(0))?;
+        let is_lost = compacts && !has_segments;
+        let lacks = back.map(|(id, on)| coming.lacks(id, self::day(on)));
+        assert_eq!(lacks, [is_lost; 2], "{compacts} {has_segments}");
+        assert!(!coming.lacks(&ids[5], self::day("2026-11-02")));
+        let expected = if is_lost { without(before, &back) } else { before };
+        assert_eq!(shown(&store)?, expected, "{compacts} {has_segments}");
+        assert_eq!((went.shown_rows(), went.replaced_rows()), (expected.len() as u64, 0));
+        store.verify()?;
+        // Whoever saw another version is told so.
+        let error = store.rollback_before(day, newest.number(), &coming, &AtomicU64::new(0));
+        assert_eq!(error.unwrap_err().kind(), Kind::Temporary);
+    }
     Ok(())
 }
 
