@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::support::Bench;
+use crate::verify::replace_and_seal;
 
 const DAYS: [&str; 3] = ["2026-11-01", "2026-11-02", "2026-11-03"];
 
@@ -356,6 +357,37 @@ fn a_page_that_cannot_come_back_is_named_with_the_command_that_reads_it_again() 
     assert!(!is_held(&bench));
     bench.done(&advice);
     assert!(is_held(&bench));
+}
+
+/// What a purge took cannot be looked at. All else is.
+#[test]
+fn an_output_is_verified_as_far_as_the_store_has_its_pages_still() {
+    let [one, two, three] = DAYS;
+    for compacts in [false, true] {
+        let bench = replaced_and_purged(compacts);
+        let counts = |day: &str| {
+            let told = bench.done(&format!("verify out/{day}"));
+            (
+                told.count("made_again"),
+                told.summary()["counts"]["not_made_again"].as_u64(),
+                told.stderr,
+            )
+        };
+        assert_eq!([one, two].map(|day| counts(day).0), [2, 2]);
+        let (again, not_again, said) = counts(three);
+        assert_eq!((again, not_again), (2, Some(1)), "{said}");
+        let told = "2 verdicts come out the same, and 1 were not looked at: they may go by pages that are gone";
+        assert!(said.contains(told), "{said}");
+        let all = bench.done("verify out");
+        assert_eq!((all.count("made_again"), all.count("not_made_again")), (6, 1));
+        // A verdict that pages explain that are there is wrong.
+        let output = format!("out/{three}/dedup");
+        let verdicts = bench.read(&format!("{output}/verdicts.tsv"));
+        let row = verdicts.lines().find(|row| row.starts_with("again\tdrop\tx\t")).unwrap();
+        let other = row.replacen("1.0000", "0.9999", 1);
+        replace_and_seal(&bench, &output, "verdicts.tsv", verdicts.replace(row, &other).as_bytes());
+        bench.fails(65, &format!("verify out/{three}"));
+    }
 }
 
 #[test]

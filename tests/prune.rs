@@ -100,9 +100,11 @@ fn days_of_pruned_versions_stay_done() {
         assert_eq!(again.summary()["already_done"], true, "{flags}");
         assert_eq!((bench.files("out") == files, bench.files("store") == store), (true, true));
     }
+    // All that they were joined with is there still, but for pages that were replaced since.
     for day in [1, 4] {
-        let said = bench.fails(66, &format!("verify out/2026-11-0{day}"));
-        assert!(said.contains("nothing was made again, because the store"), "{said}");
+        let verified = bench.done(&format!("verify out/2026-11-0{day}"));
+        assert!(verified.count("made_again") > 80, "{}", verified.stderr);
+        assert!(verified.stderr.contains("pages have left the store since"), "{}", verified.stderr);
     }
     assert!(bench.done("verify out/2026-11-05").count("made_again") > 0);
     // A lost output of such a day cannot be made again: its version has gone.

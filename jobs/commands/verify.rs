@@ -6,6 +6,7 @@ mod buckets;
 mod clustered;
 mod held;
 mod join_output;
+mod left;
 mod segment;
 
 use std::path::{Path, PathBuf};
@@ -28,10 +29,13 @@ use crate::flags::shared::Shared::{Memory, Telemetry, Workers};
 use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
 use join_output::JoinOutput;
+use left::Judged;
 use segment::verify_segment;
 
 /// The count of outputs of which nothing was made again, although there was something to make.
 const UNPROVED: &str = "unproved";
+/// The count of pages that were not judged again, because pages of the store are gone that they may go by.
+const NOT_AGAIN: &str = "not_made_again";
 
 const EXAMPLES: &[(&str, &str)] = &[
     ("Check the output of a day", "dupsieve verify out/2026-11-21"),
@@ -197,9 +201,13 @@ fn verify_join(
     found.check_counts()?;
     let store = found.input("store")?.map(|path| found.verify_store(&path)).transpose()?.flatten();
     found.audit(batch.as_ref())?;
-    let made_again = match arguments.files_only {
-        true => 0,
-        false => found.again(batch.as_ref(), store.as_ref(), global)?,
+    let Judged { again: made_again, not_again } = match &store {
+        _ if arguments.files_only => Judged::default(),
+        Some(read) if !read.is_whole => found.left_again(batch.as_ref(), read, global)?,
+        _ => {
+            let version = store.as_ref().map(|read| &read.version);
+            Judged { again: found.again(batch.as_ref(), version, global)?, not_again: 0 }
+        }
     };
     let is_unproved = arguments.asks_for(&report) && made_again == 0;
     let inputs = u64::from(batch.is_some()) + u64::from(store.is_some());
@@ -207,5 +215,6 @@ fn verify_join(
         .count("bytes", bytes)
         .count("inputs_verified", inputs)
         .count("made_again", made_again);
+    let verified = if not_again > 0 { verified.count(NOT_AGAIN, not_again) } else { verified };
     Ok(unproved(verified, is_unproved))
 }

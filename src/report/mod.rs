@@ -56,4 +56,4 @@ pub use made::Made;
 pub use pairs_page::{PairGroup, PairsPage, Passage, Piece, ShownPair};
 pub use parameters::{Parameters, format, format_parameter, made_otherwise};
 pub use readmission::{Dropped, Outputs};
-pub use verdicts::{Nearest, PageVerdict, each_held, each_match, folder, verdict};
+pub use verdicts::{Nearest, PageVerdict, each_differing, each_held, each_match, folder, verdict};

@@ -38,18 +38,52 @@ pub fn verdict(output: &Path, id: &str) -> Result<PageVerdict> {
     let mut found = None;
     each_row(rows, |columns| {
         if columns.first() == Some(&id) {
-            let word = columns.get(1)?.to_string();
-            let nearest = match word.as_str() {
-                "drop" => Some(nearest(columns.get(2..5)?)?),
-                _ => None,
-            };
-            found = Some(PageVerdict { word, nearest });
+            found = Some(page_verdict(columns)?);
         }
         Some(found.is_none())
     })?;
     found.ok_or_else(|| {
         Error::new(Kind::Missing, "this output has no page with this id").at(&path).found(id)
     })
+}
+
+/// Calls `each` with every page on which two outputs of one batch say different things: its id, and what they say. What they count of a
+/// kept page does not matter.
+///
+/// # Errors
+/// Damage is [`Kind::BadData`], and those of `each`.
+pub fn each_differing(
+    outputs: [&Path; 2],
+    mut each: impl FnMut(&str, [PageVerdict; 2]) -> Result<()>,
+) -> Result<()> {
+    let [one, other] = outputs.map(|output| ResultReader::of(&folder(output), VERDICTS));
+    let (mut one, mut other) = (one?, other?);
+    while let (Some(first), Some(second)) = (one.next_row()?, other.next_row()?) {
+        // The verdict, the page that it names, and the share that this one contains; behind that are counts.
+        let [first, second] =
+            [first, second].map(|row| row.split('\t').take(6).collect::<Vec<_>>());
+        if first == second {
+            continue;
+        }
+        let verdicts = [&first, &second].map(|columns| page_verdict(columns));
+        match verdicts {
+            [Some(first_verdict), Some(second_verdict)] if first[0] == second[0] => {
+                each(first[0], [first_verdict, second_verdict])?;
+            }
+            _ => return Err(one.wrong("not a verdict on the same page")),
+        }
+    }
+    Ok(())
+}
+
+/// The verdict in a row.
+fn page_verdict(columns: &[&str]) -> Option<PageVerdict> {
+    let word = columns.get(1)?.to_string();
+    let nearest = match word.as_str() {
+        "drop" => Some(nearest(columns.get(2..5)?)?),
+        _ => None,
+    };
+    Some(PageVerdict { word, nearest })
 }
 
 /// Calls `each` with the id of every dropped page, and the page in whose favour it was dropped.

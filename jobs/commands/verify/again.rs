@@ -52,6 +52,23 @@ impl JoinOutput<'_> {
         store: Option<&Version>,
         global: &GlobalFlags,
     ) -> Result<()> {
+        let join = self.join(batch, store, global)?;
+        self.beside(|processes, site| {
+            let joined = join.run_at(processes, site, |joined, _| Ok(joined))?.leader();
+            let Some(joined) = joined else { return Ok(()) };
+            self.expect_same("lost", &self.report.lost, &joined.outcome.lost)?;
+            self.expect_pairs(joined.proof)?;
+            self.expect_outcome(&joined.outcome)
+        })
+    }
+
+    /// The join that the output says it was made by.
+    pub(super) fn join(
+        &self,
+        batch: &Segment,
+        store: Option<&Version>,
+        global: &GlobalFlags,
+    ) -> Result<Join> {
         let mut join = Join::new(batch.clone(), store.cloned())?;
         join.distance = self.distance()?;
         join.check = self.confirm()?;
@@ -60,13 +77,7 @@ impl JoinOutput<'_> {
         join.max_matches = u64::MAX;
         join.format = format(&self.report.parameters);
         join.budget = global.budget();
-        self.beside(|processes, site| {
-            let joined = join.run_at(processes, site, |joined, _| Ok(joined))?.leader();
-            let Some(joined) = joined else { return Ok(()) };
-            self.expect_same("lost", &self.report.lost, &joined.outcome.lost)?;
-            self.expect_pairs(joined.proof)?;
-            self.expect_outcome(&joined.outcome)
-        })
+        Ok(join)
     }
 
     /// Joins a batch that keeps bands with a store again, and compares what comes out.
@@ -95,7 +106,10 @@ impl JoinOutput<'_> {
     }
 
     /// Does something at a place of its own, which is gone afterwards.
-    fn beside(&self, make: impl FnOnce(&mut Processes, Site<'_>) -> Result<()>) -> Result<()> {
+    pub(super) fn beside<T>(
+        &self,
+        make: impl FnOnce(&mut Processes, Site<'_>) -> Result<T>,
+    ) -> Result<T> {
         let folder = tempfile::tempdir().at(env::temp_dir())?;
         let output = folder.path().join("again");
         let staging = Staging::beside(&output, Lock::beside(&output)?)?;

@@ -50,8 +50,8 @@ fn of_batch(
     global: &GlobalFlags,
 ) -> Result<(u64, u64)> {
     let segment = output.input("batch")?.map(|path| verify_segment(&path)).transpose()?;
-    let store =
-        output.input("store")?.map(|path| output.verify_store(&path)).transpose()?.flatten();
+    let store = output.input("store")?.map(|path| output.verify_store(&path)).transpose()?;
+    let store = store.flatten().filter(|read| read.is_whole).map(|read| read.version);
     let inputs = u64::from(segment.is_some()) + u64::from(store.is_some());
     let Some(segment) = output.is_there(segment.as_ref(), store.as_ref()) else {
         return Ok((inputs, 0));

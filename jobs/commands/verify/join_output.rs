@@ -22,6 +22,15 @@ pub(super) struct JoinOutput<'a> {
     pub(super) workers: usize,
 }
 
+/// The store that an output was made from.
+pub(super) struct StoreRead {
+    pub(super) store: Store,
+    /// The version that was read, with the rows that are left of it.
+    pub(super) version: Version,
+    /// Whether it shows all rows that it showed then.
+    pub(super) is_whole: bool,
+}
+
 impl JoinOutput<'_> {
     /// Checks that every document of the batch was judged and every chunk of the store was probed.
     pub(super) fn check_counts(&self) -> Result<()> {
@@ -50,20 +59,25 @@ impl JoinOutput<'_> {
         })
     }
 
-    /// Opens the version of the store that was read, and checks that its contents are the same. None if it
-    /// was pruned, or if pages have been removed from it since.
-    pub(super) fn verify_store(&self, path: &Path) -> Result<Option<Version>> {
+    /// Opens the version of the store that was read, or what is left of it, and checks that it had the same contents. None if it was
+    /// pruned, and the store has other contents now.
+    pub(super) fn verify_store(&self, path: &Path) -> Result<Option<StoreRead>> {
         let store = Store::open(path)?;
         self.check_day(&store)?;
-        let number = self.report.store_version;
-        if number.map_or(Ok(false), |number| store.is_pruned(number))? {
+        let (number, is_pruned) = match self.report.store_version {
+            Some(number) => (number, store.is_pruned(number)?),
+            None => (store.at(None)?.number(), false),
+        };
+        let version = store.left_of(number)?;
+        let digest = version.digest().to_string();
+        if is_pruned && digest != self.parameter("store")? {
             return Ok(None);
         }
-        let version = store.at(number)?;
-        self.expect("store", version.digest().to_string(), path)?;
+        self.expect("store", digest, path)?;
         self.check_later_days(&version)?;
         version.segments()?;
-        Ok(Some(version).filter(|version| version.removals() == self.report.removals))
+        let is_whole = !is_pruned && version.removals() == self.report.removals;
+        Ok(Some(StoreRead { store, version, is_whole }))
     }
 
     /// Fails if the store has the batch, joined with the version that was read, under another day than that of the report.

@@ -1,0 +1,121 @@
+//! An output whose store has lost pages since: they were removed, replaced or have expired, or the version that was read was pruned. The
+//! batch is joined with what is left, and the verdicts are compared.
+//!
+//! A verdict that comes out the same is right. Another one may come out because of pages that are gone, directly or through other pages. For
+//! example, if `x` was removed:
+//!
+//! ```text
+//!     told               with what is left
+//! a   drop of x 18       keep                  not looked at: x is gone
+//! b   keep               drop of a batch       not looked at: another verdict than told came out for a
+//! c   drop of y 18       keep                  wrong, for y is there
+//! ```
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use dupsieve::rooms::error::Named;
+use dupsieve::rooms::output::Staging;
+use dupsieve::rooms::report::{self, Nearest};
+use dupsieve::rooms::seen::{By, Holdings, Sought};
+use dupsieve::rooms::store::{Digest, Segment};
+use dupsieve::{Error, Kind, Result};
+
+use super::join_output::{JoinOutput, StoreRead};
+use crate::flags::global::GlobalFlags;
+
+/// How many pages of the store are looked up at once.
+const PORTION: usize = 1 << 16;
+
+/// How many pages were judged again.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Judged {
+    /// Those whose verdict came out the same.
+    pub(super) again: u64,
+    /// Those whose verdict may go by pages that are gone.
+    pub(super) not_again: u64,
+}
+
+impl JoinOutput<'_> {
+    /// Joins the batch, if it is there, with what is left of the store, and compares the verdicts.
+    pub(super) fn left_again(
+        &self,
+        batch: Option<&Segment>,
+        read: &StoreRead,
+        global: &GlobalFlags,
+    ) -> Result<Judged> {
+        let Some(batch) = self.is_there(batch, Some(&read.version)) else {
+            return Ok(Judged::default());
+        };
+        let join = self.join(batch, Some(&read.version), global)?;
+        let not_again = self.beside(|processes, site| {
+            let compare = |_, staging: Staging| self.compare(staging.folder(), read);
+            Ok(join.run_at(processes, site, compare)?.leader().unwrap_or_default())
+        })?;
+        let again = batch.rows().saturating_sub(not_again);
+        let output = self.output.named();
+        match not_again {
+            0 => tracing::info!(
+                "{output}: pages have left the store since; by what is left of it, all {again} verdicts come out the same"
+            ),
+            _ => tracing::warn!(
+                "{output}: pages have left the store since; by what is left of it, {again} verdicts come out the same, and {not_again} were not looked at: they may go by pages that are gone"
+            ),
+        }
+        Ok(Judged { again, not_again })
+    }
+
+    /// Compares the verdicts with those in the folder `again`. Gives how many are others, all of which pages that are gone can explain.
+    fn compare(&self, again: &Path, read: &StoreRead) -> Result<u64> {
+        let outputs = [self.output, again];
+        let mut others = HashSet::new();
+        report::each_differing(outputs, |id, _| {
+            others.insert(Digest::of(id.as_bytes()));
+            Ok(())
+        })?;
+        // Pages that are kept only because a page of the store is gone, and that page.
+        let mut kept: Vec<(String, Nearest)> = Vec::new();
+        report::each_differing(outputs, |id, verdicts| {
+            let named = verdicts.map(|verdict| verdict.nearest);
+            let is_other = |named: &Nearest| {
+                named.against == "batch" && others.contains(&Digest::of(named.id.as_bytes()))
+            };
+            if named.iter().flatten().any(is_other) {
+                return Ok(());
+            }
+            let [told, made] = named.map(|named| named.filter(|it| it.against != "batch"));
+            match (told, made) {
+                // Of a crowd some are compared, so that another one is named where one of these is gone.
+                (Some(_), Some(_)) => Ok(()),
+                (Some(told), None) => {
+                    kept.push((id.to_owned(), told));
+                    if kept.len() < PORTION { Ok(()) } else { self.expect_gone(&mut kept, read) }
+                }
+                (None, _) => Err(self.is_wrong(id)),
+            }
+        })?;
+        self.expect_gone(&mut kept, read)?;
+        Ok(others.len() as u64)
+    }
+
+    /// Fails if the store shows one of the pages that are named for these.
+    fn expect_gone(&self, kept: &mut Vec<(String, Nearest)>, read: &StoreRead) -> Result<()> {
+        let holdings = Holdings::open(&read.store, read.version.clone())?;
+        let sought: Vec<Sought<'_>> = kept.iter().map(|(_, of)| Sought::Id(&of.id)).collect();
+        let days = holdings.newest_days(By::Ids, &sought, self.workers)?;
+        for ((id, named), day) in kept.drain(..).zip(days) {
+            if day.is_some_and(|day| day.to_string() == named.against) {
+                return Err(self.is_wrong(&id));
+            }
+        }
+        Ok(())
+    }
+
+    fn is_wrong(&self, id: &str) -> Error {
+        let what = "joined with what is left of the store, a page has another verdict, which no page explains that is gone";
+        Error::new(Kind::BadData, what)
+            .at(self.output)
+            .found(id)
+            .help(format!("make {} again with --overwrite", self.output.named()))
+    }
+}
