@@ -384,6 +384,35 @@ fn one_id_is_explained_by_its_verdict() {
     bench.fails(66, "explain --config days.toml --date 2026-01-03 a2 --json");
 }
 
+/// Of two pages that are not enough, `part` has the nearer fingerprint, and `most` contains more.
+#[test]
+fn of_a_kept_page_the_one_is_named_that_contains_most_of_it() {
+    let bench = Bench::new();
+    let words = |word: &str, count: usize| {
+        (0..count).map(|at| format!("{word}{:x} ", (at + 7) * 7919)).collect::<String>()
+    };
+    let page =
+        |id: &str, text: String| object(&format!("{{\"id\": \"{id}\", \"text\": {text:?}}}"));
+    let most = page("most", words("q", 170) + &words("x", 700));
+    let pages = [page("page", words("q", 200)), most, page("part", words("q", 120))];
+    bench.write("pages.jsonl", pages.map(|page| format!("{page}\n")).concat());
+    bench.done("dedup --input pages.jsonl --output found");
+    let told = bench.answer("explain found page");
+    let why = "from most, a page of the same batch: it contains 0.8485 of this page; 0.9 is asked";
+    assert!(told.lines().nth(1).unwrap().ends_with(why), "{told}");
+    let json = object(&bench.answer("explain found page --json"));
+    assert_eq!(
+        (&json["nearest"]["id"], &json["nearest"]["contains"]),
+        (&"most".into(), &json["held"]["shares"][0])
+    );
+    // The share that was asked for is that of the output.
+    bench.done("dedup --input pages.jsonl --output strict --containment 0.95");
+    assert!(bench.answer("explain strict page").contains("; 0.95 is asked"));
+    // Where the pages are gone, the sketches tell it still.
+    std::fs::remove_file(bench.path("pages.jsonl")).unwrap();
+    assert!(bench.answer("explain found page").trim_end().ends_with(why));
+}
+
 #[test]
 fn a_sample_shows_pairs_of_every_distance() {
     let bench = Bench::new();

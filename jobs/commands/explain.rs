@@ -27,6 +27,7 @@ use crate::outcome::summary::Summary;
 use crate::outcome::terminal;
 use comparison::{Analysed, Comparison};
 use dupsieve::rooms::report::{self, Made, Nearest, PageVerdict, Report};
+use nearest::{Asked, Other};
 
 const EXAMPLES: &[(&str, &str)] = &[
     ("Explain why a page was dropped or kept", "dupsieve explain found ID"),
@@ -40,7 +41,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// Explain the distance of two documents by their features
 ///
 /// With an output of dedup, or with --config and --date, one id is enough: the other page is the one that the verdict names, or of a kept
-/// page the one that is nearest.
+/// page the one that contains most of it.
 #[derive(Args, Debug)]
 #[command(after_help = examples(EXAMPLES))]
 #[command(override_usage = "\
@@ -131,9 +132,11 @@ struct Judged {
     id: String,
     verdict: PageVerdict,
     /// The page that the verdict names; of a kept page the nearest one.
-    other: Option<Nearest>,
+    other: Option<Other>,
     /// Whether that one was dropped itself.
     is_other_dropped: bool,
+    /// What the join asked for, if the output says so.
+    asked: Option<Asked>,
     source: PageSource,
     settings: PageSettings,
 }
@@ -146,37 +149,57 @@ impl Judged {
     ) -> Result<Judged> {
         let verdict = report::verdict(&output, &id)?;
         let report = Report::read(&report::folder(&output))?;
-        let other = match (verdict.word.as_str(), report) {
-            ("keep", Some(report)) => nearest::nearest(&report, &id)?,
-            _ => verdict.nearest.clone(),
+        let asked = report.as_ref().map(Asked::by).transpose()?.flatten();
+        let other = match (verdict.word.as_str(), &report, asked) {
+            ("keep", Some(report), Some(asked)) => nearest::nearest(report, asked, &id)?,
+            _ => verdict.nearest.clone().map(|page| Other { page, contains: None }),
         };
         let is_other_dropped = match &other {
-            Some(other) if other.against == "batch" => {
-                report::verdict(&output, &other.id)?.word == "drop"
+            Some(Other { page, .. }) if page.against == "batch" => {
+                report::verdict(&output, &page.id)?.word == "drop"
             }
             _ => false,
         };
         let (source, settings) = PageSource::of_output(&output, (&[], "--input"), pages, global)?;
-        Ok(Judged { id, verdict, other, is_other_dropped, source, settings })
+        Ok(Judged { id, verdict, other, is_other_dropped, asked, source, settings })
     }
 
     /// Both documents; none if there is no other one.
     fn wanted(&self) -> Result<Option<[Wanted; 2]>> {
-        let Some(other) = &self.other else { return Ok(None) };
+        let Some(Other { page: other, .. }) = &self.other else { return Ok(None) };
         let one = Wanted { id: self.id.clone(), inputs: self.source.inputs_of(None)? };
         let another = Wanted { id: other.id.clone(), inputs: self.source.inputs_of(Some(other))? };
         Ok(Some([one, another]))
     }
 
-    /// What of the page named keeps it from standing in the place of a kept page, where the distance may be up to `k`.
-    fn why_not(&self, comparison: &Comparison<'_>, k: u32) -> String {
-        match comparison.held() {
+    /// What of the nearest page keeps it from standing in the place of a kept page.
+    fn why_not(&self, Other { page, contains }: &Other) -> String {
+        let Some(asked) = self.asked else { return "it was not compared".to_owned() };
+        match (asked.least(), contains) {
             _ if self.is_other_dropped => "it was dropped itself".to_owned(),
-            (held, Some(least)) if held < least => {
-                format!("it contains {held:.4} of this page, less than {least}")
+            (Some(least), Some(contains)) if *contains < least => {
+                format!("it contains {contains:.4} of this page; {least} is asked")
             }
-            _ if comparison.distance() > k => format!("it is more than {k} bits away"),
-            _ => "this page was taken first".to_owned(),
+            (Some(_), None) => {
+                format!("it is more than {} bits away, and shares no anchor", asked.distance)
+            }
+            (None, _) if page.distance > asked.distance => {
+                format!("it is more than {} bits away", asked.distance)
+            }
+            _ if page.against == "batch" => "this page was taken first".to_owned(),
+            _ => "it was not among the candidates that were compared".to_owned(),
+        }
+    }
+
+    /// The verdict in words, with the page that it is explained by.
+    fn describe(&self, out: &mut impl Write) -> io::Result<()> {
+        let Some(other) = &self.other else { return Ok(()) };
+        match self.verdict.word.as_str() {
+            "keep" => {
+                writeln!(out, "verdict   keep: no page that stays can stand for it")?;
+                writeln!(out, "nearest   {}: {}", near(&other.page), self.why_not(other))
+            }
+            word => writeln!(out, "verdict   {word}: {}", near(&other.page)),
         }
     }
 }
@@ -216,9 +239,12 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         }
         (documents, _) => documents?,
     };
-    let (k, confirm) = dedup.distance_and_check(recipe.stamp().as_str());
+    let confirm = match judged.as_ref().and_then(|judged| judged.asked) {
+        Some(asked) => asked.confirm,
+        None => dedup.distance_and_check(recipe.stamp().as_str()).1,
+    };
     let comparison = Comparison::of(documents, &recipe, arguments.check, confirm)?;
-    if let Some(Judged { other: Some(other), .. }) = &judged
+    if let Some(Judged { other: Some(Other { page: other, .. }), .. }) = &judged
         && other.distance != comparison.distance()
     {
         tracing::warn!(
@@ -233,11 +259,8 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         object["nearest"] = json!(judged.as_ref().map(|judged| &judged.other));
         writeln!(out, "{object}")
     } else {
-        let why_not = |judged: &Judged| judged.why_not(&comparison, k);
-        judged
-            .as_ref()
-            .map_or(Ok(()), |judged| describe_verdict(judged, why_not(judged), &mut out))
-            .and_then(|()| comparison.describe(&mut out))
+        let verdict = judged.as_ref().map_or(Ok(()), |judged| judged.describe(&mut out));
+        verdict.and_then(|()| comparison.describe(&mut out))
     };
     printed.and_then(|()| out.flush()).at("stdout")?;
     Ok(Summary::answered())
@@ -256,10 +279,8 @@ fn print_alone(judged: &Judged, as_json: bool) -> Result<Summary> {
             out,
             "{id}: empty; it has no feature, so it has no fingerprint and was not compared"
         ),
-        (false, word) => match other {
-            Some(other) => writeln!(out, "{id}: {word}; {}", near(other)),
-            None => writeln!(out, "{id}: {word}; no other page is near it"),
-        },
+        (false, _) if other.is_some() => judged.describe(out),
+        (false, word) => writeln!(out, "{id}: {word}; no other page is near it"),
     }
     .at("stdout")?;
     Ok(Summary::answered())
@@ -304,17 +325,6 @@ fn analyse(
             let id = &wanted[usize::from(one.is_some())].id;
             Err(Error::new(Kind::Missing, "the inputs have no document with this id").expected(id))
         }
-    }
-}
-
-fn describe_verdict(judged: &Judged, why_not: String, out: &mut impl Write) -> io::Result<()> {
-    let Some(other) = &judged.other else { return Ok(()) };
-    match judged.verdict.word.as_str() {
-        "keep" => {
-            writeln!(out, "verdict   keep: no page that stays can stand for it")?;
-            writeln!(out, "nearest   {}: {why_not}", near(other))
-        }
-        word => writeln!(out, "verdict   {word}: {}", near(other)),
     }
 }
 

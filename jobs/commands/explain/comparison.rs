@@ -91,11 +91,6 @@ impl Comparison<'_> {
         self.difference.bits.len() as u32
     }
 
-    /// How much of the first text the second has, and the share from which on a page is dropped, if verdicts ask for it.
-    pub(super) fn held(&self) -> (f64, Option<f64>) {
-        (self.held.shares[0], self.held.least)
-    }
-
     /// The comparison as one JSON object.
     pub(super) fn object(&self) -> Value {
         let Comparison { recipe, difference, held, check, .. } = self;
