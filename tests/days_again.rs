@@ -459,4 +459,12 @@ fn commands_take_all_days_at_once_and_one_output_and_an_id() {
     let told: Vec<&str> = seen.lines().collect();
     assert!(told[0].starts_with(&format!("{}\tyes\t2026-11-0", dropped[0])), "{seen}");
     assert_eq!(told[1], "nobody\tno\t");
+    // The store alone does not have the dropped page, and says so.
+    let said = |line: &str| bench.run(line).stderr;
+    let warning = "a no says nothing of the pages that the days from 2026-11-01 to 2026-11-03 read and dropped";
+    assert!(said("seen --store store --ids ids.txt").contains(warning));
+    assert!(!said("seen --config days.toml --ids ids.txt").contains("a no says"));
+    std::fs::remove_file(bench.path("out/2026-11-02/dedup/drop.txt")).unwrap();
+    let said = said("seen --config days.toml --ids ids.txt");
+    assert!(said.contains("from 2026-11-02 to 2026-11-02 read and dropped"), "{said}");
 }

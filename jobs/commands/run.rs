@@ -263,7 +263,7 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
     let store = plan.config.store.path.as_ref().map_or(&*plan.store, Place::named);
     let store = store.named();
     let (config, shown) = (shell::word(&config.named()), shell::word(&folder.named()));
-    let for_later = total.find(Summary::FOR_LATER);
+    let for_later = total.find(Summary::FOR_LATER).filter(|count| *count > 0);
     let replaced = total.find("replaced").filter(|count| *count > 0);
     let hidden = match plan.config.store.replaced {
         Replaced::Hide => ", and the store hides them",

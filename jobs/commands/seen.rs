@@ -49,7 +49,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// were removed.
 ///
 /// A store does not hold the pages that were dropped. With the --config of `run` they are looked for too, by their ids, in the outputs
-/// of the days: the answer is yes, and the day that dropped the page.
+/// of the days: the answer is yes, and the day that dropped the page. Without it, a warning says that they were not looked for.
 ///
 /// With filters (`dupsieve store index DIR --filters`) a store answers at once. Without them the column of the ids, or of the
 /// digests, is read from its beginning to its end, once for as many records as fit into a quarter of the memory. The
@@ -84,14 +84,12 @@ struct Asked {
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let store = Store::open(&arguments.store.path(global)?)?;
     let version = store.at(arguments.as_of)?;
-    let lists = Dropped::of(&global.config()?, &version)?;
-    let holdings = Holdings::open(&store, version)?;
+    let holdings = Holdings::open(&store, version.clone())?;
     let by = match arguments.asked.ids.is_none() && holdings.has_texts() {
         true => By::Texts,
         false => By::Ids,
     };
-    // A page that was dropped has left its id, and not its text.
-    let dropped = if by == By::Ids { lists } else { Dropped::default() };
+    let dropped = Dropped::of(&global.config()?, &version, by)?;
     let without = holdings.without_filter(by);
     if without > 0 {
         tracing::warn!(
@@ -103,7 +101,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let most = if is_quick { PORTION_BYTES } else { global.budget().documents() };
     let (threads, as_json) = (global.workers(1), global.json);
     let asking = Asking { holdings, dropped, by, threads, as_json };
-    let mut portion = Portion { asking, most, bytes: 0, records: Vec::new() };
+    let mut portion = Portion { asking, most, bytes: 0, records: Vec::new(), has_no: false };
     match &arguments.asked.ids {
         Some(path) => {
             let path = path.here()?;
@@ -127,6 +125,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         }
     }
     portion.answer()?;
+    if portion.has_no {
+        portion.asking.dropped.warn();
+    }
     Ok(Summary::answered())
 }
 
@@ -147,6 +148,8 @@ struct Portion {
     bytes: usize,
     /// Their ids, and the digests of their texts.
     records: Vec<(String, u128)>,
+    /// Whether a record was answered with no.
+    has_no: bool,
 }
 
 impl Portion {
@@ -165,6 +168,7 @@ impl Portion {
         let mut out = terminal::stdout();
         let ids: Vec<&str> = self.records.iter().map(|(id, _)| &**id).collect();
         for ((id, held), dropped) in ids.iter().zip(&days).zip(dropped.newest_days(&ids)?) {
+            self.has_no |= held.or(dropped).is_none();
             write_line(id, *held, dropped, *as_json, &mut out).at("stdout")?;
         }
         out.flush().at("stdout")?;
