@@ -112,20 +112,29 @@ impl Store {
     /// The version to join `day` with, as [`Version::before`]. Of a version that was pruned only the days are
     /// known; its segments cannot be opened.
     pub fn before(&self, day: Day) -> Result<Version> {
-        let current = self.at(None)?;
-        let number = current.before(day);
-        if self.is_pruned(number)? { Ok(current.pruned_to(number)) } else { self.at(Some(number)) }
+        self.known(self.at(None)?.before(day))
     }
 
-    /// The version with that number, or, if it was pruned, what the newest version has of it still. What was hidden since then is
-    /// hidden there: removed and replaced pages, and days that have expired. Nothing but its digest says whether the store held exactly
-    /// these days then.
+    /// The version with that number. Of one that was pruned only the days are known, if none of them has been taken back since: its
+    /// digest says whether they are right.
+    ///
+    /// # Errors
+    /// As [`Store::at`].
+    pub fn known(&self, number: u64) -> Result<Version> {
+        match self.is_pruned(number)? {
+            true => Ok(self.at(None)?.pruned_to(number)),
+            false => self.at(Some(number)),
+        }
+    }
+
+    /// The same, with the rows that the newest version has still of one that was pruned. What was hidden since then is hidden there:
+    /// removed and replaced pages, and days that have expired.
     ///
     /// # Errors
     /// As [`Store::at`].
     pub fn left_of(&self, number: u64) -> Result<Version> {
         match self.is_pruned(number)? {
-            true => self.at(None)?.pruned_to(number).left(),
+            true => self.at(None)?.left_of(number),
             false => self.at(Some(number)),
         }
     }

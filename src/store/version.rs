@@ -119,14 +119,13 @@ impl Version {
         Version { is_pruned: true, ..self }
     }
 
-    /// The same version with the rows that a newer one has of it still, if it was pruned.
-    pub(super) fn left(mut self) -> Result<Version> {
-        if self.is_pruned {
-            self.is_pruned = false;
-            for record in self.files().into_iter().filter(|record| record.has_other_days()) {
-                let rows = self.gone_and(&record, |day| !record.has(day))?;
-                self.gone.set(&record.file, rows);
-            }
+    /// What this version has still of the one with that number: the days that were added up to then, without what was hidden since.
+    pub(super) fn left_of(mut self, number: u64) -> Result<Version> {
+        self.manifest.entries.retain(|entry| entry.added_in <= number);
+        self.manifest.version = number;
+        for record in self.files().into_iter().filter(|record| record.has_other_days()) {
+            let rows = self.gone_and(&record, |day| !record.has(day))?;
+            self.gone.set(&record.file, rows);
         }
         Ok(self)
     }

@@ -68,13 +68,14 @@ impl JoinOutput<'_> {
             Some(number) => (number, store.is_pruned(number)?),
             None => (store.at(None)?.number(), false),
         };
-        let version = store.left_of(number)?;
-        let digest = version.digest().to_string();
+        let known = store.known(number)?;
+        let digest = known.digest().to_string();
         if is_pruned && digest != self.parameter("store")? {
             return Ok(None);
         }
         self.expect("store", digest, path)?;
-        self.check_later_days(&version)?;
+        self.check_later_days(&known)?;
+        let version = store.left_of(number)?;
         version.segments()?;
         let is_whole = !is_pruned && version.removals() == self.report.removals;
         Ok(Some(StoreRead { store, version, is_whole }))
