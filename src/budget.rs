@@ -10,7 +10,8 @@
 //! ```text
 //! reading   |  documents 1/4  |  rows 1/4  |  ahead 1/8  |  windows 1/4  |
 //! joining   |  tables 3/8  |  itself 1/8  |  anchors 1/8  |  reading 1/8  |  pairs 1/4  |
-//! finalize  |  ids 1/4  |  signatures 1/4  |  pairs 1/4  |  finalize 1/16 each, 4 at once  |    while pairs are read
+//! confirm   |  pairs 1/4  |  signatures 1/4  |  confirmed 1/8  |  finalize 1/16 each, 2 at once  |
+//! finalize  |  ids 1/4  |  confirmed 1/8  |  finalize 1/16 each, 2 at once      |    while pairs are read
 //!           |  ids 1/4  |  signatures 1/4  |  finalize 1/16 each, at most 7 at once        |    afterwards
 //! buckets   |  evidence 1/4  |  documents 1/4, or ids 1/4  |  ids without evidence 1/4  |    while documents are taken
 //!           |  evidence 1/4  |  keys of a batch 1/4  |  finalize 1/16 each, at most 8 at once  |
@@ -74,6 +75,11 @@ impl Budget {
         self.part(4)
     }
 
+    /// For the pairs that are confirmed, which are sorted as they arrive.
+    pub fn confirmed(self) -> usize {
+        self.part(8)
+    }
+
     /// For each sort that turns pairs into verdicts.
     pub fn finalize(self) -> usize {
         self.part(16)
@@ -133,9 +139,8 @@ impl Budget {
 mod tests {
     use super::*;
 
-    /// The sorts of finalizing that exist while the pairs are read: edges, pairs with the store, and
-    /// those that a check confirms: with the batch and with the store.
-    const BESIDE_PAIRS: u64 = 4;
+    /// The sorts beside the pairs: while they are confirmed and while the confirmed ones are read, those within the batch and those with the store.
+    const BESIDE_PAIRS: u64 = 2;
     /// The sorts that exist after that: edges, unnamed rows and verdicts, held pages, rows, verdicts, and
     /// those being merged.
     const AFTER_PAIRS: u64 = 7;
@@ -158,7 +163,8 @@ mod tests {
             let together = [
                 documents + rows + budget.ahead() as u64,
                 budget.tables() + 2 * budget.itself() + budget.reading() + pairs,
-                held + pairs + BESIDE_PAIRS * finalize,
+                pairs + (budget.signatures() + budget.confirmed()) as u64 + BESIDE_PAIRS * finalize,
+                (budget.ids() + budget.confirmed()) as u64 + BESIDE_PAIRS * finalize,
                 held + AFTER_PAIRS * finalize,
                 documents + 3 * evidence,
                 2 * evidence + BUCKETS * finalize,

@@ -48,6 +48,17 @@ pub struct Ask {
     pub part: u64,
 }
 
+/// What a worker gets when it asks for work.
+#[derive(Debug)]
+pub(crate) enum Claim<U> {
+    /// A unit.
+    Unit(U),
+    /// No unit now, perhaps later.
+    Later,
+    /// No more units.
+    Done,
+}
+
 /// Deals tickets.
 pub trait Desk: Send + Sync {
     /// The next run of tickets; empty if all are dealt.

@@ -2,6 +2,7 @@
 //! inputs are cut and packed, and however little memory there is.
 
 use std::io::Write;
+use std::ops::Range;
 use std::time::Duration;
 
 use flate2::Compression;
@@ -66,6 +67,51 @@ fn any_number_of_workers_and_processes_and_little_memory() {
         whole_job(&bench, folder, "new.jsonl", flags);
         assert_same(&bench, "one", folder);
     }
+}
+
+/// Pages of some families, of which each says much of what the others say: with other words here and there, and with more at the end.
+fn families(versions: Range<u64>) -> String {
+    let page = |family: u64, version: u64| {
+        let word = |at: u64| match (at * 7 + version * 13) % 89 {
+            0 => format!("v{version}x{at}"),
+            _ => format!("w{family}x{at}"),
+        };
+        let length = 60 + family + if version.is_multiple_of(5) { 200 } else { version };
+        let text: Vec<String> = (0..length).map(word).collect();
+        format!("{{\"id\":\"{family}-{version}\",\"text\":\"{}\"}}\n", text.join(" "))
+    };
+    versions.flat_map(|version| (0..50).map(move |family| page(family, version))).collect()
+}
+
+#[test]
+fn containment_is_counted_by_any_number_of_processes() {
+    let bench = Bench::new();
+    for (day, versions) in [("old", 1..4), ("new", 3..12)] {
+        bench.write(&format!("{day}.jsonl"), families(versions));
+        bench.done(&format!("fingerprint --input {day}.jsonl --output {day}.seg"));
+    }
+    bench.done("store init store");
+    bench.done("store add store --segment old.seg --day 2026-01-01");
+    for detail in ["best", "all"] {
+        let join = format!("dedup --batch new.seg --store store --matches {detail} --output");
+        bench.done(&format!("{join} one-{detail} --workers 1"));
+        let outcome = &bench.report(&format!("one-{detail}"))["outcome"];
+        let [dropped, candidates, replaced] =
+            ["dropped", "candidates", "replaced"].map(|it| outcome[it].as_u64().unwrap());
+        assert!(dropped > 300 && candidates > 2 * dropped && replaced > 50, "{outcome}");
+        for (output, flags) in [
+            ("three", "--workers 3"),
+            ("two", "--workers 1 --processes 2"),
+            ("four", "--workers 2 --processes 4"),
+            ("eight", "--workers 1 --processes 8"),
+            ("narrow", "--workers 2 --processes 2 --memory 1MiB"),
+        ] {
+            let output = format!("{output}-{detail}");
+            bench.done(&format!("{join} {output} {flags}"));
+            assert_same(&bench, &format!("one-{detail}"), &output);
+        }
+    }
+    bench.done("verify four-best");
 }
 
 /// Pages around some random fingerprints, many of them near in their last bits only.

@@ -28,6 +28,7 @@ use timely::dataflow::operators::{Capability, ConnectLoop, Feedback};
 use timely::dataflow::{Scope, StreamVec};
 
 use super::gather::End;
+use crate::desk::Claim;
 use crate::error::Result;
 use crate::progress::{self, Activity};
 
@@ -46,17 +47,6 @@ const TIME_BYTES: usize = 512 << 10;
 const PART_BYTES: usize = 64;
 /// The low bits of a timestamp, which count the times of a worker in an epoch.
 const TIME_BITS: u32 = 24;
-
-/// What a worker gets when it asks for work.
-#[derive(Debug)]
-pub(super) enum Claim<U> {
-    /// A unit.
-    Unit(U),
-    /// No unit now, perhaps later.
-    Later,
-    /// No more units.
-    Done,
-}
 
 /// The records that a unit yields. They need not be in memory.
 pub(super) type Yield<R> = Box<dyn Iterator<Item = Result<R>>>;

@@ -1,10 +1,11 @@
-//! The dataflow of a join: chunks are probed by whichever worker is free, and the pairs are reduced and
-//! gathered.
+//! The dataflow of a join: chunks are probed by whichever worker is free, and what they find is handed over.
 //!
 //! ```text
-//! dispatch(Prober) -+- pairs ----> reduce by range of the batch ----> gather -+-> window
+//! dispatch(Prober) -+- pairs ----> hand over to the owner of a range of the batch, or gather -+-> window
 //!                   +- receipts -> gather
 //! ```
+//!
+//! Each owner sorts its own, so the pairs of all owners, one after the other, are in order. Each pair is found in one chunk only.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,50 +16,56 @@ use super::chunks::Chunks;
 use super::dispatch::dispatch;
 use super::fatal::Fatal;
 use super::gather::{End, Gather, Gathered};
+use super::owners::Owners;
 use super::probe::{Prober, Probing};
 use super::processes::Processes;
-use super::reduce::Reduce;
 use crate::desk::Desk;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::ledger::Receipt;
 use crate::matches::Pair;
-use crate::runs::Sorter;
+use crate::runs::{SortedRecords, Sorter};
 
-/// All pairs of a join and the receipts of its chunks. They are in process 0; elsewhere both are empty.
+/// What was found in a join, as far as it is in this process.
 #[derive(Debug)]
 pub(crate) struct Pairs {
-    /// The pairs, being sorted.
-    pub(crate) pairs: Sorter<Pair>,
-    /// One receipt for each chunk, in no order.
+    /// The pairs that each worker of this process owns, in order.
+    pub(crate) pairs: Vec<SortedRecords<Pair>>,
+    /// One receipt for each chunk, in no order. They are in process 0.
     pub(crate) receipts: Vec<Receipt>,
 }
 
-/// Probes all chunks on all workers of the processes. Process 0 sorts the pairs in `memory_bytes` and spills
-/// them into `folder`.
+/// Probes all chunks on all workers of the processes. The pairs are handed over to their `owners`; without, all of them
+/// go to the first worker of process 0. The owners of a process sort them in `memory_bytes` and spill them into `folder`.
 ///
 /// # Errors
 /// The first error of any worker, as `Processes::execute`.
 pub(crate) fn find_pairs<F: Fingerprint>(
     processes: &mut Processes,
     probing: &Arc<Probing<F>>,
+    owners: Option<Owners>,
     folder: PathBuf,
     memory_bytes: usize,
 ) -> Result<Pairs> {
     let (probing, desk) = (Arc::clone(probing), processes.desk());
     let fatal = processes.fatal();
-    processes.execute_gathered(move |worker| {
-        find(worker, &probing, &desk, Sorter::new(&folder, memory_bytes), &fatal)
-    })
+    let sharing = owners.map_or(1, |_| processes.topology().workers);
+    let found = processes.execute(move |worker| {
+        let sorter = Sorter::new(&folder, memory_bytes / sharing);
+        find(worker, &probing, &desk, owners, sorter, &fatal)
+    })?;
+    let (pairs, receipts): (_, Vec<_>) = found.into_iter().unzip();
+    Ok(Pairs { pairs, receipts: receipts.concat() })
 }
 
 fn find<F: Fingerprint>(
     worker: &mut Worker,
     probing: &Arc<Probing<F>>,
     desk: &Arc<dyn Desk>,
+    owners: Option<Owners>,
     sorter: Sorter<Pair>,
     fatal: &Fatal,
-) -> Result<Pairs> {
+) -> Result<(SortedRecords<Pair>, Vec<Receipt>)> {
     let end = End::new(fatal.clone());
     let pairs = Gathered::new(sorter);
     let receipts = Gathered::new(Vec::new());
@@ -67,10 +74,9 @@ fn find<F: Fingerprint>(
         let chunks = Chunks::new(desk, scope, probing.chunks.len() - parts, parts);
         let dispatched = dispatch(scope, Prober::new(Arc::clone(probing), chunks), &end);
         dispatched.receipts.gather(&receipts, &end);
-        let groups = probing.groups.len() as u64;
-        let taken = dispatched.records.reduce(groups).gather(&pairs, &end);
-        dispatched.window.close(taken);
+        let owner = move |pair: &Pair| owners.map_or(0, |owners| owners.owner(pair.new.into()));
+        dispatched.window.close(dispatched.records.hand_over(owner, &pairs, &end));
     });
     end.wait(worker)?;
-    Ok(Pairs { pairs: pairs.take(), receipts: receipts.take() })
+    Ok((pairs.take().sorted()?, receipts.take()))
 }

@@ -1,4 +1,4 @@
-//! Gathers streams in worker 0 of process 0, and waits for their ends.
+//! Gathers streams, in worker 0 of process 0 or each record at its owner, and waits for their ends.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -34,7 +34,7 @@ impl<R: Record + 'static> Collect<R> for Sorter<R> {
     }
 }
 
-/// What a dataflow gathers: everything in worker 0 of process 0, nothing elsewhere.
+/// What a dataflow gathers in this worker. What is sent to worker 0 of process 0 is nowhere else.
 #[derive(Debug)]
 pub(super) struct Gathered<C>(Rc<RefCell<Option<C>>>);
 
@@ -76,17 +76,35 @@ impl End {
 
 /// Streams that can be gathered.
 pub(super) trait Gather<'scope, R> {
-    /// Sends every record to worker 0, which passes it to its collector. The resulting stream is empty; it
-    /// has passed a time when the collector has taken all records of that time.
-    fn gather<C: Collect<R>>(self, into: &Gathered<C>, end: &End) -> StreamVec<'scope, u64, ()>;
+    /// Sends every record to the worker that owns it, which passes it to its collector. The resulting stream is empty; it
+    /// has passed a time when the collectors have taken all records of that time.
+    fn hand_over<C: Collect<R>>(
+        self,
+        owner: impl Fn(&R) -> u64 + 'static,
+        into: &Gathered<C>,
+        end: &End,
+    ) -> StreamVec<'scope, u64, ()>;
+
+    /// Sends every record to worker 0.
+    fn gather<C: Collect<R>>(self, into: &Gathered<C>, end: &End) -> StreamVec<'scope, u64, ()>
+    where
+        Self: Sized,
+    {
+        self.hand_over(|_| 0, into, end)
+    }
 }
 
 impl<'scope, R: ExchangeData> Gather<'scope, R> for StreamVec<'scope, u64, R> {
-    fn gather<C: Collect<R>>(self, into: &Gathered<C>, end: &End) -> StreamVec<'scope, u64, ()> {
+    fn hand_over<C: Collect<R>>(
+        self,
+        owner: impl Fn(&R) -> u64 + 'static,
+        into: &Gathered<C>,
+        end: &End,
+    ) -> StreamVec<'scope, u64, ()> {
         let collector = Rc::clone(&into.0);
         let fatal = end.fatal.clone();
         let taken = self.unary::<CapacityContainerBuilder<Vec<()>>, _, _, _>(
-            Exchange::new(|_| 0),
+            Exchange::new(owner),
             "Gather",
             |_, _| {
                 move |input, _| {

@@ -2,11 +2,11 @@
 //!
 //! A [`Processes`] is one process of all those that run a job together. It runs the job step by step. A step
 //! that computes is a dataflow, and all dataflows have one shape: units of work are dispatched to whichever
-//! worker is free, the results are reduced and gathered by the first worker of process 0, and a window
+//! worker is free, the results are gathered by the first worker of process 0 or handed over to their owners, and a window
 //! bounds what is in flight.
 //!
 //! This room may import everything above it in `lib.rs`. Start reading at
-//! `find.rs`, the dataflow of a join, then `dispatch.rs`, `reduce.rs` and `gather.rs`, its operators.
+//! `find.rs`, the dataflow of a join, then `dispatch.rs` and `gather.rs`, its operators. `confirming.rs` is the dataflow after it.
 //! `probe.rs` is what a worker does with one chunk. `documents.rs` is the dataflow that reads documents.
 //! `processes.rs` has the steps, and `fatal.rs` how a run ends early.
 //!
@@ -24,6 +24,7 @@ mod changes;
 mod checkpoint;
 mod chunks;
 mod clustering;
+mod confirming;
 mod counting;
 mod dispatch;
 mod documents;
@@ -35,13 +36,13 @@ mod fingerprinting;
 mod gather;
 mod host_counting;
 mod overlapping;
+mod owners;
 mod places;
 mod portions;
 mod probe;
 mod processes;
 mod read;
 mod reading;
-mod reduce;
 mod role;
 mod sketching;
 mod stream;
@@ -57,6 +58,8 @@ pub use read::{Read, ShareRead};
 pub use reading::Collected;
 pub use role::{Role, Start};
 
+pub(crate) use confirming::confirm;
 pub(crate) use find::{Pairs, find_pairs};
 pub(crate) use overlapping::{Overlapping, find_overlaps};
+pub(crate) use owners::Owners;
 pub(crate) use probe::Probing;

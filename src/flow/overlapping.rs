@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex};
 use timely::worker::Worker;
 
 use super::chunks::Chunks;
-use super::dispatch::{Claim, UnitRunner, Yield, dispatch};
+use super::dispatch::{UnitRunner, Yield, dispatch};
 use super::fatal::Fatal;
 use super::findings::Findings;
 use super::gather::{Collect, End, Gather, Gathered};
 use super::processes::Processes;
-use crate::desk::Desk;
+use crate::desk::{Claim, Desk};
 use crate::error::Result;
 use crate::ledger::{Ledger, Receipt};
 use crate::lsh::{Held, ProbeScratch, StoreProbe};

@@ -7,9 +7,9 @@ use std::thread;
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 
 use super::checkpoint::{self, Checkpoint};
-use super::dispatch::Claim;
 use super::fatal::Fatal;
 use super::read::{Read, ShareRead};
+use crate::desk::Claim;
 use crate::document::{self, Deliver, FileRead, Inputs, ReadOptions, Records, Share};
 use crate::error::Result;
 use crate::storage::Bill;

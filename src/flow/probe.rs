@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::chunks::Chunks;
-use super::dispatch::{Claim, UnitRunner, Yield};
+use super::dispatch::{UnitRunner, Yield};
 use super::findings::Findings;
 use super::places::Places;
 use super::sweep::Sweep;
+use crate::desk::Claim;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::ledger::{Chunk, Finished, Ledger, Receipt};

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint::Checkpoint;
-use super::dispatch::{Claim, UnitRunner, Yield};
+use super::dispatch::{UnitRunner, Yield};
 use super::gather::Collect;
 use super::portions::{Portion, Portions};
 use super::read::Read;
+use crate::desk::Claim;
 use crate::document::{Document, Fields, Position, Quarantine, Quarantined, Reason};
 use crate::error::{Kind, Result};
 use crate::runs::{Record, Sorter};

@@ -15,11 +15,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use timely::dataflow::operators::Concat;
 use timely::worker::Worker;
 
-use super::dispatch::{Claim, UnitRunner, Yield, dispatch};
+use super::dispatch::{UnitRunner, Yield, dispatch};
 use super::fatal::Fatal;
 use super::gather::{Collect, End, Gather, Gathered};
 use super::processes::Processes;
 use crate::clusters::{Forest, Portions};
+use crate::desk::Claim;
 use crate::error::{Error, Kind, Result};
 
 /// How many pages one unit looks at for what was joined.

@@ -8,11 +8,11 @@ use super::request::Join;
 use super::site::Site;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
-use crate::flow::{Pairs, Probing, Processes, Role, find_pairs};
+use crate::flow::{Owners, Pairs, Probing, Processes, Role, find_pairs};
 use crate::ledger::{self, Ledger, LedgerKey, Receipt};
 use crate::matches::{self, AnchorProbe, Detail, Pair, Sieve};
 use crate::output::{self, Staging};
-use crate::runs::Sorter;
+use crate::runs::SortedRecords;
 use crate::step::{self, Step};
 use crate::store::{BLOCK_ROWS, Dated, Digest, Segment, Version};
 use crate::tables::{ArrangedBatch, Distribution, Estimate, Plan, Problem, SelfJoin};
@@ -37,13 +37,13 @@ pub struct Figures {
     pub probe: Duration,
 }
 
-/// The pairs of a join, all of them in process 0.
+/// The pairs of a join. Where something besides the distance decides, each process has those that its workers own; else all are in process 0.
 pub(super) struct FoundPairs {
     /// How many chunks there are.
     pub(super) chunks: u64,
     /// How many of these read a portion once more. That depends on the memory.
     pub(super) repeated: u64,
-    pub(super) pairs: Sorter<Pair>,
+    pub(super) pairs: Vec<SortedRecords<Pair>>,
     pub(super) receipts: Vec<Receipt>,
     pub(super) store: Vec<Dated>,
     pub(super) ledger: Ledger,
@@ -152,12 +152,10 @@ impl Join {
     ) -> Result<Pairs> {
         let total = self.store_rows() / processes.topology().processes as u64;
         let _watched = (site.watch)(total, Arc::clone(&probing.probed));
-        find_pairs(
-            processes,
-            probing,
-            spill_folder(site.output, &site.staging),
-            self.budget.pairs(),
-        )
+        let fingerprints = probing.groups.len() as u32;
+        let owners = self.confirms().then(|| Owners::of(fingerprints, processes.topology()));
+        let folder = spill_folder(site.output, &site.staging);
+        find_pairs(processes, probing, owners, folder, self.budget.pairs())
     }
 
     /// The most pairs of fingerprints that may be found. If all are written and nothing else has to be

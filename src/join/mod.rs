@@ -10,7 +10,7 @@
 //! the verdicts. It needs no flag and no terminal.
 //!
 //! This room may import everything above it in `lib.rs`. Start reading at `request.rs`, then `run.rs`, which
-//! has the steps in order; `find.rs` is the step that computes.
+//! has the steps in order; `find.rs` and `confirm.rs` are the steps that compute.
 //!
 //! # Example
 //!
@@ -35,6 +35,7 @@
 //! ```
 
 mod build;
+mod confirm;
 mod find;
 mod overlap;
 mod preset;

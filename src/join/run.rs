@@ -1,10 +1,11 @@
-//! The steps of a join: all processes find pairs, then process 0 proves that none is missing and writes the
-//! verdicts.
+//! The steps of a join: all processes find pairs and confirm them, then process 0 proves that none is missing and writes
+//! the verdicts.
 
 use std::path::Path;
 
 use super::build::build;
-use super::find::{Figures, FoundPairs};
+use super::confirm::Matching;
+use super::find::{Figures, FoundPairs, make_room};
 use super::proof::Proof;
 use super::request::Join;
 use super::site::{Site, unwatched};
@@ -82,14 +83,17 @@ impl Join {
         site: Site<'_>,
         finish: impl FnOnce(Joined, Staging) -> Result<S>,
     ) -> Result<Role<S>> {
-        let found = self.find::<F>(processes, &site)?;
+        let mut found = self.find::<F>(processes, &site)?;
+        let matching = self
+            .confirm::<F>(processes, &site, &mut found)
+            .map_err(|error| make_room(site.output, &found.ledger, error))?;
         let ledger = found.ledger.clone();
         let workers = processes.topology().workers;
         let Site { output, staging, .. } = site;
         let step = format!("finalize {}", output.named());
         let done = processes.conclude(&step, staging, |staging| {
             staging.check()?;
-            finish(self.finalize::<F>(found, output, &staging, workers)?, staging)
+            finish(self.finalize::<F>(found, matching, output, &staging, workers)?, staging)
         })?;
         ledger.remove()?;
         Ok(done)
@@ -99,11 +103,12 @@ impl Join {
     fn finalize<F: Fingerprint>(
         &self,
         found: FoundPairs,
+        Matching { groups, pairs }: Matching,
         output: &Path,
         staging: &Staging,
         workers: usize,
     ) -> Result<Joined> {
-        let FoundPairs { chunks, repeated, pairs, receipts, store, figures, .. } = found;
+        let FoundPairs { chunks, repeated, receipts, store, figures, .. } = found;
         let proof = Proof::of(chunks, self.store_rows(), &receipts, output)?.without(repeated);
         let finalize = Finalize {
             segment: &self.batch,
@@ -119,10 +124,8 @@ impl Join {
             format: self.format,
             workers,
         };
-        step::begin(Step::Sorting);
-        let pairs = pairs.sorted()?;
         step::begin(Step::Writing);
-        let outcome = finalize.write::<F>(pairs, staging)?;
+        let outcome = finalize.write::<F>(groups, pairs, staging)?;
         Ok(Joined { outcome, proof, figures })
     }
 }

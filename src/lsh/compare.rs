@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::batch::Batch;
 use super::confirmation::Comparison;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::matches::{Block, Comparing, Crowd, Edge, KeepRank, Nearness, Unlikeness};
 
 /// Two groups that share a bucket.
@@ -57,54 +57,36 @@ pub(super) struct Near<'a> {
     buffers: RefCell<[Vec<u8>; 2]>,
     /// How many pairs were compared.
     looked_up: Cell<u64>,
-    failure: RefCell<Option<Error>>,
 }
 
 impl Near<'_> {
     pub(super) fn new(batch: &Batch, comparison: Comparison) -> Near<'_> {
-        Near {
-            batch,
-            comparison,
-            buffers: RefCell::default(),
-            looked_up: Cell::new(0),
-            failure: RefCell::new(None),
-        }
+        Near { batch, comparison, buffers: RefCell::default(), looked_up: Cell::new(0) }
     }
 
-    /// How far two groups are apart, if they match. A failure is kept for the end.
-    fn unlikeness(&self, one: KeepRank, other: KeepRank) -> Option<Unlikeness> {
+    /// How far two groups are apart, if they match.
+    fn unlikeness(&self, one: KeepRank, other: KeepRank) -> Result<Option<Unlikeness>> {
         self.looked_up.set(self.looked_up.get() + 1);
         let [first, second] = &mut *self.buffers.borrow_mut();
-        let items =
-            self.batch.item(one, first).and_then(|one| Ok([one, self.batch.item(other, second)?]));
-        match items {
-            Ok([one, other]) => {
-                self.comparison.compare(one.evidence, other.evidence).map(Unlikeness::from)
-            }
-            Err(error) => {
-                self.failure.borrow_mut().get_or_insert(error);
-                None
-            }
-        }
+        let one = self.batch.item(one, first)?;
+        let other = self.batch.item(other, second)?;
+        Ok(self.comparison.compare(one.evidence, other.evidence).map(Unlikeness::from))
     }
 
-    /// The band keys of a group. A failure is kept for the end.
-    fn keys(&self, group: KeepRank) -> Vec<u64> {
+    /// The band keys of a group.
+    fn keys(&self, group: KeepRank) -> Result<Vec<u64>> {
         let mut keys = Vec::with_capacity(self.batch.bands());
         let [buffer, _] = &mut *self.buffers.borrow_mut();
-        let read = self.batch.each_key(group, buffer, |key| {
+        self.batch.each_key(group, buffer, |key| {
             keys.push(key);
             Ok(())
-        });
-        if let Err(error) = read {
-            self.failure.borrow_mut().get_or_insert(error);
-        }
-        keys
+        })?;
+        Ok(keys)
     }
 
-    /// How many pairs were compared, unless one could not be read.
-    pub(super) fn finish(&self) -> Result<u64> {
-        self.failure.take().map_or(Ok(self.looked_up.get()), Err)
+    /// How many pairs were compared.
+    pub(super) fn looked_up(&self) -> u64 {
+        self.looked_up.get()
     }
 }
 
@@ -126,9 +108,10 @@ impl Comparing for Bucketed<'_> {
     type Sketch = ();
     type Distance = Unlikeness;
 
-    fn blocks(&self, rank: KeepRank) -> Vec<Block> {
-        let keys = self.near.keys(rank).into_iter();
-        keys.filter(|key| self.keys.contains(key)).map(|key| (0, u128::from(key))).collect()
+    fn blocks(&self, rank: KeepRank) -> Result<Vec<Block>> {
+        let keys = self.near.keys(rank)?.into_iter();
+        let crowded = keys.filter(|key| self.keys.contains(key));
+        Ok(crowded.map(|key| (0, u128::from(key))).collect())
     }
 
     fn sketch(&self, _: KeepRank) {}
@@ -138,7 +121,7 @@ impl Comparing for Bucketed<'_> {
         (0..kept.len()).for_each(|at| found(at, Unlikeness::SAME));
     }
 
-    fn distance(&self, one: KeepRank, other: KeepRank) -> Option<Unlikeness> {
+    fn distance(&mut self, one: KeepRank, other: KeepRank) -> Result<Option<Unlikeness>> {
         self.near.unlikeness(one, other)
     }
 }

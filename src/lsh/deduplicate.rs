@@ -271,7 +271,7 @@ impl Deduplicate {
         let name = |group: KeepRank| batch.leaders[group.index()];
         let crowd = Bucketed { keys: &crowded.keys, near: &near }.crowd(crowded.groups);
         let judgements = judge(batch.len(), held, edges, crowd, name)?;
-        found.looked_up = near.finish()?;
+        found.looked_up = near.looked_up();
         Ok(judgements)
     }
 

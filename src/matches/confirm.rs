@@ -1,300 +1,277 @@
 //! Candidates confirmed: which of them can stand for each other.
 //!
-//! A probe finds candidates by fingerprints, and by anchors. Pages with one fingerprint may have unlike texts, or be of two classes. So the
-//! [batch](Batch) is grouped by fingerprint and [`GroupKey`], each pair of fingerprints is taken apart into pairs of groups, and each of
-//! these is confirmed: by the sketches, or, where there are none, by the classes. The keep rule works on pairs of groups as on any others.
+//! A probe finds candidates by fingerprints, and by anchors. The batch is grouped by fingerprint and [`GroupKey`], and what was found is taken
+//! [apart] into pairs of groups. Each of these is confirmed: by the sketches, or, where there are none, by the classes. The keep rule works on
+//! pairs of groups as on any others.
 //!
-//! The sketches of a batch may take more memory than there is. So the batch is taken window by window: the keys of a window are held, and
-//! the pairs whose new page is in it are confirmed. The existing pages of these pairs, of the batch before the window and of the store, are
-//! looked up in the order of the disk. Neighbouring rows of the store with one fingerprint and one key are confirmed together.
+//! The workers of a process do it together, and each process for a range of the batch. The sketches of a range may take more memory than there is.
+//! So it is taken window by window. A worker opens a window: it reads the keys of its pages into memory, and sorts the pairs of which the new page is in
+//! it by the row that they ask, of the batch before the window or of the store. Then all workers take pieces of these, each a stretch of the disk,
+//! and look up and compare. Neighbouring rows of the store with one fingerprint and one key are confirmed together.
 //!
-//! Thousands of pages can have one fingerprint and texts of their own: the pages of a template whose numbers differ, say. Compared each with each
-//! they would take time in proportion to their square. So of two fingerprints a group meets at most [`MOST_MET`] groups of the other one, those at
-//! the same place in the order of their sizes. Groups that share much share anchors too, and meet by these, wherever they are. What the bound
-//! leaves out is counted.
+//! ```text
+//! one worker    open window 1 | piece 1 | piece 4 | open window 2 | ...
+//! another                     | piece 2 | piece 3 |               | ...
+//! ```
 //!
 //! An example: fingerprint 4 of the batch has two groups, 6 and 7. The pair (4, three rows of the store, of which the first two have
 //! one sketch) becomes the pairs (6, the first two rows), (7, the first two rows), (6, the third row) and (7, the third row).
 
-use std::iter::Peekable;
+mod apart;
 
-use serde::{Deserialize, Serialize};
+use std::mem;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
-use super::anchors::MOST_MET as MOST_BY_ANCHORS;
-use super::batch::Batch;
-use super::group_key::{GroupKey, GroupKeyReader, GroupKeys};
-use super::numbers::{FingerprintIndex, Group, Number, Span};
+use apart::{Apart, FoundPairs, MOST_MET, Within};
+
+use super::certificate::{Candidates, Certificate, Confirmed};
+use super::detail::{Detail, too_many};
+use super::group_key::{GroupKey, GroupKeyReader, HeldKeys};
+use super::groups::Groups;
+use super::numbers::{FingerprintIndex, Group, Span};
 use super::pair::{Pair, Place};
-use super::standing::Standings;
+use super::similarity::Confirm;
 use super::store_pair::{Near, StorePair, each_place};
+use crate::desk::Claim;
 use crate::error::Result;
+use crate::parallel::lock;
 use crate::progress::{self, Activity};
-use crate::runs::{Record, SortedRecords, Sorter, Space};
-use crate::store::{Column, Dated, Shown};
+use crate::runs::{Record, SortedRecords, Space};
+use crate::store::{Column, Dated, Segment, Shown};
 
-/// How many groups of a fingerprint a group is compared with because their fingerprints are near.
-const MOST_MET: usize = 64;
+/// How many pairs a worker compares at once.
+const PIECE: usize = 1 << 10;
 
-/// A pair of groups of which one can stand for the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct Confirmed {
-    pub(super) pair: Pair<Group>,
-    /// How well the existing group stands for the new one, and the other way round.
-    pub(super) standings: Standings,
+/// How many rows a window has at most, so that its certificate is a small message.
+const MOST_ROWS: usize = 1 << 20;
+
+/// Candidates that are to be confirmed, and how.
+#[derive(Clone, Debug)]
+pub(crate) struct Confirming {
+    /// The batch.
+    pub(crate) segment: Segment,
+    /// Its pages in groups.
+    pub(crate) groups: Arc<Groups>,
+    /// The segments of the store.
+    pub(crate) store: Vec<Dated>,
+    /// The check that confirms; without one, classes do.
+    pub(crate) confirm: Option<Confirm>,
+    /// The largest distance that counts as near.
+    pub(crate) distance: u32,
+    /// With [`Detail::All`], pairs that both fingerprints and anchors find are confirmed once.
+    pub(crate) detail: Detail,
+    /// How many rows may be confirmed with [`Detail::All`].
+    pub(crate) max_matches: u64,
+    /// Where sorts spill to.
+    pub(crate) folder: PathBuf,
+    /// Memory of each of two sorts, in bytes.
+    pub(crate) memory_bytes: usize,
+    /// Memory for the sketches of a window, in bytes.
+    pub(crate) signatures_bytes: usize,
 }
 
-impl Record for Confirmed {}
-
-/// Two groups of the batch that may stand for each other. Ordered by the existing one, so that its keys are read in the order of the disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Within {
-    existing: Group,
-    new: Group,
-    distance: u8,
-}
-
-impl Record for Within {}
-
-/// Rows of the store, or of the batch, that share anchors with a page of the batch.
-#[derive(Default)]
-struct NearestRows {
-    /// The row of the page.
-    page: u32,
-    /// How many anchors they do not share, distance, segment, first row, and how many there are.
-    rows: Vec<(u8, u8, u32, u64, u64)>,
-}
-
-/// How many pairs there were to confirm.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Candidates {
-    /// Pairs of documents.
-    pub(super) pairs: u128,
-    /// Pairs of groups that the bound left out.
-    pub(super) left_out: u64,
-}
-
-/// Calls `take` with every confirmed pair of groups: those behind `pairs`, and those of groups with one fingerprint. A pair with the store that
-/// both fingerprints and anchors find comes twice, unless its fingerprints are within the distance that is `known`.
-pub(super) fn confirm(
-    batch: &Batch,
-    keys: &mut GroupKeys,
-    store: &[Dated],
-    pairs: SortedRecords<Pair>,
-    space: Space<'_>,
-    known: Option<u32>,
-    take: impl FnMut(Confirmed) -> Result<()>,
-) -> Result<Candidates> {
-    let mut pairs = pairs.peekable();
-    let groups = batch.groups_of_segment_rows();
-    let candidates = Candidates::default();
-    let most_met = if keys.has_direction() { MOST_MET } else { usize::MAX };
-    let mut confirming =
-        Confirming { batch, keys, store, groups, most_met, known, space, candidates, take };
-    let mut first = FingerprintIndex::from(0);
-    while first.index() < batch.fingerprints() as usize {
-        let end = batch.window(first, confirming.keys.most_rows());
-        confirming.keys.hold(batch.first_row(first))?;
-        confirming.window(Span { start: first, end }, &mut pairs)?;
-        first = end;
-    }
-    Ok(confirming.candidates)
-}
-
-/// Takes pairs of fingerprints apart into pairs of groups, and hands on those that match.
-struct Confirming<'a, T> {
-    batch: &'a Batch,
-    keys: &'a mut GroupKeys,
-    store: &'a [Dated],
+/// The windows of a range of the batch, while the workers of a process confirm them.
+pub(crate) struct Windows {
+    how: Confirming,
     /// The group of each row of the batch's segment.
-    groups: Vec<Group>,
+    of_rows: Vec<Group>,
     /// With how many groups of a fingerprint a group is compared. Without sketches, a fingerprint has as many groups as there are classes.
     most_met: usize,
-    /// Within this distance fingerprints find all pairs with the store.
-    known: Option<u32>,
-    /// The space of a sort.
-    space: Space<'a>,
-    candidates: Candidates,
-    take: T,
+    /// How many rows a window may have.
+    most_rows: usize,
+    /// The rows that are confirmed so far.
+    rows: AtomicU64,
+    stage: Mutex<Stage>,
 }
 
-impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
-    /// Confirms the pairs whose new fingerprint is in the window. Its keys are held.
-    fn window(
-        &mut self,
-        window: Span<FingerprintIndex>,
-        pairs: &mut Peekable<SortedRecords<Pair>>,
-    ) -> Result<()> {
-        let mut within = self.space.sorter();
-        let mut with_store = self.space.sorter();
-        let [mut nearest, mut in_batch] = [NearestRows::default(), NearestRows::default()];
-        for fingerprint in window.iter() {
-            let pages = self.pages(fingerprint);
-            self.candidates.pairs += pages * (pages - 1) / 2;
-            self.copies(fingerprint, &mut within)?;
+/// How far the workers of a process are.
+enum Stage {
+    /// No window is open.
+    Between(Rest),
+    /// A worker opens the next window.
+    Opening,
+    Open(Window),
+    Done,
+}
+
+/// The windows that are left.
+pub(crate) struct Rest {
+    fingerprints: Span<FingerprintIndex>,
+    found: std::iter::Peekable<FoundPairs>,
+}
+
+/// A window that is open.
+struct Window {
+    keys: Arc<HeldKeys>,
+    within: Distinct<Within>,
+    with_store: Distinct<StorePair<Group>>,
+    rest: Rest,
+}
+
+/// Sorted pairs, each once.
+type Distinct<R> = Box<dyn Iterator<Item = Result<R>> + Send>;
+
+/// What a worker does at once.
+pub(crate) enum Task {
+    /// It opens a window.
+    Open(Rest),
+    /// It compares pairs of the batch.
+    Within(Arc<HeldKeys>, Vec<Within>),
+    /// It compares pairs with the store.
+    WithStore(Arc<HeldKeys>, Vec<StorePair<Group>>),
+}
+
+impl Windows {
+    /// The windows of these fingerprints of the batch, of which this was `found`.
+    pub(crate) fn new(how: Confirming, fingerprints: Range<u32>, found: FoundPairs) -> Windows {
+        let Confirming { segment, groups, confirm, signatures_bytes, .. } = &how;
+        let has_direction = confirm.is_some_and(|confirm| confirm.has_direction());
+        let Range { start, end } = fingerprints;
+        let fingerprints = Span { start: start.into(), end: end.into() };
+        Windows {
+            of_rows: groups.of_segment_rows(),
+            most_met: if has_direction { MOST_MET } else { usize::MAX },
+            most_rows: HeldKeys::most(segment, confirm.as_ref(), *signatures_bytes).min(MOST_ROWS),
+            rows: AtomicU64::new(0),
+            stage: Mutex::new(Stage::Between(Rest { fingerprints, found: found.peekable() })),
+            how,
         }
-        let is_in = |pair: &Result<Pair>| pair.as_ref().map_or(true, |pair| pair.new < window.end);
-        while let Some(pair) = pairs.next_if(is_in) {
-            let Pair { new, existing, distance } = pair?;
-            progress::tick(Activity::Working);
-            match existing {
-                Place::Store { segment, row, rows } => {
-                    self.candidates.pairs += self.pages(new) * u128::from(rows);
-                    let standings = Standings::default();
-                    let groups = self.batch.groups_of(new);
-                    self.left_out(groups.len().saturating_sub(self.most_met));
-                    with_store.extend(groups.iter().take(self.most_met).map(|new| StorePair {
-                        segment,
-                        row,
-                        rows,
-                        new,
-                        distance,
-                        standings,
-                    }))?;
+    }
+
+    /// The next piece of work. Each is [done](Windows::run) before its window is over, so no more than one is in memory.
+    ///
+    /// # Errors
+    /// What was spilled to disk may be damaged.
+    pub(crate) fn claim(&self) -> Result<Claim<Task>> {
+        let mut stage = lock(&self.stage);
+        let rest = match mem::replace(&mut *stage, Stage::Opening) {
+            Stage::Opening => return Ok(Claim::Later),
+            Stage::Done => None,
+            Stage::Between(rest) => Some(rest),
+            Stage::Open(mut window) => {
+                let piece = window.next()?;
+                if piece.is_some() || Arc::strong_count(&window.keys) > 1 {
+                    *stage = Stage::Open(window);
+                    return Ok(piece.map_or(Claim::Later, Claim::Unit));
                 }
-                Place::Batch { group: existing } => {
-                    self.candidates.pairs += self.pages(new) * self.pages(existing);
-                    self.groups(new, existing, distance, &mut within)?;
-                }
-                Place::StoreRow { .. } if self.known.is_some_and(|k| u32::from(distance) <= k) => {}
-                Place::StoreRow { page, apart, segment, row, rows } => {
-                    if nearest.page != page {
-                        self.leave(&mut nearest, &mut with_store)?;
-                        nearest.page = page;
-                    }
-                    nearest.rows.push((apart, distance, segment, row, rows));
-                }
-                Place::BatchRow { page, apart, row } => {
-                    if in_batch.page != page {
-                        self.leave_in_batch(&mut in_batch, &mut within)?;
-                        in_batch.page = page;
-                    }
-                    in_batch.rows.push((apart, distance, 0, row.into(), 1));
-                }
-                Place::Crowd => {
-                    for new in self.batch.groups_of(new).iter() {
-                        let pair = Pair { new, existing: Place::Crowd, distance };
-                        (self.take)(Confirmed { pair, standings: Standings::default() })?;
-                    }
-                }
+                Some(window.rest)
+            }
+        };
+        if let Some(rest) = rest.filter(|rest| rest.fingerprints.len() > 0) {
+            return Ok(Claim::Unit(Task::Open(rest)));
+        }
+        *stage = Stage::Done;
+        Ok(Claim::Done)
+    }
+
+    /// Does a piece of work. Gives the pairs that are confirmed.
+    ///
+    /// # Errors
+    /// Damage, and [`too_many`] as soon as more rows are confirmed than allowed.
+    pub(crate) fn run(&self, piece: Task) -> Result<(Vec<Confirmed>, Certificate)> {
+        let mut certificate = Certificate::default();
+        let confirmed = match piece {
+            Task::Open(rest) => return self.open(rest),
+            Task::Within(keys, pairs) => self.within(&keys, pairs)?,
+            Task::WithStore(keys, pairs) => {
+                self.with_store(&keys, pairs, &mut certificate.candidates)?
+            }
+        };
+        if self.how.detail == Detail::All {
+            let rows = confirmed.iter().map(|it| self.how.groups.rows_of_pair(&it.pair));
+            let rows = u64::try_from(rows.sum::<u128>()).unwrap_or(u64::MAX);
+            let before = self.rows.fetch_add(rows, Ordering::Relaxed);
+            let most = self.how.max_matches;
+            if before.saturating_add(rows) > most {
+                return Err(too_many(format_args!("more than {most}"), most));
             }
         }
-        self.leave(&mut nearest, &mut with_store)?;
-        self.leave_in_batch(&mut in_batch, &mut within)?;
-        let mut last = None;
-        for pair in within.sorted()? {
-            let pair = pair?;
+        Ok((confirmed, certificate))
+    }
+
+    /// Opens the next window. Gives the marks of crowds.
+    fn open(&self, mut rest: Rest) -> Result<(Vec<Confirmed>, Certificate)> {
+        let Confirming { groups, detail, distance, folder, memory_bytes, .. } = &self.how;
+        let Span { start, end } = rest.fingerprints;
+        let window = Span { start, end: groups.window(start, self.most_rows).min(end) };
+        let [first, end] = [window.start, window.end].map(|it| groups.first_row(it));
+        let mut reader = self.reader()?;
+        let held = first..end.min(first.saturating_add(self.most_rows));
+        let keys = HeldKeys::read(&mut reader, held)?;
+        let known = (*detail == Detail::All).then_some(*distance);
+        let space = Space { folder, memory_bytes: *memory_bytes };
+        let mut apart = Apart::new(groups, &self.of_rows, self.most_met, known, space);
+        apart.take(window, &mut rest.found)?;
+        let Apart { within, with_store, crowded, candidates, taken, .. } = apart;
+        let mut certificate = Certificate {
+            fingerprints: window.len() as u32,
+            taken,
+            candidates,
+            first: groups.groups_of(window.start).start.into(),
+            shingles: Vec::new(),
+        };
+        for group in window.iter().flat_map(|it| groups.groups_of(it).iter()) {
+            let key = keys.get(groups.key_row(group), &mut reader)?;
+            let shingles = self.how.confirm.and_then(|it| it.check.shingles(key.signature));
+            let shingles = shingles.map(|it| u32::try_from(it).unwrap_or(u32::MAX));
+            certificate.shingles.extend(shingles);
+        }
+        rest.fingerprints.start = window.end;
+        *lock(&self.stage) = Stage::Open(Window {
+            keys: Arc::new(keys),
+            within: distinct(within.sorted()?),
+            with_store: distinct(with_store.sorted()?),
+            rest,
+        });
+        // Groups of a crowd that share much share anchors, and have met by these.
+        let has_direction = self.how.confirm.is_some_and(|confirm| confirm.has_direction());
+        Ok((if has_direction { Vec::new() } else { crowded }, certificate))
+    }
+
+    /// Looks up keys of the batch.
+    fn reader(&self) -> Result<GroupKeyReader> {
+        GroupKeyReader::new(&self.how.segment, self.how.confirm.as_ref())
+    }
+
+    /// The pairs of the batch of which one group can stand for the other.
+    fn within(&self, keys: &HeldKeys, pairs: Vec<Within>) -> Result<Vec<Confirmed>> {
+        let [mut first, mut second] = [self.reader()?, self.reader()?];
+        let mut confirmed = Vec::new();
+        for Within { existing: group, new, distance } in pairs {
             progress::tick(Activity::Working);
-            if last.replace(pair) != Some(pair) && pair.existing != pair.new {
-                self.offer(pair)?;
-            }
+            let [one, other] = [new, group].map(|group| self.how.groups.key_row(group));
+            let other = keys.get(other, &mut second)?;
+            let one = keys.get(one, &mut first)?;
+            let standings = one.compare(other, distance.into(), self.how.confirm.as_ref());
+            let pair = Pair { new, existing: Place::Batch { group }, distance };
+            confirmed.extend(standings.any().then_some(Confirmed { pair, standings }));
         }
-        self.store(with_store.sorted()?)
+        Ok(confirmed)
     }
 
-    /// How many pages of the batch have a fingerprint.
-    fn pages(&self, fingerprint: FingerprintIndex) -> u128 {
-        self.batch.groups_of(fingerprint).iter().map(|group| self.size(group)).sum()
-    }
-
-    /// How many pages a group has.
-    fn size(&self, group: Group) -> u128 {
-        self.batch.rows_of(group).len() as u128
-    }
-
-    fn left_out(&mut self, pairs: usize) {
-        self.candidates.left_out += pairs as u64;
-    }
-
-    /// Takes the rows of the store that are nearest to a page by their anchors: each chunk has found some. How many it was found with beyond
-    /// these depends on which chunk came first, so a page with as many as it may meet counts as one pair left out.
-    fn leave(
-        &mut self,
-        nearest: &mut NearestRows,
-        with_store: &mut Sorter<StorePair<Group>>,
-    ) -> Result<()> {
-        nearest.rows.sort_unstable();
-        self.left_out(usize::from(nearest.rows.len() >= MOST_BY_ANCHORS));
-        nearest.rows.truncate(MOST_BY_ANCHORS);
-        let Some(&new) = self.groups.get(nearest.page as usize) else { return Ok(()) };
-        let rows: u128 = nearest.rows.iter().map(|row| u128::from(row.4)).sum();
-        self.candidates.pairs += rows * self.size(new);
-        let standings = Standings::default();
-        with_store.extend(nearest.rows.drain(..).map(|(_, distance, segment, row, rows)| {
-            StorePair { segment, row, rows, new, distance, standings }
-        }))
-    }
-
-    /// Takes the rows of the batch that are nearest to a page by their anchors: each pass over the batch has found some.
-    fn leave_in_batch(
-        &mut self,
-        nearest: &mut NearestRows,
-        within: &mut Sorter<Within>,
-    ) -> Result<()> {
-        nearest.rows.sort_unstable();
-        self.left_out(usize::from(nearest.rows.len() >= MOST_BY_ANCHORS));
-        let Some(&one) = self.groups.get(nearest.page as usize) else { return Ok(()) };
-        for (_, distance, _, row, _) in nearest.rows.drain(..).take(MOST_BY_ANCHORS) {
-            let other = self.groups[row as usize];
-            self.candidates.pairs += self.size(one) * self.size(other);
-            let (new, existing) = (one.max(other), one.min(other));
-            within.push(Within { existing, new, distance })?;
-        }
-        Ok(())
-    }
-
-    /// Hands on a pair of groups of the batch if their keys match.
-    fn offer(&mut self, Within { existing: group, new, distance }: Within) -> Result<()> {
-        let [one, other] = [new, group].map(|group| self.batch.key_row(group));
-        let standings = self.keys.compare_rows(one, other, distance.into())?;
-        if !standings.any() {
-            return Ok(());
-        }
-        let pair = Pair { new, existing: Place::Batch { group }, distance };
-        (self.take)(Confirmed { pair, standings })
-    }
-
-    /// The pairs of groups that have one fingerprint: of each with those before it.
-    fn copies(&mut self, fingerprint: FingerprintIndex, within: &mut Sorter<Within>) -> Result<()> {
-        let groups = self.batch.groups_of(fingerprint);
-        for (at, new) in groups.iter().enumerate() {
-            let first = at.saturating_sub(self.most_met);
-            self.left_out(first);
-            let met = groups.iter().take(at).skip(first);
-            within.extend(met.map(|existing| Within { existing, new, distance: 0 }))?;
-        }
-        Ok(())
-    }
-
-    /// The pairs of groups of two fingerprints of the batch. Both are in the order of their sizes.
-    fn groups(
-        &mut self,
-        new: FingerprintIndex,
-        existing: FingerprintIndex,
-        distance: u8,
-        within: &mut Sorter<Within>,
-    ) -> Result<()> {
-        let [news, existing] = [new, existing].map(|it| self.batch.groups_of(it));
-        for (at, new) in news.iter().enumerate() {
-            let middle = at * existing.len() / news.len();
-            let last = existing.len().saturating_sub(self.most_met);
-            let first = middle.saturating_sub(self.most_met / 2).min(last);
-            self.left_out(last);
-            let met = existing.iter().skip(first).take(self.most_met);
-            within.extend(met.map(|existing| Within { existing, new, distance }))?;
-        }
-        Ok(())
-    }
-
-    /// The pairs with the store, in the order of the disk.
-    fn store(&mut self, pairs: SortedRecords<StorePair<Group>>) -> Result<()> {
+    /// The pairs with the store of which one side can stand for the other.
+    fn with_store(
+        &self,
+        keys: &HeldKeys,
+        pairs: Vec<StorePair<Group>>,
+        candidates: &mut Candidates,
+    ) -> Result<Vec<Confirmed>> {
+        let Confirming { groups, store, confirm, .. } = &self.how;
+        let confirm = confirm.as_ref();
+        let mut own = self.reader()?;
         let mut reader: Option<(u32, GroupKeyReader, Shown)> = None;
         let mut signature = Vec::new();
-        each_place(pairs, self.store, &[Column::Classes, Column::Checks], |place, near| {
+        let mut confirmed = Vec::new();
+        let columns = [Column::Classes, Column::Checks];
+        each_place(pairs.into_iter().map(Ok), store, &columns, |place, near| {
             let (_, reader, shown) = match &mut reader {
                 Some(reader) if reader.0 == place.segment => reader,
                 other => {
-                    let dated = &self.store[place.segment as usize];
-                    let reader = GroupKeyReader::new(dated.segment(), self.keys.confirm())?;
+                    let dated = &store[place.segment as usize];
+                    let reader = GroupKeyReader::new(dated.segment(), confirm)?;
                     other.insert((place.segment, reader, dated.shown()))
                 }
             };
@@ -317,30 +294,42 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
                     row = if left > 0 { shown.next(row + 1)? } else { row };
                 }
                 let existing = Place::Store { segment: place.segment, row: first, rows };
-                self.same_key(existing, key, near)?;
+                for &Near { new, distance, .. } in near {
+                    progress::tick(Activity::Working);
+                    let one = keys.get(groups.key_row(new), &mut own)?;
+                    let standings = one.compare(key, distance.into(), confirm);
+                    let pair = Pair { new, existing, distance };
+                    confirmed.extend(standings.any().then_some(Confirmed { pair, standings }));
+                }
             }
-            self.left_out(left as usize);
+            candidates.left_out += left * near.len() as u64;
             Ok(())
-        })
+        })?;
+        Ok(confirmed)
     }
+}
 
-    /// The pairs with rows of the store that have one fingerprint and one key.
-    fn same_key(
-        &mut self,
-        existing: Place<Group>,
-        key: GroupKey<'_>,
-        near: &[Near<Group>],
-    ) -> Result<()> {
-        for &Near { new, distance, .. } in near {
-            progress::tick(Activity::Working);
-            let row = self.batch.key_row(new);
-            let standings = self.keys.compare_row(row, key, distance.into())?;
-            if standings.any() {
-                (self.take)(Confirmed { pair: Pair { new, existing, distance }, standings })?;
-            }
+impl Window {
+    /// The next pairs to compare, those of the batch first.
+    fn next(&mut self) -> Result<Option<Task>> {
+        let keys = || Arc::clone(&self.keys);
+        let pairs = self.within.by_ref().take(PIECE).collect::<Result<Vec<_>>>()?;
+        if !pairs.is_empty() {
+            return Ok(Some(Task::Within(keys(), pairs)));
         }
-        Ok(())
+        let pairs = self.with_store.by_ref().take(PIECE).collect::<Result<Vec<_>>>()?;
+        Ok(if pairs.is_empty() { None } else { Some(Task::WithStore(keys(), pairs)) })
     }
+}
+
+/// Each record once. Fingerprints and anchors find many pairs both.
+fn distinct<R: Record + Copy + Send + 'static>(sorted: SortedRecords<R>) -> Distinct<R> {
+    let mut last = None;
+    let is_new = move |next: &Result<R>| match next {
+        Ok(next) => last.replace(*next) != Some(*next),
+        Err(_) => true,
+    };
+    Box::new(sorted.filter(is_new))
 }
 
 #[cfg(test)]

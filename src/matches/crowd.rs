@@ -14,6 +14,7 @@ use std::collections::HashMap;
 
 use super::nearness::Nearness;
 use super::numbers::KeepRank;
+use crate::error::Result;
 
 /// A block of a fingerprint: its number, and its bits.
 pub(crate) type Block = (usize, u128);
@@ -26,7 +27,7 @@ pub(crate) trait Comparing {
     type Distance: Nearness;
 
     /// The blocks of a group; near groups share one.
-    fn blocks(&self, rank: KeepRank) -> Vec<Block>;
+    fn blocks(&self, rank: KeepRank) -> Result<Vec<Block>>;
 
     /// The sketch of a group.
     fn sketch(&self, rank: KeepRank) -> Self::Sketch;
@@ -40,7 +41,7 @@ pub(crate) trait Comparing {
     );
 
     /// The distance of two groups, if they match.
-    fn distance(&self, one: KeepRank, other: KeepRank) -> Option<Self::Distance>;
+    fn distance(&mut self, one: KeepRank, other: KeepRank) -> Result<Option<Self::Distance>>;
 }
 
 /// The crowded groups, and those of them that are kept, by their ranks in keep order.
@@ -76,50 +77,55 @@ impl<C: Comparing> Crowd<C> {
     }
 
     /// Takes a crowded group that is kept.
-    pub(super) fn keep(&mut self, rank: KeepRank) {
+    pub(super) fn keep(&mut self, rank: KeepRank) -> Result<()> {
         let sketch = self.comparing.sketch(rank);
-        for block in self.comparing.blocks(rank) {
+        for block in self.comparing.blocks(rank)? {
             let none = || KeptSketches { sketches: Vec::new(), ranks: Vec::new() };
             let kept = self.kept.entry(block).or_insert_with(none);
             kept.sketches.push(sketch);
             kept.ranks.push(rank);
         }
+        Ok(())
     }
 
     /// Whether a kept group is near a crowded one.
-    pub(super) fn is_near(&self, rank: KeepRank) -> bool {
-        let mut candidates = self.candidates(rank).into_iter();
-        candidates.any(|(_, kept)| self.comparing.distance(rank, kept).is_some())
+    pub(super) fn is_near(&mut self, rank: KeepRank) -> Result<bool> {
+        for (_, kept) in self.candidates(rank)? {
+            if self.comparing.distance(rank, kept)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The kept groups near a crowded one, each once, with their distances; those farther than the nearest may
     /// be left out.
-    pub(super) fn nearest(&self, rank: KeepRank) -> impl Iterator<Item = (KeepRank, C::Distance)> {
+    pub(super) fn nearest(&mut self, rank: KeepRank) -> Result<Vec<(KeepRank, C::Distance)>> {
+        let mut near: Vec<(KeepRank, C::Distance)> = Vec::new();
         let mut least = None;
-        let candidates = self.candidates(rank).into_iter();
-        let near = candidates.map_while(move |(bound, kept)| {
+        for (bound, kept) in self.candidates(rank)? {
             if least.is_some_and(|least| least < bound) {
-                return None;
+                break;
             }
-            let distance = self.comparing.distance(rank, kept);
+            let distance = self.comparing.distance(rank, kept)?;
             least = least.into_iter().chain(distance).min();
-            Some(distance.map(|distance| (kept, distance)))
-        });
-        near.flatten()
+            near.extend(distance.map(|distance| (kept, distance)));
+        }
+        Ok(near)
     }
 
     /// The kept groups that may be near a crowded one, each once, with the least distances that they may have,
     /// ascending.
-    fn candidates(&self, rank: KeepRank) -> Vec<(C::Distance, KeepRank)> {
+    fn candidates(&self, rank: KeepRank) -> Result<Vec<(C::Distance, KeepRank)>> {
         let sketch = self.comparing.sketch(rank);
         let mut candidates = Vec::new();
-        for block in self.comparing.blocks(rank) {
+        for block in self.comparing.blocks(rank)? {
             let Some(KeptSketches { sketches, ranks }) = self.kept.get(&block) else { continue };
             let found = |at: usize, least| candidates.push((least, ranks[at]));
             self.comparing.find(sketch, sketches, found);
         }
         candidates.sort_unstable();
         candidates.dedup();
-        candidates
+        Ok(candidates)
     }
 }

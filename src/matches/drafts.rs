@@ -3,8 +3,7 @@
 use super::batch::Batch;
 use super::detail::Detail;
 use super::dropped_pages::{DroppedPages, DroppedTally};
-use super::expand::{UnnamedRow, name, row_of_pair, similarity};
-use super::group_key::GroupKeys;
+use super::expand::{UnnamedRow, name, row_of_pair};
 use super::hosts::{DroppedHost, DroppedRows, HostOf};
 use super::lost::{Lost, LostTally};
 use super::match_row::MatchRow;
@@ -19,7 +18,10 @@ use crate::store::Segment;
 /// rows are [named](Drafts::finish) in the order of the disk.
 pub(super) struct Drafts<'a> {
     batch: &'a Batch,
-    keys: Option<&'a GroupKeys>,
+    /// How many shingles each group has, where a check tells it.
+    shingles: Option<&'a [u32]>,
+    /// Whether a check has confirmed the pairs.
+    checked: bool,
     detail: Detail,
     /// How many rows of matches.tsv each distance has.
     counted: Vec<u128>,
@@ -58,14 +60,16 @@ impl<'a> Drafts<'a> {
     /// No rows yet. With [`Detail::All`] all matches were `counted` before.
     pub(super) fn new(
         batch: &'a Batch,
-        keys: Option<&'a GroupKeys>,
+        shingles: Option<&'a [u32]>,
+        checked: bool,
         detail: Detail,
         counted: Vec<u128>,
         space: Space<'a>,
     ) -> Drafts<'a> {
         Drafts {
             batch,
-            keys,
+            shingles,
+            checked,
             detail,
             counted,
             in_favour: vec![0; batch.rows() as usize],
@@ -82,25 +86,24 @@ impl<'a> Drafts<'a> {
     /// Takes a dropped row and the page it is dropped for. With [`Detail::Best`] that is a match too.
     pub(super) fn dropped(&mut self, row: Row, of: Nearest<&NearestStored>) -> Result<()> {
         let is_match = self.detail == Detail::Best;
-        let holds = self.keys.is_some_and(GroupKeys::has_direction);
-        let checked = self.keys.is_some_and(|keys| keys.confirm().is_some());
         if is_match {
             self.counted[usize::from(of.standing().distance)] += 1;
         }
-        if holds {
-            self.lost.add(self.shingles(row)?, of.standing());
+        if let Some(shingles) = self.shingles {
+            let shingles = shingles[self.batch.group_of(row).index()];
+            self.lost.add(shingles.into(), of.standing());
             let of = if let Nearest::Row(of, _) = of { Some(self.batch.rank(of)) } else { None };
             self.dropped.push(self.batch.segment_row(row), of)?;
         }
         let new = self.batch.rank(row);
-        let held = holds.then(|| of.standing().share());
+        let held = self.shingles.map(|_| of.standing().share());
         match of {
             Nearest::Row(existing, standing) => {
                 let distance = standing.distance;
                 self.tally.add(Origin::Batch, held);
                 self.in_favour[self.batch.rank(existing).index()] += 1;
                 if is_match {
-                    let alike = similarity(self.batch, self.keys, [row, existing], distance)?;
+                    let alike = self.checked.then(|| standing.similarity());
                     let pair = row_of_pair(self.batch, row, existing, distance, alike);
                     self.unnamed_matches.push(pair)?;
                 }
@@ -112,7 +115,7 @@ impl<'a> Drafts<'a> {
                 let existing = id.clone();
                 let (distance, origin) = (*distance, Origin::Day(*day));
                 self.tally.add(origin, held);
-                let similarity = checked.then(|| standings.share());
+                let similarity = self.checked.then(|| standings.share());
                 let row = MatchRow { new, distance, existing, origin, similarity };
                 if is_match {
                     self.matches.push(row.clone())?;
@@ -122,31 +125,19 @@ impl<'a> Drafts<'a> {
         }
     }
 
-    /// The number of shingles of a row, where a check tells it.
-    fn shingles(&self, row: Row) -> Result<u64> {
-        let shingles = self.keys.map(|keys| keys.shingles(self.batch.segment_row(row)));
-        Ok(shingles.transpose()?.flatten().unwrap_or(0))
-    }
-
-    /// The number of shingles of all rows.
-    fn all_shingles(&self) -> Result<u64> {
-        below::<Group>(self.batch.groups()).try_fold(0_u64, |sum, group| {
-            let rows = self.batch.rows_of(group);
-            Ok(sum.saturating_add(self.shingles(rows.start)?.saturating_mul(rows.len() as u64)))
-        })
-    }
-
     /// Everything that was taken, with the rows in the order of ids.
     pub(super) fn finish(mut self, segment: &Segment) -> Result<Drafted> {
-        let holds = self.keys.is_some_and(GroupKeys::has_direction);
-        let shingles = holds.then(|| self.all_shingles()).transpose()?;
-        let lost = shingles.map(|shingles| self.lost.lost(shingles));
+        let of_group = |(group, &shingles): (Group, &u32)| {
+            u64::from(shingles) * self.batch.rows_of(group).len() as u64
+        };
+        let shingles = self.shingles.map(|it| below(self.batch.groups()).zip(it).map(of_group));
+        let lost = shingles.map(|shingles| self.lost.lost(shingles.sum()));
         name(self.unnamed_matches, segment, &mut self.matches)?;
         name(self.unnamed_verdicts, segment, &mut self.verdicts)?;
         Ok(Drafted {
             counted: self.counted,
             in_favour: self.in_favour,
-            hosts: holds.then(|| self.dropped.hosts(segment)).transpose()?,
+            hosts: self.shingles.map(|_| self.dropped.hosts(segment)).transpose()?,
             lost,
             dropped_pages: self.tally.counted(),
             matches: self.matches.sorted()?,

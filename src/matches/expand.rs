@@ -6,7 +6,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::batch::Batch;
-use super::group_key::GroupKeys;
 use super::match_row::MatchRow;
 use super::nearest::{Judged, NearestStored};
 use super::numbers::{Group, IdRank, Number, Row, SegmentRow, Span, below};
@@ -140,29 +139,15 @@ pub(super) fn row_of_pair(
     UnnamedRow { existing, new: batch.rank(new), distance, similarity }
 }
 
-/// How alike two rows are that match at this distance, where that is checked.
-pub(super) fn similarity(
-    batch: &Batch,
-    keys: Option<&GroupKeys>,
-    [a, b]: [Row; 2],
-    distance: u8,
-) -> Result<Option<Similarity>> {
-    let Some(keys) = keys else { return Ok(None) };
-    let rows = [a, b].map(|row| batch.segment_row(row));
-    let standings = keys.compare_rows(rows[0], rows[1], distance.into())?;
-    Ok(keys.confirm().map(|_| standings.share()))
-}
-
-/// Expands two near groups of the batch.
+/// Expands two near groups of the batch, which are this similar.
 pub(super) fn expand_groups(
     batch: &Batch,
-    keys: Option<&GroupKeys>,
     groups: [Group; 2],
     distance: u8,
+    similarity: Option<Similarity>,
     rows: &mut Sorter<UnnamedRow>,
 ) -> Result<()> {
     let [a, b] = groups.map(|group| batch.rows_of(group));
-    let similarity = similarity(batch, keys, [a.start, b.start], distance)?;
     a.iter().try_for_each(|row| {
         rows.extend(b.iter().map(|other| row_of_pair(batch, row, other, distance, similarity)))
     })
@@ -171,10 +156,10 @@ pub(super) fn expand_groups(
 /// Expands the copies within each group.
 pub(super) fn expand_copies(
     batch: &Batch,
-    keys: Option<&GroupKeys>,
+    checked: bool,
     rows: &mut Sorter<UnnamedRow>,
 ) -> Result<()> {
-    let similarity = keys.and_then(GroupKeys::confirm).map(|_| Similarity::SAME);
+    let similarity = checked.then_some(Similarity::SAME);
     for group in below(batch.groups()) {
         let copies = batch.rows_of(group);
         for row in copies.iter() {
@@ -209,8 +194,11 @@ mod tests {
     use super::*;
     use crate::fingerprint::Fingerprint;
     use crate::matches::numbers::FingerprintIndex;
-    use crate::matches::{Detail, Finalize, KeepOrder, Pair, Place, distinct_fingerprints};
+    use crate::matches::{
+        ConfirmedPairs, Detail, Finalize, Groups, KeepOrder, Pair, Place, distinct_fingerprints,
+    };
     use crate::output::{Lock, Staging};
+    use crate::runs::Space;
     use crate::store::{
         Codec, NewDay, RecordCounts, SegmentOptions, SegmentWriter, Store, Version,
     };
@@ -296,7 +284,10 @@ mod tests {
         };
         let out = folder.path().join("out");
         let staging = Staging::beside(&out, Lock::beside(&out)?)?;
-        let outcome = finalize.write::<u64>(sorter.sorted()?, &staging)?;
+        let space = Space { folder: folder.path(), memory_bytes: 1 << 20 };
+        let groups = Groups::load::<u64>(batch, None, space, 2)?;
+        let pairs = ConfirmedPairs::unchecked(sorter.sorted()?);
+        let outcome = finalize.write::<u64>(groups.into(), pairs, &staging)?;
         assert!(outcome.dropped > 0 && outcome.matches > 0);
         let read = |name: String| std::fs::read(staging.folder().join(&name)).map(|it| (name, it));
         Ok(outcome.files.into_keys().map(|name| read(name).unwrap()).collect())

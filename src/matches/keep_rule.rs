@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 use super::crowd::{Comparing, Crowd};
 use super::nearness::Nearness;
 use super::numbers::{KeepRank, Number, below};
+use super::similarity::Similarity;
 use super::standing::{Standing, Standings};
 use crate::error::Result;
 use crate::progress::{self, Activity};
@@ -55,6 +56,11 @@ impl Edge<Standing> {
     /// The distance of the fingerprints.
     pub(super) fn distance(&self) -> u8 {
         self.of_later.or(self.of_earlier).map_or(0, |standing| standing.distance)
+    }
+
+    /// How alike the groups are.
+    pub(super) fn similarity(&self) -> Option<Similarity> {
+        self.of_later.or(self.of_earlier).map(Standing::similarity)
     }
 
     /// Two groups, whichever comes first.
@@ -104,17 +110,19 @@ pub(crate) fn judge<N: Ord, D: Nearness>(
         if crowded {
             progress::tick(Activity::Working);
         }
-        let held = held(rank) || (crowded && crowd.is_near(rank));
+        let held = held(rank) || (crowded && crowd.is_near(rank)?);
         if judging.take(rank, held, &earlier) && crowded {
-            crowd.keep(rank);
+            crowd.keep(rank)?;
         }
     }
-    for &rank in crowd.ranks() {
+    for at in 0..crowd.ranks().len() {
+        let rank = crowd.ranks()[at];
         if judging.judgements.is_kept(rank) {
             continue;
         }
         progress::tick(Activity::Working);
-        crowd.nearest(rank).for_each(|(kept, distance)| judging.offer(rank, kept, distance));
+        let nearest = crowd.nearest(rank)?.into_iter();
+        nearest.for_each(|(kept, distance)| judging.offer(rank, kept, distance));
     }
     Ok(judging.judgements)
 }
@@ -273,9 +281,9 @@ mod tests {
         type Distance = u8;
 
         /// 5 blocks, as 4 differing bits need.
-        fn blocks(&self, rank: KeepRank) -> Vec<Block> {
+        fn blocks(&self, rank: KeepRank) -> Result<Vec<Block>> {
             let masked = [7, 0o70, 0o300, 0o1400, 0o6000].map(|mask| self.sketch(rank) & mask);
-            masked.into_iter().map(u128::from).enumerate().collect()
+            Ok(masked.into_iter().map(u128::from).enumerate().collect())
         }
 
         fn sketch(&self, rank: KeepRank) -> u32 {
@@ -288,7 +296,14 @@ mod tests {
             }
         }
 
-        fn distance(&self, one: KeepRank, other: KeepRank) -> Option<u8> {
+        fn distance(&mut self, one: KeepRank, other: KeepRank) -> Result<Option<u8>> {
+            Ok(self.within(one, other))
+        }
+    }
+
+    impl Fingerprints {
+        /// The distance of two groups, if they match.
+        fn within(&self, one: KeepRank, other: KeepRank) -> Option<u8> {
             let [one, other] = [one, other].map(|rank| self.groups[rank.index()]);
             let distance = (one.0 ^ other.0).count_ones();
             (distance <= self.k && one.1 == other.1).then_some(distance as u8)
@@ -309,11 +324,11 @@ mod tests {
             let pairs = (0..count).flat_map(|later| (0..later).map(move |earlier| (later, earlier)));
             let edges = pairs.filter(|&(later, earlier)| !(crowded(later) && crowded(earlier)));
             let edges = edges.filter_map(|(later, earlier)| {
-                let distance = fingerprints.distance(later.into(), earlier.into())?;
+                let distance = fingerprints.within(later.into(), earlier.into())?;
                 Some(edge(later, earlier, distance))
             });
             let edges: Vec<Edge<u8>> = edges.collect();
-            let definition = |one, other| fingerprints.distance(one, other);
+            let definition = |one, other| fingerprints.within(one, other);
             let held: Vec<bool> = groups.iter().map(|group| group.1[1]).collect();
             let expected = naive(&held, definition);
             let ranks = (0..count).filter(|&rank| crowded(rank)).map(KeepRank::from).collect();

@@ -5,13 +5,15 @@
 //! are pairs expanded to rows of documents.
 //!
 //! ```text
-//! Pair -> Sieve ----+-> partition (confirm) -> keep_rule (crowd) --+
-//!     shared_bands -+                      \-> expand -------------+-> listing: verdicts, keep.txt,
-//!                                                                      drop.txt, matches
+//! Pair -> Sieve -> confirm: on all workers of all processes, each for a range of the batch
+//!                     |
+//!                  partition -> keep_rule (crowd) --+
+//!                          \-> expand --------------+-> listing: verdicts, keep.txt, drop.txt, matches
+//!
 //! these files -> audit -> recompute: are they what the inputs give?
 //! ```
 //!
-//! Start with [`Finalize::write`], which goes through all steps but the first; `keep_rule` has the rule
+//! Start with `Windows` in `confirm.rs`, and with `Finalize::write`, which goes through the steps after it; `keep_rule` has the rule
 //! with an example, `numbers` the six sorts of numbers. May import everything up to `tables`, no engine.
 //!
 //! A sieve leaves out pairs that cannot decide a verdict. A page of the store at distance 3 is of no use
@@ -35,7 +37,9 @@ mod anchors;
 mod answer;
 mod audit;
 mod batch;
+mod certificate;
 mod confirm;
+mod confirmed;
 mod crowd;
 mod detail;
 mod distinct;
@@ -46,6 +50,7 @@ mod expand;
 mod finalize;
 mod frequent;
 mod group_key;
+mod groups;
 mod hosts;
 mod ids;
 mod keep_order;
@@ -53,6 +58,7 @@ mod keep_rule;
 mod listing;
 mod lost;
 mod match_row;
+mod nearby;
 mod nearest;
 mod nearness;
 mod numbers;
@@ -77,7 +83,6 @@ pub use detail::{Detail, too_many};
 pub use distinct::distinct_fingerprints;
 pub use dropped_examples::DroppedExample;
 pub use dropped_pages::DroppedPages;
-pub use finalize::Finalize;
 pub use frequent::Frequent;
 pub use hosts::DroppedHost;
 pub use keep_order::KeepOrder;
@@ -89,9 +94,14 @@ pub use replaced::{each_replaced, replacements_at, replacements_in};
 pub use sieve::Sieve;
 pub use similarity::{Confirm, Similarity};
 
+pub(crate) use certificate::{Certificate, Confirmed};
+pub(crate) use confirm::{Confirming, Task, Windows};
+pub(crate) use confirmed::ConfirmedPairs;
 pub(crate) use crowd::{Block, Comparing, Crowd};
+pub(crate) use finalize::Finalize;
 pub(crate) use frequent::ID_CHARACTERS;
 pub(crate) use group_key::{GroupKey, GroupKeyReader};
+pub(crate) use groups::Groups;
 pub(crate) use ids::in_order;
 pub(crate) use keep_order::{LengthClass, Turn};
 pub(crate) use keep_rule::{Edge, Judgement, Judgements, judge};

@@ -25,6 +25,8 @@ pub(crate) struct Standing {
     pub(super) lacking: u32,
     /// What the check gives: the share that is held, or how alike the pages are. It does not count in comparisons.
     share: Similarity,
+    /// How alike both pages are: the greater of both shares. It does not count in comparisons.
+    similarity: Similarity,
 }
 
 impl Standing {
@@ -32,12 +34,12 @@ impl Standing {
     fn containing(contained: Contained, distance: u8) -> Standing {
         let share = Similarity::of_share(contained.shared.into(), contained.all.into());
         let lacking = u32::try_from(contained.lacking()).unwrap_or(u32::MAX);
-        Standing { missing: share.missing(), distance, lacking, share }
+        Standing { missing: share.missing(), distance, lacking, share, similarity: share }
     }
 
     /// A page at this `distance` that is alike by a check without a direction.
     fn alike(share: Similarity, distance: u8) -> Standing {
-        Standing { share, ..Standing::near(distance) }
+        Standing { share, similarity: share, ..Standing::near(distance) }
     }
 
     /// A page at this distance of which nothing else is known.
@@ -48,6 +50,11 @@ impl Standing {
     /// What the check gives: the share of the text that is held, or how alike the pages are.
     pub(crate) fn share(self) -> Similarity {
         self.share
+    }
+
+    /// How alike both pages are: the greater of both shares.
+    pub(super) fn similarity(self) -> Similarity {
+        self.similarity
     }
 
     /// What decides comparisons.
@@ -85,8 +92,13 @@ impl Display for Standing {
 /// Its column is the distance.
 impl Nearness for Standing {
     const COLUMN: ResultColumn = u8::COLUMN;
-    const SAME: Standing =
-        Standing { missing: 0, distance: 0, lacking: 0, share: Similarity::SAME };
+    const SAME: Standing = Standing {
+        missing: 0,
+        distance: 0,
+        lacking: 0,
+        share: Similarity::SAME,
+        similarity: Similarity::SAME,
+    };
     const KEPT: Standing = Standing { missing: u16::MAX, ..Standing::SAME };
     const ALONE: Standing = Standing { missing: u16::MAX - 1, ..Standing::SAME };
 
@@ -124,7 +136,9 @@ impl Standings {
                     let is_enough = it.is_at_least(confirm.least);
                     is_enough.then(|| Standing::containing(it, distance))
                 });
-                Standings { of_first, of_second }
+                let similarity = Standings { of_first, of_second }.share();
+                let both = [of_first, of_second].map(|it| Some(Standing { similarity, ..it? }));
+                Standings { of_first: both[0], of_second: both[1] }
             }
             None => {
                 let similarity = confirm.check.similarity(one, another);

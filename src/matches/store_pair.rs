@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use super::numbers::Number;
 use super::standing::Standings;
 use crate::error::Result;
-use crate::runs::{Record, SortedRecords};
+use crate::runs::Record;
 use crate::store::{Column, Dated, Expected};
 
 /// A pair with the store. Ordered by its place in the store, so that ids and signatures are read in
 /// the order in which they lie on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct StorePair<N> {
+pub(crate) struct StorePair<N> {
     /// The segment's number in its version of the store.
     pub(super) segment: u32,
     /// The first row that is shown.
@@ -49,8 +49,8 @@ impl<N: Number> From<StorePair<N>> for Near<N> {
 const AHEAD: usize = 128;
 
 /// Pairs of which the next ones are announced to the segments of the store.
-struct Announced<'a, N> {
-    pairs: SortedRecords<StorePair<N>>,
+struct Announced<'a, N, P> {
+    pairs: P,
     store: &'a [Dated],
     columns: &'a [Column],
     next: VecDeque<Result<StorePair<N>>>,
@@ -58,7 +58,7 @@ struct Announced<'a, N> {
     expected: (u32, Expected),
 }
 
-impl<N: Number> Iterator for Announced<'_, N> {
+impl<N: Number, P: Iterator<Item = Result<StorePair<N>>>> Iterator for Announced<'_, N, P> {
     type Item = Result<StorePair<N>>;
 
     fn next(&mut self) -> Option<Result<StorePair<N>>> {
@@ -80,9 +80,9 @@ impl<N: Number> Iterator for Announced<'_, N> {
     }
 }
 
-/// Calls `each` once for every place of the store, with everything that is near it. `each` looks up these `columns` of the segments of the `store`.
+/// Calls `each` once for every place of the store, with everything that is near it. The pairs are in order, each once. `each` looks up these `columns` of the segments of the `store`.
 pub(super) fn each_place<N: Number>(
-    pairs: SortedRecords<StorePair<N>>,
+    pairs: impl Iterator<Item = Result<StorePair<N>>>,
     store: &[Dated],
     columns: &[Column],
     mut each: impl FnMut(&StorePair<N>, &[Near<N>]) -> Result<()>,
@@ -95,10 +95,7 @@ pub(super) fn each_place<N: Number>(
         near.clear();
         near.push(Near::from(first));
         while let Some(Ok(next)) = pairs.next_if(|next| is_at(next, &first)) {
-            // Fingerprints and anchors find many pairs both.
-            if near.last().is_none_or(|last: &Near<N>| last.new != next.new) {
-                near.push(Near::from(next));
-            }
+            near.push(Near::from(next));
         }
         each(&first, &near)?;
     }

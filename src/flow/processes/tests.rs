@@ -18,9 +18,10 @@ use timely::dataflow::operators::generic::operator::{Operator, source};
 
 use super::*;
 use crate::clusters::{Forest, Portions};
+use crate::desk::Claim;
 use crate::flow::Start;
 use crate::flow::chunks::Chunks;
-use crate::flow::dispatch::{Claim, UnitRunner, Yield, dispatch};
+use crate::flow::dispatch::{UnitRunner, Yield, dispatch};
 use crate::flow::gather::{End, Gather, Gathered};
 use crate::flow::unite::unite;
 use crate::output::Lock;

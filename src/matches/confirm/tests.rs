@@ -3,7 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
 use proptest::prelude::*;
@@ -12,12 +14,13 @@ use rustix::time::{ClockId, clock_gettime};
 use super::*;
 use crate::error::Kind;
 use crate::fingerprint::{Check, Class, Fingerprint};
-use crate::matches::ids::Workshop;
+use crate::matches::confirmed::ConfirmedPairs;
 use crate::matches::keep_order::LengthClass;
 use crate::matches::nearness::Nearness;
 use crate::matches::standing::{Standing, Standings};
 use crate::matches::{AnchorProbe, Confirm, Detail, Finalize, KeepOrder, distinct_fingerprints};
 use crate::output::{Lock, Staging};
+use crate::parallel::in_parallel;
 use crate::runs::Sorter;
 use crate::store::{
     Codec, Day, Details, NewDay, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store,
@@ -258,6 +261,65 @@ fn naive(batch: &[Page], days: &[(Day, Vec<Page>)], rule: &Rule) -> [String; 3] 
     [matches, verdicts, format!("id\tday\tby\theld\n{}", replaced.concat())]
 }
 
+/// Where the batch is cut into shares, as if each were that of a process.
+type Cuts = fn(u32) -> Vec<u32>;
+
+/// What is confirmed share by share, by so many threads.
+fn confirmed(how: &Confirming, cuts: Cuts, threads: usize) -> Result<ConfirmedPairs> {
+    let Confirming { segment, groups, store, confirm, folder, .. } = how;
+    let found = pairs(segment, store, *confirm, folder)?.collect::<Result<Vec<Pair>>>()?;
+    let done = Mutex::new((Sorter::new(folder, 1 << 20), Vec::new()));
+    let mut start = 0;
+    for end in cuts(groups.fingerprints()).into_iter().chain([groups.fingerprints()]) {
+        let own = found.clone().into_iter().filter(move |it| (start..end).contains(&it.new.into()));
+        let windows = Windows::new(how.clone(), start..end, Box::new(own.map(Ok)));
+        let work = |_: &()| -> Result<()> {
+            loop {
+                match windows.claim()? {
+                    Claim::Unit(piece) => {
+                        let (confirmed, certificate) = windows.run(piece)?;
+                        let mut done = lock(&done);
+                        done.0.extend(confirmed)?;
+                        done.1.push(certificate);
+                    }
+                    Claim::Later => std::thread::yield_now(),
+                    Claim::Done => return Ok(()),
+                }
+            }
+        };
+        in_parallel(threads, &vec![(); threads], work).into_iter().collect::<Result<()>>()?;
+        start = end;
+    }
+    let (confirmed, certificates) = done.into_inner().unwrap();
+    let taken: u64 = certificates.iter().map(|it| it.taken).sum();
+    assert_eq!(taken, found.len() as u64);
+    Ok(ConfirmedPairs::certified(confirmed.sorted()?, certificates, *confirm))
+}
+
+/// How pages of a batch are confirmed.
+fn confirming(
+    batch: &Segment,
+    store: &[Dated],
+    confirm: Option<Confirm>,
+    folder: &Path,
+    signatures_bytes: usize,
+    threads: usize,
+) -> Result<Confirming> {
+    let space = Space { folder, memory_bytes: 1 << 20 };
+    Ok(Confirming {
+        segment: batch.clone(),
+        groups: Groups::load::<u64>(batch, confirm, space, threads)?.into(),
+        store: store.to_vec(),
+        confirm,
+        distance: K,
+        detail: Detail::All,
+        max_matches: u64::MAX,
+        folder: folder.to_owned(),
+        memory_bytes: 1 << 20,
+        signatures_bytes,
+    })
+}
+
 /// What the join writes of the same.
 fn written(
     batch: &Segment,
@@ -283,7 +345,13 @@ fn written(
     };
     let out = folder.path().join("out");
     let staging = Staging::beside(&out, Lock::beside(&out)?)?;
-    let outcome = finalize.write::<u64>(pairs(batch, store, confirm, folder.path())?, &staging)?;
+    let how = confirming(batch, store, confirm, folder.path(), signatures_bytes, 1)?;
+    let how = Confirming { detail, ..how };
+    let pairs = match confirm.is_some() || batch.has_classes() {
+        true => confirmed(&how, |fingerprints| vec![fingerprints / 3], 1)?,
+        false => ConfirmedPairs::unchecked(pairs(batch, store, confirm, folder.path())?),
+    };
+    let outcome = finalize.write::<u64>(how.groups, pairs, &staging)?;
     let none = "id\tday\tby\theld\n";
     let read = |name: &str| {
         let text = fs::read_to_string(staging.folder().join(name));
@@ -384,11 +452,47 @@ fn a_segment_without_signatures_is_refused() {
     let confirm: Confirm = "minhash-8x8".parse().unwrap();
     let page = Page { fingerprint: 1, class: Class::Full, text: "a text".to_owned() };
     let batch = segment(folder.path().join("batch"), &[page], false, confirm.check).unwrap();
-    let workshop = Workshop { folder: folder.path(), memory_bytes: 1 << 20, workers: 1 };
-    let load = |confirm| Batch::load::<u64>(&batch, Some(confirm), workshop, 1 << 20);
-    assert!(load(confirm).is_ok());
+    let all = |confirm| {
+        let how = confirming(&batch, &[], Some(confirm), folder.path(), 1 << 20, 1)?;
+        confirmed(&how, |_| Vec::new(), 1)
+    };
+    assert!(all(confirm).is_ok());
     let wide = Confirm::new("minhash-16x8".parse().unwrap(), confirm.least);
-    let error = load(wide).map(|_| ()).unwrap_err();
+    let error = all(wide).map(|_| ()).unwrap_err();
     assert_eq!(error.kind(), Kind::BadData);
     assert!(error.to_string().contains("16 bytes"), "{error}");
+}
+
+/// More pages of one fingerprint than a group is compared with, in the batch and in the store: what is confirmed and what is counted is the
+/// same for any windows, any shares and any threads.
+#[test]
+fn windows_and_shares_change_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let check: Check = "shingles".parse().unwrap();
+    let pages = |texts: Range<u64>| -> Vec<Page> {
+        let text = |of: u64| (0..30).map(|at| format!("w{} ", at + of)).collect();
+        let page = |of| Page { fingerprint: of % 3, class: Class::Full, text: text(of) };
+        texts.map(page).collect()
+    };
+    let (store, _) = Store::init(folder.path().join("store")).unwrap();
+    let day = folder.path().join("day");
+    segment(day.clone(), &pages(0..300), false, check).unwrap();
+    store.add(&NewDay::whole(&day, "2026-11-20".parse().unwrap()), None).unwrap();
+    let store = store.at(None).unwrap().dated().unwrap();
+    let batch = segment(folder.path().join("batch"), &pages(40..400), false, check).unwrap();
+    let confirm = Some(Confirm::new(check, 0.9));
+    let all = |signatures_bytes, cuts, threads| {
+        let how = confirming(&batch, &store, confirm, folder.path(), signatures_bytes, threads);
+        let found = confirmed(&how.unwrap(), cuts, threads).unwrap();
+        let pairs: Vec<Confirmed> = found.pairs.collect::<Result<_>>().unwrap();
+        (pairs, found.candidates, found.shingles)
+    };
+    let expected = all(1 << 24, |_| Vec::new(), 1);
+    assert!(expected.0.len() > 300 && expected.1.unwrap().left_out > 300);
+    for signatures_bytes in [0, 1 << 10, 1 << 24] {
+        let cuts: [Cuts; 3] = [|_| Vec::new(), |_| vec![1, 2], |all| vec![0, all]];
+        for cuts in cuts {
+            assert_eq!(all(signatures_bytes, cuts, 3), expected, "{signatures_bytes}");
+        }
+    }
 }

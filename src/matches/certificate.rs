@@ -1,0 +1,42 @@
+//! What becomes of candidates: the pairs that are confirmed, and the certificates of what was done to confirm them.
+
+use serde::{Deserialize, Serialize};
+
+use super::numbers::Group;
+use super::pair::Pair;
+use super::standing::Standings;
+use crate::runs::Record;
+
+/// A pair of groups of which one can stand for the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Confirmed {
+    pub(super) pair: Pair<Group>,
+    /// How well the existing group stands for the new one, and the other way round.
+    pub(super) standings: Standings,
+}
+
+impl Record for Confirmed {}
+
+/// How many pairs there were to confirm.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Candidates {
+    /// Pairs of documents.
+    pub(super) pairs: u128,
+    /// Pairs of groups that the bound left out.
+    pub(super) left_out: u64,
+}
+
+/// What became of a piece of work.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Certificate {
+    /// The fingerprints of a window that was opened.
+    pub(crate) fingerprints: u32,
+    /// How many pairs that were found were taken apart.
+    pub(crate) taken: u64,
+    /// How many pairs there were.
+    pub(crate) candidates: Candidates,
+    /// The first group of the window.
+    pub(crate) first: u32,
+    /// How many shingles each of its groups has, where a check tells it.
+    pub(crate) shingles: Vec<u32>,
+}

@@ -1,0 +1,52 @@
+//! What verdicts are drawn from: pairs of groups that can stand for each other, and what was counted when they were confirmed.
+
+use super::certificate::{Candidates, Certificate, Confirmed};
+use super::pair::Pair;
+use super::similarity::Confirm;
+use super::standing::{Standing, Standings};
+use crate::error::Result;
+use crate::runs::SortedRecords;
+
+/// The pairs of groups of a batch that match.
+pub(crate) struct ConfirmedPairs {
+    /// The pairs, and marks of crowds, in order.
+    pub(super) pairs: Box<dyn Iterator<Item = Result<Confirmed>>>,
+    /// With a check, the pairs that it confirmed or did not.
+    pub(super) candidates: Option<Candidates>,
+    /// How many shingles each group has, where a check tells it.
+    pub(super) shingles: Option<Vec<u32>>,
+}
+
+impl ConfirmedPairs {
+    /// Those of a batch without group keys: every near pair matches.
+    pub(crate) fn unchecked(found: impl Iterator<Item = Result<Pair>> + 'static) -> ConfirmedPairs {
+        let matching = |pair: Pair| {
+            let standings = Standings::mutual(Standing::near(pair.distance));
+            Confirmed { pair: pair.of_groups(), standings }
+        };
+        let pairs = Box::new(found.map(move |pair| pair.map(matching)));
+        ConfirmedPairs { pairs, candidates: None, shingles: None }
+    }
+
+    /// Those that a check has confirmed, or classes have, with the certificates of all windows of the batch.
+    pub(crate) fn certified(
+        pairs: SortedRecords<Confirmed>,
+        mut certificates: Vec<Certificate>,
+        confirm: Option<Confirm>,
+    ) -> ConfirmedPairs {
+        let mut candidates = Candidates::default();
+        let mut shingles = Vec::new();
+        certificates.sort_by_key(|certificate| certificate.first);
+        for certificate in certificates {
+            candidates.pairs += certificate.candidates.pairs;
+            candidates.left_out += certificate.candidates.left_out;
+            shingles.extend(certificate.shingles);
+        }
+        let has_direction = confirm.is_some_and(|confirm| confirm.has_direction());
+        ConfirmedPairs {
+            pairs: Box::new(pairs),
+            candidates: confirm.map(|_| candidates),
+            shingles: has_direction.then_some(shingles),
+        }
+    }
+}
