@@ -12,45 +12,17 @@
 use std::error::Error;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 use dupsieve::Result;
-use dupsieve::rooms::clusters::{Engine, Forest, Portions};
+use dupsieve::rooms::clusters::Forest;
 use dupsieve::rooms::error::At;
-use dupsieve::rooms::flow::Processes;
+use dupsieve::rooms::parallel::in_parallel;
 
 /// How many edges a thread reads at once.
 const PORTION: u64 = 1 << 16;
 /// The bytes of an edge.
 const EDGE: u64 = 8;
-
-/// A file of edges.
-struct Edges {
-    path: String,
-    file: File,
-    edges: u64,
-}
-
-impl Portions for Edges {
-    fn folder(&self) -> Option<&Path> {
-        None
-    }
-
-    fn portions(&self) -> u64 {
-        self.edges.div_ceil(PORTION)
-    }
-
-    fn portion(&self, number: u64) -> Result<Vec<(u32, u32)>> {
-        let first = number * PORTION;
-        let edges = PORTION.min(self.edges - first);
-        let mut bytes = vec![0; (edges * EDGE) as usize];
-        self.file.read_exact_at(&mut bytes, first * EDGE).at(&self.path)?;
-        let word = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("four bytes"));
-        Ok(bytes.chunks_exact(8).map(|edge| (word(&edge[..4]), word(&edge[4..]))).collect())
-    }
-}
 
 fn main() -> Result<(), Box<dyn Error>> {
     let flags: Vec<String> = std::env::args().skip(1).filter(|flag| flag != "--bench").collect();
@@ -62,9 +34,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     let file = File::open(&path)?;
     let edges = file.metadata()?.len() / EDGE;
     let began = Instant::now();
-    let forest = Arc::new(Forest::of(number("--pages", 0.0) as u32));
-    let mut processes = Processes::alone(number("--threads", 1.0) as usize);
-    processes.unite(&forest, Arc::new(Edges { path, file, edges }))?;
+    let forest = Forest::of(number("--pages", 0.0) as u32);
+    let portions: Vec<u64> = (0..edges).step_by(PORTION as usize).collect();
+    let unite = |&first: &u64| {
+        let mut bytes = vec![0; (PORTION.min(edges - first) * EDGE) as usize];
+        file.read_exact_at(&mut bytes, first * EDGE).at(&path)?;
+        let word = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("four bytes"));
+        for edge in bytes.chunks_exact(EDGE as usize) {
+            forest.join(word(&edge[..4]), word(&edge[4..]));
+        }
+        Ok(())
+    };
+    let threads = number("--threads", 1.0) as usize;
+    in_parallel(threads, &portions, unite).into_iter().collect::<Result<()>>()?;
     let components = (0..forest.pages()).filter(|&page| forest.root(page) == page).count();
     println!("{edges} edges, {components} components, {:.2} s", began.elapsed().as_secs_f64());
     Ok(())

@@ -47,7 +47,7 @@ def found(folder):
     """What a report says of the clusters, less how they were made."""
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))["found"]
     report["files"] = {name: report["files"].get(name) for name in LISTS}
-    return {key: value for key, value in report.items() if key not in ("changes", "layers")}, report
+    return {key: value for key, value in report.items() if key != "changes"}, report
 
 
 def main():
@@ -74,7 +74,7 @@ def main():
             shutil.copy(day, home / "in" / day.name)
         (home / "days.toml").write_text(CONFIG.format(add=given.add, method=given.method))
         before, names = collections.Counter(), []
-        print("day         members clusters links changes layers")
+        print("day         members clusters links changes")
         for day in [str(first), *(day.stem for day in days)]:
             names.append(day)
             run("run", "days.toml", "--date", day)
@@ -96,7 +96,7 @@ def main():
                     sys.exit(f"{day}: changes.tsv is not what has changed")
             before = now
             counts = [report[key] for key in ("members", "clusters", "links")]
-            print(day, *counts, report.get("changes", "-"), len(report["layers"]))
+            print(day, *counts, report.get("changes", "-"))
             for output in ("listed", "anew"):
                 shutil.rmtree(home / output)
             run("verify", f"out/{day}")

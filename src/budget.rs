@@ -149,7 +149,7 @@ mod tests {
     const BUCKETS: u64 = 8;
     /// What exists while verdicts are audited: documents, claims, pages claimed to be kept, and signatures.
     const VERIFYING: u64 = 4;
-    /// The sorts that exist while the members of clusters are named: names, rows with their names, and sizes.
+    /// The sorts that exist while changes of clusters are found: pages that go, those that come, and both with their clusters.
     const CLUSTERING: u64 = 3;
 
     #[test]

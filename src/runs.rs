@@ -156,7 +156,7 @@ fn merged_to_fan_in<R: Record>(folder: &Path, mut runs: Vec<File>) -> Result<Vec
 #[derive(Debug)]
 pub struct SortedRecords<R> {
     held: vec::IntoIter<R>,
-    runs: Vec<RunReader<R>>,
+    runs: Vec<RecordReader<R>>,
     /// The next record of each run, with the run's number. Records in memory count as one more run, the
     /// last. Empty if all records are in memory.
     next: BinaryHeap<Reverse<(R, usize)>>,
@@ -172,8 +172,11 @@ impl<R: Record> SortedRecords<R> {
     }
 
     fn of(folder: &Path, held: Vec<R>, runs: Vec<File>) -> Result<SortedRecords<R>> {
-        let runs =
-            runs.into_iter().map(|run| RunReader::open(folder, run)).collect::<Result<_>>()?;
+        let open = |run: File| {
+            let bytes = run.metadata().at(folder)?.len();
+            Ok(RecordReader::open(folder, run, bytes, damaged_run))
+        };
+        let runs = runs.into_iter().map(open).collect::<Result<_>>()?;
         let mut sorted = SortedRecords { held: held.into_iter(), runs, next: BinaryHeap::new() };
         if !sorted.runs.is_empty() {
             (0..=sorted.runs.len()).try_for_each(|source| sorted.advance(source))?;
@@ -208,33 +211,40 @@ impl<R: Record> Iterator for SortedRecords<R> {
 }
 
 /// How records are encoded in a frame: bincode 1 with integers of fixed size and a limit of bytes.
-fn encoding() -> impl Options {
-    bincode::DefaultOptions::new()
-        .with_fixint_encoding()
-        .allow_trailing_bytes()
-        .with_limit(FRAME_LIMIT)
+fn encoding(limit: u64) -> impl Options {
+    bincode::DefaultOptions::new().with_fixint_encoding().allow_trailing_bytes().with_limit(limit)
 }
 
-/// Writes sorted records as frames of `length u64, checksum u64, bytes`, and rewinds the file.
+/// Writes sorted records into an unnamed file of `folder`, and rewinds it.
 fn write_run<R: Record>(folder: &Path, records: impl Iterator<Item = Result<R>>) -> Result<File> {
     let mut run = BufWriter::new(tempfile::tempfile_in(folder).at(folder)?);
-    let mut frame = Vec::with_capacity(2 * FRAME_BYTES);
-    for record in records {
-        encoding().serialize_into(&mut frame, &record?).map_err(|cause| {
-            Error::new(Kind::Internal, format!("a record cannot be written to disk: {cause}"))
-                .at(folder)
-        })?;
-        if frame.len() >= FRAME_BYTES {
-            write_frame(&mut run, &frame).at(folder)?;
-            frame.clear();
-        }
-    }
-    if !frame.is_empty() {
-        write_frame(&mut run, &frame).at(folder)?;
-    }
+    write_records(&mut run, folder, records)?;
     let mut file = run.into_inner().map_err(|cause| Error::io(folder, cause.error()))?;
     file.rewind().at(folder)?;
     Ok(file)
+}
+
+/// Writes records as frames of `length u64, checksum u64, bytes` to `out`, which is at `path`.
+pub(crate) fn write_records<R: Record>(
+    out: &mut impl Write,
+    path: &Path,
+    records: impl Iterator<Item = Result<R>>,
+) -> Result<()> {
+    let mut frame = Vec::with_capacity(2 * FRAME_BYTES);
+    for record in records {
+        encoding(FRAME_LIMIT).serialize_into(&mut frame, &record?).map_err(|cause| {
+            Error::new(Kind::Internal, format!("a record cannot be written to disk: {cause}"))
+                .at(path)
+        })?;
+        if frame.len() >= FRAME_BYTES {
+            write_frame(out, &frame).at(path)?;
+            frame.clear();
+        }
+    }
+    match frame.is_empty() {
+        true => Ok(()),
+        false => write_frame(out, &frame).at(path),
+    }
 }
 
 fn write_frame(run: &mut impl Write, frame: &[u8]) -> std::io::Result<()> {
@@ -244,47 +254,74 @@ fn write_frame(run: &mut impl Write, frame: &[u8]) -> std::io::Result<()> {
     run.write_all(frame)
 }
 
-/// Reads one run back, frame by frame.
+/// Reads records back, frame by frame.
 #[derive(Debug)]
-struct RunReader<R> {
-    folder: PathBuf,
+pub(crate) struct RecordReader<R> {
+    path: PathBuf,
     run: BufReader<File>,
+    /// The bytes of the frames that are left.
     left: u64,
     frame: Vec<u8>,
     at: usize,
+    /// The error for frames that are not as they were written.
+    damaged: fn(&str) -> Error,
     records: PhantomData<R>,
 }
 
-impl<R: Record> RunReader<R> {
-    fn open(folder: &Path, run: File) -> Result<RunReader<R>> {
-        let left = run.metadata().at(folder)?.len();
-        let folder = folder.to_path_buf();
-        Ok(RunReader {
-            folder,
+impl<R: Record> RecordReader<R> {
+    /// Reads the next `bytes` of the file at `path`, which are whole frames.
+    pub(crate) fn open(
+        path: &Path,
+        run: File,
+        bytes: u64,
+        damaged: fn(&str) -> Error,
+    ) -> RecordReader<R> {
+        RecordReader {
+            path: path.to_path_buf(),
             run: BufReader::new(run),
-            left,
+            left: bytes,
             frame: Vec::new(),
             at: 0,
+            damaged,
             records: PhantomData,
-        })
+        }
+    }
+
+    /// Passes a frame and gives its length; none at the end.
+    pub(crate) fn skip_frame(&mut self) -> Result<Option<u64>> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        let before = self.left;
+        let (length, _) = self.read_head()?;
+        self.run.seek_relative(length as i64).at(&self.path)?;
+        Ok(Some(before - self.left))
+    }
+
+    /// The length of the next frame without its head, and its checksum.
+    fn read_head(&mut self) -> Result<(u64, u64)> {
+        const HEAD: u64 = 16;
+        let body_left = self.left.checked_sub(HEAD);
+        let body_left = body_left.ok_or_else(|| self.damaged("it ends within a frame"))?;
+        let mut head = [0; HEAD as usize];
+        self.run.read_exact(&mut head).at(&self.path)?;
+        let [length, checksum] =
+            [&head[..8], &head[8..]].map(|word| u64::from_le_bytes(word.try_into().unwrap()));
+        if length > body_left.min(FRAME_LIMIT) {
+            return Err(self.damaged("a frame's length is wrong"));
+        }
+        self.left = body_left - length;
+        Ok((length, checksum))
     }
 
     fn read_frame(&mut self) -> Result<()> {
         progress::tick(Activity::Sorting);
-        let mut head = [0; 16];
-        self.run.read_exact(&mut head).at(&self.folder)?;
-        let [length, checksum] =
-            [&head[..8], &head[8..]].map(|word| u64::from_le_bytes(word.try_into().unwrap()));
-        let frame_left = self.left.saturating_sub(16);
-        if length > frame_left.min(FRAME_LIMIT) {
-            return Err(self.damaged("a frame's length is wrong"));
-        }
+        let (length, checksum) = self.read_head()?;
         self.frame.resize(length as usize, 0);
-        self.run.read_exact(&mut self.frame).at(&self.folder)?;
+        self.run.read_exact(&mut self.frame).at(&self.path)?;
         if xxh3_64(&self.frame) != checksum {
             return Err(self.damaged("a frame's checksum is wrong"));
         }
-        self.left = frame_left - length;
         self.at = 0;
         Ok(())
     }
@@ -294,19 +331,22 @@ impl<R: Record> RunReader<R> {
             self.read_frame()?;
         }
         let mut rest = &self.frame[self.at..];
-        let record = encoding().deserialize_from(&mut rest);
+        let record = encoding(rest.len() as u64).deserialize_from(&mut rest);
         self.at = self.frame.len() - rest.len();
         record.map_err(|_| self.damaged("a record cannot be read"))
     }
 
     fn damaged(&self, what: &str) -> Error {
-        Error::new(Kind::Io, format!("a sorted run on disk is damaged: {what}"))
-            .at(&self.folder)
-            .help("check the disk and try again")
+        (self.damaged)(what).at(&self.path)
     }
 }
 
-impl<R: Record> Iterator for RunReader<R> {
+fn damaged_run(what: &str) -> Error {
+    Error::new(Kind::Io, format!("a sorted run on disk is damaged: {what}"))
+        .help("check the disk and try again")
+}
+
+impl<R: Record> Iterator for RecordReader<R> {
     type Item = Result<R>;
 
     fn next(&mut self) -> Option<Result<R>> {
@@ -350,7 +390,8 @@ mod tests {
         run.seek(std::io::SeekFrom::Start(500)).unwrap();
         run.write_all(&[0xff]).unwrap();
         run.rewind().unwrap();
-        let read: Result<Vec<u64>> = RunReader::open(&folder, run).unwrap().collect();
+        let bytes = run.metadata().unwrap().len();
+        let read: Result<Vec<u64>> = RecordReader::open(&folder, run, bytes, damaged_run).collect();
         assert!(read.unwrap_err().to_string().contains("checksum"));
     }
 

@@ -610,7 +610,6 @@ fn figures_of_clusters_that_the_state_contradicts_are_65() {
         ("/stars", json!(4)),
         ("/links", json!(1)),
         ("/changes", json!(3)),
-        ("/contents", json!("1".repeat(32))),
         ("/sizes/0/clusters", json!(2)),
         ("/largest/0/cluster", json!("b")),
         ("/largest/0/members", json!(4)),

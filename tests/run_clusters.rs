@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use crate::clusters::state;
 use crate::support::Bench;
 
 const DAYS: [&str; 3] = ["2026-11-18", "2026-11-19", "2026-11-20"];
@@ -19,16 +20,6 @@ fn sample(method: &str) -> Bench {
     bench.write("plain.toml", &config);
     bench.write("sample.toml", format!("{config}[clusters]\nmethod = \"{method}\"\n"));
     bench
-}
-
-/// The lists and what the report says of the clusters; not how they came about, nor in how many layers they are.
-fn state(bench: &Bench, folder: &str) -> Vec<String> {
-    let mut found = bench.report(folder)["found"].clone();
-    let lists = ["clusters.tsv", "sizes.tsv"];
-    found.as_object_mut().unwrap().retain(|key, _| !["changes", "layers"].contains(&&**key));
-    found["files"].as_object_mut().unwrap().retain(|name, _| lists.contains(&&**name));
-    let files = lists.map(|name| bench.read(&format!("{folder}/{name}")));
-    files.into_iter().chain([found.to_string()]).collect()
 }
 
 /// Fails unless the clusters of the last of these days, in the order in which they entered the store, are those

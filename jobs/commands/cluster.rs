@@ -48,7 +48,7 @@ const EXAMPLES: &[(&str, &str)] = &[
         "dupsieve cluster --previous clusters-21 --from out/2026-11-22 --output clusters-22",
     ),
     (
-        "Add a day at the cost of what it changes",
+        "Add a day without writing the lists",
         "dupsieve cluster --previous clusters-22 --from out/2026-11-23 --output clusters-23 --no-lists",
     ),
     ("List the clusters of all days", "dupsieve cluster --previous clusters-23 --output listed"),
@@ -231,9 +231,7 @@ impl Job<'_> {
         };
         if let Some(report) = previous {
             job.parameters.insert(PREVIOUS.to_owned(), state(&report));
-            if request.writes_lists {
-                job.bytes += bytes(&report);
-            }
+            job.bytes += bytes(&report);
             job.days = report.days;
         }
         if !request.writes_lists {
@@ -319,7 +317,7 @@ impl Job<'_> {
     }
 }
 
-/// The clusters that were made before. A state of layers is checked as it is read, block by block.
+/// The clusters that were made before. Their state is checked as it is read.
 fn read_previous(folder: &Path) -> Result<ClusterReport> {
     ClusterReport::read(folder)?.ok_or_else(|| {
         Error::new(missing_or_bad(folder), "this is not a complete output of `cluster`")
@@ -366,9 +364,9 @@ pub(crate) fn sums(report: &impl Made) -> String {
     listed(report.files().iter())
 }
 
-/// The clusters to which a day is added, by their digest, which is the same however they came about.
+/// The state to which a day is added.
 pub(crate) fn state(report: &ClusterReport) -> String {
-    format!("{}, {} links", report.found.contents, report.found.links)
+    listed(report.files().iter().filter(|(name, _)| name.ends_with(".bin")))
 }
 
 fn listed<'a>(files: impl Iterator<Item = (&'a String, &'a Sum)>) -> String {
@@ -417,8 +415,8 @@ pub(crate) fn before(report: &ClusterReport) -> Result<Option<(PathBuf, ClusterR
     Ok(before.map(|before| (folder, before)))
 }
 
-/// Checks an output of `cluster`: the sums of its files, that its layers agree, and that its report and its tables are what these come
-/// to. The clusters before count if they are still those to which these were added.
+/// Checks an output of `cluster`: the sums of its files, and that its report and its tables are what its state comes to. The clusters
+/// before count if they are still those to which these were added.
 pub(crate) fn check(
     output: &Path,
     report: &ClusterReport,
@@ -430,10 +428,12 @@ pub(crate) fn check(
     let added_to = report.parameters.get(PREVIOUS);
     let before = before.filter(|(_, before)| added_to == Some(&state(before)));
     check_days(output, report, before.as_ref().map(|(_, before)| before))?;
+    let previous =
+        |(folder, report): (PathBuf, ClusterReport)| Previous { folder, found: report.found };
     ClusterAudit {
-        folder: output,
-        found: &report.found,
-        before: before.map(|(folder, before)| Previous { folder, found: before.found }),
+        made: Previous { folder: output.to_owned(), found: report.found.clone() },
+        method: report.method,
+        before: before.map(previous),
         spill: &env::temp_dir(),
         memory_bytes: global.budget().verification(),
     }

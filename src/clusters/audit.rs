@@ -1,139 +1,124 @@
-//! Reads a whole state, and holds the report and the tables beside it against it.
-//!
-//! What was found is computed from the state again: sizes, stars, links, and how wide the largest clusters are. The tables of clusters and
-//! sizes must have the rows of the state, and the table of changes those in which it differs from the state before.
+//! Holds a clustering against its state: all of it is made again from the pages and links, and must come out as it is.
 
-use std::fmt::{self, Display};
 use std::path::Path;
+use std::sync::Arc;
 
-use serde::Serialize;
+use serde_json::Value;
 
-use super::clustering::Previous;
-use super::contents::Contents;
-use super::describe::{Sizes, describe};
-use super::found::Clusters;
-use super::listed::{Listed, listed_changes, listed_sizes};
-use super::row::{CLUSTERS, row_columns};
-use super::state::{LinkCounts, Pile};
-use crate::error::{Error, Kind, Result};
-use crate::progress::{self, Activity};
-use crate::runs::Space;
-
-/// The file that holds what was found.
-const REPORT: &str = "report.json";
-
-/// The links of so many members are counted at once; a cluster with more is counted by itself.
-const MEMBERS_AT_ONCE: u64 = 1 << 20;
+use super::clustering::{Clustering, Previous};
+use super::engine::Engine;
+use super::forest::Forest;
+use super::found::{Clusters, differs};
+use super::link::Link;
+use super::method::Method;
+use super::row::{CHANGES, CLUSTERS, SIZES};
+use super::state::{Member, Row, damaged, open_links};
+use crate::error::{At, Result};
+use crate::output::{Lock, Staging};
+use crate::results::{ResultFormat, ResultReader};
 
 /// A clustering to be audited.
 #[derive(Debug)]
 pub struct ClusterAudit<'a> {
-    /// Its folder.
-    pub folder: &'a Path,
-    /// What its report says.
-    pub found: &'a Clusters,
+    /// Where it is, and what its report says.
+    pub made: Previous,
+    /// Which pages are one cluster.
+    pub method: Method,
     /// The clustering that it was added to, if that is still there.
     pub before: Option<Previous>,
-    /// A place for spilled runs.
+    /// A place for all that is made again.
     pub spill: &'a Path,
-    /// The memory of each sort; two exist at once.
+    /// The memory of each sort; three exist at once.
     pub memory_bytes: usize,
 }
 
 impl ClusterAudit<'_> {
-    /// Reads every row of every layer, and fails unless the report and the tables are what they come to.
+    /// Fails unless the state gives the tables beside it and what the report says.
     ///
     /// # Errors
-    /// [`Kind::BadData`] if a table is damaged, or if tables contradict each other or the report.
-    pub fn run(&self) -> Result<()> {
-        let ClusterAudit { folder, found, .. } = self;
-        let space = Space { folder: self.spill, memory_bytes: self.memory_bytes };
-        found.check_layers(folder)?;
-        let pile = Pile::open(folder, &found.layers)?;
-        self.check_members(&pile)?;
-        pile.check_rows()?;
-        let sizes = Sizes::of(&pile)?;
-        self.expect("clusters", sizes.clusters(), found.clusters)?;
-        self.expect("sizes", Shown(sizes.ranges()), Shown(found.sizes.clone()))?;
-        let LinkCounts { links, verdicts } = self.link_counts(&pile)?;
-        self.expect("links", links, found.links)?;
-        self.expect("stars", found.members - verdicts.min(found.members), found.stars)?;
-        let largest = describe(&pile, &sizes, found.measure)?;
-        self.expect("largest", Shown(largest), Shown(found.largest.clone()))?;
-        listed_sizes(folder, found, &pile, space)?;
-        let changes = listed_changes(folder, found, &pile, self.before.as_ref(), space)?;
-        self.expect("changes", Shown(changes), Shown(found.changes))
-    }
-
-    /// Checks the pages, along with the table of clusters if there is one.
-    fn check_members(&self, pile: &Pile) -> Result<()> {
-        let ClusterAudit { folder, found, .. } = self;
-        let mut listed = Listed::open(folder, found, CLUSTERS, &row_columns())?;
-        let (mut members, mut contents) = (0, Contents::default());
-        pile.each_page(|page, cluster| {
-            progress::tick(Activity::Reading);
-            members += 1;
-            contents.add(page.id, page.day, cluster);
-            let (id, day) = (page.id, page.day);
-            listed
-                .as_mut()
-                .map_or(Ok(()), |rows| rows.expect(format_args!("{id}\t{cluster}\t{day}")))
-        })?;
-        listed.map_or(Ok(0), Listed::end)?;
-        self.expect("members", members, found.members)?;
-        self.expect("contents", contents.digest(), found.contents)
-    }
-
-    /// How many links and verdicts there are, counted cluster by cluster. Fails unless the clusters have as many members as their sizes
-    /// say, and all members are in one.
-    fn link_counts(&self, pile: &Pile) -> Result<LinkCounts> {
-        let mut counts = LinkCounts::default();
-        let mut all = 0_u64;
-        let mut clusters: Vec<String> = Vec::new();
-        let mut size = 0_u64;
-        let mut count = |clusters: &mut Vec<String>, size: u64| {
-            progress::tick(Activity::Reading);
-            let ids: Vec<&str> = clusters.iter().map(String::as_str).collect();
-            let members = pile.members(&ids, |_| {})?;
-            self.expect("sizes", members.len() as u64, size)?;
-            all = all.saturating_add(size);
-            clusters.clear();
-            pile.each_link_between(&members, |link| counts.add(&link))
+    /// [`Kind::BadData`](crate::Kind::BadData) if a file is damaged, or if files contradict each other or the report.
+    pub fn run(self) -> Result<()> {
+        let ClusterAudit { made, method, before, spill, memory_bytes } = self;
+        let Previous { folder, found } = &made;
+        let home = tempfile::tempdir_in(spill).at(spill)?;
+        let target = home.path().join("again");
+        let staging = Staging::beside(&target, Lock::beside(&target)?)?;
+        let tables = [CLUSTERS, SIZES, CHANGES];
+        let named = tables.iter().find_map(|table| found.file_of(table));
+        let clustering = Clustering {
+            previous: Some(made.clone()),
+            writes_lists: [CLUSTERS, SIZES].iter().any(|table| found.file_of(table).is_some()),
+            format: named.map_or_else(Default::default, |it| ResultFormat::of_path(it.as_ref())),
+            memory_bytes,
+            ..Clustering::new(method, Vec::new())
         };
-        pile.each_size(|cluster, members| {
-            if size.saturating_add(members) > MEMBERS_AT_ONCE && !clusters.is_empty() {
-                count(&mut clusters, size)?;
-                size = 0;
+        let before = before.as_ref().map(Previous::state).transpose()?;
+        let mut again = clustering.write_since(before.as_ref(), &mut Alone, &staging)?;
+        for name in [Member::FILE, Link::FILE] {
+            if again.files[name] != found.files[name] {
+                return Err(damaged("the links do not give these clusters").at(folder.join(name)));
             }
-            size = size.saturating_add(members);
-            clusters.push(cluster.to_owned());
-            Ok(())
-        })?;
-        count(&mut clusters, size)?;
-        self.expect("members", all, self.found.members)?;
-        Ok(counts)
-    }
-
-    /// Fails unless what the report says of `name` is what the state comes to.
-    fn expect<T: PartialEq + Display>(&self, name: &str, computed: T, told: T) -> Result<()> {
-        if computed == told {
-            return Ok(());
         }
-        Err(Error::new(Kind::BadData, format!("the state gives another `{name}` than the report"))
-            .at(self.folder.join(REPORT))
-            .expected(computed)
-            .found(told)
-            .help("make the clusters again, from nothing")
-            .setting("previous"))
+        for table in tables.into_iter().filter(|table| found.file_of(table).is_some()) {
+            match again.file_of(table) {
+                Some(_) => compare_rows(folder, staging.folder(), table)?,
+                // Without the state before, nothing more is known of the changes.
+                None => again.changes = Some(count_rows(folder, table)?),
+            }
+        }
+        compare(folder, &again, found)
     }
 }
 
-/// Something that a report holds, as the report shows it.
-#[derive(PartialEq)]
-struct Shown<T>(T);
+/// The thread that asks.
+pub(super) struct Alone;
 
-impl<T: Serialize> Display for Shown<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&serde_json::to_string(&self.0).map_err(|_| fmt::Error)?)
+impl Engine for Alone {
+    fn unite(&mut self, forest: &Arc<Forest>, folder: &Path) -> Result<()> {
+        let links = open_links(folder)?;
+        for portion in 0..links.portions() {
+            links.portion(portion)?.iter().for_each(|&(one, other)| forest.join(one, other));
+        }
+        Ok(())
     }
+}
+
+/// Fails unless the table in the folder `made` has the rows of that in the folder `again`.
+fn compare_rows(made: &Path, again: &Path, table: &str) -> Result<()> {
+    let mut made = ResultReader::of(made, table)?;
+    let mut again = ResultReader::of(again, table)?;
+    made.expect_columns(again.columns().into_iter().flatten().map(String::as_str))?;
+    loop {
+        let [expected, found] = [again.next_row()?, made.next_row()?];
+        if expected != found {
+            let [expected, found] = [expected, found]
+                .map(|row| row.map_or("no more rows".to_owned(), |row| format!("{row:.300}")));
+            let error = made.wrong("not the row that the state beside the table gives");
+            return Err(error.expected(expected).found(found));
+        }
+        if found.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+fn count_rows(folder: &Path, table: &str) -> Result<u64> {
+    let mut rows = ResultReader::of(folder, table)?;
+    let mut count = 0;
+    while rows.next_row()?.is_some() {
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// Fails unless the report in `folder` says what was computed.
+fn compare(folder: &Path, computed: &Clusters, told: &Clusters) -> Result<()> {
+    let value = |clusters| serde_json::to_value(clusters).unwrap_or_default();
+    let [computed, told]: [Value; 2] = [computed, told].map(value);
+    for name in ["members", "clusters", "stars", "links", "changes", "sizes", "largest"] {
+        if computed[name] != told[name] {
+            return Err(differs(name, folder).expected(&computed[name]).found(&told[name]));
+        }
+    }
+    Ok(())
 }

@@ -1,25 +1,22 @@
 //! A clustering that is asked for, and how it is made.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::contents::Contents;
-use super::describe::{Sizes, describe};
+use super::changes::write_changes;
 use super::engine::Engine;
 use super::found::Clusters;
-use super::intern::{Interned, intern};
+use super::groups::Groups;
 use super::lists::write_lists;
 use super::measure::Measure;
 use super::method::Method;
+use super::numbering::{Numbered, all_links, number};
 use super::removed::RemovedIds;
-use super::scratch;
 use super::source::Source;
-use super::state::{LinkCounts, Named, Pile, names};
-use super::touched::Before;
-use super::update::{Resized, update};
+use super::state::{self, Member, State};
 use crate::budget::Budget;
 use crate::error::{Error, Kind, Result};
-use crate::output::{Staging, Sum, check_free_space};
+use crate::output::Staging;
 use crate::results::ResultFormat;
 use crate::runs::Space;
 
@@ -52,17 +49,10 @@ pub struct Previous {
     pub found: Clusters,
 }
 
-/// A state that has been written.
-struct State {
-    layers: Vec<u32>,
-    pile: Pile,
-    files: BTreeMap<String, Sum>,
-    contents: Contents,
-    counts: LinkCounts,
-    members: u64,
-    /// The sizes of its clusters, and the lines of changes.tsv.
-    sizes: Sizes,
-    changes: Option<u64>,
+impl Previous {
+    pub(super) fn state(&self) -> Result<State> {
+        State::of(&self.folder, self.found.members, &self.found.files)
+    }
 }
 
 impl Clustering {
@@ -80,112 +70,46 @@ impl Clustering {
         }
     }
 
-    /// Writes the layers of the state, the lists if they are asked for, and changes.tsv if there was a clustering
-    /// before.
+    /// Writes the state, changes.tsv if there was a clustering before, and the lists if they are asked for.
     ///
     /// # Errors
     /// [`Kind::BadData`] if the inputs are damaged or contradict each other; [`Kind::Usage`] if their matches
     /// are measured in different ways.
     pub fn write(&self, engine: &mut dyn Engine, staging: &Staging) -> Result<Clusters> {
-        let space = Space { folder: staging.folder(), memory_bytes: self.memory_bytes };
+        let before = self.previous.as_ref().map(Previous::state).transpose()?;
+        self.write_since(before.as_ref(), engine, staging)
+    }
+
+    /// The same, with what has changed since the state `before`.
+    pub(super) fn write_since(
+        &self,
+        before: Option<&State>,
+        engine: &mut dyn Engine,
+        staging: &Staging,
+    ) -> Result<Clusters> {
+        let Clustering { method, format, memory_bytes, .. } = *self;
+        let space = Space { folder: staging.folder(), memory_bytes };
         let measure = self.measure()?;
-        let interned = intern(&self.sources, self.method, &self.removed, space)?;
-        let state = match &self.previous {
-            None => self.begin(interned, engine, staging, space),
-            Some(previous) => self.add(previous, interned, engine, staging, space),
-        }?;
-        let State { layers, pile, mut files, contents, counts, members, sizes, changes } = state;
-        if self.writes_lists {
-            files.extend(write_lists(&pile, staging, self.format, space)?);
+        let standing = self.previous.as_ref().map(Previous::state).transpose()?;
+        let standing = standing.as_ref();
+        let numbered = number(standing, &self.sources, method, &self.removed, space)?;
+        let Numbered { pages, count, versions, links, renumbered } = numbered;
+        let state = State { folder: staging.folder().to_path_buf(), members: count };
+        let links = state::write(staging, all_links(standing, renumbered, links)?)?;
+        let groups = Groups::of(&state, &versions, method, engine)?;
+        let members = pages.zip(&groups.names);
+        let members = members.map(|(page, &cluster)| page.map(|page| Member { page, cluster }));
+        let mut files = BTreeMap::from([links, state::write(staging, members)?]);
+        let mut changes = None;
+        if let Some(before) = before {
+            let (file, rows) = write_changes(before, &state, staging, format, space)?;
+            files.extend([file]);
+            changes = Some(rows);
         }
-        Ok(Clusters {
-            measure,
-            members,
-            clusters: sizes.clusters(),
-            stars: members - counts.verdicts.min(members),
-            links: counts.links,
-            changes,
-            contents: contents.digest(),
-            sizes: sizes.ranges(),
-            largest: describe(&pile, &sizes, measure)?,
-            layers,
-            files,
-        })
-    }
-
-    /// Makes a state from nothing.
-    fn begin(
-        &self,
-        interned: Interned,
-        engine: &mut dyn Engine,
-        staging: &Staging,
-        space: Space<'_>,
-    ) -> Result<State> {
-        let made = scratch::cluster(interned, self.method, engine, staging, space)?;
-        let layers = vec![scratch::LAYER];
-        let pile = Pile::open(staging.folder(), &layers)?;
-        Ok(State {
-            layers,
-            sizes: Sizes::of(&pile)?,
-            pile,
-            files: BTreeMap::from(made.files),
-            contents: made.contents,
-            counts: made.links,
-            members: made.members,
-            changes: None,
-        })
-    }
-
-    /// Adds a layer to the state before.
-    fn add(
-        &self,
-        Previous { folder, found }: &Previous,
-        interned: Interned,
-        engine: &mut dyn Engine,
-        staging: &Staging,
-        space: Space<'_>,
-    ) -> Result<State> {
-        found.check_layers(folder)?;
-        let mut layers = found.layers.clone();
-        let mut files = shared_files(folder, found, staging)?;
-        let mut contents = Contents::of(found.contents);
-        let pile = Pile::open(staging.folder(), &layers)?;
-        let before = Before { pile: &pile, method: self.method, removed: &self.removed };
-        let number = layers.last().map_or(scratch::LAYER, |last| last + 1);
-        let updated = update(&before, interned, engine, staging, self.format, number, space)?;
-        files.extend(updated.files);
-        layers.push(number);
-        let pile = merged(staging, &mut layers, &mut files)?;
-        let ((name, sum), lines) = updated.changes;
-        files.insert(name, sum);
-        contents.merge(updated.contents);
-        let (come, gone) = (updated.come, updated.gone);
-        let verdicts = found.members.saturating_sub(found.stars);
-        let sum = |sizes: fn(&Resized) -> u64| {
-            updated.resized.iter().map(sizes).fold(0, u64::saturating_add)
-        };
-        let (grown, shrunk) = (sum(|it| it.now), sum(|it| it.before));
-        Ok(State {
-            sizes: match Sizes::updated(
-                found.clusters,
-                &found.sizes,
-                &found.largest,
-                &updated.resized,
-            ) {
-                Some(sizes) => sizes,
-                None => Sizes::of(&pile)?,
-            },
-            layers,
-            pile,
-            files,
-            contents,
-            counts: LinkCounts {
-                links: found.links.saturating_add(come.links).saturating_sub(gone.links),
-                verdicts: verdicts.saturating_add(come.verdicts).saturating_sub(gone.verdicts),
-            },
-            members: found.members.saturating_add(grown).saturating_sub(shrunk),
-            changes: Some(lines),
-        })
+        if self.writes_lists {
+            files.extend(write_lists(&state, &groups.sizes, staging, format, space)?);
+        }
+        Clusters::of(&state, &groups, measure, changes, files)
     }
 
     /// What all matches are measured in.
@@ -205,44 +129,4 @@ impl Clustering {
         }
         Ok(measure.unwrap_or(Measure::Distance))
     }
-}
-
-/// Shares the files of the layers of a state with the one that is being built.
-fn shared_files(
-    folder: &Path,
-    found: &Clusters,
-    staging: &Staging,
-) -> Result<BTreeMap<String, Sum>> {
-    let mut files = BTreeMap::new();
-    for name in found.layers.iter().flat_map(|&layer| names(layer)) {
-        let sum = found.files.get(&name).ok_or_else(|| {
-            Error::new(Kind::BadData, "the report does not name this file of the state")
-                .at(folder.join(&name))
-        })?;
-        staging.share(&folder.join(&name), &name)?;
-        files.insert(name, sum.clone());
-    }
-    Ok(files)
-}
-
-/// Makes the newest layers one if that is due, and opens all.
-fn merged(
-    staging: &Staging,
-    layers: &mut Vec<u32>,
-    files: &mut BTreeMap<String, Sum>,
-) -> Result<Pile> {
-    let pile = Pile::open(staging.folder(), layers)?;
-    let (Some(first), Some(last)) = (pile.due(), layers.last()) else { return Ok(pile) };
-    let number = last + 1;
-    let merged = layers[first..].iter().flat_map(|&layer| names(layer));
-    let bytes = merged.filter_map(|name| files.get(&name)).map(|sum| sum.bytes).sum();
-    check_free_space(staging.folder(), bytes)?;
-    let made: [Named; 3] = pile.flatten(first, staging, number)?;
-    for name in layers.drain(first..).flat_map(names) {
-        staging.remove(&name)?;
-        files.remove(&name);
-    }
-    files.extend(made);
-    layers.push(number);
-    Pile::open(staging.folder(), layers)
 }

@@ -5,13 +5,15 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::describe::{LargeCluster, SizeRange};
+use super::describe::{LargeCluster, SizeRange, describe, size_ranges};
+use super::groups::Groups;
 use super::measure::Measure;
+use super::names::each_named;
 use super::page::PageDay;
-use super::state::Pile;
+use super::state::State;
 use crate::error::{Error, Kind, Result};
 use crate::output::Sum;
-use crate::store::Digest;
+use crate::runs::Space;
 
 /// What a clustering has made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,20 +31,13 @@ pub struct Clusters {
     /// Rows of the changes, if there was a clustering before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<u64>,
-    /// The digest of the rows of the clusters, in whichever layers they are.
-    pub contents: Digest,
     /// How many clusters have which size, by powers of two.
     pub sizes: Vec<SizeRange>,
     /// The largest clusters.
     pub largest: Vec<LargeCluster>,
-    /// The numbers of the layers of the state, the oldest first.
-    pub layers: Vec<u32>,
     /// The files written.
     pub files: BTreeMap<String, Sum>,
 }
-
-/// Layers have smaller numbers, which leaves room for those to come.
-const END_OF_LAYERS: u32 = 1 << 31;
 
 impl Clusters {
     /// The name of the file that has a table, such as `changes`.
@@ -51,32 +46,51 @@ impl Clusters {
         self.files.keys().find(is_of).map(String::as_str)
     }
 
-    /// Calls `take` with the id, the day and the cluster of each page that is in one, in the order of ids and then of days.
+    /// Calls `take` with the id of each page of a day and the id of its cluster, in the order of pages. `spill` is a place for
+    /// two sorts, which have so much memory each.
     ///
     /// # Errors
-    /// Those of `take`; [`Kind::BadData`] if the state in `folder` is not this one.
+    /// Those of `take`; [`Kind::BadData`](crate::Kind::BadData) if the state in `folder` is not this one.
     pub fn each_member(
         &self,
         folder: &Path,
-        take: &mut dyn FnMut(&str, PageDay, &str) -> Result<()>,
+        day: PageDay,
+        (spill, memory_bytes): (&Path, usize),
+        take: &mut dyn FnMut(&str, &str) -> Result<()>,
     ) -> Result<()> {
-        self.check_layers(folder)?;
-        let pile = Pile::open(folder, &self.layers)?;
-        pile.each_page(|page, cluster| take(page.id, page.day, cluster))
+        let space = Space { folder: spill, memory_bytes };
+        let state = State::of(folder, self.members, &self.files)?;
+        each_named(&state, |page| page.day == day, space, |page, cluster| take(&page.id, cluster))
     }
 
-    /// Fails unless the numbers of the layers ascend, so that a later layer is a new file.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`], with the `folder` of the state.
-    pub(super) fn check_layers(&self, folder: &Path) -> Result<()> {
-        let ascend = self.layers.is_sorted_by(|one, next| one < next);
-        if ascend && self.layers.last().is_none_or(|&last| last < END_OF_LAYERS) {
-            return Ok(());
-        }
-        Err(Error::new(Kind::BadData, "the layers of the report are not in order")
-            .at(folder)
-            .found(format_args!("{:?}", self.layers))
-            .help("make the clusters again, from nothing"))
+    /// What a state has come to: its groups, and the rows of its changes.
+    pub(super) fn of(
+        state: &State,
+        groups: &Groups,
+        measure: Measure,
+        changes: Option<u64>,
+        files: BTreeMap<String, Sum>,
+    ) -> Result<Clusters> {
+        let members = u64::from(state.members);
+        let sizes = size_ranges(&groups.sizes);
+        Ok(Clusters {
+            measure,
+            members,
+            clusters: sizes.iter().map(|range| range.clusters).sum(),
+            stars: members - groups.verdicts,
+            links: groups.links,
+            changes,
+            sizes,
+            largest: describe(state, groups, measure)?,
+            files,
+        })
     }
+}
+
+/// The error for a report in `folder` that says something else of `name` than the state beside it.
+pub(super) fn differs(name: &str, folder: &Path) -> Error {
+    Error::new(Kind::BadData, format!("the state gives another `{name}` than the report"))
+        .at(folder.join("report.json"))
+        .help("make the clusters again, from nothing")
+        .setting("previous")
 }

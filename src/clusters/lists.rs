@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
+use super::names::each_named;
 use super::row::{CLUSTERS, SIZES, row_columns, size_columns};
-use super::state::{Named, Pile};
+use super::state::{Named, State};
 use crate::error::Result;
 use crate::matches::allocated;
 use crate::output::Staging;
@@ -15,7 +16,7 @@ use crate::runs::{Record, Sorter, Space};
 /// The size of a cluster, in the order of its table.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Size {
-    size: Reverse<u64>,
+    size: Reverse<u32>,
     cluster: String,
 }
 
@@ -25,32 +26,33 @@ impl Record for Size {
     }
 }
 
-/// Writes both lists.
+/// Writes both lists. `sizes` are those of the clusters that are named by each row.
 pub(super) fn write_lists(
-    pile: &Pile,
+    state: &State,
+    sizes: &[u32],
     staging: &Staging,
     format: ResultFormat,
     space: Space<'_>,
 ) -> Result<[Named; 2]> {
     let mut rows = ResultFile::create(staging, format, CLUSTERS, &row_columns())?;
-    pile.each_page(|page, cluster| rows.row(format_args!("{}\t{cluster}\t{}", page.id, page.day)))?;
+    each_named(
+        state,
+        |_| true,
+        space,
+        |page, cluster| rows.row(format_args!("{}\t{cluster}\t{}", page.id, page.day)),
+    )?;
     let rows = rows.finish()?;
-    let mut sizes = ResultFile::create(staging, format, SIZES, &size_columns())?;
-    for size in sorted_sizes(pile, space)? {
-        let (cluster, size) = size?;
-        sizes.row(format_args!("{cluster}\t{size}"))?;
-    }
-    Ok([rows, sizes.finish()?])
-}
-
-/// The clusters with their sizes, in the order of their table.
-pub(super) fn sorted_sizes(
-    pile: &Pile,
-    space: Space<'_>,
-) -> Result<impl Iterator<Item = Result<(String, u64)>>> {
     let mut sorter: Sorter<Size> = space.sorter();
-    pile.each_size(|cluster, size| {
-        sorter.push(Size { size: Reverse(size), cluster: cluster.to_owned() })
-    })?;
-    Ok(sorter.sorted()?.map(|it| it.map(|Size { size: Reverse(size), cluster }| (cluster, size))))
+    for (member, &size) in state.pages()?.zip(sizes) {
+        let cluster = member?.page.id;
+        if size > 0 {
+            sorter.push(Size { size: Reverse(size), cluster })?;
+        }
+    }
+    let mut table = ResultFile::create(staging, format, SIZES, &size_columns())?;
+    for size in sorter.sorted()? {
+        let Size { size: Reverse(size), cluster } = size?;
+        table.row(format_args!("{cluster}\t{size}"))?;
+    }
+    Ok([rows, table.finish()?])
 }

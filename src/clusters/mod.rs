@@ -2,20 +2,22 @@
 //!
 //! A dedup output says of each page of one day which other page it is near. A clustering takes the outputs of many
 //! days and says of each page which cluster it is in. There are two [`Method`]s: stars follow the verdicts, and
-//! components follow all matches. Either is made from nothing ([`Clustering`]), or from the clustering of the day
-//! before, by the work of what changed; the files are the same.
+//! components follow all matches.
+//!
+//! The state of a clustering is its pages and links, sorted. A day is merged with the state of the day before in one pass, and
+//! the clusters are found anew from all links, so they are those of all days at once: from nothing is a merge with nothing.
 //!
 //! ```text
-//! source -> intern -+-> scratch (forest)           -+-> state -+-> lists
-//!                   +-> touched -> update (forest) -+          +-> describe
+//! state of the day before -+
+//! sources                 -+-> numbering -> links.bin -> groups (forest) -> pages.bin -> changes, lists, describe
 //! ```
 //!
-//! - `page`, `link`, `measure`, `method`: the nouns. `state`: what stands, in layers of sorted tables. `row`: the lists.
-//! - `source`: the matches of an output. `removed`: ids that leave. `intern`: pages become numbers.
-//! - `forest`: union-find, shared by threads. `engine`: what is left to threads.
-//! - `scratch`: from nothing. `touched`, `regrouped`, `update`: from the day before. `change_log`: what that changes.
-//! - `audit`: a report is held against its state, and by `listed` the tables are. `lists`: clusters.tsv and sizes.tsv. `contents`: a digest of the rows. `describe`, `found`: sizes, and how wide the
-//!   largest clusters are.
+//! - `page`, `link`, `measure`, `method`: the nouns. `state`: pages and links in files. `row`: the columns of the lists.
+//! - `source`: the matches of an output. `removed`: ids that leave. `numbering`: pages become rows.
+//! - `groups`: which pages are one cluster. `forest`: union-find, shared by threads. `engine`: what is left to threads.
+//! - `names`: ids in place of rows. `changes`: what differs between two states. `lists`: clusters.tsv and sizes.tsv.
+//! - `describe`, `found`: sizes, and how wide the largest clusters are.
+//! - `audit`: all is made from the state again, and compared.
 //!
 //! May import everything up to `matches`; no engine. Start with [`Clustering::write`].
 //!
@@ -33,30 +35,25 @@
 //! ```
 
 mod audit;
-mod change_log;
+mod changes;
 mod clustering;
-mod contents;
 mod describe;
 mod engine;
 mod forest;
 mod found;
-mod intern;
-mod labels;
+mod groups;
 mod link;
-mod listed;
 mod lists;
 mod measure;
 mod method;
+mod names;
+mod numbering;
 mod page;
-mod regrouped;
 mod removed;
 mod row;
 mod row_set;
-mod scratch;
 mod source;
 mod state;
-mod touched;
-mod update;
 
 #[cfg(test)]
 mod tests;
@@ -64,13 +61,12 @@ mod tests;
 pub use audit::ClusterAudit;
 pub use clustering::{Clustering, Previous};
 pub use describe::{LargeCluster, SizeRange};
-pub use engine::{Assignment, Engine, Portions};
+pub use engine::{Engine, Portions};
 pub use forest::Forest;
 pub use found::Clusters;
 pub use measure::Measure;
 pub use method::Method;
 pub use page::PageDay;
 pub use removed::RemovedIds;
-pub use scratch::open_links;
 pub use source::Source;
-pub use state::is_layer;
+pub use state::open_links;

@@ -10,7 +10,7 @@ use crate::store::Day;
 
 /// A page. Crawled again on another day, the same id is another page. Ordered by the bytes of the id, then
 /// by day, as the rows of clusters.tsv are.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Page {
     /// Its id.
     pub(super) id: String,
@@ -19,9 +19,7 @@ pub(super) struct Page {
 }
 
 /// The day of a page, or that none is known. No day comes before every day.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct PageDay(
     /// 20261121 for 2026-11-21, and 0 for none: a day is compared and copied for every row of a clustering.
     u32,
@@ -30,16 +28,6 @@ pub struct PageDay(
 impl PageDay {
     /// No day is known.
     pub const NONE: PageDay = PageDay(0);
-
-    /// The day with this number.
-    pub(super) fn of(number: u32) -> PageDay {
-        PageDay(number)
-    }
-
-    /// Its number, which ascends with the days.
-    pub(super) fn number(self) -> u32 {
-        self.0
-    }
 
     /// Reads `YYYY-MM-DD`, or nothing at all for no day. The files that it stands in are checksummed, so the
     /// calendar is not asked.

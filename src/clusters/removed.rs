@@ -33,9 +33,13 @@ impl RemovedIds {
             ids.push(id.to_owned());
             Ok(())
         })?;
+        Ok(RemovedIds::of(ids))
+    }
+
+    fn of(mut ids: Vec<String>) -> RemovedIds {
         ids.sort_unstable();
         ids.dedup();
-        Ok(RemovedIds { ids })
+        RemovedIds { ids }
     }
 
     /// The digest of the set.
@@ -43,8 +47,8 @@ impl RemovedIds {
         Digest::of(self.ids.join("\n").as_bytes())
     }
 
-    pub(super) fn ids(&self) -> &[String] {
-        &self.ids
+    pub(super) fn is_empty(&self) -> bool {
+        self.ids.is_empty()
     }
 
     pub(super) fn contains(&self, id: &str) -> bool {
@@ -54,9 +58,6 @@ impl RemovedIds {
 
 impl<'a> FromIterator<&'a str> for RemovedIds {
     fn from_iter<I: IntoIterator<Item = &'a str>>(ids: I) -> RemovedIds {
-        let mut ids: Vec<String> = ids.into_iter().map(str::to_owned).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        RemovedIds { ids }
+        RemovedIds::of(ids.into_iter().map(str::to_owned).collect())
     }
 }

@@ -7,21 +7,28 @@ pub(super) struct RowSet {
 }
 
 impl RowSet {
-    pub(super) fn insert(&mut self, row: u32) {
+    /// Adds a row; false if it was there.
+    pub(super) fn insert(&mut self, row: u32) -> bool {
+        let is_new = !self.contains(row);
         let word = (row / 64) as usize;
         if word >= self.words.len() {
             self.words.resize(word + 1, 0);
         }
         self.words[word] |= 1 << (row % 64);
+        is_new
     }
 
     pub(super) fn contains(&self, row: u32) -> bool {
-        contains(&self.words, row)
+        self.words.get((row / 64) as usize).is_some_and(|word| word >> (row % 64) & 1 == 1)
     }
 }
 
-fn contains(words: &[u64], row: u32) -> bool {
-    words.get((row / 64) as usize).is_some_and(|word| word >> (row % 64) & 1 == 1)
+impl Extend<u32> for RowSet {
+    fn extend<I: IntoIterator<Item = u32>>(&mut self, rows: I) {
+        for row in rows {
+            self.insert(row);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -32,7 +39,9 @@ mod tests {
     fn rows_are_found_that_were_inserted() {
         let rows = [0, 5, 63, 64, 200, 1000];
         let mut set = RowSet::default();
-        rows.iter().for_each(|&row| set.insert(row));
+        assert!(
+            rows.iter().all(|&row| set.insert(row)) && !rows.iter().any(|&row| set.insert(row))
+        );
         assert!(rows.iter().all(|&row| set.contains(row)));
         assert!(!set.contains(1) && !set.contains(201) && !set.contains(u32::MAX));
     }

@@ -4,42 +4,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::state::{Pile, names};
-use super::{
-    Assignment, Clustering, Clusters, Engine, Forest, Method, PageDay, Portions, Previous,
-    RemovedIds, Source,
-};
+use super::audit::Alone;
+use super::{ClusterAudit, Clustering, Clusters, Method, PageDay, Previous, RemovedIds, Source};
 use crate::error::{Kind, Result};
 use crate::output::{Lock, Staging};
-
-/// One thread that does everything as it is defined.
-struct Alone;
-
-impl Engine for Alone {
-    fn unite(&mut self, forest: &Arc<Forest>, links: Arc<dyn Portions>) -> Result<()> {
-        for portion in 0..links.portions() {
-            links.portion(portion)?.iter().for_each(|&(one, other)| forest.join(one, other));
-        }
-        Ok(())
-    }
-
-    fn changes(
-        &mut self,
-        before: Vec<Assignment>,
-        after: Vec<Assignment>,
-    ) -> Result<Vec<(Assignment, isize)>> {
-        let [before, after] = [before, after].map(BTreeSet::from_iter);
-        let go = before.difference(&after).map(|&it| (it, -1));
-        let come = after.difference(&before).map(|&it| (it, 1));
-        let changes: BTreeSet<(Assignment, isize)> = go.chain(come).collect();
-        Ok(changes.into_iter().collect())
-    }
-}
 
 /// An id, and the number of a day.
 type Page = (String, u8);
@@ -106,8 +78,11 @@ fn cluster(clustering: &Clustering, output: &Path) -> Result<Clusters> {
     staging.commit().map(|()| clusters)
 }
 
+/// A row of clusters.tsv: a page, its cluster, and its day.
+type Row = (String, String, u8);
+
 /// The rows of clusters.tsv by definition.
-fn rows_by_definition(matches: &[Match], method: Method) -> Vec<(String, String, u8)> {
+fn rows_by_definition(matches: &[Match], method: Method) -> Vec<Row> {
     let counts = |it: &&Match| method == Method::Components || it.3;
     let matches: Vec<&Match> = matches.iter().filter(counts).collect();
     let pages: BTreeSet<&Page> = matches.iter().flat_map(|(new, old, ..)| [new, old]).collect();
@@ -205,24 +180,6 @@ fn matches_of(drafts: &[Draft], of: u8) -> Vec<Match> {
     matches.into_iter().map(|((new, old), (apart, verdict))| (new, old, apart, verdict)).collect()
 }
 
-/// Both lists, and the layers of the state as one.
-fn files(home: &Path, folder: &Path, found: &Clusters) -> Vec<Vec<u8>> {
-    let output = home.join("one");
-    let staging = Staging::beside(&output, Lock::beside(&output).unwrap()).unwrap();
-    let pile = Pile::open(folder, &found.layers).unwrap();
-    pile.flatten(0, &staging, 1).unwrap();
-    let lists = ["clusters.tsv", "sizes.tsv"].map(|name| fs::read(folder.join(name)).unwrap());
-    let layer = names(1).map(|name| fs::read(staging.folder().join(name)).unwrap());
-    lists.into_iter().chain(layer).collect()
-}
-
-/// What does not depend on how a state was made.
-fn comparable(mut found: Clusters) -> Clusters {
-    (found.layers, found.changes) = (Vec::new(), None);
-    found.files.retain(|name, _| ["clusters.tsv", "sizes.tsv"].contains(&&**name));
-    found
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
@@ -237,73 +194,54 @@ proptest! {
         let home = TempDir::new().unwrap();
         let at = |name: &str, number: usize| home.path().join(format!("{name}-{number}"));
         let mut matches: Vec<Match> = Vec::new();
+        let mut rows: Vec<Row> = Vec::new();
         let mut previous: Option<Previous> = None;
         for (number, event) in events.into_iter().enumerate() {
             let is_removed = |(new, old, ..): &Match| event.removed.contains(&new.0) || event.removed.contains(&old.0);
             matches.extend(event.matches.clone());
             matches.retain(|it| !is_removed(it));
-            let list = home.path().join("removed.txt");
-            fs::write(&list, event.removed.join("\n")).unwrap();
-            let clustering = Clustering {
-                method,
-                sources: sources(&at("day", number), &event.matches),
-                previous: previous.clone(),
-                removed: RemovedIds::read(&list, 1 << 20).unwrap(),
-                writes_lists: true,
-                format: Default::default(),
-                memory_bytes,
-            };
+            let days = sources(&at("day", number), &event.matches);
+            let removed = event.removed.iter().map(String::as_str).collect();
+            let next = Clustering { removed, memory_bytes, ..clustering(days, method, previous.clone()) };
             let updated = at("updated", number);
-            let made = cluster(&clustering, &updated).unwrap();
+            let mut made = cluster(&next, &updated).unwrap();
 
-            let by_definition = rows_by_definition(&matches, method);
-            let expected: Vec<String> = by_definition
+            let before = std::mem::replace(&mut rows, rows_by_definition(&matches, method));
+            let expected: Vec<String> = rows
                 .iter()
                 .map(|(id, cluster, of)| format!("{id}\t{cluster}\t{}", day(*of)))
                 .collect();
             prop_assert_eq!(lines(&updated.join("clusters.tsv")), expected);
+            let folder = updated.clone();
+            if previous.replace(Previous { folder, found: made.clone() }).is_some() {
+                let changes = changes_by_definition(&before, &rows);
+                prop_assert_eq!(made.changes.take(), Some(changes.len() as u64));
+                prop_assert_eq!(lines(&updated.join("changes.tsv")), changes);
+                made.files.remove("changes.tsv");
+            }
 
-            let scratch = Clustering {
-                method,
-                sources: sources(&at("all", number), &matches),
-                previous: None,
-                removed: RemovedIds::default(),
-                writes_lists: true,
-                format: Default::default(),
-                memory_bytes,
-            };
+            let days = sources(&at("all", number), &matches);
+            let scratch = Clustering { memory_bytes, ..clustering(days, method, None) };
             let anew = at("anew", number);
             let from_nothing = cluster(&scratch, &anew).unwrap();
-            let [one, other] = [(&updated, &made), (&anew, &from_nothing)]
-                .map(|(folder, found)| files(home.path(), folder, found));
-            prop_assert_eq!(one, other);
-            prop_assert_eq!(comparable(made.clone()), comparable(from_nothing));
-
-            if let Some(previous) = previous {
-                let changed = changed_rows(&previous.folder, &updated);
-                prop_assert_eq!(changed, lines(&updated.join("clusters.tsv")));
+            for name in made.files.keys() {
+                let [one, other] = [&updated, &anew].map(|folder| fs::read(folder.join(name)).unwrap());
+                prop_assert_eq!(one, other, "{}", name);
             }
-            previous = Some(Previous { folder: updated, found: made });
+            prop_assert_eq!(made, from_nothing);
         }
     }
 }
 
-/// The rows of a clustering after changes.tsv of the next one.
-fn changed_rows(before: &Path, after: &Path) -> Vec<String> {
-    let mut rows: BTreeMap<Vec<String>, i32> = BTreeMap::new();
-    let split = |line: String| -> Vec<String> { line.split('\t').map(str::to_owned).collect() };
-    for row in lines(&before.join("clusters.tsv")) {
-        let row = split(row);
-        *rows.entry([0, 2, 1].map(|at: usize| row[at].clone()).to_vec()).or_default() += 1;
-    }
-    for change in lines(&after.join("changes.tsv")) {
-        let change = split(change);
-        let diff: i32 = change[2].parse().unwrap();
-        *rows.entry([1, 3, 0].map(|at: usize| change[at].clone()).to_vec()).or_default() += diff;
-    }
-    assert!(rows.values().all(|&count| count == 0 || count == 1), "{rows:?}");
-    let left = rows.into_iter().filter(|(_, count)| *count == 1);
-    left.map(|(row, _)| [&*row[0], &row[2], &row[1]].join("\t")).collect()
+/// The rows of changes.tsv by definition.
+fn changes_by_definition(before: &[Row], after: &[Row]) -> Vec<String> {
+    let go = before.iter().filter(|row| !after.contains(row)).map(|row| (row, "-1"));
+    let come = after.iter().filter(|row| !before.contains(row)).map(|row| (row, "+1"));
+    let mut changes: Vec<_> = go.chain(come).collect();
+    changes.sort_by_key(|((id, cluster, of), _)| (cluster, id, of));
+    let line =
+        |((id, cluster, of), diff): (&Row, &str)| format!("{cluster}\t{id}\t{diff}\t{}", day(*of));
+    changes.into_iter().map(line).collect()
 }
 
 fn clustering(sources: Vec<Source>, method: Method, previous: Option<Previous>) -> Clustering {
@@ -336,27 +274,6 @@ fn verdicts_that_lead_in_a_circle_are_refused() {
     assert_eq!(cluster(&joined, &home.path().join("three")).unwrap().clusters, 1);
 }
 
-/// The files of a state are those of the state before, so none of them may be written a second time.
-#[test]
-fn layers_out_of_order_are_refused_and_nothing_is_written_over() {
-    let home = TempDir::new().unwrap();
-    let matches =
-        [(page("b", 11), page("a", 11), 1, true), (page("c", 12), page("a", 11), 1, true)];
-    let sources = sources(&home.path().join("in"), &matches);
-    let folder = home.path().join("one");
-    let first = clustering(sources[..1].to_vec(), Method::Star, None);
-    let found = cluster(&first, &folder).unwrap();
-    let before = files(home.path(), &folder, &found);
-    for layers in [vec![1, 1], vec![2, 1], vec![u32::MAX]] {
-        let damaged = Clusters { layers, ..found.clone() };
-        let previous = Some(Previous { folder: folder.clone(), found: damaged });
-        let next = clustering(sources[1..].to_vec(), Method::Star, previous);
-        let error = cluster(&next, &home.path().join("two")).unwrap_err();
-        assert_eq!(error.kind(), Kind::BadData);
-        assert!(files(home.path(), &folder, &found) == before);
-    }
-}
-
 /// Three copies of which the one with the largest id is kept.
 #[test]
 fn the_kept_page_is_counted_whatever_its_id() {
@@ -372,16 +289,42 @@ fn the_kept_page_is_counted_whatever_its_id() {
     assert_eq!(joined.largest[0].kept, 1);
 }
 
-#[test]
-fn the_largest_clusters_are_described() {
-    let home = TempDir::new().unwrap();
-    // Two stars around k and m, which a match of their members joins.
-    let matches = [
+/// Two stars around k and m, which a match of their members joins.
+fn two_stars() -> [Match; 4] {
+    [
         (page("k1", 12), page("k", 11), 3, true),
         (page("k2", 12), page("k", 11), 2, true),
         (page("m1", 12), page("m", 11), 1, true),
         (page("m1", 12), page("k2", 12), 5, false),
-    ];
+    ]
+}
+
+#[test]
+fn a_state_whose_links_give_other_clusters_is_refused() {
+    let home = TempDir::new().unwrap();
+    let sources = sources(&home.path().join("in"), &two_stars());
+    let audit = |folder: &str, found: &Clusters| {
+        let made = Previous { folder: home.path().join(folder), found: found.clone() };
+        let (method, spill, memory_bytes) = (Method::Components, home.path(), 1 << 20);
+        ClusterAudit { made, method, before: None, spill, memory_bytes }.run()
+    };
+    let make = |folder: &str, method| {
+        let clustering = clustering(sources.clone(), method, None);
+        cluster(&clustering, &home.path().join(folder)).unwrap()
+    };
+    let (mut joined, stars) = (make("joined", Method::Components), make("stars", Method::Star));
+    audit("joined", &joined).unwrap();
+    let [from, to] = ["stars", "joined"].map(|folder| home.path().join(folder).join("pages.bin"));
+    fs::copy(from, to).unwrap();
+    joined.files.insert("pages.bin".to_owned(), stars.files["pages.bin"].clone());
+    let error = audit("joined", &joined).unwrap_err();
+    assert!(error.to_string().contains("do not give these clusters"), "{error}");
+}
+
+#[test]
+fn the_largest_clusters_are_described() {
+    let home = TempDir::new().unwrap();
+    let matches = two_stars();
     let sources = sources(&home.path().join("in"), &matches);
     let joined = clustering(sources.clone(), Method::Components, None);
     let joined = cluster(&joined, &home.path().join("joined")).unwrap();

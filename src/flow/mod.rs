@@ -20,7 +20,6 @@
 //! # Ok::<(), dupsieve::Error>(())
 //! ```
 
-mod changes;
 mod checkpoint;
 mod chunks;
 mod clustering;

@@ -19,7 +19,6 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 use tempfile::TempDir;
 
-use super::copy::copy;
 use super::disk::sync_folder;
 use super::lock::{Fence, Lock};
 use super::output_file::OutputFile;
@@ -64,28 +63,9 @@ impl Staging {
         OutputFile::create(&self.folder().join(name))
     }
 
-    /// Makes a file of another output a file of this one too. The two are one file where the file system can do
-    /// that; else the second is a copy. Neither is changed later.
-    pub fn share(&self, source: &Path, name: &str) -> Result<()> {
-        let path = self.folder().join(name);
-        if fs::hard_link(source, &path).is_ok() {
-            return Ok(());
-        }
-        let [source_file, copied] =
-            [File::open(source).at(source)?, File::create_new(&path).at(&path)?];
-        copy(&source_file, &copied).at(&path)?;
-        copied.sync_all().at(&path)
-    }
-
     /// Whether a file only says whether its folder is complete.
     pub fn is_mark(path: &Path) -> bool {
         path.file_name().is_some_and(|name| name == SUCCESS || name == UNFINISHED)
-    }
-
-    /// Removes a file of the output again.
-    pub fn remove(&self, name: &str) -> Result<()> {
-        let path = self.folder().join(name);
-        fs::remove_file(&path).at(&path)
     }
 
     /// Fails if another run has taken over the lock; that run has removed the folder, too.

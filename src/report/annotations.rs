@@ -73,10 +73,9 @@ impl Annotations {
         };
         reading.advance()?;
         if let Some(ClustersOf { folder, found, day }) = clusters {
-            found.each_member(folder, &mut |id, on, cluster| match on == *day {
-                true => reading.member(id, cluster),
-                false => Ok(()),
-            })?;
+            let space = (scratch, usize::try_from(memory_bytes / 4).unwrap_or(usize::MAX));
+            found
+                .each_member(folder, *day, space, &mut |id, cluster| reading.member(id, cluster))?;
         }
         while reading.next.is_some() {
             reading.note("")?;

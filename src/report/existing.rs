@@ -5,7 +5,6 @@ use std::path::Path;
 
 use super::made::Made;
 use super::parameters::{Parameters, made_otherwise};
-use crate::clusters::is_layer;
 use crate::error::{At, Error, Kind, Result};
 use crate::output;
 use crate::results::ResultFormat;
@@ -43,8 +42,16 @@ pub fn existing<R: Made>(
 }
 
 /// The files that an output of any version may have, besides those that its report names.
-const OURS: [&str; 6] =
-    ["_SUCCESS", "_UNFINISHED", "drop.txt", "keep.txt", "report.html", "report.json"];
+const OURS: [&str; 8] = [
+    "_SUCCESS",
+    "_UNFINISHED",
+    "drop.txt",
+    "keep.txt",
+    "links.bin",
+    "pages.bin",
+    "report.html",
+    "report.json",
+];
 /// The tables that an output of any version may have, in any format.
 const TABLES: [&str; 8] =
     ["changes", "clusters", "counts", "items", "matches", "replaced", "sizes", "verdicts"];
@@ -61,8 +68,7 @@ pub fn refuse_strangers<'a>(
             ResultFormat::ALL.iter().flat_map(|format| TABLES.map(|it| format.file_name(it)));
         let ours = OURS.iter().any(|ours| name == *ours)
             || tables.into_iter().any(|table| name == *table)
-            || files.clone().any(|file| name == **file)
-            || name.to_str().is_some_and(is_layer);
+            || files.clone().any(|file| name == **file);
         if !ours {
             return Err(Error::new(
                 Kind::Exists,

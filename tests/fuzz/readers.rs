@@ -329,35 +329,35 @@ pub fn certificate(bytes: &[u8]) {
     assert_eq!(certified[1], Ok(false), "what it has written itself is enough");
 }
 
-/// A table of a layer of clusters beside the two others of the museum.
+/// A file of a state of clusters beside the other one of the museum.
 pub fn clusters(bytes: &[u8]) {
-    const TABLES: [(&str, &[u8]); 3] = [
-        ("pages", include_bytes!("../data/clusters-1/pages-1.bin")),
-        ("groups", include_bytes!("../data/clusters-1/groups-1.bin")),
-        ("links", include_bytes!("../data/clusters-1/links-1.bin")),
+    const FILES: [(&str, &[u8]); 2] = [
+        ("pages.bin", include_bytes!("../data/clusters-1/pages.bin")),
+        ("links.bin", include_bytes!("../data/clusters-1/links.bin")),
     ];
-    let own = bytes.get(12).map_or(0, |&content| usize::from(content) % TABLES.len());
-    for bytes in [bytes.to_vec(), repair::table(bytes)] {
-        for (at, (name, whole)) in TABLES.iter().enumerate() {
-            file(&format!("layers/{name}-1.bin"), if at == own { &bytes } else { whole });
+    const REPORT: &[u8] = include_bytes!("../data/clusters-1/report.json");
+    let own = usize::from(bytes.starts_with(b"DUPSLINK"));
+    let mut report: serde_json::Value = serde_json::from_slice(REPORT).expect("it is JSON");
+    let mut found: Clusters = serde_json::from_value(report["found"].take()).expect("of clusters");
+    for bytes in [bytes.to_vec(), repair::rows(bytes)] {
+        for (at, (name, whole)) in FILES.iter().enumerate() {
+            let bytes = if at == own { &bytes } else { *whole };
+            file(&format!("clusters/{name}"), bytes);
+            found.files.get_mut(*name).expect("it is named").bytes = bytes.len() as u64;
         }
-        add_to("layers", include_bytes!("../data/clusters-1/report.json"));
+        add_to("clusters", &found);
     }
 }
 
 /// Reads the clusters in a folder, and takes pages out of them.
-fn add_to(folder: &str, report: &[u8]) {
-    let mut report: serde_json::Value = serde_json::from_slice(report).expect("it is JSON");
-    let mut found: Clusters = serde_json::from_value(report["found"].take()).expect("of clusters");
-    found.layers.truncate(1);
+fn add_to(folder: &str, found: &Clusters) {
     let folder = FOLDER.with(|home| home.path().join(folder));
     let spill = FOLDER.with(|home| home.path().to_owned());
     let previous = Previous { folder: folder.clone(), found: found.clone() };
-    let before = Some(previous);
     let audit = ClusterAudit {
-        folder: &folder,
-        found: &found,
-        before,
+        made: previous.clone(),
+        method: Method::Components,
+        before: Some(previous.clone()),
         spill: &spill,
         memory_bytes: 1 << 20,
     };
@@ -365,7 +365,7 @@ fn add_to(folder: &str, report: &[u8]) {
     let output = folder.with_extension("next");
     let mut clustering = Clustering::new(Method::Components, Vec::new());
     clustering.removed = RemovedIds::from_iter(["b", "z"]);
-    clustering.previous = Some(Previous { folder, found });
+    clustering.previous = Some(previous);
     clustering.memory_bytes = 1 << 20;
     let lock = Lock::beside(&output).expect("nobody else has it");
     let staging = Staging::beside(&output, lock).expect("a folder can be made");

@@ -88,30 +88,19 @@ fn repair_fuse(bytes: &mut [u8]) -> Option<()> {
     Some(())
 }
 
-/// A table of a layer of clusters: the checksums of its blocks and of its index, as far as these can be found.
-pub(crate) fn table(bytes: &[u8]) -> Vec<u8> {
+/// Rows of clusters: the checksums of all frames that can be found by their lengths.
+pub(crate) fn rows(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
-    let _ = repair_table(&mut bytes);
+    let mut at = 12;
+    while let Some(length) = number::<8>(&bytes, at)
+        && let Some(end) = length.checked_add(at + 16)
+        && let Some(frame) = bytes.get(at + 16..end)
+    {
+        let checksum = xxh3_64(frame);
+        bytes[at + 8..at + 16].copy_from_slice(&checksum.to_le_bytes());
+        at = end;
+    }
     bytes
-}
-
-fn repair_table(bytes: &mut [u8]) -> Option<()> {
-    let tail = bytes.len().checked_sub(40)?;
-    let (index, blocks) = (number::<8>(bytes, tail)?, number::<8>(bytes, tail + 8)?);
-    let mut entries = Vec::new();
-    let mut at = index;
-    for _ in 0..blocks.min(bytes.len()) {
-        entries.push((at, number::<8>(bytes, at)?));
-        at = at.checked_add(28)?.checked_add(number::<4>(bytes, at + 24)?)?;
-    }
-    for (number, &(entry, block)) in entries.iter().enumerate() {
-        let end = entries.get(number + 1).map_or(index, |&(_, next)| next);
-        let checksum = xxh3_64(bytes.get(block..end)?);
-        bytes.get_mut(entry + 16..entry + 24)?.copy_from_slice(&checksum.to_le_bytes());
-    }
-    let whole = [bytes.get(index..tail)?, bytes.get(tail..tail + 24)?].concat();
-    bytes[tail + 24..tail + 32].copy_from_slice(&xxh3_64(&whole).to_le_bytes());
-    Some(())
 }
 
 /// A manifest of these lines.

@@ -69,7 +69,7 @@ def make(bench, home):
         for file in ["report.json", "matches.tsv", "verdicts.tsv", "keep.txt", "drop.txt", "_SUCCESS"]:
             kinds.append(Kind(f"{name}: {file}", [home / name / file], f"verify {name}"))
     kinds.append(Kind("store: bands", [*home.glob("banded/segments/*")], "store verify banded"))
-    for name in ["report.json", "clusters.tsv", "sizes.tsv", "pages-1.bin", "groups-1.bin", "links-1.bin", "_SUCCESS"]:
+    for name in ["report.json", "clusters.tsv", "sizes.tsv", "pages.bin", "links.bin", "_SUCCESS"]:
         kinds.append(Kind(f"clusters: {name}", [home / "clusters" / name], "verify clusters"))
     (home / "bad.tsv").write_text((home / f"crawl/{DAYS[0]}.tsv").read_text() + "no fingerprint\nnone here\n")
     bench.done(home, "fingerprint", "--format", "fingerprints", "--input", "bad.tsv", "--output", "bad.seg")

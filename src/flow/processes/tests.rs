@@ -4,7 +4,6 @@ use std::fs;
 use std::io::Write;
 use std::iter;
 use std::net::TcpStream;
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
@@ -420,10 +419,6 @@ struct Chain(u32);
 impl Portions for Chain {
     fn portions(&self) -> u64 {
         u64::from(self.0).div_ceil(4)
-    }
-
-    fn folder(&self) -> Option<&Path> {
-        None
     }
 
     fn portion(&self, number: u64) -> Result<Vec<(u32, u32)>> {

@@ -1,0 +1,102 @@
+//! Which pages the links of a state connect, and what each cluster is called: union-find over the rows of pages.
+//!
+//! The name of a cluster is a row. With the verdicts 1-0, 2-1 and 4-3, and 3 a later version of the page 2:
+//!
+//! ```text
+//! row       0  1  2  3  4
+//! tree      0  0  0  3  3      by the links alone
+//! star      0  0  0  2  2      0 and 3 were kept; the id of 3 is that of 2, which comes first
+//! component 0  0  0  0  0      2 and 3 are one page
+//! ```
+
+use std::sync::Arc;
+
+use super::engine::Engine;
+use super::forest::Forest;
+use super::method::Method;
+use super::row_set::RowSet;
+use super::state::State;
+use crate::error::{Error, Kind, Result};
+
+/// The clusters of a state.
+pub(super) struct Groups {
+    /// For each page the row that its cluster has its id of.
+    pub(super) names: Vec<u32>,
+    /// How many members the cluster has that is named by a row.
+    pub(super) sizes: Vec<u32>,
+    pub(super) links: u64,
+    pub(super) verdicts: u64,
+    /// The pages that were dropped, and those in favour of which others were.
+    pub(super) dropped: RowSet,
+    pub(super) centres: RowSet,
+    /// A page of each tree of links.
+    pub(super) roots: RowSet,
+}
+
+impl Groups {
+    /// Finds the clusters. `versions` are the pages whose id is that of the page before.
+    ///
+    /// # Errors
+    /// [`Kind::BadData`] if the verdicts contradict each other.
+    pub(super) fn of(
+        state: &State,
+        versions: &RowSet,
+        method: Method,
+        engine: &mut dyn Engine,
+    ) -> Result<Groups> {
+        let (mut links, mut verdicts) = (0, 0);
+        let (mut dropped, mut centres) = (RowSet::default(), RowSet::default());
+        for link in state.links()? {
+            let link = link?;
+            links += 1;
+            if link.is_verdict {
+                verdicts += 1;
+                centres.insert(link.existing);
+                if !dropped.insert(link.new) {
+                    return Err(Error::new(Kind::BadData, "a page has two verdicts")
+                        .help("the outputs contradict each other: make them again"));
+                }
+            }
+        }
+        let forest = Arc::new(Forest::of(state.members));
+        engine.unite(&forest, &state.folder)?;
+        let rows = || 0..state.members;
+        let mut roots = RowSet::default();
+        roots.extend(rows().filter(|&row| forest.root(row) == row));
+        if method == Method::Components {
+            rows().filter(|&row| versions.contains(row)).for_each(|row| forest.join(row - 1, row));
+        }
+        let mut names: Vec<u32> = rows().map(|row| forest.root(row)).collect();
+        drop(forest);
+        if method == Method::Star {
+            name_by_kept(&mut names, &dropped, versions)?;
+        }
+        let mut sizes = vec![0; names.len()];
+        names.iter().for_each(|&name| sizes[name as usize] += 1);
+        Ok(Groups { names, sizes, links, verdicts, dropped, centres, roots })
+    }
+}
+
+/// Names each tree by its page that was not dropped, as the first version of that page.
+fn name_by_kept(trees: &mut [u32], dropped: &RowSet, versions: &RowSet) -> Result<()> {
+    const NONE: u32 = u32::MAX;
+    let mut kept = vec![NONE; trees.len()];
+    let mut first = 0;
+    for (row, &tree) in (0..).zip(&*trees) {
+        if !versions.contains(row) {
+            first = row;
+        }
+        if !dropped.contains(row) {
+            kept[tree as usize] = first;
+        }
+    }
+    for name in trees {
+        *name = kept[*name as usize];
+        if *name == NONE {
+            return Err(Error::new(Kind::BadData, "the verdicts lead in a circle, to no page that was kept")
+                .help("these outputs were not made one after the other with one store; make them again, or put all that are linked into one cluster")
+                .setting("method components"));
+        }
+    }
+    Ok(())
+}

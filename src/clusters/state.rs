@@ -1,0 +1,226 @@
+//! The state of a clustering in two files, to which the next day is added: the pages that are in a cluster, and the
+//! links between them. A page is named by its row, which is its place in the order of pages.
+//!
+//! ```text
+//! pages.bin                                       links.bin
+//! row 0   a 2026-11-18   in the cluster of 0      1 - 0   2 bits apart, a verdict
+//! row 1   b 2026-11-18   in the cluster of 0      2 - 1   3 bits apart
+//! row 2   d 2026-11-19   in the cluster of 0
+//! ```
+//!
+//! Both are sorted, and both are functions of the links: a day added to a state gives the bytes that all days give from
+//! nothing. FORMAT.md describes them.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::engine::Portions;
+use super::link::Link;
+use super::page::Page;
+use crate::error::{At, Error, Kind, Result};
+use crate::matches::allocated;
+use crate::output::{Staging, Sum};
+use crate::runs::{Record, RecordReader, write_records};
+
+/// A file of an output: its name and its sum.
+pub(super) type Named = (String, Sum);
+
+/// The bytes that a file begins with: what it is, and the version of its format.
+type Head = [u8; 12];
+
+/// A page that is in a cluster.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct Member {
+    pub(super) page: Page,
+    /// The row of the page whose id the cluster has. Of several with that id it is the first.
+    pub(super) cluster: u32,
+}
+
+impl Record for Member {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + allocated(&self.page.id)
+    }
+}
+
+/// What one of the files holds.
+pub(super) trait Row: Record {
+    const FILE: &str;
+    const HEAD: Head;
+
+    /// Whether all rows that it names are below this one.
+    fn is_below(&self, members: u32) -> bool;
+
+    /// Whether it can be the next one after this one.
+    fn follows(&self, last: &Self) -> bool;
+}
+
+impl Row for Member {
+    const FILE: &str = "pages.bin";
+    const HEAD: Head = *b"DUPSPAGE\x01\0\0\0";
+
+    fn is_below(&self, members: u32) -> bool {
+        self.cluster < members
+    }
+
+    fn follows(&self, last: &Self) -> bool {
+        self.page > last.page
+    }
+}
+
+impl Row for Link {
+    const FILE: &str = "links.bin";
+    const HEAD: Head = *b"DUPSLINK\x01\0\0\0";
+
+    fn is_below(&self, members: u32) -> bool {
+        self.new.max(self.existing) < members
+    }
+
+    fn follows(&self, last: &Self) -> bool {
+        (self.new, self.existing) > (last.new, last.existing)
+    }
+}
+
+/// A state on disk.
+#[derive(Clone, Debug)]
+pub(super) struct State {
+    pub(super) folder: PathBuf,
+    /// How many pages there are.
+    pub(super) members: u32,
+}
+
+impl State {
+    /// The state in `folder`, of which its report names so many members and these files.
+    ///
+    /// # Errors
+    /// [`Kind::BadData`] if a file is longer or shorter than it was.
+    pub(super) fn of(folder: &Path, members: u64, files: &BTreeMap<String, Sum>) -> Result<State> {
+        for name in [Member::FILE, Link::FILE] {
+            let path = folder.join(name);
+            let bytes = fs::metadata(&path).at(&path)?.len();
+            if files.get(name).is_none_or(|sum| sum.bytes != bytes) {
+                return Err(damaged("this is not the file that the report names").at(&path));
+            }
+        }
+        let members = members.try_into();
+        let members = members.map_err(|_| damaged("there are too many pages").at(folder))?;
+        Ok(State { folder: folder.to_path_buf(), members })
+    }
+
+    /// Its pages.
+    pub(super) fn pages(&self) -> Result<Rows<Member>> {
+        Rows::open(self)
+    }
+
+    /// Its links.
+    pub(super) fn links(&self) -> Result<Rows<Link>> {
+        Rows::open(self)
+    }
+}
+
+/// Writes one of the files of a state.
+pub(super) fn write<R: Row>(
+    staging: &Staging,
+    rows: impl Iterator<Item = Result<R>>,
+) -> Result<Named> {
+    let mut file = staging.create(R::FILE)?;
+    file.write(|out| out.write_all(&R::HEAD))?;
+    write_records(&mut file, &staging.folder().join(R::FILE), rows)?;
+    Ok((R::FILE.to_owned(), file.finish()?))
+}
+
+/// The rows of a file, in order. An error ends them.
+pub(super) struct Rows<R> {
+    path: PathBuf,
+    records: RecordReader<R>,
+    members: u32,
+    ahead: Option<Result<R>>,
+}
+
+impl<R: Row> Rows<R> {
+    fn open(state: &State) -> Result<Rows<R>> {
+        let path = state.folder.join(R::FILE);
+        let (file, bytes) = open::<R>(&path)?;
+        let records = RecordReader::open(&path, file, bytes, damaged);
+        let mut rows = Rows { path, records, members: state.members, ahead: None };
+        rows.ahead = rows.read(None).transpose();
+        Ok(rows)
+    }
+
+    fn read(&mut self, last: Option<&R>) -> Result<Option<R>> {
+        let Some(row) = self.records.next().transpose()? else { return Ok(None) };
+        if row.is_below(self.members) && last.is_none_or(|last| row.follows(last)) {
+            return Ok(Some(row));
+        }
+        Err(damaged("the rows of the state contradict each other").at(&self.path))
+    }
+}
+
+impl<R: Row> Iterator for Rows<R> {
+    type Item = Result<R>;
+
+    fn next(&mut self) -> Option<Result<R>> {
+        let row = self.ahead.take()?;
+        if let Ok(row) = &row {
+            self.ahead = self.read(Some(row)).transpose();
+        }
+        Some(row)
+    }
+}
+
+/// Opens a file of a state behind its head, and says how many bytes follow.
+fn open<R: Row>(path: &Path) -> Result<(File, u64)> {
+    let mut file = File::open(path).at(path)?;
+    let mut head = Head::default();
+    match file.read_exact(&mut head) {
+        Ok(()) if head == R::HEAD => {}
+        _ => return Err(damaged("this is no file of clusters, or one of another version").at(path)),
+    }
+    let bytes = file.metadata().at(path)?.len() - head.len() as u64;
+    Ok((file, bytes))
+}
+
+/// The error for files that are not as they were written.
+pub(super) fn damaged(what: &str) -> Error {
+    Error::new(Kind::BadData, what).help("make the clusters again, from nothing")
+}
+
+/// The links of a state, of which a portion is a frame.
+struct SharedLinks {
+    path: PathBuf,
+    /// Where the frames begin, and where the last one ends.
+    frames: Vec<u64>,
+}
+
+/// Opens the links of the state in `folder`, for threads to share.
+///
+/// # Errors
+/// [`Kind::BadData`] if the file is damaged.
+pub fn open_links(folder: &Path) -> Result<Arc<dyn Portions>> {
+    let path = folder.join(Link::FILE);
+    let (file, bytes) = open::<Link>(&path)?;
+    let mut records = RecordReader::<Link>::open(&path, file, bytes, damaged);
+    let mut frames = vec![size_of::<Head>() as u64];
+    while let Some(bytes) = records.skip_frame()? {
+        frames.push(frames[frames.len() - 1] + bytes);
+    }
+    Ok(Arc::new(SharedLinks { path, frames }))
+}
+
+impl Portions for SharedLinks {
+    fn portions(&self) -> u64 {
+        self.frames.len() as u64 - 1
+    }
+
+    fn portion(&self, number: u64) -> Result<Vec<(u32, u32)>> {
+        let [begin, end] = [0, 1].map(|next| self.frames[number as usize + next]);
+        let mut file = File::open(&self.path).at(&self.path)?;
+        file.seek(SeekFrom::Start(begin)).at(&self.path)?;
+        let links = RecordReader::open(&self.path, file, end - begin, damaged);
+        links.map(|link: Result<Link>| link.map(|link| (link.new, link.existing))).collect()
+    }
+}
