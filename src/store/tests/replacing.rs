@@ -147,7 +147,7 @@ fn what_a_day_that_leaves_has_replaced_comes_back() -> Result<()> {
         store.removal(removed, None)?.run(1, &AtomicU64::new(0))?;
         let before = without(before, &[(&ids[5], "2026-11-01"), (&ids[5], "2026-11-02")]);
         if compacts {
-            store.compact(Codec::Dense, &AtomicU64::new(0))?;
+            store.compact(Codec::Huffman, &AtomicU64::new(0))?;
         }
         prune(&store, 1)?;
         let newest = store.at(None)?;
