@@ -229,8 +229,8 @@ fn days_and_the_method_of_clusters_that_others_were_made_of_are_65() {
     each_is_found(&bench, "first", "verify first", &figures);
 }
 
-#[test]
-fn figures_of_what_is_lost_are_made_again() {
+/// Two pages that differ in one word, judged in `out/dedup`.
+fn two_pages() -> Bench {
     let bench = Bench::new();
     let words = |other: usize| {
         (0..120)
@@ -240,6 +240,12 @@ fn figures_of_what_is_lost_are_made_again() {
     let page = |id: usize| json!({ "id": id, "text": words(id) }).to_string() + "\n";
     bench.write("pages.jsonl", page(1) + &page(2));
     bench.done("dedup --input pages.jsonl --output out");
+    bench
+}
+
+#[test]
+fn figures_of_what_is_lost_are_made_again() {
+    let bench = two_pages();
     let report = bench.report("out/dedup");
     let more = |pointer: &str| one_more(&report, pointer);
     let figures = [
@@ -252,4 +258,34 @@ fn figures_of_what_is_lost_are_made_again() {
     forge_in(&bench, ("out/dedup", ""), &[], |report| report["lost"]["shingles"] = json!(1));
     let said = bench.fails(65, "verify out/dedup");
     assert!(said.contains("do not add up"), "{said}");
+}
+
+/// A figure of a name that no report has is one that nobody recomputes.
+#[test]
+fn figures_of_other_names_are_65() {
+    let lost = two_pages();
+    let parts = ["", "/batch", "/outcome", "/outcome/dropped_pages", "/outcome/dropped_examples/0"];
+    let of_corpus = ["/lost", "/outcome/files/verdicts.tsv"].into_iter().chain(parts);
+    let checked = joined("");
+    let of_join = ["/probe"].into_iter().chain(parts);
+    let bucketed = bucketed("--similarity 0.4");
+    let clustered = clustered("star");
+    let of_clusters = ["", "/found", "/found/sizes/0", "/found/largest/0"];
+    for (bench, output, parts) in [
+        (&lost, "out/dedup", of_corpus.collect::<Vec<_>>()),
+        (&checked, "out", of_join.collect()),
+        (&bucketed, "out", vec!["/probe"]),
+        (&clustered, "first", of_clusters.to_vec()),
+    ] {
+        let report = bench.read(&format!("{output}/report.json"));
+        for part in parts {
+            forge_in(bench, (output, ""), &[], |report| {
+                report.pointer_mut(part).unwrap()["runs"] = json!(7);
+            });
+            let said = bench.fails(65, &format!("verify {output}"));
+            assert!(said.contains("unknown field `runs`"), "{output} {part}: {said}");
+            bench.write(&format!("{output}/report.json"), &report);
+        }
+        bench.done(&format!("verify {output}"));
+    }
 }

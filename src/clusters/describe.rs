@@ -17,6 +17,7 @@ const LARGEST: usize = 10;
 
 /// How many clusters have a size in this range.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SizeRange {
     /// The smallest size.
     pub from: u64,
@@ -28,6 +29,7 @@ pub struct SizeRange {
 
 /// A large cluster.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LargeCluster {
     /// Its id.
     pub cluster: String,

@@ -17,6 +17,7 @@ use crate::runs::Space;
 
 /// What a clustering has made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Clusters {
     /// What the matches are measured in.
     pub measure: Measure,

@@ -9,6 +9,7 @@ use crate::ledger::Receipt;
 
 /// What was planned and what was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Proof {
     /// The chunks that the join was cut into.
     pub chunks_planned: u64,

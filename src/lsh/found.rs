@@ -6,6 +6,7 @@ use crate::matches::KeepRank;
 
 /// Groups, buckets and pairs of a deduplication.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct BucketCounts {
     /// Groups of documents that no comparison can tell apart.
     pub groups: u64,
@@ -40,6 +41,7 @@ pub(crate) struct Hot {
 
 /// A bucket with very many groups.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct HotBucket {
     /// Its key, in hex.
     pub key: String,

@@ -19,6 +19,7 @@ const OF_EACH: usize = 3;
 
 /// A dropped page, as its row of the verdicts has it. An id that is too long to show is cut.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DroppedExample {
     /// Its id.
     pub id: String,

@@ -23,6 +23,7 @@ pub(super) fn class_of(held: Similarity) -> usize {
 
 /// Dropped pages, counted by two columns of the verdicts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DroppedPages {
     /// By the column `against`: the day of the store that has the page that stays, or `batch`.
     pub against: BTreeMap<String, u64>,

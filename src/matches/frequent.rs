@@ -27,6 +27,7 @@ pub(super) fn shown(id: &str) -> String {
 
 /// A fingerprint of the batch with very many copies or matches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Frequent {
     /// The fingerprint in hex.
     pub fingerprint: String,

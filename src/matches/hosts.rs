@@ -21,6 +21,7 @@ const LISTED: usize = 10;
 
 /// A host with how many of its pages were dropped.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DroppedHost {
     /// The host.
     pub host: String,

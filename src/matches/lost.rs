@@ -9,6 +9,7 @@ use super::standing::Standing;
 
 /// The text that goes with the dropped pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Lost {
     /// Of all shingles of the dropped pages, the share that the pages named by the verdicts lack.
     pub share: f64,

@@ -13,6 +13,7 @@ use crate::output::Sum;
 
 /// What a join found and wrote.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Outcome {
     /// Pages kept.
     pub kept: u64,

@@ -13,6 +13,7 @@ use crate::progress::{self, Activity};
 
 /// The length and the hash of a finished file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Sum {
     /// Its length in bytes.
     pub bytes: u64,

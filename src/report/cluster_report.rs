@@ -14,6 +14,7 @@ use crate::clusters::{Clusters, Method};
 use crate::output::Sum;
 
 #[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ClusterReport {
     /// What made it: `cluster`.
     job: String,

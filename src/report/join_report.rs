@@ -21,6 +21,7 @@ use crate::store::{Day, Digest, RecordCounts};
 
 /// The report of a join, or of `lsh`.
 #[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Report {
     pub dupsieve: String,
     /// The day of the batch, if `run` made the output.

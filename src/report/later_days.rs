@@ -12,6 +12,7 @@ use crate::store::{Day, Version};
 /// The later days that the store held when a day was joined. Pages of that day were dropped in favour of pages that were crawled
 /// after them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LaterDays {
     /// How many later days the store held.
     pub days: u64,

@@ -16,6 +16,7 @@ pub(crate) const VERSION: u32 = 1;
 
 /// The counts of the records that a segment was made from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RecordCounts {
     /// Records read: the sum of the next four, and of those removed.
     pub read: u64,
