@@ -43,6 +43,10 @@ impl Points {
     /// Fails with [`Kind::Usage`] if the space has no such points, with [`Kind::BadData`] if a text takes too
     /// long or a weight is out of range.
     pub(super) fn of(&mut self, content: &Content<'_>) -> Result<Option<Point>> {
+        self.clock.start(match content {
+            Content::Text(text) => text,
+            _ => "",
+        });
         match (self.space, content) {
             (Space::Cosine | Space::Euclidean, Content::Vector(components)) => {
                 let is_none = match self.space {
@@ -72,11 +76,16 @@ impl Points {
         }
     }
 
+    /// Ends the time of the document whose point was made last. Fails with [`Kind::BadData`] if it took too long.
+    pub(super) fn finish(&mut self) -> Result<()> {
+        self.clock.look();
+        self.clock.finish()
+    }
+
     /// The hashes of the elements of a text, ascending, each as often as it occurs.
     fn elements(&mut self, text: &str) -> Result<Vec<u64>> {
         let Points { shingle, clock, prepared, .. } = self;
         let mut elements = Vec::new();
-        clock.start(text);
         shingle.each(text, prepared, |element| {
             if clock.step() {
                 elements.push(element);
@@ -165,10 +174,25 @@ fn misfit(space: Space, content: &Content<'_>) -> Error {
 mod tests {
     use std::borrow::Cow;
     use std::collections::BTreeMap;
+    use std::time::Duration;
 
     use proptest::prelude::*;
 
     use super::*;
+
+    /// A short text is not looked at while its elements are made, and it has its time for what is made of them, too.
+    #[test]
+    fn what_is_made_of_a_point_takes_of_its_time() {
+        let mut points = Points::new(Space::Jaccard, Shingle::Words(1), PageTime(Duration::ZERO));
+        let features = Content::Features(vec![("a".into(), 1.0)]);
+        for content in [Content::Text(Cow::Borrowed("a page")), features] {
+            assert!(points.of(&content).unwrap().is_some());
+            assert_eq!(points.finish().unwrap_err().kind(), Kind::BadData);
+        }
+        let mut points = Points::new(Space::Jaccard, Shingle::Words(1), PageTime::default());
+        points.of(&Content::Fingerprint(7)).unwrap_err();
+        assert!(points.finish().is_ok());
+    }
 
     proptest! {
         /// A text is the set of its elements, or each of them with the number of times that it occurs.

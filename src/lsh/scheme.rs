@@ -189,6 +189,7 @@ impl Sketches {
         hasher.check(&point)?;
         hashes.clear();
         hasher.hash(&point, hashes);
+        points.finish()?;
         let keys = scheme.banding.keys(hashes);
         Ok(Some((point, keys)))
     }
