@@ -3,11 +3,13 @@
 //!
 //! The records are found in order, since only what stands before tells whether an end of line is in
 //! quotes; their values are taken from them by any thread. `1,"a ""b"",\n c"` is one record of two values.
+//!
+//! Quotes that the rest of a file does not close cost one line, and each line behind it is a record. A record that is too long is passed over without being held.
 
 use std::borrow::Cow;
-use std::io::Cursor;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use csv_core::{ReadRecordResult, Reader};
 use memchr::{memchr, memchr_iter, memchr2};
@@ -15,7 +17,9 @@ use memchr::{memchr, memchr_iter, memchr2};
 use super::damage::Damage;
 use super::fields::Fields;
 use super::inputs::Input;
+use super::lines::{Lines, Piece};
 use super::order_key::OrderKey;
+use super::origin::changed;
 use super::read_options::ReadOptions;
 use super::reason::{BROKEN_OFF, Reason, too_long};
 use super::record::{Content, Document, Position, check_start};
@@ -31,12 +35,55 @@ pub(super) struct CsvCutter<'a> {
     source: Source<'a>,
     /// What was read and not yet delivered. It begins with a record.
     buffer: Vec<u8>,
-    /// Where that record begins.
+    /// Where that record begins, and how many bytes stand before it.
     position: Position,
+    offset: u64,
     /// Known once the header was read.
     columns: Option<Arc<Columns>>,
-    /// The rest of the file, if it begins with quotes that are never closed, and how far it was delivered.
-    unclosed: Cursor<Vec<u8>>,
+    /// The rest of the file, if it begins with quotes that are never closed.
+    unclosed: Option<Lines<'a>>,
+}
+
+/// Counts what is read a second time, which is no progress.
+static AGAIN: AtomicU64 = AtomicU64::new(0);
+
+/// Where in a record somebody is who reads it byte by byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum At {
+    /// At the beginning of a value.
+    #[default]
+    Begin,
+    /// In a value without quotes, or behind those that it had.
+    Plain,
+    Quoted,
+    /// Behind a quote in a value in quotes: the end of it, or the first of two.
+    Quote,
+}
+
+impl At {
+    /// Reads on, up to the end of the record. Returns how many bytes that are, if it is there.
+    fn read(&mut self, bytes: &[u8]) -> Option<usize> {
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            *self = match self {
+                At::Begin | At::Quote if byte == b'"' => At::Quoted,
+                At::Begin | At::Quote | At::Plain => {
+                    at += memchr2(b',', b'\n', &bytes[at..]).unwrap_or(bytes.len() - at);
+                    match bytes.get(at) {
+                        Some(b'\n') => return Some(at + 1),
+                        Some(_) => At::Begin,
+                        None => At::Plain,
+                    }
+                }
+                At::Quoted => {
+                    at += memchr(b'"', &bytes[at..]).unwrap_or(bytes.len() - at);
+                    if at < bytes.len() { At::Quote } else { At::Quoted }
+                }
+            };
+            at += 1;
+        }
+        None
+    }
 }
 
 /// Where a record ends.
@@ -52,33 +99,11 @@ enum Scan {
 
 /// Finds the end of the first record.
 fn scan(bytes: &[u8]) -> Scan {
-    let mut at = 0;
-    loop {
-        if bytes.get(at) == Some(&b'"') {
-            match quoted(&bytes[at..]) {
-                Some(len) => at += len,
-                None => return Scan::OpenQuotes,
-            }
-        }
-        match memchr2(b',', b'\n', &bytes[at..]) {
-            None => return Scan::Open,
-            Some(len) => at += len + 1,
-        }
-        if bytes[at - 1] == b'\n' {
-            return Scan::End(at);
-        }
-    }
-}
-
-/// The length of a value in quotes; none if they are not closed.
-fn quoted(bytes: &[u8]) -> Option<usize> {
-    let mut at = 1;
-    loop {
-        at += memchr(b'"', &bytes[at..])? + 1;
-        match bytes.get(at) {
-            Some(b'"') => at += 1,
-            _ => return Some(at),
-        }
+    let mut at = At::default();
+    match at.read(bytes) {
+        Some(length) => Scan::End(length),
+        None if at == At::Quoted => Scan::OpenQuotes,
+        None => Scan::Open,
     }
 }
 
@@ -92,8 +117,10 @@ impl<'a> CsvCutter<'a> {
     ) -> Result<CsvCutter<'a>> {
         let mut buffer = Vec::new();
         source.fill(&mut buffer, BYTE_ORDER_MARK.len())?;
+        let mut offset = 0;
         if buffer == BYTE_ORDER_MARK {
             buffer.clear();
+            offset = BYTE_ORDER_MARK.len() as u64;
         }
         let position = Position { file, line: 1 };
         Ok(CsvCutter {
@@ -102,8 +129,9 @@ impl<'a> CsvCutter<'a> {
             source,
             buffer,
             position,
+            offset,
             columns: None,
-            unclosed: Cursor::default(),
+            unclosed: None,
         })
     }
 
@@ -113,11 +141,12 @@ impl<'a> CsvCutter<'a> {
         let bytes = std::mem::replace(&mut self.buffer, rest);
         let first = self.position;
         self.position.line += memchr_iter(b'\n', &bytes).count() as u64;
+        self.offset += len as u64;
         (first, bytes)
     }
 
     /// Records. The first of a file are preceded by its header.
-    fn records(&mut self, len: usize, span: Span) -> Result<Box<dyn Portion>> {
+    fn records(&mut self, len: usize) -> Result<Box<dyn Portion>> {
         let (first, bytes) = self.take(len);
         let columns = match &self.columns {
             Some(columns) => Arc::clone(columns),
@@ -126,7 +155,7 @@ impl<'a> CsvCutter<'a> {
                 Arc::clone(self.columns.insert(Arc::new(columns)))
             }
         };
-        Ok(Box::new(CsvPortion { first, columns, bytes, span }))
+        Ok(Box::new(CsvPortion { first, columns, bytes, span: Span::AnyLines }))
     }
 
     /// A record that is not whole.
@@ -139,33 +168,43 @@ impl<'a> CsvCutter<'a> {
         Ok(Box::new(Unread(first, reason.into())))
     }
 
-    /// The rest of a file, which has no end of a record. Quotes that are never closed cost one line.
-    ///
-    /// No record after them has more than one line: whoever is in quotes at the end of one of these lines
-    /// is where the scan from before was, which found no end.
+    /// The rest of a file, which has no end of a record.
     fn last(&mut self, end: End, state: Scan) -> Result<Option<Box<dyn Portion>>> {
         let all = self.buffer.len();
         match (end, state) {
             (End::Whole, Scan::OpenQuotes) if self.columns.is_some() => {
-                self.unclosed = Cursor::new(std::mem::take(&mut self.buffer));
-                self.unclosed()
+                let (first, bytes) = self.take(all);
+                self.lines_of(Source::of_text(bytes, self.input.path()), first)
             }
-            (End::Whole, Scan::End(_) | Scan::Open) => self.records(all, Span::AnyLines).map(Some),
+            (End::Whole, Scan::End(_) | Scan::Open) => self.records(all).map(Some),
             _ => self.bad(all, BROKEN_OFF).map(Some),
         }
     }
 
-    /// The next of the lines that quotes begin which are never closed.
-    fn unclosed(&mut self) -> Result<Option<Box<dyn Portion>>> {
-        let rest = &self.unclosed.get_ref()[self.unclosed.position() as usize..];
-        if rest.is_empty() {
+    /// Goes on with the lines of the rest of the file, which begins with quotes that are never closed.
+    ///
+    /// No record after them has more than one line: whoever is in quotes at the end of one of these lines
+    /// is where the scan from before was, which found no end.
+    fn lines_of(&mut self, rest: Source<'a>, first: Position) -> Result<Option<Box<dyn Portion>>> {
+        let ReadOptions { portion_bytes, max_record_bytes, .. } = *self.options;
+        self.unclosed = Some(Lines::within(rest, first.line, portion_bytes, max_record_bytes));
+        self.line()
+    }
+
+    /// The next of these lines.
+    fn line(&mut self) -> Result<Option<Box<dyn Portion>>> {
+        let (Some(lines), Some(columns)) = (&mut self.unclosed, &self.columns) else {
             return Ok(None);
-        }
-        let least = self.options.portion_bytes.clamp(1, rest.len());
-        let len = memchr(b'\n', &rest[least - 1..]).map_or(rest.len(), |at| least + at);
-        self.buffer = rest[..len].to_vec();
-        self.unclosed.set_position(self.unclosed.position() + len as u64);
-        self.records(len, Span::OneLine).map(Some)
+        };
+        let Some(Piece { first_line, lines }) = lines.next()? else { return Ok(None) };
+        let first = Position { line: first_line, ..self.position };
+        Ok(Some(match lines {
+            Ok(bytes) => {
+                let columns = Arc::clone(columns);
+                Box::new(CsvPortion { first, columns, bytes, span: Span::OneLine })
+            }
+            Err(reason) => Box::new(Unread(first, reason)),
+        }))
     }
 
     /// Goes on behind damage, and passes over what may be the rest of a record there.
@@ -192,18 +231,52 @@ impl<'a> CsvCutter<'a> {
         }
     }
 
-    /// Passes over a record that is too long.
-    fn too_long(&mut self, state: Scan) -> Result<Box<dyn Portion>> {
-        if state == Scan::OpenQuotes {
-            let max_bytes = self.options.max_record_bytes;
-            return Err(Error::new(Kind::BadData, "quotes are not closed")
-                .at(self.input.path())
-                .line(self.position.line)
-                .expected(format_args!("a quote within {max_bytes} bytes, the longest record"))
-                .help("correct the line, or allow longer records")
-                .setting("max-record"));
+    /// Passes over a record that is too long, and delivers the reason in its place. If its quotes are never closed, only its first line is bad.
+    fn pass_over_record(&mut self) -> Result<Option<Box<dyn Portion>>> {
+        let before = (self.position, self.offset);
+        let portion = self.bad(0, too_long(self.options.max_record_bytes))?;
+        let mut at = At::default();
+        loop {
+            let end = at.read(&self.buffer);
+            self.take(end.unwrap_or(self.buffer.len()));
+            if end.is_some() {
+                return Ok(Some(portion));
+            }
+            let end = self.source.fill(&mut self.buffer, self.options.portion_bytes.max(1))?;
+            match end.filter(|_| self.buffer.is_empty()) {
+                Some(End::Whole) if at == At::Quoted => return self.behind_quotes(before),
+                Some(_) => return Ok(Some(portion)),
+                None => {}
+            }
         }
-        self.pass_over_line(too_long(self.options.max_record_bytes))
+    }
+
+    /// Goes back to quotes that the rest of the file does not close, at this place and behind so many bytes, and on with its lines. What can be read once, or is damaged, is lost from there on.
+    fn behind_quotes(
+        &mut self,
+        (first, offset): (Position, u64),
+    ) -> Result<Option<Box<dyn Portion>>> {
+        if self.input.is_stream() || self.source.damage().is_some() {
+            let last = self.position.line;
+            let reason = Reason::with(
+                "quotes are not closed",
+                format_args!(" up to line {last}, where the input ends; nothing of that was read"),
+            );
+            return Ok(Some(Box::new(Unread(first, reason))));
+        }
+        let (input, options) = (self.input, self.options);
+        let again = Source::of(input.open()?, input, options, &AGAIN)?;
+        let mut rest = again.in_utf8(options.fields.encoding);
+        let (mut left, mut passed) = (offset, Vec::new());
+        while left > 0 {
+            passed.clear();
+            rest.fill(&mut passed, left.min(options.portion_bytes.max(1) as u64) as usize)?;
+            if passed.is_empty() {
+                return Err(changed(input.path()));
+            }
+            left -= passed.len() as u64;
+        }
+        self.lines_of(rest, first)
     }
 }
 
@@ -213,18 +286,21 @@ impl Cutter for CsvCutter<'_> {
     fn next(&mut self) -> Result<Option<Box<dyn Portion>>> {
         let max_bytes = self.options.max_record_bytes;
         let mut target = self.options.portion_bytes.clamp(1, max_bytes.max(1));
+        if self.unclosed.is_some() {
+            return self.line();
+        }
         loop {
             let end = self.source.fill(&mut self.buffer, target)?;
             let (len, state) = whole_records(&self.buffer);
             return match end {
-                _ if len > 0 => self.records(len, Span::AnyLines).map(Some),
-                Some(End::Whole) if self.buffer.is_empty() => self.unclosed(),
+                _ if len > 0 => self.records(len).map(Some),
+                Some(End::Whole) if self.buffer.is_empty() => Ok(None),
                 Some(End::Cut) if self.buffer.is_empty() => match self.go_on()? {
                     None => continue,
                     portion => Ok(portion),
                 },
                 Some(end) => self.last(end, state),
-                None if self.buffer.len() > max_bytes => self.too_long(state).map(Some),
+                None if self.buffer.len() > max_bytes => self.pass_over_record(),
                 None => {
                     target = (2 * target).min(max_bytes.saturating_add(1));
                     continue;

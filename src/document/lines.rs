@@ -37,13 +37,23 @@ impl<'a> Lines<'a> {
         max_line_bytes: usize,
     ) -> Result<Lines<'a>> {
         let max_line_bytes = max_line_bytes.max(BYTE_ORDER_MARK.len());
-        let piece_bytes = piece_bytes.clamp(1, max_line_bytes);
-        let mut buffer = Vec::with_capacity(piece_bytes);
+        let mut buffer = Vec::new();
         source.fill(&mut buffer, BYTE_ORDER_MARK.len())?;
         if buffer == BYTE_ORDER_MARK {
             buffer.clear();
         }
-        Ok(Lines { source, buffer, line: 1, piece_bytes, max_line_bytes })
+        Ok(Lines { buffer, ..Lines::within(source, 1, piece_bytes, max_line_bytes) })
+    }
+
+    /// The same from a line of this number on, at which the source is.
+    pub(super) fn within(
+        source: Source<'a>,
+        line: u64,
+        piece_bytes: usize,
+        max_line_bytes: usize,
+    ) -> Lines<'a> {
+        let piece_bytes = piece_bytes.clamp(1, max_line_bytes.max(1));
+        Lines { source, buffer: Vec::new(), line, piece_bytes, max_line_bytes }
     }
 
     /// The next piece; `None` at the end.

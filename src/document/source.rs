@@ -1,7 +1,7 @@
 //! One input file, decompressed. Its first bytes tell whether and how it is packed.
 
 use std::cell::RefCell;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, Cursor, ErrorKind, Read};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
@@ -69,6 +69,19 @@ impl<'a> Source<'a> {
         let is_packed = method.is_some();
         let (bytes, is_joined, end) = (input.origin().bytes(), false, None);
         Ok(Source { path, bytes, reader, is_packed, accept_truncated, is_joined, known, end })
+    }
+
+    /// Text that was read before, of the file at `path`.
+    pub(super) fn of_text(text: Vec<u8>, path: &'a Path) -> Source<'a> {
+        Source {
+            path,
+            reader: Box::new(Cursor::new(text)),
+            is_packed: false,
+            accept_truncated: false,
+            is_joined: false,
+            known: Rc::default(),
+            end: None,
+        }
     }
 
     /// The same text in UTF-8: a byte order mark tells its encoding, or else it is the one that is named.

@@ -83,16 +83,43 @@ fn bad_records_are_told_and_the_others_read() {
 }
 
 #[test]
-fn long_records_are_passed_over_and_endless_quotes_refused() {
+fn long_records_are_passed_over_with_what_is_in_quotes() {
     let options = ReadOptions { max_record_bytes: 100, ..ReadOptions::default() };
     let long = "x".repeat(300);
     let csv = format!("id,text\n1,a\n2,{long}\n3,b\n");
     let (records, _) = read_with(csv.as_bytes(), &options).unwrap();
     assert_eq!(records, [told(2, "1|a"), told(3, &format!("! {}", too_long(100))), told(4, "3|b")]);
-    let csv = format!("id,text\n1,a\n2,\"{long}\n3,b\n");
-    let error = read_with(csv.as_bytes(), &options).unwrap_err();
-    assert_eq!(error.kind(), Kind::BadData);
-    assert!(error.to_string().contains(":3: quotes are not closed"), "{error}");
+    // Lines in quotes, commas and doubled quotes among them, are no records.
+    let inner = "4,\"\"no page\n".repeat(30);
+    let csv = format!("id,text\n1,a\n2,\"{inner}\"\n3,b\n");
+    for portion_bytes in [1, 7, 1 << 20] {
+        let options = ReadOptions { portion_bytes, ..options.clone() };
+        let (records, _) = read_with(csv.as_bytes(), &options).unwrap();
+        let expected = [told(2, "1|a"), told(3, &format!("! {}", too_long(100))), told(34, "3|b")];
+        assert_eq!(records, expected);
+    }
+}
+
+/// A quote that nothing closes costs its line, however long the rest is.
+#[test]
+fn lines_behind_endless_quotes_are_read_beyond_the_longest_record() {
+    let lines: String = (4..500).map(|id| format!("{id},page {id}\n")).collect();
+    let csv = format!("\u{feff}id,text\n1,a\n2,\"open\n3,b\n{lines}500,y\n501,z");
+    for (max_record_bytes, portion_bytes) in [(100, 1), (100, 1 << 20), (64 << 20, 1 << 20)] {
+        let options = ReadOptions { max_record_bytes, portion_bytes, ..ReadOptions::default() };
+        let (records, _) = read_with(csv.as_bytes(), &options).unwrap();
+        let expected: Vec<(u64, String)> = (1..502)
+            .map(|id| match id {
+                1 => told(2, "1|a"),
+                2 => told(3, "! quotes are not closed"),
+                3 => told(4, "3|b"),
+                500 => told(501, "500|y"),
+                501 => told(502, "501|z"),
+                id => told(id + 1, &format!("{id}|page {id}")),
+            })
+            .collect();
+        assert_eq!(records, expected, "{max_record_bytes} {portion_bytes}");
+    }
 }
 
 /// Each of these lines opens quotes that no line after it closes.
