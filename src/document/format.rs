@@ -12,7 +12,7 @@ pub enum Format {
     /// Recognized file by file. JSON lines are recognized by their first bytes, whatever the name.
     /// Otherwise the extension decides, without a final `.gz`, `.zst`, `.bz2` or `.xz`: `.jsonl` and `.ndjson` are JSON
     /// lines, `.json` is other JSON, `.tsv` is TSV, `.csv` is CSV, `.txt` and no extension are text. In a folder, other extensions are text
-    /// too. Web archives, Parquet and HTML are recognized by their first bytes, or by their names. Others
+    /// too. Web archives, Parquet, Arrow and HTML are recognized by their first bytes, or by their names. Others
     /// that cannot be read are refused. A stream is JSON lines unless its name says otherwise.
     #[default]
     Auto,
@@ -34,11 +34,13 @@ pub enum Format {
     Warc,
     /// Columns in row groups: Apache Parquet. Read with the feature `parquet`, which is on by default.
     Parquet,
+    /// Columns in record batches: Apache Arrow's IPC, as streams and files. Read with the feature `parquet`.
+    Arrow,
     /// `id<TAB>fingerprint` a line, decimal or 0x hex.
     Fingerprints,
     /// `id<TAB>feature:weight feature:weight ...` a line. The last colon separates the weight.
     Features,
-    /// One JSON object a line, with an array of numbers in place of the text; or Parquet with lists of numbers.
+    /// One JSON object a line, with an array of numbers in place of the text; or Parquet or Arrow with lists of numbers.
     Vectors,
 }
 
@@ -53,6 +55,7 @@ named!(pub Format {
     Csv = "csv",
     Warc = "warc",
     Parquet = "parquet",
+    Arrow = "arrow",
     Fingerprints = "fingerprints",
     Features = "features",
     Vectors = "vectors",
@@ -95,17 +98,19 @@ impl Format {
             Format::Fingerprints | Format::Features => fits(&["tsv", "txt"]).then_some(self),
             Format::Jsonl | Format::Vectors => match Recognized::of(path, head)? {
                 Recognized::Format(Format::Jsonl) => Some(self),
-                found if found == PARQUET && self == Format::Vectors => Some(found.read(path)?),
+                found if found.is_columns() && self == Format::Vectors => Some(found.read(path)?),
                 _ => None,
             },
             Format::Json => match Recognized::of(path, head)? {
                 Recognized::Format(Format::Json | Format::Jsonl) => Some(self),
                 _ => None,
             },
-            Format::Html | Format::Warc | Format::Parquet => match Recognized::of(path, head)? {
-                Recognized::Format(format) => Some(self).filter(|_| format == self),
-                _ => None,
-            },
+            Format::Html | Format::Warc | Format::Parquet | Format::Arrow => {
+                match Recognized::of(path, head)? {
+                    Recognized::Format(format) => Some(self).filter(|_| format == self),
+                    _ => None,
+                }
+            }
             Format::Auto => match Recognized::of(path, head)? {
                 Recognized::Format(format) => Some(format),
                 Recognized::Unknown => Some(Format::Text),
@@ -123,7 +128,7 @@ impl Format {
         match self {
             Format::Auto => Recognized::of(path, head)?.read(path),
             Format::Vectors => match Recognized::of(path, head)? {
-                found if found == PARQUET => found.read(path),
+                found if found.is_columns() => found.read(path),
                 _ => Ok(self),
             },
             _ => Ok(self),
@@ -167,9 +172,15 @@ const PARQUET: Recognized = match cfg!(feature = "parquet") {
     false => Recognized::NotRead("Parquet, which needs a build with the feature `parquet`"),
 };
 
+/// Arrow, likewise.
+const ARROW: Recognized = match cfg!(feature = "parquet") {
+    true => Recognized::Format(Format::Arrow),
+    false => Recognized::NotRead("Arrow, which needs a build with the feature `parquet`"),
+};
+
 /// Known extensions that cannot be read.
 const NOT_READ: [(&str, &[&str]); 5] = [
-    ("an Avro, ORC or Arrow file", &["avro", "orc", "arrow", "feather"]),
+    ("an Avro or ORC file", &["avro", "orc"]),
     ("a spreadsheet", &["xls", "xlsx", "ods"]),
     ("PDF", &["pdf"]),
     ("an unsupported compression", &["lz4", "br", "lzma", "snappy", "z"]),
@@ -188,6 +199,11 @@ impl Recognized {
             return Ok(Recognized::Format(Format::Json));
         }
         Ok(Recognized::of_head(head).unwrap_or_else(|| Recognized::of_name(&extension, head)))
+    }
+
+    /// Whether it is a format of columns, which may have vectors.
+    fn is_columns(self) -> bool {
+        self == PARQUET || self == ARROW
     }
 
     /// The format in which a file at `path` is read.
@@ -216,6 +232,10 @@ impl Recognized {
             Some(Recognized::Format(Format::Warc))
         } else if head.starts_with(b"PAR1") {
             Some(PARQUET)
+        } else if head.starts_with(b"ARROW1") {
+            Some(ARROW)
+        } else if head.starts_with(b"FEA1") {
+            Some(Recognized::NotRead("the first version of Feather, which is not Arrow IPC"))
         } else if html::begins(head) {
             Some(Recognized::Format(Format::Html))
         } else {
@@ -234,6 +254,7 @@ impl Recognized {
             "html" | "htm" | "xhtml" => Recognized::Format(Format::Html),
             "warc" | "wet" | "wat" | "arc" => Recognized::Format(Format::Warc),
             "parquet" => PARQUET,
+            "arrow" | "arrows" | "feather" | "ipc" => ARROW,
             "txt" | "" => Recognized::Format(Format::Text),
             _ => {
                 let known = NOT_READ.iter().find(|(_, names)| names.contains(&extension));
@@ -268,7 +289,7 @@ fn opens_json_lines(head: &[u8]) -> bool {
 fn not_read(path: &Path, what: &str) -> Error {
     Error::new(Kind::Usage, "dupsieve cannot read the format of this file")
         .at(path)
-        .expected("JSON, TSV, CSV, WARC, HTML or text, plain or compressed as .gz, .zst, .bz2 or .xz; or Parquet")
+        .expected("JSON, TSV, CSV, WARC, HTML or text, plain or compressed as .gz, .zst, .bz2 or .xz; or Parquet or Arrow")
         .found(what)
         .help("convert the file or leave it out; the format text would read each whole file as one page of text")
         .setting("format")

@@ -42,5 +42,5 @@ impl<'a> InOrder<'a> {
 
 /// Whether a file of this format is read in order.
 pub(super) fn is_read_in_order(format: Format) -> bool {
-    format != Format::Parquet
+    !matches!(format, Format::Parquet | Format::Arrow)
 }

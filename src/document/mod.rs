@@ -8,9 +8,9 @@
 //! - `contents`: what the files hold, and states that tell when that has changed.
 //! - `in_order`, `source`, `lines`, `read`: what must happen in order: opening, decompressing, cutting.
 //! - `records`: what a format is: a cutter of records, and portions of them that any thread parses.
-//! - `layout` with `jsonl`, `tsv` and `ready`, `csv`, `whole_files`, `warc`, `parquet`: the formats. A new one is a file
+//! - `layout` with `jsonl`, `tsv` and `ready`, `csv`, `whole_files`, `warc`, `parquet`, `arrow`: the formats. A new one is a file
 //!   or a folder beside these.
-//! - `vector`: what a vector may be. `html`, `charset`: the text and the characters of a page of HTML.
+//! - `columns`: what formats of columns share. `vector`: what a vector may be. `html`, `charset`: the text and the characters of a page of HTML.
 //! - `encoding`: files of text in other encodings than UTF-8. `json_lines`: JSON over several lines, or in an array.
 //! - `damage`: what of files could not be read.
 //! - `added_fields`: records copied with more fields.
@@ -21,7 +21,7 @@
 //! - `reason`, `quarantine`, `repeated`, `tolerance`: records that cannot be read never stop the job;
 //!   they are counted and listed.
 //!
-//! Imports `error`, `progress`, `small_file`, `desk`, `parallel`, `storage`, `output` and `results`. Start with [`read`].
+//! Imports `error`, `foreign`, `progress`, `small_file`, `desk`, `parallel`, `storage`, `output` and `results`. Start with [`read`].
 //!
 //! ```
 //! use std::sync::atomic::AtomicU64;
@@ -45,8 +45,12 @@
 //! ```
 
 mod added_fields;
+#[cfg(feature = "parquet")]
+mod arrow;
 mod charset;
 mod claimed;
+#[cfg(feature = "parquet")]
+mod columns;
 mod contents;
 mod csv;
 mod damage;

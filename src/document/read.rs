@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use memchr::memchr_iter;
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "parquet")]
+use super::arrow::ArrowCutter;
 use super::claimed::Claimed;
 use super::contents::FileContents;
 use super::csv::CsvCutter;
@@ -219,6 +221,8 @@ impl<'a> Reader<'a> {
             Format::Parquet => {
                 Box::new(ParquetCutter::new(file, input, self.options, self.progress)?)
             }
+            #[cfg(feature = "parquet")]
+            Format::Arrow => Box::new(ArrowCutter::new(file, input, self.options, self.progress)?),
             Format::Csv => Box::new(CsvCutter::new(file, input, source()?, self.options)?),
             Format::Warc => Box::new(WarcCutter::new(file, source()?, self.options)),
             _ => Box::new(LineCutter::new(file, input, source()?, self.options)?),

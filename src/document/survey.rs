@@ -37,7 +37,7 @@ use values::Value;
 const MOST_FILES: usize = 8;
 const MOST_BYTES: usize = 8 << 20;
 const MOST_RECORDS: u64 = 1000;
-/// The most rows of Parquet: they are held in memory, a column at a time.
+/// The most rows of Parquet and Arrow: they are held in memory, a column at a time.
 #[cfg(feature = "parquet")]
 const MOST_ROWS: usize = 200;
 /// The most fields of all files together.
@@ -194,6 +194,14 @@ impl Survey {
             self.records += super::parquet::first_rows(input, MOST_ROWS, &mut |name, value| {
                 add(&mut self.fields, name, Value::Text(value), day);
             })?;
+            return Ok(());
+        }
+        #[cfg(feature = "parquet")]
+        if input.format() == Format::Arrow {
+            self.records +=
+                super::arrow::first_rows(input, MOST_ROWS as u64, &mut |name, value| {
+                    add(&mut self.fields, name, Value::Text(value), day);
+                })?;
             return Ok(());
         }
         let read = AtomicU64::new(0);

@@ -51,7 +51,7 @@ pub(crate) use json_lines::write_members;
 pub(crate) use lines::Lines;
 #[cfg(feature = "parquet")]
 pub(crate) use parquet::{
-    CREATED_BY, ColumnValues, ParquetFile, RowGroup, schema, trying, unwritten, values_of,
+    CREATED_BY, ColumnValues, Gaps, ParquetFile, RowGroup, schema, trying, unwritten, values_of,
 };
 pub use reader::ResultReader;
 pub use writer::ResultWriter;

@@ -36,6 +36,7 @@ impl Kept {
             return Err(Error::new(Kind::Usage, "standard input cannot be read a second time")
                 .help("write it to a file first; only files can be copied"));
         }
+        copied::check(&inputs)?;
         inputs.check_apart(&[folder.to_path_buf()])?;
         if folder.is_symlink() || folder.exists() && !folder.join(SUCCESS).exists() {
             return Err(output::foreign(folder, "copies of kept records, marked as complete"));

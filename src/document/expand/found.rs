@@ -117,6 +117,10 @@ impl<'e> FoundFiles<'e> {
         if self.is_excluded(path.strip_prefix(root).unwrap_or(&path)) {
             return Ok(());
         }
+        if self.format == Format::Auto && is_of_dataset(&path) {
+            self.passed_over.push(path);
+            return Ok(());
+        }
         match self.format.in_folder(&path, || head_of(&path))? {
             None => self.passed_over.push(path),
             Some(format) => {
@@ -203,6 +207,18 @@ pub(super) fn parts(pattern: &Path) -> Result<Vec<PatternPart>> {
         *last = PatternPart::Everything;
     }
     Ok(parts)
+}
+
+/// Whether this file says something of a dataset that `save_to_disk` of Hugging Face datasets has written, and holds no pages.
+fn is_of_dataset(path: &Path) -> bool {
+    let is_beside = |name: &str| path.with_file_name(name).is_file();
+    match path.file_name().and_then(|name| name.to_str()) {
+        Some("state.json" | "dataset_info.json") => {
+            is_beside("state.json") && is_beside("dataset_info.json")
+        }
+        Some("dataset_dict.json") => true,
+        _ => false,
+    }
 }
 
 /// The first bytes of a file, decompressed.

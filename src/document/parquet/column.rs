@@ -1,12 +1,13 @@
-//! One column of a row group, decoded some rows at a time.
+//! One column of a row group, decoded row by row.
 
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::column::reader::ColumnReader;
-use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
-use crate::results::values_of;
+use crate::document::columns::{Opened, Value, held_bytes};
+use crate::parallel::lock;
+use crate::results::{Gaps, RowGroup, values_of};
 
 /// Seconds of a day.
 const DAY: i64 = 86_400;
@@ -16,23 +17,6 @@ const MOST_DIGITS: i32 = 38;
 
 /// What stands in place of a field if two columns have its name.
 pub(super) const SAME_NAME: &str = "two columns of this name";
-
-/// A value of a row.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value {
-    /// Text, if it is UTF-8.
-    Bytes(ByteArray),
-    /// A whole number, signed or not, of up to 64 bits.
-    Integer(i128),
-    /// A number with a fraction.
-    Float(f64),
-    /// A moment: seconds since 1970, rounded down, and whether its zone is known.
-    Moment { seconds: i64, is_utc: bool },
-    /// A day: the seconds since 1970 at which it begins.
-    Day(i64),
-    /// A vector, or what is wrong with it.
-    Vector(Result<Vec<f64>, &'static str>),
-}
 
 /// Where a column is, and what its values mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,30 +45,17 @@ enum Meaning {
 }
 
 impl Place {
-    /// The column of a field: a leaf below groups, whose names are joined by dots. `None` if there is none.
+    /// The column of a field, which may have floating-point numbers if `is_number`: a leaf below groups, whose names are joined by
+    /// dots. `None` if there is none.
     ///
     /// # Errors
     /// What the column holds, if no field can be read from it.
-    pub(super) fn find(schema: &SchemaDescriptor, field: &str) -> Option<Result<Place, String>> {
-        Place::find_of(schema, field, |of| !matches!(of, Type::FLOAT | Type::DOUBLE))
-    }
-
-    /// The column of the ids or of a field that puts rows in order, which may have floating-point numbers.
-    ///
-    /// # Errors
-    /// As [`Place::find`].
-    pub(super) fn find_number(
+    pub(super) fn find(
         schema: &SchemaDescriptor,
         field: &str,
+        is_number: bool,
     ) -> Option<Result<Place, String>> {
-        Place::find_of(schema, field, |_| true)
-    }
-
-    fn find_of(
-        schema: &SchemaDescriptor,
-        field: &str,
-        takes: fn(Type) -> bool,
-    ) -> Option<Result<Place, String>> {
+        let takes = |of: Type| is_number || !matches!(of, Type::FLOAT | Type::DOUBLE);
         let is_field = |leaf: &usize| schema.column(*leaf).path().string() == field;
         let mut leaves = (0..schema.num_columns()).filter(is_field);
         let Some(leaf) = leaves.next() else {
@@ -176,12 +147,13 @@ impl Meaning {
         }
     }
 
-    /// The value of some bytes.
-    fn of_bytes(self, bytes: ByteArray) -> Value {
+    /// The value of some bytes. A text is copied, so that it does not keep all of its page.
+    fn of_bytes(self, bytes: &[u8], max_bytes: usize) -> Value {
         match self {
-            Meaning::Decimal => Value::Integer(whole_number(bytes.data())),
-            Meaning::Uuid => Value::Bytes(uuid(bytes.data()).into_bytes().into()),
-            _ => Value::Bytes(bytes),
+            Meaning::Decimal => Value::Integer(whole_number(bytes)),
+            Meaning::Uuid => Value::of_uuid(bytes),
+            _ if bytes.len() > max_bytes => Value::TooLong,
+            _ => Value::Bytes(bytes.to_vec().into()),
         }
     }
 }
@@ -193,53 +165,70 @@ fn whole_number(bytes: &[u8]) -> i128 {
     bytes.iter().fold(sign, |number, &byte| number << 8 | i128::from(byte))
 }
 
-/// `00112233-4455-6677-8899-aabbccddeeff`
-fn uuid(bytes: &[u8]) -> String {
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    match bytes.len() {
-        16 => [0..4, 4..6, 6..8, 8..10, 10..16].map(|part| hex(&bytes[part])).join("-"),
-        _ => hex(bytes),
-    }
-}
-
 /// Decodes a column of one row group from its beginning.
 pub(super) struct Column {
     reader: ColumnReader,
     place: Place,
+    /// The row that comes next, and the rows whose values stand in pages that take too much.
+    row: u64,
+    gaps: Gaps,
+    /// The most bytes of a value.
+    max_bytes: usize,
 }
 
 impl Column {
-    /// The column at `place`, which `reader` reads.
-    pub(super) fn new(reader: ColumnReader, place: Place) -> Column {
-        Column { reader, place }
+    /// The column at `place` of a row group, whose values have at most `max_bytes`.
+    pub(super) fn new(
+        group: &RowGroup<'_, Opened>,
+        place: Place,
+        max_bytes: usize,
+    ) -> Result<Column, ParquetError> {
+        let gaps = Gaps::default();
+        let reader = group.column_within(place.leaf, held_bytes(max_bytes), &gaps)?;
+        Ok(Column { reader, place, row: 0, gaps, max_bytes })
     }
 
-    /// The values of the next `rows` rows, fewer at the end; `None` for null.
-    pub(super) fn next(&mut self, rows: usize) -> Result<Vec<Option<Value>>, ParquetError> {
+    /// The value of the next row; `None` for null.
+    pub(super) fn next(&mut self) -> Result<Option<Value>, ParquetError> {
+        let value = self.decoded()?.pop().ok_or_else(ended)?;
+        let row = self.row;
+        self.row += 1;
+        let mut gaps = lock(&self.gaps);
+        gaps.retain(|gap| gap.end > row);
+        let is_in_gap = gaps.first().is_some_and(|gap| gap.contains(&row));
+        Ok(if is_in_gap { Some(Value::Crowded) } else { value })
+    }
+
+    /// One value, or none at the end of the column.
+    fn decoded(&mut self) -> Result<Vec<Option<Value>>, ParquetError> {
         let Place { meaning, present, .. } = self.place;
+        let max_bytes = self.max_bytes;
         match &mut self.reader {
             ColumnReader::ByteArrayColumnReader(reader) => {
-                values_of(reader, rows, present, |bytes| meaning.of_bytes(bytes))
+                values_of(reader, 1, present, |bytes| meaning.of_bytes(bytes.data(), max_bytes))
             }
             ColumnReader::FixedLenByteArrayColumnReader(reader) => {
-                values_of(reader, rows, present, |bytes| meaning.of_bytes(bytes.into()))
+                values_of(reader, 1, present, |bytes| meaning.of_bytes(bytes.data(), max_bytes))
             }
-            ColumnReader::Int32ColumnReader(reader) => values_of(reader, rows, present, |number| {
+            ColumnReader::Int32ColumnReader(reader) => values_of(reader, 1, present, |number| {
                 meaning.of_number(number.into(), number.cast_unsigned().into())
             }),
-            ColumnReader::Int64ColumnReader(reader) => values_of(reader, rows, present, |number| {
+            ColumnReader::Int64ColumnReader(reader) => values_of(reader, 1, present, |number| {
                 meaning.of_number(number, number.cast_unsigned())
             }),
-            ColumnReader::Int96ColumnReader(reader) => values_of(reader, rows, present, |moment| {
+            ColumnReader::Int96ColumnReader(reader) => values_of(reader, 1, present, |moment| {
                 Value::Moment { seconds: moment.to_seconds(), is_utc: true }
             }),
             ColumnReader::FloatColumnReader(reader) => {
-                values_of(reader, rows, present, |number| Value::Float(number.into()))
+                values_of(reader, 1, present, |number| Value::Float(number.into()))
             }
-            ColumnReader::DoubleColumnReader(reader) => {
-                values_of(reader, rows, present, Value::Float)
-            }
+            ColumnReader::DoubleColumnReader(reader) => values_of(reader, 1, present, Value::Float),
             _ => unreachable!("Place::find has refused columns of other types"),
         }
     }
+}
+
+/// The failure that a column ends before its row group.
+pub(super) fn ended() -> ParquetError {
+    ParquetError::General("a column ends before its row group".to_owned())
 }

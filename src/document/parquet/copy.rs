@@ -21,8 +21,9 @@ use parquet::schema::types::Type;
 use roaring::RoaringTreemap;
 
 use super::levels::{Part, read};
-use super::opened::{Opened, open};
+use super::open::open;
 use crate::document::added_fields::check_free;
+use crate::document::columns::Opened;
 use crate::document::inputs::Input;
 use crate::error::{Error, Kind, Result};
 use crate::progress::{self, Activity};

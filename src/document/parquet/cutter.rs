@@ -1,32 +1,25 @@
 //! A Parquet file: its columns are found by name, and its rows taken portion by portion.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parquet::errors::ParquetError;
 use parquet::file::reader::Length;
 use parquet::schema::types::SchemaDescriptor;
 
-use super::column::{Column, Place, Value};
+use super::column::{Column, Place};
 use super::list::{ListColumn, ListPlace};
-use super::opened::{Opened, open};
-use super::portion::{ParquetPortion, Row};
-use crate::document::fields::Fields;
+use super::open::open;
+use crate::document::columns::{OfFields, Opened, Row, RowPortion, Value, Wanted, held_bytes};
 use crate::document::inputs::Input;
-use crate::document::order_field::OrderField;
 use crate::document::read_options::ReadOptions;
 use crate::document::record::Position;
 use crate::document::records::{Cutter, Portion};
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::progress::{self, Activity};
 use crate::results::{ParquetFile, trying};
 
 /// The most rows of a portion.
 const MOST_ROWS: usize = 4096;
-/// How many rows are read before it is known how long they are.
-const FIRST_ROWS: usize = 16;
-/// How many names of columns an error shows.
-const SHOWN_COLUMNS: usize = 12;
 
 /// A Parquet file.
 pub(in crate::rooms::document) struct ParquetCutter<'a> {
@@ -34,57 +27,60 @@ pub(in crate::rooms::document) struct ParquetCutter<'a> {
     options: &'a ReadOptions,
     progress: &'a AtomicU64,
     opened: ParquetFile<Opened>,
-    places: Places,
+    places: OfFields<AnyPlace>,
     /// The row group that comes after the current one.
     next_group: usize,
     group: Option<Group>,
     /// The next row, counted from 1.
     next: Position,
-    /// Rows and bytes of text that were read, by which portions are made about equal.
-    rows: u64,
-    bytes: u64,
     /// The bytes of the file that are not yet part of the progress.
     left: u64,
 }
 
-/// Where the fields are.
-#[derive(Clone, Copy)]
-struct Places {
-    /// None: every row gets its place as the id.
-    id: Option<Place>,
-    text: TextPlace,
-    order: Option<Place>,
+/// Where a column is.
+#[derive(Clone, Copy, Debug)]
+enum AnyPlace {
+    Values(Place),
+    Vectors(ListPlace),
 }
 
-/// Where the text is, or the vector.
-#[derive(Clone, Copy)]
-enum TextPlace {
-    Text(Place),
-    Vectors(ListPlace),
+/// A column of a row group.
+enum AnyColumn {
+    Values(Column),
+    Vectors(ListColumn),
 }
 
 /// The columns of a row group, all at the same row.
 struct Group {
-    id: Option<Column>,
-    text: TextColumn,
-    order: Option<Column>,
+    columns: OfFields<AnyColumn>,
     /// How many rows are left.
     rows: usize,
     /// Its bytes in the file, in all columns.
     bytes: u64,
 }
 
-/// The column of the texts, or of the vectors.
-enum TextColumn {
-    Text(Column),
-    Vectors(ListColumn),
+impl AnyPlace {
+    /// The column of a field. `None` if there is none.
+    ///
+    /// # Errors
+    /// What the column holds, if the field cannot be made of it.
+    fn find(
+        schema: &SchemaDescriptor,
+        field: &str,
+        wanted: Wanted,
+    ) -> Option<Result<AnyPlace, String>> {
+        Some(match wanted {
+            Wanted::Vector => ListPlace::find(schema, field)?.map(AnyPlace::Vectors),
+            _ => Place::find(schema, field, wanted == Wanted::Number)?.map(AnyPlace::Values),
+        })
+    }
 }
 
-impl TextColumn {
-    fn next(&mut self, rows: usize) -> Result<Vec<Option<Value>>, ParquetError> {
+impl AnyColumn {
+    fn next(&mut self) -> Result<Option<Value>, ParquetError> {
         match self {
-            TextColumn::Text(column) => column.next(rows),
-            TextColumn::Vectors(lists) => lists.next(rows),
+            AnyColumn::Values(column) => column.next(),
+            AnyColumn::Vectors(lists) => lists.next(),
         }
     }
 }
@@ -100,7 +96,11 @@ impl<'a> ParquetCutter<'a> {
         let path = input.path();
         let opened = open(input)?;
         let left = opened.bytes().len();
-        let places = Places::find(opened.metadata().schema_descr(), &options.fields, path)?;
+        let schema = opened.metadata().schema_descr();
+        let names: Vec<String> = schema.columns().iter().map(|it| it.path().string()).collect();
+        let places = OfFields::find(&options.fields, path, &names, |field, wanted| {
+            AnyPlace::find(schema, field, wanted)
+        })?;
         let next = Position { file, line: 1 };
         Ok(ParquetCutter {
             input,
@@ -111,8 +111,6 @@ impl<'a> ParquetCutter<'a> {
             next_group: 0,
             group: None,
             next,
-            rows: 0,
-            bytes: 0,
             left,
         })
     }
@@ -129,28 +127,18 @@ impl<'a> ParquetCutter<'a> {
 
     fn group_at(&self, number: usize) -> Result<Group, ParquetError> {
         let group = self.opened.group(number);
-        let column =
-            |place: Place| group.column(place.leaf).map(|reader| Column::new(reader, place));
-        let Places { id, text, order } = self.places;
+        let max_bytes = self.options.max_record_bytes;
+        let columns = self.places.map(|place| match *place {
+            AnyPlace::Values(place) => Column::new(&group, place, max_bytes).map(AnyColumn::Values),
+            AnyPlace::Vectors(place) => {
+                ListColumn::new(&group, place, held_bytes(max_bytes)).map(AnyColumn::Vectors)
+            }
+        })?;
         Ok(Group {
-            id: id.map(column).transpose()?,
-            text: match text {
-                TextPlace::Text(place) => TextColumn::Text(column(place)?),
-                TextPlace::Vectors(place) => TextColumn::Vectors(ListColumn::new(&group, place)?),
-            },
-            order: order.map(column).transpose()?,
+            columns,
             rows: usize::try_from(group.rows()).unwrap_or(usize::MAX),
             bytes: u64::try_from(group.metadata().compressed_size()).unwrap_or(0),
         })
-    }
-
-    /// How many rows have about the bytes of a portion.
-    fn rows_of_portion(&self) -> usize {
-        if self.rows == 0 {
-            return FIRST_ROWS;
-        }
-        let row_bytes = (self.bytes / self.rows).max(1);
-        (self.options.portion_bytes as u64 / row_bytes).clamp(1, MOST_ROWS as u64) as usize
     }
 
     /// Counts bytes of the file as read.
@@ -168,14 +156,19 @@ impl Cutter for ParquetCutter<'_> {
             self.advance(self.left);
             return Ok(None);
         }
-        let wanted = self.rows_of_portion();
         let Some(group) = &mut self.group else { return Ok(None) };
-        let rows = trying(self.input.path(), || group.next(wanted))?;
-        let is_over = group.rows == 0;
-        let group_bytes = group.bytes;
+        let portion_bytes = self.options.portion_bytes;
+        let (mut rows, mut bytes) = (Vec::new(), 0);
+        trying(self.input.path(), || {
+            while group.rows > 0 && rows.len() < MOST_ROWS && bytes < portion_bytes {
+                let row = group.next()?;
+                bytes += row.bytes();
+                rows.push(row);
+            }
+            Ok::<(), ParquetError>(())
+        })?;
+        let (is_over, group_bytes) = (group.rows == 0, group.bytes);
         progress::tick(Activity::Reading);
-        self.rows += rows.len() as u64;
-        self.bytes += rows.iter().map(Row::text_bytes).sum::<u64>();
         if is_over {
             self.group = None;
             self.advance(group_bytes);
@@ -183,7 +176,7 @@ impl Cutter for ParquetCutter<'_> {
         let first = self.next;
         self.next.line += rows.len() as u64;
         let max_bytes = self.options.max_record_bytes;
-        Ok(Some(Box::new(ParquetPortion { first, rows, max_bytes })))
+        Ok(Some(Box::new(RowPortion { first, rows, max_bytes })))
     }
 
     fn contents(&self) -> Option<u128> {
@@ -192,88 +185,14 @@ impl Cutter for ParquetCutter<'_> {
 }
 
 impl Group {
-    /// The next rows, at most so many.
-    fn next(&mut self, most: usize) -> Result<Vec<Row>, ParquetError> {
-        let rows = most.min(self.rows);
-        let whole = |values: Vec<Option<Value>>| {
-            if values.len() == rows {
-                return Ok(values.into_iter());
-            }
-            Err(ParquetError::General(format!(
-                "a column ends after {} of the last {rows} rows",
-                values.len()
-            )))
-        };
-        let next = |column: &mut Column| whole(column.next(rows)?);
-        let mut ids = self.id.as_mut().map(next).transpose()?;
-        let mut ordered = self.order.as_mut().map(next).transpose()?;
-        let texts = whole(self.text.next(rows)?)?;
-        self.rows -= rows;
-        let rows = texts.map(|text| {
-            let id = ids.as_mut().and_then(|ids| ids.next().flatten());
-            let order = ordered.as_mut().and_then(|values| values.next().flatten());
-            Row { id, text, order }
-        });
-        Ok(rows.collect())
+    /// The next row.
+    fn next(&mut self) -> Result<Row, ParquetError> {
+        let OfFields { id, text, order } = &mut self.columns;
+        self.rows -= 1;
+        Ok(Row {
+            id: id.as_mut().map_or(Ok(None), AnyColumn::next)?,
+            text: text.next()?,
+            order: order.as_mut().map_or(Ok(None), AnyColumn::next)?,
+        })
     }
-}
-
-impl Places {
-    fn find(schema: &SchemaDescriptor, fields: &Fields, path: &Path) -> Result<Places> {
-        let place = |field: &str| {
-            let found = Place::find(schema, field);
-            expect(found, "text, numbers or times", field, (fields, schema), path)
-        };
-        let text = match fields.vectors {
-            false => TextPlace::Text(place(&fields.text)?),
-            true => {
-                let found = ListPlace::find(schema, &fields.text);
-                let expected = "lists of floating-point numbers";
-                TextPlace::Vectors(expect(found, expected, &fields.text, (fields, schema), path)?)
-            }
-        };
-        let order = fields.order.as_ref().map(|OrderField { name, .. }| {
-            let found = Place::find_number(schema, name);
-            expect(found, "text, numbers or times", name, (fields, schema), path)
-        });
-        let place_ids = fields.place_ids;
-        let may_lack = || place_ids.fill() && Place::find_number(schema, &fields.id).is_none();
-        let has_ids = place_ids.reads_ids() && !may_lack();
-        let id = has_ids.then(|| {
-            let found = Place::find_number(schema, &fields.id);
-            expect(found, "text, whole numbers or UUIDs", &fields.id, (fields, schema), path)
-        });
-        let id = id.transpose()?;
-        Ok(Places { id, text, order: order.transpose()? })
-    }
-}
-
-/// The place of a field that was `found`, or the error why there is none.
-fn expect<P>(
-    found: Option<Result<P, String>>,
-    expected: &str,
-    field: &str,
-    (fields, schema): (&Fields, &SchemaDescriptor),
-    path: &Path,
-) -> Result<P> {
-    match found {
-        Some(Ok(place)) => Ok(place),
-        Some(Err(found)) => Err(Error::new(Kind::BadData, "a column cannot be read as a field")
-            .at(path)
-            .expected(format!("{expected} in {field:?}"))
-            .found(found)),
-        None => {
-            let error = Error::new(Kind::BadData, "the file lacks a column").at(path);
-            let error = error.expected(format!("{field:?}")).found(names(schema));
-            Err(fields.missing(field, error))
-        }
-    }
-}
-
-/// The names of the first columns, for a message.
-fn names(schema: &SchemaDescriptor) -> String {
-    let names = schema.columns().iter().map(|column| column.path().string());
-    let shown: Vec<String> = names.take(SHOWN_COLUMNS).collect();
-    let more = if schema.num_columns() > SHOWN_COLUMNS { ", ..." } else { "" };
-    format!("{}{more}", shown.join(", "))
 }

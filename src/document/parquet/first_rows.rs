@@ -2,9 +2,10 @@
 
 use parquet::errors::ParquetError;
 
-use super::column::{Column, Place, Value};
-use super::opened::open;
+use super::column::{Column, Place};
+use super::open::open;
 use crate::document::inputs::Input;
+use crate::document::read_options::ReadOptions;
 use crate::error::Result;
 use crate::results::trying;
 
@@ -23,6 +24,7 @@ pub(in crate::rooms::document) fn first_rows(
 ) -> Result<u64> {
     let path = input.path();
     let file = open(input)?;
+    let max_bytes = ReadOptions::default().max_record_bytes;
     trying(path, || {
         if file.groups() == 0 {
             return Ok(0);
@@ -32,17 +34,11 @@ pub(in crate::rooms::document) fn first_rows(
         let schema = file.metadata().schema_descr();
         for leaf in schema.columns().iter().take(MOST_COLUMNS) {
             let name = leaf.path().string();
-            let Some(Ok(place)) = Place::find(schema, &name) else { continue };
-            let mut column = Column::new(group.column(place.leaf)?, place);
-            for value in column.next(rows)?.into_iter().flatten() {
-                match value {
-                    Value::Bytes(bytes) => each(&name, &String::from_utf8_lossy(bytes.data())),
-                    Value::Integer(number) => each(&name, &number.to_string()),
-                    Value::Moment { seconds, .. } | Value::Day(seconds) => {
-                        each(&name, &seconds.to_string())
-                    }
-                    Value::Float(number) => each(&name, &number.to_string()),
-                    Value::Vector(_) => {}
+            let Some(Ok(place)) = Place::find(schema, &name, false) else { continue };
+            let mut column = Column::new(&group, place, max_bytes)?;
+            for _ in 0..rows {
+                if let Some(text) = column.next()?.as_ref().and_then(|value| value.text()) {
+                    each(&name, &text);
                 }
             }
         }

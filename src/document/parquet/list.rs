@@ -1,4 +1,4 @@
-//! A column of lists of numbers, decoded some rows at a time: each list is a vector.
+//! A column of lists of numbers, decoded row by row: each list is a vector.
 //!
 //! | definition level | what it stands for |
 //! |---|---|
@@ -19,13 +19,13 @@ use parquet::data_type::{
 use parquet::errors::ParquetError;
 use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, SchemaDescriptor};
 
-use super::column::{SAME_NAME, Value};
+use super::column::{SAME_NAME, ended};
 use super::levels::{Part, read};
-use super::opened::Opened;
+use crate::document::columns::{Opened, Value};
 use crate::document::vector::{self, MOST_COMPONENTS};
 use crate::results::RowGroup;
 
-/// The most values of the pages from which some rows are decoded at once. A page can say in few bytes that it has billions.
+/// The most values of the pages from which a row is decoded. A page can say in few bytes that it has billions.
 const MOST_VALUES: u64 = 32 << 20;
 
 /// Where a column of lists is.
@@ -78,7 +78,7 @@ fn checked(column: &ColumnDescriptor) -> Result<(), String> {
 pub(super) struct ListColumn {
     numbers: Numbers,
     levels: Levels,
-    /// How many values more the pages of the current rows may have.
+    /// How many values more the pages of the current row may have.
     left: Arc<AtomicU64>,
 }
 
@@ -99,14 +99,15 @@ struct Levels {
 }
 
 impl ListColumn {
-    /// The column at `place` of a row group.
+    /// The column at `place` of a row group, whose pages have at most `most` bytes.
     pub(super) fn new(
         group: &RowGroup<'_, Opened>,
         place: ListPlace,
+        most: usize,
     ) -> Result<ListColumn, ParquetError> {
         let column: ColumnDescPtr = group.metadata().schema_descr().column(place.leaf);
         let left = Arc::new(AtomicU64::new(MOST_VALUES));
-        let inner = group.pages(place.leaf)?;
+        let inner = group.pages(place.leaf, most, None)?;
         let pages = Box::new(BoundedPages { inner, left: Arc::clone(&left) });
         let levels = Levels {
             number: column.max_def_level(),
@@ -120,65 +121,48 @@ impl ListColumn {
         Ok(ListColumn { numbers, levels, left })
     }
 
-    /// The vectors of the next `rows` rows, fewer at the end; `None` for null.
-    pub(super) fn next(&mut self, rows: usize) -> Result<Vec<Option<Value>>, ParquetError> {
+    /// The vector of the next row; `None` for null.
+    pub(super) fn next(&mut self) -> Result<Option<Value>, ParquetError> {
         self.left.store(MOST_VALUES, Ordering::Relaxed);
         let levels = self.levels;
-        let mut lists = match &mut self.numbers {
-            Numbers::Float(reader) => lists(reader, rows, levels, |&number| f64::from(number)),
-            Numbers::Double(reader) => lists(reader, rows, levels, |&number| number),
-            Numbers::Half(reader) => lists(reader, rows, levels, half),
+        let list = match &mut self.numbers {
+            Numbers::Float(reader) => list(reader, levels, |&number| f64::from(number)),
+            Numbers::Double(reader) => list(reader, levels, |&number| number),
+            Numbers::Half(reader) => list(reader, levels, half),
         }?;
-        let vector = |list: Vec<Option<f64>>| Value::Vector(vector::checked(list));
-        Ok(lists.drain(..).map(|list| list.map(vector)).collect())
+        Ok(list.map(|list| Value::Vector(vector::checked(list))))
     }
 }
 
-/// The lists of the next rows; those that are too long are cut.
-fn lists<T: DataType>(
+/// The list of the next row; one that is too long is cut.
+fn list<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
-    rows: usize,
     levels: Levels,
     number: impl Fn(&T::T) -> f64,
-) -> Result<Vec<Option<Vec<Option<f64>>>>, ParquetError> {
-    let mut lists: Vec<Option<Vec<Option<f64>>>> = Vec::with_capacity(rows);
-    while lists.len() < rows {
-        let (part, records) = read::<T>(reader, rows - lists.len())?;
-        if records == 0 {
-            break;
-        }
-        if !part.has_levels_up_to(levels.number, 1) {
-            return Err(ParquetError::General("a list has levels that it cannot have".to_owned()));
-        }
-        let Part { values, definitions, repetitions } = part;
-        let mut values = values.iter();
-        for (definition, repetition) in definitions.into_iter().zip(repetitions) {
-            if repetition == 0 {
-                lists.push((definition + 1 >= levels.in_list).then(Vec::new));
-            }
-            let value = if definition == levels.number { values.next() } else { None };
-            if definition >= levels.in_list
-                && let Some(Some(list)) = lists.last_mut()
-                && list.len() <= MOST_COMPONENTS
-            {
-                list.push(value.map(&number));
-            }
+) -> Result<Option<Vec<Option<f64>>>, ParquetError> {
+    let (part, records) = read::<T>(reader, 1)?;
+    if records == 0 {
+        return Err(ended());
+    }
+    if !part.has_levels_up_to(levels.number, 1) {
+        return Err(ParquetError::General("a list has levels that it cannot have".to_owned()));
+    }
+    let Part { values, definitions, .. } = part;
+    let mut values = values.iter();
+    let is_there = definitions.first().is_some_and(|definition| definition + 1 >= levels.in_list);
+    let mut list = Vec::new();
+    for definition in definitions {
+        let value = if definition == levels.number { values.next() } else { None };
+        if definition >= levels.in_list && list.len() <= MOST_COMPONENTS {
+            list.push(value.map(&number));
         }
     }
-    Ok(lists)
+    Ok(is_there.then_some(list))
 }
 
-/// A number of 16 bits: a sign, five bits of the exponent, ten of the fraction.
+/// A number of 16 bits.
 fn half(bytes: &FixedLenByteArray) -> f64 {
-    let bits = bytes.data().try_into().map_or(0, u16::from_le_bytes);
-    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff) / 1024.0);
-    let size = match exponent {
-        0 => fraction * 2_f64.powi(-14),
-        0x1f if fraction == 0.0 => f64::INFINITY,
-        0x1f => f64::NAN,
-        _ => (1.0 + fraction) * 2_f64.powi(exponent - 15),
-    };
-    if bits >> 15 == 1 { -size } else { size }
+    vector::half(bytes.data().try_into().map_or(0, u16::from_le_bytes))
 }
 
 /// Pages that fail once they have more values than are `left`.
@@ -193,9 +177,7 @@ impl PageReader for BoundedPages {
         let values = page.as_ref().map_or(0, |page| u64::from(page.num_values()));
         let left = self.left.load(Ordering::Relaxed).checked_sub(values);
         let left = left.ok_or_else(|| {
-            ParquetError::General(format!(
-                "lists with more than {MOST_VALUES} values in a few rows"
-            ))
+            ParquetError::General(format!("lists with more than {MOST_VALUES} values in a row"))
         })?;
         self.left.store(left, Ordering::Relaxed);
         Ok(page)
@@ -219,28 +201,5 @@ impl Iterator for BoundedPages {
 
     fn next(&mut self) -> Option<Result<Page, ParquetError>> {
         self.get_next_page().transpose()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_of_16_bits() {
-        let read = |bits: u16| half(&FixedLenByteArray::from(bits.to_le_bytes().to_vec()));
-        for (bits, number) in [
-            (0, 0.0),
-            (0x3c00, 1.0),
-            (0xc000, -2.0),
-            (0x7bff, 65504.0),
-            (0x3555, 0.333_251_953_125),
-            (1, 2_f64.powi(-24)),
-            (0x0400, 2_f64.powi(-14)),
-            (0xfc00, f64::NEG_INFINITY),
-        ] {
-            assert_eq!(read(bits), number, "{bits:#x}");
-        }
-        assert!(read(0x7e00).is_nan());
     }
 }

@@ -4,19 +4,16 @@
 //! gigabytes takes no more memory than a few of its pages. A field `meta.url` is the leaf `url` of the group `meta`,
 //! or a column of that name. A value that is null counts as missing.
 //!
-//! `copy` copies rows with all their columns. `column` decodes one column, `list` one of vectors (`levels`: where lists begin), `cutter` goes through the file, `portion` makes documents of rows, `first_rows` looks at
-//! all columns. `opened`, `blocks`: the file, here or in an object store.
+//! `copy` copies rows with all their columns. `column` decodes one column, `list` one of vectors (`levels`: where lists begin), `cutter` goes through the file, `first_rows` looks at
+//! all columns. `open` opens it. Imports `columns`.
 
-#[cfg(feature = "object-store")]
-mod blocks;
 mod column;
 mod copy;
 mod cutter;
 mod first_rows;
 mod levels;
 mod list;
-mod opened;
-mod portion;
+mod open;
 #[cfg(test)]
 mod tests;
 

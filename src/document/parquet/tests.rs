@@ -579,3 +579,58 @@ fn columns_that_are_no_lists_of_numbers_are_refused() {
         assert!(error.contains(said), "{error}");
     }
 }
+
+/// A page that takes too much costs its rows, and no other; a dictionary those that name its values.
+#[test]
+fn rows_of_pages_that_take_too_much_are_told_and_the_others_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    for (kind, has_dictionary) in [("required", false), ("optional", false), ("optional", true)] {
+        let schema = format!("message m {{ required int64 id; {kind} binary text (STRING); }}");
+        let schema = Arc::new(parse_message_type(&schema).unwrap());
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_dictionary_enabled(has_dictionary)
+            .set_dictionary_page_size_limit(usize::MAX)
+            .set_write_batch_size(1)
+            .set_data_page_size_limit(if has_dictionary { 1 } else { 1 << 20 })
+            .set_data_page_row_count_limit(2)
+            .build();
+        let file = File::create(&path).unwrap();
+        let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties)).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        let mut out = group.next_column().unwrap().unwrap();
+        let ids: Vec<i64> = (0..10).collect();
+        out.typed::<Int64Type>().write_batch(&ids, None, None).unwrap();
+        out.close().unwrap();
+        let long = "x".repeat(20 << 20);
+        let text = |row: &i64| ByteArray::from(if *row == 4 { &*long } else { "short" });
+        let texts: Vec<ByteArray> = ids.iter().map(text).collect();
+        let levels = vec![1; 10];
+        let levels = (kind == "optional").then_some(&levels[..]);
+        let mut out = group.next_column().unwrap().unwrap();
+        out.typed::<ByteArrayType>().write_batch(&texts, levels, None).unwrap();
+        out.close().unwrap();
+        group.close().unwrap();
+        writer.close().unwrap();
+        for portion_bytes in [1, 1 << 20] {
+            let inputs = Inputs::find(&[path.clone()], Format::Auto).unwrap();
+            let options =
+                ReadOptions { portion_bytes, max_record_bytes: 1 << 20, ..ReadOptions::default() };
+            let mut bad = Vec::new();
+            let mut ids = Vec::new();
+            read(&inputs, &Share::whole(), &options, &AtomicU64::new(0), &mut |batch| {
+                batch.parse(&options.fields, &mut |position, document| match document {
+                    Ok(document) => ids.push(document.id.into_owned()),
+                    Err(reason) => bad.push((position.line, reason.to_string())),
+                });
+                true
+            })
+            .unwrap();
+            assert!(bad.iter().any(|(line, _)| *line == 5), "{kind} {has_dictionary}: {bad:?}");
+            assert!(bad.iter().all(|it| it.1.contains("a page that is larger than pages may be")));
+            let lost = if has_dictionary { 10 } else { 1 };
+            assert_eq!((ids.len(), bad.len()), (10 - lost, lost), "{kind} {bad:?}");
+        }
+    }
+}

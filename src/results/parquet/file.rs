@@ -11,7 +11,7 @@ use parquet::file::metadata::{
 use parquet::file::reader::ChunkReader;
 
 use super::grammar;
-use super::pages::Pages;
+use super::pages::{Gaps, MOST_BYTES, Pages};
 
 /// A Parquet file that is open. A page of it that is too large is refused before it is unpacked.
 pub(crate) struct ParquetFile<R> {
@@ -77,11 +77,29 @@ impl<R: ChunkReader + 'static> RowGroup<'_, R> {
 
     pub(crate) fn column(&self, leaf: usize) -> Result<ColumnReader, ParquetError> {
         let column = self.metadata.column(leaf).column_descr_ptr();
-        Ok(get_column_reader(column, self.pages(leaf)?))
+        Ok(get_column_reader(column, self.pages(leaf, MOST_BYTES, None)?))
     }
 
-    pub(crate) fn pages(&self, leaf: usize) -> Result<Box<dyn PageReader>, ParquetError> {
+    /// Reads a column whose pages have at most so many bytes. Of others the rows are `gaps`, if the column has texts.
+    pub(crate) fn column_within(
+        &self,
+        leaf: usize,
+        most: usize,
+        gaps: &Gaps,
+    ) -> Result<ColumnReader, ParquetError> {
+        let column = self.metadata.column(leaf).column_descr_ptr();
+        Ok(get_column_reader(column, self.pages(leaf, most, Some(gaps))?))
+    }
+
+    /// Reads the pages of a column, of at most so many bytes.
+    pub(crate) fn pages(
+        &self,
+        leaf: usize,
+        most: usize,
+        gaps: Option<&Gaps>,
+    ) -> Result<Box<dyn PageReader>, ParquetError> {
         let rows = usize::try_from(self.rows()).unwrap_or(usize::MAX);
-        Ok(Box::new(Pages::new(Arc::clone(self.bytes), self.metadata.column(leaf), rows)?))
+        let bytes = Arc::clone(self.bytes);
+        Ok(Box::new(Pages::new(bytes, self.metadata.column(leaf), rows, most, gaps)?))
     }
 }

@@ -16,6 +16,7 @@ mod writer;
 pub(crate) use column_values::{ColumnValues, schema};
 pub(crate) use file::{ParquetFile, RowGroup};
 pub(crate) use library::{trying, unwritten, values_of};
+pub(crate) use pages::Gaps;
 pub(super) use reader::ParquetReader;
 pub(crate) use writer::CREATED_BY;
 pub(super) use writer::ParquetWriter;

@@ -1,10 +1,12 @@
 //! The pages of a column. What a page takes when it is unpacked stands before it; one that takes too much is refused, so that a
-//! small file cannot take all memory.
+//! small file cannot take all memory. Who wants to go on behind such a page gets another one in its place, of as many nulls or empty values, and the rows
+//! that these stand for.
 
 use std::io::{self, Read};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use parquet::basic::{Encoding, Type};
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
@@ -13,9 +15,13 @@ use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::grammar;
 use crate::error::{Error, Kind};
+use crate::parallel::lock;
 
 /// The most bytes of a page when it is unpacked. Writers aim at one megabyte, but some look only after a thousand rows.
-const MOST_BYTES: i32 = 512 << 20;
+pub(super) const MOST_BYTES: usize = 512 << 20;
+
+/// The rows of a column, counted from 0, that stand in pages which take too much, in order.
+pub(crate) type Gaps = Arc<Mutex<Vec<Range<u64>>>>;
 
 /// The kind of a page that the library passes over.
 const INDEX_PAGE: i32 = 1;
@@ -25,6 +31,21 @@ pub(super) struct Pages<R: ChunkReader> {
     /// Where the pages are that were not read.
     left: Range<u64>,
     pages: SerializedPageReader<R>,
+    /// The most bytes of a page.
+    most: usize,
+    /// What stands in the place of pages that take too much; none if they are refused.
+    replaced: Option<Replaced>,
+}
+
+/// Pages that take too much, of a column that has texts and no lists.
+struct Replaced {
+    rows: Gaps,
+    /// The row with which the next page begins.
+    row: u64,
+    /// Whether values can be null, at one level or at more.
+    is_nullable: bool,
+    /// Whether the dictionary took too much.
+    lacks_dictionary: bool,
 }
 
 /// What stands before a page: the part of `PageHeader` of the format that tells sizes.
@@ -39,23 +60,36 @@ struct Header {
 }
 
 impl<R: ChunkReader> Pages<R> {
+    /// The pages of a column, of at most so many bytes. Others are replaced if `gaps` are wanted and the column has texts and no lists.
     pub(super) fn new(
         bytes: Arc<R>,
         column: &ColumnChunkMetaData,
         rows: usize,
+        most: usize,
+        gaps: Option<&Gaps>,
     ) -> Result<Pages<R>, ParquetError> {
         let (start, length) = column.byte_range();
+        let of = column.column_descr();
+        let has_texts = of.max_rep_level() == 0 && of.physical_type() == Type::BYTE_ARRAY;
+        let replaced = gaps.filter(|_| has_texts).map(|rows| Replaced {
+            rows: Arc::clone(rows),
+            row: 0,
+            is_nullable: of.max_def_level() > 0,
+            lacks_dictionary: false,
+        });
         let pages = SerializedPageReader::new(Arc::clone(&bytes), column, rows, None)?;
-        Ok(Pages { bytes, left: start..start.saturating_add(length), pages })
+        Ok(Pages { bytes, left: start..start.saturating_add(length), pages, most, replaced })
     }
 
-    /// Looks at what stands before the next page, and goes behind it.
-    fn pass(&mut self) -> Result<(), ParquetError> {
+    /// Looks at what stands before the next page, and goes behind it. Returns whether it is too large, and may be replaced.
+    fn pass(&mut self) -> Result<bool, ParquetError> {
+        let mut is_large = false;
         while !self.left.is_empty() {
             let length = self.left.end - self.left.start;
             let header = Header::read(self.bytes.get_read(self.left.start)?.take(length))?;
-            if header.unpacked > MOST_BYTES {
-                return Err(too_large(header.unpacked));
+            is_large = usize::try_from(header.unpacked).is_ok_and(|bytes| bytes > self.most);
+            if is_large && (self.replaced.is_none() || header.kind == INDEX_PAGE) {
+                return Err(too_large(header.unpacked, self.most));
             }
             let packed = u64::try_from(header.packed).unwrap_or(0);
             self.left.start += header.own + packed;
@@ -63,14 +97,52 @@ impl<R: ChunkReader> Pages<R> {
                 break;
             }
         }
-        Ok(())
+        Ok(is_large)
+    }
+}
+
+impl Replaced {
+    /// Passes over a page of so many values.
+    fn pass(&mut self, values: u32) -> Range<u64> {
+        let first = self.row;
+        self.row += u64::from(values);
+        first..self.row
+    }
+
+    /// A page of nulls, or of empty texts, in the place of one of so many values.
+    fn page(&mut self, values: u32, most: usize) -> Result<Page, ParquetError> {
+        let rows = self.pass(values);
+        lock(&self.rows).push(rows);
+        let buf = match self.is_nullable {
+            // One run of the level 0: twice its length in seven bits each, and the level.
+            true => {
+                let (mut run, mut left) = (Vec::new(), u64::from(values) << 1);
+                while left >= 0x80 {
+                    run.push(left as u8 | 0x80);
+                    left >>= 7;
+                }
+                run.extend([left as u8, 0]);
+                [&(run.len() as u32).to_le_bytes()[..], &run].concat()
+            }
+            // The length of each.
+            false if values as usize <= most / 4 => vec![0; 4 * values as usize],
+            false => return Err(too_large(i32::MAX, most)),
+        };
+        Ok(Page::DataPage {
+            buf: buf.into(),
+            num_values: values,
+            encoding: Encoding::PLAIN,
+            def_level_encoding: Encoding::RLE,
+            rep_level_encoding: Encoding::RLE,
+            statistics: None,
+        })
     }
 }
 
 /// The error for a page that takes so many bytes.
-fn too_large(unpacked: i32) -> ParquetError {
+fn too_large(unpacked: i32, most: usize) -> ParquetError {
     let error = Error::new(Kind::BadData, "a page of the Parquet file is too large")
-        .expected(format_args!("at most {MOST_BYTES} bytes when it is unpacked"))
+        .expected(format_args!("at most {most} bytes when it is unpacked"))
         .found(unpacked)
         .help("write the file with smaller pages");
     ParquetError::External(Box::new(io::Error::other(error)))
@@ -92,8 +164,32 @@ impl Header {
 
 impl<R: ChunkReader> PageReader for Pages<R> {
     fn get_next_page(&mut self) -> Result<Option<Page>, ParquetError> {
-        self.pass()?;
-        self.pages.get_next_page()
+        loop {
+            let is_large = self.pass()?;
+            let Some(replaced) = &mut self.replaced else { return self.pages.get_next_page() };
+            if is_large {
+                let Some(page) = self.pages.peek_next_page()? else { return Ok(None) };
+                self.pages.skip_next_page()?;
+                replaced.lacks_dictionary |= page.is_dict;
+                let values = page.num_levels.and_then(|levels| u32::try_from(levels).ok());
+                match values {
+                    Some(values) => return replaced.page(values, self.most).map(Some),
+                    None => continue,
+                }
+            }
+            let Some(page) = self.pages.get_next_page()? else { return Ok(None) };
+            let values = page.num_values();
+            return match page {
+                Page::DictionaryPage { .. } => Ok(Some(page)),
+                _ if replaced.lacks_dictionary && is_by_dictionary(page.encoding()) => {
+                    replaced.page(values, self.most).map(Some)
+                }
+                _ => {
+                    replaced.pass(values);
+                    Ok(Some(page))
+                }
+            };
+        }
     }
 
     fn peek_next_page(&mut self) -> Result<Option<PageMetadata>, ParquetError> {
@@ -115,6 +211,11 @@ impl<R: ChunkReader> Iterator for Pages<R> {
     fn next(&mut self) -> Option<Result<Page, ParquetError>> {
         self.get_next_page().transpose()
     }
+}
+
+/// Whether values are numbers of values in a dictionary.
+fn is_by_dictionary(encoding: Encoding) -> bool {
+    [Encoding::RLE_DICTIONARY, Encoding::PLAIN_DICTIONARY].contains(&encoding)
 }
 
 /// Counts the bytes that were read.
@@ -176,7 +277,7 @@ mod tests {
             let column = metadata.row_group(0).column(0);
             let bytes = Arc::new(bytes);
             let theirs = SerializedPageReader::new(Arc::clone(&bytes), column, 5000, None).unwrap();
-            let mut ours = Pages::new(bytes, column, 5000).unwrap();
+            let mut ours = Pages::new(bytes, column, 5000, MOST_BYTES, None).unwrap();
             let mut count = 0;
             for page in theirs {
                 let (page, own) = (page.unwrap(), ours.get_next_page().unwrap().unwrap());
@@ -218,11 +319,12 @@ mod tests {
                 .set_data_page_offset(0)
                 .build()
                 .unwrap();
-            let mut pages = Pages::new(Arc::new(Bytes::from(bytes)), &column, 1).unwrap();
-            pages.pass().map(|()| pages.left.is_empty())
+            let mut pages =
+                Pages::new(Arc::new(Bytes::from(bytes)), &column, 1, MOST_BYTES, None).unwrap();
+            pages.pass().map(|_| pages.left.is_empty())
         };
-        assert!(passed(header(0, MOST_BYTES, 0)).unwrap());
-        let said = passed(header(2, MOST_BYTES + 1, 0)).unwrap_err().to_string();
+        assert!(passed(header(0, MOST_BYTES as i32, 0)).unwrap());
+        let said = passed(header(2, MOST_BYTES as i32 + 1, 0)).unwrap_err().to_string();
         assert!(said.contains("found 536870913"), "{said}");
         // Behind a page that the library passes over.
         let hidden = [header(INDEX_PAGE, 9, 3), vec![0; 3], header(0, i32::MAX, 0)].concat();

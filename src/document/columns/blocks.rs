@@ -1,9 +1,10 @@
-//! Parquet files in object stores: read by blocks, of which the last few are kept. So the pages of a column come together, and a
+//! Files of columns in object stores: read by blocks, of which the last few are kept. So the pages of a column come together, and a
 //! row group of many gigabytes takes no more memory than some blocks.
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex};
 
 use bytes::{Buf, Bytes};
@@ -20,7 +21,7 @@ const BLOCK_BYTES: u64 = 4 << 20;
 /// How many blocks are kept: several columns are read side by side.
 const KEPT: usize = 8;
 
-/// A Parquet file that is open.
+/// A file that is open.
 pub(in crate::rooms::document) enum Opened {
     /// On this machine.
     File(File),
@@ -52,6 +53,16 @@ impl From<File> for Opened {
 impl From<ObjectFile> for Opened {
     fn from(object: ObjectFile) -> Opened {
         Opened::Object(Blocks { object, kept: Arc::default() })
+    }
+}
+
+impl Opened {
+    /// Reads some bytes from a place on, none at the end.
+    pub(super) fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Opened::File(file) => file.read_at(into, at),
+            Opened::Object(blocks) => blocks.onward(at).read(into),
+        }
     }
 }
 
