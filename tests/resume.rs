@@ -327,9 +327,10 @@ fn chunks_of_a_join_by_buckets_are_probed_again_for_another_keep_order() {
     assert_eq!(resumed(&bench)[0], 0);
 }
 
-/// How many files the job says were done already.
-fn files_done(stderr: &str) -> usize {
-    let told = stderr.lines().find_map(|line| line.split_once(" of 9 files were done already"));
+/// How many of so many files the job says were done already.
+fn files_done(files: usize, stderr: &str) -> usize {
+    let said = format!(" of {files} files were done already");
+    let told = stderr.lines().find_map(|line| line.split_once(&said));
     let number = told.and_then(|(before, _)| before.split_whitespace().next_back());
     number.map_or(0, |number| number.parse().unwrap())
 }
@@ -354,10 +355,40 @@ fn files_that_are_done_are_not_read_again() {
     let resumed = bench.done(&format!("{line} day.seg --workers 1 --processes 2"));
     let whole = bench.done(&format!("{line} whole.seg"));
     // Of what was read, two portions at most waited for the worker, and one was in its hands.
-    let done = files_done(&resumed.stderr);
+    let done = files_done(9, &resumed.stderr);
     assert!((3..8).contains(&done), "{resumed:?}");
-    assert_eq!(files_done(&whole.stderr), 0);
+    assert_eq!(files_done(9, &whole.stderr), 0);
     assert!(bench.bytes("day.seg") == bench.bytes("whole.seg"));
     assert_eq!(resumed.count("read"), 802);
     assert!(!bench.path(".day.seg.resume").exists());
+}
+
+/// Files that are one page come many in a portion; those of a portion are done together.
+#[test]
+fn files_that_are_one_page_are_not_read_again() {
+    let bench = Bench::new();
+    let page = |file: usize, words: usize| {
+        (0..words).map(|at| format!("w{} ", at * 7919 + file)).collect::<String>()
+    };
+    for file in 0..8 {
+        // A portion has about a MiB.
+        bench.write(&format!("pages/{file}.txt"), page(file, 50_000));
+    }
+    bench.write("pages/a.txt", page(8, 10));
+    bench.write("pages/b.txt", page(9, 10));
+    bench.write("pages/c.html", format!("<html>{}", page(10, 10)));
+    bench.write("pages/z.tsv", "id\tbody\na\tone two three four\n");
+    outlast(Duration::from_secs(4));
+    let line = "fingerprint --input pages --output";
+    let failed = bench.run(&format!("{line} day.seg --workers 1"));
+    assert!(failed.stderr.contains("z.tsv"), "{failed:?}");
+    bench.write("pages/z.tsv", "id\ttext\na\tone two three four\n");
+    bench.write("pages/0.txt", page(0, 49_000));
+    let resumed = bench.done(&format!("{line} day.seg --workers 1 --processes 2"));
+    let whole = bench.done(&format!("{line} whole.seg"));
+    let done = files_done(12, &resumed.stderr);
+    assert!((2..12).contains(&done), "{resumed:?}");
+    assert!(bench.bytes("day.seg") == bench.bytes("whole.seg"));
+    assert_eq!(resumed.count("read"), 12);
+    assert_eq!(resumed.summary()["counts"], whole.summary()["counts"]);
 }

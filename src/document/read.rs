@@ -45,7 +45,7 @@ pub struct FilesRead {
     pub contents: Vec<FileContents>,
 }
 
-/// A file of records that one reader has read from its beginning to its end.
+/// A file that one reader has read from its beginning to its end.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct FileRead {
     /// What it holds.
@@ -54,7 +54,9 @@ pub struct FileRead {
     pub state: u128,
     /// What of it could not be read and was accepted.
     pub damage: Option<Damage>,
-    /// The numbers of its portions ([`Records::sequence`]).
+    /// Its lines, if it is one page of text.
+    lines: u64,
+    /// The numbers of its portions ([`Records::sequence`]). Of files that came in one portion, the first has it.
     pub portions: Range<u64>,
 }
 
@@ -63,11 +65,12 @@ pub trait Deliver {
     /// Takes a portion. Returns false if no more are wanted.
     fn records(&mut self, records: Records) -> bool;
 
-    /// Takes note that a file was read to its end, all of whose portions came before.
+    /// Takes note that a file was read to its end, all of whose portions came before; or that several were, which are pages of one
+    /// portion.
     ///
     /// # Errors
     /// What ends the reading.
-    fn end(&mut self, _read: FileRead) -> Result<()> {
+    fn end(&mut self, _read: &[FileRead]) -> Result<()> {
         Ok(())
     }
 
@@ -124,6 +127,7 @@ pub fn read_to(
         outbox,
         pages: Vec::new(),
         pages_bytes: 0,
+        pages_read: Vec::new(),
         files_read: FilesRead::default(),
     };
     reader.announce();
@@ -133,7 +137,7 @@ pub fn read_to(
             return Ok(reader.files_read);
         }
     }
-    reader.send_pages();
+    reader.send_pages()?;
     Ok(reader.files_read)
 }
 
@@ -148,6 +152,8 @@ struct Reader<'a> {
     /// Files that are one page each, for the next portion.
     pages: Vec<WholeFile>,
     pages_bytes: usize,
+    /// What is known of those that were at rest.
+    pages_read: Vec<FileRead>,
     files_read: FilesRead,
 }
 
@@ -190,9 +196,10 @@ impl<'a> Reader<'a> {
             self.progress.fetch_add(input.origin().bytes(), Ordering::Relaxed);
             let done = self.outbox.deliver.done(file);
             self.outbox.stopped = done.is_none();
-            if let Some(FileRead { contents, damage, .. }) = done {
+            if let Some(FileRead { contents, damage, lines, .. }) = done {
                 self.files_read.contents.push(contents);
                 self.files_read.damaged.extend(damage);
+                self.note_lines(file, lines);
             }
             return Ok(());
         }
@@ -231,7 +238,7 @@ impl<'a> Reader<'a> {
 
     /// Begins to send the records of a file.
     fn begin(&mut self, file: u32, input: &'a Input) -> Result<Box<dyn Cutter + 'a>> {
-        self.send_pages();
+        self.send_pages()?;
         let has_places = self.options.fields.place_ids.fill() || input.format() == Format::Lines;
         self.outbox.place = has_places.then(|| input.name_in_ids().into());
         self.cutter(file, input)
@@ -253,7 +260,7 @@ impl<'a> Reader<'a> {
             return Ok(());
         };
         let portions = first..self.outbox.next;
-        self.outbox.deliver.end(FileRead { contents, state, damage, portions })
+        self.outbox.deliver.end(&[FileRead { contents, state, damage, lines: 0, portions }])
     }
 
     /// Sends the portions of a file that this reader claims. Who has the first one counts what is counted once.
@@ -307,40 +314,50 @@ impl<'a> Reader<'a> {
 
     /// Adds a file that is one page to the next portion.
     fn page(&mut self, file: u32, input: &'a Input) -> Result<()> {
-        let page = self.whole_file(file, input)?;
+        let mut source = self.open(file, input)?;
+        let page = self.whole_file(input, &mut source)?;
+        let contents = self.add_contents(file, input, source.contents())?;
+        let damage = source.damage().map(|damage| Damage { file, ..damage });
+        self.files_read.damaged.extend(damage);
         self.pages_bytes += page.as_ref().map_or(0, |(_, bytes)| bytes.len());
         let is_html = input.format() == Format::Html;
-        let lines = page.as_ref().map_or(0, |(_, bytes)| memchr_iter(b'\n', bytes).count() as u64);
-        if !is_html && lines >= MANY_LINES {
-            self.files_read.many_lines.get_or_insert((file, lines));
+        let lines = match &page {
+            Ok((_, bytes)) if !is_html => memchr_iter(b'\n', bytes).count() as u64,
+            _ => 0,
+        };
+        self.note_lines(file, lines);
+        if let (Some(contents), Some(state)) = (contents, input.state_at_rest()) {
+            self.pages_read.push(FileRead { contents, state, damage, lines, portions: 0..0 });
         }
         self.pages.push(WholeFile { file, is_html, page });
         if self.pages_bytes >= self.options.portion_bytes || self.pages.len() >= PORTION_FILES {
-            self.send_pages();
+            self.send_pages()?;
         }
         Ok(())
     }
 
+    /// Notes how many lines a file has that is one page.
+    fn note_lines(&mut self, file: u32, lines: u64) {
+        if lines >= MANY_LINES {
+            self.files_read.many_lines.get_or_insert((file, lines));
+        }
+    }
+
     /// The id and the bytes of a file that is one page.
     fn whole_file(
-        &mut self,
-        file: u32,
-        input: &'a Input,
+        &self,
+        input: &Input,
+        source: &mut Source<'_>,
     ) -> Result<Result<(String, Vec<u8>), Reason>> {
         let Some(id) = input.name().to_str() else {
-            self.add_contents(file, input, None)?;
             return Ok(Err("the path is not UTF-8".into()));
         };
         let max_bytes = self.options.max_record_bytes;
-        let mut source = self.open(file, input)?;
         let mut bytes = Vec::new();
         let end = source.fill(&mut bytes, max_bytes.saturating_add(1))?;
         if end == Some(End::Cut) {
             source.pass_over()?;
         }
-        self.add_contents(file, input, source.contents())?;
-        let damage = source.damage().map(|damage| Damage { file, ..damage });
-        self.files_read.damaged.extend(damage);
         Ok(match end {
             _ if bytes.len() > max_bytes => Err(too_long(max_bytes)),
             Some(End::Cut) => Err(BROKEN_OFF.into()),
@@ -348,10 +365,20 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn send_pages(&mut self) {
+    /// Sends the files that are one page each, and the ends of them all if they were at rest.
+    fn send_pages(&mut self) -> Result<()> {
         self.pages_bytes = 0;
-        if !self.pages.is_empty() {
-            self.outbox.send(Box::new(std::mem::take(&mut self.pages)));
+        let pages = std::mem::take(&mut self.pages);
+        let mut read = std::mem::take(&mut self.pages_read);
+        if pages.is_empty() {
+            return Ok(());
         }
+        let (first, count) = (self.outbox.next, pages.len());
+        self.outbox.send(Box::new(pages));
+        if self.outbox.stopped || read.len() < count {
+            return Ok(());
+        }
+        read[0].portions = first..self.outbox.next;
+        self.outbox.deliver.end(&read)
     }
 }

@@ -2,15 +2,16 @@
 //!
 //! Each process appends to a file of its own, in the folder in which joins have their ledgers: a worker what it made of a portion of
 //! records, before it sends that on, and the reading thread the end of an input file, with the numbers of its portions. An input file is
-//! done if its end and all its portions are there, and its state is as it was. The files are not synced: what a power cut takes
-//! from them fails its checksum and is read again.
+//! done if its end and all its portions are there, and its state is as it was. Files that are one page each end together, a portion
+//! of them at once: they are done if the states of all of them are as they were. Nothing is synced: what a power cut takes
+//! from it fails its checksum and is read again.
 //!
 //! ```text
 //!  bytes  a frame
-//!      8  number of the portion; 2^64 - 1: the end of a file
+//!      8  number of the portion; 2^64 - 1: the end of a file, or of several
 //!      8  length of the body
 //!     16  XXH3-128 of the body
-//!         body: what was made and the counts of the portion, or a `FileRead`, in bincode
+//!         body: what was made and the counts of the portion, or a list of `FileRead`, in bincode
 //! ```
 
 use std::collections::{HashMap, HashSet};
@@ -35,8 +36,8 @@ use crate::store::Digest;
 /// In place of the number of a portion.
 const END: u64 = u64::MAX;
 const HEAD_BYTES: usize = 32;
-/// More bytes than a `FileRead` has.
-const END_BYTES: u64 = 1 << 10;
+/// More bytes than the files of one portion have.
+const END_BYTES: u64 = 1 << 20;
 
 /// The files that are done, and the place for those of this run.
 pub(super) struct Checkpoint {
@@ -62,15 +63,11 @@ impl Checkpoint {
         for entry in entries_in(folder)? {
             let (path, name) = (entry.path(), entry.file_name());
             if name.as_encoded_bytes().starts_with(key.to_string().as_bytes()) {
-                done.extend(read(path)?);
+                done.extend(read(path, inputs)?);
             } else {
                 remove_if_there(&path)?;
             }
         }
-        done.retain(|&file, (read, _): &mut (FileRead, _)| {
-            let input = inputs.files().get(file as usize);
-            input.and_then(|input| input.state_at_rest()) == Some(read.state)
-        });
         Ok(Checkpoint { folder: folder.to_path_buf(), key, done, file: Mutex::default() })
     }
 
@@ -84,9 +81,9 @@ impl Checkpoint {
         self.done.get(&file)
     }
 
-    /// Adds the end of a file.
-    pub(super) fn end(&self, read: &FileRead) -> Result<()> {
-        self.add(END, read)
+    /// Adds the end of a file, or of several of one portion.
+    pub(super) fn end(&self, read: &[FileRead]) -> Result<()> {
+        self.add(END, &read)
     }
 
     /// Adds what was made of the portion of this number.
@@ -128,7 +125,7 @@ impl Portion {
 type FileMade = (FileRead, Vec<Portion>);
 
 /// The input files that are done by what the file at `path` holds, up to where it breaks off or is damaged.
-fn read(path: PathBuf) -> Result<Vec<(u32, FileMade)>> {
+fn read(path: PathBuf, inputs: &Inputs) -> Result<Vec<(u32, FileMade)>> {
     let (mut portions, mut ends) = (HashMap::new(), Vec::new());
     let file = File::open(&path).at(&path)?;
     let (mut at, end) = (0, file.metadata().at(&path)?.len());
@@ -151,14 +148,19 @@ fn read(path: PathBuf) -> Result<Vec<(u32, FileMade)>> {
             break;
         }
         match number {
-            END => ends.extend(bincode::deserialize::<FileRead>(&held)),
+            END => ends.extend(bincode::deserialize::<Vec<FileRead>>(&held)),
             _ => drop(portions.insert(number, Portion { path: Arc::clone(&path), at, bytes })),
         }
         at += bytes;
     }
-    let done = |read: FileRead| {
+    let made = |read: FileRead| {
+        let input = inputs.files().get(read.contents.file as usize)?;
         let portions = read.portions.clone().map(|number| portions.get(&number).cloned());
-        Some((read.contents.file, (read.clone(), portions.collect::<Option<_>>()?)))
+        let portions = portions.collect::<Option<_>>()?;
+        let is_as_it_was = input.state_at_rest() == Some(read.state);
+        is_as_it_was.then_some((read.contents.file, (read, portions)))
     };
-    Ok(ends.into_iter().filter_map(done).collect())
+    let done =
+        ends.into_iter().filter_map(|read| read.into_iter().map(made).collect::<Option<Vec<_>>>());
+    Ok(done.flatten().collect())
 }

@@ -99,8 +99,8 @@ impl Deliver for Outbox {
         self.send(Portion::Records(records))
     }
 
-    fn end(&mut self, read: FileRead) -> Result<()> {
-        self.kept.as_ref().map_or(Ok(()), |kept| kept.end(&read))
+    fn end(&mut self, read: &[FileRead]) -> Result<()> {
+        self.kept.as_ref().map_or(Ok(()), |kept| kept.end(read))
     }
 
     fn done(&mut self, file: u32) -> Option<FileRead> {
