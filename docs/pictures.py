@@ -160,7 +160,7 @@ def output():
     picture = Picture(860, 290, "The files of an output: the fingerprints, the verdicts, the matches, the lists, and the report.")
     tree = [(0, "found/", ""), (1, "batch.seg", "the fingerprints of all pages; `store add` takes it"), (1, "dedup/", ""),
             (2, "verdicts.tsv", "one row a page: keep, drop or empty, and the kept page"), (2, "matches.tsv", "pairs of near pages, with their distance in bits"),
-            (2, "replaced.tsv", "pages of the store that a kept page contains"), (2, "keep.txt  drop.txt", "the ids of what is kept, and of what is dropped"),
+            (2, "replaced.tsv  slack.tsv", "pages of the store that a kept page contains, and what pages may lack in such a page"), (2, "keep.txt  drop.txt", "the ids of what is kept, and of what is dropped"),
             (2, "report.html", "the figures, for a browser"), (2, "report.json", "the figures, for programs"),
             (2, "_SUCCESS", "written last: the output is complete")]
     for place, (depth, name, means) in enumerate(tree):

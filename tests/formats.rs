@@ -442,6 +442,10 @@ fn a_store_with_replaced_pages_is_read_and_goes_on() {
     assert_eq!(bench.answer("store list store"), told);
     assert!(bench.answer("store log store").ends_with("add 2026-01-02, 2 replaced\n"));
     assert_eq!(bench.done("store verify store").count("fingerprints"), 3);
+    let slack = Store::open(bench.path("store")).unwrap().at(None).unwrap().slack().unwrap();
+    let pages = [("four", "2026-01-02"), ("two", "2026-01-01"), ("two", "2026-01-02")];
+    let slack = pages.map(|(id, day)| slack.get(id, day.parse().unwrap()));
+    assert_eq!(slack, [Some(3), Some(5), None]);
     bench.segment("batch", 64, &[("again".into(), 1), ("other".into(), 0x0f << 56)]);
     let join = "dedup --batch batch.seg --store store --matches all --distance 1 --output";
     let header = "new\texisting\tdistance\tagainst\tverdict\n";

@@ -3,6 +3,7 @@
 mod all_or_nothing;
 mod annotate;
 mod architecture;
+mod chains;
 mod check;
 mod clusters;
 mod command_line;

@@ -63,7 +63,7 @@ enum Change {
     /// are merged into one then, so that the store never has many
     #[command(args = shared(&[Memory, DryRun, Telemetry]), after_help = examples(&[
         ("Add the kept pages of a day", "dupsieve store add store --segment day.seg --day 2026-11-21 --only found/keep.txt"),
-        ("Hide the pages that these hold, too", "dupsieve store add store --segment day.seg --day 2026-11-21 --only found/keep.txt --replaced found/replaced.tsv"),
+        ("Hide the pages that these hold, too", "dupsieve store add store --segment day.seg --day 2026-11-21 --only found/keep.txt --replaced found/replaced.tsv --slack found/slack.tsv"),
     ]))]
     Add {
         /// Folder of the store
@@ -82,6 +82,10 @@ enum Change {
         /// ids, such as out/dedup/replaced.tsv
         #[arg(long, value_name = "FILE")]
         replaced: Option<PathBuf>,
+        /// Remember how much pages may lack in pages that replace them: the table `slack` of the join that made the ids. Without it, a
+        /// page that was dropped can lack more than a tenth once its kept page is replaced
+        #[arg(long, value_name = "FILE")]
+        slack: Option<PathBuf>,
         /// Merge no segments; `store compact --tiers` does it later
         #[arg(long)]
         no_compact: bool,
@@ -290,10 +294,10 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     step::begin(Step::Storing);
     match &arguments.change {
         Change::Init { store } => init(&store.here()?, global.dry_run),
-        Change::Add { store, segment, day, only, replaced, no_compact, confirm } => {
+        Change::Add { store, segment, day, only, replaced, slack, no_compact, confirm } => {
             let store = open(store)?;
             confirm.check(|today| expect_come(Some(&store.at(None)?), *day, today))?;
-            let replaced = replaced.as_deref().map(replacements_at).transpose()?;
+            let replaced = replacements_at(replaced.as_deref(), slack.as_deref())?;
             let (segment, only) = (segment.here()?, only.as_ref().map(Place::here).transpose()?);
             let (segment, only, replaces) = (&*segment, only.as_deref(), replaced.as_ref());
             add(&store, &NewDay { segment, day: *day, only, replaces }, !no_compact, global)

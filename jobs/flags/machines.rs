@@ -29,7 +29,7 @@ section! {
 
     /// How much memory a process takes.
     memory: MemoryFlag {
-        /// Memory for tables and sorts in each process, such as 8GiB. A join needs about 40 bytes more for
+        /// Memory for tables and sorts in each process, such as 8GiB. A join needs about 80 bytes more for
         /// each page of the batch, and room for its sketch (see `dupsieve plan`); `filter`
         /// and `store add --only` need 17 bytes for each listed id [default: 2GiB]
         #[arg(long, value_name = "SIZE", env = "DUPSIEVE_MEMORY")]

@@ -15,6 +15,7 @@ use crate::flow::{Processes, Role};
 use crate::matches::{Finalize, Outcome};
 use crate::output::{Lock, Staging};
 use crate::step::{self, Step};
+use crate::store::Version;
 
 /// A finished join.
 #[derive(Clone, Debug)]
@@ -110,10 +111,12 @@ impl Join {
     ) -> Result<Joined> {
         let FoundPairs { chunks, repeated, receipts, store, figures, .. } = found;
         let proof = Proof::of(chunks, self.store_rows(), &receipts, output)?.without(repeated);
+        let slack = self.store.as_ref().map(Version::slack).transpose()?.unwrap_or_default();
         let finalize = Finalize {
             segment: &self.batch,
             confirm: self.check,
             store: &store,
+            slack: &slack,
             distance: self.distance,
             keep: self.keep,
             detail: self.detail,

@@ -23,9 +23,10 @@ use crate::store::Segment;
 /// it, the others hold the fingerprint, the sieves and the groups.
 #[must_use]
 pub fn held_bytes(width: Width, check: Option<Check>, workers: u64) -> u64 {
+    const STANDING: u64 = size_of::<Standing>() as u64;
     // `starts` and `ranks` of the batch; three numbers of its leaders; the judgement; how well the best page
-    // of the store stands for it; how many pages go in favour of it.
-    const PLACES: u64 = 8 + 12 + 8 + 4 + 4;
+    // of the store stands for it; how many pages go in favour of it; its slack.
+    const PLACES: u64 = 8 + 12 + (4 + STANDING) + STANDING + 4 + 4;
     // Of one worker.
     const SIEVE: u64 = 2;
     // Rows and first groups of divided fingerprints, the group of each row, its shingles, and the class.

@@ -16,7 +16,7 @@ use super::standing::Standing;
 use super::store_pair::{Near, StorePair, each_place};
 use crate::error::Result;
 use crate::runs::{Record, SortedRecords, Sorter};
-use crate::store::{Column, Dated, Ids, RowDays, Segment, Shown};
+use crate::store::{Column, Dated, Day, Ids, RowDays, Segment, Shown, Slack};
 
 /// A row of matches.tsv within the batch, without the existing id. Ordered by the row in which the
 /// segment holds that id.
@@ -38,6 +38,8 @@ impl Record for UnnamedRow {}
 pub(super) struct StoreExpansion<'a> {
     pub(super) judged: &'a Judged<'a>,
     pub(super) store: &'a [Dated],
+    /// The slack of its pages.
+    pub(super) slack: &'a Slack,
     /// Whether a check confirmed the pairs.
     pub(super) checked: bool,
     /// Whether the check tells which of two pages holds the other one, so that pages of the store may go.
@@ -52,7 +54,7 @@ impl StoreExpansion<'_> {
         pairs: SortedRecords<StorePair<Group>>,
         mut rows: Option<&mut Sorter<MatchRow>>,
         nearest: &mut Sorter<NearestStored>,
-        replaced: &mut Replaced,
+        replaced: &mut Replaced<'_>,
     ) -> Result<()> {
         let mut reader: Option<(u32, Ids, RowDays, Shown)> = None;
         each_place(pairs, self.store, &[Column::Ids, Column::Days], |first, near| {
@@ -86,9 +88,11 @@ impl StoreExpansion<'_> {
                 if let Some(rows) = &mut rows {
                     self.expand_row(near, id, Origin::Day(day), rows)?;
                 }
-                if let Some((standing, by)) = replacing {
+                if let Some((standing, by)) = replacing
+                    && let Some(slack) = self.slack_left(id, day, standing)
+                {
                     let held = standing.share();
-                    replaced.going(Going { by, id: id.to_owned(), day, held })?;
+                    replaced.going(Going { by, id: id.to_owned(), day, held, slack })?;
                 }
             }
             Ok(())
@@ -106,6 +110,14 @@ impl StoreExpansion<'_> {
         };
         let best = near.iter().filter(|_| self.holds).filter_map(standing).min()?;
         Some((best.0, best.2))
+    }
+
+    /// The slack that a page of the store leaves to one that stands so well for it; none if it lacks more than its slack there.
+    fn slack_left(&self, id: &str, day: Day, standing: Standing) -> Option<u32> {
+        match self.slack.get(id, day) {
+            Some(slack) => Some(standing.slack.min(slack.checked_sub(standing.lacking)?)),
+            None => Some(standing.slack),
+        }
     }
 
     fn expand_row(
@@ -272,6 +284,7 @@ mod tests {
             segment: batch,
             confirm: None,
             store: &version.dated()?,
+            slack: &version.slack()?,
             distance: 3,
             keep: KeepOrder::FirstId,
             detail,

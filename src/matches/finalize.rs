@@ -28,7 +28,7 @@ use crate::fingerprint::Fingerprint;
 use crate::output::{self, Staging};
 use crate::results::ResultFormat;
 use crate::runs::{Sorter, Space};
-use crate::store::{Dated, Segment};
+use crate::store::{Dated, Segment, Slack};
 
 /// What becomes an output, and how.
 #[derive(Debug)]
@@ -39,6 +39,8 @@ pub(crate) struct Finalize<'a> {
     pub(crate) confirm: Option<Confirm>,
     /// The segments of the store that the batch was joined with, and the days of their rows.
     pub(crate) store: &'a [Dated],
+    /// The slack of its pages.
+    pub(crate) slack: &'a Slack,
     /// The largest distance that counts as near.
     pub(crate) distance: u32,
     /// Which page of several near ones is kept.
@@ -100,17 +102,30 @@ impl Finalize<'_> {
         let judgements = self.judge::<F>((&batch, &leaders), edges, crowded, held, expand)?;
         let judged = Judged { batch: &batch, leaders, judgements, nearest };
         let mut stored = space.sorter();
-        let mut replaced = Replaced::new(space);
+        let mut replaced = Replaced::new(space, batch.rows());
         let holds = shingles.is_some();
-        let expansion = StoreExpansion { judged: &judged, store: self.store, checked, holds };
+        let expansion = StoreExpansion {
+            judged: &judged,
+            store: self.store,
+            slack: self.slack,
+            checked,
+            holds,
+        };
         let wanted = all.then_some(&mut drafts.matches);
         expansion.expand(with_store.sorted()?, wanted, &mut stored, &mut replaced)?;
         if all {
             expand_copies(&batch, checked, &mut drafts.unnamed_matches)?;
         }
         judged.each_dropped(stored, |row, of| {
-            if let (true, Nearest::Stored(page, _)) = (holds, of) {
-                replaced.named(&page.id, page.day)?;
+            match of {
+                Nearest::Stored(page, standing) if holds => {
+                    let standing = page.standings.of_first.unwrap_or(standing);
+                    replaced.named(&page.id, page.day, standing.slack)?;
+                }
+                Nearest::Row(kept, standing) if holds => {
+                    replaced.kept(judged.batch.segment_row(kept), standing.slack);
+                }
+                _ => {}
             }
             drafts.dropped(row, of)
         })?;
@@ -131,8 +146,8 @@ impl Finalize<'_> {
             workers,
         };
         let Listed { files, matches: written, examples } = listing.write(staging)?;
-        let (replaced_file, replaced) = replaced.unzip();
-        let files = files.into_iter().chain(replaced_file);
+        let (replaced_files, replaced) = replaced.unzip();
+        let files = files.into_iter().chain(replaced_files.into_iter().flatten());
         Ok(Outcome {
             candidates: candidates.map(|it| it.pairs),
             left_out: candidates.map(|it| it.left_out),

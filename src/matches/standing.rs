@@ -23,6 +23,8 @@ pub(crate) struct Standing {
     pub(crate) distance: u8,
     /// How many shingles of the other page it lacks. It does not count in comparisons.
     pub(super) lacking: u32,
+    /// How many more it could lack. It does not count in comparisons.
+    pub(super) slack: u32,
     /// What the check gives: the share that is held, or how alike the pages are. It does not count in comparisons.
     share: Similarity,
     /// How alike both pages are: the greater of both shares. It does not count in comparisons.
@@ -30,11 +32,12 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    /// A page at this `distance` that contains so much of the other one.
-    fn containing(contained: Contained, distance: u8) -> Standing {
+    /// A page at this `distance` that contains so much of the other one, of which at least the share `least` is asked for.
+    fn containing(contained: Contained, least: f64, distance: u8) -> Standing {
         let share = Similarity::of_share(contained.shared.into(), contained.all.into());
-        let lacking = u32::try_from(contained.lacking()).unwrap_or(u32::MAX);
-        Standing { missing: share.missing(), distance, lacking, share, similarity: share }
+        let [lacking, slack] = [contained.lacking(), contained.slack(least)]
+            .map(|count| u32::try_from(count).unwrap_or(u32::MAX));
+        Standing { missing: share.missing(), distance, lacking, slack, share, similarity: share }
     }
 
     /// A page at this `distance` that is alike by a check without a direction.
@@ -96,6 +99,7 @@ impl Nearness for Standing {
         missing: 0,
         distance: 0,
         lacking: 0,
+        slack: u32::MAX,
         share: Similarity::SAME,
         similarity: Similarity::SAME,
     };
@@ -134,7 +138,7 @@ impl Standings {
             Some(contained) => {
                 let [of_first, of_second] = contained.map(|it| {
                     let is_enough = it.is_at_least(confirm.least);
-                    is_enough.then(|| Standing::containing(it, distance))
+                    is_enough.then(|| Standing::containing(it, confirm.least, distance))
                 });
                 let similarity = Standings { of_first, of_second }.share();
                 let both = [of_first, of_second].map(|it| Some(Standing { similarity, ..it? }));

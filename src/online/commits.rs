@@ -170,8 +170,9 @@ impl Online {
         let found = scratch.join("found");
         join.run(&mut Processes::alone(options.workers), &found)?;
         *gone = Gone::of(&found, options)?;
-        let replaces = options.hides_replaced.then(|| replacements_in(&found)).transpose()?;
+        let listed = replacements_in(&found)?;
+        let replaces = if options.hides_replaced { listed } else { listed.replacing_none() };
         let only = (!options.adds_dropped).then(|| found.join("keep.txt"));
-        Ok(Entering { only, replaces })
+        Ok(Entering { only, replaces: Some(replaces) })
     }
 }

@@ -49,7 +49,10 @@ impl Gone {
             each_held(folder, |id, of, held| take(id, None, &of.id, f64::from(held) / 1e4))?;
         }
         if options.hides_replaced {
-            each_replaced(folder, |id, day, by, held| take(id, day.parse().ok(), by, held))?;
+            each_replaced(folder, |id, day, by, held| {
+                take(id, Some(day), by, held);
+                Ok(())
+            })?;
         }
         Ok(gone)
     }

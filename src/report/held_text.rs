@@ -61,7 +61,8 @@ impl HeldText {
         let mut lacking: HashMap<(u128, String), f64> = HashMap::new();
         for day in days.iter().filter(|day| day.replaces) {
             each_replaced(day.folder, |id, day, _, held| {
-                lacking.insert((xxh3_128(id.as_bytes()), day.to_owned()), 1.0 - held);
+                lacking.insert((xxh3_128(id.as_bytes()), day.to_string()), 1.0 - held);
+                Ok(())
             })?;
         }
         lost += mean * lacking.values().sum::<f64>();

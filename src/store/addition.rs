@@ -13,6 +13,7 @@ use crate::output::{Lock, NewFile, check_free_space, parent_of, remove_if_there,
 use super::dated::Dated;
 use super::day::Day;
 use super::digest::Digest;
+use super::digest_files::Listed;
 use super::expiry::expect_unexpired;
 use super::folder::Store;
 use super::id_filter::{Reduction, digest_of};
@@ -157,6 +158,7 @@ impl Store {
         let reduction = Reduction { only: only.as_ref(), removed: &removed };
         let file = reduction.file(segment.digest(), day);
         let held = self.take_in(&segment, &reduction, &file, is_own, lock)?;
+        let slack = replaces.and_then(|it| it.slack_bytes(day));
         let entry = Entry {
             day,
             file,
@@ -168,6 +170,7 @@ impl Store {
             source: segment.digest(),
             only: only.as_ref().map(digest_of),
             replaces: replaces.and_then(Replacements::digest),
+            slack: slack.map(|bytes| Listed::Slack.write(self.path(), &bytes, lock)).transpose()?,
             dropped: 0,
             expired_in: None,
         };
@@ -202,7 +205,7 @@ impl Store {
         if let Some(entry) = current.entry(day) {
             let only = only.as_ref().map(digest_of);
             self.expect_same(entry, segment.digest(), only)?;
-            self.expect_same_replaced(entry, replaces.and_then(Replacements::digest))?;
+            self.expect_same_replaced(entry, replaces)?;
             return Ok(None);
         }
         expect_unexpired(self.path(), current, day)?;
@@ -242,22 +245,25 @@ impl Store {
         })
     }
 
-    /// Fails unless `entry` replaced the same pages.
-    fn expect_same_replaced(&self, entry: &Entry, replaces: Option<Digest>) -> Result<()> {
-        if entry.replaces == replaces {
+    /// Fails unless `entry` replaced the same pages, and had the same slack.
+    fn expect_same_replaced(&self, entry: &Entry, list: Option<&Replacements>) -> Result<()> {
+        let replaces = list.and_then(Replacements::digest);
+        let slack = list.and_then(|it| it.slack_bytes(entry.day)).map(|it| Digest::of(&it));
+        if (entry.replaces, entry.slack) == (replaces, slack) {
             return Ok(());
         }
-        let show = |replaces: Option<Digest>| match replaces {
-            Some(replaces) => format!("those of the list {replaces}"),
-            None => "none".to_owned(),
+        let show = |replaces: Option<Digest>, slack: Option<Digest>| {
+            let list =
+                |digest: Option<Digest>| digest.map_or("none".to_owned(), |it| it.to_string());
+            format!("those of the list {}, with the slack {}", list(replaces), list(slack))
         };
         Err(Error::new(
             Kind::Exists,
             format!("the store has {}, which replaced other pages", entry.day),
         )
         .at(self.path())
-        .expected(show(entry.replaces))
-        .found(show(replaces))
+        .expected(show(entry.replaces, entry.slack))
+        .found(show(replaces, slack))
         .help("to replace others, go back to the version before the day and add the day again")
         .job("store rollback")
         .setting("before-day"))

@@ -83,6 +83,9 @@ pub struct Entry {
     /// The digest of the pages of the store that its pages have replaced, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<Digest>,
+    /// The digest of the slack of the pages for which its pages were dropped, or which replaced others (see `slack`); none if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slack: Option<Digest>,
     /// How many of its fingerprints were left out since, because their pages were removed or replaced.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dropped: u64,

@@ -19,7 +19,7 @@
 //! - `segment/`: the file format. `builder`, `id_filter`: segments made from documents, from a list of
 //!   ids. `damage`, `day`, `digest`: small types that all share.
 //! - `removals`, `replaced_rows`, `shown`: which pages were removed or replaced, and what a reader is shown; `row_sets`: their
-//!   bytes. `removal_note`: how the journal learns of removals. `new_day`, `replacements`: what enters a store, and what it
+//!   bytes. `slack`: what a page may lack in one that replaces it; `digest_files`: the folder of both lists. `removal_note`: how the journal learns of removals. `new_day`, `replacements`: what enters a store, and what it
 //!   replaces. `expiry`: days that are too old; `ahead`: days that have not come. `id_search`: rows by their ids.
 //! - `sidecars`: files that are kept beside the segments.
 //! - `manifest`, `manifest_base`, `manifest_file`, `version`, `file_record`, `dated`: what a version contains.
@@ -67,6 +67,7 @@ mod damage;
 mod dated;
 mod day;
 mod digest;
+mod digest_files;
 mod draft;
 mod expiry;
 mod file_record;
@@ -94,6 +95,7 @@ mod row_sets;
 mod segment;
 mod shown;
 mod sidecars;
+mod slack;
 mod tiers;
 mod verification;
 mod version;
@@ -129,6 +131,7 @@ pub use segment::{Details, IdKind, Lists, RecordCounts, Row, SegmentOptions, Seg
 pub use shown::Shown;
 pub use sidecars::Kept;
 pub(crate) use sidecars::Sidecars;
+pub use slack::Slack;
 pub use verification::Verification;
 pub(crate) use version::chunk_bytes;
 pub use version::{Version, chunks};

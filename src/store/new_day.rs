@@ -14,7 +14,7 @@ pub struct NewDay<'a> {
     pub day: Day,
     /// A file with the ids of the pages that enter, one a line; all enter without it.
     pub only: Option<&'a Path>,
-    /// The pages of the store that these replace; none are replaced without it.
+    /// The pages of the store that these replace, and the slack of pages; without it none are replaced, and no slack is known.
     pub replaces: Option<&'a Replacements>,
 }
 
@@ -23,7 +23,7 @@ pub struct NewDay<'a> {
 pub struct Entering {
     /// A file with the ids of the pages that enter, one a line; all enter without it.
     pub only: Option<PathBuf>,
-    /// The pages of the store that these replace; none are replaced without it.
+    /// The pages of the store that these replace, and the slack of pages; without it none are replaced, and no slack is known.
     pub replaces: Option<Replacements>,
 }
 

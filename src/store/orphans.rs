@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use crate::error::{At, Result};
 
 use super::day::Day;
+use super::digest_files::{self, Listed, REPLACED};
 use super::folder::{Store, names};
 use super::manifest::{COMPACTED, MANIFESTS, Manifest, PURGED, SEGMENTS, manifest_name};
 use super::manifest_file::ManifestReader;
 use super::pointer::CURRENT;
 use super::removals::Removals;
-use super::replaced_rows::{self, REPLACED};
 use super::version::Version;
 use crate::output::{Lock, UNFINISHED};
 use crate::storage::bytes_of;
@@ -71,13 +71,13 @@ impl Store {
         rest.write(self.path(), lock)
     }
 
-    /// The segments, and the lists of replaced pages, that none of `versions` names. If only runs that died can have left any, these are no
+    /// The segments, and the files of the folder `replaced`, that none of `versions` names. If only runs that died can have left any, these are no
     /// older than `CURRENT`, and the manifests of all versions need not be read in order to know that there are
     /// none. (Where a copy of a store has other times, some stay until versions are pruned.)
     fn orphans(&self, versions: RangeInclusive<u64>, of_any_age: bool) -> Result<Vec<PathBuf>> {
         let segments = self.path().join(SEGMENTS);
         let mut orphans = paths(&segments, is_segment_name)?;
-        orphans.extend(replaced_rows::paths(self.path())?);
+        orphans.extend(digest_files::paths(self.path())?);
         let modified = |path: &Path| fs::metadata(path).and_then(|it| it.modified());
         let moved = modified(&self.path().join(CURRENT)).at(self.path())?;
         if !of_any_age {
@@ -90,8 +90,10 @@ impl Store {
             }
             let manifest = self.manifest_by(&mut reader, number)?;
             let held = manifest.entries.iter().map(|entry| segments.join(&entry.file));
-            let replaced = manifest.replaced.map(|it| replaced_rows::path(self.path(), it));
-            let held: HashSet<PathBuf> = held.chain(replaced).collect();
+            let replaced = manifest.replaced.map(|it| Listed::Rows.path(self.path(), it));
+            let slack = manifest.shown().iter().filter_map(|entry| entry.slack);
+            let slack = slack.map(|it| Listed::Slack.path(self.path(), it));
+            let held: HashSet<PathBuf> = held.chain(replaced).chain(slack).collect();
             orphans.retain(|path| !held.contains(path));
         }
         Ok(orphans)

@@ -1,4 +1,5 @@
-//! The pages of a store that pages of a new day replace, as the table `replaced` of a join lists them.
+//! The pages of a store that pages of a new day replace, as the table `replaced` of a join lists them, and the slack of those that
+//! stay and of the new ones, as the table `slack` lists it.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use super::damage::damaged;
 use super::day::Day;
 use super::digest::Digest;
 use super::manifest::Entry;
+use super::slack::{PageSlack, Slack};
 use crate::document::IdSieve;
 use crate::error::Error;
 
@@ -19,6 +21,7 @@ pub struct Replacements {
     /// In order, each page once.
     pages: Vec<Replacement>,
     sieve: IdSieve,
+    slack: Vec<PageSlack>,
 }
 
 /// A page of a store, and the page that replaces it.
@@ -35,13 +38,23 @@ impl Replacements {
     /// No pages yet, of the table at `path`.
     pub fn new(path: &Path) -> Replacements {
         let sieve = IdSieve::of([].into_iter());
-        Replacements { path: path.to_path_buf(), pages: Vec::new(), sieve }
+        Replacements { path: path.to_path_buf(), pages: Vec::new(), sieve, slack: Vec::new() }
     }
 
     /// Takes the page `id` of `day`, which `by` replaces, in this row of the table. Call [`Replacements::sorted`] after the last.
     pub fn push(&mut self, id: &str, day: Day, by: &str, row: u64) {
         let [id, by] = [id, by].map(|id| xxh3_128(id.as_bytes()));
         self.pages.push(Replacement { id, day, by, row });
+    }
+
+    /// Takes the slack of a page `id`, of `day` or of the batch.
+    pub fn push_slack(&mut self, id: &str, day: Option<Day>, slack: u32) {
+        self.slack.push(PageSlack::new(id, day, slack));
+    }
+
+    /// The same slack, and no page is replaced.
+    pub fn replacing_none(self) -> Replacements {
+        Replacements { slack: self.slack, ..Replacements::new(&self.path) }
     }
 
     /// Takes the pages of `others` too. Call [`Replacements::sorted`] after the last.
@@ -84,6 +97,11 @@ impl Replacements {
             [&id[..], &(page.day.number() as u32).to_le_bytes(), &by].concat()
         });
         (!self.is_empty()).then(|| Digest::of(&bytes.collect::<Vec<u8>>()))
+    }
+
+    /// The bytes of the list of the slack, once the pages of the batch are of `day`; none if there is none.
+    pub(super) fn slack_bytes(&self, day: Day) -> Option<Vec<u8>> {
+        Slack::of_pages(&self.slack, day).bytes()
     }
 
     /// The pages in order.

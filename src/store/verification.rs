@@ -22,6 +22,7 @@ use super::manifest_file::ManifestReader;
 use super::removals::Removals;
 use super::replaced_rows;
 use super::segment::Segment;
+use super::slack::Slack;
 use super::version::Version;
 
 /// Versions of a store to verify. Their manifests were read, their segments not yet.
@@ -32,6 +33,8 @@ pub struct Verification {
     files: BTreeMap<String, Claims>,
     /// The lists of replaced pages, and of each the newest version that names it.
     replaced: BTreeMap<Digest, u64>,
+    /// The lists of slack, in the same way.
+    slack: BTreeMap<Digest, u64>,
 }
 
 /// What the versions say about a file.
@@ -67,6 +70,8 @@ impl Store {
             };
             verification.versions += 1;
             verification.replaced.extend(manifest.replaced.map(|replaced| (replaced, version)));
+            let slack = manifest.shown().iter().filter_map(|entry| entry.slack);
+            verification.slack.extend(slack.map(|slack| (slack, version)));
             FileRecord::all(&manifest).into_iter().for_each(|it| verification.add(it, version));
         }
         Ok(verification)
@@ -133,8 +138,8 @@ impl Store {
 impl Verification {
     /// Nothing to verify yet, in `store`.
     pub(super) fn new(store: &Store) -> Verification {
-        let (files, replaced) = (BTreeMap::new(), BTreeMap::new());
-        Verification { store: store.clone(), versions: 0, files, replaced }
+        let (files, replaced, slack) = Default::default();
+        Verification { store: store.clone(), versions: 0, files, replaced, slack }
     }
 
     /// Adds what the version with that number says about one of its files.
@@ -171,12 +176,20 @@ impl Verification {
     /// [`Kind::BadData`](crate::Kind::BadData).
     pub fn run(&self, read: &AtomicU64) -> Result<()> {
         for (&replaced, &newest) in &self.replaced {
-            match replaced_rows::read(self.store.path(), Some(replaced)) {
-                Err(error) if error.kind() == Kind::Missing && self.store.is_pruned(newest)? => {}
-                rows => drop(rows?),
-            }
+            self.expect_read(replaced_rows::read(self.store.path(), Some(replaced)), newest)?;
+        }
+        for (&slack, &newest) in &self.slack {
+            self.expect_read(Slack::read(self.store.path(), [slack].into_iter()), newest)?;
         }
         self.search(&*Removals::read(self.store.path())?, read).map(drop)
+    }
+
+    /// Fails unless a list was `read`, or another run has pruned all versions up to the `newest` that names it.
+    fn expect_read<T>(&self, read: Result<T>, newest: u64) -> Result<()> {
+        match read {
+            Err(error) if error.kind() == Kind::Missing && self.store.is_pruned(newest)? => Ok(()),
+            read => read.map(drop),
+        }
     }
 
     /// As [`Verification::run`]. Every id of every file is looked up among the removed ids. Returns those that are

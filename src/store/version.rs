@@ -24,6 +24,7 @@ use super::row_sets::{RowSet, RowSets};
 use super::segment::KeyRange;
 use super::segment::Segment;
 use super::shown::Hidden;
+use super::slack::Slack;
 
 /// The target size of a chunk in compressed bytes, at least and at most.
 const CHUNK_BYTES: RangeInclusive<u64> = 256 << 10..=64 << 20;
@@ -149,6 +150,16 @@ impl Version {
         Ok(gone)
     }
 
+    /// How much its pages may still lack in pages that replace them.
+    ///
+    /// # Errors
+    /// A list that was lost is [`Kind::Missing`], damage is [`Kind::BadData`], and a version that was pruned just now is
+    /// [`Kind::Temporary`].
+    pub fn slack(&self) -> Result<Slack> {
+        let lists = self.entries().iter().filter_map(|entry| entry.slack);
+        Slack::read(&self.store, lists).map_err(|error| self.explain_lost(error))
+    }
+
     /// Its number. Version 1 is empty.
     pub fn number(&self) -> u64 {
         self.manifest.version
@@ -232,15 +243,17 @@ impl Version {
     }
 
     /// The digest of its contents: the days, the digests of their segments, and what all days that were ever added to it have
-    /// replaced. Its number does not count.
+    /// replaced and say of slack. Its number does not count.
     pub fn digest(&self) -> Digest {
         let mut hasher = Xxh3::new();
         for entry in self.entries() {
             hasher.update(entry.day.to_string().as_bytes());
             hasher.update(&entry.digest.0.to_le_bytes());
         }
-        for replaces in self.all_entries().iter().filter_map(|entry| entry.replaces) {
-            hasher.update(&replaces.0.to_le_bytes());
+        for list in
+            self.all_entries().iter().flat_map(|entry| [entry.replaces, entry.slack]).flatten()
+        {
+            hasher.update(&list.0.to_le_bytes());
         }
         Digest(hasher.digest128())
     }

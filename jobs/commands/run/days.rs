@@ -260,13 +260,16 @@ impl DayPlan<'_> {
         (self.config.add == Add::Kept).then(|| found.join("keep.txt"))
     }
 
-    /// The pages of the store that those of a day replace, in the output `found` of its join; none if the join does not tell, or if
-    /// they are to stay.
+    /// What the output `found` of a join says of the pages of the store that those of a day replace, and of slack; none if it says nothing. No page
+    /// is replaced if they are to stay.
     pub(crate) fn replaced(&self, found: &Path) -> Result<Option<Replacements>> {
         let report = Report::read(found)?;
         let tells = report.is_some_and(|report| report.outcome.replaced.is_some());
-        let hides = self.config.store.replaced == Replaced::Hide;
-        (tells && hides).then(|| replacements_in(found)).transpose()
+        let listed = tells.then(|| replacements_in(found)).transpose()?;
+        Ok(match self.config.store.replaced {
+            Replaced::Hide => listed,
+            Replaced::Keep => listed.map(Replacements::replacing_none),
+        })
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::matches::replacements_in;
-use dupsieve::rooms::store::{Entry, NewDay, Segment, Store};
+use dupsieve::rooms::store::{Entry, NewDay, Replacements, Segment, Store};
 use dupsieve::{Error, Kind, Result};
 
 use dupsieve::rooms::report::{Made, Report};
@@ -25,8 +25,12 @@ pub(crate) fn check(found: &Path, batch: &Segment) -> Result<()> {
     let keep = found.join("keep.txt");
     let is_unchanged = |entry: &Entry| {
         let only = entry.only.map(|_| keep.as_path());
-        let replaced = entry.replaces.map(|_| replacements_in(found)).transpose();
-        let Ok(replaced) = replaced else { return false };
+        let listed = entry.replaces.or(entry.slack).map(|_| replacements_in(found)).transpose();
+        let Ok(listed) = listed else { return false };
+        let replaced = match entry.replaces {
+            Some(_) => listed,
+            None => listed.map(Replacements::replacing_none),
+        };
         let joined = store.before(day).map(|version| version.digest().to_string());
         let (segment, replaces) = (batch.path(), replaced.as_ref());
         store.would_add(&NewDay { segment, day, only, replaces }) == Ok(false)

@@ -99,18 +99,26 @@ impl Contained {
     /// Whether at least this share of the page is contained. Of a sample, that must be all but sure: it is asked of the lower end
     /// of Wilson's interval at two standard errors.
     pub fn is_at_least(self, least: f64) -> bool {
-        let Contained { all, level, .. } = self;
-        if self.all == 0 {
-            return false;
-        }
-        let (share, all) = (self.share(), f64::from(all));
-        if level == 0 {
-            return share >= least - f64::EPSILON;
+        self.all > 0 && self.all_but_sure() >= least - f64::EPSILON
+    }
+
+    /// How many shingles more the other page could lack, and at least this share of the page would be contained.
+    pub fn slack(self, least: f64) -> u64 {
+        let shingles = u64::from(self.all) << self.level;
+        // A tenth of 300 is 30, whatever the last bit says.
+        (shingles as f64 * (self.all_but_sure() - least).max(0.0) + 1e-6).floor() as u64
+    }
+
+    /// The share that is contained; of a sample, the one that is all but sure.
+    fn all_but_sure(self) -> f64 {
+        let (share, all) = (self.share(), f64::from(self.all.max(1)));
+        if self.level == 0 {
+            return share;
         }
         let half = 2.0 / all;
         let middle = share + half;
         let spread = 2.0 * (share * (1.0 - share) / all + 1.0 / (all * all)).sqrt();
-        (middle - spread) / (1.0 + 2.0 * half) >= least - f64::EPSILON
+        (middle - spread) / (1.0 + 2.0 * half)
     }
 }
 

@@ -23,7 +23,8 @@ use crate::output::{Lock, Staging};
 use crate::parallel::in_parallel;
 use crate::runs::Sorter;
 use crate::store::{
-    Codec, Day, Details, NewDay, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store,
+    Codec, Day, Details, NewDay, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Slack,
+    Store,
 };
 
 const K: u32 = 3;
@@ -333,6 +334,7 @@ fn written(
         segment: batch,
         confirm,
         store,
+        slack: &Slack::default(),
         distance: K,
         keep: KeepOrder::FirstId,
         detail,

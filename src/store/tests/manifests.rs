@@ -40,6 +40,7 @@ fn entry(number: u64, version: u64) -> Entry {
         source: digest,
         only: None,
         replaces: None,
+        slack: None,
         dropped: 0,
         expired_in: None,
     }

@@ -268,3 +268,52 @@ fn a_damaged_or_lost_list_is_an_error_and_what_a_dead_run_left_goes() -> Result<
     assert!(!path.exists());
     Ok(())
 }
+
+#[test]
+fn slack_is_the_least_number_of_the_days_that_are_shown() -> Result<()> {
+    let (_folder, store, third) = store()?;
+    let ids = ids();
+    let with = |pages: &[(&str, Option<&str>, u32)]| {
+        let mut list = list(&[]);
+        pages.iter().for_each(|(id, on, slack)| list.push_slack(id, on.map(day), *slack));
+        list
+    };
+    let of = |store: &Store| -> Result<[Option<u32>; 3]> {
+        let slack = store.at(None)?.slack()?;
+        let pages = [(0, "2026-11-03"), (1, "2026-11-01"), (1, "2026-11-02")];
+        Ok(pages.map(|(id, on)| slack.get(&ids[id], day(on))))
+    };
+    let first = with(&[(&ids[0], None, 9), (&ids[1], Some("2026-11-01"), 4)]);
+    add(&store, &third, "2026-11-03", &first)?;
+    assert_eq!(of(&store)?, [Some(9), Some(4), None]);
+    // The same again changes nothing, and another number is another day.
+    add(&store, &third, "2026-11-03", &first)?;
+    let other = with(&[(&ids[0], None, 8), (&ids[1], Some("2026-11-01"), 4)]);
+    assert_eq!(add(&store, &third, "2026-11-03", &other).unwrap_err().kind(), Kind::Exists);
+    let fourth = third.with_file_name("fourth.seg");
+    write(&fourth, options("r"), &documents(&[30_u64]), &[])?;
+    let second = with(&[(&ids[0], Some("2026-11-03"), 12), (&ids[1], Some("2026-11-01"), 2)]);
+    let before = store.at(None)?.digest();
+    add(&store, &fourth, "2026-11-04", &second)?;
+    let added = store.at(None)?.digest();
+    assert_eq!((of(&store)?, lists(&store).len()), ([Some(9), Some(2), None], 2));
+    store.compact(Codec::Dense, &AtomicU64::new(0))?;
+    assert_eq!((of(&store)?, store.at(None)?.digest()), ([Some(9), Some(2), None], added));
+    rollback(&store, 4)?;
+    assert_eq!((of(&store)?, store.at(None)?.digest()), ([Some(9), Some(4), None], before));
+    store.verify()?;
+    store.expire(Retention::From(day("2026-11-03")))?;
+    prune(&store, 1)?;
+    assert_eq!((of(&store)?, lists(&store).len()), ([Some(9), Some(4), None], 1));
+    let path = lists(&store).remove(0);
+    let bytes = fs::read(&path).unwrap();
+    fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
+    assert_eq!(of(&store).unwrap_err().kind(), Kind::BadData);
+    assert_eq!(store.verify().unwrap_err().kind(), Kind::BadData);
+    fs::remove_file(&path).unwrap();
+    assert_eq!(of(&store).unwrap_err().kind(), Kind::Missing);
+    fs::write(&path, &bytes).unwrap();
+    store.expire(Retention::From(day("2026-11-09")))?;
+    assert_eq!(of(&store)?, [None, None, None]);
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! The folder `replaced`: files that are named by the digest of their bytes, so that they never change and versions share them.
+//!
+//! ```text
+//! replaced/5e1f....rows      the rows that a version hides because pages of later days contain them (see `replaced_rows`)
+//! replaced/7c0d....slack     what a day says about the slack of pages (see `slack`)
+//! ```
+
+use std::fs::{self, DirEntry};
+use std::path::{Path, PathBuf};
+
+use super::damage::damaged;
+use super::digest::Digest;
+use crate::error::{At, Error, Kind, Result};
+use crate::output::{Lock, entries_in, sync_folder, write_file};
+use crate::small_file;
+
+/// The folder of a store for them.
+pub(super) const REPLACED: &str = "replaced";
+
+/// The most bytes of such a file, since it is read whole.
+const LONGEST: u64 = 2 << 30;
+
+/// What is in a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Listed {
+    /// Rows that are hidden.
+    Rows,
+    /// The slack of pages.
+    Slack,
+}
+
+impl Listed {
+    /// The path of the file with that digest, of the store at `store`.
+    pub(super) fn path(self, store: &Path, digest: Digest) -> PathBuf {
+        store.join(REPLACED).join(format!("{digest}.{}", self.suffix()))
+    }
+
+    /// Writes a file with these bytes into the store at `store`. Returns its digest.
+    ///
+    /// # Errors
+    /// A file that would be too long is [`Kind::Usage`].
+    pub(super) fn write(self, store: &Path, bytes: &[u8], lock: &Lock) -> Result<Digest> {
+        let digest = Digest::of(bytes);
+        let (folder, path) = (store.join(REPLACED), self.path(store, digest));
+        if bytes.len() as u64 > LONGEST {
+            return Err(Error::new(Kind::Usage, "too many pages were replaced in this store")
+                .at(path)
+                .expected(format_args!("a list of at most {LONGEST} bytes"))
+                .found(bytes.len())
+                .help("merge the segments, which leaves these pages out")
+                .job("store compact"));
+        }
+        if !folder.exists() {
+            fs::create_dir_all(&folder).at(&folder)?;
+            sync_folder(store)?;
+        }
+        write_file(&path, bytes, lock)?;
+        Ok(digest)
+    }
+
+    /// The bytes of the file with that digest.
+    ///
+    /// # Errors
+    /// A file that is not there is [`Kind::Missing`], and damage is [`Kind::BadData`].
+    pub(super) fn read(self, store: &Path, digest: Digest) -> Result<Vec<u8>> {
+        let path = self.path(store, digest);
+        let bytes = small_file::read(&path, LONGEST, Kind::BadData).map_err(|error| {
+            if error.kind() != Kind::Missing {
+                return error;
+            }
+            Error::new(Kind::Missing, "the store has lost a list of replaced pages")
+                .at(&path)
+                .help("restore it from a copy, or roll back to a version that does not need it")
+        })?;
+        let found = Digest::of(&bytes);
+        if found != digest {
+            return Err(damaged("this is not the list of replaced pages that the manifest names")
+                .at(path)
+                .expected(digest)
+                .found(found));
+        }
+        Ok(bytes)
+    }
+
+    fn suffix(self) -> &'static str {
+        match self {
+            Listed::Rows => "rows",
+            Listed::Slack => "slack",
+        }
+    }
+}
+
+/// The paths of all such files of the store at `store`.
+pub(super) fn paths(store: &Path) -> Result<Vec<PathBuf>> {
+    let is_ours = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let digest = name.split_once('.').and_then(|(digest, _)| digest.parse::<Digest>().ok());
+        let is_of =
+            |listed: Listed| digest.is_some_and(|digest| listed.path(store, digest) == *path);
+        is_of(Listed::Rows) || is_of(Listed::Slack)
+    };
+    let entries = entries_in(&store.join(REPLACED))?;
+    Ok(entries.iter().map(DirEntry::path).filter(is_ours).collect())
+}
