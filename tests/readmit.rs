@@ -101,3 +101,49 @@ fn pages_that_lose_their_witness_to_time_are_listed() {
     assert!(verdicts.lines().skip(1).all(|line| !line.contains("2026-11-01")), "{verdicts}");
     assert!(verdicts.contains("\tkeep\t"));
 }
+
+/// A page of the words from one number to another.
+fn page(id: &str, words: std::ops::Range<usize>) -> String {
+    let words: Vec<String> = words.map(|word| format!("word{}", word * word % 9973)).collect();
+    format!("{{\"id\":\"{id}\",\"text\":\"{}\"}}\n", words.join(" "))
+}
+
+/// `a` was kept for `a2`; `longer` replaced it and was replaced by `longest`, on a day before it that came late.
+#[test]
+fn pages_are_listed_when_what_replaced_their_kept_page_leaves() {
+    let bench = Bench::new();
+    let pages = [page("a", 0..300), page("a2", 0..299), page("x", 2000..2300)];
+    bench.write("crawl/2026-11-02.jsonl", pages.concat());
+    bench.write("crawl/2026-11-03.jsonl", page("longer", 0..340));
+    bench.write("crawl/2026-11-01.jsonl", page("longest", 0..400));
+    bench.write(
+        "days.toml",
+        "inputs = [\"crawl/{date}.jsonl\"]\noutput = \"out/{date}\"\nstore = \"store\"\n[dedup]\ndistance = 15\n",
+    );
+    let days = ["2026-11-02", "2026-11-03", "2026-11-01"];
+    days.iter().for_each(|day| drop(bench.done(&format!("run days.toml --date {day}"))));
+    for (day, row) in
+        [("2026-11-03", "a\t2026-11-02\tlonger"), ("2026-11-01", "longer\t2026-11-03\tlongest")]
+    {
+        let replaced = bench.read(&format!("out/{day}/dedup/replaced.tsv"));
+        assert!(replaced.contains(row), "{replaced}");
+    }
+    let outputs = days.map(|day| format!("out/{day}")).join(" ");
+    for (removed, listed) in
+        [("a", ""), ("longer", ""), ("longest", "a\na2\nlonger\n"), ("longest\nlonger", "a\na2\n")]
+    {
+        bench.write("ids.txt", format!("{removed}\n"));
+        let line = "store remove store --ids ids.txt --dry-run --readmit readmit.txt --outputs";
+        let told = bench.done(&format!("{line} {outputs}"));
+        assert_eq!(told.count("readmitted"), listed.lines().count() as u64, "{removed}");
+    }
+    bench.write("ids.txt", "longest\n");
+    bench.done(&format!(
+        "store remove store --ids ids.txt --readmit removed.txt --outputs {outputs}"
+    ));
+    assert_eq!(bench.read("removed.txt"), "a\na2\nlonger\n");
+    bench.done(&format!(
+        "store expire store --before 2026-11-02 --readmit expired.txt --outputs {outputs}"
+    ));
+    assert_eq!(bench.read("expired.txt"), "a\na2\nlonger\n");
+}

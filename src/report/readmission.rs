@@ -1,22 +1,27 @@
 //! Pages whose witness has left the store: they were dropped in favour of a page that is there no more.
 //!
 //! Such a page was held back because another stood for it. When that one has gone, nothing does. So these pages are listed, and the
-//! next crawl can bring them back. For example, if `a` is removed:
+//! next crawl can bring them back. A page that was replaced is such a page too, and the page that replaced it stands for what was dropped for it. For example, if
+//! `a` is removed:
 //!
 //! ```text
 //! verdicts of 20     b  drop  of a 1 2026-11-19        b comes back
 //!                    c  drop  of d 0 2026-11-19
 //! verdicts of 21     a  drop  of e 2 2026-11-20        a was removed itself
 //!                    f  drop  of a 3 batch             f comes back
+//! replaced of 22     d  2026-11-19  by a               d comes back, and c, which is contained in a by now
 //! ```
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_128;
 
 use super::join_report::Report;
 use super::made::Made;
 use super::verdicts::folder;
 use crate::error::{Error, Kind, Result};
-use crate::matches::VERDICTS;
+use crate::matches::{VERDICTS, each_replaced};
 use crate::results::ResultReader;
 use crate::runs::Sorter;
 use crate::store::Day;
@@ -26,9 +31,9 @@ pub struct Dropped<'a> {
     pub id: &'a str,
     /// Its day, if `run` has made the output.
     pub day: Option<Day>,
-    /// The id of the page in whose favour it was dropped.
+    /// The id of the page in whose favour it was dropped, or of the one that replaced that page.
     pub of: &'a str,
-    /// The day under which the store held that page; none if it was a page of the same batch.
+    /// The day under which the store held that page; none if it was a page of the same batch, which has not been replaced.
     pub against: Option<Day>,
 }
 
@@ -49,7 +54,7 @@ impl Outputs {
         paths.iter().map(open).collect::<Result<_>>().map(Outputs)
     }
 
-    /// The dropped pages for which `is_readmitted`. The sort takes about `memory_bytes` and writes into `folder` what has no
+    /// The dropped pages, and the replaced ones, for which `is_readmitted`. The sort takes about `memory_bytes` and writes into `folder` what has no
     /// room there.
     pub fn readmit(
         &self,
@@ -58,14 +63,24 @@ impl Outputs {
         memory_bytes: usize,
     ) -> Result<impl Iterator<Item = Result<String>>> {
         let mut ids = Sorter::new(folder, memory_bytes);
+        let successors = self.successors()?;
         for (output, report) in &self.0 {
             let mut dropped = 0;
+            let mut readmit = |page: Dropped<'_>| match is_readmitted(successors.follow(page)) {
+                true => ids.push(page.id.to_owned()),
+                false => Ok(()),
+            };
             let verdicts = ResultReader::of(output, VERDICTS)?;
             let path = verdicts.path().to_path_buf();
             each_dropped(verdicts, report.day, |page| {
                 dropped += 1;
-                if is_readmitted(page) { ids.push(page.id.to_owned()) } else { Ok(()) }
+                readmit(page)
             })?;
+            if let (Some(1..), Some(by_day)) = (report.outcome.replaced, report.day) {
+                each_replaced(output, |id, day, by, _| {
+                    readmit(Dropped { id, day: Some(day), of: by, against: Some(by_day) })
+                })?;
+            }
             if dropped != report.outcome.dropped {
                 let what = "the verdicts drop another number of pages than the report says";
                 let error = Error::new(Kind::BadData, what).at(path);
@@ -77,6 +92,41 @@ impl Outputs {
             Ok(id) => last.replace(id.clone()).as_ref() != Some(id),
             Err(_) => true,
         }))
+    }
+
+    /// The pages that replaced others, by the tables of all outputs.
+    fn successors(&self) -> Result<Successors> {
+        let mut successors = HashMap::new();
+        for (output, report) in &self.0 {
+            let (Some(1..), Some(by_day)) = (report.outcome.replaced, report.day) else { continue };
+            each_replaced(output, |id, day, by, _| {
+                successors.insert((xxh3_128(id.as_bytes()), day), (by.to_owned(), by_day));
+                Ok(())
+            })?;
+        }
+        Ok(Successors { successors, outputs: self.0.len() })
+    }
+}
+
+/// The pages that replaced others.
+struct Successors {
+    /// The id and the day of each, by the hash of the id and the day of the page that it replaced.
+    successors: HashMap<(u128, Day), (String, Day)>,
+    /// How many outputs there are. Each replaces a page once, so no page has more successors.
+    outputs: usize,
+}
+
+impl Successors {
+    /// The page, with the one that stands for it now.
+    fn follow<'a>(&'a self, page: Dropped<'a>) -> Dropped<'a> {
+        let mut last = page;
+        for _ in 0..self.outputs {
+            let Some(day) = last.against.or(last.day) else { break };
+            let of = (xxh3_128(last.of.as_bytes()), day);
+            let Some((by, day)) = self.successors.get(&of) else { break };
+            last = Dropped { of: by, against: Some(*day), ..last };
+        }
+        last
     }
 }
 
