@@ -214,6 +214,16 @@ fn replaced_pages_and_days_that_the_store_contradicts_are_65() {
             bench.write(&format!("{output}/replaced.tsv"), &table);
             bench.write(&format!("{output}/report.json"), &sound);
         }
+        let slack = bench.read(&format!("{output}/slack.tsv"));
+        let row = slack.lines().last().unwrap();
+        let (page, _) = row.rsplit_once('\t').unwrap();
+        for forged in [String::new(), format!("{page}\t77777\n")] {
+            let forgery = ("slack.tsv", &*format!("{row}\n"), &*forged);
+            forge_in(&bench, (&output, "outcome"), &[forgery], |_| {});
+            assert!(bench.fails(65, &command).contains("slack.tsv"), "{forged}");
+            bench.write(&format!("{output}/slack.tsv"), &slack);
+            bench.write(&format!("{output}/report.json"), &sound);
+        }
         bench.done(&command);
     }
     assert!(tried > 0, "no day replaces a page");
