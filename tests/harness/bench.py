@@ -126,7 +126,8 @@ JOBS = [
     Job("store index", "store index store", store="store"),
     Job("store add, merging", "store add nine --segment batch.seg --day 2026-01-10", store="nine",
         upkeep="store compact nine --tiers"),
-    Job("store add, replacing", "store add nine --segment batch.seg --day 2026-01-10 --replaced replaced.tsv", store="nine",
+    Job("store add, replacing",
+        "store add nine --segment batch.seg --day 2026-01-10 --replaced replaced.tsv --slack slack.tsv", store="nine",
         upkeep="store compact nine --tiers"),
     Job("weights", "weights --recipe shingles-1 --input pages.tsv --output new-table", outputs=["new-table"]),
     Job("filter", "filter --input pages.tsv --ids numbers.txt --output new/kept.tsv", outputs=["new/kept.tsv"]),
@@ -174,6 +175,8 @@ class Bench:
             self.done(self.made, "store", "add", "nine", "--segment", "old.seg", "--day", f"2026-01-{day:02}")
         rows = [f"2026-01-01-{page}\t2026-01-{1 + page % 9:02}\t2026-01-02-{page}\t0.9500\n" for page in range(0, 1500, 2)]
         (self.made / "replaced.tsv").write_text("id\tday\tby\theld\n" + "".join(rows))
+        rows = [f"2026-01-02-{page}\tbatch\t{page % 40}\n" for page in range(0, 1500, 2)]
+        (self.made / "slack.tsv").write_text("id\tday\tslack\n" + "".join(rows))
         shutil.copytree(self.made / "nine", self.made / "ten")
         self.done(self.made, "store", "add", "ten", "--segment", "old.seg", "--day", "2026-01-10")
         gone = [f"{day}-{page}\n" for day in DAYS for page in range(0, 1500, 7)]
