@@ -19,7 +19,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
-use dupsieve::rooms::index::{self, Asker, Lookup, LookupOptions, Question};
+use dupsieve::rooms::index::{self, Asker, Lookup, LookupOptions};
+use dupsieve::rooms::matches::Question;
 use dupsieve::rooms::store::{Access, Column, Store};
 use dupsieve::rooms::work::Work;
 use rand::{RngExt, SeedableRng};

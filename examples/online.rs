@@ -8,7 +8,8 @@
 use std::error::Error;
 
 use dupsieve::rooms::fingerprint::Recipe;
-use dupsieve::rooms::index::{LookupOptions, Question};
+use dupsieve::rooms::index::LookupOptions;
+use dupsieve::rooms::matches::Question;
 use dupsieve::rooms::online::{Online, OnlineOptions, Remember, Verdict};
 use dupsieve::rooms::store::{FingerprintedDocument, Store};
 use dupsieve::rooms::work::Work;

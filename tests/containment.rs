@@ -11,7 +11,7 @@ use crate::proof::forge_in;
 use crate::support::Bench;
 
 /// Pages by their ids.
-type Texts = BTreeMap<String, String>;
+pub(crate) type Texts = BTreeMap<String, String>;
 
 /// Of each page that goes: in favour of which page, and the share that is told.
 type Verdicts = BTreeMap<String, Option<(String, f64)>>;
@@ -26,7 +26,7 @@ fn numbers(seed: u64) -> impl FnMut(u64) -> u64 {
 }
 
 /// Pages of some families: each a text in versions, with words left out, changed and added, so that many shares are close to nine tenths. Some have a copy.
-fn families(seed: u64) -> Texts {
+pub(crate) fn families(seed: u64) -> Texts {
     let mut random = numbers(seed);
     let mut texts = Texts::new();
     for family in 0..8 {
@@ -52,7 +52,7 @@ fn families(seed: u64) -> Texts {
     texts
 }
 
-fn lines<'a>(texts: impl IntoIterator<Item = (&'a String, &'a String)>) -> String {
+pub(crate) fn lines<'a>(texts: impl IntoIterator<Item = (&'a String, &'a String)>) -> String {
     let line =
         |(id, text): (&String, &String)| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n");
     texts.into_iter().map(line).collect()

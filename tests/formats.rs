@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 
 use dupsieve::rooms::document::Content;
 use dupsieve::rooms::fingerprint::{Check, Class, Fingerprint, PageTime, Stamp, Width, hex};
-use dupsieve::rooms::index::{Asker, Lookup, LookupOptions, Question};
+use dupsieve::rooms::index::{Asker, Lookup, LookupOptions};
 use dupsieve::rooms::journal::{Journal, JournalOptions};
 use dupsieve::rooms::lsh::{Bands, kept_bands};
+use dupsieve::rooms::matches::Question;
 use dupsieve::rooms::store::{KeyRange, Segment, SegmentOptions, Store};
 use dupsieve::rooms::work::Work;
 use dupsieve::{Error, Kind};

@@ -61,6 +61,29 @@ fn each_part_can_be_overridden() {
     bench.fails(2, "dedup --batch new.seg --output out --overwrite --preset balanced");
 }
 
+/// The recipe of `balanced` gives each page anchors. Without a check that looks at what they have in common, they are no pair.
+#[test]
+fn pages_that_share_an_anchor_are_no_pair_without_a_check() {
+    let bench = Bench::new();
+    let words =
+        |name: &str, count: u32| (0..count).map(|at| format!("{name}{at} ")).collect::<String>();
+    let page = |id: &str, text: String| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n");
+    let [long, short] = [("long", "m", 600), ("short", "z", 60)]
+        .map(|(id, own, count)| page(id, words("w", 100) + &words(own, count)));
+    bench.write("day.jsonl", &long);
+    bench.done("fingerprint --input day.jsonl --output day.seg");
+    bench.done("store init store");
+    bench.done("store add store --segment day.seg --day 2026-01-01");
+    bench.write("new.jsonl", long + &short);
+    bench.done("fingerprint --input new.jsonl --output new.seg");
+    bench.done("dedup --batch new.seg --output alone --preset paper");
+    bench.done("dedup --batch new.seg --store store --output found --preset paper");
+    for (output, dropped) in [("alone", 0), ("found", 1)] {
+        let verdicts = bench.read(&format!("{output}/verdicts.tsv"));
+        assert_eq!(verdicts.matches("\tdrop\t").count(), dropped, "{verdicts}");
+    }
+}
+
 #[test]
 fn a_configuration_names_it_once() {
     let bench = bench();

@@ -6,6 +6,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
+use crate::containment::{Texts, families, lines as lines_of};
 use crate::support::Bench;
 
 /// A store of three days of texts, and other pages in `asked.jsonl`: some are near to pages of the store, short, or
@@ -42,18 +43,15 @@ fn near(lines: &[Value]) -> BTreeMap<String, BTreeSet<(u64, String, String)>> {
     lines.iter().map(|line| (text(&line["id"]), pages(line))).collect()
 }
 
-/// The bits in which fingerprints of the preset differ at most. What differs in more was found by anchors, as only `dedup` finds it.
-const K: u64 = 3;
-
-/// The same from the matches of an output within K, for all pages of `lines`. Among them are pages that the page asked for holds, and
-/// that do not hold it.
+/// The same from the matches of an output, for all pages of `lines`. Among them are pages that the page asked for contains, and
+/// that do not contain it.
 fn matched(bench: &Bench, lines: &[Value]) -> BTreeMap<String, BTreeSet<(u64, String, String)>> {
     let ids = lines.iter().map(|line| (line["id"].as_str().unwrap().to_owned(), BTreeSet::new()));
     let mut near: BTreeMap<_, BTreeSet<_>> = ids.collect();
     for line in bench.read("found/matches.tsv").lines().skip(1) {
         let columns: Vec<&str> = line.split('\t').collect();
         let distance: u64 = columns[2].parse().unwrap();
-        if columns[3] != "batch" && distance <= K {
+        if columns[3] != "batch" {
             let page = (distance, columns[1].to_owned(), columns[3].to_owned());
             near.get_mut(columns[0]).unwrap().insert(page);
         }
@@ -79,9 +77,6 @@ fn texts_get_the_answers_of_dedup() {
         assert!(columns[1] != "keep" || near.is_empty(), "{line}");
         if columns[1] == "drop" && columns[4] != "batch" {
             let distance: u64 = columns[3].parse().unwrap();
-            if distance > K {
-                continue;
-            }
             assert!(near.contains(&(distance, columns[2].to_owned(), columns[4].to_owned())));
             dropped.insert(columns[0]);
         }
@@ -113,6 +108,60 @@ fn texts_get_the_answers_of_dedup() {
             assert!(bench.answer(&format!("{asked} {flags}")) == answer, "{design} {flags}");
         }
     }
+}
+
+/// Parts of pages of the store, which only anchors find, its pages in versions, and others, each asked alone and joined alone.
+#[test]
+fn a_page_is_judged_as_dedup_judges_it_alone() {
+    let bench = Bench::new();
+    bench.done("store init store");
+    let mut held = Vec::new();
+    for day in 1..=3 {
+        let pages: Texts =
+            families(day).into_iter().map(|(id, text)| (format!("{day}-{id}"), text)).collect();
+        bench.write("day.jsonl", lines_of(&pages));
+        bench.done(&format!("fingerprint --input day.jsonl --output {day}.seg"));
+        bench.done(&format!("store add store --segment {day}.seg --day 2026-11-0{day}"));
+        held.extend(pages);
+    }
+    let removed: String = held.iter().step_by(3).map(|(id, _)| format!("{id}\n")).collect();
+    bench.write("removed.txt", removed);
+    bench.done("store remove store --ids removed.txt");
+    let part = |at: usize, text: &str| {
+        let words: Vec<&str> = text.split(' ').collect();
+        let third = words.len() / 3;
+        match at % 3 {
+            0 => words[third..2 * third].join(" "),
+            1 => format!("{text} {}", words[..third].join(" more ")),
+            _ => text.replace("x1", "y1"),
+        }
+    };
+    let asked = held.iter().step_by(11).enumerate();
+    let asked: Texts =
+        asked.map(|(at, (id, text))| (format!("asked-{id}"), part(at, text))).collect();
+    bench.write("asked.jsonl", lines_of(&asked));
+    let answer = bench.answer("query --store store --input asked.jsonl");
+    let told = lines(&answer);
+    bench.done("store index store");
+    let indexed = bench.answer("query --store store --input asked.jsonl --workers 2");
+    assert_eq!(indexed, answer, "with an index");
+    let near = near(&told);
+    let mut by_anchors = 0;
+    for (line, page) in told.iter().zip(&asked) {
+        let id = page.0.as_str();
+        bench.write("one.jsonl", lines_of([page]));
+        bench.done("fingerprint --input one.jsonl --output one.seg --overwrite");
+        bench.done("dedup --batch one.seg --store store --output one --overwrite");
+        let verdicts = bench.read("one/verdicts.tsv");
+        let row: Vec<&str> = verdicts.lines().nth(1).unwrap().split('\t').collect();
+        assert_eq!((line["id"].as_str(), line["verdict"].as_str()), (Some(id), Some(row[1])));
+        if row[1] == "drop" {
+            let distance = row[3].parse().unwrap();
+            assert!(near[id].contains(&(distance, row[2].to_owned(), row[4].to_owned())), "{id}");
+            by_anchors += usize::from(distance > 3);
+        }
+    }
+    assert!(by_anchors > 3 && near.values().any(BTreeSet::is_empty), "{by_anchors}");
 }
 
 #[test]

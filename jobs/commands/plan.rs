@@ -7,7 +7,7 @@ use dupsieve::Result;
 use dupsieve::rooms::error::At;
 use dupsieve::rooms::fingerprint::{Check, Width};
 use dupsieve::rooms::join::Preset;
-use dupsieve::rooms::matches::held_bytes;
+use dupsieve::rooms::matches::{AnchorCost, held_bytes};
 use dupsieve::rooms::tables::{Design, Estimate, Plan, Problem, plan};
 use serde_json::{Value, json};
 
@@ -66,17 +66,20 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let plan = plan::choose(Design::Auto, &problem, memory_bytes)?;
     let read = bytes_at_rest(store, width);
     let held = held_bytes(width, check, workers);
+    let anchors = AnchorCost::of(batch, store, check, global.budget().itself());
     if global.json {
-        println!("{}", object(&plan, read, held));
+        println!("{}", object(&plan, read, anchors, held));
     } else {
         print_table(&plan, read, memory_bytes)
+            .and_then(|()| print_anchors(anchors))
             .and_then(|()| print_held(batch, held))
             .at("stdout")?;
     }
     Ok(Summary::answered())
 }
 
-fn object(plan: &Plan, read: u64, held: u64) -> Value {
+fn object(plan: &Plan, read: u64, anchors: AnchorCost, held: u64) -> Value {
+    let AnchorCost { passes, bytes_read, memory_bytes } = anchors;
     let row = |estimate: &Estimate| {
         let Estimate { design, tables, nanoseconds, seconds, memory_bytes, .. } = estimate;
         json!({
@@ -89,9 +92,25 @@ fn object(plan: &Plan, read: u64, held: u64) -> Value {
         "alternatives": plan.alternatives.iter().map(row).collect::<Vec<_>>(),
         "itself": row(&plan.itself),
         "bytes_read": read,
+        "anchors": { "bytes_read": bytes_read, "passes": passes, "memory_bytes": memory_bytes },
         "held_bytes_a_page": held,
         "why": plan.why,
     })
+}
+
+/// Prints what the anchors cost, where there are some.
+fn print_anchors(anchors: AnchorCost) -> io::Result<()> {
+    let AnchorCost { passes, bytes_read, memory_bytes } = anchors;
+    if passes == 0 {
+        return Ok(());
+    }
+    let times = if passes == 1 { "once".to_owned() } else { format!("{passes} times") };
+    writeln!(
+        io::stdout(),
+        "the anchors of store and batch are read {times}: {:.1} GB, with those of the batch in {} MiB of each process",
+        bytes_read as f64 / 1e9,
+        memory_bytes.div_ceil(1 << 20)
+    )
 }
 
 /// Prints how much memory the join needs in addition to tables and sorts.

@@ -15,9 +15,9 @@ use dupsieve::Result;
 use dupsieve::rooms::document::{Format, Tolerance};
 use dupsieve::rooms::error::At;
 use dupsieve::rooms::fingerprint::{Width, hex, of_hex};
-use dupsieve::rooms::index::{Asker, Lookup, LookupOptions, Question};
+use dupsieve::rooms::index::{Asker, Lookup, LookupOptions};
 use dupsieve::rooms::join;
-use dupsieve::rooms::matches::Confirm;
+use dupsieve::rooms::matches::{Confirm, Question};
 use dupsieve::rooms::store::{Access, Store, Version};
 use dupsieve::rooms::work::Work;
 
@@ -59,8 +59,8 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// would give to that page alone: keep, drop, or empty for a text without words. `more` says how many near pages
 /// are not listed. A store with an index (`dupsieve store index`) answers fastest.
 ///
-/// Texts get their fingerprints by the recipe of the store, and what is within the distance is confirmed as `dedup`
-/// does: by the class of the text, and by the check of the store's preset. Of a ready-made fingerprint neither is
+/// Texts get their fingerprints by the recipe of the store. What is within the distance, or shares an anchor, is confirmed as
+/// `dedup` does: by the check of the store's preset, and by the class of the text. Of a ready-made fingerprint no text is
 /// known, so all that is within the distance is near.
 #[derive(Args, Debug)]
 #[command(args = shared(&[Workers]), after_help = examples(EXAMPLES))]

@@ -11,22 +11,12 @@ use super::lookup::Lookup;
 use super::shelf::NearRows;
 use crate::error::Result;
 use crate::fingerprint::Class;
-use crate::matches::{Answer, GroupKey, GroupKeyReader, NearPage, StandIn, Standing};
+use crate::matches::{Answer, GroupKeyReader, NearPage, Question, StandIn};
 use crate::store::{Dated, Ids, RowDays, Shown};
 use crate::work::Work;
 
 /// The fingerprints that were found whose memory is kept for the next question.
 const MOST_KEPT: usize = 1 << 12;
-
-/// A page that is asked for.
-#[derive(Clone, Copy, Debug)]
-pub struct Question<'a> {
-    /// Its fingerprint.
-    pub fingerprint: u128,
-    /// Its class and its signature, by which candidates are confirmed. Without them, as for a ready-made
-    /// fingerprint, all that is within the distance is near.
-    pub page: Option<(Class, &'a [u8])>,
-}
 
 /// Asks an opened version for page after page. Each thread has an asker of its own.
 pub struct Asker {
@@ -65,14 +55,20 @@ impl Asker {
     ) -> Result<Answer> {
         let Asker { lookup, readers, found } = self;
         work.search();
-        lookup.find(question.fingerprint, found, work)?;
+        lookup.find(question, found, work)?;
         work.read();
         let mut answer = Answer::default();
+        // Anchors find rows of a fingerprint again: these rows of the last one were read.
+        let mut read = (0, 0..0);
         for at_distance in found.chunk_by(|a, b| a.distance == b.distance) {
             let held = answer.near.len();
             for found in at_distance {
                 if work.is_over() {
                     break;
+                }
+                let start = found.rows.start;
+                if found.by_anchors && found.segment == read.0 && read.1.contains(&start) {
+                    continue;
                 }
                 let number = found.segment as usize;
                 let readers = match &mut readers[number] {
@@ -80,7 +76,7 @@ impl Asker {
                     none => none.insert(Readers::of(&lookup.segments()[number], lookup)?),
                 };
                 let rows = RowsToName { lookup, question, found, most: limit - held };
-                rows.read(readers, &mut answer, work)?;
+                read = (found.segment, start..rows.read(readers, &mut answer, work)?);
                 if answer.near.len() - held > limit.saturating_mul(4) {
                     settle(&mut answer, held, limit);
                 }
@@ -112,8 +108,15 @@ struct RowsToName<'a> {
 }
 
 impl RowsToName<'_> {
-    fn read(&self, readers: &mut Readers, answer: &mut Answer, work: &mut Work<'_>) -> Result<()> {
+    /// Adds those that are near. Returns the row up to which they were read.
+    fn read(&self, readers: &mut Readers, answer: &mut Answer, work: &mut Work<'_>) -> Result<u64> {
+        let check = self.lookup.options().check;
+        let distance = self.found.distance;
         let mut named = 0;
+        // Neighbours often have one key, and are compared once.
+        let mut keys = 0;
+        let mut key = (Class::Full, Vec::new());
+        let mut stand_in = None;
         let Range { start, end } = self.found.rows;
         for row in start..end {
             if !work.spend(1) {
@@ -127,31 +130,26 @@ impl RowsToName<'_> {
             if !readers.shown.get(row)? {
                 continue;
             }
-            let Some(stand_in) = self.stand_in(readers, row)? else { continue };
+            let own = readers.keys.get(row)?;
+            if keys == 0 || (own.class, own.signature) != (key.0, &key.1[..]) {
+                if keys == Question::most_keys(check) {
+                    return Ok(row);
+                }
+                keys += 1;
+                key = (own.class, own.signature.to_vec());
+                stand_in = self.question.stand_in(own, distance, check.as_ref());
+            }
+            let Some(StandIn { held: similarity }) = stand_in else { continue };
             if named == self.most {
                 answer.more += 1;
                 continue;
             }
             named += 1;
             let id = readers.ids.get(row)?.to_owned();
-            let day = readers.days.get(row)?;
-            let distance = self.found.distance;
-            answer.near.push(NearPage { distance, id, day: Some(day), similarity: stand_in.held });
+            let day = Some(readers.days.get(row)?);
+            answer.near.push(NearPage { distance, id, day, similarity });
         }
-        Ok(())
-    }
-
-    /// The page in `row`, if the page can stand for the page that is asked for.
-    fn stand_in(&self, readers: &mut Readers, row: u64) -> Result<Option<StandIn>> {
-        let Some((class, signature)) = self.question.page else {
-            return Ok(Some(StandIn::default()));
-        };
-        let asked = GroupKey { class, signature };
-        let check = self.lookup.options().check;
-        let distance = self.found.distance.into();
-        let standings = asked.compare(readers.keys.get(row)?, distance, check.as_ref());
-        let held = |standing: Standing| StandIn { held: check.map(|_| standing.share()) };
-        Ok(standings.of_first.map(held))
+        Ok(end)
     }
 }
 

@@ -9,10 +9,14 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::design::IndexDesign;
-use super::table_file::TableFile;
+use super::table_file::{Content, TableFile};
 use crate::error::{At, Error, Kind, Named, Result};
+use crate::fingerprint::check::ANCHORS;
 use crate::output::{Lock, check_free_space};
 use crate::store::{Kept, Segment, Store};
+
+/// About the bytes of an anchor in its table.
+const ANCHOR_ENTRY_BYTES: u64 = 7;
 
 /// The design of the index that a store keeps.
 ///
@@ -40,8 +44,8 @@ pub fn missing(store: &Store, design: IndexDesign) -> Result<(u64, u64)> {
     let tables = TableFile { store: store.path() };
     let mut missing = (0, 0);
     for segment in store.at(None)?.segments()? {
-        for number in 0..design.files(segment.width())?.len() {
-            if !is_there(&tables, &segment, design, number) {
+        for content in tables.contents(&segment, design)? {
+            if !is_there(&tables, &segment, &content) {
                 missing = (missing.0 + 1, missing.1 + segment.rows());
             }
         }
@@ -101,9 +105,9 @@ pub fn verify(store: &Store) -> Result<u64> {
     paths.iter().try_for_each(|path| Segment::open(path)?.verify())?;
     let design = design_of(store)?;
     for segment in store.at(None)?.segments()? {
-        for number in 0..design.files(segment.width())?.len() {
-            if tables.open(&segment, design, number)?.is_none() {
-                let path = tables.path(segment.digest(), design, number);
+        for content in tables.contents(&segment, design)? {
+            if tables.open(&segment, &content)?.is_none() {
+                let path = tables.path(segment.digest(), &content);
                 let error = tables.sidecars().lacking(&path, store.lock());
                 let error = error
                     .help("make the index again")
@@ -115,16 +119,24 @@ pub fn verify(store: &Store) -> Result<u64> {
     Ok(paths.len() as u64)
 }
 
-/// About how many bytes a table of `segment` takes on disk, with the bytes of a sort that does not
+/// About how many bytes a file of the index of `segment` takes on disk, with the bytes of a sort that does not
 /// fit into its memory.
-fn bytes_to_write(segment: &Segment, memory_bytes: usize) -> u64 {
-    let table: u64 = segment.cuts().map(|(_, bytes)| bytes).sum();
-    let sorted = segment.rows() * u64::from(segment.width().bits() / 8);
+fn bytes_to_write(segment: &Segment, content: &Content, memory_bytes: usize) -> u64 {
+    let (table, sorted) = match content {
+        Content::Permuted { .. } => {
+            let bytes = segment.rows() * u64::from(segment.width().bits() / 8);
+            (segment.cuts().map(|(_, bytes)| bytes).sum(), bytes)
+        }
+        Content::Anchors => {
+            let anchors = segment.rows() * ANCHORS as u64;
+            (anchors * ANCHOR_ENTRY_BYTES, anchors * size_of::<u128>() as u64)
+        }
+    };
     if sorted + sorted / 2 < memory_bytes as u64 { table } else { table + sorted }
 }
 
-fn is_there(tables: &TableFile<'_>, segment: &Segment, design: IndexDesign, number: usize) -> bool {
-    matches!(tables.open(segment, design, number), Ok(Some(_)))
+fn is_there(tables: &TableFile<'_>, segment: &Segment, content: &Content) -> bool {
+    matches!(tables.open(segment, content), Ok(Some(_)))
 }
 
 /// A store whose index is changed, and nothing else at the same time.
@@ -140,12 +152,11 @@ impl Keeping<'_> {
         let mut kept = Kept::default();
         let folder = self.tables.sidecars().folder();
         for segment in self.store.at(None)?.segments()? {
-            for (number, shape) in design.files(segment.width())?.iter().enumerate() {
-                if !is_there(&self.tables, &segment, design, number) {
+            for content in self.tables.contents(&segment, design)? {
+                if !is_there(&self.tables, &segment, &content) {
                     fs::create_dir_all(&folder).at(&folder)?;
-                    check_free_space(&folder, bytes_to_write(&segment, memory_bytes))?;
-                    let fence = self.lock.fence();
-                    self.tables.make(&segment, design, number, shape, memory_bytes, fence)?;
+                    check_free_space(&folder, bytes_to_write(&segment, &content, memory_bytes))?;
+                    self.tables.make(&segment, &content, memory_bytes, self.lock.fence())?;
                     sorted.fetch_add(segment.rows(), Ordering::Relaxed);
                     kept.made += 1;
                 }
@@ -165,8 +176,8 @@ impl Keeping<'_> {
     fn remove_others(&self, design: IndexDesign, kept: &mut Kept) -> Result<()> {
         let mut own: Vec<PathBuf> = Vec::new();
         for segment in self.store.at(None)?.segments()? {
-            let files = design.files(segment.width())?.len();
-            own.extend((0..files).map(|at| self.tables.path(segment.digest(), design, at)));
+            let contents = self.tables.contents(&segment, design)?;
+            own.extend(contents.iter().map(|it| self.tables.path(segment.digest(), it)));
         }
         self.tables.sidecars().remove_others(&own, &self.lock, kept)
     }

@@ -7,7 +7,7 @@ use super::shelf::{self, NearRows, Shelf};
 use super::table_file::TableFile;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
-use crate::matches::Confirm;
+use crate::matches::{Confirm, MOST_MET, Question};
 use crate::store::{Access, Dated, Store, Version};
 use crate::work::Work;
 
@@ -94,18 +94,32 @@ impl Lookup {
         &self.segments
     }
 
-    /// Makes `found` all that is near `asked`, as far as `work` goes, ordered by distance and place.
+    /// Makes `found` all that is near `question`, as far as `work` goes, ordered by distance and place.
     pub(super) fn find(
         &self,
-        asked: u128,
+        question: &Question<'_>,
         found: &mut Vec<NearRows>,
         work: &mut Work<'_>,
     ) -> Result<()> {
         found.clear();
         for (segment, shelf) in (0..).zip(&self.shelves) {
-            shelf.find(asked, self.options.distance, segment, found, work)?;
+            shelf.find(question.fingerprint, self.options.distance, segment, found, work)?;
         }
-        found.sort_unstable_by_key(|it| (it.distance, it.segment, it.rows.start));
+        let mut anchored = Vec::new();
+        if let Some(anchors) = question.anchors(self.options.check) {
+            let page = (question.fingerprint, anchors);
+            for (segment, shelf) in (0..).zip(&self.segments).zip(&self.shelves) {
+                shelf.find_anchored(page, segment, &mut anchored, work)?;
+            }
+        }
+        anchored.sort_unstable();
+        found.extend(anchored.into_iter().take(MOST_MET).map(|it| NearRows {
+            distance: it.distance,
+            segment: it.segment,
+            rows: it.row..it.row + it.rows,
+            by_anchors: true,
+        }));
+        found.sort_unstable_by_key(|it| (it.distance, it.segment, it.rows.start, it.by_anchors));
         Ok(())
     }
 }

@@ -21,19 +21,24 @@
 //! words        the beginnings that one question looks at           0 or 1 of the first bits turned: 1 + 4 beginnings
 //! ```
 //!
+//! A page may also contain another one whose fingerprint is far away. Candidates of that kind share anchors with the page that is asked for, as in
+//! a join. An index has the anchors of each segment in a sorted table; without it, the column of the segment is read from its beginning to
+//! its end.
+//!
 //! All give the same answers. A table is a segment without ids: what it finds is looked up in the segment that it
 //! was made from, for its rows.
 //!
 //! - `lookup`, `asker`: a version is opened once ([`Lookup`]) and asked by any number of threads ([`Asker`]).
 //! - `design`, `permutation`, `reach`: which tables there are, how they are sorted, what each finds.
-//! - `shelf`, `walk`: a segment with its tables, and how one table is searched.
+//! - `shelf`, `walk`, `anchor_table`: a segment with its tables, and how one table is searched.
 //! - `table_file`, `keeping`: the files, and how they come and go with the segments.
 //!
 //! Imports `store`, `tables`, `matches` and what they import. FORMAT.md in this folder specifies the files. Start
 //! with [`Lookup::open`].
 //!
 //! ```
-//! use dupsieve::rooms::index::{Asker, Lookup, LookupOptions, Question};
+//! use dupsieve::rooms::index::{Asker, Lookup, LookupOptions};
+//! use dupsieve::rooms::matches::Question;
 //! use dupsieve::rooms::store::{NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter, Store};
 //! use dupsieve::rooms::work::Work;
 //! # let folder = tempfile::tempdir().unwrap();
@@ -55,6 +60,7 @@
 //! # Ok::<(), dupsieve::Error>(())
 //! ```
 
+mod anchor_table;
 mod asker;
 mod design;
 mod keeping;
@@ -65,7 +71,7 @@ mod shelf;
 mod table_file;
 mod walk;
 
-pub use asker::{Asker, Question};
+pub use asker::Asker;
 pub use design::IndexDesign;
 pub use keeping::{design_of, index, keep, missing, size, verify};
 pub use lookup::{Lookup, LookupOptions};

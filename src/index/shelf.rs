@@ -1,13 +1,15 @@
-//! A segment that can be asked for what is near a fingerprint, with the tables of its index.
+//! A segment that can be asked for what is near a fingerprint, and for what shares anchors, with the tables of its index.
 
 use std::ops::Range;
 
+use super::anchor_table::AnchorTable;
 use super::design::{IndexDesign, Shape};
-use super::table_file::TableFile;
+use super::table_file::{Content, TableFile};
 use super::walk::{Near, Walk};
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Width};
-use crate::store::{Access, Ranked, Segment};
+use crate::matches::{Anchored, AnchoredRows};
+use crate::store::{Access, Dated, Ranked, Segment};
 use crate::work::Work;
 
 /// The rows of one fingerprint of a segment, and the distance of this fingerprint from the
@@ -18,6 +20,8 @@ pub(super) struct NearRows {
     /// The number of the segment in its version.
     pub(super) segment: u32,
     pub(super) rows: Range<u64>,
+    /// Whether they were found because they share anchors, and have one sketch.
+    pub(super) by_anchors: bool,
 }
 
 /// A segment of either width, and its tables.
@@ -32,6 +36,19 @@ pub(super) trait Shelf: Send + Sync {
         distance: u32,
         segment: u32,
         found: &mut Vec<NearRows>,
+        work: &mut Work<'_>,
+    ) -> Result<()>;
+
+    /// Adds to `found` the nearest rows that share anchors with the page with this fingerprint and these `anchors`, as far as `work` goes. `segment`
+    /// is the segment, and its number.
+    ///
+    /// # Errors
+    /// As [`Shelf::find`].
+    fn find_anchored(
+        &self,
+        page: (u128, &[u8]),
+        segment: (u32, &Dated),
+        found: &mut Vec<AnchoredRows>,
         work: &mut Work<'_>,
     ) -> Result<()>;
 }
@@ -61,6 +78,8 @@ struct Tables<F> {
     primary: Ranked<F>,
     /// Each with its file; none if it is the segment itself.
     tables: Vec<(Shape, Option<Ranked<F>>)>,
+    /// Without it, all anchors of the segment are read.
+    anchors: Option<AnchorTable>,
 }
 
 impl<F: Fingerprint> Tables<F> {
@@ -72,24 +91,27 @@ impl<F: Fingerprint> Tables<F> {
         access: Access,
     ) -> Result<(Tables<F>, bool)> {
         let primary = Ranked::open(segment, access)?;
-        let shapes = design.shapes(F::WIDTH, distance)?;
+        let files_of = files.contents(segment, design)?;
+        let mut opened = Vec::new();
+        for content in &files_of {
+            opened.push(files.open(segment, content)?);
+        }
+        let whole = opened.iter().all(Option::is_some);
+        let mut anchors = None;
+        if files_of.last() == Some(&Content::Anchors) {
+            let table = opened.pop().flatten();
+            let ranked = table.map(|table| Ranked::open(&table, access)).transpose()?;
+            anchors = ranked.map(|ranked| AnchorTable::new(ranked, segment.rows()));
+        }
+        let has_tables = opened.iter().all(Option::is_some);
+        let design = if has_tables { design } else { IndexDesign::None };
         let mut tables = Vec::new();
-        for shape in shapes {
-            let table = match shape.file {
-                None => None,
-                Some(number) => match files.open(segment, design, number)? {
-                    Some(table) => Some(Ranked::open(&table, access)?),
-                    None => {
-                        let shapes = IndexDesign::None.shapes(F::WIDTH, distance)?;
-                        let itself = |shape| (shape, None);
-                        let tables = shapes.into_iter().map(itself).collect();
-                        return Ok((Tables { primary, tables }, false));
-                    }
-                },
-            };
+        for shape in design.shapes(F::WIDTH, distance)? {
+            let table = shape.file.and_then(|number| opened[number].as_ref());
+            let table = table.map(|table| Ranked::open(table, access)).transpose()?;
             tables.push((shape, table));
         }
-        Ok((Tables { primary, tables }, true))
+        Ok((Tables { primary, tables, anchors }, whole))
     }
 }
 
@@ -121,11 +143,30 @@ impl<F: Fingerprint> Shelf for Tables<F> {
                 let covers = |(shape, _): &(Shape, _)| shape.reach.covers(difference);
                 if self.tables[..=number].iter().position(covers) == Some(number) {
                     let distance = fingerprint.distance(asked) as u8;
-                    found.push(NearRows { distance, segment, rows });
+                    found.push(NearRows { distance, segment, rows, by_anchors: false });
                 }
             }
         }
         Ok(())
+    }
+
+    fn find_anchored(
+        &self,
+        (fingerprint, anchors): (u128, &[u8]),
+        segment: (u32, &Dated),
+        found: &mut Vec<AnchoredRows>,
+        work: &mut Work<'_>,
+    ) -> Result<()> {
+        let mut sharing = self.anchors.as_ref().map(|table| table.sharing(anchors));
+        let sharing = sharing.as_mut().map(|it| it as &mut dyn Iterator<Item = _>);
+        let mut fingerprint_of = |row| self.primary.get(row);
+        Anchored::new(F::from_u128(fingerprint), anchors).nearest(
+            segment,
+            &mut fingerprint_of,
+            sharing,
+            found,
+            work,
+        )
     }
 }
 

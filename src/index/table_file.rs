@@ -1,10 +1,11 @@
-//! The files of an index: segments of permuted fingerprints without ids, in the folder `index` of a store.
+//! The files of an index: segments of permuted fingerprints, and of anchors, without ids, in the folder `index` of a store.
 //!
 //! A file is named by the digest of the segment that it was made from, and its stamp says the same. So it belongs
 //! to these very rows, whatever their segment is called. FORMAT.md beside this file specifies both.
 
 use std::path::{Path, PathBuf};
 
+use super::anchor_table;
 use super::design::{IndexDesign, Shape};
 use crate::error::{Kind, Result};
 use crate::fingerprint::{Fingerprint, Width};
@@ -18,6 +19,18 @@ use crate::store::{
 /// The end of their names.
 const SUFFIX: &str = ".seg";
 
+/// The name of the table of anchors, which all designs have alike.
+const ANCHORS: &str = "anchors";
+
+/// What one file has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    /// The permuted fingerprints of table `number` of a design.
+    Permuted { design: IndexDesign, number: usize, shape: Shape },
+    /// The anchors.
+    Anchors,
+}
+
 /// Where the files of the index of a store are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TableFile<'a> {
@@ -30,83 +43,126 @@ impl<'a> TableFile<'a> {
         Sidecars { store: self.store, folder: "index", marker: "INDEX", is_ours }
     }
 
-    pub(super) fn path(&self, digest: Digest, design: IndexDesign, number: usize) -> PathBuf {
-        let number =
-            if design == IndexDesign::Mirror { String::new() } else { format!("-{number}") };
-        self.sidecars().folder().join(format!("{digest}-{design}{number}{SUFFIX}"))
+    /// What the files of the index of a segment have.
+    ///
+    /// # Errors
+    /// Those of the design.
+    pub(super) fn contents(&self, segment: &Segment, design: IndexDesign) -> Result<Vec<Content>> {
+        let tables = design.files(segment.width())?.into_iter().enumerate();
+        let tables = tables.map(|(number, shape)| Content::Permuted { design, number, shape });
+        let has_anchors = design != IndexDesign::None && segment.anchors().is_some();
+        Ok(tables.chain(has_anchors.then_some(Content::Anchors)).collect())
     }
 
-    /// Table `number` of `segment`; `None` if there is no such file.
-    pub(super) fn open(
-        &self,
-        segment: &Segment,
-        design: IndexDesign,
-        number: usize,
-    ) -> Result<Option<Segment>> {
-        let path = self.path(segment.digest(), design, number);
-        match Segment::open(&path) {
+    /// The path of a file of a segment with this digest.
+    pub(super) fn path(&self, digest: Digest, content: &Content) -> PathBuf {
+        self.sidecars().folder().join(format!("{digest}-{}{SUFFIX}", content.name()))
+    }
+
+    /// A file of `segment`; `None` if there is no such file.
+    ///
+    /// # Errors
+    /// A damaged file is [`Kind::BadData`].
+    pub(super) fn open(&self, segment: &Segment, content: &Content) -> Result<Option<Segment>> {
+        match Segment::open(self.path(segment.digest(), content)) {
             Err(error) if error.kind() == Kind::Missing => Ok(None),
             table => {
-                let stamp = stamp(segment.digest(), design, number);
-                Ok(table
-                    .map(Some)?
-                    .filter(|it| it.stamp() == stamp && it.width() == segment.width()))
+                let stamp = content.stamp(segment.digest());
+                let width = content.width(segment);
+                Ok(table.map(Some)?.filter(|it| it.stamp() == stamp && it.width() == width))
             }
         }
     }
 
-    /// Makes table `number` of `segment`, of this shape. The sort takes about `memory_bytes`.
+    /// Makes a file of `segment`. The sort takes about `memory_bytes`.
+    ///
+    /// # Errors
+    /// Damage of the segment is [`Kind::BadData`].
     pub(super) fn make(
         &self,
         segment: &Segment,
-        design: IndexDesign,
-        number: usize,
-        shape: &Shape,
+        content: &Content,
         memory_bytes: usize,
         fence: &Fence,
     ) -> Result<()> {
-        let path = self.path(segment.digest(), design, number);
+        let path = self.path(segment.digest(), content);
         let options = SegmentOptions {
             ids: IdKind::None,
             codec: Codec::EliasFano,
-            stamp: stamp(segment.digest(), design, number),
+            stamp: content.stamp(segment.digest()),
             ..SegmentOptions::default()
         };
-        match segment.width() {
-            Width::W64 => write::<u64>(segment, shape, &path, options, memory_bytes, fence),
-            Width::W128 => write::<u128>(segment, shape, &path, options, memory_bytes, fence),
+        match (content, segment.width()) {
+            (Content::Permuted { shape, .. }, Width::W64) => {
+                permute::<u64>(segment, shape, &path, options, memory_bytes, fence)
+            }
+            (Content::Permuted { shape, .. }, Width::W128) => {
+                permute::<u128>(segment, shape, &path, options, memory_bytes, fence)
+            }
+            (Content::Anchors, _) => {
+                let mut sorter = Sorter::new(crate::output::parent_of(&path), memory_bytes);
+                anchor_table::each_entry(segment, |entry| sorter.push(Entry(entry)))?;
+                write(sorter, &path, options, fence)
+            }
         }
     }
 }
 
-/// Whether an index gives such names: a digest, a dash, a design and perhaps a number.
+impl Content {
+    /// The name of the file, behind the digest.
+    fn name(&self) -> String {
+        match self {
+            Content::Permuted { design: IndexDesign::Mirror, .. } => {
+                IndexDesign::Mirror.to_string()
+            }
+            Content::Permuted { design, number, .. } => format!("{design}-{number}"),
+            Content::Anchors => ANCHORS.to_owned(),
+        }
+    }
+
+    /// The width of the table.
+    fn width(&self, segment: &Segment) -> Width {
+        match self {
+            Content::Permuted { .. } => segment.width(),
+            Content::Anchors => Width::W128,
+        }
+    }
+
+    /// What the file says about itself, in place of a recipe.
+    fn stamp(&self, digest: Digest) -> String {
+        match self {
+            Content::Permuted { design, number, .. } => {
+                let cut = match design.cut() {
+                    0 => String::new(),
+                    bits => format!(",\"cut\":{bits}"),
+                };
+                format!("{{\"index\":\"{design}\",\"table\":{number},\"of\":\"{digest}\"{cut}}}")
+            }
+            Content::Anchors => format!("{{\"index\":\"{ANCHORS}\",\"of\":\"{digest}\"}}"),
+        }
+    }
+}
+
+/// Whether an index gives such names: a digest, a dash, and a design and perhaps a number, or the anchors.
 fn is_ours(name: &str) -> bool {
     let stem = name.strip_suffix(SUFFIX).and_then(|stem| stem.split_once('-'));
-    stem.is_some_and(|(digest, design)| {
-        let design = design.split_once('-').map_or(design, |(design, _)| design);
-        digest.parse::<Digest>().is_ok() && design.parse::<IndexDesign>().is_ok()
+    stem.is_some_and(|(digest, content)| {
+        let design = content.split_once('-').map_or(content, |(design, _)| design);
+        digest.parse::<Digest>().is_ok()
+            && (content == ANCHORS || design.parse::<IndexDesign>().is_ok())
     })
 }
 
-/// What the file says about itself, in place of a recipe.
-fn stamp(digest: Digest, design: IndexDesign, number: usize) -> String {
-    let cut = match design.cut() {
-        0 => String::new(),
-        bits => format!(",\"cut\":{bits}"),
-    };
-    format!("{{\"index\":\"{design}\",\"table\":{number},\"of\":\"{digest}\"{cut}}}")
-}
-
-/// A permuted fingerprint on its way into a table.
+/// An entry on its way into a table.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
 #[serde(bound = "")]
-struct Permuted<F: Fingerprint>(F);
+struct Entry<F: Fingerprint>(F);
 
-impl<F: Fingerprint> Record for Permuted<F> {}
+impl<F: Fingerprint> Record for Entry<F> {}
 
-fn write<F: Fingerprint>(
+fn permute<F: Fingerprint>(
     segment: &Segment,
     shape: &Shape,
     path: &Path,
@@ -121,21 +177,31 @@ fn write<F: Fingerprint>(
         for &fingerprint in &run {
             // Copies are one row: a hit is looked up in the segment.
             if last.replace(fingerprint) != Some(fingerprint) {
-                sorter.push(Permuted(shape.arrange(fingerprint)))?;
+                sorter.push(Entry(shape.arrange(fingerprint)))?;
             }
         }
     }
+    write(sorter, path, options, fence)
+}
+
+/// Writes a table of these entries.
+fn write<F: Fingerprint>(
+    sorter: Sorter<Entry<F>>,
+    path: &Path,
+    options: SegmentOptions,
+    fence: &Fence,
+) -> Result<()> {
     let mut writer = SegmentWriter::<F>::create(path, options)?;
     writer.fenced(fence);
     let mut counts = RecordCounts::default();
     let mut last = None;
-    for permuted in sorter.sorted()? {
-        let Permuted(fingerprint) = permuted?;
+    for entry in sorter.sorted()? {
+        let Entry(entry) = entry?;
         // Fingerprints that differ only in what was cut off are one row.
-        if last.replace(fingerprint) == Some(fingerprint) {
+        if last.replace(entry) == Some(entry) {
             continue;
         }
-        writer.push(&Row::new(fingerprint, ""))?;
+        writer.push(&Row::new(entry, ""))?;
         counts.read += 1;
         counts.fingerprinted += 1;
     }

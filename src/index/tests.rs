@@ -9,9 +9,10 @@ use std::sync::atomic::AtomicU64;
 use proptest::prelude::*;
 
 use super::*;
+use crate::document::IdList;
 use crate::error::{Kind, Result};
-use crate::fingerprint::{Class, Fingerprint};
-use crate::matches::Answer;
+use crate::fingerprint::{Check, Class, Fingerprint};
+use crate::matches::{Answer, Question};
 use crate::store::{
     Access, Codec, Day, Details, Kept, NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter,
     Store,
@@ -106,7 +107,8 @@ fn answered(
     asked: u128,
     class: Option<Class>,
 ) -> Result<Vec<(u8, String, Day)>> {
-    let page = class.map(|class| (class, &[][..]));
+    let details = class.map(|class| Details { class, ..Details::default() });
+    let page = details.as_ref();
     let answer = Asker::new(lookup).ask(
         &Question { fingerprint: asked, page },
         usize::MAX,
@@ -362,4 +364,168 @@ proptest! {
             prop_assert_eq!(answered(&lookup, asked, None)?, defined(&days, asked, None, k));
         }
     }
+}
+
+/// A page of text: its fingerprint, its id, its words.
+type TextPage = (u64, String, String);
+
+/// The sketch of a text, and its anchors.
+fn signed(text: &str) -> Details {
+    let check: Check = "shingles".parse().unwrap();
+    let (mut signer, mut sketch) = (check.signer(), Vec::new());
+    signer.sign(text, &mut sketch).unwrap();
+    Details { check: sketch, anchors: signer.anchors().to_vec(), ..Details::default() }
+}
+
+/// Pages of a few families: versions with changed words, parts of them, such that stand whole in a page three times as long, copies; and far more
+/// versions of one page, of one fingerprint and of many, than are compared. Fingerprints say nothing of texts here.
+fn text_pages(day: u64, count: u64, state: &mut u64) -> Vec<TextPage> {
+    let page = |at: u64, state: &mut u64| {
+        let crowd = at.is_multiple_of(2);
+        let family = if crowd { 0 } else { 1 + next(state) % 5 };
+        let mut words: Vec<String> = (0..60).map(|at| format!("w{family}x{at}")).collect();
+        for _ in 0..next(state) % 4 {
+            let changed = next(state) as usize % words.len();
+            words[changed] = format!("c{day}x{at}x{changed}");
+        }
+        match next(state) % 4 {
+            0 => words.truncate(20),
+            1 => words.extend((0..120).map(|more| format!("m{day}x{at}x{more}"))),
+            _ => {}
+        }
+        let fingerprint = match next(state) % 3 {
+            0 => 0x7777_7777_7777_7777,
+            1 => 0x7777_7777_7777_7777 ^ 1 << (next(state) % 64),
+            _ => next(state),
+        };
+        (fingerprint, format!("{day}-{at:03}"), words.join(" "))
+    };
+    let mut pages: Vec<TextPage> = (0..count).map(|at| page(at, state)).collect();
+    let copies: Vec<TextPage> = pages.iter().step_by(7).cloned().collect();
+    pages.extend(copies.into_iter().map(|(bits, id, text)| (bits, format!("{id}-copy"), text)));
+    pages.sort();
+    pages
+}
+
+fn write_texts(path: &Path, pages: &[TextPage]) -> Result<()> {
+    let check: Check = "shingles".parse()?;
+    let (check_bytes, anchor_bytes) = (check.bytes(), check.anchor_bytes());
+    let options = SegmentOptions { check_bytes, anchor_bytes, ..SegmentOptions::default() };
+    let mut writer = SegmentWriter::<u64>::create(path, options)?;
+    for (fingerprint, id, text) in pages {
+        writer.push(&Row { details: &signed(text), ..Row::new(*fingerprint, id) })?;
+    }
+    writer.finish(RecordCounts::default(), "").map(drop)
+}
+
+/// What is near by the definition: among the candidates that a join of this one page would have, those that contain nine tenths of it.
+fn near_to(
+    store: &Store,
+    fingerprint: u64,
+    asked: &Details,
+    k: u32,
+) -> Result<Vec<(u8, String, Day)>> {
+    let check: Check = "shingles".parse()?;
+    let mut near = std::collections::BTreeSet::new();
+    let mut anchored: Vec<(usize, u32, usize, Vec<u64>)> = Vec::new();
+    let dated = store.at(None)?.dated()?;
+    for (number, dated) in dated.iter().enumerate() {
+        let segment = dated.segment();
+        let (mut fingerprints, mut sketches) = (segment.fingerprints(), segment.checks().unwrap());
+        let (mut anchors, mut shown) = (segment.anchors().unwrap(), dated.shown());
+        let mut last = (0, Vec::new(), 0);
+        let mut keys = 0;
+        for row in 0..segment.rows() {
+            if !shown.get(row)? {
+                continue;
+            }
+            let (bits, sketch) = (fingerprints.get(row)?, sketches.get(row)?.to_vec());
+            let distance = (bits ^ u128::from(fingerprint)).count_ones();
+            let is_copy = (last.0, &last.1) == (bits, &sketch);
+            keys = if last.0 != bits { 1 } else { keys + usize::from(!is_copy) };
+            if distance <= k && keys <= 64 {
+                near.insert((number, row));
+            }
+            let own = anchors.get(row)?;
+            let pairs = own.chunks(5).zip(asked.anchors.chunks(5));
+            let apart = 8 - pairs.filter(|(own, asked)| own == asked).count();
+            if apart < 8 {
+                match anchored.last_mut() {
+                    Some((.., of, rows)) if is_copy && *of == number && last.2 + 1 == row => {
+                        rows.push(row);
+                    }
+                    _ => anchored.push((apart, distance, number, vec![row])),
+                }
+            }
+            last = (bits, sketch, row);
+        }
+    }
+    anchored.sort();
+    for (_, _, number, rows) in anchored.into_iter().take(32) {
+        near.extend(rows.into_iter().map(|row| (number, row)));
+    }
+    let mut found = Vec::new();
+    for (number, row) in near {
+        let segment = dated[number].segment();
+        let sketch = segment.checks().unwrap().get(row)?.to_vec();
+        let distance = (segment.fingerprints().get(row)? ^ u128::from(fingerprint)).count_ones();
+        let [of_asked, _] = check.containment(&asked.check, &sketch).unwrap();
+        if of_asked.is_at_least(0.9) || distance == 0 && sketch == asked.check {
+            let day = dated[number].days().get(row)?;
+            found.push((distance as u8, segment.ids().get(row)?.to_owned(), day));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// By fingerprints or by anchors alone, with every index: what a join of the one page finds.
+#[test]
+fn a_page_meets_the_pages_that_share_its_anchors() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, _) = Store::init(folder.path().join("store"))?;
+    let mut state = 11;
+    let mut all = Vec::new();
+    for day in 1..=3 {
+        let pages = text_pages(day, 300, &mut state);
+        let path = folder.path().join("day.seg");
+        write_texts(&path, &pages)?;
+        store.add(&NewDay::whole(&path, format!("2026-11-0{day}").parse()?), None)?;
+        all.extend(pages);
+    }
+    let removed = folder.path().join("removed.txt");
+    let ids: String = all.iter().step_by(5).map(|(_, id, _)| format!("{id}\n")).collect();
+    std::fs::write(&removed, ids).unwrap();
+    let list = IdList::read(&removed, 1 << 20)?;
+    store.removal(list, None)?.run(1, &AtomicU64::new(0))?;
+    let asked: Vec<TextPage> =
+        (0..60).map(|_| all[next(&mut state) as usize % all.len()].clone()).collect();
+    let (mut by_anchors, mut none) = (0, 0);
+    for compact in [false, true] {
+        if compact {
+            store.compact(Codec::EliasFano, &AtomicU64::new(0))?;
+        }
+        for design in IndexDesign::ALL {
+            index(&store, design, 1 << 12, &AtomicU64::new(0))?;
+            let check = Some("shingles".parse()?);
+            let options = LookupOptions { distance: 3, check, access: Access::OnDisk };
+            let lookup = Lookup::open(&store, store.at(None)?, options)?;
+            let mut asker = Asker::new(&lookup);
+            for (number, (fingerprint, _, text)) in (0..).zip(&asked) {
+                // A part of a page, and a fingerprint that says nothing.
+                let words: Vec<&str> = text.split(' ').skip(number % 20).collect();
+                let page = signed(&words.join(" "));
+                let fingerprint = if number % 2 == 0 { *fingerprint } else { next(&mut state) };
+                let expected = near_to(&store, fingerprint, &page, 3)?;
+                let question = Question { fingerprint: fingerprint.into(), page: Some(&page) };
+                let answer = asker.ask(&question, usize::MAX, &mut Work::unbounded())?;
+                let found = answer.near.into_iter().map(|it| (it.distance, it.id, it.day.unwrap()));
+                assert_eq!(found.collect::<Vec<_>>(), expected, "{design} {compact} {number}");
+                by_anchors += expected.iter().filter(|near| near.0 > 3).count();
+                none += usize::from(expected.is_empty());
+            }
+        }
+    }
+    assert!(by_anchors > 300 && none > 10, "{by_anchors} {none}");
+    Ok(())
 }

@@ -107,7 +107,8 @@ impl Join {
             SelfJoin::new(&groups, plan.itself.design, self.distance, plan.share, workers)?;
         // The same in all processes, because it decides how often everything is read.
         let (fingerprints, memory) = (Arc::clone(&groups), site.itself_bytes as usize);
-        let anchors = AnchorProbe::new(&self.batch, &store, fingerprints, memory, workers)?;
+        let anchors =
+            AnchorProbe::new(&self.batch, &store, fingerprints, self.check, memory, workers)?;
         let chunks = ledger::chunks(itself.parts(), anchors.chunks(), segments);
         let sieve = self.sieve(groups.len());
         let key = LedgerKey {

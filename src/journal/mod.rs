@@ -12,7 +12,7 @@
 //! - `folder`: requests, seals, segments ([`Journal`]). `insertion`: the turn of one request.
 //! - `queue`, `committer`: what waits to be written, and the thread that writes it. `shared`: what all of these share.
 //! - `files`: the files in the folder. `rewriting`: those that are written anew.
-//! - `part`, `near`, `nearest`: the pages of one file in memory, and which of them are near.
+//! - `part`, `near`, `anchors`, `nearest`: the pages of one file in memory, and which of them are near.
 //! - `file`, `header`, `page_bytes`: the bytes. FORMAT.md in this folder specifies them.
 //!
 //! Imports `store` and `matches` and what they import. Plain threads; nothing is asynchronous.
@@ -21,6 +21,7 @@
 //! use std::sync::mpsc::channel;
 //! use dupsieve::rooms::fingerprint::Width;
 //! use dupsieve::rooms::journal::{Journal, JournalOptions, Wanted};
+//! use dupsieve::rooms::matches::Question;
 //! use dupsieve::rooms::store::{FingerprintedDocument, SegmentOptions};
 //! use dupsieve::rooms::work::Work;
 //! # let folder = tempfile::tempdir().unwrap();
@@ -29,7 +30,8 @@
 //! let options =
 //!     JournalOptions { width: Width::W64, segment: SegmentOptions::default(), most_bytes: 1 << 20 };
 //! let page = FingerprintedDocument::new("a", Some(0xff));
-//! let wanted = Wanted { fingerprint: 0xfe, distance: 3, page: None, check: None };
+//! let question = Question { fingerprint: 0xfe, page: None };
+//! let wanted = Wanted { question, distance: 3, check: None };
 //!
 //! let journal = Journal::open(store, options.clone())?;
 //! let (told, acknowledged) = channel();
@@ -47,6 +49,7 @@
 //! # Ok::<(), dupsieve::Error>(())
 //! ```
 
+mod anchors;
 mod committer;
 mod file;
 mod files;

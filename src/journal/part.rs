@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::anchors::AnchorTables;
 use super::header::Header;
 use super::near::NearTables;
-use crate::fingerprint::Class;
-use crate::matches::{Confirm, GroupKey, Similarity, StandIn};
+use crate::fingerprint::check::ANCHORS;
+use crate::matches::{Confirm, GroupKey, Question, Similarity, StandIn};
 use crate::store::{Day, FingerprintedDocument};
 use crate::work::Work;
 
@@ -17,13 +18,10 @@ const END: u32 = u32::MAX;
 /// What near pages are asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
-    /// The fingerprint.
-    pub fingerprint: u128,
-    /// The most bits in which a near page differs.
+    /// The page.
+    pub question: Question<'a>,
+    /// The most bits in which a near page differs, unless it shares anchors.
     pub distance: u32,
-    /// Class and signature of the page that is asked for. Without them, as for a ready-made fingerprint, all that is
-    /// within the distance is near.
-    pub page: Option<(Class, &'a [u8])>,
     /// The check that confirms candidates, if there is one.
     pub check: Option<Confirm>,
 }
@@ -39,6 +37,7 @@ pub(super) struct Part {
     /// The place of each id, by its XXH3-128.
     places: HashMap<u128, u32>,
     tables: NearTables,
+    anchors: AnchorTables,
     /// For each distinct fingerprint, the last page that has it.
     last: Vec<u32>,
     /// For each page, the one before it with its fingerprint.
@@ -58,6 +57,7 @@ impl Part {
             sealed,
             places: HashMap::new(),
             tables: NearTables::new(header.width),
+            anchors: AnchorTables::default(),
             last: Vec::new(),
             before: Vec::new(),
         };
@@ -79,6 +79,7 @@ impl Part {
             }
         }
         self.before.push(before);
+        self.anchors.add(&page.details.anchors);
         self.pages.push(page);
     }
 
@@ -96,7 +97,8 @@ impl Part {
         work: &mut Work<'_>,
         mut found: impl FnMut(&FingerprintedDocument, u8, Option<Similarity>),
     ) {
-        self.tables.search(wanted.fingerprint, wanted.distance, work, |number, distance, work| {
+        let asked = wanted.question.fingerprint;
+        self.tables.search(asked, wanted.distance, work, |number, distance, work| {
             let mut at = self.last[number as usize];
             while at != END && work.spend(1) {
                 let page = &self.pages[at as usize];
@@ -109,17 +111,58 @@ impl Part {
             }
         });
     }
+
+    /// Adds to `found` the pages among the first `pages` that share anchors with what is wanted, as far as `work` goes.
+    pub(super) fn anchored<'a>(
+        &'a self,
+        wanted: &Wanted<'_>,
+        pages: usize,
+        work: &mut Work<'_>,
+        found: &mut Vec<AnchoredPage<'a>>,
+    ) {
+        let Some(anchors) = wanted.question.anchors(wanted.check) else { return };
+        let mut sharing = self.anchors.sharing(anchors, work);
+        sharing.retain(|&page| (page as usize) < pages);
+        sharing.sort_unstable();
+        for same in sharing.chunk_by(|one, other| one == other) {
+            let page = &self.pages[same[0] as usize];
+            let Some(fingerprint) = page.fingerprint else { continue };
+            found.push(AnchoredPage {
+                apart: (ANCHORS - same.len()) as u8,
+                distance: (fingerprint ^ wanted.question.fingerprint).count_ones() as u8,
+                fingerprint,
+                sketch: &page.details.check,
+                page,
+                sealed: self.sealed,
+            });
+        }
+    }
+}
+
+/// A page that shares anchors with what is wanted. The first is the nearest one; copies follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct AnchoredPage<'a> {
+    /// How many anchors they do not share.
+    apart: u8,
+    pub(super) distance: u8,
+    fingerprint: u128,
+    sketch: &'a [u8],
+    pub(super) page: &'a FingerprintedDocument,
+    /// The day of the seal of its part.
+    pub(super) sealed: Option<Day>,
+}
+
+impl AnchoredPage<'_> {
+    /// Whether the other page has the same fingerprint and sketch.
+    pub(super) fn is_copy_of(&self, other: &AnchoredPage<'_>) -> bool {
+        (self.fingerprint, self.sketch) == (other.fingerprint, other.sketch)
+    }
 }
 
 impl Wanted<'_> {
     /// The page, which is at this distance, as one that stands for the wanted one; none if it cannot.
-    fn stand_in(&self, page: &FingerprintedDocument, distance: u8) -> Option<StandIn> {
-        let Some((class, signature)) = self.page else { return Some(StandIn::default()) };
-        // Without a check, signatures say nothing.
-        let read = |signature| if self.check.is_some() { signature } else { &[][..] };
-        let asked = GroupKey { class, signature: read(signature) };
-        let held = GroupKey { class: page.details.class, signature: read(&page.details.check) };
-        let standing = asked.compare(held, distance.into(), self.check.as_ref()).of_first?;
-        Some(StandIn { held: self.check.map(|_| standing.share()) })
+    pub(super) fn stand_in(&self, page: &FingerprintedDocument, distance: u8) -> Option<StandIn> {
+        let key = GroupKey { class: page.details.class, signature: &page.details.check };
+        self.question.stand_in(key, distance, self.check.as_ref())
     }
 }

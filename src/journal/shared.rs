@@ -12,7 +12,7 @@ use super::nearest::Nearest;
 use super::part::{Part, Wanted};
 use super::queue::Queue;
 use crate::error::{Error, Kind, Result};
-use crate::matches::Answer;
+use crate::matches::{Answer, MOST_MET};
 use crate::output::Lock;
 use crate::parallel::lock;
 use crate::store::Day;
@@ -62,10 +62,21 @@ impl Shared {
         work: &mut Work<'_>,
     ) -> Answer {
         let mut nearest = Nearest::new(limit);
-        for (_, part) in &*self.parts() {
+        let parts = self.parts();
+        let mut anchored = Vec::new();
+        for (_, part) in &*parts {
             part.near(wanted, pages(part), work, |page, distance, similarity| {
                 nearest.take(page, distance, similarity, part.sealed);
             });
+            part.anchored(wanted, pages(part), work, &mut anchored);
+        }
+        anchored.sort_unstable();
+        let copies = anchored.chunk_by(|one, other| one.is_copy_of(other)).take(MOST_MET);
+        // What is within the distance was found by its fingerprint.
+        for it in copies.flatten().filter(|it| u32::from(it.distance) > wanted.distance) {
+            if let Some(stand_in) = wanted.stand_in(it.page, it.distance) {
+                nearest.take(it.page, it.distance, stand_in.held, it.sealed);
+            }
         }
         nearest.finish(work.is_cut())
     }

@@ -10,8 +10,8 @@ use rand_chacha::ChaCha8Rng;
 use super::*;
 use crate::document::Position;
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::{Class, Width};
-use crate::matches::{Answer, NearPage, Similarity};
+use crate::fingerprint::{Check, Class, Width};
+use crate::matches::{Answer, Confirm, NearPage, Question, Similarity};
 use crate::store::{Day, Details, FingerprintedDocument, SegmentOptions, Store};
 use crate::work::Work;
 
@@ -84,12 +84,12 @@ fn near(pages: &[FingerprintedDocument], wanted: &Wanted<'_>) -> Vec<NearPage> {
     let mut near: Vec<NearPage> = pages
         .iter()
         .filter_map(|page| {
-            let distance = (page.fingerprint? ^ wanted.fingerprint).count_ones();
-            let (is_like, similarity) = match (wanted.page, wanted.check) {
+            let distance = (page.fingerprint? ^ wanted.question.fingerprint).count_ones();
+            let (is_like, similarity) = match (wanted.question.page, wanted.check) {
                 (None, _) => (true, None),
-                (Some((class, _)), None) => (class == page.details.class, None),
-                (Some((class, signature)), Some(check)) => {
-                    let is_copy = distance == 0 && signature == page.details.check;
+                (Some(asked), None) => (asked.class == page.details.class, None),
+                (Some(Details { class, check: signature, .. }), Some(check)) => {
+                    let is_copy = distance == 0 && *signature == page.details.check;
                     let similarity = match is_copy {
                         true => Some(Similarity::SAME),
                         false => {
@@ -101,7 +101,7 @@ fn near(pages: &[FingerprintedDocument], wanted: &Wanted<'_>) -> Vec<NearPage> {
                             })
                         }
                     };
-                    (class == page.details.class && similarity.is_some(), similarity)
+                    (*class == page.details.class && similarity.is_some(), similarity)
                 }
             };
             (distance <= wanted.distance && is_like).then(|| NearPage {
@@ -134,9 +134,10 @@ fn answers_as_a_comparison_of_all_pairs_does() -> Result<()> {
         for page in all.iter().filter(|page| page.fingerprint.is_some()).take(60) {
             for distance in 0..=7 {
                 let fingerprint = page.fingerprint.unwrap_or_default();
-                let itself = Some((page.details.class, &page.details.check[..]));
+                let itself = Some(&page.details);
                 for (page, check) in [(None, None), (itself, None), (itself, check)] {
-                    let wanted = Wanted { fingerprint, distance, page, check };
+                    let question = Question { fingerprint, page };
+                    let wanted = Wanted { question, distance, check };
                     let expected = near(&all, &wanted);
                     let all = journal.near(&wanted, usize::MAX, &mut Work::unbounded());
                     let near = expected.clone();
@@ -247,12 +248,9 @@ fn sealed_pages_become_a_segment_and_are_forgotten() -> Result<()> {
     assert!(segment.has_times() && segment.has_classes() && segment.check_bytes() == 16);
     let again = journal.write_segment(one, &path, 1 << 30)?;
     assert_eq!(again.digest(), segment.digest());
-    let wanted = Wanted {
-        fingerprint: all.iter().find_map(|page| page.fingerprint).unwrap_or_default(),
-        distance: 0,
-        page: None,
-        check: None,
-    };
+    let fingerprint = all.iter().find_map(|page| page.fingerprint).unwrap_or_default();
+    let question = Question { fingerprint, page: None };
+    let wanted = Wanted { question, distance: 0, check: None };
     let near = journal.near(&wanted, 9, &mut Work::unbounded()).near;
     assert_eq!(near.iter().filter(|near| near.day == Some(one)).count(), 1);
     assert_eq!((journal.forget(one, |_| false)?, journal.forget(one, |_| true)?), (0, 0));
@@ -368,7 +366,8 @@ fn of_near_pages_that_come_at_once_one_is_kept() -> Result<()> {
         };
         let (told, acknowledged) = channel();
         let fingerprint = page.fingerprint.unwrap_or_default();
-        let wanted = Wanted { fingerprint, distance: 0, page: None, check: None };
+        let question = Question { fingerprint, page: None };
+        let wanted = Wanted { question, distance: 0, check: None };
         let mut insertion = journal.turn()?;
         let kept = insertion.near(&wanted, 1, &mut Work::unbounded()).near.is_empty();
         if kept {
@@ -388,5 +387,79 @@ fn of_near_pages_that_come_at_once_one_is_kept() -> Result<()> {
         threads.into_iter().map(|thread| thread.join().unwrap()).sum()
     });
     assert_eq!((kept, journal.pages()), (16, 16));
+    Ok(())
+}
+
+/// Pages of one text in versions, of which more share anchors with a page than are compared: those that share most are.
+#[test]
+fn pages_that_share_anchors_are_found_as_all_are() -> Result<()> {
+    let check: Check = "shingles".parse()?;
+    let confirm = Confirm::new(check, 0.9);
+    let (check_bytes, anchor_bytes) = (check.bytes(), check.anchor_bytes());
+    let segment = SegmentOptions { check_bytes, anchor_bytes, ..SegmentOptions::default() };
+    let options =
+        || JournalOptions { width: Width::W64, segment: segment.clone(), most_bytes: 1 << 30 };
+    let mut random = ChaCha8Rng::seed_from_u64(5);
+    let mut version = |number: usize| {
+        let mut words: Vec<String> = (0..50).map(|at| format!("w{at}")).collect();
+        for _ in 0..random.random_range(0..4) {
+            words[random.random_range(0..50)] = format!("c{number}");
+        }
+        words.extend((0..random.random_range(0..60)).map(|at| format!("m{number}x{at}")));
+        let (mut signer, mut sketch) = (check.signer(), Vec::new());
+        signer.sign(&words.join(" "), &mut sketch).unwrap();
+        let anchors = signer.anchors().to_vec();
+        let bits = random.random_range(1..64);
+        let fingerprint = random.random_range(0..1_u64 << bits);
+        FingerprintedDocument {
+            details: Details { check: sketch, anchors, ..Details::default() },
+            ..FingerprintedDocument::new(format!("page-{number}"), Some(fingerprint.into()))
+        }
+    };
+    let mut all: Vec<_> = (0..150).map(&mut version).collect();
+    let copies = all.iter().take(9).cloned();
+    let copies: Vec<_> =
+        copies.map(|it| FingerprintedDocument { id: format!("{}-copy", it.id), ..it }).collect();
+    all.extend(copies);
+    let home = tempfile::tempdir().unwrap();
+    let journal = Journal::open(home.path(), options())?;
+    add_all(&journal, &all[..80])?;
+    journal.seal("2026-11-20".parse()?)?;
+    add_all(&journal, &all[80..])?;
+    let mut far = 0;
+    for number in 0..40 {
+        let asked = version(number);
+        let question =
+            Question { fingerprint: asked.fingerprint.unwrap(), page: Some(&asked.details) };
+        let wanted = Wanted { question, distance: 3, check: Some(confirm) };
+        let distance = |page: &FingerprintedDocument| {
+            (page.fingerprint.unwrap() ^ question.fingerprint).count_ones()
+        };
+        let apart = |page: &FingerprintedDocument| {
+            let pairs = page.details.anchors.chunks(5).zip(asked.details.anchors.chunks(5));
+            8 - pairs.filter(|(one, other)| one == other).count()
+        };
+        let key = |page: &FingerprintedDocument| {
+            (apart(page), distance(page), page.fingerprint, page.details.check.clone())
+        };
+        let keys: std::collections::BTreeSet<_> =
+            all.iter().map(key).filter(|key| key.0 < 8).collect();
+        let nearest: Vec<_> = keys.into_iter().take(32).collect();
+        let mut expected: Vec<(u32, &str)> = Vec::new();
+        for page in &all {
+            let is_candidate = distance(page) <= 3 || nearest.contains(&key(page));
+            let [of_asked, _] =
+                check.containment(&asked.details.check, &page.details.check).unwrap();
+            if is_candidate && of_asked.is_at_least(0.9) {
+                expected.push((distance(page), &page.id));
+            }
+        }
+        expected.sort_unstable();
+        let answer = journal.near(&wanted, usize::MAX, &mut Work::unbounded());
+        let found = answer.near.iter().map(|near| (u32::from(near.distance), near.id.as_str()));
+        assert_eq!(found.collect::<Vec<_>>(), expected, "{number}");
+        far += expected.iter().filter(|near| near.0 > 3).count();
+    }
+    assert!(far > 15, "{far}");
     Ok(())
 }

@@ -13,7 +13,11 @@
 //! What thousands of pages share, such as the text of a template, is an anchor of all of them. Two bounds keep that linear. An anchor
 //! leads to [`MOST_SHARED`] pages at most, those whose fingerprints are next in order. And of all that a page meets, the
 //! [`MOST_MET`] that share most anchors with it are its candidates; of those that share as many, the nearest by fingerprint.
+//!
+//! A page that is asked for alone ([`Anchored`]) is a batch of one page: rows are met by the same code, whether they stream past or a
+//! sorted table of the segment names those that share an anchor.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -22,24 +26,32 @@ use std::sync::{Arc, Mutex};
 use super::distinct::each_distinct;
 use super::numbers::FingerprintIndex;
 use super::pair::{Pair, Place};
+use super::similarity::Confirm;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::fingerprint::check::{ANCHOR_BYTES, ANCHORS};
+use crate::fingerprint::check::{ANCHOR_BYTES, ANCHORS, Check};
 use crate::parallel::{in_parallel, lock};
 use crate::progress::{self, Activity};
-use crate::store::{Column, Dated, Fingerprints, RowBytes, Segment, Shown};
-use crate::tables::keys::{KEY_BYTES, Keys, entry, key_of, most_numbers, number_of};
+use crate::store::{Column, Dated, RowBytes, SCANNED_ROWS, Segment, Shown};
+use crate::tables::keys::{KEY_BYTES, Keys, entry, key_of, memory_of, most_numbers, number_of};
+use crate::work::Work;
 
 /// To how many pages of the batch an anchor leads.
 const MOST_SHARED: usize = 1 << 9;
 
 /// How many candidates a page has at most: in the batch, and in the store.
-pub(super) const MOST_MET: usize = 32;
+pub(crate) const MOST_MET: usize = 32;
 
 /// The blocks of a chunk.
 const CHUNK_BLOCKS: usize = 16;
 
+/// The rows of a chunk.
+pub(crate) const CHUNK_ROWS: u64 = (CHUNK_BLOCKS * SCANNED_ROWS) as u64;
+
 const _: () = assert!(ANCHOR_BYTES == KEY_BYTES);
+
+/// The bytes of the anchors of a row.
+const WIDTH: usize = ANCHORS * KEY_BYTES;
 
 /// The anchor of a page that has none in this place.
 const NONE: u64 = (1 << (8 * KEY_BYTES)) - 1;
@@ -49,18 +61,50 @@ const NONE: u64 = (1 << (8 * KEY_BYTES)) - 1;
 pub(crate) struct AnchorProbe<F> {
     batch: Segment,
     store: Vec<Dated>,
-    /// The distinct fingerprints of the batch, and the first row of each.
-    fingerprints: Arc<[F]>,
-    starts: Vec<u32>,
+    pages: Pages<F>,
     /// What a chunk streams: a segment of the store, or the batch itself, and which blocks.
     units: Vec<(Option<u32>, Range<usize>)>,
     /// How many pages have their anchors in memory at once. For more pages, everything is read several times.
     most: usize,
     /// The anchors that are in memory, and of which pass they are.
     index: Mutex<Option<(u64, Arc<AnchorIndex>)>>,
+    workers: usize,
+}
+
+/// The pages past which rows stream.
+#[derive(Debug)]
+struct Pages<F> {
+    /// Their distinct fingerprints, and the first page with each.
+    fingerprints: Arc<[F]>,
+    starts: Vec<u32>,
     /// No candidate in the store that is farther from a page than this is one of its nearest.
     farthest: Vec<AtomicU16>,
-    workers: usize,
+}
+
+/// What anchors cost a join.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AnchorCost {
+    /// How often they are read: once for each part of the batch whose anchors fit into memory.
+    pub passes: u64,
+    /// The bytes that are read, those of the batch among them.
+    pub bytes_read: u64,
+    /// The memory that those of a part of the batch take, in each process.
+    pub memory_bytes: u64,
+}
+
+impl AnchorCost {
+    /// That of a `batch` and a `store` of so many pages with a check, in so much memory. A check without a direction has no anchors.
+    #[must_use]
+    pub fn of(batch: u64, store: u64, check: Option<Check>, memory_bytes: u64) -> AnchorCost {
+        let bytes = check.map_or(0, Check::anchor_bytes) as u64;
+        if bytes == 0 {
+            return AnchorCost::default();
+        }
+        let most = most_numbers(ANCHORS, memory_bytes as usize) as u64;
+        let passes = batch.div_ceil(most);
+        let bytes_read = batch.saturating_add(store).saturating_mul(bytes * passes);
+        AnchorCost { passes, bytes_read, memory_bytes: memory_of(ANCHORS, batch.min(most)) }
+    }
 }
 
 /// The anchors of consecutive pages of a batch.
@@ -77,7 +121,8 @@ struct Met {
     rows: u64,
     anchors: Vec<u8>,
     fingerprint: u128,
-    sketch: Vec<u8>,
+    /// Its sketch, once a row follows that may be a copy.
+    sketch: Option<Vec<u8>>,
     /// The pages, each once, with what they share.
     pages: Vec<(Shared, u32)>,
 }
@@ -100,7 +145,8 @@ type Nearest = Vec<(Shared, u64, u64)>;
 
 impl<F: Fingerprint> AnchorProbe<F> {
     /// Prepares to probe a `store` and the `batch` itself, whose distinct `fingerprints` these are, with anchors of the batch in
-    /// `memory_bytes`. All processes must have the same memory.
+    /// `memory_bytes`. All processes must have the same memory. Without a `check` that tells what a page contains, a shared anchor says nothing:
+    /// then there are no chunks.
     ///
     /// # Errors
     /// Damage is [`Kind::BadData`](crate::Kind::BadData).
@@ -108,10 +154,12 @@ impl<F: Fingerprint> AnchorProbe<F> {
         batch: &Segment,
         store: &[Dated],
         fingerprints: Arc<[F]>,
+        check: Option<Confirm>,
         memory_bytes: usize,
         workers: usize,
     ) -> Result<AnchorProbe<F>> {
-        let has_anchors = batch.anchor_bytes() == ANCHORS * ANCHOR_BYTES;
+        let confirms = check.is_some_and(|check| check.has_direction());
+        let has_anchors = confirms && batch.anchor_bytes() == WIDTH;
         let mut starts = Vec::new();
         let mut units = Vec::new();
         if has_anchors {
@@ -127,19 +175,17 @@ impl<F: Fingerprint> AnchorProbe<F> {
         Ok(AnchorProbe {
             batch: batch.clone(),
             store: store.to_vec(),
-            fingerprints,
-            starts,
+            pages: Pages::new(fingerprints, starts, rows),
             units,
             most: most_numbers(ANCHORS, memory_bytes),
             index: Mutex::default(),
-            farthest: (0..rows).map(|_| AtomicU16::new(u16::MAX)).collect(),
             workers,
         })
     }
 
     /// How many chunks there are: the portions of store and batch, as many times as they are read.
     pub(crate) fn chunks(&self) -> u32 {
-        let passes = self.farthest.len().div_ceil(self.most);
+        let passes = self.pages.farthest.len().div_ceil(self.most);
         (self.units.len() * passes) as u32
     }
 
@@ -158,21 +204,21 @@ impl<F: Fingerprint> AnchorProbe<F> {
         let (stream, blocks) = &self.units[(chunk % units) as usize];
         let dated = stream.map(|number| &self.store[number as usize]);
         let segment = dated.map_or(&self.batch, Dated::segment);
-        let (Some(anchors), Some(sketches)) = (segment.anchors(), segment.checks()) else {
+        let mut fingerprints = segment.fingerprints();
+        let mut fingerprint_of = |row| fingerprints.get(row).map(F::from_u128);
+        let rows = SegmentRows {
+            segment,
+            shown: dated.map(Dated::shown),
+            fingerprint_of: &mut fingerprint_of,
+        };
+        let (Some(mut anchors), Some(mut streaming)) =
+            (segment.anchors(), Streaming::new(&self.pages, &index, *stream, rows, take))
+        else {
             return Ok(());
         };
-        let mut streaming = Streaming {
-            probe: self,
-            index: &index,
-            stream: *stream,
-            fingerprints: segment.fingerprints(),
-            sketches,
-            shown: dated.map(Dated::shown),
-            met: None,
-            nearest: HashMap::new(),
-            take,
-        };
-        streaming.blocks(anchors, blocks.clone())?;
+        for block in blocks.clone() {
+            streaming.block(&mut anchors, block)?;
+        }
         streaming.finish();
         Ok(())
     }
@@ -187,19 +233,26 @@ impl<F: Fingerprint> AnchorProbe<F> {
         }
         *held = None;
         let first = pass as usize * self.most;
-        let end = (first + self.most).min(self.farthest.len());
+        let end = (first + self.most).min(self.pages.farthest.len());
         let index = Arc::new(AnchorIndex::of(&self.batch, first..end, self.workers)?);
         *held = Some((pass, Arc::clone(&index)));
         Ok(index)
     }
+}
 
-    /// The number of the fingerprint of a row of the batch.
-    fn index_of(&self, row: u32) -> FingerprintIndex {
-        FingerprintIndex::from(self.starts.partition_point(|&start| start <= row) as u32 - 1)
+impl<F: Fingerprint> Pages<F> {
+    fn new(fingerprints: Arc<[F]>, starts: Vec<u32>, pages: u64) -> Pages<F> {
+        let farthest = (0..pages).map(|_| AtomicU16::new(u16::MAX)).collect();
+        Pages { fingerprints, starts, farthest }
     }
 
-    fn fingerprint_of(&self, row: u32) -> F {
-        self.fingerprints[u32::from(self.index_of(row)) as usize]
+    /// The number of the fingerprint of a page.
+    fn index_of(&self, page: u32) -> FingerprintIndex {
+        FingerprintIndex::from(self.starts.partition_point(|&start| start <= page) as u32 - 1)
+    }
+
+    fn fingerprint_of(&self, page: u32) -> F {
+        self.fingerprints[u32::from(self.index_of(page)) as usize]
     }
 }
 
@@ -243,65 +296,85 @@ impl AnchorIndex {
     }
 }
 
-/// Rows that stream past the anchors of a batch.
-struct Streaming<'a, F> {
-    probe: &'a AnchorProbe<F>,
-    index: &'a AnchorIndex,
-    stream: Option<u32>,
-    fingerprints: Fingerprints,
-    sketches: RowBytes,
+/// What is read of the rows of a segment.
+struct SegmentRows<'a, F> {
+    segment: &'a Segment,
     /// Which rows are shown; of the batch all are.
     shown: Option<Shown>,
+    fingerprint_of: &'a mut dyn FnMut(u64) -> Result<F>,
+}
+
+/// Rows that stream past the anchors of pages.
+struct Streaming<'a, F> {
+    pages: &'a Pages<F>,
+    index: &'a AnchorIndex,
+    stream: Option<u32>,
+    rows: SegmentRows<'a, F>,
+    sketches: RowBytes,
     /// The last row that met pages.
     met: Option<Met>,
-    /// For each page of the batch the nearest rows of the store.
+    /// For each page the nearest rows of the store.
     nearest: HashMap<u32, Nearest>,
     take: &'a mut dyn FnMut(Pair),
 }
 
-impl<F: Fingerprint> Streaming<'_, F> {
-    fn blocks(&mut self, mut anchors: RowBytes, blocks: Range<usize>) -> Result<()> {
-        const WIDTH: usize = ANCHORS * KEY_BYTES;
-        let mut passed: Vec<(u32, u8)> = Vec::new();
-        for block in blocks {
-            let Some((rows, bytes)) = anchors.rows_of(block)? else { break };
-            passed.clear();
-            // One place after the other, so that the bitmap of a place stays in the cache.
-            for (place, keys) in (0..).zip(&self.index.places) {
-                for (row, bytes) in (0..).zip(bytes.chunks_exact(WIDTH)) {
-                    let key = key_at(bytes, place);
-                    if keys.may_have(key) && key != NONE {
-                        passed.push((row, place));
-                    }
-                }
-            }
-            passed.sort_unstable();
-            for passed in passed.chunk_by(|one, other| one.0 == other.0) {
-                let at = passed[0].0 as usize;
-                let anchors = &bytes[at * WIDTH..][..WIDTH];
-                self.row(rows.start + at as u64, anchors, passed)?;
-            }
-        }
-        self.leave();
-        Ok(())
+impl<'a, F: Fingerprint> Streaming<'a, F> {
+    /// The rows of segment `stream` of a store, or of the batch; none if the segment has no sketches.
+    fn new(
+        pages: &'a Pages<F>,
+        index: &'a AnchorIndex,
+        stream: Option<u32>,
+        rows: SegmentRows<'a, F>,
+        take: &'a mut dyn FnMut(Pair),
+    ) -> Option<Streaming<'a, F>> {
+        let sketches = rows.segment.checks()?;
+        let (met, nearest) = (None, HashMap::new());
+        Some(Streaming { pages, index, stream, rows, sketches, met, nearest, take })
     }
 
-    /// Takes a row that may share an anchor in each of the places that `passed`.
-    fn row(&mut self, row: u64, anchors: &[u8], passed: &[(u32, u8)]) -> Result<()> {
+    /// Takes the rows of a block. Returns how many of them share an anchor.
+    fn block(&mut self, anchors: &mut RowBytes, block: usize) -> Result<u64> {
+        let mut passed: Vec<(u32, u8)> = Vec::new();
+        let Some((rows, bytes)) = anchors.rows_of(block)? else { return Ok(0) };
+        // One place after the other, so that the bitmap of a place stays in the cache.
+        for (place, keys) in (0..).zip(&self.index.places) {
+            for (row, bytes) in (0..).zip(bytes.chunks_exact(WIDTH)) {
+                let key = key_at(bytes, place);
+                if keys.may_have(key) && key != NONE {
+                    passed.push((row, place));
+                }
+            }
+        }
+        passed.sort_unstable();
+        let mut sharing = 0;
+        for passed in passed.chunk_by(|one, other| one.0 == other.0) {
+            let at = passed[0].0 as usize;
+            let places = passed.iter().map(|it| it.1);
+            let shares = self.row(rows.start + at as u64, &bytes[at * WIDTH..][..WIDTH], places)?;
+            sharing += u64::from(shares);
+        }
+        Ok(sharing)
+    }
+
+    /// Takes a row that may share an anchor in each of these `places`. Returns whether it does.
+    fn row(&mut self, row: u64, anchors: &[u8], places: impl Iterator<Item = u8>) -> Result<bool> {
         progress::tick(Activity::Working);
-        let is_shown = self.shown.as_mut().map_or(Ok(true), |shown| shown.get(row))?;
-        if !is_shown || self.is_copy(row, anchors)? {
-            return Ok(());
+        let is_shown = self.rows.shown.as_mut().map_or(Ok(true), |shown| shown.get(row))?;
+        if !is_shown {
+            return Ok(false);
+        }
+        if self.is_copy(row, anchors)? {
+            return Ok(true);
         }
         self.leave();
         let mut pages: Vec<u32> = Vec::new();
         let mut fingerprint = None;
-        for &(_, place) in passed {
+        for place in places {
             let index = self.index;
             let mut shared = index.places[place as usize].with(key_at(anchors, place));
             if shared.len() > MOST_SHARED {
-                let (probe, fingerprint) = (self.probe, self.fingerprint(row, &mut fingerprint)?);
-                let of = |entry: u64| probe.fingerprint_of(index.first + number_of(entry));
+                let of = |entry: u64| self.pages.fingerprint_of(index.first + number_of(entry));
+                let fingerprint = self.rows.fingerprint(row, &mut fingerprint)?;
                 let middle = shared.partition_point(|&entry| of(entry) < fingerprint);
                 let first = middle.saturating_sub(MOST_SHARED / 2).min(shared.len() - MOST_SHARED);
                 shared = &shared[first..][..MOST_SHARED];
@@ -310,39 +383,33 @@ impl<F: Fingerprint> Streaming<'_, F> {
         }
         pages.sort_unstable();
         if pages.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
-        let fingerprint = self.fingerprint(row, &mut fingerprint)?;
+        let fingerprint = self.rows.fingerprint(row, &mut fingerprint)?;
         let pages = pages.chunk_by(|one, other| one == other).map(|same| {
-            let distance = fingerprint.distance(self.probe.fingerprint_of(same[0])) as u8;
+            let distance = fingerprint.distance(self.pages.fingerprint_of(same[0])) as u8;
             (Shared { apart: (ANCHORS - same.len()) as u8, distance }, same[0])
         });
-        let pages = pages.collect();
-        self.met = Some(Met {
-            row,
-            rows: 1,
-            anchors: anchors.to_vec(),
-            fingerprint: fingerprint.to_u128(),
-            sketch: self.sketches.get(row)?.to_vec(),
-            pages,
-        });
-        Ok(())
+        let (pages, anchors) = (pages.collect(), anchors.to_vec());
+        let fingerprint = fingerprint.to_u128();
+        self.met = Some(Met { row, rows: 1, anchors, fingerprint, sketch: None, pages });
+        Ok(true)
     }
 
-    fn fingerprint(&mut self, row: u64, known: &mut Option<F>) -> Result<F> {
-        if let Some(known) = known {
-            return Ok(*known);
-        }
-        let fingerprint = F::from_u128(self.fingerprints.get(row)?);
-        Ok(*known.insert(fingerprint))
-    }
-
-    /// Whether a row is a copy of the last one that met pages. It then goes with that one.
+    /// Whether a row is a copy of the last one that met pages, in its chunk. It then goes with that one.
     fn is_copy(&mut self, row: u64, anchors: &[u8]) -> Result<bool> {
-        let follows = |met: &&mut Met| met.row + met.rows == row && met.anchors == anchors;
+        let follows = |met: &&mut Met| {
+            met.row + met.rows == row && !row.is_multiple_of(CHUNK_ROWS) && met.anchors == anchors
+        };
         let Some(met) = self.met.as_mut().filter(follows) else { return Ok(false) };
-        let is_copy =
-            self.fingerprints.get(row)? == met.fingerprint && self.sketches.get(row)? == met.sketch;
+        if (self.rows.fingerprint_of)(row)?.to_u128() != met.fingerprint {
+            return Ok(false);
+        }
+        let sketch = match &mut met.sketch {
+            Some(sketch) => sketch,
+            none => none.insert(self.sketches.get(met.row)?.to_vec()),
+        };
+        let is_copy = self.sketches.get(row)? == sketch;
         met.rows += u64::from(is_copy);
         Ok(is_copy)
     }
@@ -357,12 +424,12 @@ impl<F: Fingerprint> Streaming<'_, F> {
             keep_nearest(&mut pages);
             for (Shared { apart, distance }, other) in pages {
                 let existing = Place::BatchRow { page: row, apart, row: other };
-                (self.take)(Pair { new: self.probe.index_of(row), existing, distance });
+                (self.take)(Pair { new: self.pages.index_of(row), existing, distance });
             }
             return;
         }
         for (shared, page) in pages {
-            if self.probe.farthest[page as usize].load(Ordering::Relaxed) < shared.number() {
+            if self.pages.farthest[page as usize].load(Ordering::Relaxed) < shared.number() {
                 continue;
             }
             let nearest = self.nearest.entry(page).or_default();
@@ -375,21 +442,161 @@ impl<F: Fingerprint> Streaming<'_, F> {
 
     /// Hands on the nearest rows of each page.
     fn finish(&mut self) {
+        self.leave();
         let Some(segment) = self.stream else { return };
         let mut all: Vec<(u32, Nearest)> = self.nearest.drain().collect();
         all.sort_unstable();
         for (page, mut nearest) in all {
             keep_nearest(&mut nearest);
             if let Some((farthest, ..)) = nearest.get(MOST_MET - 1) {
-                self.probe.farthest[page as usize].fetch_min(farthest.number(), Ordering::Relaxed);
+                self.pages.farthest[page as usize].fetch_min(farthest.number(), Ordering::Relaxed);
             }
-            let new = self.probe.index_of(page);
+            let new = self.pages.index_of(page);
             for (Shared { apart, distance }, row, rows) in nearest {
                 let existing = Place::StoreRow { page, apart, segment, row, rows };
                 (self.take)(Pair { new, existing, distance });
             }
         }
     }
+}
+
+impl<F: Fingerprint> SegmentRows<'_, F> {
+    fn fingerprint(&mut self, row: u64, known: &mut Option<F>) -> Result<F> {
+        if let Some(known) = known {
+            return Ok(*known);
+        }
+        let fingerprint = (self.fingerprint_of)(row)?;
+        Ok(*known.insert(fingerprint))
+    }
+}
+
+/// Rows of a store that share anchors with a page that is asked for alone. The first is the nearest one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct AnchoredRows {
+    /// How many anchors they do not share.
+    apart: u8,
+    /// The distance of their fingerprint.
+    pub(crate) distance: u8,
+    /// The number of their segment.
+    pub(crate) segment: u32,
+    /// The first of them.
+    pub(crate) row: u64,
+    /// How many there are.
+    pub(crate) rows: u64,
+}
+
+/// A page that is asked for alone.
+pub(crate) struct Anchored<'a, F> {
+    pages: Pages<F>,
+    index: AnchorIndex,
+    anchors: &'a [u8],
+}
+
+impl<'a, F: Fingerprint> Anchored<'a, F> {
+    /// The page with this fingerprint and these anchors.
+    pub(crate) fn new(fingerprint: F, anchors: &'a [u8]) -> Anchored<'a, F> {
+        let mut places: [Vec<u64>; ANCHORS] = Default::default();
+        for (place, key) in anchors_of(anchors) {
+            places[usize::from(place)].push(entry(key, 0));
+        }
+        let index = AnchorIndex { first: 0, places: places.map(Keys::of).into() };
+        Anchored { pages: Pages::new([fingerprint].into(), vec![0], 1), index, anchors }
+    }
+
+    /// Adds to `found` the nearest rows of segment `number`, as far as `work` goes. `sharing` has all rows that share anchors, as many whole
+    /// [chunks](CHUNK_ROWS) of them at a time as it likes; without it, all rows stream past.
+    ///
+    /// # Errors
+    /// Damage is [`Kind::BadData`](crate::Kind::BadData).
+    pub(crate) fn nearest(
+        &self,
+        (number, dated): (u32, &Dated),
+        fingerprint_of: &mut dyn FnMut(u64) -> Result<F>,
+        sharing: Option<&mut dyn Iterator<Item = Result<Vec<RowAnchor>>>>,
+        found: &mut Vec<AnchoredRows>,
+        work: &mut Work<'_>,
+    ) -> Result<()> {
+        let mut take = |pair: Pair| {
+            if let Place::StoreRow { apart, segment, row, rows, .. } = pair.existing {
+                found.push(AnchoredRows { apart, distance: pair.distance, segment, row, rows });
+            }
+        };
+        let segment = dated.segment();
+        let rows = SegmentRows { segment, shown: Some(dated.shown()), fingerprint_of };
+        let (Some(mut anchors), Some(mut streaming)) = (
+            segment.anchors(),
+            Streaming::new(&self.pages, &self.index, Some(number), rows, &mut take),
+        ) else {
+            return Ok(());
+        };
+        match sharing {
+            Some(sharing) => {
+                for rows in sharing {
+                    streaming.sharing(self.anchors, rows?, work)?;
+                }
+            }
+            None => {
+                for block in 0..segment.blocks_of(Column::Anchors) {
+                    if !work.spend(1) {
+                        break;
+                    }
+                    let sharing = streaming.block(&mut anchors, block)?;
+                    if !work.spend(sharing) {
+                        break;
+                    }
+                }
+            }
+        }
+        streaming.finish();
+        Ok(())
+    }
+}
+
+/// A row that shares an anchor with a page, and the place of the anchor.
+pub(crate) type RowAnchor = (u64, u8);
+
+impl<F: Fingerprint> Streaming<'_, F> {
+    /// Takes rows that share anchors with the one page, those first that share most of its `anchors`: once there are enough, the others can
+    /// be no nearer.
+    fn sharing(
+        &mut self,
+        anchors: &[u8],
+        mut rows: Vec<RowAnchor>,
+        work: &mut Work<'_>,
+    ) -> Result<()> {
+        rows.sort_unstable();
+        let mut rows: Vec<&[RowAnchor]> = rows.chunk_by(|one, other| one.0 == other.0).collect();
+        rows.sort_by_key(|places| Reverse(places.len()));
+        let mut shared = [0; WIDTH];
+        for alike in rows.chunk_by(|one, other| one.len() == other.len()) {
+            for places in alike {
+                if !work.spend(1) {
+                    return Ok(());
+                }
+                shared.fill(u8::MAX);
+                for &(_, place) in *places {
+                    let bytes =
+                        usize::from(place) * KEY_BYTES..(usize::from(place) + 1) * KEY_BYTES;
+                    shared[bytes.clone()].copy_from_slice(&anchors[bytes]);
+                }
+                self.row(places[0].0, &shared, places.iter().map(|it| it.1))?;
+            }
+            self.leave();
+            let apart = (ANCHORS - alike[0].len()) as u8;
+            let nearest = self.nearest.entry(0).or_default();
+            keep_nearest(nearest);
+            if nearest.get(MOST_MET - 1).is_some_and(|it| it.0.apart <= apart) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The anchors of a page, each with its place.
+pub(crate) fn anchors_of(anchors: &[u8]) -> impl Iterator<Item = (u8, u64)> + Clone {
+    let keys = (0..).zip(anchors.as_chunks().0).map(|(place, key)| (place, key_of(key)));
+    keys.filter(|&(_, key)| key != NONE)
 }
 
 /// The anchor in a place.
@@ -404,3 +611,6 @@ fn keep_nearest<T: Ord>(all: &mut Vec<T>) {
     all.sort_unstable();
     all.truncate(MOST_MET);
 }
+
+#[cfg(test)]
+mod tests;

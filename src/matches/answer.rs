@@ -1,7 +1,49 @@
-//! What is near to one page: the answer of an index, and that of a journal.
+//! What is asked of one page, and what is near to it: the answer of an index, and that of a journal.
 
-use super::similarity::Similarity;
-use crate::store::Day;
+use super::confirm;
+use super::group_key::GroupKey;
+use super::similarity::{Confirm, Similarity};
+use super::standing::StandIn;
+use crate::store::{Day, Details};
+
+/// A page that is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// Its fingerprint.
+    pub fingerprint: u128,
+    /// What is known of its text: its anchors, by which more candidates are found, and its class and its sketch, by which they are
+    /// confirmed. Without these, as for a ready-made fingerprint, all that is within the distance is near.
+    pub page: Option<&'a Details>,
+}
+
+impl<'a> Question<'a> {
+    /// The anchors by which candidates are found that this check confirms.
+    pub(crate) fn anchors(&self, check: Option<Confirm>) -> Option<&'a [u8]> {
+        let confirms = check.is_some_and(|check| check.has_direction());
+        self.page.filter(|_| confirms).map(|page| &page.anchors[..])
+    }
+
+    /// With how many keys of one fingerprint and one segment the page is compared, as in a join.
+    pub(crate) fn most_keys(check: Option<Confirm>) -> usize {
+        match check {
+            Some(check) if check.has_direction() => confirm::MOST_MET,
+            _ => usize::MAX,
+        }
+    }
+
+    /// A page at this distance as one that stands for the page that is asked for; none if it cannot.
+    pub(crate) fn stand_in(
+        &self,
+        candidate: GroupKey<'_>,
+        distance: u8,
+        check: Option<&Confirm>,
+    ) -> Option<StandIn> {
+        let Some(page) = self.page else { return Some(StandIn::default()) };
+        let asked = GroupKey { class: page.class, signature: &page.check };
+        let standing = asked.compare(candidate, distance.into(), check).of_first?;
+        Some(StandIn { held: check.map(|_| standing.share()) })
+    }
+}
 
 /// A page that is near.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -31,7 +31,10 @@ pub fn held_bytes(width: Width, check: Option<Check>, workers: u64) -> u64 {
     const SIEVE: u64 = 2;
     // Rows and first groups of divided fingerprints, the group of each row, its shingles, and the class.
     const DIVIDED: u64 = 4 + 4 + 4 + 4 + 1;
-    let divided = check.map_or(0, |_| DIVIDED);
+    // Of a page with anchors: where its fingerprint begins, and its farthest candidate.
+    const ANCHORED: u64 = 4 + 2;
+    let anchored = if check.is_some_and(Check::has_direction) { ANCHORED } else { 0 };
+    let divided = check.map_or(0, |_| DIVIDED + anchored);
     u64::from(width.bits()) / 8 + PLACES + SIEVE * workers + divided
 }
 

@@ -25,7 +25,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use apart::{Apart, FoundPairs, MOST_MET, Within};
+pub(super) use apart::MOST_MET;
+use apart::{Apart, FoundPairs, Within};
 
 use super::certificate::{Candidates, Certificate, Confirmed};
 use super::detail::{Detail, too_many};

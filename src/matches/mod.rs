@@ -74,8 +74,11 @@ mod standing;
 mod store_pair;
 
 pub(crate) use allocated::allocated;
-pub(crate) use anchors::AnchorProbe;
-pub use answer::{Answer, NearPage};
+pub use anchors::AnchorCost;
+pub(crate) use anchors::{
+    AnchorProbe, Anchored, AnchoredRows, CHUNK_ROWS, MOST_MET, RowAnchor, anchors_of,
+};
+pub use answer::{Answer, NearPage, Question};
 pub use audit::{Audit, BatchDocument, Near};
 pub use batch::held_bytes;
 pub(crate) use detail::MAX_MATCHES;

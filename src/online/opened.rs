@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use super::ration::Ration;
 use crate::error::Result;
-use crate::index::{Asker, Lookup, LookupOptions, Question};
-use crate::matches::Answer;
+use crate::index::{Asker, Lookup, LookupOptions};
+use crate::matches::{Answer, Question};
 use crate::parallel::lock;
 use crate::store::{Access, Store, Version};
 use crate::work::Work;

@@ -11,9 +11,9 @@ use super::verdict::{Found, Verdict};
 use crate::budget::Budget;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Recipe, Width};
-use crate::index::{LookupOptions, Question};
+use crate::index::LookupOptions;
 use crate::journal::{Done, Insertion, Journal, JournalOptions, Wanted};
-use crate::matches::Answer;
+use crate::matches::{Answer, Question};
 use crate::parallel::lock;
 use crate::store::{FingerprintedDocument, SegmentOptions, Store, Version};
 use crate::work::Work;
@@ -250,8 +250,7 @@ impl Online {
     }
 
     fn wanted<'a>(&self, question: &Question<'a>, distance: u32) -> Wanted<'a> {
-        let Question { fingerprint, page } = *question;
-        Wanted { fingerprint, distance, page, check: self.options.lookup.check }
+        Wanted { question: *question, distance, check: self.options.lookup.check }
     }
 
     /// Takes up the newest version, if another process has made one or has removed pages. Returns whether it has.
@@ -294,7 +293,5 @@ impl Online {
 /// What is asked for a page; nothing if it has no fingerprint.
 fn question(page: &FingerprintedDocument) -> Option<Question<'_>> {
     let fingerprint = page.fingerprint?;
-    // Of a ready-made fingerprint neither class nor signature is known.
-    let known = (page.details.class, &page.details.check[..]);
-    Some(Question { fingerprint, page: Some(known) })
+    Some(Question { fingerprint, page: Some(&page.details) })
 }

@@ -13,9 +13,9 @@ use crate::budget::Budget;
 use crate::document::IdList;
 use crate::error::{Kind, Result};
 use crate::fingerprint::{Class, Width};
-use crate::index::{LookupOptions, Question};
+use crate::index::LookupOptions;
 use crate::journal::Journal;
-use crate::matches::NearPage;
+use crate::matches::{NearPage, Question};
 use crate::store::{Day, Details, FingerprintedDocument, NewDay, SegmentOptions, Store};
 use crate::work::Work;
 
@@ -441,11 +441,9 @@ fn a_page_whose_verdict_costs_too_much_is_not_kept() -> Result<()> {
     let crowd: Vec<_> = crowd.collect();
     remember(&online, &crowd, Remember::All)?;
     let asked = [page("asked", Some(0xff)), page("next", Some(0xffff_0000_0000_ffff))];
-    let question = |page: &FingerprintedDocument| {
-        let known = (page.details.class, &[][..]);
-        Some(Question { fingerprint: page.fingerprint.unwrap(), page: Some(known) })
-    };
-    let questions: Vec<_> = asked.iter().map(question).collect();
+    let questions = asked.each_ref().map(|page| {
+        Some(Question { fingerprint: page.fingerprint.unwrap(), page: Some(&page.details) })
+    });
     let verdicts = |told: Told| -> Vec<(Verdict, bool)> {
         told.answers.iter().map(|found| (found.verdict, found.is_cut)).collect()
     };

@@ -121,7 +121,7 @@ pub use removal_note::RemovalNote;
 pub use removing::{Removal, Removed};
 pub use replacements::Replacements;
 pub use segment::Access;
-pub(crate) use segment::{BLOCK_ROWS, Cursor, DetailLookup, Expected, LANES, Ranked};
+pub(crate) use segment::{BLOCK_ROWS, Cursor, DetailLookup, Expected, LANES, Ranked, SCANNED_ROWS};
 pub use segment::{
     Classes, Days, EmptyIds, Fingerprints, Ids, Integers, KeyRange, Lengths, RowBytes, Scan,
     Segment, TextDigests, Times,

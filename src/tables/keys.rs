@@ -33,6 +33,11 @@ pub(crate) fn most_numbers(keys: usize, memory_bytes: usize) -> usize {
     (memory_bytes / (BYTES * keys.max(1))).clamp(1, 1 << NUMBER_BITS)
 }
 
+/// About the bytes that so many numbers with `keys` keys each take.
+pub(crate) fn memory_of(keys: usize, numbers: u64) -> u64 {
+    numbers * (BYTES * keys) as u64
+}
+
 pub(crate) fn key_of(&[a, b, c, d, e]: &[u8; KEY_BYTES]) -> u64 {
     u64::from_le_bytes([a, b, c, d, e, 0, 0, 0])
 }

@@ -21,16 +21,6 @@ fn verdicts(bench: &Bench, output: &str) -> BTreeMap<String, String> {
     columns.map(|columns| (columns[0].to_owned(), columns[1].to_owned())).collect()
 }
 
-/// The ids of the pages that only shared anchors found. `serve` finds pages by their fingerprints alone, so the two are compared without
-/// such pages.
-fn found_by_anchors(bench: &Bench, output: &str) -> Vec<String> {
-    let lines = bench.read(&format!("{output}/verdicts.tsv"));
-    let columns = lines.lines().skip(1).map(|line| line.split('\t').collect::<Vec<_>>());
-    let far =
-        columns.filter(|columns| columns[3].parse::<u32>().is_ok_and(|distance| distance > 3));
-    far.map(|columns| columns[0].to_owned()).collect()
-}
-
 /// The class of the length of a text, by its distinct runs of three words: each class begins a tenth above the one before.
 fn length_class(text: &str) -> usize {
     let mut words = vec![String::new()];
@@ -57,20 +47,11 @@ fn days_of_texts_are_judged_as_dedup_does_and_become_the_same_segments() {
     let served = Served::start(&bench, "");
     for day in 1..=3 {
         let date = format!("2026-11-0{day}");
-        let mut lines = bench.documents(120 * day, 120 * day + 160);
-        loop {
-            bench.write("day.jsonl", &lines);
-            bench.done(&format!("fingerprint --input day.jsonl --output {day}.seg --overwrite"));
-            bench.done(&format!(
-                "dedup --batch {day}.seg --store other --output found-{day} --keep first-id --overwrite"
-            ));
-            let far = found_by_anchors(&bench, &format!("found-{day}"));
-            if far.is_empty() {
-                break;
-            }
-            let is_far = |line: &&str| far.iter().any(|id| line.contains(&format!("\"{id}\"")));
-            lines = lines.split_inclusive('\n').filter(|line| !is_far(line)).collect();
-        }
+        bench.write("day.jsonl", bench.documents(120 * day, 120 * day + 160));
+        bench.done(&format!("fingerprint --input day.jsonl --output {day}.seg"));
+        bench.done(&format!(
+            "dedup --batch {day}.seg --store other --output found-{day} --keep first-id"
+        ));
         bench.done(&format!(
             "store add other --segment {day}.seg --day {date} --only found-{day}/keep.txt --replaced found-{day}/replaced.tsv"
         ));

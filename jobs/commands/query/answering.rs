@@ -7,8 +7,8 @@ use dupsieve::rooms::document::{
 };
 use dupsieve::rooms::fingerprint::{PageTime, Recipe};
 use dupsieve::rooms::flow::Fingerprinting;
-use dupsieve::rooms::index::{Asker, Lookup, Question};
-use dupsieve::rooms::matches::Answer;
+use dupsieve::rooms::index::{Asker, Lookup};
+use dupsieve::rooms::matches::{Answer, Question};
 use dupsieve::rooms::store::FingerprintedDocument;
 use dupsieve::rooms::work::Work;
 use dupsieve::{Kind, Result};
@@ -101,8 +101,7 @@ impl<'a> Answerer<'a> {
     /// What is near to a page; none if it has no fingerprint.
     fn ask_made(&mut self, made: &FingerprintedDocument) -> Result<Option<Answer>> {
         let Some(fingerprint) = made.fingerprint else { return Ok(None) };
-        self.ask(&Question { fingerprint, page: Some((made.details.class, &made.details.check)) })
-            .map(Some)
+        self.ask(&Question { fingerprint, page: Some(&made.details) }).map(Some)
     }
 
     fn ask(&mut self, question: &Question<'_>) -> Result<Answer> {

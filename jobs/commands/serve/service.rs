@@ -13,7 +13,7 @@ use axum::response::Response;
 use dupsieve::rooms::document::{Content, Document, Position};
 use dupsieve::rooms::fingerprint::{Recipe, Width, of_hex};
 use dupsieve::rooms::flow::Fingerprinting;
-use dupsieve::rooms::index::Question;
+use dupsieve::rooms::matches::Question;
 use dupsieve::rooms::online::requests::{self, Page, QueryRequest, RememberRequest};
 use dupsieve::rooms::online::{Online, Told};
 use dupsieve::rooms::peers::Secret;
@@ -266,7 +266,7 @@ fn make(
 /// What is asked for a page; nothing if it has no fingerprint.
 fn question(page: &FingerprintedDocument) -> Option<Question<'_>> {
     let fingerprint = page.fingerprint?;
-    Some(Question { fingerprint, page: Some((page.details.class, &page.details.check)) })
+    Some(Question { fingerprint, page: Some(&page.details) })
 }
 
 /// What is asked for fingerprints in hex.

@@ -27,7 +27,7 @@ use crate::runs::{Record, Sorter, Space};
 pub(crate) type FoundPairs = Box<dyn Iterator<Item = Result<Pair>> + Send>;
 
 /// How many groups of a fingerprint a group is compared with because their fingerprints are near.
-pub(super) const MOST_MET: usize = 64;
+pub(crate) const MOST_MET: usize = 64;
 
 /// Two groups of the batch that may stand for each other. Ordered by the existing one, so that its keys are read in the order of the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -119,7 +119,6 @@ impl<'a> Apart<'a> {
                     self.candidates.pairs += self.pages(new) * self.pages(existing);
                     self.groups(new, existing, distance)?;
                 }
-                Place::StoreRow { .. } if self.known.is_some_and(|k| u32::from(distance) <= k) => {}
                 Place::StoreRow { page, apart, segment, row, rows } => {
                     if nearest.page != page {
                         self.leave(&mut nearest)?;
@@ -161,6 +160,8 @@ impl<'a> Apart<'a> {
         nearest.rows.sort_unstable();
         self.left_out(usize::from(nearest.rows.len() >= MOST_BY_ANCHORS));
         nearest.rows.truncate(MOST_BY_ANCHORS);
+        let is_known = |distance: u8| self.known.is_some_and(|k| u32::from(distance) <= k);
+        nearest.rows.retain(|row| !is_known(row.1));
         let Some(&new) = self.of_rows.get(nearest.page as usize) else { return Ok(()) };
         let rows: u128 = nearest.rows.iter().map(|row| u128::from(row.4)).sum();
         self.candidates.pairs += rows * self.groups.size(new);

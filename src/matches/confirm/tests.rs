@@ -139,15 +139,13 @@ fn pairs(
 ) -> Result<SortedRecords<Pair>> {
     let mut sorter = Sorter::new(folder, 1 << 20);
     let new: Vec<u64> = distinct_fingerprints(batch)?;
-    if confirm.is_some_and(|confirm| confirm.has_direction()) {
-        // Of few pages, memory for the anchors of eight, so that there are several passes.
-        let memory_bytes = if batch.rows() < 100 { 8 * 8 * 20 } else { 1 << 24 };
-        let anchors = AnchorProbe::new(batch, store, new.clone().into(), memory_bytes, 2)?;
-        for chunk in 0..anchors.chunks() {
-            let mut found = Vec::new();
-            anchors.probe(chunk, &mut |pair| found.push(pair))?;
-            sorter.extend(found)?;
-        }
+    // Of few pages, memory for the anchors of eight, so that there are several passes.
+    let memory_bytes = if batch.rows() < 100 { 8 * 8 * 20 } else { 1 << 24 };
+    let anchors = AnchorProbe::new(batch, store, new.clone().into(), confirm, memory_bytes, 2)?;
+    for chunk in 0..anchors.chunks() {
+        let mut found = Vec::new();
+        anchors.probe(chunk, &mut |pair| found.push(pair))?;
+        sorter.extend(found)?;
     }
     let near =
         |new: u64, held: u64| Some(new.distance(held) as u8).filter(|&it| u32::from(it) <= K);
@@ -418,6 +416,36 @@ proptest! {
         let again = written(&segment, &compacted, confirm, Detail::All, 1 << 20).unwrap();
         prop_assert_eq!(&again.0, &expected);
         prop_assert_eq!(again.1.is_some(), candidates.is_some());
+    }
+}
+
+/// A page whose nearest candidates by anchors are all within the distance, too, and one that contains it among those that share fewer:
+/// the verdict does not depend on which rows are written, nor on the segment that comes first.
+#[test]
+fn candidates_by_anchors_are_the_nearest_of_all() {
+    let text = |from: u64, to: u64| (from..to).map(|at| format!("w{at} ")).collect::<String>();
+    let page = |fingerprint, text| Page { fingerprint, class: Class::Full, text };
+    let asked = page(1, text(0, 80));
+    let changed = |at: u64| page(1 ^ 2 << (at % 40), text(0, 80).replace(&format!("w{at} "), "c "));
+    let whole = page(u64::MAX, text(0, 400));
+    let nearest: Vec<Page> = (0..80).map(changed).collect();
+    let confirm = Confirm::new("shingles".parse().unwrap(), 1.0);
+    let verdicts = |days: [&[Page]; 2], detail| {
+        let folder = tempfile::tempdir().unwrap();
+        let segment_of = |name: &str, pages: &[Page]| {
+            segment(folder.path().join(name), pages, false, confirm.check).unwrap()
+        };
+        let store = [("a", days[0]), ("b", days[1])]
+            .map(|(name, pages)| Dated::new(segment_of(name, pages), "2026-11-20".parse().ok()));
+        let batch = segment_of("batch", std::slice::from_ref(&asked));
+        written(&batch, &store, Some(confirm), detail, 1 << 20).unwrap().0[1].clone()
+    };
+    let whole = std::slice::from_ref(&whole);
+    assert!(verdicts([whole, &[]], Detail::Best).contains("\tdrop\t"), "the anchors find it");
+    for days in [[whole, &nearest], [&nearest, whole]] {
+        for detail in [Detail::Best, Detail::All] {
+            assert!(verdicts(days, detail).contains("\tkeep\t"), "{detail}");
+        }
     }
 }
 

@@ -52,6 +52,7 @@ pub(crate) use block::BLOCK_ROWS;
 pub use block::Codec;
 pub(crate) use details::DetailLookup;
 pub use details::{Details, SegmentOptions};
+pub(crate) use directory::SCANNED_ROWS;
 pub use directory::{Coding, Column, IdKind};
 pub(crate) use expected::Expected;
 pub use fetched::Access;

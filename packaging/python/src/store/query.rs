@@ -8,9 +8,9 @@ use arrow_array::builder::{
 };
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Fields as Columns};
-use dupsieve::rooms::index::{Asker, LookupOptions, Question};
+use dupsieve::rooms::index::{Asker, LookupOptions};
 use dupsieve::rooms::join::Preset;
-use dupsieve::rooms::matches::{Answer, NearPage};
+use dupsieve::rooms::matches::{Answer, NearPage, Question};
 use dupsieve::rooms::work::Work;
 use dupsieve::{Lookup, Recipe, Result, Store};
 
@@ -77,8 +77,7 @@ impl Asked {
         let Ok(made) = read else { return none(row.to_string(), "bad") };
         let id = if self.fields.id.is_some() { made.id } else { row.to_string() };
         let Some(fingerprint) = made.fingerprint else { return none(id, "empty") };
-        let question =
-            Question { fingerprint, page: Some((made.details.class, &made.details.check)) };
+        let question = Question { fingerprint, page: Some(&made.details) };
         let is_wanted = || stop.check().is_ok();
         let mut work = Work::unbounded().while_wanted(&is_wanted);
         let answer = asker.ask(&question, self.limit, &mut work)?;

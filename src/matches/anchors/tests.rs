@@ -1,0 +1,73 @@
+//! One page alone: the rows that share its anchors, streamed past and named by a list.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+use crate::fingerprint::check::AS_NEEDED;
+use crate::store::{Details, IdKind, RecordCounts, Row, SegmentOptions, SegmentWriter};
+
+/// However a list is divided, and however many rows share some anchors.
+#[test]
+fn rows_that_are_named_are_met_as_those_that_stream_past() -> Result<()> {
+    let mut random = ChaCha8Rng::seed_from_u64(3);
+    let folder = tempfile::tempdir().unwrap();
+    let options = SegmentOptions {
+        ids: IdKind::None,
+        check_bytes: AS_NEEDED,
+        anchor_bytes: WIDTH,
+        ..SegmentOptions::default()
+    };
+    let mut anchors = || -> Vec<u8> {
+        (0..ANCHORS).flat_map(|_| [random.random_range(0..6), 0, 0, 0, 0]).collect()
+    };
+    let mut writer = SegmentWriter::<u64>::create(folder.path().join("day.seg"), options)?;
+    let mut of_rows = Vec::new();
+    for row in 0..500_u64 {
+        let details = Details { anchors: anchors(), check: vec![1], ..Details::default() };
+        let fingerprint = row << 32 | row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        writer.push(&Row { details: &details, ..Row::new(fingerprint, "") })?;
+        of_rows.push((fingerprint, details.anchors));
+    }
+    let dated = Dated::new(writer.finish(RecordCounts::default(), "")?, None);
+    for case in 0..20 {
+        let asked = anchors();
+        let nearest = |named: Option<u64>| -> Result<Vec<AnchoredRows>> {
+            let page = Anchored::new(of_rows[case].0, &asked);
+            let shared = |row: u64| {
+                let own = anchors_of(&of_rows[row as usize].1).zip(anchors_of(&asked));
+                own.filter(|(own, asked)| own == asked).map(move |(own, _)| (row, own.0)).collect()
+            };
+            let mut lists = (0..500).step_by(named.unwrap_or(1) as usize).map(|first| {
+                let rows = first..500.min(first + named.unwrap_or(1));
+                Ok(rows.flat_map(|row| -> Vec<RowAnchor> { shared(row) }).collect())
+            });
+            let list: Option<&mut dyn Iterator<Item = _>> =
+                if named.is_some() { Some(&mut lists) } else { None };
+            let mut fingerprint_of = |row: u64| Ok(of_rows[row as usize].0);
+            let (mut found, mut work) = (Vec::new(), Work::unbounded());
+            page.nearest((0, &dated), &mut fingerprint_of, list, &mut found, &mut work)?;
+            found.sort_unstable();
+            Ok(found)
+        };
+        let streamed = nearest(None)?;
+        assert_eq!(streamed.len(), MOST_MET);
+        for rows in [7, 100, 500] {
+            assert_eq!(nearest(Some(rows))?, streamed, "{rows} at a time");
+        }
+    }
+    Ok(())
+}
+
+/// A page has forty bytes of anchors, ten times as many as of its fingerprint.
+#[test]
+fn anchors_cost_what_is_read_of_them_and_memory() {
+    let check = "shingles".parse().ok();
+    let cost = |batch, memory| AnchorCost::of(batch, 1_000_000, check, memory);
+    assert_eq!(
+        cost(1000, 1 << 20),
+        AnchorCost { passes: 1, bytes_read: 40_040_000, memory_bytes: 160_000 }
+    );
+    assert_eq!(cost(1000, 80_000).passes, 2);
+    assert_eq!(AnchorCost::of(9, 9, "minhash".parse().ok(), 9), AnchorCost::default());
+}
