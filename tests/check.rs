@@ -233,7 +233,7 @@ fn hostile_documents_end_in_a_result() {
     for (name, flags) in [
         ("words", "--recipe words --check minhash"),
         ("shingles", "--recipe shingles --check sentences"),
-        ("sketches", "--recipe shingles --width 128 --check shingles"),
+        ("sketches", "--recipe shingles --width 128 --check containment"),
     ] {
         let line = format!("fingerprint --input hostile.jsonl --output {name}.seg {flags}");
         let ended = bench.done(&line);

@@ -261,7 +261,7 @@ fn a_configuration_has_effect_in_every_command_that_takes_one() {
     );
     bench.write(
         "wide.toml",
-        "[fingerprint]\nrecipe = \"shingles-1\"\nwidth = 128\nid_field = \"url\"\ntext_field = \"body\"\n\
+        "[fingerprint]\nrecipe = \"shingles\"\nwidth = 128\nid_field = \"url\"\ntext_field = \"body\"\n\
          [dedup]\ndistance = 1\n",
     );
     let shingles = "shingles-1";
@@ -272,7 +272,7 @@ fn a_configuration_has_effect_in_every_command_that_takes_one() {
     // Flags override the environment, and the environment overrides the file.
     let words = "words-1";
     assert_eq!(with_variable(&bench, ("DUPSIEVE_RECIPE", "words"), compare)["recipe"], words);
-    let flagged = format!("{compare} --recipe shingles-1");
+    let flagged = format!("{compare} --recipe shingles");
     assert_eq!(with_variable(&bench, ("DUPSIEVE_RECIPE", "words"), &flagged)["recipe"], shingles);
     let explain = "explain --input pages.jsonl a b --config wide.toml --json";
     let explained = object(&bench.answer(explain));
@@ -332,7 +332,7 @@ fn failures_known_beforehand_are_reported_before_any_work() {
     bench.done("run days.toml --date 2026-01-01");
     // The store has another recipe. The error names the parts that differ.
     two_days(&bench, "other.toml", "[fingerprint]\nrecipe = \"short-text\"\n");
-    let parts = ["check.signature = shingles", "check.signature = none", "weights = raised-tf"];
+    let parts = ["check.signature = containment", "check.signature = none", "weights = raised-tf"];
     refused(2, "run other.toml --date 2026-01-02", &parts);
     // The output of a later day was made with another distance.
     bench.done("run days.toml");
@@ -355,7 +355,7 @@ fn a_difference_of_recipes_names_the_parts_that_differ() {
         (73, "store add store --segment other.seg --day 2026-01-02"),
     ] {
         let said = bench.fails(code, line);
-        assert!(said.contains("shingles") && said.contains("signature = none"), "{said}");
+        assert!(said.contains("containment") && said.contains("signature = none"), "{said}");
         assert!(!said.contains('{') && !said.contains("xxh3"), "{said}");
     }
 }

@@ -76,9 +76,9 @@ fn one_command_drops_the_copies_of_a_folder_without_ids() {
 #[test]
 fn the_results_are_those_of_the_single_commands() {
     let bench = corpus();
-    bench.done("dedup --input corpus --output found --keep longest --check shingles:0.8");
+    bench.done("dedup --input corpus --output found --keep longest --check containment:0.8");
     bench.done("fingerprint --input corpus --place-ids --output day.seg");
-    bench.done("dedup --batch day.seg --keep longest --check shingles:0.8 --output single");
+    bench.done("dedup --batch day.seg --keep longest --check containment:0.8 --output single");
     assert_eq!(bench.bytes("found/batch.seg"), bench.bytes("day.seg"));
     for table in ["verdicts.tsv", "matches.tsv", "keep.txt", "drop.txt"] {
         assert_eq!(
@@ -88,7 +88,7 @@ fn the_results_are_those_of_the_single_commands() {
     }
     bench.done("filter --input corpus/a.jsonl --place-ids --ids found/dedup/keep.txt --dry-run --output x.jsonl");
     bench.done("verify found/dedup");
-    bench.done("dedup --input corpus --output two --keep longest --check shingles:0.8 --kept kept --processes 2");
+    bench.done("dedup --input corpus --output two --keep longest --check containment:0.8 --kept kept --processes 2");
     assert_eq!(bench.bytes("two/dedup/verdicts.tsv"), bench.bytes("found/dedup/verdicts.tsv"));
     assert_eq!(bench.read("kept/b/c.csv"), format!("n,text\n2,{}\n", page(6)));
 }

@@ -122,7 +122,7 @@ fn signatures_of_the_museum() {
 fn sketches_of_the_museum() {
     let segment = Segment::open(museum(1).join("banded-64.seg")).unwrap();
     let (mut sketches, mut anchors) = (segment.checks().unwrap(), segment.anchors().unwrap());
-    let check: Check = "shingles".parse().unwrap();
+    let check: Check = "containment".parse().unwrap();
     assert_eq!(Stamp::parse(segment.stamp()).unwrap().check(), Ok(Some(check)));
     let mut signer = check.signer();
     for (row, (id, text)) in (0..).zip(BANDED) {

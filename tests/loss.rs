@@ -15,7 +15,8 @@ fn page(id: &str, words: std::ops::Range<usize>, figures: &str) -> String {
 /// The fingerprints of these pages, with the signatures of the check.
 fn segment(bench: &Bench, name: &str, pages: &[String]) {
     bench.write(&format!("{name}.jsonl"), pages.concat());
-    bench.done(&format!("fingerprint --input {name}.jsonl --check shingles --output {name}.seg"));
+    bench
+        .done(&format!("fingerprint --input {name}.jsonl --check containment --output {name}.seg"));
 }
 
 /// Of pages that hold each other, the keep order decides. A page that is longer by more than a tenth stays in any order.
@@ -136,7 +137,7 @@ fn a_short_text_goes_in_favour_of_a_longer_page_that_holds_it() {
     }
 }
 
-const DEDUP: &str = "dedup --check shingles --distance 15 --keep first-id";
+const DEDUP: &str = "dedup --check containment --distance 15 --keep first-id";
 
 #[test]
 fn the_longer_page_stays_and_is_named_with_the_share_that_it_holds() {
@@ -443,8 +444,8 @@ pub(crate) fn bench_of(history: &BTreeMap<&str, BTreeMap<String, Kind>>) -> Benc
     bench.write(
         "days.toml",
         "inputs = [\"crawl/{date}.jsonl\"]\noutput = \"out/{date}\"\nstore = \"store\"\n\
-         [fingerprint]\ncheck = \"shingles\"\n\
-         [dedup]\ncheck = \"shingles\"\ndistance = 15\nkeep = \"first-id\"\n",
+         [fingerprint]\ncheck = \"containment\"\n\
+         [dedup]\ncheck = \"containment\"\ndistance = 15\nkeep = \"first-id\"\n",
     );
     bench
 }
@@ -650,8 +651,8 @@ fn losing() -> Bench {
     bench.write(
         "days.toml",
         "inputs = [\"crawl/{date}.jsonl\"]\noutput = \"out/{date}\"\nstore = \"store\"\n\
-         [fingerprint]\ncheck = \"shingles\"\n\
-         [dedup]\ncheck = \"shingles\"\ncontainment = 0.5\ndistance = 15\nkeep = \"first-id\"\n",
+         [fingerprint]\ncheck = \"containment\"\n\
+         [dedup]\ncheck = \"containment\"\ncontainment = 0.5\ndistance = 15\nkeep = \"first-id\"\n",
     );
     bench
 }

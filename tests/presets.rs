@@ -24,10 +24,10 @@ fn settings(bench: &Bench, flags: &str) -> (String, Value) {
 fn a_preset_sets_recipe_distance_and_check_of_all_steps() {
     let bench = bench();
     for (flags, check) in [
-        ("", "shingles:0.9".into()),
-        ("--preset balanced", "shingles:0.9".into()),
+        ("", "containment:0.9".into()),
+        ("--preset balanced", "containment:0.9".into()),
         ("--preset paper", Value::Null),
-        ("--width 128", "shingles:0.9".into()),
+        ("--width 128", "containment:0.9".into()),
         ("--recipe wide", Value::Null),
     ] {
         bench.done(&format!("fingerprint --input new.jsonl --output new.seg --overwrite {flags}"));
@@ -49,9 +49,9 @@ fn each_part_can_be_overridden() {
         bench.done(&format!("fingerprint --input new.jsonl --output new.seg --overwrite {flags}"));
     };
     make("");
-    let check = |least: &str| Value::from(format!("shingles:{least}"));
+    let check = |least: &str| Value::from(format!("containment:{least}"));
     assert_eq!(settings(&bench, "--distance 5"), ("5".to_owned(), check("0.9")));
-    assert_eq!(settings(&bench, "--check shingles:0.8"), ("3".to_owned(), check("0.8")));
+    assert_eq!(settings(&bench, "--check containment:0.8"), ("3".to_owned(), check("0.8")));
     assert_eq!(settings(&bench, "--containment 0.95"), ("3".to_owned(), check("0.95")));
     assert_eq!(settings(&bench, "--preset paper"), ("3".to_owned(), Value::Null));
     make("--recipe shingles --preset balanced");
@@ -96,9 +96,9 @@ fn a_configuration_names_it_once() {
     bench.write("2026-01-01.jsonl", bench.documents(0, 60));
     bench.write("2026-01-02.jsonl", bench.documents(30, 90));
     for (preset, check) in [
-        ("", Value::from("shingles:0.9")),
+        ("", Value::from("containment:0.9")),
         ("preset = \"paper\"\n", Value::Null),
-        ("preset = \"balanced\"\n", Value::from("shingles:0.9")),
+        ("preset = \"balanced\"\n", Value::from("containment:0.9")),
     ] {
         bench.write("days.toml", config(preset));
         bench.done("run days.toml");
@@ -129,7 +129,7 @@ fn of_run(bench: &Bench, preset: &str, flags: &str, environment: Option<&str>) -
 fn a_flag_wins_over_the_environment_and_that_over_the_file() {
     let bench = bench();
     let (file, paper) = ("preset = \"paper\"\n", (Value::from("3"), Value::Null));
-    let balanced = (Value::from("3"), Value::from("shingles:0.9"));
+    let balanced = (Value::from("3"), Value::from("containment:0.9"));
     for (file, flags, environment, expected) in [
         (file, "", None, &paper),
         (file, "--preset balanced", None, &balanced),

@@ -265,7 +265,7 @@ fn what_cannot_be_asked_is_said() {
     assert!(error.contains(&index[0]), "{error}");
     assert!(bench.fails(65, "store verify store").contains(&index[0]));
     bench.done("store index store");
-    assert_eq!(bench.done("store verify store").count("index_files"), 3);
+    assert_eq!(bench.done("store verify store").count("index_files"), 6);
     let [one, other] = [0, 1].map(|at| format!("store/index/{}", index[at]));
     let sound = bench.bytes(&one);
     bench.write(&one, bench.bytes(&other));

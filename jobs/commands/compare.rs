@@ -33,7 +33,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 #[derive(Args, Debug)]
 #[command(after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
-    /// Recipe (a name, nilsimsa, or a .toml file) or check (shingles, minhash-NxB, cosine-N, sentences-N, or
+    /// Recipe (a name, nilsimsa, or a .toml file) or check (containment, minhash-NxB, cosine-N, sentences-N, or
     /// jaccard: of the 3-word shingles of both texts the share that both have, exactly; in scripts without spaces a shingle has
     /// three Han characters, or seven others) [default: the recipe of the preset balanced]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]

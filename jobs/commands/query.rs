@@ -79,7 +79,7 @@ pub(crate) struct Arguments {
     #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
     distance: Option<u32>,
     /// Confirm near texts by the sketches of this check, and after a colon the least containment or similarity, such as
-    /// shingles:0.95 [default: that of the preset]
+    /// containment:0.95 [default: that of the preset]
     #[arg(id = "confirm", long = "check", value_name = "C[:LEAST]", env = "DUPSIEVE_CHECK")]
     check: Option<Confirm>,
     /// Name at most this many near pages of each page, and count the others

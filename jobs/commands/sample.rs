@@ -48,7 +48,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 
 /// Show near pairs and what differs in their texts
 ///
-/// Where the check `shingles` says what is lost, the pairs that lose most text are shown, the worst first. Else some pairs are drawn
+/// Where the check `containment` says what is lost, the pairs that lose most text are shown, the worst first. Else some pairs are drawn
 /// for each distance, with their similarity.
 #[derive(Args, Debug)]
 #[command(args = shared(&[Overwrite]), after_help = examples(EXAMPLES))]

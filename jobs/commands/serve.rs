@@ -102,7 +102,7 @@ pub(crate) struct Arguments {
     #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
     distance: Option<u32>,
     /// Confirm near texts by the sketches of this check, and after a colon the least containment or similarity, such as
-    /// shingles:0.95 [default: that of the preset]
+    /// containment:0.95 [default: that of the preset]
     #[arg(id = "confirm", long = "check", value_name = "C[:LEAST]", env = "DUPSIEVE_CHECK")]
     confirm: Option<Confirm>,
     /// Preset of a store that is empty: paper or balanced [default: balanced; with --recipe, none]

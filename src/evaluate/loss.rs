@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn a_page_goes_if_a_page_that_stays_holds_it_and_what_is_lost_is_exact() {
         let pages = pages();
-        let methods = [method(Some("shingles:0.9")), method(None)];
+        let methods = [method(Some("containment:0.9")), method(None)];
         let mut texts = MethodTexts::new(&methods).unwrap();
         pages.iter().for_each(|page| texts.add(&page.text).unwrap());
         let mut memory = MemoryMeter::new(1 << 20);

@@ -6,7 +6,7 @@
 //!
 //! | name | bytes | what it says of two pages |
 //! |---|---|---|
-//! | `shingles` | some 2.1 a word | how much of each page the other one [contains](Contained): the check of `run` and `dedup` |
+//! | `containment` | some 2.1 a word | how much of each page the other one [contains](Contained): the check of `run` and `dedup` |
 //! | `minhash-NxB` | N B / 8 | estimate of the Jaccard similarity of runs of three characters by [one permutation](super::minhash) |
 //! | `cosine-N` | 4 N | the cosine of the N most frequent runs of two characters |
 //! | `sentences-N` | 8 N | the share of the N longest sentences in common |
@@ -14,7 +14,7 @@
 //! ```
 //! use dupsieve::rooms::fingerprint::Check;
 //!
-//! let check: Check = "shingles".parse()?;
+//! let check: Check = "containment".parse()?;
 //! let mut signer = check.signer();
 //! let texts = ["a page about the sea and its ships", "a page about the sea and its ships and more"];
 //! let [mut one, mut other] = [Vec::new(), Vec::new()];
@@ -67,7 +67,7 @@ pub struct Check(Sort);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Sort {
-    Shingles,
+    Containment,
     MinHash { slots: usize, bits: u32 },
     Cosine(usize),
     Sentences(usize),
@@ -92,7 +92,7 @@ impl Check {
     /// The bytes of a signature; [`AS_NEEDED`] of a check whose signatures differ in length.
     pub fn bytes(self) -> usize {
         match self.0 {
-            Sort::Shingles => AS_NEEDED,
+            Sort::Containment => AS_NEEDED,
             Sort::MinHash { slots, bits } => slots * bits as usize / 8,
             Sort::Cosine(features) => cosine::FEATURE_BYTES * features,
             Sort::Sentences(count) => sentences::HASH_BYTES * count,
@@ -108,7 +108,7 @@ impl Check {
     #[must_use]
     pub fn similarity(self, one: &[u8], another: &[u8]) -> f64 {
         match self.0 {
-            Sort::Shingles => {
+            Sort::Containment => {
                 let [first, second] = contained(one, another);
                 first.share().max(second.share())
             }
@@ -127,7 +127,7 @@ impl Check {
     /// Whether the check tells which of two texts contains the other one.
     #[must_use]
     pub fn has_direction(self) -> bool {
-        matches!(self.0, Sort::Shingles)
+        matches!(self.0, Sort::Containment)
     }
 
     /// The number of distinct shingles of a text by its sketch, where the check has a direction.
@@ -154,7 +154,7 @@ impl Check {
     #[must_use]
     pub fn signer(self) -> Signer {
         match self.0 {
-            Sort::Shingles => Signer::new(Containment::default()),
+            Sort::Containment => Signer::new(Containment::default()),
             Sort::MinHash { slots, bits } => {
                 Signer::new(CharacterMinHash(MinHash::new(Permutations::One, slots, bits)))
             }
@@ -171,8 +171,8 @@ fn contained(one: &[u8], another: &[u8]) -> [Contained; 2] {
 
 impl Sort {
     fn parse(name: &str) -> Option<Sort> {
-        if name == "shingles" {
-            return Some(Sort::Shingles);
+        if name == "containment" {
+            return Some(Sort::Containment);
         }
         let (scheme, parts) = name.rsplit_once('-')?;
         let bounded = |parts: &str| parts.parse().ok().filter(|&n| n <= MAX_SIGNATURE_BYTES);
@@ -199,7 +199,7 @@ fn slots_and_bits(parts: &str) -> Option<(usize, u32)> {
 impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Sort::Shingles => f.write_str("shingles"),
+            Sort::Containment => f.write_str("containment"),
             Sort::MinHash { slots, bits } => write!(f, "minhash-{slots}x{bits}"),
             Sort::Cosine(features) => write!(f, "cosine-{features}"),
             Sort::Sentences(count) => write!(f, "sentences-{count}"),
@@ -221,7 +221,7 @@ impl FromStr for Check {
         check.ok_or_else(|| {
             Error::new(Kind::Usage, "there is no such check")
                 .expected(format!(
-                    "shingles, minhash, minhash-NxB, cosine-N or sentences-N, of at most {MAX_SIGNATURE_BYTES} bytes, B being 1, 2, 4 or 8"
+                    "containment, minhash, minhash-NxB, cosine-N or sentences-N, of at most {MAX_SIGNATURE_BYTES} bytes, B being 1, 2, 4 or 8"
                 ))
                 .found(name)
         })

@@ -371,7 +371,7 @@ type TextPage = (u64, String, String);
 
 /// The sketch of a text, and its anchors.
 fn signed(text: &str) -> Details {
-    let check: Check = "shingles".parse().unwrap();
+    let check: Check = "containment".parse().unwrap();
     let (mut signer, mut sketch) = (check.signer(), Vec::new());
     signer.sign(text, &mut sketch).unwrap();
     Details { check: sketch, anchors: signer.anchors().to_vec(), ..Details::default() }
@@ -408,7 +408,7 @@ fn text_pages(day: u64, count: u64, state: &mut u64) -> Vec<TextPage> {
 }
 
 fn write_texts(path: &Path, pages: &[TextPage]) -> Result<()> {
-    let check: Check = "shingles".parse()?;
+    let check: Check = "containment".parse()?;
     let (check_bytes, anchor_bytes) = (check.bytes(), check.anchor_bytes());
     let options = SegmentOptions { check_bytes, anchor_bytes, ..SegmentOptions::default() };
     let mut writer = SegmentWriter::<u64>::create(path, options)?;
@@ -425,7 +425,7 @@ fn near_to(
     asked: &Details,
     k: u32,
 ) -> Result<Vec<(u8, String, Day)>> {
-    let check: Check = "shingles".parse()?;
+    let check: Check = "containment".parse()?;
     let mut near = std::collections::BTreeSet::new();
     let mut anchored: Vec<(usize, u32, usize, Vec<u64>)> = Vec::new();
     let dated = store.at(None)?.dated()?;
@@ -448,7 +448,8 @@ fn near_to(
             }
             let own = anchors.get(row)?;
             let pairs = own.chunks(5).zip(asked.anchors.chunks(5));
-            let apart = 8 - pairs.filter(|(own, asked)| own == asked).count();
+            let shares = |(own, asked): &(&[u8], &[u8])| own == asked && *own != [u8::MAX; 5];
+            let apart = 8 - pairs.filter(shares).count();
             if apart < 8 {
                 match anchored.last_mut() {
                     Some((.., of, rows)) if is_copy && *of == number && last.2 + 1 == row => {
@@ -507,7 +508,7 @@ fn a_page_meets_the_pages_that_share_its_anchors() -> Result<()> {
         }
         for design in IndexDesign::ALL {
             index(&store, design, 1 << 12, &AtomicU64::new(0))?;
-            let check = Some("shingles".parse()?);
+            let check = Some("containment".parse()?);
             let options = LookupOptions { distance: 3, check, access: Access::OnDisk };
             let lookup = Lookup::open(&store, store.at(None)?, options)?;
             let mut asker = Asker::new(&lookup);

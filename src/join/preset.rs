@@ -11,7 +11,7 @@ use crate::matches::Confirm;
 /// | preset | recipe | distance | check | bytes a page |
 /// |---|---|---|---|---|
 /// | `paper` | `words-1` | 3 | none | 4 |
-/// | `balanced` | `wide-1` | 3 | `shingles:0.9` | 45 that are streamed, and some 2.1 a word that are read for candidates |
+/// | `balanced` | `wide-1` | 3 | `containment:0.9` | 45 that are streamed, and some 2.1 a word that are read for candidates |
 ///
 /// By itself, a fingerprint must tell different pages apart. Where a sketch does that, fingerprints and anchors only find candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,7 +56,9 @@ impl Preset {
     pub fn check(self) -> Option<Confirm> {
         match self {
             Preset::Paper => None,
-            Preset::Balanced => Some("shingles".parse().expect("the check of a preset has a name")),
+            Preset::Balanced => {
+                Some("containment".parse().expect("the check of a preset has a name"))
+            }
         }
     }
 

@@ -177,11 +177,11 @@ mod tests {
 
     #[test]
     fn a_check_reads_back_and_what_is_none_is_refused() {
-        for text in ["minhash-64x8:0.5", "shingles:1", "sentences-5:0"] {
+        for text in ["minhash-64x8:0.5", "containment:1", "sentences-5:0"] {
             assert_eq!(text.parse::<Confirm>().unwrap().to_string(), text);
         }
         let least = |name: &str| name.parse::<Confirm>().unwrap().least;
-        assert_eq!([least("minhash"), least("shingles")], [LEAST, LEAST_CONTAINED]);
+        assert_eq!([least("minhash"), least("containment")], [LEAST, LEAST_CONTAINED]);
         for wrong in
             ["", "minhash:", "minhash:1.1", "minhash:-1", "minhash:NaN", "minhash:0.5:1", "x:0.5"]
         {
@@ -200,8 +200,8 @@ mod tests {
         for (asked, kept_check, fitting) in [
             // Signatures of another size cannot be made from these.
             ("minhash-128x2:0.8", "minhash-64x2", "minhash-128x2:0.8"),
-            ("minhash:0.8", "shingles", "minhash-512x2:0.8"),
-            ("shingles:0.8", "shingles", "shingles:0.8"),
+            ("minhash:0.8", "containment", "minhash-512x2:0.8"),
+            ("containment:0.8", "containment", "containment:0.8"),
             ("minhash:0.8", "minhash-64x2", "minhash-64x2:0.8"),
         ] {
             let asked: Confirm = asked.parse().unwrap();

@@ -165,7 +165,7 @@ pub fn checks() -> Vec<Way> {
             drop(Difference::of([&sides[0], &sides[1]], u128::MAX, Width::W64));
         }),
     ];
-    ["shingles", "minhash", "cosine", "sentences"].into_iter().map(check).chain(others).collect()
+    ["containment", "minhash", "cosine", "sentences"].into_iter().map(check).chain(others).collect()
 }
 
 /// All ways.

@@ -147,7 +147,7 @@ fn a_commit_gives_the_verdicts_of_run() {
     {
         let history = history(seed);
         let bench = bench_of(&history);
-        let file = bench.read("days.toml").replace("check = \"shingles\"\n", "");
+        let file = bench.read("days.toml").replace("check = \"containment\"\n", "");
         let file = match settings {
             "replaced" => file
                 .replace("store = \"store\"", "store = { path = \"store\", replaced = \"keep\" }"),
@@ -198,7 +198,7 @@ fn a_commit_gives_the_verdicts_of_run() {
 fn a_commit_that_was_cut_short_judges_as_run_does() {
     let history = history(5);
     let bench = bench_of(&history);
-    let file = bench.read("days.toml").replace("check = \"shingles\"\n", "");
+    let file = bench.read("days.toml").replace("check = \"containment\"\n", "");
     let file = file.replace("\"store\"", "\"by-run\"");
     bench.write("days.toml", file);
     bench.done("run days.toml --date 2026-11-01..2026-11-05");

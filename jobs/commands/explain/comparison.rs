@@ -183,7 +183,7 @@ impl Comparison<'_> {
             [Class::Short, Class::Short] => Ok(()),
             _ => writeln!(
                 out,
-                "\nthey are of different classes, which match by the check shingles alone"
+                "\nthey are of different classes, which match by the check containment alone"
             ),
         }
     }

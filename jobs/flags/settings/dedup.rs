@@ -27,7 +27,7 @@ pub(crate) struct DedupSettings {
     #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
     pub(crate) distance: Option<u32>,
     /// Confirm candidates by the sketches that `fingerprint --signature` made: the name of the check, and after a colon the least
-    /// containment or similarity (if left out, 0.9 for shingles and 0.75 for others), such as minhash:0.6
+    /// containment or similarity (if left out, 0.9 for containment and 0.75 for others), such as minhash:0.6
     /// [default: that of the preset]
     #[arg(id = "confirm", long = "check", value_name = "C[:LEAST]", env = "DUPSIEVE_CHECK")]
     #[serde(deserialize_with = "typed")]
@@ -111,7 +111,7 @@ impl DedupSettings {
             "this check does not say how much of a page another one contains, for which --{limit} sets a limit"
         );
         Err(Error::new(Kind::Usage, what)
-            .expected("the check shingles")
+            .expected("the check containment")
             .found(check.map_or("no check".to_owned(), |check| check.to_string())))
     }
 

@@ -44,7 +44,7 @@ section! {
         #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
         #[schemars(schema_with = "allowed::width")]
         width: Width,
-        /// Make a sketch of each text, by which `dedup --check` confirms candidates: shingles, minhash, minhash-NxB (N slots of B
+        /// Make a sketch of each text, by which `dedup --check` confirms candidates: containment, minhash, minhash-NxB (N slots of B
         /// bits), cosine-N or sentences-N [default: that of the preset]
         #[arg(long = "signature", alias = "check", value_name = "C", env = "DUPSIEVE_SIGNATURE")]
         #[serde(rename = "signature", alias = "check", deserialize_with = "typed")]

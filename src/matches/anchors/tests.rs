@@ -62,7 +62,7 @@ fn rows_that_are_named_are_met_as_those_that_stream_past() -> Result<()> {
 /// A page has forty bytes of anchors, ten times as many as of its fingerprint.
 #[test]
 fn anchors_cost_what_is_read_of_them_and_memory() {
-    let check = "shingles".parse().ok();
+    let check = "containment".parse().ok();
     let cost = |batch, memory| AnchorCost::of(batch, 1_000_000, check, memory);
     assert_eq!(
         cost(1000, 1 << 20),

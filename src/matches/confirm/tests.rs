@@ -377,7 +377,7 @@ proptest! {
         // Of one page, of a few, of all.
         signatures_bytes in prop::sample::select(vec![0_usize, 20, 100, 1 << 20]),
         least in prop::sample::select(vec![None, Some(0.0), Some(0.4), Some(0.7), Some(1.0)]),
-        check in prop::sample::select(vec!["minhash-8x8", "shingles"]),
+        check in prop::sample::select(vec!["minhash-8x8", "containment"]),
     ) {
         let check: Check = check.parse().unwrap();
         // No page meets more of the batch by its anchors than it is compared with.
@@ -429,7 +429,7 @@ fn candidates_by_anchors_are_the_nearest_of_all() {
     let changed = |at: u64| page(1 ^ 2 << (at % 40), text(0, 80).replace(&format!("w{at} "), "c "));
     let whole = page(u64::MAX, text(0, 400));
     let nearest: Vec<Page> = (0..80).map(changed).collect();
-    let confirm = Confirm::new("shingles".parse().unwrap(), 1.0);
+    let confirm = Confirm::new("containment".parse().unwrap(), 1.0);
     let verdicts = |days: [&[Page]; 2], detail| {
         let folder = tempfile::tempdir().unwrap();
         let segment_of = |name: &str, pages: &[Page]| {
@@ -458,7 +458,7 @@ fn time_of_a_template(pages: u64) -> u128 {
         text: (0..60).map(|at| format!("row {at} holds {} ", page * 60 + at)).collect(),
     };
     let all: Vec<Page> = (0..pages).map(template).collect();
-    let check: Check = "shingles".parse().unwrap();
+    let check: Check = "containment".parse().unwrap();
     let batch = segment(folder.path().join("batch"), &all, false, check).unwrap();
     let confirm = Confirm::new(check, 0.9);
     let begun = clock_gettime(ClockId::ThreadCPUTime);
@@ -498,7 +498,7 @@ fn a_segment_without_signatures_is_refused() {
 #[test]
 fn windows_and_shares_change_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let check: Check = "shingles".parse().unwrap();
+    let check: Check = "containment".parse().unwrap();
     let pages = |texts: Range<u64>| -> Vec<Page> {
         let text = |of: u64| (0..30).map(|at| format!("w{} ", at + of)).collect();
         let page = |of| Page { fingerprint: of % 3, class: Class::Full, text: text(of) };
