@@ -9,6 +9,7 @@
 //!
 //! A crowd may share an anchor. So rows are given range by range, each with at most as many entries as a [chunk](CHUNK_ROWS) of rows can have.
 
+use std::iter;
 use std::ops::Range;
 
 use crate::error::Result;
@@ -36,8 +37,8 @@ impl AnchorTable {
         &'a self,
         anchors: &'a [u8],
     ) -> impl Iterator<Item = Result<Vec<RowAnchor>>> + 'a {
-        let mut ranges = vec![0..self.rows];
-        std::iter::from_fn(move || self.next(anchors, &mut ranges).transpose())
+        let mut ranges: Vec<_> = iter::once(0..self.rows).collect();
+        iter::from_fn(move || self.next(anchors, &mut ranges).transpose())
     }
 
     /// The rows of the last of the `ranges`, or of a part of it if they are too many.
