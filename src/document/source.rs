@@ -75,6 +75,7 @@ impl<'a> Source<'a> {
     pub(super) fn of_text(text: Vec<u8>, path: &'a Path) -> Source<'a> {
         Source {
             path,
+            bytes: 0,
             reader: Box::new(Cursor::new(text)),
             is_packed: false,
             accept_truncated: false,

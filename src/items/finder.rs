@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::item::WORDS;
-use super::items::Items;
+use super::reference::Items;
 use super::stretch::Stretch;
 use crate::error::Result;
 use crate::features::by_hash::{self, ByHash};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::finder::{Finder, ItemFound};
-use super::items::Items;
+use super::reference::Items;
 use crate::error::Result;
 use crate::output::{Staging, Sum};
 use crate::results::{ResultColumn, ResultFile, ResultFormat, Values};

@@ -9,7 +9,7 @@
 //! page ---> its shingles -----------------+
 //! ```
 //!
-//! - `item`: an item as its shingles. `items`: all of them, and the index by which a page meets few.
+//! - `item`: an item as its shingles. `reference`: all of them, and the index by which a page meets few.
 //! - `finder`: what a worker does with a page. `stretch`: the best stretch among the places of an item's shingles.
 //! - `hits`: the tables that come of it.
 //!
@@ -31,11 +31,11 @@
 mod finder;
 mod hits;
 mod item;
-mod items;
+mod reference;
 mod stretch;
 #[cfg(test)]
 mod tests;
 
 pub use finder::{Finder, ItemFound};
 pub use hits::{ItemHit, ItemTables, ItemsFound};
-pub use items::Items;
+pub use reference::Items;

@@ -12,6 +12,7 @@ use super::groups::Groups;
 use super::ids::{IdShards, Workshop};
 use super::keep_order::{KeepOrder, Leaders, LengthClass, Turn};
 use super::numbers::{Group, IdRank, Number, Row, SegmentRow, below};
+use super::standing::Standing;
 use crate::error::Result;
 use crate::fingerprint::{Check, Width};
 use crate::runs::{Record, Space};
