@@ -12,7 +12,7 @@ use super::found::{Clusters, differs};
 use super::link::Link;
 use super::method::Method;
 use super::row::{CHANGES, CLUSTERS, SIZES};
-use super::state::{Member, Row, damaged, open_links};
+use super::state::{Member, StateRow, damaged, open_links};
 use crate::error::{At, Result};
 use crate::output::{Lock, Staging};
 use crate::results::{ResultFormat, ResultReader};

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::names::each_with_page;
 use super::page::Page;
 use super::row::{CHANGES, change_columns};
-use super::state::{Member, Named, State};
+use super::state::{ClusterState, Member, Named};
 use crate::error::Result;
 use crate::matches::allocated;
 use crate::output::Staging;
@@ -49,8 +49,8 @@ impl Record for Move {
 
 /// Writes the table of changes, and says how many rows it has.
 pub(super) fn write_changes(
-    before: &State,
-    after: &State,
+    before: &ClusterState,
+    after: &ClusterState,
     staging: &Staging,
     format: ResultFormat,
     space: Space<'_>,
@@ -103,8 +103,8 @@ pub(super) fn write_changes(
 
 /// Calls `take` with every page of both states, in order: as it was and as it is, with its row.
 fn each_of_both(
-    before: &State,
-    after: &State,
+    before: &ClusterState,
+    after: &ClusterState,
     mut take: impl FnMut(Option<Member>, Option<(u32, Member)>) -> Result<()>,
 ) -> Result<()> {
     let mut before = before.pages()?.peekable();

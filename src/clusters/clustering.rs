@@ -13,7 +13,7 @@ use super::method::Method;
 use super::numbering::{Numbered, all_links, number};
 use super::removed::RemovedIds;
 use super::source::Source;
-use super::state::{self, Member, State};
+use super::state::{self, ClusterState, Member};
 use crate::budget::Budget;
 use crate::error::{Error, Kind, Result};
 use crate::output::Staging;
@@ -50,8 +50,8 @@ pub struct Previous {
 }
 
 impl Previous {
-    pub(super) fn state(&self) -> Result<State> {
-        State::of(&self.folder, self.found.members, &self.found.files)
+    pub(super) fn state(&self) -> Result<ClusterState> {
+        ClusterState::of(&self.folder, self.found.members, &self.found.files)
     }
 }
 
@@ -83,7 +83,7 @@ impl Clustering {
     /// The same, with what has changed since the state `before`.
     pub(super) fn write_since(
         &self,
-        before: Option<&State>,
+        before: Option<&ClusterState>,
         engine: &mut dyn Engine,
         staging: &Staging,
     ) -> Result<Clusters> {
@@ -94,7 +94,7 @@ impl Clustering {
         let standing = standing.as_ref();
         let numbered = number(standing, &self.sources, method, &self.removed, space)?;
         let Numbered { pages, count, versions, links, renumbered } = numbered;
-        let state = State { folder: staging.folder().to_path_buf(), members: count };
+        let state = ClusterState { folder: staging.folder().to_path_buf(), members: count };
         let links = state::write(staging, all_links(standing, renumbered, links)?)?;
         let groups = Groups::of(&state, &versions, method, engine)?;
         let members = pages.zip(&groups.names);

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::groups::Groups;
 use super::measure::Measure;
-use super::state::State;
+use super::state::ClusterState;
 use crate::error::Result;
 
 /// How many of the largest clusters are described.
@@ -77,7 +77,7 @@ struct Spread {
 
 /// Describes the largest clusters of a state, in the order of sizes.tsv.
 pub(super) fn describe(
-    state: &State,
+    state: &ClusterState,
     groups: &Groups,
     measure: Measure,
 ) -> Result<Vec<LargeCluster>> {

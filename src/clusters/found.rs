@@ -10,7 +10,7 @@ use super::groups::Groups;
 use super::measure::Measure;
 use super::names::each_named;
 use super::page::PageDay;
-use super::state::State;
+use super::state::ClusterState;
 use crate::error::{Error, Kind, Result};
 use crate::output::Sum;
 use crate::runs::Space;
@@ -60,13 +60,13 @@ impl Clusters {
         take: &mut dyn FnMut(&str, &str) -> Result<()>,
     ) -> Result<()> {
         let space = Space { folder: spill, memory_bytes };
-        let state = State::of(folder, self.members, &self.files)?;
+        let state = ClusterState::of(folder, self.members, &self.files)?;
         each_named(&state, |page| page.day == day, space, |page, cluster| take(&page.id, cluster))
     }
 
     /// What a state has come to: its groups, and the rows of its changes.
     pub(super) fn of(
-        state: &State,
+        state: &ClusterState,
         groups: &Groups,
         measure: Measure,
         changes: Option<u64>,

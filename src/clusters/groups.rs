@@ -15,7 +15,7 @@ use super::engine::Engine;
 use super::forest::Forest;
 use super::method::Method;
 use super::row_set::RowSet;
-use super::state::State;
+use super::state::ClusterState;
 use crate::error::{Error, Kind, Result};
 
 /// The clusters of a state.
@@ -39,7 +39,7 @@ impl Groups {
     /// # Errors
     /// [`Kind::BadData`] if the verdicts contradict each other.
     pub(super) fn of(
-        state: &State,
+        state: &ClusterState,
         versions: &RowSet,
         method: Method,
         engine: &mut dyn Engine,

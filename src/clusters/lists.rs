@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::names::each_named;
 use super::row::{CLUSTERS, SIZES, row_columns, size_columns};
-use super::state::{Named, State};
+use super::state::{ClusterState, Named};
 use crate::error::Result;
 use crate::matches::allocated;
 use crate::output::Staging;
@@ -28,7 +28,7 @@ impl Record for Size {
 
 /// Writes both lists. `sizes` are those of the clusters that are named by each row.
 pub(super) fn write_lists(
-    state: &State,
+    state: &ClusterState,
     sizes: &[u32],
     staging: &Staging,
     format: ResultFormat,

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::page::Page;
-use super::state::State;
+use super::state::ClusterState;
 use crate::error::Result;
 use crate::matches::allocated;
 use crate::runs::{Record, Sorter, Space};
@@ -33,7 +33,7 @@ impl Record for Labelled {
 
 /// Calls `take` with each of `records`, which are sorted by the row of a page, and with that page.
 pub(super) fn each_with_page<R: Record>(
-    state: &State,
+    state: &ClusterState,
     records: Sorter<R>,
     row_of: impl Fn(&R) -> u32,
     mut take: impl FnMut(R, &Page) -> Result<()>,
@@ -52,7 +52,7 @@ pub(super) fn each_with_page<R: Record>(
 
 /// Calls `take` with each page that is wanted and the id of its cluster, in the order of pages.
 pub(super) fn each_named(
-    state: &State,
+    state: &ClusterState,
     is_wanted: impl Fn(&Page) -> bool,
     space: Space<'_>,
     mut take: impl FnMut(&Page, &str) -> Result<()>,

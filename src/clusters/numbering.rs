@@ -21,7 +21,7 @@ use super::page::Page;
 use super::removed::RemovedIds;
 use super::row_set::RowSet;
 use super::source::{Met, Source};
-use super::state::{Member, State};
+use super::state::{ClusterState, Member};
 use crate::error::{Error, Kind, Result};
 use crate::matches::allocated;
 use crate::runs::{Record, SortedRecords, Sorter, Space};
@@ -77,7 +77,7 @@ impl Record for NumberedEnd {}
 /// Numbers the pages of `before` and of the matches of `sources` that count for `method`. What is linked with a `removed`
 /// id counts for nothing, and a page without a link leaves.
 pub(super) fn number(
-    before: Option<&State>,
+    before: Option<&ClusterState>,
     sources: &[Source],
     method: Method,
     removed: &RemovedIds,
@@ -85,7 +85,7 @@ pub(super) fn number(
 ) -> Result<Numbered> {
     let ends = ends(sources, method, removed, space)?;
     let mut numbering = Numbering {
-        standing: Box::new(before.map(State::pages).transpose()?.into_iter().flatten()),
+        standing: Box::new(before.map(ClusterState::pages).transpose()?.into_iter().flatten()),
         ends: ends.sorted()?.peekable(),
         staying: before.map(|before| staying(before, removed)).transpose()?.flatten(),
         old: None,
@@ -131,7 +131,7 @@ fn ends(
 }
 
 /// The pages of a state that have a link with none of the `removed` ids; none if all have.
-fn staying(state: &State, removed: &RemovedIds) -> Result<Option<RowSet>> {
+fn staying(state: &ClusterState, removed: &RemovedIds) -> Result<Option<RowSet>> {
     if removed.is_empty() {
         return Ok(None);
     }
@@ -237,11 +237,11 @@ fn links(ends: Sorter<NumberedEnd>, space: Space<'_>) -> Result<SortedRecords<Li
 
 /// All links in order, one between two pages: those of the state `before` that count still, and the new ones.
 pub(super) fn all_links(
-    before: Option<&State>,
+    before: Option<&ClusterState>,
     renumbered: Vec<u32>,
     new: SortedRecords<Link>,
 ) -> Result<impl Iterator<Item = Result<Link>>> {
-    let standing = before.map(State::links).transpose()?.into_iter().flatten();
+    let standing = before.map(ClusterState::links).transpose()?.into_iter().flatten();
     let standing = standing.filter_map(move |link| match link {
         Ok(link) => {
             let [new, existing] = [link.new, link.existing].map(|row| renumbered[row as usize]);

@@ -30,8 +30,8 @@ use crate::runs::{Record, RecordReader, write_records};
 /// A file of an output: its name and its sum.
 pub(super) type Named = (String, Sum);
 
-/// The bytes that a file begins with: what it is, and the version of its format.
-type Head = [u8; 12];
+/// How many bytes a file begins with that say what it is, and the version of its format.
+const HEAD_BYTES: usize = 12;
 
 /// A page that is in a cluster.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -48,9 +48,9 @@ impl Record for Member {
 }
 
 /// What one of the files holds.
-pub(super) trait Row: Record {
+pub(super) trait StateRow: Record {
     const FILE: &str;
-    const HEAD: Head;
+    const HEAD: [u8; HEAD_BYTES];
 
     /// Whether all rows that it names are below this one.
     fn is_below(&self, members: u32) -> bool;
@@ -59,9 +59,9 @@ pub(super) trait Row: Record {
     fn follows(&self, last: &Self) -> bool;
 }
 
-impl Row for Member {
+impl StateRow for Member {
     const FILE: &str = "pages.bin";
-    const HEAD: Head = *b"DUPSPAGE\x01\0\0\0";
+    const HEAD: [u8; HEAD_BYTES] = *b"DUPSPAGE\x01\0\0\0";
 
     fn is_below(&self, members: u32) -> bool {
         self.cluster < members
@@ -72,9 +72,9 @@ impl Row for Member {
     }
 }
 
-impl Row for Link {
+impl StateRow for Link {
     const FILE: &str = "links.bin";
-    const HEAD: Head = *b"DUPSLINK\x01\0\0\0";
+    const HEAD: [u8; HEAD_BYTES] = *b"DUPSLINK\x01\0\0\0";
 
     fn is_below(&self, members: u32) -> bool {
         self.new.max(self.existing) < members
@@ -87,18 +87,22 @@ impl Row for Link {
 
 /// A state on disk.
 #[derive(Clone, Debug)]
-pub(super) struct State {
+pub(super) struct ClusterState {
     pub(super) folder: PathBuf,
     /// How many pages there are.
     pub(super) members: u32,
 }
 
-impl State {
+impl ClusterState {
     /// The state in `folder`, of which its report names so many members and these files.
     ///
     /// # Errors
     /// [`Kind::BadData`] if a file is longer or shorter than it was.
-    pub(super) fn of(folder: &Path, members: u64, files: &BTreeMap<String, Sum>) -> Result<State> {
+    pub(super) fn of(
+        folder: &Path,
+        members: u64,
+        files: &BTreeMap<String, Sum>,
+    ) -> Result<ClusterState> {
         for name in [Member::FILE, Link::FILE] {
             let path = folder.join(name);
             let bytes = fs::metadata(&path).at(&path)?.len();
@@ -108,22 +112,22 @@ impl State {
         }
         let members = members.try_into();
         let members = members.map_err(|_| damaged("there are too many pages").at(folder))?;
-        Ok(State { folder: folder.to_path_buf(), members })
+        Ok(ClusterState { folder: folder.to_path_buf(), members })
     }
 
     /// Its pages.
-    pub(super) fn pages(&self) -> Result<Rows<Member>> {
-        Rows::open(self)
+    pub(super) fn pages(&self) -> Result<StateRows<Member>> {
+        StateRows::open(self)
     }
 
     /// Its links.
-    pub(super) fn links(&self) -> Result<Rows<Link>> {
-        Rows::open(self)
+    pub(super) fn links(&self) -> Result<StateRows<Link>> {
+        StateRows::open(self)
     }
 }
 
 /// Writes one of the files of a state.
-pub(super) fn write<R: Row>(
+pub(super) fn write<R: StateRow>(
     staging: &Staging,
     rows: impl Iterator<Item = Result<R>>,
 ) -> Result<Named> {
@@ -134,19 +138,19 @@ pub(super) fn write<R: Row>(
 }
 
 /// The rows of a file, in order. An error ends them.
-pub(super) struct Rows<R> {
+pub(super) struct StateRows<R> {
     path: PathBuf,
     records: RecordReader<R>,
     members: u32,
     ahead: Option<Result<R>>,
 }
 
-impl<R: Row> Rows<R> {
-    fn open(state: &State) -> Result<Rows<R>> {
+impl<R: StateRow> StateRows<R> {
+    fn open(state: &ClusterState) -> Result<StateRows<R>> {
         let path = state.folder.join(R::FILE);
         let (file, bytes) = open::<R>(&path)?;
         let records = RecordReader::open(&path, file, bytes, damaged);
-        let mut rows = Rows { path, records, members: state.members, ahead: None };
+        let mut rows = StateRows { path, records, members: state.members, ahead: None };
         rows.ahead = rows.read(None).transpose();
         Ok(rows)
     }
@@ -160,7 +164,7 @@ impl<R: Row> Rows<R> {
     }
 }
 
-impl<R: Row> Iterator for Rows<R> {
+impl<R: StateRow> Iterator for StateRows<R> {
     type Item = Result<R>;
 
     fn next(&mut self) -> Option<Result<R>> {
@@ -173,14 +177,14 @@ impl<R: Row> Iterator for Rows<R> {
 }
 
 /// Opens a file of a state behind its head, and says how many bytes follow.
-fn open<R: Row>(path: &Path) -> Result<(File, u64)> {
+fn open<R: StateRow>(path: &Path) -> Result<(File, u64)> {
     let mut file = File::open(path).at(path)?;
-    let mut head = Head::default();
+    let mut head = [0; HEAD_BYTES];
     match file.read_exact(&mut head) {
         Ok(()) if head == R::HEAD => {}
         _ => return Err(damaged("this is no file of clusters, or one of another version").at(path)),
     }
-    let bytes = file.metadata().at(path)?.len() - head.len() as u64;
+    let bytes = file.metadata().at(path)?.len() - HEAD_BYTES as u64;
     Ok((file, bytes))
 }
 
@@ -204,7 +208,7 @@ pub fn open_links(folder: &Path) -> Result<Arc<dyn Portions>> {
     let path = folder.join(Link::FILE);
     let (file, bytes) = open::<Link>(&path)?;
     let mut records = RecordReader::<Link>::open(&path, file, bytes, damaged);
-    let mut frames = vec![size_of::<Head>() as u64];
+    let mut frames = vec![HEAD_BYTES as u64];
     while let Some(bytes) = records.skip_frame()? {
         frames.push(frames[frames.len() - 1] + bytes);
     }
