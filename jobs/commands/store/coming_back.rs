@@ -53,9 +53,10 @@ pub(crate) fn coming_back(
     let mut away: BTreeMap<(Day, Day), Vec<String>> = BTreeMap::new();
     for (by, found) in lists {
         each_replaced(&found, |id, day, _, _| {
-            if let Some(day) = day.parse().ok().filter(|&day| back.lacks(id, day)) {
+            if back.lacks(id, day) {
                 away.entry((day, by)).or_default().push(id.to_owned());
             }
+            Ok(())
         })?;
     }
     for ((day, by), ids) in away {
