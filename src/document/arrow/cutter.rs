@@ -30,7 +30,7 @@ pub(in crate::rooms::document) struct ArrowCutter<'a> {
     progress: &'a AtomicU64,
     file: ArrowFile,
     spots: OfFields<Spot>,
-    batch: Option<Rows>,
+    batch: Option<OpenBatch>,
     /// The next row, counted from 1.
     next: Position,
     damage: Option<Damage>,
@@ -40,7 +40,7 @@ pub(in crate::rooms::document) struct ArrowCutter<'a> {
 }
 
 /// The rows of a batch that are left.
-struct Rows {
+struct OpenBatch {
     columns: OfFields<Column>,
     left: u64,
 }
@@ -92,7 +92,7 @@ impl<'a> ArrowCutter<'a> {
             Ok(match file.next()? {
                 NextBatch::Batch(batch) => {
                     let columns = spots.map(|spot| file.column(&batch, spot))?;
-                    Ok(Rows { columns, left: batch.rows })
+                    Ok(OpenBatch { columns, left: batch.rows })
                 }
                 NextBatch::End => Err(false),
                 NextBatch::Cut => Err(true),
@@ -126,7 +126,7 @@ impl<'a> ArrowCutter<'a> {
     }
 }
 
-impl Rows {
+impl OpenBatch {
     /// The next row.
     fn next(&mut self) -> std::io::Result<Row> {
         let OfFields { id, text, order } = &mut self.columns;
