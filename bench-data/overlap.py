@@ -35,7 +35,6 @@ DUPSIEVE = HERE.parent / "target/release/dupsieve"
 SIMILAR = 0.8
 FLAGS = {
     "dupsieve": [],
-    "dupsieve, exact": ["--confirm", "exact"],
     "dupsieve, one permutation": ["--permutations", "one"],
 }
 
@@ -146,8 +145,8 @@ def shell(options, flags):
     lsh = [program, "lsh", "--input", folder / "documents", "--bands", 14, "--rows", 8]
     lsh += ["--similarity", SIMILAR, "--matches", "all", "--output", folder / "dupsieve", "-q", *flags]
     kept = [program, "filter", "--input", folder / "documents", "-q"]
-    kept += ["--ids", folder / "dupsieve/keep.txt", "--output", folder / "dupsieve.kept.jsonl"]
-    pairs = f"tail -n +2 {folder}/dupsieve/matches.tsv | cut -f1,2 > {folder}/pairs.tsv"
+    kept += ["--ids", folder / "dupsieve/dedup/keep.txt", "--output", folder / "dupsieve.kept.jsonl"]
+    pairs = f"tail -n +2 {folder}/dupsieve/dedup/matches.tsv | cut -f1,2 > {folder}/pairs.tsv"
     steps = [" ".join(f"'{part}'" for part in step) + " > /dev/null" for step in [lsh, kept]]
     return ["sh", "-ec", "\n".join([*steps, pairs])]
 

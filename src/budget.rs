@@ -2,19 +2,16 @@
 //!
 //! Every table and every sort of a job takes its share from one [`Budget`], so that the parts that exist at
 //! the same time never add up to more than the whole. Some bytes for each page of a batch come on top;
-//! [`held_bytes`](crate::matches::held_bytes) counts them. Where buckets are compared they are four for each page, some 100
-//! for each group of copies, and of each crowded bucket a key and four bytes for each page that is kept.
+//! [`held_bytes`](crate::matches::held_bytes) counts them.
 //! Two tables that are written as Parquet hold a row group each, of 16 MiB at most: the bytes of a file may not depend on the
 //! memory, so neither may a row group.
 //!
 //! ```text
 //! reading   |  documents 1/4  |  rows 1/4  |  ahead 1/8  |  windows 1/4  |
-//! joining   |  tables 3/8  |  itself 1/8  |  anchors 1/8  |  reading 1/8  |  pairs 1/4  |
+//! joining   |  tables 3/8  |  itself 1/8  |  keys 1/8  |  reading 1/8  |  pairs 1/4  |
 //! confirm   |  pairs 1/4  |  signatures 1/4  |  confirmed 1/8  |  finalize 1/16 each, 2 at once  |
 //! finalize  |  ids 1/4  |  confirmed 1/8  |  finalize 1/16 each, 2 at once      |    while pairs are read
 //!           |  ids 1/4  |  signatures 1/4  |  finalize 1/16 each, at most 7 at once        |    afterwards
-//! buckets   |  evidence 1/4  |  documents 1/4, or ids 1/4  |  ids without evidence 1/4  |    while documents are taken
-//!           |  evidence 1/4  |  keys of a batch 1/4  |  finalize 1/16 each, at most 8 at once  |
 //! verifying |  verification 1/4 each, at most 4 at once      |    three sorts, and signatures
 //! clusters  |  clustering 1/4 each, at most 3 at once        |    and 4 to 12 bytes for each member
 //! ```
@@ -95,11 +92,6 @@ impl Budget {
         self.part(4)
     }
 
-    /// For the evidence of groups that share buckets.
-    pub fn evidence(self) -> usize {
-        self.part(4)
-    }
-
     /// For what is made of documents, which is sorted as it arrives.
     pub fn documents(self) -> usize {
         self.part(4)
@@ -144,9 +136,6 @@ mod tests {
     /// The sorts that exist after that: edges, unnamed rows and verdicts, held pages, rows, verdicts, and
     /// those being merged.
     const AFTER_PAIRS: u64 = 7;
-    /// The sorts of buckets: edges, matches with the store, the nearest pages, unnamed rows and verdicts, named ones, and
-    /// those being merged.
-    const BUCKETS: u64 = 8;
     /// What exists while verdicts are audited: documents, claims, pages claimed to be kept, and signatures.
     const VERIFYING: u64 = 4;
     /// The sorts that exist while changes of clusters are found: pages that go, those that come, and both with their clusters.
@@ -158,7 +147,6 @@ mod tests {
             let budget = Budget::of(bytes);
             let [pairs, finalize] = [budget.pairs(), budget.finalize()].map(|part| part as u64);
             let held = (budget.ids() + budget.signatures()) as u64;
-            let evidence = budget.evidence() as u64;
             let [documents, rows] = [budget.documents(), budget.rows()].map(|part| part as u64);
             let together = [
                 documents + rows + budget.ahead() as u64,
@@ -166,8 +154,6 @@ mod tests {
                 pairs + (budget.signatures() + budget.confirmed()) as u64 + BESIDE_PAIRS * finalize,
                 (budget.ids() + budget.confirmed()) as u64 + BESIDE_PAIRS * finalize,
                 held + AFTER_PAIRS * finalize,
-                documents + 3 * evidence,
-                2 * evidence + BUCKETS * finalize,
                 VERIFYING * budget.verification() as u64,
                 CLUSTERING * budget.clustering() as u64,
             ];

@@ -18,7 +18,7 @@
 //! | find the pages of a day that are copies | [`join::Join`] | [below](#the-near-duplicates-of-a-day) |
 //! | ask a store for near pages, and feed it | [`online::Online`] | [below](#a-store-that-is-asked-and-fed) |
 //! | ask a version of a store, and nothing else | [`index::Lookup`] | there |
-//! | find pages that share most of their words | [`lsh::Deduplicate`] | [below](#locality-sensitive-hashing) |
+//! | say which pages or vectors share buckets | [`lsh::Bands`] | [below](#locality-sensitive-hashing) |
 //! | put the copies of many days into clusters | [`clusters::Clustering`] | [below](#clusters) |
 //! | read pages from files | [`document::read()`] | there |
 //!
@@ -165,6 +165,5 @@ pub use rooms::fingerprint::{Recipe, Sketcher};
 pub use rooms::flow::Processes;
 pub use rooms::index::Lookup;
 pub use rooms::join::Join;
-pub use rooms::lsh::Deduplicate;
 pub use rooms::online::Online;
 pub use rooms::store::{Row, Segment, SegmentWriter, Store};

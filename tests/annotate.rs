@@ -145,17 +145,6 @@ fn clusters_and_similarities_are_added_where_there_are_some() {
     let other = "--annotate true/2026-11-19 --clusters true/2026-11-18/clusters --output y.jsonl";
     let said = bench.fails(2, &format!("filter --input {inputs} {other}"));
     assert!(said.contains("not made from this output"), "{said}");
-
-    bench.write("pages.jsonl", bench.documents(0, 200));
-    bench.done("lsh --input pages.jsonl --output alike");
-    bench.done("cluster --matches alike --output groups");
-    bench.done("filter --input pages.jsonl --annotate alike --clusters groups --output z.jsonl");
-    let written = bench.read("z.jsonl");
-    let near = written.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let near: Vec<Value> = near.filter(|page| page["verdict"] == "drop").collect();
-    assert!(near.len() > 10);
-    assert!(near.iter().all(|page| page["similarity"].as_f64() > Some(0.5)));
-    assert!(near.iter().all(|page| page["cluster"] == page["duplicate_of"]), "stars");
 }
 
 #[test]

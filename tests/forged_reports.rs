@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::loss::{DAYS, bench_of, history};
-use crate::proof::{bucketed, clustered, forge_in, joined};
+use crate::proof::{clustered, forge_in, joined};
 use crate::support::Bench;
 
 /// Replaces the page of an output, and seals a report that has its sum.
@@ -71,9 +71,53 @@ fn one_more(report: &Value, pointer: &str) -> Value {
     json!(report.pointer(pointer).unwrap().as_u64().unwrap() + 1)
 }
 
+/// So many words of a page; the first `others` of them are its own, and the rest are those of `of`.
+fn words(page: u32, of: u32, others: u32) -> String {
+    let word = |at: u32| {
+        let number =
+            ((if at < others { page } else { of }) * 1000 + at).wrapping_mul(2_654_435_761);
+        (0..4)
+            .map(|digit| char::from(b'a' + (number >> (6 * digit)) as u8 % 26))
+            .collect::<String>()
+    };
+    (0..120).map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// Pages of the store, a copy, pages that overlap, one that is near two of the store, and others.
+fn overlapping() -> Bench {
+    let bench = Bench::new();
+    let write = |name: &str, pages: &[(&str, String)]| {
+        let line =
+            |(id, text): &(&str, String)| format!("{{\"id\": \"{id}\", \"text\": \"{text}\"}}\n");
+        bench.write(name, pages.iter().map(line).collect::<String>());
+    };
+    let old =
+        [("held-far", words(1, 0, 30)), ("held-near", words(2, 0, 6)), ("held-x", words(3, 3, 0))];
+    write("old.jsonl", &old);
+    let mut pages = vec![
+        ("a-first", words(10, 10, 0)),
+        ("b-copy", words(10, 10, 0)),
+        ("c-like", words(11, 10, 12)),
+        ("d-of-store", words(0, 0, 0)),
+        ("ab-alone", words(12, 12, 0)),
+        ("f-empty", String::new()),
+    ];
+    let more: Vec<String> = (0..40).map(|page| format!("x-{page:02}")).collect();
+    pages.extend((20..).zip(&more).map(|(page, id)| (&**id, words(page, page, 0))));
+    write("new.jsonl", &pages);
+    for name in ["old", "new"] {
+        bench.done(&format!(
+            "fingerprint --input {name}.jsonl --check minhash-64x8 --output {name}.seg"
+        ));
+    }
+    bench.done("store init store");
+    bench.done("store add store --segment old.seg --day 2026-01-01");
+    bench
+}
+
 #[test]
 fn figures_of_all_pairs_that_the_batch_and_the_store_contradict_are_65() {
-    let checked = bucketed("--similarity 0.4");
+    let checked = overlapping();
     let dedup = "dedup --batch new.seg --store store --overwrite --distance 12";
     for flags in ["--matches all --check minhash:0.3", "--matches all", ""] {
         checked.done(&format!("{dedup} --output checked {flags}"));
@@ -87,7 +131,7 @@ fn figures_of_all_pairs_that_the_batch_and_the_store_contradict_are_65() {
         let figures = [("/outcome/candidates", candidates), ("/probe/pairs", pairs)];
         each_is_found(&checked, "checked", "verify checked", &figures);
     }
-    for bench in [joined(""), joined("--matches all"), bucketed("--similarity 0.4")] {
+    for bench in [joined(""), joined("--matches all")] {
         let pairs = one_more(&bench.report("out"), "/probe/pairs");
         let figures = [
             ("/probe/pairs", pairs),
@@ -278,13 +322,11 @@ fn figures_of_other_names_are_65() {
     let of_corpus = ["/lost", "/outcome/files/verdicts.tsv"].into_iter().chain(parts);
     let checked = joined("");
     let of_join = ["/probe"].into_iter().chain(parts);
-    let bucketed = bucketed("--similarity 0.4");
     let clustered = clustered("star");
     let of_clusters = ["", "/found", "/found/sizes/0", "/found/largest/0"];
     for (bench, output, parts) in [
         (&lost, "out/dedup", of_corpus.collect::<Vec<_>>()),
         (&checked, "out", of_join.collect()),
-        (&bucketed, "out", vec!["/probe"]),
         (&clustered, "first", of_clusters.to_vec()),
     ] {
         let report = bench.read(&format!("{output}/report.json"));

@@ -1,5 +1,12 @@
-//! Documents that overlap, found by buckets: every family, its files, and what is refused.
+//! Buckets as a source of candidates: every family in one corpus and over days, against the naive definition, and what is refused.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap};
+
+use dupsieve::rooms::document::Content;
+use dupsieve::rooms::fingerprint::{PageTime, Width};
+use dupsieve::rooms::lsh::Bands;
+use dupsieve::rooms::store::Segment;
 use serde_json::Value;
 
 use crate::support::{Bench, Running};
@@ -17,131 +24,272 @@ fn text(page: u32, words: u32, replaced: u32) -> String {
 }
 
 /// Sixty pages of ten texts; most copies have a few other words at the beginning.
-fn pages() -> String {
-    let page = |page| {
-        let text = text(page, 200, if page < 10 { 0 } else { page / 10 * 4 });
-        format!("{{\"id\": \"p{page:02}\", \"text\": \"{text}\"}}\n")
-    };
+fn texts() -> Vec<(String, String)> {
+    let page = |page| (format!("p{page:02}"), text(page, 200, if page < 10 { 0 } else { page }));
     (0..60).map(page).collect()
+}
+
+fn jsonl(pages: &[(String, String)]) -> String {
+    let line =
+        |(id, text): &(String, String)| format!("{{\"id\": \"{id}\", \"text\": \"{text}\"}}\n");
+    pages.iter().map(line).collect()
+}
+
+/// Some vectors in eight directions, each turned and stretched a little.
+fn vectors() -> Vec<(String, Vec<f64>)> {
+    let vector = |number: u32| {
+        let component = |at: u32| {
+            let noise = f64::from((number * 31 + at * 17) % 13) / 40.0;
+            if at == number % 8 { 2.0 + noise } else { noise }
+        };
+        (format!("v{number:02}"), (0..8).map(component).collect())
+    };
+    (0..40).map(vector).collect()
+}
+
+fn vector_lines(vectors: &[(String, Vec<f64>)]) -> String {
+    let line = |(id, vector): &(String, Vec<f64>)| {
+        format!("{{\"id\": \"{id}\", \"vector\": {vector:?}}}\n")
+    };
+    vectors.iter().map(line).collect()
 }
 
 fn lines(text: &str) -> Vec<Vec<&str>> {
     text.lines().skip(1).map(|line| line.split('\t').collect()).collect()
 }
 
-#[test]
-fn copies_with_other_words_are_found_and_the_first_is_kept() {
-    let bench = Bench::new();
-    bench.write("pages.jsonl", pages());
-    let ended = bench.done("lsh --input pages.jsonl --similarity 0.7 --confirm exact --output out");
-    assert_eq!(
-        [ended.count("documents"), ended.count("kept"), ended.count("dropped")],
-        [60, 10, 50]
-    );
-    let verdicts = bench.read("out/verdicts.tsv");
-    assert!(verdicts.starts_with("id\tverdict\tof\tsimilarity\tagainst\n"));
-    // Four other words at the beginning: 192 of 196 runs of five words are left, of 196 + 196 - 192.
-    assert!(verdicts.contains("p13\tdrop\tp03\t0.9600\tbatch\n"), "{verdicts}");
-    for row in lines(&verdicts) {
-        let [id, verdict, of, ..] = row[..] else { panic!("{row:?}") };
-        let expected =
-            if id < "p10" { ("keep", String::new()) } else { ("drop", format!("p0{}", &id[2..])) };
-        assert_eq!((verdict, of), (expected.0, &*expected.1), "{id}");
+/// In how many bits the fingerprints of the batch of an output differ.
+fn apart(bench: &Bench, ids: &[String]) -> impl Fn(usize, usize) -> u32 {
+    let segment = Segment::open(bench.path("out/batch.seg")).unwrap();
+    let (mut held, mut fingerprints) = (segment.ids(), segment.fingerprints());
+    let row = |row| (held.get(row).unwrap().to_owned(), fingerprints.get(row).unwrap());
+    let of: HashMap<String, u128> = (0..segment.rows()).map(row).collect();
+    let bits: Vec<u128> = ids.iter().map(|id| of[id]).collect();
+    move |one, other| (bits[one] ^ bits[other]).count_ones()
+}
+
+/// The keep rule by its definition: in the order of their ids, documents are dropped if a kept one is similar enough, of those that share a
+/// bucket with them or are within three bits. They name the most similar one. As the lines of verdicts.
+fn expected(
+    ids: &[String],
+    shares: impl Fn(usize, usize) -> bool,
+    apart: impl Fn(usize, usize) -> u32,
+    similarity: impl Fn(usize, usize) -> f64,
+    least: f64,
+) -> Vec<String> {
+    let near = |one, other| {
+        (shares(one, other) || apart(one, other) <= 3) && similarity(one, other) >= least
+    };
+    let mut kept: Vec<usize> = Vec::new();
+    for page in 0..ids.len() {
+        if !kept.iter().any(|&other| near(page, other)) {
+            kept.push(page);
+        }
     }
-    assert_eq!(bench.read("out/keep.txt").lines().count(), 10);
-    assert_eq!(lines(&bench.read("out/matches.tsv")).len(), 50);
-    let report: Value = serde_json::from_str(&bench.read("out/report.json")).unwrap();
-    assert_eq!(report["buckets"]["groups"], 60);
-    assert!(report["buckets"]["confirmed"].as_u64().unwrap() >= 50);
-    bench.done("verify out");
+    let verdict = |page: usize| {
+        if kept.contains(&page) {
+            return format!("{}\tkeep\t\t\t", ids[page]);
+        }
+        let near = kept.iter().copied().filter(|&other| near(page, other));
+        let rounded = |other| (1e4 * similarity(page, other)).round() as u32;
+        let best = near.min_by_key(|&other| (Reverse(rounded(other)), apart(page, other), other));
+        let best = best.unwrap();
+        format!("{}\tdrop\t{}\t{}\tbatch", ids[page], ids[best], apart(page, best))
+    };
+    (0..ids.len()).map(verdict).collect()
+}
+
+/// The verdicts of an output.
+fn verdicts(bench: &Bench, output: &str) -> Vec<String> {
+    bench.read(&format!("{output}/verdicts.tsv")).lines().skip(1).map(str::to_owned).collect()
+}
+
+/// Whether two documents share a key of these bands.
+fn sharing(bands: &str, contents: Vec<Content<'_>>) -> impl Fn(usize, usize) -> bool {
+    let mut sketches = bands.parse::<Bands>().unwrap().sketches(Width::W64, PageTime::default());
+    let keys: Vec<Vec<u8>> = contents.iter().map(|it| sketches.of(it).unwrap().keys).collect();
+    move |one, other| {
+        keys[one].chunks(5).zip(keys[other].chunks(5)).any(|(one, other)| one == other)
+    }
 }
 
 #[test]
-fn of_two_documents_the_one_with_less_text_goes() {
+fn similar_texts_are_dropped_as_the_definition_says() {
     let bench = Bench::new();
-    let page = |id, words| format!("{{\"id\": \"{id}\", \"text\": \"{}\"}}\n", text(1, words, 0));
-    bench.write(
-        "pages.jsonl",
-        ["a", "b", "c"].map(|id| page(id, if id == "b" { 250 } else { 200 })).concat(),
-    );
-    for keep in ["first-id", "longest"] {
-        let line =
-            "lsh --input pages.jsonl --similarity 0.7 --confirm exact --output out --overwrite";
-        bench.done(&format!("{line} --keep {keep}"));
-        assert_eq!(bench.read("out/keep.txt"), "b\n", "{keep}");
+    let pages = texts();
+    bench.write("pages.jsonl", jsonl(&pages));
+    let runs: Vec<BTreeSet<Vec<&str>>> = pages
+        .iter()
+        .map(|(_, text)| {
+            text.split(' ').collect::<Vec<_>>().windows(5).map(<[_]>::to_vec).collect()
+        })
+        .collect();
+    let similarity = |one: usize, other: usize| {
+        let shared = runs[one].intersection(&runs[other]).count() as f64;
+        shared / runs[one].union(&runs[other]).count() as f64
+    };
+    let ids: Vec<String> = pages.iter().map(|page| page.0.clone()).collect();
+    let contents = || pages.iter().map(|(_, text)| Content::Text(text.into())).collect();
+    for (flags, bands, least) in [
+        ("--similarity 0.7", "jaccard-22x5", 0.7),
+        ("--similarity 0.5 --bands 40 --rows 3 --seed 7", "jaccard-40x3,seed:7", 0.5),
+    ] {
+        bench.done(&format!("lsh --input pages.jsonl --output out --overwrite {flags}"));
+        let shares = sharing(bands, contents());
+        let expected = expected(&ids, shares, apart(&bench, &ids), similarity, least);
+        assert_eq!(verdicts(&bench, "out/dedup"), expected, "{flags}");
+        assert!(expected.iter().filter(|it| it.contains("drop")).count() > 20);
     }
-    bench.done("verify out");
+    // Ten other words at the beginning: 186 of 196 runs are left, of 196 + 196 - 186.
+    let matches = bench.read("out/dedup/matches.tsv");
+    assert!(matches.starts_with("new\texisting\tdistance\tagainst\tcheck\tverdict\n"), "{matches}");
+    let row = matches.lines().find(|line| line.starts_with("p10\tp00\t")).unwrap();
+    assert!(row.ends_with("\tbatch\t0.9029\tdrop"), "{row}");
+    let ended = bench.done("verify out/dedup");
+    assert_eq!(ended.count("made_again"), 60);
+}
+
+#[test]
+fn vectors_are_compared_by_angle_and_by_distance_as_the_definition_says() {
+    let bench = Bench::new();
+    let vectors = vectors();
+    bench.write("vectors.jsonl", vector_lines(&vectors));
+    let ids: Vec<String> = vectors.iter().map(|it| it.0.clone()).collect();
+    let contents = || vectors.iter().map(|it| Content::Vector(it.1.clone())).collect();
+    let product = |one: usize, other: usize| -> f64 {
+        vectors[one].1.iter().zip(&vectors[other].1).map(|(a, b)| a * b).sum()
+    };
+    let cosine = |a, b| product(a, b) / (product(a, a) * product(b, b)).sqrt();
+    let squares = |a, b| product(a, a) + product(b, b) - 2.0 * product(a, b);
+    let place = |a, b| 1.0 / (1.0 + f64::max(squares(a, b), 0.0).sqrt());
+    let similar: [(&str, &str, f64, &dyn Fn(usize, usize) -> f64); 2] = [
+        ("--format vectors --similarity 0.97 --bands 40 --rows 2", "cosine-40x2", 0.97, &cosine),
+        ("--family euclidean --similarity 0.6 --bands 20 --rows 2", "", 0.6, &place),
+    ];
+    for (flags, bands, least, similarity) in similar {
+        bench.done(&format!("lsh {flags} --input vectors.jsonl --output out --overwrite"));
+        let report = bench.report("out/dedup");
+        let kept = report["recipe"]["bands"]["keys"].as_str().unwrap();
+        assert!(bands.is_empty() || kept == bands, "{kept}");
+        let shares = sharing(kept, contents());
+        let expected = expected(&ids, shares, apart(&bench, &ids), similarity, least);
+        assert_eq!(verdicts(&bench, "out/dedup"), expected, "{flags}");
+        assert!(expected.iter().filter(|it| it.contains("drop")).count() > 5, "{expected:?}");
+        bench.done("verify out/dedup");
+    }
+}
+
+/// Without a similarity, buckets only find more candidates: the verdicts say what is contained, as those of `dedup`.
+#[test]
+fn texts_are_dropped_by_containment_unless_a_similarity_is_asked_for() {
+    let bench = Bench::new();
+    let mut pages = texts();
+    // Contained whole in a page of four times its length, and so similar to a quarter.
+    pages.push(("part".to_owned(), text(3, 50, 0)));
+    bench.write("pages.jsonl", jsonl(&pages));
+    bench.done("lsh --input pages.jsonl --output found");
+    bench.done("dedup --input pages.jsonl --output plain");
+    for file in ["verdicts.tsv", "matches.tsv", "keep.txt", "drop.txt"] {
+        let [found, plain] = ["found", "plain"].map(|it| bench.read(&format!("{it}/dedup/{file}")));
+        assert_eq!(found, plain, "{file}");
+    }
+    assert!(bench.read("found/dedup/drop.txt").contains("part\n"));
+    bench.done("lsh --input pages.jsonl --similarity 0.8 --output alike");
+    assert!(bench.read("alike/dedup/keep.txt").contains("part\n"));
 }
 
 #[test]
 fn any_number_of_workers_and_processes_writes_the_same_bytes() {
     let bench = Bench::new();
-    bench.write("pages.jsonl", pages());
-    let files = ["verdicts.tsv", "matches.tsv", "keep.txt", "drop.txt"];
-    for confirm in ["signature", "exact", "simhash:12"] {
-        let line =
-            format!("lsh --input pages.jsonl --similarity 0.7 --matches all --confirm {confirm}");
-        let outputs = ["--workers 1", "--workers 2", "--workers 7", "--workers 1 --processes 2"];
-        let made: Vec<Vec<String>> = outputs
-            .iter()
-            .map(|cluster| {
-                bench.done(&format!("{line} {cluster} --output out --overwrite"));
-                files.map(|file| bench.read(&format!("out/{file}"))).into()
-            })
-            .collect();
-        assert!(made.iter().all(|it| *it == made[0]), "{confirm}");
-        assert!(made[0][1].lines().count() > 50, "{confirm}");
-    }
+    bench.write("pages.jsonl", jsonl(&texts()));
+    let line = "lsh --input pages.jsonl --similarity 0.5 --matches all";
+    let outputs = ["--workers 1", "--workers 7", "--workers 1 --processes 2", "--memory 16MiB"];
+    let made = outputs.map(|flags| {
+        bench.done(&format!("{line} {flags} --output out --overwrite"));
+        ["batch.seg", "dedup/verdicts.tsv", "dedup/matches.tsv", "dedup/keep.txt"]
+            .map(|file| bench.bytes(&format!("out/{file}")))
+    });
+    assert!(made.iter().all(|it| *it == made[0]));
+    assert!(bench.read("out/dedup/matches.tsv").lines().count() > 50);
 }
 
 #[test]
 fn done_is_done_and_other_parameters_are_refused() {
     let bench = Bench::new();
-    bench.write("pages.jsonl", pages());
-    let line = "lsh --input pages.jsonl --output out";
-    bench.done(&format!("{line} --dry-run"));
-    assert!(!bench.path("out").exists());
+    bench.write("pages.jsonl", jsonl(&texts()));
+    let line = "lsh --input pages.jsonl --similarity 0.8 --output out";
     bench.done(line);
     let again = bench.done(&format!("{line} --workers 3 --memory 64MiB"));
     assert_eq!(again.summary()["already_done"], true);
-    for other in
-        ["--similarity 0.9", "--seed 1", "--confirm exact", "--shingle words:3", "--matches all"]
-    {
-        bench.fails(73, &format!("{line} {other}"));
+    for other in ["--similarity 0.9", "--seed 1", "--shingle words:3", "--matches all"] {
+        let usual = if other.starts_with("--similarity") { "" } else { "--similarity 0.8" };
+        bench.fails(73, &format!("lsh --input pages.jsonl --output out {usual} {other}"));
     }
-    bench.done(&format!("{line} --seed 1 --overwrite"));
-    bench.write("mine/note.txt", "mine");
-    bench.fails(73, "lsh --input pages.jsonl --output mine --overwrite");
 }
 
+/// Days by days: segments that keep bands and points, compared with the store of the days before, by `dedup` and by `run`.
 #[test]
-fn bad_empty_and_repeated_records_are_counted_and_listed() {
+fn days_are_compared_by_the_buckets_of_the_store() {
     let bench = Bench::new();
-    let empty = r#"{"id": "e", "text": "?!"}"#;
-    let short = r#"{"id": "s", "text": "two words"}"#;
-    let again = r#"{"id": "p01", "text": "other"}"#;
-    bench.write("pages.jsonl", pages() + &[empty, short, again, "not json", ""].join("\n"));
-    let ended = bench.done("lsh --input pages.jsonl --max-bad 5% --output out");
-    let counted = ["read", "kept", "dropped", "empty", "repeated", "quarantined"];
-    let [read, kept, dropped, empty, repeated, bad] = counted.map(|name| ended.count(name));
-    assert_eq!([read, kept + dropped, empty, repeated, bad], [64, 61, 1, 1, 1]);
-    assert!(bench.read("out/verdicts.tsv").contains("e\tempty\t\t\t\n"));
-    assert!(bench.read("out/verdicts.tsv").contains("s\tkeep\t\t\t\n"));
-    assert!(bench.read("out.repeated.tsv").contains("p01\t"));
-    assert!(bench.read("out.quarantine.tsv").contains("broken JSON"));
-    bench.fails(65, "lsh --input pages.jsonl --output strict");
-    bench.fails(65, "lsh --input pages.jsonl --max-bad 5% --max-repeated 0 --output strict");
-    assert!(!bench.path("strict").exists());
+    let all = texts();
+    let days = ["2026-11-20", "2026-11-21", "2026-11-22"];
+    for (day, pages) in days.into_iter().zip(all.chunks(25)) {
+        bench.write(&format!("in/{day}.jsonl"), jsonl(pages));
+    }
+    let config = "inputs = [\"in/{date}.jsonl\"]\noutput = \"out/{date}\"\nstore = \"out/store\"\n\
+                  dates = [\"2026-11-20..2026-11-22\"]\n[fingerprint]\nsignature = \"points\"\n\
+                  keep_bands = \"minhash-22x5\"\n[dedup]\ncheck = \"points:0.6\"\n";
+    bench.write("run.toml", config);
+    bench.done("run run.toml");
+    bench.done("store init store");
+    for day in days {
+        bench.done(&format!("fingerprint --input in/{day}.jsonl --signature points --keep-bands minhash-22x5 --output {day}.seg"));
+        bench.done(&format!(
+            "dedup --batch {day}.seg --store store --check points:0.6 --output {day}"
+        ));
+        bench.done(&format!(
+            "store add store --segment {day}.seg --day {day} --only {day}/keep.txt"
+        ));
+        bench.done(&format!("verify {day}"));
+        bench.done(&format!("verify out/{day}"));
+        for file in ["verdicts.tsv", "matches.tsv", "keep.txt", "drop.txt"] {
+            let [run, hand] = [format!("out/{day}/dedup"), day.to_owned()]
+                .map(|folder| bench.read(&format!("{folder}/{file}")));
+            assert_eq!(run, hand, "{day} {file}");
+        }
+    }
+    let text = bench.read("2026-11-21/verdicts.tsv");
+    for row in lines(&text) {
+        let expected = ["drop", &format!("p0{}", &row[0][2..]), days[0]];
+        assert_eq!([row[1], row[2], row[4]], expected, "{row:?}");
+    }
+    // Nearly half of their words are others.
+    assert_eq!(bench.read("2026-11-22/keep.txt").lines().count(), 10);
+    let made = bench.files("2026-11-22");
+    for flags in ["--workers 7", "--workers 1 --processes 2", "--memory 16MiB"] {
+        bench.done(&format!("dedup --batch 2026-11-22.seg --store store --as-of 3 --check points:0.6 --output again --overwrite {flags}"));
+        for file in ["verdicts.tsv", "matches.tsv"] {
+            assert!(bench.bytes(&format!("again/{file}")) == made[file], "{flags} {file}");
+        }
+    }
+    // What does not fit is refused, with what to do.
+    bench.done("fingerprint --input in/2026-11-22.jsonl --signature points --keep-bands minhash-20x5 --output other.seg");
+    let said = bench.fails(2, "dedup --batch other.seg --store store --output x");
+    assert!(said.contains("22x5") && said.contains("20x5"), "{said}");
+    bench.fails(73, "store add store --segment other.seg --day 2026-11-23");
 }
 
+/// A page meets few others of a template, however many there are, and what is left out is counted.
 #[test]
-fn nothing_and_one_document_are_no_errors() {
+fn what_a_template_leaves_out_is_counted() {
     let bench = Bench::new();
-    bench.write("none.jsonl", "");
-    assert_eq!(bench.done("lsh --input none.jsonl --output none").count("documents"), 0);
-    assert_eq!(bench.read("none/verdicts.tsv").lines().count(), 1);
-    bench.write("one.jsonl", r#"{"id": "a", "text": "one page"}"#);
-    assert_eq!(bench.done("lsh --input one.jsonl --output one").count("kept"), 1);
+    let page =
+        |page: u32| (format!("t{page:04}"), format!("{} {}", text(1, 200, 0), text(page, 20, 20)));
+    bench.write("pages.jsonl", jsonl(&(0..400).map(page).collect::<Vec<_>>()));
+    let ended = bench.done("lsh --input pages.jsonl --similarity 0.9 --output out");
+    assert_eq!(ended.count("kept") + ended.count("dropped"), 400);
+    let outcome = &bench.report("out/dedup")["outcome"];
+    assert!(outcome["left_out"].as_u64().unwrap() > 0, "{outcome}");
 }
 
 #[test]
@@ -149,41 +297,12 @@ fn copies_by_the_thousand_are_one_group() {
     let bench = Bench::new();
     let page = |id| format!("{{\"id\": \"{id}\", \"text\": \"the same error page for all\"}}\n");
     bench.write("pages.jsonl", (0..20_000).map(page).collect::<String>());
-    let ended = bench.done("lsh --input pages.jsonl --memory 16MiB --output out");
-    let counted = ["kept", "dropped", "groups", "candidates"].map(|name| ended.count(name));
-    assert_eq!(counted, [1, 19_999, 1, 0]);
+    let ended = bench.done("lsh --input pages.jsonl --similarity 0.8 --memory 16MiB --output out");
+    assert_eq!(["kept", "dropped"].map(|name| ended.count(name)), [1, 19_999]);
 }
 
 #[test]
-fn vectors_are_compared_by_angle_and_by_distance() {
-    let bench = Bench::new();
-    let vectors = [
-        ("a", "[1, 0, 0]"),
-        ("b", "[0.99, 0.1, 0]"),
-        ("c", "[0, 3, 0]"),
-        ("d", "[0, 6, 0.1]"),
-        ("z", "[0, 0, 0]"),
-    ];
-    let line = |(id, vector)| format!("{{\"id\": \"{id}\", \"vector\": {vector}}}\n");
-    bench.write("vectors.jsonl", vectors.map(line).concat());
-    bench.done(
-        "lsh --family cosine --format vectors --similarity 0.95 --confirm exact --bands 20 --rows 2 \
-         --input vectors.jsonl --output cosine",
-    );
-    let verdicts = bench.read("cosine/verdicts.tsv");
-    assert!(verdicts.contains("b\tdrop\ta\t0.9949\tbatch\n"), "{verdicts}");
-    assert!(verdicts.contains("d\tdrop\tc\t0.9999\tbatch\n") && verdicts.contains("z\tempty"));
-    bench.done(
-        "lsh --family euclidean --similarity 0.8 --confirm exact --bands 20 --rows 2 \
-         --input vectors.jsonl --output euclidean",
-    );
-    let verdicts = bench.read("euclidean/verdicts.tsv");
-    assert!(verdicts.contains("b\tdrop\ta\t0.9087\tbatch\n"), "{verdicts}");
-    assert!(verdicts.contains("d\tkeep") && verdicts.contains("z\tkeep"));
-}
-
-#[test]
-fn vectors_that_are_none_are_quarantined_and_other_lengths_refused() {
+fn vectors_that_are_none_are_quarantined_and_those_of_other_lengths_are_not_alike() {
     let bench = Bench::new();
     let line = |id: u32, vector: &str| format!("{{\"id\": {id}, \"vector\": {vector}}}\n");
     let bad = ["[NaN, 1]", "[null, 1]", "[\"1\", 1]", "7", "[1e200, 1]"];
@@ -196,13 +315,9 @@ fn vectors_that_are_none_are_quarantined_and_other_lengths_refused() {
     bench.write("long.jsonl", line(1, "[1e24, 1]") + &line(2, "[1e30, 1]") + &line(3, "[1e9, 1]"));
     let ended = bench.done(&format!("{lsh} long.jsonl --max-bad 2 --output long"));
     assert_eq!([ended.count("quarantined"), ended.count("kept")], [2, 1]);
-    bench.write("lengths.jsonl", line(1, "[1, 1]") + &line(2, "[1, 1, 1]"));
-    let said = bench.fails(65, &format!("{lsh} lengths.jsonl --output lengths"));
-    assert!(said.contains("different lengths") && said.contains("3 components in \"2\""), "{said}");
-    bench.fails(
-        2,
-        "fingerprint --format vectors --text-field vector --input bad.jsonl --output a.seg",
-    );
+    bench.write("lengths.jsonl", line(1, "[1, 1]") + &line(2, "[1, 1, 0]") + &line(3, "[1, 1]"));
+    let ended = bench.done(&format!("{lsh} lengths.jsonl --output lengths"));
+    assert_eq!([ended.count("kept"), ended.count("dropped")], [2, 1]);
 }
 
 /// Lists of half, single and double precision, as several programs write them, are the arrays of JSON with the same numbers.
@@ -221,33 +336,22 @@ fn lists_of_parquet_are_vectors() {
     let line = |(id, vector)| format!("{{\"id\": \"{id}\", \"vector\": {vector}}}\n");
     bench.write("vectors.jsonl", vectors.map(line).concat());
     let data = format!("{}/tests/data/parquet", env!("CARGO_MANIFEST_DIR"));
-    let reasons = |name: &str| {
-        let list = bench.read(&format!("{name}.quarantine.tsv"));
-        let reasons = list.lines().map(|line| line.rsplit('\t').next().unwrap().to_owned());
-        reasons.collect::<Vec<String>>()
-    };
     for (family, settings) in [
-        ("cosine", "--family cosine --format vectors --similarity 0.95 --confirm exact"),
-        ("euclidean", "--family euclidean --similarity 0.8 --confirm exact"),
+        ("cosine", "--family cosine --format vectors --similarity 0.95"),
+        ("euclidean", "--family euclidean --similarity 0.8"),
     ] {
         let line = format!("lsh {settings} --bands 20 --rows 2 --max-bad 2 --input");
         bench.done(&format!("{line} vectors.jsonl --output {family}"));
-        let expected = bench.read(&format!("{family}/verdicts.tsv"));
+        let expected = bench.read(&format!("{family}/dedup/verdicts.tsv"));
         assert!(expected.contains("b\tdrop\ta\t"), "{expected}");
         for name in ["half", "float", "double", "fixed", "polars", "duckdb"] {
             let output = format!("{family}-{name}");
             let ended =
                 bench.done(&format!("{line} {data}/vectors-{name}.parquet --output {output}"));
-            assert_eq!([ended.count("documents"), ended.count("quarantined")], [4, 2], "{output}");
-            assert_eq!(bench.read(&format!("{output}/verdicts.tsv")), expected, "{output}");
-            assert_eq!(reasons(&output), reasons(family), "{output}");
+            assert_eq!([ended.count("read"), ended.count("quarantined")], [6, 2], "{output}");
+            assert_eq!(bench.read(&format!("{output}/dedup/verdicts.tsv")), expected, "{output}");
         }
     }
-    // A folder gives both.
-    bench.write("both/vectors.jsonl", bench.read("vectors.jsonl"));
-    std::fs::copy(format!("{data}/vectors-half.parquet"), bench.path("both/half.parquet")).unwrap();
-    let ended = bench.done("lsh --family euclidean --input both --max-bad 4 --output twice");
-    assert_eq!([ended.count("repeated"), ended.count("quarantined")], [4, 4]);
     let said = bench.fails(
         65,
         &format!("lsh --family euclidean --text-field id --id-field vector --input {data}/vectors-half.parquet --output x"),
@@ -258,28 +362,29 @@ fn lists_of_parquet_are_vectors() {
 #[test]
 fn fingerprints_and_features_made_elsewhere_are_taken() {
     let bench = Bench::new();
-    bench.write("prints.tsv", "a\t0x0\nb\t0x7\nc\t0xffffffff00000000\n");
-    bench.done(
-        "lsh --family hamming --format fingerprints --similarity 0.95 --confirm simhash:3 \
-         --input prints.tsv --output prints",
-    );
-    assert!(bench.read("prints/verdicts.tsv").contains("b\tdrop\ta\t0.9531\tbatch\n"));
+    bench.write("prints.tsv", "a\t0x0\nb\t0x3f\nc\t0xffffffff00000000\n");
+    bench.done("lsh --format fingerprints --similarity 0.9 --input prints.tsv --output prints");
+    let verdicts = bench.read("prints/dedup/verdicts.tsv");
+    assert!(verdicts.contains("b\tdrop\ta\t6\tbatch\n"), "{verdicts}");
     bench
         .write("features.tsv", "a\tsea:2 ship:1\nb\tsea:2 ship:1.1\nc\tbread:1\nd\tship:1 sea:1\n");
-    bench.done("lsh --format features --confirm exact --input features.tsv --output sets");
-    assert!(bench.read("sets/verdicts.tsv").contains("d\tdrop\ta\t1.0000\tbatch\n"));
+    bench.done("lsh --format features --input features.tsv --output sets");
+    assert!(bench.read("sets/dedup/matches.tsv").contains("d\ta\t"));
     bench.done(
-        "lsh --family cosine --format features --similarity 0.99 --confirm exact --bands 30 --rows 2 \
+        "lsh --family cosine --format features --similarity 0.99 --bands 30 --rows 2 \
          --input features.tsv --output cosine",
     );
-    let verdicts = bench.read("cosine/verdicts.tsv");
-    assert!(verdicts.contains("b\tdrop\ta\t0.9992\tbatch\n") && verdicts.contains("d\tkeep"));
+    let matches = bench.read("cosine/dedup/matches.tsv");
+    assert!(
+        matches.lines().any(|line| line.starts_with("b\ta\t") && line.ends_with("\t0.9992\tdrop"))
+    );
+    assert!(bench.read("cosine/dedup/keep.txt").contains("d\n"));
 }
 
 #[test]
 fn flags_that_say_nothing_or_nonsense_are_refused() {
     let bench = Bench::new();
-    bench.write("pages.jsonl", pages());
+    bench.write("pages.jsonl", jsonl(&texts()));
     bench.write("prints.tsv", "a\t0x0\n");
     let lsh = "lsh --input pages.jsonl --output out";
     for wrong in [
@@ -287,29 +392,32 @@ fn flags_that_say_nothing_or_nonsense_are_refused() {
         "--similarity 2",
         "--bands 5",
         "--bands 0 --rows 3",
+        "--bands 500 --rows 3",
         "--bands 5 --rows 5 --hashes 30",
         "--hashes 5000",
-        "--confirm none",
-        "--confirm simhash:65",
-        "--family euclidean --confirm simhash:3",
+        "--similarity 0.8 --check minhash",
+        "--similarity 0.8 --containment 0.8",
+        "--check minhash",
         "--shingle words:0",
-        "--family cosine --permutations one",
-        "--width 128",
-        "--recipe words",
         "--keep oldest",
     ] {
         bench.fails(2, &format!("{lsh} {wrong}"));
     }
-    bench.fails(2, "lsh --format fingerprints --input prints.tsv --output out");
-    bench.fails(66, "lsh --input missing.jsonl --output out");
-    assert!(!bench.path("out").exists());
+    bench.fails(2, "lsh --family jaccard --format fingerprints --input prints.tsv --output prints");
+    bench.fails(66, "lsh --input missing.jsonl --output missing");
+    bench.fails(2, "fingerprint --input pages.jsonl --keep-bands minhash --output x.seg");
+    let said = bench.fails(2, "fingerprint --input pages.jsonl --signature points --output x.seg");
+    assert!(said.contains("--keep-bands"), "{said}");
+    let banded = "fingerprint --input pages.jsonl --keep-bands minhash-4x4 --output x.seg";
+    let said = bench.fails(2, &format!("{banded} --preset paper"));
+    assert!(said.contains("shingles or points"), "{said}");
 }
 
 /// A configuration and the environment are for other commands too.
 #[test]
 fn a_width_that_was_not_typed_is_no_error() {
     let bench = Bench::new();
-    bench.write("pages.jsonl", pages());
+    bench.write("pages.jsonl", jsonl(&texts()));
     bench.write("wide.toml", "[fingerprint]\nwidth = 128\n");
     bench.done("lsh --input pages.jsonl --config wide.toml --output out");
     let mut command = bench.command("lsh --input pages.jsonl --output out");
@@ -319,105 +427,16 @@ fn a_width_that_was_not_typed_is_no_error() {
 }
 
 #[test]
-fn outputs_without_distances_are_refused_by_name() {
+fn a_plan_shows_the_curve() {
     let bench = Bench::new();
-    bench.write("pages.jsonl", pages());
-    bench.done("lsh --input pages.jsonl --output out");
-    let said = bench.fails_to_answer(2, "sample out");
-    assert!(said.contains("locality-sensitive hashing"), "{said}");
-}
-
-#[test]
-fn a_plan_shows_the_curve_and_counts_a_sample() {
-    let bench = Bench::new();
-    bench.write("pages.jsonl", pages());
     let plan: Value =
         serde_json::from_str(&bench.answer("lsh plan --similarity 0.8 --json")).unwrap();
     assert_eq!([&plan["bands"], &plan["rows"]], [16, 7]);
     assert_eq!(plan["curve"][20]["found"], 1.0);
     assert!((plan["curve"][16]["found"].as_f64().unwrap() - 0.977).abs() < 1e-3);
-    assert_eq!([&plan["key_bytes"], &plan["evidence_bytes"]], [128, 448]);
-    let shown = bench.answer(
-        "lsh plan --bands 20 --rows 4 --similarity 0.7 --confirm exact --input pages.jsonl",
-    );
-    assert!(shown.contains("of 1770 pairs of 60 pages"), "{shown}");
+    assert_eq!((&plan["key_bytes"], &plan["keep_bands"]), (&80.into(), &"jaccard-16x7".into()));
+    let shown = bench.answer("lsh plan --bands 20 --rows 4 --similarity 0.7");
     assert!(shown.contains("<- the least similarity"), "{shown}");
     bench.fails_to_answer(2, "lsh plan --dry-run");
     bench.fails_to_answer(2, "lsh plan --output out");
-    bench.fails_to_answer(2, "lsh plan --family euclidean --confirm simhash:3");
-    bench.write("bad.jsonl", pages() + "not json\n");
-    let said = bench.fails_to_answer(65, "lsh plan --input bad.jsonl");
-    assert!(said.contains("broken JSON") && said.contains("1 of 61"), "{said}");
-    let shown = bench.answer("lsh plan --input bad.jsonl --max-bad 5%");
-    assert!(shown.contains("of 60 pages"), "{shown}");
-}
-
-/// Days by days: a segment that keeps bands, compared with the store of the days before, its kept pages added.
-#[test]
-fn a_store_that_keeps_bands_is_compared_with() {
-    let bench = Bench::new();
-    let all = pages();
-    let lines: Vec<&str> = all.lines().collect();
-    bench.done("store init store");
-    for (day, pages) in ["2026-11-20", "2026-11-21"].into_iter().zip(lines.chunks(25)) {
-        bench.write("day.jsonl", pages.join("\n"));
-        bench.done(&format!("fingerprint --input day.jsonl --check minhash-64x8 --keep-bands minhash-20x4 --output {day}.seg"));
-        let ended = bench
-            .done(&format!("lsh --batch {day}.seg --store store --similarity 0.5 --output {day}"));
-        assert_eq!(ended.count("documents"), 25);
-        bench.done(&format!(
-            "store add store --segment {day}.seg --day {day} --only {day}/keep.txt"
-        ));
-        bench.done(&format!("verify {day}"));
-    }
-    assert_eq!(bench.read("2026-11-20/keep.txt").lines().count(), 10);
-    let verdicts = bench.read("2026-11-21/verdicts.tsv");
-    for row in self::lines(&verdicts) {
-        let [id, verdict, of, _, against] = row[..] else { panic!("{row:?}") };
-        assert_eq!(
-            [verdict, of, against],
-            ["drop", &format!("p0{}", &id[2..]), "2026-11-20"],
-            "{id}"
-        );
-    }
-    // Any number of workers and processes, and a merged store, give the same bytes.
-    bench.write(
-        "day.jsonl",
-        lines[50..].join("\n")
-            + "\n"
-            + r#"{"id": "new", "text": "one page that is like no other one here"}"#,
-    );
-    bench.done("fingerprint --input day.jsonl --check minhash-64x8 --keep-bands minhash-20x4 --output last.seg");
-    let files = ["verdicts.tsv", "matches.tsv", "keep.txt", "drop.txt"];
-    let make = |flags: &str| -> Vec<String> {
-        bench.done(&format!(
-            "lsh --batch last.seg --store store --similarity 0.5 --output last --overwrite {flags}"
-        ));
-        files.map(|file| bench.read(&format!("last/{file}"))).into()
-    };
-    for detail in ["--matches all", "--matches best"] {
-        let made = make(detail);
-        assert!(made[1].lines().count() >= 10 && made[1].contains("2026-11-20"), "{made:?}");
-        assert_eq!(made[2], "new\n");
-        for flags in ["--workers 1", "--workers 7", "--workers 1 --processes 2", "--memory 16MiB"] {
-            assert!(make(&format!("{detail} {flags}")) == made, "{flags}");
-        }
-        bench.done("store compact store");
-        assert!(make(detail) == made);
-    }
-    let simhash = make("--confirm simhash:20");
-    assert!(simhash[0].contains("new\tkeep"), "{simhash:?}");
-    // What does not fit is refused, with what to do.
-    bench.fails(2, "lsh --batch last.seg --confirm exact --output x");
-    bench.fails(2, "lsh --batch last.seg --bands 3 --rows 3 --output x");
-    let said = bench.fails(2, "lsh --input day.jsonl --store store --output x");
-    assert!(said.contains("--keep-bands") && said.contains("lsh --batch"), "{said}");
-    bench.done("fingerprint --input day.jsonl --check minhash-64x8 --keep-bands minhash-20x5 --output other.seg");
-    let said = bench.fails(2, "lsh --batch other.seg --store store --output x");
-    assert!(said.contains("20x4") && said.contains("20x5"), "{said}");
-    bench.fails(73, "store add store --segment other.seg --day 2026-11-23");
-    bench.done("fingerprint --input day.jsonl --output plain.seg");
-    let said = bench.fails(2, "lsh --batch plain.seg --output x");
-    assert!(said.contains("--keep-bands"), "{said}");
-    bench.fails(2, "fingerprint --input day.jsonl --keep-bands minhash --output x.seg");
 }

@@ -60,7 +60,7 @@ fn same_tables(bench: &Bench, tables: &[&str], folder: &str, format: ResultForma
 fn every_command_reads_every_format() {
     let bench = batch();
     let dedup = "dedup --batch pages.seg --store store --matches all";
-    let lsh = "lsh --input pages.jsonl";
+    let lsh = "lsh --similarity 0.8 --input pages.jsonl";
     let mut answers = Vec::new();
     for format in formats() {
         let flag = format!("--output-format {format}");
@@ -68,15 +68,15 @@ fn every_command_reads_every_format() {
         bench.done(&format!("{dedup} {flag} --output dedup-{format}"));
         bench.done(&format!("{lsh} {flag} --output lsh-{format}"));
         bench.done(&format!(
-            "cluster --matches lsh-{format} --method components --output first-{format} {flag}"
+            "cluster --matches lsh-{format}/dedup --method components --output first-{format} {flag}"
         ));
         bench.done(&format!(
-            "cluster --matches lsh-{format} --day 2026-01-02 --previous first-{format} --output second-{format} {flag}"
+            "cluster --matches lsh-{format}/dedup --day 2026-01-02 --previous first-{format} --output second-{format} {flag}"
         ));
         let both = ["verdicts", "matches"];
         same_tables(&bench, &both, "checked-tsv", format, &format!("checked-{format}"));
         same_tables(&bench, &both, "dedup-tsv", format, &format!("dedup-{format}"));
-        same_tables(&bench, &both, "lsh-tsv", format, &format!("lsh-{format}"));
+        same_tables(&bench, &both, "lsh-tsv/dedup", format, &format!("lsh-{format}/dedup"));
         let lists = ["clusters", "sizes"];
         same_tables(&bench, &lists, "first-tsv", format, &format!("first-{format}"));
         same_tables(&bench, &["changes"], "second-tsv", format, &format!("second-{format}"));

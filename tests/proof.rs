@@ -56,7 +56,6 @@ pub(crate) fn forge_in(
         let after = before.replacen(from, to, 1);
         assert_ne!(before, after, "{name} does not hold `{from}`");
         report[part]["files"][name] = json!({ "bytes": after.len(), "xxh3": digest(&after) });
-        // An output of `lsh` shows none.
         if *name == "verdicts.tsv" && report[part].get("dropped_examples").is_some() {
             report[part]["dropped_examples"] = dropped_examples(&after);
         }
@@ -332,178 +331,6 @@ fn a_day_on_which_nothing_was_kept_disturbs_no_check() {
     assert_eq!(bench.done("verify later").count("made_again"), 1);
 }
 
-/// So many words of a page; the first `others` of them are its own, and the rest are those of `of`.
-fn words(page: u32, of: u32, others: u32) -> String {
-    let word = |at: u32| {
-        let number =
-            ((if at < others { page } else { of }) * 1000 + at).wrapping_mul(2_654_435_761);
-        (0..4)
-            .map(|digit| char::from(b'a' + (number >> (6 * digit)) as u8 % 26))
-            .collect::<String>()
-    };
-    (0..120).map(word).collect::<Vec<_>>().join(" ")
-}
-
-/// Pages of the store, a copy, pages that overlap, one that is near two of the store, and others.
-pub(crate) fn bucketed(flags: &str) -> Bench {
-    let bench = Bench::new();
-    let write = |name: &str, pages: &[(&str, String)]| {
-        let line =
-            |(id, text): &(&str, String)| format!("{{\"id\": \"{id}\", \"text\": \"{text}\"}}\n");
-        bench.write(name, pages.iter().map(line).collect::<String>());
-    };
-    let old =
-        [("held-far", words(1, 0, 30)), ("held-near", words(2, 0, 6)), ("held-x", words(3, 3, 0))];
-    write("old.jsonl", &old);
-    let mut pages = vec![
-        ("a-first", words(10, 10, 0)),
-        ("b-copy", words(10, 10, 0)),
-        ("c-like", words(11, 10, 12)),
-        ("d-of-store", words(0, 0, 0)),
-        ("ab-alone", words(12, 12, 0)),
-        ("f-empty", String::new()),
-    ];
-    let more: Vec<String> = (0..40).map(|page| format!("x-{page:02}")).collect();
-    pages.extend((20..).zip(&more).map(|(page, id)| (&**id, words(page, page, 0))));
-    write("new.jsonl", &pages);
-    for name in ["old", "new"] {
-        bench.done(&format!("fingerprint --input {name}.jsonl --check minhash-64x8 --keep-bands minhash-30x3 --output {name}.seg"));
-    }
-    bench.done("store init store");
-    bench.done("store add store --segment old.seg --day 2026-01-01");
-    bench.done(&format!("lsh --batch new.seg --store store --output out {flags}"));
-    bench
-}
-
-/// The line of a file that begins so.
-fn line(bench: &Bench, file: &str, begin: &str) -> String {
-    let text = bench.read(&format!("out/{file}"));
-    let found = text.lines().find(|line| line.starts_with(begin));
-    found.unwrap_or_else(|| panic!("{file} has no {begin}: {text}")).to_owned()
-}
-
-#[test]
-fn what_shares_buckets_is_made_again() {
-    for flags in [
-        "--similarity 0.4",
-        "--similarity 0.4 --matches all",
-        "--confirm simhash:20 --similarity 0.9",
-    ] {
-        let bench = bucketed(flags);
-        let report = bench.report("out");
-        assert_eq!(report["probe"]["pairs"], report["buckets"]["stored_candidates"]);
-        let ended = bench.done("verify out");
-        let rows = bench.read("out/matches.tsv").lines().count() as u64 - 1;
-        assert!(rows >= 3, "{flags}");
-        let counts = ["made_again", "inputs_verified"];
-        assert_eq!(counts.map(|it| ended.count(it)), [45, 2], "{flags}");
-        assert!(!ended.stderr.contains("nothing was made again"));
-        bench.done("verify out --memory 1MiB");
-        fs::rename(bench.path("store"), bench.path("elsewhere")).unwrap();
-        let said = bench.fails(66, "verify out");
-        assert!(said.contains("nothing was made again, because the store"), "{said}");
-    }
-}
-
-#[test]
-fn documents_that_overlap_are_made_again_if_they_are_there() {
-    let bench = bucketed("--similarity 0.4");
-    for flags in [
-        "--similarity 0.4",
-        "--similarity 0.4 --matches all --keep longest",
-        "--similarity 0.7 --family cosine --confirm exact",
-    ] {
-        bench.done(&format!("lsh --input new.jsonl --output out --overwrite {flags}"));
-        let ended = bench.done("verify out");
-        let rows = bench.read("out/matches.tsv").lines().count() as u64 - 1;
-        assert!(rows >= 2, "{flags}");
-        let counts = ["made_again", "inputs_verified"];
-        assert_eq!(counts.map(|it| ended.count(it)), [45, 1], "{flags}");
-    }
-    let more = bench.read("new.jsonl") + "\n";
-    bench.write("new.jsonl", more);
-    let said = bench.fails(66, "verify out");
-    assert!(said.contains("nothing was made again, because the input"), "{said}");
-}
-
-#[test]
-fn forged_overlaps_that_agree_with_themselves_are_65() {
-    let bench = bucketed("--similarity 0.4");
-    let sound = bench.files("out");
-    let report = bench.read("out/report.json");
-    let like = line(&bench, "matches.tsv", "c-like\ta-first\t");
-    let of_store = line(&bench, "matches.tsv", "d-of-store\theld-near\t");
-    let verdict = |id: &str| line(&bench, "verdicts.tsv", id);
-    let [verdict_like, verdict_store] = ["c-like", "d-of-store"].map(verdict);
-    let far = |of: &str, by: &str| of.replacen("held-near", by, 1);
-    let share = |of: &str| {
-        let at = of.rfind("\tbatch").unwrap();
-        of[..at - 6].to_owned() + "0.5001" + &of[at..]
-    };
-    let alone = |of: &str| of.replacen("a-first", "ab-alone", 1);
-    let kept = "c-like\tkeep\t\t\t".to_owned();
-    let [like_line, store_line] = [&like, &of_store].map(|row| format!("{row}\n"));
-    type Forgery<'a> = (Vec<(&'a str, String, String)>, &'a [(&'a str, i64)]);
-    let forgeries: Vec<Forgery<'_>> = vec![
-        (
-            vec![
-                ("matches.tsv", like.clone(), share(&like)),
-                ("verdicts.tsv", verdict_like.clone(), share(&verdict_like)),
-            ],
-            &[],
-        ),
-        (
-            vec![
-                ("matches.tsv", like.clone(), alone(&like)),
-                ("verdicts.tsv", verdict_like.clone(), alone(&verdict_like)),
-            ],
-            &[],
-        ),
-        (
-            vec![
-                ("matches.tsv", of_store.clone(), far(&of_store, "nobody")),
-                ("verdicts.tsv", verdict_store.clone(), far(&verdict_store, "nobody")),
-            ],
-            &[],
-        ),
-        (
-            vec![
-                ("matches.tsv", of_store.clone(), far(&of_store, "held-x")),
-                ("verdicts.tsv", verdict_store.clone(), far(&verdict_store, "held-x")),
-            ],
-            &[],
-        ),
-        (
-            vec![
-                ("matches.tsv", like_line, String::new()),
-                ("verdicts.tsv", verdict_like, kept),
-                ("drop.txt", "c-like\n".to_owned(), String::new()),
-                ("keep.txt", "ab-alone\n".to_owned(), "ab-alone\nc-like\n".to_owned()),
-            ],
-            &[("matches", -1), ("dropped", -1), ("kept", 1)],
-        ),
-        (
-            vec![
-                ("matches.tsv", store_line, String::new()),
-                ("verdicts.tsv", verdict_store, "d-of-store\tkeep\t\t\t".to_owned()),
-                ("drop.txt", "d-of-store\n".to_owned(), String::new()),
-                ("keep.txt", "ab-alone\n".to_owned(), "ab-alone\nd-of-store\n".to_owned()),
-            ],
-            &[("matches", -1), ("dropped", -1), ("kept", 1)],
-        ),
-    ];
-    for (files, counts) in &forgeries {
-        let files: Vec<(&str, &str, &str)> =
-            files.iter().map(|(name, from, to)| (*name, &**from, &**to)).collect();
-        forge(&bench, &files, |report| add(report, counts));
-        let said = bench.fails(65, "verify out");
-        assert!(said.contains("made again, the output has another `"), "{files:?}: {said}");
-        sound.iter().for_each(|(name, bytes)| bench.write(&format!("out/{name}"), bytes));
-        bench.write("out/report.json", &report);
-        bench.done("verify out");
-    }
-}
-
 /// The tables and the report of an output.
 fn held(bench: &Bench, output: &str) -> BTreeMap<String, Vec<u8>> {
     let mut held = bench.files(output);
@@ -519,7 +346,7 @@ fn restore(bench: &Bench, output: &str, sound: &BTreeMap<String, Vec<u8>>) {
 
 #[test]
 fn copies_that_the_batch_contradicts_are_65() {
-    for bench in [joined(""), joined("--matches all"), bucketed("--similarity 0.4")] {
+    for bench in [joined(""), joined("--matches all")] {
         let report = bench.read("out/report.json");
         for name in ["copies", "largest_group"] {
             forge(&bench, &[], |report| add(report, &[(name, 1)]));

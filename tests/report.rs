@@ -134,8 +134,6 @@ fn many_days_are_shown_in_order_with_what_is_odd() {
         answer.ends_with("odd: 2026-01-04: 2 records were read; usually it is 16\n"),
         "{answer}"
     );
-    bench.done("lsh --input in/2026-01-01.jsonl --output alike");
-    assert!(bench.answer("report alike").lines().nth(1).unwrap().ends_with(" 0.00"));
     // A folder of days is the same, whatever else is in it.
     bench.done("cluster --matches out/2026-01-01 --output out/clusters");
     assert_eq!(bench.answer("report out --output days.html"), answer);

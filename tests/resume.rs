@@ -11,7 +11,7 @@ use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rustix::process::Signal;
 
-use crate::support::{Bench, Running, TRIES, command, free_address, outlast, wait_until};
+use crate::support::{Bench, Running, command, free_address, outlast, wait_until};
 
 const DEDUP: &str = "dedup --batch batch.seg --store store --distance 4 --output out";
 
@@ -270,61 +270,6 @@ fn what_a_run_left_that_died_after_its_rename_is_cleaned_away() {
     bench.write(".out.tmp-abcdef/_SUCCESS", "");
     assert_eq!(bench.done(DEDUP).summary()["already_done"], true);
     assert!(!bench.path(".out.resume").exists() && !bench.path(".out.tmp-abcdef").exists());
-}
-
-/// A store with bands, and a batch of the same pages, so that each is found.
-fn banded() -> Bench {
-    let bench = Bench::new();
-    bench.write("one.jsonl", "{\"id\": \"a\", \"text\": \"a page of a few words\"}\n");
-    bench.done("fingerprint --input one.jsonl --keep-bands minhash-4x8 --output one.seg");
-    bench.done("generate segment --like one.seg --count 120000 --output old.seg");
-    bench.done("store init store");
-    bench.done("store add store --segment old.seg --day 2026-01-01");
-    bench
-}
-
-const LSH: &str = "lsh --batch old.seg --store store --confirm simhash:3";
-
-/// Kills a join by buckets once chunks are finished, and returns how many are. A join that was through first is done
-/// again.
-fn kill_lsh(bench: &Bench) -> u64 {
-    for _ in 0..TRIES {
-        let running = bench.start(&format!("{LSH} --output out --workers 1"));
-        let is_noted = || !finished(bench).is_empty();
-        wait_until("chunks are noted", || is_noted() || !running.is_running());
-        if running.kill() {
-            return finished(bench).len() as u64;
-        }
-        fs::remove_dir_all(bench.path("out")).unwrap();
-    }
-    panic!("the join is too short");
-}
-
-#[test]
-fn chunks_of_a_join_by_buckets_are_not_probed_again() {
-    let bench = banded();
-    bench.done(&format!("{LSH} --workers 2 --output whole"));
-    assert_eq!(bench.read("whole/drop.txt").lines().count(), 120_000);
-    let before = kill_lsh(&bench);
-    bench.done(&format!("{LSH} --output out --workers 1 --processes 2"));
-    let [taken, all] = resumed(&bench);
-    assert!(before > 0 && taken == before && all > taken, "{taken} of {all}, {before} before");
-    assert!(ledgers(&bench).is_empty());
-    for file in ["verdicts.tsv", "matches.tsv", "keep.txt", "drop.txt"] {
-        assert!(
-            bench.read(&format!("out/{file}")) == bench.read(&format!("whole/{file}")),
-            "{file}"
-        );
-    }
-}
-
-/// What chunks have found names pages by their places in keep order.
-#[test]
-fn chunks_of_a_join_by_buckets_are_probed_again_for_another_keep_order() {
-    let bench = banded();
-    assert!(kill_lsh(&bench) > 0);
-    bench.done(&format!("{LSH} --keep longest --output out"));
-    assert_eq!(resumed(&bench)[0], 0);
 }
 
 /// How many of so many files the job says were done already.

@@ -49,7 +49,7 @@ fn the_schema_takes_what_run_takes() {
         let text = fs::read_to_string(format!("configs/{file}.toml")).unwrap();
         assert!(obeys(&schema, &schema, &as_json(&text).unwrap()), "{file}");
     }
-    for section in ["", "fingerprint", "dedup", "machines", "clusters", "lsh", "store", "output"] {
+    for section in ["", "fingerprint", "dedup", "machines", "clusters", "store", "output"] {
         let path = if section == "store" { "path = \"s\"\n" } else { "" };
         let header = if section.is_empty() { "" } else { &format!("[{section}]\n") };
         let text = format!("{header}{path}no_such_key = 1\n");

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::support::Bench;
 
 /// The flags by which all segments are made: everything that a row can have.
-const RECIPE: &str = "--check minhash-16x8 --keep-bands minhash-4x4";
+const RECIPE: &str = "--check points --keep-bands minhash-4x4";
 
 /// A line of JSON.
 fn page(id: &str, text: &str) -> String {

@@ -48,7 +48,6 @@ mod resume;
 mod retention;
 mod run;
 mod run_clusters;
-mod run_overlaps;
 mod same_bytes;
 mod schema;
 mod seen;

@@ -213,8 +213,8 @@ fn typed(words: impl IntoIterator<Item = OsString>) -> Result<ArgMatches, clap::
     let typed = typed.map_err(|wrong| with_tip(without_help(wrong, words)))?;
     let in_vain = match typed.subcommand() {
         Some(("dedup", typed)) => dedup::typed_in_vain(typed),
-        Some(("lsh", typed)) => lsh::typed_in_vain(typed),
         Some(("evaluate", typed)) => evaluate::typed_in_vain(typed),
+        Some(("lsh", typed)) => lsh::typed_in_vain(typed),
         _ => None,
     };
     match in_vain {

@@ -21,6 +21,7 @@ use crate::outcome::summary::Summary;
 use crate::processes::machines;
 
 pub(crate) use batch::{Request, check_settings, dedup, parameters, stands};
+pub(crate) use corpus::{CorpusFlags, run as dedup_corpus};
 
 const EXAMPLES: &[(&str, &str)] = &[
     (

@@ -65,7 +65,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["input", "ids", "annotate"])]
     all: bool,
     /// Copy all records, and add the fields verdict, duplicate_of, distance or similarity, and cluster (where there are
-    /// clusters), as this output of dedup or lsh, or of a day of run, has them. For JSON Lines, TSV, CSV and Parquet. Without --input
+    /// clusters), as this output of dedup, lsh, or a day of run has them. For JSON Lines, TSV, CSV and Parquet. Without --input
     /// the report names the inputs; then it may be a folder of days too, and --output is a folder with a file for each day
     #[arg(long, value_name = "DIR", conflicts_with = "ids")]
     annotate: Option<Place>,

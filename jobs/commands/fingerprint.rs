@@ -50,7 +50,7 @@ const EXAMPLES: &[(&str, &str)] = &[
         "dupsieve fingerprint --preset paper --input crawl/ --output day.seg",
     ),
     (
-        "Keep the bands that `lsh --batch` compares",
+        "Keep bands, a further source of candidates for `dedup`",
         "dupsieve fingerprint --keep-bands minhash-14x8 --input crawl/ --output day.seg",
     ),
     (

@@ -62,15 +62,6 @@ impl<R> Found<R> {
     pub(crate) fn unchanged(&self) -> u64 {
         self.read.unchanged
     }
-
-    /// What was made, sorted, whatever could not be read.
-    pub(crate) fn made(self) -> Result<SortedRecords<R>>
-    where
-        R: Record,
-    {
-        self.read.check_complete(self.processes)?;
-        self.collected.made.sorted()
-    }
 }
 
 impl Pages {
@@ -100,12 +91,6 @@ impl Pages {
             options,
             max_bad: settings.max_bad.unwrap_or(Tolerance::BAD),
         })
-    }
-
-    /// Whether all documents are texts.
-    pub(crate) fn are_texts(&self) -> bool {
-        !self.options.fields.vectors
-            && self.inputs.files().iter().all(|file| file.format().has_texts())
     }
 
     /// The file that is made.

@@ -1,10 +1,9 @@
 //! `dupsieve run`: whole days, one after the other. Each is fingerprinted, joined with the store and added
-//! to it, compared by buckets and clustered where the file asks for it.
+//! to it, and clustered where the file asks for it.
 
 mod clusters;
 mod day_log;
 mod days;
-mod overlaps;
 mod preflight;
 mod redo;
 
@@ -206,10 +205,8 @@ fn run_day(
         processes.agree(&step, || plan.leave_out_removed(day))?;
     }
     let found = dedup(processes, &joined, global)?;
-    let overlapped = overlaps::make(plan, processes, &joined, global)?;
-    let is_whole = overlapped.is_already_done();
     if global.dry_run {
-        return Ok(read.then(found).then(overlapped));
+        return Ok(read.then(found));
     }
     let mut added = None;
     let mut kept_up = false;
@@ -222,12 +219,12 @@ fn run_day(
         })
     })?;
     // A run that died after it had added the day may have left a merge.
-    let was_there = matches!(&added, Some(Added::Already(_))) && !kept_up && is_whole;
+    let was_there = matches!(&added, Some(Added::Already(_))) && !kept_up;
     if let Some(added) = added {
         log_day(plan, day, &joined.output, &in_version(&added))?;
     }
     let clustered = clusters::make(plan, processes, day, global, || Chain::up_to(plan, day))?;
-    let done = read.then(found).then(overlapped).then(clustered);
+    let done = read.then(found).then(clustered);
     Ok(if was_there { done } else { done.changed() })
 }
 
@@ -283,7 +280,6 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
         .say(format!("  {matches:<20} pairs of near pages with their distance in bits"))
         .say("  keep.txt, drop.txt   the ids of the kept pages and of the dropped pages")
         .say("  report.html          the day in figures, for a browser; report.json for programs");
-    let total = with_overlaps(plan, total, day)?;
     Ok(with_clusters(plan, total, day)?
         .say("Next:")
         .say_if(
@@ -297,19 +293,6 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
             "  copy the kept pages   {program} filter --config {config} --all --output kept"
         ))
         .say(format!("  check the results     {program} verify {shown}")))
-}
-
-/// Adds where the pages that overlap are, if the file asks for them. `day` is the last day.
-fn with_overlaps(plan: &DayPlan<'_>, total: Summary, day: Day) -> Result<Summary> {
-    let output = plan.overlaps(day)?;
-    let report = plan.config.lsh.as_ref().map(|_| Report::read(&output)).transpose()?.flatten();
-    let Some(Report { outcome, .. }) = report else { return Ok(total) };
-    let named = plan.named_output(day).join("lsh");
-    Ok(total.path("lsh", &output).say(format!(
-        "By the buckets of [lsh], {} pages of {day} overlap with an earlier one; see {}/.",
-        outcome.dropped,
-        named.named()
-    )))
 }
 
 /// Adds what became of the clusters, if the file asks for them. `day` is the last day.

@@ -6,7 +6,7 @@ use clap::Args;
 use dupsieve::Result;
 use dupsieve::rooms::error::At;
 use schemars::schema_for;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::commands::help::examples;
 use crate::flags::config::Config;
@@ -22,36 +22,19 @@ const EXAMPLES: &[(&str, &str)] = &[(
 #[command(after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {}
 
-/// Runs `schema` for the command line `command`.
-pub(crate) fn run(_: &Arguments, command: clap::Command) -> Result<Summary> {
-    let text = serde_json::to_string_pretty(&schema(command)).expect("a schema is plain data");
+/// Runs `schema`.
+pub(crate) fn run(_: &Arguments, _: clap::Command) -> Result<Summary> {
+    let text = serde_json::to_string_pretty(&schema()).expect("a schema is plain data");
     writeln!(io::stdout(), "{text}").at("stdout")?;
     Ok(Summary::answered())
 }
 
-/// The schema. Keys without a description have that of their flag.
-fn schema(mut command: clap::Command) -> Value {
-    command.build();
+/// The schema.
+fn schema() -> Value {
     let mut schema = schema_for!(Config).to_value();
     suit_toml(&mut schema);
     schema["title"] = json!("A configuration of dupsieve");
-    let flags = command.find_subcommand("lsh").expect("the command is there");
-    if let Some(Value::Object(keys)) = schema["$defs"]["LshSettings"].get_mut("properties") {
-        describe(keys, flags);
-    }
     schema
-}
-
-/// Gives each key the help of the flag with its name.
-fn describe(keys: &mut Map<String, Value>, command: &clap::Command) {
-    for (key, value) in keys {
-        let mut flags = command.get_arguments();
-        let flag = flags.find(|flag| flag.get_long() == Some(&key.replace('_', "-")));
-        if let (Some(flag), Some(value)) = (flag, value.as_object_mut()) {
-            let help = flag.get_help().map(ToString::to_string).unwrap_or_default();
-            value.insert("description".to_owned(), json!(help));
-        }
-    }
 }
 
 /// Leaves out what TOML does not have, which is null, and the line ends of descriptions.

@@ -2,7 +2,6 @@
 //! with its inputs.
 
 mod again;
-mod buckets;
 mod clustered;
 mod held;
 mod join_output;
@@ -47,7 +46,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 #[derive(Args, Debug)]
 #[command(args = shared(&[Workers, Memory, Telemetry]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
-    /// Output folder of dedup, of lsh, of a day of run or of cluster, a folder of days, a segment, or a store
+    /// Output folder of dedup or lsh, of a day of run or of cluster, a folder of days, a segment, or a store
     output: Place,
     /// Check the files alone, where what the output was made from is gone
     #[arg(long)]
@@ -103,7 +102,7 @@ fn outputs_at(path: &Path) -> Result<Vec<PathBuf>> {
 
 /// Checks that the pages for people show what the reports say, after all that the reports say was checked.
 fn check_drawings(path: &Path) -> Result<()> {
-    let day = ["dedup", "lsh", "clusters"].map(|part| path.join(part));
+    let day = ["dedup", "clusters"].map(|part| path.join(part));
     for output in [path.to_path_buf()].iter().chain(&day).filter(|output| output.is_dir()) {
         Report::read(output)?.map_or(Ok(()), |report| report.check_drawing(output))?;
         ClusterReport::read(output)?.map_or(Ok(()), |report| report.check_drawing(output))?;
@@ -125,17 +124,7 @@ fn verify(path: &Path, arguments: &Arguments, global: &GlobalFlags) -> Result<Su
         let found = path.join("dedup");
         let joined = verify_join(&found, Some(batch.clone()), arguments, global)?;
         held::check(&found, &batch)?;
-        let mut verified = segment_summary(&batch).then(joined);
-        let overlaps = path.join("lsh");
-        if overlaps.exists() {
-            let found = verify_join(&overlaps, None, arguments, global)?;
-            for name in ["bytes", "made_again"] {
-                let sum = verified.counted(name) + found.counted(name);
-                verified = verified.count(name, sum);
-            }
-            verified = unproved(verified, found.counted(UNPROVED) > 0);
-            verified = verified.path("lsh", &overlaps);
-        }
+        let verified = segment_summary(&batch).then(joined);
         let clusters = path.join("clusters");
         if !clusters.exists() {
             return Ok(verified);
@@ -177,7 +166,7 @@ fn verify_join(
     let Some(report) = Report::read(output)? else {
         let what = "this is not a complete output of dupsieve";
         return Err(Error::new(Kind::BadData, what).at(output).expected(format_args!(
-            "an output of dedup or lsh (report.json and {SUCCESS}), a day of run (batch.seg and dedup/), \
+            "an output of dedup (report.json and {SUCCESS}), a day of run (batch.seg and dedup/), \
                  a segment, or a store"
         )));
     };
@@ -187,12 +176,6 @@ fn verify_join(
     let bytes = report.files().values().map(|sum| sum.bytes).sum();
     let (budget, workers) = (global.budget(), global.workers(1));
     let found = JoinOutput { output, report: &report, budget, workers };
-    if report.buckets.is_some() {
-        let verified = buckets::verify(&found, arguments.files_only, global)?;
-        let is_unproved = arguments.asks_for(&report) && verified.counted("made_again") == 0;
-        let joined = Summary::of_join(&report, output).count("bytes", bytes).then(verified);
-        return Ok(unproved(joined, is_unproved));
-    }
     let batch = match (batch, found.input("batch")?) {
         (Some(batch), _) => Some(batch),
         (None, Some(path)) => Some(verify_segment(&path)?),

@@ -13,8 +13,8 @@ use serde::de::DeserializeOwned;
 
 use crate::flags::machines::MachineSettings;
 use crate::flags::settings::{
-    Clustered, ClustersSettings, DedupSettings, FingerprintSettings, LshSettings, OutputSettings,
-    StoreSettings, allowed, read_text, typed,
+    ClustersSettings, DedupSettings, FingerprintSettings, OutputSettings, StoreSettings, allowed,
+    read_text, typed,
 };
 
 /// A configuration file. Unknown keys are refused.
@@ -50,8 +50,6 @@ pub(crate) struct Config {
     pub(crate) machines: MachineSettings,
     /// How the clusters of a day are made; none are made without the section.
     pub(crate) clusters: Option<ClustersSettings>,
-    /// How the pages of a day that overlap are found; they are not looked for without the section.
-    pub(crate) lsh: Option<LshSettings>,
 }
 
 /// Which pages enter the store after a day has been joined.
@@ -75,19 +73,6 @@ impl Config {
         let made = &mut config.fingerprint.made;
         made.preset = made.preset.or(config.preset);
         config.dedup.preset = config.dedup.preset.or(config.preset);
-        if let Some(lsh) = &config.lsh {
-            let bands = lsh.keep_bands(made.keep_bands);
-            made.keep_bands = Some(bands.map_err(|error| error.at(path))?);
-        }
-        let of_lsh = config.clusters.is_some_and(|clusters| clusters.matches == Clustered::Lsh);
-        if of_lsh && config.lsh.is_none() {
-            return Err(Error::new(
-                Kind::Config,
-                "`matches = \"lsh\"` in [clusters] needs a section [lsh]",
-            )
-            .at(path)
-            .help("add the section, or take the matches of dedup"));
-        }
         Ok(config)
     }
 

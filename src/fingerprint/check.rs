@@ -10,6 +10,7 @@
 //! | `minhash-NxB` | N B / 8 | estimate of the Jaccard similarity of runs of three characters by [one permutation](super::minhash) |
 //! | `cosine-N` | 4 N | the cosine of the N most frequent runs of two characters |
 //! | `sentences-N` | 8 N | the share of the N longest sentences in common |
+//! | `points` | up to 24,580 | how alike they are in the space of their bands, such as the cosine of two vectors |
 //!
 //! ```
 //! use dupsieve::rooms::fingerprint::Check;
@@ -29,6 +30,7 @@ mod character_minhash;
 mod containment;
 mod cosine;
 mod maker;
+pub(crate) mod points;
 mod sentences;
 mod shingles;
 mod signer;
@@ -43,6 +45,7 @@ use crate::fingerprint::minhash::{self, MinHash, Permutations};
 use character_minhash::CharacterMinHash;
 use containment::Containment;
 use cosine::Cosine;
+use points::Points;
 use sentences::Sentences;
 
 pub use containment::{ANCHOR_BYTES, ANCHORS, Contained, held_run_set};
@@ -71,6 +74,7 @@ enum Sort {
     MinHash { slots: usize, bits: u32 },
     Cosine(usize),
     Sentences(usize),
+    Points,
 }
 
 thread_local! {
@@ -92,7 +96,7 @@ impl Check {
     /// The bytes of a signature; [`AS_NEEDED`] of a check whose signatures differ in length.
     pub fn bytes(self) -> usize {
         match self.0 {
-            Sort::Containment => AS_NEEDED,
+            Sort::Containment | Sort::Points => AS_NEEDED,
             Sort::MinHash { slots, bits } => slots * bits as usize / 8,
             Sort::Cosine(features) => cosine::FEATURE_BYTES * features,
             Sort::Sentences(count) => sentences::HASH_BYTES * count,
@@ -115,6 +119,7 @@ impl Check {
             Sort::MinHash { bits, .. } => minhash::similarity(one, another, bits),
             Sort::Cosine(_) => cosine::similarity(one, another),
             Sort::Sentences(_) => sentences::similarity(one, another),
+            Sort::Points => points::similarity(one, another),
         }
     }
 
@@ -136,18 +141,28 @@ impl Check {
         self.has_direction().then(|| containment::count(sketch))
     }
 
-    /// The bits of a slot, if texts are alike by how many slots of their signatures agree.
-    pub(crate) fn slot_bits(self) -> Option<u32> {
-        match self.0 {
-            Sort::MinHash { bits, .. } => Some(bits),
-            _ => None,
+    /// The check, if it compares texts by themselves.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] for points, which the bands of a segment make.
+    pub fn of_texts(self) -> Result<Check> {
+        if !self.is_of_points() {
+            return Ok(self);
         }
+        Err(Error::new(Kind::Usage, "the check points compares what a segment with bands keeps")
+            .expected("a check of texts, such as shingles or minhash"))
     }
 
-    /// How alike the texts are behind signatures of which so many of all slots differ. At least one of them has some text.
-    pub(crate) fn of_differing(self, differing: u32, slots: u32) -> Option<f64> {
-        let bits = self.slot_bits()?;
-        Some(minhash::similarity_of(differing, f64::from(slots), bits))
+    /// Whether the sketches are points of the space of a page's bands, which make them.
+    #[must_use]
+    pub fn is_of_points(self) -> bool {
+        self.0 == Sort::Points
+    }
+
+    /// Whether pages are compared as wholes, of whatever length, and find each other by keys that they share.
+    #[must_use]
+    pub fn is_whole(self) -> bool {
+        self.has_direction() || self.is_of_points()
     }
 
     /// A maker of its signatures.
@@ -160,6 +175,7 @@ impl Check {
             }
             Sort::Cosine(features) => Signer::new(Cosine::new(features)),
             Sort::Sentences(count) => Signer::new(Sentences::new(count)),
+            Sort::Points => Signer::new(Points),
         }
     }
 }
@@ -171,8 +187,10 @@ fn contained(one: &[u8], another: &[u8]) -> [Contained; 2] {
 
 impl Sort {
     fn parse(name: &str) -> Option<Sort> {
-        if name == "containment" {
-            return Some(Sort::Containment);
+        match name {
+            "containment" => return Some(Sort::Containment),
+            "points" => return Some(Sort::Points),
+            _ => {}
         }
         let (scheme, parts) = name.rsplit_once('-')?;
         let bounded = |parts: &str| parts.parse().ok().filter(|&n| n <= MAX_SIGNATURE_BYTES);
@@ -203,6 +221,7 @@ impl fmt::Display for Check {
             Sort::MinHash { slots, bits } => write!(f, "minhash-{slots}x{bits}"),
             Sort::Cosine(features) => write!(f, "cosine-{features}"),
             Sort::Sentences(count) => write!(f, "sentences-{count}"),
+            Sort::Points => f.write_str("points"),
         }
     }
 }
@@ -214,14 +233,13 @@ impl FromStr for Check {
         let full = ALIASES.iter().find(|alias| alias.0 == name).map_or(name, |alias| alias.1);
         let check = Sort::parse(full).map(Check);
         // What does not read back as it was written had a sign or a leading zero.
-        let has_size = |check: Check| {
-            check.has_direction() || (1..=MAX_SIGNATURE_BYTES).contains(&check.bytes())
-        };
+        let has_size =
+            |check: Check| check.is_whole() || (1..=MAX_SIGNATURE_BYTES).contains(&check.bytes());
         let check = check.filter(|check| has_size(*check) && check.to_string() == full);
         check.ok_or_else(|| {
             Error::new(Kind::Usage, "there is no such check")
                 .expected(format!(
-                    "containment, minhash, minhash-NxB, cosine-N or sentences-N, of at most {MAX_SIGNATURE_BYTES} bytes, B being 1, 2, 4 or 8"
+                    "containment, points, minhash, minhash-NxB, cosine-N or sentences-N, of at most {MAX_SIGNATURE_BYTES} bytes, B being 1, 2, 4 or 8"
                 ))
                 .found(name)
         })

@@ -49,7 +49,7 @@ impl FromStr for TextMeasure {
     fn from_str(name: &str) -> Result<TextMeasure> {
         match name {
             "jaccard" => Ok(TextMeasure::Jaccard),
-            name => name.parse().map(TextMeasure::Check),
+            name => name.parse().and_then(Check::of_texts).map(TextMeasure::Check),
         }
     }
 }

@@ -50,7 +50,9 @@ impl Cut {
             Features::CharacterShingles { length, .. } => Cut::CharacterShingles(*length),
             Features::WhiteSpaceTokens { .. } => Cut::WhiteSpaceTokens,
             Features::WordCharacterShingles { length, .. } => Cut::WordCharacterShingles(*length),
-            Features::Given { .. } | Features::External => unreachable!("no text is taken"),
+            Features::Given { .. } | Features::Vectors | Features::External => {
+                unreachable!("no text is taken")
+            }
         }
     }
 }

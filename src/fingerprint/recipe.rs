@@ -2,7 +2,7 @@
 //!
 //! ```toml
 //! scheme = "simhash"
-//! features = "words"        # or word-shingles, character-shingles, given, external
+//! features = "words"        # or word-shingles, character-shingles, given, vectors, external
 //! hmm = true                # words and word-shingles: jieba's model for unknown words
 //! # user_dictionary = "F"   # words and word-shingles: a file of words for jieba
 //! # stop_words = "F"        # words and word-shingles: a file of words that do not count
@@ -66,12 +66,13 @@ pub use weights::{
 const NAMED: &str = include_str!("recipes.toml");
 
 /// Names for the newest recipe of each kind.
-const ALIASES: [(&str, &str); 6] = [
+const ALIASES: [(&str, &str); 7] = [
     ("words", "words-1"),
     ("wide", "wide-1"),
     ("short-text", "short-text-1"),
     ("shingles", "shingles-1"),
     ("features", "features-1"),
+    ("vectors", "vectors-1"),
     // The former name of `words`. The default is the recipe of the preset.
     ("default", "words-1"),
 ];
@@ -178,10 +179,10 @@ impl Recipe {
     /// The same recipe with a signature of `check` beside each fingerprint.
     ///
     /// # Errors
-    /// [`Kind::Usage`] if it does not take texts.
+    /// [`Kind::Usage`] if it does not take texts, and the check is not of points.
     pub fn with_check(mut self, check: Check) -> Result<Recipe> {
         self.check = Some(check);
-        if !self.takes_text() {
+        if !self.takes_text() && !check.is_of_points() {
             return Err(Error::new(Kind::Usage, "a check needs texts")
                 .expected("a recipe that takes texts")
                 .found(self.name));
@@ -260,7 +261,7 @@ impl Recipe {
     }
 
     fn takes_text(&self) -> bool {
-        !matches!(self.features, Features::Given { .. } | Features::External)
+        !matches!(self.features, Features::Given { .. } | Features::Vectors | Features::External)
     }
 
     /// How wide its fingerprints are.
@@ -287,7 +288,7 @@ impl Recipe {
             Features::WhiteSpaceTokens { sketch }
             | Features::WordCharacterShingles { sketch, .. }
             | Features::Given { sketch } => Some(sketch),
-            Features::External => None,
+            Features::Vectors | Features::External => None,
         }
     }
 
@@ -316,8 +317,13 @@ impl Recipe {
         self.features == Features::External
     }
 
+    /// Whether it takes vectors.
+    pub fn takes_vectors(&self) -> bool {
+        self.features == Features::Vectors
+    }
+
     fn validate(&self) -> Result<()> {
-        if self.check.is_some() && !self.takes_text() {
+        if self.check.is_some_and(|it| !it.is_of_points()) && !self.takes_text() {
             return Err(bad("a check is made of texts"));
         }
         let (text, length) = match &self.features {

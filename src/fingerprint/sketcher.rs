@@ -71,6 +71,7 @@ impl Sketcher {
                 (Some(Reader::new(features)), Parts::plain(sketch))
             }
             Features::Given { sketch } => (None, Parts::plain(sketch)),
+            Features::Vectors => return Err(refusal(&name, "vectors")),
             Features::External => return Err(refusal(&name, "fingerprints made elsewhere")),
         };
         Ok(Sketcher { name, reader, maker: Either::new(recipe.width(), parts) })

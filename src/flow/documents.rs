@@ -23,13 +23,11 @@ use super::portions::Portions;
 use super::processes::Processes;
 use super::read::Read;
 use super::reading::{Collected, Handler, Reading};
-use super::sketching::Sketching;
 use crate::document::{Inputs, ReadOptions, Share};
 use crate::error::Result;
 use crate::features::host_lines::HostRecord;
 use crate::fingerprint::{PageTime, Recipe};
 use crate::items::{ItemHit, Items};
-use crate::lsh::{Scheme, SketchedDocument};
 use crate::output::resume_folder;
 use crate::seen::{Holdings, Seeker};
 use crate::store::{Digest, FingerprintedDocument};
@@ -86,20 +84,6 @@ impl Documents {
         self.handle(processes, move || {
             Ok(Fingerprinting::new(&recipe, time)?.knowing(holdings.as_ref().map(Seeker::new)))
         })
-    }
-
-    /// Makes sketches by `scheme`. A page that takes longer than `time` is quarantined.
-    ///
-    /// # Errors
-    /// The first error of any worker, as `Processes::execute`.
-    pub fn sketch(
-        self,
-        processes: &mut Processes,
-        scheme: &Scheme,
-        time: PageTime,
-    ) -> Result<Harvest<SketchedDocument>> {
-        let scheme = scheme.clone();
-        self.handle(processes, move || Ok(Sketching::new(&scheme, time)))
     }
 
     /// Counts in how many documents each feature of `recipe` occurs; with `lines`, each line. A page that

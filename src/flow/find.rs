@@ -70,7 +70,7 @@ fn find<F: Fingerprint>(
     let pairs = Gathered::new(sorter);
     let receipts = Gathered::new(Vec::new());
     worker.dataflow(|scope| {
-        let parts = (probing.itself.parts() + probing.anchors.chunks()) as usize;
+        let parts = (probing.itself.parts() + probing.keys.chunks()) as usize;
         let chunks = Chunks::new(desk, scope, probing.chunks.len() - parts, parts);
         let dispatched = dispatch(scope, Prober::new(Arc::clone(probing), chunks), &end);
         dispatched.receipts.gather(&receipts, &end);

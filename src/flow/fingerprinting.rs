@@ -5,18 +5,13 @@ use super::reading::Handler;
 use crate::document::{Content, Document, Position, host};
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Boilerplate, Check, Class, PageTime, Recipe, Rest, Signer, Sketcher};
-use crate::lsh::{Bands, Sketches};
+use crate::lsh::{Bands, Family, Hyperplanes, Sketch, Sketches, Space};
 use crate::seen::{HeldId, HeldPage, Seeker};
 use crate::store::{Details, FingerprintedDocument, SegmentOptions};
 
 /// Makes fingerprints of documents by a recipe.
 pub struct Fingerprinting {
-    /// None if fingerprints come ready-made.
-    sketcher: Option<Sketcher>,
-    /// None if no check is kept.
-    signer: Option<Signer>,
-    /// None if no bands are kept.
-    bands: Option<(Bands, Sketches)>,
+    makers: Makers,
     /// None if texts are taken whole.
     boilerplate: Option<Boilerplate>,
     /// Whether the digests of texts are kept.
@@ -29,20 +24,47 @@ pub struct Fingerprinting {
     unchanged: u64,
 }
 
+/// What makes the parts of a page.
+struct Makers {
+    /// None if fingerprints come ready-made.
+    sketcher: Option<Sketcher>,
+    /// What vectors are fingerprinted by; none if others come.
+    planes: Option<Hyperplanes>,
+    /// None if no check of texts is kept.
+    signer: Option<Signer>,
+    /// None if no bands are kept.
+    bands: Option<Sketches>,
+    /// Whether the points of the bands are kept.
+    points: bool,
+}
+
 impl Fingerprinting {
     /// Makes fingerprints by `recipe`, or takes ready-made ones. A page that takes longer
     /// than `time` is quarantined.
     ///
     /// # Errors
-    /// As [`Recipe::sketcher`].
+    /// As [`Recipe::sketcher`]; [`Kind::Usage`] if the bands of the recipe are wrong, or if it keeps points without bands.
     pub fn new(recipe: &Recipe, time: PageTime) -> Result<Fingerprinting> {
-        let sketcher = (!recipe.is_external()).then(|| recipe.sketcher()).transpose()?;
-        let signer = recipe.check().map(Check::signer);
+        let is_made_here = !recipe.is_external() && !recipe.takes_vectors();
+        let sketcher = is_made_here.then(|| recipe.sketcher()).transpose()?;
         let bands = recipe.bands().map(str::parse::<Bands>).transpose()?;
-        Ok(Fingerprinting {
+        let points = recipe.check().is_some_and(Check::is_of_points);
+        if points && bands.is_none() {
+            return Err(Error::new(Kind::Usage, "the check points needs bands")
+                .help("say which documents are compared")
+                .setting("keep-bands minhash-14x8"));
+        }
+        let signer = recipe.check().filter(|_| !points).map(Check::signer);
+        let planes = || Hyperplanes::new(recipe.width().bits() as usize, 0);
+        let makers = Makers {
             sketcher: sketcher.map(|sketcher| sketcher.allow(time)),
+            planes: recipe.takes_vectors().then(planes),
             signer: signer.map(|signer| signer.allow(time)),
-            bands: bands.map(|bands| (bands, bands.scheme().sketches(time))),
+            bands: bands.map(|bands| bands.sketches(recipe.width(), time)),
+            points,
+        };
+        Ok(Fingerprinting {
+            makers,
             boilerplate: recipe.boilerplate(),
             digests: recipe.has_digests(),
             known: None,
@@ -59,7 +81,7 @@ impl Fingerprinting {
     pub fn columns(recipe: &Recipe) -> Result<SegmentOptions> {
         let bands = recipe.bands().map(str::parse::<Bands>).transpose()?;
         Ok(SegmentOptions {
-            lengths: !recipe.is_external(),
+            lengths: !recipe.is_external() && !recipe.takes_vectors(),
             band_bytes: bands.map_or(0, |bands| bands.bytes()),
             ..SegmentOptions::of(recipe)
         })
@@ -82,7 +104,7 @@ impl Fingerprinting {
         position: Position,
         document: Document<'_>,
     ) -> Result<FingerprintedDocument> {
-        let Fingerprinting { sketcher, signer, bands, boilerplate, digests, known, .. } = self;
+        let Fingerprinting { makers, boilerplate, digests, known, .. } = self;
         let digest = digests.then(|| document.content.text_digest()).flatten();
         let by_host = boilerplate.as_ref().is_some_and(Boilerplate::is_by_host);
         let text = match (&document.content, boilerplate) {
@@ -108,7 +130,7 @@ impl Fingerprinting {
         self.unchanged += u64::from(held.is_some());
         let page = match held {
             Some(page) => Some(page),
-            None => computed(sketcher.as_mut(), signer.as_mut(), bands.as_mut(), &document, text)?,
+            None => makers.page(&document, text)?,
         };
         let (fingerprint, computed) = match page {
             Some(page) => (Some(page.fingerprint), page.details),
@@ -146,67 +168,61 @@ impl Handler for Fingerprinting {
     }
 }
 
-/// Computes what a segment has of a document; none if it has no feature. `text` is what the recipe takes of its text.
-fn computed(
-    mut sketcher: Option<&mut Sketcher>,
-    signer: Option<&mut Signer>,
-    bands: Option<&mut (Bands, Sketches)>,
-    document: &Document<'_>,
-    text: &str,
-) -> Result<Option<HeldPage>> {
-    let Some((fingerprint, class)) = sketch(sketcher.as_deref_mut(), document, text)? else {
-        return Ok(None);
-    };
-    let [mut check, mut anchors] = [Vec::new(), Vec::new()];
-    if let (Some(signer), Some(sketcher)) = (signer, sketcher) {
-        let signed = signer.sign_known(text, sketcher.normal_form(), &mut check);
-        signed.map_err(|error| naming(error, document))?;
-        anchors.extend(signer.anchors());
+impl Makers {
+    /// Computes what a segment has of a document; none if it has no feature. `text` is what the recipe takes of its text.
+    fn page(&mut self, document: &Document<'_>, text: &str) -> Result<Option<HeldPage>> {
+        let Some((fingerprint, class)) = self.fingerprint(document, text)? else { return Ok(None) };
+        let Makers { sketcher, signer, bands, points, .. } = self;
+        let mut details = Details { class, ..Details::default() };
+        if let (Some(signer), Some(sketcher)) = (signer, sketcher) {
+            let signed = signer.sign_known(text, sketcher.normal_form(), &mut details.check);
+            signed.map_err(|error| naming(error, document))?;
+            details.anchors.extend(signer.anchors());
+        }
+        if let Some(sketches) = bands {
+            let sketched = match &document.content {
+                _ if sketches.space() == Space::Hamming => {
+                    sketches.of(&Content::Fingerprint(fingerprint))
+                }
+                Content::Text(_) => sketches.of(&Content::Text(text.into())),
+                content => sketches.of(content),
+            };
+            let Sketch { keys, point } = sketched.map_err(|error| naming(error, document))?;
+            details.bands = keys;
+            if *points {
+                details.check = point;
+            }
+        }
+        Ok(Some(HeldPage { fingerprint, details }))
     }
-    let bands = match bands {
-        Some((bands, sketches)) => {
-            keys(bands, sketches, document, text).map_err(|error| naming(error, document))?
-        }
-        None => Vec::new(),
-    };
-    let details = Details { class, check, anchors, bands, ..Details::default() };
-    Ok(Some(HeldPage { fingerprint, details }))
-}
 
-/// The band keys of a document as a segment holds them. `text` is what the recipe takes of its text.
-fn keys(
-    bands: &Bands,
-    sketches: &mut Sketches,
-    document: &Document<'_>,
-    text: &str,
-) -> Result<Vec<u8>> {
-    let keys = match &document.content {
-        Content::Text(_) => sketches.keys(&Content::Text(text.into())),
-        content => sketches.keys(content),
-    };
-    Ok(bands.write(keys?.as_deref()))
-}
-
-/// The fingerprint of a document and its class; none if it has no feature. `text` is what the recipe takes of
-/// its text.
-fn sketch(
-    sketcher: Option<&mut Sketcher>,
-    document: &Document<'_>,
-    text: &str,
-) -> Result<Option<(u128, Class)>> {
-    let full = |fingerprint| (fingerprint, Class::Full);
-    match (&document.content, sketcher) {
-        (Content::Fingerprint(fingerprint), None) => Ok(Some(full(*fingerprint))),
-        (Content::Text(_), Some(sketcher)) => {
-            sketcher.page(text).map_err(|error| naming(error, document))
+    /// The fingerprint of a document and its class; none if it has no feature. `text` is what the recipe takes of
+    /// its text.
+    fn fingerprint(
+        &mut self,
+        document: &Document<'_>,
+        text: &str,
+    ) -> Result<Option<(u128, Class)>> {
+        let full = |fingerprint| (fingerprint, Class::Full);
+        match (&document.content, &mut self.sketcher, &mut self.planes) {
+            (Content::Vector(vector), _, Some(planes)) => {
+                let mut sides = Vec::new();
+                planes.hash(&vector[..], &mut sides);
+                let bits = sides.iter().rev().fold(0, |bits, side| bits << 1 | u128::from(*side));
+                Ok((!vector.is_empty()).then_some(full(bits)))
+            }
+            (Content::Fingerprint(fingerprint), None, None) => Ok(Some(full(*fingerprint))),
+            (Content::Text(_), Some(sketcher), _) => {
+                sketcher.page(text).map_err(|error| naming(error, document))
+            }
+            (Content::Features(features), Some(sketcher), _) => {
+                Ok(sketcher.features(features)?.map(full))
+            }
+            (Content::Fingerprint(_), ..) => Err(misfit("fingerprints ready made", "external-64")),
+            (Content::Text(_), ..) => Err(misfit("text", "words")),
+            (Content::Vector(_), ..) => Err(misfit("vectors", "vectors")),
+            (Content::Features(_), ..) => Err(misfit("features ready made", "features")),
         }
-        (Content::Features(features), Some(sketcher)) => Ok(sketcher.features(features)?.map(full)),
-        (Content::Fingerprint(_), Some(_)) => Err(misfit("fingerprints ready made", "external-64")),
-        (Content::Text(_), None) => Err(misfit("text", "words")),
-        (Content::Vector(_), _) => Err(Error::new(Kind::Usage, "vectors have no fingerprint")
-            .help("locality-sensitive hashing takes vectors")
-            .job("lsh")),
-        (Content::Features(_), None) => Err(misfit("features ready made", "features")),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::desk::Claim;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::ledger::{Chunk, Finished, Ledger, Receipt};
-use crate::matches::{AnchorProbe, Pair, Place, Sieve};
+use crate::matches::{KeyProbe, Pair, Place, Sieve};
 use crate::store::{Dated, KeyRange};
 use crate::tables::{ArrangedBatch, Hit, MethodScratch, Probe, SelfJoin, SelfJoinScratch};
 
@@ -25,8 +25,8 @@ pub(crate) struct Probing<F: Fingerprint> {
     pub(crate) method: ArrangedBatch<F>,
     /// The join of the batch with itself.
     pub(crate) itself: SelfJoin<F>,
-    /// The anchors of the batch, past which those of the store and of the batch stream.
-    pub(crate) anchors: AnchorProbe<F>,
+    /// The keys of the batch, past which those of the store and of the batch stream.
+    pub(crate) keys: KeyProbe<F>,
     /// The segments of the store; none without a store.
     pub(crate) store: Vec<Dated>,
     /// The memory in which each worker reads them, in bytes.
@@ -115,12 +115,12 @@ impl<F: Fingerprint> Prober<F> {
         Ok((Box::new(finished.pairs()), receipt))
     }
 
-    fn join_anchors(&mut self, part: u32) -> Result<()> {
+    fn join_keys(&mut self, part: u32) -> Result<()> {
         self.scratch = MethodScratch::default();
         self.self_scratch = SelfJoinScratch::default();
         self.sweep = None;
         let Prober { join, pairs, .. } = self;
-        join.anchors.probe(part, &mut |pair| pairs.hold(pair))
+        join.keys.probe(part, &mut |pair| pairs.hold(pair))
     }
 
     fn join_batch(&mut self, part: u32) {
@@ -154,7 +154,7 @@ impl<F: Fingerprint> UnitRunner for Prober<F> {
         match range {
             Chunk::Store(range) => fingerprints = self.probe_store(range)?,
             Chunk::Batch(part) => self.join_batch(part),
-            Chunk::Anchors(part) => self.join_anchors(part)?,
+            Chunk::Keys(part) => self.join_keys(part)?,
         }
         self.pairs.finish(chunk, fingerprints)
     }

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::flow::{Owners, Pairs, Probing, Processes, Role, find_pairs};
 use crate::ledger::{self, Ledger, LedgerKey, Receipt};
-use crate::matches::{self, AnchorProbe, Detail, Pair, Sieve};
+use crate::matches::{self, Detail, KeyProbe, Pair, Sieve};
 use crate::output::{self, Staging};
 use crate::runs::SortedRecords;
 use crate::step::{self, Step};
@@ -89,7 +89,7 @@ impl Join {
         };
         let store = probing.store.clone();
         let ledger = probing.ledger.clone();
-        let repeated = probing.anchors.repeated().into();
+        let repeated = probing.keys.repeated().into();
         Ok(FoundPairs { chunks, repeated, pairs, receipts, store, ledger, figures })
     }
 
@@ -107,9 +107,8 @@ impl Join {
             SelfJoin::new(&groups, plan.itself.design, self.distance, plan.share, workers)?;
         // The same in all processes, because it decides how often everything is read.
         let (fingerprints, memory) = (Arc::clone(&groups), site.itself_bytes as usize);
-        let anchors =
-            AnchorProbe::new(&self.batch, &store, fingerprints, self.check, memory, workers)?;
-        let chunks = ledger::chunks(itself.parts(), anchors.chunks(), segments);
+        let keys = KeyProbe::new(&self.batch, &store, fingerprints, self.check, memory, workers)?;
+        let chunks = ledger::chunks(itself.parts(), keys.chunks(), segments);
         let sieve = self.sieve(groups.len());
         let key = LedgerKey {
             build: site.build,
@@ -131,7 +130,7 @@ impl Join {
         Ok(Probing {
             method: method.in_windows(window),
             itself,
-            anchors,
+            keys,
             chunks,
             groups,
             store,
@@ -193,7 +192,7 @@ pub(super) fn spill_folder(output: &Path, staging: &Role<Staging>) -> PathBuf {
 }
 
 /// Reads which chunks earlier runs finished, and removes the ledgers of other joins.
-pub(super) fn open_ledger(output: &Path, key: Digest) -> Result<Ledger> {
+fn open_ledger(output: &Path, key: Digest) -> Result<Ledger> {
     let ledger = Ledger::open(&output::resume_folder(output), key)?;
     if ledger.remove_others()? > 0 {
         tracing::info!(

@@ -37,7 +37,6 @@
 mod build;
 mod confirm;
 mod find;
-mod overlap;
 mod preset;
 mod proof;
 mod request;
@@ -49,7 +48,6 @@ mod tests;
 
 pub use build::build;
 pub use find::Figures;
-pub use overlap::{Overlap, Overlapped};
 pub use preset::Preset;
 pub use proof::Proof;
 pub use request::{Join, JoinInputs, check_recipe, check_signatures, check_stamps};

@@ -19,7 +19,7 @@ pub struct Proof {
     pub store_fingerprints: u64,
     /// The fingerprints that were read from the store.
     pub fingerprints_probed: u64,
-    /// The pairs of fingerprints that were found; of a join by buckets, those of a group and a row that share one.
+    /// The pairs of fingerprints that were found.
     pub pairs: u64,
 }
 

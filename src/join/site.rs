@@ -16,7 +16,7 @@ pub struct Site<'a> {
     /// The build that the ledgers name, see [`build`](super::build()). All processes take that of process 0.
     pub build: Digest,
     /// The memory for the batch and itself, in bytes. All processes take that of process 0, because it decides how
-    /// the batch is divided. A join by buckets divides nothing.
+    /// the batch is divided.
     pub itself_bytes: u64,
     /// The output while it is built, in process 0.
     pub staging: Role<Staging>,

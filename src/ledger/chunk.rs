@@ -11,8 +11,8 @@ pub(crate) enum Chunk<F: Fingerprint> {
     Store(KeyRange<F>),
     /// A part of the join of the batch with itself.
     Batch(u32),
-    /// A part of the join by anchors, of the batch with the store and with itself.
-    Anchors(u32),
+    /// A part of the join by shared keys, of the batch with the store and with itself.
+    Keys(u32),
 }
 
 /// The proof that a chunk was probed.
@@ -28,18 +28,14 @@ pub struct Receipt {
     pub resumed: bool,
 }
 
-/// Cuts a join into chunks: the store of `segments`, `parts` parts of the batch joined with itself, and `anchors` parts of the join by
-/// anchors. A batch of no parts is empty and needs no chunk at all.
-pub(crate) fn chunks<F: Fingerprint>(
-    parts: u32,
-    anchors: u32,
-    segments: &[Segment],
-) -> Vec<Chunk<F>> {
+/// Cuts a join into chunks: the store of `segments`, `parts` parts of the batch joined with itself, and `keys` parts of the join by
+/// shared keys. A batch of no parts is empty and needs no chunk at all.
+pub(crate) fn chunks<F: Fingerprint>(parts: u32, keys: u32, segments: &[Segment]) -> Vec<Chunk<F>> {
     if parts == 0 {
         return Vec::new();
     }
     let chunk_bytes = store::chunk_bytes(segments);
     let store = store::chunks(segments, chunk_bytes).into_iter().map(Chunk::Store);
     let batch = (0..parts).map(Chunk::Batch);
-    store.chain(batch).chain((0..anchors).map(Chunk::Anchors)).collect()
+    store.chain(batch).chain((0..keys).map(Chunk::Keys)).collect()
 }

@@ -44,7 +44,7 @@ impl<F: Fingerprint> LedgerKey<'_, F> {
             let (kind, low, high) = match chunk {
                 Chunk::Store(range) => (0, range.low.to_u128(), range.high.to_u128()),
                 Chunk::Batch(part) => (1, (*part).into(), self.itself.parts().into()),
-                Chunk::Anchors(part) => (2, (*part).into(), 0),
+                Chunk::Keys(part) => (2, (*part).into(), 0),
             };
             hash.update(&[kind]);
             hash.update(&low.to_le_bytes());

@@ -29,9 +29,6 @@ pub struct Areas {
 /// lost.
 const WEIGHTS: Areas = Areas { false_positives: 0.02, false_negatives: 0.98 };
 
-/// The most groups of a bucket whose pairs are all compared, if only verdicts are needed.
-pub(super) const CROWD: usize = 32;
-
 /// The bits of a key below the number of its band. Two far pages share a key of one band by chance once in 10^12
 /// pairs.
 const KEY_BITS: u32 = 40;
@@ -66,15 +63,6 @@ impl Banding {
     /// 1 - (1 - p^r)^b.
     pub fn probability(self, collision: f64) -> f64 {
         1.0 - power(1.0 - power(collision, self.rows), self.bands)
-    }
-
-    /// The least banding of so many `rows` that finds as many pairs whose hashes agree with this `collision`
-    /// probability; at most [`Banding::MOST_HASHES`].
-    pub(super) fn with_rows(self, rows: usize, collision: f64) -> Banding {
-        let found = self.probability(collision);
-        let finds = |&bands: &usize| Banding { bands, rows }.probability(collision) >= found;
-        let most = (Banding::MOST_HASHES / rows).max(1);
-        Banding { bands: (1..=most).find(finds).unwrap_or(most), rows }
     }
 
     /// The key of each band: its number, and 40 bits of the hash of its rows. Points with the same key share a
@@ -214,15 +202,6 @@ mod tests {
         // Stores will hold these: they never change.
         assert_eq!(a[0], 254_984_204_845_929_552 % (1 << 40));
         assert_eq!(a[2] >> 40, 2);
-    }
-
-    #[test]
-    fn longer_bands_find_as_much_with_more_of_them() {
-        let banding = Banding { bands: 16, rows: 7 };
-        let longer = banding.with_rows(15, 0.8);
-        assert_eq!(longer, Banding { bands: 106, rows: 15 });
-        assert!(longer.probability(0.8) >= banding.probability(0.8));
-        assert_eq!(banding.with_rows(64, 0.5), Banding { bands: 64, rows: 64 });
     }
 
     #[test]

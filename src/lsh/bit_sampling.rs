@@ -30,8 +30,4 @@ impl Family<u128> for BitSampling {
     fn collision(&self, similarity: f64) -> f64 {
         similarity
     }
-
-    fn similarity(&self, agreement: f64) -> f64 {
-        agreement
-    }
 }

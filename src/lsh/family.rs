@@ -9,8 +9,4 @@ pub trait Family<P: ?Sized> {
     /// The probability that one function gives two points of this similarity the same hash. It grows from
     /// similarity 0 to 1, where it is 1.
     fn collision(&self, similarity: f64) -> f64;
-
-    /// The similarity of two points that agree in this share of their hashes: the inverse of
-    /// [`Family::collision`], 0 where that has none.
-    fn similarity(&self, agreement: f64) -> f64;
 }

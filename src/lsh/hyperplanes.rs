@@ -31,11 +31,6 @@ fn collision(cosine: f64) -> f64 {
     1.0 - libm::acos(cosine.clamp(0.0, 1.0)) / PI
 }
 
-/// Angles of more than a right one are no similarity.
-fn cosine(agreement: f64) -> f64 {
-    libm::cos(PI * (1.0 - agreement)).max(0.0)
-}
-
 impl Family<[(u64, i64)]> for Hyperplanes {
     fn hash(&mut self, point: &[(u64, i64)], hashes: &mut Vec<u32>) {
         let Hyperplanes { seed, sums, .. } = self;
@@ -52,10 +47,6 @@ impl Family<[(u64, i64)]> for Hyperplanes {
     fn collision(&self, similarity: f64) -> f64 {
         collision(similarity)
     }
-
-    fn similarity(&self, agreement: f64) -> f64 {
-        cosine(agreement)
-    }
 }
 
 impl Family<[f64]> for Hyperplanes {
@@ -65,9 +56,5 @@ impl Family<[f64]> for Hyperplanes {
 
     fn collision(&self, similarity: f64) -> f64 {
         collision(similarity)
-    }
-
-    fn similarity(&self, agreement: f64) -> f64 {
-        cosine(agreement)
     }
 }

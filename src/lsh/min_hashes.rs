@@ -75,10 +75,6 @@ impl Family<[u64]> for MinHashes {
     fn collision(&self, similarity: f64) -> f64 {
         similarity
     }
-
-    fn similarity(&self, agreement: f64) -> f64 {
-        agreement
-    }
 }
 
 /// The least value of each function over all elements.

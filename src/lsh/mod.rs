@@ -11,9 +11,10 @@
 //! | [`BitSampling`] | fingerprints of n bits | 1 - distance / n | s |
 //! | [`PStable`] | vectors | 1 / (1 + distance) | see there |
 //!
-//! Every hash is a pure function of the point and a seed, and the same on every machine.
+//! Every hash is a pure function of the point and a seed, and the same on every machine. A segment keeps the keys of the [`Bands`] of its
+//! pages, and a join takes pages that share one as candidates, beside those by fingerprints and by anchors.
 //!
-//! Start with `family.rs`, then `banding.rs`. May import everything up to `matches`, no engine.
+//! Start with `family.rs`, then `banding.rs` and `bands.rs`. May import everything up to `tables`, no engine.
 //!
 //! ```
 //! use dupsieve::rooms::lsh::{Banding, Family, MinHashes, Permutations};
@@ -34,33 +35,16 @@
 
 mod banding;
 mod bands;
-mod batch;
 mod bit_sampling;
-mod buckets;
-mod compare;
-mod confirmation;
-mod counting;
-mod deduplicate;
-mod document;
-mod evidence;
 mod family;
-mod finding;
-mod found;
 mod gaussian;
-mod held;
 mod hyperplanes;
-mod kept;
-mod key_index;
 mod min_hashes;
 mod p_stable;
 mod point;
-mod probe;
-mod rows;
-mod sample;
-mod scheme;
 mod shingle;
+mod sketches;
 mod space;
-mod stored;
 
 #[cfg(test)]
 mod tests;
@@ -69,20 +53,10 @@ pub use crate::fingerprint::minhash::Permutations;
 pub use banding::{Areas, Banding};
 pub use bands::{Bands, KEY_BYTES};
 pub use bit_sampling::BitSampling;
-pub use confirmation::{Comparison, Confirmation};
-pub use deduplicate::{Deduplicate, Deduplicated, Grouped, InBatch};
-pub use document::SketchedDocument;
 pub use family::Family;
-pub use found::{BucketCounts, HotBucket};
-pub use held::Held;
 pub use hyperplanes::Hyperplanes;
-pub use kept::{kept_bands, kept_comparison, kept_documents};
 pub use min_hashes::MinHashes;
 pub use p_stable::PStable;
-pub use sample::Sample;
-pub use scheme::{Scheme, Sketch, Sketches};
 pub use shingle::Shingle;
+pub use sketches::{Sketch, Sketches};
 pub use space::Space;
-
-pub(crate) use found::Hot;
-pub(crate) use probe::{ProbeScratch, StoreProbe};

@@ -58,14 +58,4 @@ impl Family<[f64]> for PStable {
         let beyond = libm::sqrt(FRAC_2_PI) / t * (1.0 - libm::exp(-t * t / 2.0));
         (1.0 - 2.0 * distribution(-t) - beyond).clamp(0.0, 1.0)
     }
-
-    fn similarity(&self, agreement: f64) -> f64 {
-        let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..50 {
-            let middle = (low + high) / 2.0;
-            let is_below = self.collision(middle) < agreement;
-            (low, high) = if is_below { (middle, high) } else { (low, middle) };
-        }
-        high
-    }
 }

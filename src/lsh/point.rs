@@ -3,8 +3,8 @@
 use crate::document::Content;
 use crate::error::{Error, Kind, Result};
 use crate::features::{ONE, fixed};
-use crate::fingerprint::simhash::{SimHash, Ties};
-use crate::fingerprint::{PageClock, PageTime};
+use crate::fingerprint::check::points;
+use crate::fingerprint::{PageClock, PageTime, Width};
 use crate::hash::Hash;
 
 use super::shingle::Shingle;
@@ -49,11 +49,16 @@ impl Points {
         });
         match (self.space, content) {
             (Space::Cosine | Space::Euclidean, Content::Vector(components)) => {
-                let is_none = match self.space {
-                    Space::Cosine => components.iter().all(|&component| component == 0.0),
-                    _ => components.is_empty(),
-                };
-                Ok((!is_none).then(|| Point::Vector(components.clone())))
+                // As they are kept.
+                let vector: Vec<f64> = components.iter().map(|&it| f64::from(it as f32)).collect();
+                if vector.iter().any(|component| !component.is_finite()) {
+                    return Err(Error::new(
+                        Kind::BadData,
+                        "a component of the vector is too large",
+                    ));
+                }
+                let is_none = self.space == Space::Cosine && vector.iter().all(|&it| it == 0.0);
+                Ok((!is_none && !vector.is_empty()).then_some(Point::Vector(vector)))
             }
             (Space::Hamming, &Content::Fingerprint(bits)) => Ok(Some(Point::Bits(bits))),
             (Space::Jaccard, Content::Text(text)) => {
@@ -61,15 +66,11 @@ impl Points {
                 elements.dedup();
                 Ok((!elements.is_empty()).then_some(Point::Set(elements)))
             }
-            (
-                Space::Jaccard | Space::Cosine | Space::Hamming,
-                Content::Text(_) | Content::Features(_),
-            ) => {
+            (Space::Jaccard | Space::Cosine, Content::Text(_) | Content::Features(_)) => {
                 let weighted = self.weighted(content)?;
                 Ok((!weighted.is_empty()).then(|| match self.space {
                     Space::Jaccard => Point::Set(weighted.into_iter().map(|it| it.0).collect()),
-                    Space::Cosine => Point::Weighted(weighted),
-                    _ => Point::Bits(u128::from(simhash(weighted))),
+                    _ => Point::Weighted(weighted),
                 }))
             }
             (space, content) => Err(misfit(space, content)),
@@ -125,29 +126,17 @@ impl Points {
 }
 
 impl Point {
-    /// The SimHash of the point, or the fingerprint that it is; none of a vector.
-    pub(super) fn simhash(&self) -> Option<u128> {
+    /// The point as the check `points` takes it.
+    ///
+    /// Fails with [`Kind::BadData`] if a vector has too many components.
+    pub(super) fn bytes(&self, space: Space, width: Width) -> Result<Vec<u8>> {
         match self {
-            Point::Set(set) => Some(simhash(set.iter().map(|&it| (it, ONE))).into()),
-            Point::Weighted(weighted) => Some(simhash(weighted.iter().copied()).into()),
-            Point::Bits(bits) => Some(*bits),
-            Point::Vector(_) => None,
+            Point::Set(set) => Ok(points::of_set(set)),
+            Point::Weighted(features) => Ok(points::of_features(features)),
+            Point::Bits(bits) => Ok(points::of_bits(*bits, width.bits())),
+            Point::Vector(components) => points::of_vector(components, space == Space::Cosine),
         }
     }
-
-    /// How many components it has, if it is a vector; else 0.
-    pub(super) fn components(&self) -> usize {
-        match self {
-            Point::Vector(components) => components.len(),
-            _ => 0,
-        }
-    }
-}
-
-fn simhash(features: impl IntoIterator<Item = (u64, i64)>) -> u64 {
-    let mut simhash = SimHash::new(Ties::Clear);
-    features.into_iter().for_each(|(hash, weight)| simhash.add(hash, weight));
-    simhash.finish().unwrap_or_default()
 }
 
 fn misfit(space: Space, content: &Content<'_>) -> Error {
@@ -160,7 +149,7 @@ fn misfit(space: Space, content: &Content<'_>) -> Error {
     let takes = match space {
         Space::Jaccard => "texts or features",
         Space::Cosine => "texts, features or vectors",
-        Space::Hamming => "texts, features or fingerprints",
+        Space::Hamming => "fingerprints",
         Space::Euclidean => "vectors",
     };
     Error::new(Kind::Usage, format!("the family {space} does not fit the input"))

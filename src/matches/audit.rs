@@ -17,15 +17,14 @@ use super::detail::Detail;
 use super::dropped_examples::Examples;
 use super::dropped_pages::DroppedTally;
 use super::hosts::HostTally;
-use super::nearness::{Nearness, Unlikeness};
 use super::origin::Origin;
 use super::outcome::Outcome;
 use super::replaced::REPLACED;
 use super::result_columns::{MATCHES, VERDICTS, match_columns, verdict_columns};
-use super::similarity::{Confirm, Similarity};
+use super::similarity::Confirm;
 use crate::document::host;
 use crate::error::{Error, Kind, Result};
-use crate::results::{Lines, ResultColumn, ResultReader};
+use crate::results::{Lines, ResultReader};
 use crate::runs::{Record, SortedRecords, Sorter, Space};
 
 /// An output to be audited.
@@ -37,8 +36,8 @@ pub struct Audit<'a> {
     pub outcome: &'a Outcome,
     /// How many documents of the batch have no fingerprint.
     pub empty: u64,
-    /// What counts as near.
-    pub near: Near,
+    /// The largest distance that counts as near.
+    pub distance: u32,
     /// Which matches were to be written.
     pub detail: Detail,
     /// The check that confirmed them, if there was one.
@@ -49,51 +48,14 @@ pub struct Audit<'a> {
     pub memory_bytes: usize,
 }
 
-/// What counts as near, and so how the files say how near two pages are.
-#[derive(Clone, Copy, Debug)]
-pub enum Near {
-    /// At most this distance.
-    Distance(u32),
-    /// At least this similarity.
-    Similarity(Similarity),
-}
-
-impl Near {
-    /// The column.
-    fn column(self) -> ResultColumn {
-        match self {
-            Near::Distance(_) => u8::COLUMN,
-            Near::Similarity(_) => Unlikeness::COLUMN,
-        }
-    }
-
-    /// How far two pages are apart by this text, if they are near.
-    fn read(self, text: &str) -> Option<u16> {
-        match self {
-            Near::Distance(most) => {
-                text.parse().ok().filter(|&distance| u32::from(distance) <= most)
-            }
-            Near::Similarity(least) => {
-                Unlikeness::read(text).filter(|&it| it <= least.into()).map(Unlikeness::missing)
-            }
-        }
-    }
-
-    /// The text of a distance.
-    fn text(self, distance: u16) -> String {
-        match self {
-            Near::Distance(_) => distance.to_string(),
-            Near::Similarity(_) => Similarity::missing_of(distance).to_string(),
-        }
-    }
-}
+/// What is wrong with a row of pages that are too far apart.
+const NOT_NEAR: &str = "not a distance of near pages";
 
 /// A row of matches.tsv by its texts, ordered as it is written.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Match {
     new: String,
-    /// The distance, or what is missing to a similarity of 1.
-    distance: u16,
+    distance: u32,
     existing: String,
     against: String,
 }
@@ -212,7 +174,7 @@ impl Audit<'_> {
         let mut keep = self.open("keep.txt")?;
         let mut drop = self.open("drop.txt")?;
         let mut verdicts = ResultReader::of(self.output, VERDICTS)?;
-        let columns = verdict_columns(self.near.column(), self.holds());
+        let columns = verdict_columns(self.holds());
         verdicts.expect_columns(columns.iter().map(|column| column.name))?;
         let mut counts = [0; 3];
         let mut last = String::new();
@@ -248,12 +210,10 @@ impl Audit<'_> {
                         return Err(verdicts.wrong("not a day, or not the share that is held"));
                     };
                     required.dropped_pages.add(from, held);
-                    let Some(distance) = self.near().read(distance) else {
-                        return Err(verdicts.wrong(&self.not_near()));
+                    let Some(distance) = self.distance(distance) else {
+                        return Err(verdicts.wrong(NOT_NEAR));
                     };
-                    if let Near::Distance(_) = self.near {
-                        required.examples.add([id, of], distance.into(), from, held);
-                    }
+                    required.examples.add([id, of], distance, from, held);
                     if against == "batch" {
                         required.kept.push(DroppedFor::new(of, id))?;
                     }
@@ -289,7 +249,7 @@ impl Audit<'_> {
         let mut matches = ResultReader::of(self.output, MATCHES)?;
         let mut kept = Kept::new(self.open("keep.txt")?);
         let mut near_kept = self.space().sorter();
-        let columns = match_columns(self.near.column(), self.confirm.is_some());
+        let columns = match_columns(self.confirm.is_some());
         matches.expect_columns(columns.iter().map(|column| column.name))?;
         let mut distances: BTreeMap<u32, u128> = BTreeMap::new();
         let mut rows = 0;
@@ -300,7 +260,7 @@ impl Audit<'_> {
                 return Err(matches.wrong("the rows do not ascend"));
             }
             rows += 1;
-            *distances.entry(row.distance.into()).or_default() += 1;
+            *distances.entry(row.distance).or_default() += 1;
             let claim = named.next_if(|claim| claim.as_ref().map_or(true, |claim| *claim <= row));
             match claim.transpose()? {
                 Some(claim) if claim != row => return Err(self.lacks(&matches, &claim)),
@@ -327,9 +287,7 @@ impl Audit<'_> {
         if let Some(claim) = named.next().transpose()? {
             return Err(self.lacks(&matches, &claim));
         }
-        let is_counted =
-            matches!(self.near, Near::Similarity(_)) || distances == self.outcome.distances;
-        if !is_counted || rows != self.outcome.matches {
+        if distances != self.outcome.distances || rows != self.outcome.matches {
             return Err(matches
                 .wrong("the report has other counts of rows at each distance")
                 .expected(format_args!("{} rows", self.outcome.matches))
@@ -348,7 +306,7 @@ impl Audit<'_> {
         if !is_checked || !check.iter().all(|check| is_share(check)) {
             return Err("not the column of a check".to_owned());
         }
-        let distance = self.near().read(distance).ok_or_else(|| self.not_near())?;
+        let distance = self.distance(distance).ok_or(NOT_NEAR)?;
         let row = Match::of(new, existing, distance, against);
         if row.new != new {
             return Err("the rows do not ascend".to_owned());
@@ -356,12 +314,10 @@ impl Audit<'_> {
         Ok((row, verdict.to_owned()))
     }
 
-    /// What counts as near. Pages that share anchors can match at any distance.
-    fn near(&self) -> Near {
-        match self.near {
-            Near::Distance(_) if self.holds() => Near::Distance(u32::MAX),
-            near => near,
-        }
+    /// The distance in this text, if it is one of near pages. Pages that share keys can match at any distance.
+    fn distance(&self, text: &str) -> Option<u32> {
+        let is_any = self.confirm.is_some_and(|confirm| confirm.check.is_whole());
+        text.parse().ok().filter(|&distance| is_any || distance <= self.distance)
     }
 
     /// Whether the verdicts tell which share of a page another page holds.
@@ -461,14 +417,9 @@ impl Audit<'_> {
     /// The error for a missing pair that a verdict names.
     fn lacks(&self, matches: &ResultReader, claim: &Match) -> Error {
         let Match { new, existing, distance, against } = claim;
-        let distance = self.near.text(*distance);
         matches
             .wrong("a pair is missing that a verdict names")
             .expected(format_args!("{new:.100}\t{existing:.100}\t{distance}\t{against}"))
-    }
-
-    fn not_near(&self) -> String {
-        format!("not a {} of near pages", self.near.column().name)
     }
 
     fn open(&self, name: &str) -> Result<Lines> {
@@ -482,7 +433,7 @@ impl Audit<'_> {
 
 impl Match {
     /// The row for a pair of pages: of two in the batch, the larger id is the new one.
-    fn of(a: &str, b: &str, distance: u16, against: &str) -> Match {
+    fn of(a: &str, b: &str, distance: u32, against: &str) -> Match {
         let (new, existing) = if against == "batch" && a < b { (b, a) } else { (a, b) };
         let [new, existing, against] = [new, existing, against].map(str::to_owned);
         Match { new, distance, existing, against }

@@ -129,12 +129,12 @@ impl Windows {
     /// The windows of these fingerprints of the batch, of which this was `found`.
     pub(crate) fn new(how: Confirming, fingerprints: Range<u32>, found: FoundPairs) -> Windows {
         let Confirming { segment, groups, confirm, signatures_bytes, .. } = &how;
-        let has_direction = confirm.is_some_and(|confirm| confirm.has_direction());
+        let are_whole = confirm.is_some_and(|confirm| confirm.check.is_whole());
         let Range { start, end } = fingerprints;
         let fingerprints = Span { start: start.into(), end: end.into() };
         Windows {
             of_rows: groups.of_segment_rows(),
-            most_met: if has_direction { MOST_MET } else { usize::MAX },
+            most_met: if are_whole { MOST_MET } else { usize::MAX },
             most_rows: HeldKeys::most(segment, confirm.as_ref(), *signatures_bytes).min(MOST_ROWS),
             rows: AtomicU64::new(0),
             stage: Mutex::new(Stage::Between(Rest { fingerprints, found: found.peekable() })),
@@ -227,9 +227,9 @@ impl Windows {
             with_store: distinct(with_store.sorted()?),
             rest,
         });
-        // Groups of a crowd that share much share anchors, and have met by these.
-        let has_direction = self.how.confirm.is_some_and(|confirm| confirm.has_direction());
-        Ok((if has_direction { Vec::new() } else { crowded }, certificate))
+        // Groups of a crowd that share much share keys, and have met by these.
+        let are_whole = self.how.confirm.is_some_and(|confirm| confirm.check.is_whole());
+        Ok((if are_whole { Vec::new() } else { crowded }, certificate))
     }
 
     /// Looks up keys of the batch.

@@ -45,13 +45,6 @@ pub(crate) struct Edge<D> {
     pub(crate) of_earlier: Option<D>,
 }
 
-impl<D: Nearness> Edge<D> {
-    /// Two groups that stand for each other as well.
-    pub(crate) fn mutual(later: KeepRank, earlier: KeepRank, distance: D) -> Edge<D> {
-        Edge { later, earlier, of_later: Some(distance), of_earlier: Some(distance) }
-    }
-}
-
 impl Edge<Standing> {
     /// The distance of the fingerprints.
     pub(super) fn distance(&self) -> u8 {
@@ -240,7 +233,8 @@ mod tests {
     }
 
     fn edge(later: u32, earlier: u32, distance: u8) -> Edge<u8> {
-        Edge::mutual(later.into(), earlier.into(), distance)
+        let (later, earlier) = (later.into(), earlier.into());
+        Edge { later, earlier, of_later: Some(distance), of_earlier: Some(distance) }
     }
 
     /// The example at the top.

@@ -11,7 +11,6 @@ use super::dropped_examples::{DroppedExample, Examples};
 use super::hosts::{self, HostOf};
 use super::ids::{Portion, Shard};
 use super::match_row::MatchRow;
-use super::nearness::Nearness;
 use super::numbers::{IdRank, Number};
 use super::result_columns::{MATCHES, VERDICTS, match_columns, verdict_columns};
 use crate::error::Result;
@@ -31,15 +30,15 @@ const DROP: &str = "drop.txt";
 const LINES_BYTES: usize = 64 << 10;
 
 /// What is listed, all of it in the order of ids.
-pub(crate) struct Listing<P, E, D> {
+pub(crate) struct Listing<P, E> {
     /// The ids of all documents that are not empty, in portions.
     pub(crate) ids: P,
     /// The ids of the empty documents.
     pub(crate) empties: E,
     /// The match that the verdict on each dropped document names.
-    pub(crate) verdicts: SortedRecords<MatchRow<D>>,
+    pub(crate) verdicts: SortedRecords<MatchRow>,
     /// The rows of the matches.
-    pub(crate) matches: SortedRecords<MatchRow<D>>,
+    pub(crate) matches: SortedRecords<MatchRow>,
     /// What goes in favour of each document, where it is known which share of a page another page holds.
     pub(crate) in_favour: Option<InFavour>,
     /// Whether the matches were checked.
@@ -56,7 +55,7 @@ pub(crate) struct Listed {
     pub(crate) files: [Named; 4],
     /// How many matches were written.
     pub(crate) matches: u64,
-    /// Some of the dropped documents, where matches have distances.
+    /// Some of the dropped documents.
     pub(crate) examples: Vec<DroppedExample>,
 }
 
@@ -69,9 +68,9 @@ pub(crate) struct InFavour {
 }
 
 /// What is listed of one portion.
-struct Section<P, D> {
+struct Section<P> {
     ids: P,
-    verdicts: Vec<MatchRow<D>>,
+    verdicts: Vec<MatchRow>,
     hosts: Vec<HostOf>,
 }
 
@@ -101,18 +100,17 @@ struct Files {
     count: u64,
 }
 
-impl<I, P, E, D> Listing<P, E, D>
+impl<I, P, E> Listing<P, E>
 where
     I: Portion,
     P: Iterator<Item = Result<I>>,
     E: Iterator<Item = Result<String>>,
-    D: Nearness,
 {
     /// Writes all files.
     pub(crate) fn write(self, staging: &Staging) -> Result<Listed> {
         let Listing { mut ids, empties, verdicts, matches, in_favour, checked, format, workers } =
             self;
-        let mut files = Files::create::<D>(staging, format, checked, in_favour.is_some())?;
+        let mut files = Files::create(staging, format, checked, in_favour.is_some())?;
         let (copies, hosts) = in_favour.map(|it| (it.copies, it.hosts.peekable())).unzip();
         let mut hosts: Option<Peekable<SortedRecords<HostOf>>> = hosts;
         let mut empties = empties.peekable();
@@ -123,7 +121,7 @@ where
             let sections = ids.by_ref().take(workers.max(1)).map(|ids| {
                 let ids = ids?;
                 let end = IdRank::from(ids.ranks().end);
-                let verdicts = while_below(&mut verdicts, |row: &MatchRow<D>| row.new < end)?;
+                let verdicts = while_below(&mut verdicts, |row: &MatchRow| row.new < end)?;
                 let hosts = hosts.as_mut().map(|it| while_below(it, |host| host.of < end));
                 Ok(Section { ids, verdicts, hosts: hosts.transpose()?.unwrap_or_default() })
             });
@@ -132,7 +130,7 @@ where
                 break;
             }
             let copies: Option<&[u32]> = copies.as_deref();
-            let of_section = |section: &Section<_, _>| section.lines(copies);
+            let of_section = |section: &Section<_>| section.lines(copies);
             let lines = in_parallel(workers, &sections, of_section);
             let lines = lines.into_iter().collect::<Result<Vec<Lines>>>()?;
             files.write(&lines, &mut empties, &mut matches, workers)?;
@@ -153,7 +151,7 @@ fn while_below<R: Record>(
     std::iter::from_fn(|| records.next_if(is_below)).collect()
 }
 
-impl<P: Portion, D: Nearness> Section<P, D> {
+impl<P: Portion> Section<P> {
     fn lines(&self, copies: Option<&[u32]>) -> Result<Lines> {
         progress::tick(Activity::Working);
         let mut lines = Lines {
@@ -174,10 +172,9 @@ impl<P: Portion, D: Nearness> Section<P, D> {
             let favoured =
                 copies.map(|copies| (copies[rank.index()], hosts::count(id, rank, &mut hosts)));
             add_verdict(verdicts, id, favoured, of);
-            if let Some((row, distance)) = of.and_then(|row| Some((row, row.distance.distance()?)))
-            {
+            if let Some(row) = of {
                 let held = row.similarity.filter(|_| favoured.is_some());
-                examples.add([id, &row.existing], distance, row.origin, held);
+                examples.add([id, &row.existing], row.distance.into(), row.origin, held);
             }
             dropped.push(of.is_some());
             let listed = if of.is_none() { &mut *keep } else { &mut *drop };
@@ -216,12 +213,7 @@ impl Lines {
 
 /// Adds the line on a document, which is dropped because of another one, or is kept in place of so many copies, which are of so many hosts with
 /// the page itself.
-fn add_verdict<D: Nearness>(
-    lines: &mut String,
-    id: &str,
-    favoured: Option<(u32, u64)>,
-    of: Option<&MatchRow<D>>,
-) {
+fn add_verdict(lines: &mut String, id: &str, favoured: Option<(u32, u64)>, of: Option<&MatchRow>) {
     let added = match (of, favoured) {
         (None, None) => writeln!(lines, "{id}\tkeep\t\t\t"),
         (None, Some((copies, 0))) => writeln!(lines, "{id}\tkeep\t\t\t\t\t{copies}\t"),
@@ -240,14 +232,14 @@ fn add_verdict<D: Nearness>(
 }
 
 impl Files {
-    fn create<D: Nearness>(
+    fn create(
         staging: &Staging,
         format: ResultFormat,
         checked: bool,
         holds: bool,
     ) -> Result<Files> {
-        let verdicts = verdict_columns(D::COLUMN, holds);
-        let matches = match_columns(D::COLUMN, checked);
+        let verdicts = verdict_columns(holds);
+        let matches = match_columns(checked);
         Ok(Files {
             empty: if holds { "\tempty\t\t\t\t\t\t" } else { "\tempty\t\t\t" },
             verdicts: ResultFile::create(staging, format, VERDICTS, &verdicts)?,
@@ -267,11 +259,11 @@ impl Files {
     }
 
     /// Writes the lines of some portions, and what there is of `empties` and `rows` among them.
-    fn write<E: Iterator<Item = Result<String>>, D: Nearness>(
+    fn write<E: Iterator<Item = Result<String>>>(
         &mut self,
         portions: &[Lines],
         empties: &mut Peekable<E>,
-        rows: &mut Peekable<SortedRecords<MatchRow<D>>>,
+        rows: &mut Peekable<SortedRecords<MatchRow>>,
         workers: usize,
     ) -> Result<()> {
         let Files { verdicts, empty, keep, drop, matches, count } = self;
@@ -287,7 +279,7 @@ impl Files {
             add(drop, |lines| &lines.drop)?;
             let mut lines = String::new();
             for Lines { ids, ranks, dropped, .. } in portions {
-                let is_here = |row: &Result<MatchRow<D>>| {
+                let is_here = |row: &Result<MatchRow>| {
                     row.as_ref().map_or(true, |it| it.new < ranks.end.into())
                 };
                 while let Some(row) = rows.next_if(is_here).transpose()? {

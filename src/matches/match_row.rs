@@ -5,7 +5,6 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 
 use super::allocated::allocated;
-use super::nearness::Nearness;
 use super::numbers::IdRank;
 use super::origin::Origin;
 use super::similarity::Similarity;
@@ -14,11 +13,11 @@ use crate::runs::Record;
 /// One near pair of documents. Rows are ordered as they are written: by the new id (as its rank among
 /// the batch's ids), by distance, by the existing id's bytes, by where that one comes from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct MatchRow<D = u8> {
+pub(crate) struct MatchRow {
     /// The rank of the new document's id among the ids of the batch.
     pub(crate) new: IdRank,
-    /// How near they are: the Hamming distance, or a similarity.
-    pub(crate) distance: D,
+    /// The Hamming distance.
+    pub(crate) distance: u8,
     /// The existing document's id.
     pub(crate) existing: String,
     /// Where that document comes from.
@@ -27,7 +26,7 @@ pub(crate) struct MatchRow<D = u8> {
     pub(crate) similarity: Option<Similarity>,
 }
 
-impl<D: Nearness> MatchRow<D> {
+impl MatchRow {
     /// Adds the row as a line; `new` is the id whose rank the row holds, and `is_dropped` the verdict on it.
     pub(super) fn add_to(&self, new: &str, is_dropped: bool, lines: &mut String) {
         let MatchRow { distance, existing, origin, similarity, .. } = self;
@@ -41,7 +40,7 @@ impl<D: Nearness> MatchRow<D> {
     }
 }
 
-impl<D: Nearness> Record for MatchRow<D> {
+impl Record for MatchRow {
     fn bytes(&self) -> usize {
         size_of::<Self>() + allocated(&self.existing)
     }

@@ -33,7 +33,6 @@
 //! ```
 
 mod allocated;
-mod anchors;
 mod answer;
 mod audit;
 mod batch;
@@ -68,18 +67,15 @@ mod pair;
 mod partition;
 mod replaced;
 mod result_columns;
+mod shared_keys;
 mod sieve;
 mod similarity;
 mod standing;
 mod store_pair;
 
 pub(crate) use allocated::allocated;
-pub use anchors::AnchorCost;
-pub(crate) use anchors::{
-    AnchorProbe, Anchored, AnchoredRows, CHUNK_ROWS, MOST_MET, RowAnchor, anchors_of,
-};
 pub use answer::{Answer, NearPage, Question};
-pub use audit::{Audit, BatchDocument, Near};
+pub use audit::{Audit, BatchDocument};
 pub use batch::held_bytes;
 pub(crate) use detail::MAX_MATCHES;
 pub use detail::{Detail, too_many};
@@ -100,21 +96,17 @@ pub use similarity::{Confirm, Similarity};
 pub(crate) use certificate::{Certificate, Confirmed};
 pub(crate) use confirm::{Confirming, Task, Windows};
 pub(crate) use confirmed::ConfirmedPairs;
-pub(crate) use crowd::{Block, Comparing, Crowd};
 pub(crate) use finalize::Finalize;
 pub(crate) use frequent::ID_CHARACTERS;
 pub(crate) use group_key::{GroupKey, GroupKeyReader};
 pub(crate) use groups::Groups;
-pub(crate) use ids::in_order;
-pub(crate) use keep_order::{LengthClass, Turn};
-pub(crate) use keep_rule::{Edge, Judgement, Judgements, judge};
-pub(crate) use listing::{Listed, Listing};
-pub(crate) use match_row::MatchRow;
-pub(crate) use nearness::{Nearness, Unlikeness};
-pub(crate) use numbers::{IdRank, KeepRank, below};
-pub(crate) use origin::Origin;
-pub(crate) use partition::copies;
+#[cfg(feature = "evaluate")]
+pub(crate) use keep_order::LengthClass;
 pub(crate) use result_columns::{MATCHES, VERDICTS};
+pub use shared_keys::AnchorCost;
+pub(crate) use shared_keys::{
+    Anchored, AnchoredRows, CHUNK_ROWS, KeyProbe, MOST_MET, RowAnchor, anchors_of,
+};
 #[cfg(feature = "evaluate")]
 pub(crate) use standing::Standings;
 pub(crate) use standing::{StandIn, Standing};

@@ -29,10 +29,10 @@ pub struct Outcome {
     /// The hosts of most dropped pages, at most ten, where it is known which share of a page another page holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped_hosts: Option<Vec<DroppedHost>>,
-    /// The dropped pages by the day of the page that stays, and by the share that it holds. The outputs of `lsh` do without.
+    /// The dropped pages by the day of the page that stays, and by the share that it holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped_pages: Option<DroppedPages>,
-    /// Some dropped pages of each class. The outputs of `lsh` do without.
+    /// Some dropped pages of each class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped_examples: Option<Vec<DroppedExample>>,
     /// Rows of matches.tsv.

@@ -34,11 +34,11 @@ pub enum Place<N = FingerprintIndex> {
         /// The fingerprint or group, always a smaller one than the pair's `new`.
         group: N,
     },
-    /// In the store: rows of one segment that share anchors with one page of the batch. They have one fingerprint and one sketch.
+    /// In the store: rows of one segment that share keys with one page of the batch. They have one fingerprint and one sketch.
     StoreRow {
         /// The row of the page in its segment.
         page: u32,
-        /// How many anchors they do not share.
+        /// How many eighths of their keys they do not share.
         apart: u8,
         /// The segment's number in its version of the store.
         segment: u32,
@@ -47,11 +47,11 @@ pub enum Place<N = FingerprintIndex> {
         /// How many rows there are.
         rows: u64,
     },
-    /// In the batch itself: a page that shares anchors with another one. Both are rows of its segment.
+    /// In the batch itself: a page that shares keys with another one. Both are rows of its segment.
     BatchRow {
         /// The one.
         page: u32,
-        /// How many anchors they do not share.
+        /// How many eighths of their keys they do not share.
         apart: u8,
         /// The other one, a smaller row.
         row: u32,

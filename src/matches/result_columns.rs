@@ -7,12 +7,12 @@ pub(crate) const MATCHES: &str = "matches";
 /// The table of the verdict on each page.
 pub(crate) const VERDICTS: &str = "verdicts";
 
-/// The columns of the matches. `near` says how near two pages are; the last column is the verdict on the new page.
-pub(super) fn match_columns(near: ResultColumn, checked: bool) -> Vec<ResultColumn> {
+/// The columns of the matches. The last column is the verdict on the new page.
+pub(super) fn match_columns(checked: bool) -> Vec<ResultColumn> {
     let columns = [
         ResultColumn::new("new", Values::Text).ascending(),
         ResultColumn::new("existing", Values::Names),
-        near,
+        ResultColumn::new("distance", Values::Bits),
         ResultColumn::new("against", Values::Names),
     ];
     let check = checked.then_some(ResultColumn::new("check", Values::Share));
@@ -21,12 +21,12 @@ pub(super) fn match_columns(near: ResultColumn, checked: bool) -> Vec<ResultColu
 }
 
 /// The columns of the verdicts. The last three are there if it is known which share of a page another page holds.
-pub(super) fn verdict_columns(near: ResultColumn, holds: bool) -> Vec<ResultColumn> {
+pub(super) fn verdict_columns(holds: bool) -> Vec<ResultColumn> {
     let columns = [
         ResultColumn::new("id", Values::Text).ascending(),
         ResultColumn::new("verdict", Values::Names),
         ResultColumn::new("of", Values::Names).or_null(),
-        near.or_null(),
+        ResultColumn::new("distance", Values::Bits).or_null(),
         ResultColumn::new("against", Values::Names).or_null(),
     ];
     let shares = [

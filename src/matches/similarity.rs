@@ -118,9 +118,9 @@ impl Confirm {
         self.check.has_direction()
     }
 
-    /// Whether only pages of one class can match: unless the check compares whole texts of any length, as one with a direction does.
+    /// Whether only pages of one class can match: unless the check compares whole texts of any length, as those of whole pages do.
     pub(crate) fn needs_one_class(&self) -> bool {
-        !self.has_direction()
+        !self.check.is_whole()
     }
 
     /// Looks up the signatures of a segment.

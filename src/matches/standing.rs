@@ -4,14 +4,11 @@
 //! the shorter one, and the shorter one cannot stand for the longer one. Where nothing but fingerprints is known, any page
 //! within k bits can stand for the other one.
 
-use std::fmt::{self, Display};
-
 use serde::{Deserialize, Serialize};
 
 use super::nearness::Nearness;
 use super::similarity::{Confirm, Similarity};
-use crate::fingerprint::Contained;
-use crate::results::ResultColumn;
+use crate::fingerprint::{Check, Contained};
 
 /// How well a page stands for another one. Ordered by the share of the text that is missing, where a check tells that
 /// share, then by distance.
@@ -40,9 +37,11 @@ impl Standing {
         Standing { missing: share.missing(), distance, lacking, slack, share, similarity: share }
     }
 
-    /// A page at this `distance` that is alike by a check without a direction.
-    fn alike(share: Similarity, distance: u8) -> Standing {
-        Standing { share, similarity: share, ..Standing::near(distance) }
+    /// A page at this `distance` that is alike by a check without a direction. Where pages meet by shared keys, the most alike are the
+    /// nearest.
+    fn alike(share: Similarity, distance: u8, check: Check) -> Standing {
+        let missing = if check.is_whole() { share.missing() } else { 0 };
+        Standing { missing, share, similarity: share, ..Standing::near(distance) }
     }
 
     /// A page at this distance of which nothing else is known.
@@ -86,15 +85,7 @@ impl Ord for Standing {
     }
 }
 
-impl Display for Standing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Display::fmt(&self.distance, f)
-    }
-}
-
-/// Its column is the distance.
 impl Nearness for Standing {
-    const COLUMN: ResultColumn = u8::COLUMN;
     const SAME: Standing = Standing {
         missing: 0,
         distance: 0,
@@ -105,14 +96,6 @@ impl Nearness for Standing {
     };
     const KEPT: Standing = Standing { missing: u16::MAX, ..Standing::SAME };
     const ALONE: Standing = Standing { missing: u16::MAX - 1, ..Standing::SAME };
-
-    fn read(text: &str) -> Option<Standing> {
-        u8::read(text).map(Standing::near)
-    }
-
-    fn distance(self) -> Option<u32> {
-        self.distance.distance()
-    }
 }
 
 /// A page that can stand for another one.
@@ -146,7 +129,8 @@ impl Standings {
             }
             None => {
                 let similarity = confirm.check.similarity(one, another);
-                let standing = Standing::alike(Similarity::nearest(similarity), distance);
+                let standing =
+                    Standing::alike(Similarity::nearest(similarity), distance, confirm.check);
                 let is_enough = similarity >= confirm.least;
                 if is_enough { Standings::mutual(standing) } else { Standings::default() }
             }

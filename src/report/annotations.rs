@@ -143,9 +143,6 @@ impl Annotations {
 fn columns(verdicts: &ResultReader, has_clusters: bool) -> Result<Vec<ResultColumn>> {
     let names: Vec<&str> = verdicts.columns().into_iter().flatten().map(String::as_str).collect();
     let near = match names[..] {
-        ["id", "verdict", "of", "similarity", "against"] => {
-            vec![ResultColumn::new("similarity", Values::Share)]
-        }
         // JSON Lines without a row do not tell.
         ["id", "verdict", "of", "distance", "against"] | [] => {
             vec![ResultColumn::new("distance", Values::Bits)]

@@ -59,7 +59,7 @@ pub struct DayFigures {
 }
 
 impl History {
-    /// Reads the reports of `outputs`: outputs of `dedup` or `lsh`, days of `run`, and folders that contain
+    /// Reads the reports of `outputs`: outputs of `dedup`, days of `run`, and folders that contain
     /// such.
     pub fn read(outputs: &[PathBuf]) -> Result<History> {
         let mut days: Vec<(PathBuf, DayFigures)> = Vec::new();
@@ -68,7 +68,7 @@ impl History {
             if found.is_empty() {
                 return Err(Error::new(Kind::Missing, "there is no report.json of a whole output")
                     .at(output)
-                    .expected("an output of dedup or lsh, a day of run, or a folder of days"));
+                    .expected("an output of dedup, a day of run, or a folder of days"));
             }
             days.append(&mut found);
         }

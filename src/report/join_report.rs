@@ -1,4 +1,4 @@
-//! `report.json` of a join, or of buckets: what the output was made from, and the proof that it is complete.
+//! `report.json` of a join: what the output was made from, and the proof that it is complete.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,12 +14,11 @@ use super::parameters::Parameters;
 use super::seal::damaged;
 use crate::error::Result;
 use crate::join::Proof;
-use crate::lsh::BucketCounts;
 use crate::matches::{Lost, Outcome};
 use crate::output::Sum;
 use crate::store::{Day, Digest, RecordCounts};
 
-/// The report of a join, or of `lsh`.
+/// The report of a join.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Report {
@@ -45,12 +44,9 @@ pub struct Report {
     /// How much text goes with the dropped pages, where a check says which share of each page the page named contains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<Lost>,
-    /// The proof that no chunk of the store was left out. An output of `lsh` has none.
+    /// The proof that no chunk of the store was left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<Proof>,
-    /// What the buckets of `lsh` held.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub buckets: Option<BucketCounts>,
     /// How it was run: the one part that differs from run to run.
     pub run: Value,
 }

@@ -14,7 +14,7 @@ use super::seal::{self, damaged};
 use crate::error::{At, Result};
 use crate::output::{SUCCESS, Staging, Sum};
 
-/// What any report says: the job that made it, if that was neither a join nor `lsh`.
+/// What any report says: the job that made it, if that was no join.
 #[derive(Deserialize)]
 struct OfJob {
     job: Option<String>,

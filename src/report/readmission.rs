@@ -42,7 +42,7 @@ pub struct Dropped<'a> {
 pub struct Outputs(Vec<(PathBuf, Report)>);
 
 impl Outputs {
-    /// Opens outputs: folders that `dedup` or `lsh` wrote, or the output of a day, which has a folder `dedup`.
+    /// Opens outputs: folders that `dedup` wrote, or the output of a day, which has a folder `dedup`.
     pub fn open(paths: &[PathBuf]) -> Result<Outputs> {
         let open = |path: &PathBuf| {
             let output = folder(path);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::error::{Error, Kind, Result};
-use crate::matches::{MATCHES, Nearness, Unlikeness, VERDICTS};
+use crate::matches::{MATCHES, VERDICTS};
 use crate::results::ResultReader;
 
 #[derive(Debug, Serialize)]
@@ -125,11 +125,6 @@ fn nearest(columns: &[&str]) -> Option<Nearest> {
 /// Calls `each` with the columns of every row, until it returns `Some(false)`. A row for which it returns none is
 /// [`Kind::BadData`].
 fn each_row(mut rows: ResultReader, mut each: impl FnMut(&[&str]) -> Option<bool>) -> Result<()> {
-    if rows.columns().is_some_and(|names| names.iter().any(|it| it == Unlikeness::COLUMN.name)) {
-        let what = "this is an output of locality-sensitive hashing, which has no distances";
-        let error = Error::new(Kind::Usage, what).at(rows.path());
-        return Err(error.help("name the output of a join"));
-    }
     while let Some(row) = rows.next_row()? {
         match each(&row.split('\t').collect::<Vec<_>>()) {
             Some(true) => {}

@@ -110,8 +110,8 @@ JOBS = [
     Job("fingerprint", "fingerprint --format fingerprints --input crawl/2026-01-02.tsv --output new.seg",
         outputs=["new.seg"]),
     Job("dedup", "dedup --batch batch.seg --store store --output new/dedup", outputs=["new/dedup"]),
-    Job("lsh", "lsh --input pages.tsv --matches all --output new/lsh", outputs=["new/lsh"]),
-    Job("lsh against a store", "lsh --batch newer.seg --store banded --confirm simhash:8 --output new/lsh",
+    Job("lsh", "lsh --input pages.tsv --similarity 0.8 --matches all --output new/lsh", outputs=["new/lsh/dedup"]),
+    Job("bands against a store", "dedup --batch newer.seg --store banded --check points:0.6 --output new/lsh",
         outputs=["new/lsh"]),
     Job("cluster", "cluster --matches found --output new/clusters --method components", outputs=["new/clusters"]),
     Job("cluster a day", "cluster --previous clusters --matches found --day 2026-01-02 --output new/clusters",
@@ -166,7 +166,8 @@ class Bench:
         self.done(self.made, "store", "init", "store")
         self.done(self.made, "store", "add", "store", "--segment", "old.seg", "--day", DAYS[0])
         for name in ["older", "newer"]:
-            self.done(self.made, "fingerprint", "--input", f"{name}.tsv", "--keep-bands", "minhash-8x2", "--output",
+            self.done(self.made, "fingerprint", "--input", f"{name}.tsv", "--signature", "points",
+                      "--keep-bands", "minhash-8x2", "--output",
                       f"{name}.seg")
         self.done(self.made, "store", "init", "banded")
         self.done(self.made, "store", "add", "banded", "--segment", "older.seg", "--day", DAYS[0])

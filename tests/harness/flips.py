@@ -64,8 +64,9 @@ def make(bench, home):
     bench.done(home, "dedup", "--batch", "batch.seg", "--store", "store", "--output", "out")
     for name in ["report.json", "matches.tsv", "verdicts.tsv", "keep.txt", "drop.txt", "_SUCCESS"]:
         kinds.append(Kind(f"output: {name}", [home / "out" / name], "verify out"))
-    for name, words in [("lsh", "--batch newer.seg --store banded --confirm simhash:8"), ("lsh-read", "--input pages.tsv")]:
-        bench.done(home, "lsh", *words.split(), "--output", name)
+    bench.done(home, "dedup", *"--batch newer.seg --store banded --check points:0.6 --output banded-out".split())
+    bench.done(home, "lsh", *"--input pages.tsv --similarity 0.8 --output lsh".split())
+    for name in ["banded-out", "lsh/dedup"]:
         for file in ["report.json", "matches.tsv", "verdicts.tsv", "keep.txt", "drop.txt", "_SUCCESS"]:
             kinds.append(Kind(f"{name}: {file}", [home / name / file], f"verify {name}"))
     kinds.append(Kind("store: bands", [*home.glob("banded/segments/*")], "store verify banded"))

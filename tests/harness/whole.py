@@ -20,9 +20,6 @@ keep_versions = 8
 [fingerprint]
 recipe = "shingles-1"
 keep_digests = true
-[lsh]
-similarity = 0.5
-confirm = "simhash:12"
 [clusters]
 method = "components"
 [dedup]
@@ -33,8 +30,8 @@ workers = 2
 STORE = "whole/store"
 # What `store verify` says where a file of the index or of the filters is missing.
 MISSING = 66
-LACKS_LSH, LACKS_CLUSTERS = DAYS[2:4]
-PARTS = ["batch.seg", "dedup", "lsh", "clusters"]
+LACKS_CLUSTERS = DAYS[3]
+PARTS = ["batch.seg", "dedup", "clusters"]
 
 
 def parts(day):
@@ -44,7 +41,6 @@ def parts(day):
 KEEPS = {"store": STORE, "verified": (0, MISSING)}
 JOBS = [
     Job("a day", f"run whole.toml --date {DAYS[4]}", **KEEPS, outputs=parts(DAYS[4])),
-    Job("[lsh]", f"run whole.toml --date {LACKS_LSH}", **KEEPS, outputs=parts(LACKS_LSH)),
     Job("[clusters]", f"run whole.toml --date {LACKS_CLUSTERS}", **KEEPS, outputs=parts(LACKS_CLUSTERS)),
     Job("store expire", f"store expire {STORE} --keep-days 1", **KEEPS, upkeep=f"store compact {STORE} --tiers"),
     Job("store index", f"store index {STORE} --design 4 --filters", **KEEPS),
@@ -79,7 +75,6 @@ class Whole(Bench):
         self.done(self.made, "store", "index", STORE, "--filters", "--design", "mirror")
         for day in DAYS[1:4]:
             self.done(self.made, "run", "whole.toml", "--date", day)
-        shutil.rmtree(self.made / f"whole/out/{LACKS_LSH}/lsh")
         shutil.rmtree(self.made / f"whole/out/{LACKS_CLUSTERS}/clusters")
 
 

@@ -248,7 +248,6 @@ impl Job {
             lost: outcome.lost,
             outcome,
             probe: Some(proof),
-            buckets: None,
             run: account::with_bill(run),
         })
     }

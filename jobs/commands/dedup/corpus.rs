@@ -39,7 +39,7 @@ use crate::processes::machines;
 
 /// What only a corpus has.
 #[derive(Args, Clone, Debug)]
-pub(super) struct CorpusFlags {
+pub(crate) struct CorpusFlags {
     /// Files, folders, globs or addresses (s3://BUCKET/...) with the documents of a corpus. A document without an id gets its
     /// place as the id, such as news/part-3.jsonl:17; and if an id stands for several texts, all documents do
     #[arg(long, value_name = "PATH", num_args = 1.., group = "documents")]
@@ -58,7 +58,7 @@ pub(super) struct CorpusFlags {
     #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_REPEATED")]
     max_repeated: Option<Tolerance>,
     #[command(flatten)]
-    pages: PageSettings,
+    pub(crate) pages: PageSettings,
 }
 
 /// A corpus that is asked for.
@@ -72,7 +72,7 @@ struct Corpus {
 
 /// Makes the fingerprints of a corpus, joins them as `request` says, and copies what is kept. `typed` is the command line with the
 /// settings of the join.
-pub(super) fn run(
+pub(crate) fn run(
     (flags, typed): (&CorpusFlags, &str),
     request: Request,
     file: FingerprintSettings,

@@ -18,6 +18,7 @@ pub(super) fn methods(config: &Config) -> Result<Vec<NearMethod>> {
     if says || dedup.distance.is_some() || dedup.check.is_some() {
         let recipe = made.recipe(&PageSettings { format: None, ..pages.clone() })?;
         let (distance, confirm) = dedup.distance_and_check(recipe.stamp().as_str());
+        confirm.map_or(Ok(()), |it| it.check.of_texts().map(drop))?;
         methods.push(NearMethod { name: "your file".to_owned(), recipe, distance, confirm });
     }
     Ok(methods)

@@ -44,7 +44,7 @@ pub(super) fn run(
     let joined = Report::read(&folder)?.ok_or_else(|| not_whole(&folder))?;
     joined.check_files(&folder)?;
     let clusters = clusters.clone().or_else(|| beside(&folder));
-    let clusters = clusters.map(|path| clusters_of(&path, &folder, &joined)).transpose()?;
+    let clusters = clusters.map(|path| clusters_of(&path, &joined)).transpose()?;
     let scratch = if output == Path::new(STDOUT) {
         std::env::temp_dir()
     } else {
@@ -103,20 +103,15 @@ fn format_of(inputs: &Inputs) -> Result<Format> {
 /// The clusters that stand beside the output of a day of run.
 fn beside(folder: &Path) -> Option<PathBuf> {
     let clusters = folder.with_file_name("clusters");
-    let is_of_day = folder.ends_with("dedup") || folder.ends_with("lsh");
-    (is_of_day && clusters.is_dir()).then_some(clusters)
+    (folder.ends_with("dedup") && clusters.is_dir()).then_some(clusters)
 }
 
-/// The clusters at `path`, which must have been made from the output `joined` in `folder`, or from the other one of its day.
-fn clusters_of(path: &Path, folder: &Path, joined: &Report) -> Result<ClustersOf> {
+/// The clusters at `path`, which must have been made from the output `joined` in `folder`.
+fn clusters_of(path: &Path, joined: &Report) -> Result<ClustersOf> {
     let report = ClusterReport::read(path)?.ok_or_else(|| {
         Error::new(Kind::BadData, "this is not a complete output of `cluster`").at(path)
     })?;
-    let other = if folder.ends_with("lsh") { "dedup" } else { "lsh" };
-    let other = joined.day.map(|_| Report::read(&folder.with_file_name(other))).transpose()?;
-    let other = other.flatten().filter(|other| other.day == joined.day);
-    let day = day_in(&report, joined).or_else(|| day_in(&report, &other?));
-    let day = day.ok_or_else(|| {
+    let day = day_in(&report, joined).ok_or_else(|| {
         Error::new(Kind::Usage, "these clusters were not made from this output")
             .at(path)
             .help("name the clusters of the output with --clusters")

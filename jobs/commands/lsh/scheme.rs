@@ -1,26 +1,26 @@
 //! The flags of a scheme of buckets.
 
-use std::env;
 use std::num::NonZeroU32;
 
 use clap::Args;
+use dupsieve::Result;
 use dupsieve::rooms::document::Format;
 use dupsieve::rooms::fingerprint::Width;
-use dupsieve::rooms::lsh::{Banding, Confirmation, Permutations, Scheme, Shingle, Space};
+use dupsieve::rooms::lsh::{Banding, Bands, Permutations, Shingle, Space};
 use dupsieve::rooms::matches::Similarity;
-use dupsieve::rooms::report::Parameters;
-use dupsieve::{Error, Kind, Result};
 
-use crate::flags::settings::{LshSettings, PageSettings, RecipeSettings, parse_width};
+use crate::flags::settings::{RecipeSettings, parse_width, reads_texts};
 
 /// What decides which documents share a bucket, and which of them match.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct SchemeFlags {
+pub(super) struct SchemeFlags {
     /// What is compared: jaccard (sets of shingles or features; also called minhash), cosine (weighted
-    /// features or vectors), hamming (fingerprints) or euclidean (vectors) [default: jaccard]
+    /// features or vectors), hamming (fingerprints) or euclidean (vectors) [default: jaccard; of vectors cosine, of fingerprints hamming]
     #[arg(long, value_name = "NAME")]
     family: Option<Space>,
-    /// The least similarity of a match. Bands and rows are chosen for it unless they are given [default: 0.8]
+    /// Drop a document if a kept one is at least so similar by the family. Bands and rows are chosen for this similarity unless they are
+    /// given. Without it texts are dropped as `dedup` drops them, if a kept one contains nine tenths of them [default: 0.8; of texts
+    /// only for the bands]
     #[arg(long, value_name = "S")]
     similarity: Option<Similarity>,
     /// How many bands of hashes; pages share a bucket if they agree in all rows of one band
@@ -32,11 +32,6 @@ pub(crate) struct SchemeFlags {
     /// The most hashes that bands and rows are chosen for [default: 112]
     #[arg(long, value_name = "N", conflicts_with_all = ["bands", "rows"])]
     hashes: Option<usize>,
-    /// What confirms pages that share a bucket: `signature` (the share of hashes that agree), `exact` (the
-    /// shingles that --shingle says, features or vectors themselves; they need disk) or `simhash:K` (SimHashes that differ in K
-    /// bits at most, of 64) [default: signature]
-    #[arg(long, value_name = "signature|exact|simhash:K")]
-    confirm: Option<Confirmation>,
     /// The shingles of a text: words:N or characters:N. Those of words leave out digits and markup
     /// [default: words:5]
     #[arg(long, value_name = "SORT")]
@@ -57,13 +52,6 @@ pub(crate) struct SchemeFlags {
     page_time: Option<NonZeroU32>,
 }
 
-fn name_of(permutations: Permutations) -> &'static str {
-    match permutations {
-        Permutations::One => "one",
-        Permutations::Many => "many",
-    }
-}
-
 fn parse_permutations(text: &str) -> Result<Permutations, String> {
     match text {
         "many" => Ok(Permutations::Many),
@@ -73,32 +61,18 @@ fn parse_permutations(text: &str) -> Result<Permutations, String> {
 }
 
 impl SchemeFlags {
-    fn space(&self) -> Space {
-        self.family.unwrap_or_default()
+    /// The least similarity for which bands are chosen.
+    pub(super) fn least(&self) -> f64 {
+        self.similarity.unwrap_or(Similarity::USUAL).number()
     }
 
-    /// These flags, and what the section `[lsh]` of a file says where they say nothing.
-    pub(crate) fn or(self, file: &LshSettings) -> SchemeFlags {
-        // Bands and rows come from one place.
-        let is_typed = self.bands.is_some() || self.hashes.is_some();
-        let (bands, rows) =
-            if is_typed { (self.bands, self.rows) } else { (file.bands, file.rows) };
-        SchemeFlags {
-            similarity: self.similarity.or(file.similarity),
-            confirm: self.confirm.or(file.confirm),
-            bands,
-            rows,
-            ..self
-        }
-    }
-
-    /// The least similarity, and what confirms it.
-    pub(crate) fn confirming(&self) -> (Similarity, Confirmation) {
-        (self.similarity.unwrap_or(Similarity::USUAL), self.confirm.unwrap_or_default())
+    /// Whether the similarity decides what is dropped: where it is asked for, and where there is no text.
+    pub(super) fn decides(&self, format: Option<Format>) -> bool {
+        self.similarity.is_some() || !reads_texts(format.unwrap_or_default())
     }
 
     /// The width of ready-made fingerprints and the time limit for a page; where these flags say nothing, those of the `file`.
-    pub(crate) fn over(&self, file: RecipeSettings) -> RecipeSettings {
+    pub(super) fn over(&self, file: RecipeSettings) -> RecipeSettings {
         RecipeSettings {
             width: self.width.or(file.width),
             page_time: self.page_time.or(file.page_time),
@@ -106,111 +80,43 @@ impl SchemeFlags {
         }
     }
 
-    /// The settings, with the format that the family takes unless another one is named.
-    ///
-    /// Fails with [`Kind::Usage`] if a flag has no effect.
-    pub(crate) fn fitting(&self, pages: PageSettings) -> Result<PageSettings> {
-        let vectors = (self.space() == Space::Euclidean).then_some(Format::Vectors);
-        let format = pages.format.or(vectors);
-        let format_reads = |formats: &[Format]| formats.contains(&format.unwrap_or_default());
-        // The width of the environment, which other commands share, may mean those.
-        let is_width_typed = self.width.is_some() && env::var_os("DUPSIEVE_WIDTH").is_none();
-        let ready = [Format::Fingerprints, Format::Features, Format::Vectors];
-        let idle = [
-            ("--shingle", self.shingle.is_some() && format_reads(&ready)),
-            ("--permutations", self.permutations.is_some() && self.space() != Space::Jaccard),
-            ("--width", is_width_typed && !format_reads(&[Format::Fingerprints])),
-        ];
-        match idle.into_iter().find(|(_, is_idle)| *is_idle) {
-            Some((flag, _)) => Err(Error::new(
-                Kind::Usage,
-                format!("{flag} has no effect with this family and format"),
-            )),
-            None => Ok(PageSettings { format, ..pages }),
-        }
+    /// The format of the documents, if one was `named`, or the family takes one alone.
+    pub(super) fn format(&self, named: Option<Format>) -> Option<Format> {
+        named.or((self.family == Some(Space::Euclidean)).then_some(Format::Vectors))
     }
 
-    /// The scheme that is asked for, for pages read by these settings. Ready-made fingerprints have the `width`.
-    pub(crate) fn scheme(&self, pages: &PageSettings, width: Option<Width>) -> Result<Scheme> {
-        let width = width.filter(|_| pages.format == Some(Format::Fingerprints));
-        let (least, confirmation) = self.confirming();
-        let mut scheme = Scheme::new(self.space(), Banding { bands: 1, rows: 1 }, least);
-        scheme.permutations = self.permutations.unwrap_or(scheme.permutations);
-        scheme.shingle = self.shingle.unwrap_or(scheme.shingle);
-        scheme.width = width.unwrap_or(scheme.width);
-        scheme.vectors = pages.format == Some(Format::Vectors);
-        scheme.confirmation = confirmation;
-        scheme.seed = self.seed;
-        scheme.banding = match (self.bands, self.rows) {
+    /// The bands that are asked for, of documents of this format.
+    pub(super) fn bands(&self, format: Option<Format>) -> Result<Bands> {
+        let usual = match format {
+            Some(Format::Vectors) => Space::Cosine,
+            Some(Format::Fingerprints) => Space::Hamming,
+            _ => Space::default(),
+        };
+        let space = self.family.unwrap_or(usual);
+        let bands = Bands::new(space, Banding { bands: 1, rows: 1 });
+        let bands = Bands {
+            permutations: self.permutations.unwrap_or(bands.permutations),
+            shingle: self.shingle.unwrap_or(bands.shingle),
+            seed: self.seed,
+            ..bands.with_slots_for(self.least())
+        };
+        let banding = match (self.bands, self.rows) {
             (Some(bands), Some(rows)) => Banding { bands, rows },
             _ => {
                 let hashes = self.hashes.unwrap_or(Banding::USUAL_HASHES);
                 Banding { bands: 1, rows: hashes }.check()?;
-                Banding::best(hashes, least.number(), |it| scheme.collision(it))
+                Banding::best(hashes, self.least(), |similarity| bands.collision(similarity))
             }
         };
-        scheme.check()?;
-        Ok(scheme)
+        let bands = Bands { banding, ..bands };
+        bands.check().map(|()| bands)
     }
 }
 
-/// What decides the buckets and matches of a scheme, by name.
-pub(crate) fn parameters(scheme: &Scheme) -> Vec<(&'static str, String)> {
-    let Scheme { space, permutations, shingle, width, banding, least, confirmation, seed, .. } =
-        scheme;
-    vec![
-        ("family", space.to_string()),
-        ("permutations", name_of(*permutations).to_owned()),
-        ("shingle", shingle.to_string()),
-        ("width", width.bits().to_string()),
-        ("vectors", scheme.vectors.to_string()),
-        ("bands", banding.bands.to_string()),
-        ("rows", banding.rows.to_string()),
-        ("similarity", least.to_string()),
-        ("confirm", confirmation.to_string()),
-        ("seed", seed.to_string()),
-    ]
-}
-
-/// The scheme behind [`parameters`].
-///
-/// Fails with [`Kind::BadData`] if they are none of a scheme.
-pub(crate) fn scheme_of(parameters: &Parameters) -> Result<Scheme> {
-    let banding = Banding {
-        bands: read(parameters, "bands", str::parse)?,
-        rows: read(parameters, "rows", str::parse)?,
-    };
-    let space = read(parameters, "family", str::parse)?;
-    let mut scheme = Scheme::new(space, banding, read(parameters, "similarity", str::parse)?);
-    scheme.permutations = read(parameters, "permutations", parse_permutations)?;
-    scheme.shingle = read(parameters, "shingle", str::parse)?;
-    scheme.width = read(parameters, "width", parse_width)?;
-    scheme.vectors = read(parameters, "vectors", str::parse)?;
-    scheme.confirmation = read(parameters, "confirm", str::parse)?;
-    scheme.seed = read(parameters, "seed", str::parse)?;
-    Ok(scheme)
-}
-
-/// A parameter of a report, read by `parse`.
-///
-/// Fails with [`Kind::BadData`] if it cannot be read.
-pub(crate) fn read<T, E>(
-    parameters: &Parameters,
-    name: &str,
-    parse: impl FnOnce(&str) -> Result<T, E>,
-) -> Result<T> {
-    let text = parameters.get(name).map_or("", String::as_str);
-    parse(text).map_err(|_| {
-        Error::new(Kind::BadData, format!("the report has an invalid {name}")).found(text)
-    })
-}
-
-/// Says which banding is used, and what it finds.
-pub(crate) fn announce(scheme: &Scheme) {
-    let at = |similarity: f64| {
-        format!("{:.1} % at {similarity}", 100.0 * scheme.probability(similarity))
-    };
-    let least = scheme.least.number();
+/// Says which bands are used, and what they find.
+pub(super) fn announce(bands: &Bands, least: f64) {
+    let at =
+        |similarity: f64| format!("{:.1} % at {similarity}", 100.0 * bands.probability(similarity));
     let found = [least / 2.0, least, (1.0 + least) / 2.0].map(at).join(", ");
-    tracing::info!("{}: pairs that share a bucket, by similarity: {found}", scheme.banding);
+    tracing::info!("{bands}: pairs that share a bucket, by similarity: {found}");
 }

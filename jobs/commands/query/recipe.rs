@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use dupsieve::Result;
 use dupsieve::rooms::features::counts::Counts;
-use dupsieve::rooms::fingerprint::{Recipe, Stamp};
+use dupsieve::rooms::fingerprint::{Check, Recipe, Stamp};
 use dupsieve::rooms::join::{self, Preset};
 
 use crate::flags::settings::{PageSettings, RecipeSettings};
@@ -64,7 +64,9 @@ pub(super) fn of(stamp: &str, settings: &RecipeSettings, pages: &PageSettings) -
         None => recipe,
     };
     let whole = with_columns(recipe.clone(), &held)?;
-    join::check_stamps(stamp, whole.stamp().as_str()).map(|()| recipe)
+    join::check_stamps(stamp, whole.stamp().as_str())?;
+    // Points are made with the bands.
+    Ok(if check.is_some_and(Check::is_of_points) { whole } else { recipe })
 }
 
 /// The whole stamp: what `generate segment` writes is stamped with the name of its recipe only.

@@ -24,7 +24,7 @@ use crate::commands::cluster::{
     self, Input, PREVIOUS, Request, cluster_pages, matches_of, state, sums,
 };
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{Clustered, ClustersSettings};
+use crate::flags::settings::ClustersSettings;
 use crate::outcome::summary::Summary;
 
 /// Makes the clusters of `day`, if the file asks for clusters. Every process of the job calls this; process 0
@@ -60,8 +60,6 @@ fn log_day(day: Day, made: &Summary) {
 /// The days up to one of them, in the order in which they entered the store.
 pub(super) struct Chain<'a> {
     plan: &'a DayPlan<'a>,
-    /// Which matches of each day count.
-    matches: Clustered,
     days: Vec<Day>,
     /// Those of them that are being made again: their outputs are staged.
     redone: &'a [Day],
@@ -76,13 +74,13 @@ impl<'a> Chain<'a> {
             Error::new(Kind::Temporary, format!("{day} has left the store meanwhile"))
         })?;
         days.truncate(last + 1);
-        Ok(Chain { plan, matches: matches_of_plan(plan), days, redone: &[] })
+        Ok(Chain { plan, days, redone: &[] })
     }
 
     /// The days of `base`, and after them those that are being made again.
     pub(super) fn redone(plan: &'a DayPlan<'a>, base: &Version, redone: &'a [Day]) -> Chain<'a> {
         let days = in_order(base).into_iter().chain(redone.iter().copied()).collect();
-        Chain { plan, matches: matches_of_plan(plan), days, redone }
+        Chain { plan, days, redone }
     }
 
     /// Makes the clusters of the last day, unless they are there.
@@ -129,14 +127,7 @@ impl<'a> Chain<'a> {
             if !path.exists() {
                 let day = day.map(|day| day.to_string()).unwrap_or_default();
                 let what = format!("the clusters need the matches of {day}, which the store holds");
-                let help = match self.matches {
-                    Clustered::Dedup => {
-                        "restore the output of that day, or leave the section [clusters] out"
-                    }
-                    Clustered::Lsh => {
-                        "run that day again with the section [lsh], or take the matches of dedup"
-                    }
-                };
+                let help = "restore the output of that day, or leave the section [clusters] out";
                 return Err(Error::new(Kind::Missing, what).at(path).help(help));
             }
         }
@@ -181,7 +172,7 @@ impl<'a> Chain<'a> {
 
     /// The matches of a day.
     fn joined(&self, at: usize) -> Result<Input> {
-        self.output(at, self.matches.folder())
+        self.output(at, "dedup")
     }
 
     /// The clusters of a day.
@@ -197,11 +188,6 @@ impl<'a> Chain<'a> {
         let path = if is_staged { output.join(STAGED).join(name) } else { place.clone() };
         Ok(Input { path, place, day: Some(day) })
     }
-}
-
-/// Which matches the file asks for.
-fn matches_of_plan(plan: &DayPlan<'_>) -> Clustered {
-    plan.config.clusters.map_or_else(Clustered::default, |clusters| clusters.matches)
 }
 
 /// The days of a version, in the order in which they entered the store. Clusters also have the days that have expired

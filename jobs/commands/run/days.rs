@@ -168,11 +168,6 @@ impl DayPlan<'_> {
         Ok(self.output(day)?.join("dedup"))
     }
 
-    /// The output folder of the pages of a day that overlap.
-    pub(crate) fn overlaps(&self, day: Day) -> Result<PathBuf> {
-        Ok(self.output(day)?.join("lsh"))
-    }
-
     /// The output folder of the clusters of a day.
     pub(crate) fn clusters(&self, day: Day) -> Result<PathBuf> {
         Ok(self.output(day)?.join("clusters"))
@@ -181,9 +176,6 @@ impl DayPlan<'_> {
     /// Outputs of a day that the file does not ask for: those of a section that it had before.
     pub(crate) fn unasked(&self, day: Day) -> Result<Vec<PathBuf>> {
         let mut unasked = Vec::new();
-        if self.config.lsh.is_none() {
-            unasked.push(self.overlaps(day)?);
-        }
         if self.config.clusters.is_none() {
             unasked.push(self.clusters(day)?);
         }

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use dupsieve::rooms::clusters::Method;
 use dupsieve::rooms::fingerprint::Recipe;
-use dupsieve::rooms::lsh::kept_comparison;
 use dupsieve::rooms::matches::{Detail, KeepOrder};
 use dupsieve::rooms::report::{self, ClusterReport, Made, Parameters, Report};
 use dupsieve::rooms::store::{Day, Segment, Store, Version, expect_come};
@@ -17,7 +16,7 @@ use crate::commands::dedup;
 use crate::commands::fingerprint::two_orders;
 use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{Clustered, ClustersSettings, DedupSettings, Keep, PageSettings};
+use crate::flags::settings::{ClustersSettings, DedupSettings, Keep, PageSettings};
 
 /// Fails if a day lies far ahead of `today` and of what the store holds.
 pub(super) fn check_days(plan: &DayPlan<'_>, today: Day) -> Result<()> {
@@ -48,12 +47,6 @@ pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> 
         field.read()?;
     }
     check_keep_order(dedup.keep.as_ref().and_then(Keep::order), &fingerprint.pages, &recipe)?;
-    if let Some(lsh) = &plan.config.lsh {
-        check_keep_order(lsh.keep, &fingerprint.pages, &recipe)?;
-        let confirmation = lsh.confirm.unwrap_or_default();
-        kept_comparison(confirmation, lsh.least(), recipe.stamp().as_str())
-            .map_err(|error| error.at(config))?;
-    }
     if let Some(store) = &store {
         let added = plan.days.iter().filter(|day| store.entry(**day).is_none());
         added.copied().try_for_each(|day| store.expect_unexpired(day))?;
@@ -101,17 +94,10 @@ fn check_batch(path: &Path, recipe: &Recipe) -> Result<()> {
 
 /// Says that components join by what matches.tsv lists, which is by default one match of each dropped page.
 fn warn_of_few_matches(config: &Config, dedup: &DedupSettings) {
-    let Some(clusters) = config.clusters.filter(|it| it.method == Method::Components) else {
-        return;
-    };
-    let listed = match clusters.matches {
-        Clustered::Dedup => dedup.matches,
-        Clustered::Lsh => config.lsh.as_ref().and_then(|lsh| lsh.matches),
-    };
-    if listed.unwrap_or_default() != Detail::All {
+    let has_components = config.clusters.is_some_and(|it| it.method == Method::Components);
+    if has_components && dedup.matches.unwrap_or_default() != Detail::All {
         tracing::warn!(
-            "components join what the listed matches connect; set matches = \"all\" in [{}] to list all",
-            clusters.matches.folder()
+            "components join what the listed matches connect; set matches = \"all\" in [dedup] to list all"
         );
     }
 }

@@ -23,7 +23,6 @@ use serde::{Deserialize, Serialize};
 use super::clusters::{self, Chain};
 use super::day_log::log_day;
 use super::days::{DayPlan, STAGED};
-use super::overlaps;
 use crate::commands::dedup::{self, dedup};
 use crate::commands::destination::Destination;
 use crate::commands::fingerprint::{self, fingerprint};
@@ -39,10 +38,10 @@ use crate::outcome::summary::Summary;
 const FAILED: [&str; 3] = [".failed.quarantine.tsv", ".failed.repeated.tsv", failure::SUFFIX];
 
 /// What is made of a day, in the order in which it is moved to its place.
-const MADE: [&str; 4] = ["batch.seg", "lsh", "clusters", "dedup"];
+const MADE: [&str; 3] = ["batch.seg", "clusters", "dedup"];
 
 /// The outputs of a section that a file need not have.
-const OPTIONAL: [&str; 2] = ["lsh", "clusters"];
+const OPTIONAL: [&str; 1] = ["clusters"];
 
 /// The file in [`STAGED`] that names the outputs of a day that leave, one a line. Whoever finishes an interrupted redo may
 /// have another configuration.
@@ -297,7 +296,6 @@ fn is_up_to_date(plan: &DayPlan<'_>, store: &Store, day: Day) -> Result<bool> {
     Ok(dedup::stands(&joined).unwrap_or(false)
         && store.removed_of(&Segment::open(segment)?, day)? == 0
         && Report::read(&joined.output)?.is_some_and(|made| made.removals == removals)
-        && overlaps::stand(plan, &joined)
         && plan.unasked(day)?.is_empty()
         && store.would_add(&NewDay { segment, day, only, replaces }) == Ok(false))
 }
@@ -339,7 +337,6 @@ fn make(
         ..asked
     };
     let found = dedup(processes, &joined, global)?;
-    let overlapped = overlaps::make(plan, processes, &joined, global)?;
     step::begin(Step::Storing);
     processes.agree(&format!("draft {day}"), || {
         let only = plan.only(&joined.output);
@@ -355,7 +352,7 @@ fn make(
         let base = Store::open(&plan.store)?.before(redo_plan.asked)?;
         Ok(Chain::redone(plan, &base, &redo_plan.days[..=at]))
     })?;
-    Ok(read.then(found).then(overlapped).then(clustered).changed())
+    Ok(read.then(found).then(clustered).changed())
 }
 
 /// Writes into `staged` which outputs of the day leave.
@@ -399,8 +396,8 @@ fn is_committed(plan: &DayPlan<'_>, day: Day, output: &Path) -> bool {
 fn put_in_place(plan: &DayPlan<'_>, day: Day) -> Result<()> {
     let output = &plan.output(day)?;
     let staged = output.join(STAGED);
-    let [batch, overlaps, clusters, found] = MADE.map(|name| output.join(name));
-    let locked = [&batch, &overlaps, &clusters, &found].map(|path| Lock::beside(path));
+    let [batch, clusters, found] = MADE.map(|name| output.join(name));
+    let locked = [&batch, &clusters, &found].map(|path| Lock::beside(path));
     let _locks = locked.into_iter().collect::<Result<Vec<Lock>>>()?;
     let leaving = leaving(output)?;
     if staged.join("batch.seg").exists() {
@@ -411,7 +408,7 @@ fn put_in_place(plan: &DayPlan<'_>, day: Day) -> Result<()> {
     // They are of the batch before.
     leaving.iter().try_for_each(|old| fs::remove_dir_all(old).at(old))?;
     // The join comes last: by it, a later run knows that there is something to move.
-    for (name, place) in [("lsh", &overlaps), ("clusters", &clusters), ("dedup", &found)] {
+    for (name, place) in [("clusters", &clusters), ("dedup", &found)] {
         if staged.join(name).exists() {
             output::publish_folder(&staged.join(name), place)?;
             output::remove_if_there(&output::beside(place, failure::SUFFIX))?;

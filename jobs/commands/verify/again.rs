@@ -6,12 +6,10 @@ use std::fmt::Display;
 
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::flow::{Processes, Role};
-use dupsieve::rooms::join::{self, Join, Overlap, Proof, Site};
-use dupsieve::rooms::lsh::{Deduplicate, SketchedDocument};
+use dupsieve::rooms::join::{self, Join, Proof, Site};
 use dupsieve::rooms::matches::{KeepOrder, Outcome};
 use dupsieve::rooms::output::{Lock, Staging, Sum};
 use dupsieve::rooms::report::{Made, Report, format};
-use dupsieve::rooms::runs::SortedRecords;
 use dupsieve::rooms::store::{Segment, Version};
 use dupsieve::{Error, Kind, Result};
 use serde_json::Value;
@@ -78,31 +76,6 @@ impl JoinOutput<'_> {
         join.format = format(&self.report.parameters);
         join.budget = global.budget();
         Ok(join)
-    }
-
-    /// Joins a batch that keeps bands with a store again, and compares what comes out.
-    pub(super) fn overlap_again(&self, overlap: &Overlap) -> Result<()> {
-        self.beside(|processes, site| {
-            let found = overlap.run_at(processes, site, |overlapped, _| Ok(overlapped))?.leader();
-            let Some(found) = found else { return Ok(()) };
-            self.expect_pairs(found.proof)?;
-            self.expect_same("buckets", &self.report.buckets, &Some(found.deduplicated.buckets))?;
-            self.expect_outcome(&found.deduplicated.outcome)
-        })
-    }
-
-    /// Compares documents again, and what comes out with the output.
-    pub(super) fn deduplicate_again(
-        &self,
-        deduplicate: &Deduplicate,
-        documents: SortedRecords<SketchedDocument>,
-    ) -> Result<()> {
-        self.beside(|_, site| {
-            let Some(staging) = site.staging.leader() else { return Ok(()) };
-            let found = deduplicate.write(documents, &staging, &mut |_, _, _| Ok(()))?;
-            self.expect_same("buckets", &self.report.buckets, &Some(found.buckets))?;
-            self.expect_outcome(&found.outcome)
-        })
     }
 
     /// Does something at a place of its own, which is gone afterwards.

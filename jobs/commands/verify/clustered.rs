@@ -8,7 +8,7 @@ use dupsieve::{Error, Kind, Result};
 use crate::commands::cluster::{self, PREVIOUS, matches_of, state, sums};
 use crate::flags::global::GlobalFlags;
 
-/// Fails if the clusters at `clusters` are damaged, if they were made from other matches than those at `found` or of `lsh` beside it,
+/// Fails if the clusters at `clusters` are damaged, if they were made from other matches than those at `found`,
 /// or from other clusters of the day before than those that are there now. Clusters before that no longer exist
 /// are not checked. Returns how many bytes were checked.
 pub(crate) fn check(clusters: &Path, found: &Path, global: &GlobalFlags) -> Result<u64> {
@@ -18,10 +18,7 @@ pub(crate) fn check(clusters: &Path, found: &Path, global: &GlobalFlags) -> Resu
         return Err(Error::new(Kind::BadData, what).at(clusters));
     };
     let day = joined.day.map(|day| day.to_string()).unwrap_or_default();
-    let overlaps = Report::read(&found.with_file_name("lsh"))?;
-    let mut there = [Some(joined), overlaps].into_iter().flatten().map(|made| sums(&made));
-    let made = report.parameters.get(&matches_of(&day));
-    if !there.any(|there| Some(&there) == made) {
+    if report.parameters.get(&matches_of(&day)) != Some(&sums(&joined)) {
         return Err(other(clusters, &format!("the matches of {day} that are there now")));
     }
     let before = cluster::before(&report)?;

@@ -1,4 +1,4 @@
-//! An output of `dedup` or `lsh` and its report: what it says it was made from, and what is checked against that.
+//! An output of `dedup` and its report: what it says it was made from, and what is checked against that.
 
 use std::env;
 use std::fmt::Display;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use dupsieve::rooms::budget::Budget;
 use dupsieve::rooms::error::Named;
-use dupsieve::rooms::matches::{Audit, BatchDocument, Confirm, Detail, Near};
+use dupsieve::rooms::matches::{Audit, BatchDocument, Confirm, Detail};
 use dupsieve::rooms::report::{LaterDays, Made, Report, records};
 use dupsieve::rooms::runs::{SortedRecords, Sorter};
 use dupsieve::rooms::store::{Day, Entry, Segment, Store, Version};
@@ -122,24 +122,17 @@ impl JoinOutput<'_> {
     pub(super) fn audit(&self, batch: Option<&Segment>) -> Result<()> {
         let documents = batch.map(|batch| self.documents(batch)).transpose()?;
         let spill = env::temp_dir();
-        let near = Near::Distance(self.distance()?);
-        let confirm = self.confirm()?;
-        let audit = Audit { confirm, ..self.audit_of(near, &spill)? };
-        audit.run(documents)
-    }
-
-    /// The audit of files that say how near two pages are.
-    pub(super) fn audit_of<'a>(&'a self, near: Near, spill: &'a Path) -> Result<Audit<'a>> {
-        Ok(Audit {
+        let audit = Audit {
             output: self.output,
             outcome: &self.report.outcome,
             empty: self.report.batch.empty,
-            near,
+            distance: self.distance()?,
             detail: self.detail()?,
-            confirm: None,
-            spill,
+            confirm: self.confirm()?,
+            spill: &spill,
             memory_bytes: self.budget.verification(),
-        })
+        };
+        audit.run(documents)
     }
 
     /// The error for a report that says another `name` than what it was made from.

@@ -9,8 +9,6 @@ use dupsieve::rooms::matches::{Detail, KeepOrder};
 use dupsieve::rooms::results::ResultFormat;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-use super::clustered::Clustered;
-
 /// Any text: what it may be stands in the description of the key.
 pub(crate) fn text(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "string"})
@@ -69,11 +67,6 @@ pub(crate) fn detail(_: &mut SchemaGenerator) -> Schema {
     one_of([Detail::Best, Detail::All])
 }
 
-/// A keep order.
-pub(crate) fn keep_order(_: &mut SchemaGenerator) -> Schema {
-    one_of(KeepOrder::ALL)
-}
-
 /// A keep order, or a field of the pages.
 pub(crate) fn keep(_: &mut SchemaGenerator) -> Schema {
     let names = KeepOrder::ALL.map(|order| order.to_string()).join("|");
@@ -83,10 +76,6 @@ pub(crate) fn keep(_: &mut SchemaGenerator) -> Schema {
 /// Which pages are one cluster.
 pub(crate) fn method(_: &mut SchemaGenerator) -> Schema {
     one_of([Method::Star, Method::Components].map(Method::name))
-}
-
-pub(crate) fn clustered(_: &mut SchemaGenerator) -> Schema {
-    one_of(Clustered::BOTH.map(Clustered::folder))
 }
 
 /// One of these texts.

@@ -5,7 +5,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::allowed;
-use super::clustered::Clustered;
 
 /// How `run` makes the clusters of a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -15,10 +14,6 @@ pub(crate) struct ClustersSettings {
     #[serde(default)]
     #[schemars(schema_with = "allowed::method")]
     pub(crate) method: Method,
-    /// Which matches they are made from: those of `dedup`, or those of `lsh`, which the section `[lsh]` asks for.
-    #[serde(default)]
-    #[schemars(schema_with = "allowed::clustered")]
-    pub(crate) matches: Clustered,
     /// Whether the tables of clusters and sizes are written for each day.
     #[serde(default = "yes")]
     pub(crate) lists: bool,

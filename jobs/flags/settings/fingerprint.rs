@@ -45,14 +45,15 @@ section! {
         #[schemars(schema_with = "allowed::width")]
         width: Width,
         /// Make a sketch of each text, by which `dedup --check` confirms candidates: containment, minhash, minhash-NxB (N slots of B
-        /// bits), cosine-N or sentences-N [default: that of the preset]
+        /// bits), cosine-N or sentences-N; or points, which --keep-bands makes [default: that of the preset]
         #[arg(long = "signature", alias = "check", value_name = "C", env = "DUPSIEVE_SIGNATURE")]
         #[serde(rename = "signature", alias = "check", deserialize_with = "typed")]
         #[schemars(schema_with = "allowed::text")]
         check: Check,
-        /// Keep the keys of these bands of each page, by which `lsh --batch` finds pages that overlap in a store:
+        /// Keep the keys of these bands of each page, a further source of candidates for `dedup`:
         /// FAMILY-BxR, such as minhash-14x8 for 14 bands of 8 rows (70 bytes a page), and behind commas words:N or
-        /// characters:N (the shingles), `one` (one permutation) and seed:N [default: none]
+        /// characters:N (the shingles), `one` (one permutation), slot:W (of euclidean) and seed:N. The families are jaccard
+        /// (minhash), cosine, hamming and euclidean [default: none]
         #[arg(long = "keep-bands", value_name = "BANDS", env = "DUPSIEVE_KEEP_BANDS")]
         #[serde(deserialize_with = "typed")]
         #[schemars(schema_with = "allowed::text")]
@@ -134,6 +135,11 @@ section! {
         #[arg(env = "DUPSIEVE_ACCEPT_TRUNCATED")]
         accept_truncated: bool,
     }
+}
+
+/// Whether documents of this format are texts.
+pub(crate) fn reads_texts(format: Format) -> bool {
+    !matches!(format, Format::Fingerprints | Format::Features | Format::Vectors)
 }
 
 impl FingerprintSettings {
@@ -234,6 +240,15 @@ impl RecipeSettings {
             None => recipe,
         };
         let recipe = match self.keep_bands {
+            Some(_) if !recipe.check().is_some_and(Check::is_whole) => {
+                return Err(Error::new(
+                    Kind::Usage,
+                    "bands find candidates for checks of whole documents",
+                )
+                .expected("shingles or points")
+                .found(recipe.check().map_or("no check".to_owned(), |it| it.to_string()))
+                .settings(["signature points", "keep-bands"]));
+            }
             Some(bands) => recipe.with_bands(bands.to_string()),
             None => recipe,
         };
@@ -242,7 +257,7 @@ impl RecipeSettings {
 
     fn recipe_of(&self, format: Format) -> Result<Recipe> {
         let width = self.width;
-        let reads_texts = !matches!(format, Format::Fingerprints | Format::Features);
+        let reads_texts = reads_texts(format);
         if let Some(preset) = self.preset.filter(|&it| it != Preset::Paper && !reads_texts) {
             return Err(Error::new(Kind::Usage, "a preset with a check needs texts")
                 .expected("paper, or no preset")
@@ -255,6 +270,7 @@ impl RecipeSettings {
                 _ => Recipe::named("external-64", None),
             },
             None if format == Format::Features => Recipe::named("features", width),
+            None if format == Format::Vectors => Recipe::named("vectors", width),
             None => self.preset.unwrap_or_default().recipe(width),
         }
     }

@@ -3,19 +3,17 @@
 //!
 //! [`FingerprintSettings`] is the section `[fingerprint]`: how pages are read ([`PageSettings`]), and what is made of them
 //! ([`RecipeSettings`]). [`DedupSettings`] is the section `[dedup]`.
-//! [`OutputSettings`] is the section `[output]`, [`StoreSettings`] the section `[store]`, [`ClustersSettings`] the section `[clusters]` and [`LshSettings`] the
-//! section `[lsh]`, which only files have.
+//! [`OutputSettings`] is the section `[output]`, [`StoreSettings`] the section `[store]` and [`ClustersSettings`] the section `[clusters]`,
+//! which only files have.
 //! [`RecipeChoice`], [`Keep`], [`ByteSize`] and [`Count`] are types of values, and [`allowed`] says in a JSON schema what values may be.
 //!
 //! May import: files of this folder and the library. Start with `dedup`, the shorter of both sections.
 
 pub(crate) mod allowed;
-mod clustered;
 mod clusters;
 mod dedup;
 mod fingerprint;
 mod keep;
-mod lsh;
 mod output;
 mod recipe;
 mod section;
@@ -23,12 +21,10 @@ mod store;
 mod text;
 mod values;
 
-pub(crate) use clustered::Clustered;
 pub(crate) use clusters::ClustersSettings;
 pub(crate) use dedup::DedupSettings;
-pub(crate) use fingerprint::{FingerprintSettings, PageSettings, RecipeSettings};
+pub(crate) use fingerprint::{FingerprintSettings, PageSettings, RecipeSettings, reads_texts};
 pub(crate) use keep::{Keep, KeepField};
-pub(crate) use lsh::LshSettings;
 pub(crate) use output::{FormatFlag, OutputSettings};
 pub(crate) use recipe::RecipeChoice;
 pub(crate) use section::section;

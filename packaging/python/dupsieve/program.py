@@ -75,7 +75,7 @@ def run(config: StrPath, *, date: Any = None, **flags: Any) -> dict[str, Any]:
 
 
 def lsh(inputs: Paths, output: StrPath, **flags: Any) -> dict[str, Any]:
-    """Finds documents that overlap, by buckets, as `dupsieve lsh` does. The results stand in the folder `output`.
+    """Finds documents that overlap, by buckets, as `dupsieve lsh` does. The results stand in the folder `dedup` of `output`.
 
     Args:
         inputs: A file, a folder, or several.

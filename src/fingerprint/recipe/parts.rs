@@ -74,6 +74,8 @@ pub enum Features {
         #[serde(flatten)]
         sketch: SketchParts,
     },
+    /// The components of vectors: a bit is the side of a random hyperplane.
+    Vectors,
     /// Fingerprints made elsewhere.
     External,
 }

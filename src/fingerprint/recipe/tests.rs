@@ -2,7 +2,7 @@
 
 use super::*;
 
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
     "words-1",
     "wide-1",
     "short-text-1",
@@ -14,6 +14,7 @@ const NAMES: [&str; 11] = [
     "pypi-simhash",
     "external-64",
     "external-128",
+    "vectors-1",
 ];
 
 fn refused(text: &str) -> String {

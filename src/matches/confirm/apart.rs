@@ -13,11 +13,11 @@ use std::iter::Peekable;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::matches::anchors::MOST_MET as MOST_BY_ANCHORS;
 use crate::matches::certificate::{Candidates, Confirmed};
 use crate::matches::groups::Groups;
 use crate::matches::numbers::{FingerprintIndex, Group, Span};
 use crate::matches::pair::{Pair, Place};
+use crate::matches::shared_keys::MOST_MET as MOST_BY_KEYS;
 use crate::matches::standing::Standings;
 use crate::matches::store_pair::StorePair;
 use crate::progress::{self, Activity};
@@ -158,8 +158,8 @@ impl<'a> Apart<'a> {
     /// these depends on which chunk came first, so a page with as many as it may meet counts as one pair left out.
     fn leave(&mut self, nearest: &mut NearestRows) -> Result<()> {
         nearest.rows.sort_unstable();
-        self.left_out(usize::from(nearest.rows.len() >= MOST_BY_ANCHORS));
-        nearest.rows.truncate(MOST_BY_ANCHORS);
+        self.left_out(usize::from(nearest.rows.len() >= MOST_BY_KEYS));
+        nearest.rows.truncate(MOST_BY_KEYS);
         let is_known = |distance: u8| self.known.is_some_and(|k| u32::from(distance) <= k);
         nearest.rows.retain(|row| !is_known(row.1));
         let Some(&new) = self.of_rows.get(nearest.page as usize) else { return Ok(()) };
@@ -180,9 +180,9 @@ impl<'a> Apart<'a> {
     /// Takes the rows of the batch that are nearest to a page by their anchors: each pass over the batch has found some.
     fn leave_in_batch(&mut self, nearest: &mut NearestRows) -> Result<()> {
         nearest.rows.sort_unstable();
-        self.left_out(usize::from(nearest.rows.len() >= MOST_BY_ANCHORS));
+        self.left_out(usize::from(nearest.rows.len() >= MOST_BY_KEYS));
         let Some(&one) = self.of_rows.get(nearest.page as usize) else { return Ok(()) };
-        for (_, distance, _, row, _) in nearest.rows.drain(..).take(MOST_BY_ANCHORS) {
+        for (_, distance, _, row, _) in nearest.rows.drain(..).take(MOST_BY_KEYS) {
             let other = self.of_rows[row as usize];
             self.candidates.pairs += self.groups.size(one) * self.groups.size(other);
             let (new, existing) = (one.max(other), one.min(other));

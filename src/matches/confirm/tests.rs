@@ -18,7 +18,7 @@ use crate::matches::confirmed::ConfirmedPairs;
 use crate::matches::keep_order::LengthClass;
 use crate::matches::nearness::Nearness;
 use crate::matches::standing::{Standing, Standings};
-use crate::matches::{AnchorProbe, Confirm, Detail, Finalize, KeepOrder, distinct_fingerprints};
+use crate::matches::{Confirm, Detail, Finalize, KeepOrder, KeyProbe, distinct_fingerprints};
 use crate::output::{Lock, Staging};
 use crate::parallel::in_parallel;
 use crate::runs::Sorter;
@@ -139,13 +139,15 @@ fn pairs(
 ) -> Result<SortedRecords<Pair>> {
     let mut sorter = Sorter::new(folder, 1 << 20);
     let new: Vec<u64> = distinct_fingerprints(batch)?;
-    // Of few pages, memory for the anchors of eight, so that there are several passes.
-    let memory_bytes = if batch.rows() < 100 { 8 * 8 * 20 } else { 1 << 24 };
-    let anchors = AnchorProbe::new(batch, store, new.clone().into(), confirm, memory_bytes, 2)?;
-    for chunk in 0..anchors.chunks() {
-        let mut found = Vec::new();
-        anchors.probe(chunk, &mut |pair| found.push(pair))?;
-        sorter.extend(found)?;
+    if confirm.is_some_and(|confirm| confirm.has_direction()) {
+        // Of few pages, memory for the anchors of eight, so that there are several passes.
+        let memory_bytes = if batch.rows() < 100 { 8 * 8 * 20 } else { 1 << 24 };
+        let keys = KeyProbe::new(batch, store, new.clone().into(), confirm, memory_bytes, 2)?;
+        for chunk in 0..keys.chunks() {
+            let mut found = Vec::new();
+            keys.probe(chunk, &mut |pair| found.push(pair))?;
+            sorter.extend(found)?;
+        }
     }
     let near =
         |new: u64, held: u64| Some(new.distance(held) as u8).filter(|&it| u32::from(it) <= K);

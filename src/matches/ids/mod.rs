@@ -4,12 +4,10 @@
 //! (`share`); then each shard is sorted by itself (`shard`). Start reading at `shards`.
 
 mod bounds;
-mod in_order;
 mod shard;
 mod shards;
 mod share;
 
-pub(crate) use in_order::in_order;
 pub(crate) use shard::Shard;
 pub(crate) use shards::Portion;
 pub(super) use shards::{IdShards, Workshop};

@@ -27,7 +27,7 @@ use crate::progress::{self, Activity};
 use crate::store::Segment;
 
 /// The most bytes of a shard, about: so many are sorted in the cache.
-pub(super) const SHARD_BYTES: usize = 2 << 20;
+const SHARD_BYTES: usize = 2 << 20;
 
 /// Consecutive ids of the batch, as one worker lists them.
 pub(crate) trait Portion: Sync {

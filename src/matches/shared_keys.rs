@@ -1,18 +1,19 @@
-//! Candidates by anchors: pages that share much of their text, however far apart their fingerprints are.
+//! Candidates by shared keys: pages that share much of their text, or near vectors, however far apart their fingerprints are.
 //!
-//! Each page has eight [anchors](crate::fingerprint::check): of each eighth of its shingles the one with the least hash. Two pages of which one
-//! contains most of the other one share most of these; a page that stands whole in one of five times its length shares one or two. This is Google's
-//! batch query with equality in place of distance: the anchors of the batch are sorted, those of the store and of the batch itself
+//! A page has two sorts of keys. Its eight [anchors](crate::fingerprint::check) are of each eighth of its shingles the one with the least
+//! hash. Two pages of which one contains most of the other one share most of these; a page that stands whole in one of five times its
+//! length shares one or two. The keys of its [bands](crate::lsh), if it has some, agree where its hashes of a family do. This is Google's
+//! batch query with equality in place of distance: the keys of the batch are sorted, those of the store and of the batch itself
 //! stream past them.
 //!
 //! ```text
-//! store, block by block         anchors of the batch (place, anchor -> pages)      the nearest by fingerprint
+//! store, block by block         keys of the batch (place, key -> pages)            the nearest by fingerprint
 //! row 7: [a1 | a2 | a3 ...] --> (1, a1) -> 4;  (2, a2) -> -;  (3, a3) -> 4, 9      (4, row 7), (9, row 7)
 //! ```
 //!
-//! What thousands of pages share, such as the text of a template, is an anchor of all of them. Two bounds keep that linear. An anchor
+//! What thousands of pages share, such as the text of a template, is a key of all of them. Two bounds keep that linear. A key
 //! leads to [`MOST_SHARED`] pages at most, those whose fingerprints are next in order. And of all that a page meets, the
-//! [`MOST_MET`] that share most anchors with it are its candidates; of those that share as many, the nearest by fingerprint.
+//! [`MOST_MET`] that share most keys with it are its candidates; of those that share as many, the nearest by fingerprint.
 //!
 //! A page that is asked for alone ([`Anchored`]) is a batch of one page: rows are met by the same code, whether they stream past or a
 //! sorted table of the segment names those that share an anchor.
@@ -36,7 +37,7 @@ use crate::store::{Column, Dated, RowBytes, SCANNED_ROWS, Segment, Shown};
 use crate::tables::keys::{KEY_BYTES, Keys, entry, key_of, memory_of, most_numbers, number_of};
 use crate::work::Work;
 
-/// To how many pages of the batch an anchor leads.
+/// To how many pages of the batch a key leads.
 const MOST_SHARED: usize = 1 << 9;
 
 /// How many candidates a page has at most: in the batch, and in the store.
@@ -53,21 +54,52 @@ const _: () = assert!(ANCHOR_BYTES == KEY_BYTES);
 /// The bytes of the anchors of a row.
 const WIDTH: usize = ANCHORS * KEY_BYTES;
 
-/// The anchor of a page that has none in this place.
+/// The key of a page that has none in this place.
 const NONE: u64 = (1 << (8 * KEY_BYTES)) - 1;
 
-/// A batch, and the segments whose anchors stream past its own. Shared by the workers of a process.
+/// The keys by which pages meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sort {
+    Anchors,
+    Bands,
+}
+
+impl Sort {
+    fn column(self) -> Column {
+        match self {
+            Sort::Anchors => Column::Anchors,
+            Sort::Bands => Column::Bands,
+        }
+    }
+
+    /// Looks up the keys of a segment.
+    fn keys(self, segment: &Segment) -> Option<RowBytes> {
+        match self {
+            Sort::Anchors => segment.anchors(),
+            Sort::Bands => segment.bands(),
+        }
+    }
+
+    /// How many keys a page has.
+    fn places(self, segment: &Segment) -> usize {
+        let bytes = match self {
+            Sort::Anchors => segment.anchor_bytes(),
+            Sort::Bands => segment.band_bytes(),
+        };
+        bytes / KEY_BYTES
+    }
+}
+
+/// A batch, and the segments whose keys stream past its own. Shared by the workers of a process.
 #[derive(Debug)]
-pub(crate) struct AnchorProbe<F> {
+pub(crate) struct KeyProbe<F> {
     batch: Segment,
     store: Vec<Dated>,
     pages: Pages<F>,
-    /// What a chunk streams: a segment of the store, or the batch itself, and which blocks.
-    units: Vec<(Option<u32>, Range<usize>)>,
-    /// How many pages have their anchors in memory at once. For more pages, everything is read several times.
-    most: usize,
-    /// The anchors that are in memory, and of which pass they are.
-    index: Mutex<Option<(u64, Arc<AnchorIndex>)>>,
+    /// The chunks.
+    units: Vec<Unit>,
+    /// The keys that are in memory.
+    index: Mutex<Option<Arc<KeyIndex>>>,
     workers: usize,
 }
 
@@ -107,19 +139,31 @@ impl AnchorCost {
     }
 }
 
-/// The anchors of consecutive pages of a batch.
+/// What a chunk streams past what.
 #[derive(Debug)]
-struct AnchorIndex {
-    first: u32,
+struct Unit {
+    sort: Sort,
+    /// The pages of the batch whose keys are in memory. For more pages than fit, everything is read several times.
+    pages: Range<u32>,
+    /// What streams: a segment of the store, or the batch itself, and which blocks.
+    stream: Option<u32>,
+    blocks: Range<usize>,
+}
+
+/// The keys of consecutive pages of a batch.
+#[derive(Debug)]
+struct KeyIndex {
+    sort: Sort,
+    pages: Range<u32>,
     places: Vec<Keys>,
 }
 
-/// A row that shares anchors with pages of the batch.
+/// A row that shares keys with pages of the batch.
 struct Met {
     row: u64,
     /// How many rows there are with its fingerprint and its sketch, one after the other.
     rows: u64,
-    anchors: Vec<u8>,
+    keys: Vec<u8>,
     fingerprint: u128,
     /// Its sketch, once a row follows that may be a copy.
     sketch: Option<Vec<u8>>,
@@ -127,7 +171,7 @@ struct Met {
     pages: Vec<(Shared, u32)>,
 }
 
-/// How near two pages are by what they share: how many anchors they do not share, then the distance of their fingerprints.
+/// How near two pages are by what they share: how many eighths of their keys they do not share, then the distance of their fingerprints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Shared {
     apart: u8,
@@ -143,10 +187,9 @@ impl Shared {
 /// The nearest candidates of one page in a chunk: rows, and how many.
 type Nearest = Vec<(Shared, u64, u64)>;
 
-impl<F: Fingerprint> AnchorProbe<F> {
-    /// Prepares to probe a `store` and the `batch` itself, whose distinct `fingerprints` these are, with anchors of the batch in
-    /// `memory_bytes`. All processes must have the same memory. Without a `check` that tells what a page contains, a shared anchor says nothing:
-    /// then there are no chunks.
+impl<F: Fingerprint> KeyProbe<F> {
+    /// Prepares to probe a `store` and the `batch` itself, whose distinct `fingerprints` these are, with keys of the batch in
+    /// `memory_bytes`. All processes must have the same memory. There is nothing to probe unless the `check` compares whole pages.
     ///
     /// # Errors
     /// Damage is [`Kind::BadData`](crate::Kind::BadData).
@@ -157,27 +200,22 @@ impl<F: Fingerprint> AnchorProbe<F> {
         check: Option<Confirm>,
         memory_bytes: usize,
         workers: usize,
-    ) -> Result<AnchorProbe<F>> {
-        let confirms = check.is_some_and(|check| check.has_direction());
-        let has_anchors = confirms && batch.anchor_bytes() == WIDTH;
-        let mut starts = Vec::new();
+    ) -> Result<KeyProbe<F>> {
+        let is_whole = check.is_some_and(|confirm| confirm.check.is_whole());
         let mut units = Vec::new();
-        if has_anchors {
-            each_distinct::<F>(batch, |_, row| starts.push(row))?;
-            let streams = (0..).zip(store).map(|(number, dated)| (Some(number), dated.segment()));
-            for (stream, segment) in streams.chain([(None, batch)]) {
-                let blocks = segment.blocks_of(Column::Anchors);
-                let firsts = (0..blocks).step_by(CHUNK_BLOCKS);
-                units.extend(firsts.map(|it| (stream, it..blocks.min(it + CHUNK_BLOCKS))));
-            }
+        for sort in [Sort::Anchors, Sort::Bands].into_iter().filter(|_| is_whole) {
+            units_of(sort, batch, store, memory_bytes, &mut units);
         }
-        let rows = if has_anchors { batch.rows() } else { 0 };
-        Ok(AnchorProbe {
+        let mut starts = Vec::new();
+        let rows = if units.is_empty() { 0 } else { batch.rows() };
+        if rows > 0 {
+            each_distinct::<F>(batch, |_, row| starts.push(row))?;
+        }
+        Ok(KeyProbe {
             batch: batch.clone(),
             store: store.to_vec(),
             pages: Pages::new(fingerprints, starts, rows),
             units,
-            most: most_numbers(ANCHORS, memory_bytes),
             index: Mutex::default(),
             workers,
         })
@@ -185,24 +223,22 @@ impl<F: Fingerprint> AnchorProbe<F> {
 
     /// How many chunks there are: the portions of store and batch, as many times as they are read.
     pub(crate) fn chunks(&self) -> u32 {
-        let passes = self.pages.farthest.len().div_ceil(self.most);
-        (self.units.len() * passes) as u32
+        self.units.len() as u32
     }
 
-    /// How many of these read a portion once more, because the anchors of the batch do not fit into memory.
+    /// How many of these read a portion once more, because the keys of the batch do not fit into memory.
     pub(crate) fn repeated(&self) -> u32 {
-        self.chunks().saturating_sub(self.units.len() as u32)
+        self.units.iter().filter(|unit| unit.pages.start > 0).count() as u32
     }
 
-    /// Probes a chunk, and gives what is found to `take`. Returns how many pairs share an anchor.
+    /// Probes a chunk, and gives what is found to `take`.
     ///
     /// # Errors
     /// Damage is [`Kind::BadData`](crate::Kind::BadData).
     pub(crate) fn probe(&self, chunk: u32, take: &mut dyn FnMut(Pair)) -> Result<()> {
-        let units = self.units.len() as u32;
-        let index = self.index((chunk / units).into())?;
-        let (stream, blocks) = &self.units[(chunk % units) as usize];
-        let dated = stream.map(|number| &self.store[number as usize]);
+        let unit = &self.units[chunk as usize];
+        let index = self.index(unit)?;
+        let dated = unit.stream.map(|number| &self.store[number as usize]);
         let segment = dated.map_or(&self.batch, Dated::segment);
         let mut fingerprints = segment.fingerprints();
         let mut fingerprint_of = |row| fingerprints.get(row).map(F::from_u128);
@@ -211,31 +247,29 @@ impl<F: Fingerprint> AnchorProbe<F> {
             shown: dated.map(Dated::shown),
             fingerprint_of: &mut fingerprint_of,
         };
-        let (Some(mut anchors), Some(mut streaming)) =
-            (segment.anchors(), Streaming::new(&self.pages, &index, *stream, rows, take))
+        let (Some(mut keys), Some(mut streaming)) =
+            (unit.sort.keys(segment), Streaming::new(&self.pages, &index, unit.stream, rows, take))
         else {
             return Ok(());
         };
-        for block in blocks.clone() {
-            streaming.block(&mut anchors, block)?;
+        for block in unit.blocks.clone() {
+            streaming.block(&mut keys, block)?;
         }
         streaming.finish();
         Ok(())
     }
 
-    /// The anchors of the pages of a pass.
-    fn index(&self, pass: u64) -> Result<Arc<AnchorIndex>> {
+    /// The keys that the chunk streams past.
+    fn index(&self, Unit { sort, pages, .. }: &Unit) -> Result<Arc<KeyIndex>> {
         let mut held = lock(&self.index);
-        if let Some((of, index)) = &*held
-            && *of == pass
+        if let Some(index) = &*held
+            && (index.sort, &index.pages) == (*sort, pages)
         {
             return Ok(Arc::clone(index));
         }
         *held = None;
-        let first = pass as usize * self.most;
-        let end = (first + self.most).min(self.pages.farthest.len());
-        let index = Arc::new(AnchorIndex::of(&self.batch, first..end, self.workers)?);
-        *held = Some((pass, Arc::clone(&index)));
+        let index = Arc::new(KeyIndex::of(&self.batch, *sort, pages.clone(), self.workers)?);
+        *held = Some(Arc::clone(&index));
         Ok(index)
     }
 }
@@ -256,22 +290,49 @@ impl<F: Fingerprint> Pages<F> {
     }
 }
 
-impl AnchorIndex {
-    /// The anchors of the pages in these rows. Of pages with one fingerprint and one sketch, the first one is enough.
-    fn of(batch: &Segment, rows: Range<usize>, workers: usize) -> Result<AnchorIndex> {
-        let first = rows.start as u32;
-        let mut places: [Vec<u64>; ANCHORS] = Default::default();
-        let (Some(mut anchors), Some(mut sketches)) = (batch.anchors(), batch.checks()) else {
-            return Ok(AnchorIndex { first, places: Vec::new() });
+/// The chunks of a sort of keys: all portions of the store and of the batch, for all pages whose keys fit into memory at once, then for the
+/// next ones.
+fn units_of(
+    sort: Sort,
+    batch: &Segment,
+    store: &[Dated],
+    memory_bytes: usize,
+    units: &mut Vec<Unit>,
+) {
+    let places = sort.places(batch);
+    if places == 0 {
+        return;
+    }
+    let (rows, most) = (batch.rows() as u32, most_numbers(places, memory_bytes) as u32);
+    for first in (0..rows).step_by(most as usize) {
+        let pages = first..first.saturating_add(most).min(rows);
+        let streams = (0..).zip(store).map(|(number, dated)| (Some(number), dated.segment()));
+        for (stream, segment) in streams.chain([(None, batch)]) {
+            let blocks = segment.blocks_of(sort.column());
+            units.extend((0..blocks).step_by(CHUNK_BLOCKS).map(|it| {
+                let blocks = it..blocks.min(it + CHUNK_BLOCKS);
+                Unit { sort, pages: pages.clone(), stream, blocks }
+            }));
+        }
+    }
+}
+
+impl KeyIndex {
+    /// The keys of the pages in these rows. Of pages with one fingerprint and one sketch, the first one is enough.
+    fn of(batch: &Segment, sort: Sort, pages: Range<u32>, workers: usize) -> Result<KeyIndex> {
+        let first = pages.start;
+        let mut places: Vec<Vec<u64>> = vec![Vec::new(); sort.places(batch)];
+        let (Some(mut keys_of), Some(mut sketches)) = (sort.keys(batch), batch.checks()) else {
+            return Ok(KeyIndex { sort, pages, places: Vec::new() });
         };
         let mut fingerprints = batch.fingerprints();
         let (mut last, mut last_sketch) = (Vec::new(), Vec::new());
         // From the row before them on, of which the first one may be a copy.
-        for row in rows.start.saturating_sub(1)..rows.end {
+        for row in first.saturating_sub(1)..pages.end {
             progress::tick(Activity::Working);
-            let is_before = row < rows.start;
-            let row = row as u64;
-            let keys = anchors.get(row)?;
+            let is_before = row < first;
+            let row = u64::from(row);
+            let keys = keys_of.get(row)?;
             let is_like_last = last == keys;
             if is_like_last && fingerprints.get(row)? == fingerprints.get(row - 1)? {
                 let is_copy = last_sketch == sketches.get(row)?;
@@ -292,7 +353,7 @@ impl AnchorIndex {
             last_sketch.extend_from_slice(sketches.get(row)?);
         }
         let places = in_parallel(workers, &places, |entries| Keys::of(entries.clone()));
-        Ok(AnchorIndex { first, places })
+        Ok(KeyIndex { sort, pages, places })
     }
 }
 
@@ -304,10 +365,10 @@ struct SegmentRows<'a, F> {
     fingerprint_of: &'a mut dyn FnMut(u64) -> Result<F>,
 }
 
-/// Rows that stream past the anchors of pages.
+/// Rows that stream past the keys of pages.
 struct Streaming<'a, F> {
     pages: &'a Pages<F>,
-    index: &'a AnchorIndex,
+    index: &'a KeyIndex,
     stream: Option<u32>,
     rows: SegmentRows<'a, F>,
     sketches: RowBytes,
@@ -322,7 +383,7 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
     /// The rows of segment `stream` of a store, or of the batch; none if the segment has no sketches.
     fn new(
         pages: &'a Pages<F>,
-        index: &'a AnchorIndex,
+        index: &'a KeyIndex,
         stream: Option<u32>,
         rows: SegmentRows<'a, F>,
         take: &'a mut dyn FnMut(Pair),
@@ -332,13 +393,14 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
         Some(Streaming { pages, index, stream, rows, sketches, met, nearest, take })
     }
 
-    /// Takes the rows of a block. Returns how many of them share an anchor.
-    fn block(&mut self, anchors: &mut RowBytes, block: usize) -> Result<u64> {
+    /// Takes the rows of a block. Returns how many of them share a key.
+    fn block(&mut self, keys_of: &mut RowBytes, block: usize) -> Result<u64> {
+        let width = self.index.places.len() * KEY_BYTES;
         let mut passed: Vec<(u32, u8)> = Vec::new();
-        let Some((rows, bytes)) = anchors.rows_of(block)? else { return Ok(0) };
+        let Some((rows, bytes)) = keys_of.rows_of(block)? else { return Ok(0) };
         // One place after the other, so that the bitmap of a place stays in the cache.
         for (place, keys) in (0..).zip(&self.index.places) {
-            for (row, bytes) in (0..).zip(bytes.chunks_exact(WIDTH)) {
+            for (row, bytes) in (0..).zip(bytes.chunks_exact(width)) {
                 let key = key_at(bytes, place);
                 if keys.may_have(key) && key != NONE {
                     passed.push((row, place));
@@ -350,20 +412,20 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
         for passed in passed.chunk_by(|one, other| one.0 == other.0) {
             let at = passed[0].0 as usize;
             let places = passed.iter().map(|it| it.1);
-            let shares = self.row(rows.start + at as u64, &bytes[at * WIDTH..][..WIDTH], places)?;
+            let shares = self.row(rows.start + at as u64, &bytes[at * width..][..width], places)?;
             sharing += u64::from(shares);
         }
         Ok(sharing)
     }
 
-    /// Takes a row that may share an anchor in each of these `places`. Returns whether it does.
-    fn row(&mut self, row: u64, anchors: &[u8], places: impl Iterator<Item = u8>) -> Result<bool> {
+    /// Takes a row that may share a key in each of these `places`. Returns whether it does.
+    fn row(&mut self, row: u64, keys: &[u8], places: impl Iterator<Item = u8>) -> Result<bool> {
         progress::tick(Activity::Working);
         let is_shown = self.rows.shown.as_mut().map_or(Ok(true), |shown| shown.get(row))?;
         if !is_shown {
             return Ok(false);
         }
-        if self.is_copy(row, anchors)? {
+        if self.is_copy(row, keys)? {
             return Ok(true);
         }
         self.leave();
@@ -371,35 +433,38 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
         let mut fingerprint = None;
         for place in places {
             let index = self.index;
-            let mut shared = index.places[place as usize].with(key_at(anchors, place));
+            let mut shared = index.places[place as usize].with(key_at(keys, place));
             if shared.len() > MOST_SHARED {
-                let of = |entry: u64| self.pages.fingerprint_of(index.first + number_of(entry));
+                let of =
+                    |entry: u64| self.pages.fingerprint_of(index.pages.start + number_of(entry));
                 let fingerprint = self.rows.fingerprint(row, &mut fingerprint)?;
                 let middle = shared.partition_point(|&entry| of(entry) < fingerprint);
                 let first = middle.saturating_sub(MOST_SHARED / 2).min(shared.len() - MOST_SHARED);
                 shared = &shared[first..][..MOST_SHARED];
             }
-            pages.extend(shared.iter().map(|&entry| index.first + number_of(entry)));
+            pages.extend(shared.iter().map(|&entry| index.pages.start + number_of(entry)));
         }
         pages.sort_unstable();
         if pages.is_empty() {
             return Ok(false);
         }
         let fingerprint = self.rows.fingerprint(row, &mut fingerprint)?;
+        let places = self.index.places.len();
         let pages = pages.chunk_by(|one, other| one == other).map(|same| {
             let distance = fingerprint.distance(self.pages.fingerprint_of(same[0])) as u8;
-            (Shared { apart: (ANCHORS - same.len()) as u8, distance }, same[0])
+            let apart = (places - same.len()) * ANCHORS / places;
+            (Shared { apart: apart as u8, distance }, same[0])
         });
-        let (pages, anchors) = (pages.collect(), anchors.to_vec());
+        let (pages, keys) = (pages.collect(), keys.to_vec());
         let fingerprint = fingerprint.to_u128();
-        self.met = Some(Met { row, rows: 1, anchors, fingerprint, sketch: None, pages });
+        self.met = Some(Met { row, rows: 1, keys, fingerprint, sketch: None, pages });
         Ok(true)
     }
 
     /// Whether a row is a copy of the last one that met pages, in its chunk. It then goes with that one.
-    fn is_copy(&mut self, row: u64, anchors: &[u8]) -> Result<bool> {
+    fn is_copy(&mut self, row: u64, keys: &[u8]) -> Result<bool> {
         let follows = |met: &&mut Met| {
-            met.row + met.rows == row && !row.is_multiple_of(CHUNK_ROWS) && met.anchors == anchors
+            met.row + met.rows == row && !row.is_multiple_of(CHUNK_ROWS) && met.keys == keys
         };
         let Some(met) = self.met.as_mut().filter(follows) else { return Ok(false) };
         if (self.rows.fingerprint_of)(row)?.to_u128() != met.fingerprint {
@@ -488,7 +553,7 @@ pub(crate) struct AnchoredRows {
 /// A page that is asked for alone.
 pub(crate) struct Anchored<'a, F> {
     pages: Pages<F>,
-    index: AnchorIndex,
+    index: KeyIndex,
     anchors: &'a [u8],
 }
 
@@ -499,7 +564,8 @@ impl<'a, F: Fingerprint> Anchored<'a, F> {
         for (place, key) in anchors_of(anchors) {
             places[usize::from(place)].push(entry(key, 0));
         }
-        let index = AnchorIndex { first: 0, places: places.map(Keys::of).into() };
+        let places = places.map(Keys::of).into();
+        let index = KeyIndex { sort: Sort::Anchors, pages: 0..1, places };
         Anchored { pages: Pages::new([fingerprint].into(), vec![0], 1), index, anchors }
     }
 
@@ -599,11 +665,9 @@ pub(crate) fn anchors_of(anchors: &[u8]) -> impl Iterator<Item = (u8, u64)> + Cl
     keys.filter(|&(_, key)| key != NONE)
 }
 
-/// The anchor in a place.
-fn key_at(anchors: &[u8], place: u8) -> u64 {
-    key_of(
-        anchors[KEY_BYTES * usize::from(place)..].first_chunk().expect("an anchor in each place"),
-    )
+/// The key in a place.
+fn key_at(keys: &[u8], place: u8) -> u64 {
+    key_of(keys[KEY_BYTES * usize::from(place)..].first_chunk().expect("a key in each place"))
 }
 
 /// Leaves the least ones.
