@@ -163,7 +163,7 @@ fn a_merge_that_fails_leaves_the_day_added_and_names_the_command_for_later() {
     bench.write("crawl/2026-11-10.jsonl", bench.documents(0, 30));
     let told = bench.done("run days.toml --redo 2026-11-10");
     assert!(is_left(&told.stderr), "{}", told.stderr);
-    let again = bench.done("store add store --segment out/2026-11-10/batch.seg --day 2026-11-10 --only out/2026-11-10/dedup/keep.txt");
+    let again = bench.done("store add store --segment out/2026-11-10/batch.seg --day 2026-11-10 --only out/2026-11-10/dedup/keep.txt --slack out/2026-11-10/dedup/slack.tsv");
     assert!(is_left(&again.stderr) && again.summary()["already_done"] == true, "{}", again.stderr);
     assert_eq!(bench.done("store verify store").count("version"), 13);
 
