@@ -150,7 +150,7 @@ impl Check {
             return Ok(self);
         }
         Err(Error::new(Kind::Usage, "the check points compares what a segment with bands keeps")
-            .expected("a check of texts, such as shingles or minhash"))
+            .expected("a check of texts, such as containment or minhash"))
     }
 
     /// Whether the sketches are points of the space of a page's bands, which make them.

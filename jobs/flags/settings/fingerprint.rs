@@ -245,7 +245,7 @@ impl RecipeSettings {
                     Kind::Usage,
                     "bands find candidates for checks of whole documents",
                 )
-                .expected("shingles or points")
+                .expected("containment or points")
                 .found(recipe.check().map_or("no check".to_owned(), |it| it.to_string()))
                 .settings(["signature points", "keep-bands"]));
             }
