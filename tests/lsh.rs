@@ -162,7 +162,8 @@ fn vectors_are_compared_by_angle_and_by_distance_as_the_definition_says() {
     let cosine = |a, b| product(a, b) / (product(a, a) * product(b, b)).sqrt();
     let squares = |a, b| product(a, a) + product(b, b) - 2.0 * product(a, b);
     let place = |a, b| 1.0 / (1.0 + f64::max(squares(a, b), 0.0).sqrt());
-    let similar: [(&str, &str, f64, &dyn Fn(usize, usize) -> f64); 2] = [
+    type Similarity<'a> = &'a dyn Fn(usize, usize) -> f64;
+    let similar: [(&str, &str, f64, Similarity<'_>); 2] = [
         ("--format vectors --similarity 0.97 --bands 40 --rows 2", "cosine-40x2", 0.97, &cosine),
         ("--family euclidean --similarity 0.6 --bands 20 --rows 2", "", 0.6, &place),
     ];

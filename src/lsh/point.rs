@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn what_is_made_of_a_point_takes_of_its_time() {
         let mut points = Points::new(Space::Jaccard, Shingle::Words(1), PageTime(Duration::ZERO));
-        let features = Content::Features(vec![("a".into(), 1.0)]);
+        let features = Content::Features(vec![("a", 1.0)]);
         for content in [Content::Text(Cow::Borrowed("a page")), features] {
             assert!(points.of(&content).unwrap().is_some());
             assert_eq!(points.finish().unwrap_err().kind(), Kind::BadData);

@@ -252,7 +252,7 @@ fn damage_ends_with_an_error() {
         let whole = fs::read(file(name)).unwrap();
         let columns: &[_] =
             if whole.len() < 3000 { &["text"] } else { &["named", "views", "large"] };
-        for at in (0..whole.len()).step_by(whole.len() / 500 | 1) {
+        for at in (0..whole.len()).step_by((whole.len() / 500) | 1) {
             let mut bytes = whole.clone();
             bytes[at] ^= if at % 2 == 0 { 0xff } else { 1 };
             fs::write(&path, &bytes).unwrap();

@@ -606,7 +606,7 @@ fn rows_of_pages_that_take_too_much_are_told_and_the_others_read() {
         let long = "x".repeat(20 << 20);
         let text = |row: &i64| ByteArray::from(if *row == 4 { &*long } else { "short" });
         let texts: Vec<ByteArray> = ids.iter().map(text).collect();
-        let levels = vec![1; 10];
+        let levels = [1; 10];
         let levels = (kind == "optional").then_some(&levels[..]);
         let mut out = group.next_column().unwrap().unwrap();
         out.typed::<ByteArrayType>().write_batch(&texts, levels, None).unwrap();
@@ -614,7 +614,7 @@ fn rows_of_pages_that_take_too_much_are_told_and_the_others_read() {
         group.close().unwrap();
         writer.close().unwrap();
         for portion_bytes in [1, 1 << 20] {
-            let inputs = Inputs::find(&[path.clone()], Format::Auto).unwrap();
+            let inputs = Inputs::find(std::slice::from_ref(&path), Format::Auto).unwrap();
             let options =
                 ReadOptions { portion_bytes, max_record_bytes: 1 << 20, ..ReadOptions::default() };
             let mut bad = Vec::new();
