@@ -12,8 +12,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use dupsieve::rooms::document::Content;
-use dupsieve::rooms::fingerprint::PageTime;
-use dupsieve::rooms::lsh::{Banding, Family, MinHashes, Permutations, Scheme, Space};
+use dupsieve::rooms::fingerprint::{PageTime, Width};
+use dupsieve::rooms::lsh::{Banding, Bands, Family, MinHashes, Permutations, Space};
 
 const BANDING: Banding = Banding { bands: 14, rows: 8 };
 
@@ -70,10 +70,8 @@ fn of_sets(sets: &[Vec<u64>], permutations: Permutations) {
 }
 
 fn of_texts(texts: &[String], permutations: Permutations) {
-    let least = "0.8".parse().expect("a similarity");
-    let mut scheme = Scheme::new(Space::Jaccard, BANDING, least);
-    scheme.permutations = permutations;
-    let mut sketches = scheme.sketches(PageTime::default());
+    let bands = Bands { permutations, ..Bands::new(Space::Jaccard, BANDING) };
+    let mut sketches = bands.sketches(Width::W64, PageTime::default());
     for text in texts {
         black_box(sketches.of(&Content::Text(text.into())).expect("a sketch"));
     }
