@@ -107,6 +107,6 @@ pub use shared_keys::AnchorCost;
 pub(crate) use shared_keys::{
     Anchored, AnchoredRows, CHUNK_ROWS, KeyProbe, MOST_MET, RowAnchor, anchors_of,
 };
+pub(crate) use standing::StandIn;
 #[cfg(feature = "evaluate")]
-pub(crate) use standing::Standings;
-pub(crate) use standing::{StandIn, Standing};
+pub(crate) use standing::{Standing, Standings};
