@@ -91,7 +91,7 @@ impl Class {
         matches!(self, Class::Letter | Class::Word)
     }
 
-    pub(super) fn of(c: char) -> Class {
+    fn of(c: char) -> Class {
         match c {
             '\u{3099}' | '\u{309a}' => return Class::Mark,
             '\u{0e00}'..='\u{0eff}'

@@ -146,7 +146,7 @@ pub(crate) fn each_place(text: &str, mut word: impl FnMut(Range<usize>)) {
         let end = at + c.len_utf8() + joined;
         let shown = text[at..end].chars().filter_map(shown).nfkc();
         for c in shown.flat_map(char::to_lowercase) {
-            let class = Class::of(c);
+            let class = Character::of(c).class;
             if first.is_joined_by(class) {
                 place.end = end;
                 continue;
