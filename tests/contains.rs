@@ -1,6 +1,7 @@
 //! Items of a reference set in pages: what is found is what the definition says, by any workers, from any input.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
@@ -45,6 +46,24 @@ fn items_are_found_where_they_were_wrapped_cased_and_changed() {
     assert_eq!(bench.done(line).summary()["already_done"], true);
     bench.fails(73, &format!("{line} --share 0.5"));
     bench.done("verify found --files-only");
+}
+
+#[test]
+fn what_was_read_from_standard_input_is_never_done_already() {
+    let bench = Bench::new();
+    bench.write("items.jsonl", ITEMS);
+    let run = |page: &str, flags: &str| {
+        bench.write("page.jsonl", page);
+        let line = format!("contains --items items.jsonl --input - --output found {flags}");
+        let stdin = File::open(bench.path("page.jsonl")).unwrap();
+        bench.command(&line).stdin(stdin).output().unwrap().status.code()
+    };
+    let [first, last] = [0, 4].map(|at| PAGES.lines().nth(at).unwrap());
+    assert_eq!(run(first, ""), Some(0));
+    assert_eq!(bench.read("found/items.tsv").lines().count(), 2);
+    assert_eq!(run(last, ""), Some(73));
+    assert_eq!(run(last, "--overwrite"), Some(0));
+    assert_eq!(bench.read("found/items.tsv").lines().count(), 1);
 }
 
 #[test]

@@ -233,14 +233,21 @@ impl Making for Job {
         self.pages.announce();
         let output = self.output();
         let made = ItemsReport::read(output).ok().flatten();
+        let is_ours = made.is_some();
         let made = made.map(|report| report.parameters).unwrap_or_default();
-        let asked = match self.pages.has_stream() {
-            true => self.parameters(),
-            false => self.pages.with_inputs(&self.parameters(), &made)?,
-        };
-        let is_stream = self.pages.has_stream() && overwrite;
-        let existing = report::existing(output, &asked, |_| is_stream, overwrite)?;
-        Ok(existing.map(|report: ItemsReport| self.summary(&report)))
+        let mut asked = self.parameters();
+        if self.pages.has_stream() {
+            // What was read from a stream is never done already.
+            asked.insert(reading::INPUTS.to_owned(), "a stream".to_owned());
+        } else {
+            asked = self.pages.with_inputs(&asked, &made)?;
+        }
+        match report::existing(output, &asked, |_| false, overwrite) {
+            Err(error) if error.kind() == Kind::Exists && is_ours && self.pages.has_stream() => {
+                Err(reading::stream_again(output))
+            }
+            existing => Ok(existing?.map(|report: ItemsReport| self.summary(&report))),
+        }
     }
 
     fn would(&self) -> Result<Summary> {

@@ -99,7 +99,7 @@ impl Finder {
                 }
             }
         });
-        let has_enough = |it: &(&u32, Stretch)| it.1.shared >= item(it.0).least(items.share).max(1);
+        let has_enough = |it: &(&u32, Stretch)| it.1.shared >= item(it.0).least(items.share);
         let best: Vec<_> = candidates.iter().zip(stretches).filter(has_enough).collect();
         if best.is_empty() {
             return Vec::new();
