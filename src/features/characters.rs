@@ -50,12 +50,15 @@ impl Character {
     #[cold]
     fn look_up(c: char) -> Character {
         let class = Class::of(c);
-        let is_normal = is_nfkc_quick(iter::once(c)) == IsNormalized::Yes
-            && canonical_combining_class(c) == 0
-            && shown(c) == Some(c);
+        let is_normalised = is_nfkc_quick(iter::once(c));
+        let is_joined = canonical_combining_class(c) != 0 || is_normalised == IsNormalized::Maybe;
+        let is_normal =
+            is_normalised == IsNormalized::Yes && !is_joined && shown(c) == Some(c);
         let is_settled = match class {
+            // A mark that is a gap here may change places with another mark, or become a part of the letter before.
             Class::Gap => {
-                shown(c).is_some_and(|c| iter::once(c).nfkc().all(|c| Class::of(c) == Class::Gap))
+                let mut normal = shown(c).into_iter().nfkc();
+                !is_joined && shown(c).is_some() && normal.all(|c| Class::of(c) == Class::Gap)
             }
             _ => is_normal && c.to_lowercase().eq([c]),
         };
