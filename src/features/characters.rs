@@ -31,6 +31,8 @@ pub(super) struct Character {
     pub(super) is_normal: bool,
     /// Whether it is normal and its own lower case; or a gap before and after it is normalised.
     pub(super) is_settled: bool,
+    /// Whether it is normalised together with the one before it, or shows nothing.
+    pub(super) follows: bool,
 }
 
 impl Character {
@@ -50,19 +52,21 @@ impl Character {
     #[cold]
     fn look_up(c: char) -> Character {
         let class = Class::of(c);
-        let is_normalised = is_nfkc_quick(iter::once(c));
-        let is_joined = canonical_combining_class(c) != 0 || is_normalised == IsNormalized::Maybe;
-        let is_normal =
-            is_normalised == IsNormalized::Yes && !is_joined && shown(c) == Some(c);
+        let is_normal = is_nfkc_quick(iter::once(c)) == IsNormalized::Yes
+            && canonical_combining_class(c) == 0
+            && shown(c) == Some(c);
+        let mut normal = shown(c).into_iter().nfkc().peekable();
+        let is_joined = normal.peek().is_none_or(|&first| {
+            let is_normalised = is_nfkc_quick(iter::once(first));
+            is_normalised == IsNormalized::Maybe || canonical_combining_class(first) != 0
+        });
+        let is_mark = c.general_category_group() == GeneralCategoryGroup::Mark;
         let is_settled = match class {
             // A mark that is a gap here may change places with another mark, or become a part of the letter before.
-            Class::Gap => {
-                let mut normal = shown(c).into_iter().nfkc();
-                !is_joined && shown(c).is_some() && normal.all(|c| Class::of(c) == Class::Gap)
-            }
+            Class::Gap => !is_joined && normal.all(|c| Class::of(c) == Class::Gap),
             _ => is_normal && c.to_lowercase().eq([c]),
         };
-        Character { class, is_normal, is_settled }
+        Character { class, is_normal, is_settled, follows: is_joined || is_mark }
     }
 
     #[inline(always)]

@@ -14,8 +14,8 @@
 
 use std::ops::Range;
 
+use memchr::memmem;
 use unicode_normalization::UnicodeNormalization;
-use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 use crate::features::characters::{Character, Class, shown};
 use crate::features::stretches;
@@ -44,16 +44,26 @@ pub(crate) fn each_word(text: &str, buffer: &mut Buffer, mut word: impl FnMut(u6
     lower.clear();
     lower.push_str(text);
     lower.make_ascii_lowercase();
-    if lower.contains('Σ') {
-        // Its lower case depends on its neighbours, as they are shown.
-        *lower = lower.chars().filter_map(shown).nfkc().collect::<String>().to_lowercase();
+    let mut normal = Some(normal);
+    if may_have_sigma(text) {
+        // Its lower case depends on its neighbours, as they are shown: the whole text is normalised here, and not again.
+        normal = None;
+        *lower = text.chars().filter_map(shown).nfkc().collect::<String>().to_lowercase();
     }
     stretches::each(lower.as_bytes(), may_be_in_word, |start, end| {
         match xxh3_of_ascii(lower.as_bytes(), start, end) {
             Some(hash) => word(hash),
-            None => each_of_stretch(&lower[start..end], Some(normal), &mut word),
+            None => {
+                let as_it_came = normal.as_deref_mut().map(|normal| (&text[start..end], normal));
+                each_of_stretch(&lower[start..end], as_it_came, &mut word);
+            }
         }
     });
+}
+
+/// Whether the normal form of a text has a capital sigma; or may have one, as with some mathematical letters.
+fn may_have_sigma(text: &str) -> bool {
+    text.contains('Σ') || text.contains('Ϲ') || memmem::find(text.as_bytes(), b"\xf0\x9d").is_some()
 }
 
 /// The hash of a shingle of one, two or three words, by the hashes of these.
@@ -73,10 +83,14 @@ fn may_be_in_word(byte: u8) -> bool {
     in_range(b'a', b'z') | in_range(b'0', b'9') | !byte.is_ascii()
 }
 
-/// Takes the words of a stretch that is not all ASCII, or long, or at the end of the text. With a place for it, what is not normal is
-/// normalised.
-fn each_of_stretch(stretch: &str, mut normal: Option<&mut String>, word: &mut impl FnMut(u64)) {
-    if stretch.is_ascii() && normal.is_some() {
+/// Takes the words of a stretch that is not all ASCII, or long, or at the end of the text. Given how it was before its ASCII was
+/// lower-cased, and a buffer, what is not normal is normalised.
+fn each_of_stretch(
+    stretch: &str,
+    mut as_it_came: Option<(&str, &mut String)>,
+    word: &mut impl FnMut(u64),
+) {
+    if stretch.is_ascii() && as_it_came.is_some() {
         return word(hash(stretch));
     }
     let bytes = stretch.as_bytes();
@@ -99,14 +113,14 @@ fn each_of_stretch(stretch: &str, mut normal: Option<&mut String>, word: &mut im
         }
         let Some(c) = stretch[at..].chars().next() else { break };
         let character = Character::of(c);
-        if let Some(normal) = &mut normal
+        if let Some((as_it_came, normal)) = &mut as_it_came
             && !character.is_settled
         {
             let start = if first == Class::Gap { at } else { start };
             let gap = stretch[at..].find(|c| Character::of(c).is_gap());
             at = gap.map_or(stretch.len(), |gap| at + gap);
             normal.clear();
-            let part = &stretch[start..at];
+            let part = &as_it_came[start..at];
             if part.chars().all(|c| Character::of(c).is_normal) {
                 normal.extend(part.chars().flat_map(char::to_lowercase));
             } else {
@@ -142,7 +156,7 @@ pub(crate) fn each_place(text: &str, mut word: impl FnMut(Range<usize>)) {
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
         let rest = &text[at + c.len_utf8()..];
-        let joined = rest.find(|c| !joins_the_one_before(c)).unwrap_or(rest.len());
+        let joined = rest.find(|c| !Character::of(c).follows).unwrap_or(rest.len());
         let end = at + c.len_utf8() + joined;
         let shown = text[at..end].chars().filter_map(shown).nfkc();
         for c in shown.flat_map(char::to_lowercase) {
@@ -161,12 +175,6 @@ pub(crate) fn each_place(text: &str, mut word: impl FnMut(Range<usize>)) {
     if first.begins_word() {
         word(place);
     }
-}
-
-/// Whether a character is normalised together with the one before it.
-fn joins_the_one_before(c: char) -> bool {
-    let is_mark = c.general_category_group() == GeneralCategoryGroup::Mark;
-    is_mark || shown(c).is_none() || matches!(c, '\u{1160}'..='\u{11ff}')
 }
 
 #[inline(always)]
@@ -283,7 +291,7 @@ mod tests {
             ),
             ("0\u{300}\u{16ff0} \u{11382}\u{113c9}", "0 \u{11383}"),
             (
-                "ΟΔΟΣ Α.Σ.Β İ \u{301}x a\u{3099} \u{3099}",
+                "ΟΔΟϹ Α.𝜮.Β İ \u{301}x a\u{3099} \u{3099}",
                 "οδος α σ β i\u{307} x a\u{3099} \u{3099}",
             ),
         ];
@@ -294,6 +302,10 @@ mod tests {
         let count = |text| hashes(text).len();
         assert_eq!(["", "?! \u{200d}", "one", "One two", "a b c"].map(count), [0, 0, 1, 1, 1]);
         assert_ne!(hashes("one two"), hashes("two one"));
+        // The lower case of a normal text need not be normal.
+        for (text, word) in [("Σİ\u{59a}", "σi\u{307}\u{59a}"), ("T\u{308}", "t\u{308}")] {
+            assert_eq!(hashes(text), [combined([1, 0, xxh3_64(word.as_bytes())])]);
+        }
     }
 
     proptest! {
