@@ -96,12 +96,10 @@ pub mod rooms {
     pub mod mount;
     pub mod runs;
 
-    #[warn(missing_docs)]
     pub mod results;
 
     pub mod hash;
 
-    #[warn(missing_docs)]
     pub mod document;
 
     pub mod features;

@@ -16,10 +16,6 @@ pub struct AddedFields {
 }
 
 impl AddedFields {
-    /// These fields, for records of a format of lines with fields.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] for any other format.
     pub fn new(format: Format, columns: &[ResultColumn]) -> Result<AddedFields> {
         match format {
             Format::Jsonl | Format::Json | Format::Vectors | Format::Tsv | Format::Csv => {
@@ -31,10 +27,6 @@ impl AddedFields {
         }
     }
 
-    /// The header line with the names of these fields.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if a column has such a name.
     pub fn header(&self, header: &[u8]) -> Result<Vec<u8>> {
         let names: Vec<&str> = self.columns.iter().map(|column| column.name).collect();
         let has = |name: &str| match self.format {
@@ -45,10 +37,6 @@ impl AddedFields {
         Ok(self.columns_added(header, &names.join("\t")))
     }
 
-    /// A record with these fields.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if it has a field of such a name.
     pub fn record(&self, record: &[u8], texts: &str) -> Result<Vec<u8>> {
         match self.format {
             Format::Jsonl | Format::Json | Format::Vectors => self.object(record, texts),
@@ -96,12 +84,10 @@ impl AddedFields {
     }
 }
 
-/// A line without its CR, and the CR.
 fn without_cr(line: &[u8]) -> (&[u8], &[u8]) {
     line.split_at(line.len() - usize::from(line.ends_with(b"\r")))
 }
 
-/// Fails if a record has a field of such a name already.
 pub(super) fn check_free(columns: &[ResultColumn], has: impl Fn(&str) -> bool) -> Result<()> {
     let Some(taken) = columns.iter().find(|column| has(column.name)) else { return Ok(()) };
     Err(Error::new(Kind::Usage, format!("there is a field `{}` already", taken.name))

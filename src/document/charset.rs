@@ -12,13 +12,10 @@ use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
 use super::reason::Reason;
 use super::record::as_utf8;
 
-/// How many bytes at the beginning of a page may declare its encoding.
 const DECLARED_WITHIN: usize = 4 << 10;
 
-/// How many bytes are looked at to guess an encoding.
 const GUESSED_BY: usize = 256 << 10;
 
-/// How many characters at the beginning tell whether a page is text.
 const TELLING: usize = 1024;
 
 /// The characters of a page of HTML; `declared` is the encoding that its header names.
@@ -31,7 +28,6 @@ pub(super) fn decode_html<'a>(
     decode(bytes, declared)
 }
 
-/// The characters of a text; `declared` is the encoding that its header names.
 pub(super) fn decode_text<'a>(
     bytes: &'a [u8],
     declared: Option<&[u8]>,
@@ -79,7 +75,6 @@ pub(super) fn nearly_utf8(bytes: &[u8]) -> Option<Cow<'_, str>> {
     believed(bytes, UTF_8).filter(|text| is_text(text))
 }
 
-/// The characters of bytes in this encoding, but for a few that are broken.
 fn believed<'a>(bytes: &'a [u8], encoding: &'static Encoding) -> Option<Cow<'a, str>> {
     let text = encoding.decode_without_bom_handling(bytes).0;
     let is_nearly_whole = 100 * replaced(&text) <= text.chars().count();
@@ -119,12 +114,10 @@ fn is_disguised(bytes: &[u8], encoding: &'static Encoding) -> bool {
     memchr::memchr(mark, bytes).is_some()
 }
 
-/// How many characters stand for bytes that could not be decoded.
 fn replaced(text: &str) -> usize {
     text.matches('\u{fffd}').count()
 }
 
-/// The most likely encoding of bytes that are not nearly UTF-8.
 pub(super) fn guess(bytes: &[u8]) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     let start = &bytes[..bytes.len().min(GUESSED_BY)];
@@ -155,7 +148,6 @@ fn declared_in(bytes: &[u8]) -> Option<&'static Encoding> {
     None
 }
 
-/// The value after `name` and `=` in a tag or a header.
 pub(super) fn value<'a>(tag: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let after = &tag[memchr::memmem::find(tag, name)? + name.len()..];
     let value = after.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();

@@ -14,21 +14,17 @@ use crate::error::Result;
 pub(super) struct Claimed<'a> {
     inputs: &'a Inputs,
     runs: VecDeque<Range<u32>>,
-    /// How many runs are claimed at once.
     most: usize,
-    /// Whether there is nothing left to claim.
     is_over: bool,
 }
 
 impl<'a> Claimed<'a> {
-    /// Nothing yet.
     pub(super) fn of(inputs: &'a Inputs) -> Claimed<'a> {
         let far = |origin: &Origin| matches!(origin, Origin::Object(_));
         let most = 1 + usize::from(inputs.files().iter().any(|file| far(file.origin())));
         Claimed { inputs, runs: VecDeque::new(), most, is_over: false }
     }
 
-    /// Whether `file` belongs to this reader, who comes to the files in their order. What is claimed is announced to `files`.
     pub(super) fn has(&mut self, file: u32, share: &Share, files: &InOrder<'_>) -> Result<bool> {
         loop {
             self.runs.pop_front_if(|run| run.end <= file);

@@ -15,23 +15,16 @@ use crate::error::{At, Result};
 use crate::output::copy_hashed;
 use crate::progress::{self, Activity};
 
-/// The memory for objects on their way that are read for their digests, in bytes.
 const AHEAD_BYTES: usize = 64 << 20;
 
-/// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct FileContents {
-    /// Its number among the inputs.
     pub file: u32,
-    /// XXH3-128 of its bytes on disk.
     pub digest: u128,
 }
 
 impl Inputs {
     /// The contents of all files in order, which are read. `None` if there is a stream among them, because a stream can be read only once.
-    ///
-    /// # Errors
-    /// A file that cannot be read.
     pub fn contents(&self) -> Result<Option<Vec<FileContents>>> {
         if self.has_stream() {
             return Ok(None);
@@ -46,7 +39,6 @@ impl Inputs {
             .map(Some)
     }
 
-    /// Whether one of the files is a stream.
     pub fn has_stream(&self) -> bool {
         self.files.iter().any(Input::is_stream)
     }
@@ -101,15 +93,10 @@ impl Input {
         Some(hasher.digest128())
     }
 
-    /// XXH3-128 of its bytes on disk, which are read.
-    ///
-    /// # Errors
-    /// A file that cannot be read.
     pub fn contents(&self) -> Result<u128> {
         digest_of(&mut *self.open()?, self.path())
     }
 
-    /// Hashes what stands for its bytes, after its format, and its name if that is the id.
     fn hash(&self, bytes: u128, hasher: &mut Xxh3) {
         hasher.update(self.format().name().as_bytes());
         if self.format().is_whole_file() || self.format() == Format::Lines {
@@ -121,7 +108,6 @@ impl Input {
     }
 }
 
-/// XXH3-128 of all bytes of the file at `path`.
 fn digest_of(file: &mut dyn Read, path: &Path) -> Result<u128> {
     copy_hashed(file, &mut io::sink()).at(path).map(|(_, digest)| digest)
 }

@@ -28,29 +28,23 @@ use super::source::{End, Source};
 use super::tsv::{Columns, MOST_COLUMNS};
 use crate::error::{Error, Kind, Result};
 
-/// A file of comma-separated values.
 pub(super) struct CsvCutter<'a> {
     input: &'a Input,
     options: &'a ReadOptions,
     source: Source<'a>,
     /// What was read and not yet delivered. It begins with a record.
     buffer: Vec<u8>,
-    /// Where that record begins, and how many bytes stand before it.
     position: Position,
     offset: u64,
-    /// Known once the header was read.
     columns: Option<Arc<Columns>>,
-    /// The rest of the file, if it begins with quotes that are never closed.
     unclosed: Option<Lines<'a>>,
 }
 
 /// Counts what is read a second time, which is no progress.
 static AGAIN: AtomicU64 = AtomicU64::new(0);
 
-/// Where in a record somebody is who reads it byte by byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum At {
-    /// At the beginning of a value.
     #[default]
     Begin,
     /// In a value without quotes, or behind those that it had.
@@ -86,10 +80,8 @@ impl At {
     }
 }
 
-/// Where a record ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scan {
-    /// After so many bytes.
     End(usize),
     /// Not yet: its last value has no end.
     Open,
@@ -97,7 +89,6 @@ enum Scan {
     OpenQuotes,
 }
 
-/// Finds the end of the first record.
 fn scan(bytes: &[u8]) -> Scan {
     let mut at = At::default();
     match at.read(bytes) {
@@ -108,7 +99,6 @@ fn scan(bytes: &[u8]) -> Scan {
 }
 
 impl<'a> CsvCutter<'a> {
-    /// The records of `input`, whose number is `file`.
     pub(super) fn new(
         file: u32,
         input: &'a Input,
@@ -135,7 +125,6 @@ impl<'a> CsvCutter<'a> {
         })
     }
 
-    /// Takes the first `len` bytes from the buffer, and the position of the first.
     fn take(&mut self, len: usize) -> (Position, Vec<u8>) {
         let rest = self.buffer.split_off(len);
         let bytes = std::mem::replace(&mut self.buffer, rest);
@@ -145,7 +134,6 @@ impl<'a> CsvCutter<'a> {
         (first, bytes)
     }
 
-    /// Records. The first of a file are preceded by its header.
     fn records(&mut self, len: usize) -> Result<Box<dyn Portion>> {
         let (first, bytes) = self.take(len);
         let columns = match &self.columns {
@@ -158,7 +146,6 @@ impl<'a> CsvCutter<'a> {
         Ok(Box::new(CsvPortion { first, columns, bytes, span: Span::AnyLines }))
     }
 
-    /// A record that is not whole.
     fn bad(&mut self, len: usize, reason: impl Into<Reason>) -> Result<Box<dyn Portion>> {
         if self.columns.is_none() {
             let path = self.input.path();
@@ -168,7 +155,6 @@ impl<'a> CsvCutter<'a> {
         Ok(Box::new(Unread(first, reason.into())))
     }
 
-    /// The rest of a file, which has no end of a record.
     fn last(&mut self, end: End, state: Scan) -> Result<Option<Box<dyn Portion>>> {
         let all = self.buffer.len();
         match (end, state) {
@@ -191,7 +177,6 @@ impl<'a> CsvCutter<'a> {
         self.line()
     }
 
-    /// The next of these lines.
     fn line(&mut self) -> Result<Option<Box<dyn Portion>>> {
         let (Some(lines), Some(columns)) = (&mut self.unclosed, &self.columns) else {
             return Ok(None);
@@ -207,7 +192,6 @@ impl<'a> CsvCutter<'a> {
         }))
     }
 
-    /// Goes on behind damage, and passes over what may be the rest of a record there.
     fn go_on(&mut self) -> Result<Option<Box<dyn Portion>>> {
         let is_record = self.source.go_on();
         self.source.fill(&mut self.buffer, 1)?;
@@ -217,7 +201,6 @@ impl<'a> CsvCutter<'a> {
         }
     }
 
-    /// Passes over the rest of a line, and delivers the reason in its place.
     fn pass_over_line(&mut self, reason: Reason) -> Result<Box<dyn Portion>> {
         let portion = self.bad(self.buffer.len(), reason)?;
         loop {
@@ -318,7 +301,6 @@ impl Cutter for CsvCutter<'_> {
     }
 }
 
-/// The length of all whole records, and what stands after them.
 fn whole_records(bytes: &[u8]) -> (usize, Scan) {
     let mut len = 0;
     loop {
@@ -329,7 +311,6 @@ fn whole_records(bytes: &[u8]) -> (usize, Scan) {
     }
 }
 
-/// The columns that the first record names.
 fn header(bytes: &[u8], fields: &Fields, path: &Path) -> Result<Columns> {
     let line = match scan(bytes) {
         Scan::End(len) => &bytes[..len],
@@ -345,14 +326,12 @@ fn header(bytes: &[u8], fields: &Fields, path: &Path) -> Result<Columns> {
     Ok(Columns { header: header.to_vec(), ..columns })
 }
 
-/// The names in a header line.
 pub(super) fn names(line: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     let mut values = Values::new(line.len().min(MOST_COLUMNS));
     let count = values.read(line).map_or(0, |()| values.count);
     (0..count).map(move |column| values.get(column).to_vec())
 }
 
-/// Adds a value, in quotes if it needs them.
 pub(super) fn write_value(value: &str, record: &mut Vec<u8>) {
     match value.contains([',', '"', '\r', '\n']) {
         true => record.extend(format!("\"{}\"", value.replace('"', "\"\"")).bytes()),
@@ -360,33 +339,27 @@ pub(super) fn write_value(value: &str, record: &mut Vec<u8>) {
     }
 }
 
-/// The first line, with its LF if it has one.
 fn first_line(bytes: &[u8]) -> &[u8] {
     &bytes[..memchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1)]
 }
 
-/// A record without its LF.
 fn without_end(record: &[u8]) -> &[u8] {
     record.strip_suffix(b"\n").unwrap_or(record)
 }
 
-/// The values of one record.
 struct Values {
     reader: Reader,
     unquoted: Vec<u8>,
-    /// Where each value ends.
     ends: Vec<usize>,
     count: usize,
 }
 
 impl Values {
-    /// Room for records of at most so many columns.
     fn new(most_columns: usize) -> Values {
         let ends = vec![0; most_columns + 1];
         Values { reader: Reader::new(), unquoted: Vec::new(), ends, count: 0 }
     }
 
-    /// Takes the values from a record.
     fn read(&mut self, record: &[u8]) -> std::result::Result<(), Reason> {
         self.reader.reset();
         self.unquoted.resize(self.unquoted.len().max(record.len() + 1), 0);
@@ -420,14 +393,12 @@ impl Values {
     }
 }
 
-/// How many lines a record may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Span {
     AnyLines,
     OneLine,
 }
 
-/// Whole records of one file.
 #[derive(Debug)]
 struct CsvPortion {
     first: Position,
@@ -463,7 +434,6 @@ impl Portion for CsvPortion {
 }
 
 impl CsvPortion {
-    /// The records with their ends, and how each ends.
     fn records(&self) -> impl Iterator<Item = (Position, &[u8], Scan)> {
         let (mut position, mut rest) = (self.first, &self.bytes[..]);
         std::iter::from_fn(move || {

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 /// `at: 853, places: 1, unread: 41`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Damage {
-    /// The number of the file among the inputs.
     pub file: u32,
     /// The byte on disk where the first of them was found.
     pub at: u64,
@@ -19,12 +18,10 @@ pub struct Damage {
 }
 
 impl Damage {
-    /// The first damage of a file.
     pub(super) fn new(at: u64, unread: u64) -> Damage {
         Damage { file: 0, at, places: 1, unread }
     }
 
-    /// Adds one that comes after it.
     pub(super) fn and(self, next: Damage) -> Damage {
         Damage { places: self.places + next.places, unread: self.unread + next.unread, ..self }
     }

@@ -15,11 +15,8 @@ use super::reason::Reason;
 use super::record::as_utf8;
 use crate::error::{Error, Kind, Result};
 
-/// How many bytes are decoded at once.
 const RAW_BYTES: usize = 1 << 15;
-/// The bytes of the longest byte order mark.
 const MARK_BYTES: usize = 3;
-/// How many bytes beyond ASCII tell an encoding from others.
 const TELLING_BYTES: usize = 8;
 /// Stands for a byte that is none in the encoding: it is in no text of UTF-8.
 const NO_CHARACTER: u8 = 0xff;
@@ -38,7 +35,6 @@ impl TextEncoding {
         (guessed != UTF_8).then_some(TextEncoding(guessed))
     }
 
-    /// Its name in a header of HTTP.
     pub(super) fn label(self) -> &'static str {
         self.0.name()
     }
@@ -65,7 +61,6 @@ impl fmt::Display for TextEncoding {
     }
 }
 
-/// The text of a record, whose file was named to be in `encoding`.
 pub(super) fn text_in(
     encoding: Option<TextEncoding>,
     bytes: &[u8],
@@ -97,34 +92,24 @@ pub(super) fn text_of_file(
     })
 }
 
-/// Bytes as UTF-8.
 pub(super) struct Decoded<R> {
     raw: R,
-    /// The encoding, where there is no byte order mark.
     named: Option<TextEncoding>,
     state: State,
 }
 
-/// What is done with the bytes.
 enum State {
-    /// The byte order mark was not looked for.
     Begins,
-    /// They are UTF-8; these come first.
-    Utf8 {
-        first: Vec<u8>,
-        given: usize,
-    },
+    Utf8 { first: Vec<u8>, given: usize },
     Decodes(Box<Decoding>),
 }
 
-/// The work of a decoder.
 struct Decoding {
     decoder: Decoder,
     /// Room for what is read; `raw[from..to]` is not decoded.
     raw: Vec<u8>,
     from: usize,
     to: usize,
-    /// Whether nothing comes after `raw`.
     is_last: bool,
     /// Room for what is decoded; `text[given..made]` was not given.
     text: Vec<u8>,
@@ -199,7 +184,6 @@ impl Decoding {
         Ok(read)
     }
 
-    /// Decodes what was read, all of it or as much as there is room for.
     fn decode(&mut self) {
         (self.given, self.made) = (0, 0);
         while self.made + RAW_BYTES < self.text.len() {
@@ -232,7 +216,6 @@ mod tests {
     use super::*;
     use encoding_rs::{BIG5, GBK, SHIFT_JIS, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-    /// A reader that gives a few bytes at a time.
     struct Slow<'a>(&'a [u8], usize);
 
     impl Read for Slow<'_> {

@@ -27,18 +27,11 @@ impl Inputs {
     ///
     /// Files in folders that do not fit the format are not read; [`Inputs::passed_over`] counts them. Nor are files and folders there whose
     /// names begin with a dot or `_`, unless they are named.
-    ///
-    /// # Errors
-    /// An argument that matches nothing, or a link that leads nowhere, is [`Kind::Missing`]. An empty
-    /// folder is not an error. A file in a format that dupsieve cannot read is [`Kind::Usage`].
     pub fn find(arguments: &[PathBuf], format: Format) -> Result<Inputs> {
         Inputs::find_without(arguments, format, &[])
     }
 
     /// The same, without the files that a pattern of `exclude` fits: their names, or if it has a slash their paths below the folder.
-    ///
-    /// # Errors
-    /// As [`Inputs::find`].
     pub fn find_without(
         arguments: &[PathBuf],
         format: Format,
@@ -58,7 +51,6 @@ impl Inputs {
     }
 }
 
-/// Adds the files of one argument to `inputs`: in the order of their paths, each once.
 fn expand(argument: &Path, format: Format, exclude: &[Pattern], inputs: &mut Inputs) -> Result<()> {
     if argument == "-" {
         inputs.files.push(Input::standard(format.of_stream(argument)));

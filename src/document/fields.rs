@@ -17,11 +17,9 @@ use crate::error::{Error, Kind, Result};
 /// is the key `url` of the object `meta`, or the key `meta.url` itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fields {
-    /// The field of the id.
     pub id: String,
     /// Which records get their places as ids.
     pub place_ids: PlaceIds,
-    /// The field of the text.
     pub text: String,
     /// The field by which pages are put in keep order, such as their time; none if none is read.
     pub order: Option<OrderField>,
@@ -52,13 +50,11 @@ impl Default for Fields {
 }
 
 impl Fields {
-    /// The names of the fields that are read: id, text, order.
     pub(super) fn names(&self) -> [Option<&str>; 3] {
         let id = self.place_ids.reads_ids().then_some(&*self.id);
         [id, Some(&self.text), self.order.as_ref().map(|order| &*order.name)]
     }
 
-    /// The error that there is no column of the name `field`, with what to do.
     pub(super) fn missing(&self, field: &str, error: Error) -> Error {
         match field {
             _ if field == self.id => error
@@ -82,12 +78,10 @@ impl Fields {
         if is_place { Ok(()) } else { check_id(id) }
     }
 
-    /// The text of a record of a file of text.
     pub(super) fn utf8<'a>(&self, bytes: &'a [u8]) -> std::result::Result<&'a str, Reason> {
         text_in(self.encoding, bytes)
     }
 
-    /// The document with text in place of HTML, if its text field has HTML.
     pub(super) fn as_text<'a>(&self, document: Document<'a>) -> Document<'a> {
         match document.content {
             Content::Text(html) if self.html => {
@@ -97,7 +91,6 @@ impl Fields {
         }
     }
 
-    /// Fails with [`Kind::Usage`] if a name is empty or two are the same.
     pub(super) fn check(&self) -> Result<()> {
         let names: Vec<&str> = self.names().into_iter().flatten().collect();
         if names.contains(&"") {

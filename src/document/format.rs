@@ -5,7 +5,6 @@ use std::path::Path;
 use super::html;
 use crate::error::{Error, Kind, Result, named};
 
-/// The format of an input file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Format {
@@ -62,32 +61,23 @@ named!(pub Format {
 } or "no such input format");
 
 impl Format {
-    /// Whether its records have named fields.
     pub fn has_fields(self) -> bool {
         !matches!(self, Format::Auto | Format::Lines | Format::Fingerprints | Format::Features)
             && !self.is_whole_file()
     }
 
-    /// Whether one of the fields is the text.
     pub fn has_text_field(self) -> bool {
         self.has_fields() && self != Format::Warc
     }
 
-    /// Whether its documents are texts.
     pub fn has_texts(self) -> bool {
         !matches!(self, Format::Fingerprints | Format::Features | Format::Vectors)
     }
 
-    /// Whether each file is one document.
     pub fn is_whole_file(self) -> bool {
         matches!(self, Format::Text | Format::Html)
     }
 
-    /// The format of a file found in a folder; `None` if the file is not to be read. `head` reads its
-    /// first bytes if they are needed.
-    ///
-    /// # Errors
-    /// With [`Format::Auto`], a file of a known format that dupsieve cannot read is [`Kind::Usage`].
     pub(super) fn in_folder(self, path: &Path, head: impl ReadHead) -> Result<Option<Format>> {
         let extension = extension(path);
         let fits = |all: &[&str]| all.contains(&extension.as_str());
@@ -120,10 +110,6 @@ impl Format {
         })
     }
 
-    /// The format of a file that was named by itself. `head` reads its first bytes if they are needed.
-    ///
-    /// # Errors
-    /// With [`Format::Auto`], a file whose format is unknown or cannot be read is [`Kind::Usage`].
     pub(super) fn alone(self, path: &Path, head: impl ReadHead) -> Result<Format> {
         match self {
             Format::Auto => Recognized::of(path, head)?.read(path),
@@ -148,37 +134,28 @@ impl Format {
     }
 }
 
-/// Reads the first bytes of a file, decompressed.
 pub(super) trait ReadHead: FnOnce() -> Result<Vec<u8>> {}
 
 impl<R: FnOnce() -> Result<Vec<u8>>> ReadHead for R {}
 
-/// What the name and the first bytes of a file tell about its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Recognized {
-    /// A format that can be read.
     Format(Format),
-    /// JSON that holds no objects.
     OtherJson,
-    /// A known format that cannot be read.
     NotRead(&'static str),
-    /// Nothing.
     Unknown,
 }
 
-/// Parquet, which is read if the library was built for it.
 const PARQUET: Recognized = match cfg!(feature = "parquet") {
     true => Recognized::Format(Format::Parquet),
     false => Recognized::NotRead("Parquet, which needs a build with the feature `parquet`"),
 };
 
-/// Arrow, likewise.
 const ARROW: Recognized = match cfg!(feature = "parquet") {
     true => Recognized::Format(Format::Arrow),
     false => Recognized::NotRead("Arrow, which needs a build with the feature `parquet`"),
 };
 
-/// Known extensions that cannot be read.
 const NOT_READ: [(&str, &[&str]); 5] = [
     ("an Avro or ORC file", &["avro", "orc"]),
     ("a spreadsheet", &["xls", "xlsx", "ods"]),
@@ -201,12 +178,10 @@ impl Recognized {
         Ok(Recognized::of_head(head).unwrap_or_else(|| Recognized::of_name(&extension, head)))
     }
 
-    /// Whether it is a format of columns, which may have vectors.
     fn is_columns(self) -> bool {
         self == PARQUET || self == ARROW
     }
 
-    /// The format in which a file at `path` is read.
     fn read(self, path: &Path) -> Result<Format> {
         match self {
             Recognized::Format(format) => Ok(format),
@@ -224,7 +199,6 @@ impl Recognized {
         }
     }
 
-    /// What the first bytes alone tell.
     fn of_head(head: &[u8]) -> Option<Recognized> {
         if opens_json_lines(head) {
             Some(Recognized::Format(Format::Jsonl))
@@ -243,7 +217,6 @@ impl Recognized {
         }
     }
 
-    /// What the name tells of a file whose first bytes tell nothing.
     fn of_name(extension: &str, head: &[u8]) -> Recognized {
         match extension {
             "json" if head.is_empty() => Recognized::Format(Format::Jsonl),
@@ -264,13 +237,11 @@ impl Recognized {
     }
 }
 
-/// Whether the first object of a file of JSON goes on after its first line.
 fn goes_on(head: &[u8]) -> bool {
     let line = head.split(|&byte| byte == b'\n').next().filter(|line| line.len() < head.len());
     head.starts_with(b"{") && line.is_some_and(|line| !line.trim_ascii_end().ends_with(b"}"))
 }
 
-/// Whether a file of JSON with this beginning holds objects.
 fn opens_objects(head: &[u8]) -> bool {
     match head.strip_prefix(b"[").map(<[u8]>::trim_ascii_start) {
         Some(array) => matches!(array, [] | [b'{' | b']', ..]),
@@ -295,7 +266,6 @@ fn not_read(path: &Path, what: &str) -> Error {
         .setting("format")
 }
 
-/// The extension of `path` in lower case, without a final `.gz`, `.zst`, `.bz2` or `.xz`; empty if there is none.
 fn extension(path: &Path) -> String {
     let lower = |path: &Path| path.extension().unwrap_or_default().to_ascii_lowercase();
     let mut extension = lower(path);

@@ -16,7 +16,6 @@ use html5gum::{Span, Tokenizer};
 
 use super::markup::{Markup, Piece, is_space};
 
-/// The text of a page.
 pub(super) fn text(html: &str) -> String {
     let mut shown = Shown::default();
     let mut markup = Markup::of(html);
@@ -53,19 +52,14 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
         .any(|tag| rest.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag)))
 }
 
-/// The text that is shown, so far.
 #[derive(Default)]
 struct Shown {
     text: String,
-    /// What divides the text so far from what comes next.
     gap: Gap,
-    /// How many templates are open.
     templates: usize,
-    /// How many elements are open in which ends of lines count.
     preformatted: usize,
 }
 
-/// What divides two pieces of text.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Gap {
     #[default]
@@ -75,7 +69,6 @@ enum Gap {
 }
 
 impl Shown {
-    /// Takes a start tag. Returns what it does to the text around it.
     fn start(&mut self, name: &str) -> Tag {
         let tag = Tag::of(name);
         self.divide(tag);
@@ -91,7 +84,6 @@ impl Shown {
         self.templates -= usize::from(tag == Tag::Template && self.templates > 0);
     }
 
-    /// Widens the gap before the next piece of text, as a tag does.
     fn divide(&mut self, tag: Tag) {
         if self.templates == 0 {
             self.gap = self.gap.max(tag.gap());
@@ -103,7 +95,6 @@ impl Shown {
         self.push(text, b"\r\n");
     }
 
-    /// Adds text that is no HTML.
     fn literal(&mut self, text: &str) {
         for (at, part) in text.split('\0').enumerate() {
             if at > 0 {
@@ -113,7 +104,6 @@ impl Shown {
         }
     }
 
-    /// Adds what a character reference stands for.
     fn reference(&mut self, reference: &str) {
         let emitter = CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| {
             if let CallbackEvent::String { value } = event {
@@ -153,7 +143,6 @@ impl Shown {
     }
 }
 
-/// How many bytes are looked at together.
 const STEP: usize = 32;
 
 /// How long the beginning of `text` is in which all white space is one space before a word.
@@ -168,20 +157,15 @@ fn collapsed(text: &[u8]) -> usize {
     (start..text.len()).find(|&at| is_odd([text[at], next(at)])).unwrap_or(text.len())
 }
 
-/// What a tag does to the text around it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tag {
-    /// Nothing, as `<b>`.
     Inline,
     /// It divides words, as a cell of a table.
     Cell,
-    /// It divides lines.
     Block,
     /// It divides lines, and ends of lines count in it.
     Preformatted,
-    /// What is in it is not shown.
     Template,
-    /// What is in it is a script, and not shown.
     Script,
     /// What is in it is not HTML, and not shown.
     Hidden,
@@ -195,7 +179,6 @@ enum Tag {
 const MOST_NAME_BYTES: usize = 10;
 
 impl Tag {
-    /// The tag of this name, in letters of any case.
     fn of(name: &str) -> Tag {
         let mut lower = [0; MOST_NAME_BYTES];
         let Some(lower) = lower.get_mut(..name.len()) else { return Tag::Inline };
@@ -221,7 +204,6 @@ impl Tag {
         }
     }
 
-    /// The gap that it makes.
     fn gap(self) -> Gap {
         match self {
             Tag::Inline | Tag::Template | Tag::Script | Tag::Hidden => Gap::Nothing,

@@ -2,13 +2,9 @@
 
 use super::reason::Reason;
 
-/// The longest id, in bytes.
 pub(crate) const MAX_ID_BYTES: usize = 1 << 16;
 
 /// Refuses an id that is empty, longer than 65536 bytes, or not one field of a TSV file.
-///
-/// # Errors
-/// The reason.
 pub fn check_id(id: &str) -> Result<(), Reason> {
     if id.len() > MAX_ID_BYTES {
         return Err(Reason::quoting(format!("the id is longer than {MAX_ID_BYTES} bytes"), id));

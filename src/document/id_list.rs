@@ -16,7 +16,6 @@ use crate::small_file;
 pub struct IdList {
     path: PathBuf,
     keys: Vec<u128>,
-    /// How many lines have the id of an earlier one.
     repeated: u64,
     sieve: IdSieve,
 }
@@ -26,18 +25,10 @@ impl IdList {
     pub(crate) const MOST_BYTES: u64 = 4 << 30;
 
     /// Reads a list in any order. Blank lines are ignored. The set takes at most about `memory_bytes`.
-    ///
-    /// # Errors
-    /// A line that is too long for an id is [`Kind::BadData`]; a list that needs more memory is
-    /// [`Kind::Usage`].
     pub fn read(path: &Path, memory_bytes: u64) -> Result<IdList> {
         IdList::read_some(path, memory_bytes, |_| true)
     }
 
-    /// As [`IdList::read`], without the ids for which `takes` is false.
-    ///
-    /// # Errors
-    /// As [`IdList::read`].
     pub fn read_some(
         path: &Path,
         memory_bytes: u64,
@@ -61,18 +52,10 @@ impl IdList {
         Ok(IdList::of(path, keys))
     }
 
-    /// The list of these ids, which come of the file at `path`.
-    ///
-    /// # Errors
-    /// The first error among the ids.
     pub fn of_ids(path: &Path, ids: impl Iterator<Item = Result<String>>) -> Result<IdList> {
         IdList::of(path, Vec::new()).with(ids)
     }
 
-    /// The same list with these ids.
-    ///
-    /// # Errors
-    /// The first error among the ids.
     pub fn with(mut self, ids: impl Iterator<Item = Result<String>>) -> Result<IdList> {
         for id in ids {
             self.keys.push(xxh3_128(id?.as_bytes()));
@@ -89,28 +72,23 @@ impl IdList {
         IdList { path: path.to_path_buf(), keys, repeated, sieve }
     }
 
-    /// The number of different ids.
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// How many lines have the id of an earlier one.
     pub fn repeated(&self) -> u64 {
         self.repeated
     }
 
-    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// The index of an id in the set, if it is listed.
     pub fn place(&self, id: &str) -> Option<usize> {
         let key = xxh3_128(id.as_bytes());
         self.sieve.may_have(key).then(|| self.keys.binary_search(&key).ok()).flatten()
     }
 
-    /// The hashes of all ids in ascending order, for a digest of the set.
     pub fn keys(&self) -> &[u128] {
         &self.keys
     }
@@ -136,10 +114,6 @@ impl IdList {
     }
 }
 
-/// Calls `take` with the number and the id of each line that is not blank.
-///
-/// # Errors
-/// A line that is too long for an id is [`Kind::BadData`].
 pub fn each_id(path: &Path, mut take: impl FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
     let mut lines = BufReader::new(small_file::open(path)?);
     let mut line = Vec::new();

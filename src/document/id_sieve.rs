@@ -13,16 +13,13 @@
 const LEAST_BITS: u32 = 10;
 const MOST_BITS: u32 = 24;
 
-/// A bit for each beginning of the hashes of a set.
 #[derive(Clone, Debug)]
 pub(crate) struct IdSieve {
     words: Vec<u64>,
-    /// By how many bits a hash is longer than its beginning.
     shift: u32,
 }
 
 impl IdSieve {
-    /// The sieve of these hashes, which have 128 random bits each.
     pub(crate) fn of(hashes: impl ExactSizeIterator<Item = u128>) -> IdSieve {
         let bits = hashes.len().saturating_mul(16).max(1).ilog2() + 1;
         let bits = bits.clamp(LEAST_BITS, MOST_BITS);
@@ -34,7 +31,6 @@ impl IdSieve {
         sieve
     }
 
-    /// Whether the set may have this hash. If not, it has not.
     pub(crate) fn may_have(&self, hash: u128) -> bool {
         let (word, bit) = self.place(hash);
         self.words[word] >> bit & 1 == 1

@@ -8,19 +8,16 @@ use super::origin::Origin;
 use crate::error::Result;
 use crate::storage::ReadAhead;
 
-/// Some files of the inputs, to be opened in their order.
 pub(super) struct InOrder<'a> {
     inputs: &'a Inputs,
     ahead: ReadAhead,
 }
 
 impl<'a> InOrder<'a> {
-    /// No files yet, with so much memory for objects that are on their way.
     pub(super) fn of(inputs: &'a Inputs, memory_bytes: usize) -> InOrder<'a> {
         InOrder { inputs, ahead: ReadAhead::of(memory_bytes) }
     }
 
-    /// Says that these files will be opened, after all that were announced before.
     pub(super) fn announce(&self, files: impl Iterator<Item = u32>) {
         self.ahead.announce(files.filter_map(|number| {
             match self.inputs.files()[number as usize].origin() {
@@ -40,7 +37,6 @@ impl<'a> InOrder<'a> {
     }
 }
 
-/// Whether a file of this format is read in order.
 pub(super) fn is_read_in_order(format: Format) -> bool {
     !matches!(format, Format::Parquet | Format::Arrow)
 }

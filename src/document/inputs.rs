@@ -18,14 +18,11 @@ use crate::output::FileId;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inputs {
     pub(super) files: Vec<Input>,
-    /// The folders that were walked.
     pub(super) walked: HashSet<FileId>,
-    /// The addresses that were walked.
     pub(super) prefixes: Vec<PathBuf>,
     pub(super) passed_over: PassedOver,
 }
 
-/// One file to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
     path: PathBuf,
@@ -40,21 +37,17 @@ pub struct Input {
 pub struct PassedOver {
     count: u64,
     first: Vec<PathBuf>,
-    /// How many files and folders have names that begin with a dot or `_`, and the first.
     hidden: u64,
     first_hidden: Option<PathBuf>,
 }
 
 impl PassedOver {
-    /// How many are named.
     const NAMED: usize = 10;
 
-    /// How many there are.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How many files and folders are passed over because of their names, and the first of them.
     pub fn hidden(&self) -> Option<(u64, &Path)> {
         self.first_hidden.as_deref().map(|first| (self.hidden, first))
     }
@@ -87,7 +80,6 @@ impl fmt::Display for PassedOver {
 }
 
 impl Inputs {
-    /// One file of others.
     pub fn one(file: &Input) -> Inputs {
         Inputs {
             files: vec![file.clone()],
@@ -97,12 +89,10 @@ impl Inputs {
         }
     }
 
-    /// The files in input folders that are not read because they do not fit the format.
     pub fn passed_over(&self) -> &PassedOver {
         &self.passed_over
     }
 
-    /// The number of files of each format.
     pub fn formats(&self) -> BTreeMap<Format, u64> {
         let mut formats = BTreeMap::new();
         for file in &self.files {
@@ -142,17 +132,14 @@ impl Inputs {
         Ok(())
     }
 
-    /// The files, in order.
     pub fn files(&self) -> &[Input] {
         &self.files
     }
 
-    /// The size of all files on disk in bytes, without streams.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.origin.bytes()).sum()
     }
 
-    /// XXH3-128 of the paths, formats and sizes of all files, in order.
     pub fn names_digest(&self) -> u128 {
         let mut hasher = Xxh3::new();
         for file in &self.files {
@@ -184,7 +171,6 @@ impl Inputs {
         xxh3_128(names.join("\n").as_bytes())
     }
 
-    /// The same files, as if they had been found long after their last changes.
     #[cfg(test)]
     pub(super) fn at_rest(&self) -> Inputs {
         let at_rest =
@@ -192,19 +178,16 @@ impl Inputs {
         Inputs { files: self.files.iter().map(at_rest).collect(), ..self.clone() }
     }
 
-    /// The path of the file of a position, escaped for one field of a TSV file.
     pub(super) fn place(&self, position: Position) -> String {
         escape(self.files[position.file as usize].path())
     }
 }
 
 impl Input {
-    /// What is at `path`; `name` is its id if it is one document.
     pub(super) fn new(path: PathBuf, name: &Path, format: Format, origin: Origin) -> Input {
         Input { path, name: name.to_path_buf(), format, origin }
     }
 
-    /// Standard input.
     pub(super) fn standard(format: Format) -> Input {
         let [path, name] = ["-", "-"].map(PathBuf::from);
         Input { path, name, format, origin: Origin::Standard }
@@ -220,12 +203,10 @@ impl Input {
         &self.name
     }
 
-    /// Its name in ids that are places of records: as [`Input::name`], with control characters escaped.
     pub(super) fn name_in_ids(&self) -> String {
         escape(&self.name)
     }
 
-    /// Its format, never [`Format::Auto`].
     pub fn format(&self) -> Format {
         self.format
     }
@@ -235,20 +216,14 @@ impl Input {
         self.origin.is_stream()
     }
 
-    /// Where its bytes are.
     pub(super) fn origin(&self) -> &Origin {
         &self.origin
     }
 
-    /// Writes its bytes as they are on disk to `out`, and returns how many they are.
-    ///
-    /// # Errors
-    /// Reading and writing may fail.
     pub fn copy(&self, out: &mut impl Write) -> Result<u64> {
         io::copy(&mut self.open()?, out).at(&self.path)
     }
 
-    /// Opens it.
     pub(super) fn open(&self) -> Result<Box<dyn Read>> {
         self.origin.open(&self.path)
     }
@@ -285,7 +260,6 @@ mod tests {
         assert_eq!(inputs.files()[0].format(), Format::Tsv);
     }
 
-    /// The digest of a folder of these files.
     fn digest(format: Format, files: &[(&str, &str)]) -> u128 {
         let folder = tempfile::tempdir().unwrap();
         for (name, contents) in files {

@@ -10,18 +10,14 @@
 
 use std::io::{self, Error, ErrorKind, Read};
 
-/// How many bytes are read at once.
 const RAW_BYTES: usize = 1 << 15;
 
-/// What is wrong with JSON that ends within an object or an array.
 pub(super) const NOT_CLOSED: &str = "an object or an array is not closed";
 
-/// Reads JSON Lines from other JSON.
 pub(super) struct JsonLines<R> {
     raw: R,
     bytes: Vec<u8>,
     lines: Vec<u8>,
-    /// How many bytes of the lines were given.
     given: usize,
     state: JsonState,
     /// How many brackets are open, if no damage came before.
@@ -31,18 +27,13 @@ pub(super) struct JsonLines<R> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum JsonState {
-    /// Between objects.
     Between,
-    /// In something else than an object.
     Other,
-    /// In an object, so deep.
     Object { depth: u64 },
-    /// In a string of an object, perhaps after a backslash.
     Text { depth: u64, is_escaped: bool },
 }
 
 impl<R: Read> JsonLines<R> {
-    /// The objects of this JSON.
     pub(super) fn new(raw: R) -> JsonLines<R> {
         JsonLines {
             raw,
@@ -55,7 +46,6 @@ impl<R: Read> JsonLines<R> {
         }
     }
 
-    /// Makes lines of the next bytes.
     fn make(&mut self) -> io::Result<()> {
         self.lines.clear();
         self.given = 0;

@@ -25,7 +25,6 @@ pub(super) fn parse<'a>(line: &'a str, fields: &Fields) -> Result<Document<'a>, 
     document(line, fields, false, |text| text.text().map(Content::Text))
 }
 
-/// Parses one object with an array of numbers in place of the text.
 pub(super) fn vector<'a>(line: &'a str, fields: &Fields) -> Result<Document<'a>, Reason> {
     document(line, fields, true, |vector| vector.vector().map(Content::Vector))
 }
@@ -54,7 +53,6 @@ fn document<'a>(
     })
 }
 
-/// The names of the first fields of an object, for a message.
 fn fields_found(line: &str) -> String {
     let mut names = Names(Vec::new(), "");
     // The names before an error are enough.
@@ -64,19 +62,16 @@ fn fields_found(line: &str) -> String {
 }
 
 impl Document<'_> {
-    /// The names of the first fields of its record, for a message, if the record is a JSON object.
     pub(crate) fn fields_found(&self) -> String {
         fields_found(str::from_utf8(self.record).unwrap_or_default())
     }
 }
 
-/// The names of all fields of an object.
 pub(super) fn names(line: &[u8]) -> Vec<String> {
     let fields: Result<HashMap<String, IgnoredAny>, _> = serde_json::from_slice(line);
     fields.map_or_else(|_| Vec::new(), |fields| fields.into_keys().collect())
 }
 
-/// The names of the first fields of an object, and `, ...` if there are more.
 struct Names(Vec<String>, &'static str);
 
 impl Names {
@@ -103,7 +98,6 @@ impl<'a> Visitor<'a> for &mut Names {
     }
 }
 
-/// What is wrong with a required field.
 enum Wrong {
     Absent,
     Null,
@@ -111,7 +105,6 @@ enum Wrong {
 }
 
 impl Wrong {
-    /// The reason for the field `name`.
     fn reason(self, name: &str, line: &str) -> Reason {
         match self {
             Wrong::Absent => {
@@ -148,7 +141,6 @@ pub(super) fn is_whole(number: f64) -> bool {
     number.fract() == 0.0 && number.abs() < 2_f64.powi(53)
 }
 
-/// The value of a field that is read.
 enum Value<'a> {
     Absent,
     Null,
@@ -202,7 +194,6 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The key of this value of a field.
     fn key(self, of: &OrderField) -> Result<OrderKey, Reason> {
         match self {
             Value::Text(text) => of.key(&text),
@@ -219,16 +210,13 @@ impl<'a> Value<'a> {
 /// field is not in this value.
 type Wanted<'f> = [Option<&'f str>; 3];
 
-/// Looks for the fields in one value.
 struct Walk<'f, 'v, 'a> {
     wanted: Wanted<'f>,
-    /// Whether arrays are kept.
     vectors: bool,
     found: &'v mut [Value<'a>; 3],
 }
 
 impl<'a> Walk<'_, '_, 'a> {
-    /// Keeps the value if it is one of the fields.
     fn keep(self, value: Value<'a>) {
         if let Some(field) = self.wanted.iter().position(|name| *name == Some("")) {
             self.found[field] = value;
@@ -324,7 +312,6 @@ impl<'a> Visitor<'a> for Walk<'_, '_, 'a> {
     }
 }
 
-/// Reads a key and returns what to look for in its value.
 struct Key<'f>(Wanted<'f>);
 
 impl<'a, 'f> DeserializeSeed<'a> for Key<'f> {

@@ -18,7 +18,6 @@ use super::tsv::{self, Columns};
 use super::{jsonl, ready};
 use crate::error::Result;
 
-/// A file of lines.
 pub(super) struct LineCutter<'a> {
     file: u32,
     input: &'a Input,
@@ -29,7 +28,6 @@ pub(super) struct LineCutter<'a> {
 }
 
 impl<'a> LineCutter<'a> {
-    /// The lines of `input`, whose number is `file`.
     pub(super) fn new(
         file: u32,
         input: &'a Input,
@@ -68,7 +66,6 @@ impl Cutter for LineCutter<'_> {
     }
 }
 
-/// Whole lines of one file.
 #[derive(Debug)]
 struct LinePortion {
     start: Position,
@@ -107,11 +104,9 @@ impl Portion for LinePortion {
     }
 }
 
-/// How to parse a line.
 #[derive(Clone, Debug)]
 enum Layout {
     Jsonl,
-    /// Each line is a text, whose id is its place.
     Lines,
     Tsv(Arc<Columns>),
     Fingerprints,
@@ -120,7 +115,6 @@ enum Layout {
 }
 
 impl Layout {
-    /// How to parse the lines of `input`; `bytes` are its first lines, from line `number` on.
     fn of(input: &Input, number: u64, bytes: &[u8], fields: &Fields) -> Result<Layout> {
         match input.format() {
             Format::Jsonl | Format::Json => Ok(Layout::Jsonl),
@@ -136,7 +130,6 @@ impl Layout {
         }
     }
 
-    /// Parses one line and checks its id.
     fn parse<'a>(
         &self,
         line: &'a [u8],

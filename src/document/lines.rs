@@ -9,20 +9,16 @@ use crate::error::Result;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Reads a file piece by piece.
 pub(super) struct Lines<'a> {
     source: Source<'a>,
     /// What was read and not yet delivered. It begins at the start of a line.
     buffer: Vec<u8>,
-    /// The number of that line, counted from 1.
     line: u64,
     piece_bytes: usize,
     max_line_bytes: usize,
 }
 
-/// Some whole lines, or one line that could not be read.
 pub(super) struct Piece {
-    /// The number of its first line.
     pub(super) first_line: u64,
     /// The lines with their LFs; the last line of a file may have none.
     pub(super) lines: Result<Vec<u8>, Reason>,
@@ -45,7 +41,6 @@ impl<'a> Lines<'a> {
         Ok(Lines { buffer, ..Lines::within(source, 1, piece_bytes, max_line_bytes) })
     }
 
-    /// The same from a line of this number on, at which the source is.
     pub(super) fn within(
         source: Source<'a>,
         line: u64,
@@ -56,7 +51,6 @@ impl<'a> Lines<'a> {
         Lines { source, buffer: Vec::new(), line, piece_bytes, max_line_bytes }
     }
 
-    /// The next piece; `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<Piece>> {
         let mut scanned = 0;
         let mut target = self.piece_bytes;
@@ -84,17 +78,14 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// What could not be read; known after the last piece.
     pub(super) fn damage(&self) -> Option<Damage> {
         self.source.damage()
     }
 
-    /// XXH3-128 of the file's bytes on disk, after the last piece of a file that was read to its end.
     pub(super) fn contents(&self) -> Option<u128> {
         self.source.contents()
     }
 
-    /// Delivers the first `len` bytes of the buffer.
     fn take(&mut self, len: usize) -> Piece {
         let mut rest = Vec::with_capacity(self.piece_bytes);
         rest.extend_from_slice(&self.buffer[len..]);
@@ -116,7 +107,6 @@ impl<'a> Lines<'a> {
         self.pass_over_line(BROKEN_OFF.into()).map(Some)
     }
 
-    /// Skips to the end of a line, and delivers the reason in its place.
     fn pass_over_line(&mut self, reason: Reason) -> Result<Piece> {
         let piece = self.instead_of_line(reason);
         loop {
@@ -132,7 +122,6 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Drops what was read of one line and delivers the reason in its place.
     fn instead_of_line(&mut self, reason: Reason) -> Piece {
         self.buffer = Vec::with_capacity(self.piece_bytes);
         self.line += 1;
@@ -140,7 +129,6 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The lines of a piece, without their LFs.
 pub(super) fn split(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let (line, more) = match memchr(b'\n', rest) {

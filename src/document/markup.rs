@@ -8,23 +8,17 @@
 
 use memchr::{memchr, memchr_iter, memchr2};
 
-/// A piece of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Piece<'p> {
-    /// Text as it stands.
     Text(&'p str),
     /// What may be a character reference, such as `&amp;`.
     Reference(&'p str),
-    /// A start tag of this name.
     Start(&'p str),
-    /// An end tag of this name.
     End(&'p str),
 }
 
-/// The pieces of a page that were not cut yet.
 pub(super) struct Markup<'p>(&'p str);
 
-/// Whether a byte is white space in HTML.
 #[inline(always)]
 pub(super) fn is_space(byte: u8) -> bool {
     (byte == b' ') | (byte == b'\t') | (byte == b'\n') | (byte == b'\r') | (byte == 0x0c)
@@ -53,24 +47,20 @@ impl<'p> Iterator for Markup<'p> {
 }
 
 impl<'p> Markup<'p> {
-    /// The pieces of a page.
     pub(super) fn of(page: &'p str) -> Markup<'p> {
         Markup(page)
     }
 
-    /// All that was not cut yet, as it stands.
     pub(super) fn rest(&mut self) -> &'p str {
         self.cut(self.0.len())
     }
 
-    /// What stands before the end tag of this name; all if there is none.
     pub(super) fn raw(&mut self, name: &str) -> &'p str {
         let bytes = self.0.as_bytes();
         let end = memchr_iter(b'<', bytes).find(|&at| ends(&bytes[at..], name));
         self.cut(end.unwrap_or(bytes.len()))
     }
 
-    /// What stands before the end of a script; all if it has none.
     pub(super) fn script(&mut self) -> &'p str {
         let end = script_end(self.0.as_bytes());
         self.cut(end.unwrap_or(self.0.len()))
@@ -82,13 +72,11 @@ impl<'p> Markup<'p> {
         cut
     }
 
-    /// Text up to the next byte that may begin something else.
     fn text(&mut self) -> &'p str {
         let bytes = self.0.as_bytes();
         self.cut(memchr2(b'<', b'&', &bytes[1..]).map_or(bytes.len(), |at| at + 1))
     }
 
-    /// `&` with all that may belong to it.
     fn reference(&mut self) -> Piece<'p> {
         let bytes = self.0.as_bytes();
         let begin = 1 + usize::from(bytes.get(1) == Some(&b'#'));
@@ -111,7 +99,6 @@ impl<'p> Markup<'p> {
         is_whole.then_some(name)
     }
 
-    /// Passes over an attribute; false at the end of the tag and of the page.
     fn attribute(&mut self) -> bool {
         self.pass(|byte| byte == b'/' || is_space(byte));
         if matches!(self.0.as_bytes(), [] | [b'>', ..]) {
@@ -130,7 +117,6 @@ impl<'p> Markup<'p> {
         true
     }
 
-    /// Passes over the value of an attribute.
     fn value(&mut self) {
         self.pass(is_space);
         match self.0.as_bytes() {
@@ -154,25 +140,21 @@ impl<'p> Markup<'p> {
         self.cut(end.map_or(text.len(), |at| at + 1));
     }
 
-    /// Passes over all up to this byte, and over the byte; over all if there is none.
     fn pass_over(&mut self, byte: u8) {
         let end = memchr(byte, self.0.as_bytes());
         self.cut(end.map_or(self.0.len(), |at| at + 1));
     }
 
-    /// Passes over the bytes at the beginning that are so.
     fn pass(&mut self, is_so: impl Fn(u8) -> bool) {
         self.cut(leading(self.0.as_bytes(), is_so));
     }
 }
 
-/// How many bytes at the beginning are so.
 #[inline(always)]
 fn leading(bytes: &[u8], is_so: impl Fn(u8) -> bool) -> usize {
     bytes.iter().position(|&byte| !is_so(byte)).unwrap_or(bytes.len())
 }
 
-/// Whether the bytes begin with a tag of this name behind `mark`.
 fn begins(bytes: &[u8], mark: &[u8], name: &str) -> bool {
     let named = bytes.strip_prefix(mark).and_then(|bytes| bytes.split_at_checked(name.len()));
     named.is_some_and(|(found, rest)| {
@@ -181,7 +163,6 @@ fn begins(bytes: &[u8], mark: &[u8], name: &str) -> bool {
     })
 }
 
-/// Whether the bytes begin with an end tag of this name.
 fn ends(bytes: &[u8], name: &str) -> bool {
     begins(bytes, b"</", name)
 }
@@ -190,13 +171,10 @@ fn ends(bytes: &[u8], name: &str) -> bool {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Escape {
     None,
-    /// In `<!--`.
     Comment,
-    /// In `<script` in `<!--`.
     Script,
 }
 
-/// The place of the end tag of a script.
 fn script_end(bytes: &[u8]) -> Option<usize> {
     let mut escape = Escape::None;
     for at in memchr::memchr2_iter(b'<', b'>', bytes) {

@@ -23,32 +23,25 @@ use super::time;
 use crate::error::{Error, Kind, Result};
 use crate::small_file;
 
-/// The most bytes of a list.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// A field that is read for the order of pages, and what its values mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderField {
-    /// The name of the field.
     pub name: String,
-    /// What its values mean.
     pub by: OrderBy,
 }
 
-/// What the values of a field mean for the order of pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OrderBy {
     /// They are times, and a value that is none is an error.
     Time,
-    /// They are numbers, the least first.
     Least,
-    /// They are numbers, the greatest first.
     Greatest,
     /// They are those of a list, in its order; all others come after them.
     Listed(Arc<OrderedValues>),
 }
 
-/// The values of a list, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderedValues {
     places: HashMap<String, i64>,
@@ -58,9 +51,6 @@ pub struct OrderedValues {
 
 impl OrderedValues {
     /// Reads the list at `path`: a value on each line, the first first. Blank lines are ignored.
-    ///
-    /// # Errors
-    /// A value that is there twice, a list without values, or one of more than 64 MiB is [`Kind::Config`].
     pub fn read(path: &Path) -> Result<OrderedValues> {
         let text = small_file::read_text(path, MOST_BYTES, Kind::Config)?;
         OrderedValues::parse(&text).map_err(|error| error.at(path))
@@ -94,20 +84,14 @@ impl OrderedValues {
 }
 
 impl OrderField {
-    /// The field of this name, whose values are times.
     pub fn time(name: impl Into<String>) -> OrderField {
         OrderField { name: name.into(), by: OrderBy::Time }
     }
 
-    /// Whether its values are times.
     pub fn is_time(&self) -> bool {
         self.by == OrderBy::Time
     }
 
-    /// The key of a value.
-    ///
-    /// # Errors
-    /// The reason why a record with this value is bad: it should be a time and is none.
     pub fn key(&self, value: &str) -> std::result::Result<OrderKey, Reason> {
         match &self.by {
             OrderBy::Time => time::parse(value),
@@ -118,7 +102,6 @@ impl OrderField {
         }
     }
 
-    /// The key of a value that is neither text nor a number.
     pub(super) fn key_of_other(&self) -> std::result::Result<OrderKey, Reason> {
         match self.by {
             OrderBy::Time => Err("the time is neither a string nor a number".into()),

@@ -16,17 +16,14 @@ pub enum OrderKey {
     Empty,
     /// The field has a value without a place in the order.
     Wrong,
-    /// A key.
     At {
         /// The key: of a time, the whole seconds since 1970, rounded down.
         key: i64,
-        /// How the value was written.
         kind: OrderKind,
     },
 }
 
 impl OrderKey {
-    /// The key, if there is one.
     pub fn key(self) -> Option<i64> {
         match self {
             OrderKey::At { key, .. } => Some(key),
@@ -35,7 +32,6 @@ impl OrderKey {
     }
 }
 
-/// The notations of values that have keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum OrderKind {
     /// `2026-07-01T12:00:00+08:00`; also with a space for the T, and with a zone such as `UTC` or `+0800`.
@@ -52,11 +48,8 @@ pub enum OrderKind {
     Digits,
     /// `2026-07-01` or `20260701`: the beginning of the day, in UTC.
     Days,
-    /// A number that is no time.
     Number,
-    /// A value of a list.
     Listed,
-    /// A value that the list lacks.
     Unlisted,
 }
 
@@ -73,21 +66,16 @@ named!(pub OrderKind {
     Unlisted = "not in the list",
 });
 
-/// How many documents have a key of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderCounts {
-    /// Documents without the field.
     pub no_field: u64,
-    /// Documents whose field is empty.
     pub empty: u64,
-    /// Documents whose value has no place in the order.
     pub wrong: u64,
     /// The number of keys of each kind, in the order of [`OrderKind::ALL`].
     kinds: [u64; OrderKind::ALL.len()],
 }
 
 impl OrderCounts {
-    /// Counts one document.
     pub fn count(&mut self, key: OrderKey) {
         match key {
             OrderKey::NoField => self.no_field += 1,
@@ -97,7 +85,6 @@ impl OrderCounts {
         }
     }
 
-    /// Adds what was counted elsewhere.
     pub fn add(&mut self, other: OrderCounts) {
         self.no_field += other.no_field;
         self.empty += other.empty;
@@ -105,12 +92,10 @@ impl OrderCounts {
         self.kinds.iter_mut().zip(other.kinds).for_each(|(sum, count)| *sum += count);
     }
 
-    /// The number of documents with a key.
     pub fn known(&self) -> u64 {
         self.kinds.iter().sum()
     }
 
-    /// The number of documents without one, which come last.
     pub fn unknown(&self) -> u64 {
         self.no_field + self.empty + self.wrong
     }

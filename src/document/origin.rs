@@ -12,20 +12,14 @@ use crate::error::{At, Error, Kind, Result};
 use crate::output::FileId;
 use crate::storage::ObjectFile;
 
-/// Where the bytes of an input are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// A file of this machine.
     File(FoundFile),
-    /// A pipe or the like.
     Pipe(FoundFile),
-    /// Standard input.
     Standard,
-    /// An object.
     Object(ObjectFile),
 }
 
-/// What a file was when it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FoundFile {
     id: FileId,
@@ -41,10 +35,8 @@ pub(super) struct FoundFile {
 /// How long ago the last change of a file must be for it to be at rest, in seconds. Some file systems count in steps of two.
 const REST: i64 = 3;
 
-/// How an input differs from what was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Difference {
-    /// Not in any way.
     None,
     /// In what may mean other contents, or nothing.
     Suspicious,
@@ -87,12 +79,10 @@ impl Origin {
         }
     }
 
-    /// Whether a later change cannot leave the sign as it is.
     pub(super) fn is_at_rest(&self) -> bool {
         !matches!(self, Origin::File(FoundFile { is_at_rest: false, .. }))
     }
 
-    /// The same, as if it had been found long after its last change.
     #[cfg(test)]
     pub(super) fn at_rest(self) -> Origin {
         match self {
@@ -101,12 +91,10 @@ impl Origin {
         }
     }
 
-    /// Whether it can be read only once.
     pub(super) fn is_stream(&self) -> bool {
         matches!(self, Origin::Pipe(_) | Origin::Standard)
     }
 
-    /// Its size.
     pub(super) fn bytes(&self) -> u64 {
         match self {
             Origin::File(found) | Origin::Pipe(found) => found.bytes,
@@ -115,12 +103,10 @@ impl Origin {
         }
     }
 
-    /// Whether it is this file of the machine.
     pub(super) fn is(&self, id: FileId) -> bool {
         matches!(self, Origin::File(found) | Origin::Pipe(found) if found.id == id)
     }
 
-    /// Opens it for reading in order. `path` is the one it was found at.
     pub(super) fn open(&self, path: &Path) -> Result<Box<dyn Read>> {
         Ok(match self {
             Origin::File(_) | Origin::Pipe(_) => Box::new(File::open(path).at(path)?),
@@ -146,7 +132,6 @@ impl Origin {
     }
 }
 
-/// The error for an input that is no longer what was found.
 pub(super) fn changed(path: &Path) -> Error {
     Error::new(Kind::Temporary, "the input changed while it was read")
         .at(path)

@@ -6,24 +6,20 @@ use crate::error::named;
 /// the record, such as `news/part-3.jsonl:17`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PlaceIds {
-    /// Each record without an id.
     Missing,
     /// None: a record without an id cannot be read.
     #[default]
     Never,
-    /// All records, whatever ids they have.
     All,
 }
 
 named!(pub PlaceIds { Missing = "true", Never = "false", All = "all" } or "no such choice of records");
 
 impl PlaceIds {
-    /// Whether a record may lack an id.
     pub(super) fn fill(self) -> bool {
         self != PlaceIds::Never
     }
 
-    /// Whether ids are looked at.
     pub(super) fn reads_ids(self) -> bool {
         self != PlaceIds::All
     }

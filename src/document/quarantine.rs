@@ -10,12 +10,9 @@ use super::inputs::Inputs;
 use super::reason::Reason;
 use super::record::Position;
 
-/// A record that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Quarantined {
-    /// Where it is.
     pub position: Position,
-    /// Why it could not be read.
     pub reason: Reason,
 }
 
@@ -28,7 +25,6 @@ pub struct Quarantine {
     others: u64,
 }
 
-/// The records of one reason.
 #[derive(Debug, Default)]
 struct ByReason {
     count: u64,
@@ -41,13 +37,10 @@ impl Quarantine {
     pub(crate) const LISTED: usize = 10_000;
     /// How many reasons are listed: the first in alphabetical order.
     const REASONS: usize = 64;
-    /// How many reasons [`Quarantine::commonest`] names.
     const NAMED: usize = 3;
 
-    /// The first line of the list.
     const HEADER: &str = "file\tline\treason\n";
 
-    /// Takes a record.
     pub fn push(&mut self, record: Quarantined) {
         let listed = self.reasons.entry(record.reason.what.clone()).or_default();
         listed.count += 1;
@@ -63,19 +56,15 @@ impl Quarantine {
         }
     }
 
-    /// The number of records.
     pub fn count(&self) -> u64 {
         self.others + self.reasons.values().map(|listed| listed.count).sum::<u64>()
     }
 
-    /// The reasons, each with the number of its records. Those of further reasons have none of their own.
     pub fn reasons(&self) -> impl Iterator<Item = (&str, u64)> {
         let reasons = self.reasons.iter().map(|(what, listed)| (what.as_ref(), listed.count));
         reasons.chain((self.others > 0).then_some(("others", self.others)))
     }
 
-    /// The most frequent reasons among `read` records, the first with an example: for the person who has
-    /// to fix the input.
     pub fn commonest(&self, read: u64) -> String {
         let mut reasons: Vec<_> = self.reasons.iter().collect();
         reasons.sort_by_key(|(_, listed)| std::cmp::Reverse(listed.count));
@@ -144,7 +133,6 @@ mod tests {
         assert_eq!(bincode::deserialize::<Quarantined>(&bytes).unwrap(), bad);
     }
 
-    /// What is listed of records that come in this order.
     fn listed(inputs: &Inputs, records: &[Quarantined]) -> (u64, String, String) {
         let mut quarantine = Quarantine::default();
         records.iter().for_each(|record| quarantine.push(record.clone()));

@@ -28,13 +28,11 @@ use super::warc::WarcCutter;
 use super::whole_files::WholeFile;
 use crate::error::Result;
 
-/// The most files in one portion.
 const PORTION_FILES: usize = 1024;
 
 /// The lines of a file of text from which on each may be a page.
 const MANY_LINES: u64 = 200;
 
-/// What reading found apart from records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FilesRead {
     /// What could not be read of files and was accepted. Each file is reported by one process.
@@ -45,31 +43,22 @@ pub struct FilesRead {
     pub contents: Vec<FileContents>,
 }
 
-/// A file that one reader has read from its beginning to its end.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct FileRead {
-    /// What it holds.
     pub contents: FileContents,
     /// Its state when it was found ([`Input::state_at_rest`]).
     pub state: u128,
-    /// What of it could not be read and was accepted.
     pub damage: Option<Damage>,
-    /// Its lines, if it is one page of text.
     lines: u64,
     /// The numbers of its portions ([`Records::sequence`]). Of files that came in one portion, the first has it.
     pub portions: Range<u64>,
 }
 
-/// Takes what is read.
 pub trait Deliver {
-    /// Takes a portion. Returns false if no more are wanted.
     fn records(&mut self, records: Records) -> bool;
 
     /// Takes note that a file was read to its end, all of whose portions came before; or that several were, which are pages of one
     /// portion.
-    ///
-    /// # Errors
-    /// What ends the reading.
     fn end(&mut self, _read: &[FileRead]) -> Result<()> {
         Ok(())
     }
@@ -89,10 +78,6 @@ impl<F: FnMut(Records) -> bool> Deliver for F {
 /// Reads the `share` and delivers it portion by portion, in order, until `deliver` returns false.
 /// `progress` grows by the bytes read on disk, up to [`Inputs::bytes`]; several processes may read the
 /// same bytes.
-///
-/// # Errors
-/// A file that cannot be read, compressed data that ends too early, and a TSV file without the columns
-/// of the fields. What is wrong with a single record or with a web archive is no error here: [`Records::parse`] reports it.
 pub fn read(
     inputs: &Inputs,
     share: &Share,
@@ -103,10 +88,6 @@ pub fn read(
     read_to(inputs, share, options, progress, &mut { deliver })
 }
 
-/// As [`read`], for somebody who also wants to know where files end.
-///
-/// # Errors
-/// As [`read`], and those of [`Deliver::end`].
 pub fn read_to(
     inputs: &Inputs,
     share: &Share,
@@ -149,10 +130,8 @@ struct Reader<'a> {
     options: &'a ReadOptions,
     progress: &'a AtomicU64,
     outbox: Outbox<'a>,
-    /// Files that are one page each, for the next portion.
     pages: Vec<WholeFile>,
     pages_bytes: usize,
-    /// What is known of those that were at rest.
     pages_read: Vec<FileRead>,
     files_read: FilesRead,
 }
@@ -176,7 +155,6 @@ impl Outbox<'_> {
 }
 
 impl<'a> Reader<'a> {
-    /// Announces the files that are divided among the readers: each of them reads them.
     fn announce(&self) {
         let is_read = |input: &Input| {
             self.share.splits(self.inputs, input) && is_read_in_order(input.format())
@@ -220,7 +198,6 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// What takes the records of a file from it.
     fn cutter(&self, file: u32, input: &'a Input) -> Result<Box<dyn Cutter + 'a>> {
         let source = || self.open(file, input);
         Ok(match input.format() {
@@ -236,7 +213,6 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Begins to send the records of a file.
     fn begin(&mut self, file: u32, input: &'a Input) -> Result<Box<dyn Cutter + 'a>> {
         self.send_pages()?;
         let has_places = self.options.fields.place_ids.fill() || input.format() == Format::Lines;
@@ -244,7 +220,6 @@ impl<'a> Reader<'a> {
         self.cutter(file, input)
     }
 
-    /// Sends the records of a file.
     fn records(&mut self, file: u32, input: &'a Input) -> Result<()> {
         let mut cutter = self.begin(file, input)?;
         let first = self.outbox.next;
@@ -281,7 +256,6 @@ impl<'a> Reader<'a> {
         self.end(file, input, &*cutter, first == 0).map(drop)
     }
 
-    /// Notes what is known of a file at its end.
     fn end(
         &mut self,
         file: u32,
@@ -312,7 +286,6 @@ impl<'a> Reader<'a> {
         Ok(Some(contents))
     }
 
-    /// Adds a file that is one page to the next portion.
     fn page(&mut self, file: u32, input: &'a Input) -> Result<()> {
         let mut source = self.open(file, input)?;
         let page = self.whole_file(input, &mut source)?;
@@ -336,14 +309,12 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Notes how many lines a file has that is one page.
     fn note_lines(&mut self, file: u32, lines: u64) {
         if lines >= MANY_LINES {
             self.files_read.many_lines.get_or_insert((file, lines));
         }
     }
 
-    /// The id and the bytes of a file that is one page.
     fn whole_file(
         &self,
         input: &Input,

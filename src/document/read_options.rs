@@ -2,12 +2,9 @@
 
 use super::fields::Fields;
 
-/// How the inputs are read.
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
-    /// The fields to read.
     pub fields: Fields,
-    /// About how many bytes one portion has.
     pub portion_bytes: usize,
     /// The most bytes of one record or file after decompression; a longer one is quarantined.
     pub max_record_bytes: usize,

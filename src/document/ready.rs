@@ -66,7 +66,6 @@ fn divide(line: &str) -> Result<(&str, &str), Reason> {
     }
 }
 
-/// A number without a sign.
 fn unsigned(digits: &str, radix: u32) -> Option<u128> {
     let plain = digits.bytes().all(|byte| byte.is_ascii_alphanumeric());
     plain.then(|| u128::from_str_radix(digits, radix).ok()).flatten()

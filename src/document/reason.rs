@@ -15,17 +15,13 @@ pub struct Reason {
     pub(super) detail: String,
 }
 
-/// The reason for a record that is cut in two where a file ends too early.
 pub(super) const BROKEN_OFF: &str = "the packed data breaks off within the record";
-/// What is wrong with a record or a file that is too long to be read.
 pub(super) const TOO_LONG: &str = "the record is longer than records may be";
 
-/// The reason for a record or a file of more than `max_bytes`.
 pub(super) fn too_long(max_bytes: usize) -> Reason {
     Reason::with(TOO_LONG, format_args!(": more than {max_bytes} bytes (the setting `max-record`)"))
 }
 
-/// The most characters of the detail.
 const DETAIL: usize = 400;
 
 impl Reason {
@@ -34,12 +30,10 @@ impl Reason {
         Reason { what: what.into(), detail: detail.to_string().chars().take(DETAIL).collect() }
     }
 
-    /// A reason that quotes the beginning of the wrong value.
     pub(super) fn quoting(what: impl Into<Cow<'static, str>>, value: &str) -> Reason {
         Reason::with(what, format_args!(": {}", Shown(value)))
     }
 
-    /// What is wrong, without the detail.
     pub fn what(&self) -> &str {
         &self.what
     }

@@ -14,30 +14,23 @@ use super::reason::Reason;
 pub struct Document<'a> {
     /// The id: not empty, at most 65536 bytes, without tab, CR, LF and NUL.
     pub id: Cow<'a, str>,
-    /// What puts it in keep order, such as the time at which it was fetched.
     pub order: OrderKey,
-    /// Its content.
     pub content: Content<'a>,
     /// The bytes of the record in the file: a line without its end, a record of a web archive with its
     /// end, or the whole file.
     pub record: &'a [u8],
 }
 
-/// The content of a document, by the format of its file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content<'a> {
-    /// Text, from which features are computed.
     Text(Cow<'a, str>),
     /// Ready-made features: name and finite weight, in the order of the file; a name may be repeated.
     Features(Vec<(&'a str, f64)>),
-    /// A ready-made fingerprint that fits [`Fields::width_bits`](super::Fields).
     Fingerprint(u128),
-    /// A dense vector of finite components.
     Vector(Vec<f64>),
 }
 
 impl Content<'_> {
-    /// XXH3-64 of the content.
     pub fn digest(&self) -> u64 {
         match self {
             Content::Text(text) => xxh3_64(text.as_bytes()),
@@ -59,7 +52,6 @@ impl Content<'_> {
         }
     }
 
-    /// XXH3-128 of the text as it was read; none for anything else.
     pub fn text_digest(&self) -> Option<u128> {
         match self {
             Content::Text(text) => Some(xxh3_128(text.as_bytes())),
@@ -67,7 +59,6 @@ impl Content<'_> {
         }
     }
 
-    /// The length of the text in UTF-8 bytes; 0 for anything else.
     pub(crate) fn text_bytes(&self) -> u64 {
         match self {
             Content::Text(text) => text.len() as u64,
@@ -76,10 +67,8 @@ impl Content<'_> {
     }
 }
 
-/// Where a record is. Positions sort in the order of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Position {
-    /// The index of the file in [`Inputs::files`](super::Inputs::files).
     pub file: u32,
     /// The line, counted from 1, or the number of the record in a format without lines; 0 if the whole file
     /// is the record.
@@ -87,7 +76,6 @@ pub struct Position {
 }
 
 impl Position {
-    /// Whether the record is a whole file.
     pub fn is_file(self) -> bool {
         self.line == 0
     }
@@ -107,7 +95,6 @@ pub(super) fn as_utf8(bytes: &[u8]) -> Result<&str, Utf8Error> {
     simdutf8::basic::from_utf8(bytes).or_else(|_| str::from_utf8(bytes))
 }
 
-/// The text of a record in UTF-8.
 pub(super) fn utf8(bytes: &[u8]) -> Result<&str, Reason> {
     as_utf8(bytes).map_err(|error| {
         Reason::with("not UTF-8", format_args!(" at byte {} of the record", error.valid_up_to()))

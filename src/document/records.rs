@@ -20,7 +20,6 @@ pub(super) trait Cutter {
     /// processes divide a file by the numbers of its portions.
     fn next(&mut self) -> Result<Option<Box<dyn Portion>>>;
 
-    /// What of the file could not be read; known after the last portion.
     fn damage(&self) -> Option<Damage> {
         None
     }
@@ -29,9 +28,7 @@ pub(super) trait Cutter {
     fn contents(&self) -> Option<u128>;
 }
 
-/// Some whole records of one format, or whole files. It is made to be sent to another thread.
 pub(super) trait Portion: Debug + Send {
-    /// Parses the records in order; see [`Records::parse`].
     fn parse<'a>(&'a self, fields: &Fields, each: Each<'_, 'a>) -> Passed;
 
     /// What stands before all records of the file, if its format has it: a header line, or the first record
@@ -40,23 +37,17 @@ pub(super) trait Portion: Debug + Send {
         None
     }
 
-    /// The bytes of each record in order; see [`Records::raw`].
     fn raw<'a>(&'a self, _each: Raw<'_, 'a>) {}
 }
 
-/// Takes the bytes of a record, without its end.
 pub(super) type Raw<'e, 'a> = &'e mut dyn FnMut(Position, &'a [u8]);
 
-/// Takes a document, or the reason why a record is none.
 pub(super) type Each<'e, 'a> =
     &'e mut dyn FnMut(Position, std::result::Result<Document<'a>, Reason>);
 
-/// What was passed over while parsing, because it is no page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Passed {
-    /// Blank lines.
     pub blank: u64,
-    /// Records that are no pages.
     pub skipped: Skipped,
 }
 
@@ -67,7 +58,6 @@ pub struct Records {
     /// 0, 1, 2, ... in the order in which one reader delivers them. Positions rise with it.
     pub sequence: u64,
     pub(super) portion: Box<dyn Portion>,
-    /// The name of the file, if records may get their places as ids.
     pub(super) place: Option<Arc<str>>,
 }
 
@@ -114,7 +104,6 @@ fn placed<'a>(
     Document { id: Cow::Owned(format!("{file}:{}", position.line)), ..document }
 }
 
-/// A record that could not be taken from its file.
 #[derive(Debug)]
 pub(super) struct Unread(pub(super) Position, pub(super) Reason);
 

@@ -7,12 +7,9 @@ use super::record::Position;
 use crate::error::Result;
 use crate::output::{Fence, ListFile, Listed};
 
-/// One document with an id: where it is, and the digest of its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occurrence {
-    /// Where it is.
     pub position: Position,
-    /// [`Content::digest`](super::Content::digest).
     pub content: u64,
 }
 
@@ -22,7 +19,6 @@ pub struct Repeated<'a> {
     inputs: &'a Inputs,
     path: PathBuf,
     fence: &'a Fence,
-    /// The list; created with the first document.
     file: Option<ListFile>,
     count: u64,
     same: u64,
@@ -31,18 +27,14 @@ pub struct Repeated<'a> {
 impl<'a> Repeated<'a> {
     /// How many documents are listed. Further ones are only counted.
     pub(crate) const LISTED: u64 = 100_000;
-    /// The most characters of an id in the list.
     const SHOWN: usize = 1024;
 
-    /// The first line of the list.
     const HEADER: &'static str = "id\tfirst\tagain\ttext\n";
 
-    /// A list for `path`, to be published only while the lock of `fence` is held.
     pub fn new(inputs: &'a Inputs, path: PathBuf, fence: &'a Fence) -> Repeated<'a> {
         Repeated { inputs, path, fence, file: None, count: 0, same: 0 }
     }
 
-    /// Takes a document whose id came before, at `first`.
     pub fn push(&mut self, id: &str, first: Occurrence, again: Occurrence) -> Result<()> {
         let is_same = first.content == again.content;
         self.count += 1;
@@ -59,7 +51,6 @@ impl<'a> Repeated<'a> {
         self.line(&format!("{id}\t{first}\t{again}\t{text}\n"))
     }
 
-    /// Adds a line to the list, after the header.
     fn line(&mut self, line: &str) -> Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
@@ -78,12 +69,10 @@ impl<'a> Repeated<'a> {
         if position.is_file() { file } else { format!("{file}:{}", position.line) }
     }
 
-    /// The number of repeated documents.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How many of them have the same text as the first document with their id.
     pub fn same(&self) -> u64 {
         self.same
     }

@@ -27,15 +27,10 @@ pub struct Share {
 }
 
 impl Share {
-    /// All of the inputs.
     pub fn whole() -> Share {
         Share::new(Arc::new(Piles::default()), 0, 1)
     }
 
-    /// What reader `index` of `of` readers claims at this desk, where nothing else is claimed.
-    ///
-    /// # Panics
-    /// If there is no such reader.
     pub fn new(desk: Arc<dyn Desk>, index: u32, of: u32) -> Share {
         assert!(index < of, "reader {index} of {of}");
         Share { desk, index, of, done: Arc::default() }
@@ -46,12 +41,10 @@ impl Share {
         Share { done: Arc::new(done), ..self }
     }
 
-    /// Whether it is known what the file holds.
     pub(super) fn is_done(&self, file: u32) -> bool {
         self.done.contains(&file)
     }
 
-    /// The number of the reader.
     pub fn index(&self) -> u32 {
         self.index
     }
@@ -65,12 +58,10 @@ impl Share {
         }
     }
 
-    /// Whether a file is divided among the readers portion by portion.
     pub(super) fn splits(&self, inputs: &Inputs, input: &Input) -> bool {
         inputs.files().len() < self.of as usize && !input.format().is_whole_file()
     }
 
-    /// Claims the next files; none if all are claimed.
     pub(super) fn files(&self, inputs: &Inputs) -> Result<Range<u32>> {
         let tickets = inputs.files().len() as u64;
         let part = if self.of == 1 { 1 } else { PART * u64::from(self.of) };

@@ -14,7 +14,6 @@ use crate::error::named;
 pub enum Skip {
     /// What a web archive says about itself: `warcinfo`, or the first record of an ARC file.
     ArchiveInfo,
-    /// A request of the crawler.
     Request,
     /// A note that a page had not changed, without the page.
     Revisit,
@@ -38,32 +37,26 @@ named!(pub Skip {
     MediaType = "media_type",
 } or "no such reason to skip");
 
-/// How many records were skipped for each reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Skipped([u64; Skip::ALL.len()]);
 
 impl Skipped {
-    /// Counts one record.
     pub(super) fn count(&mut self, reason: Skip) {
         self.0[reason as usize] += 1;
     }
 
-    /// Adds what was counted elsewhere.
     pub fn add(&mut self, other: Skipped) {
         self.0.iter_mut().zip(other.0).for_each(|(sum, count)| *sum += count);
     }
 
-    /// The number of all records skipped.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// Whether nothing was skipped.
     pub fn is_empty(&self) -> bool {
         self.total() == 0
     }
 
-    /// The reasons that occurred, with their counts.
     pub fn reasons(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let all = Skip::ALL.into_iter().zip(self.0);
         all.filter(|(_, count)| *count > 0).map(|(reason, count)| (reason.name(), count))
@@ -71,7 +64,6 @@ impl Skipped {
 }
 
 impl fmt::Display for Skipped {
-    /// `3 request, 1 revisit`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let told: Vec<String> =
             self.reasons().map(|(name, count)| format!("{count} {name}")).collect();

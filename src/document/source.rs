@@ -24,13 +24,10 @@ mod members;
 mod packed;
 mod window;
 
-/// How many bytes of a file are read at once.
 const READ_BYTES: usize = 1 << 17;
 
-/// The decompressed bytes of one file.
 pub(super) struct Source<'a> {
     path: &'a Path,
-    /// The bytes of the file on disk, if that is known.
     bytes: u64,
     reader: Box<dyn Read + 'a>,
     is_packed: bool,
@@ -41,10 +38,8 @@ pub(super) struct Source<'a> {
     end: Option<End>,
 }
 
-/// Why a source gives no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// All of it was read.
     Whole,
     /// The packed data is damaged here or ends too early. [`Source::go_on`] goes on behind it.
     Cut,
@@ -71,7 +66,6 @@ impl<'a> Source<'a> {
         Ok(Source { path, bytes, reader, is_packed, accept_truncated, is_joined, known, end })
     }
 
-    /// Text that was read before, of the file at `path`.
     pub(super) fn of_text(text: Vec<u8>, path: &'a Path) -> Source<'a> {
         Source {
             path,
@@ -85,12 +79,10 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The same text in UTF-8: a byte order mark tells its encoding, or else it is the one that is named.
     pub(super) fn in_utf8(self, named: Option<TextEncoding>) -> Source<'a> {
         Source { reader: Box::new(Decoded::new(self.reader, named)), ..self }
     }
 
-    /// The objects of JSON that is no JSON Lines, each on a line.
     pub(super) fn in_lines(self) -> Source<'a> {
         Source { reader: Box::new(JsonLines::new(self.reader)), ..self }
     }
@@ -125,7 +117,6 @@ impl<'a> Source<'a> {
         self.known.borrow().ends_line
     }
 
-    /// Passes over all that follows, with the damage there.
     pub(super) fn pass_over(&mut self) -> Result<()> {
         let mut passed = Vec::new();
         while self.end != Some(End::Whole) {
@@ -136,27 +127,22 @@ impl<'a> Source<'a> {
         Ok(())
     }
 
-    /// What of it could not be read, and was passed over.
     pub(super) fn damage(&self) -> Option<Damage> {
         self.known.borrow().damage
     }
 
-    /// How many bytes on disk were consumed.
     pub(super) fn position(&self) -> u64 {
         self.known.borrow().position
     }
 
-    /// How many bytes on disk were not consumed.
     pub(super) fn rest(&self) -> u64 {
         self.bytes.saturating_sub(self.position())
     }
 
-    /// XXH3-128 of the bytes on disk, once all of them were read.
     pub(super) fn contents(&self) -> Option<u128> {
         (self.end == Some(End::Whole)).then(|| self.known.borrow().hasher.digest128())
     }
 
-    /// Fails unless packed data is damaged, and the user accepts that.
     fn check_cut(&self, cause: &io::Error) -> Result<()> {
         if let Some(error) = Error::within(cause) {
             return Err(error.clone().at(self.path));
@@ -186,12 +172,10 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Whether a disk or an object store failed, and not what unpacks.
 fn is_failure(cause: &io::Error) -> bool {
     cause.raw_os_error().is_some() || Error::within(cause).is_some()
 }
 
-/// The most bytes that [`head`] returns.
 const HEAD_BYTES: u64 = 512;
 
 /// The first bytes of the file at `path`, decompressed; fewer if the compressed data ends too early.
@@ -225,7 +209,6 @@ fn begin<'a>(mut packed: Packed<'a>, path: &Path) -> Result<(Packed<'a>, Option<
     Ok((packed, method.or(is_skippable.then_some(Method::Zstd))))
 }
 
-/// What the bytes are, unpacked.
 fn unpack<'a>(
     packed: Packed<'a>,
     method: Option<Method>,
@@ -237,10 +220,6 @@ fn unpack<'a>(
     })
 }
 
-/// How a file is packed: by its first bytes, or by its name if it ends before these show that.
-///
-/// # Errors
-/// Reading may fail.
 pub fn packing(input: &Input) -> Result<Packing> {
     let progress = AtomicU64::new(0);
     let packed = Packed::new(input.open()?, HEAD_OF_MEMBER, Rc::default(), &progress);

@@ -33,14 +33,12 @@ mod values;
 
 use values::Value;
 
-/// The most files that are looked at, and of each the most bytes, once unpacked, and the most records.
 const MOST_FILES: usize = 8;
 const MOST_BYTES: usize = 8 << 20;
 const MOST_RECORDS: u64 = 1000;
 /// The most rows of Parquet and Arrow: they are held in memory, a column at a time.
 #[cfg(feature = "parquet")]
 const MOST_ROWS: usize = 200;
-/// The most fields of all files together.
 const MOST_FIELDS: usize = 500;
 
 /// Names of fields that often hold ids, texts and times, in small letters and without what stands between their words. The
@@ -106,38 +104,27 @@ const TIMES: [&str; 12] = [
     "updatedat",
 ];
 
-/// What the first records of some files hold.
 #[derive(Debug, Default)]
 pub struct Survey {
-    /// How many records were looked at. Files that are one page, and web archives, have none.
     pub records: u64,
-    /// The fields by name; the field `url` of the object `meta` is `meta.url`.
     pub fields: BTreeMap<String, FieldSurvey>,
-    /// The encoding that the first file which is not UTF-8 looks like.
     pub encoding: Option<TextEncoding>,
 }
 
-/// What a field holds.
 #[derive(Debug, Default)]
 pub struct FieldSurvey {
     /// Records in which it is text that is not empty, or a number.
     pub filled: u64,
-    /// How many of them can be ids.
     ids: u64,
-    /// The bytes of these values.
     pub bytes: u64,
-    /// How many of them are times.
     pub times: u64,
-    /// How many of them begin as HTML does.
     pub markup: u64,
-    /// The longest value in bytes.
     longest: usize,
     /// The hashes of the values, each with its day.
     distinct: HashSet<u64>,
 }
 
 impl FieldSurvey {
-    /// Adds a value of a file of the day with this hash.
     fn add(&mut self, value: Value<'_>, day: u64) {
         let (text, can_be_id) = match value {
             Value::Text(text) => (text, true),
@@ -155,12 +142,10 @@ impl FieldSurvey {
         self.distinct.insert(xxh3_64_with_seed(text.as_bytes(), day));
     }
 
-    /// How many different values there are, each counted once in each day.
     pub fn distinct(&self) -> u64 {
         self.distinct.len() as u64
     }
 
-    /// The bytes of a value, on average.
     pub fn mean_bytes(&self) -> u64 {
         self.bytes / self.filled.max(1)
     }
@@ -169,9 +154,6 @@ impl FieldSurvey {
 impl Survey {
     /// Looks at the first records of some of the files: of pairs of neighbours, which are spread evenly over all. `day_of` has
     /// the day of the pages of a file: in another day a page may come again, so ids are different within a day only.
-    ///
-    /// # Errors
-    /// Files that cannot be read.
     pub fn of(inputs: &Inputs, day_of: impl Fn(&Path) -> Option<String>) -> Result<Survey> {
         let mut survey = Survey::default();
         let files: Vec<&Input> =
@@ -184,7 +166,6 @@ impl Survey {
         Ok(survey)
     }
 
-    /// Looks at a file of the day with this hash.
     fn file(&mut self, input: &Input, day: u64) -> Result<()> {
         if matches!(input.format(), Format::Warc) || input.is_stream() {
             return Ok(());
@@ -236,9 +217,6 @@ impl Survey {
 
     /// The fields that are likely the id, the text and the time, and whether the text is HTML. Files without
     /// fields need no names. If no field can be the id, all records get their places as ids.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`] if no field can be the text.
     pub fn proposal(&self) -> Result<Fields> {
         if self.records == 0 {
             return Ok(Fields::default());
@@ -311,7 +289,6 @@ fn last_word(name: &str) -> String {
     last.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// How well a name fits a time, the best first; none if it does not.
 fn time_rank(name: &str) -> Option<usize> {
     let name = last_word(name);
     let is_fetched = FETCHED.iter().any(|word| {

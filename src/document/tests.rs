@@ -16,10 +16,8 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// A record as compared: where it stands, and its content or the reason why it has none.
 type Record = (Position, Result<String, String>);
 
-/// What reading gave.
 #[derive(Debug, Default, PartialEq)]
 struct Outcome {
     records: Vec<Record>,
@@ -28,12 +26,10 @@ struct Outcome {
 }
 
 impl Outcome {
-    /// The contents, where every record has one.
     fn contents(&self) -> Vec<&str> {
         self.records.iter().map(|(_, record)| record.as_deref().unwrap()).collect()
     }
 
-    /// Line and reason of every record without content.
     fn reasons(&self) -> Vec<(u64, &str)> {
         let reason = |(position, record): &'_ Record| Some((position.line, record.clone().err()?));
         let reasons = self.records.iter().filter_map(reason);
@@ -41,7 +37,6 @@ impl Outcome {
     }
 }
 
-/// A folder of these files; they are read in the order of their names.
 fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in files {
@@ -58,7 +53,6 @@ fn show(document: &Document<'_>) -> String {
     format!("{} {:?} {:?}", document.id, document.order.key(), document.content)
 }
 
-/// Reads one share, checking that batches are numbered and records in order.
 fn read_share(inputs: &Inputs, share: &Share, options: &ReadOptions) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     let mut next = 0;
@@ -99,18 +93,15 @@ impl Desk for InTurns {
     }
 }
 
-/// Every `of`-th file or portion.
 fn in_turns(index: u32, of: u32) -> Share {
     let desk = InTurns { index: index.into(), of: of.into(), dealt: Mutex::default() };
     Share::new(Arc::new(desk), index, of)
 }
 
-/// Reads all shares, and puts them together.
 fn read_shares(inputs: &Inputs, of: u32, options: &ReadOptions) -> Outcome {
     together((0..of).map(|index| read_share(inputs, &in_turns(index, of), options).unwrap()))
 }
 
-/// The same by readers that ask one desk, each on a thread of its own.
 fn read_at_once(inputs: &Inputs, of: u32, options: &ReadOptions) -> Outcome {
     let desk = Arc::new(Piles::default());
     thread::scope(|scope| {
@@ -146,7 +137,6 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     packer.finish().unwrap()
 }
 
-/// The naive definition of reading lines of features.
 fn naive(files: &[Vec<u8>], max_record_bytes: usize) -> Outcome {
     let mut outcome = Outcome::default();
     for (file, bytes) in (0..).zip(files) {
@@ -335,7 +325,6 @@ fn what_breaks_off_is_an_error_or_counted_once() {
     }
 }
 
-/// Twenty members, of which the seventh is damaged: whole lines in each, or broken ones.
 fn damaged_in_the_middle(text: &str, member_bytes: usize) -> Vec<u8> {
     let members = text.as_bytes().chunks(member_bytes).enumerate().map(|(number, bytes)| {
         let mut member = gzip(bytes);

@@ -11,7 +11,6 @@ use super::reason::Reason;
 impl FromStr for OrderKey {
     type Err = Reason;
 
-    /// Reads a time in any of the notations. An empty text is [`OrderKey::Empty`].
     fn from_str(text: &str) -> Result<OrderKey, Reason> {
         parse(text)
     }
@@ -20,7 +19,6 @@ impl FromStr for OrderKey {
 /// Numbers from here on are milliseconds. As seconds this would be the year 5138.
 const FIRST_MILLISECONDS: u64 = 100_000_000_000;
 
-/// Reads a time. An empty text is [`OrderKey::Empty`].
 pub(super) fn parse(text: &str) -> Result<OrderKey, Reason> {
     if text.is_empty() {
         return Ok(OrderKey::Empty);
@@ -32,7 +30,6 @@ pub(super) fn parse(text: &str) -> Result<OrderKey, Reason> {
     }
 }
 
-/// Year (19.. or 20..), month, day, hour, minute and second, without separators.
 fn digits(text: &str) -> Option<(i64, OrderKind)> {
     let plain = text.len() == 14 && text.bytes().all(|byte| byte.is_ascii_digit());
     if !plain || !(text.starts_with("19") || text.starts_with("20")) {
@@ -56,7 +53,6 @@ fn day(text: &str) -> Option<(i64, OrderKind)> {
     Some((rfc_3339(&format!("{date}T00:00:00Z"))?, OrderKind::Days))
 }
 
-/// Seconds, perhaps with a fraction, or milliseconds.
 fn number(text: &str) -> Option<(i64, OrderKind)> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     if fraction.is_empty() || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -5,22 +5,17 @@ use std::str::FromStr;
 
 use crate::error::{Error, Kind, Result};
 
-/// How many bad or repeated records a job accepts before it fails.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
-    /// This many records.
     Count(u64),
-    /// This many of each hundred records read.
     Percent(f64),
 }
 
 impl Tolerance {
-    /// The default for bad records.
     pub const BAD: Tolerance = Tolerance::Percent(1.0);
     /// The default for repeated ids. With a wrong id field nearly all ids are repeated.
     pub const REPEATED: Tolerance = Tolerance::Percent(50.0);
 
-    /// Whether `some` records among all that were `read` are too many.
     pub fn exceeded(self, some: u64, read: u64) -> bool {
         match self {
             Tolerance::Count(most) => some > most,

@@ -10,22 +10,17 @@ use super::reason::Reason;
 use super::record::{Content, Document};
 use crate::error::{Error, Kind, Result};
 
-/// The most bytes of a header that an error shows.
 const SHOWN_BYTES: usize = 400;
 
-/// The most columns of a file.
 pub(super) const MOST_COLUMNS: usize = 1 << 16;
 
-/// The columns of the fields, counted from 0.
 #[derive(Debug)]
 pub(super) struct Columns {
     /// None: every record gets its place as the id.
     pub(super) id: Option<usize>,
     pub(super) text: usize,
-    /// The column that puts records in keep order, and how.
     pub(super) order: Option<(usize, OrderField)>,
     pub(super) count: usize,
-    /// The header line itself.
     pub(super) header: Vec<u8>,
 }
 
@@ -41,7 +36,6 @@ impl Columns {
         Columns::among(&names.collect::<Vec<_>>(), header, fields, path)
     }
 
-    /// Finds the fields among the `names` in the header line of the file at `path`.
     pub(super) fn among(
         names: &[&[u8]],
         header: &[u8],
@@ -91,14 +85,12 @@ impl Columns {
 }
 
 impl Columns {
-    /// The reason for a record with another number of columns.
     pub(super) fn miscounted(&self, count: usize) -> Reason {
         let what = "the number of columns is not that of the header";
         Reason::with(what, format_args!(": {count}, not {}", self.count))
     }
 }
 
-/// Parses a line with these columns.
 pub(super) fn parse<'a>(line: &'a str, columns: &Columns) -> Result<Document<'a>, Reason> {
     let mut id = "";
     let mut text = "";

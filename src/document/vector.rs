@@ -1,15 +1,11 @@
 //! What a vector may be, in whichever format it comes.
 
-/// The most components of a vector, each of which takes memory for its coefficients.
 pub(super) const MOST_COMPONENTS: usize = 1 << 16;
 
 /// The largest size of a component. Squares of these, and sums of them, are finite.
 const LARGEST: f64 = 1e100;
 
 /// The vector of these components; none stands for one that is not a number.
-///
-/// # Errors
-/// What is wrong with it.
 pub(super) fn checked(components: Vec<Option<f64>>) -> Result<Vec<f64>, &'static str> {
     if components.len() > MOST_COMPONENTS {
         return Err("the vector has more than 65536 components");
@@ -22,7 +18,6 @@ pub(super) fn checked(components: Vec<Option<f64>>) -> Result<Vec<f64>, &'static
     }
 }
 
-/// A number of 16 bits: a sign, five bits of the exponent, ten of the fraction.
 #[cfg(feature = "parquet")]
 pub(super) fn half(bits: u16) -> f64 {
     let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff) / 1024.0);

@@ -21,7 +21,6 @@ pub(super) fn is_shown(name: &OsStr) -> bool {
     !name.starts_with(b".") && (!name.starts_with(b"_") || name.contains(&b'='))
 }
 
-/// Whether the last name of `path` begins so that it is not read.
 pub(super) fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| !is_shown(name))
 }
@@ -59,12 +58,10 @@ pub(super) fn folders_at(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// Walks a folder, links followed, each folder in the order of its names.
 pub(super) fn walk(folder: &Path) -> walkdir::IntoIter {
     WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter()
 }
 
-/// What failed on a walk below `folder`.
 pub(super) fn unreadable(folder: &Path, error: &walkdir::Error) -> Error {
     let path = error.path().unwrap_or(folder);
     match error.io_error() {
@@ -74,12 +71,10 @@ pub(super) fn unreadable(folder: &Path, error: &walkdir::Error) -> Error {
     }
 }
 
-/// Whether a walk failed because a link leads nowhere.
 fn leads_nowhere(error: &walkdir::Error) -> bool {
     error.io_error().is_some_and(|cause| is_absent(cause) || is_circle(cause))
 }
 
-/// The names in a folder, in the order of their bytes; none if there is no such folder.
 pub(super) fn names(folder: &Path) -> Result<Vec<OsString>> {
     progress::tick(Activity::Reading);
     let entries = match fs::read_dir(here(folder)) {
@@ -96,7 +91,6 @@ fn here(folder: &Path) -> &Path {
     if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
 }
 
-/// The file or folder at `path`, links followed. `None` if there is none.
 pub(super) fn existing(path: &Path) -> Result<Option<Metadata>> {
     match fs::metadata(path) {
         Ok(metadata) => Ok(Some(metadata)),
@@ -111,7 +105,6 @@ pub(super) fn dangling(link: &Path) -> Error {
         .help("restore what it points to, or remove the link")
 }
 
-/// Whether links lead in a circle.
 fn is_circle(cause: &io::Error) -> bool {
     cause.raw_os_error() == Some(Errno::LOOP.raw_os_error())
 }

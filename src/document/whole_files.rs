@@ -11,14 +11,10 @@ use super::record::{Content, Document, Position};
 use super::records::{Each, Passed, Portion};
 use super::{charset, html};
 
-/// A file that is one page.
 #[derive(Debug)]
 pub(super) struct WholeFile {
-    /// The number of the file.
     pub(super) file: u32,
-    /// Whether it is HTML.
     pub(super) is_html: bool,
-    /// The id and the bytes.
     pub(super) page: Result<(String, Vec<u8>), Reason>,
 }
 

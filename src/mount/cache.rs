@@ -18,13 +18,10 @@ use crate::error::{At, Error, Kind, Result};
 use crate::output::Lock;
 use crate::storage::Address;
 
-/// How many processes of this machine can have one address mounted at the same time.
 const SLOTS: u32 = 64;
 
-/// How long a slot stays that nobody uses.
 pub(super) const KEPT: Duration = Duration::from_hours(7 * 24);
 
-/// A folder below `cache` for `address` that no other process uses, and the lock that keeps it so.
 pub(super) fn free_slot(address: &Address, cache: &Path) -> Result<(Lock, PathBuf)> {
     fs::create_dir_all(cache).at(cache)?;
     let cache = cache.canonicalize().at(cache)?;
@@ -59,7 +56,6 @@ fn entries(folder: &Path) -> impl Iterator<Item = DirEntry> {
     fs::read_dir(folder).into_iter().flatten().flatten()
 }
 
-/// Whether a folder of the cache has the name of an address.
 fn is_home(folder: &DirEntry) -> bool {
     let name = folder.file_name();
     name.len() == 16 && name.as_encoded_bytes().iter().all(u8::is_ascii_hexdigit)
@@ -71,7 +67,6 @@ fn is_older(file: &DirEntry, kept: Duration) -> bool {
     written.is_ok_and(|written| written.elapsed().is_ok_and(|age| age >= kept))
 }
 
-/// Removes the slot of the lock at `path`, and then the lock, unless somebody holds it.
 fn remove_slot(path: &Path) {
     let slot = path.with_extension("");
     let is_slot = slot.file_name().is_some_and(|name| {

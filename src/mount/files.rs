@@ -12,7 +12,6 @@ use crate::output::copy_hashed;
 /// The states of files by their names: a file in the same state has the same bytes, and need not be read to know that.
 pub(super) type States = HashMap<String, State>;
 
-/// The device, inode, size and time of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct State(u64, u64, u64, i64, i64);
 
@@ -28,7 +27,6 @@ impl State {
     }
 }
 
-/// The names of the files of a folder, and of the folders without files; sorted.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Names {
     pub(super) files: Vec<String>,
@@ -71,7 +69,6 @@ fn add(folder: &Path, name: &str, names: &mut Names) -> Result<()> {
     Ok(())
 }
 
-/// XXH3-128 of a file, in hex.
 pub(super) fn digest(path: &Path) -> Result<String> {
     let mut file = File::open(path).at(path)?;
     let (_, digest) = copy_hashed(&mut file, &mut io::sink()).at(path)?;

@@ -17,47 +17,38 @@ pub(super) const DRAFT: &str = "_UNFINISHED";
 /// How the names of attempts begin; 16 hexadecimal digits follow.
 pub(super) const ATTEMPT: &str = "dupsieve-";
 
-/// The most bytes of a list.
 pub(super) const MAX_HEAD_BYTES: u64 = 256 << 20;
 
-/// The version of the format of the list.
 const FORMAT: u32 = 1;
 
 /// How many attempts before its own a list remembers. An attempt that does not learn whether it has won looks for itself there.
 const REMEMBERED: usize = 256;
 
-/// The list.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Head {
     /// Always `tree`, so that nobody takes another `_SUCCESS` for one of ours.
     dupsieve: String,
     format: u32,
-    /// The attempt that wrote the list: a name that no other attempt has.
     pub(super) attempt: String,
     /// The attempts that wrote the lists before it, the newest first, as far as they are remembered.
     pub(super) earlier: Vec<String>,
     pub(super) empty_folders: Vec<String>,
-    /// The files by their names, which are relative to the tree.
     pub(super) files: BTreeMap<String, Held>,
     /// Objects that this list no longer needs. Readers of the list before it may; so the next commit deletes them.
     pub(super) released: Vec<String>,
 }
 
-/// A file of a tree.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Held {
     /// The object with its bytes, below the address of the tree.
     pub(super) object: String,
-    /// Their number.
     pub(super) bytes: u64,
-    /// Their XXH3-128, in hex.
     pub(super) digest: String,
 }
 
 impl Head {
-    /// The list that `attempt` writes after `before`.
     pub(super) fn new(attempt: &str, before: Option<&Head>) -> Head {
         let earlier = before.into_iter().flat_map(|it| iter::once(&it.attempt).chain(&it.earlier));
         Head {
@@ -71,7 +62,6 @@ impl Head {
         }
     }
 
-    /// Reads a list.
     pub(super) fn parse(bytes: &[u8]) -> Result<Head> {
         let head: Head = serde_json::from_slice(bytes).map_err(|cause| {
             Error::new(Kind::Exists, "something else is here already, not a tree of dupsieve")
@@ -121,7 +111,6 @@ impl Head {
         self.earlier.first() == before.map(|it| &it.attempt)
     }
 
-    /// Whether both name the same contents.
     pub(super) fn holds_as(&self, other: &Head) -> bool {
         let contents = |head: &Head| -> Vec<(String, u64, String)> {
             let files = head.files.iter();
@@ -131,7 +120,6 @@ impl Head {
     }
 }
 
-/// Whether a name stays below the folder it is relative to.
 fn is_safe(name: &str) -> bool {
     let is_plain = |part: &str| !part.is_empty() && part != "." && part != "..";
     name.len() <= 1024 && !name.contains(['\0', '\\']) && name.split('/').all(is_plain)

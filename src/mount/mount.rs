@@ -17,7 +17,6 @@ use super::push::{self, push};
 use super::single::Single;
 use super::tree::{Listed, Tree, was_faster};
 
-/// The most bytes of a note.
 const NOTE_BYTES: u64 = 4 << 10;
 
 pub(super) struct Mount {
@@ -25,17 +24,14 @@ pub(super) struct Mount {
     /// What stands for the address here: a folder, or a file if the address is one object. Nothing, if there is nothing yet.
     pub(super) place: PathBuf,
     pub(super) tree: Tree,
-    /// The list of the tree when it was mounted or written last.
     pub(super) before: Option<Listed>,
     /// The list of what an unfinished run has written after that: this run, for its processes on other machines, or one that died.
     pub(super) draft: Option<Head>,
     /// The states of the files that are as the last of these lists says.
     pub(super) known: States,
-    /// The object at the address; none if a tree is there.
     pub(super) single: Option<Single>,
     /// Keeps other processes out of the folder; none in a child of the process that holds it.
     pub(super) slot: Option<Lock>,
-    /// The folder that the place is in.
     home: Option<FileId>,
     /// By what every room knows the address and the objects of what is at the place; none until it is filled.
     known_as: Option<(GivenName, FarTree)>,
@@ -66,7 +62,6 @@ impl Mount {
         Ok(mount)
     }
 
-    /// The mount of the parent of this process, which has filled it.
     pub(super) fn attach(address: Address, place: PathBuf) -> Result<Mount> {
         let tree = Tree::at(&address)?;
         let before = tree.listed()?;
@@ -81,7 +76,6 @@ impl Mount {
         }
     }
 
-    /// The path here that stands for `wanted`; none if that is not in this mount.
     pub(super) fn place_of(&self, wanted: &str) -> Option<PathBuf> {
         let rest = wanted.strip_prefix(&self.address.to_string())?;
         match rest.strip_prefix('/') {
@@ -90,7 +84,6 @@ impl Mount {
         }
     }
 
-    /// Lets every room find the address and the objects of what is at the place, as long as the mount is there.
     pub(super) fn make_known(&mut self) {
         let (named, name) = self.name();
         let tree = FarTree::new(self.place.clone(), self.tree.objects.clone());
@@ -106,7 +99,6 @@ impl Mount {
         }
     }
 
-    /// What is at the address, as the note beside the place says it.
     fn state(&self) -> String {
         match (&self.before, &self.single) {
             (Some(listed), _) => listed.head.attempt.clone(),
@@ -115,13 +107,11 @@ impl Mount {
         }
     }
 
-    /// Notes, for children, what the place stands for.
     fn note(&self) -> Result<()> {
         let path = note_of(&self.place);
         fs::write(&path, self.state()).at(&path)
     }
 
-    /// Whether the note says what this process has seen at the address.
     fn is_noted(&self) -> Result<bool> {
         let noted = small_file::read_text(&note_of(&self.place), NOTE_BYTES, Kind::Internal)?;
         Ok(noted == self.state())
@@ -143,7 +133,6 @@ impl Mount {
         .help("try again, and leave the cache alone until it has ended"))
     }
 
-    /// Fills the place, with what an unfinished run has left if that can be had.
     fn begin(&mut self) -> Result<()> {
         let Some(draft) = &self.draft else { return self.fill() };
         tracing::info!("an earlier run has left {} files at {}", draft.files.len(), self.address);
@@ -169,7 +158,6 @@ impl Mount {
         self.draft.as_ref().or_else(|| self.before.as_ref().map(|listed| &listed.head))
     }
 
-    /// Makes the place here equal to what is at the address.
     pub(super) fn fill(&mut self) -> Result<()> {
         if let Some(head) = self.list() {
             if !self.place.is_dir() {
@@ -199,7 +187,6 @@ impl Mount {
         Ok(())
     }
 
-    /// Deletes what the tree no longer names.
     pub(super) fn sweep(&mut self) -> Result<()> {
         if let Some(listed) = &self.before {
             self.before = Some(push::sweep(&self.tree, listed)?);
@@ -208,7 +195,6 @@ impl Mount {
         Ok(())
     }
 
-    /// Returns whether anything had changed.
     fn publish_tree(&mut self) -> Result<bool> {
         let mut known = mem::take(&mut self.known);
         let is_held = || self.check_held();
@@ -225,12 +211,10 @@ impl Mount {
     }
 }
 
-/// The file beside a mount that names the list it stands for.
 fn note_of(place: &Path) -> PathBuf {
     parent_of(place).join(".attempt")
 }
 
-/// Removes what is at `place`, if anything.
 fn remove(place: &Path) -> Result<()> {
     match fs::symlink_metadata(place) {
         Ok(found) if found.is_dir() => fs::remove_dir_all(place).at(place),

@@ -26,7 +26,6 @@ impl Mounts {
         Mounts { cache, mounts: Mutex::default() }
     }
 
-    /// The folder that the mounts are below.
     pub fn cache(&self) -> &Path {
         &self.cache
     }
@@ -71,7 +70,6 @@ impl Mounts {
         Ok(place)
     }
 
-    /// Writes what has changed in the mounts to where they belong, each as a whole or not at all.
     pub fn publish(&self) -> Result<()> {
         self.all().iter_mut().try_for_each(Mount::publish)
     }
@@ -88,7 +86,6 @@ impl Mounts {
         self.all().iter().any(|mount| mount.slot.is_some() && path.starts_with(&mount.place))
     }
 
-    /// The variable of the environment, and its value, by which children find the mounts; none without mounts.
     pub fn inheritance(&self) -> Option<(&'static str, String)> {
         let mounts = self.all();
         let all = mounts.iter().map(|mount| (mount.address.with_secrets(), &mount.place));
@@ -103,7 +100,6 @@ impl Mounts {
     }
 }
 
-/// The mount of the parent of this process that `wanted` is in.
 fn inherited(wanted: &str) -> Option<(Address, PathBuf)> {
     let told = std::env::var(INHERITED).ok()?;
     let all: Vec<(PathBuf, PathBuf)> = serde_json::from_str(&told).ok()?;

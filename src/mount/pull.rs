@@ -12,7 +12,6 @@ use crate::storage::{Note, ObjectFile, Objects};
 use super::files::{self, digest};
 use super::head::{Head, Held};
 
-/// How many files are fetched at once.
 pub(super) const AT_ONCE: usize = 8;
 
 /// Makes `folder` equal to what `head` names. In the place of segments there are notes: their bytes are read when they are needed.
@@ -78,7 +77,6 @@ fn is_read_in_place(name: &str) -> bool {
     name.ends_with(".seg") && ["segments/", "index/"].into_iter().any(is_in)
 }
 
-/// Writes which object has the bytes of a file.
 fn write_note(held: &Held, path: &Path) -> Result<()> {
     let note = Note { object: held.object.clone(), bytes: held.bytes };
     let mut file = NewFile::beside(path)?;
@@ -86,7 +84,6 @@ fn write_note(held: &Held, path: &Path) -> Result<()> {
     file.publish()
 }
 
-/// Fetches a file, unless it is here already.
 fn fetch(objects: &Objects, held: &Held, path: &Path) -> Result<()> {
     if fs::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() == held.bytes)
         && digest(path)? == held.digest
@@ -108,7 +105,6 @@ pub(super) fn fetch_object(object: &ObjectFile, path: &Path) -> Result<String> {
     file.publish().map(|()| digest)
 }
 
-/// Reads an object into a new file beside `path`. Returns it with its digest.
 fn copy(object: &ObjectFile, path: &Path) -> Result<(NewFile, String)> {
     let mut file = NewFile::beside(path)?;
     let digest = read_all(object, &mut file).at(path)?;

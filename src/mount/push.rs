@@ -72,9 +72,7 @@ pub(super) fn push_draft(
     Ok(is_new.then_some(head))
 }
 
-/// What a folder holds.
 struct Found {
-    /// The list of it, by a new attempt.
     head: Head,
     names: Names,
     states: States,
@@ -115,13 +113,11 @@ impl Found {
         }
     }
 
-    /// Whether `list` names the same; no list names nothing.
     fn is_as(&self, list: Option<&Head>) -> bool {
         let is_empty = self.head.files.is_empty() && self.head.empty_folders.is_empty();
         list.map_or(is_empty, |list| list.holds_as(&self.head))
     }
 
-    /// Fails with [`Kind::Temporary`] if `folder` is no longer as it was found.
     fn check(&self, folder: &Path) -> Result<()> {
         let is_same = files::below(folder).is_ok_and(|now| now == self.names)
             && files::states(folder, self.names.files.iter()) == self.states;
@@ -129,7 +125,6 @@ impl Found {
     }
 }
 
-/// A name that no other attempt has, and nothing of others.
 pub(super) fn new_attempt() -> String {
     format!("{ATTEMPT}{:016x}", rand::random::<u64>())
 }
@@ -155,7 +150,6 @@ fn here(folder: &Path, name: &String, old: &BTreeMap<String, Held>, attempt: &st
     })
 }
 
-/// The error that a file or folder is not as this run has left it.
 fn changed(path: &Path) -> Error {
     Error::new(Kind::Temporary, "somebody else has changed this in the meantime")
         .at(path)
@@ -172,7 +166,6 @@ pub(super) fn sweep(tree: &Tree, listed: &Listed) -> Result<Listed> {
     Ok(listed)
 }
 
-/// Writes the files whose objects are of this attempt.
 fn upload(tree: &Tree, folder: &Path, head: &Head) -> Result<()> {
     let attempt = format!("{}/", head.attempt);
     let new: Vec<(&String, &Held)> =
@@ -187,7 +180,6 @@ fn upload(tree: &Tree, folder: &Path, head: &Head) -> Result<()> {
     sent.into_iter().collect()
 }
 
-/// The objects that only the old list names.
 fn released(old: Option<&Head>, head: &Head) -> Vec<String> {
     let old = old.into_iter().flat_map(|old| old.files.values());
     let mut released: Vec<String> = old.map(|held| held.object.clone()).collect();

@@ -19,13 +19,10 @@ use super::mounts::Mounts;
 use super::push::push_draft;
 use crate::error::{Error, Kind, Result};
 
-/// What process 0 has in one mount.
 #[derive(Debug, Serialize, Deserialize)]
 struct ShownMount {
     address: String,
-    /// The list of a tree; none if there is no tree.
     list: Option<Head>,
-    /// The tags of an output that is one file.
     tags: String,
 }
 
@@ -39,7 +36,6 @@ impl Mounts {
         Ok(serde_json::to_string(&shown).expect("lists are plain data"))
     }
 
-    /// Makes the mounts that this process has filled for itself equal to what process 0 has `shown`.
     pub fn see(&self, shown: &str) -> Result<()> {
         let shown: Vec<ShownMount> = serde_json::from_str(shown).map_err(|cause| {
             Error::new(Kind::Internal, format!("not what is in mounts: {cause}"))
@@ -86,7 +82,6 @@ impl Mount {
         Err(Error::new(Kind::Temporary, what).at(&shown.address).help("try again"))
     }
 
-    /// The tags of an output that is one file; nothing if it is a tree.
     fn tags(&self) -> String {
         self.single.as_ref().map(|single| single.tags()).unwrap_or_default()
     }

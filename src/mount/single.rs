@@ -29,10 +29,8 @@ use super::tree::was_faster;
 /// lists.
 const SUFFIXES: [&str; 3] = [QUARANTINE, REPEATED, ""];
 
-/// The objects of an output that is one file.
 pub(super) struct Single(Vec<Part>);
 
-/// One of the objects, which need not be there.
 struct Part {
     suffix: &'static str,
     objects: Objects,
@@ -40,17 +38,14 @@ struct Part {
     tag: Option<Tag>,
     /// The digest of the file that stands for it here; none if there is no file or nobody has looked.
     digest: Option<String>,
-    /// Whether this run has put the object.
     is_put: bool,
 }
 
 impl Single {
-    /// Looks at what is there.
     pub(super) fn at(objects: &Objects) -> Result<Single> {
         Single::with(objects, |_, _| Ok(None))
     }
 
-    /// Makes the file `place` here, and its lists, equal to what is there.
     pub(super) fn pull(objects: &Objects, place: &Path) -> Result<Single> {
         Single::with(objects, |suffix, found| {
             let path = beside(place, suffix);
@@ -105,7 +100,6 @@ impl Single {
         pushed.map(|()| has_changed)
     }
 
-    /// The tags of the objects, on one line.
     pub(super) fn tags(&self) -> String {
         let name = |part: &Part| part.tag.as_ref().and_then(Tag::name).unwrap_or("-").to_owned();
         self.0.iter().map(name).collect::<Vec<_>>().join(" ")
@@ -163,7 +157,6 @@ impl Part {
         Ok(())
     }
 
-    /// Deletes the list if this run has put it.
     fn take_back(&mut self) -> Result<()> {
         if self.is_put && self.tag_now()? == self.tag {
             self.objects.delete("")?;
@@ -172,7 +165,6 @@ impl Part {
         Ok(())
     }
 
-    /// The tag that the object has now; none if there is none.
     fn tag_now(&self) -> Result<Option<Tag>> {
         Ok(self.objects.find("")?.map(|object| object.tag))
     }

@@ -43,7 +43,6 @@ fn write(tree: &Tree, before: Option<&Listed>, folder: &TempDir) -> Result<Optio
     push(tree, (before, None), folder.path(), &mut States::new(), &|| Ok(()))
 }
 
-/// What is in the tree, read into a new folder: names and contents.
 fn read(tree: &Tree) -> Vec<(String, String)> {
     let home = tempfile::tempdir().unwrap();
     let listed = tree.listed().unwrap().unwrap();
@@ -205,7 +204,6 @@ fn a_list_of_somebody_else_is_not_replaced() {
     assert_eq!(tree.objects.get(HEAD, 9).unwrap().unwrap().0, b"");
 }
 
-/// The folders that stand for an address of `store`, and for no other address, below a new cache.
 fn mounts<const N: usize>(store: &Arc<dyn ObjectStore>) -> (TempDir, [Mount; N]) {
     let cache = tempfile::tempdir().unwrap();
     let mounts = [(); N].map(|()| {
@@ -445,7 +443,6 @@ fn no_commit_is_lost_and_none_counts_twice() {
     assert!(won >= 25, "{won}");
 }
 
-/// Reads the count and writes the next one. Returns whether this attempt won.
 fn count_up(tree: &Tree) -> bool {
     let before = tree.listed().unwrap().unwrap();
     let held = &before.head.files["count"];

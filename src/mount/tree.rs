@@ -22,12 +22,10 @@ use super::head::{ATTEMPT, DRAFT, HEAD, Head, MAX_HEAD_BYTES};
 /// How often a list is put again while the old one is there and the server refuses.
 const TRIES: u32 = 8;
 
-/// A tree in an object store.
 pub(super) struct Tree {
     pub(super) objects: Objects,
 }
 
-/// The list of a tree, and the tag by which the server knows that object.
 #[derive(Clone, Debug)]
 pub(super) struct Listed {
     pub(super) head: Head,
@@ -35,12 +33,10 @@ pub(super) struct Listed {
 }
 
 impl Tree {
-    /// The tree at `address`, which need not be there yet.
     pub(super) fn at(address: &Address) -> Result<Tree> {
         Ok(Tree { objects: Objects::open(address)? })
     }
 
-    /// The list; none if there is no tree.
     pub(super) fn listed(&self) -> Result<Option<Listed>> {
         self.list_at(HEAD)
     }
@@ -139,7 +135,6 @@ pub(super) fn nearest(address: &Address) -> Result<(Address, Tree, Option<Listed
     Ok((address.clone(), tree, None))
 }
 
-/// The error that another run has written at `address`.
 pub(super) fn was_faster(address: &Address) -> Error {
     Error::new(
         Kind::Temporary,
@@ -149,7 +144,6 @@ pub(super) fn was_faster(address: &Address) -> Error {
     .help("try again")
 }
 
-/// Whether an object has a name that an attempt gives, and so is ours to delete.
 fn is_attempts(name: &str) -> bool {
     let digits = name.split_once('/').and_then(|(attempt, _)| attempt.strip_prefix(ATTEMPT));
     digits.is_some_and(|it| it.len() == 16 && it.bytes().all(|byte| byte.is_ascii_hexdigit()))

@@ -7,7 +7,6 @@ use crate::error::{Error, Kind, Result};
 use crate::parallel::in_parallel;
 use crate::storage::{Address, Objects, folders_in};
 
-/// How many trees are asked for at once.
 const AT_ONCE: usize = 16;
 
 /// The trees with a file of this name that `address` stands for, in order: itself, if it is in a tree; those whose names match, if it
@@ -54,7 +53,6 @@ fn named(address: &Address) -> Result<Vec<Address>> {
     Ok(found.iter().map(|it| it.at("")).collect())
 }
 
-/// Whether `address` is in a tree that has a file of this name, in whatever folder of the tree.
 fn has_file(address: &Address, file: &str) -> Result<bool> {
     let listed = match nearest(address) {
         Ok((_, _, listed)) => listed,

@@ -6,10 +6,8 @@ use crate::storage::{Address, Objects};
 
 /// The object that is put, read and deleted, below the name of an attempt: should it stay, the next run that publishes there deletes it.
 const NAME: &str = "doctor";
-/// What it holds.
 const BYTES: &[u8] = b"dupsieve doctor was here";
 
-/// Puts an object below `address`, reads it, puts it once more on the condition that there is none, and deletes it.
 pub fn try_out(address: &Address) -> Result<()> {
     let objects = Objects::open(address)?;
     let name = format!("{}/{NAME}", new_attempt());

@@ -12,7 +12,6 @@ use super::direct::{PAGE, aligned, forget, is_cached, open_direct};
 use crate::parallel::in_parallel;
 use crate::progress::{self, Activity};
 
-/// The bytes that are read and then written at once.
 const SLAB: usize = 4 << 20;
 /// How many slabs are on their way at once, so that the disk reads and writes at the same time.
 const LANES: u64 = 4;
@@ -44,7 +43,6 @@ fn reserve(file: &File, bytes: u64) -> Result<()> {
     }
 }
 
-/// A copy under way.
 struct Copying<'a> {
     source: &'a File,
     target: &'a File,
@@ -54,7 +52,6 @@ struct Copying<'a> {
 }
 
 impl Copying<'_> {
-    /// Copies every slab of one lane.
     fn lane(&self, lane: u64) -> Result<()> {
         let mut buffer = vec![0; SLAB + PAGE];
         let pages = &mut aligned(&mut buffer)[..SLAB];
@@ -80,7 +77,6 @@ impl Copying<'_> {
         self.source.read_exact_at(&mut pages[..bytes], offset)
     }
 
-    /// Writes `pages`, all but the last of them whole.
     fn write(&self, pages: &[u8], offset: u64) -> Result<()> {
         let (whole, rest) = pages.split_at(pages.len() / PAGE * PAGE);
         self.write_whole(whole, offset)?;
@@ -106,7 +102,6 @@ mod tests {
 
     use super::*;
 
-    /// Of every length around those of pages and slabs, from the cache and past it.
     #[test]
     fn a_copy_has_the_same_bytes() -> Result<()> {
         let folder = tempfile::tempdir()?;

@@ -26,13 +26,11 @@ pub(crate) fn open_direct(file: &File, writes: bool) -> Option<File> {
     OpenOptions::new().read(true).write(writes).custom_flags(direct).open(again).ok()
 }
 
-/// The part of `buffer` that begins with a page; shorter than `buffer` by less than a page.
 pub(crate) fn aligned(buffer: &mut [u8]) -> &mut [u8] {
     let margin = margin(buffer).min(buffer.len());
     &mut buffer[margin..]
 }
 
-/// How many bytes of `buffer` are before its first page.
 pub(crate) fn margin(buffer: &[u8]) -> usize {
     buffer.as_ptr().align_offset(PAGE)
 }
@@ -46,12 +44,10 @@ pub(crate) fn is_cached(file: &File, offset: u64) -> bool {
     preadv2(file, byte, offset, ReadWriteFlags::NOWAIT) != Err(Errno::AGAIN)
 }
 
-/// Tells the system to begin reading `range` into its cache.
 pub(crate) fn will_need(file: &File, range: Range<u64>) {
     let _ = fadvise(file, range.start, NonZero::new(range.end - range.start), Advice::WillNeed);
 }
 
-/// Tells the system to drop the page at `offset` from its cache.
 pub(crate) fn forget(file: &File, offset: u64) {
     let page = PAGE as u64;
     let _ = fadvise(file, offset / page * page, NonZero::new(page), Advice::DontNeed);

@@ -11,10 +11,6 @@ pub fn sync_folder(folder: &Path) -> Result<()> {
     File::open(folder).at(folder)?.sync_all().at(folder)
 }
 
-/// Removes a file that may be gone already.
-///
-/// # Errors
-/// Those of the system.
 pub fn remove_if_there(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
         Err(gone) if gone.kind() == ErrorKind::NotFound => Ok(()),
@@ -24,9 +20,6 @@ pub fn remove_if_there(path: &Path) -> Result<()> {
 
 /// Fails if the disk of `folder` has no space for about `needed` bytes more. The folder need not
 /// exist yet. Other programs may fill the disk before the bytes are written; that write then fails.
-///
-/// # Errors
-/// [`Kind::Io`] if the disk is too full.
 pub fn check_free_space(folder: &Path, needed: u64) -> Result<()> {
     let folder = folder.ancestors().find(|above| above.exists()).unwrap_or(Path::new("."));
     let disk = rustix::fs::statvfs(folder).map_err(|cause| Error::io(folder, &cause.into()))?;

@@ -9,9 +9,7 @@ use super::new_file::NewFile;
 use super::output_file::{Sum, Summing};
 use crate::error::{At, Error, Result};
 
-/// The suffix of the list of records that could not be read.
 pub const QUARANTINE: &str = ".quarantine.tsv";
-/// The suffix of the list of repeated ids.
 pub const REPEATED: &str = ".repeated.tsv";
 
 /// A list that is being written. Dropped before it is published, it leaves nothing behind.
@@ -21,14 +19,12 @@ pub struct ListFile {
 }
 
 impl ListFile {
-    /// A list for `path`, to be published only while the lock of `fence` is held.
     pub fn beside(path: &Path, fence: &Fence) -> Result<ListFile> {
         let mut file = NewFile::beside(path)?;
         file.fenced(fence);
         Ok(ListFile { path: path.to_path_buf(), file: BufWriter::new(Summing::new(file)) })
     }
 
-    /// Completes the list on disk, still under a temporary name.
     pub fn finish(self) -> Result<Listed> {
         let ListFile { path, file } = self;
         let summing = file.into_inner().map_err(|failed| Error::io(&path, failed.error()))?;
@@ -37,7 +33,6 @@ impl ListFile {
         Ok(Listed { file, sum })
     }
 
-    /// Calls `write` with the list. An error names its path.
     pub fn write_with(
         &mut self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -46,7 +41,6 @@ impl ListFile {
     }
 }
 
-/// A complete list that waits to be renamed into its place.
 #[derive(Debug)]
 pub struct Listed {
     file: NewFile,
@@ -54,17 +48,14 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// Its length and its hash.
     pub fn sum(&self) -> &Sum {
         &self.sum
     }
 
-    /// Renames it into its place.
     pub fn publish(self) -> Result<()> {
         self.file.publish()
     }
 
-    /// Renames it to another path in the same folder.
     pub fn publish_at(self, path: &Path) -> Result<()> {
         self.file.publish_at(path)
     }

@@ -35,11 +35,9 @@ use super::paths::{FileId, parent_of, sibling};
 use crate::error::{At, Error, Kind, Result};
 use crate::parallel::lock;
 
-/// The longest record of an owner, in bytes.
 const OWNER_BYTES: u64 = 4 << 10;
 
 thread_local! {
-    /// The locks of the job that this thread works for.
     static LOCKS: RefCell<Locks> = RefCell::default();
 }
 
@@ -49,7 +47,6 @@ pub struct Lock {
     fence: Fence,
     /// None in a process that shares the lock of another.
     file: Option<File>,
-    /// The locks of the job that took this one.
     locks: Locks,
 }
 
@@ -57,10 +54,8 @@ pub struct Lock {
 #[derive(Clone, Debug, Default)]
 pub struct Locks(Arc<Mutex<JobLocks>>);
 
-/// What a job holds and has lost.
 #[derive(Debug, Default)]
 struct JobLocks {
-    /// The locks that the job holds or shares.
     fences: Vec<Fence>,
     /// Those whose files go with them.
     passing: Vec<Fence>,
@@ -84,7 +79,6 @@ pub struct Fence {
 }
 
 impl Locks {
-    /// The locks that this thread takes.
     pub fn of_this_thread() -> Locks {
         LOCKS.with_borrow(Locks::clone)
     }
@@ -113,14 +107,12 @@ impl Locks {
     }
 }
 
-/// Who holds a lock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Owner {
     /// Counts how often the lock was taken.
     token: u64,
     host: String,
     process: u32,
-    /// Seconds since 1970, by the clock of the host.
     since: i64,
     /// Distinguishes two owners that took the lock at the same moment without seeing each other.
     nonce: u64,
@@ -144,10 +136,6 @@ impl Lock {
     }
 
     /// Takes the lock. The lock file stays when it is dropped.
-    ///
-    /// # Errors
-    /// A lock that another run holds is [`Kind::Temporary`]. A file that is not a lock file of dupsieve
-    /// is [`Kind::Exists`] and stays as it is.
     pub fn take(path: &Path) -> Result<Lock> {
         let file = loop {
             let file = open_ours(path)?;
@@ -169,7 +157,6 @@ impl Lock {
         Ok(Lock::new(Fence { path: path.to_path_buf(), owner }, Some(file)))
     }
 
-    /// Shares the lock that another process of the same run holds.
     pub fn shared(fence: Fence) -> Lock {
         Lock::new(fence, None)
     }
@@ -191,12 +178,10 @@ impl Lock {
         self.pass();
     }
 
-    /// The file goes with the lock.
     fn pass(&self) {
         self.locks.held().passing.push(self.fence.clone());
     }
 
-    /// What checks the lock elsewhere.
     pub fn fence(&self) -> &Fence {
         &self.fence
     }
@@ -221,7 +206,6 @@ impl Fence {
         self.check().err().filter(|error| error.kind() == Kind::Temporary)
     }
 
-    /// As [`Lock::check`].
     pub fn check(&self) -> Result<()> {
         let found = Owner::read(&self.path)?;
         if found.as_ref() == Some(&self.owner) {
@@ -240,7 +224,6 @@ impl Fence {
 }
 
 impl Owner {
-    /// This process, after the last owner.
     fn after(last: Option<Owner>) -> Owner {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |past| past.as_secs());
         Owner {
@@ -252,7 +235,6 @@ impl Owner {
         }
     }
 
-    /// The owner named in the file at `path`, if any.
     fn read(path: &Path) -> Result<Option<Owner>> {
         let mut line = Vec::new();
         match File::open(path) {
@@ -265,7 +247,6 @@ impl Owner {
             .and_then(|line| serde_json::from_slice(line).ok()))
     }
 
-    /// Replaces the owner in the file.
     fn write(&self, file: &File) -> io::Result<()> {
         let line = serde_json::to_string(self)? + "\n";
         file.write_all_at(line.as_bytes(), 0)?;
@@ -285,7 +266,6 @@ impl fmt::Display for Owner {
     }
 }
 
-/// Opens or creates a lock file. A file that is not ours stays as it is.
 fn open_ours(path: &Path) -> Result<File> {
     let foreign = || {
         Error::new(Kind::Exists, "another file has the name of the lock file")
@@ -304,7 +284,6 @@ fn open_ours(path: &Path) -> Result<File> {
     if is_ours(&start[..read]) { Ok(file) } else { Err(foreign()) }
 }
 
-/// The beginning of an owner in JSON.
 const OWNER_START: &[u8] = b"{\"token\":";
 
 /// Whether a file with this start is a lock file: it names an owner, or its writer died before.
@@ -313,7 +292,6 @@ fn is_ours(start: &[u8]) -> bool {
     OWNER_START.starts_with(start.trim_ascii_end()) || start.iter().all(blank)
 }
 
-/// Whether `file` is the file at `path` now.
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     let own = FileId::of(&file.metadata()?);
     match fs::symlink_metadata(path) {
@@ -323,7 +301,6 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// The error for a lock that another run holds.
 fn held(path: &Path) -> Error {
     let error = Error::new(Kind::Temporary, "another run holds the lock").at(path);
     let error = match Owner::read(path) {

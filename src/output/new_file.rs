@@ -15,7 +15,6 @@ use super::paths::{RANDOM, leftovers, parent_of};
 use crate::error::{At, Error, Result};
 use crate::progress::{self, Activity};
 
-/// The beginning of the names of unfinished files.
 pub(crate) const UNFINISHED: &str = ".unfinished-";
 
 /// A file under construction. If it is dropped before [`NewFile::publish`], nothing remains.
@@ -27,7 +26,6 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Starts an empty file in the folder of `path`, which exists.
     pub fn beside(path: impl AsRef<Path>) -> Result<NewFile> {
         let path = path.as_ref().to_path_buf();
         let temporary = tempfile::Builder::new()
@@ -39,7 +37,6 @@ impl NewFile {
         Ok(NewFile { temporary, path, fence: None })
     }
 
-    /// From now on the file is published only while the lock of `fence` is held.
     pub fn fenced(&mut self, fence: &Fence) {
         self.fence = Some(fence.clone());
     }
@@ -50,12 +47,10 @@ impl NewFile {
         copy(&File::open(source).at(source)?, self.temporary.as_file()).at(&self.path)
     }
 
-    /// The temporary path.
     pub(crate) fn unfinished(&self) -> &Path {
         self.temporary.path()
     }
 
-    /// Opens what was written so far, from its beginning.
     pub fn written(&self) -> io::Result<File> {
         self.temporary.reopen()
     }
@@ -66,15 +61,11 @@ impl NewFile {
     }
 
     /// Writes everything to the disk and renames the file to its path. It replaces a file that is there.
-    ///
-    /// # Errors
-    /// [`Kind::Temporary`](crate::Kind::Temporary) if it is fenced and another run has taken over.
     pub fn publish(self) -> Result<()> {
         let path = self.path.clone();
         self.publish_at(&path)
     }
 
-    /// Like [`NewFile::publish`], at another path in the same folder.
     pub fn publish_at(self, path: &Path) -> Result<()> {
         let NewFile { temporary, fence, .. } = self;
         temporary.as_file().sync_all().at(path)?;
@@ -85,7 +76,6 @@ impl NewFile {
 }
 
 impl Lock {
-    /// Takes the lock on an output that is one file, and removes what runs that died have left.
     pub fn on_file(target: &Path) -> Result<Lock> {
         let lock = Lock::beside(target)?;
         remove_unfinished(target)?;
@@ -109,7 +99,6 @@ impl Write for NewFile {
     }
 }
 
-/// The beginning of the names of unfinished files for `path`.
 fn unfinished(path: &Path) -> OsString {
     let mut prefix = OsString::from(UNFINISHED);
     prefix.push(path.file_name().unwrap_or_default());
@@ -117,7 +106,6 @@ fn unfinished(path: &Path) -> OsString {
     prefix
 }
 
-/// Removes the files that attempts at `path` which died have left. Nobody else may be at it.
 pub(super) fn remove_unfinished(path: &Path) -> Result<()> {
     for entry in leftovers(path, &unfinished(path))? {
         if entry.file_type().at(entry.path())?.is_file() {
@@ -127,7 +115,6 @@ pub(super) fn remove_unfinished(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Replaces the file at `path` by `bytes`, if the lock is still held.
 pub(crate) fn write_file(path: &Path, bytes: &[u8], lock: &Lock) -> Result<()> {
     let mut file = NewFile::beside(path)?;
     file.fenced(lock.fence());

@@ -11,18 +11,14 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::error::{At, Error, Result};
 use crate::progress::{self, Activity};
 
-/// The length and the hash of a finished file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sum {
-    /// Its length in bytes.
     pub bytes: u64,
-    /// XXH3-128 of its bytes, in hex.
     pub xxh3: String,
 }
 
 impl Sum {
-    /// Reads the file at `path` and computes its length and hash.
     pub fn of(path: &Path) -> Result<Sum> {
         let mut file = File::open(path).at(path)?;
         let (bytes, hash) = copy_hashed(&mut file, &mut io::sink()).at(path)?;
@@ -56,7 +52,6 @@ impl fmt::Display for Sum {
     }
 }
 
-/// A file of an output folder, hashed as it is written.
 #[derive(Debug)]
 pub struct OutputFile {
     path: PathBuf,
@@ -64,19 +59,16 @@ pub struct OutputFile {
 }
 
 impl OutputFile {
-    /// Creates the file and replaces an existing one.
     pub fn create(path: &Path) -> Result<OutputFile> {
         let file = File::create(path).at(path)?;
         let file = BufWriter::with_capacity(1 << 20, Summing::new(file));
         Ok(OutputFile { path: path.to_path_buf(), file })
     }
 
-    /// Calls `write` with the file. An error names its path.
     pub fn write(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         write(&mut self.file).at(&self.path)
     }
 
-    /// Writes everything to the disk and returns the length and the hash.
     pub fn finish(self) -> Result<Sum> {
         let OutputFile { path, file } = self;
         let summing = file.into_inner().map_err(|cause| Error::io(&path, cause.error()))?;
@@ -96,7 +88,6 @@ impl Write for OutputFile {
     }
 }
 
-/// Hashes what is written to a file.
 pub(super) struct Summing<F> {
     file: F,
     bytes: u64,
@@ -108,7 +99,6 @@ impl<F> Summing<F> {
         Summing { file, bytes: 0, hash: Box::new(Xxh3::new()) }
     }
 
-    /// The file, and what was written to the file.
     pub(super) fn finish(self) -> (F, Sum) {
         let xxh3 = format!("{:032x}", self.hash.digest128());
         (self.file, Sum { bytes: self.bytes, xxh3 })

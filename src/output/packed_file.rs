@@ -14,10 +14,8 @@ use super::{Lock, NewFile, foreign, parent_of};
 use crate::error::{At, Error, Kind, Result};
 use crate::progress::{self, Activity};
 
-/// The name of standard output.
 pub const STDOUT: &str = "-";
 
-/// How hard xz tries, as its program does.
 const XZ_PRESET: u32 = 6;
 
 /// Lines on their way to a file or to standard output. If a file is dropped before
@@ -28,32 +26,23 @@ pub struct PackedFile {
     content: Option<ContentKind>,
 }
 
-/// What is compressed by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PackedUnit {
-    /// The whole file.
     File,
     /// Each record, as in a web archive, so that readers can go to any of them.
     Record,
 }
 
-/// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
-    /// It is not.
     Plain,
-    /// gzip.
     Gzip,
-    /// zstd.
     Zstd,
-    /// bzip2.
     Bzip2,
-    /// xz.
     Xz,
 }
 
 impl Packing {
-    /// The one that a name says, in capital or small letters: `.gz`, `.zst`, `.bz2`, `.xz`, or anything else for a plain file.
     pub fn named(path: &Path) -> Packing {
         let says = |ending| path.extension().is_some_and(|it| it.eq_ignore_ascii_case(ending));
         match path {
@@ -66,20 +55,16 @@ impl Packing {
     }
 }
 
-/// How the lines are compressed.
 enum Packer {
     Plain(BufWriter<Target>),
     Gzip(GzEncoder<BufWriter<Target>>),
     Zstd(zstd::Encoder<'static, BufWriter<Target>>),
     Bzip2(BzEncoder<BufWriter<Target>>),
     Xz(Box<XzWriter<BufWriter<Target>>>),
-    /// Each record is a member of gzip of its own.
     GzipMembers(BufWriter<Target>),
-    /// Each record is a frame of zstd of its own.
     ZstdFrames(BufWriter<Target>),
 }
 
-/// Where they go.
 enum Target {
     File(NewFile),
     /// A file of a folder under construction, which is synced and appears with all its files.
@@ -87,7 +72,6 @@ enum Target {
     Stdout(Stdout),
 }
 
-/// The content of a file of lines, judged by its first line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ContentKind {
     Objects,
@@ -98,12 +82,10 @@ enum ContentKind {
 }
 
 impl PackedFile {
-    /// A new file for `path`, compressed if the name ends in `.gz`, `.zst`, `.bz2` or `.xz`. `-` is standard output.
     pub fn create(path: &Path) -> Result<PackedFile> {
         PackedFile::create_by(PackedUnit::File, path)
     }
 
-    /// Like [`PackedFile::create`]; `unit` is what is compressed by itself.
     pub fn create_by(unit: PackedUnit, path: &Path) -> Result<PackedFile> {
         if path == Path::new(STDOUT) {
             return PackedFile::of(Target::Stdout(io::stdout()), path, unit, Packing::Plain);
@@ -121,7 +103,6 @@ impl PackedFile {
         PackedFile::of(Target::Staged(File::create_new(path).at(path)?), path, unit, packing)
     }
 
-    /// Like [`PackedFile::create_by`]; the file gets its path only while the lock is held.
     pub fn locked(unit: PackedUnit, path: &Path, lock: &Lock) -> Result<PackedFile> {
         let mut file = NewFile::beside(path)?;
         file.fenced(lock.fence());
@@ -149,17 +130,14 @@ impl PackedFile {
         Ok(PackedFile { path: path.to_owned(), packer, content: None })
     }
 
-    /// Where it will be.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes a line and its end.
     pub fn line(&mut self, line: &[u8]) -> Result<()> {
         self.record(&[line, b"\n"].concat())
     }
 
-    /// Writes a record with its end.
     pub fn record(&mut self, record: &[u8]) -> Result<()> {
         self.content.get_or_insert_with(|| ContentKind::of(record));
         self.pack(record)
@@ -187,10 +165,6 @@ impl PackedFile {
     }
 
     /// Moves the file to its place. Returns whether a file with the same contents was there already.
-    ///
-    /// # Errors
-    /// [`Kind::Exists`] if another file is there, unless `overwrite` is given and both have the same kind
-    /// of content.
     pub fn finish(mut self, overwrite: bool) -> Result<bool> {
         if self.content.is_none() {
             // No bytes at all are no compressed file; a member or frame of nothing is one.
@@ -229,7 +203,6 @@ impl PackedFile {
     }
 }
 
-/// The bytes of a format that is no lines.
 impl Write for PackedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.content.get_or_insert_with(|| ContentKind::of(bytes));
@@ -295,10 +268,8 @@ fn has_content(path: &Path, content: Option<ContentKind>) -> Result<bool> {
     Ok(read.is_ok() && (line.is_empty() || content.is_none_or(|content| content == found)))
 }
 
-/// How many bytes of the first line are read.
 const FIRST_LINE_BYTES: u64 = 64 << 10;
 
-/// Whether two files have the same bytes.
 fn are_equal(one: &mut File, other: &mut File) -> io::Result<bool> {
     if one.metadata()?.len() != other.metadata()?.len() {
         return Ok(false);

@@ -20,18 +20,15 @@ impl FileId {
         FileId { device: metadata.dev(), inode: metadata.ino() }
     }
 
-    /// That of the file to which a path leads through whatever links; none if there is no file.
     pub(crate) fn at(path: &Path) -> Option<FileId> {
         fs::metadata(path).ok().as_ref().map(FileId::of)
     }
 }
 
-/// Whether both paths lead to the same file, through whatever links.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     FileId::at(one).is_some_and(|one| Some(one) == FileId::at(other))
 }
 
-/// The folder that contains `path`; `.` for a plain name.
 pub fn parent_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
@@ -47,7 +44,6 @@ pub fn resolved(path: &Path) -> PathBuf {
     resolve(path).or_else(in_parent).unwrap_or_else(|| path.to_path_buf())
 }
 
-/// The files and folders in a folder, in no order; none if there is no such folder.
 pub(crate) fn entries_in(folder: &Path) -> Result<Vec<DirEntry>> {
     match fs::read_dir(folder) {
         Err(none) if none.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -55,7 +51,6 @@ pub(crate) fn entries_in(folder: &Path) -> Result<Vec<DirEntry>> {
     }
 }
 
-/// How many random characters end the name of what is being made.
 pub(super) const RANDOM: usize = 6;
 
 /// What has a name beside `target` that is `prefix` and [`RANDOM`] characters: what attempts that died have left.
@@ -69,8 +64,6 @@ pub(super) fn leftovers(target: &Path, prefix: &OsStr) -> Result<Vec<DirEntry>> 
     Ok(entries)
 }
 
-/// Whether `path` is a file that starts with the bytes `magic`, as every file of a format of ours
-/// does.
 pub(crate) fn has_magic(path: &Path, magic: &[u8]) -> Result<bool> {
     if !path.is_file() {
         return Ok(false);
@@ -94,7 +87,6 @@ pub(super) fn sibling(target: &Path, suffix: &str) -> PathBuf {
     parent_of(target).join(name)
 }
 
-/// The error for a file or folder at `path` that is not an output of dupsieve, which is never replaced.
 pub fn foreign(path: &Path, expected: &str) -> Error {
     Error::new(
         Kind::Exists,

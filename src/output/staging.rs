@@ -26,7 +26,6 @@ use super::paths::{RANDOM, leftovers, parent_of, resume_folder, sibling};
 use crate::error::{At, Error, Result};
 use crate::parallel::in_parallel;
 
-/// The empty file that marks an output folder as complete.
 pub const SUCCESS: &str = "_SUCCESS";
 
 /// An output folder under construction. If it is dropped before [`Staging::commit`], nothing remains.
@@ -58,12 +57,10 @@ impl Staging {
         self.folder.path()
     }
 
-    /// Creates a file of the output.
     pub fn create(&self, name: &str) -> Result<OutputFile> {
         OutputFile::create(&self.folder().join(name))
     }
 
-    /// Whether a file only says whether its folder is complete.
     pub fn is_mark(path: &Path) -> bool {
         path.file_name().is_some_and(|name| name == SUCCESS || name == UNFINISHED)
     }
@@ -73,7 +70,6 @@ impl Staging {
         self.lock.check()
     }
 
-    /// Lets other processes of the run check that the lock is still held.
     pub fn fence(&self) -> &Fence {
         self.lock.fence()
     }
@@ -88,9 +84,6 @@ impl Staging {
     }
 
     /// Marks the folder as complete and renames it into place. It replaces a folder that is there.
-    ///
-    /// # Errors
-    /// [`Kind::Temporary`](crate::Kind::Temporary) if another run has taken over the lock.
     pub fn commit(self) -> Result<()> {
         self.check()?;
         let [unfinished, success] = [UNFINISHED, SUCCESS].map(|mark| self.folder().join(mark));
@@ -103,7 +96,6 @@ impl Staging {
     }
 }
 
-/// Renames a complete folder into place and removes the folder that it replaces.
 pub fn publish_folder(folder: &Path, target: &Path) -> Result<()> {
     if !target.exists() {
         fs::rename(folder, target).at(target)?;
@@ -130,7 +122,6 @@ fn replace(folder: &Path, target: &Path) -> Result<()> {
     remove(&aside)
 }
 
-/// All files and folders below a folder.
 fn paths_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let (mut folders, mut paths) = (vec![folder.to_path_buf()], Vec::new());
     while let Some(within) = folders.pop() {
@@ -145,15 +136,12 @@ fn paths_below(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// How many files are synced at a time.
 const SYNCS: usize = 32;
 
-/// The part of a temporary folder's name between that of the output and the random characters.
 const TEMPORARY: &str = ".tmp-";
 /// The empty file that marks a folder under construction, and so as one of ours.
 const UNFINISHED: &str = "_UNFINISHED";
 
-/// The beginning of the names of temporary folders for `target`.
 fn temporary_prefix(target: &Path) -> OsString {
     sibling(target, TEMPORARY).file_name().unwrap_or_default().to_owned()
 }

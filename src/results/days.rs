@@ -2,13 +2,11 @@
 
 use time::{Date, Month};
 
-/// 1970-01-01.
 const FIRST: Date = match Date::from_calendar_date(1970, Month::January, 1) {
     Ok(date) => date,
     Err(_) => panic!("this day is in the calendar"),
 };
 
-/// The number of the day YYYY-MM-DD.
 pub(super) fn number_of(text: &str) -> Option<i32> {
     let mut parts = text.split('-');
     let mut part = || parts.next()?.parse::<u16>().ok();

@@ -8,14 +8,12 @@ use super::writer::ResultWriter;
 use crate::error::Result;
 use crate::output::{OutputFile, Staging, Sum};
 
-/// A table of an output that is being written.
 pub(crate) struct ResultFile {
     name: String,
     writer: ResultWriter<OutputFile>,
 }
 
 impl ResultFile {
-    /// Creates the file of a table; its name tells the format.
     pub(crate) fn create(
         staging: &Staging,
         format: ResultFormat,
@@ -37,7 +35,6 @@ impl ResultFile {
         self.writer.row(texts)
     }
 
-    /// Writes everything to the disk, and gives the name of the file and its sum.
     pub(crate) fn finish(self) -> Result<(String, Sum)> {
         Ok((self.name, self.writer.finish()?.finish()?))
     }

@@ -5,23 +5,18 @@ use std::str::FromStr;
 
 use crate::error::{Error, Kind, Result, as_text, by_name, named};
 
-/// How a table is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResultFormat {
-    /// Tab-separated columns with a header line.
     #[default]
     Tsv,
-    /// Apache Parquet.
     Parquet,
-    /// One JSON object a line.
     JsonLines,
 }
 
 named!(pub ResultFormat { Tsv = "tsv", Parquet = "parquet", JsonLines = "jsonl" });
 
 impl ResultFormat {
-    /// The name of the file that holds a table.
     pub fn file_name(self, table: &str) -> String {
         format!("{table}.{}", self.name())
     }
@@ -33,10 +28,6 @@ impl ResultFormat {
         ResultFormat::ALL.into_iter().find(named).unwrap_or_default()
     }
 
-    /// Fails if this build cannot read and write the format.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`], with the feature that is missing.
     pub fn check(self) -> Result<()> {
         if self == ResultFormat::Parquet && cfg!(not(feature = "parquet")) {
             return Err(Error::new(Kind::Usage, "this dupsieve was built without Parquet")

@@ -37,12 +37,10 @@ fn write_text(text: &str, objects: &mut Vec<u8>) {
     serde_json::to_writer(objects, text).expect("a vector takes all bytes");
 }
 
-/// The rows of a file, as their texts.
 pub(super) struct JsonLines {
     pub(super) lines: Lines,
     /// The columns: the names in the first object, in their order.
     pub(super) columns: Vec<String>,
-    /// The first row, until it is taken.
     first: Option<String>,
     row: String,
 }
@@ -61,7 +59,6 @@ impl JsonLines {
         Ok(JsonLines { lines, columns, first, row: String::new() })
     }
 
-    /// The next row: its texts, with tabs between them.
     pub(super) fn next(&mut self) -> Result<Option<&str>> {
         if let Some(first) = self.first.take() {
             self.row = first;
@@ -74,7 +71,6 @@ impl JsonLines {
     }
 }
 
-/// An object: its names and the texts of their values, in their order.
 struct Object(Vec<(String, String)>);
 
 fn parse(line: &str) -> Result<Object, String> {
@@ -82,7 +78,6 @@ fn parse(line: &str) -> Result<Object, String> {
 }
 
 impl Object {
-    /// The texts of these columns. What is missing is empty.
     fn row(mut self, columns: &[String]) -> Result<String, String> {
         let texts: Vec<String> = columns
             .iter()
@@ -125,7 +120,6 @@ impl<'de> Visitor<'de> for ObjectVisitor {
     }
 }
 
-/// The text of a value.
 struct Text(String);
 
 impl<'de> Deserialize<'de> for Text {

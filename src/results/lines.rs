@@ -6,15 +6,12 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{At, Error, Kind, Result};
 
-/// The most bytes of a line, which has two ids and a few short columns.
 const LINE_BYTES: u64 = 256 << 10;
 
-/// The lines of a file of the output.
 pub(crate) struct Lines {
     path: PathBuf,
     lines: BufReader<File>,
     line: Vec<u8>,
-    /// The number of the line that was read last, from 1.
     number: u64,
 }
 
@@ -24,7 +21,6 @@ impl Lines {
         Ok(Lines { path, lines, line: Vec::new(), number: 0 })
     }
 
-    /// The next line, without its end.
     pub(crate) fn next(&mut self) -> Result<Option<&str>> {
         self.line.clear();
         let read = self.lines.by_ref().take(LINE_BYTES).read_until(b'\n', &mut self.line);
@@ -38,7 +34,6 @@ impl Lines {
         }
     }
 
-    /// Fails unless the next line is `id`.
     pub(crate) fn expect(&mut self, id: &str) -> Result<()> {
         match self.next()? {
             Some(found) if found == id => Ok(()),
@@ -53,12 +48,10 @@ impl Lines {
         }
     }
 
-    /// The number of the line that was read last, from 1.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// The error for the line that was read last.
     pub(crate) fn wrong(&self, what: &str) -> Error {
         wrong(&self.path, self.number, what)
     }

@@ -9,7 +9,6 @@ use super::lines::Lines;
 use super::parquet::ParquetReader;
 use crate::error::{Error, Kind, Named, Result};
 
-/// The rows of a table.
 pub struct ResultReader {
     path: PathBuf,
     columns: Vec<String>,
@@ -27,10 +26,6 @@ enum Rows {
 }
 
 impl ResultReader {
-    /// Opens a table of the output in `folder`, in whichever format it is there.
-    ///
-    /// # Errors
-    /// [`Kind::Missing`] if it is not there, [`Kind::BadData`] if it is there in two formats or damaged.
     pub fn of(folder: &Path, table: &str) -> Result<ResultReader> {
         let path = ResultReader::path_in(folder, table)?;
         ResultReader::open(&path)
@@ -51,10 +46,6 @@ impl ResultReader {
         }
     }
 
-    /// Opens a table; its name tells the format.
-    ///
-    /// # Errors
-    /// As [`ResultReader::of`]; [`Kind::Usage`] if this build cannot read the format.
     pub fn open(path: &Path) -> Result<ResultReader> {
         let format = ResultFormat::of_path(path);
         format.check().map_err(|error| error.at(path))?;
@@ -83,10 +74,6 @@ impl ResultReader {
         self.knows_columns.then_some(&self.columns)
     }
 
-    /// Fails if the columns are others than these.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`].
     pub fn expect_columns<'a>(&self, expected: impl IntoIterator<Item = &'a str>) -> Result<()> {
         let expected: Vec<&str> = expected.into_iter().collect();
         match self.columns() {
@@ -97,10 +84,6 @@ impl ResultReader {
         }
     }
 
-    /// The next row: the texts of its columns, with tabs between them.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`] if it cannot be read.
     pub fn next_row(&mut self) -> Result<Option<&str>> {
         self.number += 1;
         match &mut self.rows {
@@ -121,12 +104,10 @@ impl ResultReader {
         }
     }
 
-    /// Where the table is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The error for the row that was read last.
     pub fn wrong(&self, what: &str) -> Error {
         super::lines::wrong(&self.path, self.number(), what)
     }

@@ -33,7 +33,6 @@ fn written(format: ResultFormat, rows: &[String], part: usize) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-/// The names and the rows of a file.
 fn read(path: &Path) -> Result<(Option<Vec<String>>, Vec<String>)> {
     let mut reader = ResultReader::open(path)?;
     let names = reader.columns().map(<[String]>::to_vec);
@@ -137,7 +136,6 @@ fn an_output_has_a_table_once() {
     assert!(error.to_string().contains("matches.jsonl"), "{error}");
 }
 
-/// A table with any byte changed, or any part of its end missing, gives rows or an error, and ends.
 #[test]
 fn damage_gives_an_error_or_rows() {
     let folder = tempfile::tempdir().unwrap();

@@ -11,14 +11,12 @@ use super::json_lines::write_object;
 use super::parquet::ParquetWriter;
 use crate::error::{At, Result};
 
-/// A table that is being written to `W`.
 pub struct ResultWriter<W: Write + Send> {
     path: PathBuf,
     encoder: Encoder<W>,
     row: String,
 }
 
-/// What turns rows into bytes.
 enum Encoder<W: Write + Send> {
     Tsv(W),
     JsonLines {
@@ -31,10 +29,6 @@ enum Encoder<W: Write + Send> {
 }
 
 impl<W: Write + Send> ResultWriter<W> {
-    /// A table with these columns, and no row yet. Errors name `path`.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`](crate::Kind::Usage) if this build cannot write the format.
     pub fn new(
         mut out: W,
         path: &Path,
@@ -59,15 +53,11 @@ impl<W: Write + Send> ResultWriter<W> {
         Ok(ResultWriter { path: path.to_path_buf(), encoder, row: String::new() })
     }
 
-    /// A TSV without the line of names. Errors name `path`.
     pub fn without_names(out: W, path: &Path) -> ResultWriter<W> {
         ResultWriter { path: path.to_path_buf(), encoder: Encoder::Tsv(out), row: String::new() }
     }
 
     /// Writes rows: lines with their ends, each the texts of its columns with tabs between them.
-    ///
-    /// # Errors
-    /// [`Kind::Internal`](crate::Kind::Internal) if a text is none of its column.
     pub fn rows(&mut self, lines: &str) -> Result<()> {
         match &mut self.encoder {
             Encoder::Tsv(out) => out.write_all(lines.as_bytes()).at(&self.path),
@@ -83,10 +73,6 @@ impl<W: Write + Send> ResultWriter<W> {
         }
     }
 
-    /// Writes one row.
-    ///
-    /// # Errors
-    /// As [`ResultWriter::rows`].
     pub fn row(&mut self, texts: fmt::Arguments<'_>) -> Result<()> {
         let mut row = std::mem::take(&mut self.row);
         row.clear();
@@ -96,10 +82,6 @@ impl<W: Write + Send> ResultWriter<W> {
         written
     }
 
-    /// Writes what is left, and gives the stream back.
-    ///
-    /// # Errors
-    /// Those of the stream.
     pub fn finish(self) -> Result<W> {
         match self.encoder {
             Encoder::Tsv(out) | Encoder::JsonLines { out, .. } => Ok(out),

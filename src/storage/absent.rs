@@ -7,15 +7,12 @@ use super::address::Address;
 use super::remote::Remote;
 use crate::error::Result;
 
-/// A client for object stores. There is none.
 pub(crate) struct Objects(Infallible);
 
-/// An object, opened for reading. There is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ObjectFile(Infallible);
 
 impl Objects {
-    /// Fails, because this build cannot reach object stores.
     pub(crate) fn open(address: &Address) -> Result<Objects> {
         Err(address.needs_feature())
     }
@@ -67,7 +64,6 @@ impl ObjectFile {
     }
 }
 
-/// Objects that are read in order. There are none.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadAhead;
 

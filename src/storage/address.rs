@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Kind, Result};
 
-/// The schemes, each with the one that it is another name of.
 const SCHEMES: [(&str, Scheme); 8] = [
     ("s3://", Scheme::S3),
     ("s3a://", Scheme::S3),
@@ -17,14 +16,11 @@ const SCHEMES: [(&str, Scheme); 8] = [
     ("http://", Scheme::Http),
 ];
 
-/// Who serves an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scheme {
-    /// S3, or a server that speaks its protocol.
     S3,
     Google,
     Azure,
-    /// A server of files.
     Http,
 }
 
@@ -49,7 +45,6 @@ pub struct Address {
 }
 
 impl Address {
-    /// The address that `path` is; none if it is a path of this machine.
     pub fn of(path: &Path) -> Result<Option<Address>> {
         let Some(text) = path.to_str() else { return Ok(None) };
         let Some(&(prefix, scheme)) = SCHEMES.iter().find(|(prefix, _)| text.starts_with(prefix))
@@ -85,7 +80,6 @@ impl Address {
         Ok(Some(address))
     }
 
-    /// The path of this machine that `file:///path` is.
     pub fn local(path: &Path) -> Option<PathBuf> {
         path.to_str()?
             .strip_prefix("file://")
@@ -93,7 +87,6 @@ impl Address {
             .map(PathBuf::from)
     }
 
-    /// The key: what follows the bucket, without slashes at its ends.
     pub fn key(&self) -> &str {
         &self.key
     }
@@ -104,7 +97,6 @@ impl Address {
         whole.rsplit('/').next().unwrap_or_default()
     }
 
-    /// The address above; none of a bucket.
     pub fn parent(&self) -> Option<Address> {
         if self.key.is_empty() {
             return None;
@@ -113,7 +105,6 @@ impl Address {
         Some(self.with_key(key))
     }
 
-    /// The address with another key in the same bucket.
     pub fn with_key(&self, key: &str) -> Address {
         Address { key: key.to_owned(), ..self.clone() }
     }
@@ -123,25 +114,21 @@ impl Address {
         self.scheme == Scheme::Http
     }
 
-    /// Who serves it.
     #[cfg(feature = "object-store")]
     pub(super) fn scheme(&self) -> Scheme {
         self.scheme
     }
 
-    /// Scheme and bucket, with a user and a password if they were given.
     #[cfg(feature = "object-store")]
     pub(super) fn bucket(&self) -> &str {
         &self.bucket
     }
 
-    /// The address as it was given, with a user, a password and a query.
     #[cfg(feature = "object-store")]
     pub(crate) fn with_secrets(&self) -> String {
         format!("{}/{}{}", self.bucket, self.key, self.query)
     }
 
-    /// What follows the key, with its question mark.
     #[cfg(feature = "object-store")]
     pub(super) fn query(&self) -> &str {
         &self.query
@@ -157,7 +144,6 @@ impl Address {
         format!("{scheme}://{host}{path}")
     }
 
-    /// The error that this build cannot reach object stores.
     pub fn needs_feature(&self) -> Error {
         Error::new(Kind::Usage, "this build of dupsieve cannot reach object stores")
             .at(self.to_string())

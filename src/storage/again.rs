@@ -6,10 +6,8 @@ use std::time::{Duration, Instant};
 use super::connect::patience;
 use crate::error::{Kind, Result};
 
-/// How often something is asked for.
 const TRIES: u32 = 4;
 
-/// The pause before the first repetition. Each further one is twice as long.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Calls `ask` until it succeeds, or fails with what the server has decided, or has been called often enough or for so long that
@@ -36,7 +34,6 @@ mod tests {
     use super::*;
     use crate::error::Error;
 
-    /// How often something is asked for that fails so often, with an error of `kind`, and what comes of it.
     fn asked(kind: Kind, failures: u32) -> (u32, Result<u32>) {
         let tries = Cell::new(0);
         let ask = || async {

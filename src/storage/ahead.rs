@@ -21,13 +21,10 @@ use crate::progress::{self, Activity};
 /// ones share the link better.
 const RANGE_BYTES: [u64; 2] = [256 << 10, 8 << 20];
 
-/// How many ranges of an object the memory holds at least.
 const RANGES: u64 = 16;
 
-/// The most requests on their way.
 const MOST_REQUESTS: usize = 128;
 
-/// The memory for the answers of an object that is read alone.
 const ALONE_BYTES: usize = 32 << 20;
 
 /// Objects in the order in which they are read, and what is on its way of them.
@@ -36,19 +33,14 @@ pub(crate) struct ReadAhead(Rc<RefCell<Ahead>>);
 
 #[derive(Debug)]
 struct Ahead {
-    /// The objects that were not asked for to their ends, each with its number.
     files: VecDeque<(u32, ObjectFile)>,
-    /// Where the next range of the first of them begins.
     next: u64,
-    /// The ranges on their way, each with the number of its object and its bytes.
     coming: VecDeque<(u32, u64, JoinHandle<Result<Bytes>>)>,
     coming_bytes: u64,
-    /// The most that these may be.
     most_bytes: u64,
 }
 
 impl ReadAhead {
-    /// No objects yet, with so much memory for what is on its way.
     pub(crate) fn of(memory_bytes: usize) -> ReadAhead {
         let (files, coming) = (VecDeque::new(), VecDeque::new());
         let most_bytes = memory_bytes as u64;
@@ -72,7 +64,6 @@ impl ReadAhead {
 }
 
 impl ObjectFile {
-    /// Reads all of it in order.
     pub(crate) fn reader(&self) -> ObjectReader {
         let alone = ReadAhead::of(ALONE_BYTES);
         alone.announce([(0, self.clone())].into_iter());
@@ -108,7 +99,6 @@ impl Ahead {
         Some(answer)
     }
 
-    /// Asks for ranges until enough are on their way.
     fn ask(&mut self) -> Result<()> {
         while let Some((number, file)) = self.files.front() {
             let (number, left) = (*number, file.bytes().saturating_sub(self.next));
@@ -138,7 +128,6 @@ impl Ahead {
         Ok(())
     }
 
-    /// The answer to the next range of the object of this number; none at the end of the object.
     fn next_of(&mut self, number: u32) -> Result<Option<JoinHandle<Result<Bytes>>>> {
         self.ask()?;
         Ok(match self.coming.front() {
@@ -154,16 +143,13 @@ impl Drop for Ahead {
     }
 }
 
-/// Reads an object in order.
 pub(crate) struct ObjectReader {
     ahead: ReadAhead,
     number: u32,
-    /// What has come and was not read.
     here: Bytes,
 }
 
 impl ObjectReader {
-    /// Waits for the next range, if there is one.
     fn turn(&mut self) -> Result<()> {
         let answer = self.ahead.0.borrow_mut().next_of(self.number)?;
         if let Some(answer) = answer {

@@ -17,11 +17,8 @@ pub(super) enum Request {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Bill {
     pub list: Used,
-    /// What the server says of an object.
     pub head: Used,
-    /// Objects, or ranges of them.
     pub get: Used,
-    /// Objects and parts of uploads that were written.
     pub put: Used,
     pub delete: Used,
 }
@@ -29,7 +26,6 @@ pub struct Bill {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Used {
     pub requests: u64,
-    /// The bytes of their bodies and of the answers.
     pub bytes: u64,
 }
 
@@ -45,7 +41,6 @@ pub(super) fn count(kind: Request, requests: u64, bytes: u64) {
 }
 
 impl Bill {
-    /// What this process has asked for so far.
     pub fn so_far() -> Bill {
         let used = |kind: Request| {
             let [requests, bytes] =
@@ -66,12 +61,10 @@ impl Bill {
         [("list", list), ("head", head), ("get", get), ("put", put), ("delete", delete)]
     }
 
-    /// Whether nothing was asked for.
     pub fn is_empty(&self) -> bool {
         *self == Bill::default()
     }
 
-    /// Both together.
     pub fn plus(self, other: Bill) -> Bill {
         self.with(other, u64::wrapping_add)
     }

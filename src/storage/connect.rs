@@ -21,20 +21,15 @@ use super::counted::Counted;
 use super::failure::{failure, is_about_the_range};
 use crate::error::{Error, Kind, Result};
 
-/// How many threads drive the connections of a process: one for each processor, within these bounds.
 const THREADS: [usize; 2] = [2, 8];
 
-/// How long a request is repeated while the server is busy or fails.
 const PATIENCE: Duration = Duration::from_secs(180);
-/// The variable of the environment that says otherwise, in seconds.
 const PATIENCE_VARIABLE: &str = "DUPSIEVE_OBJECT_PATIENCE";
 /// How long a whole answer may take, on a slow line too, and how long the server may be silent meanwhile.
 const DEADLINES: [(ClientConfigKey, &str); 2] =
     [(ClientConfigKey::Timeout, "1 hour"), (ClientConfigKey::ReadTimeout, "2 minutes")];
-/// How often it is repeated at most; the patience ends before.
 const MOST_TRIES: usize = 64;
 
-/// A client for a bucket.
 pub(super) struct Connection {
     pub(super) store: Arc<dyn ObjectStore>,
     /// The same one, for listings page by page, where the protocol has them.
@@ -118,14 +113,12 @@ fn shared<S: ObjectStore + PaginatedListStore>(
     Ok(Connection { pages: Some(Arc::clone(&store) as _), store })
 }
 
-/// How requests are repeated.
 fn retry() -> Result<RetryConfig> {
     let backoff =
         BackoffConfig { max_backoff: Duration::from_secs(15), ..BackoffConfig::default() };
     Ok(RetryConfig { backoff, max_retries: MOST_TRIES, retry_timeout: patience()? })
 }
 
-/// How long requests are repeated.
 pub(super) fn patience() -> Result<Duration> {
     let Ok(told) = std::env::var(PATIENCE_VARIABLE) else { return Ok(PATIENCE) };
     told.parse().map(Duration::from_secs).map_err(|_| {

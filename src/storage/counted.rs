@@ -12,7 +12,6 @@ use object_store::client::{
 use super::bill::{Request, count};
 use super::failure::is_for_credentials;
 
-/// Makes clients whose requests are counted.
 #[derive(Debug)]
 pub(super) struct Counted;
 
@@ -45,7 +44,6 @@ impl HttpService for Counting {
     }
 }
 
-/// The kind of a request; none of one that asks for credentials.
 fn kind(request: &HttpRequest) -> Option<Request> {
     let (url, query) = (request.uri(), request.uri().query().unwrap_or_default());
     let asks = |word: &str| {

@@ -5,17 +5,14 @@ use object_store::Error as Cause;
 use super::address::{Address, Scheme};
 use crate::error::{Error, Kind};
 
-/// The most characters of what a server said that are shown.
 const MOST_SHOWN: usize = 400;
 
-/// What a refusal means.
 const DENIED: (Kind, &str, &str) = (
     Kind::Permission,
     "the object store does not allow this",
     "check the credentials: they may have expired, or may not reach this bucket",
 );
 
-/// What it means that the machine was asked for credentials and had none.
 const NO_CREDENTIALS: (Kind, &str, &str) = (
     Kind::Permission,
     "there are no credentials for the object store",
@@ -25,7 +22,6 @@ const NO_CREDENTIALS: (Kind, &str, &str) = (
 /// What the library says of an endpoint that is http, which it does not speak without being told to.
 const NOT_ALLOWED: &str = "URL scheme is not allowed";
 
-/// Where machines of a cloud are asked for credentials.
 const METADATA_SERVERS: [&str; 2] = ["http://169.254.169.254/", "http://metadata.google.internal/"];
 
 pub(super) fn is_for_credentials(said: &str) -> bool {
@@ -48,7 +44,6 @@ pub(super) fn is_about_the_range(cause: &Cause) -> bool {
     }
 }
 
-/// The error for a failed request about `address`.
 pub(super) fn failure(cause: &Cause, address: &Address) -> Error {
     let (kind, what, help) = match cause {
         // The crate knows only objects that are missing.
@@ -81,7 +76,6 @@ pub(super) fn failure(cause: &Cause, address: &Address) -> Error {
     Error::new(kind, what).at(address.to_string()).found(said(cause)).help(help)
 }
 
-/// Which variable allows http.
 fn allowing_http(address: &Address) -> &'static str {
     match address.scheme() {
         Scheme::Google => "give an endpoint with https, or set GOOGLE_ALLOW_HTTP=true",
@@ -90,7 +84,6 @@ fn allowing_http(address: &Address) -> &'static str {
     }
 }
 
-/// What the server or the connection said, on one line, without secrets.
 fn said(cause: &Cause) -> String {
     let mut text = cause.to_string();
     let mut below = std::error::Error::source(cause);

@@ -20,11 +20,9 @@ const NOTE_BYTES: u64 = 8 << 10;
 /// that has one folder twice, from the parent of the process, has the same objects twice.
 static TREES: RwLock<Vec<(PathBuf, Objects)>> = RwLock::new(Vec::new());
 
-/// What a file says of its bytes.
 #[derive(Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Note {
-    /// The object that has the bytes, below the address of the mount.
     #[serde(rename = "dupsieve object")]
     pub(crate) object: String,
     pub(crate) bytes: u64,
@@ -46,7 +44,6 @@ pub(crate) struct FarTree(PathBuf);
 
 #[cfg(feature = "object-store")]
 impl FarTree {
-    /// Lets the files below `place` be notes of `objects`.
     pub(crate) fn new(place: PathBuf, objects: Objects) -> FarTree {
         TREES.write().unwrap_or_else(PoisonError::into_inner).push((place.clone(), objects));
         FarTree(place)
@@ -62,7 +59,6 @@ impl Drop for FarTree {
     }
 }
 
-/// Where the bytes of the file at `path` are; none if the file has them.
 pub(crate) fn far(path: &Path) -> Result<Option<Arc<dyn Remote>>> {
     let trees = TREES.read().unwrap_or_else(PoisonError::into_inner);
     let Some((_, objects)) = trees.iter().find(|(place, _)| path.starts_with(place)) else {

@@ -13,13 +13,11 @@ use crate::error::{Error, Kind, Result};
 use crate::parallel::in_parallel;
 use crate::progress::{self, Activity};
 
-/// The most objects below an address.
 const MOST_OBJECTS: usize = 4_000_000;
 
 /// The most answers that tell the folders of one level. An answer tells of a thousand names of objects as a rule.
 const MOST_ANSWERS: usize = 100_000;
 
-/// How many objects are asked for at once.
 const AT_ONCE: usize = 16;
 
 impl Objects {
@@ -72,7 +70,6 @@ impl Objects {
         Ok((names.collect(), page.page_token.filter(|token| !token.is_empty())))
     }
 
-    /// The objects below the address, by the bytes of their names.
     pub(crate) fn list(&self) -> Result<Vec<Object>> {
         let prefix = self.key("")?;
         let failed = |cause: Cause| failure(&cause, &self.address);
@@ -96,7 +93,6 @@ impl Objects {
         Ok(objects)
     }
 
-    /// All objects below the address, by the bytes of their names, opened for reading.
     pub(crate) fn all(&self) -> Result<Vec<(String, ObjectFile)>> {
         let listed = self.list()?;
         let opened = in_parallel(AT_ONCE, &listed, |object| {
@@ -129,7 +125,6 @@ fn milestone<T>(items: &[T]) -> Option<&T> {
     items.get(items.len().checked_ilog2().map_or(0, |log| 1 << log) / 2)
 }
 
-/// The name of the object at `key` below `prefix`; none of the object at `prefix` itself.
 fn below(key: &Key, prefix: &Key) -> Option<String> {
     let rest = key.as_ref().strip_prefix(prefix.as_ref())?;
     let rest = if prefix.as_ref().is_empty() { rest } else { rest.strip_prefix('/')? };

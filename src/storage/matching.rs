@@ -6,7 +6,6 @@ use super::Objects;
 use crate::error::Result;
 use crate::parallel::in_parallel;
 
-/// How many folders are listed at once.
 const AT_ONCE: usize = 64;
 
 /// Only a pattern that begins with a dot matches a name that does.

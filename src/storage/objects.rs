@@ -25,13 +25,10 @@ use crate::progress::{self, Activity};
 /// The bytes of a part of an upload. Shorter files are sent at once.
 const PART_BYTES: usize = 8 << 20;
 
-/// The most bytes of an object that is put on a condition in one request.
 const MOST_IN_ONE: u64 = 64 << 20;
 
-/// The most parts of an upload; S3 takes 10,000.
 const MOST_PARTS: u64 = 9_000;
 
-/// A client for the objects below an address.
 #[derive(Clone)]
 pub(crate) struct Objects {
     pub(super) store: Arc<dyn ObjectStore>,
@@ -46,30 +43,24 @@ pub(crate) struct Tag {
     pub(super) version: Option<String>,
 }
 
-/// An object as a listing or a server names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Object {
-    /// Its key, below that of the address it was asked for by.
     pub(crate) name: String,
-    /// Its size.
     pub(crate) bytes: u64,
     pub(crate) tag: Tag,
 }
 
 impl Objects {
-    /// A client for what is below `address`.
     pub(crate) fn open(address: &Address) -> Result<Objects> {
         let Connection { store, pages } = connect(address)?;
         Ok(Objects { store, pages, address: address.clone() })
     }
 
-    /// A client for what is below `address` in `store`.
     #[cfg(test)]
     pub(crate) fn over(store: Arc<dyn ObjectStore>, address: &Address) -> Objects {
         Objects { store, pages: None, address: address.clone() }
     }
 
-    /// The address of the object `name`; of the address itself, if it is empty.
     pub(crate) fn at(&self, name: &str) -> Address {
         match (name, self.address.key()) {
             ("", _) => self.address.clone(),
@@ -78,7 +69,6 @@ impl Objects {
         }
     }
 
-    /// A client for the object whose key is that of the address and `suffix`.
     pub(crate) fn beside(&self, suffix: &str) -> Objects {
         let address = self.address.with_key(&format!("{}{suffix}", self.address.key()));
         Objects { address, ..self.clone() }
@@ -97,7 +87,6 @@ impl Objects {
         parsed.map_err(|cause| failure(&cause.into(), &address))
     }
 
-    /// The object `name`; none if there is none.
     pub(crate) fn find(&self, name: &str) -> Result<Option<Object>> {
         if self.at(name).key().is_empty() {
             return Ok(None);
@@ -122,7 +111,6 @@ impl Objects {
         Ok(ObjectFile::new(Arc::clone(&self.store), key, self.at(name), *bytes, tag.e_tag.clone()))
     }
 
-    /// The bytes of the object `name` and its tag; none if there is none.
     pub(crate) fn get(&self, name: &str, most: u64) -> Result<Option<(Vec<u8>, Tag)>> {
         let key = self.key(name)?;
         let got = runtime()?.block_on(async {
@@ -174,7 +162,6 @@ impl Objects {
         self.put(name, whole).map(|()| digest)
     }
 
-    /// Makes `bytes` the object `name`; one that is there is replaced.
     pub(crate) fn put(&self, name: &str, bytes: Vec<u8>) -> Result<()> {
         let sent = runtime()?.block_on(self.store.put(&self.key(name)?, bytes.into()));
         sent.map(drop).map_err(|cause| failure(&cause, &self.at(name)))
@@ -230,12 +217,10 @@ impl Objects {
         sent.map(|put| (hasher.digest128(), put.map(Tag::from)))
     }
 
-    /// The object at the address, opened for reading; none if there is none.
     pub(crate) fn one(&self) -> Result<Option<ObjectFile>> {
         self.find("")?.map(|object| self.file(&object)).transpose()
     }
 
-    /// Deletes the object `name`, if it is there.
     pub(crate) fn delete(&self, name: &str) -> Result<()> {
         match runtime()?.block_on(self.store.delete(&self.key(name)?)) {
             Ok(()) | Err(Cause::NotFound { .. }) => Ok(()),
@@ -258,7 +243,6 @@ fn part_bytes(bytes: u64) -> usize {
     PART_BYTES.max(least as usize)
 }
 
-/// The next part of a file; shorter than others at its end.
 fn part_of(file: &mut File, part_bytes: usize, hasher: &mut Xxh3) -> std::io::Result<Vec<u8>> {
     let mut part = Vec::new();
     file.take(part_bytes as u64).read_to_end(&mut part)?;
@@ -277,7 +261,6 @@ impl Tag {
         Tag { e_tag: Some("\"of nothing\"".to_owned()), version: None }
     }
 
-    /// The tag as text.
     pub(crate) fn name(&self) -> Option<&str> {
         self.e_tag.as_deref().or(self.version.as_deref())
     }

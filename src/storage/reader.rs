@@ -19,16 +19,13 @@ use super::remote::Remote;
 use crate::error::{Error, Kind, Result};
 use crate::parallel::lock;
 
-/// How many bytes the first ones of an object are.
 const FIRST_BYTES: u64 = 16 << 10;
 
-/// About how many first bytes this process keeps, of all objects together.
 const MOST_KEPT_BYTES: usize = 64 << 20;
 
 /// How many it keeps. A process has one count, because it has one memory: two users of the library at once share the room.
 static KEPT_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// How many ranges of an object may be expected at once.
 const MOST_EXPECTED: usize = 512;
 
 /// An object, opened for reading. If it is replaced meanwhile, reading it fails.
@@ -41,9 +38,7 @@ struct Opened {
     address: Address,
     bytes: u64,
     e_tag: Option<String>,
-    /// The first bytes, if they were read already and are kept.
     first: OnceLock<Bytes>,
-    /// The ranges that were asked for before they are read.
     expected: Mutex<HashMap<Range<u64>, JoinHandle<Result<Bytes>>>>,
 }
 
@@ -76,17 +71,14 @@ impl ObjectFile {
         &self.0.address
     }
 
-    /// Its size.
     pub(crate) fn bytes(&self) -> u64 {
         self.0.bytes
     }
 
-    /// The bytes in `range`, which lies within the object.
     pub(crate) fn range(&self, range: Range<u64>) -> Result<Bytes> {
         runtime()?.block_on(self.0.range(range))
     }
 
-    /// Begins to ask for the bytes in `range`, which lies within the object.
     pub(super) fn begin(&self, range: Range<u64>) -> Result<JoinHandle<Result<Bytes>>> {
         let opened = Arc::clone(&self.0);
         Ok(runtime()?.spawn(async move { opened.range(range).await }))
@@ -104,7 +96,6 @@ impl ObjectFile {
         Ok(first)
     }
 
-    /// Its first bytes, if they are kept.
     pub(super) fn kept(&self) -> Option<Bytes> {
         self.0.first.get().cloned()
     }

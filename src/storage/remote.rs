@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use crate::error::Result;
 
-/// Bytes that are elsewhere.
 pub(crate) trait Remote: Send + Sync {
     fn bytes(&self) -> u64;
 

@@ -7,7 +7,6 @@ use super::{Address, Objects};
 use crate::error::{At, Error, Kind, Result};
 use crate::small_file;
 
-/// Reads the text file at `path`, a path of this machine or an address in an object store, which has at most `most` bytes.
 pub fn read_text(path: &Path, most: u64, kind: Kind) -> Result<String> {
     let Some(address) = Address::of(path)? else {
         let local = Address::local(path);

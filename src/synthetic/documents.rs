@@ -5,10 +5,8 @@ use std::ops::Range;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// A generated text.
 pub struct SyntheticDocument<'v> {
     pub words: Vec<&'v str>,
-    /// The text between two words: a space in English, nothing in Chinese.
     separator: &'static str,
     /// For a copy the number of its original, and how many words were replaced.
     pub copied: Option<(u64, usize)>,
@@ -19,7 +17,6 @@ impl SyntheticDocument<'_> {
         self.words.join(self.separator)
     }
 
-    /// The text in lines of so many words.
     pub(super) fn paragraphs(&self, words: usize) -> String {
         self.words.chunks(words).map(|words| words.join(self.separator) + "\n").collect()
     }
@@ -34,17 +31,13 @@ pub struct DocumentGenerator {
 }
 
 impl DocumentGenerator {
-    /// The shares of words that a copy has replaced.
     const REPLACED: [f64; 5] = [0.0, 0.003, 0.01, 0.03, 0.1];
-    /// How many words a text has.
     const LENGTH: Range<usize> = 100..600;
 
-    /// A generator of documents of which about the share `near_share`, below 1, are copies.
     pub fn new(seed: u64, near_share: f64) -> DocumentGenerator {
         DocumentGenerator { seed, near_share, vocabulary: Vocabulary::new(seed) }
     }
 
-    /// What everything is drawn from.
     pub(super) fn seed(&self) -> u64 {
         self.seed
     }
@@ -53,12 +46,10 @@ impl DocumentGenerator {
         self.vocabulary.word(&(0..Vocabulary::SIZE), random)
     }
 
-    /// Whether document `number` is a copy of an earlier one.
     pub fn is_copy(&self, number: u64) -> bool {
         self.start(number).1
     }
 
-    /// The random numbers of one document, and whether it is a copy.
     fn start(&self, number: u64) -> (ChaCha8Rng, bool) {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         random.set_stream(number + 1);
@@ -66,7 +57,6 @@ impl DocumentGenerator {
         (random, copy)
     }
 
-    /// Document `number`, counted from 0.
     pub fn document(&self, number: u64) -> SyntheticDocument<'_> {
         let (random, is_copy) = self.start(number);
         if is_copy { self.copy(number, random) } else { self.original(random) }
@@ -139,7 +129,6 @@ impl Vocabulary {
     }
 }
 
-/// One to four syllables.
 fn english(random: &mut ChaCha8Rng) -> String {
     const ONSETS: [&str; 16] =
         ["b", "br", "c", "d", "f", "g", "gl", "h", "l", "m", "n", "p", "s", "st", "t", "w"];
@@ -150,7 +139,6 @@ fn english(random: &mut ChaCha8Rng) -> String {
     (0..syllables).map(|_| [part(&ONSETS), part(&RHYMES)].concat()).collect()
 }
 
-/// One to three ideographs.
 fn chinese(random: &mut ChaCha8Rng) -> String {
     let length = random.random_range(1..4);
     (0..length).map(|_| random.random_range('\u{4e00}'..='\u{9fa5}')).collect()

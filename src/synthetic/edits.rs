@@ -26,7 +26,6 @@ const FEWEST_LETTERS: usize = 20;
 /// The fewest sentences of a page whose sentences are changed, so that the weakest edit leaves most of it.
 const FEWEST_SENTENCES: usize = 8;
 
-/// A way to change a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Edit {
     /// Letters are replaced by other letters, in random places.
@@ -139,7 +138,6 @@ impl Edit {
     }
 }
 
-/// This share of `count`, at least 1.
 fn part(count: usize, share: f64) -> usize {
     ((count as f64 * share).round() as usize).clamp(1, count.max(1))
 }
@@ -171,7 +169,6 @@ fn sentences(text: &str) -> Vec<&str> {
     found
 }
 
-/// Moves so many sentences to each other's places.
 fn reorder(page: &mut [&str], changed: usize, random: &mut ChaCha8Rng) {
     let places = index::sample(random, page.len(), changed).into_vec();
     let mut moved: Vec<&str> = places.iter().map(|&place| page[place]).collect();
@@ -194,7 +191,6 @@ fn run<'s, 't>(
     Some(&others[start..start + length])
 }
 
-/// The text with this share of its letters replaced, ideographs by ideographs.
 fn typos(text: &str, share: f64, random: &mut ChaCha8Rng) -> Option<String> {
     let mut characters: Vec<char> = text.chars().collect();
     let letters: Vec<usize> =
@@ -217,7 +213,6 @@ fn typos(text: &str, share: f64, random: &mut ChaCha8Rng) -> Option<String> {
     Some(characters.into_iter().collect())
 }
 
-/// The text below a line with a date, and this share of its numbers with other digits.
 fn dates(text: &str, share: f64, random: &mut ChaCha8Rng) -> Option<String> {
     let mut digits = |below| random.random_range(0..below);
     let (year, month, day) = (2000 + digits(100), 1 + digits(12), 1 + digits(28));

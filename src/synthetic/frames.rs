@@ -6,10 +6,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::documents::{DocumentGenerator, SyntheticDocument};
 
-/// Puts documents into the frames of hosts.
 pub struct Frames(Vec<Frame>);
 
-/// What stands above and below the text of each page of a host.
 struct Frame {
     above: String,
     below: String,
@@ -22,7 +20,6 @@ impl Frames {
     const BELOW: usize = 10;
     const PARAGRAPH: usize = 40;
 
-    /// The frames of so many hosts, 1 or more, in words of the generator.
     #[must_use]
     pub fn new(generator: &DocumentGenerator, hosts: u32) -> Frames {
         let frame = |host: u32| {
@@ -50,7 +47,6 @@ impl Frames {
         placed % self.0.len() as u64
     }
 
-    /// The URL of document `number`, of which `original` is the original if it is a copy.
     #[must_use]
     pub fn url(&self, number: u64, original: Option<u64>) -> String {
         let host = self.host(number, original);

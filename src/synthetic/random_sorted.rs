@@ -19,22 +19,17 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::fingerprint::{Fingerprint, Width};
 
-/// The most fingerprints whose bits are drawn all at once.
 const OUTRIGHT: u64 = 256;
 
 /// The largest set: far fewer than there are keys, so that distinct ones are found quickly.
 pub const MAX_COUNT: u64 = 1 << 40;
 
-/// A set of distinct random fingerprints, in ascending order.
 pub struct RandomSorted<F: Fingerprint> {
     random: ChaCha8Rng,
-    /// The parts of the set that are left, the lowest last.
     parts: Vec<RandomPart>,
-    /// Fingerprints that must be in the set, the lowest last.
     planted: Vec<F>,
 }
 
-/// `count` fingerprints of the set, whose first `bits` bits are `prefix`.
 struct RandomPart {
     prefix: u128,
     bits: u32,
@@ -93,7 +88,6 @@ fn random<F: Fingerprint>(random: &mut impl Rng) -> F {
     })
 }
 
-/// The number of ones among `count` random bits.
 fn tails(random: &mut impl Rng, count: u64) -> u64 {
     let whole: u64 = (0..count / 64).map(|_| u64::from(random.next_u64().count_ones())).sum();
     let rest = random.next_u64() & ((1 << (count % 64)) - 1);

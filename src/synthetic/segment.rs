@@ -15,19 +15,15 @@ use crate::store::{Details, IdKind, RecordCounts, Row, Segment, SegmentOptions, 
 
 use super::random_sorted::RandomSorted;
 
-/// How often to try other bits when a planted fingerprint exists already.
 const ATTEMPTS: usize = 100;
 const SHINGLES: usize = 64;
-/// Texts are shorter than this many bytes.
 const LONGEST: u64 = 10_000;
-/// Times lie in a year before this one, in seconds since 1970.
 const LATEST: i64 = 1_767_225_600;
 const YEAR: i64 = 31_536_000;
 
 #[derive(Clone, Debug)]
 pub struct SegmentSpec {
     pub seed: u64,
-    /// The number of fingerprints, with the planted ones.
     pub count: u64,
     /// The size of a set over all keys of which the segment takes the first fingerprints: `count` of
     /// 8e9, for example, to measure a small part of a large store. At least `count`. (Planted
@@ -40,11 +36,9 @@ pub struct SegmentSpec {
     pub urls: bool,
 }
 
-/// A fingerprint at a known distance from a row of another segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planted<F> {
     pub fingerprint: F,
-    /// The id of that row.
     pub near: String,
 }
 
@@ -90,7 +84,6 @@ pub fn plant<F: Fingerprint>(
     Ok(all)
 }
 
-/// Flips exactly `bits` random bits.
 fn flip<F: Fingerprint>(fingerprint: F, bits: u32, random: &mut ChaCha8Rng) -> F {
     sample(random, F::BITS as usize, bits as usize)
         .iter()
@@ -120,7 +113,6 @@ pub fn generate<F: Fingerprint>(
     Ok((writer.finish(counts, identity)?, rows))
 }
 
-/// What the rows of a segment have beside their fingerprints.
 struct RandomColumns<'a> {
     wanted: &'a SegmentOptions,
     urls: bool,
@@ -147,7 +139,6 @@ impl RandomColumns<'_> {
         }
     }
 
-    /// The next row. Only what the segment has is made.
     fn row<F: Fingerprint>(&mut self, fingerprint: F, row: u64) -> Row<'_, F> {
         let RandomColumns { wanted, urls, random, id, details } = self;
         if wanted.ids == IdKind::Text {
@@ -176,7 +167,6 @@ fn url(row: u64) -> String {
     format!("https://www.site-{host:05}.example/2026/{month:02}/page-{page:010x}.html")
 }
 
-/// Calls `take` with the fingerprints of a segment in ascending order, and whether each was planted.
 fn each_fingerprint<F: Fingerprint>(
     wanted: &SegmentSpec,
     planted: &[Planted<F>],

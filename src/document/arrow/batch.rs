@@ -10,13 +10,11 @@ use super::flat::Table;
 use crate::document::columns::Stretch;
 use crate::document::source::zstd_decoder;
 
-/// How much of a buffer is read at once.
 const READ_BYTES: usize = 32 << 10;
 
 /// What stands in place of the length of a buffer that is not packed, where others are.
 const NOT_PACKED: i64 = -1;
 
-/// A record batch.
 pub(super) struct Batch {
     pub(super) rows: u64,
     body: Stretch,
@@ -27,20 +25,17 @@ pub(super) struct Batch {
     packing: Option<Packing>,
 }
 
-/// How buffers are packed.
 #[derive(Clone, Copy)]
 enum Packing {
     Lz4,
     Zstd,
 }
 
-/// A buffer, from its beginning.
 pub(super) struct Buffer {
     bytes: Box<dyn Read>,
 }
 
 impl Batch {
-    /// The batch that a table describes.
     pub(super) fn of(table: Table<'_>, body: Stretch) -> io::Result<Batch> {
         let rows = u64::try_from(table.number::<8>(0, 0)?);
         let packing = match table.table(3)? {
@@ -76,7 +71,6 @@ impl Batch {
         Ok((numbers.collect::<io::Result<_>>()?, of_last.unwrap_or(0)))
     }
 
-    /// Where a buffer stands.
     pub(super) fn stretch(&self, number: usize) -> io::Result<Stretch> {
         let &[offset, length] =
             self.buffers.get(number).ok_or_else(|| damaged("a column without its buffers"))?;
@@ -89,12 +83,10 @@ impl Batch {
         }
     }
 
-    /// Whether buffers are packed.
     pub(super) fn is_packed(&self) -> bool {
         self.packing.is_some()
     }
 
-    /// A buffer, to be read from its beginning; none if it has no bytes.
     pub(super) fn buffer(&self, number: usize) -> io::Result<Option<Buffer>> {
         let mut stretch = self.stretch(number)?;
         if stretch.at == stretch.end {
@@ -117,7 +109,6 @@ impl Batch {
         Ok(Some(Buffer::of(unpacked.take(length))))
     }
 
-    /// A whole buffer, none if it has more than so many bytes.
     pub(super) fn whole(&self, number: usize, most: usize) -> io::Result<Option<Vec<u8>>> {
         let mut bytes = Vec::new();
         if let Some(buffer) = self.buffer(number)? {
@@ -132,33 +123,28 @@ impl Buffer {
         Buffer { bytes: Box::new(BufReader::with_capacity(READ_BYTES, bytes)) }
     }
 
-    /// The next bytes, so many.
     pub(super) fn next<const N: usize>(&mut self) -> io::Result<[u8; N]> {
         let mut bytes = [0; N];
         self.fill(&mut bytes)?;
         Ok(bytes)
     }
 
-    /// Fills all of `into`.
     pub(super) fn fill(&mut self, into: &mut [u8]) -> io::Result<()> {
         self.bytes.read_exact(into)
     }
 
-    /// The next bytes, as many as a value has.
     pub(super) fn value(&mut self, length: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.bytes.by_ref().take(length).read_to_end(&mut bytes)?;
         if (bytes.len() as u64) < length { Err(short()) } else { Ok(bytes) }
     }
 
-    /// Passes over bytes.
     pub(super) fn pass(&mut self, length: u64) -> io::Result<()> {
         let passed = io::copy(&mut self.bytes.by_ref().take(length), &mut io::sink())?;
         if passed < length { Err(short()) } else { Ok(()) }
     }
 }
 
-/// The failure that a buffer ends before the rows of its batch.
 fn short() -> io::Error {
     damaged("a buffer that ends before the rows of its batch")
 }

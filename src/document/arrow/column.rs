@@ -9,31 +9,24 @@ use super::schema::{Field, Integer, Kind, Spot};
 use crate::document::columns::{Stretch, Value, held_bytes};
 use crate::document::vector::{self, MOST_COMPONENTS, half};
 
-/// Seconds of a day.
 const DAY: i64 = 86_400;
 
-/// The bytes of a view, and those of a text that stands in the view itself.
 const VIEW_BYTES: usize = 16;
 const IN_VIEW: usize = 12;
 
-/// Values that rows name by number.
 #[derive(Clone, Default)]
 pub(super) struct Values {
     all: Vec<Option<Value>>,
-    /// The memory that they take.
     bytes: usize,
 }
 
-/// A column of a batch, at some row.
 pub(super) struct Column {
     /// Which rows have a value: of each of the groups that it is in, and its own.
     present: Vec<Bits>,
     values: Source,
-    /// The most bytes of a value.
     max_bytes: usize,
 }
 
-/// Where values come from.
 enum Source {
     Numbers(Numbers),
     Texts { ends: Ends, bytes: Option<Buffer>, at: u64 },
@@ -43,16 +36,13 @@ enum Source {
     FixedLists { each: u64, items: Items },
 }
 
-/// Numbers of the same length.
 struct Numbers {
     bytes: Option<Buffer>,
     meaning: Kind,
 }
 
-/// Views, and UUIDs.
 type Numbers16 = Option<Buffer>;
 
-/// Where lists or texts end.
 struct Ends {
     bytes: Option<Buffer>,
     each: usize,
@@ -60,7 +50,6 @@ struct Ends {
     begin: Option<u64>,
 }
 
-/// The numbers of lists.
 struct Items {
     present: Bits,
     numbers: Numbers,
@@ -74,11 +63,8 @@ struct Bits {
     left: u8,
 }
 
-/// A buffer that views lead into.
 enum ViewBuffer {
-    /// In the file, as it is.
     Here(Stretch),
-    /// To be unpacked, with the number of the buffer.
     Packed(usize),
     Unpacked(Vec<u8>),
     /// It takes too much when it is unpacked.
@@ -86,7 +72,6 @@ enum ViewBuffer {
 }
 
 impl Column {
-    /// The column of a batch. `values` are those of its dictionary, if it has one.
     pub(super) fn of(
         batch: &Rc<Batch>,
         Spot { column, way }: &Spot,
@@ -108,7 +93,6 @@ impl Column {
         Ok(Column { present, values, max_bytes })
     }
 
-    /// The value of the next row; none for null.
     pub(super) fn next(&mut self) -> io::Result<Option<Value>> {
         let mut is_present = true;
         for bits in &mut self.present {
@@ -119,7 +103,6 @@ impl Column {
 }
 
 impl Source {
-    /// The values of a column whose buffers begin with this one, that of its bits left aside.
     fn of(
         batch: &Rc<Batch>,
         column: &Field,
@@ -155,7 +138,6 @@ impl Source {
         })
     }
 
-    /// The next value, which is passed over if it is not there.
     fn next(&mut self, is_present: bool, max_bytes: usize) -> io::Result<Option<Value>> {
         match self {
             Source::Numbers(numbers) => Ok(Some(numbers.next()?).filter(|_| is_present)),
@@ -249,7 +231,6 @@ fn viewed(
     if bytes.len() < length { Err(outside()) } else { Ok(Value::Bytes(bytes.into())) }
 }
 
-/// The failure that a view leads out of its buffers.
 fn outside() -> io::Error {
     damaged("a view that leads out of its buffers")
 }
@@ -286,7 +267,6 @@ impl Ends {
         Ok(Ends { bytes: batch.buffer(number)?, each, begin: None })
     }
 
-    /// Where the next one begins and ends.
     fn next(&mut self) -> io::Result<(u64, u64)> {
         let begin = match self.begin {
             Some(begin) => begin,
@@ -367,13 +347,11 @@ impl Numbers {
     }
 }
 
-/// The buffer, which must have bytes if there are rows.
 fn there(buffer: &mut Option<Buffer>) -> io::Result<&mut Buffer> {
     buffer.as_mut().ok_or_else(|| damaged("a column without its values"))
 }
 
 impl Values {
-    /// The values of a dictionary, those of the one column of a batch, behind those that came `before`.
     pub(super) fn of(
         batch: &Rc<Batch>,
         column: &Field,

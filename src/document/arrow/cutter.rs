@@ -18,12 +18,9 @@ use crate::document::records::{Cutter, Portion};
 use crate::error::{Error, Kind, Result};
 use crate::progress::{self, Activity};
 
-/// The most rows of a portion.
 const MOST_ROWS: usize = 4096;
-/// How many columns are named where one is missing.
 const NAMED: usize = 100;
 
-/// An Arrow file.
 pub(in crate::rooms::document) struct ArrowCutter<'a> {
     input: &'a Input,
     options: &'a ReadOptions,
@@ -31,22 +28,18 @@ pub(in crate::rooms::document) struct ArrowCutter<'a> {
     file: ArrowFile,
     spots: OfFields<Spot>,
     batch: Option<OpenBatch>,
-    /// The next row, counted from 1.
     next: Position,
     damage: Option<Damage>,
-    /// The bytes of the file, and how many of them are part of the progress.
     bytes: u64,
     passed: u64,
 }
 
-/// The rows of a batch that are left.
 struct OpenBatch {
     columns: OfFields<Column>,
     left: u64,
 }
 
 impl<'a> ArrowCutter<'a> {
-    /// The rows of `input`, whose number is `file`.
     pub(in crate::rooms::document) fn new(
         file: u32,
         input: &'a Input,
@@ -77,7 +70,6 @@ impl<'a> ArrowCutter<'a> {
         })
     }
 
-    /// Counts the bytes of the file up to here as read.
     fn advance(&mut self, to: u64) {
         let more = to.saturating_sub(self.passed);
         self.progress.fetch_add(more, Ordering::Relaxed);
@@ -85,7 +77,6 @@ impl<'a> ArrowCutter<'a> {
         progress::tick(Activity::Reading);
     }
 
-    /// Opens the next batch. Returns false at the end of the file.
     fn open_batch(&mut self) -> Result<bool> {
         let ArrowCutter { file, spots, .. } = self;
         let next = trying(self.input.path(), || {
@@ -111,7 +102,6 @@ impl<'a> ArrowCutter<'a> {
         Ok(false)
     }
 
-    /// Notes that the file breaks off, or fails unless the user accepts that.
     fn cut(&mut self) -> Result<()> {
         let at = self.file.messages.at;
         if self.options.accept_truncated {
@@ -127,7 +117,6 @@ impl<'a> ArrowCutter<'a> {
 }
 
 impl OpenBatch {
-    /// The next row.
     fn next(&mut self) -> std::io::Result<Row> {
         let OfFields { id, text, order } = &mut self.columns;
         self.left -= 1;

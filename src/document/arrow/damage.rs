@@ -7,12 +7,10 @@ use std::path::Path;
 use crate::error::{Error, Kind, Result};
 use crate::foreign;
 
-/// The failure that the file says something which cannot be.
 pub(super) fn damaged(what: impl fmt::Display) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, what.to_string())
 }
 
-/// The failure that more must be held than may be.
 pub(super) fn too_much(what: &str, most: usize) -> io::Error {
     let error =
         Error::new(Kind::BadData, format!("{what} of the Arrow file takes too much memory"))
@@ -23,9 +21,6 @@ pub(super) fn too_much(what: &str, most: usize) -> io::Error {
 }
 
 /// Reads from the file at `path`. What unpacks is by others, and may panic on damage.
-///
-/// # Errors
-/// [`Kind::BadData`] if the file is damaged.
 pub(super) fn trying<T>(path: &Path, work: impl FnOnce() -> io::Result<T>) -> Result<T> {
     let done = foreign::call(work).unwrap_or_else(|panic| Err(damaged(panic)));
     done.map_err(|cause| match Error::within(&cause) {

@@ -12,10 +12,8 @@ use super::messages::{Header, Messages, Next, version};
 use super::schema::{self, Field, Place, Spot};
 use crate::document::columns::Opened;
 
-/// Where the table at the end has the columns.
 const COLUMNS: usize = 1;
 
-/// An Arrow file, between two batches.
 pub(super) struct ArrowFile {
     pub(super) messages: Messages,
     pub(super) columns: Vec<Field>,
@@ -24,17 +22,13 @@ pub(super) struct ArrowFile {
     max_bytes: usize,
 }
 
-/// What comes next in a file.
 pub(super) enum NextBatch {
     Batch(Rc<Batch>),
-    /// The file ends here as it should.
     End,
-    /// The file breaks off.
     Cut,
 }
 
 impl ArrowFile {
-    /// Reads what stands before the batches. A value has at most `max_bytes`.
     pub(super) fn open(file: Opened, max_bytes: usize) -> io::Result<ArrowFile> {
         let (mut messages, end) = Messages::of(file)?;
         let columns = match end {
@@ -57,7 +51,6 @@ impl ArrowFile {
         Ok(ArrowFile { messages, columns, dictionaries: HashMap::new(), max_bytes })
     }
 
-    /// The column at a place, which is to be read.
     pub(super) fn want(&mut self, place: &Place) -> Spot {
         let spot = place.spot(&self.columns);
         if let Some(dictionary) = spot.column.dictionary {
@@ -93,7 +86,6 @@ impl ArrowFile {
         }
     }
 
-    /// A column of a batch.
     pub(super) fn column(&self, batch: &Rc<Batch>, spot: &Spot) -> io::Result<Column> {
         let dictionary = spot.column.dictionary;
         let values = dictionary.and_then(|of| self.dictionaries.get(&of.id)?.1.clone());

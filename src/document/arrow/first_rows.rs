@@ -8,14 +8,8 @@ use crate::document::inputs::Input;
 use crate::document::read_options::ReadOptions;
 use crate::error::Result;
 
-/// The most columns that are looked at.
 const MOST_COLUMNS: usize = 500;
 
-/// Calls `each` with the name of the column and the value, as text, of the first `most` rows of the first batch. Times are seconds
-/// since 1970. Returns how many rows these are.
-///
-/// # Errors
-/// As [`ArrowCutter`](super::ArrowCutter).
 pub(in crate::rooms::document) fn first_rows(
     input: &Input,
     most: u64,

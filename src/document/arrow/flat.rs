@@ -11,24 +11,19 @@ use std::io;
 
 use super::damage::damaged;
 
-/// A table.
 #[derive(Clone, Copy)]
 pub(super) struct Table<'a> {
     bytes: &'a [u8],
-    /// Where it stands.
     at: usize,
-    /// Where its list of fields stands, and the length of that.
     list: usize,
     list_bytes: usize,
 }
 
 impl<'a> Table<'a> {
-    /// The table that the bytes hold.
     pub(super) fn root(bytes: &'a [u8]) -> io::Result<Table<'a>> {
         Table::at(bytes, 0)
     }
 
-    /// The table to which the bytes at a place lead.
     fn at(bytes: &'a [u8], place: usize) -> io::Result<Table<'a>> {
         let at = led(bytes, place)?;
         let back = i64::from(i32::from_le_bytes(taken(bytes, at)?));
@@ -37,7 +32,6 @@ impl<'a> Table<'a> {
         Ok(Table { bytes, at, list, list_bytes })
     }
 
-    /// Where a field is; none if it is left out.
     fn field(&self, number: usize) -> io::Result<Option<usize>> {
         let entry = 4 + 2 * number;
         if entry + 2 > self.list_bytes {
@@ -47,7 +41,6 @@ impl<'a> Table<'a> {
         Ok((offset > 0).then_some(self.at + usize::from(offset)))
     }
 
-    /// A number of `N` bytes.
     pub(super) fn number<const N: usize>(&self, field: usize, left_out: i64) -> io::Result<i64> {
         let Some(at) = self.field(field)? else { return Ok(left_out) };
         let bytes = taken::<N>(self.bytes, at)?;
@@ -56,7 +49,6 @@ impl<'a> Table<'a> {
         }))
     }
 
-    /// A text, empty if it is left out.
     pub(super) fn text(&self, field: usize) -> io::Result<&'a str> {
         let Some(at) = self.field(field)? else { return Ok("") };
         let at = led(self.bytes, at)?;
@@ -65,12 +57,10 @@ impl<'a> Table<'a> {
         str::from_utf8(bytes).map_err(|_| damaged("a name that is not UTF-8"))
     }
 
-    /// A table.
     pub(super) fn table(&self, field: usize) -> io::Result<Option<Table<'a>>> {
         self.field(field)?.map(|at| Table::at(self.bytes, at)).transpose()
     }
 
-    /// The tables of a vector.
     pub(super) fn tables(
         &self,
         field: usize,
@@ -80,7 +70,6 @@ impl<'a> Table<'a> {
         Ok((0..count).map(move |number| Table::at(bytes, first + 4 * number)))
     }
 
-    /// The numbers of a vector: of each of its structs `N` numbers of 8 bytes.
     pub(super) fn numbers<const N: usize>(&self, field: usize) -> io::Result<Vec<[i64; N]>> {
         let (first, count) = self.vector(field, 8 * N)?;
         let number = |at| taken(self.bytes, at).map(i64::from_le_bytes);
@@ -95,7 +84,6 @@ impl<'a> Table<'a> {
         Ok(all)
     }
 
-    /// Where the first of a vector of things of so many bytes stands, and how many there are.
     fn vector(&self, field: usize, each: usize) -> io::Result<(usize, usize)> {
         let Some(at) = self.field(field)? else { return Ok((0, 0)) };
         let at = led(self.bytes, at)?;
@@ -107,12 +95,10 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Where the bytes at a place lead to, which is behind it.
 fn led(bytes: &[u8], place: usize) -> io::Result<usize> {
     Ok(place + u32::from_le_bytes(taken(bytes, place)?) as usize)
 }
 
-/// The bytes at a place.
 fn taken<const N: usize>(bytes: &[u8], at: usize) -> io::Result<[u8; N]> {
     let taken = bytes.get(at..).and_then(|rest| rest.first_chunk());
     taken.copied().ok_or_else(outside)

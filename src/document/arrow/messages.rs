@@ -21,58 +21,44 @@ use super::damage::damaged;
 use super::flat::Table;
 use crate::document::columns::{Opened, Stretch};
 
-/// How a file begins and ends that is no stream.
 const MAGIC: &[u8] = b"ARROW1";
 
-/// What stands before the length of each message, and the bytes of both.
 const MARK: [u8; 4] = [0xff; 4];
 const HEAD_BYTES: u64 = 8;
 
-/// The most bytes of the table of a message.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// Where the table at the end lists dictionaries and batches: where each message begins, and two lengths.
 const DICTIONARIES: usize = 2;
 const BATCHES: usize = 3;
 
-/// The versions of the format that can be read.
 const VERSIONS: std::ops::RangeInclusive<i64> = 3..=4;
 
-/// The messages of a file.
 pub(super) struct Messages {
     file: Rc<Opened>,
-    /// Where the next one begins, if the one before it is followed by it.
     pub(super) at: u64,
     bytes: u64,
     order: Order,
 }
 
-/// Which messages there are.
 enum Order {
-    /// One after the other up to the mark of the end.
     Stream,
     /// Such, of a file whose end is not there.
     Unended,
-    /// Those that begin at these places.
     Listed(vec::IntoIter<u64>),
 }
 
-/// A message. Its body is in the file.
 pub(super) struct Message {
     table: Vec<u8>,
     pub(super) body: Stretch,
 }
 
-/// What comes next in a file.
 pub(super) enum Next {
     Message(Message),
-    /// The file ends here as it should.
     End,
-    /// The file breaks off, within a message or before the mark of its end.
     Cut,
 }
 
-/// What a message is about.
 pub(super) enum Header<'a> {
     Schema(Table<'a>),
     Dictionary(Table<'a>),
@@ -80,7 +66,6 @@ pub(super) enum Header<'a> {
 }
 
 impl Messages {
-    /// The messages of a file, and the table at its end if it is no stream.
     pub(super) fn of(file: Opened) -> io::Result<(Messages, Option<Vec<u8>>)> {
         let bytes = file.len();
         let mut messages = Messages { file: Rc::new(file), at: 0, bytes, order: Order::Stream };
@@ -111,7 +96,6 @@ impl Messages {
         Ok((messages, Some(table)))
     }
 
-    /// The next message.
     pub(super) fn next(&mut self) -> io::Result<Next> {
         if let Order::Listed(places) = &mut self.order {
             match places.next() {
@@ -153,7 +137,6 @@ impl Messages {
         }))
     }
 
-    /// The bytes from a place on, fewer at the end.
     fn taken(&self, at: u64, length: u64) -> io::Result<Vec<u8>> {
         let end = self.bytes.min(at.saturating_add(length));
         let mut bytes = Vec::new();
@@ -163,7 +146,6 @@ impl Messages {
 }
 
 impl Message {
-    /// What it is about, and the version of the format that says so.
     pub(super) fn header(&self) -> io::Result<(Header<'_>, i64)> {
         let table = Table::root(&self.table)?;
         let version = version(table)?;
@@ -179,7 +161,6 @@ impl Message {
     }
 }
 
-/// The version of the format that a table says.
 pub(super) fn version(table: Table<'_>) -> io::Result<i64> {
     let version = table.number::<2>(0, 0)?;
     match VERSIONS.contains(&version) {

@@ -11,13 +11,11 @@ use crate::document::columns::Wanted;
 const MOST_BYTES: usize = 64 << 20;
 const MOST_DEEP: usize = 64;
 
-/// What stands in place of a field if two columns have its name.
 const SAME_NAME: &str = "two columns of this name";
 
 /// The version of the format in which unions lost a buffer.
 const V5: i64 = 4;
 
-/// A column.
 #[derive(Clone, Debug)]
 pub(super) struct Field {
     pub(super) name: String,
@@ -26,27 +24,22 @@ pub(super) struct Field {
     pub(super) children: Vec<Field>,
 }
 
-/// Where the values of a column stand whose rows name them by number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dictionary {
     pub(super) id: i64,
     pub(super) index: Integer,
 }
 
-/// A whole number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Integer {
     pub(super) bytes: usize,
     pub(super) is_signed: bool,
 }
 
-/// What the values of a column are.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     Integer(Integer),
-    /// A number of 2, 4 or 8 bytes.
     Float(usize),
-    /// Days since 1970.
     Days,
     /// So many units since 1970, of which this many are a second. Days may be given so.
     Moments {
@@ -58,15 +51,12 @@ pub(super) enum Kind {
     Texts {
         end_bytes: usize,
     },
-    /// Texts or bytes, each of which stands anywhere.
     Views,
     Uuid,
     Struct,
-    /// Lists that stand one behind the other; where each ends is a number of so many bytes.
     Lists {
         end_bytes: usize,
     },
-    /// Lists of so many values each.
     FixedLists(u64),
     /// What no field is made of, its name and how many buffers it has.
     Other(&'static str, usize),
@@ -76,7 +66,6 @@ pub(super) enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place(pub(super) Vec<usize>);
 
-/// The columns that a message with a schema says.
 pub(super) fn columns(schema: Table<'_>, version: i64) -> io::Result<Vec<Field>> {
     if schema.number::<2>(0, 0)? != 0 {
         return Err(damaged("numbers with their highest bytes first"));
@@ -85,7 +74,6 @@ pub(super) fn columns(schema: Table<'_>, version: i64) -> io::Result<Vec<Field>>
     fields(schema, 1, (version, &mut left), MOST_DEEP)
 }
 
-/// The columns of a vector of tables.
 fn fields(
     of: Table<'_>,
     vector: usize,
@@ -131,12 +119,10 @@ impl Field {
         (buffers, views)
     }
 
-    /// Whether it has the columns within it for each row.
     fn is_group(&self) -> bool {
         matches!(self.kind, Kind::Struct) && self.dictionary.is_none()
     }
 
-    /// Fails with what it holds, unless a field can be made of it.
     fn check(&self, wanted: Wanted) -> Result<(), String> {
         match (self.kind, wanted) {
             (Kind::Lists { .. } | Kind::FixedLists(1..), Wanted::Vector)
@@ -195,7 +181,6 @@ impl Kind {
     }
 }
 
-/// What the values of a column are.
 fn kind(field: Table<'_>, version: i64) -> io::Result<Kind> {
     const UNITS: [i64; 4] = [1, 1_000, 1_000_000, 1_000_000_000];
     let number = field.number::<1>(2, 0)?;
@@ -250,7 +235,6 @@ fn kind(field: Table<'_>, version: i64) -> io::Result<Kind> {
     })
 }
 
-/// Whether a column says of itself that it has UUIDs.
 fn is_uuid(field: Table<'_>) -> io::Result<bool> {
     for pair in field.tables(6)? {
         let pair = pair?;
@@ -288,7 +272,6 @@ fn add_places(
     }
 }
 
-/// A column, and where its buffers stand.
 #[derive(Clone, Debug)]
 pub(super) struct Spot {
     pub(super) column: Field,
@@ -298,7 +281,6 @@ pub(super) struct Spot {
 }
 
 impl Place {
-    /// The column there, and the way to it.
     pub(super) fn spot(&self, columns: &[Field]) -> Spot {
         let (mut way, mut columns_there, mut before, mut views) = (Vec::new(), columns, 0, 0);
         for &number in &self.0 {
@@ -315,10 +297,6 @@ impl Place {
         Spot { column: self.column(columns).clone(), way }
     }
 
-    /// The column of a field. `None` if there is none.
-    ///
-    /// # Errors
-    /// What the column holds, if no field can be made of it.
     pub(super) fn find(
         columns: &[Field],
         field: &str,
@@ -333,15 +311,10 @@ impl Place {
         }
     }
 
-    /// The same place, if a field can be made of what is there.
-    ///
-    /// # Errors
-    /// What the column holds, if none can be made.
     pub(super) fn checked(self, columns: &[Field], wanted: Wanted) -> Result<Place, String> {
         self.column(columns).check(wanted).map(|()| self)
     }
 
-    /// Adds the places of all columns of a name.
     fn add(columns: &[Field], name: &str, above: &[usize], to: &mut Vec<Place>) {
         for (number, column) in columns.iter().enumerate() {
             let place = || [above, &[number]].concat();
@@ -357,7 +330,6 @@ impl Place {
         }
     }
 
-    /// The column there.
     pub(super) fn column<'a>(&self, columns: &'a [Field]) -> &'a Field {
         let (last, above) = self.0.split_last().expect("a place has a number");
         let inner = above.iter().fold(columns, |columns, &number| &columns[number].children);

@@ -11,14 +11,12 @@ use crate::document::{
 };
 use crate::error::{Kind, Result};
 
-/// A file of the museum.
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/arrow").join(name)
 }
 
 const PAGES: [&str; 5] = ["stream.arrow", "file.arrow", "lz4.arrow", "zstd.arrow", "old.arrow"];
 
-/// What the rows say: an id and a text or vector, or the reason why not, and the place in keep order.
 fn rows(path: &Path, options: &ReadOptions) -> Result<Vec<(String, OrderKey)>> {
     let format = if options.fields.vectors { Format::Vectors } else { Format::Auto };
     let inputs = Inputs::find(&[path.to_path_buf()], format)?;
@@ -44,7 +42,6 @@ fn rows(path: &Path, options: &ReadOptions) -> Result<Vec<(String, OrderKey)>> {
     Ok(rows)
 }
 
-/// The texts of a column, and the ids of another.
 fn texts(path: &Path, id: &str, text: &str) -> Result<Vec<String>> {
     let fields = Fields { id: id.into(), text: text.into(), ..Fields::default() };
     let options = ReadOptions { fields, ..ReadOptions::default() };
@@ -61,7 +58,6 @@ const TEXTS: [Option<&str>; 7] = [
     Some("the last"),
 ];
 
-/// What is read of these texts, with these ids.
 fn expected(ids: impl Fn(i128) -> String, text: &str) -> Vec<String> {
     let said = |(row, it): (i128, &Option<&str>)| match it {
         Some(text) => format!("{} {text}", ids(row)),
@@ -184,7 +180,6 @@ fn columns_that_no_field_is_made_of_are_refused() {
     }
 }
 
-/// The rows of a copy of a museum's file, of which the texts may have eight bytes.
 #[test]
 fn long_values_are_told_and_passed_over() {
     let options = |id: &str, text: &str| {

@@ -15,21 +15,16 @@ use crate::error::Result;
 use crate::parallel::lock;
 use crate::storage::ObjectFile;
 
-/// The bytes of a block.
 const BLOCK_BYTES: u64 = 4 << 20;
 
 /// How many blocks are kept: several columns are read side by side.
 const KEPT: usize = 8;
 
-/// A file that is open.
 pub(in crate::rooms::document) enum Opened {
-    /// On this machine.
     File(File),
-    /// In an object store.
     Object(Blocks),
 }
 
-/// An object, read by blocks.
 #[derive(Clone)]
 pub(in crate::rooms::document) struct Blocks {
     object: ObjectFile,
@@ -37,7 +32,6 @@ pub(in crate::rooms::document) struct Blocks {
     kept: Arc<Mutex<VecDeque<(u64, Bytes)>>>,
 }
 
-/// Reads an object from some place on.
 struct Onward {
     blocks: Blocks,
     at: u64,
@@ -57,7 +51,6 @@ impl From<ObjectFile> for Opened {
 }
 
 impl Opened {
-    /// Reads some bytes from a place on, none at the end.
     pub(super) fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<usize> {
         match self {
             Opened::File(file) => file.read_at(into, at),
@@ -107,7 +100,6 @@ impl Blocks {
         Ok(bytes.into())
     }
 
-    /// The bytes from `at` to the end of its block; none at the end of the object.
     fn rest_of_block(&self, at: u64) -> Result<Bytes> {
         if at >= self.object.bytes() {
             return Ok(Bytes::new());

@@ -6,7 +6,6 @@ const RECORDS: usize = 8;
 /// The least bound: usual pages, and usual rows of a page, whatever a record may take.
 const LEAST: usize = 16 << 20;
 
-/// The most bytes of a page, or of anything else that must be held as a whole, where a record has at most `max_record` bytes.
 pub(in crate::rooms::document) fn held_bytes(max_record: usize) -> usize {
     max_record.saturating_mul(RECORDS).max(LEAST)
 }

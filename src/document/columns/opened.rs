@@ -13,14 +13,9 @@ use crate::error::{At, Error, Kind, Result};
 #[cfg(feature = "object-store")]
 pub(in crate::rooms::document) use super::blocks::Opened;
 
-/// A file that is open.
 #[cfg(not(feature = "object-store"))]
 pub(in crate::rooms::document) type Opened = File;
 
-/// Opens an input.
-///
-/// # Errors
-/// A stream is [`Kind::Usage`].
 pub(in crate::rooms::document) fn bytes_of(input: &Input) -> Result<Opened> {
     let path = input.path();
     match input.origin() {
@@ -43,7 +38,6 @@ pub(in crate::rooms::document) fn bytes_of(input: &Input) -> Result<Opened> {
     }
 }
 
-/// Some bytes of a file, read in order. Several are read beside each other.
 #[derive(Clone)]
 pub(in crate::rooms::document) struct Stretch {
     pub(in crate::rooms::document) of: Rc<Opened>,

@@ -6,10 +6,8 @@ use crate::document::fields::Fields;
 use crate::document::order_field::OrderField;
 use crate::error::{Error, Kind, Result};
 
-/// How many names of columns an error shows.
 const SHOWN: usize = 12;
 
-/// What a field is to be made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::rooms::document) enum Wanted {
     /// Texts, whole numbers and times.
@@ -20,7 +18,6 @@ pub(in crate::rooms::document) enum Wanted {
     Vector,
 }
 
-/// For each field something: where its column is, or the column.
 #[derive(Clone, Debug)]
 pub(in crate::rooms::document) struct OfFields<P> {
     /// None: every row gets its place as the id.
@@ -32,9 +29,6 @@ pub(in crate::rooms::document) struct OfFields<P> {
 impl<P> OfFields<P> {
     /// The places of the columns of these fields. `find` has that of a column of this name: none if there is no such column,
     /// and an error with what it holds if the field cannot be made of that. `names` are those of the columns of the file at `path`.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`] if a field has no column.
     pub(in crate::rooms::document) fn find(
         fields: &Fields,
         path: &Path,
@@ -71,10 +65,6 @@ impl<P> OfFields<P> {
         Ok(OfFields { id: has_ids.then(id).transpose()?, text, order })
     }
 
-    /// What `make` makes of each of them.
-    ///
-    /// # Errors
-    /// Those of `make`.
     pub(in crate::rooms::document) fn map<Q, E>(
         &self,
         mut make: impl FnMut(&P) -> std::result::Result<Q, E>,

@@ -13,22 +13,19 @@ use crate::document::reason::{Reason, too_long};
 use crate::document::record::{Content, Document, Position, as_utf8};
 use crate::document::records::{Each, Passed, Portion};
 
-/// A value of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::rooms::document) enum Value {
-    /// Text, if it is UTF-8.
     Bytes(ByteArray),
-    /// A whole number, signed or not, of up to 128 bits.
     Integer(i128),
-    /// A number with a fraction.
     Float(f64),
     /// A moment: seconds since 1970, rounded down, and whether its zone is known.
-    Moment { seconds: i64, is_utc: bool },
+    Moment {
+        seconds: i64,
+        is_utc: bool,
+    },
     /// A day: the seconds since 1970 at which it begins.
     Day(i64),
-    /// A vector, or what is wrong with it.
     Vector(Result<Vec<f64>, &'static str>),
-    /// What is too long to be read.
     TooLong,
     /// What can be read only together with others that take too much memory.
     Crowded,
@@ -56,7 +53,6 @@ impl Value {
         Value::Bytes(text.into_bytes().into())
     }
 
-    /// The bytes that it holds.
     pub(in crate::rooms::document) fn bytes(&self) -> usize {
         match self {
             Value::Bytes(bytes) => bytes.len(),
@@ -66,22 +62,17 @@ impl Value {
     }
 }
 
-/// Some rows of one file.
 #[derive(Debug)]
 pub(in crate::rooms::document) struct RowPortion {
-    /// Where the first row is.
     pub(in crate::rooms::document) first: Position,
     pub(in crate::rooms::document) rows: Vec<Row>,
-    /// The most bytes of a text.
     pub(in crate::rooms::document) max_bytes: usize,
 }
 
-/// The fields of a row; `None` for null.
 #[derive(Debug)]
 pub(in crate::rooms::document) struct Row {
     pub(in crate::rooms::document) id: Option<Value>,
     pub(in crate::rooms::document) text: Option<Value>,
-    /// Also `None` if no order is read.
     pub(in crate::rooms::document) order: Option<Value>,
 }
 
@@ -96,17 +87,14 @@ impl Portion for RowPortion {
 }
 
 impl Row {
-    /// The bytes of its text.
     fn text_bytes(&self) -> usize {
         self.text.as_ref().map_or(0, Value::bytes)
     }
 
-    /// The bytes of its fields.
     pub(in crate::rooms::document) fn bytes(&self) -> usize {
         [&self.id, &self.text, &self.order].into_iter().flatten().map(Value::bytes).sum()
     }
 
-    /// Fails if the length of a field, or of others beside it, is why it was not read.
     fn check_length(&self, max_bytes: usize) -> Result<(), Reason> {
         let fields = [&self.id, &self.text, &self.order];
         let has = |value| fields.contains(&&Some(value));
@@ -145,7 +133,6 @@ impl Row {
     }
 }
 
-/// A value as text: a number in decimal.
 fn text_of<'a>(value: Option<&'a Value>, field: &str) -> Result<Cow<'a, str>, Reason> {
     match value {
         None => Err(format!("the field `{}` is null", field.escape_debug()).into()),
@@ -167,7 +154,6 @@ fn text_of<'a>(value: Option<&'a Value>, field: &str) -> Result<Cow<'a, str>, Re
     }
 }
 
-/// The key of a value of a field.
 fn key_of(value: Option<&Value>, field: &OrderField) -> Result<OrderKey, Reason> {
     match value {
         None => Ok(OrderKey::Empty),

@@ -7,7 +7,6 @@ use proptest::prelude::*;
 use std::fs;
 use std::sync::atomic::AtomicU64;
 
-/// What reading gave: the line of each record, and its id and text or why it has none; and the blank lines.
 type Outcome = (Vec<(u64, String)>, u64);
 
 fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Outcome> {
@@ -31,7 +30,6 @@ fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Outcome> {
     Ok((records, blank))
 }
 
-/// The most records that come at once.
 fn largest_portion(bytes: &[u8], options: &ReadOptions) -> usize {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.csv");
@@ -100,7 +98,6 @@ fn long_records_are_passed_over_with_what_is_in_quotes() {
     }
 }
 
-/// A quote that nothing closes costs its line, however long the rest is.
 #[test]
 fn lines_behind_endless_quotes_are_read_beyond_the_longest_record() {
     let lines: String = (4..500).map(|id| format!("{id},page {id}\n")).collect();
@@ -122,7 +119,6 @@ fn lines_behind_endless_quotes_are_read_beyond_the_longest_record() {
     }
 }
 
-/// Each of these lines opens quotes that no line after it closes.
 #[test]
 fn quotes_that_are_never_closed_take_linear_time() {
     let lines = 200_000;
@@ -162,7 +158,6 @@ fn a_header_must_name_the_fields() {
 }
 
 proptest! {
-    /// What is written with quotes is read as it was, by portions of any size.
     #[test]
     fn texts_come_back(
         texts in prop::collection::vec("([a\",\n ]|\r\n){0,12}", 0..20),

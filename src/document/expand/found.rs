@@ -18,25 +18,18 @@ use crate::output::FileId;
 use crate::progress::{self, Activity};
 use crate::storage::SHELL;
 
-/// What was found for one argument so far.
 pub(super) struct FoundFiles<'e> {
     pub(super) format: Format,
     pub(super) exclude: &'e [Pattern],
     pub(super) files: Vec<Input>,
-    /// The folders already walked.
     pub(super) walked: HashSet<FileId>,
-    /// The addresses that were walked.
     pub(super) prefixes: Vec<PathBuf>,
     pub(super) passed_over: PassedOver,
-    /// Whether anything matched the pattern.
     matched: bool,
 }
 
-/// One part of a pattern, between slashes.
 pub(super) enum PatternPart {
-    /// A plain name.
     Name(OsString),
-    /// A name with wildcards, such as `*.jsonl`.
     Wild(Pattern),
     /// `**`: this folder and every folder below it.
     Deep,
@@ -70,7 +63,6 @@ impl<'e> FoundFiles<'e> {
         })
     }
 
-    /// Takes a file that was named by itself.
     pub(super) fn file(&mut self, path: &Path, metadata: &Metadata) -> Result<()> {
         if self.is_excluded(path) {
             return Ok(());
@@ -112,7 +104,6 @@ impl<'e> FoundFiles<'e> {
         Ok(())
     }
 
-    /// Takes a file below `root`, if it fits the format.
     fn file_in(&mut self, path: PathBuf, root: &Path, metadata: &Metadata) -> Result<()> {
         if self.is_excluded(path.strip_prefix(root).unwrap_or(&path)) {
             return Ok(());
@@ -131,14 +122,12 @@ impl<'e> FoundFiles<'e> {
         Ok(())
     }
 
-    /// Takes all that matches a pattern, and all files below matching folders.
     pub(super) fn matches(&mut self, pattern: &Path) -> Result<()> {
         let parts = parts(pattern)?;
         self.follow(PathBuf::new(), &parts)?;
         if self.matched { Ok(()) } else { Err(missing(pattern)) }
     }
 
-    /// Takes what is at `path` or below it and matches the rest of the pattern.
     fn follow(&mut self, path: PathBuf, parts: &[PatternPart]) -> Result<()> {
         let Some((part, rest)) = parts.split_first() else { return self.matching(&path) };
         match part {
@@ -157,7 +146,6 @@ impl<'e> FoundFiles<'e> {
         }
     }
 
-    /// Takes the files in a folder, but not those in the folders in it.
     fn files_in(&mut self, folder: &Path) -> Result<()> {
         let shown = names(folder)?.into_iter().filter(|name| is_shown(name));
         for path in shown.map(|name| folder.join(name)) {
@@ -168,7 +156,6 @@ impl<'e> FoundFiles<'e> {
         Ok(())
     }
 
-    /// Takes what is at a path that matches the whole pattern.
     fn matching(&mut self, path: &Path) -> Result<()> {
         match existing(path)? {
             Some(folder) if folder.is_dir() => self.folder(path, Path::new(""))?,
@@ -221,12 +208,10 @@ fn is_of_dataset(path: &Path) -> bool {
     }
 }
 
-/// The first bytes of a file, decompressed.
 fn head_of(path: &Path) -> Result<Vec<u8>> {
     head(File::open(path).at(path)?, path)
 }
 
-/// The error for an argument that matches nothing.
 pub(super) fn missing(argument: &Path) -> Error {
     Error::new(Kind::Missing, "there is no such input")
         .at(argument)

@@ -13,23 +13,17 @@ use crate::error::Result;
 use crate::parallel::in_parallel;
 use crate::storage::{Address, ObjectFile, Objects, SHELL, folders_in};
 
-/// How many objects are asked for their first bytes at once.
 const AT_ONCE: usize = 64;
 
-/// The most folders that are listed one by one.
 const MOST_FOLDERS: usize = 1000;
 
-/// How an object was named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Named {
-    /// By itself.
     Alone,
-    /// By a folder that it is in.
     InFolder,
 }
 
 impl FoundFiles<'_> {
-    /// Takes the object at `address`, or what matches it, or what is below it.
     pub(super) fn address(&mut self, address: &Address) -> Result<()> {
         if let Some(object) = Objects::open(address)?.one()? {
             return self.object(object);
@@ -42,7 +36,6 @@ impl FoundFiles<'_> {
         }
     }
 
-    /// Takes an object that was named by itself.
     fn object(&mut self, object: ObjectFile) -> Result<()> {
         let path = PathBuf::from(object.address().to_string());
         if self.is_excluded(&path) {
@@ -53,7 +46,6 @@ impl FoundFiles<'_> {
         Ok(())
     }
 
-    /// Takes all objects below `address`. Their names are what follows it.
     fn objects_below(&mut self, address: &Address) -> Result<()> {
         let all = Objects::open(address)?.all()?;
         let root = PathBuf::from(address.to_string());
@@ -71,7 +63,6 @@ impl FoundFiles<'_> {
         self.objects(shown)
     }
 
-    /// Takes objects that fit the format, each with its name. The first bytes of several are read at once.
     fn objects(&mut self, mut all: Vec<(Named, String, ObjectFile)>) -> Result<()> {
         all.retain(|(_, name, _)| !self.is_excluded(Path::new(name)));
         let format = self.format;
@@ -96,7 +87,6 @@ impl FoundFiles<'_> {
         Ok(())
     }
 
-    /// Takes all objects that match a pattern.
     fn objects_like(&mut self, pattern: &Address) -> Result<()> {
         let shown = PathBuf::from(pattern.to_string());
         let parts = parts(Path::new(pattern.key())).map_err(|error| error.at(&shown))?;
@@ -135,7 +125,6 @@ fn folders_like(bucket: Objects, parts: &[PatternPart]) -> Result<(Vec<Objects>,
     Ok((folders, rest))
 }
 
-/// How a pattern names the object whose name has these parts; none if it does not.
 fn named(parts: &[PatternPart], names: &[&str]) -> Option<Named> {
     let Some((part, rest)) = parts.split_first() else {
         return Some(if names.is_empty() { Named::Alone } else { Named::InFolder });
@@ -155,7 +144,6 @@ fn named(parts: &[PatternPart], names: &[&str]) -> Option<Named> {
     }
 }
 
-/// The first bytes of an object, decompressed.
 fn head_of(object: &ObjectFile, path: &Path) -> Result<Vec<u8>> {
     head(object.glance()?, path)
 }

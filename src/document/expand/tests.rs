@@ -5,7 +5,6 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 
-/// A folder of the files named, each holding its own name.
 fn folder(names: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for name in names {
@@ -20,7 +19,6 @@ fn find(folder: &tempfile::TempDir, argument: &str, format: Format) -> Result<In
     Inputs::find(&[folder.path().join(argument)], format)
 }
 
-/// The names of all files found, relative to `folder`.
 fn names(folder: &tempfile::TempDir, inputs: &Inputs) -> Vec<String> {
     let name = |input: &Input| {
         let name = input.name().strip_prefix(folder.path()).unwrap_or(input.name());

@@ -53,24 +53,19 @@ fn depth_costs_nothing() {
     }
 }
 
-/// The text of a page by the tokenizer of `html5gum`, with its white space collapsed byte by byte.
 fn text_by_definition(html: &str) -> String {
     let mut shown = Shown::default();
     let _: Option<Infallible> = tokens(html, &mut shown).next();
     String::from_utf8(shown.text).unwrap()
 }
 
-/// What the tokenizer finds, as text.
 #[derive(Default)]
 struct Shown {
     text: Vec<u8>,
     gap: Gap,
-    /// The name of the tag that is being read.
     name: Vec<u8>,
     is_end: bool,
-    /// The name of the last start tag; empty once a tag has ended.
     open: Vec<u8>,
-    /// Whether the text in the last start tag is hidden.
     hidden: bool,
     templates: usize,
     preformatted: usize,
@@ -177,7 +172,6 @@ impl Emitter for &mut Shown {
     fn push_doctype_system_identifier(&mut self, _: &[u8]) {}
 }
 
-/// What pages are made of, and parts of it.
 const PARTS: [&str; 73] = [
     "a",
     "b c",
@@ -266,7 +260,6 @@ proptest! {
         prop_assert_eq!(text(&html), text_by_definition(&html), "{:?}", html);
     }
 
-    /// The white space of long texts is collapsed in steps.
     #[test]
     fn long_texts_are_collapsed_alike(
         words in prop::collection::vec(("[a-z]{0,40}", prop::sample::select(&[" ", " ", " ", "\n", "  ", "\r\n"][..])), 0..40),

@@ -9,19 +9,14 @@ use crate::document::columns::{Opened, Value, held_bytes};
 use crate::parallel::lock;
 use crate::results::{Gaps, RowGroup, values_of};
 
-/// Seconds of a day.
 const DAY: i64 = 86_400;
 
-/// The most decimal digits of a number of 128 bits.
 const MOST_DIGITS: i32 = 38;
 
-/// What stands in place of a field if two columns have its name.
 pub(super) const SAME_NAME: &str = "two columns of this name";
 
-/// Where a column is, and what its values mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Which leaf of the schema it is.
     pub(super) leaf: usize,
     meaning: Meaning,
     /// The level of a value that is not null, nor below a group that is; 0 if there are no nulls.
@@ -30,26 +25,22 @@ pub(super) struct Place {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
-    /// What the bytes or the number say.
     Plain,
-    /// A number that is never negative: its bits are read without a sign.
     Unsigned,
     /// So many units since 1970, of which this many are a second.
-    Moments { units: i64, is_utc: bool },
-    /// Days since 1970.
+    Moments {
+        units: i64,
+        is_utc: bool,
+    },
     Days,
     /// Bytes that are a whole number: two's complement, the highest first.
     Decimal,
-    /// The 16 bytes of a UUID.
     Uuid,
 }
 
 impl Place {
     /// The column of a field, which may have floating-point numbers if `is_number`: a leaf below groups, whose names are joined by
     /// dots. `None` if there is none.
-    ///
-    /// # Errors
-    /// What the column holds, if no field can be read from it.
     pub(super) fn find(
         schema: &SchemaDescriptor,
         field: &str,
@@ -90,10 +81,6 @@ impl Place {
 }
 
 impl Meaning {
-    /// What the values of a column mean.
-    ///
-    /// # Errors
-    /// What they are, if they are neither texts, nor whole numbers, nor moments.
     fn of(column: &ColumnDescriptor) -> Result<Meaning, String> {
         let moments = |units, is_utc| Ok(Meaning::Moments { units, is_utc });
         match (column.logical_type_ref(), column.converted_type()) {
@@ -158,26 +145,22 @@ impl Meaning {
     }
 }
 
-/// A number of up to 16 bytes in two's complement, the highest byte first.
 fn whole_number(bytes: &[u8]) -> i128 {
     let is_negative = bytes.first().is_some_and(|&first| first >= 0x80);
     let sign = if is_negative { -1 } else { 0 };
     bytes.iter().fold(sign, |number, &byte| number << 8 | i128::from(byte))
 }
 
-/// Decodes a column of one row group from its beginning.
 pub(super) struct Column {
     reader: ColumnReader,
     place: Place,
     /// The row that comes next, and the rows whose values stand in pages that take too much.
     row: u64,
     gaps: Gaps,
-    /// The most bytes of a value.
     max_bytes: usize,
 }
 
 impl Column {
-    /// The column at `place` of a row group, whose values have at most `max_bytes`.
     pub(super) fn new(
         group: &RowGroup<'_, Opened>,
         place: Place,
@@ -188,7 +171,6 @@ impl Column {
         Ok(Column { reader, place, row: 0, gaps, max_bytes })
     }
 
-    /// The value of the next row; `None` for null.
     pub(super) fn next(&mut self) -> Result<Option<Value>, ParquetError> {
         let value = self.decoded()?.pop().ok_or_else(ended)?;
         let row = self.row;
@@ -199,7 +181,6 @@ impl Column {
         Ok(if is_in_gap { Some(Value::Crowded) } else { value })
     }
 
-    /// One value, or none at the end of the column.
     fn decoded(&mut self) -> Result<Vec<Option<Value>>, ParquetError> {
         let Place { meaning, present, .. } = self.place;
         let max_bytes = self.max_bytes;
@@ -228,7 +209,6 @@ impl Column {
     }
 }
 
-/// The failure that a column ends before its row group.
 pub(super) fn ended() -> ParquetError {
     ParquetError::General("a column ends before its row group".to_owned())
 }

@@ -31,32 +31,20 @@ use crate::results::{
     CREATED_BY, ColumnValues, ParquetFile, ResultColumn, RowGroup, schema, trying, unwritten,
 };
 
-/// How many rows of a column are copied at once.
 const BATCH: usize = 256;
 
-/// A Parquet file into which rows are copied.
 pub struct ParquetCopy<W: Write + Send> {
     output: PathBuf,
-    /// The schema of the inputs.
     schema: Arc<Type>,
-    /// The columns that come behind theirs.
     added: Vec<ResultColumn>,
     writer: SerializedFileWriter<W>,
 }
 
 impl<W: Write + Send> ParquetCopy<W> {
-    /// A file for `out`, at `output`, with the columns and the key-value metadata of `first`.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`] if `first` cannot be read.
     pub fn like(first: &Input, out: W, output: &Path) -> Result<ParquetCopy<W>> {
         ParquetCopy::with_columns(first, out, output, &[])
     }
 
-    /// Like [`ParquetCopy::like`], with more columns behind those of `first`.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if the file has a column of such a name; [`Kind::BadData`] if it cannot be read.
     pub fn with_columns(
         first: &Input,
         out: W,
@@ -83,10 +71,6 @@ impl<W: Write + Send> ParquetCopy<W> {
         Ok(ParquetCopy { output: output.to_path_buf(), schema, added: added.to_vec(), writer })
     }
 
-    /// Copies rows of `input`; they are counted from 1.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if the file has other columns; [`Kind::BadData`] if it cannot be read.
     pub fn copy(&mut self, input: &Input, rows: &RoaringTreemap) -> Result<()> {
         let file = self.open(input)?;
         let input = input.path();
@@ -105,9 +89,6 @@ impl<W: Write + Send> ParquetCopy<W> {
 
     /// Copies all rows of `input`. `texts` gives what the added columns of a row have, with tabs between; rows are
     /// counted from 1, and each is asked for once for each of these columns.
-    ///
-    /// # Errors
-    /// As [`ParquetCopy::copy`], and those of `texts`.
     pub fn copy_all(
         &mut self,
         input: &Input,
@@ -129,7 +110,6 @@ impl<W: Write + Send> ParquetCopy<W> {
         Ok(())
     }
 
-    /// Opens a file that has the columns of the first.
     fn open(&self, input: &Input) -> Result<ParquetFile<Opened>> {
         let file = open(input)?;
         if file.metadata().schema_descr().root_schema() == &*self.schema {
@@ -169,19 +149,13 @@ impl<W: Write + Send> ParquetCopy<W> {
         copied.close().map(drop).map_err(failed)
     }
 
-    /// Writes what is left, and gives the stream back.
-    ///
-    /// # Errors
-    /// Those of the stream.
     pub fn finish(self) -> Result<W> {
         self.writer.into_inner().map_err(|cause| unwritten(&self.output, cause))
     }
 }
 
-/// Where Arrow describes the columns in its own way.
 const ARROW_SCHEMA: &str = "ARROW:schema";
 
-/// A schema with more columns.
 fn wider(inputs: &Arc<Type>, added: &[ResultColumn]) -> Result<Arc<Type>> {
     if added.is_empty() {
         return Ok(Arc::clone(inputs));
@@ -195,7 +169,6 @@ fn wider(inputs: &Arc<Type>, added: &[ResultColumn]) -> Result<Arc<Type>> {
     built.map(Arc::new).map_err(|cause| Error::new(Kind::Internal, cause.to_string()))
 }
 
-/// Writes the added column `at` of some rows.
 fn write_added(
     column: &ResultColumn,
     at: usize,
@@ -219,11 +192,8 @@ fn write_added(
     values.write(column, out).map_err(|cause| unwritten(output, cause))
 }
 
-/// Which rows of a column are copied.
 struct Rows<'a> {
-    /// The highest levels of definition and of repetition.
     levels: (i16, i16),
-    /// How many rows there are.
     rows: u64,
     wanted: &'a dyn Fn(u64) -> bool,
 }
@@ -279,7 +249,6 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// What is wanted of a part whose first row is `first`.
     fn kept<V>(&self, part: Part<V>, first: u64) -> Part<V> {
         let (definition, repetition) = self.levels;
         let Part { values, definitions, repetitions } = part;

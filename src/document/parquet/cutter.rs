@@ -18,52 +18,38 @@ use crate::error::Result;
 use crate::progress::{self, Activity};
 use crate::results::{ParquetFile, trying};
 
-/// The most rows of a portion.
 const MOST_ROWS: usize = 4096;
 
-/// A Parquet file.
 pub(in crate::rooms::document) struct ParquetCutter<'a> {
     input: &'a Input,
     options: &'a ReadOptions,
     progress: &'a AtomicU64,
     opened: ParquetFile<Opened>,
     places: OfFields<AnyPlace>,
-    /// The row group that comes after the current one.
     next_group: usize,
     group: Option<Group>,
-    /// The next row, counted from 1.
     next: Position,
-    /// The bytes of the file that are not yet part of the progress.
     left: u64,
 }
 
-/// Where a column is.
 #[derive(Clone, Copy, Debug)]
 enum AnyPlace {
     Values(Place),
     Vectors(ListPlace),
 }
 
-/// A column of a row group.
 enum AnyColumn {
     Values(Column),
     Vectors(ListColumn),
 }
 
-/// The columns of a row group, all at the same row.
 struct Group {
     columns: OfFields<AnyColumn>,
-    /// How many rows are left.
     rows: usize,
-    /// Its bytes in the file, in all columns.
     bytes: u64,
 }
 
 impl AnyPlace {
-    /// The column of a field. `None` if there is none.
-    ///
-    /// # Errors
-    /// What the column holds, if the field cannot be made of it.
     fn find(
         schema: &SchemaDescriptor,
         field: &str,
@@ -86,7 +72,6 @@ impl AnyColumn {
 }
 
 impl<'a> ParquetCutter<'a> {
-    /// The rows of `input`, whose number is `file`.
     pub(in crate::rooms::document) fn new(
         file: u32,
         input: &'a Input,
@@ -115,7 +100,6 @@ impl<'a> ParquetCutter<'a> {
         })
     }
 
-    /// Opens the next row group that has rows. Returns false at the end of the file.
     fn open_group(&mut self) -> Result<bool> {
         while self.group.is_none() && self.next_group < self.opened.groups() {
             let group = trying(self.input.path(), || self.group_at(self.next_group))?;
@@ -141,7 +125,6 @@ impl<'a> ParquetCutter<'a> {
         })
     }
 
-    /// Counts bytes of the file as read.
     fn advance(&mut self, bytes: u64) {
         let bytes = bytes.min(self.left);
         self.left -= bytes;
@@ -185,7 +168,6 @@ impl Cutter for ParquetCutter<'_> {
 }
 
 impl Group {
-    /// The next row.
     fn next(&mut self) -> Result<Row, ParquetError> {
         let OfFields { id, text, order } = &mut self.columns;
         self.rows -= 1;

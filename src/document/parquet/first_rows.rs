@@ -9,14 +9,10 @@ use crate::document::read_options::ReadOptions;
 use crate::error::Result;
 use crate::results::trying;
 
-/// The most columns that are looked at.
 const MOST_COLUMNS: usize = 500;
 
 /// Calls `each` with the name of the column and the value, as text, of the first `most` rows of the first row group. Times
 /// are seconds since 1970. Returns how many rows these are.
-///
-/// # Errors
-/// As [`ParquetCutter`](super::ParquetCutter).
 pub(in crate::rooms::document) fn first_rows(
     input: &Input,
     most: usize,

@@ -4,7 +4,6 @@ use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
 
-/// The values and the levels of some rows of a column.
 pub(super) struct Part<V> {
     pub(super) values: Vec<V>,
     pub(super) definitions: Vec<i16>,
@@ -12,7 +11,6 @@ pub(super) struct Part<V> {
 }
 
 impl<V> Part<V> {
-    /// No row.
     pub(super) fn empty() -> Part<V> {
         Part { values: Vec::new(), definitions: Vec::new(), repetitions: Vec::new() }
     }
@@ -24,7 +22,6 @@ impl<V> Part<V> {
     }
 }
 
-/// The next rows of a column, at most so many, and how many they are.
 pub(super) fn read<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     most: usize,

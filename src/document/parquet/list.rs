@@ -28,18 +28,12 @@ use crate::results::RowGroup;
 /// The most values of the pages from which a row is decoded. A page can say in few bytes that it has billions.
 const MOST_VALUES: u64 = 32 << 20;
 
-/// Where a column of lists is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ListPlace {
-    /// Which leaf of the schema it is.
     leaf: usize,
 }
 
 impl ListPlace {
-    /// The column of a field: a list of numbers. `None` if there is none.
-    ///
-    /// # Errors
-    /// What the column holds, if it is no such list.
     pub(super) fn find(
         schema: &SchemaDescriptor,
         field: &str,
@@ -62,7 +56,6 @@ impl ListPlace {
     }
 }
 
-/// Fails with what a column holds, unless it is a list of numbers.
 fn checked(column: &ColumnDescriptor) -> Result<(), String> {
     let is_half = matches!(column.logical_type_ref(), Some(LogicalType::Float16));
     match (column.max_rep_level(), column.physical_type()) {
@@ -74,7 +67,6 @@ fn checked(column: &ColumnDescriptor) -> Result<(), String> {
     }
 }
 
-/// Decodes the lists of one row group from its beginning.
 pub(super) struct ListColumn {
     numbers: Numbers,
     levels: Levels,
@@ -82,24 +74,19 @@ pub(super) struct ListColumn {
     left: Arc<AtomicU64>,
 }
 
-/// What reads the numbers.
 enum Numbers {
     Float(ColumnReaderImpl<FloatType>),
     Double(ColumnReaderImpl<DoubleType>),
     Half(ColumnReaderImpl<FixedLenByteArrayType>),
 }
 
-/// The definition levels of a column of lists.
 #[derive(Clone, Copy)]
 struct Levels {
-    /// Of a number.
     number: i16,
-    /// Of anything in a list.
     in_list: i16,
 }
 
 impl ListColumn {
-    /// The column at `place` of a row group, whose pages have at most `most` bytes.
     pub(super) fn new(
         group: &RowGroup<'_, Opened>,
         place: ListPlace,
@@ -121,7 +108,6 @@ impl ListColumn {
         Ok(ListColumn { numbers, levels, left })
     }
 
-    /// The vector of the next row; `None` for null.
     pub(super) fn next(&mut self) -> Result<Option<Value>, ParquetError> {
         self.left.store(MOST_VALUES, Ordering::Relaxed);
         let levels = self.levels;
@@ -160,12 +146,10 @@ fn list<T: DataType>(
     Ok(is_there.then_some(list))
 }
 
-/// A number of 16 bits.
 fn half(bytes: &FixedLenByteArray) -> f64 {
     vector::half(bytes.data().try_into().map_or(0, u16::from_le_bytes))
 }
 
-/// Pages that fail once they have more values than are `left`.
 struct BoundedPages {
     inner: Box<dyn PageReader>,
     left: Arc<AtomicU64>,

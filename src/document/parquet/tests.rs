@@ -73,7 +73,6 @@ fn fields(id: &str) -> Fields {
     Fields { id: id.into(), order: Some(OrderField::time("meta.at")), ..Fields::default() }
 }
 
-/// What is read of a file: line, and id, text and seconds, or the reason why not.
 fn read_all(path: PathBuf, fields: Fields, portion_bytes: usize) -> Result<Vec<(u64, String)>> {
     let inputs = Inputs::find(&[path], Format::Auto)?;
     let options = ReadOptions { fields, portion_bytes, ..ReadOptions::default() };
@@ -156,8 +155,6 @@ fn columns_that_are_missing_or_lists_are_named() {
     }
 }
 
-/// A file with any byte changed, or any part of its end missing, gives rows or an error, and ends.
-/// Writes a file with the column `id`, as declared, and a text in each row.
 fn write_ids(path: &Path, declared: &str, ids: &[i64]) {
     let schema = format!("message page {{ required {declared}; required binary text (STRING); }}");
     let schema = Arc::new(parse_message_type(&schema).unwrap());
@@ -192,7 +189,6 @@ fn write_ids(path: &Path, declared: &str, ids: &[i64]) {
     writer.close().unwrap();
 }
 
-/// The ids of a file, or why there are none.
 fn ids_of(path: &Path) -> Result<Vec<String>> {
     let inputs = Inputs::find(&[path.to_owned()], Format::Auto)?;
     let options = ReadOptions::default();
@@ -324,7 +320,6 @@ fn damage_ends_with_an_error() {
     assert!(failed > whole.len() / 8, "{failed} of {}", whole.len());
 }
 
-/// Lengths that a file declares are not believed: a group of many gigabytes that is not there ends with an error at once.
 #[test]
 fn declared_lengths_reserve_no_memory() {
     let folder = tempfile::tempdir().unwrap();
@@ -396,7 +391,6 @@ const NESTED: &str = "message page {
     required boolean flag;
 }";
 
-/// A file of `groups` row groups of 700 rows with lists that are missing, empty, of nulls and of texts.
 fn write_nested(path: &Path, groups: usize) {
     let schema = Arc::new(parse_message_type(NESTED).unwrap());
     let noted = KeyValue::new("maker".to_owned(), "a test".to_owned());
@@ -443,7 +437,6 @@ fn write_nested(path: &Path, groups: usize) {
     writer.close().unwrap();
 }
 
-/// All rows of a file as texts, in all columns.
 fn texts(path: &Path) -> Vec<String> {
     let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
     reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect()
@@ -512,7 +505,6 @@ fn write_lists(path: &Path, schema: &str, levels: &[(i16, bool)], number: i16) {
     writer.close().unwrap();
 }
 
-/// What is read of lists: the vector, or the reason why there is none.
 fn vectors(path: &Path, portion_bytes: usize) -> Result<Vec<String>> {
     let inputs = Inputs::find(&[path.to_path_buf()], Format::Vectors)?;
     let fields = Fields { text: "vector".into(), vectors: true, ..Fields::default() };
@@ -580,7 +572,6 @@ fn columns_that_are_no_lists_of_numbers_are_refused() {
     }
 }
 
-/// A page that takes too much costs its rows, and no other; a dictionary those that name its values.
 #[test]
 fn rows_of_pages_that_take_too_much_are_told_and_the_others_read() {
     let folder = tempfile::tempdir().unwrap();

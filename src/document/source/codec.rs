@@ -8,7 +8,6 @@ use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
 use super::window::{needed, too_large};
 
-/// How a member of each begins.
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 const BZIP2: &[u8] = b"BZh";
@@ -18,13 +17,10 @@ const XZ: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0];
 const BZIP2_BLOCK: &[u8] = &[0x31, 0x41, 0x59, 0x26, 0x53, 0x59];
 const BZIP2_END: &[u8] = &[0x17, 0x72, 0x45, 0x38, 0x50, 0x90];
 
-/// How many bytes show that a member begins.
 pub(super) const HEAD_BYTES: usize = 10;
 
-/// The largest window that zstd can unpack, as a power of two.
 const WINDOW_LOG_MAX: u32 = 31;
 
-/// A way of packing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     Gzip,
@@ -34,11 +30,9 @@ pub(super) enum Method {
 }
 
 impl Method {
-    /// All of them, each with the extension of its files.
     pub(super) const ALL: [(Method, &'static str); 4] =
         [(Method::Gzip, "gz"), (Method::Zstd, "zst"), (Method::Bzip2, "bz2"), (Method::Xz, "xz")];
 
-    /// How its members begin.
     pub(super) fn magic(self) -> &'static [u8] {
         match self {
             Method::Gzip => GZIP,
@@ -72,7 +66,6 @@ impl Method {
     }
 }
 
-/// What unpacks one member.
 pub(super) enum Codec {
     Gzip(Decompress),
     Zstd(Decoder<'static>),
@@ -80,16 +73,13 @@ pub(super) enum Codec {
     Xz(Box<XzStream>),
 }
 
-/// What a step did.
 pub(super) struct Step {
     pub(super) read: usize,
     pub(super) written: usize,
-    /// Whether the member ends here.
     pub(super) is_end: bool,
 }
 
 impl Codec {
-    /// What unpacks a member of this kind, within so much memory; frames of zstd may use a dictionary.
     pub(super) fn new(method: Method, dictionary: &[u8], window_bytes: u64) -> io::Result<Codec> {
         Ok(match method {
             Method::Gzip => Codec::Gzip(Decompress::new_gzip(15)),
@@ -106,7 +96,6 @@ impl Codec {
         })
     }
 
-    /// Makes it ready for a member that begins with `head`.
     pub(super) fn begin(&mut self, head: &[u8], window_bytes: u64) -> io::Result<()> {
         match self {
             Codec::Gzip(inflate) => *inflate = Decompress::new_gzip(15),

@@ -9,16 +9,12 @@ const WINDOW_LOG_MAX: u32 = 27;
 /// How a frame with a dictionary begins. Four bytes with its length follow.
 const DICTIONARY_FRAME: &[u8] = &[0x5d, 0x2a, 0x4d, 0x18];
 
-/// How a dictionary begins.
 const DICTIONARY: &[u8] = &[0x37, 0xa4, 0x30, 0xec];
 
-/// How a compressed frame begins.
 const FRAME: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
-/// The most bytes of a dictionary.
 const MAX_DICTIONARY_BYTES: u64 = 16 << 20;
 
-/// Unpacks frames within a bound of memory.
 pub(in crate::rooms::document) fn decoder<R: BufRead>(
     packed: R,
     dictionary: &[u8],
@@ -28,7 +24,6 @@ pub(in crate::rooms::document) fn decoder<R: BufRead>(
     Ok(frames)
 }
 
-/// Whether a file with this beginning may have a dictionary.
 pub(super) fn may_be(head: &[u8]) -> bool {
     head.starts_with(DICTIONARY_FRAME)
 }
@@ -60,7 +55,6 @@ pub(super) fn dictionary(packed: &mut impl BufRead) -> io::Result<Vec<u8>> {
     Ok(unpacked)
 }
 
-/// Reads all, if that is not longer than a dictionary may be.
 fn at_most(from: impl Read, into: &mut Vec<u8>) -> io::Result<()> {
     from.take(MAX_DICTIONARY_BYTES + 1).read_to_end(into)?;
     if into.len() as u64 > MAX_DICTIONARY_BYTES {

@@ -17,37 +17,27 @@ use crate::document::damage::Damage;
 /// How many times the bytes of a file may be gone back over, and how many bytes in any case.
 const MOST_BACK: (u64, u64) = (4, 1 << 20);
 
-/// What a packed file holds.
 pub(super) struct Members<'a> {
     packed: Packed<'a>,
     method: Method,
     codec: Codec,
-    /// The most memory that it may take.
     window_bytes: u64,
     state: MemberState,
-    /// Where the current member begins.
     start: u64,
-    /// The byte that was unpacked last.
     last: u8,
-    /// How many bytes were gone back.
     back: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MemberState {
-    /// At the beginning of the file.
     Begins,
-    /// Between members.
     Between,
-    /// Within a member.
     Within,
-    /// After damage.
     Damaged,
     Over,
 }
 
 impl<'a> Members<'a> {
-    /// What the bytes hold, which are packed so.
     pub(super) fn new(
         packed: Packed<'a>,
         method: Method,
@@ -58,7 +48,6 @@ impl<'a> Members<'a> {
         Ok(Members { packed, method, codec, window_bytes, state, start: 0, last: 0, back: 0 })
     }
 
-    /// Begins with the next member, if there is one.
     fn begin(&mut self) -> io::Result<()> {
         while self.state == MemberState::Between && self.packed.ahead(1)?.first() == Some(&0) {
             let zeros = self.packed.ahead(1)?.iter().take_while(|&&byte| byte == 0).count();
@@ -116,7 +105,6 @@ impl<'a> Members<'a> {
         Ok(0)
     }
 
-    /// Goes to the next member after damage, or to the end of the file.
     fn pass_over(&mut self) -> io::Result<()> {
         let noticed = self.packed.position();
         let (times, bytes) = MOST_BACK;

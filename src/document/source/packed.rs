@@ -10,35 +10,27 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::document::damage::Damage;
 use crate::progress::{self, Activity};
 
-/// How many of the bytes that were consumed are kept.
 const KEPT_BYTES: usize = 1 << 16;
 
-/// What is known of the bytes so far.
 #[derive(Default)]
 pub(super) struct Known {
-    /// How many were consumed.
     pub(super) position: u64,
-    /// Of all that were read.
     pub(super) hasher: Xxh3,
     pub(super) damage: Option<Damage>,
     /// Whether the last member that was read to its end ended with a line.
     pub(super) ends_line: bool,
 }
 
-/// The bytes on disk.
 pub(super) struct Packed<'a> {
     file: Box<dyn Read>,
-    /// How many bytes are read at once.
     step_bytes: usize,
     buffer: Vec<u8>,
-    /// The place in the buffer of the byte that comes next.
     at: usize,
     known: Rc<RefCell<Known>>,
     progress: &'a AtomicU64,
 }
 
 impl<'a> Packed<'a> {
-    /// The bytes of a file; `progress` grows as they are read.
     pub(super) fn new(
         file: Box<dyn Read>,
         step_bytes: usize,
@@ -76,7 +68,6 @@ impl<'a> Packed<'a> {
         read
     }
 
-    /// How many bytes were consumed.
     pub(super) fn position(&self) -> u64 {
         self.known.borrow().position
     }
@@ -89,7 +80,6 @@ impl<'a> Packed<'a> {
         self.at -= bytes as usize;
     }
 
-    /// What is known of the bytes so far.
     pub(super) fn known(&self) -> std::cell::RefMut<'_, Known> {
         self.known.borrow_mut()
     }

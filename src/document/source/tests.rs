@@ -19,7 +19,6 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
     packer.finish().unwrap()
 }
 
-/// Enough that does not pack to nothing.
 fn page() -> Vec<u8> {
     (0..20_000u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect()
 }
@@ -41,7 +40,6 @@ type Pack = fn(&[u8]) -> Vec<u8>;
 
 const PACKS: [(Pack, &str); 4] = [(gzip, "gz"), (zstd, "zst"), (bzip2, "bz2"), (xz, "xz")];
 
-/// All of a file of these bytes and that name, and what of it could not be read.
 fn read(name: &str, bytes: &[u8], accept_truncated: bool) -> Result<(Vec<u8>, Option<Damage>)> {
     read_with(name, bytes, &ReadOptions { accept_truncated, ..ReadOptions::default() })
 }
@@ -95,7 +93,6 @@ fn members_and_frames_follow_one_another() {
     assert_eq!(read("page", &skippable, false).unwrap(), (page, None));
 }
 
-/// A file whose frames need the dictionary in front of them, and what it holds.
 fn with_dictionary(is_packed: bool) -> (Vec<u8>, Vec<u8>) {
     let pages: Vec<String> = (0..500).map(|n| format!("<title>{n}</title><p>page {n}")).collect();
     let dictionary = zstd::dict::from_samples(&pages, 1 << 10).unwrap();
@@ -219,7 +216,6 @@ fn xz_with_dictionary(bytes: u32) -> Vec<u8> {
     packer.finish().unwrap()
 }
 
-/// Makes something of a packed member.
 type Harm = fn(Vec<u8>) -> Vec<u8>;
 
 #[test]

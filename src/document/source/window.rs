@@ -32,7 +32,6 @@ pub(super) fn needed(head: &[u8]) -> Option<u64> {
     Some(window.min(u64::from_le_bytes(length).saturating_add(offset)))
 }
 
-/// The error that a file needs more than `allowed` bytes of memory to be unpacked.
 pub(super) fn too_large(needed: u64, allowed: u64) -> io::Error {
     let mebibytes = |bytes: u64| format!("{} MiB", bytes.div_ceil(1 << 20));
     io::Error::other(

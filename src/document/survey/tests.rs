@@ -6,7 +6,6 @@ use std::path::Path;
 
 use super::*;
 
-/// The survey of files with these names and bytes.
 fn survey(files: &[(&str, &[u8])]) -> Survey {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in files {
@@ -69,7 +68,6 @@ fn columns_are_told_in_every_format() {
     }
 }
 
-/// A crawl that fetches the same pages each day, whose fields have these names.
 fn recrawled(names: [&str; 3], days: u32, quote: &str) -> String {
     let row = |at: u32| {
         let [url, text, time] = names;

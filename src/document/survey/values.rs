@@ -3,24 +3,18 @@
 use csv_core::{ReadRecordResult, Reader};
 use serde_json::Value as Json;
 
-/// How deep objects are nested whose fields are looked at.
 const DEEPEST: usize = 4;
-/// The most columns of a record.
 const MOST_COLUMNS: usize = 1000;
 
-/// The value of a field.
 #[derive(Clone, Copy)]
 pub(super) enum Value<'a> {
-    /// A text or a whole number.
     Text(&'a str),
     /// A number with a fraction, which can be a time and no id.
     Fraction(&'a str),
 }
 
-/// Takes the name of a field and its value.
 type Each<'a> = &'a mut dyn FnMut(&str, Value<'_>);
 
-/// Objects on lines. Returns how many there are, at most `most`.
 pub(super) fn jsonl(text: &str, most: u64, each: Each<'_>) -> u64 {
     let mut records = 0;
     for line in text.lines() {
@@ -35,7 +29,6 @@ pub(super) fn jsonl(text: &str, most: u64, each: Each<'_>) -> u64 {
     records
 }
 
-/// Goes through a value whose name is `name`.
 fn walk(value: &Json, name: &str, depth: usize, each: Each<'_>) {
     match value {
         Json::String(text) => each(name, Value::Text(text)),
@@ -53,7 +46,6 @@ fn walk(value: &Json, name: &str, depth: usize, each: Each<'_>) {
     }
 }
 
-/// Lines of columns below a header. Returns how many there are, at most `most`.
 pub(super) fn tsv(text: &str, most: u64, each: Each<'_>) -> u64 {
     let mut lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
     let names: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
@@ -68,7 +60,6 @@ pub(super) fn tsv(text: &str, most: u64, each: Each<'_>) -> u64 {
     records
 }
 
-/// Records of CSV below a header. Returns how many there are, at most `most`.
 pub(super) fn csv(text: &str, most: u64, each: Each<'_>) -> u64 {
     let mut reader = Reader::new();
     let mut input = text.as_bytes();

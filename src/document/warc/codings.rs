@@ -14,18 +14,13 @@ use super::http::Response;
 use crate::document::reason::{Reason, too_long};
 use crate::document::source::zstd_decoder;
 
-/// The most codings of one body.
 const MAX_CODINGS: usize = 4;
 
-/// How much room there is at least for what is inflated next.
 const INFLATED_BYTES: usize = 32 << 10;
 
-/// The reason for a body that ends too early for its coding or its chunks.
 const CUT_OFF: &str = "the body is cut off";
-/// The reason for a body with something else in place of the length of a chunk.
 const NO_CHUNK: &str = "the chunks of the body are damaged";
 
-/// The body as it was before it was packed, of at most `max_bytes`.
 pub(super) fn unpacked<'a>(
     response: &Response<'a>,
     max_bytes: usize,
@@ -44,7 +39,6 @@ pub(super) fn unpacked<'a>(
     }
 }
 
-/// One layer of what a body is packed in.
 #[derive(Clone, Copy)]
 enum Coding {
     Gzip,
@@ -75,7 +69,6 @@ impl Coding {
         }
     }
 
-    /// Undoes it.
     fn undone(self, body: &[u8], max_bytes: usize) -> Result<Vec<u8>, Reason> {
         match self {
             Coding::Gzip => gunzip(body, max_bytes),
@@ -98,7 +91,6 @@ fn is_zlib(body: &[u8]) -> bool {
     matches!(body, [a, b, ..] if a & 15 == 8 && (256 * u16::from(*a) + u16::from(*b)) % 31 == 0)
 }
 
-/// All of what `reader` unpacks, of at most `max_bytes`.
 fn read_all(reader: impl Read, max_bytes: usize) -> Result<Vec<u8>, Reason> {
     let mut unpacked = Vec::new();
     match reader.take(max_bytes as u64 + 1).read_to_end(&mut unpacked) {
@@ -154,7 +146,6 @@ fn is_text(body: &[u8]) -> bool {
         && !start.iter().any(|byte| matches!(byte, 0..=8 | 14..=31))
 }
 
-/// The body without the lengths of its chunks.
 fn dechunked(body: &[u8]) -> Result<Vec<u8>, Reason> {
     let mut whole = Vec::new();
     let mut rest = body;
@@ -172,7 +163,6 @@ fn dechunked(body: &[u8]) -> Result<Vec<u8>, Reason> {
     }
 }
 
-/// The length of a chunk, and what follows the line of it.
 fn chunk(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let line = &bytes[..memchr::memchr(b'\n', &bytes[..bytes.len().min(256)])?];
     let digits = line.split(|&byte| byte == b';').next()?.trim_ascii();

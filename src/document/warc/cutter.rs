@@ -13,58 +13,42 @@ use crate::document::records::{Cutter, Portion, Unread};
 use crate::document::source::Source;
 use crate::error::{Kind, Result};
 
-/// How many bytes are read at once, at least.
 const STEP_BYTES: usize = 1 << 16;
 
-/// The most ends of lines between two records, in bytes.
 const MAX_LINE_ENDS: usize = 64;
 
 /// How many bytes of the block of a record that is too long are kept, to see what it is.
 const KEPT_BYTES: u64 = 1 << 14;
 
-/// The reason for the last record of a file that ends too early.
 const ENDS_WITHIN: &str = "the file ends within a record";
 
-/// Takes records from a file.
 pub(crate) struct WarcCutter<'a> {
     options: &'a ReadOptions,
     source: Source<'a>,
-    /// Known once the file has begun.
     archive: Option<Archive>,
-    /// What was read and not yet delivered.
     buffer: Vec<u8>,
-    /// Where the next record is.
     position: Position,
-    /// What is to be passed over before it.
     pass_over: PassOver,
     /// Whether reading stopped early: at damage, or where the file ends within a record.
     is_cut: bool,
-    /// Why, until a bad record says it.
     damage: Option<Reason>,
 }
 
-/// What is passed over before the next record.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PassOver {
     Nothing,
-    /// The rest of a record that is too long.
     Bytes(u64),
-    /// What follows a record of unknown length.
     ToNextRecord,
 }
 
-/// What was found at a place of the buffer.
 enum NextCut {
-    /// A record, and the place after it.
     Record(Cut, usize),
     /// A record after which something must be passed over, and the place up to which it is kept.
     Last(Cut, usize, PassOver),
-    /// The end of the file.
     End,
 }
 
 impl<'a> WarcCutter<'a> {
-    /// The records of `input`, whose number is `file`.
     pub(crate) fn new(file: u32, source: Source<'a>, options: &'a ReadOptions) -> WarcCutter<'a> {
         WarcCutter {
             options,
@@ -78,7 +62,6 @@ impl<'a> WarcCutter<'a> {
         }
     }
 
-    /// Reads until the buffer has `len` bytes. Returns whether it has.
     fn fill(&mut self, len: usize) -> Result<bool> {
         if self.buffer.len() < len && !self.is_cut {
             let target = len.max(self.buffer.len() + STEP_BYTES);
@@ -90,13 +73,11 @@ impl<'a> WarcCutter<'a> {
         Ok(self.buffer.len() >= len)
     }
 
-    /// Takes note that nothing more can be read.
     fn cut(&mut self, why: Reason) {
         self.is_cut = true;
         self.damage.get_or_insert(why);
     }
 
-    /// The kind of the archive; `None` if the file is empty or none.
     fn archive(&mut self) -> Result<Option<Archive>> {
         if self.archive.is_none() && self.fill(1)? {
             self.archive = Archive::of(&self.buffer);
@@ -109,7 +90,6 @@ impl<'a> WarcCutter<'a> {
         Ok(self.archive)
     }
 
-    /// The place of what follows after some ends of lines; `None` at the end of the file.
     fn begin(&mut self, at: usize) -> Result<Option<usize>> {
         self.fill(at + MAX_LINE_ENDS + 1)?;
         let rest = &self.buffer[at.min(self.buffer.len())..];
@@ -118,7 +98,6 @@ impl<'a> WarcCutter<'a> {
         Ok((begin < self.buffer.len()).then_some(begin))
     }
 
-    /// Finds the record at `at` of the buffer.
     fn record(&mut self, archive: Archive, at: usize) -> Result<NextCut> {
         let Some(begin) = self.begin(at)? else { return Ok(self.end()) };
         if !self.begins(archive, begin)? {
@@ -166,7 +145,6 @@ impl<'a> WarcCutter<'a> {
         Ok(archive.begins(rest) || is_last && archive.may_begin(rest))
     }
 
-    /// The beginning of a record that is too long. The rest of it is passed over.
     fn long_record(
         &mut self,
         archive: Archive,
@@ -194,7 +172,6 @@ impl<'a> WarcCutter<'a> {
         Ok(self.bad(archive, begin + MAX_HEAD_BYTES, reason))
     }
 
-    /// A bad record. Reading goes on at the next place from `at` on where a record begins.
     fn bad(&self, archive: Archive, at: usize, reason: Reason) -> NextCut {
         match next_record(archive, &self.buffer[at..]) {
             Some(next) => NextCut::Record(Cut::Bad(reason), at + next),
@@ -205,8 +182,6 @@ impl<'a> WarcCutter<'a> {
         }
     }
 
-    /// The record at `begin` is longer than the rest of the file. Its length is wrong, or the file ends too
-    /// early.
     fn end_within(&mut self, archive: Archive, begin: usize) -> NextCut {
         if let Some(next) = next_record(archive, &self.buffer[begin..]) {
             let reason = "the record does not end where its length says".into();
@@ -216,7 +191,6 @@ impl<'a> WarcCutter<'a> {
         self.end()
     }
 
-    /// The end of what can be read: of the file, or a bad record that says why there is no more.
     fn end(&mut self) -> NextCut {
         match self.damage.take() {
             Some(reason) => NextCut::Record(Cut::Bad(reason), self.buffer.len()),
@@ -224,7 +198,6 @@ impl<'a> WarcCutter<'a> {
         }
     }
 
-    /// Passes over what the last portion left.
     fn pass_over(&mut self, archive: Archive) -> Result<()> {
         match std::mem::replace(&mut self.pass_over, PassOver::Nothing) {
             PassOver::Nothing => Ok(()),
@@ -261,7 +234,6 @@ impl<'a> WarcCutter<'a> {
     }
 }
 
-/// The place of the first record that begins after an end of line.
 fn next_record(archive: Archive, bytes: &[u8]) -> Option<usize> {
     memchr_iter(b'\n', bytes).map(|at| at + 1).find(|&at| archive.begins(&bytes[at..]))
 }

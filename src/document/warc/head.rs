@@ -8,7 +8,6 @@ use crate::document::reason::Reason;
 /// The most bytes of a head. An id may have half as many.
 pub(super) const MAX_HEAD_BYTES: usize = 1 << 17;
 
-/// The two kinds of archives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Archive {
     /// WARC: a head is a version and lines of `Name: value`, up to a blank line.
@@ -18,7 +17,6 @@ pub(super) enum Archive {
 }
 
 impl Archive {
-    /// The kind of a file that begins with these bytes.
     pub(super) fn of(start: &[u8]) -> Option<Archive> {
         match start {
             _ if start.starts_with(b"WARC/") => Some(Archive::Warc),
@@ -27,7 +25,6 @@ impl Archive {
         }
     }
 
-    /// What ends a record.
     pub(super) fn record_end(self) -> &'static [u8] {
         match self {
             Archive::Warc => b"\r\n\r\n",
@@ -35,7 +32,6 @@ impl Archive {
         }
     }
 
-    /// Whether a record begins with these bytes.
     pub(super) fn begins(self, bytes: &[u8]) -> bool {
         match self {
             Archive::Warc => {
@@ -47,7 +43,6 @@ impl Archive {
         }
     }
 
-    /// Whether a record may begin with these bytes, the last of the file.
     pub(super) fn may_begin(self, bytes: &[u8]) -> bool {
         match self {
             Archive::Warc => b"WARC/".starts_with(bytes),
@@ -64,8 +59,6 @@ impl Archive {
         self == Archive::Warc || scheme > 0 && next.get(scheme) == Some(&b':')
     }
 
-    /// The length of the head that begins here; `None` if it does not end within these bytes, or is too
-    /// long.
     pub(super) fn head_bytes(self, bytes: &[u8]) -> Option<usize> {
         let bytes = &bytes[..bytes.len().min(MAX_HEAD_BYTES)];
         match self {
@@ -74,7 +67,6 @@ impl Archive {
         }
     }
 
-    /// Parses a whole head.
     pub(super) fn head(self, bytes: &[u8]) -> Result<Head<'_>, Reason> {
         match self {
             Archive::Warc if !self.begins(bytes) => Err("no WARC record begins here".into()),
@@ -87,14 +79,12 @@ impl Archive {
     }
 }
 
-/// The head of a record.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Head<'a> {
     Warc(Headers<'a>),
     Arc(ArcFields<'a>),
 }
 
-/// What the line of an ARC record tells.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ArcFields<'a> {
     url: &'a [u8],
@@ -124,7 +114,6 @@ fn arc_fields(line: &[u8]) -> Option<ArcFields<'_>> {
     }
 }
 
-/// What is before and after the last space.
 fn last_field(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = memchr::memrchr(b' ', line)?;
     Some((&line[..at], &line[at + 1..]))
@@ -148,7 +137,6 @@ fn number(digits: &[u8]) -> Option<u64> {
 }
 
 impl<'a> Head<'a> {
-    /// The length of the block.
     pub(super) fn block_bytes(self) -> Result<u64, Reason> {
         let length = self.field("Content-Length").unwrap_or_default();
         number(length).ok_or_else(|| {
@@ -156,7 +144,6 @@ impl<'a> Head<'a> {
         })
     }
 
-    /// A field by the name that it has in WARC, or by `id`, `url` and `time`.
     pub(super) fn field(self, name: &str) -> Option<&'a [u8]> {
         let name = match name {
             "id" | "url" => "WARC-Target-URI",

@@ -5,17 +5,14 @@ use std::iter;
 
 use memchr::{memchr, memchr_iter, memmem};
 
-/// The lines of a head.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Headers<'a>(pub(super) &'a [u8]);
 
 impl<'a> Headers<'a> {
-    /// The value of the first line of this name, in any case, without white space around it.
     pub(super) fn get(self, name: &str) -> Option<&'a [u8]> {
         self.all(name).next()
     }
 
-    /// The values of all lines of this name.
     pub(super) fn all(self, name: &str) -> impl Iterator<Item = &'a [u8]> {
         let mut rest = self.0;
         let lines =
@@ -28,14 +25,12 @@ impl<'a> Headers<'a> {
     }
 }
 
-/// The length of the first line, with those that go on with it.
 fn line_bytes(bytes: &[u8]) -> usize {
     let mut ends = memchr_iter(b'\n', bytes).map(|at| at + 1);
     let goes_on = |end: usize| matches!(bytes.get(end), Some(b' ' | b'\t'));
     ends.find(|&end| !goes_on(end)).unwrap_or(bytes.len())
 }
 
-/// The length of a head, its blank line included; `None` if it does not end.
 pub(super) fn head_bytes(bytes: &[u8]) -> Option<usize> {
     let crlf = memmem::find(bytes, b"\r\n\r\n").map(|at| at + 4);
     let lf = memmem::find(&bytes[..crlf.unwrap_or(bytes.len())], b"\n\n").map(|at| at + 2);

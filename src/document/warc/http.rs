@@ -2,7 +2,6 @@
 
 use super::headers::{Headers, head_bytes};
 
-/// A response.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Response<'a> {
     pub(super) status: u16,
@@ -11,7 +10,6 @@ pub(super) struct Response<'a> {
 }
 
 impl<'a> Response<'a> {
-    /// Parses a response; `None` if it has no line with its status.
     pub(super) fn parse(bytes: &'a [u8]) -> Option<Response<'a>> {
         if !bytes.get(..5)?.eq_ignore_ascii_case(b"HTTP/") {
             return None;
@@ -24,7 +22,6 @@ impl<'a> Response<'a> {
         Some(Response { status, headers: Headers(&bytes[..head]), body: &bytes[head..] })
     }
 
-    /// Whether the page was delivered.
     pub(super) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }

@@ -15,30 +15,22 @@ use crate::document::records::{Each, Passed, Portion};
 use crate::document::skipped::Skip;
 use crate::document::{charset, html};
 
-/// Whole records of one file.
 #[derive(Debug)]
 pub(super) struct WarcPortion {
     pub(super) archive: Archive,
-    /// Where the first record is.
     pub(super) first: Position,
     pub(super) cuts: Vec<Cut>,
     pub(super) bytes: Vec<u8>,
-    /// The most bytes of a page, unpacked.
     pub(super) max_bytes: usize,
 }
 
-/// One record.
 #[derive(Debug)]
 pub(super) enum Cut {
-    /// All of it.
     Whole(Range<usize>),
-    /// The beginning of a record that is too long.
     Long(Range<usize>),
-    /// It could not be cut from the file.
     Bad(Reason),
 }
 
-/// Why a record gives no document.
 enum NoPage {
     Skipped(Skip),
     Bad(Reason),
@@ -50,7 +42,6 @@ impl From<Reason> for NoPage {
     }
 }
 
-/// What a page is written in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Medium {
     Html,
@@ -131,22 +122,18 @@ fn order(head: Head<'_>, fields: &Fields) -> OrderKey {
     head.field(&field.name).map_or(OrderKey::NoField, |value| key(value).unwrap_or(OrderKey::Empty))
 }
 
-/// The page of a record.
 struct RecordedPage<'a> {
     medium: Medium,
-    /// The encoding of its characters that a header names.
     charset: Option<&'a [u8]>,
     body: Body<'a>,
 }
 
-/// Where the bytes of a page are.
 enum Body<'a> {
     Plain(&'a [u8]),
     Http(Response<'a>),
 }
 
 impl<'a> RecordedPage<'a> {
-    /// The page in a block.
     fn of(head: Head<'a>, block: &'a [u8]) -> Result<RecordedPage<'a>, NoPage> {
         let kind = match head {
             Head::Warc(headers) => headers.get("WARC-Type").unwrap_or_default(),
@@ -163,7 +150,6 @@ impl<'a> RecordedPage<'a> {
         }
     }
 
-    /// The page in a response of HTTP, or of another protocol.
     fn of_response(head: Head<'a>, block: &'a [u8]) -> Result<RecordedPage<'a>, NoPage> {
         let url = head.field("url").unwrap_or_default();
         let is_http = url.get(..4).is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"http"));
@@ -186,14 +172,12 @@ impl<'a> RecordedPage<'a> {
         Ok(RecordedPage { medium, charset: charset_of(content_type), body: Body::Http(response) })
     }
 
-    /// A page without a head of HTTP.
     fn plain(head: Head<'a>, block: &'a [u8]) -> Result<RecordedPage<'a>, NoPage> {
         let content_type = head.field("Content-Type");
         let medium = Medium::of(content_type)?;
         Ok(RecordedPage { medium, charset: charset_of(content_type), body: Body::Plain(block) })
     }
 
-    /// Its text, of at most `max_bytes` unpacked.
     fn text(&self, max_bytes: usize) -> Result<Cow<'a, str>, NoPage> {
         let bytes = match &self.body {
             Body::Plain(bytes) => Ok(Cow::Borrowed(*bytes)),
@@ -213,7 +197,6 @@ impl<'a> RecordedPage<'a> {
         })
     }
 
-    /// Why there is no text of a page that is too long, of which only the beginning is known.
     fn too_long(&self, max_bytes: usize) -> NoPage {
         let (Body::Plain(start) | Body::Http(Response { body: start, .. })) = &self.body;
         match self.medium {
@@ -240,7 +223,6 @@ impl Medium {
     }
 }
 
-/// Whether this is a type and a subtype: two tokens of HTTP with a slash between them.
 fn is_media_type(name: &[u8]) -> bool {
     let is_token = |part: &[u8]| {
         let fits = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
@@ -250,7 +232,6 @@ fn is_media_type(name: &[u8]) -> bool {
     parts.next().is_some_and(is_token) && parts.next().is_some_and(is_token)
 }
 
-/// The encoding of characters that a content type names.
 fn charset_of(content_type: Option<&[u8]>) -> Option<&[u8]> {
     let value = content_type?;
     let at = value.windows(8).position(|part| part.eq_ignore_ascii_case(b"charset="))?;

@@ -11,7 +11,6 @@ use crate::document::{
 };
 use crate::error::Result;
 
-/// What reading gave: each page, or why there is none, with its number; and what was skipped.
 #[derive(Debug, Default, PartialEq)]
 struct Outcome {
     records: Vec<(u64, String)>,
@@ -58,7 +57,6 @@ fn read_all(bytes: &[u8]) -> Outcome {
     read_with(bytes, &options()).unwrap()
 }
 
-/// The text of one page that came as this response.
 fn text_of(head: &str, body: &[u8]) -> String {
     let block = [format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n").as_bytes(), body].concat();
     let outcome = read_all(&record("response", "http://a/", &block));
@@ -66,7 +64,6 @@ fn text_of(head: &str, body: &[u8]) -> String {
     page.strip_prefix("http://a/ 60 ").map_or(page.clone(), str::to_owned)
 }
 
-/// A record of WARC.
 fn record(kind: &str, url: &str, block: &[u8]) -> Vec<u8> {
     let head = format!(
         "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:uuid:{url}>\r\n\
@@ -148,7 +145,6 @@ fn a_time_that_cannot_be_read_is_missing() {
     assert_eq!(read_all(odd.as_bytes()).records, [(1, "http://a/ -1 page http://a/".to_owned())]);
 }
 
-/// White space at the beginning of a line goes on with the line before.
 #[test]
 fn the_value_of_a_header_may_stand_on_the_next_line() {
     let page = String::from_utf8(page("http://a/")).unwrap();
@@ -343,7 +339,6 @@ fn a_record_that_is_too_long_is_passed_over() {
     assert_eq!(outcome.skipped, "1 media_type");
 }
 
-/// A page whose length is off by so much.
 fn lying(url: &str, by: i64) -> Vec<u8> {
     let text = String::from_utf8(page(url)).unwrap();
     let at = text.find("Content-Length: ").unwrap() + 16;
@@ -373,7 +368,6 @@ fn a_false_length_costs_one_record() {
     }
 }
 
-/// Wherever a record begins after a bad one, at the border of what is read at once too, it is found.
 #[test]
 fn the_record_after_a_long_bad_one_is_found() {
     let head = "WARC/1.0\r\nContent-Length: x\r\n\r\n";
@@ -394,7 +388,6 @@ fn a_record_with_a_damaged_head_is_quarantined_alone() {
     assert_eq!(said, [&*a, "! no record begins where one should", &*c]);
 }
 
-/// What cannot be read of a file is one bad record, with and without the flag.
 #[test]
 fn the_rest_of_a_damaged_file_is_one_bad_record() {
     let warc = [page("http://a/"), page("http://b/")].concat();

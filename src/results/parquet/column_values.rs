@@ -11,10 +11,8 @@ use parquet::schema::types::Type;
 use crate::results::column::{ResultColumn, Values};
 use crate::results::days::number_of;
 
-/// How many values are encoded at once.
 const BATCH: usize = 4096;
 
-/// The values of a column that are not encoded yet.
 #[derive(Default)]
 pub(crate) struct ColumnValues {
     /// 1 for each row with a value, 0 for each without.
@@ -65,7 +63,6 @@ impl ColumnValues {
         Some(bytes)
     }
 
-    /// Encodes the values, and forgets them.
     pub(crate) fn write(
         &mut self,
         column: &ResultColumn,

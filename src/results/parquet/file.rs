@@ -25,7 +25,6 @@ pub(crate) struct RowGroup<'a, R> {
 }
 
 impl<R: ChunkReader + 'static> ParquetFile<R> {
-    /// Reads what stands at the end of the file.
     pub(crate) fn new(bytes: R) -> Result<ParquetFile<R>, ParquetError> {
         check_end(&bytes)?;
         let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes)?;
@@ -36,7 +35,6 @@ impl<R: ChunkReader + 'static> ParquetFile<R> {
         &self.bytes
     }
 
-    /// What the file says of all row groups.
     pub(crate) fn metadata(&self) -> &FileMetaData {
         self.metadata.file_metadata()
     }
@@ -45,7 +43,6 @@ impl<R: ChunkReader + 'static> ParquetFile<R> {
         self.metadata.num_row_groups()
     }
 
-    /// A row group; they are counted from 0.
     pub(crate) fn group(&self, number: usize) -> RowGroup<'_, R> {
         RowGroup { bytes: &self.bytes, metadata: self.metadata.row_group(number) }
     }
@@ -80,7 +77,6 @@ impl<R: ChunkReader + 'static> RowGroup<'_, R> {
         Ok(get_column_reader(column, self.pages(leaf, MOST_BYTES, None)?))
     }
 
-    /// Reads a column whose pages have at most so many bytes. Of others the rows are `gaps`, if the column has texts.
     pub(crate) fn column_within(
         &self,
         leaf: usize,
@@ -91,7 +87,6 @@ impl<R: ChunkReader + 'static> RowGroup<'_, R> {
         Ok(get_column_reader(column, self.pages(leaf, most, Some(gaps))?))
     }
 
-    /// Reads the pages of a column, of at most so many bytes.
     pub(crate) fn pages(
         &self,
         leaf: usize,

@@ -12,10 +12,8 @@ use thrift::{ProtocolError, ProtocolErrorKind};
 
 use Type::{Binary, Bool, Double, I8, I16, I32, I64, List, Struct};
 
-/// How deep structs and lists may lie in each other.
 const MOST_DEPTH: usize = 32;
 
-/// The fields of a struct, by their numbers.
 pub(super) type Fields = &'static [(i16, Type)];
 
 /// The type of a field. An enum is an `I32`, a union a struct.
@@ -32,7 +30,6 @@ pub(super) enum Type {
     Struct(Fields),
 }
 
-/// `FileMetaData`, at the end of a file.
 pub(super) const FILE: Fields = &[
     (1, I32),
     (2, List(&Struct(SCHEMA_ELEMENT))),
@@ -269,7 +266,6 @@ fn refused(what: &str) -> thrift::Error {
 mod tests {
     use super::*;
 
-    /// What `check` says of these bytes, which are in the compact protocol of Thrift.
     fn said(bytes: &[u8]) -> Result<Vec<(i16, i32)>, String> {
         let mut numbers = Vec::new();
         check(bytes, PAGE, &mut |field, number| numbers.push((field, number)))

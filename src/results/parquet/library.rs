@@ -23,7 +23,6 @@ pub(crate) fn trying<T>(path: &Path, work: impl FnOnce() -> Result<T, ParquetErr
     })
 }
 
-/// The error for a file at `path` that the library could not write.
 pub(crate) fn unwritten(path: &Path, cause: ParquetError) -> Error {
     match io_error(&cause) {
         Some(inner) => Error::io(path, inner),
@@ -33,7 +32,6 @@ pub(crate) fn unwritten(path: &Path, cause: ParquetError) -> Error {
     }
 }
 
-/// The failed read or write that the library tells of.
 fn io_error(cause: &ParquetError) -> Option<&io::Error> {
     match cause {
         ParquetError::External(inner) => inner.downcast_ref(),

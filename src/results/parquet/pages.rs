@@ -23,15 +23,12 @@ pub(super) const MOST_BYTES: usize = 512 << 20;
 /// The rows of a column, counted from 0, that stand in pages which take too much, in order.
 pub(crate) type Gaps = Arc<Mutex<Vec<Range<u64>>>>;
 
-/// The kind of a page that the library passes over.
 const INDEX_PAGE: i32 = 1;
 
 pub(super) struct Pages<R: ChunkReader> {
     bytes: Arc<R>,
-    /// Where the pages are that were not read.
     left: Range<u64>,
     pages: SerializedPageReader<R>,
-    /// The most bytes of a page.
     most: usize,
     /// What stands in the place of pages that take too much; none if they are refused.
     replaced: Option<Replaced>,
@@ -40,22 +37,17 @@ pub(super) struct Pages<R: ChunkReader> {
 /// Pages that take too much, of a column that has texts and no lists.
 struct Replaced {
     rows: Gaps,
-    /// The row with which the next page begins.
     row: u64,
     /// Whether values can be null, at one level or at more.
     is_nullable: bool,
-    /// Whether the dictionary took too much.
     lacks_dictionary: bool,
 }
 
-/// What stands before a page: the part of `PageHeader` of the format that tells sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Header {
     kind: i32,
-    /// The bytes of the page when it is unpacked, and as it stands in the file.
     unpacked: i32,
     packed: i32,
-    /// The bytes of the header itself.
     own: u64,
 }
 
@@ -102,7 +94,6 @@ impl<R: ChunkReader> Pages<R> {
 }
 
 impl Replaced {
-    /// Passes over a page of so many values.
     fn pass(&mut self, values: u32) -> Range<u64> {
         let first = self.row;
         self.row += u64::from(values);
@@ -139,7 +130,6 @@ impl Replaced {
     }
 }
 
-/// The error for a page that takes so many bytes.
 fn too_large(unpacked: i32, most: usize) -> ParquetError {
     let error = Error::new(Kind::BadData, "a page of the Parquet file is too large")
         .expected(format_args!("at most {most} bytes when it is unpacked"))
@@ -213,12 +203,10 @@ impl<R: ChunkReader> Iterator for Pages<R> {
     }
 }
 
-/// Whether values are numbers of values in a dictionary.
 fn is_by_dictionary(encoding: Encoding) -> bool {
     [Encoding::RLE_DICTIONARY, Encoding::PLAIN_DICTIONARY].contains(&encoding)
 }
 
-/// Counts the bytes that were read.
 struct Counted<R> {
     from: R,
     read: u64,
@@ -245,7 +233,6 @@ mod tests {
 
     use super::*;
 
-    /// A file with one column of many pages.
     fn file(version: WriterVersion) -> Bytes {
         let schema = parse_message_type("message m { required binary text (STRING); }").unwrap();
         let properties = WriterProperties::builder()
@@ -289,7 +276,6 @@ mod tests {
         }
     }
 
-    /// A page with these sizes, of which nothing but the header is there.
     fn header(kind: i32, unpacked: i32, packed: i32) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut to = TCompactOutputProtocol::new(&mut bytes);

@@ -16,10 +16,8 @@ use crate::progress::{self, Activity};
 use crate::results::days::day_of;
 use crate::results::json_lines::shown;
 
-/// How many rows are decoded at once.
 const BATCH: usize = 1024;
 
-/// A Parquet file, read row by row.
 pub(in crate::rooms::results) struct ParquetReader {
     path: PathBuf,
     file: ParquetFile<File>,
@@ -28,7 +26,6 @@ pub(in crate::rooms::results) struct ParquetReader {
     /// The columns of the current row group, and how many of its rows are not decoded yet.
     group: Vec<ColumnReader>,
     left: usize,
-    /// The texts of decoded rows, column by column.
     decoded: Vec<Vec<Option<String>>>,
     next: usize,
     ready: usize,
@@ -38,7 +35,6 @@ pub(in crate::rooms::results) struct ParquetReader {
 struct ColumnPlace {
     name: String,
     meaning: Meaning,
-    /// The level of a value that is not null.
     present: i16,
 }
 
@@ -82,7 +78,6 @@ impl ParquetReader {
         self.columns.iter().map(|column| column.name.clone()).collect()
     }
 
-    /// The next row: its texts, with tabs between them.
     pub(in crate::rooms::results) fn next(&mut self) -> Result<Option<&str>> {
         if self.next == self.ready && !self.decode()? {
             return Ok(None);
@@ -97,7 +92,6 @@ impl ParquetReader {
         Ok(Some(&self.row))
     }
 
-    /// Decodes the next rows. False at the end.
     fn decode(&mut self) -> Result<bool> {
         progress::tick(Activity::Reading);
         let path = self.path.clone();

@@ -24,12 +24,9 @@ use crate::results::column::{ResultColumn, Sorted, Values};
 pub(crate) const CREATED_BY: &str = "dupsieve version 1 (build 1)";
 /// A row group ends when its texts and numbers have so many bytes, so that one is held in little memory.
 const GROUP_BYTES: usize = 16 << 20;
-/// A row group has at most so many rows.
 const GROUP_ROWS: usize = 1 << 20;
-/// Level of zstd.
 const LEVEL: i32 = 3;
 
-/// A table that is being written. It holds one row group.
 pub(in crate::rooms::results) struct ParquetWriter<W: Write + Send> {
     path: PathBuf,
     columns: Vec<ResultColumn>,
@@ -55,7 +52,6 @@ impl<W: Write + Send> ParquetWriter<W> {
         Ok(ParquetWriter { path, columns: columns.to_vec(), writer, held, rows: 0, bytes: 0 })
     }
 
-    /// Takes a row: the texts of its columns, with tabs between them.
     pub(in crate::rooms::results) fn push(&mut self, row: &str) -> Result<()> {
         let mut texts = row.split('\t');
         for (column, held) in self.columns.iter().zip(&mut self.held) {
@@ -73,7 +69,6 @@ impl<W: Write + Send> ParquetWriter<W> {
         Ok(())
     }
 
-    /// Writes what is left, and gives the stream back.
     pub(in crate::rooms::results) fn finish(mut self) -> Result<W> {
         if self.rows > 0 {
             self.write_group()?;

@@ -8,7 +8,6 @@ use super::*;
 use crate::features::words::han_share;
 use crate::synthetic::DocumentGenerator;
 
-/// A made-up page of `count` sentences, Chinese or English, with a number in each.
 fn page(seed: u64, count: usize, is_han: bool) -> String {
     let generator = DocumentGenerator::new(seed, 0.0);
     let of_language = |number: &u64| {
@@ -30,7 +29,6 @@ fn random(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
-/// Every edit of every strength of a Chinese and an English page.
 fn each(mut check: impl FnMut(Edit, usize, &str, &str, &str)) {
     for is_han in [false, true] {
         let text = page(1, 40, is_han);

@@ -8,23 +8,18 @@ use std::fmt;
 
 use html5gum::{Emitter, Readable, Reader, StringReader, Tokenizer};
 
-/// How many values in double quotes are read between two returns.
 const VALUES: u32 = 64;
 
-/// What `emitter` makes of a page.
 pub(super) fn tokens<E: Emitter>(html: &str, emitter: E) -> impl Iterator<Item = E::Token> {
     let reader = Shallow { page: html.to_reader(), values: 0 };
     Tokenizer::new_with_emitter(reader, emitter).filter_map(Result::ok)
 }
 
-/// Reads a page, with an error now and then.
 struct Shallow<'a> {
     page: StringReader<'a>,
-    /// How often text up to a double quote was asked for.
     values: u32,
 }
 
-/// The error that makes the tokenizer return.
 #[derive(Debug)]
 struct Return;
 
@@ -71,10 +66,8 @@ mod tests {
 
     use crate::document::html::text;
 
-    /// Enough of a stack for the [`VALUES`](super::VALUES) between two returns.
     const STACK_BYTES: usize = 128 << 10;
 
-    /// Pages with a tag of very many attributes, written in one way each.
     fn pages() -> impl Iterator<Item = String> {
         let forms = [
             "a=\"1\" ",
@@ -95,7 +88,6 @@ mod tests {
         forms.into_iter().map(|form| format!("one <p {} class=\"c\">two", form.repeat(50_000)))
     }
 
-    /// Does work in a thread with a small stack.
     fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
         thread::Builder::new().stack_size(STACK_BYTES).spawn(work).unwrap().join().unwrap();
     }
