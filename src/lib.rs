@@ -94,6 +94,8 @@ pub mod rooms {
     pub mod output;
 
     pub mod mount;
+
+    pub mod frames;
     pub mod runs;
 
     pub mod results;

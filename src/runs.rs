@@ -12,8 +12,7 @@
 //! sorted     merges 9, 378 and 012456:     0 1 2 3 4 5 6 7 8 9
 //! ```
 //!
-//! Each run is a sequence of frames with an XXH3 checksum, so a damaged disk gives an error and never
-//! another order.
+//! Each run is a sequence of [frames](crate::frames), so a damaged disk gives an error and never another order.
 //!
 //! ```
 //! use dupsieve::rooms::runs::{Record, Sorter};
@@ -32,18 +31,18 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::fs::File;
-use std::io::{BufReader, BufWriter, Read, Seek, Write};
+use std::io::Write;
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::vec;
 
 use bincode::Options;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{At, Error, Kind, Result};
+use crate::frames::{self, FoundFrame, FrameFile, HEAD_BYTES, MOST_BODY_BYTES};
 use crate::output;
 use crate::progress::{self, Activity};
 
@@ -51,8 +50,6 @@ use crate::progress::{self, Activity};
 const FAN_IN: usize = 64;
 /// Bytes of records in a frame, the unit that is checksummed and read at once.
 const FRAME_BYTES: usize = 256 << 10;
-/// The most bytes of one record; a larger one is a bug.
-const FRAME_LIMIT: u64 = 1 << 30;
 
 /// A record that can be sorted on disk: it has an order and a form in bytes.
 pub trait Record: Ord + Serialize + DeserializeOwned {
@@ -76,7 +73,7 @@ pub struct Sorter<R> {
     held: Vec<R>,
     held_bytes: usize,
     /// Runs on disk; those of level `l` are merged from `FAN_IN` of level `l - 1`.
-    levels: Vec<Vec<File>>,
+    levels: Vec<Vec<FrameFile>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -117,7 +114,7 @@ impl<R: Record> Sorter<R> {
         self.held.sort();
         let runs = self.levels.into_iter().flatten().collect();
         let runs = merged_to_fan_in::<R>(&self.folder, runs)?;
-        SortedRecords::of(&self.folder, self.held, runs)
+        SortedRecords::of(self.held, runs)
     }
 
     fn spill(&mut self) -> Result<()> {
@@ -128,7 +125,7 @@ impl<R: Record> Sorter<R> {
         self.add_run(0, run)
     }
 
-    fn add_run(&mut self, level: usize, run: File) -> Result<()> {
+    fn add_run(&mut self, level: usize, run: FrameFile) -> Result<()> {
         if self.levels.len() == level {
             self.levels.push(Vec::new());
         }
@@ -137,17 +134,16 @@ impl<R: Record> Sorter<R> {
             return Ok(());
         }
         let full = std::mem::take(&mut self.levels[level]);
-        let merged =
-            write_run(&self.folder, SortedRecords::<R>::of(&self.folder, Vec::new(), full)?)?;
+        let merged = write_run(&self.folder, SortedRecords::<R>::of(Vec::new(), full)?)?;
         self.add_run(level + 1, merged)
     }
 }
 
 /// Merges the first runs until no more than [`FAN_IN`] are left.
-fn merged_to_fan_in<R: Record>(folder: &Path, mut runs: Vec<File>) -> Result<Vec<File>> {
+fn merged_to_fan_in<R: Record>(folder: &Path, mut runs: Vec<FrameFile>) -> Result<Vec<FrameFile>> {
     while runs.len() > FAN_IN {
         let first = runs.drain(..FAN_IN).collect();
-        runs.push(write_run(folder, SortedRecords::<R>::of(folder, Vec::new(), first)?)?);
+        runs.push(write_run(folder, SortedRecords::<R>::of(Vec::new(), first)?)?);
     }
     Ok(runs)
 }
@@ -168,13 +164,13 @@ impl<R: Record> SortedRecords<R> {
         folder: &Path,
         records: impl Iterator<Item = Result<R>>,
     ) -> Result<SortedRecords<R>> {
-        SortedRecords::of(folder, Vec::new(), vec![write_run(folder, records)?])
+        SortedRecords::of(Vec::new(), vec![write_run(folder, records)?])
     }
 
-    fn of(folder: &Path, held: Vec<R>, runs: Vec<File>) -> Result<SortedRecords<R>> {
-        let open = |run: File| {
-            let bytes = run.metadata().at(folder)?.len();
-            Ok(RecordReader::open(folder, run, bytes, damaged_run))
+    fn of(held: Vec<R>, runs: Vec<FrameFile>) -> Result<SortedRecords<R>> {
+        let open = |run: FrameFile| {
+            let end = run.bytes()?;
+            Ok(RecordReader::open(run, 0..end, damaged_run))
         };
         let runs = runs.into_iter().map(open).collect::<Result<_>>()?;
         let mut sorted = SortedRecords { held: held.into_iter(), runs, next: BinaryHeap::new() };
@@ -215,52 +211,52 @@ fn encoding(limit: u64) -> impl Options {
     bincode::DefaultOptions::new().with_fixint_encoding().allow_trailing_bytes().with_limit(limit)
 }
 
-/// Writes sorted records into an unnamed file of `folder`, and rewinds it.
-fn write_run<R: Record>(folder: &Path, records: impl Iterator<Item = Result<R>>) -> Result<File> {
-    let mut run = BufWriter::new(tempfile::tempfile_in(folder).at(folder)?);
-    write_records(&mut run, folder, records)?;
-    let mut file = run.into_inner().map_err(|cause| Error::io(folder, cause.error()))?;
-    file.rewind().at(folder)?;
-    Ok(file)
+/// Writes sorted records into an unnamed file of `folder`.
+fn write_run<R: Record>(
+    folder: &Path,
+    records: impl Iterator<Item = Result<R>>,
+) -> Result<FrameFile> {
+    let mut file = tempfile::tempfile_in(folder).at(folder)?;
+    write_records(&mut file, folder, 0, records)?;
+    Ok(FrameFile { path: folder.to_path_buf(), file })
 }
 
-/// Writes records as frames of `length u64, checksum u64, bytes` to `out`, which is at `path`.
+/// Writes records as frames to `out`, which is the file at `path` from the offset `at` on.
 pub(crate) fn write_records<R: Record>(
     out: &mut impl Write,
     path: &Path,
+    mut at: u64,
     records: impl Iterator<Item = Result<R>>,
 ) -> Result<()> {
     let mut frame = Vec::with_capacity(2 * FRAME_BYTES);
+    frame.resize(HEAD_BYTES, 0);
+    let mut write = |frame: &mut Vec<u8>| {
+        progress::tick(Activity::Sorting);
+        frames::seal(0, at, frame);
+        out.write_all(frame).at(path)?;
+        at += frame.len() as u64;
+        frame.truncate(HEAD_BYTES);
+        Ok::<(), Error>(())
+    };
     for record in records {
-        encoding(FRAME_LIMIT).serialize_into(&mut frame, &record?).map_err(|cause| {
+        let encoding = encoding((MOST_BODY_BYTES - FRAME_BYTES) as u64);
+        encoding.serialize_into(&mut frame, &record?).map_err(|cause| {
             Error::new(Kind::Internal, format!("a record cannot be written to disk: {cause}"))
                 .at(path)
         })?;
-        if frame.len() >= FRAME_BYTES {
-            write_frame(out, &frame).at(path)?;
-            frame.clear();
+        if frame.len() - HEAD_BYTES >= FRAME_BYTES {
+            write(&mut frame)?;
         }
     }
-    match frame.is_empty() {
-        true => Ok(()),
-        false => write_frame(out, &frame).at(path),
-    }
-}
-
-fn write_frame(run: &mut impl Write, frame: &[u8]) -> std::io::Result<()> {
-    progress::tick(Activity::Sorting);
-    run.write_all(&(frame.len() as u64).to_le_bytes())?;
-    run.write_all(&xxh3_64(frame).to_le_bytes())?;
-    run.write_all(frame)
+    if frame.len() > HEAD_BYTES { write(&mut frame) } else { Ok(()) }
 }
 
 /// Reads records back, frame by frame.
 #[derive(Debug)]
 pub(crate) struct RecordReader<R> {
-    path: PathBuf,
-    run: BufReader<File>,
-    /// The bytes of the frames that are left.
-    left: u64,
+    run: FrameFile,
+    /// The frames that are left.
+    left: Range<u64>,
     frame: Vec<u8>,
     at: usize,
     /// The error for frames that are not as they were written.
@@ -269,61 +265,44 @@ pub(crate) struct RecordReader<R> {
 }
 
 impl<R: Record> RecordReader<R> {
-    /// Reads the next `bytes` of the file at `path`, which are whole frames.
+    /// Reads this part of a file, which is whole frames.
     pub(crate) fn open(
-        path: &Path,
-        run: File,
-        bytes: u64,
+        run: FrameFile,
+        part: Range<u64>,
         damaged: fn(&str) -> Error,
     ) -> RecordReader<R> {
-        RecordReader {
-            path: path.to_path_buf(),
-            run: BufReader::new(run),
-            left: bytes,
-            frame: Vec::new(),
-            at: 0,
-            damaged,
-            records: PhantomData,
-        }
+        RecordReader { run, left: part, frame: Vec::new(), at: 0, damaged, records: PhantomData }
     }
 
-    /// Passes a frame and gives its length; none at the end.
-    pub(crate) fn skip_frame(&mut self) -> Result<Option<u64>> {
-        if self.left == 0 {
+    /// Passes a frame and gives its place; none at the end.
+    pub(crate) fn skip_frame(&mut self) -> Result<Option<Range<u64>>> {
+        let Range { start, end } = self.left;
+        if start == end {
             return Ok(None);
         }
-        let before = self.left;
-        let (length, _) = self.read_head()?;
-        self.run.seek_relative(length as i64).at(&self.path)?;
-        Ok(Some(before - self.left))
+        let found = self.run.head(start, end)?;
+        self.pass(found)?;
+        Ok(Some(start..self.left.start))
     }
 
-    /// The length of the next frame without its head, and its checksum.
-    fn read_head(&mut self) -> Result<(u64, u64)> {
-        const HEAD: u64 = 16;
-        let body_left = self.left.checked_sub(HEAD);
-        let body_left = body_left.ok_or_else(|| self.damaged("it ends within a frame"))?;
-        let mut head = [0; HEAD as usize];
-        self.run.read_exact(&mut head).at(&self.path)?;
-        let [length, checksum] =
-            [&head[..8], &head[8..]].map(|word| u64::from_le_bytes(word.try_into().unwrap()));
-        if length > body_left.min(FRAME_LIMIT) {
-            return Err(self.damaged("a frame's length is wrong"));
-        }
-        self.left = body_left - length;
-        Ok((length, checksum))
+    fn pass(&mut self, found: FoundFrame) -> Result<()> {
+        let what = match found {
+            FoundFrame::Frame(head) => {
+                self.left.start = head.end(self.left.start);
+                return Ok(());
+            }
+            FoundFrame::Damaged(_) => "a frame's checksum is wrong",
+            FoundFrame::NoHead => "the head of a frame is wrong",
+            FoundFrame::End => "it ends within a frame",
+        };
+        Err(self.damaged(what))
     }
 
     fn read_frame(&mut self) -> Result<()> {
         progress::tick(Activity::Sorting);
-        let (length, checksum) = self.read_head()?;
-        self.frame.resize(length as usize, 0);
-        self.run.read_exact(&mut self.frame).at(&self.path)?;
-        if xxh3_64(&self.frame) != checksum {
-            return Err(self.damaged("a frame's checksum is wrong"));
-        }
+        let found = self.run.read(self.left.start, self.left.end, &mut self.frame)?;
         self.at = 0;
-        Ok(())
+        self.pass(found)
     }
 
     fn read_record(&mut self) -> Result<R> {
@@ -337,7 +316,7 @@ impl<R: Record> RecordReader<R> {
     }
 
     fn damaged(&self, what: &str) -> Error {
-        (self.damaged)(what).at(&self.path)
+        (self.damaged)(what).at(&self.run.path)
     }
 }
 
@@ -350,13 +329,15 @@ impl<R: Record> Iterator for RecordReader<R> {
     type Item = Result<R>;
 
     fn next(&mut self) -> Option<Result<R>> {
-        let more = self.at < self.frame.len() || self.left > 0;
+        let more = self.at < self.frame.len() || !self.left.is_empty();
         more.then(|| self.read_record())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::FileExt;
+
     use super::*;
     use proptest::prelude::*;
 
@@ -386,12 +367,10 @@ mod tests {
     #[test]
     fn a_flipped_bit_on_disk_is_an_error() {
         let folder = std::env::temp_dir();
-        let mut run = write_run(&folder, (0..1000_u64).map(Ok)).unwrap();
-        run.seek(std::io::SeekFrom::Start(500)).unwrap();
-        run.write_all(&[0xff]).unwrap();
-        run.rewind().unwrap();
-        let bytes = run.metadata().unwrap().len();
-        let read: Result<Vec<u64>> = RecordReader::open(&folder, run, bytes, damaged_run).collect();
+        let run = write_run(&folder, (0..1000_u64).map(Ok)).unwrap();
+        run.file.write_all_at(&[0xff], 500).unwrap();
+        let end = run.bytes().unwrap();
+        let read: Result<Vec<u64>> = RecordReader::open(run, 0..end, damaged_run).collect();
         assert!(read.unwrap_err().to_string().contains("checksum"));
     }
 

@@ -45,12 +45,12 @@ fn finished(bench: &Bench) -> BTreeSet<u64> {
     let mut finished = BTreeSet::new();
     for path in ledgers(bench) {
         let bytes = fs::read(path).unwrap();
-        let mut rest = bytes.get(40..).unwrap_or_default();
-        while let Some((head, after)) = rest.split_at_checked(32) {
+        let mut rest = bytes.get(52..).unwrap_or_default();
+        while let Some((head, after)) = rest.split_at_checked(24) {
             let length = u32::from_le_bytes(head[..4].try_into().unwrap()) as usize;
-            let Some((_, after)) = after.split_at_checked(length) else { break };
+            let Some((body, after)) = after.split_at_checked(length) else { break };
             if head[4] == 2 {
-                finished.insert(u64::from_le_bytes(head[8..16].try_into().unwrap()));
+                finished.insert(u64::from_le_bytes(body[..8].try_into().unwrap()));
             }
             rest = after;
         }

@@ -8,14 +8,13 @@ use super::engine::Engine;
 use super::found::Clusters;
 use super::groups::Groups;
 use super::lists::write_lists;
-use super::measure::Measure;
 use super::method::Method;
 use super::numbering::{Numbered, all_links, number};
 use super::removed::RemovedIds;
 use super::source::Source;
 use super::state::{self, ClusterState, Member};
 use crate::budget::Budget;
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::output::Staging;
 use crate::results::ResultFormat;
 use crate::runs::Space;
@@ -73,8 +72,7 @@ impl Clustering {
     /// Writes the state, changes.tsv if there was a clustering before, and the lists if they are asked for.
     ///
     /// # Errors
-    /// [`Kind::BadData`] if the inputs are damaged or contradict each other; [`Kind::Usage`] if their matches
-    /// are measured in different ways.
+    /// [`Kind::BadData`](crate::Kind::BadData) if the inputs are damaged or contradict each other.
     pub fn write(&self, engine: &mut dyn Engine, staging: &Staging) -> Result<Clusters> {
         let before = self.previous.as_ref().map(Previous::state).transpose()?;
         self.write_since(before.as_ref(), engine, staging)
@@ -89,7 +87,6 @@ impl Clustering {
     ) -> Result<Clusters> {
         let Clustering { method, format, memory_bytes, .. } = *self;
         let space = Space { folder: staging.folder(), memory_bytes };
-        let measure = self.measure()?;
         let standing = self.previous.as_ref().map(Previous::state).transpose()?;
         let standing = standing.as_ref();
         let numbered = number(standing, &self.sources, method, &self.removed, space)?;
@@ -109,24 +106,6 @@ impl Clustering {
         if self.writes_lists {
             files.extend(write_lists(&state, &groups.sizes, staging, format, space)?);
         }
-        Clusters::of(&state, &groups, measure, changes, files)
-    }
-
-    /// What all matches are measured in.
-    fn measure(&self) -> Result<Measure> {
-        let mut measure = self.previous.as_ref().map(|previous| previous.found.measure);
-        for source in &self.sources {
-            let Some(found) = source.measure()? else { continue };
-            let expected = *measure.get_or_insert(found);
-            if found != expected {
-                let what = "the matches of the inputs are not measured alike";
-                return Err(Error::new(Kind::Usage, what)
-                    .at(&source.folder)
-                    .expected(expected)
-                    .found(found)
-                    .help("cluster the outputs with distances and those with similarities apart"));
-            }
-        }
-        Ok(measure.unwrap_or(Measure::Distance))
+        Clusters::of(&state, &groups, changes, files)
     }
 }

@@ -5,10 +5,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::groups::Groups;
-use super::measure::Measure;
 use super::state::ClusterState;
 use crate::error::Result;
 
@@ -38,13 +36,12 @@ pub struct LargeCluster {
     /// How many of them were kept: members without a verdict that drops them. A star has one, unless several
     /// versions of its id were kept.
     pub kept: u64,
-    /// The greatest distance, or the least similarity, among its matches.
-    pub farthest: Value,
+    /// The greatest distance among its matches, in bits.
+    pub farthest: u32,
     /// No two members are more matches apart than this. None if matches alone do not connect all members,
     /// because versions of one id do.
     pub steps_at_most: Option<u64>,
-    /// No two members differ in more bits than this: so many times the greatest distance. None where matches
-    /// have similarities, for they do not add up.
+    /// No two members differ in more bits than this: so many times the greatest distance.
     pub diameter_at_most: Option<u64>,
 }
 
@@ -76,11 +73,7 @@ struct Spread {
 }
 
 /// Describes the largest clusters of a state, in the order of sizes.tsv.
-pub(super) fn describe(
-    state: &ClusterState,
-    groups: &Groups,
-    measure: Measure,
-) -> Result<Vec<LargeCluster>> {
+pub(super) fn describe(state: &ClusterState, groups: &Groups) -> Result<Vec<LargeCluster>> {
     let mut largest = largest(&groups.sizes);
     let place = |largest: &[Spread], row: u32| {
         let name = groups.names[row as usize];
@@ -104,7 +97,7 @@ pub(super) fn describe(
             largest[at].farthest = largest[at].farthest.max(link.apart);
         }
     }
-    Ok(largest.into_iter().map(|it| it.described(measure)).collect())
+    Ok(largest.into_iter().map(Spread::described).collect())
 }
 
 /// The largest clusters; those of one size by their ids, which ascend with the rows.
@@ -126,19 +119,18 @@ fn largest(sizes: &[u32]) -> Vec<Spread> {
 }
 
 impl Spread {
-    fn described(self, measure: Measure) -> LargeCluster {
+    fn described(self) -> LargeCluster {
         let Spread { id: cluster, members, dropped, centres, trees, farthest, .. } = self;
         let kept = members - dropped;
         let steps_at_most = (trees == 1).then(|| steps_at_most(members, kept, centres));
         let in_bits = |steps: u64| steps.saturating_mul(u64::from(farthest));
-        let is_distance = measure == Measure::Distance;
         LargeCluster {
             cluster,
             members,
             kept,
-            farthest: measure.value(farthest),
+            farthest,
             steps_at_most,
-            diameter_at_most: steps_at_most.filter(|_| is_distance).map(in_bits),
+            diameter_at_most: steps_at_most.map(in_bits),
         }
     }
 }

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use super::describe::{LargeCluster, SizeRange, describe, size_ranges};
 use super::groups::Groups;
-use super::measure::Measure;
 use super::names::each_named;
 use super::page::PageDay;
 use super::state::ClusterState;
@@ -19,8 +18,6 @@ use crate::runs::Space;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Clusters {
-    /// What the matches are measured in.
-    pub measure: Measure,
     /// Rows of the clusters.
     pub members: u64,
     /// Rows of the sizes.
@@ -68,21 +65,19 @@ impl Clusters {
     pub(super) fn of(
         state: &ClusterState,
         groups: &Groups,
-        measure: Measure,
         changes: Option<u64>,
         files: BTreeMap<String, Sum>,
     ) -> Result<Clusters> {
         let members = u64::from(state.members);
         let sizes = size_ranges(&groups.sizes);
         Ok(Clusters {
-            measure,
             members,
             clusters: sizes.iter().map(|range| range.clusters).sum(),
             stars: members - groups.verdicts,
             links: groups.links,
             changes,
             sizes,
-            largest: describe(state, groups, measure)?,
+            largest: describe(state, groups)?,
             files,
         })
     }

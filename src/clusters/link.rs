@@ -12,7 +12,7 @@ pub(super) struct Link {
     pub(super) new: u32,
     /// The page that it is near.
     pub(super) existing: u32,
-    /// How far apart both are, as [`Measure`](super::Measure) counts it.
+    /// The distance of both, in bits.
     pub(super) apart: u32,
     /// Whether it is the verdict: `new` was dropped in favour of `existing`.
     pub(super) is_verdict: bool,

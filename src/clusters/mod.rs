@@ -12,7 +12,7 @@
 //! sources                 -+-> numbering -> links.bin -> groups (forest) -> pages.bin -> changes, lists, describe
 //! ```
 //!
-//! - `page`, `link`, `measure`, `method`: the nouns. `state`: pages and links in files. `row`: the columns of the lists.
+//! - `page`, `link`, `method`: the nouns. `state`: pages and links in files. `row`: the columns of the lists.
 //! - `source`: the matches of an output. `removed`: ids that leave. `numbering`: pages become rows.
 //! - `groups`: which pages are one cluster. `forest`: union-find, shared by threads. `engine`: what is left to threads.
 //! - `names`: ids in place of rows. `changes`: what differs between two states. `lists`: clusters.tsv and sizes.tsv.
@@ -44,7 +44,6 @@ mod found;
 mod groups;
 mod link;
 mod lists;
-mod measure;
 mod method;
 mod names;
 mod numbering;
@@ -64,7 +63,6 @@ pub use describe::{LargeCluster, SizeRange};
 pub use engine::{Engine, Portions};
 pub use forest::Forest;
 pub use found::Clusters;
-pub use measure::Measure;
 pub use method::Method;
 pub use page::PageDay;
 pub use removed::RemovedIds;

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::measure::Measure;
 use super::method::Method;
 use super::page::PageDay;
 use crate::error::{Error, Result};
@@ -36,12 +35,6 @@ pub(super) struct Met<'a> {
 }
 
 impl Source {
-    /// What its matches are measured in; none if there are no verdicts that tell it.
-    pub fn measure(&self) -> Result<Option<Measure>> {
-        let table = Table::open(&self.folder, VERDICTS, Column::OfVerdict)?;
-        Ok(table.rows.columns().map(|_| table.measure))
-    }
-
     /// Calls `take` with every match that counts for `method`: for stars those that the verdicts name, for
     /// components all.
     pub(super) fn each_match(
@@ -57,13 +50,12 @@ impl Source {
     }
 
     fn each_verdict(&self, take: &mut dyn FnMut(Met<'_>) -> Result<()>) -> Result<()> {
-        let mut verdicts = Table::open(&self.folder, VERDICTS, Column::OfVerdict)?;
-        let measure = verdicts.measure;
+        let mut verdicts = Table::open(&self.folder, VERDICTS, OF_VERDICT)?;
         while let Some([new, verdict, existing, apart, against]) = verdicts.next()? {
             if verdict != "drop" {
                 continue;
             }
-            let read = (measure.read(apart), self.day_of(against));
+            let read = (distance(apart), self.day_of(against));
             let (Some(apart), Some(day)) = read else { return Err(verdicts.wrong()) };
             take(Met { new, existing, day, apart, is_verdict: true })?;
         }
@@ -78,9 +70,8 @@ impl Source {
         take: &mut dyn FnMut(Met<'_>) -> Result<()>,
     ) -> Result<()> {
         let mut turned = Turned(self.turned(space)?.peekable());
-        let mut matches = Table::open(&self.folder, MATCHES, Column::OfMatch)?;
-        let mut verdicts = Table::open(&self.folder, VERDICTS, Column::OfVerdict)?;
-        let measure = matches.measure;
+        let mut matches = Table::open(&self.folder, MATCHES, OF_MATCH)?;
+        let mut verdicts = Table::open(&self.folder, VERDICTS, OF_VERDICT)?;
         let mut verdict: Option<[String; 3]> = None;
         while let Some([new, existing, apart, against, _]) = matches.next()? {
             while verdict.as_ref().is_none_or(|[id, ..]| id.as_str() < new) {
@@ -89,7 +80,7 @@ impl Source {
                 };
                 verdict = Some([id, of, place].map(str::to_owned));
             }
-            let read = (measure.read(apart), self.day_of(against));
+            let read = (distance(apart), self.day_of(against));
             let (Some(apart), Some(day)) = read else { return Err(matches.wrong()) };
             if against == BATCH && turned.has(new, apart, existing)? {
                 take(Met { new: existing, existing: new, day, apart, is_verdict: true })?;
@@ -154,55 +145,44 @@ impl Turned {
     }
 }
 
-/// Which columns a table has.
-#[derive(Clone, Copy)]
-enum Column {
-    OfVerdict,
-    OfMatch,
+/// The columns of a table, and what may follow them.
+const OF_VERDICT: Columns =
+    (&["id", "verdict", "of", "distance", "against"], [&[], &["held", "copies", "hosts"]]);
+const OF_MATCH: Columns =
+    (&["new", "existing", "distance", "against"], [&["verdict"], &["check", "verdict"]]);
+
+type Columns = (&'static [&'static str], [&'static [&'static str]; 2]);
+
+/// The value of the column of distances.
+fn distance(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|&bits| bits <= 1 << 16)
 }
 
 /// A table of an output, row by row.
-struct Table {
-    rows: ResultReader,
-    measure: Measure,
-}
+struct Table(ResultReader);
 
 impl Table {
-    fn open(folder: &Path, name: &str, columns: Column) -> Result<Table> {
+    fn open(folder: &Path, name: &str, (names, rest): Columns) -> Result<Table> {
         let rows = ResultReader::of(folder, name)?;
-        let names = |measure: &Measure| match columns {
-            Column::OfVerdict => vec!["id", "verdict", "of", measure.name(), "against"],
-            Column::OfMatch => vec!["new", "existing", measure.name(), "against"],
-        };
-        // A table without a row may not tell its columns, and then any measure is right.
-        let Some(found) = rows.columns() else {
-            return Ok(Table { rows, measure: Measure::Distance });
-        };
-        let is_of = |measure: &Measure| {
-            let names = names(measure);
-            let (first, rest) = found.split_at(found.len().min(names.len()));
-            let is_whole = match columns {
-                Column::OfMatch => *rest == ["verdict"] || *rest == ["check", "verdict"],
-                Column::OfVerdict => rest.is_empty() || *rest == ["held", "copies", "hosts"],
-            };
-            *first == names && is_whole
-        };
-        match Measure::ALL.into_iter().find(is_of) {
-            Some(measure) => Ok(Table { rows, measure }),
-            None => Err(rows
-                .wrong("not the expected header")
-                .expected(names(&Measure::Distance).join("\t"))),
+        // A table without a row may not tell its columns.
+        let is_right = rows.columns().is_none_or(|found| {
+            let (first, others) = found.split_at(found.len().min(names.len()));
+            first == names && rest.iter().any(|rest| others == *rest)
+        });
+        match is_right {
+            true => Ok(Table(rows)),
+            false => Err(rows.wrong("not the expected header").expected(names.join("\t"))),
         }
     }
 
     /// The first five columns of the next row; those that are not there are empty.
     fn next(&mut self) -> Result<Option<[&str; 5]>> {
-        let Some(row) = self.rows.next_row()? else { return Ok(None) };
+        let Some(row) = self.0.next_row()? else { return Ok(None) };
         let mut columns = row.split('\t');
         Ok(Some(std::array::from_fn(|_| columns.next().unwrap_or_default())))
     }
 
     fn wrong(&self) -> Error {
-        self.rows.wrong("dupsieve does not write such a line; the file was changed")
+        self.0.wrong("dupsieve does not write such a line; the file was changed")
     }
 }

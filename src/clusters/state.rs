@@ -12,8 +12,8 @@
 //! nothing. FORMAT.md describes them.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
+use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,15 +23,13 @@ use super::engine::Portions;
 use super::link::Link;
 use super::page::Page;
 use crate::error::{At, Error, Kind, Result};
+use crate::frames::{FrameFile, Magic};
 use crate::matches::allocated;
 use crate::output::{Staging, Sum};
 use crate::runs::{Record, RecordReader, write_records};
 
 /// A file of an output: its name and its sum.
 pub(super) type Named = (String, Sum);
-
-/// How many bytes a file begins with that say what it is, and the version of its format.
-const HEAD_BYTES: usize = 12;
 
 /// A page that is in a cluster.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -50,7 +48,7 @@ impl Record for Member {
 /// What one of the files holds.
 pub(super) trait StateRow: Record {
     const FILE: &str;
-    const HEAD: [u8; HEAD_BYTES];
+    const HEAD: Magic;
 
     /// Whether all rows that it names are below this one.
     fn is_below(&self, members: u32) -> bool;
@@ -61,7 +59,7 @@ pub(super) trait StateRow: Record {
 
 impl StateRow for Member {
     const FILE: &str = "pages.bin";
-    const HEAD: [u8; HEAD_BYTES] = *b"DUPSPAGE\x01\0\0\0";
+    const HEAD: Magic = *b"DUPSPAGE\x01\0\0\0";
 
     fn is_below(&self, members: u32) -> bool {
         self.cluster < members
@@ -74,7 +72,7 @@ impl StateRow for Member {
 
 impl StateRow for Link {
     const FILE: &str = "links.bin";
-    const HEAD: [u8; HEAD_BYTES] = *b"DUPSLINK\x01\0\0\0";
+    const HEAD: Magic = *b"DUPSLINK\x01\0\0\0";
 
     fn is_below(&self, members: u32) -> bool {
         self.new.max(self.existing) < members
@@ -133,7 +131,7 @@ pub(super) fn write<R: StateRow>(
 ) -> Result<Named> {
     let mut file = staging.create(R::FILE)?;
     file.write(|out| out.write_all(&R::HEAD))?;
-    write_records(&mut file, &staging.folder().join(R::FILE), rows)?;
+    write_records(&mut file, &staging.folder().join(R::FILE), R::HEAD.len() as u64, rows)?;
     Ok((R::FILE.to_owned(), file.finish()?))
 }
 
@@ -148,8 +146,7 @@ pub(super) struct StateRows<R> {
 impl<R: StateRow> StateRows<R> {
     fn open(state: &ClusterState) -> Result<StateRows<R>> {
         let path = state.folder.join(R::FILE);
-        let (file, bytes) = open::<R>(&path)?;
-        let records = RecordReader::open(&path, file, bytes, damaged);
+        let records = open::<R>(&path)?;
         let mut rows = StateRows { path, records, members: state.members, ahead: None };
         rows.ahead = rows.read(None).transpose();
         Ok(rows)
@@ -176,16 +173,14 @@ impl<R: StateRow> Iterator for StateRows<R> {
     }
 }
 
-/// Opens a file of a state behind its head, and says how many bytes follow.
-fn open<R: StateRow>(path: &Path) -> Result<(File, u64)> {
-    let mut file = File::open(path).at(path)?;
-    let mut head = [0; HEAD_BYTES];
-    match file.read_exact(&mut head) {
-        Ok(()) if head == R::HEAD => {}
-        _ => return Err(damaged("this is no file of clusters, or one of another version").at(path)),
+/// Opens a file of a state behind its first bytes.
+fn open<R: StateRow>(path: &Path) -> Result<RecordReader<R>> {
+    let file = FrameFile::open(path)?;
+    if !file.begins_with(&R::HEAD)? {
+        return Err(damaged("this is no file of clusters, or one of another version").at(path));
     }
-    let bytes = file.metadata().at(path)?.len() - HEAD_BYTES as u64;
-    Ok((file, bytes))
+    let end = file.bytes()?;
+    Ok(RecordReader::open(file, R::HEAD.len() as u64..end, damaged))
 }
 
 /// The error for files that are not as they were written.
@@ -196,8 +191,7 @@ pub(super) fn damaged(what: &str) -> Error {
 /// The links of a state, of which a portion is a frame.
 struct SharedLinks {
     path: PathBuf,
-    /// Where the frames begin, and where the last one ends.
-    frames: Vec<u64>,
+    frames: Vec<Range<u64>>,
 }
 
 /// Opens the links of the state in `folder`, for threads to share.
@@ -206,25 +200,22 @@ struct SharedLinks {
 /// [`Kind::BadData`] if the file is damaged.
 pub fn open_links(folder: &Path) -> Result<Arc<dyn Portions>> {
     let path = folder.join(Link::FILE);
-    let (file, bytes) = open::<Link>(&path)?;
-    let mut records = RecordReader::<Link>::open(&path, file, bytes, damaged);
-    let mut frames = vec![HEAD_BYTES as u64];
-    while let Some(bytes) = records.skip_frame()? {
-        frames.push(frames[frames.len() - 1] + bytes);
+    let mut records = open::<Link>(&path)?;
+    let mut frames = Vec::new();
+    while let Some(frame) = records.skip_frame()? {
+        frames.push(frame);
     }
     Ok(Arc::new(SharedLinks { path, frames }))
 }
 
 impl Portions for SharedLinks {
     fn portions(&self) -> u64 {
-        self.frames.len() as u64 - 1
+        self.frames.len() as u64
     }
 
     fn portion(&self, number: u64) -> Result<Vec<(u32, u32)>> {
-        let [begin, end] = [0, 1].map(|next| self.frames[number as usize + next]);
-        let mut file = File::open(&self.path).at(&self.path)?;
-        file.seek(SeekFrom::Start(begin)).at(&self.path)?;
-        let links = RecordReader::open(&self.path, file, end - begin, damaged);
+        let frame = self.frames[number as usize].clone();
+        let links = RecordReader::open(FrameFile::open(&self.path)?, frame, damaged);
         links.map(|link: Result<Link>| link.map(|link| (link.new, link.existing))).collect()
     }
 }

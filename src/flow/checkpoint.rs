@@ -6,46 +6,41 @@
 //! of them at once: they are done if the states of all of them are as they were. Nothing is synced: what a power cut takes
 //! from it fails its checksum and is read again.
 //!
-//! ```text
-//!  bytes  a frame
-//!      8  number of the portion; 2^64 - 1: the end of a file, or of several
-//!      8  length of the body
-//!     16  XXH3-128 of the body
-//!         body: what was made and the counts of the portion, or a list of `FileRead`, in bincode
-//! ```
+//! The files are [frames](crate::frames): what was made and the counts of a portion, behind its number (8 bytes), or a list of
+//! `FileRead`, in bincode.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::io::{self, BufReader, Read as _, Write};
+use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use xxhash_rust::xxh3::xxh3_128;
 
 use crate::document::{FileRead, Inputs};
 use crate::error::{At, Error, Kind, Result};
+use crate::frames::{self, FoundFrame, FrameFile, HEAD_BYTES};
 use crate::ledger;
-use crate::output::{check_free_space, copy_hashed, entries_in, remove_if_there};
+use crate::output::{check_free_space, entries_in, remove_if_there};
 use crate::parallel::lock;
 use crate::progress::{self, Activity};
 use crate::store::Digest;
 
-/// In place of the number of a portion.
-const END: u64 = u64::MAX;
-const HEAD_BYTES: usize = 32;
-/// More bytes than the files of one portion have.
-const END_BYTES: u64 = 1 << 20;
+/// Tags of frames.
+const PORTION: u32 = 1;
+const END: u32 = 2;
+/// The bytes of the number of a portion.
+const NUMBER_BYTES: usize = 8;
 
 /// The files that are done, and the place for those of this run.
 pub(super) struct Checkpoint {
     folder: PathBuf,
     key: Digest,
     done: HashMap<u32, FileMade>,
-    /// The file of this process; none until something is written.
-    file: Mutex<Option<File>>,
+    /// The file of this process, and its length; none until something is written.
+    file: Mutex<Option<(File, u64)>>,
 }
 
 /// What was made of a portion, on disk.
@@ -83,26 +78,29 @@ impl Checkpoint {
 
     /// Adds the end of a file, or of several of one portion.
     pub(super) fn end(&self, read: &[FileRead]) -> Result<()> {
-        self.add(END, &read)
+        self.append(END, Vec::new(), &read)
     }
 
     /// Adds what was made of the portion of this number.
     pub(super) fn add(&self, number: u64, made: &impl Serialize) -> Result<()> {
-        let mut frame = vec![0; HEAD_BYTES];
+        self.append(PORTION, number.to_le_bytes().to_vec(), made)
+    }
+
+    fn append(&self, tag: u32, body: Vec<u8>, made: &impl Serialize) -> Result<()> {
+        let mut frame = [vec![0; HEAD_BYTES], body].concat();
         bincode::serialize_into(&mut frame, made).map_err(|cause| {
             Error::new(Kind::Internal, format!("what was read cannot be written: {cause}"))
         })?;
-        let (head, body) = frame.split_at_mut(HEAD_BYTES);
-        head[..8].copy_from_slice(&number.to_le_bytes());
-        head[8..16].copy_from_slice(&(body.len() as u64).to_le_bytes());
-        head[16..].copy_from_slice(&xxh3_128(body).to_le_bytes());
         let mut file = lock(&self.file);
-        let file = match &mut *file {
+        let (file, at) = match &mut *file {
             Some(file) => file,
-            none => none.insert(ledger::create(&self.folder, self.key, ".files")?.0),
+            none => none.insert((ledger::create(&self.folder, self.key, ".files")?.0, 0)),
         };
         check_free_space(&self.folder, frame.len() as u64)?;
-        file.write_all(&frame).at(&self.folder)
+        frames::seal(tag, *at, &mut frame);
+        file.write_all(&frame).at(&self.folder)?;
+        *at += frame.len() as u64;
+        Ok(())
     }
 }
 
@@ -127,31 +125,20 @@ type FileMade = (FileRead, Vec<Portion>);
 /// The input files that are done by what the file at `path` holds, up to where it breaks off or is damaged.
 fn read(path: PathBuf, inputs: &Inputs) -> Result<Vec<(u32, FileMade)>> {
     let (mut portions, mut ends) = (HashMap::new(), Vec::new());
-    let file = File::open(&path).at(&path)?;
-    let (mut at, end) = (0, file.metadata().at(&path)?.len());
-    let (mut file, path) = (BufReader::new(file), Arc::new(path));
-    while at + HEAD_BYTES as u64 <= end {
+    let file = FrameFile::open(&path)?;
+    let path = Arc::new(path);
+    let (mut at, end) = (0, file.bytes()?);
+    let mut body = Vec::new();
+    while let FoundFrame::Frame(head) = file.read(at, end, &mut body)? {
         progress::tick(Activity::Reading);
-        let mut head = [0; HEAD_BYTES];
-        file.read_exact(&mut head).at(&*path)?;
-        let [number, bytes] =
-            [0, 8].map(|at| u64::from_le_bytes(head[at..at + 8].try_into().expect("8 bytes")));
-        at += HEAD_BYTES as u64;
-        let mut body = (&mut file).take(bytes);
-        let mut held = Vec::new();
-        let copied = match number {
-            END if bytes <= END_BYTES => copy_hashed(&mut body, &mut held),
-            _ => copy_hashed(&mut body, &mut io::sink()),
-        };
-        let (copied, digest) = copied.at(&*path)?;
-        if copied < bytes || digest.to_le_bytes() != head[16..] {
-            break;
+        if head.tag == END {
+            ends.extend(bincode::deserialize::<Vec<FileRead>>(&body));
+        } else if let Some((number, made)) = body.split_first_chunk::<NUMBER_BYTES>() {
+            let at = at + (HEAD_BYTES + NUMBER_BYTES) as u64;
+            let portion = Portion { path: Arc::clone(&path), at, bytes: made.len() as u64 };
+            portions.insert(u64::from_le_bytes(*number), portion);
         }
-        match number {
-            END => ends.extend(bincode::deserialize::<Vec<FileRead>>(&held)),
-            _ => drop(portions.insert(number, Portion { path: Arc::clone(&path), at, bytes })),
-        }
-        at += bytes;
+        at = head.end(at);
     }
     let made = |read: FileRead| {
         let input = inputs.files().get(read.contents.file as usize)?;

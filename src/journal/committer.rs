@@ -2,7 +2,6 @@
 
 use std::sync::PoisonError;
 
-use super::file::{HEAD_BYTES, MOST_BODY_BYTES};
 use super::queue::Queue;
 use super::shared::Shared;
 use crate::error::Result;
@@ -39,7 +38,6 @@ fn write(shared: &Shared, pages: u32, body: &[u8]) -> Result<()> {
     if pages == 0 {
         return Ok(());
     }
-    debug_assert!(body.len() <= MOST_BODY_BYTES - HEAD_BYTES, "the queue is bounded");
     lock(&shared.file).append(pages, body)?;
     if let Some((_, part)) = shared.parts_mut().last_mut() {
         part.on_disk += pages as usize;

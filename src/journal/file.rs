@@ -5,21 +5,16 @@ use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use xxhash_rust::xxh3::xxh3_64;
-
-use super::header::{FIXED_BYTES, Header, damaged};
+use super::header::{Header, MAGIC, damaged};
 use super::page_bytes;
-use crate::error::{At, Result};
+use crate::error::{At, Error, Result};
+use crate::frames::{FoundFrame, FrameFile, FrameHead, HEAD_BYTES, frame};
 use crate::output::{Fence, NewFile};
 use crate::store::{Day, FingerprintedDocument};
 
-/// The bytes before the body of a frame.
-pub(super) const HEAD_BYTES: usize = 24;
-/// The most bytes of a body.
-pub(super) const MOST_BODY_BYTES: usize = 1 << 30;
 /// The pages of a frame of a journal that is written anew.
 const PAGES_OF_A_FRAME: usize = 1 << 10;
-/// The pages that the head of a seal tells.
+/// The tag of a seal. That of other frames is the number of their pages.
 const SEAL: u32 = 0;
 
 /// A journal to which pages are appended.
@@ -77,7 +72,7 @@ impl JournalFile {
     /// Appends a frame of so many pages, which are on disk when this returns. After an error, the file is as good
     /// as lost, and is made anew.
     pub(super) fn append(&mut self, pages: u32, body: &[u8]) -> Result<()> {
-        let frame = frame(self.bytes, pages, body);
+        let frame = frame(pages, self.bytes, body);
         self.file.write_all_at(&frame, self.bytes).at(&self.path)?;
         self.file.sync_data().at(&self.path)?;
         self.bytes += frame.len() as u64;
@@ -105,7 +100,7 @@ pub(super) fn frames(
     let first = header.write().len();
     let mut frames = Vec::new();
     let mut add = |pages: u32, body: &[u8]| {
-        let frame = frame((first + frames.len()) as u64, pages, body);
+        let frame = frame(pages, (first + frames.len()) as u64, body);
         frames.extend(frame);
     };
     for pages in pages.chunks(PAGES_OF_A_FRAME) {
@@ -119,54 +114,16 @@ pub(super) fn frames(
     frames
 }
 
-/// A frame of so many pages at this offset.
-fn frame(offset: u64, pages: u32, body: &[u8]) -> Vec<u8> {
-    let mut frame = Vec::with_capacity(HEAD_BYTES + body.len());
-    frame.extend((body.len() as u32).to_le_bytes());
-    frame.extend(pages.to_le_bytes());
-    frame.extend(xxh3_64(body).to_le_bytes());
-    frame.extend(checksum(&frame, offset).to_le_bytes());
-    frame.extend(body);
-    frame
-}
-
-/// The checksum of the beginning of a head.
-fn checksum(beginning: &[u8], offset: u64) -> u64 {
-    xxh3_64(&[beginning, &offset.to_le_bytes()].concat())
-}
-
-/// The head of a frame.
-struct FrameHead {
-    body_bytes: u64,
-    pages: u32,
-    body_checksum: u64,
-}
-
-impl FrameHead {
-    /// The head in these bytes, which are at this offset; none if they are none.
-    fn read(bytes: &[u8; HEAD_BYTES], offset: u64) -> Option<FrameHead> {
-        let (beginning, told) = bytes.split_last_chunk::<8>()?;
-        if checksum(beginning, offset) != u64::from_le_bytes(*told) {
-            return None;
-        }
-        let (numbers, body_checksum) = beginning.split_last_chunk::<8>()?;
-        let (words, _) = numbers.as_chunks::<4>();
-        let [body_bytes, pages] = [words[0], words[1]].map(u32::from_le_bytes);
-        let body_checksum = u64::from_le_bytes(*body_checksum);
-        Some(FrameHead { body_bytes: body_bytes.into(), pages, body_checksum })
-    }
-}
-
 /// Reads the journal at `path`. A frame at its end that was never finished is left out.
 ///
 /// # Errors
 /// [`Kind::BadData`](crate::Kind::BadData) if anything before that is damaged.
 pub(super) fn read(path: &Path) -> Result<Contents> {
-    let file = File::open(path).at(path)?;
-    let bytes = file.metadata().at(path)?.len();
-    let (header, end) = header_of(&file, path)?;
+    let file = FrameFile::open(path)?;
+    let bytes = file.bytes()?;
+    let (header, end) = header_of(&file)?;
     let contents = Contents { header, pages: Vec::new(), sealed: None, end, torn: 0 };
-    Reading { path, file, bytes, contents }.run()
+    Reading { file, bytes, contents }.run()
 }
 
 /// Reads the header of the journal at `path`, and nothing else.
@@ -174,102 +131,78 @@ pub(super) fn read(path: &Path) -> Result<Contents> {
 /// # Errors
 /// [`Kind::BadData`](crate::Kind::BadData) if it is damaged.
 pub(super) fn read_header(path: &Path) -> Result<Header> {
-    let file = File::open(path).at(path)?;
-    header_of(&file, path).map(|(header, _)| header)
+    header_of(&FrameFile::open(path)?).map(|(header, _)| header)
 }
 
-/// The header of a journal, and where it ends.
-fn header_of(file: &File, path: &Path) -> Result<(Header, u64)> {
-    let bytes = file.metadata().at(path)?.len();
-    let mut fixed = [0; FIXED_BYTES];
-    let end = match file.read_exact_at(&mut fixed, 0) {
-        Ok(()) => Header::bytes_of(&fixed, path)? as u64,
-        Err(_) => bytes + 1,
-    };
-    if end > bytes {
-        return Err(damaged("the journal ends within its header").at(path).offset(bytes));
+/// The header of a journal, which is its first frame, and where it ends.
+fn header_of(file: &FrameFile) -> Result<(Header, u64)> {
+    if !file.begins_with(&MAGIC)? {
+        return Err(damaged("this is not a journal of this version").at(&file.path).offset(0));
     }
-    let mut header = vec![0; end as usize];
-    file.read_exact_at(&mut header, 0).at(path)?;
-    Header::read(&header, path).map(|header| (header, end))
+    let at = MAGIC.len() as u64;
+    let mut body = Vec::new();
+    let header = match file.read(at, file.bytes()?, &mut body)? {
+        FoundFrame::Frame(head) => Header::read(&body).map(|header| (header, head.end(at))),
+        _ => None,
+    };
+    header.ok_or_else(|| damaged("the header of the journal is damaged").at(&file.path).offset(at))
 }
 
 /// A journal that is being read.
-struct Reading<'a> {
-    path: &'a Path,
-    file: File,
+struct Reading {
+    file: FrameFile,
     bytes: u64,
     contents: Contents,
 }
 
-impl Reading<'_> {
+impl Reading {
     fn run(mut self) -> Result<Contents> {
+        let mut body = Vec::new();
         while self.contents.end < self.bytes {
-            let at = self.contents.end;
             if self.contents.sealed.is_some() {
-                return Err(damaged("something stands after the seal").at(self.path).offset(at));
+                return Err(self.damaged("something stands after the seal"));
             }
-            match self.body()? {
-                Some((head, body)) => self.take(&head, &body)?,
-                None => break,
-            }
+            let Some(head) = self.read(&mut body)? else { break };
+            self.take(&head, &body)?;
         }
         self.contents.torn = self.bytes - self.contents.end;
         Ok(self.contents)
     }
 
-    /// The next frame; none if it was never finished.
-    fn body(&self) -> Result<Option<(FrameHead, Vec<u8>)>> {
+    /// Reads the next frame; none if it was never finished.
+    fn read(&self, body: &mut Vec<u8>) -> Result<Option<FrameHead>> {
         let at = self.contents.end;
-        let Some(head) = self.head(at)? else {
-            return match self.head_after(at)? {
-                Some(_) => Err(damaged("the head of a frame is damaged").at(self.path).offset(at)),
-                None => Ok(None),
-            };
-        };
-        let end = at + HEAD_BYTES as u64 + head.body_bytes;
-        if end > self.bytes {
-            return Ok(None);
+        match self.file.read(at, self.bytes, body)? {
+            FoundFrame::Frame(head) => Ok(Some(head)),
+            FoundFrame::Damaged(head) if head.end(at) < self.bytes => {
+                Err(self.damaged("the checksum of a frame is wrong"))
+            }
+            FoundFrame::NoHead if self.has_head_after(at)? => {
+                Err(self.damaged("the head of a frame is damaged"))
+            }
+            _ => Ok(None),
         }
-        let mut body = vec![0; head.body_bytes as usize];
-        self.file.read_exact_at(&mut body, at + HEAD_BYTES as u64).at(self.path)?;
-        if xxh3_64(&body) == head.body_checksum {
-            return Ok(Some((head, body)));
-        }
-        if end == self.bytes {
-            return Ok(None);
-        }
-        let body_at = at + HEAD_BYTES as u64;
-        Err(damaged("the checksum of a frame is wrong").at(self.path).offset(body_at))
     }
 
-    /// The head at this offset, if there is one.
-    fn head(&self, at: u64) -> Result<Option<FrameHead>> {
-        let mut bytes = [0; HEAD_BYTES];
-        if at + HEAD_BYTES as u64 > self.bytes {
-            return Ok(None);
-        }
-        self.file.read_exact_at(&mut bytes, at).at(self.path)?;
-        Ok(FrameHead::read(&bytes, at))
+    fn damaged(&self, what: &str) -> Error {
+        damaged(what).at(&self.file.path).offset(self.contents.end)
     }
 
-    /// The offset of the first head after `at`, if there is one.
-    fn head_after(&self, at: u64) -> Result<Option<u64>> {
+    /// Whether there is a head behind `at`.
+    fn has_head_after(&self, at: u64) -> Result<bool> {
         const WINDOW: usize = 1 << 20;
         let mut window = Vec::new();
         let mut from = at + 1;
         while from + HEAD_BYTES as u64 <= self.bytes {
             window.resize(((self.bytes - from) as usize).min(WINDOW), 0);
-            self.file.read_exact_at(&mut window, from).at(self.path)?;
-            let heads = (from..).zip(window.array_windows());
-            for (offset, bytes) in heads {
-                if FrameHead::read(bytes, offset).is_some() {
-                    return Ok(Some(offset));
-                }
+            self.file.file.read_exact_at(&mut window, from).at(&self.file.path)?;
+            let mut heads = (from..).zip(window.array_windows());
+            if heads.any(|(offset, bytes)| FrameHead::read(bytes, offset).is_some()) {
+                return Ok(true);
             }
             from += (window.len() - HEAD_BYTES + 1) as u64;
         }
-        Ok(None)
+        Ok(false)
     }
 
     /// Takes what a sound frame holds.
@@ -277,13 +210,13 @@ impl Reading<'_> {
         let Contents { header, pages, sealed, end, .. } = &mut self.contents;
         let mut rest = body;
         let mut wrong = false;
-        if head.pages == SEAL {
+        if head.tag == SEAL {
             *sealed = rest
                 .split_off(..8)
                 .and_then(|day| Day::of_number(u64::from_le_bytes(*day.first_chunk()?)));
             wrong = sealed.is_none();
         }
-        for _ in 0..head.pages {
+        for _ in 0..head.tag {
             match page_bytes::read(&mut rest, header, pages.len() as u64 + 1) {
                 Some(page) => pages.push(page),
                 None => {
@@ -293,10 +226,9 @@ impl Reading<'_> {
             }
         }
         if wrong || !rest.is_empty() {
-            let error = damaged("a frame does not hold what its head tells").at(self.path);
-            return Err(error.offset(*end));
+            return Err(self.damaged("a frame does not hold what its head says"));
         }
-        *end += (HEAD_BYTES + body.len()) as u64;
+        *end = head.end(*end);
         Ok(())
     }
 }

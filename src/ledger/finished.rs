@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use super::chunk::Receipt;
-use super::frame::{self, FoundFrame, LedgerFile, PAIR_BYTES};
+use super::frame::{self, Holds, PAIR_BYTES};
 use crate::error::{Error, Kind, Result};
+use crate::frames::{FoundFrame, FrameFile};
 use crate::matches::Pair;
 
 /// A finished chunk in its file.
 #[derive(Clone, Debug)]
 pub struct Finished {
     pub(super) receipt: Receipt,
-    pub(super) file: Arc<LedgerFile>,
+    pub(super) file: Arc<FrameFile>,
     /// Where its first frame begins.
     pub(super) start: u64,
     /// Where its receipt begins.
@@ -44,22 +45,21 @@ pub struct ChunkPairs {
 impl ChunkPairs {
     fn read_frame(&mut self) -> Result<()> {
         let Finished { file, start, end, .. } = &mut self.chunk;
-        let FoundFrame::Frame(head) = file.read(*start, *end, &mut self.body)? else {
-            return Err(Error::new(Kind::Io, "a finished chunk came back damaged")
-                .at(&file.path)
-                .offset(*start)
-                .help("check the disk and try again"));
-        };
-        *start += head.bytes();
-        self.next = 0;
-        Ok(())
-    }
-
-    /// Leaves nothing more to read.
-    fn end(&mut self) {
+        if let FoundFrame::Frame(head) = file.read(*start, *end, &mut self.body)?
+            && let Some(Holds::Pairs(_, pairs)) = Holds::read(head.tag, &self.body)
+        {
+            *start = head.end(*start);
+            self.next = self.body.len() - pairs.len() * PAIR_BYTES;
+            return Ok(());
+        }
+        let at = *start;
         self.body.clear();
         self.next = 0;
-        self.chunk.start = self.chunk.end;
+        *start = *end;
+        Err(Error::new(Kind::Io, "a finished chunk came back damaged")
+            .at(&file.path)
+            .offset(at)
+            .help("check the disk and try again"))
     }
 }
 
@@ -67,17 +67,17 @@ impl Iterator for ChunkPairs {
     type Item = Result<Pair>;
 
     fn next(&mut self) -> Option<Result<Pair>> {
-        while self.next == self.body.len() {
+        loop {
+            if let Some(pair) = self.body[self.next..].first_chunk() {
+                self.next += PAIR_BYTES;
+                return Some(Ok(frame::pair(pair)));
+            }
             if self.chunk.start >= self.chunk.end {
                 return None;
             }
             if let Err(error) = self.read_frame() {
-                self.end();
                 return Some(Err(error));
             }
         }
-        let pair = frame::pair(&self.body[self.next..]);
-        self.next += PAIR_BYTES;
-        Some(Ok(pair))
     }
 }

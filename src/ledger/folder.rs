@@ -6,16 +6,15 @@
 //! again.
 
 use std::collections::HashMap;
-use std::fs::{self, DirEntry, File};
-use std::io;
+use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::chunk::Receipt;
 use super::finished::Finished;
-use super::frame::{self, FoundFrame, FrameHead, HEADER_BYTES, Holds, LedgerFile, PAIR_BYTES};
+use super::frame::{Holds, MAGIC};
 use super::writer::LedgerWriter;
-use crate::error::{At, Error, Kind, Result};
+use crate::error::{Error, Kind, Result};
+use crate::frames::{FoundFrame, FrameFile};
 use crate::output::{entries_in, remove_if_there};
 use crate::store::Digest;
 
@@ -39,10 +38,9 @@ impl Ledger {
             damage: Vec::new(),
         };
         for path in ledger.files(true)? {
-            match File::open(&path) {
-                Ok(file) => ledger.read(LedgerFile { path, file })?,
-                Err(gone) if gone.kind() == io::ErrorKind::NotFound => {}
-                Err(cause) => return Err(Error::io(&path, &cause)),
+            match FrameFile::open(&path) {
+                Err(gone) if gone.kind() == Kind::Missing => {}
+                file => ledger.read(Arc::new(file?))?,
             }
         }
         Ok(ledger)
@@ -105,51 +103,52 @@ impl Ledger {
     }
 
     /// Takes the finished chunks of `file`.
-    fn read(&mut self, file: LedgerFile) -> Result<()> {
-        let file = Arc::new(file);
-        let end = file.file.metadata().at(&file.path)?.len();
-        if end < HEADER_BYTES {
-            return Ok(());
-        }
-        match file.is_of(self.key)? {
-            Some(true) => self.read_frames(&file, end),
-            // Another version of dupsieve wrote it: its chunks are probed again.
-            Some(false) => Ok(()),
-            None => {
+    fn read(&mut self, file: Arc<FrameFile>) -> Result<()> {
+        let end = file.bytes()?;
+        let mut at = MAGIC.len() as u64;
+        let mut body = Vec::new();
+        match file.read(at, end, &mut body)? {
+            FoundFrame::End => return Ok(()),
+            FoundFrame::Frame(head)
+                if file.begins_with(&MAGIC)? && body == self.key.0.to_le_bytes() =>
+            {
+                at = head.end(at);
+            }
+            _ => {
                 self.damage.push(damaged(&file, 0));
-                Ok(())
+                return Ok(());
             }
         }
-    }
-
-    fn read_frames(&mut self, file: &Arc<LedgerFile>, end: u64) -> Result<()> {
-        let mut at = HEADER_BYTES;
-        let mut chunk = Unfinished::at(at);
-        let mut body = Vec::new();
+        let mut chunk = Unfinished { number: None, start: at, pairs: 0 };
         loop {
-            let (head, is_sound) = match file.read(at, end, &mut body)? {
-                FoundFrame::Frame(head) => (head, true),
-                FoundFrame::Damaged(head) => (head, false),
-                FoundFrame::Unreadable => {
-                    self.damage.push(damaged(file, at));
+            let (head, held) = match file.read(at, end, &mut body)? {
+                FoundFrame::Frame(head) => (head, Holds::read(head.tag, &body)),
+                FoundFrame::Damaged(head) => (head, None),
+                FoundFrame::NoHead => {
+                    self.damage.push(damaged(&file, at));
                     return Ok(());
                 }
                 FoundFrame::End => return Ok(()),
             };
-            if !is_sound {
-                self.damage.push(damaged(file, at));
-            }
-            chunk.take(at, &head, is_sound, &body);
-            if head.holds == Holds::Receipt {
-                if let Some(receipt) = chunk.receipt(&body) {
-                    let file = Arc::clone(file);
-                    let finished = Finished { receipt, file, start: chunk.start, end: at };
-                    self.finished.insert(head.chunk, finished);
+            match held {
+                Some(Holds::Pairs(number, pairs)) => chunk.add(number, at, pairs.len() as u64),
+                Some(Holds::Receipt(receipt)) => {
+                    chunk.add(receipt.chunk, at, 0);
+                    if receipt.listed == chunk.pairs {
+                        let (file, start) = (Arc::clone(&file), chunk.start);
+                        let finished = Finished { receipt, file, start, end: at };
+                        self.finished.insert(receipt.chunk, finished);
+                    }
+                    // The next frame starts anew, even if it is of the same chunk.
+                    chunk.number = None;
                 }
-                // The next frame starts anew, even if it is of the same chunk.
-                chunk.number = None;
+                None => {
+                    self.damage.push(damaged(&file, at));
+                    // What is left of the chunk has fewer pairs than its receipt says.
+                    chunk.number = None;
+                }
             }
-            at += head.bytes();
+            at = head.end(at);
         }
     }
 }
@@ -162,42 +161,20 @@ struct Unfinished {
     start: u64,
     /// The pairs in the frames so far.
     pairs: u64,
-    /// Whether all frames so far are as they were written.
-    is_sound: bool,
 }
 
 impl Unfinished {
-    fn at(start: u64) -> Unfinished {
-        Unfinished { number: None, start, pairs: 0, is_sound: true }
-    }
-
-    /// Takes the frame at `at`. A frame of another chunk starts anew.
-    fn take(&mut self, at: u64, head: &FrameHead, is_sound: bool, body: &[u8]) {
-        if self.number != Some(head.chunk) {
-            *self = Unfinished { number: Some(head.chunk), ..Unfinished::at(at) };
+    /// Adds the pairs of the frame at `at`. A frame of another chunk starts anew.
+    fn add(&mut self, number: u64, at: u64, pairs: u64) {
+        if self.number != Some(number) {
+            *self = Unfinished { number: Some(number), start: at, pairs: 0 };
         }
-        self.is_sound &= is_sound;
-        if head.holds == Holds::Pairs {
-            self.pairs += (body.len() / PAIR_BYTES) as u64;
-        }
-    }
-
-    /// The receipt in `body`, if it agrees with the frames that were read.
-    fn receipt(&self, body: &[u8]) -> Option<Receipt> {
-        let [fingerprints, pairs, listed] = frame::receipt(body);
-        let is_whole = self.is_sound && listed == self.pairs;
-        is_whole.then_some(Receipt {
-            chunk: self.number?,
-            fingerprints,
-            pairs,
-            listed,
-            resumed: true,
-        })
+        self.pairs += pairs;
     }
 }
 
 /// Damage in a ledger. Only the chunks in it are lost.
-fn damaged(file: &LedgerFile, offset: u64) -> Error {
+fn damaged(file: &FrameFile, offset: u64) -> Error {
     let what =
         "a ledger of finished chunks is damaged; chunks that cannot be read are probed again";
     Error::new(Kind::BadData, what).at(&file.path).offset(offset)

@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::Xxh3;
 
 use super::chunk::Chunk;
-use super::frame::VERSION;
+use super::frame::MAGIC;
 use crate::fingerprint::Fingerprint;
 use crate::matches::Sieve;
 use crate::store::{Dated, Digest};
@@ -31,7 +31,7 @@ impl<F: Fingerprint> LedgerKey<'_, F> {
     /// The digest that names the ledgers.
     pub(crate) fn digest(&self) -> Digest {
         let mut hash = Xxh3::new();
-        hash.update(&VERSION.to_le_bytes());
+        hash.update(&MAGIC);
         hash.update(&self.build.0.to_le_bytes());
         hash.update(&self.batch.0.to_le_bytes());
         hash.update(&[Sieve::number(self.sieve)]);

@@ -12,13 +12,14 @@
 //! # Example
 //!
 //! A worker probes chunk 4. It reads 1000 fingerprints of the store and finds two pairs. Its file is then
-//! 188 bytes long:
+//! 200 bytes long:
 //!
 //! ```text
 //!  at  bytes  content
-//!   0     40  header: the version of the format, the key of the join
-//!  40     92  a frame: a head of 32 bytes, 2 pairs of chunk 4, each 30 bytes
-//! 132     56  a frame: a head of 32 bytes, the receipt of chunk 4 in 24 bytes: 1000 read, 2 found, 2 listed
+//!   0     12  the version of the format
+//!  12     40  a frame: a head of 24 bytes, the key of the join
+//!  52     92  a frame: a head of 24 bytes, chunk 4 in 8 bytes, 2 pairs, each 30 bytes
+//! 144     56  a frame: a head of 24 bytes, chunk 4 in 8 bytes, its receipt in 24: 1000 read, 2 found, 2 listed
 //! ```
 //!
 //! If the worker is killed before the last byte is written, the receipt is missing and the next run
@@ -44,8 +45,8 @@
 //! assert!(finished.pairs().eq(pairs.map(Ok)));
 //!
 //! let path = folder.path().read_dir()?.next().expect("one worker, one file")?.path();
-//! assert_eq!(path.metadata()?.len(), 188);
-//! std::fs::File::options().write(true).open(path)?.set_len(187)?;
+//! assert_eq!(path.metadata()?.len(), 200);
+//! std::fs::File::options().write(true).open(path)?.set_len(199)?;
 //! assert!(open()?.chunk(4).is_none());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

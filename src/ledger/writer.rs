@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use super::chunk::Receipt;
 use super::finished::Finished;
-use super::frame::{FRAME_PAIRS, HEADER_BYTES, LedgerFile, PAIR_BYTES, header};
-use super::frame::{write_pairs, write_receipt};
+use super::frame::{FRAME_PAIRS, KEY, MAGIC, PAIR_BYTES, write_pairs, write_receipt};
 use crate::error::{At, Error, Result};
+use crate::frames::{FrameFile, HEAD_BYTES, frame};
 use crate::matches::Pair;
 use crate::output;
 use crate::store::Digest;
@@ -22,10 +22,10 @@ pub struct LedgerWriter {
     folder: PathBuf,
     key: Digest,
     /// None until something is written.
-    file: Option<Arc<LedgerFile>>,
+    file: Option<Arc<FrameFile>>,
     /// Frames that are not written yet.
     pending: Vec<u8>,
-    /// The length of the file; of one that is not made yet, the length of its header.
+    /// The length of the file; of one that is not made yet, the length of what comes before its chunks.
     length: u64,
     chunk: u64,
     /// Where its first frame begins.
@@ -39,7 +39,7 @@ impl LedgerWriter {
             key,
             file: None,
             pending: Vec::new(),
-            length: HEADER_BYTES,
+            length: (MAGIC.len() + HEAD_BYTES + size_of::<Digest>()) as u64,
             chunk: 0,
             start: 0,
         }
@@ -57,7 +57,7 @@ impl LedgerWriter {
             if self.pending.len() >= FRAME_PAIRS * PAIR_BYTES {
                 self.write()?;
             }
-            write_pairs(self.chunk, part, &mut self.pending);
+            write_pairs(self.chunk, part, self.length, &mut self.pending);
         }
         Ok(())
     }
@@ -66,12 +66,12 @@ impl LedgerWriter {
     /// back from the result.
     pub fn finish(&mut self, receipt: Receipt) -> Result<Finished> {
         let end = self.length + self.pending.len() as u64;
-        write_receipt(&receipt, &mut self.pending);
+        write_receipt(&receipt, self.length, &mut self.pending);
         let file = self.write()?;
         Ok(Finished { receipt, file, start: self.start, end })
     }
 
-    fn write(&mut self) -> Result<Arc<LedgerFile>> {
+    fn write(&mut self) -> Result<Arc<FrameFile>> {
         let file = match &self.file {
             Some(file) => Arc::clone(file),
             None => Arc::clone(self.file.insert(Arc::new(self.create()?))),
@@ -83,10 +83,11 @@ impl LedgerWriter {
         Ok(file)
     }
 
-    fn create(&self) -> Result<LedgerFile> {
+    fn create(&self) -> Result<FrameFile> {
         let (mut file, path) = create(&self.folder, self.key, ".ledger")?;
-        file.write_all(&header(self.key)).at(&path)?;
-        Ok(LedgerFile { path, file })
+        let key = frame(KEY, MAGIC.len() as u64, &self.key.0.to_le_bytes());
+        file.write_all(&[&MAGIC[..], &key].concat()).at(&path)?;
+        Ok(FrameFile { path, file })
     }
 }
 

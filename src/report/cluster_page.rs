@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::bar::{Bar, bars};
 use super::html;
-use crate::clusters::{Clusters, Measure, SizeRange};
+use crate::clusters::{Clusters, SizeRange};
 
 /// What `clusters.html` draws, beside the report itself.
 #[derive(Serialize)]
@@ -18,9 +18,6 @@ struct ClusterPage<'a, R> {
     /// Where the output is.
     place: String,
     sizes: Vec<Bar>,
-    /// What the columns of the largest clusters say.
-    farthest: &'static str,
-    spread: &'static str,
     /// Whether the output has the table of clusters.
     listed: bool,
     /// The file with the table of changes.
@@ -36,24 +33,12 @@ pub(super) fn drawn(
 ) -> String {
     let folder = place.file_name().unwrap_or(place.as_os_str()).to_string_lossy();
     let day = days.last().filter(|day| !day.is_empty());
-    let (farthest, spread) = match found.measure {
-        Measure::Distance => (
-            "Farthest match",
-            "Farthest match: the greatest distance of a match inside, in bits. Steps: no two members are more matches apart than this.",
-        ),
-        Measure::Similarity => (
-            "Least similarity",
-            "Least similarity: that of a match inside. Steps: no two members are more matches apart than this.",
-        ),
-    };
     let page = ClusterPage {
         report,
         found,
         name: day.cloned().unwrap_or_else(|| folder.into_owned()),
         place: place.to_string_lossy().into_owned(),
         sizes: bars(found.sizes.iter().map(sized).collect(), found.clusters.into()),
-        farthest,
-        spread,
         listed: found.file_of("clusters").is_some(),
         changes: found.file_of("changes").unwrap_or_default(),
     };

@@ -94,7 +94,7 @@ impl FilterPlace {
             hashed
                 .fetch_add(parts.iter().map(|part| part.end - part.start).sum(), Ordering::Relaxed);
         }
-        let mut fuse = FuseWriter::create(&self.fuse, rows, FILTER_BITS, fence)?;
+        let mut fuse = FuseWriter::create(&self.fuse, of, rows, FILTER_BITS, fence)?;
         let mut table = TableWriter::create(&self.table, self.by, of, fence)?;
         for hashed in sorter.sorted()? {
             let Hashed { entry, hash } = hashed?;
@@ -102,7 +102,7 @@ impl FilterPlace {
             table.push(entry)?;
         }
         table.finish()?;
-        fuse.finish(of)
+        fuse.finish()
     }
 
     /// The hashes of some rows.

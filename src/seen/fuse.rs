@@ -9,52 +9,48 @@
 //! filters  [ 0    ] [ 1 ]      [  2    ]      [ 3 ]
 //! ```
 //!
+//! Each is a [frame](crate::frames); the first frame says to which segment they belong, and how many they are.
+//!
 //! The filters are those of Graf and Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters" (2022).
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::ops::Range;
-use std::os::unix::fs::FileExt;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use xorf::{BinaryFuse8, BinaryFuse8Ref, DmaSerializable, Filter, FilterRef};
-use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{At, Error, Kind, Result};
+use crate::frames::{FoundFrame, FrameFile, Magic, frame};
 use crate::hamming::mapped::{Keep, KeptBytes};
 use crate::output::{Fence, NewFile, parent_of};
 use crate::store::Digest;
 
-/// The first bytes of a file, and the version of the format.
-const MAGIC: [u8; 12] = *b"DUPSFUSE\x01\0\0\0";
+/// The first bytes of a file.
+const MAGIC: Magic = *b"DUPSFUSE\x01\0\0\0";
 /// About so many hashes are in a filter, as a power of two.
 pub(super) const FILTER_BITS: u32 = 20;
 /// The most filters, as a power of two.
 const MOST_BITS: u32 = 24;
-/// The bytes that describe a filter.
+/// The bytes that describe a filter, before its own.
 const DESCRIPTOR: usize = BinaryFuse8::DESCRIPTOR_LEN;
-/// The bytes of a filter in the directory: its length, its descriptor, and the XXH3-64 of its bytes.
-const ENTRY: usize = 4 + DESCRIPTOR + 8;
-/// The bytes after the directory: the digest of the segment, the bits of a beginning, and a checksum.
-const TRAILER: usize = 16 + 4 + 8;
 
 /// A file that is being written.
 pub(super) struct FuseWriter {
     out: BufWriter<NewFile>,
     path: PathBuf,
+    bytes: u64,
     bits: u32,
     /// The number of the filter that is being gathered, and its hashes.
     number: u64,
     hashes: Vec<u64>,
-    directory: Vec<u8>,
 }
 
 impl FuseWriter {
-    /// Begins a file at `path` for about so many hashes. A filter of the file has about
+    /// Begins a file at `path` for about so many hashes of the segment with this digest. A filter of the file has about
     /// 2^`filter_bits` hashes. The file is published only while the lock of `fence` is held.
     pub(super) fn create(
         path: &Path,
+        of: Digest,
         hashes: u64,
         filter_bits: u32,
         fence: &Fence,
@@ -64,14 +60,17 @@ impl FuseWriter {
         let mut out = BufWriter::new(file);
         out.write_all(&MAGIC).at(path)?;
         let bits = (hashes >> filter_bits).checked_ilog2().map_or(0, |bits| bits + 1);
-        Ok(FuseWriter {
-            out,
-            path: path.to_path_buf(),
-            bits: bits.min(MOST_BITS),
-            number: 0,
-            hashes: Vec::new(),
-            directory: Vec::new(),
-        })
+        let bits = bits.min(MOST_BITS);
+        let (path, bytes) = (path.to_path_buf(), MAGIC.len() as u64);
+        let mut writer = FuseWriter { out, path, bytes, bits, number: 0, hashes: Vec::new() };
+        writer.put(bits, &of.0.to_le_bytes())?;
+        Ok(writer)
+    }
+
+    fn put(&mut self, tag: u32, body: &[u8]) -> Result<()> {
+        let frame = frame(tag, self.bytes, body);
+        self.bytes += frame.len() as u64;
+        self.out.write_all(&frame).at(&self.path)
     }
 
     /// Adds a hash whose filter is not before that of the last one.
@@ -95,15 +94,13 @@ impl FuseWriter {
 
     /// Writes a filter. Without one every hash passes.
     fn write(&mut self, filter: Option<BinaryFuse8>) -> Result<()> {
-        let mut descriptor = [0; DESCRIPTOR];
-        let bytes = filter.as_ref().map_or(&[][..], |filter| filter.dma_fingerprints());
+        let mut body = Vec::new();
         if let Some(filter) = &filter {
-            filter.dma_copy_descriptor_to(&mut descriptor);
+            body.resize(DESCRIPTOR, 0);
+            filter.dma_copy_descriptor_to(&mut body);
+            body.extend(filter.dma_fingerprints());
         }
-        self.out.write_all(bytes).at(&self.path)?;
-        self.directory.extend((bytes.len() as u32).to_le_bytes());
-        self.directory.extend(descriptor);
-        self.directory.extend(xxh3_64(bytes).to_le_bytes());
+        self.put(self.number as u32, &body)?;
         self.hashes.clear();
         self.number += 1;
         Ok(())
@@ -115,24 +112,20 @@ impl FuseWriter {
         (0..1 << self.bits).try_for_each(|_| self.write(None))
     }
 
-    /// Completes the file, which belongs to the segment with this digest.
-    pub(super) fn finish(mut self, of: Digest) -> Result<()> {
+    /// Completes the file.
+    pub(super) fn finish(mut self) -> Result<()> {
         while self.number >> self.bits == 0 {
             self.flush()?;
         }
-        let FuseWriter { mut out, path, bits, mut directory, .. } = self;
-        directory.extend(of.0.to_le_bytes());
-        directory.extend(bits.to_le_bytes());
-        directory.extend(xxh3_64(&directory).to_le_bytes());
-        out.write_all(&directory).at(&path)?;
+        let FuseWriter { out, path, .. } = self;
         out.into_inner().map_err(|failed| Error::io(&path, failed.error()))?.publish()
     }
 }
 
 /// An open file.
 pub(super) struct Fuse {
-    path: PathBuf,
-    file: File,
+    file: FrameFile,
+    end: u64,
     keep: Keep,
     bits: u32,
     filters: Vec<SegmentFilter>,
@@ -140,9 +133,7 @@ pub(super) struct Fuse {
 
 /// One filter of a file.
 struct SegmentFilter {
-    range: Range<usize>,
-    descriptor: [u8; DESCRIPTOR],
-    checksum: u64,
+    at: u64,
     /// Its bytes, once they were looked at.
     bytes: OnceLock<KeptBytes>,
 }
@@ -154,13 +145,32 @@ impl Fuse {
     /// # Errors
     /// Damage is [`Kind::BadData`]. A filter is checked when a search first looks at the filter.
     pub(super) fn open(path: &Path, of: Digest) -> Result<Option<Fuse>> {
-        let file = match File::open(path).at(path) {
+        let file = match FrameFile::open(path) {
             Err(error) if error.kind() == Kind::Missing => return Ok(None),
             file => file?,
         };
-        let (told, bits, filters) = parse(&file).at(path)?.ok_or_else(|| damaged(path))?;
-        let (path, keep) = (path.to_path_buf(), Keep::new(parent_of(path)));
-        Ok((told == of).then_some(Fuse { path, file, keep, bits, filters }))
+        let (end, mut at) = (file.bytes()?, MAGIC.len() as u64);
+        let mut digest = Vec::new();
+        let first = match file.read(at, end, &mut digest)? {
+            FoundFrame::Frame(head) if file.begins_with(&MAGIC)? && head.tag <= MOST_BITS => head,
+            _ => return Err(damaged(path)),
+        };
+        let (keep, bits) = (Keep::new(parent_of(path)), first.tag);
+        let mut filters = Vec::new();
+        at = first.end(at);
+        for number in 0..1 << bits {
+            let FoundFrame::Frame(head) = file.head(at, end)? else { return Err(damaged(path)) };
+            if head.tag != number {
+                return Err(damaged(path));
+            }
+            filters.push(SegmentFilter { at, bytes: OnceLock::new() });
+            at = head.end(at);
+        }
+        if at != end {
+            return Err(damaged(path));
+        }
+        let is_of = digest == of.0.to_le_bytes();
+        Ok(is_of.then_some(Fuse { file, end, keep, bits, filters }))
     }
 
     /// Whether a hash may be one of the segment.
@@ -173,12 +183,14 @@ impl Fuse {
         let bytes = match part.bytes.get() {
             Some(bytes) => bytes,
             None => {
-                let bytes = self.keep.keep(&self.read(part)?).at(&self.path)?;
+                let bytes = self.keep.keep(&self.read(part)?).at(&self.file.path)?;
                 part.bytes.get_or_init(|| bytes)
             }
         };
-        let passes = || BinaryFuse8Ref::from_dma(&part.descriptor, bytes).contains(&hash);
-        Ok(bytes.is_empty() || passes())
+        let Some((descriptor, bytes)) = bytes.split_first_chunk::<DESCRIPTOR>() else {
+            return Ok(true);
+        };
+        Ok(BinaryFuse8Ref::from_dma(descriptor, bytes).contains(&hash))
     }
 
     /// Checks all filters.
@@ -192,18 +204,10 @@ impl Fuse {
     /// Reads a filter.
     #[cold]
     fn read(&self, part: &SegmentFilter) -> Result<Vec<u8>> {
-        let mut bytes = vec![0; part.range.end - part.range.start];
-        let here = |error: Error| error.offset(part.range.start as u64);
-        let at = part.range.start as u64;
-        match self.file.read_exact_at(&mut bytes, at) {
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                return Err(here(damaged(&self.path)));
-            }
-            read => read.at(&self.path)?,
-        }
-        match xxh3_64(&bytes) == part.checksum {
-            true => Ok(bytes),
-            false => Err(here(damaged(&self.path))),
+        let mut bytes = Vec::new();
+        match self.file.read(part.at, self.end, &mut bytes)? {
+            FoundFrame::Frame(_) if fits(&bytes) => Ok(bytes),
+            _ => Err(damaged(&self.file.path).offset(part.at)),
         }
     }
 }
@@ -213,65 +217,18 @@ fn number_of(hash: u64, bits: u32) -> u64 {
     hash.checked_shr(u64::BITS - bits).unwrap_or(0)
 }
 
-/// Reads the end of a file: the digest of its segment, the bits of a beginning, and its filters. None if it is
-/// damaged.
-fn parse(file: &File) -> io::Result<Option<(Digest, u32, Vec<SegmentFilter>)>> {
-    let bytes = file.metadata()?.len() as usize;
-    let Some(after) = bytes.checked_sub(TRAILER) else { return Ok(None) };
-    let mut trailer = [0; TRAILER];
-    file.read_exact_at(&mut trailer, after as u64)?;
-    let bits = u32::from_le_bytes(*trailer[16..].first_chunk().expect("it has 12 bytes more"));
-    let begin = after.checked_sub(ENTRY << u64::from(bits.min(MOST_BITS)));
-    let Some(begin) = begin.filter(|_| bits <= MOST_BITS) else { return Ok(None) };
-    let mut magic = [0; MAGIC.len()];
-    file.read_exact_at(&mut magic, 0)?;
-    let mut directory = vec![0; bytes - begin];
-    file.read_exact_at(&mut directory, begin as u64)?;
-    Ok((magic == MAGIC).then(|| filters(&directory, begin, bits)).flatten())
-}
-
-/// The same of a directory that begins after so many bytes, with the trailer.
-fn filters(directory: &[u8], begin: usize, bits: u32) -> Option<(Digest, u32, Vec<SegmentFilter>)> {
-    let (told, checksum) = directory.split_last_chunk::<8>()?;
-    if xxh3_64(told) != u64::from_le_bytes(*checksum) {
-        return None;
-    }
-    let (directory, of) = told[..told.len() - 4].split_last_chunk::<16>()?;
-    let mut at = MAGIC.len();
-    let part = |entry: &[u8; ENTRY]| {
-        let (length, rest) = entry.split_first_chunk::<4>()?;
-        let (descriptor, checksum) = rest.split_first_chunk::<DESCRIPTOR>()?;
-        let length = u32::from_le_bytes(*length) as usize;
-        let range = at..at + length;
-        at = range.end;
-        let is_sound = range.end <= begin && fits(descriptor, length);
-        let checksum = u64::from_le_bytes(checksum.try_into().ok()?);
-        let part =
-            SegmentFilter { range, descriptor: *descriptor, checksum, bytes: OnceLock::new() };
-        is_sound.then_some(part)
+/// Whether these are the bytes of a filter: every place that its descriptor computes lies within it.
+fn fits(bytes: &[u8]) -> bool {
+    let Some((descriptor, filter)) = bytes.split_first_chunk::<DESCRIPTOR>() else {
+        return bytes.is_empty();
     };
-    let parts = directory
-        .as_chunks::<ENTRY>()
-        .0
-        .iter()
-        .map(part)
-        .collect::<Option<Vec<SegmentFilter>>>()?;
-    (at == begin).then_some((Digest(u128::from_le_bytes(*of)), bits, parts))
-}
-
-/// Whether a filter of `length` bytes can have this descriptor: every place that the descriptor
-/// computes lies within the filter.
-fn fits(descriptor: &[u8; DESCRIPTOR], length: usize) -> bool {
-    let (_, numbers) = descriptor.split_at(8);
-    let (numbers, _) = numbers.as_chunks::<4>();
-    let number = |at: usize| u64::from(u32::from_le_bytes(numbers[at]));
-    let (segment, mask, count) = (number(0), number(1), number(2));
-    let is_whole = segment.is_power_of_two()
+    let (numbers, _) = descriptor[8..].as_chunks::<4>();
+    let [segment, mask, count] = [0, 1, 2].map(|at| u64::from(u32::from_le_bytes(numbers[at])));
+    segment.is_power_of_two()
         && mask == segment - 1
         && count > 0
         && count.is_multiple_of(segment)
-        && count + 2 * segment == length as u64;
-    is_whole || (length == 0 && descriptor.iter().all(|&byte| byte == 0))
+        && count + 2 * segment == filter.len() as u64
 }
 
 fn damaged(path: &Path) -> Error {
@@ -286,6 +243,7 @@ fn damaged(path: &Path) -> Error {
 mod tests {
     use proptest::prelude::*;
     use tempfile::TempDir;
+    use xxhash_rust::xxh3::xxh3_64;
 
     use super::*;
     use crate::output::Lock;
@@ -296,11 +254,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("some.fuse");
         let lock = Lock::on_file(&path).unwrap();
-        let mut writer = FuseWriter::create(&path, hashes.len() as u64, 6, lock.fence()).unwrap();
+        let mut writer =
+            FuseWriter::create(&path, OF, hashes.len() as u64, 6, lock.fence()).unwrap();
         let mut sorted = hashes.to_vec();
         sorted.sort_unstable();
         sorted.iter().for_each(|&hash| writer.push(hash).unwrap());
-        writer.finish(OF).unwrap();
+        writer.finish().unwrap();
         (folder, path)
     }
 

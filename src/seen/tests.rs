@@ -188,10 +188,10 @@ fn a_filter_is_never_believed() -> Result<()> {
             let place =
                 filter::FilterPlace::new(&store.path().join("filters"), segment.digest(), by);
             let [fuse, table] = place.paths();
-            let mut writer = FuseWriter::create(&fuse, segment.rows(), 6, lock.fence())?;
-            writer.lets_all_pass()?;
-            writer.finish(segment.digest())?;
             let (of, rows) = (segment.digest(), segment.rows());
+            let mut writer = FuseWriter::create(&fuse, of, rows, 6, lock.fence())?;
+            writer.lets_all_pass()?;
+            writer.finish()?;
             let mut writer = TableWriter::create(&table, by, of, lock.fence())?;
             let every = |hash| (0..rows).map(move |row| entry(hash, row, rows));
             let entries: BTreeSet<u64> = hashes(by).into_iter().flat_map(every).collect();

@@ -267,7 +267,7 @@ pub fn filters(bytes: &[u8]) {
     }
     for (kind, other, sound) in FILTER {
         file(&format!("filtered/filters/{MUSEUM_DIGEST}-ids.{other}"), sound);
-        for bytes in [bytes.to_vec(), repair::segment(bytes), repair::fuse(bytes)] {
+        for bytes in [bytes.to_vec(), repair::segment(bytes), repair::frames(bytes)] {
             let path = file(&format!("filtered/filters/{MUSEUM_DIGEST}-ids.{kind}"), &bytes);
             let store = path.ancestors().nth(2).expect("it stands in the store");
             let _ = Store::open(store).and_then(|store| look(&store));
@@ -340,7 +340,7 @@ pub fn clusters(bytes: &[u8]) {
     let own = usize::from(bytes.starts_with(b"DUPSLINK"));
     let mut report: serde_json::Value = serde_json::from_slice(REPORT).expect("it is JSON");
     let mut found: Clusters = serde_json::from_value(report["found"].take()).expect("of clusters");
-    for bytes in [bytes.to_vec(), repair::rows(bytes)] {
+    for bytes in [bytes.to_vec(), repair::frames(bytes)] {
         for (at, (name, whole)) in FILES.iter().enumerate() {
             let bytes = if at == own { &bytes } else { *whole };
             file(&format!("clusters/{name}"), bytes);
@@ -389,7 +389,7 @@ pub fn ledger(bytes: &[u8]) {
 
 /// A journal of pages that are remembered, with the columns of the one in the museum.
 pub fn journal(bytes: &[u8]) {
-    for bytes in [bytes.to_vec(), repair::journal(bytes)] {
+    for bytes in [bytes.to_vec(), repair::frames(bytes)] {
         let path = file("store/journal/000001.journal", &bytes);
         let folder = path.parent().expect("it stands in a folder");
         let _ = fs::remove_file(folder.join("000002.journal"));

@@ -65,42 +65,24 @@ fn repair_columns(bytes: &mut [u8], width: usize, table: usize, end: usize) -> O
     Some(())
 }
 
-/// A file of fuse filters: the checksums of the filters and of the directory, as far as these can be found.
-pub(crate) fn fuse(bytes: &[u8]) -> Vec<u8> {
+/// Frames behind the first twelve bytes: the checksums of all that can be found by their lengths.
+pub(crate) fn frames(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
-    let _ = repair_fuse(&mut bytes);
+    let _ = repair_frames(&mut bytes);
     bytes
 }
 
-fn repair_fuse(bytes: &mut [u8]) -> Option<()> {
-    let end = bytes.len().checked_sub(28)?;
-    let filters = 1_usize.checked_shl(number::<4>(bytes, end + 16)?.try_into().ok()?)?;
-    let directory = end.checked_sub(filters.checked_mul(32)?)?;
+fn repair_frames(bytes: &mut [u8]) -> Option<()> {
     let mut at = 12_usize;
-    for entry in (directory..end).step_by(32) {
-        let length = number::<4>(bytes, entry)?;
-        let checksum = xxh3_64(bytes.get(at..at.checked_add(length)?)?);
-        bytes[entry + 24..entry + 32].copy_from_slice(&checksum.to_le_bytes());
-        at += length;
-    }
-    let checksum = xxh3_64(&bytes[directory..end + 20]);
-    bytes[end + 20..].copy_from_slice(&checksum.to_le_bytes());
-    Some(())
-}
-
-/// Rows of clusters: the checksums of all frames that can be found by their lengths.
-pub(crate) fn rows(bytes: &[u8]) -> Vec<u8> {
-    let mut bytes = bytes.to_vec();
-    let mut at = 12;
-    while let Some(length) = number::<8>(&bytes, at)
-        && let Some(end) = length.checked_add(at + 16)
-        && let Some(frame) = bytes.get(at + 16..end)
-    {
-        let checksum = xxh3_64(frame);
+    loop {
+        let body = at + 24;
+        let end = body.checked_add(number::<4>(bytes, at)?)?;
+        let checksum = xxh3_64(bytes.get(body..end)?);
         bytes[at + 8..at + 16].copy_from_slice(&checksum.to_le_bytes());
+        let head = [&bytes[at..at + 16], &(at as u64).to_le_bytes()].concat();
+        bytes[at + 16..body].copy_from_slice(&xxh3_64(&head).to_le_bytes());
         at = end;
     }
-    bytes
 }
 
 /// A manifest of these lines.
@@ -124,26 +106,15 @@ pub(crate) fn removed(bytes: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A ledger of this key: its header, and the heads and bodies of its frames.
+/// A ledger of this key, and its frames.
 pub(crate) fn ledger(bytes: &[u8], key: u128) -> Vec<u8> {
-    const HEADER: usize = 40;
-    const HEAD: usize = 32;
+    const BEGIN: usize = 52;
     let mut bytes = bytes.to_vec();
-    bytes.resize(bytes.len().max(HEADER), 0);
-    bytes[..16].copy_from_slice(b"DUPSLEDG\x02\0\0\0\0\0\0\0");
-    bytes[16..32].copy_from_slice(&key.to_le_bytes());
-    let checksum = xxh3_64(&bytes[..32]);
-    bytes[32..HEADER].copy_from_slice(&checksum.to_le_bytes());
-    let mut rest = &mut bytes[HEADER..];
-    while let Some((head, after)) = rest.split_at_mut_checked(HEAD) {
-        let length = u32::from_le_bytes(head[..4].try_into().expect("four bytes")) as usize;
-        let Some((body, after)) = after.split_at_mut_checked(length) else { break };
-        head[16..24].copy_from_slice(&xxh3_64(body).to_le_bytes());
-        let checksum = xxh3_64(&head[..24]);
-        head[24..].copy_from_slice(&checksum.to_le_bytes());
-        rest = after;
-    }
-    bytes
+    bytes.resize(bytes.len().max(BEGIN), 0);
+    bytes[..12].copy_from_slice(b"DUPSLEDG\x01\0\0\0");
+    bytes[12..16].copy_from_slice(&16_u32.to_le_bytes());
+    bytes[36..BEGIN].copy_from_slice(&key.to_le_bytes());
+    frames(&bytes)
 }
 
 /// A table of counts of these rows: its last line says how many, and the checksum of what is before.
@@ -160,27 +131,4 @@ fn number<const BYTES: usize>(bytes: &[u8], at: usize) -> Option<usize> {
     let mut number = [0; 8];
     number[..BYTES].copy_from_slice(bytes.get(at..at.checked_add(BYTES)?)?);
     usize::try_from(u64::from_le_bytes(number)).ok()
-}
-
-/// A journal: the checksum of its header, and those of all frames that can be found by their lengths.
-pub(crate) fn journal(bytes: &[u8]) -> Vec<u8> {
-    let mut bytes = bytes.to_vec();
-    let _ = repair_journal(&mut bytes);
-    bytes
-}
-
-fn repair_journal(bytes: &mut [u8]) -> Option<()> {
-    let stamp_ends = 36_usize.checked_add(number::<4>(bytes, 32)?)?;
-    let checksum = xxh3_64(bytes.get(..stamp_ends)?);
-    let mut at = stamp_ends + 8;
-    bytes.get_mut(stamp_ends..at)?.copy_from_slice(&checksum.to_le_bytes());
-    loop {
-        let body = at + 24;
-        let end = body.checked_add(number::<4>(bytes, at)?)?;
-        let checksum = xxh3_64(bytes.get(body..end)?);
-        bytes[at + 8..at + 16].copy_from_slice(&checksum.to_le_bytes());
-        let head = [&bytes[at..at + 16], &(at as u64).to_le_bytes()].concat();
-        bytes[at + 16..body].copy_from_slice(&xxh3_64(&head).to_le_bytes());
-        at = end;
-    }
 }

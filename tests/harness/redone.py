@@ -15,8 +15,8 @@ from flips import damaged
 from tally import Tally
 
 WORKERS = 2
-# A ledger's bytes, by the ledger's FORMAT.md: a header, then frames of a head and a body.
-HEADER, HEAD, RECEIPT = 40, 32, 2
+# A ledger's bytes, by the ledger's FORMAT.md: what it is and its key, then frames of a head and a body.
+BEGIN, HEAD, RECEIPT = 52, 24, 2
 
 
 def run(bench, seed, cycles=None):
@@ -83,9 +83,9 @@ def ledgers(crowd):
 
 
 def frames(ledger):
-    at = HEADER
-    while at + HEAD <= len(ledger):
-        length, kind, chunk = struct.unpack_from("<IIQ", ledger, at)
+    at = BEGIN
+    while at + HEAD + 8 <= len(ledger):
+        length, kind, chunk = struct.unpack_from("<II16xQ", ledger, at)
         at += HEAD + length
         if at <= len(ledger):
             yield chunk, kind
