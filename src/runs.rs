@@ -46,7 +46,6 @@ use crate::frames::{self, FoundFrame, FrameFile, HEAD_BYTES, MOST_BODY_BYTES};
 use crate::output;
 use crate::progress::{self, Activity};
 
-/// How many runs are merged at once.
 const FAN_IN: usize = 64;
 /// Bytes of records in a frame, the unit that is checksummed and read at once.
 const FRAME_BYTES: usize = 256 << 10;
@@ -78,7 +77,6 @@ pub struct Sorter<R> {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Space<'a> {
-    /// Where they spill to.
     pub(crate) folder: &'a Path,
     pub(crate) memory_bytes: usize,
 }
@@ -139,7 +137,6 @@ impl<R: Record> Sorter<R> {
     }
 }
 
-/// Merges the first runs until no more than [`FAN_IN`] are left.
 fn merged_to_fan_in<R: Record>(folder: &Path, mut runs: Vec<FrameFile>) -> Result<Vec<FrameFile>> {
     while runs.len() > FAN_IN {
         let first = runs.drain(..FAN_IN).collect();
@@ -211,7 +208,6 @@ fn encoding(limit: u64) -> impl Options {
     bincode::DefaultOptions::new().with_fixint_encoding().allow_trailing_bytes().with_limit(limit)
 }
 
-/// Writes sorted records into an unnamed file of `folder`.
 fn write_run<R: Record>(
     folder: &Path,
     records: impl Iterator<Item = Result<R>>,
@@ -251,11 +247,9 @@ pub(crate) fn write_records<R: Record>(
     if frame.len() > HEAD_BYTES { write(&mut frame) } else { Ok(()) }
 }
 
-/// Reads records back, frame by frame.
 #[derive(Debug)]
 pub(crate) struct RecordReader<R> {
     run: FrameFile,
-    /// The frames that are left.
     left: Range<u64>,
     frame: Vec<u8>,
     at: usize,
@@ -265,7 +259,6 @@ pub(crate) struct RecordReader<R> {
 }
 
 impl<R: Record> RecordReader<R> {
-    /// Reads this part of a file, which is whole frames.
     pub(crate) fn open(
         run: FrameFile,
         part: Range<u64>,

@@ -34,9 +34,6 @@ pub struct ClusterAudit<'a> {
 
 impl ClusterAudit<'_> {
     /// Fails unless the state gives the tables beside it and what the report says.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`](crate::Kind::BadData) if a file is damaged, or if files contradict each other or the report.
     pub fn run(self) -> Result<()> {
         let ClusterAudit { made, method, before, spill, memory_bytes } = self;
         let Previous { folder, found } = &made;
@@ -83,7 +80,6 @@ impl Engine for Alone {
     }
 }
 
-/// Fails unless the table in the folder `made` has the rows of that in the folder `again`.
 fn compare_rows(made: &Path, again: &Path, table: &str) -> Result<()> {
     let mut made = ResultReader::of(made, table)?;
     let mut again = ResultReader::of(again, table)?;
@@ -111,7 +107,6 @@ fn count_rows(folder: &Path, table: &str) -> Result<u64> {
     Ok(count)
 }
 
-/// Fails unless the report in `folder` says what was computed.
 fn compare(folder: &Path, computed: &Clusters, told: &Clusters) -> Result<()> {
     let value = |clusters| serde_json::to_value(clusters).unwrap_or_default();
     let [computed, told]: [Value; 2] = [computed, told].map(value);

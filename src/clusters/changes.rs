@@ -28,7 +28,6 @@ struct Change {
     diff: i8,
 }
 
-/// The same, with the row that its cluster is named by.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Move {
     cluster: u32,
@@ -47,7 +46,6 @@ impl Record for Move {
     }
 }
 
-/// Writes the table of changes, and says how many rows it has.
 pub(super) fn write_changes(
     before: &ClusterState,
     after: &ClusterState,
@@ -101,7 +99,6 @@ pub(super) fn write_changes(
     Ok((table.finish()?, count))
 }
 
-/// Calls `take` with every page of both states, in order: as it was and as it is, with its row.
 fn each_of_both(
     before: &ClusterState,
     after: &ClusterState,

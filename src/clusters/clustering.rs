@@ -70,15 +70,11 @@ impl Clustering {
     }
 
     /// Writes the state, changes.tsv if there was a clustering before, and the lists if they are asked for.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`](crate::Kind::BadData) if the inputs are damaged or contradict each other.
     pub fn write(&self, engine: &mut dyn Engine, staging: &Staging) -> Result<Clusters> {
         let before = self.previous.as_ref().map(Previous::state).transpose()?;
         self.write_since(before.as_ref(), engine, staging)
     }
 
-    /// The same, with what has changed since the state `before`.
     pub(super) fn write_since(
         &self,
         before: Option<&ClusterState>,

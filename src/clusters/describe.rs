@@ -10,7 +10,6 @@ use super::groups::Groups;
 use super::state::ClusterState;
 use crate::error::Result;
 
-/// How many of the largest clusters are described.
 const LARGEST: usize = 10;
 
 /// How many clusters have a size in this range.
@@ -45,7 +44,6 @@ pub struct LargeCluster {
     pub diameter_at_most: Option<u64>,
 }
 
-/// How many clusters have which size.
 pub(super) fn size_ranges(sizes: &[u32]) -> Vec<SizeRange> {
     let mut by_bits: BTreeMap<u32, u64> = BTreeMap::new();
     for &size in sizes.iter().filter(|&&size| size > 0) {
@@ -58,10 +56,8 @@ pub(super) fn size_ranges(sizes: &[u32]) -> Vec<SizeRange> {
     by_bits.into_iter().map(range).collect()
 }
 
-/// What the members of a large cluster and their links come to.
 #[derive(Default)]
 struct Spread {
-    /// The row that names it.
     name: u32,
     id: String,
     members: u64,
@@ -72,7 +68,6 @@ struct Spread {
     farthest: u32,
 }
 
-/// Describes the largest clusters of a state, in the order of sizes.tsv.
 pub(super) fn describe(state: &ClusterState, groups: &Groups) -> Result<Vec<LargeCluster>> {
     let mut largest = largest(&groups.sizes);
     let place = |largest: &[Spread], row: u32| {

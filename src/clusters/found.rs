@@ -46,9 +46,6 @@ impl Clusters {
 
     /// Calls `take` with the id of each page of a day and the id of its cluster, in the order of pages. `spill` is a place for
     /// two sorts, which have so much memory each.
-    ///
-    /// # Errors
-    /// Those of `take`; [`Kind::BadData`](crate::Kind::BadData) if the state in `folder` is not this one.
     pub fn each_member(
         &self,
         folder: &Path,
@@ -61,7 +58,6 @@ impl Clusters {
         each_named(&state, |page| page.day == day, space, |page, cluster| take(&page.id, cluster))
     }
 
-    /// What a state has come to: its groups, and the rows of its changes.
     pub(super) fn of(
         state: &ClusterState,
         groups: &Groups,
@@ -83,7 +79,6 @@ impl Clusters {
     }
 }
 
-/// The error for a report in `folder` that says something else of `name` than the state beside it.
 pub(super) fn differs(name: &str, folder: &Path) -> Error {
     Error::new(Kind::BadData, format!("the state gives another `{name}` than the report"))
         .at(folder.join("report.json"))

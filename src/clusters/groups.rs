@@ -18,11 +18,9 @@ use super::row_set::RowSet;
 use super::state::ClusterState;
 use crate::error::{Error, Kind, Result};
 
-/// The clusters of a state.
 pub(super) struct Groups {
     /// For each page the row that its cluster has its id of.
     pub(super) names: Vec<u32>,
-    /// How many members the cluster has that is named by a row.
     pub(super) sizes: Vec<u32>,
     pub(super) links: u64,
     pub(super) verdicts: u64,
@@ -35,9 +33,6 @@ pub(super) struct Groups {
 
 impl Groups {
     /// Finds the clusters. `versions` are the pages whose id is that of the page before.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`] if the verdicts contradict each other.
     pub(super) fn of(
         state: &ClusterState,
         versions: &RowSet,
@@ -77,7 +72,6 @@ impl Groups {
     }
 }
 
-/// Names each tree by its page that was not dropped, as the first version of that page.
 fn name_by_kept(trees: &mut [u32], dropped: &RowSet, versions: &RowSet) -> Result<()> {
     const NONE: u32 = u32::MAX;
     let mut kept = vec![NONE; trees.len()];

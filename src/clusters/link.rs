@@ -8,9 +8,7 @@ use crate::runs::Record;
 /// clusters.tsv, from 0. Ordered by both rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Link {
-    /// The page that was new when the match was found.
     pub(super) new: u32,
-    /// The page that it is near.
     pub(super) existing: u32,
     /// The distance of both, in bits.
     pub(super) apart: u32,
@@ -19,13 +17,11 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Takes in another match between the same pages.
     pub(super) fn merge(&mut self, other: Link) {
         self.apart = self.apart.min(other.apart);
         self.is_verdict |= other.is_verdict;
     }
 
-    /// Whether both are between the same pages.
     pub(super) fn is_between_those_of(&self, other: &Link) -> bool {
         (self.new, self.existing) == (other.new, other.existing)
     }

@@ -13,7 +13,6 @@ use crate::output::Staging;
 use crate::results::{ResultFile, ResultFormat};
 use crate::runs::{Record, Sorter, Space};
 
-/// The size of a cluster, in the order of its table.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Size {
     size: Reverse<u32>,
@@ -26,7 +25,6 @@ impl Record for Size {
     }
 }
 
-/// Writes both lists. `sizes` are those of the clusters that are named by each row.
 pub(super) fn write_lists(
     state: &ClusterState,
     sizes: &[u32],

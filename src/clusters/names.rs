@@ -9,14 +9,12 @@ use crate::error::Result;
 use crate::matches::allocated;
 use crate::runs::{Record, Sorter, Space};
 
-/// A row, and the row whose id its cluster has.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct NamedRow {
     name: u32,
     row: u32,
 }
 
-/// A row, and the id of its cluster.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Labelled {
     row: u32,
@@ -31,7 +29,6 @@ impl Record for Labelled {
     }
 }
 
-/// Calls `take` with each of `records`, which are sorted by the row of a page, and with that page.
 pub(super) fn each_with_page<R: Record>(
     state: &ClusterState,
     records: Sorter<R>,
@@ -50,7 +47,6 @@ pub(super) fn each_with_page<R: Record>(
     Ok(())
 }
 
-/// Calls `take` with each page that is wanted and the id of its cluster, in the order of pages.
 pub(super) fn each_named(
     state: &ClusterState,
     is_wanted: impl Fn(&Page) -> bool,

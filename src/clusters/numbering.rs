@@ -29,21 +29,15 @@ use crate::runs::{Record, SortedRecords, Sorter, Space};
 /// In place of the number of a page that leaves.
 const GONE: u32 = u32::MAX;
 
-/// Pages and links with numbers.
 pub(super) struct Numbered {
-    /// All pages, in order: their places are their numbers.
     pub(super) pages: SortedRecords<Page>,
-    /// How many there are.
     pub(super) count: u32,
     /// The pages whose id is that of the page before.
     pub(super) versions: RowSet,
-    /// The new links, in order.
     pub(super) links: SortedRecords<Link>,
-    /// The numbers of the pages of the state.
     pub(super) renumbered: Vec<u32>,
 }
 
-/// One end of a new link.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct End {
     page: Page,
@@ -51,7 +45,6 @@ struct End {
     detail: Detail,
 }
 
-/// The same, once its page has a number.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct NumberedEnd {
     link: u64,
@@ -150,16 +143,13 @@ fn staying(state: &ClusterState, removed: &RemovedIds) -> Result<Option<RowSet>>
     Ok(Some(linked))
 }
 
-/// The pages of a state and of the ends of new links, as they get their numbers.
 struct Numbering {
-    /// The pages of the state, of which `old` comes next.
     standing: Box<dyn Iterator<Item = Result<Member>>>,
     old: Option<Page>,
     staying: Option<RowSet>,
     renumbered: Vec<u32>,
     ends: Peekable<SortedRecords<End>>,
     numbered: Sorter<NumberedEnd>,
-    /// The id of the last page that got one.
     last: String,
     count: u32,
     versions: RowSet,
@@ -171,7 +161,6 @@ impl Numbering {
         Ok(())
     }
 
-    /// The next page that gets a number.
     fn take(&mut self) -> Result<Option<Page>> {
         loop {
             let new = match self.ends.peek() {
@@ -217,7 +206,6 @@ impl Iterator for Numbering {
     }
 }
 
-/// Puts links together again.
 fn links(ends: Sorter<NumberedEnd>, space: Space<'_>) -> Result<SortedRecords<Link>> {
     let mut links = space.sorter();
     let mut ends = ends.sorted()?;
@@ -264,7 +252,6 @@ pub(super) fn all_links(
     }))
 }
 
-/// Two sequences that ascend, as one.
 fn merged<T: Ord>(
     one: impl Iterator<Item = Result<T>>,
     other: impl Iterator<Item = Result<T>>,
@@ -277,7 +264,6 @@ fn merged<T: Ord>(
     })
 }
 
-/// The error for more pages than have numbers.
 fn too_many() -> Error {
     Error::new(Kind::Usage, "a clustering cannot have so many members")
         .expected(format_args!("at most {}", u32::MAX))

@@ -12,9 +12,7 @@ use crate::store::Day;
 /// by day, as the rows of clusters.tsv are.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Page {
-    /// Its id.
     pub(super) id: String,
-    /// The day of its batch.
     pub(super) day: PageDay,
 }
 

@@ -2,12 +2,10 @@
 
 use crate::results::{ResultColumn, Values};
 
-/// The tables of a clustering that people read.
 pub(super) const CLUSTERS: &str = "clusters";
 pub(super) const SIZES: &str = "sizes";
 pub(super) const CHANGES: &str = "changes";
 
-/// The columns of the clusters.
 pub(super) fn row_columns() -> [ResultColumn; 3] {
     [
         ResultColumn::new("member", Values::Text).ascending(),
@@ -16,7 +14,6 @@ pub(super) fn row_columns() -> [ResultColumn; 3] {
     ]
 }
 
-/// The columns of the sizes.
 pub(super) fn size_columns() -> [ResultColumn; 2] {
     [
         ResultColumn::new("cluster", Values::Text),
@@ -24,7 +21,6 @@ pub(super) fn size_columns() -> [ResultColumn; 2] {
     ]
 }
 
-/// The columns of the changes.
 pub(super) fn change_columns() -> [ResultColumn; 4] {
     [
         ResultColumn::new("cluster", Values::Names).ascending(),

@@ -1,6 +1,5 @@
 //! A set of rows: one bit each.
 
-/// Rows by their numbers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RowSet {
     words: Vec<u64>,

@@ -24,11 +24,9 @@ pub struct Source {
     pub day: PageDay,
 }
 
-/// A match as it is read.
 pub(super) struct Met<'a> {
     pub(super) new: &'a str,
     pub(super) existing: &'a str,
-    /// The day of `existing`.
     pub(super) day: PageDay,
     pub(super) apart: u32,
     pub(super) is_verdict: bool,
@@ -130,11 +128,9 @@ impl Record for Kept {
     }
 }
 
-/// Verdicts that are passed along with the matches.
 struct Turned(Peekable<SortedRecords<Kept>>);
 
 impl Turned {
-    /// Whether the next match, which has these columns, is one of them.
     fn has(&mut self, new: &str, apart: u32, existing: &str) -> Result<bool> {
         let of = |it: &Kept| (&*it.kept, it.apart, &*it.dropped).cmp(&(new, apart, existing));
         let is_passed = |it: &Result<Kept>| it.as_ref().map_or(true, |it| of(it).is_lt());
@@ -153,12 +149,10 @@ const OF_MATCH: Columns =
 
 type Columns = (&'static [&'static str], [&'static [&'static str]; 2]);
 
-/// The value of the column of distances.
 fn distance(text: &str) -> Option<u32> {
     text.parse().ok().filter(|&bits| bits <= 1 << 16)
 }
 
-/// A table of an output, row by row.
 struct Table(ResultReader);
 
 impl Table {
@@ -175,7 +169,6 @@ impl Table {
         }
     }
 
-    /// The first five columns of the next row; those that are not there are empty.
     fn next(&mut self) -> Result<Option<[&str; 5]>> {
         let Some(row) = self.0.next_row()? else { return Ok(None) };
         let mut columns = row.split('\t');

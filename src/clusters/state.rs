@@ -28,10 +28,8 @@ use crate::matches::allocated;
 use crate::output::{Staging, Sum};
 use crate::runs::{Record, RecordReader, write_records};
 
-/// A file of an output: its name and its sum.
 pub(super) type Named = (String, Sum);
 
-/// A page that is in a cluster.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Member {
     pub(super) page: Page,
@@ -45,15 +43,12 @@ impl Record for Member {
     }
 }
 
-/// What one of the files holds.
 pub(super) trait StateRow: Record {
     const FILE: &str;
     const HEAD: Magic;
 
-    /// Whether all rows that it names are below this one.
     fn is_below(&self, members: u32) -> bool;
 
-    /// Whether it can be the next one after this one.
     fn follows(&self, last: &Self) -> bool;
 }
 
@@ -83,19 +78,14 @@ impl StateRow for Link {
     }
 }
 
-/// A state on disk.
 #[derive(Clone, Debug)]
 pub(super) struct ClusterState {
     pub(super) folder: PathBuf,
-    /// How many pages there are.
     pub(super) members: u32,
 }
 
 impl ClusterState {
     /// The state in `folder`, of which its report names so many members and these files.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`] if a file is longer or shorter than it was.
     pub(super) fn of(
         folder: &Path,
         members: u64,
@@ -113,18 +103,15 @@ impl ClusterState {
         Ok(ClusterState { folder: folder.to_path_buf(), members })
     }
 
-    /// Its pages.
     pub(super) fn pages(&self) -> Result<StateRows<Member>> {
         StateRows::open(self)
     }
 
-    /// Its links.
     pub(super) fn links(&self) -> Result<StateRows<Link>> {
         StateRows::open(self)
     }
 }
 
-/// Writes one of the files of a state.
 pub(super) fn write<R: StateRow>(
     staging: &Staging,
     rows: impl Iterator<Item = Result<R>>,
@@ -135,7 +122,6 @@ pub(super) fn write<R: StateRow>(
     Ok((R::FILE.to_owned(), file.finish()?))
 }
 
-/// The rows of a file, in order. An error ends them.
 pub(super) struct StateRows<R> {
     path: PathBuf,
     records: RecordReader<R>,
@@ -173,7 +159,6 @@ impl<R: StateRow> Iterator for StateRows<R> {
     }
 }
 
-/// Opens a file of a state behind its first bytes.
 fn open<R: StateRow>(path: &Path) -> Result<RecordReader<R>> {
     let file = FrameFile::open(path)?;
     if !file.begins_with(&R::HEAD)? {
@@ -183,21 +168,16 @@ fn open<R: StateRow>(path: &Path) -> Result<RecordReader<R>> {
     Ok(RecordReader::open(file, R::HEAD.len() as u64..end, damaged))
 }
 
-/// The error for files that are not as they were written.
 pub(super) fn damaged(what: &str) -> Error {
     Error::new(Kind::BadData, what).help("make the clusters again, from nothing")
 }
 
-/// The links of a state, of which a portion is a frame.
 struct SharedLinks {
     path: PathBuf,
     frames: Vec<Range<u64>>,
 }
 
 /// Opens the links of the state in `folder`, for threads to share.
-///
-/// # Errors
-/// [`Kind::BadData`] if the file is damaged.
 pub fn open_links(folder: &Path) -> Result<Arc<dyn Portions>> {
     let path = folder.join(Link::FILE);
     let mut records = open::<Link>(&path)?;

@@ -13,7 +13,6 @@ use super::{ClusterAudit, Clustering, Clusters, Method, PageDay, Previous, Remov
 use crate::error::{Kind, Result};
 use crate::output::{Lock, Staging};
 
-/// An id, and the number of a day.
 type Page = (String, u8);
 
 /// A match: the new page, the one it is near, the distance, and whether it is the verdict.
@@ -23,7 +22,6 @@ fn day(number: u8) -> String {
     format!("2026-11-{number:02}")
 }
 
-/// An output with these matches, which are all of one day.
 fn source(folder: PathBuf, of: u8, matches: &[&Match]) -> Source {
     fs::create_dir_all(&folder).unwrap();
     let against = |existing: &Page| match existing.1 == of {
@@ -61,7 +59,6 @@ fn source(folder: PathBuf, of: u8, matches: &[&Match]) -> Source {
     Source { folder, day: PageDay::read(&day(of)).unwrap() }
 }
 
-/// The outputs of these matches, one for each day.
 fn sources(folder: &Path, matches: &[Match]) -> Vec<Source> {
     let days: BTreeSet<u8> = matches.iter().map(|(new, ..)| new.1).collect();
     let output = |of: &u8| {
@@ -71,17 +68,14 @@ fn sources(folder: &Path, matches: &[Match]) -> Vec<Source> {
     days.iter().map(output).collect()
 }
 
-/// Makes the folder `output`.
 fn cluster(clustering: &Clustering, output: &Path) -> Result<Clusters> {
     let staging = Staging::beside(output, Lock::beside(output)?)?;
     let clusters = clustering.write(&mut Alone, &staging)?;
     staging.commit().map(|()| clusters)
 }
 
-/// A row of clusters.tsv: a page, its cluster, and its day.
 type Row = (String, String, u8);
 
-/// The rows of clusters.tsv by definition.
 fn rows_by_definition(matches: &[Match], method: Method) -> Vec<Row> {
     let counts = |it: &&Match| method == Method::Components || it.3;
     let matches: Vec<&Match> = matches.iter().filter(counts).collect();
@@ -117,12 +111,10 @@ fn rows_by_definition(matches: &[Match], method: Method) -> Vec<Row> {
     pages.iter().map(|page| (page.0.clone(), cluster(page), page.1)).collect()
 }
 
-/// The rows of a file below its header.
 fn lines(path: &Path) -> Vec<String> {
     fs::read_to_string(path).unwrap().lines().skip(1).map(str::to_owned).collect()
 }
 
-/// What happens to a clustering: a day comes, or pages with these ids leave, or both.
 #[derive(Clone, Debug)]
 struct Event {
     matches: Vec<Match>,
@@ -233,7 +225,6 @@ proptest! {
     }
 }
 
-/// The rows of changes.tsv by definition.
 fn changes_by_definition(before: &[Row], after: &[Row]) -> Vec<String> {
     let go = before.iter().filter(|row| !after.contains(row)).map(|row| (row, "-1"));
     let come = after.iter().filter(|row| !before.contains(row)).map(|row| (row, "+1"));

@@ -11,20 +11,16 @@ use crate::error::{Error, Kind, Result};
 /// Where one band ends and the next one begins; the last one holds 1.
 pub const BANDS: [f64; 8] = [0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0];
 
-/// How alike pairs of documents are, from 0 to 1.
 #[derive(Clone, Debug)]
 pub struct PairSimilarities {
     pairs: Vec<(u32, u32, f64)>,
 }
 
-/// The positive pairs of one band of similarity.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Band {
-    /// The least similarity.
     pub from: f64,
     /// The similarity it stays below, or 1; `None` for the positive pairs without a similarity.
     pub to: Option<f64>,
-    /// Pairs of one cluster.
     pub positives: u64,
     pub found: u64,
     /// Their share.
@@ -32,8 +28,6 @@ pub struct Band {
 }
 
 impl PairSimilarities {
-    /// Reads the columns `id1`, `id2` and `J3`; a similarity that is no number from 0 to 1 is
-    /// [`Kind::BadData`]. Ids without a label do not count.
     pub fn read(path: &Path, labels: &Labels) -> Result<PairSimilarities> {
         let mut pairs = Vec::new();
         columns::each(path, &[["id1", "id2", "J3"]], false, |[one, another, similarity]| {
@@ -76,7 +70,6 @@ impl Band {
     }
 }
 
-/// The band of a similarity, counted from 0.
 pub(super) fn band_of(similarity: f64) -> usize {
     BANDS[1..BANDS.len() - 1].partition_point(|&start| start <= similarity)
 }

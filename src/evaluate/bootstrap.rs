@@ -22,11 +22,9 @@ const RESAMPLES: usize = 1000;
 pub struct Intervals {
     pub precision: Option<(f64, f64)>,
     pub recall: Option<(f64, f64)>,
-    /// Of F1.
     pub f1: Option<(f64, f64)>,
 }
 
-/// The intervals of the scores of `pairs` by `labels`, the same for the same `seed`.
 pub fn bootstrap(pairs: &Pairs, labels: &Labels, seed: u64) -> Intervals {
     let tally = Tally::of(pairs, labels);
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -47,7 +45,6 @@ pub fn bootstrap(pairs: &Pairs, labels: &Labels, seed: u64) -> Intervals {
     Intervals { precision: middle(precision), recall: middle(recall), f1: middle(f1) }
 }
 
-/// The pairs found, counted by the clusters they join, and the positive pairs of each cluster.
 struct Tally {
     found: Vec<((u32, u32), u64)>,
     positives: Vec<u64>,
@@ -65,7 +62,6 @@ impl Tally {
         Tally { found: found.into_iter().collect(), positives }
     }
 
-    /// The counts when each cluster is there as often as it was drawn.
     fn weighed(&self, drawn: &[u64]) -> Counts {
         let mut counts = Counts::default();
         for &((one, another), pairs) in &self.found {
@@ -82,7 +78,6 @@ impl Tally {
     }
 }
 
-/// Where the middle 95 % begin and end.
 fn middle(mut scores: Vec<f64>) -> Option<(f64, f64)> {
     scores.sort_unstable_by(f64::total_cmp);
     let last = scores.len().checked_sub(1)?;

@@ -4,8 +4,6 @@
 /// as the one before, so it should find clearly more. Scores by a few hundred clusters vary by as much.
 const CLOSE: f64 = 0.05;
 
-/// The first method, so the cheapest if they are sorted by cost, whose score is close to the best; 0 if
-/// there are none.
 #[must_use]
 pub fn cheapest(scores: &[f64]) -> usize {
     let best = scores.iter().copied().fold(0.0, f64::max);

@@ -7,7 +7,6 @@ use std::path::Path;
 use crate::error::{At, Error, Kind, Result};
 use crate::results::{ResultFormat, ResultReader};
 
-/// The longest line, in bytes.
 const LONGEST_LINE: u64 = 1 << 20;
 
 /// Calls `each` with N columns of each line. `headers` are the names by which a first line may know
@@ -59,7 +58,6 @@ pub(super) fn each<const N: usize>(
     Ok(())
 }
 
-/// Calls `each` with the columns of each row of a table that is no TSV. It always names its columns.
 fn each_row<const N: usize>(
     path: &Path,
     headers: &[[&str; N]],
@@ -89,12 +87,10 @@ fn columns_at<const N: usize>(line: &str, places: [usize; N]) -> Result<[&str; N
     Ok(columns)
 }
 
-/// The headers as a message names them.
 fn known<const N: usize>(headers: &[[&str; N]]) -> String {
     headers.iter().map(|names| names.join(", ")).collect::<Vec<_>>().join(" or ")
 }
 
-/// The positions of the columns, if `line` names all those of one header.
 fn header<const N: usize>(line: &str, headers: &[[&str; N]]) -> Option<[usize; N]> {
     let place = |name: &str| line.split('\t').position(|column| column == name);
     headers.iter().find_map(|names| {

@@ -5,7 +5,6 @@ use std::ops::Range;
 use crate::error::Result;
 use crate::parallel::in_parallel;
 
-/// What `work` makes of each part of `0..count`, on this many threads, in the order of the parts.
 pub(super) fn in_parts<T: Send>(
     count: usize,
     workers: usize,

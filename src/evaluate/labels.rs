@@ -6,7 +6,6 @@ use std::path::Path;
 use super::columns;
 use crate::error::{Error, Kind, Result};
 
-/// The first columns of tables that could be taken for ids and clusters.
 const OTHER_TABLES: [[&str; 2]; 3] = [["new", "existing"], ["id1", "id2"], ["id", "verdict"]];
 
 /// A cluster for each document. Documents and clusters are numbered from 0 in the order of the file.
@@ -34,7 +33,6 @@ impl Labels {
         Ok(labels)
     }
 
-    /// Labels a document.
     pub fn add(&mut self, id: &str, cluster: &str) -> Result<()> {
         if self.documents.contains_key(id) {
             return Err(Error::new(Kind::BadData, "the id has a label already").found(id));
@@ -46,7 +44,6 @@ impl Labels {
         Ok(())
     }
 
-    /// The number of the document with that id, if it has a label.
     pub fn document(&self, id: &str) -> Option<u32> {
         self.documents.get(id).copied()
     }
@@ -55,17 +52,14 @@ impl Labels {
         &self.clusters
     }
 
-    /// How many clusters there are.
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// How many documents each cluster has.
     pub fn sizes(&self) -> Vec<u64> {
         let mut sizes = vec![0; self.len()];
         self.clusters.iter().for_each(|&cluster| sizes[cluster as usize] += 1);

@@ -39,15 +39,11 @@ pub(super) fn run_sets(
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DroppedPage {
     pub page: u32,
-    /// The number of the page that stays in its place.
     pub of: u32,
-    /// The share of the runs of the page that the page that stays has.
     pub held: f64,
-    /// How many distinct runs the page has.
     pub runs: u64,
 }
 
-/// What a method drops of the pages, and what it leaves.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loss {
     pub dropped: Vec<DroppedPage>,
@@ -58,7 +54,6 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// How many pages go of which more than a tenth is lost.
     #[must_use]
     pub fn over_tenth(&self) -> u64 {
         self.dropped.iter().filter(|dropped| dropped.held < WHOLE).count() as u64
@@ -73,7 +68,6 @@ impl Loss {
     }
 }
 
-/// What each of so many methods drops of the pages with these sets.
 pub(super) fn losses(
     texts: &MethodTexts<'_>,
     methods: usize,

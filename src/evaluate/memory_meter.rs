@@ -5,7 +5,6 @@ use crate::error::{Error, Kind, Result};
 /// How much memory a near pair takes in the lists that hold it. They may be half empty.
 pub const NEAR_PAIR_BYTES: u64 = 96;
 
-/// The memory that is allowed, and what is left of it.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryMeter {
     allowed: u64,
@@ -17,7 +16,6 @@ impl MemoryMeter {
         MemoryMeter { allowed, left: allowed }
     }
 
-    /// Counts `bytes` as used by `what`, which is named in the error.
     pub fn take(&mut self, bytes: u64, what: &str) -> Result<()> {
         let Some(left) = self.left.checked_sub(bytes) else {
             let needed = self.allowed - self.left + bytes;
@@ -27,12 +25,10 @@ impl MemoryMeter {
         Ok(())
     }
 
-    /// How many things of this size fit into what is left.
     pub fn fits(self, bytes: u64) -> u64 {
         self.left / bytes
     }
 
-    /// The error if there is not enough memory for `what`.
     pub fn exceeded(self, what: &str) -> Error {
         Error::new(Kind::Usage, format!("{what} take more memory than is allowed"))
             .expected(format!("at most {} bytes in all", self.allowed))

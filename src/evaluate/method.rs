@@ -4,16 +4,11 @@ use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Check, Class, Recipe, Signer, Sketcher};
 use crate::matches::{Confirm, Standing, Standings};
 
-/// A way to find near-duplicates: a recipe, a distance and a check, which together decide what a join finds.
 #[derive(Clone, Debug)]
 pub struct NearMethod {
-    /// What it is called.
     pub name: String,
-    /// What makes the fingerprints.
     pub recipe: Recipe,
-    /// The largest number of bits in which near-duplicates differ.
     pub distance: u32,
-    /// The check that confirms them, if there is one, and the least similarity.
     pub confirm: Option<Confirm>,
 }
 
@@ -22,11 +17,9 @@ pub struct MethodTexts<'m> {
     methods: &'m [NearMethod],
     recipes: Vec<RecipeTexts<'m>>,
     checks: Vec<CheckTexts>,
-    /// For each method, where these are.
     places: Vec<TextPlace>,
 }
 
-/// Where a method's recipe and check are.
 #[derive(Clone, Copy)]
 struct TextPlace {
     recipe: usize,
@@ -93,7 +86,6 @@ impl<'m> MethodTexts<'m> {
         Ok(())
     }
 
-    /// How many bytes each text takes, if all are kept in memory.
     pub fn bytes_each(&self) -> u64 {
         let recipes = self.recipes.len() * size_of::<Option<(u128, Class)>>();
         let checks: usize = self.checks.iter().map(|held| held.check.bytes().min(1 << 10)).sum();
@@ -109,7 +101,6 @@ impl<'m> MethodTexts<'m> {
         }
     }
 
-    /// Keeps the first `count` texts.
     pub(super) fn truncate(&mut self, count: usize) {
         self.recipes.iter_mut().for_each(|held| held.fingerprints.truncate(count));
         for held in &mut self.checks {
@@ -122,7 +113,6 @@ impl<'m> MethodTexts<'m> {
         self.recipes.iter().any(|held| held.fingerprints[text as usize].is_some())
     }
 
-    /// Whether two texts match by a method: one of them can stand for the other one.
     pub fn is_near(&self, method: usize, one: u32, another: u32) -> bool {
         self.standings(method, one, another).any()
     }
@@ -154,7 +144,6 @@ impl<'m> MethodTexts<'m> {
         }
     }
 
-    /// Whether a method tells which of two texts holds the other one.
     pub(super) fn has_direction(&self, method: usize) -> bool {
         self.methods[method].confirm.is_some_and(|confirm| confirm.has_direction())
     }

@@ -21,18 +21,15 @@ pub struct PageSample {
     seed: u64,
     most_pages: usize,
     most_bytes: usize,
-    /// The text of each page by the hash of its id and the id.
     kept: BTreeMap<(u64, Box<str>), Box<str>>,
     bytes: usize,
     /// The smallest key that was turned away for want of room. No page from there on is kept.
     end: Option<(u64, Box<str>)>,
-    /// How many pages were offered.
     pub seen: u64,
     pub too_long: u64,
 }
 
 impl PageSample {
-    /// A sample of at most so many pages and bytes.
     pub fn new(seed: u64, most_pages: usize, most_bytes: usize) -> PageSample {
         PageSample {
             seed,
@@ -79,7 +76,6 @@ impl PageSample {
         self.end.is_some() && self.kept.len() < self.most_pages
     }
 
-    /// The pages of the sample, in the order of the hashes of their ids.
     #[must_use]
     pub fn pages(self) -> Vec<SampledPage> {
         self.kept.into_iter().map(|((_, id), text)| SampledPage { id, text }).collect()

@@ -5,12 +5,10 @@ use std::path::Path;
 use super::{Labels, columns};
 use crate::error::Result;
 
-/// Pairs of labelled documents, by their numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pairs {
     /// Each pair once, the smaller number first, sorted.
     pairs: Vec<(u32, u32)>,
-    /// How many lines named an id that has no label.
     pub unlabelled: u64,
 }
 
@@ -41,12 +39,10 @@ impl Pairs {
         Pairs { pairs, unlabelled: 0 }
     }
 
-    /// Each pair once, the smaller number first, sorted.
     pub fn as_slice(&self) -> &[(u32, u32)] {
         &self.pairs
     }
 
-    /// Whether the two are a pair.
     pub fn contains(&self, one: u32, another: u32) -> bool {
         self.pairs.binary_search(&(one.min(another), one.max(another))).is_ok()
     }

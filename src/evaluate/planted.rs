@@ -30,21 +30,17 @@ use crate::synthetic::Edit;
 /// might still be the same page. Unrelated pages have hardly a run of three words in common.
 const ALIKE: f64 = 0.3;
 
-/// How many pages are looked at to find one that can lend text.
 const LENDERS: usize = 16;
 
 /// The most methods that are judged at once: one bit for each.
 pub const MOST_METHODS: usize = 32;
 
-/// Some methods, each a bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FoundBy(u32);
 
-/// A page and its edited copy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlantedPair {
     pub page: u32,
-    /// What was done to it.
     pub edit: Edit,
     /// How strongly, from 0 to 3.
     pub strength: usize,
@@ -57,32 +53,23 @@ pub struct PlantedPair {
 }
 
 impl PlantedPair {
-    /// Whether one of both can go without loss.
     #[must_use]
     pub fn can_go(&self) -> bool {
         self.held >= WHOLE
     }
 }
 
-/// What is judged.
 #[derive(Clone, Copy)]
 pub struct PlantedEvaluation<'a> {
     pub pages: &'a [SampledPage],
-    /// The methods, at most [`MOST_METHODS`].
     pub methods: &'a [NearMethod],
-    /// What decides what is edited.
     pub seed: u64,
-    /// The threads that compare.
     pub workers: usize,
-    /// Counts the pages whose copies are made and compared.
     pub done: &'a AtomicU64,
 }
 
-/// What the methods found.
 pub struct PlantedScores {
-    /// The planted copies, in the order of the pages and of [`Edit::ALL`].
     pub planted: Vec<PlantedPair>,
-    /// What each method drops of the pages.
     pub losses: Vec<Loss>,
     pub pages: usize,
     /// How many pages have no fingerprint by any method, such as pages without words. They got no copies.
@@ -102,7 +89,6 @@ impl FoundBy {
 }
 
 impl<'a> PlantedEvaluation<'a> {
-    /// Plants the copies, and compares them and the pages.
     pub fn scores(self, mut memory: MemoryMeter) -> Result<PlantedScores> {
         if self.methods.len() > MOST_METHODS {
             return Err(Error::new(Kind::Usage, "too many methods to judge at once")
@@ -125,7 +111,6 @@ impl<'a> PlantedEvaluation<'a> {
         Ok(PlantedScores { planted, losses, pages: self.pages.len(), without_fingerprint })
     }
 
-    /// The copies of some pages, and what the methods keep of the pages.
     fn plant(
         self,
         pages: Range<usize>,
@@ -202,7 +187,6 @@ impl<'a> PlantedEvaluation<'a> {
     }
 }
 
-/// The share of each of two sets that the other one has.
 fn held(one: &ShingleSet, another: &ShingleSet) -> [f64; 2] {
     let shared = one.shared(another) as f64;
     [one, another].map(|set| shared / set.len().max(1) as f64)

@@ -11,13 +11,9 @@ use crate::clusters::Forest;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Scores {
     pub pairs: u64,
-    /// Pairs of one cluster.
     pub positives: u64,
-    /// Pairs found that are of one cluster.
     pub true_positives: u64,
-    /// The share of the pairs found that are of one cluster.
     pub precision: Option<f64>,
-    /// The share of the pairs of one cluster that were found.
     pub recall: Option<f64>,
     /// The harmonic mean of precision and recall; 0 where pairs were missed and none found rightly.
     pub f1: Option<f64>,
@@ -114,7 +110,6 @@ mod tests {
         (0..documents).flat_map(move |one| (one + 1..documents).map(move |two| (one, two)))
     }
 
-    /// Whether a path of pairs leads from one to another, by search.
     fn connected(pairs: &Pairs, one: u32, another: u32, documents: u32) -> bool {
         let mut reached = vec![one];
         let mut next = 0;

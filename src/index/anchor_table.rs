@@ -20,19 +20,16 @@ use crate::store::{Column, Cursor, KeyRange, Ranked, Segment};
 /// The most entries of a range that has more rows than a chunk.
 const MOST_ENTRIES: u64 = CHUNK_ROWS * ANCHORS as u64;
 
-/// The table of a segment.
 pub(super) struct AnchorTable {
     ranked: Ranked<u128>,
     rows: u64,
 }
 
 impl AnchorTable {
-    /// The table that `ranked` is, of a segment with so many rows.
     pub(super) fn new(ranked: Ranked<u128>, rows: u64) -> AnchorTable {
         AnchorTable { ranked, rows }
     }
 
-    /// The rows that share `anchors`, range by range.
     pub(super) fn sharing<'a>(
         &'a self,
         anchors: &'a [u8],
@@ -74,7 +71,6 @@ impl AnchorTable {
     }
 }
 
-/// Calls `each` with every entry of the table of `segment`, in any order.
 pub(super) fn each_entry(
     segment: &Segment,
     mut each: impl FnMut(u128) -> Result<()>,
@@ -91,7 +87,6 @@ pub(super) fn each_entry(
     Ok(())
 }
 
-/// The entry of an anchor of a row, in a segment with so many `rows`.
 fn entry(place: u8, key: u64, row: u64, rows: u64) -> u128 {
     let row_bits = u64::BITS - rows.saturating_sub(1).leading_zeros();
     (u128::from(place) << (8 * ANCHOR_BYTES) | u128::from(key)) << row_bits | u128::from(row)

@@ -21,12 +21,10 @@ const MOST_KEPT: usize = 1 << 12;
 /// Asks an opened version for page after page. Each thread has an asker of its own.
 pub struct Asker {
     lookup: Arc<Lookup>,
-    /// The readers of each segment, once something was found in it.
     readers: Vec<Option<Readers>>,
     found: Vec<NearRows>,
 }
 
-/// What is read about the rows of a segment.
 struct Readers {
     ids: Ids,
     days: RowDays,
@@ -44,9 +42,6 @@ impl Asker {
 
     /// The pages that are near to `question`, at most `limit` of them, as far as `work` goes. The
     /// caller has [begun](Work::begin) a question of `work`.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     pub fn ask(
         &mut self,
         question: &Question<'_>,
@@ -103,7 +98,6 @@ struct RowsToName<'a> {
     lookup: &'a Lookup,
     question: &'a Question<'a>,
     found: &'a NearRows,
-    /// How many of them are named at most.
     most: usize,
 }
 

@@ -22,7 +22,6 @@ pub enum IndexDesign {
 
 named!(pub IndexDesign { Mirror = "mirror", None = "none", Four = "4" } or "there is no such index");
 
-/// A table of a design: how it is sorted, and what it finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     permutation: Permutation,
@@ -45,7 +44,6 @@ impl Shape {
         self.permutation.undo(arranged << self.cut)
     }
 
-    /// How many of the first bits of a fingerprint the table has.
     pub(super) fn first_bits<F: Fingerprint>(&self) -> u32 {
         let left_out = self.restore(F::MAX >> self.cut) ^ F::MAX;
         left_out.to_u128().leading_zeros() + F::BITS - u128::BITS
@@ -61,7 +59,6 @@ impl IndexDesign {
         }
     }
 
-    /// How many of the last bits of a permuted fingerprint its tables leave out.
     pub(super) fn cut(self) -> u32 {
         if self == IndexDesign::Mirror { 8 } else { 0 }
     }
@@ -116,7 +113,6 @@ mod tests {
     use crate::error::Kind;
 
     proptest! {
-        /// Whatever bits differ, one of the tables finds it.
         #[test]
         fn every_difference_is_covered(bits in prop::collection::vec(0u32..128, 0..=7), k in 0u32..=7) {
             for (width, design) in [Width::W64, Width::W128].into_iter().flat_map(|w| IndexDesign::ALL.map(|d| (w, d))) {

@@ -15,13 +15,9 @@ use crate::fingerprint::check::ANCHORS;
 use crate::output::{Lock, check_free_space};
 use crate::store::{Kept, Segment, Store};
 
-/// About the bytes of an anchor in its table.
 const ANCHOR_ENTRY_BYTES: u64 = 7;
 
 /// The design of the index that a store keeps.
-///
-/// # Errors
-/// A damaged `INDEX` is [`Kind::BadData`].
 pub fn design_of(store: &Store) -> Result<IndexDesign> {
     let advised = |error: Error| error.help("make the index again").job("store index");
     let sidecars = TableFile { store: store.path() }.sidecars();
@@ -37,9 +33,6 @@ pub fn design_of(store: &Store) -> Result<IndexDesign> {
 
 /// How many files the index of the newest version lacks, if it is of this design, and how many fingerprints go
 /// into them.
-///
-/// # Errors
-/// As [`Version::segments`](crate::store::Version::segments).
 pub fn missing(store: &Store, design: IndexDesign) -> Result<(u64, u64)> {
     let tables = TableFile { store: store.path() };
     let mut missing = (0, 0);
@@ -55,9 +48,6 @@ pub fn missing(store: &Store, design: IndexDesign) -> Result<(u64, u64)> {
 
 /// Gives a store the index of this design, and takes away any other. The sorts take about `memory_bytes`; `sorted`
 /// grows by the fingerprints of each file that is done.
-///
-/// # Errors
-/// Damage of a segment is [`Kind::BadData`], a store that another run is changing [`Kind::Temporary`].
 pub fn index(
     store: &Store,
     design: IndexDesign,
@@ -76,9 +66,6 @@ pub fn index(
 
 /// Makes the files that the index of a store lacks after a change, and removes the files that the
 /// index no longer needs. A store without an index stays as it is.
-///
-/// # Errors
-/// As [`index`].
 pub fn keep(store: &Store, memory_bytes: usize, sorted: &AtomicU64) -> Result<Kept> {
     match design_of(store)? {
         IndexDesign::None => Ok(Kept::default()),
@@ -87,18 +74,11 @@ pub fn keep(store: &Store, memory_bytes: usize, sorted: &AtomicU64) -> Result<Ke
 }
 
 /// The files of the index of a store and their bytes.
-///
-/// # Errors
-/// Those of the system.
 pub fn size(store: &Store) -> Result<(u64, u64)> {
     TableFile { store: store.path() }.sidecars().size()
 }
 
 /// Reads and checks every file of the index of a store, and that none is missing. Returns how many there are.
-///
-/// # Errors
-/// Damage and files of another segment are [`Kind::BadData`], and a file that is not there [`Kind::Missing`], or
-/// [`Kind::Temporary`] while another run is changing the store.
 pub fn verify(store: &Store) -> Result<u64> {
     let tables = TableFile { store: store.path() };
     let paths = tables.sidecars().all()?;
@@ -119,8 +99,6 @@ pub fn verify(store: &Store) -> Result<u64> {
     Ok(paths.len() as u64)
 }
 
-/// About how many bytes a file of the index of `segment` takes on disk, with the bytes of a sort that does not
-/// fit into its memory.
 fn bytes_to_write(segment: &Segment, content: &Content, memory_bytes: usize) -> u64 {
     let (table, sorted) = match content {
         Content::Permuted { .. } => {
@@ -139,7 +117,6 @@ fn is_there(tables: &TableFile<'_>, segment: &Segment, content: &Content) -> boo
     matches!(tables.open(segment, content), Ok(Some(_)))
 }
 
-/// A store whose index is changed, and nothing else at the same time.
 struct Keeping<'a> {
     store: &'a Store,
     tables: TableFile<'a>,
@@ -147,7 +124,6 @@ struct Keeping<'a> {
 }
 
 impl Keeping<'_> {
-    /// Makes the files of `design` that the newest version lacks.
     fn make(&self, design: IndexDesign, memory_bytes: usize, sorted: &AtomicU64) -> Result<Kept> {
         let mut kept = Kept::default();
         let folder = self.tables.sidecars().folder();
@@ -165,14 +141,11 @@ impl Keeping<'_> {
         Ok(kept)
     }
 
-    /// Makes `design` the one that the store keeps.
     fn name(&self, design: IndexDesign) -> Result<()> {
         let name = (design != IndexDesign::None).then(|| design.to_string());
         self.tables.sidecars().name(name.as_deref(), &self.lock)
     }
 
-    /// Removes the files that the index of the newest version does not have, and the files of runs
-    /// that died.
     fn remove_others(&self, design: IndexDesign, kept: &mut Kept) -> Result<()> {
         let mut own: Vec<PathBuf> = Vec::new();
         for segment in self.store.at(None)?.segments()? {

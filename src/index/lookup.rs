@@ -11,7 +11,6 @@ use crate::matches::{Confirm, MOST_MET, Question};
 use crate::store::{Access, Dated, Store, Version};
 use crate::work::Work;
 
-/// The largest distance that can be asked for.
 const MOST_DISTANCE: u32 = 15;
 
 /// How a version is opened.
@@ -47,9 +46,6 @@ pub struct Lookup {
 impl Lookup {
     /// Opens `version` of `store` with the index that the store keeps. A segment without its index is asked all
     /// the same, only slower.
-    ///
-    /// # Errors
-    /// As [`Version::segments`]; a distance over 15 is [`Kind::Usage`].
     pub fn open(store: &Store, version: Version, options: LookupOptions) -> Result<Arc<Lookup>> {
         if options.distance > MOST_DISTANCE {
             return Err(Error::new(Kind::Usage, "the distance is too large to be asked for")

@@ -21,7 +21,6 @@ struct MovedBits {
 }
 
 impl Permutation {
-    /// That of fingerprints of `width` bits and this mask.
     pub(super) fn of(mask: u128, width: u32) -> Permutation {
         let all = u128::MAX >> (128 - width);
         let mut to = width as i32;
@@ -41,7 +40,6 @@ impl Permutation {
         Permutation { width, parts }
     }
 
-    /// Whether it moves nothing.
     pub(super) fn is_identity(&self) -> bool {
         self.parts.iter().all(|part| part.left == 0)
     }

@@ -7,12 +7,10 @@ use crate::fingerprint::Fingerprint;
 pub(super) struct Reach {
     /// The bits of the key, where they are in a fingerprint.
     pub(super) mask: u128,
-    /// How many of them may differ.
     pub(super) within: u32,
 }
 
 impl Reach {
-    /// Whether the table finds what differs in these bits.
     pub(super) fn covers<F: Fingerprint>(self, difference: F) -> bool {
         (difference.to_u128() & self.mask).count_ones() <= self.within
     }

@@ -12,24 +12,17 @@ use crate::matches::{Anchored, AnchoredRows};
 use crate::store::{Access, Dated, Ranked, Segment};
 use crate::work::Work;
 
-/// The rows of one fingerprint of a segment, and the distance of this fingerprint from the
-/// fingerprint that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NearRows {
     pub(super) distance: u8,
-    /// The number of the segment in its version.
     pub(super) segment: u32,
     pub(super) rows: Range<u64>,
     /// Whether they were found because they share anchors, and have one sketch.
     pub(super) by_anchors: bool,
 }
 
-/// A segment of either width, and its tables.
 pub(super) trait Shelf: Send + Sync {
     /// Adds to `found` what is within `distance` of `asked`, as far as `work` goes. `segment` is its number.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     fn find(
         &self,
         asked: u128,
@@ -41,9 +34,6 @@ pub(super) trait Shelf: Send + Sync {
 
     /// Adds to `found` the nearest rows that share anchors with the page with this fingerprint and these `anchors`, as far as `work` goes. `segment`
     /// is the segment, and its number.
-    ///
-    /// # Errors
-    /// As [`Shelf::find`].
     fn find_anchored(
         &self,
         page: (u128, &[u8]),
@@ -197,7 +187,6 @@ impl<F: Fingerprint> Tables<F> {
 }
 
 impl Shape {
-    /// How a table of this shape is walked by the rank of keys.
     fn walk<'a, F: Fingerprint>(
         &self,
         table: &'a Ranked<F>,

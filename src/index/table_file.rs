@@ -16,37 +16,26 @@ use crate::store::{
     Sidecars,
 };
 
-/// The end of their names.
 const SUFFIX: &str = ".seg";
 
-/// The name of the table of anchors, which all designs have alike.
 const ANCHORS: &str = "anchors";
 
-/// What one file has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Content {
-    /// The permuted fingerprints of table `number` of a design.
     Permuted { design: IndexDesign, number: usize, shape: Shape },
-    /// The anchors.
     Anchors,
 }
 
-/// Where the files of the index of a store are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TableFile<'a> {
     pub(super) store: &'a Path,
 }
 
 impl<'a> TableFile<'a> {
-    /// All files of the index.
     pub(super) fn sidecars(&self) -> Sidecars<'a> {
         Sidecars { store: self.store, folder: "index", marker: "INDEX", is_ours }
     }
 
-    /// What the files of the index of a segment have.
-    ///
-    /// # Errors
-    /// Those of the design.
     pub(super) fn contents(&self, segment: &Segment, design: IndexDesign) -> Result<Vec<Content>> {
         let tables = design.files(segment.width())?.into_iter().enumerate();
         let tables = tables.map(|(number, shape)| Content::Permuted { design, number, shape });
@@ -54,15 +43,10 @@ impl<'a> TableFile<'a> {
         Ok(tables.chain(has_anchors.then_some(Content::Anchors)).collect())
     }
 
-    /// The path of a file of a segment with this digest.
     pub(super) fn path(&self, digest: Digest, content: &Content) -> PathBuf {
         self.sidecars().folder().join(format!("{digest}-{}{SUFFIX}", content.name()))
     }
 
-    /// A file of `segment`; `None` if there is no such file.
-    ///
-    /// # Errors
-    /// A damaged file is [`Kind::BadData`].
     pub(super) fn open(&self, segment: &Segment, content: &Content) -> Result<Option<Segment>> {
         match Segment::open(self.path(segment.digest(), content)) {
             Err(error) if error.kind() == Kind::Missing => Ok(None),
@@ -74,10 +58,6 @@ impl<'a> TableFile<'a> {
         }
     }
 
-    /// Makes a file of `segment`. The sort takes about `memory_bytes`.
-    ///
-    /// # Errors
-    /// Damage of the segment is [`Kind::BadData`].
     pub(super) fn make(
         &self,
         segment: &Segment,
@@ -109,7 +89,6 @@ impl<'a> TableFile<'a> {
 }
 
 impl Content {
-    /// The name of the file, behind the digest.
     fn name(&self) -> String {
         match self {
             Content::Permuted { design: IndexDesign::Mirror, .. } => {
@@ -120,7 +99,6 @@ impl Content {
         }
     }
 
-    /// The width of the table.
     fn width(&self, segment: &Segment) -> Width {
         match self {
             Content::Permuted { .. } => segment.width(),
@@ -153,7 +131,6 @@ fn is_ours(name: &str) -> bool {
     })
 }
 
-/// An entry on its way into a table.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
@@ -184,7 +161,6 @@ fn permute<F: Fingerprint>(
     write(sorter, path, options, fence)
 }
 
-/// Writes a table of these entries.
 fn write<F: Fingerprint>(
     sorter: Sorter<Entry<F>>,
     path: &Path,

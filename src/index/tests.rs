@@ -19,10 +19,8 @@ use crate::store::{
 };
 use crate::work::Work;
 
-/// The pages of a day: fingerprints and ids.
 type Pages = Vec<(u128, String)>;
 
-/// A number after another, with nothing in common.
 fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -66,7 +64,6 @@ fn write<F: Fingerprint>(path: &Path, pages: &Pages, codec: Codec) -> Result<()>
     writer.finish(RecordCounts::default(), "").map(drop)
 }
 
-/// Some pages are short.
 fn class_of(id: &str) -> Class {
     if id.ends_with('7') { Class::Short } else { Class::Full }
 }
@@ -82,7 +79,6 @@ fn store_of<F: Fingerprint>(folder: &Path, days: &BTreeMap<Day, Pages>) -> Resul
     Ok(store)
 }
 
-/// What is near by the definition, in order.
 fn defined(
     days: &BTreeMap<Day, Pages>,
     asked: u128,
@@ -128,7 +124,6 @@ fn days(seed: u64, sizes: &[usize], bits: u32) -> BTreeMap<Day, Pages> {
         .collect()
 }
 
-/// Asks for pages of the store, for some that are near to them, and for others.
 fn asked(days: &BTreeMap<Day, Pages>, bits: u32, state: &mut u64) -> Vec<u128> {
     let all = u128::MAX >> (128 - bits);
     let held: Vec<u128> = days.values().flatten().map(|(fingerprint, _)| *fingerprint).collect();
@@ -292,7 +287,6 @@ fn a_store_without_pages_is_near_to_nothing() -> Result<()> {
     Ok(())
 }
 
-/// Files come and go with the segments; a file that is missing or damaged is made again.
 #[test]
 fn an_index_is_kept() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();
@@ -343,7 +337,6 @@ fn an_index_is_kept() -> Result<()> {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
-    /// Any fingerprints, however skewed.
     #[test]
     fn skewed_fingerprints_are_found(
         held in prop::collection::vec((any::<u64>(), 0u32..64), 1..400),
@@ -366,10 +359,8 @@ proptest! {
     }
 }
 
-/// A page of text: its fingerprint, its id, its words.
 type TextPage = (u64, String, String);
 
-/// The sketch of a text, and its anchors.
 fn signed(text: &str) -> Details {
     let check: Check = "containment".parse().unwrap();
     let (mut signer, mut sketch) = (check.signer(), Vec::new());

@@ -24,14 +24,12 @@ const MOST: usize = 128;
 /// As many fingerprints as these bits count, up to twice as many, begin with the flipped bits.
 const FEW_BITS: u32 = 3;
 
-/// A fingerprint that is near, and its rows in the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Near<F> {
     pub(super) fingerprint: F,
     pub(super) rows: Range<u64>,
 }
 
-/// What is looked for in one table.
 #[derive(Clone, Copy)]
 pub(super) struct Walk<'a, F> {
     pub(super) table: &'a Ranked<F>,
@@ -41,9 +39,7 @@ pub(super) struct Walk<'a, F> {
     pub(super) width: u32,
     /// The number of first bits that are the key of the table.
     pub(super) key_bits: u32,
-    /// How many bits of the key may differ.
     pub(super) within: u32,
-    /// How many bits may differ altogether.
     pub(super) distance: u32,
 }
 
@@ -51,7 +47,6 @@ pub(super) struct Walk<'a, F> {
 struct Beginning<F> {
     low: F,
     bits: u32,
-    /// How many of them differ from those that are asked for.
     differ: u32,
 }
 
@@ -98,7 +93,6 @@ impl<F: Fingerprint> Walk<'_, F> {
         self.compare(Beginning { low, bits, differ }, cursors[0], near, work)
     }
 
-    /// The bits behind the first `bits`.
     fn rest(&self, bits: u32) -> F {
         // The width may be that of the type.
         let first = F::BITS - self.width + bits;
@@ -174,7 +168,6 @@ fn add<F: Fingerprint>(near: &mut Vec<Near<F>>, held: usize, fingerprint: F, row
     }
 }
 
-/// Beginnings that are sought together.
 struct Lanes<'a, 'b, F> {
     walk: &'a Walk<'b, F>,
     bits: u32,

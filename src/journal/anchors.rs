@@ -6,20 +6,16 @@ use crate::fingerprint::check::ANCHORS;
 use crate::matches::anchors_of;
 use crate::work::Work;
 
-/// The end of a chain.
 const END: u32 = u32::MAX;
 
 /// The pages with each anchor, in chains. Pages are numbered as they came.
 #[derive(Debug, Default)]
 pub(super) struct AnchorTables {
-    /// The last page with each anchor in each place.
     last: HashMap<(u8, u64), u32>,
-    /// For each page, the one before it in the chain of each of its anchors.
     before: Vec<[u32; ANCHORS]>,
 }
 
 impl AnchorTables {
-    /// Adds the next page.
     pub(super) fn add(&mut self, anchors: &[u8]) {
         let page = self.before.len() as u32;
         let mut before = [END; ANCHORS];

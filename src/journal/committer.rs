@@ -7,7 +7,6 @@ use super::shared::Shared;
 use crate::error::Result;
 use crate::parallel::lock;
 
-/// Writes until the journal is closed.
 pub(super) fn run(shared: &Shared) {
     loop {
         let nothing = |queue: &mut Queue| queue.frame.waiting.is_empty() && !queue.is_closing;
@@ -33,7 +32,6 @@ pub(super) fn run(shared: &Shared) {
     }
 }
 
-/// Writes one frame, whose pages are on disk and visible when this returns.
 fn write(shared: &Shared, pages: u32, body: &[u8]) -> Result<()> {
     if pages == 0 {
         return Ok(());

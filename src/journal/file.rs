@@ -12,12 +12,10 @@ use crate::frames::{FoundFrame, FrameFile, FrameHead, HEAD_BYTES, frame};
 use crate::output::{Fence, NewFile};
 use crate::store::{Day, FingerprintedDocument};
 
-/// The pages of a frame of a journal that is written anew.
 const PAGES_OF_A_FRAME: usize = 1 << 10;
 /// The tag of a seal. That of other frames is the number of their pages.
 const SEAL: u32 = 0;
 
-/// A journal to which pages are appended.
 #[derive(Debug)]
 pub(super) struct JournalFile {
     path: PathBuf,
@@ -25,14 +23,11 @@ pub(super) struct JournalFile {
     bytes: u64,
 }
 
-/// What a journal holds.
 #[derive(Debug)]
 pub(super) struct Contents {
     pub(super) header: Header,
     pub(super) pages: Vec<FingerprintedDocument>,
-    /// The day that its seal names.
     pub(super) sealed: Option<Day>,
-    /// Where its last whole frame ends.
     pub(super) end: u64,
     /// The bytes after that, of a frame that was never finished.
     pub(super) torn: u64,
@@ -64,7 +59,6 @@ impl JournalFile {
         Ok(JournalFile { path: path.to_path_buf(), file, bytes: end })
     }
 
-    /// Its bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -79,19 +73,16 @@ impl JournalFile {
         Ok(())
     }
 
-    /// From now on every write fails, as on a broken disk.
     #[cfg(test)]
     pub(super) fn break_down(&mut self) {
         self.file = File::open(&self.path).expect("it is there");
     }
 
-    /// Appends the seal, which says of which day the pages are.
     pub(super) fn seal(&mut self, day: Day) -> Result<()> {
         self.append(SEAL, &day.number().to_le_bytes())
     }
 }
 
-/// The frames of all these pages, and the seal of their day if they have one.
 pub(super) fn frames(
     header: &Header,
     pages: &[FingerprintedDocument],
@@ -115,9 +106,6 @@ pub(super) fn frames(
 }
 
 /// Reads the journal at `path`. A frame at its end that was never finished is left out.
-///
-/// # Errors
-/// [`Kind::BadData`](crate::Kind::BadData) if anything before that is damaged.
 pub(super) fn read(path: &Path) -> Result<Contents> {
     let file = FrameFile::open(path)?;
     let bytes = file.bytes()?;
@@ -126,15 +114,10 @@ pub(super) fn read(path: &Path) -> Result<Contents> {
     Reading { file, bytes, contents }.run()
 }
 
-/// Reads the header of the journal at `path`, and nothing else.
-///
-/// # Errors
-/// [`Kind::BadData`](crate::Kind::BadData) if it is damaged.
 pub(super) fn read_header(path: &Path) -> Result<Header> {
     header_of(&FrameFile::open(path)?).map(|(header, _)| header)
 }
 
-/// The header of a journal, which is its first frame, and where it ends.
 fn header_of(file: &FrameFile) -> Result<(Header, u64)> {
     if !file.begins_with(&MAGIC)? {
         return Err(damaged("this is not a journal of this version").at(&file.path).offset(0));
@@ -148,7 +131,6 @@ fn header_of(file: &FrameFile) -> Result<(Header, u64)> {
     header.ok_or_else(|| damaged("the header of the journal is damaged").at(&file.path).offset(at))
 }
 
-/// A journal that is being read.
 struct Reading {
     file: FrameFile,
     bytes: u64,
@@ -188,7 +170,6 @@ impl Reading {
         damaged(what).at(&self.file.path).offset(self.contents.end)
     }
 
-    /// Whether there is a head behind `at`.
     fn has_head_after(&self, at: u64) -> Result<bool> {
         const WINDOW: usize = 1 << 20;
         let mut window = Vec::new();
@@ -205,7 +186,6 @@ impl Reading {
         Ok(false)
     }
 
-    /// Takes what a sound frame holds.
     fn take(&mut self, head: &FrameHead, body: &[u8]) -> Result<()> {
         let Contents { header, pages, sealed, end, .. } = &mut self.contents;
         let mut rest = body;

@@ -9,10 +9,8 @@ use super::part::Part;
 use crate::error::{At, Error, Kind, Named, Result};
 use crate::output::{Lock, UNFINISHED, sync_folder};
 
-/// The end of their names.
 const SUFFIX: &str = ".journal";
 
-/// The name of the journal with this number.
 pub(super) fn file_name(number: u64) -> String {
     format!("{number:06}{SUFFIX}")
 }
@@ -64,7 +62,6 @@ pub(super) fn open_parts(
     Ok((parts, file))
 }
 
-/// What the pages of the journals in a folder are; none if there is no journal.
 pub(super) fn header_of(folder: &Path) -> Result<Option<Header>> {
     let first = numbers(folder)?.first().map(|&number| folder.join(file_name(number)));
     first.map(|path| file::read_header(&path)).transpose()
@@ -80,7 +77,6 @@ pub(super) fn remove_unfinished(folder: &Path) -> Result<()> {
     if unfinished.is_empty() { Ok(()) } else { sync_folder(folder) }
 }
 
-/// The unfinished files and folders in a folder.
 pub(super) fn unfinished(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut unfinished = Vec::new();
     for entry in fs::read_dir(folder).at(folder)? {
@@ -93,7 +89,6 @@ pub(super) fn unfinished(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(unfinished)
 }
 
-/// The numbers of the journals in a folder, in order.
 fn numbers(folder: &Path) -> Result<Vec<u64>> {
     let mut numbers = Vec::new();
     for entry in fs::read_dir(folder).at(folder)? {

@@ -35,24 +35,19 @@ use crate::store::{
 };
 use crate::work::Work;
 
-/// The lock of whoever writes them.
 const LOCK: &str = "LOCK";
 /// Pages that are copied at once for a segment, so that requests need not wait.
 const COPIED_AT_ONCE: usize = 1 << 10;
 
-/// The pages that a store is to remember and that no day of it has yet.
 #[derive(Debug)]
 pub struct Journal {
     shared: Arc<Shared>,
     committer: Option<JoinHandle<()>>,
 }
 
-/// What a journal is made of.
 #[derive(Clone, Debug)]
 pub struct JournalOptions {
-    /// The width of its fingerprints.
     pub width: Width,
-    /// The columns of the segments that its pages become, and the stamp of their recipe.
     pub segment: SegmentOptions,
     /// The bytes on disk beyond which it takes no more pages.
     pub most_bytes: u64,
@@ -61,10 +56,6 @@ pub struct JournalOptions {
 impl Journal {
     /// Opens the journal of the store in this folder. Frames that were never finished are cut off, and files that were
     /// never finished are removed.
-    ///
-    /// # Errors
-    /// [`Kind::Temporary`] if another process writes it; [`Kind::BadData`] if it is damaged;
-    /// [`Kind::Exists`] if it has pages of another recipe.
     pub fn open(store: &Path, options: JournalOptions) -> Result<Journal> {
         let folder = store.join(JOURNAL);
         fs::create_dir_all(&folder).at(&folder)?;
@@ -73,7 +64,6 @@ impl Journal {
         Journal::open_locked(folder, options, lock)
     }
 
-    /// Opens the journal in `folder`, whose lock this is.
     fn open_locked(folder: PathBuf, options: JournalOptions, lock: Lock) -> Result<Journal> {
         remove_unfinished(&folder)?;
         let header = Header { width: options.width, options: options.segment };
@@ -101,9 +91,6 @@ impl Journal {
     /// Forgets pages that were removed from the store in this folder, where no service does. As
     /// [`Journal::leave_out_removed`], it leaves them if a day is being committed. If nothing is to be forgotten, it leaves
     /// the journal alone; if there is no journal, only the notes go.
-    ///
-    /// # Errors
-    /// [`Kind::Temporary`] if a service runs; [`Kind::BadData`] if the journal is damaged.
     pub fn leave_out_removed_at(store: &Path) -> Result<()> {
         let folder = store.join(JOURNAL);
         let may_have_removed =
@@ -126,12 +113,10 @@ impl Journal {
         self.shared.near(wanted, limit, |part| part.on_disk, work)
     }
 
-    /// The number of pages on disk, sealed ones among them.
     pub fn pages(&self) -> u64 {
         self.shared.parts().iter().map(|(_, part)| part.on_disk as u64).sum()
     }
 
-    /// The number of pages on disk whose ids are `counted`, sealed ones among them.
     pub fn count(&self, counted: impl Fn(&str) -> bool) -> u64 {
         let parts = self.shared.parts();
         let on_disk = parts.iter().flat_map(|(_, part)| &part.pages[..part.on_disk]);
@@ -145,10 +130,6 @@ impl Journal {
 
     /// Waits for the turn of a request: it looks at what is remembered and adds pages, and no other request does so
     /// before it has [finished](Insertion::finish).
-    ///
-    /// # Errors
-    /// [`Kind::Temporary`] if the journal is full or too much waits to be written; [`Kind::Io`] and others if it
-    /// cannot be written.
     pub fn turn(&self) -> Result<Insertion<'_>> {
         let shared = &*self.shared;
         let turn = lock(&shared.turn);
@@ -158,9 +139,6 @@ impl Journal {
     }
 
     /// Seals what is remembered as the pages of `day`: pages that come later belong to another day.
-    ///
-    /// # Errors
-    /// As [`Journal::turn`].
     pub fn seal(&self, day: Day) -> Result<()> {
         let shared = &*self.shared;
         let _turn = lock(&shared.turn);
@@ -179,9 +157,6 @@ impl Journal {
 
     /// Puts the pages that are sealed as `day`, which the store does not take, back to those that came since. Of pages
     /// with the same id the first stays.
-    ///
-    /// # Errors
-    /// As [`Journal::turn`]; the pages are sealed then as before.
     pub fn unseal(&self, day: Day) -> Result<()> {
         let _turn = lock(&self.shared.turn);
         self.shared.put_back(day)
@@ -189,9 +164,6 @@ impl Journal {
 
     /// Forgets pages that were removed from the store, unless pages are sealed: those must go first. The next
     /// [`Journal::turn`] does the same, so a page that is remembered after its removal is a new page.
-    ///
-    /// # Errors
-    /// As [`Journal::turn`].
     pub fn leave_out_removed(&self) -> Result<()> {
         let _turn = lock(&self.shared.turn);
         if self.sealed().is_empty() { self.shared.make_ready() } else { Ok(()) }
@@ -199,9 +171,6 @@ impl Journal {
 
     /// Forgets pages that were removed from the store, among those that are sealed as `day`. The store does not have
     /// that day, or another segment would be made of it than the one before.
-    ///
-    /// # Errors
-    /// As [`Journal::turn`].
     pub fn leave_out_removed_of(&self, day: Day) -> Result<()> {
         let _turn = lock(&self.shared.turn);
         self.shared.leave_out_of(day)
@@ -226,9 +195,6 @@ impl Journal {
 
     /// Writes the sealed pages of `day` to a segment, the same as `fingerprint` makes of these pages. The sort uses
     /// about `memory_bytes`.
-    ///
-    /// # Errors
-    /// [`Kind::Missing`] if no pages are sealed as this day.
     pub fn write_segment(&self, day: Day, path: &Path, memory_bytes: usize) -> Result<Segment> {
         let shared = &*self.shared;
         let mut sorter = Sorter::new(&shared.folder, memory_bytes);
@@ -270,9 +236,6 @@ impl Journal {
     /// Forgets the sealed pages of `day`, which the store has, except those with an id that it `left_out` of that day:
     /// they are put back to those that came since, unless they were removed after they were remembered, or came again
     /// since: then the newer page stays. Returns how many are put back.
-    ///
-    /// # Errors
-    /// As [`Journal::turn`]; the pages are sealed then as before.
     pub fn forget(&self, day: Day, left_out: impl Fn(&str) -> bool) -> Result<u64> {
         let shared = &*self.shared;
         let _turn = lock(&shared.turn);
@@ -283,7 +246,6 @@ impl Journal {
 }
 
 impl Drop for Journal {
-    /// Writes what waits, and tells those who wait for it.
     fn drop(&mut self) {
         lock(&self.shared.queue).is_closing = true;
         self.shared.work.notify_all();

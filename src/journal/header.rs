@@ -8,7 +8,6 @@ use crate::fingerprint::check::AS_NEEDED;
 use crate::frames::{Magic, frame};
 use crate::store::SegmentOptions;
 
-/// The first bytes of a journal.
 pub(super) const MAGIC: Magic = *b"DUPSJRNL\x01\0\0\0";
 /// The most bytes that a row may have for its sketch, and for its bands.
 const MOST_ROW_BYTES: usize = 1 << 16;
@@ -21,7 +20,6 @@ pub(super) struct Header {
     pub(super) options: SegmentOptions,
 }
 
-/// A header as JSON.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Columns {
@@ -36,12 +34,10 @@ struct Columns {
 }
 
 impl Header {
-    /// The bytes of a fingerprint.
     pub(super) fn fingerprint_bytes(&self) -> usize {
         self.width.bits() as usize / 8
     }
 
-    /// The bytes with which a journal begins.
     pub(super) fn write(&self) -> Vec<u8> {
         let options = &self.options;
         let columns = Columns {
@@ -58,7 +54,6 @@ impl Header {
         [&MAGIC[..], &frame(0, MAGIC.len() as u64, &json)].concat()
     }
 
-    /// Reads the body of the first frame; none if it is no header.
     pub(super) fn read(body: &[u8]) -> Option<Header> {
         let columns: Columns = serde_json::from_slice(body).ok()?;
         let Columns { width, lengths, classes, digests, .. } = columns;
@@ -78,13 +73,11 @@ impl Header {
         is_sound.then_some(Header { width: Width::of_bits(width)?, options })
     }
 
-    /// Whether both journals can become one segment.
     pub(super) fn is_like(&self, other: &Header) -> bool {
         self.write() == other.write()
     }
 }
 
-/// The error of a damaged journal.
 pub(super) fn damaged(what: &str) -> Error {
     Error::new(Kind::BadData, what).help(
         "pages were remembered here and cannot be read: restore the file from a copy, or move it away and ask for these pages again",

@@ -12,7 +12,6 @@ use crate::parallel::lock;
 use crate::store::FingerprintedDocument;
 use crate::work::Work;
 
-/// The turn of one request: it looks at what is remembered and adds pages.
 #[derive(Debug)]
 pub struct Insertion<'a> {
     shared: &'a Shared,
@@ -22,7 +21,6 @@ pub struct Insertion<'a> {
 }
 
 impl Insertion<'_> {
-    /// The turn of who holds `turn`.
     pub(super) fn new<'a>(shared: &'a Shared, turn: MutexGuard<'a, ()>) -> Insertion<'a> {
         Insertion { shared, _turn: turn, added: Vec::new(), pages: 0 }
     }
@@ -37,7 +35,6 @@ impl Insertion<'_> {
         self.shared.parts().last().is_some_and(|(_, part)| part.has(id))
     }
 
-    /// Remembers a page.
     pub fn add(&mut self, page: FingerprintedDocument) {
         page_bytes::write(&page, &self.shared.header, &mut self.added);
         self.pages += 1;
@@ -47,9 +44,6 @@ impl Insertion<'_> {
     }
 
     /// Ends the turn. `done` is called once all that the request saw and added is on disk.
-    ///
-    /// # Errors
-    /// As [`Journal::turn`](super::Journal::turn); `done` is not called then.
     pub fn finish(mut self, done: Done) -> Result<()> {
         let shared = self.shared;
         let mut queue = lock(&shared.queue);

@@ -19,11 +19,8 @@ use std::sync::LazyLock;
 use crate::fingerprint::Width;
 use crate::work::Work;
 
-/// The bits of a block.
 const BLOCK_BITS: u32 = 16;
-/// The values of a block.
 const VALUES: usize = 1 << BLOCK_BITS;
-/// The end of a chain.
 const END: u32 = u32::MAX;
 
 /// All values of a block, those with few bits first.
@@ -33,20 +30,16 @@ static FLIPS: LazyLock<Vec<u16>> = LazyLock::new(|| {
     flips
 });
 
-/// Distinct fingerprints in tables, numbered as they came.
 #[derive(Debug)]
 pub(super) struct NearTables {
     blocks: usize,
     fingerprints: Vec<u128>,
     numbers: HashMap<u128, u32>,
-    /// For each block, the last fingerprint with each value of it.
     heads: Vec<u32>,
-    /// For each fingerprint, the one before it in the chain of each block.
     before: Vec<u32>,
 }
 
 impl NearTables {
-    /// Empty tables for fingerprints of this width.
     pub(super) fn new(width: Width) -> NearTables {
         let blocks = (width.bits() / BLOCK_BITS) as usize;
         NearTables {
@@ -100,7 +93,6 @@ impl NearTables {
     }
 }
 
-/// The bits of a block.
 fn value(fingerprint: u128, block: usize) -> usize {
     (fingerprint >> (block as u32 * BLOCK_BITS)) as usize % VALUES
 }
@@ -118,7 +110,6 @@ mod tests {
 
     use super::*;
 
-    /// Random fingerprints, copies among them, and some that are near each other.
     fn fingerprints(width: Width, count: usize) -> Vec<u128> {
         let mut random = ChaCha8Rng::seed_from_u64(7);
         let mask = u128::MAX >> (128 - width.bits());

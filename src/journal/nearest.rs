@@ -5,7 +5,6 @@ use std::collections::BinaryHeap;
 use crate::matches::{Answer, NearPage, Similarity};
 use crate::store::{Day, FingerprintedDocument};
 
-/// Collects what is near.
 pub(super) struct Nearest {
     limit: usize,
     /// The nearest so far; the farthest of them is on top.
@@ -14,12 +13,10 @@ pub(super) struct Nearest {
 }
 
 impl Nearest {
-    /// Collects at most `limit` pages.
     pub(super) fn new(limit: usize) -> Nearest {
         Nearest { limit, held: BinaryHeap::new(), found: 0 }
     }
 
-    /// Takes a page at this distance, of a part that is sealed as `day` or not sealed.
     pub(super) fn take(
         &mut self,
         page: &FingerprintedDocument,
@@ -40,7 +37,6 @@ impl Nearest {
         self.held.push(NearPage { distance, id: page.id.clone(), day, similarity });
     }
 
-    /// The nearest by distance, id and day, and how many more there are.
     pub(super) fn finish(self, is_cut: bool) -> Answer {
         let more = self.found - self.held.len() as u64;
         Answer { near: self.held.into_sorted_vec(), more, is_cut }

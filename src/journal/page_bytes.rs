@@ -12,7 +12,6 @@ const HAS_FINGERPRINT: u8 = 1;
 const HAS_TIME: u8 = 2;
 const IS_SHORT: u8 = 4;
 
-/// Appends the bytes of `page`. What a page of this journal does not have is left out.
 pub(super) fn write(page: &FingerprintedDocument, header: &Header, out: &mut Vec<u8>) {
     let flag = |is: bool, bit: u8| if is { bit } else { 0 };
     let Details { length, time, class, check, anchors, bands, digest } = &page.details;

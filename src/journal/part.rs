@@ -12,35 +12,26 @@ use crate::matches::{Confirm, GroupKey, Question, Similarity, StandIn};
 use crate::store::{Day, FingerprintedDocument};
 use crate::work::Work;
 
-/// The end of a chain of copies.
 const END: u32 = u32::MAX;
 
-/// What near pages are asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
-    /// The page.
     pub question: Question<'a>,
     /// The most bits in which a near page differs, unless it shares anchors.
     pub distance: u32,
-    /// The check that confirms candidates, if there is one.
     pub check: Option<Confirm>,
 }
 
-/// The pages of one journal.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) pages: Vec<FingerprintedDocument>,
     /// How many of the pages are on disk: queries see no others.
     pub(super) on_disk: usize,
-    /// The day of its seal.
     pub(super) sealed: Option<Day>,
-    /// The place of each id, by its XXH3-128.
     places: HashMap<u128, u32>,
     tables: NearTables,
     anchors: AnchorTables,
-    /// For each distinct fingerprint, the last page that has it.
     last: Vec<u32>,
-    /// For each page, the one before it with its fingerprint.
     before: Vec<u32>,
 }
 
@@ -83,7 +74,6 @@ impl Part {
         self.pages.push(page);
     }
 
-    /// Whether it has a page of this id.
     pub(super) fn has(&self, id: &str) -> bool {
         self.places.contains_key(&xxh3_128(id.as_bytes()))
     }
@@ -112,7 +102,6 @@ impl Part {
         });
     }
 
-    /// Adds to `found` the pages among the first `pages` that share anchors with what is wanted, as far as `work` goes.
     pub(super) fn anchored<'a>(
         &'a self,
         wanted: &Wanted<'_>,
@@ -142,25 +131,21 @@ impl Part {
 /// A page that shares anchors with what is wanted. The first is the nearest one; copies follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct AnchoredPage<'a> {
-    /// How many anchors they do not share.
     apart: u8,
     pub(super) distance: u8,
     fingerprint: u128,
     sketch: &'a [u8],
     pub(super) page: &'a FingerprintedDocument,
-    /// The day of the seal of its part.
     pub(super) sealed: Option<Day>,
 }
 
 impl AnchoredPage<'_> {
-    /// Whether the other page has the same fingerprint and sketch.
     pub(super) fn is_copy_of(&self, other: &AnchoredPage<'_>) -> bool {
         (self.fingerprint, self.sketch) == (other.fingerprint, other.sketch)
     }
 }
 
 impl Wanted<'_> {
-    /// The page, which is at this distance, as one that stands for the wanted one; none if it cannot.
     pub(super) fn stand_in(&self, page: &FingerprintedDocument, distance: u8) -> Option<StandIn> {
         let key = GroupKey { class: page.details.class, signature: &page.details.check };
         self.question.stand_in(key, distance, self.check.as_ref())

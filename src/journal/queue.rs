@@ -2,20 +2,16 @@
 
 use crate::error::{Error, Result};
 
-/// Is called once the pages of a request are on disk, or cannot be.
 pub type Done = Box<dyn FnOnce(Result<()>) + Send>;
 
-/// What the committer writes next.
 #[derive(Default)]
 pub(super) struct Queue {
     pub(super) frame: WaitingFrame,
     pub(super) is_writing: bool,
     pub(super) is_closing: bool,
-    /// Why the last frame could not be written.
     pub(super) failed: Option<Error>,
 }
 
-/// The pages of some requests, and who is told of them.
 #[derive(Default)]
 pub(super) struct WaitingFrame {
     pub(super) body: Vec<u8>,
@@ -24,7 +20,6 @@ pub(super) struct WaitingFrame {
 }
 
 impl Queue {
-    /// Whether pages are being written, or are to be.
     pub(super) fn is_busy(&self) -> bool {
         self.is_writing || self.frame.pages > 0
     }

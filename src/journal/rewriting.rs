@@ -16,9 +16,6 @@ use crate::store::{Day, FingerprintedDocument, RemovalNote};
 impl Shared {
     /// Makes sure that pages can be added: after a failure the file is made anew, pages that were removed from the store
     /// are forgotten, and after a seal the next file is begun. Only the holder of the turn calls this.
-    ///
-    /// # Errors
-    /// [`Kind::Temporary`] if pages were removed while a day is being committed.
     pub(super) fn make_ready(&self) -> Result<()> {
         if lock(&self.queue).failed.is_some() {
             self.mend()?;
@@ -35,7 +32,6 @@ impl Shared {
         if is_sealed { self.begin_part() } else { Ok(()) }
     }
 
-    /// Begins the part and the file after the last ones.
     pub(super) fn begin_part(&self) -> Result<()> {
         let number = self.parts().last().map_or(1, |(number, _)| number + 1);
         let path = self.path(number);
@@ -78,7 +74,6 @@ impl Shared {
         notes.iter().try_for_each(RemovalNote::delete)
     }
 
-    /// Takes the pages that the notes name out of a part.
     fn leave_out(&self, number: u64, notes: &[RemovalNote]) -> Result<()> {
         let is_removed = |id: &str| notes.iter().any(|note| note.names(id));
         let removed = self.pages_of(number, is_removed).len();
@@ -89,7 +84,6 @@ impl Shared {
         self.replace(number, self.pages_of(number, |id| !is_removed(id)), None)
     }
 
-    /// Takes the pages that were removed from the store out of those that are sealed as `day`.
     pub(super) fn leave_out_of(&self, day: Day) -> Result<()> {
         let notes = RemovalNote::all(&self.folder)?;
         match self.number_of(day) {
@@ -118,7 +112,6 @@ impl Shared {
         self.end_seal(number, pages).map(|()| staying)
     }
 
-    /// Whether a page of this id came after the part with this number.
     fn came_since(&self, number: u64, id: &str) -> bool {
         self.parts().iter().any(|(other, part)| *other > number && part.has(id))
     }
@@ -156,7 +149,6 @@ impl Shared {
         self.replace(last, pages, Some(number))
     }
 
-    /// The pages of a part on disk, those whose ids are wanted.
     fn pages_of(
         &self,
         number: u64,

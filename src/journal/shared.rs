@@ -31,7 +31,6 @@ pub(super) struct Shared {
     pub(super) turn: Mutex<()>,
     /// What is remembered, oldest first. The last part takes new pages, unless it is sealed.
     pub(super) parts: RwLock<Vec<(u64, Part)>>,
-    /// The file of the last part.
     pub(super) file: Mutex<JournalFile>,
     pub(super) queue: Mutex<Queue>,
     /// There is something to write, or to end.
@@ -53,7 +52,6 @@ impl Shared {
         self.parts.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The nearest pages among the first `pages` of each part, as far as `work` goes.
     pub(super) fn near(
         &self,
         wanted: &Wanted<'_>,
@@ -81,7 +79,6 @@ impl Shared {
         nearest.finish(work.is_cut())
     }
 
-    /// The number of the part that is sealed as `day`.
     pub(super) fn number_of(&self, day: Day) -> Option<u64> {
         self.parts().iter().find(|it| it.1.sealed == Some(day)).map(|it| it.0)
     }
@@ -92,7 +89,6 @@ impl Shared {
         self.rest.wait_while(queue, |it| it.is_busy()).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Fails if there is no room for more pages.
     pub(super) fn check_room(&self) -> Result<()> {
         let waiting = lock(&self.queue).frame.body.len();
         let held = waiting as u64 + lock(&self.file).bytes();

@@ -28,7 +28,6 @@ fn options(width: Width) -> JournalOptions {
     JournalOptions { width, segment, most_bytes: 1 << 30 }
 }
 
-/// Random pages: copies, near ones, empty ones; some short, some with a time.
 fn pages(width: Width, count: usize, seed: u64) -> Vec<FingerprintedDocument> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mask = u128::MAX >> (128 - width.bits());
@@ -66,7 +65,6 @@ fn pages(width: Width, count: usize, seed: u64) -> Vec<FingerprintedDocument> {
     (0..count).map(page).collect()
 }
 
-/// Adds pages by one request.
 fn add(journal: &Journal, pages: &[FingerprintedDocument]) -> Result<Receiver<Result<()>>> {
     let (told, acknowledged) = channel();
     let mut insertion = journal.turn()?;
@@ -79,7 +77,6 @@ fn add_all(journal: &Journal, pages: &[FingerprintedDocument]) -> Result<()> {
     add(journal, pages)?.recv().expect("every request is told")
 }
 
-/// What is near by definition.
 fn near(pages: &[FingerprintedDocument], wanted: &Wanted<'_>) -> Vec<NearPage> {
     let mut near: Vec<NearPage> = pages
         .iter()
@@ -153,7 +150,6 @@ fn answers_as_a_comparison_of_all_pairs_does() -> Result<()> {
     Ok(())
 }
 
-/// A journal of three frames, and where each of them ends.
 fn three_frames(folder: &Path) -> Result<(Vec<FingerprintedDocument>, Vec<u8>, Vec<usize>)> {
     let all = pages(Width::W64, 9, 5);
     let journal = Journal::open(folder, options(Width::W64))?;

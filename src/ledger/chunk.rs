@@ -9,13 +9,11 @@ use crate::store::{self, KeyRange, Segment};
 #[derive(Clone, Debug)]
 pub(crate) enum Chunk<F: Fingerprint> {
     Store(KeyRange<F>),
-    /// A part of the join of the batch with itself.
     Batch(u32),
     /// A part of the join by shared keys, of the batch with the store and with itself.
     Keys(u32),
 }
 
-/// The proof that a chunk was probed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     pub chunk: u64,
@@ -24,7 +22,6 @@ pub struct Receipt {
     pub pairs: u64,
     /// Pairs and marks of crowds that the chunk yields. A crowd yields fewer pairs than were found.
     pub listed: u64,
-    /// Whether an earlier run probed the chunk and this one read it from a ledger.
     pub resumed: bool,
 }
 

@@ -8,19 +8,16 @@ use crate::error::{Error, Kind, Result};
 use crate::frames::{FoundFrame, FrameFile};
 use crate::matches::Pair;
 
-/// A finished chunk in its file.
 #[derive(Clone, Debug)]
 pub struct Finished {
     pub(super) receipt: Receipt,
     pub(super) file: Arc<FrameFile>,
-    /// Where its first frame begins.
     pub(super) start: u64,
     /// Where its receipt begins.
     pub(super) end: u64,
 }
 
 impl Finished {
-    /// The receipt. If an earlier run finished the chunk, it says `resumed`.
     pub fn receipt(&self) -> Receipt {
         self.receipt
     }
@@ -36,9 +33,7 @@ impl Finished {
 pub struct ChunkPairs {
     /// The chunk, starting at the frame that is read next.
     chunk: Finished,
-    /// The body of the current frame.
     body: Vec<u8>,
-    /// Where the next pair begins in `body`.
     next: usize,
 }
 

@@ -18,7 +18,6 @@ use crate::frames::{FoundFrame, FrameFile};
 use crate::output::{entries_in, remove_if_there};
 use crate::store::Digest;
 
-/// The finished chunks of one join.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     folder: PathBuf,
@@ -46,12 +45,10 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// The finished chunks, in no order.
     pub fn finished(&self) -> impl Iterator<Item = &Finished> {
         self.finished.values()
     }
 
-    /// The chunk of this number, if it is finished.
     pub fn chunk(&self, number: u64) -> Option<&Finished> {
         self.finished.get(&number)
     }
@@ -75,7 +72,6 @@ impl Ledger {
         Ok(others.len())
     }
 
-    /// How many bytes the ledgers of this join take on the disk.
     pub fn bytes(&self) -> Result<u64> {
         let sizes =
             self.files(true)?.into_iter().map(|path| path.metadata().map_or(0, |it| it.len()));
@@ -102,7 +98,6 @@ impl Ledger {
         Ok(files)
     }
 
-    /// Takes the finished chunks of `file`.
     fn read(&mut self, file: Arc<FrameFile>) -> Result<()> {
         let end = file.bytes()?;
         let mut at = MAGIC.len() as u64;
@@ -153,13 +148,9 @@ impl Ledger {
     }
 }
 
-/// A chunk whose receipt has not been read yet.
 struct Unfinished {
-    /// None before its first frame.
     number: Option<u64>,
-    /// Where its first frame begins.
     start: u64,
-    /// The pairs in the frames so far.
     pairs: u64,
 }
 
@@ -173,7 +164,6 @@ impl Unfinished {
     }
 }
 
-/// Damage in a ledger. Only the chunks in it are lost.
 fn damaged(file: &FrameFile, offset: u64) -> Error {
     let what =
         "a ledger of finished chunks is damaged; chunks that cannot be read are probed again";

@@ -21,14 +21,12 @@ const NO_PAGE: u32 = u32::MAX;
 /// In place of a segment: this is the mark of a crowd.
 const CROWD: u32 = u32::MAX - 1;
 
-/// What a frame holds of the chunk of this number.
 pub(super) enum Holds<'a> {
     Pairs(u64, &'a [[u8; PAIR_BYTES]]),
     Receipt(Receipt),
 }
 
 impl Holds<'_> {
-    /// What a frame with this tag and body holds; none if that is nothing of a ledger.
     pub(super) fn read(tag: u32, body: &[u8]) -> Option<Holds<'_>> {
         let (chunk, rest) = body.split_first_chunk()?;
         let chunk = u64::from_le_bytes(*chunk);

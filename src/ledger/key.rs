@@ -16,9 +16,7 @@ pub(crate) struct LedgerKey<'a, F: Fingerprint> {
     /// The build of the program. A corrected build must not take over the pairs of a faulty one.
     pub(crate) build: Digest,
     pub(crate) batch: Digest,
-    /// The largest distance that counts as near.
     pub(crate) distance: u32,
-    /// Which pairs are listed.
     pub(crate) sieve: Option<&'a Sieve>,
     /// The segments of the store, in their order, and what is hidden of them.
     pub(crate) store: &'a [Dated],
@@ -28,7 +26,6 @@ pub(crate) struct LedgerKey<'a, F: Fingerprint> {
 }
 
 impl<F: Fingerprint> LedgerKey<'_, F> {
-    /// The digest that names the ledgers.
     pub(crate) fn digest(&self) -> Digest {
         let mut hash = Xxh3::new();
         hash.update(&MAGIC);

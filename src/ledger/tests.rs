@@ -49,7 +49,6 @@ fn read(ledger: &Ledger) -> Chunks {
     ledger.finished().map(chunk).collect()
 }
 
-/// A folder with a ledger of some chunks in it, and its bytes.
 fn written() -> (TempDir, PathBuf, Vec<u8>) {
     let folder = tempfile::tempdir().unwrap();
     write(&Ledger::open(folder.path(), KEY).unwrap(), &chunks());

@@ -23,12 +23,10 @@ pub struct LedgerWriter {
     key: Digest,
     /// None until something is written.
     file: Option<Arc<FrameFile>>,
-    /// Frames that are not written yet.
     pending: Vec<u8>,
     /// The length of the file; of one that is not made yet, the length of what comes before its chunks.
     length: u64,
     chunk: u64,
-    /// Where its first frame begins.
     start: u64,
 }
 

@@ -23,10 +23,8 @@ use crate::matches::{Confirm, replacements_in};
 use crate::parallel::lock;
 use crate::store::{Added, Day, Entering, Entry, Segment, expect_come};
 
-/// What to do about pages of a day that the store does not take.
 const PUT_BACK: &str = "the pages are in the journal again: commit them to another day, or go back to the store before that day first";
 
-/// What to do about pages of the journal that a day of the store does not have.
 const NOT_IN_IT: &str =
     "the journal has pages that are not in that day: commit them to another day";
 
@@ -93,7 +91,6 @@ impl Online {
         Ok(committed)
     }
 
-    /// What became of `day`, which the store has.
     fn committed(&self, day: Day, already: bool) -> Result<Committed> {
         let waiting = self.journal.count(self.store.left_out_of(day)?);
         let version = self.version();
@@ -105,15 +102,11 @@ impl Online {
 
     /// Finishes commits that were begun: after a crash, or while another process changed the store. Returns how many
     /// there were.
-    ///
-    /// # Errors
-    /// As [`Online::commit`].
     pub fn finish_commits(&self) -> Result<usize> {
         let _changing = lock(&self.changing);
         self.finish().map(|days| days.len())
     }
 
-    /// Finishes the days that are sealed. Returns each with the pages that went with it.
     fn finish(&self) -> Result<Vec<(Day, Gone)>> {
         let sealed = self.journal.sealed().into_iter();
         sealed.map(|day| Ok((day, self.finish_day(day)?))).collect()

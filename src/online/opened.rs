@@ -13,7 +13,6 @@ use crate::work::Work;
 /// The distances that can be asked for: 0 to 15.
 pub(super) const DISTANCES: usize = 16;
 
-/// A version that answers.
 pub(super) struct Opened {
     store: Store,
     pub(super) version: Version,
@@ -28,7 +27,6 @@ struct Asking {
 }
 
 impl Opened {
-    /// Opens the newest version of `store` for the distance of `options`.
     pub(super) fn newest(store: &Store, options: LookupOptions) -> Result<Opened> {
         let version = store.at(None)?;
         let opened =
@@ -62,7 +60,6 @@ impl Opened {
         answers
     }
 
-    /// The version, opened for this distance.
     fn at(&self, distance: u32) -> Result<&Asking> {
         let place = &self.distances[distance as usize % DISTANCES];
         if let Some(asking) = place.get() {

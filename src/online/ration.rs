@@ -2,17 +2,14 @@
 
 use crate::work::Work;
 
-/// What a near page takes in an answer, beside its id.
 pub(super) const PAGE_BYTES: usize = 64;
 
-/// What an answer takes, beside the near pages that it names.
 pub(super) const ANSWER_BYTES: usize = 64;
 
 /// The bytes of near pages that are left. Ids may be long, so a limit of their number says little.
 pub(super) struct Ration(usize);
 
 impl Ration {
-    /// A ration of this many bytes.
     pub(super) fn new(bytes: usize) -> Ration {
         Ration(bytes)
     }

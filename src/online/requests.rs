@@ -98,9 +98,6 @@ pub enum Wrong {
 }
 
 /// Reads the body of a request, whose lists may have `most` fingerprints or pages.
-///
-/// # Errors
-/// [`Wrong::Json`] if it is not such a request, and [`Wrong::TooLarge`] if a list is longer.
 pub fn read<T: DeserializeOwned>(body: &[u8], most: usize) -> Result<T, Wrong> {
     let not_json = |error: serde_json::Error| {
         let said = error.to_string();
@@ -159,9 +156,6 @@ impl Visitor<'_> for NameVisitor {
 impl Page {
     /// The document of the page with this `number` in its request, whose fingerprint has `width` and whose text has at most
     /// so many bytes.
-    ///
-    /// # Errors
-    /// What is wrong with it, with its number.
     pub fn into_document(
         self,
         number: usize,

@@ -84,7 +84,6 @@ pub struct Told {
     pub answers: Vec<Found>,
 }
 
-/// Fails if there is no room for what was found so far, and for so many more answers.
 fn expect_room(work: &mut Work<'_>, answers: usize) -> Result<()> {
     if work.hold(ANSWER_BYTES * answers) {
         return Ok(());
@@ -104,9 +103,6 @@ pub struct Online {
 
 impl Online {
     /// Opens the newest version of `store` and its journal. What a commit has left undone is done.
-    ///
-    /// # Errors
-    /// As [`Journal::open`] and [`Lookup::open`](crate::index::Lookup::open).
     pub fn open(store: Store, options: OnlineOptions) -> Result<Online> {
         let journal = Journal::open(
             store.path(),
@@ -184,9 +180,6 @@ impl Online {
     /// Judges pages one after the other, as the keep rule does, and remembers those that `which` says. Each is compared
     /// with the pages remembered before it, those of this call among them. `done` is called once what was remembered is
     /// on disk; the answers are to be told only then. A page is not kept if `work` is over before its verdict is known.
-    ///
-    /// # Errors
-    /// As [`Journal::turn`] and [`Online::query`]; `done` is not called then.
     pub fn remember(
         &self,
         pages: &[FingerprintedDocument],
@@ -221,7 +214,6 @@ impl Online {
         }
     }
 
-    /// The verdict on a page, which is added if it is to be remembered.
     fn judge(
         &self,
         insertion: &mut Insertion<'_>,
@@ -244,7 +236,6 @@ impl Online {
         found
     }
 
-    /// What near pages may take in an answer.
     fn ration(&self) -> Ration {
         Ration::new(self.options.most_answer_bytes)
     }
@@ -254,9 +245,6 @@ impl Online {
     }
 
     /// Takes up the newest version, if another process has made one or has removed pages. Returns whether it has.
-    ///
-    /// # Errors
-    /// [`Kind::Exists`] if it is of another recipe; then the version before goes on to answer.
     pub fn refresh(&self) -> Result<bool> {
         let _changing = lock(&self.changing);
         self.journal.leave_out_removed()?;
@@ -290,7 +278,6 @@ impl Online {
     }
 }
 
-/// What is asked for a page; nothing if it has no fingerprint.
 fn question(page: &FingerprintedDocument) -> Option<Question<'_>> {
     let fingerprint = page.fingerprint?;
     Some(Question { fingerprint, page: Some(&page.details) })

@@ -41,7 +41,6 @@ fn page(id: &str, fingerprint: Option<u128>) -> FingerprintedDocument {
     FingerprintedDocument::new(id, fingerprint)
 }
 
-/// Random pages, many of them near others.
 fn pages(seed: u64, count: usize) -> Vec<FingerprintedDocument> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let centres: Vec<u64> =
@@ -66,7 +65,6 @@ fn remember(online: &Online, pages: &[FingerprintedDocument], which: Remember) -
     Ok(answers)
 }
 
-/// Adds these pages to a store as another process does.
 fn add(store: &Store, day: Day, pages: &[FingerprintedDocument]) -> Result<()> {
     let home = tempfile::tempdir().unwrap();
     let (elsewhere, _) = Store::init(home.path().join("elsewhere"))?;
@@ -78,7 +76,6 @@ fn add(store: &Store, day: Day, pages: &[FingerprintedDocument]) -> Result<()> {
     store.add(&NewDay::whole(&segment, day), None).map(drop)
 }
 
-/// Removes pages from a store as another process does.
 fn remove(store: &Store, ids: &str) -> Result<()> {
     let mut list = tempfile::NamedTempFile::new().unwrap();
     list.write_all(ids.as_bytes()).unwrap();
@@ -88,17 +85,14 @@ fn remove(store: &Store, ids: &str) -> Result<()> {
     removal.run(1, &AtomicU64::new(0)).map(drop)
 }
 
-/// The ids and days of the pages with this fingerprint.
 fn holders(online: &Online, fingerprint: u128) -> Result<Vec<(String, Option<Day>)>> {
     let told =
         online.query(&[Some(Question { fingerprint, page: None })], 0, &mut Work::unbounded())?;
     Ok(told.answers[0].near.iter().map(|near| (near.id.clone(), near.day)).collect())
 }
 
-/// A page that is held, with its day.
 type Held = (String, u128, Option<Day>);
 
-/// What is near by definition.
 fn near(held: &[Held], fingerprint: u128, distance: u32) -> Vec<NearPage> {
     let mut near: Vec<NearPage> = held
         .iter()
@@ -274,7 +268,6 @@ fn pages_of_a_day_that_others_have_added_go_back_and_take_another_day() -> Resul
     Ok(())
 }
 
-/// Whether any file of the journal has these bytes.
 fn journal_has(store: &Store, bytes: &[u8]) -> bool {
     let files = fs::read_dir(store.path().join("journal")).unwrap();
     let files = files.map(|file| file.unwrap().path()).filter(|path| path.is_file());

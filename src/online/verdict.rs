@@ -41,7 +41,6 @@ pub struct Found {
 }
 
 impl Found {
-    /// Nothing, for a page without a fingerprint.
     pub(super) const EMPTY: Found =
         Found { near: Vec::new(), more: 0, is_cut: false, verdict: Verdict::Empty };
 

@@ -4,7 +4,6 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::named;
 
-/// By what pages are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum By {
     /// Their ids.
@@ -13,7 +12,6 @@ pub enum By {
     Texts,
 }
 
-/// A page that is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sought<'a> {
     /// One with this id.
@@ -25,7 +23,6 @@ pub enum Sought<'a> {
 named!(pub(super) By { Ids = "ids", Texts = "texts" });
 
 impl Sought<'_> {
-    /// By what it is looked for.
     pub(super) fn by(&self) -> By {
         match self {
             Sought::Id(_) => By::Ids,
@@ -33,7 +30,6 @@ impl Sought<'_> {
         }
     }
 
-    /// The hash by which filters and tables know it.
     pub(super) fn hash(&self) -> u64 {
         match *self {
             Sought::Id(id) => xxh3_64(id.as_bytes()),

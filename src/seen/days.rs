@@ -18,9 +18,6 @@ impl Holdings {
     ///
     /// A segment with a filter is asked for each page. A segment without a filter is read from its
     /// beginning to its end, once for all pages together.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     pub fn newest_days(
         self: &Arc<Holdings>,
         by: By,
@@ -46,9 +43,6 @@ impl Holdings {
 
 /// For each of `sought` that `dated` holds: raises its day in `days` to the newest day on which
 /// `dated` holds the page.
-///
-/// # Errors
-/// Damage is [`crate::Kind::BadData`].
 fn scan(
     dated: &Dated,
     sought: &[Sought<'_>],
@@ -69,17 +63,14 @@ fn scan(
     Ok(())
 }
 
-/// What is looked for in a segment.
 struct Scan<'a> {
     dated: &'a Dated,
     by: By,
     sought: &'a [Sought<'a>],
-    /// Their hashes in order, with their places.
     hashes: &'a [(u64, usize)],
 }
 
 impl Scan<'_> {
-    /// The places of what is found in some rows, with the days.
     fn part(&self, rows: Range<u64>) -> Result<Vec<(usize, Day)>> {
         progress::tick(Activity::Reading);
         let mut readers = Readers::of(self.dated);

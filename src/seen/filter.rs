@@ -26,13 +26,11 @@ use crate::store::{Dated, Digest, IdKind, Segment};
 /// Parts for each thread whose hashes are computed before they are sorted.
 const AHEAD: usize = 8;
 
-/// An open filter.
 pub(super) struct Filter {
     fuse: Fuse,
     table: Table,
 }
 
-/// Where the filter of a segment is.
 pub(super) struct FilterPlace {
     by: By,
     fuse: PathBuf,
@@ -49,21 +47,15 @@ struct Hashed {
 impl Record for Hashed {}
 
 impl FilterPlace {
-    /// The place, in `folder`, of the filter of the segment with this digest.
     pub(super) fn new(folder: &Path, of: Digest, by: By) -> FilterPlace {
         let path = |suffix| folder.join(format!("{of}-{}{suffix}", by.name()));
         FilterPlace { by, fuse: path(FUSE), table: path(TABLE) }
     }
 
-    /// Its files.
     pub(super) fn paths(self) -> [PathBuf; 2] {
         [self.fuse, self.table]
     }
 
-    /// Opens the filter of `segment`; none if a file is missing.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     pub(super) fn open(&self, segment: &Segment) -> Result<Option<Filter>> {
         let of = segment.digest();
         let fuse = Fuse::open(&self.fuse, of)?;
@@ -73,9 +65,6 @@ impl FilterPlace {
 
     /// Makes the filter of `segment`. The sort takes about `memory_bytes`, and `hashed` grows by the rows that were
     /// read.
-    ///
-    /// # Errors
-    /// Damage of the segment is [`crate::Kind::BadData`].
     pub(super) fn make(
         &self,
         segment: &Segment,
@@ -105,7 +94,6 @@ impl FilterPlace {
         fuse.finish()
     }
 
-    /// The hashes of some rows.
     fn hashes(&self, segment: &Segment, rows: Range<u64>) -> Result<Vec<Hashed>> {
         progress::tick(Activity::Reading);
         let mut hashed = Vec::with_capacity((rows.end - rows.start) as usize);
@@ -122,9 +110,6 @@ impl FilterPlace {
 impl Filter {
     /// Replaces `rows` by the rows of the segment that may have this hash. Only the segment says
     /// whether a row is the page that is sought.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     pub(super) fn find(&self, hash: u64, rows: &mut Vec<u64>) -> Result<()> {
         match self.fuse.may_have(hash)? {
             true => self.table.find(hash, rows),
@@ -135,17 +120,12 @@ impl Filter {
         }
     }
 
-    /// Checks every byte.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     pub(super) fn verify(&self) -> Result<()> {
         self.fuse.verify()?;
         self.table.verify()
     }
 }
 
-/// The ends of the names of the two files.
 const FUSE: &str = ".fuse";
 const TABLE: &str = ".seg";
 
@@ -157,7 +137,6 @@ pub(super) fn is_ours(name: &str) -> bool {
     })
 }
 
-/// By what the pages of a segment can be looked for with a filter.
 pub(super) fn kinds_of(segment: &Segment) -> impl Iterator<Item = By> {
     let has = [segment.id_kind() == IdKind::Text, segment.has_digests()];
     By::ALL.into_iter().zip(has).filter_map(|(by, has)| has.then_some(by))

@@ -25,22 +25,18 @@ use crate::hamming::mapped::{Keep, KeptBytes};
 use crate::output::{Fence, NewFile, parent_of};
 use crate::store::Digest;
 
-/// The first bytes of a file.
 const MAGIC: Magic = *b"DUPSFUSE\x01\0\0\0";
 /// About so many hashes are in a filter, as a power of two.
 pub(super) const FILTER_BITS: u32 = 20;
-/// The most filters, as a power of two.
 const MOST_BITS: u32 = 24;
 /// The bytes that describe a filter, before its own.
 const DESCRIPTOR: usize = BinaryFuse8::DESCRIPTOR_LEN;
 
-/// A file that is being written.
 pub(super) struct FuseWriter {
     out: BufWriter<NewFile>,
     path: PathBuf,
     bytes: u64,
     bits: u32,
-    /// The number of the filter that is being gathered, and its hashes.
     number: u64,
     hashes: Vec<u64>,
 }
@@ -84,7 +80,6 @@ impl FuseWriter {
         Ok(())
     }
 
-    /// Builds and writes the filter of the hashes that were gathered.
     fn flush(&mut self) -> Result<()> {
         self.hashes.sort_unstable();
         self.hashes.dedup();
@@ -106,13 +101,11 @@ impl FuseWriter {
         Ok(())
     }
 
-    /// Writes filters through which every hash passes.
     #[cfg(test)]
     pub(super) fn lets_all_pass(&mut self) -> Result<()> {
         (0..1 << self.bits).try_for_each(|_| self.write(None))
     }
 
-    /// Completes the file.
     pub(super) fn finish(mut self) -> Result<()> {
         while self.number >> self.bits == 0 {
             self.flush()?;
@@ -122,7 +115,6 @@ impl FuseWriter {
     }
 }
 
-/// An open file.
 pub(super) struct Fuse {
     file: FrameFile,
     end: u64,
@@ -131,19 +123,14 @@ pub(super) struct Fuse {
     filters: Vec<SegmentFilter>,
 }
 
-/// One filter of a file.
 struct SegmentFilter {
     at: u64,
-    /// Its bytes, once they were looked at.
     bytes: OnceLock<KeptBytes>,
 }
 
 impl Fuse {
     /// Opens the file at `path`. `None` if there is no file, or if the file belongs to another
     /// segment.
-    ///
-    /// # Errors
-    /// Damage is [`Kind::BadData`]. A filter is checked when a search first looks at the filter.
     pub(super) fn open(path: &Path, of: Digest) -> Result<Option<Fuse>> {
         let file = match FrameFile::open(path) {
             Err(error) if error.kind() == Kind::Missing => return Ok(None),
@@ -173,10 +160,6 @@ impl Fuse {
         Ok(is_of.then_some(Fuse { file, end, keep, bits, filters }))
     }
 
-    /// Whether a hash may be one of the segment.
-    ///
-    /// # Errors
-    /// Damage is [`Kind::BadData`].
     #[inline]
     pub(super) fn may_have(&self, hash: u64) -> Result<bool> {
         let part = &self.filters[number_of(hash, self.bits) as usize];
@@ -193,15 +176,10 @@ impl Fuse {
         Ok(BinaryFuse8Ref::from_dma(descriptor, bytes).contains(&hash))
     }
 
-    /// Checks all filters.
-    ///
-    /// # Errors
-    /// Damage is [`Kind::BadData`].
     pub(super) fn verify(&self) -> Result<()> {
         self.filters.iter().try_for_each(|part| self.read(part).map(drop))
     }
 
-    /// Reads a filter.
     #[cold]
     fn read(&self, part: &SegmentFilter) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
@@ -212,7 +190,6 @@ impl Fuse {
     }
 }
 
-/// The number of the filter that has a hash.
 fn number_of(hash: u64, bits: u32) -> u64 {
     hash.checked_shr(u64::BITS - bits).unwrap_or(0)
 }
@@ -265,7 +242,6 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
-        /// However many there are, and however alike.
         #[test]
         fn what_is_there_passes(
             hashes in prop::collection::vec(any::<u64>(), 0..400),

@@ -9,17 +9,12 @@ use crate::error::Result;
 use crate::fingerprint::Stamp;
 use crate::store::{Store, Version};
 
-/// The pages of a version, to be looked for by their ids and their texts.
 pub struct Holdings {
     version: Version,
     shelves: Vec<Shelf>,
 }
 
 impl Holdings {
-    /// Opens `version` of `store`, with the filters that it has.
-    ///
-    /// # Errors
-    /// As [`Version::dated`].
     pub fn open(store: &Store, version: Version) -> Result<Arc<Holdings>> {
         let folder = sidecars(store).folder();
         let dated = version.dated()?.into_iter();
@@ -33,12 +28,10 @@ impl Holdings {
         stamp.is_none_or(|stamp| stamp.is_ok_and(|stamp| stamp.has_digests()))
     }
 
-    /// How many of its segments have no filter.
     pub fn without_filter(&self, by: By) -> usize {
         self.shelves.iter().filter(|shelf| shelf.filter(by).is_none()).count()
     }
 
-    /// Its segments.
     pub(super) fn shelves(&self) -> &[Shelf] {
         &self.shelves
     }

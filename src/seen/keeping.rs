@@ -13,20 +13,14 @@ use crate::error::{At, Error, Kind, Named, Result};
 use crate::output::check_free_space;
 use crate::store::{Kept, Segment, Sidecars, Store};
 
-/// The name of what is kept: filters of nine bits, and tables.
 const FUSE: &str = "fuse";
 /// About how many bytes of files and of sorted runs a row needs while its filter is made.
 const ROW_BYTES: u64 = 24;
 
-/// All files of the filters of a store.
 pub(super) fn sidecars(store: &Store) -> Sidecars<'_> {
     Sidecars { store: store.path(), folder: "filters", marker: "FILTERS", is_ours }
 }
 
-/// Whether a store keeps filters.
-///
-/// # Errors
-/// A damaged `FILTERS` is [`Kind::BadData`].
 pub fn is_kept(store: &Store) -> Result<bool> {
     match sidecars(store).named().map_err(advised)?.as_deref() {
         Some(FUSE) => Ok(true),
@@ -38,15 +32,11 @@ pub fn is_kept(store: &Store) -> Result<bool> {
     }
 }
 
-/// Adds what to do about filters that are damaged or lacking.
 pub(super) fn advised(error: Error) -> Error {
     error.help("make the filters again").job("store index").setting("filters")
 }
 
 /// How many filters the newest version of a store lacks, and how many rows go into them.
-///
-/// # Errors
-/// As [`Version::segments`](crate::store::Version::segments).
 pub fn missing(store: &Store) -> Result<(u64, u64)> {
     let mut missing = (0, 0);
     each(store, |segment, place| {
@@ -60,9 +50,6 @@ pub fn missing(store: &Store) -> Result<(u64, u64)> {
 
 /// Gives a store filters, or takes them away. The sorts take about `memory_bytes`; `hashed` grows by the rows of each
 /// filter that is made. Filters that are there are read and checked, and damaged ones made again.
-///
-/// # Errors
-/// Damage of a segment is [`Kind::BadData`], a store that another run is changing [`Kind::Temporary`].
 pub fn set(store: &Store, wanted: bool, memory_bytes: usize, hashed: &AtomicU64) -> Result<Kept> {
     let check = |place: &FilterPlace, segment: &Segment| {
         place.open(segment).is_ok_and(|filter| filter.is_some_and(|it| it.verify().is_ok()))
@@ -72,9 +59,6 @@ pub fn set(store: &Store, wanted: bool, memory_bytes: usize, hashed: &AtomicU64)
 
 /// Makes the filters that a store lacks after a change, and removes the filters that the store no
 /// longer needs. A store without filters stays as it is.
-///
-/// # Errors
-/// As [`set`].
 pub fn keep(store: &Store, memory_bytes: usize, hashed: &AtomicU64) -> Result<Kept> {
     if !is_kept(store)? {
         return Ok(Kept::default());
@@ -84,19 +68,11 @@ pub fn keep(store: &Store, memory_bytes: usize, hashed: &AtomicU64) -> Result<Ke
     change(store, true, memory_bytes, hashed, is_there)
 }
 
-/// The files of the filters of a store, and their bytes.
-///
-/// # Errors
-/// Those of the system.
 pub fn size(store: &Store) -> Result<(u64, u64)> {
     sidecars(store).size()
 }
 
 /// Reads and checks every filter of the newest version of a store, and that none is missing. Returns how many there are.
-///
-/// # Errors
-/// Damage and filters of another segment are [`Kind::BadData`], and one that is not there [`Kind::Missing`], or
-/// [`Kind::Temporary`] while another run is changing the store.
 pub fn verify(store: &Store) -> Result<u64> {
     let is_kept = is_kept(store)?;
     let mut filters = 0;
@@ -147,7 +123,6 @@ fn change(
     Ok(kept)
 }
 
-/// Calls `each` with every segment of the newest version, and the places of its filters.
 fn each(store: &Store, mut each: impl FnMut(&Segment, FilterPlace) -> Result<()>) -> Result<()> {
     let folder = sidecars(store).folder();
     for segment in store.at(None)?.segments()? {

@@ -12,7 +12,6 @@ use crate::store::{Day, Ids};
 /// Looks for pages in a version that was opened. Each thread has its own.
 pub struct Seeker {
     holdings: Arc<Holdings>,
-    /// The readers of each segment, once something may be in it.
     readers: Vec<Option<Readers>>,
     rows: Vec<u64>,
 }
@@ -24,17 +23,12 @@ pub struct HeldId<'a> {
 }
 
 impl<'a> HeldId<'a> {
-    /// The id.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     pub fn get(self) -> Result<&'a str> {
         self.ids.get(self.row)
     }
 }
 
 impl Seeker {
-    /// Looks for pages in `holdings`.
     #[must_use]
     pub fn new(holdings: &Arc<Holdings>) -> Seeker {
         let readers = holdings.shelves().iter().map(|_| None).collect();
@@ -42,9 +36,6 @@ impl Seeker {
     }
 
     /// The newest day under which a segment with a filter holds what is sought.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     pub fn newest_day(&mut self, sought: Sought<'_>) -> Result<Option<Day>> {
         let mut newest = None;
         self.each(sought, |_, row, readers| {
@@ -55,9 +46,6 @@ impl Seeker {
     }
 
     /// What the store has of a page with this text, if a segment with a filter holds one whose id is `alike`.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     pub fn page(
         &mut self,
         digest: u128,
@@ -73,7 +61,6 @@ impl Seeker {
         })
     }
 
-    /// Calls `take` with the segment and the row of each page that is what is sought, until it returns something.
     fn each<T>(
         &mut self,
         sought: Sought<'_>,

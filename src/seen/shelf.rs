@@ -8,14 +8,12 @@ use crate::error::{Kind, Result};
 use crate::fingerprint::Width;
 use crate::store::{Access, Dated, Ranked, Segment};
 
-/// A segment of a version, the rows that are hidden, and the filters of the segment.
 pub(super) struct Shelf {
     pub(super) dated: Dated,
     filters: [Option<Filter>; 2],
     fingerprints: Option<RowFingerprints>,
 }
 
-/// The fingerprints of a segment by row, in any order.
 enum RowFingerprints {
     W64(Ranked<u64>),
     W128(Ranked<u128>),
@@ -23,9 +21,6 @@ enum RowFingerprints {
 
 impl Shelf {
     /// Opens the filters of a segment that are in `folder`. A damaged one counts as missing.
-    ///
-    /// # Errors
-    /// Damage of the segment is [`Kind::BadData`].
     pub(super) fn open(dated: Dated, folder: &Path) -> Result<Shelf> {
         let segment = dated.segment();
         let mut filters = [None, None];
@@ -42,12 +37,10 @@ impl Shelf {
         Ok(Shelf { dated, filters, fingerprints })
     }
 
-    /// Its filter, if it has one.
     pub(super) fn filter(&self, by: By) -> Option<&Filter> {
         self.filters[by as usize].as_ref()
     }
 
-    /// The fingerprint of a row that a filter has found by its text.
     pub(super) fn fingerprint(&self, row: u64) -> Result<u128> {
         match &self.fingerprints {
             Some(RowFingerprints::W64(ranked)) => ranked.get(row).map(u128::from),

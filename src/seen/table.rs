@@ -17,14 +17,12 @@ use crate::store::{
 
 use super::by::By;
 
-/// A table that is being written.
 pub(super) struct TableWriter {
     writer: SegmentWriter<u64>,
     entries: u64,
 }
 
 impl TableWriter {
-    /// Begins the table of the segment with this digest. It is published while the lock of `fence` is held.
     pub(super) fn create(path: &Path, by: By, of: Digest, fence: &Fence) -> Result<TableWriter> {
         let options = SegmentOptions {
             ids: IdKind::None,
@@ -43,7 +41,6 @@ impl TableWriter {
         self.writer.push(&Row::new(entry, ""))
     }
 
-    /// Completes the table.
     pub(super) fn finish(self) -> Result<()> {
         let (read, fingerprinted) = (self.entries, self.entries);
         let counts = RecordCounts { read, fingerprinted, ..RecordCounts::default() };
@@ -51,7 +48,6 @@ impl TableWriter {
     }
 }
 
-/// An open table.
 pub(super) struct Table {
     ranked: Ranked<u64>,
     row_bits: u32,
@@ -61,9 +57,6 @@ pub(super) struct Table {
 impl Table {
     /// Opens the table at `path` of a segment with so many `rows` and this digest; none if there is none, or one of
     /// another segment.
-    ///
-    /// # Errors
-    /// A damaged file is [`Kind::BadData`].
     pub(super) fn open(path: &Path, by: By, of: Digest, rows: u64) -> Result<Option<Table>> {
         let segment = match Segment::open(path) {
             Err(error) if error.kind() == Kind::Missing => return Ok(None),
@@ -76,10 +69,6 @@ impl Table {
         Ok(Some(Table { ranked, row_bits: row_bits(rows), rows }))
     }
 
-    /// Makes `rows` those that may have this hash.
-    ///
-    /// # Errors
-    /// Damage is [`Kind::BadData`].
     pub(super) fn find(&self, hash: u64, rows: &mut Vec<u64>) -> Result<()> {
         rows.clear();
         let low = beginning(hash, self.row_bits);
@@ -95,15 +84,10 @@ impl Table {
         }
     }
 
-    /// Checks every byte.
-    ///
-    /// # Errors
-    /// Damage is [`Kind::BadData`].
     pub(super) fn verify(&self) -> Result<()> {
         self.ranked.segment().verify()
     }
 
-    /// The error that the table names a row that the segment does not have.
     fn beyond(&self, row: u64) -> Error {
         Error::new(Kind::BadData, "a table names a row that its segment does not have")
             .at(self.ranked.segment().path())
@@ -115,7 +99,6 @@ impl Table {
     }
 }
 
-/// The entry of a row with this hash, in a segment with so many `rows`.
 pub(super) fn entry(hash: u64, row: u64, rows: u64) -> u64 {
     beginning(hash, row_bits(rows)) | row
 }
@@ -130,7 +113,6 @@ fn hash_mask(row_bits: u32) -> u64 {
     u64::MAX.checked_shl(row_bits).unwrap_or(0)
 }
 
-/// The part of a hash that an entry has.
 fn beginning(hash: u64, row_bits: u32) -> u64 {
     hash & hash_mask(row_bits)
 }

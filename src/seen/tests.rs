@@ -28,7 +28,6 @@ fn id_of(page: u32) -> String {
     format!("page-{page}")
 }
 
-/// A text that is not known is 0.
 fn digest_of(text: u32) -> u128 {
     if text == 0 { 0 } else { xxh3_128(&text.to_le_bytes()) }
 }
@@ -67,7 +66,6 @@ fn segment<F: Fingerprint>(path: &Path, pages: &[Page]) -> Result<()> {
     writer.finish(RecordCounts::default(), "").map(drop)
 }
 
-/// The pages of each day.
 type Days = BTreeMap<Day, Vec<Page>>;
 
 fn day(number: usize) -> Day {
@@ -84,7 +82,6 @@ fn store_of<F: Fingerprint>(folder: &TempDir, days: &Days) -> Result<Store> {
     Ok(store)
 }
 
-/// Asks for more pages and texts than there are, and compares the answers with a plain search of `days`.
 fn check(store: &Store, version: Version, days: &Days, most: u32) -> Result<()> {
     let holdings = Holdings::open(store, version)?;
     let newest = |is: &dyn Fn(&Page) -> bool| {
@@ -131,7 +128,6 @@ fn days(numbers: &[Vec<Page>]) -> Days {
     numbers.iter().enumerate().map(|(at, numbers)| (day(at), pages(numbers))).collect()
 }
 
-/// A store of three days, some pages on all of them.
 fn some(folder: &TempDir) -> Result<(Store, Days)> {
     let pages = |day: u32| (0..150).map(|page| (page * (day + 1), page * (day + 2) / 3)).collect();
     let days = days(&[0, 1, 2].map(pages));

@@ -38,7 +38,6 @@ pub enum Added {
     Already(Version),
 }
 
-/// A segment that can be added to the store, the ids to which it is reduced, and the pages of the store that these replace.
 pub(super) struct Addition<'a> {
     segment: Segment,
     day: Day,
@@ -76,9 +75,6 @@ impl Store {
     /// Adds as `day` the segment that `make` writes to the path it is given, in the folder of the store: so the bytes of a whole
     /// segment are written once. `make` is also given the entry of that day, if the store has it already. If the store does not,
     /// `choose` says which pages of the segment enter. Nobody else changes the store meanwhile. What is not added is removed.
-    ///
-    /// # Errors
-    /// As [`Store::add`], and those of `make` and `choose`.
     pub fn add_made(
         &self,
         day: Day,
@@ -109,9 +105,6 @@ impl Store {
 
     /// Tells of an id whether [`Store::add`] leaves its page out of `day`, because it was removed up to that day or a
     /// later one.
-    ///
-    /// # Errors
-    /// Damage of the list of removed pages is [`Kind::BadData`].
     pub fn left_out_of(&self, day: Day) -> Result<impl Fn(&str) -> bool + use<>> {
         let removals = Removals::read(self.path())?;
         let reaches = removals.reaches(day);
@@ -119,18 +112,12 @@ impl Store {
     }
 
     /// How many pages of `batch`, a segment of `day`, were removed from the store up to that day or a later one.
-    ///
-    /// # Errors
-    /// Damage is [`Kind::BadData`].
     pub fn removed_of(&self, batch: &Segment, day: Day) -> Result<u64> {
         self.removed_rows(batch, day).map(|removed| removed.count())
     }
 
     /// Writes `batch`, a segment of `day`, to `path` without the pages that were removed from the store up to that day or a
     /// later one, so that these judge no other page. Returns how many they are; if there are none, nothing is written.
-    ///
-    /// # Errors
-    /// Damage is [`Kind::BadData`].
     pub fn leave_out_removed(&self, batch: &Segment, day: Day, path: &Path) -> Result<u64> {
         let removed = &self.removed_rows(batch, day)?;
         if !removed.is_empty() {
@@ -140,7 +127,6 @@ impl Store {
         Ok(removed.count())
     }
 
-    /// Takes a segment into the store. Returns the manifest after `last`, which includes it.
     pub(super) fn admit(
         &self,
         last: &Manifest,
@@ -220,7 +206,6 @@ impl Store {
         Ok(Some(Addition { segment, day, only, replaces, is_own: false }))
     }
 
-    /// Fails unless `entry` was made from the same segment and the same ids.
     fn expect_same(&self, entry: &Entry, source: Digest, only: Option<Digest>) -> Result<()> {
         if (entry.source, entry.only) == (source, only) {
             return Ok(());
@@ -245,7 +230,6 @@ impl Store {
         })
     }
 
-    /// Fails unless `entry` replaced the same pages, and had the same slack.
     fn expect_same_replaced(&self, entry: &Entry, list: Option<&Replacements>) -> Result<()> {
         let replaces = list.and_then(Replacements::digest);
         let slack = list.and_then(|it| it.slack_bytes(entry.day)).map(|it| Digest::of(&it));
@@ -269,7 +253,6 @@ impl Store {
         .setting("before-day"))
     }
 
-    /// Fails unless `segment` is of the store's recipe and width.
     fn expect_recipe(&self, current: &Manifest, segment: &Segment) -> Result<()> {
         let (stamp, width) = match (&current.stamp, current.width()) {
             (Some(stamp), Some(width)) => (stamp.as_str(), width),
@@ -286,7 +269,6 @@ impl Store {
             .help("fingerprint the batch with the recipe of the store, or add it to another store"))
     }
 
-    /// The rows of a segment of `day` whose pages were removed from the store.
     fn removed_rows(&self, segment: &Segment, day: Day) -> Result<RowSet> {
         let removals = Removals::read(self.path())?;
         let mut removed = RowSet::default();
@@ -299,7 +281,6 @@ impl Store {
         Ok(removed)
     }
 
-    /// Writes a segment into the store as `file`, checked and reduced.
     fn take_in(
         &self,
         segment: &Segment,
@@ -339,7 +320,6 @@ impl Store {
     }
 }
 
-/// Copies the bytes of a segment, which may be elsewhere.
 fn copy_bytes(segment: &Segment, copy: &mut NewFile) -> Result<()> {
     if segment.is_here() {
         return copy.copy(segment.path());
@@ -352,7 +332,6 @@ fn copy_bytes(segment: &Segment, copy: &mut NewFile) -> Result<()> {
     Ok(())
 }
 
-/// Gives a segment that was made in the store its name.
 fn rename(segment: &Segment, path: &Path, lock: &Lock) -> Result<Segment> {
     segment.verify()?;
     lock.check()?;

@@ -26,16 +26,11 @@ use crate::error::{Error, Kind, Result};
 /// some days are no mistake, but a wrong month is.
 const MOST_AHEAD: u64 = 7;
 
-/// What to do about a day that lies ahead.
 const CONFIRM: &str = "correct the day or the clock; if the day is meant, confirm it";
-/// The setting that does so.
 const SETTING: &str = "confirm-day";
 
 /// Fails if `day`, which is to be added to `version`, lies more than a week after `today` and after the newest day of the
 /// version. Without a version there is no store yet. A day that the version has already is taken.
-///
-/// # Errors
-/// [`Kind::Usage`].
 pub fn expect_come(version: Option<&Version>, day: Day, today: Day) -> Result<()> {
     let newest = version.and_then(|version| last_in_line(days_of(version), today));
     let is_held = version.is_some_and(|version| version.entry(day).is_some());
@@ -54,9 +49,6 @@ pub fn expect_come(version: Option<&Version>, day: Day, today: Day) -> Result<()
 impl Version {
     /// Fails if `retention` would leave no day, or if it counts back from a day that was added by mistake: one that lies more
     /// than a week after `today` and after all other days.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`].
     pub fn expect_kept(&self, retention: Retention, today: Day) -> Result<()> {
         let Some((newest, others)) = self.entries().split_last() else { return Ok(()) };
         let newest = newest.day;
@@ -93,7 +85,6 @@ fn last_in_line(days: impl Iterator<Item = Day>, today: Day) -> Option<Day> {
     last
 }
 
-/// Whether `day` lies too far after today and after the newest of other days.
 fn is_ahead(day: Day, newest: Option<Day>, today: Day) -> bool {
     let latest = newest.map_or(today, |newest| newest.max(today));
     day.back(MOST_AHEAD).is_some_and(|before| before > latest)

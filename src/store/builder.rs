@@ -46,7 +46,6 @@ impl Record for FingerprintedDocument {
     }
 }
 
-/// The first document with its id, ordered as in a segment.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct SegmentRow {
     fingerprint: u128,
@@ -104,7 +103,6 @@ impl SegmentBuilder {
         Ok(builder)
     }
 
-    /// Takes the first document with its id.
     fn take(&mut self, document: FingerprintedDocument) -> Result<()> {
         let FingerprintedDocument { id, fingerprint, details, .. } = document;
         let Some(fingerprint) = fingerprint else {

@@ -28,9 +28,7 @@ use crate::error::Result;
 pub struct ComingBack {
     /// The rows of each file that are shown again.
     shown: BTreeMap<String, Vec<(u64, Day)>>,
-    /// Of each day the segment that was given, which shows the pages that no file has, and their number.
     pub(super) given: BTreeMap<Day, (Dated, u64)>,
-    /// The pages that are nowhere.
     lost: BTreeSet<(Day, u128)>,
 }
 
@@ -40,7 +38,6 @@ impl ComingBack {
         self.lost.contains(&(day, xxh3_128(id.as_bytes())))
     }
 
-    /// What is `replaced` still.
     pub(super) fn still(&self, replaced: &RowSets) -> RowSets {
         let mut still = replaced.clone();
         for (file, rows) in &self.shown {
@@ -58,9 +55,6 @@ impl Version {
     /// Of these `pages`, which days have replaced that were added after the version `base`, those that come back when these days leave:
     /// of days that stay and have not expired, and not those that were removed. `given` gives the segment that a day was added from, if it
     /// is there still.
-    ///
-    /// # Errors
-    /// Damage is [`Kind::BadData`](crate::Kind::BadData).
     pub fn coming_back(
         &self,
         base: u64,

@@ -30,9 +30,7 @@ pub enum Compacted {
 /// Segments that are to become one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merger {
-    /// How the name of the new file begins.
     prefix: &'static str,
-    /// The names of their files.
     files: Vec<String>,
     /// Their days, in order.
     pub days: Vec<Day>,
@@ -44,10 +42,6 @@ impl Store {
     /// Merges all segments of the newest version into one, with its fingerprints coded by `codec`. The
     /// entries of the days stay as they are, and so does the digest of the version. `merged` grows by the
     /// fingerprints that have been read.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`], a store that another run is changing
-    /// [`crate::Kind::Temporary`].
     pub fn compact(&self, codec: Codec, merged: &AtomicU64) -> Result<Compacted> {
         let lock = self.lock()?;
         let version = self.at(None)?;
@@ -126,7 +120,6 @@ impl Version {
         (!records.is_empty()).then(|| Merger::of(COMPACTED, records))
     }
 
-    /// Whether days of a file have expired or pages of it were replaced, and more than half of its rows are hidden.
     fn is_mostly_hidden(&self, record: &FileRecord) -> bool {
         let is_replaced = self.replaced().of(&record.file).is_some();
         (record.expired().is_some() || is_replaced)
@@ -135,7 +128,6 @@ impl Version {
 }
 
 impl Merger {
-    /// All `records` in a file whose name begins with `prefix`.
     pub(super) fn of(prefix: &'static str, records: Vec<FileRecord>) -> Merger {
         let mut days: Vec<Day> = records.iter().flat_map(FileRecord::days).collect();
         days.sort_unstable();
@@ -154,18 +146,15 @@ impl Merger {
     }
 }
 
-/// The name of the segment that version `number` has merged, or purged.
 pub(super) fn merged_name(prefix: &str, number: u64) -> String {
     format!("{prefix}-{number:06}.seg")
 }
 
-/// What a merged segment was made from: the digest of the digests of its parts.
 fn identity(parts: &[Dated]) -> String {
     let digests = parts.iter().flat_map(|part| part.segment().digest().0.to_le_bytes());
     format!("{} segments {}", parts.len(), Digest::of(&digests.collect::<Vec<u8>>()))
 }
 
-/// Whether there is nothing to merge, to leave out or to recode.
 fn is_compact(segments: &[Dated], codec: Codec) -> Result<bool> {
     match segments {
         [] => Ok(true),

@@ -2,7 +2,6 @@
 
 use crate::error::{Error, Kind};
 
-/// The error for damage: what is wrong, and what to do about it.
 pub(super) fn damaged(what: &str) -> Error {
     Error::new(Kind::BadData, what)
         .help("the file is damaged: make it again, or take it from a copy")

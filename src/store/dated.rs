@@ -31,7 +31,6 @@ impl Dated {
         Dated { segment, day, hidden: Hidden::default() }
     }
 
-    /// The same segment with this hidden.
     pub(super) fn hiding(self, hidden: Hidden) -> Dated {
         Dated { hidden, ..self }
     }
@@ -66,7 +65,6 @@ impl Dated {
         Shown::new(&self.segment, &self.hidden)
     }
 
-    /// The ids of the documents without a fingerprint that are shown, in ascending order.
     pub(super) fn empty_ids(&self) -> impl Iterator<Item = Result<String>> {
         let gone = self.hidden.gone.clone();
         let is_shown = move |row| gone.as_ref().is_none_or(|it| !it.empties.contains(row));
@@ -74,7 +72,6 @@ impl Dated {
         ids.filter(move |(row, _)| is_shown(*row)).map(|(_, id)| id)
     }
 
-    /// How many rows and documents without a fingerprint are hidden.
     pub(super) fn hidden_counts(&self) -> (u64, u64) {
         self.hidden.counts()
     }
@@ -82,9 +79,6 @@ impl Dated {
 
 impl RowDays {
     /// The day of `row`.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     pub fn get(&mut self, row: u64) -> Result<Day> {
         match self {
             RowDays::All(day) => Ok(*day),

@@ -8,7 +8,6 @@ use time::{Date, Month, OffsetDateTime};
 
 use crate::error::{Error, Kind, Result, as_text};
 
-/// The last year with four digits.
 const LAST_YEAR: i32 = 9999;
 /// The last day of the year in which the program was written. A clock that is before it tells nothing: the clock of a machine
 /// without a battery begins in 1970.
@@ -43,18 +42,15 @@ impl Day {
         Day::within(now).unwrap_or(Day(WRITTEN))
     }
 
-    /// The next day; none after the last day of the year 9999.
     fn next(self) -> Option<Day> {
         self.0.next_day().and_then(Day::within)
     }
 
-    /// The day so many days before; none before the year 0.
     pub(super) fn back(self, days: u64) -> Option<Day> {
         let days = time::Duration::days(i64::try_from(days).ok()?);
         self.0.checked_sub(days).filter(|date| date.year() >= 0).map(Day)
     }
 
-    /// The day, unless its year has more than four digits.
     fn within(date: Date) -> Option<Day> {
         (date.year() <= LAST_YEAR).then_some(Day(date))
     }
@@ -74,7 +70,6 @@ impl Day {
         year.unsigned_abs() as u64 * 10_000 + u64::from(u8::from(month)) * 100 + u64::from(day)
     }
 
-    /// The day of such a number, if there is one.
     pub(crate) fn of_number(number: u64) -> Option<Day> {
         let year = u16::try_from(number / 10_000).ok()?;
         Day::of(year, (number / 100 % 100) as u8, (number % 100) as u8)

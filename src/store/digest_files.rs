@@ -14,7 +14,6 @@ use crate::error::{At, Error, Kind, Result};
 use crate::output::{Lock, entries_in, sync_folder, write_file};
 use crate::small_file;
 
-/// The folder of a store for them.
 pub(super) const REPLACED: &str = "replaced";
 
 /// The most bytes of such a file, since it is read whole.
@@ -30,15 +29,10 @@ pub(super) enum Listed {
 }
 
 impl Listed {
-    /// The path of the file with that digest, of the store at `store`.
     pub(super) fn path(self, store: &Path, digest: Digest) -> PathBuf {
         store.join(REPLACED).join(format!("{digest}.{}", self.suffix()))
     }
 
-    /// Writes a file with these bytes into the store at `store`. Returns its digest.
-    ///
-    /// # Errors
-    /// A file that would be too long is [`Kind::Usage`].
     pub(super) fn write(self, store: &Path, bytes: &[u8], lock: &Lock) -> Result<Digest> {
         let digest = Digest::of(bytes);
         let (folder, path) = (store.join(REPLACED), self.path(store, digest));
@@ -58,10 +52,6 @@ impl Listed {
         Ok(digest)
     }
 
-    /// The bytes of the file with that digest.
-    ///
-    /// # Errors
-    /// A file that is not there is [`Kind::Missing`], and damage is [`Kind::BadData`].
     pub(super) fn read(self, store: &Path, digest: Digest) -> Result<Vec<u8>> {
         let path = self.path(store, digest);
         let bytes = small_file::read(&path, LONGEST, Kind::BadData).map_err(|error| {
@@ -90,7 +80,6 @@ impl Listed {
     }
 }
 
-/// The paths of all such files of the store at `store`.
 pub(super) fn paths(store: &Path) -> Result<Vec<PathBuf>> {
     let is_ours = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();

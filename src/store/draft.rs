@@ -33,10 +33,6 @@ pub struct Draft {
 impl Store {
     /// Starts a draft. Its first version has the next number and the contents of version `base`, which a day of the newest version was
     /// joined with. If it was pruned since, the pages of `back` come back.
-    ///
-    /// # Errors
-    /// [`Kind::Temporary`] if the newest version is no longer `newest`, or if another run is changing the
-    /// store.
     pub fn draft(&self, newest: u64, base: u64, back: &ComingBack) -> Result<Draft> {
         let lock = self.lock()?;
         let current = self.at(None)?;
@@ -66,7 +62,6 @@ impl Draft {
         self.write()
     }
 
-    /// Writes the manifest of the last version.
     fn write(&mut self) -> Result<()> {
         let path = self.store.manifest_path(self.last.version);
         self.checksum = self.last.write(&path, &self.lock)?;

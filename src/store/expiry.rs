@@ -67,9 +67,6 @@ impl Version {
     }
 
     /// Fails if `day` is too old to be added.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`].
     pub fn expect_unexpired(&self, day: Day) -> Result<()> {
         expect_unexpired(self.store(), self.manifest(), day)
     }
@@ -78,9 +75,6 @@ impl Version {
 impl Store {
     /// Makes a version in which all days have expired that `retention` does not keep. Returns what has expired; none if
     /// nothing had to, and then there is no new version.
-    ///
-    /// # Errors
-    /// [`Kind::Temporary`] if another run is changing the store.
     pub fn expire(&self, retention: Retention) -> Result<Option<Expiry>> {
         let lock = self.lock()?;
         let version = self.at(None)?;
@@ -99,7 +93,6 @@ impl Store {
     }
 }
 
-/// Fails if the days before a later one than `day` have expired in a version of the store at `path`.
 pub(super) fn expect_unexpired(path: &Path, version: &Manifest, day: Day) -> Result<()> {
     let Some(first) = version.expired_before.filter(|first| day < *first) else { return Ok(()) };
     let what =

@@ -13,7 +13,6 @@ use super::manifest::Manifest;
 use super::segment::Segment;
 use super::shown::Expired;
 
-/// All that a manifest says about one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileRecord {
     pub(crate) file: String,
@@ -35,7 +34,6 @@ pub(crate) struct FileRecord {
 }
 
 impl FileRecord {
-    /// One record for each file of `manifest`, in the order of their first days.
     pub(crate) fn all(manifest: &Manifest) -> Vec<FileRecord> {
         let mut records: Vec<FileRecord> = Vec::new();
         let mut places: HashMap<&str, usize> = HashMap::new();
@@ -67,7 +65,6 @@ impl FileRecord {
         self.empties.and_then(|_| self.days.keys().next().copied())
     }
 
-    /// Whether it has rows of that day.
     pub(crate) fn has(&self, day: Day) -> bool {
         self.days.contains_key(&day)
     }
@@ -82,26 +79,20 @@ impl FileRecord {
         self.days.keys().copied().filter(|day| self.expired_before.is_none_or(|it| *day >= it))
     }
 
-    /// What has expired of it; none if nothing has.
     pub(crate) fn expired(&self) -> Option<Expired> {
         let before = self.expired_before?;
         Some(Expired { before, rows: self.days.range(..before).map(|(_, rows)| rows).sum() })
     }
 
-    /// The number of its fingerprints.
     pub(crate) fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Its weight, by which the store merges segments (see `tiers`).
     pub(crate) fn weight(&self) -> u128 {
         self.weight
     }
 
     /// Opens the file in the folder `segments`.
-    ///
-    /// # Errors
-    /// A missing file is [`Kind::Missing`]; a file that is not as the manifest says is [`Kind::BadData`].
     pub(crate) fn open(&self, segments: &Path) -> Result<Segment> {
         let path = segments.join(&self.file);
         let segment = Segment::open(&path).map_err(|error| match error.kind() {
@@ -113,7 +104,6 @@ impl FileRecord {
         self.check(&segment).map(|()| segment)
     }
 
-    /// Fails unless `segment` is as the manifest says.
     pub(crate) fn check(&self, segment: &Segment) -> Result<()> {
         if segment.digest() != self.digest {
             return Err(damaged("this is not the segment that the manifest describes")

@@ -48,9 +48,6 @@ pub struct Store {
 
 impl Store {
     /// Opens the store at `path`, or creates an empty one. Returns whether it was created.
-    ///
-    /// # Errors
-    /// A folder with anything else in it is [`Kind::Exists`].
     pub fn init(path: impl AsRef<Path>) -> Result<(Store, bool)> {
         let store = Store { path: path.as_ref().to_path_buf() };
         fs::create_dir_all(&store.path).at(&store.path)?;
@@ -117,9 +114,6 @@ impl Store {
 
     /// The version with that number. Of one that was pruned only the days are known, if none of them has been taken back since: its
     /// digest says whether they are right.
-    ///
-    /// # Errors
-    /// As [`Store::at`].
     pub fn known(&self, number: u64) -> Result<Version> {
         match self.is_pruned(number)? {
             true => Ok(self.at(None)?.pruned_to(number)),
@@ -129,9 +123,6 @@ impl Store {
 
     /// The same, with the rows that the newest version has still of one that was pruned. What was hidden since then is hidden there:
     /// removed and replaced pages, and days that have expired.
-    ///
-    /// # Errors
-    /// As [`Store::at`].
     pub fn left_of(&self, number: u64) -> Result<Version> {
         match self.is_pruned(number)? {
             true => self.at(None)?.left_of(number),
@@ -139,7 +130,6 @@ impl Store {
         }
     }
 
-    /// The error that another run has changed the store in the meantime.
     pub(super) fn has_changed(&self) -> Error {
         Error::new(Kind::Temporary, "another run has changed the store in the meantime")
             .at(&self.path)
@@ -151,14 +141,12 @@ impl Store {
         Lock::take(&self.path.join(LOCK))
     }
 
-    /// Makes `manifest` the newest version.
     pub(super) fn commit(&self, manifest: Manifest, lock: &Lock) -> Result<Version> {
         let checksum = manifest.write(&self.manifest_path(manifest.version), lock)?;
         self.point_to(manifest.version, checksum, lock)?;
         Version::of(&self.path, manifest)
     }
 
-    /// Makes the version with that number, whose manifest has this checksum, the newest.
     pub(super) fn point_to(&self, version: u64, checksum: u64, lock: &Lock) -> Result<()> {
         let removals = Removals::read(&self.path)?.count();
         Pointer { version, checksum, removals }.write(&self.path, CURRENT, lock)
@@ -171,7 +159,6 @@ impl Store {
         Pointer { version, checksum, removals: 0 }.write(&self.path, OLDEST, lock)
     }
 
-    /// The manifest of the newest version, which `CURRENT` names.
     pub(super) fn current(&self) -> Result<Manifest> {
         self.pointed(CURRENT)
     }
@@ -190,7 +177,6 @@ impl Store {
         Ok((1..*self.versions()?.start()).contains(&number))
     }
 
-    /// The manifest that the file `name` names.
     fn pointed(&self, name: &str) -> Result<Manifest> {
         loop {
             let pointer = Pointer::read(&self.path, name)?;
@@ -210,10 +196,6 @@ impl Store {
         }
     }
 
-    /// The manifest of the version with that number.
-    ///
-    /// # Errors
-    /// [`Kind::Missing`] if there is no such version.
     pub(super) fn manifest(&self, number: u64) -> Result<Manifest> {
         let versions = self.versions()?;
         if versions.contains(&number) {
@@ -226,14 +208,10 @@ impl Store {
     }
 
     /// The manifest of one of [`Store::versions`].
-    ///
-    /// # Errors
-    /// [`Kind::Missing`] if another run has pruned it in the meantime.
     pub(super) fn manifest_of(&self, version: u64) -> Result<Manifest> {
         self.manifest_by(&mut ManifestReader::default(), version)
     }
 
-    /// As [`Store::manifest_of`], of several versions by one reader.
     pub(super) fn manifest_by(&self, by: &mut ManifestReader, version: u64) -> Result<Manifest> {
         match by.read(&self.manifest_path(version), version) {
             Err(error) if error.kind() == Kind::Missing && self.is_pruned(version)? => {
@@ -243,12 +221,10 @@ impl Store {
         }
     }
 
-    /// The error that a version was pruned, when there are these `versions`.
     fn was_pruned(&self, number: u64, versions: &RangeInclusive<u64>) -> Error {
         self.lacks("this version of the store was pruned", number, versions)
     }
 
-    /// The error that there are only these `versions`.
     fn lacks(&self, what: &str, number: u64, versions: &RangeInclusive<u64>) -> Error {
         Error::new(Kind::Missing, what)
             .at(&self.path)
@@ -290,7 +266,6 @@ impl Store {
     }
 }
 
-/// The names in a folder.
 pub(super) fn names(folder: &Path) -> Result<Vec<OsString>> {
     let entries = fs::read_dir(folder).at(folder)?;
     entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<Result<_, _>>().at(folder)

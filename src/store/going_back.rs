@@ -34,9 +34,6 @@ use crate::output::{Lock, check_free_space};
 impl Store {
     /// The manifest of version `next` with the contents of version `base`, which a day of `current` was joined with. If that was
     /// pruned, the pages of `back` come back.
-    ///
-    /// # Errors
-    /// Damage is [`Kind::BadData`](crate::Kind::BadData).
     pub(super) fn going_back(
         &self,
         mut current: Version,

@@ -50,9 +50,6 @@ pub enum Change {
 
 impl Store {
     /// The history of the store, from the oldest version to the newest.
-    ///
-    /// # Errors
-    /// A damaged manifest is [`Kind::BadData`](crate::Kind::BadData).
     pub fn history(&self) -> Result<Vec<Revision>> {
         let mut firsts = HashMap::new();
         let mut reader = ManifestReader::default();

@@ -13,24 +13,18 @@ use super::segment::{
     DetailLookup, IdKind, KeyRange, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter,
 };
 
-/// The digest of the ids to which a segment is reduced.
 pub(crate) fn digest_of(only: &IdList) -> Digest {
     Digest::of(&only.keys().iter().flat_map(|key| key.to_le_bytes()).collect::<Vec<u8>>())
 }
 
-/// What of a segment enters the store.
 pub(crate) struct Reduction<'a> {
     /// Only these ids, without those of documents that have no fingerprint; or all.
     pub(crate) only: Option<&'a IdList>,
-    /// But not these rows.
     pub(crate) removed: &'a RowSet,
 }
 
 impl Reduction<'_> {
     /// Writes what is left of `segment` to `path`.
-    ///
-    /// # Errors
-    /// An id that the segment does not have is [`Kind::BadData`](crate::Kind::BadData).
     pub(crate) fn write(&self, segment: &Segment, path: &Path) -> Result<Segment> {
         match segment.width() {
             Width::W64 => self.write_part::<u64>(segment, path),
@@ -40,9 +34,6 @@ impl Reduction<'_> {
 
     /// Writes what is left of `segment` to `path`, to stand in its place: it says of itself what `segment` says, and how many pages
     /// it leaves out.
-    ///
-    /// # Errors
-    /// As [`Reduction::write`].
     pub(crate) fn write_in_place_of(&self, segment: &Segment, path: &Path) -> Result<Segment> {
         match segment.width() {
             Width::W64 => self.write_whole::<u64>(segment, path),
@@ -113,7 +104,6 @@ impl Reduction<'_> {
         Ok((writer, rows, empty))
     }
 
-    /// What it makes of the segment `source`, in words.
     fn identity(&self, source: Digest) -> String {
         let only = self.only.map_or(String::new(), |only| format!(" only {}", digest_of(only)));
         let without =
@@ -121,7 +111,6 @@ impl Reduction<'_> {
         format!("{source}{only}{}", without.unwrap_or_default())
     }
 
-    /// The name of the file in which the store keeps it as `day`.
     pub(crate) fn file(&self, source: Digest, day: Day) -> String {
         let only = self.only.map_or(String::new(), |only| format!("-{}", digest_of(only)));
         let without =

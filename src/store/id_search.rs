@@ -11,23 +11,19 @@ use crate::error::Result;
 use crate::parallel::{in_parallel, row_parts};
 use crate::progress::{self, Activity};
 
-/// Rows that were found in a segment, each with what was wanted of it.
 #[derive(Debug)]
 pub(super) struct FoundRows<T> {
-    /// Pages with a fingerprint, and their days.
     pub(super) rows: Vec<(u64, Day, T)>,
     /// Pages without one, by their rows in the column of these.
     pub(super) empties: Vec<(u64, T)>,
 }
 
 impl<T> FoundRows<T> {
-    /// What was wanted, for each row.
     pub(super) fn wanted(&self) -> impl Iterator<Item = &T> {
         let rows = self.rows.iter().map(|(_, _, wanted)| wanted);
         rows.chain(self.empties.iter().map(|(_, wanted)| wanted))
     }
 
-    /// Adds them to the removed rows. Returns how many are new.
     pub(super) fn add_to(&self, removed: &mut RowSet) -> u64 {
         let rows = self.rows.iter().map(|&(row, day, _)| (row, day));
         removed.add(rows, self.empties.iter().map(|&(row, _)| row))
@@ -36,9 +32,6 @@ impl<T> FoundRows<T> {
 
 /// The rows of `dated`, hidden ones too, whose ids are `wanted`. Looks on `threads` threads, and `read` grows by the rows
 /// that were looked through.
-///
-/// # Errors
-/// Damage is [`crate::Kind::BadData`].
 pub(super) fn find<T: Send>(
     dated: &Dated,
     threads: usize,
@@ -62,7 +55,6 @@ pub(super) fn find<T: Send>(
     Ok(found)
 }
 
-/// As [`find`], on all cores.
 pub(super) fn find_on_all_cores<T: Send>(
     dated: &Dated,
     wanted: impl Fn(&str) -> Option<T> + Sync,
@@ -71,7 +63,6 @@ pub(super) fn find_on_all_cores<T: Send>(
     find(dated, cores, &AtomicU64::new(0), wanted)
 }
 
-/// Looks through some rows.
 fn find_in<T>(
     dated: &Dated,
     rows: Range<u64>,

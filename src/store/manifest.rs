@@ -24,33 +24,26 @@ use super::digest::Digest;
 use super::manifest_base::Base;
 use super::segment::Segment;
 
-/// The version of the format of a manifest.
 pub(super) const FORMAT: u32 = 1;
 
-/// The folder of a store for manifests.
 pub(super) const MANIFESTS: &str = "manifests";
-/// The folder of a store for segments.
 pub(super) const SEGMENTS: &str = "segments";
 /// How the names of merged segments begin, and of those that were rewritten without removed pages.
 pub(super) const COMPACTED: &str = "compacted";
 pub(super) const PURGED: &str = "purged";
 
-/// One version of a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
     pub(super) format: u32,
     pub(crate) version: u64,
-    /// The recipe and the width of all its segments; none if it is empty.
     pub(crate) stamp: Option<String>,
     pub(crate) width: Option<u32>,
     pub(crate) entries: Vec<Entry>,
-    /// The files with several days.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) merged: Vec<Merged>,
     /// The file with the rows that pages of later days have replaced (see `replaced_rows`); none if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) replaced: Option<Digest>,
-    /// The days before this one have expired; none if no day has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) expired_before: Option<Day>,
     /// What the entries and files are changes of, in a file; none once it was read (see `manifest_file`).
@@ -113,7 +106,6 @@ impl Entry {
         if self.has_file() { self.rows.saturating_sub(self.dropped) } else { 0 }
     }
 
-    /// Whether the version has a file with its rows.
     pub(crate) fn has_file(&self) -> bool {
         !self.file.is_empty()
     }
@@ -129,7 +121,6 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl Manifest {
-    /// The first version of every store, which is empty.
     pub(crate) fn empty() -> Manifest {
         Manifest {
             format: FORMAT,
@@ -149,7 +140,6 @@ impl Manifest {
         &self.entries[self.entries.partition_point(Entry::has_expired)..]
     }
 
-    /// The next version, with one more segment.
     pub(crate) fn with(&self, segment: &Segment, entry: Entry) -> Manifest {
         let mut next = self.clone();
         next.version += 1;
@@ -208,23 +198,19 @@ impl Manifest {
         next
     }
 
-    /// The segment of several days in `file`, if it is one.
     pub(crate) fn merged(&self, file: &str) -> Option<&Merged> {
         self.merged.iter().find(|merged| merged.file == file)
     }
 
-    /// The entry of `day`.
     pub(crate) fn entry(&self, day: Day) -> Option<&Entry> {
         let place = self.entries.binary_search_by_key(&day, |entry| entry.day).ok()?;
         self.entries.get(place)
     }
 
-    /// The width of all fingerprints; none if the version is empty.
     pub(crate) fn width(&self) -> Option<Width> {
         self.width.and_then(Width::of_bits)
     }
 
-    /// Fails if the manifest describes a store that cannot exist.
     pub(super) fn check(&self) -> Result<()> {
         self.check_names()?;
         self.check_rows()?;
@@ -299,12 +285,10 @@ impl Manifest {
     }
 }
 
-/// The path of the manifest of a version, in the store at `store`.
 pub(super) fn manifest_path(store: &Path, version: u64) -> PathBuf {
     store.join(MANIFESTS).join(manifest_name(version))
 }
 
-/// The name of the manifest of a version.
 pub(super) fn manifest_name(version: u64) -> String {
     format!("{version:06}.json")
 }

@@ -29,16 +29,13 @@ use crate::error::{Error, Kind, Result};
 use crate::output::{Lock, write_file};
 use crate::small_file;
 
-/// The beginning of the last line, before the XXH3-64 of all other lines.
 const CHECKSUM: &str = "xxh3-64 ";
 
 /// The most bytes of a manifest: enough for a million days.
 const LONGEST: u64 = 1 << 30;
 
-/// A manifest with fewer entries is always whole.
 const LEAST: usize = 32;
 
-/// A manifest as it was found in a file.
 #[derive(Clone)]
 struct FoundManifest {
     manifest: Manifest,
@@ -71,7 +68,6 @@ impl Manifest {
         ManifestReader::default().read(path, version)
     }
 
-    /// The version on whose manifest that of `version` at `path` is based; none if it is whole.
     pub(super) fn base_of(path: &Path, version: u64) -> Result<Option<u64>> {
         Ok(FoundManifest::read(path, version)?.manifest.base.map(|base| base.version))
     }
@@ -101,13 +97,11 @@ impl Manifest {
         Ok(is_same.then_some(since))
     }
 
-    /// How many entries and names it has.
     fn changes(&self) -> usize {
         let base = self.base.as_ref().map_or(0, |base| base.gone.len() + base.replaced.len());
         self.entries.len() + self.merged.len() + base
     }
 
-    /// The whole manifest, if this one is based on `found`.
     fn on(mut self, found: &FoundManifest) -> Result<Manifest> {
         let Some(base) = self.base.take() else { return Ok(self) };
         let wrong = |what: &str| Err(damaged(what));
@@ -158,12 +152,10 @@ impl ManifestReader {
 }
 
 impl FoundManifest {
-    /// Whether this is the one that `base` names.
     fn is(&self, base: &Base) -> bool {
         self.manifest.version == base.version && self.hex() == base.checksum
     }
 
-    /// Its checksum as a base has it.
     fn hex(&self) -> String {
         format!("{:016x}", self.checksum)
     }
@@ -183,7 +175,6 @@ impl FoundManifest {
         }
     }
 
-    /// Reads the file at `path`, which is to be of `version`.
     fn read(path: &Path, version: u64) -> Result<FoundManifest> {
         let whole = String::from_utf8(small_file::read(path, LONGEST, Kind::BadData)?)
             .map_err(|_| damaged("the manifest is not UTF-8").at(path))?;

@@ -28,22 +28,16 @@ use super::shown::Shown;
 /// The most segments that are merged at once. Each needs about a megabyte.
 const FAN_IN: usize = 128;
 
-/// Bytes that are read at once from each.
 const PIECE_BYTES: u64 = 256 << 10;
 
-/// The segment that a merge makes.
 pub(super) struct Target<'a> {
-    /// Where it goes.
     pub(super) path: &'a Path,
-    /// The codec of its fingerprints.
     pub(super) codec: Codec,
-    /// What it is made from.
     pub(super) identity: &'a str,
     /// It is published only while this lock is held.
     pub(super) fence: Option<&'a Fence>,
 }
 
-/// Merges any number of segments into one, in bounded memory. `merged` grows by the rows read.
 pub(super) fn merge(
     mut segments: Vec<Dated>,
     target: &Target<'_>,
@@ -127,7 +121,6 @@ fn options(segments: &[Dated], codec: Codec) -> SegmentOptions {
     }
 }
 
-/// The sum of the counts of the parts, without what is hidden of them.
 fn counts(segments: &[Dated]) -> RecordCounts {
     let all = segments.iter().map(|dated| {
         let (rows, empties) = dated.hidden_counts();
@@ -156,7 +149,6 @@ fn counts(segments: &[Dated]) -> RecordCounts {
     })
 }
 
-/// The next row of a source, ordered as in the merged segment.
 #[derive(Default, PartialEq, Eq, PartialOrd, Ord)]
 struct HeadRow<F> {
     fingerprint: F,
@@ -166,7 +158,6 @@ struct HeadRow<F> {
     number: usize,
 }
 
-/// One of the segments to merge.
 struct MergeSource<'a, F: Fingerprint> {
     scan: Scan<F>,
     run: Vec<F>,
@@ -178,7 +169,6 @@ struct MergeSource<'a, F: Fingerprint> {
     details: DetailLookup,
     days: RowDays,
     shown: Shown,
-    /// The rows that were read of all segments.
     merged: &'a AtomicU64,
 }
 
@@ -221,7 +211,6 @@ impl<F: Fingerprint> MergeSource<'_, F> {
         Ok(true)
     }
 
-    /// Whether a row is left to be read that is shown.
     fn is_at_shown(&mut self) -> Result<bool> {
         Ok(self.left > 0 && self.shown.get(self.next)?)
     }
@@ -231,14 +220,12 @@ impl<F: Fingerprint> MergeSource<'_, F> {
         self.left -= 1;
     }
 
-    /// The complete current row.
     fn row<'a>(&'a mut self, head: &'a HeadRow<F>) -> Result<Row<'a, F>> {
         let HeadRow { fingerprint, ref id, day, .. } = *head;
         Ok(Row { fingerprint, id, day, details: self.details.get(self.next - 1)? })
     }
 }
 
-/// Calls `take` with the ids of all documents without a fingerprint, in ascending order, each once.
 fn each_empty(segments: &[Dated], mut take: impl FnMut(&str) -> Result<()>) -> Result<()> {
     let mut sources: Vec<_> = segments.iter().map(Dated::empty_ids).collect();
     let mut next = BinaryHeap::new();

@@ -114,7 +114,6 @@ impl Store {
     }
 }
 
-/// The paths in a folder whose names `are_ours`, without folders.
 fn paths(folder: &Path, are_ours: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>> {
     let ours = names(folder)?.into_iter().filter(|name| name.to_str().is_some_and(&are_ours));
     let mut paths = Vec::new();

@@ -10,27 +10,21 @@ use crate::small_file;
 
 use super::damage::damaged;
 
-/// The file that names the newest version.
 pub(super) const CURRENT: &str = "CURRENT";
 /// The file that names the oldest version. Without it, that is version 1.
 pub(super) const OLDEST: &str = "OLDEST";
 
-/// The most bytes that such a file may have.
 const LONGEST: u64 = 1 << 10;
 
-/// What such a file says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pointer {
-    /// The number of a version.
     pub(super) version: u64,
-    /// The XXH3-64 of its manifest.
     pub(super) checksum: u64,
     /// In `CURRENT`, the least number of removals that `REMOVED` must have seen; 0 if it need not be there.
     pub(super) removals: u64,
 }
 
 impl Pointer {
-    /// Reads the file `name` of the store at `store`.
     pub(super) fn read(store: &Path, name: &str) -> Result<Pointer> {
         let path = store.join(name);
         let bytes = small_file::read(&path, LONGEST, Kind::BadData)?;
@@ -49,13 +43,11 @@ impl Pointer {
         })
     }
 
-    /// The pointer to the oldest version; none if no version was pruned.
     pub(super) fn to_oldest(store: &Path) -> Result<Option<Pointer>> {
         let is_there = fs::exists(store.join(OLDEST)).at(store)?;
         is_there.then(|| Pointer::read(store, OLDEST)).transpose()
     }
 
-    /// Replaces the file `name` of the store at `store`.
     pub(super) fn write(self, store: &Path, name: &str, lock: &Lock) -> Result<()> {
         write_file(&store.join(name), self.line().as_bytes(), lock)
     }

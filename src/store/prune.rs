@@ -35,11 +35,8 @@ use super::verification::Verification;
 #[derive(Debug)]
 pub struct Pruning {
     store: Store,
-    /// The versions that there are.
     versions: RangeInclusive<u64>,
-    /// The first version that is kept.
     oldest: u64,
-    /// The files that no kept version uses, and their sizes.
     files: BTreeMap<String, u64>,
     /// The files of the newest version that have their days.
     heirs: Verification,
@@ -48,9 +45,6 @@ pub struct Pruning {
 impl Store {
     /// Prepares to remove all versions but the newest `keep`, and the files that only they use. With as many or
     /// fewer versions there is nothing to remove.
-    ///
-    /// # Errors
-    /// A damaged manifest is [`Kind::BadData`](crate::Kind::BadData).
     pub fn pruning(&self, keep: NonZero<u64>) -> Result<Pruning> {
         let versions = self.versions()?;
         let (first, newest) = (*versions.start(), *versions.end());
@@ -66,7 +60,6 @@ impl Store {
 }
 
 impl Pruning {
-    /// Finds the files that leave, and those that have their days.
     fn find_files(&mut self) -> Result<()> {
         let (first, newest) = (*self.versions.start(), *self.versions.end());
         let mut kept = HashSet::new();
@@ -91,10 +84,6 @@ impl Pruning {
 
     /// Removes them, and what a run that died has left. `read` grows by the bytes that are read to check what
     /// takes their place.
-    ///
-    /// # Errors
-    /// Damage in that is [`Kind::BadData`](crate::Kind::BadData), and nothing is removed then; a store that
-    /// another run is changing, or has changed meanwhile, is [`Kind::Temporary`](crate::Kind::Temporary).
     pub fn run(&self, read: &AtomicU64) -> Result<()> {
         let lock = self.store.lock()?;
         if self.store.versions()? != self.versions {

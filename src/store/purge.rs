@@ -38,15 +38,11 @@ use crate::error::{At, Error, Kind, Result};
 use crate::output::write_file;
 use crate::small_file;
 
-/// The folder of a store for certificates.
 const PURGES: &str = "purges";
-/// The version of the certificate's format.
 const FORMAT: u32 = 1;
 /// How long a service that runs may take to forget removed pages. It looks for them each second.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// The pause before a purge looks again whether it has.
 const PAUSE: Duration = Duration::from_millis(50);
-/// The most bytes of a certificate that is compared with another.
 const LONGEST: u64 = 1 << 30;
 
 /// What a purge would do.
@@ -62,11 +58,9 @@ pub struct Purge {
     pub ids: u64,
 }
 
-/// What a purge has proved.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Certificate {
     format: u32,
-    /// The newest version and the oldest.
     version: u64,
     oldest: u64,
     /// The digests of the segments of all versions between: they were read, and hold no page with one of the ids.
@@ -79,9 +73,6 @@ struct Certificate {
 
 impl Store {
     /// What is left to be purged.
-    ///
-    /// # Errors
-    /// Damage is [`Kind::BadData`].
     pub fn purge(&self) -> Result<Purge> {
         let removals = Removals::read(self.path())?;
         let versions = self.versions()?;
@@ -104,9 +95,6 @@ impl Store {
 
     /// Rewrites one segment of the newest version that has removed rows, in a version of its own. Returns whether there was
     /// one. `merged` grows by the fingerprints that were read.
-    ///
-    /// # Errors
-    /// As [`Store::compact`].
     pub fn rewrite_removed(&self, merged: &AtomicU64) -> Result<bool> {
         let lock = self.lock()?;
         let removals = Removals::read(self.path())?;
@@ -119,10 +107,6 @@ impl Store {
 
     /// Removes the versions up to `last`, which name segments with removed rows, and these segments. `read` grows by the
     /// bytes that are read before.
-    ///
-    /// # Errors
-    /// As [`Pruning::run`](super::Pruning::run); [`Kind::Temporary`] if no later version is there, because another
-    /// run has removed pages of the newest one meanwhile.
     pub fn prune_removed(&self, last: u64, read: &AtomicU64) -> Result<()> {
         let keep = self.versions()?.end().saturating_sub(last);
         self.pruning(NonZero::new(keep).ok_or_else(|| self.has_changed())?)?.run(read)
@@ -130,11 +114,6 @@ impl Store {
 
     /// Reads all that is left and writes the certificate that no removed page is there. Returns whether it is a new one.
     /// `read` grows by the bytes read.
-    ///
-    /// # Errors
-    /// Damage is [`Kind::BadData`], and so is a page that is there. A version that names a file with removed rows is
-    /// [`Kind::Temporary`]: another run has removed pages since the files were rewritten. So is a journal that may still
-    /// have removed pages.
     pub fn certify(&self, read: &AtomicU64) -> Result<bool> {
         self.wait_for_journal()?;
         let lock = self.lock()?;
@@ -167,7 +146,6 @@ impl Store {
         Ok(true)
     }
 
-    /// Waits a little while until a service that runs has forgotten the removed pages.
     fn wait_for_journal(&self) -> Result<()> {
         let began = Instant::now();
         while RemovalNote::waits(self.path())? && began.elapsed() < PATIENCE {
@@ -190,7 +168,6 @@ impl Store {
             .job("serve"))
     }
 
-    /// What the certificate is to say of these removals, before the rows are read.
     fn certificate(&self, removals: &Removals) -> Result<Certificate> {
         let versions = self.versions()?;
         let mut segments = BTreeMap::new();
@@ -207,7 +184,6 @@ impl Store {
     }
 }
 
-/// The certificate at `path`, if one can be read there.
 fn held(path: &Path) -> Option<Certificate> {
     let bytes = small_file::read(path, LONGEST, Kind::BadData).ok()?;
     serde_json::from_slice(&bytes).ok()

@@ -21,13 +21,9 @@ use crate::error::{At, Error, Kind, Result};
 use crate::output::{Lock, entries_in, sync_folder, write_file};
 use crate::small_file;
 
-/// The folder of a store for its journals.
 pub(crate) const JOURNAL: &str = "journal";
-/// The folder of the journal for notes.
 const NOTES: &str = "removed";
-/// The end of their names.
 const SUFFIX: &str = "ids";
-/// Their first bytes, and the version of the format.
 const MAGIC: [u8; 12] = *b"DUPSNOTE\x01\0\0\0";
 /// The most bytes of a note.
 const LONGEST: u64 = 1 << 36;
@@ -36,7 +32,6 @@ const LONGEST: u64 = 1 << 36;
 #[derive(Debug)]
 pub struct RemovalNote {
     path: PathBuf,
-    /// The digests of the ids, in order.
     ids: Vec<u128>,
 }
 
@@ -57,15 +52,10 @@ impl RemovalNote {
         write_file(&notes.join(name), &bytes, lock).map(|()| true)
     }
 
-    /// All notes for the journal in the folder `journal`.
-    ///
-    /// # Errors
-    /// Damage is [`Kind::BadData`].
     pub(crate) fn all(journal: &Path) -> Result<Vec<RemovalNote>> {
         paths(journal)?.into_iter().map(RemovalNote::read).collect()
     }
 
-    /// Whether a note for the journal of `store` is still to be heeded.
     pub(crate) fn waits(store: &Path) -> Result<bool> {
         paths(&store.join(JOURNAL)).map(|paths| !paths.is_empty())
     }
@@ -87,19 +77,16 @@ impl RemovalNote {
         Ok(RemovalNote { path, ids })
     }
 
-    /// Whether it names this id.
     pub(crate) fn names(&self, id: &str) -> bool {
         self.ids.binary_search(&xxh3_128(id.as_bytes())).is_ok()
     }
 
-    /// Deletes it: the pages are forgotten.
     pub(crate) fn delete(&self) -> Result<()> {
         fs::remove_file(&self.path).at(&self.path)?;
         self.path.parent().map_or(Ok(()), sync_folder)
     }
 }
 
-/// The paths of all notes for the journal in the folder `journal`.
 fn paths(journal: &Path) -> Result<Vec<PathBuf>> {
     let paths = entries_in(&journal.join(NOTES))?.into_iter().map(|entry| entry.path());
     Ok(paths.filter(|path| path.extension().is_some_and(|it| it == SUFFIX)).collect())

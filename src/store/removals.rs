@@ -37,29 +37,20 @@ use crate::error::{Error, Kind, Result};
 use crate::output::{Lock, write_file};
 use crate::small_file;
 
-/// The name of the file.
 const REMOVED: &str = "REMOVED";
-/// Its first bytes, and the version of the format.
 const MAGIC: [u8; 12] = *b"DUPSGONE\x01\0\0\0";
-/// The bytes of the checksum at its end.
 const CHECKSUM: usize = 8;
 /// The most bytes it may have, since it is read whole: those of a hundred million ids. No longer one is written.
 const LONGEST: u64 = 2 << 30;
-/// The bytes of an id: its digest, and the last day as a number.
 const ID_BYTES: usize = 20;
 
-/// What was removed from a store.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Removals {
-    /// How many removals there were.
     count: u64,
-    /// The rows of each file.
     files: RowSets,
-    /// The digest of each id, and the last day whose page was removed.
     ids: BTreeMap<u128, Day>,
 }
 
-/// The part of the file that says how long the others are.
 #[derive(Serialize, Deserialize)]
 struct RemovalsHead {
     removals: u64,
@@ -69,9 +60,6 @@ struct RemovalsHead {
 
 impl Removals {
     /// What was removed from the store at `store`; nothing if it has no such file.
-    ///
-    /// # Errors
-    /// Damage is [`Kind::BadData`], and so is an older file than `CURRENT` expects; a lost one is [`Kind::Missing`].
     pub(crate) fn read(store: &Path) -> Result<Arc<Removals>> {
         // First, because the list of a removal is written before `CURRENT` expects it.
         let expected = expected(store)?;
@@ -92,10 +80,6 @@ impl Removals {
         }
     }
 
-    /// Replaces the file of the store at `store`.
-    ///
-    /// # Errors
-    /// A file that would be too long is [`Kind::Usage`].
     pub(super) fn write(&self, store: &Path, lock: &Lock) -> Result<()> {
         let (path, bytes) = (store.join(REMOVED), self.bytes());
         if bytes.len() as u64 > LONGEST {
@@ -108,32 +92,26 @@ impl Removals {
         write_file(&path, &bytes, lock)
     }
 
-    /// How many removals there were.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Takes note that this is another removal.
     pub(super) fn counted(self) -> Removals {
         Removals { count: self.count + 1, ..self }
     }
 
-    /// Whether nothing was removed.
     pub(crate) fn is_empty(&self) -> bool {
         self.files.is_empty() && self.ids.is_empty()
     }
 
-    /// The removed rows of a file; none if it has none.
     pub(super) fn of(&self, file: &str) -> Option<&Arc<RowSet>> {
         self.files.of(file)
     }
 
-    /// The digests of all removed ids, in order, each with the last day whose page was removed.
     pub(super) fn ids(&self) -> impl ExactSizeIterator<Item = (Digest, Day)> {
         self.ids.iter().map(|(&id, &until)| (Digest(id), until))
     }
 
-    /// Tells of an id its digest and the last day whose page was removed; none if it was not removed.
     pub(super) fn search(&self) -> impl Fn(&str) -> Option<(Digest, Day)> + Sync {
         let sieve = IdSieve::of(self.ids.keys().copied());
         move |id| {
@@ -143,22 +121,18 @@ impl Removals {
         }
     }
 
-    /// Whether the page of that id and day was removed.
     pub(super) fn has(&self, id: &str, day: Day) -> bool {
         self.has_digest(xxh3_128(id.as_bytes()), day)
     }
 
-    /// As [`Removals::has`], of the digest of an id.
     pub(super) fn has_digest(&self, id: u128, day: Day) -> bool {
         self.ids.get(&id).is_some_and(|until| day <= *until)
     }
 
-    /// Whether a page of that day can have been removed.
     pub(super) fn reaches(&self, day: Day) -> bool {
         self.ids.values().any(|until| day <= *until)
     }
 
-    /// Takes note that these ids are removed up to that day. Returns whether that is new.
     pub(super) fn add_ids(&mut self, ids: &[u128], until: Day) -> bool {
         let mut is_new = false;
         for &id in ids {
@@ -171,22 +145,18 @@ impl Removals {
         is_new
     }
 
-    /// Replaces the removed rows of a file.
     pub(super) fn set(&mut self, file: &str, removed: RowSet) {
         self.files.set(file, removed);
     }
 
-    /// Forgets the rows of the files that are not to be kept.
     pub(super) fn retain(&mut self, keeps: impl Fn(&str) -> bool) {
         self.files.retain(keeps);
     }
 
-    /// The names of the files with removed rows.
     pub(super) fn files(&self) -> impl Iterator<Item = &str> {
         self.files.files()
     }
 
-    /// The whole file.
     fn bytes(&self) -> Vec<u8> {
         let (files, bitmaps) = self.files.bytes();
         let head = RemovalsHead { removals: self.count, files, ids: self.ids.len() as u64 };
@@ -203,7 +173,6 @@ impl Removals {
         bytes
     }
 
-    /// Reads the whole file.
     pub(super) fn parse(bytes: &[u8]) -> Result<Removals> {
         let wrong = || damaged("this is not a list of removed pages");
         let (mut rest, checksum) = bytes.split_last_chunk::<CHECKSUM>().ok_or_else(wrong)?;
@@ -239,7 +208,6 @@ impl Removals {
     }
 }
 
-/// How many removals `CURRENT` expects at least; none while a store is made.
 fn expected(store: &Path) -> Result<u64> {
     match Pointer::read(store, CURRENT) {
         Err(error) if error.kind() == Kind::Missing => Ok(0),
@@ -247,7 +215,6 @@ fn expected(store: &Path) -> Result<u64> {
     }
 }
 
-/// The error that the removed pages are not known any more.
 fn lost(kind: Kind, what: &str) -> Error {
     Error::new(kind, what).help(
         "restore it from a copy; without one, take the last number out of `CURRENT` and remove again all pages \

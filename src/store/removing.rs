@@ -37,11 +37,8 @@ use crate::output::Lock;
 pub struct Removal {
     store: Store,
     ids: IdList,
-    /// The versions that there are.
     versions: RangeInclusive<u64>,
-    /// All of their files.
     files: BTreeMap<String, FileRecord>,
-    /// The last day whose pages are removed.
     until: Day,
 }
 
@@ -80,7 +77,6 @@ impl Store {
         Ok(Removal { store: self.clone(), ids, versions, files, until })
     }
 
-    /// The last day of a removal, for which `given` was given, from a store with this `newest` day.
     fn until(&self, newest: Option<Day>, given: Option<Day>) -> Result<Day> {
         let refuse = |what: &str| Error::new(Kind::Usage, what).at(self.path());
         match (newest, given) {
@@ -141,14 +137,10 @@ impl Removal {
     }
 
     /// What [`Removal::run`] would do.
-    ///
-    /// # Errors
-    /// As [`Removal::run`].
     pub fn would(&self, threads: usize, read: &AtomicU64) -> Result<Removed> {
         self.find(threads, read).map(|(_, removed)| removed)
     }
 
-    /// Finds the rows of the ids in all files. Returns what `REMOVED` is to hold then.
     fn find(&self, threads: usize, read: &AtomicU64) -> Result<(Removals, Removed)> {
         let mut removals = Removals::clone(&*Removals::read(self.store.path())?);
         let mut removed = Removed { listed: self.ids.len() as u64, ..Removed::default() };

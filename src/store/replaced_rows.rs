@@ -23,41 +23,29 @@ use super::row_sets::{RowSetHead, RowSets, take};
 use crate::error::Result;
 use crate::output::Lock;
 
-/// Their first bytes, and the version of the format.
 const MAGIC: [u8; 12] = *b"DUPSHELD\x01\0\0\0";
 
-/// The part of the file that says how long the others are.
 #[derive(Serialize, Deserialize)]
 struct Head {
     files: Vec<RowSetHead>,
 }
 
-/// Writes a file with these rows into the store at `store`. Returns its digest; none if there are no rows.
-///
-/// # Errors
-/// As [`Listed::write`].
 pub(super) fn write(store: &Path, rows: &RowSets, lock: &Lock) -> Result<Option<Digest>> {
     (!rows.is_empty()).then(|| Listed::Rows.write(store, &bytes(rows), lock)).transpose()
 }
 
-/// The rows in the file with that digest; no rows without a digest.
-///
-/// # Errors
-/// As [`Listed::read`].
 pub(super) fn read(store: &Path, digest: Option<Digest>) -> Result<RowSets> {
     let Some(digest) = digest else { return Ok(RowSets::default()) };
     let bytes = Listed::Rows.read(store, digest)?;
     parse(&bytes).map_err(|error| error.at(Listed::Rows.path(store, digest)))
 }
 
-/// The whole file.
 fn bytes(rows: &RowSets) -> Vec<u8> {
     let (files, bitmaps) = rows.bytes();
     let head = serde_json::to_vec(&Head { files }).expect("a head is plain data");
     [&MAGIC[..], &(head.len() as u32).to_le_bytes(), &head, &bitmaps].concat()
 }
 
-/// Reads the whole file.
 pub(super) fn parse(mut rest: &[u8]) -> Result<RowSets> {
     if take(&mut rest, MAGIC.len() as u64)? != MAGIC {
         return Err(damaged("this is not a list of replaced pages"));

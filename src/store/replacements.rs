@@ -24,13 +24,11 @@ pub struct Replacements {
     slack: Vec<PageSlack>,
 }
 
-/// A page of a store, and the page that replaces it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Replacement {
     pub(super) id: u128,
     pub(super) day: Day,
     pub(super) by: u128,
-    /// The row of the table.
     row: u64,
 }
 
@@ -90,7 +88,6 @@ impl Replacements {
         self.digest() == entry.replaces
     }
 
-    /// A digest of the pages; none if there are none.
     pub(super) fn digest(&self) -> Option<Digest> {
         let bytes = self.pages.iter().flat_map(|page| {
             let [id, by] = [page.id, page.by].map(u128::to_le_bytes);
@@ -99,12 +96,10 @@ impl Replacements {
         (!self.is_empty()).then(|| Digest::of(&bytes.collect::<Vec<u8>>()))
     }
 
-    /// The bytes of the list of the slack, once the pages of the batch are of `day`; none if there is none.
     pub(super) fn slack_bytes(&self, day: Day) -> Option<Vec<u8>> {
         Slack::of_pages(&self.slack, day).bytes()
     }
 
-    /// The pages in order.
     pub(super) fn pages(&self) -> &[Replacement] {
         &self.pages
     }
@@ -121,12 +116,10 @@ impl Replacements {
         (self.sieve.may_have(id) && is_next().is_some_and(|page| page.id == id)).then_some(id)
     }
 
-    /// The pages that replace others, as digests.
     pub(super) fn successors(&self) -> HashSet<u128> {
         self.pages.iter().map(|page| page.by).collect()
     }
 
-    /// The error that something is wrong with a page.
     pub(super) fn wrong(&self, page: &Replacement, what: &str) -> Error {
         damaged(what).at(&self.path).line(page.row)
     }

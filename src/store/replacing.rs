@@ -31,9 +31,6 @@ use crate::output::Lock;
 
 impl Store {
     /// The rows that are replaced in the version after `last`, which has the pages of `held` as `day` besides.
-    ///
-    /// # Errors
-    /// A page that `last` never had, and a successor that never was in the segment, are [`crate::Kind::BadData`].
     pub(super) fn replacing(
         &self,
         last: &Manifest,
@@ -97,7 +94,6 @@ impl Store {
     }
 }
 
-/// The digests of the pages that replace others and are in `held`.
 fn successors(replacements: &Replacements, (held, day): (&Segment, Day)) -> Result<HashSet<u128>> {
     let wanted = replacements.successors();
     let is_wanted = |id: &str| {

@@ -19,22 +19,17 @@ use super::day::Day;
 use super::digest::Digest;
 use crate::error::Result;
 
-/// Rows of a segment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct RowSet {
-    /// Rows of pages with a fingerprint.
     pub(super) rows: RoaringTreemap,
     /// Rows of the column of pages without one.
     pub(super) empties: RoaringTreemap,
-    /// How many of `rows` are of each day.
     pub(super) days: BTreeMap<Day, u64>,
 }
 
-/// Rows of several segments, by the names of their files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct RowSets(BTreeMap<String, Arc<RowSet>>);
 
-/// A segment, with the bytes of its two bitmaps.
 #[derive(Serialize, Deserialize)]
 pub(super) struct RowSetHead {
     file: String,
@@ -44,17 +39,14 @@ pub(super) struct RowSetHead {
 }
 
 impl RowSet {
-    /// The two bitmaps as they are written.
     fn bytes(&self) -> [Vec<u8>; 2] {
         [&self.rows, &self.empties].map(written)
     }
 
-    /// Whether there is none.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.empties.is_empty()
     }
 
-    /// How many pages it has.
     pub(super) fn count(&self) -> u64 {
         self.rows.len() + self.empties.len()
     }
@@ -78,7 +70,6 @@ impl RowSet {
         new
     }
 
-    /// The same without these rows, which are here.
     pub(super) fn without(&self, rows: &[(u64, Day)]) -> RowSet {
         let mut rest = self.clone();
         for (row, day) in rows {
@@ -109,44 +100,36 @@ impl RowSet {
         Ok(RowSet { rows: &self.rows | &other.rows, empties: &self.empties | &other.empties, days })
     }
 
-    /// A digest of the rows.
     pub(super) fn digest(&self) -> Digest {
         Digest::of(&self.bytes().concat())
     }
 }
 
 impl RowSets {
-    /// Whether no segment has any.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The rows of a file; none if it has none.
     pub(super) fn of(&self, file: &str) -> Option<&Arc<RowSet>> {
         self.0.get(file)
     }
 
-    /// Replaces the rows of a file.
     pub(super) fn set(&mut self, file: &str, rows: RowSet) {
         self.0.insert(file.to_owned(), Arc::new(rows));
     }
 
-    /// Takes these rows of a file.
     pub(super) fn share(&mut self, file: &str, rows: &Arc<RowSet>) {
         self.0.insert(file.to_owned(), Arc::clone(rows));
     }
 
-    /// Forgets the rows of the files that are not to be kept.
     pub(super) fn retain(&mut self, keeps: impl Fn(&str) -> bool) {
         self.0.retain(|file, _| keeps(file));
     }
 
-    /// The names of the files that have any.
     pub(super) fn files(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
-    /// The heads of all files, and their bitmaps.
     pub(super) fn bytes(&self) -> (Vec<RowSetHead>, Vec<u8>) {
         let mut bitmaps = Vec::new();
         let heads = self.0.iter().map(|(file, set)| {
@@ -159,10 +142,6 @@ impl RowSets {
         (heads.collect(), bitmaps)
     }
 
-    /// Takes the bitmaps of these heads from the front of `rest`.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     pub(super) fn take(heads: Vec<RowSetHead>, rest: &mut &[u8]) -> Result<RowSets> {
         if !heads.is_sorted_by(|a, b| a.file < b.file) {
             return Err(damaged("the files of hidden rows are not in order"));
@@ -180,10 +159,6 @@ impl RowSets {
     }
 }
 
-/// Takes the next `length` bytes.
-///
-/// # Errors
-/// Damage is [`crate::Kind::BadData`].
 pub(super) fn take<'a>(rest: &mut &'a [u8], length: u64) -> Result<&'a [u8]> {
     let length = usize::try_from(length).ok().filter(|&length| length <= rest.len());
     let Some(length) = length else {
@@ -194,7 +169,6 @@ pub(super) fn take<'a>(rest: &mut &'a [u8], length: u64) -> Result<&'a [u8]> {
     Ok(taken)
 }
 
-/// A bitmap as it is written.
 fn written(bitmap: &RoaringTreemap) -> Vec<u8> {
     let mut bitmap = bitmap.clone();
     bitmap.optimize();
@@ -203,7 +177,6 @@ fn written(bitmap: &RoaringTreemap) -> Vec<u8> {
     bytes
 }
 
-/// Takes a bitmap of that many bytes.
 fn bitmap(rest: &mut &[u8], length: u64) -> Result<RoaringTreemap> {
     let bytes = take(rest, length)?;
     let read = RoaringTreemap::deserialize_from(bytes).ok();

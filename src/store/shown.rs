@@ -20,21 +20,15 @@ use super::row_sets::RowSet;
 use super::segment::{Days, Segment};
 use crate::error::{Named, Result};
 
-/// What a version hides of one of its segments.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hidden {
-    /// The rows that were removed or replaced.
     pub(super) gone: Option<Arc<RowSet>>,
-    /// What has expired.
     pub(super) expired: Option<Expired>,
 }
 
-/// What has expired of a segment of several days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Expired {
-    /// The rows of the days before this one.
     pub(crate) before: Day,
-    /// How many they are.
     pub(crate) rows: u64,
 }
 
@@ -47,12 +41,10 @@ pub struct Shown {
 }
 
 impl Hidden {
-    /// Whether there is anything.
     pub(super) fn is_any(&self) -> bool {
         self.gone.is_some() || self.expired.is_some()
     }
 
-    /// How many rows are hidden, and how many documents without a fingerprint.
     pub(super) fn counts(&self) -> (u64, u64) {
         let expired = self.expired.map_or(0, |expired| expired.rows);
         let Some(gone) = &self.gone else { return (expired, 0) };
@@ -63,7 +55,6 @@ impl Hidden {
         (expired + rows.sum::<u64>(), gone.empties.len())
     }
 
-    /// A digest of what is hidden; none if nothing is.
     pub(super) fn digest(&self) -> Option<Digest> {
         let gone = self.gone.as_ref().map(|gone| gone.digest());
         let Some(Expired { before, .. }) = self.expired else { return gone };
@@ -84,9 +75,6 @@ impl Shown {
     }
 
     /// Whether `row` is shown.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     #[inline]
     pub fn get(&mut self, row: u64) -> Result<bool> {
         if self.gone.as_ref().is_some_and(|gone| gone.rows.contains(row)) {
@@ -99,9 +87,6 @@ impl Shown {
     }
 
     /// The first shown row from `row` on.
-    ///
-    /// # Errors
-    /// As [`Shown::get`], and if there is none: the caller knows that there is one.
     pub fn next(&mut self, row: u64) -> Result<u64> {
         for row in row..self.segment.rows() {
             if self.get(row)? {
@@ -112,9 +97,6 @@ impl Shown {
     }
 
     /// Of `rows` rows from `row` on the first that is shown, and how many are; none if none is.
-    ///
-    /// # Errors
-    /// As [`Shown::get`].
     pub fn among(&mut self, row: u64, rows: u64) -> Result<Option<(u64, u64)>> {
         let gone = self.gone.as_ref();
         let is_gone = gone.is_some_and(|gone| gone.rows.range_cardinality(row..row + rows) > 0);

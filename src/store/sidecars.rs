@@ -16,7 +16,6 @@ use crate::output::{Lock, UNFINISHED, entries_in, remove_if_there, sync_folder, 
 use crate::small_file;
 use crate::storage::bytes_of;
 
-/// The most bytes of the file that names what is kept.
 const LONGEST: u64 = 1 << 10;
 
 /// What was done to keep files beside segments.
@@ -32,12 +31,9 @@ pub struct Kept {
     pub bytes: u64,
 }
 
-/// Files of one kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sidecars<'a> {
-    /// The folder of the store.
     pub(crate) store: &'a Path,
-    /// The folder of the store for them.
     pub(crate) folder: &'static str,
     /// The file of the store that names what is kept.
     pub(crate) marker: &'static str,
@@ -46,15 +42,10 @@ pub(crate) struct Sidecars<'a> {
 }
 
 impl Sidecars<'_> {
-    /// Their folder.
     pub(crate) fn folder(&self) -> PathBuf {
         self.store.join(self.folder)
     }
 
-    /// The name of what is kept; none if nothing is.
-    ///
-    /// # Errors
-    /// A damaged file is [`Kind::BadData`].
     pub(crate) fn named(&self) -> Result<Option<String>> {
         let path = self.store.join(self.marker);
         let bytes = match small_file::read(&path, LONGEST, Kind::BadData) {
@@ -82,7 +73,6 @@ impl Sidecars<'_> {
         sync_folder(self.store)
     }
 
-    /// The files of this kind; none if there is no folder.
     pub(crate) fn all(&self) -> Result<Vec<PathBuf>> {
         let mut paths = Vec::new();
         for entry in entries_in(&self.folder())? {
@@ -94,7 +84,6 @@ impl Sidecars<'_> {
         Ok(paths)
     }
 
-    /// How many there are, and their bytes.
     pub(crate) fn size(&self) -> Result<(u64, u64)> {
         let mut size = (0, 0);
         for path in self.all()? {

@@ -24,7 +24,6 @@ use super::digest::Digest;
 use super::digest_files::Listed;
 use crate::error::Result;
 
-/// The first bytes of a file, and the version of the format.
 const MAGIC: [u8; 12] = *b"DUPSLACK\x01\0\0\0";
 /// The bytes of a row: a hash of id and day, and a number.
 const ROW: usize = 12;
@@ -32,7 +31,6 @@ const ROW: usize = 12;
 /// The slack of pages of a store. Of a page that is not listed, none was dropped that can lack less.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Slack {
-    /// Hashes of id and day, each once, ascending.
     pages: Vec<u64>,
     slack: Vec<u32>,
 }
@@ -52,13 +50,11 @@ impl PageSlack {
 }
 
 impl Slack {
-    /// That of these pages; those of the batch are of `day`.
     pub(super) fn of_pages(pages: &[PageSlack], day: Day) -> Slack {
         let row = |page: &PageSlack| (hash(page.id, page.day.unwrap_or(day)), page.slack);
         Slack::of_rows(pages.iter().map(row).collect())
     }
 
-    /// The least number of each hash.
     fn of_rows(mut rows: Vec<(u64, u32)>) -> Slack {
         rows.sort();
         rows.dedup_by_key(|row| row.0);
@@ -67,9 +63,6 @@ impl Slack {
     }
 
     /// The least of what the files with these digests have, of the store at `store`.
-    ///
-    /// # Errors
-    /// A file that is not there is [`Kind::Missing`](crate::Kind::Missing), and damage is [`Kind::BadData`](crate::Kind::BadData).
     pub(super) fn read(store: &Path, digests: impl Iterator<Item = Digest>) -> Result<Slack> {
         let mut rows = Vec::new();
         for digest in digests {
@@ -87,7 +80,6 @@ impl Slack {
         Some(self.slack[place])
     }
 
-    /// The whole file; none without a page.
     pub(super) fn bytes(&self) -> Option<Vec<u8>> {
         let rows = self.rows().flat_map(|(page, slack)| {
             let (page, slack) = (page.to_le_bytes(), slack.to_le_bytes());
@@ -96,7 +88,6 @@ impl Slack {
         (!self.pages.is_empty()).then(|| MAGIC.into_iter().chain(rows).collect())
     }
 
-    /// Reads the whole file.
     pub(super) fn parse(bytes: &[u8]) -> Result<Slack> {
         let rows = bytes.strip_prefix(&MAGIC).unwrap_or_default();
         let (rows, rest) = rows.as_chunks::<ROW>();
@@ -116,7 +107,6 @@ impl Slack {
     }
 }
 
-/// The hash of a page, of that of its id and its day.
 fn hash(id: u64, day: Day) -> u64 {
     xxh3_64(&[&id.to_le_bytes()[..], &(day.number() as u32).to_le_bytes()].concat())
 }

@@ -18,7 +18,6 @@ use super::*;
 use crate::error::{Kind, Result};
 use crate::fingerprint::Fingerprint;
 
-/// A folder with an empty store in it.
 fn new_store() -> (TempDir, Store) {
     let folder = tempfile::tempdir().unwrap();
     let (store, made) = Store::init(folder.path().join("store")).unwrap();
@@ -34,7 +33,6 @@ fn options(stamp: &str) -> SegmentOptions {
     SegmentOptions { lengths: true, times: true, stamp: stamp.into(), ..SegmentOptions::default() }
 }
 
-/// A segment of `rows` random pages.
 fn batch(folder: &TempDir, seed: u64, rows: usize) -> PathBuf {
     let path = folder.path().join(format!("{seed}.seg"));
     let fingerprints: Vec<u64> = numbers(seed).take(rows).collect();
@@ -42,7 +40,6 @@ fn batch(folder: &TempDir, seed: u64, rows: usize) -> PathBuf {
     path
 }
 
-/// A segment of these fingerprints, whose rows have no ids of their own.
 fn nameless<F: Fingerprint>(path: &Path, ids: IdKind, fingerprints: &[F]) -> Result<Segment> {
     let mut documents: Vec<Document<F>> =
         fingerprints.iter().map(|&f| Document::new(f, "")).collect();
@@ -379,7 +376,6 @@ fn a_compacted_store_grows_and_goes_back() -> Result<()> {
     Ok(())
 }
 
-/// Prunes a store to `keep` versions.
 fn prune(store: &Store, keep: u64) -> Result<Pruning> {
     let pruning = store.pruning(NonZero::new(keep).unwrap())?;
     pruning.run(&AtomicU64::new(0)).map(|()| pruning)

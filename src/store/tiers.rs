@@ -58,7 +58,6 @@ pub(super) fn due(weights: &[u128]) -> Vec<usize> {
     }
 }
 
-/// The tier of a segment.
 fn tier(weight: u128) -> u32 {
     weight.max(1).ilog10()
 }

@@ -33,16 +33,13 @@ pub struct Verification {
     files: BTreeMap<String, Claims>,
     /// The lists of replaced pages, and of each the newest version that names it.
     replaced: BTreeMap<Digest, u64>,
-    /// The lists of slack, in the same way.
     slack: BTreeMap<Digest, u64>,
 }
 
-/// What the versions say about a file.
 #[derive(Debug, Default)]
 struct Claims {
     /// Mostly they all say the same, so one record.
     records: Vec<FileRecord>,
-    /// The newest of these versions.
     newest: u64,
 }
 
@@ -79,10 +76,6 @@ impl Store {
 
     /// Makes a new version with the contents of version `to`, after reading and checking all its segments.
     /// `read` grows by the bytes read.
-    ///
-    /// # Errors
-    /// Those of [`Store::verification`] and [`Verification::run`];
-    /// [`Kind::Temporary`] if another run is changing the store.
     pub fn rollback(&self, to: u64, read: &AtomicU64) -> Result<Version> {
         let lock = self.lock()?;
         let mut manifest = self.manifest(to)?;
@@ -93,9 +86,6 @@ impl Store {
 
     /// Makes a new version with the contents that the store had before `day` was added to the version `newest`, as
     /// [`Store::rollback`]. If the version that had them was pruned, the pages of `back` come back.
-    ///
-    /// # Errors
-    /// As [`Store::rollback`]; [`Kind::Temporary`] if the newest version is no longer `newest`.
     pub fn rollback_before(
         &self,
         day: Day,
@@ -116,9 +106,6 @@ impl Store {
 
     /// Prepares to verify the version that has what the store held before `day` was added: the newest one, if that which was joined
     /// with the day was pruned.
-    ///
-    /// # Errors
-    /// As [`Store::verification`].
     pub fn verification_before(&self, day: Day) -> Result<Verification> {
         let current = self.at(None)?;
         let base = current.before(day);
@@ -126,9 +113,6 @@ impl Store {
     }
 
     /// Verifies every version and returns the newest.
-    ///
-    /// # Errors
-    /// Those of [`Store::verification`] and [`Verification::run`].
     pub fn verify(&self) -> Result<Version> {
         self.verification(None)?.run(&AtomicU64::new(0))?;
         self.at(None)
@@ -136,13 +120,11 @@ impl Store {
 }
 
 impl Verification {
-    /// Nothing to verify yet, in `store`.
     pub(super) fn new(store: &Store) -> Verification {
         let (files, replaced, slack) = Default::default();
         Verification { store: store.clone(), versions: 0, files, replaced, slack }
     }
 
-    /// Adds what the version with that number says about one of its files.
     pub(super) fn add(&mut self, record: FileRecord, version: u64) {
         let claims = self.files.entry(record.file.clone()).or_default();
         claims.newest = claims.newest.max(version);
@@ -194,9 +176,6 @@ impl Verification {
 
     /// As [`Verification::run`]. Every id of every file is looked up among the removed ids. Returns those that are
     /// there all the same, because a page of a later day has them.
-    ///
-    /// # Errors
-    /// As [`Verification::run`].
     pub(super) fn search(&self, removals: &Removals, read: &AtomicU64) -> Result<BTreeSet<Digest>> {
         let segments = self.store.path().join(SEGMENTS);
         let mut later = BTreeSet::new();

@@ -35,10 +35,8 @@ const CHUNKS: u64 = 64;
 const FEWEST: u64 = 16;
 const WINDOW_BYTES: u64 = 4 << 20;
 
-/// Files that a job opens apart from the segments, with a reserve.
 const SPARE_FILES: u64 = 64;
 
-/// The target size, in compressed bytes, of the chunks of `segments`.
 pub(crate) fn chunk_bytes(segments: &[Segment]) -> u64 {
     let all: u64 = segments.iter().flat_map(Segment::cuts).map(|(_, bytes)| bytes).sum();
     let bytes = (all / CHUNKS).max((all / FEWEST).min(WINDOW_BYTES));
@@ -62,9 +60,6 @@ pub struct Version {
 
 impl Version {
     /// The version of the store at `store` with this manifest.
-    ///
-    /// # Errors
-    /// Damage is [`Kind::BadData`]; a version that was pruned just now is [`Kind::Temporary`].
     pub(super) fn of(store: &Path, manifest: Manifest) -> Result<Version> {
         let removals = Removals::read(store)?;
         let mut version = Version {
@@ -81,14 +76,12 @@ impl Version {
         Ok(version)
     }
 
-    /// Hides these rows of its files as replaced, and no others.
     pub(super) fn hide_replaced(&mut self, replaced: RowSets) -> Result<()> {
         self.replaced = Arc::new(replaced);
         self.gone = self.removed_or_replaced()?;
         Ok(())
     }
 
-    /// The rows of its files that were removed or replaced.
     fn removed_or_replaced(&self) -> Result<RowSets> {
         let mut gone = RowSets::default();
         for record in self.files() {
@@ -131,7 +124,6 @@ impl Version {
         Ok(self)
     }
 
-    /// The rows of a file that were removed or replaced, and those of the days that are `leaving`.
     pub(super) fn gone_and(
         &self,
         record: &FileRecord,
@@ -290,7 +282,6 @@ impl Version {
         }
     }
 
-    /// Opens one of its segments.
     fn open(&self, record: &FileRecord) -> Result<Segment> {
         let segment = record.open(&self.store.join(SEGMENTS));
         segment.map_err(|error| self.explain_lost(error))
@@ -304,13 +295,11 @@ impl Version {
         }
     }
 
-    /// Whether it was pruned since its manifest was read.
     fn is_gone(&self) -> bool {
         let oldest = Pointer::to_oldest(&self.store).ok().flatten();
         oldest.is_some_and(|oldest| oldest.version > self.number())
     }
 
-    /// The error that this version was pruned.
     fn pruned(&self, kind: Kind) -> Error {
         let what = format!("version {} of the store was pruned", self.number());
         let help = match kind {
@@ -322,7 +311,6 @@ impl Version {
         Error::new(kind, what).at(&self.store).help(help)
     }
 
-    /// The error that not all segments may be open at once.
     fn too_many(&self, files: u64, allowed: u64) -> Error {
         Error::new(Kind::Permission, "the store has more segments than this process may open files")
             .at(&self.store)
@@ -333,15 +321,11 @@ impl Version {
     }
 
     /// Opens all segments, as [`Version::segments`], with the days of their rows and what is hidden of them.
-    ///
-    /// # Errors
-    /// As [`Version::segments`]; removed rows that a segment does not have are [`Kind::BadData`].
     pub fn dated(&self) -> Result<Vec<Dated>> {
         let segments = self.segments()?.into_iter();
         segments.zip(self.files()).map(|(segment, record)| self.date(segment, &record)).collect()
     }
 
-    /// The segment of `record`, with the days of its rows and what is hidden of it.
     pub(super) fn date(&self, segment: Segment, record: &FileRecord) -> Result<Dated> {
         let hidden = self.hidden(record);
         if let Some(gone) = &hidden.gone {
@@ -354,7 +338,6 @@ impl Version {
         Ok(Dated::new(segment, record.day()).hiding(hidden))
     }
 
-    /// What is hidden of a file.
     pub(super) fn hidden(&self, record: &FileRecord) -> Hidden {
         Hidden { gone: self.gone.of(&record.file).cloned(), expired: record.expired() }
     }
@@ -372,27 +355,22 @@ impl Version {
         is_any.then(|| Digest(hasher.digest128()))
     }
 
-    /// Whether a page of that day was removed, by the digest of its id.
     pub(super) fn is_removed(&self, id: u128, day: Day) -> bool {
         self.removals.has_digest(id, day)
     }
 
-    /// The folder of its store.
     pub(super) fn store(&self) -> &Path {
         &self.store
     }
 
-    /// Its manifest.
     pub(super) fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// How many rows of each day of a file were removed or replaced.
     pub(super) fn gone_of(&self, file: &str) -> BTreeMap<Day, u64> {
         self.gone.of(file).map_or_else(BTreeMap::new, |gone| gone.days.clone())
     }
 
-    /// The rows of its files that pages of later days have replaced.
     pub(super) fn replaced(&self) -> &RowSets {
         &self.replaced
     }
@@ -403,7 +381,6 @@ impl Version {
     }
 }
 
-/// How many rows of a day are in a set.
 fn count_of(rows: Option<&Arc<RowSet>>, day: Day) -> u64 {
     rows.and_then(|rows| rows.days.get(&day)).copied().unwrap_or(0)
 }

@@ -7,7 +7,6 @@ use crate::evaluate::bands::{Band, bands};
 use crate::evaluate::scores::share;
 use crate::synthetic::Edit;
 
-/// What a method makes of a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
     /// Planted pairs of which one page can go without loss.
@@ -16,13 +15,11 @@ pub struct Summary {
     pub copies_dropped: u64,
     /// Planted pairs of which a page goes with a loss of more than a tenth.
     pub copies_lost: u64,
-    /// Pages of the sample that go.
     pub dropped: u64,
     /// Those of them that lose more than a tenth of their text.
     pub over_tenth: u64,
     /// The share of the text of the pages of the sample that go, in runs of three words, that the pages in their places lack.
     pub lost: f64,
-    /// Pages of the sample that could go without loss.
     pub could_go: u64,
     /// Pages of the sample that stay though another page that stays has .95 of them.
     pub missed: u64,
@@ -70,7 +67,6 @@ impl PlantedScores {
         bands(self.planted.iter().map(|pair| (pair.held, pair.found_by.contains(method))))
     }
 
-    /// What the method makes of the sample as a whole.
     #[must_use]
     pub fn summary(&self, method: usize) -> Summary {
         let loss = &self.losses[method];

@@ -11,7 +11,6 @@ use crate::store::damage::damaged;
 use super::words::HEADER_BYTES;
 use super::{elias_fano, huffman};
 
-/// Fingerprints in a block; the last block of a segment may have fewer.
 pub(crate) const BLOCK_ROWS: usize = 16_384;
 
 /// How a block of fingerprints is coded.
@@ -32,7 +31,6 @@ named!(pub(crate) Codec {
 } or "there is no such codec");
 
 impl Codec {
-    /// The codec of that number.
     pub(crate) fn of(number: u8) -> Option<Codec> {
         Codec::ALL.into_iter().find(|codec| *codec as u8 == number)
     }
@@ -50,10 +48,6 @@ pub(crate) fn encode<F: Fingerprint>(codec: Codec, fingerprints: &[F], block: &m
     block[1] = parameter as u8;
 }
 
-/// Decodes `out.len()` fingerprints, the first of which is `first`.
-///
-/// # Errors
-/// Bytes that no encoder writes are [`crate::Kind::BadData`].
 pub(crate) fn decode<F: Fingerprint>(block: &[u8], first: F, out: &mut [F]) -> Result<()> {
     let Some((&[codec, parameter, ..], code)) = block.split_first_chunk::<HEADER_BYTES>() else {
         return Err(damaged("the block has no header"));
@@ -72,12 +66,10 @@ pub(crate) fn decode<F: Fingerprint>(block: &[u8], first: F, out: &mut [F]) -> R
     }
 }
 
-/// The error for a block in an unknown codec.
 pub(crate) fn unknown(codec: u8) -> Error {
     damaged("the block has an unknown codec").found(codec)
 }
 
-/// The most bytes of a block of `rows` fingerprints in any codec.
 pub(crate) fn most_bytes(rows: u64, width: Width) -> u64 {
     1024 + 2 * rows * u64::from(width.bits() / 8)
 }

@@ -16,10 +16,8 @@ use super::directory::{Coding, Column, Head, write_entry};
 use super::packed::{Packer, write_planes};
 use super::words::bytes_of;
 
-/// The bytes that are collected before a write.
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// The blocks of one column, written one after another.
 pub(crate) struct BlockWriter<W: Write> {
     pub(crate) out: BufWriter<W>,
     path: PathBuf,
@@ -28,7 +26,6 @@ pub(crate) struct BlockWriter<W: Write> {
 }
 
 impl<W: Write> BlockWriter<W> {
-    /// Writes to `out`. Errors name `path`.
     pub(crate) fn new(out: W, path: &Path) -> BlockWriter<W> {
         let out = BufWriter::with_capacity(BUFFER_BYTES, out);
         BlockWriter { out, path: path.to_path_buf(), entries: Vec::new(), bytes: 0 }
@@ -55,7 +52,6 @@ impl Spool {
         Ok(BlockWriter::new(file, path))
     }
 
-    /// Appends all blocks to `segment`.
     pub(crate) fn append_to(&mut self, segment: &mut impl Write) -> Result<()> {
         self.out.flush().at(&self.path)?;
         let mut file = self.out.get_ref();
@@ -66,7 +62,6 @@ impl Spool {
     }
 }
 
-/// A column that is appended to its segment when the segment is finished.
 pub(crate) trait Spooled {
     /// Writes the last block, then all of them to the end of `segment`. Returns the column and the entries of its blocks.
     fn append_to(&mut self, segment: &mut impl Write) -> Result<(Head, &[u8])>;
@@ -80,7 +75,6 @@ pub(crate) struct Ending<'a, W> {
 }
 
 impl<W: Write> Ending<'_, W> {
-    /// Appends a column, if the segment has it.
     pub(crate) fn append(&mut self, column: Option<&mut impl Spooled>) -> Result<()> {
         let Some(column) = column else { return Ok(()) };
         let (head, entries) = column.append_to(self.out)?;
@@ -90,7 +84,6 @@ impl<W: Write> Ending<'_, W> {
     }
 }
 
-/// The fingerprints, which are written directly into the segment.
 pub(crate) struct FingerprintColumn<F, W: Write> {
     pub(crate) blocks: BlockWriter<W>,
     codec: Codec,
@@ -120,14 +113,12 @@ impl<F: Fingerprint, W: Write> FingerprintColumn<F, W> {
         Ok(())
     }
 
-    /// Writes the last block.
     pub(crate) fn finish(&mut self) -> Result<Head> {
         self.flush()?;
         Ok(self.blocks.head(Column::Fingerprints, Coding::Blocks, self.rows))
     }
 }
 
-/// A column of compressed blocks: text or integers.
 pub(crate) struct PackedColumn<C> {
     column: Column,
     spool: Spool,
@@ -138,15 +129,12 @@ pub(crate) struct PackedColumn<C> {
     packed: Vec<u8>,
 }
 
-/// The rows that a packed column collects for its next block.
 pub(crate) trait Gather: Default {
     const CODING: Coding;
-    /// Appends the rows in plain form and clears them.
     fn drain_into(&mut self, plain: &mut Vec<u8>);
 }
 
 impl<C: Gather> PackedColumn<C> {
-    /// An empty column of the segment at `path`.
     pub(crate) fn beside(path: &Path, column: Column) -> Result<PackedColumn<C>> {
         Ok(PackedColumn {
             column,
@@ -182,7 +170,6 @@ impl<C: Gather> Spooled for PackedColumn<C> {
     }
 }
 
-/// Ids, each followed by a line feed.
 #[derive(Default)]
 pub(crate) struct TextRows(Vec<u8>);
 
@@ -202,7 +189,6 @@ impl PackedColumn<TextRows> {
     }
 }
 
-/// IntegerRows of 64 bits.
 #[derive(Default)]
 pub(crate) struct IntegerRows(Vec<u64>);
 

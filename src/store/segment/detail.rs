@@ -11,14 +11,10 @@ use super::lookup::Integers;
 use super::open::Segment;
 use super::row_bytes::{RowBytes, RowBytesColumn, TextDigests};
 
-/// The bytes of the digest of a text.
 const DIGEST_BYTES: usize = 16;
 
-/// A type of details.
 pub(super) trait DetailType: Sized {
-    /// Its rows in a segment that is being written.
     type Column;
-    /// Looks up its rows in a segment.
     type Lookup;
     /// The value of a row of which nothing is known.
     const NONE: Self;
@@ -26,16 +22,12 @@ pub(super) trait DetailType: Sized {
     /// An empty column of the segment at `path`. A row has so many `bytes` where they differ between segments.
     fn column(path: &Path, column: Column, bytes: usize) -> Result<Self::Column>;
 
-    /// Looks up the column, if the segment has it.
     fn lookup(segment: &Segment, column: Column) -> Option<Self::Lookup>;
 
-    /// Writes the next row.
     fn write(&self, column: &mut Self::Column) -> Result<()>;
 
-    /// Becomes the value of `row`.
     fn read(&mut self, lookup: &mut Self::Lookup, row: u64) -> Result<()>;
 
-    /// The bytes of memory that it takes outside of the details.
     fn outside_bytes(&self) -> usize {
         0
     }
@@ -119,7 +111,6 @@ impl DetailType for u128 {
 /// How options say of a detail whether a segment has it: by a flag, or by the bytes of a row, of which there are none
 /// without the column.
 pub(super) trait Kept: Ord {
-    /// What they say if the segment has the `column` as `segment` has it.
     fn in_column(segment: &Segment, column: Column) -> Self;
 }
 

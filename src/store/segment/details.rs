@@ -59,10 +59,8 @@ macro_rules! details {
         pub struct Details { $($(#[$about])* pub $name: $Type,)* }
 
         impl Details {
-            /// Those of a row of which nothing is known.
             pub(super) const NONE: &Details = &Details { $($name: <$Type as DetailType>::NONE,)* };
 
-            /// The bytes of memory that they take outside of themselves.
             pub(in crate::rooms::store) fn outside_bytes(&self) -> usize {
                 0 $(+ self.$name.outside_bytes())*
             }
@@ -92,11 +90,9 @@ macro_rules! details {
             }
         }
 
-        /// The details of a segment that is being written.
         pub(super) struct DetailColumns { $($name: Option<<$Type as DetailType>::Column>,)* }
 
         impl DetailColumns {
-            /// Empty columns of the segment at `path`.
             pub(super) fn beside(path: &Path, options: &SegmentOptions) -> Result<DetailColumns> {
                 Ok(DetailColumns { $($name: match usize::from(options.$kept) {
                     0 => None,
@@ -104,13 +100,11 @@ macro_rules! details {
                 },)* })
             }
 
-            /// Adds a row.
             pub(super) fn push(&mut self, row: &Details) -> Result<()> {
                 $(if let Some(column) = &mut self.$name { row.$name.write(column)?; })*
                 Ok(())
             }
 
-            /// Appends those of `columns` to their segment.
             pub(super) fn append_to(
                 &mut self,
                 ending: &mut Ending<'_, impl Write>,
@@ -121,19 +115,16 @@ macro_rules! details {
             }
         }
 
-        /// Looks up details by row.
         pub(crate) struct DetailLookup {
             $($name: Option<<$Type as DetailType>::Lookup>,)*
             row: Details,
         }
 
         impl DetailLookup {
-            /// Looks up those that `segment` has.
             pub(crate) fn new(segment: &Segment) -> DetailLookup {
                 DetailLookup::some(segment, |_| true)
             }
 
-            /// Looks up those of the `wanted` columns that `segment` has.
             pub(crate) fn some(segment: &Segment, wanted: impl Fn(Column) -> bool) -> DetailLookup {
                 DetailLookup {
                     $($name: match wanted(Column::$Column) {
@@ -145,9 +136,6 @@ macro_rules! details {
             }
 
             /// The details of `row`, which the segment has. What is not looked up is as if it were not known.
-            ///
-            /// # Errors
-            /// Damage is [`crate::Kind::BadData`].
             pub(crate) fn get(&mut self, row: u64) -> Result<&Details> {
                 $(if let Some(lookup) = &mut self.$name { self.row.$name.read(lookup, row)?; })*
                 Ok(&self.row)

@@ -17,13 +17,11 @@ use crate::store::damage::damaged;
 use super::block::{self, BLOCK_ROWS};
 use super::packed::{INTEGER_ROWS, MAX_PACKED_BYTES, TEXT_ROWS};
 
-/// The bytes of one column in the table of columns.
 pub(crate) const COLUMN_BYTES: usize = 40;
 
 /// Signatures in a block; the last block may have fewer. Few, because single signatures are looked up.
 pub(crate) const SIGNATURE_ROWS: usize = 64;
 
-/// The bytes before each sketch: its length.
 pub(crate) const LENGTH_BYTES: usize = 2;
 
 /// Rows in a block that is read from its beginning to its end; the last block may have fewer.
@@ -94,7 +92,6 @@ impl Column {
         Column::Anchors,
     ];
 
-    /// How its blocks are coded. Ids that are computed have none.
     pub(crate) fn coding(self) -> Coding {
         match self {
             Column::Fingerprints => Coding::Blocks,
@@ -137,7 +134,6 @@ impl Coding {
         }
     }
 
-    /// Bytes of the directory entry of a block.
     fn entry_bytes(self, width: Width) -> u64 {
         match self {
             Coding::Blocks => 12 + u64::from(width.bits() / 8),
@@ -145,7 +141,6 @@ impl Coding {
         }
     }
 
-    /// The most bytes of a block of `rows` rows.
     fn most_bytes(self, rows: u64, width: Width) -> u64 {
         match self {
             Coding::Blocks => block::most_bytes(rows, width),
@@ -181,20 +176,16 @@ impl IdKind {
     }
 }
 
-/// One column in the table of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) column: Column,
     pub(crate) coding: Coding,
     pub(crate) rows: u64,
-    /// The bytes of all its blocks.
     pub(crate) bytes: u64,
-    /// XXH3-128 of its entries.
     pub(crate) entries: u128,
 }
 
 impl Head {
-    /// The number of its blocks.
     pub(crate) fn blocks(&self) -> u64 {
         match self.coding.block_rows() {
             0 => 0,
@@ -202,18 +193,15 @@ impl Head {
         }
     }
 
-    /// The bytes of its entries.
     pub(crate) fn entries_bytes(&self, width: Width) -> Option<u64> {
         self.blocks().checked_mul(self.coding.entry_bytes(width))
     }
 
-    /// The rows of block `index`.
     pub(crate) fn rows_of(&self, index: u64) -> u64 {
         let before = index * self.coding.block_rows();
         self.coding.block_rows().min(self.rows - before)
     }
 
-    /// Appends the 40 bytes of this column.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.extend([self.column as u8, self.coding as u8, 0, 0]);
         out.extend((self.coding.block_rows() as u32).to_le_bytes());
@@ -222,7 +210,6 @@ impl Head {
         out.extend(self.entries.to_le_bytes());
     }
 
-    /// Reads the 40 bytes of a column.
     fn read(bytes: &[u8; COLUMN_BYTES]) -> Result<Head> {
         let column = Column::ALL.into_iter().find(|column| *column as u8 == bytes[0]);
         let coding = Coding::ALL.into_iter().find(|coding| *coding as u8 == bytes[1]);
@@ -265,7 +252,6 @@ pub(crate) fn read_heads(table: &[u8]) -> Result<Vec<Head>> {
     Ok(heads)
 }
 
-/// One block: where it is, and the checksum of its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
     pub(crate) offset: u64,
@@ -274,13 +260,11 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// The range of the file that the block takes.
     pub(crate) fn range(&self) -> Range<u64> {
         self.offset..self.offset + u64::from(self.bytes)
     }
 }
 
-/// The blocks of one column, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
     pub(crate) all: Vec<Block>,
@@ -325,12 +309,10 @@ pub(crate) fn write_entry(block: &[u8], first: &[u8], out: &mut Vec<u8>) {
     out.extend(first);
 }
 
-/// The `u32` at `at`.
 pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     little_endian(&bytes[at..at + 4]) as u32
 }
 
-/// The `u64` at `at`.
 pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     little_endian(&bytes[at..at + 8]) as u64
 }

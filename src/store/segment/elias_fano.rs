@@ -48,9 +48,6 @@ pub(crate) fn encode<F: Fingerprint>(fingerprints: &[F], block: &mut Vec<u8>) ->
     low_bytes
 }
 
-/// Decodes `out.len()` fingerprints, the first of which is `first`, from a block.
-///
-/// Bytes that no encoder writes are [`crate::Kind::BadData`].
 pub(crate) struct Decode<'a, F> {
     pub(crate) low_bytes: usize,
     pub(crate) block: &'a [u8],
@@ -75,7 +72,6 @@ impl<F: Fingerprint> Multiversion for Decode<'_, F> {
     }
 }
 
-/// Where the parts of a block are.
 pub(crate) struct Parts {
     /// The first byte after the bit vector.
     pub(crate) lows_at: usize,
@@ -86,9 +82,6 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// The parts of a block of `rows`, the first of which is `first`.
-    ///
-    /// Bytes that no encoder writes are [`crate::Kind::BadData`].
     #[inline(always)]
     pub(crate) fn of<F: Fingerprint>(
         block: &[u8],
@@ -111,7 +104,6 @@ impl Parts {
     }
 }
 
-/// Adds the low parts, `size` bytes each, to the high parts in `out`.
 #[inline(always)]
 fn join_lows<F: Fingerprint>(block: &[u8], lows_at: usize, size: usize, out: &mut [F]) {
     match size {
@@ -140,19 +132,16 @@ fn join_lows<F: Fingerprint>(block: &[u8], lows_at: usize, size: usize, out: &mu
     }
 }
 
-/// The bits of `fingerprint` above its low `low_bytes` bytes.
 fn high<F: Fingerprint>(fingerprint: F, low_bytes: usize) -> u128 {
     fingerprint.to_u128().checked_shr(8 * low_bytes as u32).unwrap_or(0)
 }
 
-/// How far the high parts grow.
 fn growth<F: Fingerprint>(fingerprints: &[F], low_bytes: usize) -> u128 {
     let first = fingerprints[0];
     let last = fingerprints[fingerprints.len() - 1];
     high(last, low_bytes) - high(first, low_bytes)
 }
 
-/// The number of low bytes that makes the smallest block.
 fn cheapest<F: Fingerprint>(fingerprints: &[F]) -> usize {
     let rows = fingerprints.len();
     (0..=bytes_of::<F>())

@@ -37,7 +37,6 @@ const AT_ONCE: usize = 8;
 /// Bytes that are read at once into memory.
 const READ_BYTES: usize = 16 << 20;
 
-/// The blocks of fingerprints of a segment, as far as they were looked at.
 pub(super) struct Fetched {
     keep: Keep,
     /// The blocks of each piece, but for the last.
@@ -47,9 +46,6 @@ pub(super) struct Fetched {
 
 impl Fetched {
     /// Those of `segment`. [On disk](Access::OnDisk), nothing is fetched yet.
-    ///
-    /// # Errors
-    /// A file that has become shorter is [`crate::Kind::BadData`].
     pub(super) fn of(segment: &Segment, access: Access) -> Result<Fetched> {
         let all = segment.fingerprint_blocks().all.len();
         let blocks = match (access, segment.file()) {
@@ -68,10 +64,6 @@ impl Fetched {
     }
 
     /// Block `at` of `segment`.
-    ///
-    /// # Errors
-    /// Those of the object store, and of the disk that a piece is kept on. A file that has become shorter is
-    /// [`crate::Kind::BadData`].
     pub(super) fn block(&self, segment: &Segment, at: usize) -> Result<KeptBytes> {
         let piece = at / self.blocks;
         let kept = match self.pieces[piece].get() {
@@ -87,10 +79,6 @@ impl Fetched {
         Ok(kept.part((block.start - begin) as usize..(block.end - begin) as usize))
     }
 
-    /// Keeps what was made of bytes of `segment`.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub(super) fn keep(&self, segment: &Segment, bytes: &[u8]) -> Result<KeptBytes> {
         self.keep.keep(bytes).at(parent_of(segment.path()))
     }
@@ -109,7 +97,6 @@ impl Fetched {
         }
     }
 
-    /// Where a piece is in the file.
     fn range(&self, segment: &Segment, piece: usize) -> Range<u64> {
         let blocks = &segment.fingerprint_blocks().all;
         let first = piece * self.blocks;
@@ -117,7 +104,6 @@ impl Fetched {
         blocks[first].offset..blocks[last].range().end
     }
 
-    /// Reads a piece.
     fn read(&self, segment: &Segment, piece: usize) -> Result<Vec<u8>> {
         let range = self.range(segment, piece);
         let mut bytes = zeroed((range.end - range.start) as usize);
@@ -139,7 +125,6 @@ mod tests {
     use super::*;
     use crate::storage::Remote;
 
-    /// An object, which counts what it was asked for.
     struct Object {
         bytes: Vec<u8>,
         asked: Mutex<Vec<Range<u64>>>,
@@ -165,7 +150,6 @@ mod tests {
         }
     }
 
-    /// The segment at `path` as one whose bytes are in an object.
     fn apart(path: &Path) -> (Segment, Arc<Object>) {
         let bytes = fs::read(path).unwrap();
         let note = path.with_extension("apart").join("a.seg");

@@ -28,7 +28,6 @@ use crate::store::damage::damaged;
 use super::prefix_code::{Decoded, Decoder, MOST_BITS, PrefixCode};
 use super::words::{bytes, bytes_of, word};
 
-/// Bytes in every page but the last, which may have fewer.
 const PAGE_BYTES: usize = 1024;
 
 /// Appends the code of `fingerprints`, in ascending order and at least one, to a block that has its
@@ -100,9 +99,6 @@ fn write_page<F: Fingerprint>(code: &PrefixCode, fingerprints: &[F], pages: &mut
 }
 
 /// Decodes `out.len()` fingerprints from `code`, a block without its header.
-///
-/// # Errors
-/// Bytes that no encoder writes are [`crate::Kind::BadData`].
 pub(crate) fn decode<F: Fingerprint>(code: &[u8], out: &mut [F]) -> Result<()> {
     let Parts { lengths, directory, pages } = Parts::of::<F>(code)?;
     let code = Code::read(lengths)?;
@@ -130,12 +126,10 @@ pub(crate) fn decode<F: Fingerprint>(code: &[u8], out: &mut [F]) -> Result<()> {
     Ok(())
 }
 
-/// The bytes of the directory for each page.
 const fn entry_bytes<F: Fingerprint>() -> usize {
     2 + bytes_of::<F>()
 }
 
-/// The parts of a block.
 struct Parts<'a> {
     lengths: &'a [u8],
     directory: &'a [u8],
@@ -143,7 +137,6 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Those of `code`, a block without its header.
     fn of<F: Fingerprint>(code: &'a [u8]) -> Result<Parts<'a>> {
         let ends = || damaged("the block ends before its pages");
         let lengths = (F::BITS as usize + 1).div_ceil(2);
@@ -155,7 +148,6 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The code of all pages of a block.
 struct Code<F> {
     decoder: Decoder,
     /// For each h a mask of the bits from h on; 0 for equal fingerprints.
@@ -163,7 +155,6 @@ struct Code<F> {
 }
 
 impl<F: Fingerprint> Code<F> {
-    /// The code with words of these [lengths](Parts::lengths).
     fn read(lengths: &[u8]) -> Result<Code<F>> {
         let symbols = F::BITS as usize + 1;
         let tail = |h| (symbols - 1).saturating_sub(h + 1);
@@ -171,22 +162,18 @@ impl<F: Fingerprint> Code<F> {
     }
 }
 
-/// A page in the course of decoding.
 struct Page<'a, F: Fingerprint> {
     /// The page, with space after it for reads that begin in it.
     bytes: [u8; PAGE_BYTES + 32],
     length: usize,
-    /// The next bit.
     bit: usize,
     last: F,
     /// The last fingerprint, according to the directory.
     told: F,
-    /// The slots that are not filled yet.
     out: std::slice::IterMut<'a, F>,
 }
 
 impl<'a, F: Fingerprint> Page<'a, F> {
-    /// Takes the slots of its fingerprints from `rest` and reads the first fingerprint.
     fn open((entry, page): (&[u8], &[u8]), rest: &mut &'a mut [F]) -> Result<Page<'a, F>> {
         let rows = usize::from(u16::from_le_bytes([entry[0], entry[1]]));
         let out = rest.split_off_mut(..rows).ok_or_else(|| damaged("a page is too long"))?;
@@ -202,7 +189,6 @@ impl<'a, F: Fingerprint> Page<'a, F> {
         Ok(Page { bytes, length: page.len(), bit: 8 * bytes_of::<F>(), last: first, told, out })
     }
 
-    /// Reads the next fingerprint.
     #[inline(always)]
     fn step(&mut self, code: &Code<F>) {
         let Some(slot) = self.out.next() else { return };
@@ -232,7 +218,6 @@ impl<'a, F: Fingerprint> Page<'a, F> {
         big_endian::<F>(&self.bytes[at..end]) << shift | rest
     }
 
-    /// Reads the other fingerprints and checks the end of the page.
     fn finish(mut self, code: &Code<F>) -> Result<()> {
         while !self.out.as_slice().is_empty() {
             self.step(code);
@@ -244,7 +229,6 @@ impl<'a, F: Fingerprint> Page<'a, F> {
     }
 }
 
-/// The fingerprint that big-endian `bytes` stand for.
 #[inline(always)]
 fn big_endian<F: Fingerprint>(bytes: &[u8]) -> F {
     let exact = "as many bytes as the width";
@@ -254,7 +238,6 @@ fn big_endian<F: Fingerprint>(bytes: &[u8]) -> F {
     }
 }
 
-/// For each h a mask of the bits from h on; 0 for equal fingerprints.
 fn masks<F: Fingerprint>() -> Vec<F> {
     (0..F::BITS).map(|h| F::MAX >> h).chain([F::default()]).collect()
 }

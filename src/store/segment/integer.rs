@@ -12,10 +12,6 @@ pub trait Integer: Sized {
     /// The integer of the value.
     fn number(&self) -> u64;
 
-    /// The value of an integer.
-    ///
-    /// # Errors
-    /// An integer of no value is [`crate::Kind::BadData`].
     fn of(number: u64) -> Result<Self>;
 }
 

@@ -48,7 +48,6 @@ impl Segment {
         self.integers(Column::Classes)
     }
 
-    /// Looks up a column of integers by row, if the segment has the column.
     pub(super) fn integers<T: Integer>(&self, column: Column) -> Option<Integers<T>> {
         self.column(column).map(|_| Integers::new(self.clone(), column))
     }
@@ -68,9 +67,6 @@ impl Fingerprints {
     }
 
     /// The fingerprint of `row`, which the segment has.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     pub fn get(&mut self, row: u64) -> Result<u128> {
         self.1.get(&self.0, row)
     }
@@ -93,9 +89,6 @@ impl Ids {
     }
 
     /// The id of `row`, which the segment has.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     pub fn get(&mut self, row: u64) -> Result<&str> {
         assert!(row < self.segment.rows(), "row {row} is not one of {:?}", self.segment);
         self.shown.clear();
@@ -114,9 +107,6 @@ impl Ids {
 
 impl Ids {
     /// Calls `take` with each of `rows` and its id, faster than one look-up for each.
-    ///
-    /// # Errors
-    /// As [`Ids::get`], and those of `take`.
     pub(crate) fn each(
         &mut self,
         rows: Range<u64>,
@@ -166,9 +156,6 @@ impl<T: Integer> Integers<T> {
     }
 
     /// The value of `row`, which the segment has.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     pub fn get(&mut self, row: u64) -> Result<T> {
         let (index, at) = place(row, INTEGER_ROWS);
         let Integers { segment, column, held, unpacker, plain, decoded, .. } = self;
@@ -189,9 +176,6 @@ impl Days {
     }
 
     /// The day of `row`.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`], and so is a segment without days.
     pub fn get(&mut self, row: u64) -> Result<Day> {
         let number = self.0.get(row)?;
         Day::of_number(number).ok_or_else(|| {
@@ -224,7 +208,6 @@ impl Iterator for EmptyIds {
     }
 }
 
-/// The last block of one column that was read.
 #[derive(Default)]
 pub(crate) struct Held {
     index: Option<usize>,
@@ -232,7 +215,6 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Reads and decodes block `index` of `column`, unless it is here already.
     pub(crate) fn turn_to(
         &mut self,
         segment: &Segment,
@@ -250,13 +232,11 @@ impl Held {
         Ok(())
     }
 
-    /// The bytes of the block.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-/// Rows of a text column.
 struct Text {
     column: Column,
     held: Held,
@@ -282,7 +262,6 @@ impl Text {
         Ok(self.line(at))
     }
 
-    /// Calls `take` with each of `rows` and its text, block by block.
     fn each(
         &mut self,
         segment: &Segment,
@@ -301,7 +280,6 @@ impl Text {
         Ok(())
     }
 
-    /// Decodes block `index`, unless it is here already.
     fn turn_to(&mut self, segment: &Segment, index: usize) -> Result<()> {
         let Text { column, held, unpacker, plain, ends } = self;
         held.turn_to(segment, *column, index, |packed| {
@@ -312,14 +290,12 @@ impl Text {
         })
     }
 
-    /// Line `at` of the block that is here.
     fn line(&self, at: usize) -> &str {
         let start = if at == 0 { 0 } else { self.ends[at - 1] + 1 };
         &self.plain[start..self.ends[at]]
     }
 }
 
-/// Fingerprints by row, of either width.
 #[derive(Default)]
 struct Keys {
     held: Held,
@@ -351,7 +327,6 @@ fn decode_wide<F: Fingerprint>(
     Ok(())
 }
 
-/// The block of `row`, and the place of the row in it.
 pub(crate) fn place(row: u64, block_rows: usize) -> (usize, usize) {
     let block_rows = block_rows as u64;
     ((row / block_rows) as usize, (row % block_rows) as usize)

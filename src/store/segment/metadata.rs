@@ -8,10 +8,8 @@ use crate::fingerprint::Width;
 use crate::output::Sum;
 use crate::store::digest::Digest;
 
-/// The first and the last bytes of a segment.
 pub(crate) const MAGIC: [u8; 8] = *b"DUPSIEVE";
 
-/// The version of the file format.
 pub(crate) const VERSION: u32 = 1;
 
 /// The counts of the records that a segment was made from.
@@ -48,7 +46,6 @@ fn is_none(bytes: &u64) -> bool {
 }
 
 impl RecordCounts {
-    /// The records that became something: fingerprinted, empty, repeated, quarantined or left out as removed.
     pub(crate) fn accounted_for(&self) -> u64 {
         self.fingerprinted + self.empty + self.repeated + self.quarantined + self.removed
     }
@@ -63,7 +60,6 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// The part of a segment that people can read: JSON near its end.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Metadata {
     pub(crate) stamp: String,

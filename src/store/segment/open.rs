@@ -24,7 +24,6 @@ use super::directory::{Block, Blocks, Coding, Column, Head, IdKind, read_heads};
 use super::metadata::{MAGIC, Metadata, RecordCounts, content_digest};
 use super::source::{Placed, SegmentFile, TRAILER_BYTES};
 
-/// How many blocks of a segment in an object store are asked for their codecs at once.
 const ASKED_AT_ONCE: usize = 32;
 
 /// An open segment. Reads do not move a file position, so many threads can share it. A clone is the same
@@ -126,7 +125,6 @@ impl Segment {
         &self.0.path
     }
 
-    /// Whether its bytes are in the file at its path, and not in an object store.
     pub(crate) fn is_here(&self) -> bool {
         self.0.remote.is_none()
     }
@@ -190,7 +188,6 @@ impl Segment {
         }
     }
 
-    /// Whether it has the lengths of the texts.
     pub(crate) fn has_lengths(&self) -> bool {
         self.column(Column::Lengths).is_some()
     }
@@ -211,9 +208,6 @@ impl Segment {
     }
 
     /// The codecs of its fingerprint blocks, with the bytes in each.
-    ///
-    /// # Errors
-    /// An unknown codec is [`Kind::BadData`].
     pub fn codecs(&self) -> Result<BTreeMap<Codec, u64>> {
         let blocks = &self.fingerprint_blocks().all;
         let threads = if self.is_here() { 1 } else { ASKED_AT_ONCE };
@@ -224,14 +218,12 @@ impl Segment {
         Ok(codecs)
     }
 
-    /// The codec of a block of fingerprints.
     fn codec(&self, block: &Block) -> Result<Codec> {
         let mut number = Vec::new();
         self.read(block.offset..block.offset + 1, &mut number)?;
         Codec::of(number[0]).ok_or_else(|| unknown(number[0]).at(self.path()).offset(block.offset))
     }
 
-    /// Whether it has the day of each row.
     pub(crate) fn has_days(&self) -> bool {
         self.column(Column::Days).is_some()
     }
@@ -246,7 +238,6 @@ impl Segment {
         self.row_bytes(Column::Anchors)
     }
 
-    /// About how many bytes a row has in a column.
     pub(crate) fn mean_row_bytes(&self, column: Column) -> usize {
         let rows_and_bytes = self.column(column).map(|it| (it.head.rows, it.head.bytes));
         rows_and_bytes.map_or(0, |(rows, bytes)| bytes.div_ceil(rows.max(1)) as usize)
@@ -262,7 +253,6 @@ impl Segment {
         self.column(Column::Digests).is_some()
     }
 
-    /// How many blocks a column has.
     pub(crate) fn blocks_of(&self, column: Column) -> usize {
         self.column(column).map_or(0, |placed| placed.head.blocks() as usize)
     }
@@ -295,12 +285,10 @@ impl Segment {
         self.blocks(Column::Fingerprints).expect("an open segment has read its fingerprint blocks")
     }
 
-    /// The number of rows in block `index` of `column`.
     pub(crate) fn rows_in(&self, column: Column, index: usize) -> usize {
         self.column(column).map_or(0, |placed| placed.head.rows_of(index as u64) as usize)
     }
 
-    /// The blocks of `column`.
     pub(crate) fn blocks(&self, column: Column) -> Result<&Blocks> {
         let Some(placed) = self.column(column) else {
             return Err(damaged("the segment lacks a column")
@@ -322,12 +310,10 @@ impl Segment {
         self.0.bytes_read.load(Ordering::Relaxed)
     }
 
-    /// Adds to [`Segment::bytes_read`].
     pub(crate) fn count(&self, bytes: u64) {
         self.0.bytes_read.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Its file, if that has the bytes.
     pub(super) fn file(&self) -> Option<&File> {
         self.is_here().then_some(&self.0.file)
     }
@@ -337,19 +323,16 @@ impl Segment {
         self.0.remote.as_deref()
     }
 
-    /// Its bytes, wherever they are.
     pub(super) fn source(&self) -> SegmentFile<'_> {
         let Opened { path, file, remote, .. } = &*self.0;
         SegmentFile { path, file, remote: remote.as_deref() }
     }
 
-    /// Reads the bytes of the file in `range`.
     pub(crate) fn read(&self, range: Range<u64>, bytes: &mut Vec<u8>) -> Result<()> {
         self.count(range.end - range.start);
         self.source().read_into(range, bytes)
     }
 
-    /// Fails unless `bytes` have the checksum of `block`.
     pub(crate) fn check(&self, block: &Block, bytes: &[u8]) -> Result<()> {
         let found = xxh3_64(bytes);
         if found != block.checksum {
@@ -362,7 +345,6 @@ impl Segment {
         Ok(())
     }
 
-    /// Decodes fingerprint block `index` from its `bytes` into `out`.
     pub(crate) fn decode<F: Fingerprint>(
         &self,
         index: usize,

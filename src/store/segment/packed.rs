@@ -16,10 +16,8 @@ use crate::document::MAX_ID_BYTES;
 use crate::error::{Error, Result};
 use crate::store::damage::damaged;
 
-/// Ids in a block; the last block may have fewer.
 pub(crate) const TEXT_ROWS: usize = 256;
 
-/// Integers in a block; the last block may have fewer.
 pub(crate) const INTEGER_ROWS: usize = 4096;
 
 /// The most bytes of a block before compression.
@@ -28,10 +26,8 @@ const MAX_UNPACKED_BYTES: usize = TEXT_ROWS * (MAX_ID_BYTES + 1);
 /// The most bytes of a packed block.
 pub(crate) const MAX_PACKED_BYTES: usize = MAX_UNPACKED_BYTES + MAX_UNPACKED_BYTES / 64;
 
-/// The zstd level of every packed block.
 const LEVEL: i32 = 3;
 
-/// Packs blocks.
 pub(crate) struct Packer(Compressor<'static>);
 
 impl Packer {
@@ -39,7 +35,6 @@ impl Packer {
         Compressor::new(LEVEL).map(Packer)
     }
 
-    /// Compresses `plain` into `packed`.
     pub(crate) fn pack(&mut self, plain: &[u8], packed: &mut Vec<u8>) -> io::Result<()> {
         packed.clear();
         packed.extend((plain.len() as u32).to_le_bytes());
@@ -49,7 +44,6 @@ impl Packer {
     }
 }
 
-/// Unpacks blocks.
 pub(crate) struct Unpacker(Decompressor<'static>);
 
 impl Unpacker {
@@ -57,7 +51,6 @@ impl Unpacker {
         Unpacker(Decompressor::default())
     }
 
-    /// Decompresses `packed` into `plain`.
     pub(crate) fn unpack(&mut self, packed: &[u8], plain: &mut Vec<u8>) -> Result<()> {
         let (length, frame) = packed.split_first_chunk().ok_or_else(|| bad("it has no length"))?;
         let length = u32::from_le_bytes(*length) as usize;
@@ -80,7 +73,6 @@ pub(crate) fn is_id(id: &str) -> bool {
     (1..=MAX_ID_BYTES).contains(&id.len()) && id.as_bytes().iter().all(plain)
 }
 
-/// Makes `ends` the positions of the line feeds after each of the `rows` ids in `plain`.
 pub(crate) fn lines(plain: &str, rows: usize, ends: &mut Vec<usize>) -> Result<()> {
     ends.clear();
     ends.extend(memchr::memchr_iter(b'\n', plain.as_bytes()));
@@ -98,7 +90,6 @@ pub(crate) fn write_planes(integers: &[u64], plain: &mut Vec<u8>) {
     }
 }
 
-/// Reads `rows` integers from the byte planes in `plain`.
 pub(crate) fn read_planes(plain: &[u8], rows: usize, integers: &mut Vec<u64>) -> Result<()> {
     if plain.len() != 8 * rows {
         return Err(bad("its length is wrong").expected(8 * rows).found(plain.len()));

@@ -13,10 +13,8 @@ use crate::output::{PAGE, forget, is_cached, margin, open_direct};
 
 use super::open::Segment;
 
-/// Bytes of a segment.
 #[derive(Debug, Default)]
 pub(crate) struct Piece {
-    /// Where in the file they are.
     range: Range<u64>,
     buffer: Vec<u8>,
     /// Where in `buffer` they begin.
@@ -34,7 +32,6 @@ impl Piece {
         }
     }
 
-    /// Reads `range`, directly if `direct`.
     pub(crate) fn read(
         &mut self,
         segment: &Segment,
@@ -50,7 +47,6 @@ impl Piece {
         Ok(())
     }
 
-    /// The bytes of `range`, if the piece has them.
     pub(crate) fn get(&self, range: Range<u64>) -> Option<&[u8]> {
         let held = self.range.start <= range.start && range.end <= self.range.end;
         let start = held.then(|| self.start + (range.start - self.range.start) as usize)?;
@@ -86,7 +82,6 @@ impl Segment {
         self.file().is_some_and(|file| is_cached(file, offset))
     }
 
-    /// Tells the system to drop the page at `offset` from its cache.
     pub(crate) fn forget(&self, offset: u64) {
         if let Some(file) = self.file() {
             forget(file, offset);

@@ -33,14 +33,11 @@ const PIECE_BYTES: u64 = 2 << 20;
 /// pieces, and does not read ahead, so that it needs the memory only once.
 const LEAST_AHEAD: u64 = 256 << 10;
 
-/// The number of threads that read ahead.
 const THREADS: usize = 8;
 
-/// The bytes of consecutive fingerprint blocks of a segment.
 #[derive(Debug)]
 pub(crate) struct Pieces {
     segment: Segment,
-    /// The blocks that were not requested yet.
     rest: Range<usize>,
     bytes: u64,
     /// Whether they are read directly; unknown before the first read.
@@ -50,7 +47,6 @@ pub(crate) struct Pieces {
     coming: Option<Receiver<Result<Piece>>>,
 }
 
-/// A request for a piece, with memory to read it into.
 struct Wanted {
     segment: Segment,
     range: Range<u64>,
@@ -60,7 +56,6 @@ struct Wanted {
 }
 
 impl Pieces {
-    /// The pieces of `blocks`.
     pub(crate) fn new(segment: Segment, blocks: Range<usize>) -> Pieces {
         Pieces {
             segment,
@@ -73,7 +68,6 @@ impl Pieces {
         }
     }
 
-    /// The same in pieces of `bytes`.
     pub(crate) fn of_bytes(self, bytes: u64) -> Pieces {
         Pieces { bytes, ..self }
     }
@@ -126,7 +120,6 @@ impl Pieces {
         })
     }
 
-    /// The range of the next piece: as many blocks as are read at once.
     fn cut(&mut self) -> Option<Range<u64>> {
         let wanted = &self.segment.fingerprint_blocks().all[self.rest.clone()];
         let start = wanted.first()?.offset;

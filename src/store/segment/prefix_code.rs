@@ -16,7 +16,6 @@
 use crate::error::Result;
 use crate::store::damage::damaged;
 
-/// The longest word, in bits.
 pub(crate) const MOST_BITS: usize = 12;
 
 /// A complete prefix code: the length of each symbol's word, 0 for symbols without one. Words are given
@@ -33,7 +32,6 @@ impl PrefixCode {
         PrefixCode::with(package_merge(frequencies)).expect("a merge of packages is complete")
     }
 
-    /// Reads a code that [`PrefixCode::write`] wrote.
     pub(crate) fn read(bytes: &[u8], symbols: usize) -> Result<PrefixCode> {
         let lengths = bytes.iter().flat_map(|byte| [byte & 15, byte >> 4]).take(symbols).collect();
         PrefixCode::with(lengths)
@@ -45,7 +43,6 @@ impl PrefixCode {
         out.extend(self.lengths.chunks(2).map(|pair| pair[0] | pair.get(1).unwrap_or(&0) << 4));
     }
 
-    /// The word of `symbol` and its length.
     pub(crate) fn word(&self, symbol: usize) -> (u128, usize) {
         let length = usize::from(self.lengths[symbol]);
         ((self.words[symbol] >> (MOST_BITS - length)).into(), length)
@@ -75,7 +72,6 @@ impl PrefixCode {
     }
 }
 
-/// The symbols that have a word, with its length, in the order of their words.
 fn in_order(lengths: &[u8]) -> impl Iterator<Item = (usize, usize)> {
     (1..=MOST_BITS).flat_map(move |wanted| {
         let symbols = lengths.iter().enumerate();
@@ -85,22 +81,18 @@ fn in_order(lengths: &[u8]) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// What a word decodes to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decoded {
     pub(crate) symbol: u8,
-    /// The bits of the word.
     pub(crate) length: u8,
     /// The bits of the word and of the tail.
     pub(crate) bits: u8,
     _aligned: u8,
 }
 
-/// Finds the word at the beginning of the next bits.
 pub(crate) struct Decoder(Box<[Decoded; 1 << MOST_BITS]>);
 
 impl Decoder {
-    /// The word at the beginning of these [`MOST_BITS`] bits.
     #[inline]
     pub(crate) fn word(&self, bits: usize) -> Decoded {
         self.0[bits % (1 << MOST_BITS)]

@@ -29,13 +29,11 @@ use super::searchable::Block;
 use super::select::{Spot, word};
 use super::words::HEADER_BYTES;
 
-/// Entries of the table of key prefixes for each block.
 const PREFIXES: usize = 4;
 
 /// Keys that are sought at once, so that the waits for memory overlap.
 pub(crate) const LANES: usize = 64;
 
-/// The fingerprints of a segment, to be looked at in any order.
 pub(crate) struct Ranked<F> {
     segment: Segment,
     fetched: Fetched,
@@ -47,7 +45,6 @@ pub(crate) struct Ranked<F> {
     high_bits: u32,
 }
 
-/// A place among the fingerprints.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cursor {
     block: usize,
@@ -56,9 +53,6 @@ pub(crate) struct Cursor {
 
 impl<F: Fingerprint> Ranked<F> {
     /// Those of `segment`, of the width of `F`.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`]. With [`Access::Resident`] all damage is found here.
     pub(crate) fn open(segment: &Segment, access: Access) -> Result<Ranked<F>> {
         assert_eq!(F::WIDTH, segment.width(), "a segment is read at its own width");
         let firsts: Vec<F> =
@@ -91,19 +85,16 @@ impl<F: Fingerprint> Ranked<F> {
         Ok(ranked)
     }
 
-    /// Its segment.
     pub(crate) fn segment(&self) -> &Segment {
         &self.segment
     }
 
-    /// Looks at all blocks.
     fn verify(&self) -> Result<()> {
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let blocks: Vec<usize> = (0..self.blocks.len()).collect();
         in_parallel(threads, &blocks, |&at| self.block(at).map(drop)).into_iter().collect()
     }
 
-    /// The row of the fingerprint that comes next.
     #[inline]
     fn row(&self, cursor: &Cursor) -> u64 {
         let row = (cursor.block * BLOCK_ROWS) as u64 + u64::from(cursor.spot.row);
@@ -111,9 +102,6 @@ impl<F: Fingerprint> Ranked<F> {
     }
 
     /// Moves each of `cursors` to the first fingerprint that is not below the key of the same number.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     pub(crate) fn seek(&self, keys: &[F], cursors: &mut [Cursor]) -> Result<()> {
         if self.firsts.is_empty() {
             cursors.fill(Cursor::default());
@@ -163,9 +151,6 @@ impl<F: Fingerprint> Ranked<F> {
 
     /// Calls `each` with the fingerprints from `cursor` on up to `high`, and with their rows, but with at most
     /// `most`. Returns whether these were all.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     #[inline]
     pub(crate) fn read_to(
         &self,
@@ -196,10 +181,6 @@ impl<F: Fingerprint> Ranked<F> {
         Ok(true)
     }
 
-    /// The fingerprint of `row`, which the segment has.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     pub(crate) fn get(&self, row: u64) -> Result<F> {
         let (at, within) = place(row, BLOCK_ROWS);
         let block = self.block(at)?;
@@ -214,10 +195,6 @@ impl<F: Fingerprint> Ranked<F> {
         self.high_bits
     }
 
-    /// The rows of `range`.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     pub(crate) fn rows(&self, range: KeyRange<F>) -> Result<Range<u64>> {
         let KeyRange { low, high } = range;
         let mut cursors = [Cursor::default(); 2];
@@ -244,14 +221,12 @@ impl<F: Fingerprint> Ranked<F> {
         (begin + more).saturating_sub(1)
     }
 
-    /// Begins to read the blocks at `cursors` that were never looked at.
     fn fetch(&self, cursors: &[Cursor]) {
         let unseen =
             cursors.iter().map(|it| it.block).filter(|&it| self.blocks[it].get().is_none());
         self.fetched.fetch(&self.segment, unseen);
     }
 
-    /// The beginning of a block, or the end of all of them.
     fn start_of(&self, at: usize) -> Result<Cursor> {
         if at >= self.blocks.len() {
             return Ok(Cursor { block: at, spot: Spot::default() });
@@ -261,7 +236,6 @@ impl<F: Fingerprint> Ranked<F> {
         Ok(Cursor { block: at, spot: Spot { word, ..Spot::default() } })
     }
 
-    /// A block, which is verified if it was not yet.
     #[inline]
     fn block(&self, at: usize) -> Result<&Block> {
         match self.blocks[at].get() {

@@ -14,7 +14,6 @@ use super::directory::{Coding, Column, Head, LENGTH_BYTES};
 use super::lookup::{Held, place};
 use super::open::Segment;
 
-/// A column of bytes of a segment that is being written.
 pub(crate) struct RowBytesColumn {
     column: Column,
     coding: Coding,
@@ -25,7 +24,6 @@ pub(crate) struct RowBytesColumn {
 }
 
 impl RowBytesColumn {
-    /// An empty column of the segment at `path`, with so many `bytes` for each row.
     pub(crate) fn beside(path: &Path, column: Column, bytes: usize) -> Result<RowBytesColumn> {
         let spool = Spool::beside(path)?;
         let coding = if bytes == AS_NEEDED { Coding::Sketches } else { column.coding() };
@@ -33,9 +31,6 @@ impl RowBytesColumn {
     }
 
     /// Adds a row.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`] if the row has not as many bytes as all have, such as one without its signature.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<()> {
         match self.coding {
             Coding::Sketches if bytes.len() <= MAX_SKETCH_BYTES => {
@@ -124,9 +119,6 @@ impl RowBytes {
     }
 
     /// The bytes of `row`, which the segment has.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     pub fn get(&mut self, row: u64) -> Result<&[u8]> {
         let (index, at) = place(row, self.block_rows);
         self.turn_to(index)?;
@@ -140,9 +132,6 @@ impl RowBytes {
 
     /// The rows of a block, and the bytes of all these rows, row after row. `None` after the last
     /// block.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     pub fn rows_of(&mut self, index: usize) -> Result<Option<(Range<u64>, &[u8])>> {
         let first = (index * self.block_rows) as u64;
         let rows = self.segment.rows_in(self.column, index) as u64;
@@ -193,9 +182,6 @@ impl TextDigests {
     }
 
     /// The XXH3-128 of the text of `row`, which the segment has; 0 if it is not known.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     pub fn get(&mut self, row: u64) -> Result<u128> {
         let bytes = self.0.get(row)?;
         let digest = bytes.try_into().map(u128::from_le_bytes);

@@ -58,7 +58,6 @@ impl Segment {
         Scan::new(self.clone(), range, starts_below.saturating_sub(1)..end)
     }
 
-    /// Reads the fingerprints of `blocks`, in order.
     pub(crate) fn scan_blocks<F: Fingerprint>(&self, blocks: Range<usize>) -> Scan<F> {
         Scan::new(self.clone(), KeyRange::all(), blocks)
     }
@@ -71,16 +70,12 @@ impl<F: Fingerprint> Scan<F> {
         Scan { segment, range, next: blocks.start, end: blocks.end, pieces }
     }
 
-    /// Reads `bytes` at a time, for a reader of many segments.
     pub(crate) fn in_pieces_of(self, bytes: u64) -> Scan<F> {
         Scan { pieces: self.pieces.of_bytes(bytes), ..self }
     }
 
     /// Makes `run` the next fingerprints of the range, at least one, and returns the row of the first.
     /// Returns `None` after the last. Pass the same `run` each time to reuse its memory.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`]. Nothing is returned before its checksum was verified.
     pub fn next(&mut self, run: &mut Vec<F>) -> Result<Option<u64>> {
         while self.next < self.end {
             let index = self.next;

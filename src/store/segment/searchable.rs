@@ -13,10 +13,8 @@ use super::select::{Select, Spot, word};
 use super::unary::WORD_BYTES;
 use super::words::{HEADER_BYTES, bytes_of, word as fingerprint_of};
 
-/// Rows with one high part that are looked through one by one.
 const FEW: u32 = 16;
 
-/// A block that was verified.
 pub(super) struct Block {
     pub(super) code: KeptBytes,
     lows_at: usize,
@@ -28,7 +26,6 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// The block with this code, whose checksum is right.
     pub(super) fn of<F: Fingerprint>(code: KeptBytes, rows: usize, first: F) -> Result<Block> {
         let low_bytes =
             usize::from(*code.get(1).ok_or_else(|| damaged("the block has no header"))?);
@@ -75,20 +72,17 @@ impl Block {
         begin.min(end)..end
     }
 
-    /// The bits of `key` above the low bytes.
     #[inline(always)]
     fn high<F: Fingerprint>(&self, key: F) -> u128 {
         let low_bits = 8 * self.low_bytes as u32;
         if low_bits < F::BITS { (key >> low_bits).to_u128() } else { 0 }
     }
 
-    /// Where the low part of a row begins.
     #[inline(always)]
     fn low_at(&self, row: u32) -> usize {
         self.lows_at + row as usize * self.low_bytes
     }
 
-    /// The low part of a row.
     #[inline]
     fn low<F: Fingerprint>(&self, code: &[u8], row: u32) -> F {
         if self.low_bytes == 0 {
@@ -117,7 +111,6 @@ impl Block {
         F::from_u128(high) << (8 * self.low_bytes as u32).min(F::BITS - 1) | low
     }
 
-    /// Moves `spot`, at the beginning of the block, on to a row of it.
     pub(super) fn skip_rows(&self, code: &[u8], row: u32, spot: &mut Spot) {
         let vector = self.vector(code);
         let mut left = row;
@@ -145,7 +138,6 @@ impl Block {
         }
     }
 
-    /// The same where many fingerprints share the high part.
     #[cold]
     pub(super) fn search_below<F: Fingerprint>(&self, code: &[u8], key: F, spot: &mut Spot) {
         let vector = self.vector(code);

@@ -16,10 +16,8 @@ use std::ops::Range;
 
 use super::unary::WORD_BYTES;
 
-/// The least numbers that a range has on average.
 const RANGE_ROWS: u64 = 8;
 
-/// How many numbers of a vector are below each range of numbers.
 #[derive(Debug)]
 pub(super) struct Select {
     /// For each range, the count of the numbers below it; then the count of all.
@@ -63,13 +61,11 @@ impl Select {
         Select { below: below.into(), shift, phase }
     }
 
-    /// The range of `number`.
     #[inline(always)]
     pub(super) fn range_of(&self, number: u64) -> usize {
         ((number + self.phase) >> self.shift) as usize
     }
 
-    /// The counts that are looked at, by range, to be prefetched.
     #[inline(always)]
     pub(super) fn below(&self) -> &[u16] {
         &self.below
@@ -83,14 +79,12 @@ impl Select {
         self.below[first].into()..self.below[last + 1].into()
     }
 
-    /// The bit of the vector that [`Select::after`] begins with.
     #[inline(always)]
     pub(super) fn bit_of(&self, number: u64) -> u64 {
         let range = self.range_of(number);
         u64::from(self.below[range]) + self.begin_of(range)
     }
 
-    /// The first number of a range.
     #[inline(always)]
     fn begin_of(&self, range: usize) -> u64 {
         ((range as u64) << self.shift).saturating_sub(self.phase)
@@ -135,7 +129,6 @@ fn nth(mut word: u64, mut wanted: u64) -> u32 {
     place
 }
 
-/// A word of a vector.
 #[inline]
 pub(super) fn word(vector: &[u8], at: u32) -> u64 {
     let bytes = vector[WORD_BYTES * at as usize..].first_chunk::<WORD_BYTES>();
@@ -165,7 +158,6 @@ mod tests {
     }
 
     proptest! {
-        /// Crowds, gaps and both.
         #[test]
         fn every_number_begins_where_a_scan_finds_it(
             steps in prop::collection::vec(prop_oneof![8 => 0u64..3, 1 => 0u64..2000], 1..400),

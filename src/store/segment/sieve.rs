@@ -23,7 +23,6 @@ use super::searchable::Block;
 /// caller.
 const MOST: u32 = 96;
 
-/// Bytes that are fetched at once.
 const LINE: usize = 64;
 
 impl<F: Fingerprint> Ranked<F> {
@@ -48,7 +47,6 @@ struct Sieve<'a, F> {
     rest: F,
 }
 
-/// What is known of a beginning: its block and, at last, where the low parts are.
 #[derive(Clone, Copy)]
 struct Lane<'a> {
     block: &'a Block,

@@ -18,10 +18,8 @@ use crate::store::digest::Digest;
 use super::directory::{Blocks, COLUMN_BYTES, Head, u32_at, u64_at};
 use super::metadata::{MAGIC, Metadata, VERSION};
 
-/// The bytes before the first block.
 const HEADER_BYTES: u64 = 16;
 
-/// The bytes after the metadata.
 pub(crate) const TRAILER_BYTES: u64 = 56;
 
 /// The most bytes of metadata.
@@ -30,7 +28,6 @@ const MAX_METADATA_BYTES: u64 = 1 << 24;
 /// The most bytes of the table of columns.
 const MAX_TABLE_BYTES: u64 = 16 * COLUMN_BYTES as u64;
 
-/// A column, where its blocks and entries are, and the blocks after the entries were read.
 pub(crate) struct Placed {
     pub(crate) head: Head,
     pub(crate) offset: u64,
@@ -38,7 +35,6 @@ pub(crate) struct Placed {
     pub(crate) blocks: OnceLock<Blocks>,
 }
 
-/// A file that may be a segment.
 #[derive(Clone, Copy)]
 pub(crate) struct SegmentFile<'a> {
     pub(crate) path: &'a Path,
@@ -59,7 +55,6 @@ impl SegmentFile<'_> {
         self.fill(range.start, bytes)
     }
 
-    /// Fills `bytes` with the bytes of the file from the offset `at` on.
     pub(crate) fn fill(&self, at: u64, bytes: &mut [u8]) -> Result<()> {
         progress::tick(Activity::Reading);
         if let Some(remote) = self.remote {
@@ -73,7 +68,6 @@ impl SegmentFile<'_> {
         })
     }
 
-    /// Checks the header and returns the width of the fingerprints.
     pub(crate) fn header(&self, bytes: u64) -> Result<Width> {
         if bytes < HEADER_BYTES + TRAILER_BYTES {
             return Err(damaged("the file is too short for a segment")
@@ -109,7 +103,6 @@ impl SegmentFile<'_> {
         })
     }
 
-    /// Reads the trailer. Returns the range of the table of columns, the metadata, and the digest.
     pub(crate) fn ending(&self, bytes: u64) -> Result<(Range<u64>, Metadata, Digest)> {
         let at = bytes - TRAILER_BYTES;
         let trailer = self.read(at..bytes)?;
@@ -131,7 +124,6 @@ impl SegmentFile<'_> {
         Ok((table, metadata, Digest(digest)))
     }
 
-    /// The range of the part that ends at `end`; `told` has its length and checksum.
     fn part(&self, end: u64, told: &[u8], most: u64) -> Result<Range<u64>> {
         let length = u64_at(told, 0);
         let checksum = u64_at(told, 8);

@@ -9,7 +9,6 @@ use super::*;
 use crate::error::{Kind, Result};
 use crate::fingerprint::Fingerprint;
 
-/// A document as a test holds it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::rooms::store) struct Document<F> {
     fingerprint: F,
@@ -46,7 +45,6 @@ fn options(ids: IdKind) -> SegmentOptions {
     }
 }
 
-/// Writes sorted documents.
 pub(in crate::rooms::store) fn write<F: Fingerprint>(
     path: &Path,
     options: SegmentOptions,
@@ -66,7 +64,6 @@ pub(in crate::rooms::store) fn write<F: Fingerprint>(
     writer.finish(RecordCounts { read, fingerprinted, empty, ..RecordCounts::default() }, "a test")
 }
 
-/// All rows of a segment.
 pub(in crate::rooms::store) fn read<F: Fingerprint>(segment: &Segment) -> Result<Vec<Document<F>>> {
     let mut ids = segment.ids();
     let mut scan = segment.scan::<F>(KeyRange::all());
@@ -86,7 +83,6 @@ pub(in crate::rooms::store) fn read<F: Fingerprint>(segment: &Segment) -> Result
     Ok(documents)
 }
 
-/// A deterministic sequence of 64-bit numbers, by splitmix64.
 pub(in crate::rooms::store) fn numbers(seed: u64) -> impl Iterator<Item = u64> {
     (1..).map(move |i: u64| {
         let mut z = seed.wrapping_add(i.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -96,7 +92,6 @@ pub(in crate::rooms::store) fn numbers(seed: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Sorted documents with the given fingerprints, ids in an order of their own.
 pub(in crate::rooms::store) fn documents<F: Fingerprint>(fingerprints: &[F]) -> Vec<Document<F>> {
     let ids = numbers(9).map(|number| format!("page-{:x}", number >> 20));
     let mut all: Vec<Document<F>> =
@@ -239,7 +234,6 @@ pub(in crate::rooms::store) fn replace(path: &Path, bytes: &[u8]) {
     fs::write(path, bytes).unwrap();
 }
 
-/// What a reader makes of these bytes: all rows, or an error.
 fn take(path: &Path, bytes: &[u8]) -> Result<(Vec<Document<u64>>, Vec<String>)> {
     replace(path, bytes);
     let segment = Segment::open(path)?;
@@ -378,7 +372,6 @@ fn kept<F: Fingerprint>(codec: Codec) -> Result<Vec<F>> {
     Ok(all)
 }
 
-/// First, last, and what all of them are when each bit is counted modulo 2.
 fn summary<F: Fingerprint>(all: &[F]) -> [u128; 3] {
     let sum = all.iter().fold(F::default(), |sum, &fingerprint| sum ^ fingerprint);
     [all[0], all[all.len() - 1], sum].map(F::to_u128)

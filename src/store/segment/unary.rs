@@ -10,18 +10,15 @@
 use crate::error::Result;
 use crate::store::damage::damaged;
 
-/// Bytes in one word of the bit vector.
 pub(crate) const WORD_BYTES: usize = 8;
 
 /// Numbers that are decoded between two checks whether the word has more.
 const STRIDE: usize = 16;
 
-/// The bytes of a vector of `rows` numbers, the last of which is `last`.
 pub(crate) fn bytes(rows: usize, last: u128) -> u128 {
     last.saturating_add(rows as u128).div_ceil(64).saturating_mul(WORD_BYTES as u128)
 }
 
-/// Appends the vector of `numbers`, in ascending order, the last of which is `last`.
 pub(crate) fn write(numbers: impl ExactSizeIterator<Item = u128>, last: u128, out: &mut Vec<u8>) {
     let start = out.len();
     out.resize(start + bytes(numbers.len(), last) as usize, 0);
@@ -31,7 +28,6 @@ pub(crate) fn write(numbers: impl ExactSizeIterator<Item = u128>, last: u128, ou
     }
 }
 
-/// Checks that `vector` has `rows` numbers and returns the last.
 #[inline(always)]
 pub(crate) fn check(vector: &[u8], rows: usize) -> Result<u64> {
     let ones: usize = words(vector).map(|word| word.count_ones() as usize).sum();
@@ -91,7 +87,6 @@ fn place<T>(mut word: u64, base: u64, slots: &mut [T], make: &impl Fn(u64) -> T)
     word
 }
 
-/// The words of a vector.
 fn words(vector: &[u8]) -> impl DoubleEndedIterator<Item = u64> {
     vector.as_chunks::<WORD_BYTES>().0.iter().map(|&word| u64::from_le_bytes(word))
 }

@@ -23,9 +23,6 @@ const PART_BLOCKS: usize = 256;
 
 impl Segment {
     /// Decodes every block of every column and checks all checksums and the order of rows.
-    ///
-    /// # Errors
-    /// Any difference from what a writer writes is [`crate::Kind::BadData`].
     pub fn verify(&self) -> Result<()> {
         self.verify_counting(&AtomicU64::new(0)).map(drop)
     }
@@ -49,7 +46,6 @@ impl Segment {
         Ok(days)
     }
 
-    /// Checks parts on all cores. Calls `show` after each block. Returns the rows of each day.
     fn verify_rows<F: Fingerprint>(&self, show: impl Fn() + Sync) -> Result<BTreeMap<Day, u64>> {
         let blocks = self.fingerprint_blocks().all.len();
         let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -68,7 +64,6 @@ impl Segment {
         Ok(rows)
     }
 
-    /// Checks the rows of `blocks`, and that these rows follow the last row of the block before.
     fn verify_part<F: Fingerprint>(
         &self,
         blocks: Range<usize>,
@@ -94,7 +89,6 @@ impl Segment {
         Ok(rows.of_days)
     }
 
-    /// Whether its rows are fingerprints and nothing else.
     fn is_bare(&self) -> bool {
         self.columns().all(|size| match size.column {
             Column::Fingerprints | Column::Empties => true,
@@ -121,22 +115,18 @@ impl Segment {
     }
 }
 
-/// Consecutive rows of a segment that are being checked.
 struct Rows<'a, F> {
     segment: &'a Segment,
     ids: Ids,
     days: Option<Days>,
     details: DetailLookup,
-    /// The row before the next one.
     last: Option<F>,
     last_id: String,
     last_day: Option<Day>,
-    /// How many rows of each day there were.
     of_days: BTreeMap<Day, u64>,
 }
 
 impl<'a, F: Fingerprint> Rows<'a, F> {
-    /// No rows yet.
     fn of(segment: &'a Segment) -> Rows<'a, F> {
         Rows {
             segment,
@@ -150,14 +140,12 @@ impl<'a, F: Fingerprint> Rows<'a, F> {
         }
     }
 
-    /// Begins after `row`, which has `fingerprint` and is counted elsewhere.
     fn begin_after(&mut self, row: u64, fingerprint: F) -> Result<()> {
         self.next(row, fingerprint)?;
         self.of_days.clear();
         Ok(())
     }
 
-    /// Checks `row`, which has `fingerprint`.
     fn next(&mut self, row: u64, fingerprint: F) -> Result<()> {
         // Ids that are row numbers or fingerprints are valid if no fingerprint comes twice.
         let has_text = self.segment.id_kind() == IdKind::Text;
@@ -181,8 +169,6 @@ impl<'a, F: Fingerprint> Rows<'a, F> {
     }
 }
 
-/// Whether every fingerprint of `run` is above the fingerprint before, and the first fingerprint is
-/// above `last`.
 fn ascends<F: Fingerprint>(last: Option<F>, run: &[F]) -> bool {
     let follows = last.is_none_or(|last| run.first().is_none_or(|&first| last < first));
     // Without an early exit, so that several are compared at once.

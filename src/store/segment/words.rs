@@ -2,7 +2,6 @@
 
 use crate::fingerprint::{Fingerprint, Width};
 
-/// The bytes of the header of a block.
 pub(crate) const HEADER_BYTES: usize = 8;
 
 /// The sum of two fingerprints as numbers, modulo the width.
@@ -11,17 +10,14 @@ pub(crate) fn plus<F: Fingerprint>(a: F, b: F) -> F {
     F::from_u128(a.to_u128().wrapping_add(b.to_u128()))
 }
 
-/// The little-endian bytes of `fingerprint`.
 pub(crate) fn bytes<F: Fingerprint>(fingerprint: F) -> impl Iterator<Item = u8> {
     fingerprint.to_u128().to_le_bytes().into_iter().take(bytes_of::<F>())
 }
 
-/// The bytes of one fingerprint.
 pub(crate) const fn bytes_of<F: Fingerprint>() -> usize {
     (F::BITS / 8) as usize
 }
 
-/// The fingerprint with these little-endian `bytes`. Their number is [`bytes_of`].
 pub(crate) fn word<F: Fingerprint>(bytes: &[u8]) -> F {
     let exact = "as many bytes as the width";
     match F::WIDTH {

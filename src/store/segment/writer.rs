@@ -48,7 +48,6 @@ impl<'a, F> Row<'a, F> {
         Row { fingerprint, id, day: None, details: Details::NONE }
     }
 
-    /// The same document with another form of its fingerprint.
     pub(crate) fn with<G>(self, fingerprint: G) -> Row<'a, G> {
         let Row { id, day, details, .. } = self;
         Row { fingerprint, id, day, details }
@@ -72,9 +71,6 @@ pub struct SegmentWriter<F: Fingerprint> {
 
 impl<F: Fingerprint> SegmentWriter<F> {
     /// Starts a segment for `path`, in a folder that exists.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn create(path: impl AsRef<Path>, options: SegmentOptions) -> Result<SegmentWriter<F>> {
         let path = path.as_ref();
         let mut fingerprints = FingerprintColumn::new(NewFile::beside(path)?, path, options.codec);
@@ -127,9 +123,6 @@ impl<F: Fingerprint> SegmentWriter<F> {
     }
 
     /// Adds the id of a document without a fingerprint. These ids are pushed in ascending order.
-    ///
-    /// # Errors
-    /// Those of [`SegmentWriter::push`].
     pub fn push_empty(&mut self, id: &str) -> Result<()> {
         check_id(id)?;
         if id <= self.last_empty.as_str() {
@@ -198,7 +191,6 @@ impl<F: Fingerprint> SegmentWriter<F> {
         Segment::open(&self.path)
     }
 
-    /// Writes the last blocks of all columns. Returns the table of columns and their entries.
     fn append_columns(&mut self) -> Result<(Vec<Head>, Vec<u8>)> {
         let heads = vec![self.fingerprints.finish()?];
         let blocks = &mut self.fingerprints.blocks;
@@ -245,12 +237,10 @@ fn check_id(id: &str) -> Result<()> {
         .found(Shown(id)))
 }
 
-/// The column of ids that are not stored.
 fn computed(coding: Coding, rows: u64) -> Head {
     Head { column: Column::Ids, coding, rows, bytes: 0, entries: Digest::of(&[]).0 }
 }
 
-/// The first bytes of a segment.
 fn header(width: Width) -> Vec<u8> {
     [&MAGIC[..], &VERSION.to_le_bytes(), &width.bits().to_le_bytes()].concat()
 }

@@ -48,7 +48,6 @@ fn certificate(store: &Store) -> serde_json::Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-/// The first ids of the segments of the newest version.
 fn ids(store: &Store, count: usize) -> Vec<String> {
     let segments = store.at(None).unwrap().segments().unwrap();
     let pages = segments.iter().flat_map(|segment| read::<u64>(segment).unwrap());
@@ -126,7 +125,6 @@ fn segments_of_no_version_go_before_a_certificate_is_written() -> Result<()> {
     Ok(())
 }
 
-/// Writes `REMOVED` with what `change` makes of it.
 fn forge(store: &Store, change: impl FnOnce(&mut Removals)) -> Result<()> {
     let mut removals = Removals::clone(&*Removals::read(store.path())?);
     change(&mut removals);
@@ -156,7 +154,6 @@ fn pages_that_are_hidden_by_mistake_are_found() -> Result<()> {
     store.verify().map(drop)
 }
 
-/// What every use of a store says.
 fn errors(folder: &TempDir, store: &Store) -> Vec<Error> {
     let added = add(store, &batch(folder, 9, 10), "2026-02-01").err();
     let removed = remove(store, &["other"], None).err();

@@ -17,7 +17,6 @@ use crate::store::{
     Added, Codec, Day, Digest, Expiry, NewDay, Replacements, Retention, Segment, Store, Version,
 };
 
-/// The rows of a version, as [`dated`] gives them.
 type Rows = Vec<(Document<u64>, Day)>;
 
 #[derive(Clone, Debug)]
@@ -31,17 +30,14 @@ enum Step {
         merges: bool,
     },
     Compact,
-    /// Keeps the days from this one on.
     Expire(u16),
     /// Keeps so many days.
     KeepDays(u64),
-    /// Goes back so many versions.
     Rollback(u64),
     Prune {
         keep: u64,
         dies: bool,
     },
-    /// Removes every page whose id ends in this digit.
     Remove(char),
     /// Takes so many steps of a purge.
     Purge(usize),
@@ -68,21 +64,15 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..60)
 }
 
-/// A store, and what it must hold.
 struct Model {
     folder: tempfile::TempDir,
     store: Store,
-    /// The rows of each version, from version 1 on; none once it was pruned.
     versions: Vec<Option<Rows>>,
-    /// The digest of each version, also of those that were pruned.
     digests: Vec<Digest>,
     /// The version that each day of the newest version was joined with.
     joined: HashMap<Day, u64>,
-    /// The joined versions of each version.
     joins: Vec<HashMap<Day, u64>>,
-    /// The first day that the newest version keeps.
     first: Option<Day>,
-    /// The first day that each version keeps.
     firsts: Vec<Option<Day>>,
     /// By the last digit of their ids, the last day whose pages were removed.
     removed: HashMap<char, Day>,
@@ -288,7 +278,6 @@ impl Model {
         Ok(())
     }
 
-    /// Takes note of a version with the rows of the one before, if there is one.
     fn made(&mut self, is_new: bool) -> Result<()> {
         if is_new {
             self.versions.push(self.versions.last().cloned().flatten());
@@ -324,12 +313,10 @@ impl Model {
         Ok(())
     }
 
-    /// The versions that are there, by the model.
     fn kept(&self) -> impl Iterator<Item = (u64, &Rows)> {
         (1..).zip(&self.versions).filter_map(|(number, rows)| Some((number, rows.as_ref()?)))
     }
 
-    /// The segments of all versions.
     fn named(&self) -> Result<BTreeSet<PathBuf>> {
         let segments = self.store.path().join("segments");
         let mut named = BTreeSet::new();
@@ -360,7 +347,6 @@ impl Model {
         Ok(())
     }
 
-    /// Compares the rows of all versions.
     fn check_versions(&self) -> Result<()> {
         self.store.verify()?;
         for (number, rows) in self.kept() {
@@ -377,7 +363,6 @@ impl Model {
     }
 }
 
-/// A day for a number below 400, in the same order.
 fn day_of(number: u16) -> Day {
     Day::of(2000 + number / 28, 1, 1 + (number % 28) as u8).unwrap()
 }
@@ -387,7 +372,6 @@ fn is_removed((page, day): &(Document<u64>, Day), removed: &HashMap<char, Day>) 
     page.id().chars().last().is_some_and(|it| removed.get(&it).is_some_and(|last| day <= last))
 }
 
-/// The files below a folder and their contents.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {

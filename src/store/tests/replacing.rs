@@ -39,7 +39,6 @@ fn add(store: &Store, segment: &Path, on: &str, list: &Replacements) -> Result<(
     store.add(&new, None).map(drop)
 }
 
-/// The id and the day of each row that the newest version shows.
 fn shown(store: &Store) -> Result<Vec<(String, Day)>> {
     let rows = dated(&store.at(None)?)?;
     let mut shown: Vec<_> = rows.iter().map(|(page, day)| (page.id().to_owned(), *day)).collect();
@@ -52,7 +51,6 @@ fn without(mut all: Vec<(String, Day)>, pages: &[(&str, &str)]) -> Vec<(String, 
     all
 }
 
-/// The ids that [`documents`] gives to the first six pages.
 fn ids() -> Vec<String> {
     documents(&[1, 2, 3, 4, 5, 6_u64]).iter().map(|page| page.id().to_owned()).collect()
 }
@@ -219,7 +217,6 @@ fn a_list_of_another_join_is_refused_and_changes_nothing() -> Result<()> {
     Ok(())
 }
 
-/// The lists of replaced pages in the folder of a store.
 fn lists(store: &Store) -> Vec<PathBuf> {
     let folder = store.path().join("replaced");
     fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
