@@ -70,7 +70,12 @@ fn one_command_drops_the_copies_of_a_folder_without_ids() {
     // What was kept has no copies.
     let again = bench.done("dedup --input kept --output again --kept twice");
     assert_eq!([again.count("read"), again.count("kept"), again.count("passed_over")], [9, 9, 0]);
-    assert_eq!(bench.files("kept"), bench.files("twice"));
+    let copies = |folder: &str| {
+        let mut files = bench.files(folder);
+        assert!(files.remove(".copies.json").is_some());
+        files
+    };
+    assert_eq!(copies("kept"), copies("twice"));
 }
 
 #[test]
@@ -109,9 +114,14 @@ fn a_second_run_changes_nothing_and_another_corpus_replaces_nothing_unasked() {
     // With another name for a file its records have other ids.
     fs::rename(bench.path("corpus/a.jsonl"), bench.path("corpus/z.jsonl")).unwrap();
     bench.fails(73, job);
+    bench.write("kept/precious", "x");
     let said = bench.fails(73, &format!("{job} --overwrite"));
-    assert!(said.contains("kept/a.jsonl"), "{said}");
-    assert_eq!(bench.read("kept/a.jsonl"), line(10));
+    assert!(said.contains("kept/precious"), "{said}");
+    assert_eq!([bench.read("kept/a.jsonl"), bench.read("kept/precious")], [&line(10), "x"]);
+    fs::remove_file(bench.path("kept/precious")).unwrap();
+    bench.done(&format!("{job} --overwrite"));
+    assert!(!bench.path("kept/a.jsonl").exists());
+    assert_eq!(bench.read("kept/z.jsonl"), line(10));
 }
 
 #[test]
@@ -324,7 +334,7 @@ fn thousands_of_small_files_are_copied_without_waiting_for_the_disk_each_time() 
     }
     let ended = bench.done("dedup --input in --output found --kept kept");
     assert_eq!(ended.count("copied"), 2000);
-    assert_eq!(bench.files("kept").len(), bench.files("in").len() + 1);
+    assert_eq!(bench.files("kept").len(), bench.files("in").len() + 2);
 }
 
 /// A folder that looks like copies made earlier, and is an input or leads to one.

@@ -138,7 +138,7 @@ fn a_segment_is_not_written_to_a_folder_that_does_not_exist() {
 }
 
 /// A page of words that no other page has, and `more` words.
-fn words_of(id: &str, word: &str, more: usize) -> String {
+pub(crate) fn words_of(id: &str, word: &str, more: usize) -> String {
     let words: String = (0..150 + more).map(|at| format!("{word}{:x} ", (at + 7) * 7919)).collect();
     serde_json::json!({ "id": id, "text": words }).to_string() + "\n"
 }

@@ -5,6 +5,7 @@ mod annotate;
 mod architecture;
 mod chains;
 mod check;
+mod clean_files;
 mod clusters;
 mod command_line;
 mod containment;

@@ -5,6 +5,7 @@ mod all_days;
 mod annotate;
 mod copied;
 mod copier;
+mod copies;
 mod kept;
 
 use std::path::{Path, PathBuf};
@@ -60,8 +61,9 @@ pub(crate) struct Arguments {
     /// The ids to copy, one a line, such as keep.txt of an output
     #[arg(long, value_name = "FILE", required_unless_present_any = ["annotate", "all"])]
     ids: Option<Place>,
-    /// Copy the kept pages of all days of the file given with --config, but for those that were removed from the store or replaced by pages
-    /// of later days: into a folder for each day, with a file for each file of the input, of the same name and format
+    /// Copy the kept pages of all days of the file given with --config, as far as the store shows them now: not those that were removed, that
+    /// pages of other days have replaced, or whose days have expired. Into a folder for each day, with a file for each file of the input, of
+    /// the same name and format
     #[arg(long, conflicts_with_all = ["input", "ids", "annotate"])]
     all: bool,
     /// Copy all records, and add the fields verdict, duplicate_of, distance or similarity, and cluster (where there are

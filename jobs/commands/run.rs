@@ -1,6 +1,7 @@
 //! `dupsieve run`: whole days, one after the other. Each is fingerprinted, joined with the store and added
 //! to it, and clustered where the file asks for it.
 
+mod clean_files;
 mod clusters;
 mod day_log;
 mod days;
@@ -89,6 +90,9 @@ pub(crate) fn mount(arguments: &Arguments) -> Result<()> {
     if let Some(output) = &file.output.path {
         for day in days_to_mount(arguments, &file)? {
             Output::from(day.expand(output)).here()?;
+            file.kept
+                .iter()
+                .try_for_each(|kept| Output::from(day.expand(kept)).here().map(drop))?;
         }
     }
     Ok(())
@@ -194,6 +198,11 @@ fn run_day(
         )
         .at(plan.output(day)?));
     }
+    let mut kept = None;
+    processes.agree(&format!("look at the clean files of {day}"), || {
+        kept = plan.copies(day)?;
+        Ok(())
+    })?;
     let read =
         fingerprint(processes, &made, global).map_err(|error| plan.explain_missing(day, error))?;
     if global.dry_run && !(made.output.exists() && Store::open(&plan.store).is_ok()) {
@@ -208,9 +217,14 @@ fn run_day(
     if global.dry_run {
         return Ok(read.then(found));
     }
+    let mut copied = Summary::new().already_done();
     let mut added = None;
     let mut kept_up = false;
     failure::reported_beside(&joined.output, processes.is_leader(), || {
+        processes.agree(&format!("copy the kept pages of {day}"), || {
+            copied = clean_files::copy(kept.as_ref(), &joined, global)?;
+            Ok(())
+        })?;
         step::begin(Step::Storing);
         processes.agree(&format!("add {day}"), || {
             added = Some(add(plan, &joined, day)?);
@@ -224,7 +238,7 @@ fn run_day(
         log_day(plan, day, &joined.output, &in_version(&added))?;
     }
     let clustered = clusters::make(plan, processes, day, global, || Chain::up_to(plan, day))?;
-    let done = read.then(found).then(clustered);
+    let done = read.then(found).then(copied).then(clustered);
     Ok(if was_there { done } else { done.changed() })
 }
 
@@ -280,7 +294,13 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
         .say(format!("  {matches:<20} pairs of near pages with their distance in bits"))
         .say("  keep.txt, drop.txt   the ids of the kept pages and of the dropped pages")
         .say("  report.html          the day in figures, for a browser; report.json for programs");
+    let clean = plan.config.kept.as_ref().map(|kept| PathBuf::from(day.expand(kept)));
     Ok(with_clusters(plan, total, day)?
+        .say_if(
+            clean.map(|kept| {
+                format!("The kept pages of {day} are in {}/, as they came.", kept.named())
+            }),
+        )
         .say("Next:")
         .say_if(
             plan.out_of_order()?.map(|first| {

@@ -28,6 +28,9 @@ pub(crate) struct Config {
     /// The output folder of a day: a path, or a section.
     #[serde(default)]
     pub(crate) output: OutputSettings,
+    /// The folder that the kept pages of a day are copied to, as they came: for each input file a file of the same name and format. It must contain
+    /// `{date}` or all three parts. None are copied without it.
+    pub(crate) kept: Option<String>,
     /// The store: a path, or a section.
     #[serde(default)]
     pub(crate) store: StoreSettings,

@@ -63,7 +63,8 @@ impl IdList {
         Ok(IdList::of(&self.path, self.keys))
     }
 
-    fn of(path: &Path, mut keys: Vec<u128>) -> IdList {
+    /// The list of the ids with these XXH3-128, which are those of lines of the file at `path`.
+    pub fn of(path: &Path, mut keys: Vec<u128>) -> IdList {
         let lines = keys.len();
         keys.sort_unstable();
         keys.dedup();
@@ -93,19 +94,17 @@ impl IdList {
         &self.keys
     }
 
-    /// The error that a listed id was not found: it names the first id in the file whose index is false
+    /// The error that a listed id was not found: it names the first id in the file that is in the set and whose index is false
     /// in `found`. `what` says where it was looked for.
     pub fn missing(&self, found: &[bool], what: &str) -> Error {
-        let named = each_id(&self.path, |line, id| {
-            match self.keys.binary_search(&xxh3_128(id)).map(|place| found[place]) {
-                Ok(true) => Ok(()),
-                _ => Err(Error::new(Kind::BadData, what)
-                    .at(&self.path)
-                    .line(line)
-                    .found(Shown(&String::from_utf8_lossy(id)))),
-            }
+        let named = each_id(&self.path, |line, id| match self.keys.binary_search(&xxh3_128(id)) {
+            Ok(place) if !found[place] => Err(Error::new(Kind::BadData, what)
+                .at(&self.path)
+                .line(line)
+                .found(Shown(&String::from_utf8_lossy(id)))),
+            _ => Ok(()),
         });
-        // A pipe cannot be read again, so its id stays unnamed.
+        // A pipe cannot be read again, and a list may be gone, so the id stays unnamed.
         let unnamed = || Error::new(Kind::BadData, what).at(&self.path);
         match named {
             Err(error) if error.kind() == Kind::BadData => error,

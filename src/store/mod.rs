@@ -18,7 +18,7 @@
 //!
 //! - `segment/`: the file format. `builder`, `id_filter`: segments made from documents, from a list of
 //!   ids. `damage`, `day`, `digest`: small types that all share.
-//! - `removals`, `replaced_rows`, `shown`: which pages were removed or replaced, and what a reader is shown; `row_sets`: their
+//! - `removals`, `replaced_rows`, `shown`: which pages were removed or replaced, and what a reader is shown; `shown_pages`: the pages of a day; `row_sets`: their
 //!   bytes. `slack`: what a page may lack in one that replaces it; `digest_files`: the folder of both lists. `removal_note`: how the journal learns of removals. `new_day`, `replacements`: what enters a store, and what it
 //!   replaces. `expiry`: days that are too old; `ahead`: days that have not come. `id_search`: rows by their ids.
 //! - `sidecars`: files that are kept beside the segments.
@@ -94,6 +94,7 @@ mod replacing;
 mod row_sets;
 mod segment;
 mod shown;
+mod shown_pages;
 mod sidecars;
 mod slack;
 mod tiers;

@@ -78,11 +78,6 @@ impl Replacements {
         self.pages.is_empty()
     }
 
-    /// Whether a page of that id and day is replaced.
-    pub fn has(&self, id: &str, day: Day) -> bool {
-        self.place(xxh3_128(id.as_bytes()), day).is_some()
-    }
-
     /// Whether these are the pages that a day has replaced.
     pub fn are_of(&self, entry: &Entry) -> bool {
         self.digest() == entry.replaces

@@ -282,7 +282,7 @@ impl Version {
         }
     }
 
-    fn open(&self, record: &FileRecord) -> Result<Segment> {
+    pub(super) fn open(&self, record: &FileRecord) -> Result<Segment> {
         let segment = record.open(&self.store.join(SEGMENTS));
         segment.map_err(|error| self.explain_lost(error))
     }

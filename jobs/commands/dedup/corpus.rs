@@ -108,7 +108,8 @@ pub(crate) fn run(
     let mut copied = Summary::new().already_done();
     processes.agree("copy the kept documents", || {
         if let Some(kept) = &kept {
-            copied = kept.copy(corpus.copied_ids(global)?, global)?;
+            let batch = Segment::open(&corpus.made.output)?;
+            copied = kept.copy(corpus.copied_ids(global)?, Some(&batch), global)?;
         }
         Ok(())
     })?;

@@ -1,24 +1,21 @@
-//! The kept pages of all days of `run`, copied as they came. One id may stand for pages of several days, so each day is copied from
-//! its own inputs, by its own list, into a folder of its own.
+//! The pages that a store shows now, of all days of `run`, copied as they came. One id may stand for pages of several days, so each day is
+//! copied from its own inputs, by its own list, into a folder of its own.
 
 use std::path::{Path, PathBuf};
 
 use dupsieve::rooms::document::IdList;
 use dupsieve::rooms::fingerprint::Width;
-use dupsieve::rooms::matches::replacements_in;
-use dupsieve::rooms::report::{Made, Report};
-use dupsieve::rooms::store::{Day, Replacements, Store};
+use dupsieve::rooms::store::{Day, Entry, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
 use super::kept::Kept;
-use crate::commands::cluster::not_whole;
 use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Place;
-use crate::flags::settings::{PageSettings, Replaced};
+use crate::flags::settings::PageSettings;
 use crate::outcome::summary::Summary;
 
-/// Copies the kept pages of all days in the store of `config` into folders below `folder`.
+/// Copies the kept pages of all days that the store of `config` shows into folders below `folder`.
 pub(super) fn copy(
     config: &Config,
     settings: &PageSettings,
@@ -29,45 +26,61 @@ pub(super) fn copy(
         return Err(Error::new(Kind::Usage, "--all needs the configuration file of `run`")
             .help("give the file with --config"));
     };
-    let store = Store::open(store.here()?)?;
-    let days: Vec<Day> = store.at(None)?.all_entries().iter().map(|entry| entry.day).collect();
-    let found =
-        |day: Day| -> Result<PathBuf> { Ok(Place::from(day.expand(output)).here()?.join("dedup")) };
-    let found = days.iter().map(|&day| found(day)).collect::<Result<Vec<PathBuf>>>()?;
-    let mut replaced = Replacements::new(folder);
-    for found in &found {
-        let report = Report::read(found)?.ok_or_else(|| not_whole(found))?;
-        report.check_files(found)?;
-        if report.outcome.replaced.is_some() && config.store.replaced == Replaced::Hide {
-            replaced.extend(replacements_in(found)?);
-        }
-    }
-    let replaced = replaced.sorted();
-    let mut total = Summary::new().already_done();
-    for (day, found) in days.into_iter().zip(found) {
+    let version = Store::open(store.here()?)?.at(None)?;
+    let kept = |day: Day| -> Result<Kept> {
         let inputs: Vec<PathBuf> = config.inputs.iter().map(|it| day.expand(it).into()).collect();
-        let inputs = settings.inputs(&inputs, Width::W128)?;
-        let files = inputs.0.files().len() as u64;
-        let kept = Kept::of(inputs, &folder.join(day.to_string()))?;
-        if global.dry_run {
-            total = total.plus(Summary::new().count("files", files));
-            continue;
+        Kept::of(settings.inputs(&inputs, Width::W128)?, &folder.join(day.to_string()))
+    };
+    let mut total = Summary::new().already_done();
+    if global.dry_run {
+        for entry in version.entries() {
+            total = total.plus(Summary::new().count("files", kept(entry.day)?.files()));
         }
-        let is_removed = store.left_out_of(day)?;
-        let [mut removed_pages, mut replaced_pages] = [0, 0];
-        let ids = IdList::read_some(&found.join("keep.txt"), global.budget().whole(), |id| {
-            let [removed, replaced] = [is_removed(id), replaced.has(id, day)];
-            removed_pages += u64::from(removed);
-            replaced_pages += u64::from(replaced && !removed);
-            !removed && !replaced
-        })?;
-        let copied = kept.copy(ids, global)?;
-        total = total.plus(
-            copied
-                .count("days", 1)
-                .count("removed", removed_pages)
-                .count("replaced", replaced_pages),
-        );
+        return Ok(total);
     }
-    Ok(total.path("kept", folder))
+    for entries in groups(&version, global.budget().whole())? {
+        let days: Vec<Day> = entries.iter().map(|entry| entry.day).collect();
+        let mut shown = version.shown_pages(&days)?;
+        for Entry { day, only, .. } in entries {
+            let list = Place::from(day.expand(output)).here()?.join("dedup/keep.txt");
+            let mut ids = IdList::of(&list, shown.remove(day).unwrap_or_default());
+            if only.is_none() {
+                // The store has the dropped pages of the day too.
+                let memory = global.budget().whole();
+                ids = IdList::read_some(&list, memory, |id| ids.place(id).is_some())?;
+            }
+            total = total.plus(kept(*day)?.copy(ids, None, global)?.count("days", 1));
+        }
+    }
+    Ok(total
+        .count("removed", version.removed_rows())
+        .count("replaced", version.replaced_rows())
+        .count("expired", version.expired_rows())
+        .path("kept", folder))
+}
+
+/// The days that a version shows, in groups whose pages are listed in memory together: so a file of the store is read once for many days.
+fn groups(version: &Version, memory_bytes: u64) -> Result<Vec<Vec<&Entry>>> {
+    let most = memory_bytes / size_of::<u128>() as u64;
+    let mut groups: Vec<Vec<&Entry>> = Vec::new();
+    let mut room = 0;
+    for entry in version.entries() {
+        let pages = version.shown_of(entry);
+        if pages > most {
+            return Err(Error::new(Kind::Usage, "the ids of a day need too much memory")
+                .expected(format_args!("at most {memory_bytes} bytes, 16 for each page"))
+                .found(format_args!("{pages} pages of {}", entry.day))
+                .help("allow more memory")
+                .setting("memory"));
+        }
+        match groups.last_mut().filter(|_| pages <= room) {
+            Some(group) => group.push(entry),
+            None => {
+                groups.push(vec![entry]);
+                room = most;
+            }
+        }
+        room -= pages;
+    }
+    Ok(groups)
 }

@@ -1,17 +1,20 @@
 //! The kept records of a corpus as they came: for each file of the input a file of the same name and format.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Component, Path, PathBuf};
 
 use dupsieve::rooms::document::{self, IdList, Input, Inputs, PlaceIds, ReadOptions};
 use dupsieve::rooms::error::{At, Named};
-use dupsieve::rooms::output::{self, Lock, PackedFile, SUCCESS, Staging, Sum};
+use dupsieve::rooms::output::{self, Lock, PackedFile, Staging};
 use dupsieve::rooms::step::{self, Step};
+use dupsieve::rooms::store::{Digest, Segment};
 use dupsieve::{Error, Kind, Result};
+use xxhash_rust::xxh3::Xxh3;
 
 use super::copied;
 use super::copier::Listed;
+use super::copies::Copies;
 use crate::flags::global::GlobalFlags;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
@@ -38,14 +41,16 @@ impl Kept {
         }
         copied::check(&inputs)?;
         inputs.check_apart(&[folder.to_path_buf()])?;
-        if folder.is_symlink() || folder.exists() && !folder.join(SUCCESS).exists() {
-            return Err(output::foreign(folder, "copies of kept records, marked as complete"));
-        }
-        if folder.exists() {
+        if Copies::listed_in(folder)?.is_some() {
             check_outside(&inputs, folder)?;
         }
         let names = names(&inputs)?;
         Ok(Kept { inputs, options, names, folder: folder.to_path_buf() })
+    }
+
+    /// How many files there are.
+    pub(crate) fn files(&self) -> u64 {
+        self.names.len() as u64
     }
 
     /// The same copies, where all documents have their places as ids.
@@ -54,12 +59,47 @@ impl Kept {
         self
     }
 
-    /// Copies the records whose ids are listed. The folder appears complete, or does not change.
+    /// The same copies in another folder.
+    pub(crate) fn moved(self, folder: PathBuf) -> Kept {
+        Kept { folder, ..self }
+    }
+
+    /// Whether the folder has the records whose ids are listed, of pages that were read as the segment `batch` says.
+    ///
+    /// # Errors
+    /// [`Kind::Exists`] if the folder holds something else.
+    pub(crate) fn stand(&self, ids: &IdList, batch: &Segment) -> Result<bool> {
+        let there = Copies::listed_in(&self.folder)?;
+        there.map_or(Ok(false), |there| there.stand(&self.folder, self.made_of(ids, batch)))
+    }
+
+    /// What decides the copies of the records whose ids are listed: the names of the files, what was read and how, and the ids.
+    fn made_of(&self, ids: &IdList, batch: &Segment) -> Digest {
+        let mut hasher = Xxh3::new();
+        hasher.update(format!("{:?} {:?}", self.names, batch.identity()).as_bytes());
+        ids.keys().iter().for_each(|key| hasher.update(&key.to_le_bytes()));
+        Digest(hasher.digest128())
+    }
+
+    /// Copies the records whose ids are listed. The folder appears complete, or does not change. Where the segment of the inputs is given, by
+    /// which a rerun knows them, copies that are there already are not made again.
     ///
     /// # Errors
     /// [`Kind::Exists`] if the folder holds other copies; with `--overwrite` they are replaced.
-    pub(crate) fn copy(&self, ids: IdList, global: &GlobalFlags) -> Result<Summary> {
-        self.copy_listed(Listed::new(ids), global)
+    pub(crate) fn copy(
+        &self,
+        ids: IdList,
+        batch: Option<&Segment>,
+        global: &GlobalFlags,
+    ) -> Result<Summary> {
+        if let Some(batch) = batch
+            && self.stand(&ids, batch)?
+        {
+            let summary = Summary::new().count("copied", ids.len() as u64);
+            return Ok(summary.path("kept", &self.folder).already_done());
+        }
+        let made_of = batch.map(|batch| self.made_of(&ids, batch));
+        self.copy_listed(Listed::new(ids), made_of, global)
     }
 
     /// Copies the records of all ids but these, in the same way.
@@ -67,10 +107,15 @@ impl Kept {
     /// # Errors
     /// As [`Kept::copy`].
     pub(crate) fn copy_all_but(&self, ids: IdList, global: &GlobalFlags) -> Result<Summary> {
-        self.copy_listed(Listed::all_but(ids), global)
+        self.copy_listed(Listed::all_but(ids), None, global)
     }
 
-    fn copy_listed(&self, mut listed: Listed, global: &GlobalFlags) -> Result<Summary> {
+    fn copy_listed(
+        &self,
+        mut listed: Listed,
+        made_of: Option<Digest>,
+        global: &GlobalFlags,
+    ) -> Result<Summary> {
         step::begin(Step::Reading);
         let staging = Staging::beside(&self.folder, Lock::beside(&self.folder)?)?;
         let total = self.inputs.bytes();
@@ -89,28 +134,31 @@ impl Kept {
         listed.expect_all()?;
         self.inputs.check_unchanged(&[])?;
         let summary = Summary::new().count("copied", listed.len()).path("kept", &self.folder);
-        if self.publish(staging, global)? { Ok(summary.already_done()) } else { Ok(summary) }
+        let is_old = self.publish(staging, made_of, global)?;
+        Ok(if is_old { summary.already_done() } else { summary })
     }
 
     /// Moves the copies to their folder. Returns whether the same ones are there already.
-    fn publish(&self, staging: Staging, global: &GlobalFlags) -> Result<bool> {
+    fn publish(
+        &self,
+        staging: Staging,
+        made_of: Option<Digest>,
+        global: &GlobalFlags,
+    ) -> Result<bool> {
         step::begin(Step::Writing);
-        let folder = &*self.folder;
-        if folder.symlink_metadata().is_ok() {
-            let found = sums(folder)?;
-            if found == sums(staging.folder())? {
+        let copies = Copies::found_in(staging.folder(), made_of)?;
+        if Copies::listed_in(&self.folder)?.is_some() {
+            let found = Copies::found_in(&self.folder, made_of)?;
+            if found == copies {
                 return Ok(true);
             }
             if !global.overwrite {
                 return Err(Error::new(Kind::Exists, "the folder holds other copies")
-                    .at(folder)
+                    .at(&self.folder)
                     .help("choose another folder, or replace these copies with --overwrite"));
             }
-            let names: BTreeSet<&PathBuf> = self.names.iter().collect();
-            if let Some(stranger) = found.keys().find(|name| !names.contains(name)) {
-                return Err(output::foreign(&folder.join(stranger), "a copy of an input file"));
-            }
         }
+        copies.write(&staging)?;
         staging.commit_all().map(|()| false)
     }
 }
@@ -171,26 +219,9 @@ fn one_place(file: &Input, other: &Path, name: &Path) -> Error {
 
 /// Refuses a name that a copy cannot have.
 fn check_name(file: &Input, name: &Path) -> Result<()> {
-    if !Staging::is_mark(name) || name.components().count() > 1 {
+    if !Copies::is_mark(name) {
         return Ok(());
     }
-    let what = "a file of this name marks a folder as complete, so no copy can have the name";
+    let what = "a file of this name says something of its folder, so no copy can have the name";
     Err(Error::new(Kind::Usage, what).at(file.path()).help("rename the file"))
-}
-
-/// The sizes and digests of all files below a folder but its marks.
-fn sums(folder: &Path) -> Result<BTreeMap<PathBuf, Sum>> {
-    let (mut folders, mut sums) = (vec![folder.to_path_buf()], BTreeMap::new());
-    while let Some(within) = folders.pop() {
-        for entry in fs::read_dir(&within).at(&within)? {
-            let path = entry.at(&within)?.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if within != folder || !Staging::is_mark(&path) {
-                let sum = Sum::of(&path)?;
-                sums.insert(path.strip_prefix(folder).unwrap_or(&path).to_path_buf(), sum);
-            }
-        }
-    }
-    Ok(sums)
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{self, Path, PathBuf};
 
 use dupsieve::rooms::error::{At, Named};
+use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::matches::replacements_in;
 use dupsieve::rooms::output::{self, Lock};
 use dupsieve::rooms::report::{self, Made, Report};
@@ -14,7 +15,9 @@ use dupsieve::{Error, Kind, Result};
 
 use crate::commands::dedup;
 use crate::commands::destination::Destination;
+use crate::commands::filter::Kept;
 use crate::commands::fingerprint::{self, OtherTexts};
+use crate::commands::making;
 use crate::commands::pages::PageSource;
 use crate::commands::places;
 use crate::commands::store::{expire_days, keep_up, log_expiry};
@@ -49,12 +52,8 @@ impl DayPlan<'_> {
         if config.inputs.is_empty() {
             return Err(missing("inputs"));
         }
-        let has = |part: &str| output.contains(part);
-        if !has("{date}") && !["{year}", "{month}", "{day}"].into_iter().all(has) {
-            return Err(Error::new(Kind::Config, "all days would have the same output")
-                .expected("{date}, or {year}, {month} and {day}, in `output`")
-                .found(output));
-        }
+        expect_a_day("output", output)?;
+        config.kept.as_deref().map_or(Ok(()), |kept| expect_a_day("kept", kept))?;
         let mut met = HashSet::new();
         let named = config.dates.iter().flat_map(|range| range.days());
         let days: Vec<Day> = named.filter(|&day| met.insert(day)).collect();
@@ -173,6 +172,24 @@ impl DayPlan<'_> {
         Ok(self.output(day)?.join("clusters"))
     }
 
+    /// The folder that the kept pages of a day are copied to; none if the file does not ask for copies.
+    pub(crate) fn kept(&self, day: Day) -> Result<Option<PathBuf>> {
+        let named = self.config.kept.as_ref();
+        named.map(|kept| Ok(absolute(&Place::from(day.expand(kept)).here()?))).transpose()
+    }
+
+    /// The copies of the kept pages of a day, if the file asks for them.
+    pub(crate) fn copies(&self, day: Day) -> Result<Option<Kept>> {
+        let Some(folder) = self.kept(day)? else { return Ok(None) };
+        making::check_apart(&folder, [&*self.output(day)?, &self.store]).map_err(|error| {
+            error.help("choose another folder as `kept`, apart from `output` and `store`")
+        })?;
+        let inputs: Vec<PathBuf> = self.inputs(day).map(PathBuf::from).collect();
+        let inputs = self.config.fingerprint.pages.inputs(&inputs, Width::W128);
+        let inputs = inputs.map_err(|error| self.explain_missing(day, error))?;
+        Kept::of(inputs, &folder).map(Some)
+    }
+
     /// Outputs of a day that the file does not ask for: those of a section that it had before.
     pub(crate) fn unasked(&self, day: Day) -> Result<Vec<PathBuf>> {
         let mut unasked = Vec::new();
@@ -263,6 +280,17 @@ impl DayPlan<'_> {
             Replaced::Keep => listed.map(Replacements::replacing_none),
         })
     }
+}
+
+/// Fails unless each day has a folder of its own by the pattern of this key.
+fn expect_a_day(key: &str, pattern: &str) -> Result<()> {
+    let has = |part: &str| pattern.contains(part);
+    if has("{date}") || ["{year}", "{month}", "{day}"].into_iter().all(has) {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Config, "all days would have the same output")
+        .expected(format_args!("{{date}}, or {{year}}, {{month}} and {{day}}, in `{key}`"))
+        .found(pattern))
 }
 
 /// The path, made absolute from the working directory.

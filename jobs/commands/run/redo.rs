@@ -13,13 +13,14 @@ use std::path::{Path, PathBuf};
 
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::flow::Processes;
-use dupsieve::rooms::output::{self, Lock, NewFile, QUARANTINE, REPEATED};
+use dupsieve::rooms::output::{self, Lock, NewFile, QUARANTINE, REPEATED, SUCCESS};
 use dupsieve::rooms::report::{self, Made, Report};
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::rooms::store::{Day, Draft, Entry, NewDay, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
+use super::clean_files;
 use super::clusters::{self, Chain};
 use super::day_log::log_day;
 use super::days::{DayPlan, STAGED};
@@ -83,7 +84,7 @@ pub(crate) fn redo(
         let back = coming_back(&store, &store.at(None)?, redo_plan.base, output, advice)?;
         if !global.dry_run {
             draft = Some(store.draft(redo_plan.newest, redo_plan.base, &back)?);
-            redo_plan.days.iter().try_for_each(|&day| clear(&plan.output(day)?))?;
+            redo_plan.days.iter().try_for_each(|&day| clear(plan, day))?;
         }
         Ok(redo_plan)
     })?;
@@ -196,14 +197,17 @@ impl RedoPlan {
             for unasked in plan.unasked(entry.day)? {
                 report::refuse_strangers(&unasked, [].iter())?;
             }
+            plan.copies(entry.day)?;
             if entry.day != day {
+                clean_files::expect_inputs(plan, entry.day)?;
                 let batch = check_batch(&plan.batch(entry.day)?, entry)?;
                 let last = redo_plan.days.last().expect("the days have this one");
                 Keep::of_batch(plan.config.dedup.keep.as_ref(), &batch).map_err(|error| {
                     error.help(format!("pages of later days are not read again: make the last day again first, `--redo {last}`, then each day before it"))
                 })?;
             }
-            redo_plan.is_done = redo_plan.is_done && is_up_to_date(plan, &store, entry.day)?;
+            redo_plan.is_done =
+                redo_plan.is_done && is_up_to_date(plan, &store, entry.day, global)?;
         }
         if !redo_plan.is_done {
             redo_plan.log(plan)?;
@@ -287,7 +291,12 @@ fn check_batch(path: &Path, entry: &Entry) -> Result<Segment> {
 }
 
 /// Whether the outputs of a day exist as they would be made, and the store holds it.
-fn is_up_to_date(plan: &DayPlan<'_>, store: &Store, day: Day) -> Result<bool> {
+fn is_up_to_date(
+    plan: &DayPlan<'_>,
+    store: &Store,
+    day: Day,
+    global: &GlobalFlags,
+) -> Result<bool> {
     let joined = dedup::Request { format: plan.format(), ..plan.to_join(day)? };
     let only = plan.only(&joined.output);
     let replaced = plan.replaced(&joined.output)?;
@@ -297,6 +306,7 @@ fn is_up_to_date(plan: &DayPlan<'_>, store: &Store, day: Day) -> Result<bool> {
         && store.removed_of(&Segment::open(segment)?, day)? == 0
         && Report::read(&joined.output)?.is_some_and(|made| made.removals == removals)
         && plan.unasked(day)?.is_empty()
+        && clean_files::stand(plan, day, &joined, global)?
         && store.would_add(&NewDay { segment, day, only, replaces }) == Ok(false))
 }
 
@@ -337,6 +347,11 @@ fn make(
         ..asked
     };
     let found = dedup(processes, &joined, global)?;
+    processes.agree(&format!("copy the kept pages of {day}"), || {
+        let kept = plan.copies(day)?.zip(clean_files::staged(plan, day)?);
+        let kept = kept.map(|(kept, staged)| kept.moved(staged));
+        clean_files::copy(kept.as_ref(), &joined, global).map(drop)
+    })?;
     step::begin(Step::Storing);
     processes.agree(&format!("draft {day}"), || {
         let only = plan.only(&joined.output);
@@ -407,6 +422,7 @@ fn put_in_place(plan: &DayPlan<'_>, day: Day) -> Result<()> {
     }
     // They are of the batch before.
     leaving.iter().try_for_each(|old| fs::remove_dir_all(old).at(old))?;
+    clean_files::put_in_place(plan, day)?;
     // The join comes last: by it, a later run knows that there is something to move.
     for (name, place) in [("clusters", &clusters), ("dedup", &found)] {
         if staged.join(name).exists() {
@@ -437,9 +453,12 @@ fn move_lists(made: &Segment, batch: &Path) -> Result<()> {
     FAILED.iter().try_for_each(|suffix| output::remove_if_there(&output::beside(batch, suffix)))
 }
 
-/// Removes what an earlier attempt has left. Fails if dupsieve did not make all of it.
-fn clear(output: &Path) -> Result<()> {
-    let staged = output.join(STAGED);
+/// Removes what an earlier attempt has left of a day. Fails if dupsieve did not make all of it.
+fn clear(plan: &DayPlan<'_>, day: Day) -> Result<()> {
+    if let Some(kept) = clean_files::staged(plan, day)?.filter(|kept| kept.join(SUCCESS).exists()) {
+        fs::remove_dir_all(&kept).at(&kept)?;
+    }
+    let staged = plan.output(day)?.join(STAGED);
     if fs::symlink_metadata(&staged).is_err() {
         return Ok(());
     }

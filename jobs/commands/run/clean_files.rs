@@ -1,0 +1,76 @@
+//! The kept pages of a day, copied as they came: its clean files. They are made before the day enters the store, so a day in the store has them.
+
+use std::path::{Path, PathBuf};
+
+use dupsieve::rooms::document::IdList;
+use dupsieve::rooms::output::{self, Lock, SUCCESS};
+use dupsieve::rooms::store::{Day, Segment};
+use dupsieve::{Error, Kind, Result};
+
+use super::days::DayPlan;
+use crate::commands::dedup;
+use crate::commands::filter::Kept;
+use crate::commands::fingerprint;
+use crate::flags::global::GlobalFlags;
+use crate::outcome::summary::Summary;
+
+/// Copies the pages that the output `joined` keeps, if copies are asked for.
+pub(super) fn copy(
+    kept: Option<&Kept>,
+    joined: &dedup::Request,
+    global: &GlobalFlags,
+) -> Result<Summary> {
+    let Some(kept) = kept else { return Ok(Summary::new().already_done()) };
+    kept.copy(ids(joined, global)?, Some(&Segment::open(&joined.batch)?), global)
+}
+
+/// Whether the clean files of a day are there as they would be made, or not asked for.
+pub(super) fn stand(
+    plan: &DayPlan<'_>,
+    day: Day,
+    joined: &dedup::Request,
+    global: &GlobalFlags,
+) -> Result<bool> {
+    let Some(kept) = plan.copies(day)? else { return Ok(true) };
+    kept.stand(&ids(joined, global)?, &Segment::open(&joined.batch)?)
+}
+
+/// Where the clean files of a day are made that take the place of others: beside these.
+pub(super) fn staged(plan: &DayPlan<'_>, day: Day) -> Result<Option<PathBuf>> {
+    Ok(plan.kept(day)?.map(|kept| beside(&kept)))
+}
+
+/// Moves what was staged to its place, unless that has been done.
+pub(super) fn put_in_place(plan: &DayPlan<'_>, day: Day) -> Result<()> {
+    let Some(kept) = plan.kept(day)? else { return Ok(()) };
+    let _lock = Lock::beside(&kept)?;
+    let staged = beside(&kept);
+    if staged.join(SUCCESS).exists() { output::publish_folder(&staged, &kept) } else { Ok(()) }
+}
+
+/// Fails unless the pages of a day can be copied again, whose fingerprints are not made again.
+pub(super) fn expect_inputs(plan: &DayPlan<'_>, day: Day) -> Result<()> {
+    if plan.copies(day)?.is_none() || fingerprint::stands(&plan.to_fingerprint(day)?)? {
+        return Ok(());
+    }
+    Err(Error::new(
+        Kind::BadData,
+        format!(
+            "the inputs of {day} are no longer what was joined, so its kept pages cannot be copied"
+        ),
+    )
+    .at(plan.batch(day)?)
+    .help(format!(
+        "restore the inputs, or make that day again first: `{}`",
+        plan.redo_command(day)
+    )))
+}
+
+fn ids(joined: &dedup::Request, global: &GlobalFlags) -> Result<IdList> {
+    IdList::read(&joined.output.join("keep.txt"), global.budget().whole())
+}
+
+fn beside(kept: &Path) -> PathBuf {
+    let name = kept.file_name().unwrap_or_default().to_string_lossy();
+    kept.with_file_name(format!(".{name}.redo"))
+}

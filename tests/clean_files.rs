@@ -1,0 +1,208 @@
+//! The clean files of `run`, and those of all days: the kept records as they came, and what the store shows, record by record.
+
+use std::collections::BTreeSet;
+
+use crate::days_again::words_of;
+use crate::support::Bench;
+
+const DAYS: [&str; 4] = ["2026-11-01", "2026-11-02", "2026-11-03", "2026-11-04"];
+
+const CONFIG: &str = "inputs = [\"crawl/{date}/*\"]\noutput = \"out/{date}\"\nstore = \"store\"\n";
+
+/// Four days. Ids come again with other texts; `grows` of the first day stands whole in `grown` of the second, and that in `larger` of the
+/// fourth; `copy` is dropped.
+fn days() -> Bench {
+    let bench = Bench::new();
+    let pages = [
+        [words_of("grows", "q", 0), words_of("a", "a", 0), words_of("b", "b", 0)],
+        [words_of("grown", "q", 40), words_of("a", "c", 0), words_of("copy", "b", 0)],
+        [words_of("x", "x", 0), words_of("copy", "a", 0), words_of("b", "d", 0)],
+        [words_of("larger", "q", 80), words_of("a", "e", 0), words_of("y", "y", 0)],
+    ];
+    for (day, pages) in DAYS.iter().zip(pages) {
+        bench.write(&format!("crawl/{day}/one.jsonl"), pages[..2].concat());
+        bench.write(&format!("crawl/{day}/two.jsonl"), &pages[2]);
+    }
+    bench.write("days.toml", format!("{CONFIG}kept = \"clean/{{date}}\"\n"));
+    bench
+}
+
+/// The lines of a day's input that `is_kept`, file by file.
+fn records(bench: &Bench, day: &str, is_kept: impl Fn(&str) -> bool) -> [String; 2] {
+    ["one", "two"].map(|file| {
+        let pages = bench.read(&format!("crawl/{day}/{file}.jsonl"));
+        let id = |line: &str| line.split('"').nth(3).unwrap().to_owned();
+        pages.split_inclusive('\n').filter(|line| is_kept(&id(line))).collect()
+    })
+}
+
+fn lines(bench: &Bench, name: &str) -> BTreeSet<String> {
+    bench.read(name).lines().map(str::to_owned).collect()
+}
+
+/// Fails unless the clean files of these days have the records that the days have kept.
+fn check(bench: &Bench, days: &[&str]) {
+    for day in days {
+        let kept = lines(bench, &format!("out/{day}/dedup/keep.txt"));
+        let copied = ["one", "two"].map(|file| bench.read(&format!("clean/{day}/{file}.jsonl")));
+        assert_eq!(copied, records(bench, day, |id| kept.contains(id)), "{day}");
+    }
+}
+
+#[test]
+fn the_kept_pages_of_a_day_are_copied_as_they_came() {
+    let bench = days();
+    let run = "run days.toml --date 2026-11-01..2026-11-03";
+    bench.done(&format!("{run} --dry-run"));
+    assert!(!bench.path("clean").exists());
+    let ran = bench.done(run);
+    assert_eq!((ran.count("copied"), ran.count("kept")), (7, 7));
+    assert!(ran.stderr.contains("The kept pages of 2026-11-03 are in clean/2026-11-03/"));
+    check(&bench, &DAYS[..3]);
+    assert!(bench.read("clean/2026-11-02/two.jsonl").is_empty());
+    let times = bench.times("");
+    for processes in ["", "--processes 2"] {
+        assert_eq!(bench.done(&format!("{run} {processes}")).summary()["already_done"], true);
+        assert_eq!(bench.times(""), times);
+    }
+
+    // Days that were run without the key get their copies when it is there.
+    std::fs::remove_dir_all(bench.path("clean/2026-11-02")).unwrap();
+    assert_eq!(bench.done(run).summary()["already_done"], false);
+    check(&bench, &DAYS[..3]);
+    // What was changed since is noticed, and replaced only if that is said.
+    bench.write("clean/2026-11-02/two.jsonl", "other");
+    let said = bench.fails(73, run);
+    assert!(said.contains("clean/2026-11-02") && said.contains("--redo 2026-11-02"), "{said}");
+    bench.done(&format!("{run} --overwrite"));
+    check(&bench, &DAYS[..3]);
+    // What is not a copy is never replaced.
+    bench.write("clean/2026-11-02/precious", "x");
+    for flags in ["", "--overwrite"] {
+        let said = bench.fails(73, &format!("{run} {flags}"));
+        assert!(said.contains("clean/2026-11-02/precious"), "{said}");
+    }
+    bench.fails(73, "run days.toml --redo 2026-11-01");
+    assert_eq!(bench.read("clean/2026-11-02/precious"), "x");
+}
+
+#[test]
+fn clean_files_have_a_place_of_their_own() {
+    let bench = days();
+    for (kept, code, says) in [
+        ("clean", 78, "in `kept`"),
+        ("out/{date}/clean", 2, "choose another folder as `kept`"),
+        ("store/{date}", 2, "choose another folder as `kept`"),
+        ("crawl/{date}/clean", 2, "choose another"),
+        ("theirs/{date}", 73, "theirs/2026-11-01"),
+    ] {
+        bench.write("theirs/2026-11-01/precious", "x");
+        bench.write(
+            "wrong.toml",
+            format!("{CONFIG}kept = \"{kept}\"\n").replace("crawl/{date}/*", "crawl/{date}"),
+        );
+        let said = bench.fails(code, "run wrong.toml --date 2026-11-01");
+        assert!(said.contains(says), "{kept}: {said}");
+        assert!(!bench.path("out").exists() && !bench.path("store").exists(), "{kept}");
+    }
+}
+
+#[test]
+fn a_redo_makes_the_clean_files_again_with_those_of_later_days() {
+    let bench = days();
+    bench.done("run days.toml --date 2026-11-01 --date 2026-11-03 --date 2026-11-02");
+    bench.done("run days.toml --redo 2026-11-03");
+    check(&bench, &DAYS[..3]);
+    let fresh = days();
+    fresh.done("run days.toml --date 2026-11-01..2026-11-03");
+    assert_eq!(bench.files("clean"), fresh.files("clean"));
+    assert_eq!(bench.done("run days.toml --redo 2026-11-03").summary()["already_done"], true);
+
+    // `a` of the third day is new, now that the first day lacks it.
+    bench.write("crawl/2026-11-01/one.jsonl", words_of("grows", "q", 0));
+    // A day that is not read again is copied from what was joined, or nothing changes.
+    let two = bench.read("crawl/2026-11-03/two.jsonl");
+    bench.write("crawl/2026-11-03/two.jsonl", words_of("b", "z", 0));
+    let before = [bench.files("out"), bench.files("clean"), bench.files("store")];
+    let said = bench.fails(65, "run days.toml --redo 2026-11-01");
+    assert!(said.contains("run days.toml --redo 2026-11-03"), "{said}");
+    assert_eq!(before, [bench.files("out"), bench.files("clean"), bench.files("store")]);
+    bench.write("crawl/2026-11-03/two.jsonl", two);
+    bench.done("run days.toml --redo 2026-11-01");
+    check(&bench, &DAYS[..3]);
+    assert!(bench.read("clean/2026-11-03/one.jsonl").contains("\"copy\""));
+    assert_eq!(bench.names("clean"), DAYS[..3]);
+}
+
+/// Fails unless the copies of all days are those of the pages that were kept, and neither removed nor replaced by a page of a day of the
+/// store, and whose days are there and have not expired.
+fn check_all(bench: &Bench, held: &[&str], expired: &[&str], removed: &[&str], what: &str) {
+    let ended = bench.done("filter --config days.toml --all --output all --overwrite");
+    let mut replaced = BTreeSet::new();
+    for day in held {
+        let rows = lines(bench, &format!("out/{day}/dedup/replaced.tsv"));
+        let pair = |row: &String| row.split('\t').take(2).collect::<Vec<_>>().join("\t");
+        replaced.extend(rows.iter().map(pair));
+    }
+    let mut copied = 0;
+    for day in held.iter().filter(|day| !expired.contains(day)) {
+        let kept = lines(bench, &format!("out/{day}/dedup/keep.txt"));
+        let is_gone =
+            |id: &str| removed.contains(&id) || replaced.contains(&format!("{id}\t{day}"));
+        let expected = records(bench, day, |id| kept.contains(id) && !is_gone(id));
+        copied += expected.iter().map(|it| it.lines().count() as u64).sum::<u64>();
+        let found = ["one", "two"].map(|file| bench.read(&format!("all/{day}/{file}.jsonl")));
+        assert_eq!(found, expected, "{what}: {day}");
+    }
+    assert_eq!(ended.count("copied"), copied, "{what}");
+    let shown = bench.done("store verify store").count("fingerprints");
+    assert!(shown >= copied, "{what}: {shown} {copied}");
+}
+
+#[test]
+fn the_copies_of_all_days_are_what_the_store_shows() {
+    let [one, two, three, four] = DAYS;
+    for compacts in [false, true] {
+        let bench = days();
+        let compact = || {
+            if compacts {
+                bench.done("store compact store");
+            }
+        };
+        bench.done(&format!("run days.toml --date {one} --date {three} --date {two}"));
+        compact();
+        check_all(&bench, &DAYS[..3], &[], &[], "a late day");
+        bench.done(&format!("run days.toml --redo {three}"));
+        compact();
+        check_all(&bench, &DAYS[..3], &[], &[], "in order again");
+        bench.done(&format!("run days.toml --date {four}"));
+        compact();
+        assert!(bench.read(&format!("out/{four}/dedup/replaced.tsv")).contains("grown"));
+        check_all(&bench, &DAYS, &[], &[], "a page that has grown");
+        bench.write("gone.txt", "a\n");
+        bench.done("store remove store --ids gone.txt");
+        check_all(&bench, &DAYS, &[], &["a"], "a removal");
+        bench.done("store purge store");
+        check_all(&bench, &DAYS, &[], &["a"], "a purge");
+        bench.done("store expire store --keep-days 2");
+        check_all(&bench, &DAYS, &DAYS[..2], &["a"], "an expiry");
+        let again = bench.done("filter --config days.toml --all --output all");
+        assert_eq!(again.summary()["already_done"], true);
+        // A page that the inputs no longer have is named, with its day.
+        bench.write(&format!("crawl/{three}/two.jsonl"), "");
+        let said = bench.fails(65, "filter --config days.toml --all --output lost");
+        assert!(
+            said.contains(&format!("{three}/dedup/keep.txt")) && said.contains("\"b\""),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn of_a_store_with_all_pages_the_kept_ones_are_copied() {
+    let bench = days();
+    bench.write("days.toml", format!("{CONFIG}add = \"all\"\n"));
+    bench.done("run days.toml --date 2026-11-01..2026-11-03");
+    check_all(&bench, &DAYS[..3], &[], &[], "all pages");
+    assert!(bench.read("all/2026-11-02/two.jsonl").is_empty());
+}
