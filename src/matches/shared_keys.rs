@@ -11,18 +11,21 @@
 //! row 7: [a1 | a2 | a3 ...] --> (1, a1) -> 4;  (2, a2) -> -;  (3, a3) -> 4, 9      (4, row 7), (9, row 7)
 //! ```
 //!
-//! What thousands of pages share, such as the text of a template, is a key of all of them. Two bounds keep that linear. A key
-//! leads to [`MOST_SHARED`] pages at most, those whose fingerprints are next in order. And of all that a page meets, the
+//! What thousands of pages share, such as the text of a template, is a key of all of them. Two bounds keep that linear. A
+//! [common key](common) leads to the pages whose fingerprints are next in order. And of all that a page meets, the
 //! [`MOST_MET`] that share most keys with it are its candidates; of those that share as many, the nearest by fingerprint.
-//!
-//! A page that is asked for alone ([`Anchored`]) is a batch of one page: rows are met by the same code, whether they stream past or a
-//! sorted table of the segment names those that share an anchor.
+//! Neither depends on how much memory there is.
 
-use std::cmp::Reverse;
+mod alone;
+mod common;
+
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
+
+pub(crate) use alone::{Anchored, AnchoredRows, RowAnchor};
+use common::CommonKeys;
 
 use super::distinct::each_distinct;
 use super::numbers::FingerprintIndex;
@@ -35,10 +38,6 @@ use crate::parallel::{in_parallel, lock};
 use crate::progress::{self, Activity};
 use crate::store::{Column, Dated, RowBytes, SCANNED_ROWS, Segment, Shown};
 use crate::tables::keys::{KEY_BYTES, Keys, entry, key_of, memory_of, most_numbers, number_of};
-use crate::work::Work;
-
-/// To how many pages of the batch a key leads.
-const MOST_SHARED: usize = 1 << 9;
 
 /// How many candidates a page has at most: in the batch, and in the store.
 pub(crate) const MOST_MET: usize = 32;
@@ -134,7 +133,9 @@ impl AnchorCost {
         }
         let most = most_numbers(ANCHORS, memory_bytes as usize) as u64;
         let passes = batch.div_ceil(most);
-        let bytes_read = batch.saturating_add(store).saturating_mul(bytes * passes);
+        let counted = if passes > 1 { 2 * batch } else { 0 };
+        let all = batch.saturating_add(store).saturating_add(counted);
+        let bytes_read = all.saturating_mul(bytes * passes);
         AnchorCost { passes, bytes_read, memory_bytes: memory_of(ANCHORS, batch.min(most)) }
     }
 }
@@ -143,8 +144,10 @@ impl AnchorCost {
 #[derive(Debug)]
 struct Unit {
     sort: Sort,
-    /// The pages of the batch whose keys are in memory. For more pages than fit, everything is read several times.
+    /// The pages of the batch whose keys are in memory.
     pages: Range<u32>,
+    /// For more pages than fit, everything is read several times: how often.
+    passes: u32,
     /// What streams: a segment of the store, or the batch itself, and which blocks.
     stream: Option<u32>,
     blocks: Range<usize>,
@@ -156,6 +159,7 @@ struct KeyIndex {
     sort: Sort,
     pages: Range<u32>,
     places: Vec<Keys>,
+    common: Arc<CommonKeys>,
 }
 
 /// A row that shares keys with pages of the batch.
@@ -260,15 +264,16 @@ impl<F: Fingerprint> KeyProbe<F> {
     }
 
     /// The keys that the chunk streams past.
-    fn index(&self, Unit { sort, pages, .. }: &Unit) -> Result<Arc<KeyIndex>> {
+    fn index(&self, unit: &Unit) -> Result<Arc<KeyIndex>> {
         let mut held = lock(&self.index);
         if let Some(index) = &*held
-            && (index.sort, &index.pages) == (*sort, pages)
+            && (index.sort, &index.pages) == (unit.sort, &unit.pages)
         {
             return Ok(Arc::clone(index));
         }
-        *held = None;
-        let index = Arc::new(KeyIndex::of(&self.batch, *sort, pages.clone(), self.workers)?);
+        let last = held.take().filter(|last| last.sort == unit.sort);
+        let common = last.map(|last| Arc::clone(&last.common));
+        let index = Arc::new(KeyIndex::of(&self.batch, unit, common, self.workers)?);
         *held = Some(Arc::clone(&index));
         Ok(index)
     }
@@ -304,6 +309,7 @@ fn units_of(
         return;
     }
     let (rows, most) = (batch.rows() as u32, most_numbers(places, memory_bytes) as u32);
+    let passes = rows.div_ceil(most);
     for first in (0..rows).step_by(most as usize) {
         let pages = first..first.saturating_add(most).min(rows);
         let streams = (0..).zip(store).map(|(number, dated)| (Some(number), dated.segment()));
@@ -311,50 +317,72 @@ fn units_of(
             let blocks = segment.blocks_of(sort.column());
             units.extend((0..blocks).step_by(CHUNK_BLOCKS).map(|it| {
                 let blocks = it..blocks.min(it + CHUNK_BLOCKS);
-                Unit { sort, pages: pages.clone(), stream, blocks }
+                Unit { sort, pages: pages.clone(), passes, stream, blocks }
             }));
         }
     }
 }
 
 impl KeyIndex {
-    /// The keys of the pages in these rows. Of pages with one fingerprint and one sketch, the first one is enough.
-    fn of(batch: &Segment, sort: Sort, pages: Range<u32>, workers: usize) -> Result<KeyIndex> {
-        let first = pages.start;
-        let mut places: Vec<Vec<u64>> = vec![Vec::new(); sort.places(batch)];
-        let (Some(mut keys_of), Some(mut sketches)) = (sort.keys(batch), batch.checks()) else {
-            return Ok(KeyIndex { sort, pages, places: Vec::new() });
+    /// The keys of the pages of a unit. Which keys are common in the batch is known to the unit before.
+    fn of(
+        batch: &Segment,
+        unit: &Unit,
+        common: Option<Arc<CommonKeys>>,
+        workers: usize,
+    ) -> Result<KeyIndex> {
+        let Unit { sort, ref pages, passes, .. } = *unit;
+        let common = match common {
+            None if passes > 1 => Some(CommonKeys::of(batch, sort, passes)?.into()),
+            known => known,
         };
-        let mut fingerprints = batch.fingerprints();
-        let (mut last, mut last_sketch) = (Vec::new(), Vec::new());
-        // From the row before them on, of which the first one may be a copy.
-        for row in first.saturating_sub(1)..pages.end {
-            progress::tick(Activity::Working);
-            let is_before = row < first;
-            let row = u64::from(row);
-            let keys = keys_of.get(row)?;
-            let is_like_last = last == keys;
-            if is_like_last && fingerprints.get(row)? == fingerprints.get(row - 1)? {
-                let is_copy = last_sketch == sketches.get(row)?;
-                if is_copy {
-                    continue;
-                }
-            }
-            if !is_like_last {
-                last.clear();
-                last.extend_from_slice(keys);
-            }
-            last_sketch.clear();
-            for (place, key) in places.iter_mut().zip(keys.as_chunks().0) {
-                if key_of(key) != NONE && !is_before {
-                    place.push(entry(key_of(key), row as u32 - first));
-                }
-            }
-            last_sketch.extend_from_slice(sketches.get(row)?);
-        }
+        let mut places: Vec<Vec<u64>> = vec![Vec::new(); sort.places(batch)];
+        each_key(batch, sort, pages.clone(), |place, key, page| {
+            places[place].push(entry(key, page - pages.start));
+        })?;
         let places = in_parallel(workers, &places, |entries| Keys::of(entries.clone()));
-        Ok(KeyIndex { sort, pages, places })
+        let common = common.unwrap_or_else(|| CommonKeys::among(&places).into());
+        Ok(KeyIndex { sort, pages: pages.clone(), places, common })
     }
+}
+
+/// Calls `take` with each key of these pages of the batch: its place, and the page. Of pages with one fingerprint and one sketch, the first one is
+/// enough.
+fn each_key(
+    batch: &Segment,
+    sort: Sort,
+    pages: Range<u32>,
+    mut take: impl FnMut(usize, u64, u32),
+) -> Result<()> {
+    let (Some(mut keys_of), Some(mut sketches)) = (sort.keys(batch), batch.checks()) else {
+        return Ok(());
+    };
+    let mut fingerprints = batch.fingerprints();
+    let (mut last, mut last_sketch) = (Vec::new(), Vec::new());
+    // From the row before them on, of which the first one may be a copy.
+    for page in pages.start.saturating_sub(1)..pages.end {
+        progress::tick(Activity::Working);
+        let row = u64::from(page);
+        let keys = keys_of.get(row)?;
+        let is_like_last = last == keys;
+        if is_like_last && fingerprints.get(row)? == fingerprints.get(row - 1)? {
+            let is_copy = last_sketch == sketches.get(row)?;
+            if is_copy {
+                continue;
+            }
+        }
+        if !is_like_last {
+            last.clear();
+            last.extend_from_slice(keys);
+        }
+        last_sketch.clear();
+        last_sketch.extend_from_slice(sketches.get(row)?);
+        if pages.contains(&page) {
+            let keys = keys.as_chunks().0.iter().map(key_of).enumerate();
+            keys.filter(|&(_, key)| key != NONE).for_each(|(place, key)| take(place, key, page));
+        }
+    }
+    Ok(())
 }
 
 /// What is read of the rows of a segment.
@@ -433,14 +461,17 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
         let mut fingerprint = None;
         for place in places {
             let index = self.index;
-            let mut shared = index.places[place as usize].with(key_at(keys, place));
-            if shared.len() > MOST_SHARED {
-                let of =
-                    |entry: u64| self.pages.fingerprint_of(index.pages.start + number_of(entry));
+            let key = key_at(keys, place);
+            let mut shared = index.places[place as usize].with(key);
+            if !shared.is_empty()
+                && let Some(common) = index.common.get(place, key)
+            {
                 let fingerprint = self.rows.fingerprint(row, &mut fingerprint)?;
-                let middle = shared.partition_point(|&entry| of(entry) < fingerprint);
-                let first = middle.saturating_sub(MOST_SHARED / 2).min(shared.len() - MOST_SHARED);
-                shared = &shared[first..][..MOST_SHARED];
+                let reached = common.around(|page| self.pages.fingerprint_of(page) < fingerprint);
+                let before = |page: u32| {
+                    shared.partition_point(|&it| index.pages.start + number_of(it) < page)
+                };
+                shared = &shared[before(reached.start)..before(reached.end)];
             }
             pages.extend(shared.iter().map(|&entry| index.pages.start + number_of(entry)));
         }
@@ -532,130 +563,6 @@ impl<F: Fingerprint> SegmentRows<'_, F> {
         }
         let fingerprint = (self.fingerprint_of)(row)?;
         Ok(*known.insert(fingerprint))
-    }
-}
-
-/// Rows of a store that share anchors with a page that is asked for alone. The first is the nearest one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct AnchoredRows {
-    /// How many anchors they do not share.
-    apart: u8,
-    /// The distance of their fingerprint.
-    pub(crate) distance: u8,
-    /// The number of their segment.
-    pub(crate) segment: u32,
-    /// The first of them.
-    pub(crate) row: u64,
-    /// How many there are.
-    pub(crate) rows: u64,
-}
-
-/// A page that is asked for alone.
-pub(crate) struct Anchored<'a, F> {
-    pages: Pages<F>,
-    index: KeyIndex,
-    anchors: &'a [u8],
-}
-
-impl<'a, F: Fingerprint> Anchored<'a, F> {
-    /// The page with this fingerprint and these anchors.
-    pub(crate) fn new(fingerprint: F, anchors: &'a [u8]) -> Anchored<'a, F> {
-        let mut places: [Vec<u64>; ANCHORS] = Default::default();
-        for (place, key) in anchors_of(anchors) {
-            places[usize::from(place)].push(entry(key, 0));
-        }
-        let places = places.map(Keys::of).into();
-        let index = KeyIndex { sort: Sort::Anchors, pages: 0..1, places };
-        Anchored { pages: Pages::new([fingerprint].into(), vec![0], 1), index, anchors }
-    }
-
-    /// Adds to `found` the nearest rows of segment `number`, as far as `work` goes. `sharing` has all rows that share anchors, as many whole
-    /// [chunks](CHUNK_ROWS) of them at a time as it likes; without it, all rows stream past.
-    ///
-    /// # Errors
-    /// Damage is [`Kind::BadData`](crate::Kind::BadData).
-    pub(crate) fn nearest(
-        &self,
-        (number, dated): (u32, &Dated),
-        fingerprint_of: &mut dyn FnMut(u64) -> Result<F>,
-        sharing: Option<&mut dyn Iterator<Item = Result<Vec<RowAnchor>>>>,
-        found: &mut Vec<AnchoredRows>,
-        work: &mut Work<'_>,
-    ) -> Result<()> {
-        let mut take = |pair: Pair| {
-            if let Place::StoreRow { apart, segment, row, rows, .. } = pair.existing {
-                found.push(AnchoredRows { apart, distance: pair.distance, segment, row, rows });
-            }
-        };
-        let segment = dated.segment();
-        let rows = SegmentRows { segment, shown: Some(dated.shown()), fingerprint_of };
-        let (Some(mut anchors), Some(mut streaming)) = (
-            segment.anchors(),
-            Streaming::new(&self.pages, &self.index, Some(number), rows, &mut take),
-        ) else {
-            return Ok(());
-        };
-        match sharing {
-            Some(sharing) => {
-                for rows in sharing {
-                    streaming.sharing(self.anchors, rows?, work)?;
-                }
-            }
-            None => {
-                for block in 0..segment.blocks_of(Column::Anchors) {
-                    if !work.spend(1) {
-                        break;
-                    }
-                    let sharing = streaming.block(&mut anchors, block)?;
-                    if !work.spend(sharing) {
-                        break;
-                    }
-                }
-            }
-        }
-        streaming.finish();
-        Ok(())
-    }
-}
-
-/// A row that shares an anchor with a page, and the place of the anchor.
-pub(crate) type RowAnchor = (u64, u8);
-
-impl<F: Fingerprint> Streaming<'_, F> {
-    /// Takes rows that share anchors with the one page, those first that share most of its `anchors`: once there are enough, the others can
-    /// be no nearer.
-    fn sharing(
-        &mut self,
-        anchors: &[u8],
-        mut rows: Vec<RowAnchor>,
-        work: &mut Work<'_>,
-    ) -> Result<()> {
-        rows.sort_unstable();
-        let mut rows: Vec<&[RowAnchor]> = rows.chunk_by(|one, other| one.0 == other.0).collect();
-        rows.sort_by_key(|places| Reverse(places.len()));
-        let mut shared = [0; WIDTH];
-        for alike in rows.chunk_by(|one, other| one.len() == other.len()) {
-            for places in alike {
-                if !work.spend(1) {
-                    return Ok(());
-                }
-                shared.fill(u8::MAX);
-                for &(_, place) in *places {
-                    let bytes =
-                        usize::from(place) * KEY_BYTES..(usize::from(place) + 1) * KEY_BYTES;
-                    shared[bytes.clone()].copy_from_slice(&anchors[bytes]);
-                }
-                self.row(places[0].0, &shared, places.iter().map(|it| it.1))?;
-            }
-            self.leave();
-            let apart = (ANCHORS - alike[0].len()) as u8;
-            let nearest = self.nearest.entry(0).or_default();
-            keep_nearest(nearest);
-            if nearest.get(MOST_MET - 1).is_some_and(|it| it.0.apart <= apart) {
-                break;
-            }
-        }
-        Ok(())
     }
 }
 

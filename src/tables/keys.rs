@@ -16,6 +16,10 @@ pub(crate) fn number_of(entry: u64) -> u32 {
     (entry & ((1 << NUMBER_BITS) - 1)) as u32
 }
 
+pub(crate) fn key_of_entry(entry: u64) -> u64 {
+    entry >> NUMBER_BITS
+}
+
 #[derive(Debug)]
 pub(crate) struct Keys {
     /// A bit for each value of the lowest bits.
@@ -55,7 +59,7 @@ impl Keys {
         let mut bitmap = vec![0; (mask as usize + 1) / u64::BITS as usize];
         let mut starts = vec![0; (1 << size) + 1];
         for entry in &entries {
-            let key = entry >> NUMBER_BITS;
+            let key = key_of_entry(*entry);
             bitmap[(key & mask) as usize / 64] |= 1 << (key % 64);
             starts[(key >> shift) as usize + 1] += 1;
         }
@@ -71,13 +75,18 @@ impl Keys {
         self.bitmap[(key & self.mask) as usize / 64] >> (key % 64) & 1 == 1
     }
 
+    /// The entries of each key, ascending.
+    pub(crate) fn each(&self) -> impl Iterator<Item = &[u64]> {
+        self.entries.chunk_by(|&one, &other| key_of_entry(one) == key_of_entry(other))
+    }
+
     /// The entries of the numbers that have a key, ascending.
     pub(crate) fn with(&self, key: u64) -> &[u64] {
         let at = (key >> self.shift) as usize;
         let range = &self.entries[self.starts[at] as usize..self.starts[at + 1] as usize];
-        let below = range.partition_point(|entry| entry >> NUMBER_BITS < key);
+        let below = range.partition_point(|&entry| key_of_entry(entry) < key);
         let rest = &range[below..];
-        let end = rest.partition_point(|entry| entry >> NUMBER_BITS == key);
+        let end = rest.partition_point(|&entry| key_of_entry(entry) == key);
         &rest[..end]
     }
 }

@@ -6,6 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use super::*;
 use crate::fingerprint::check::AS_NEEDED;
 use crate::store::{Details, IdKind, RecordCounts, Row, SegmentOptions, SegmentWriter};
+use crate::work::Work;
 
 /// However a list is divided, and however many rows share some anchors.
 #[test]
@@ -70,4 +71,43 @@ fn anchors_cost_what_is_read_of_them_and_memory() {
     );
     assert_eq!(cost(1000, 80_000).passes, 2);
     assert_eq!(AnchorCost::of(9, 9, "minhash".parse().ok(), 9), AnchorCost::default());
+}
+
+/// Six hundred pages share a key; others share one with a few.
+#[test]
+fn common_keys_are_the_same_however_often_the_batch_is_read() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let options = SegmentOptions {
+        ids: IdKind::None,
+        check_bytes: AS_NEEDED,
+        anchor_bytes: WIDTH,
+        ..SegmentOptions::default()
+    };
+    let mut writer = SegmentWriter::<u64>::create(folder.path().join("day.seg"), options)?;
+    for row in 0..1200_u64 {
+        let key = |place: u64| match place {
+            0 => row % 2,
+            1 => row / 600,
+            _ => row * place,
+        };
+        let anchors = (0..ANCHORS as u64).flat_map(|place| key(place).to_le_bytes()[..5].to_vec());
+        let details = Details { anchors: anchors.collect(), check: vec![1], ..Details::default() };
+        writer.push(&Row { details: &details, ..Row::new(row << 40, "") })?;
+    }
+    let batch = writer.finish(RecordCounts::default(), "")?;
+    let common = |memory_bytes: usize| -> Result<Vec<String>> {
+        let mut units = Vec::new();
+        units_of(Sort::Anchors, &batch, &[], memory_bytes, &mut units);
+        let index = KeyIndex::of(&batch, &units[0], None, 2)?;
+        let mut common: Vec<_> = index.common.0.iter().map(|it| format!("{it:?}")).collect();
+        common.sort();
+        Ok(common)
+    };
+    let once = common(1 << 20)?;
+    assert_eq!(once.len(), 4);
+    assert!(once[0].starts_with("((0, 0), Groups([0, 128, 256,"), "{once:?}");
+    for memory_bytes in [WIDTH, 100 * WIDTH, 1000 * WIDTH] {
+        assert_eq!(common(memory_bytes)?, once, "{memory_bytes}");
+    }
+    Ok(())
 }

@@ -1,0 +1,141 @@
+//! A page that is asked for alone: a batch of one page. Rows are met by the same code, whether they stream past or a sorted table of the segment
+//! names those that share an anchor.
+
+use std::cmp::Reverse;
+
+use super::common::CommonKeys;
+use super::{
+    KeyIndex, MOST_MET, Pages, SegmentRows, Sort, Streaming, WIDTH, anchors_of, keep_nearest,
+};
+use crate::error::Result;
+use crate::fingerprint::Fingerprint;
+use crate::fingerprint::check::ANCHORS;
+use crate::matches::pair::{Pair, Place};
+use crate::store::{Column, Dated};
+use crate::tables::keys::{KEY_BYTES, Keys, entry};
+use crate::work::Work;
+
+/// Rows of a store that share anchors with a page that is asked for alone. The first is the nearest one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct AnchoredRows {
+    /// How many anchors they do not share.
+    apart: u8,
+    /// The distance of their fingerprint.
+    pub(crate) distance: u8,
+    /// The number of their segment.
+    pub(crate) segment: u32,
+    /// The first of them.
+    pub(crate) row: u64,
+    /// How many there are.
+    pub(crate) rows: u64,
+}
+
+/// A page that is asked for alone.
+pub(crate) struct Anchored<'a, F> {
+    pages: Pages<F>,
+    index: KeyIndex,
+    anchors: &'a [u8],
+}
+
+impl<'a, F: Fingerprint> Anchored<'a, F> {
+    /// The page with this fingerprint and these anchors.
+    pub(crate) fn new(fingerprint: F, anchors: &'a [u8]) -> Anchored<'a, F> {
+        let mut places: [Vec<u64>; ANCHORS] = Default::default();
+        for (place, key) in anchors_of(anchors) {
+            places[usize::from(place)].push(entry(key, 0));
+        }
+        let places = places.map(Keys::of).into();
+        let common = CommonKeys::default().into();
+        let index = KeyIndex { sort: Sort::Anchors, pages: 0..1, places, common };
+        Anchored { pages: Pages::new([fingerprint].into(), vec![0], 1), index, anchors }
+    }
+
+    /// Adds to `found` the nearest rows of segment `number`, as far as `work` goes. `sharing` has all rows that share anchors, as many whole
+    /// [chunks](CHUNK_ROWS) of them at a time as it likes; without it, all rows stream past.
+    ///
+    /// # Errors
+    /// Damage is [`Kind::BadData`](crate::Kind::BadData).
+    pub(crate) fn nearest(
+        &self,
+        (number, dated): (u32, &Dated),
+        fingerprint_of: &mut dyn FnMut(u64) -> Result<F>,
+        sharing: Option<&mut dyn Iterator<Item = Result<Vec<RowAnchor>>>>,
+        found: &mut Vec<AnchoredRows>,
+        work: &mut Work<'_>,
+    ) -> Result<()> {
+        let mut take = |pair: Pair| {
+            if let Place::StoreRow { apart, segment, row, rows, .. } = pair.existing {
+                found.push(AnchoredRows { apart, distance: pair.distance, segment, row, rows });
+            }
+        };
+        let segment = dated.segment();
+        let rows = SegmentRows { segment, shown: Some(dated.shown()), fingerprint_of };
+        let (Some(mut anchors), Some(mut streaming)) = (
+            segment.anchors(),
+            Streaming::new(&self.pages, &self.index, Some(number), rows, &mut take),
+        ) else {
+            return Ok(());
+        };
+        match sharing {
+            Some(sharing) => {
+                for rows in sharing {
+                    streaming.sharing(self.anchors, rows?, work)?;
+                }
+            }
+            None => {
+                for block in 0..segment.blocks_of(Column::Anchors) {
+                    if !work.spend(1) {
+                        break;
+                    }
+                    let sharing = streaming.block(&mut anchors, block)?;
+                    if !work.spend(sharing) {
+                        break;
+                    }
+                }
+            }
+        }
+        streaming.finish();
+        Ok(())
+    }
+}
+
+/// A row that shares an anchor with a page, and the place of the anchor.
+pub(crate) type RowAnchor = (u64, u8);
+
+impl<F: Fingerprint> Streaming<'_, F> {
+    /// Takes rows that share anchors with the one page, those first that share most of its `anchors`: once there are enough, the others can
+    /// be no nearer.
+    fn sharing(
+        &mut self,
+        anchors: &[u8],
+        mut rows: Vec<RowAnchor>,
+        work: &mut Work<'_>,
+    ) -> Result<()> {
+        rows.sort_unstable();
+        let mut rows: Vec<&[RowAnchor]> = rows.chunk_by(|one, other| one.0 == other.0).collect();
+        rows.sort_by_key(|places| Reverse(places.len()));
+        let mut shared = [0; WIDTH];
+        for alike in rows.chunk_by(|one, other| one.len() == other.len()) {
+            for places in alike {
+                if !work.spend(1) {
+                    return Ok(());
+                }
+                shared.fill(u8::MAX);
+                for &(_, place) in *places {
+                    let bytes =
+                        usize::from(place) * KEY_BYTES..(usize::from(place) + 1) * KEY_BYTES;
+                    shared[bytes.clone()].copy_from_slice(&anchors[bytes]);
+                }
+                self.row(places[0].0, &shared, places.iter().map(|it| it.1))?;
+            }
+            self.leave();
+            let apart = (ANCHORS - alike[0].len()) as u8;
+            let nearest = self.nearest.entry(0).or_default();
+            keep_nearest(nearest);
+            if nearest.get(MOST_MET - 1).is_some_and(|it| it.0.apart <= apart) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
