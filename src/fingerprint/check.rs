@@ -49,7 +49,7 @@ use points::Points;
 use sentences::Sentences;
 
 pub use containment::{ANCHOR_BYTES, ANCHORS, Contained, held_run_set};
-pub(crate) use containment::{MAX_SKETCH_BYTES, sketch_of};
+pub(crate) use containment::{MAX_SKETCH_BYTES, Marked, Sample, sketch_of};
 pub(crate) use maker::{NORMALISE, NORMALISE_WORDS};
 pub use shingles::word_run_set;
 pub use signer::Signer;
@@ -78,8 +78,8 @@ enum Sort {
 }
 
 thread_local! {
-    /// What sketches are decoded into, on each thread that compares some.
-    static DECODED: RefCell<[Vec<u32>; 2]> = RefCell::default();
+    /// What sketches are compared in, on each thread that compares some.
+    static COMPARED: RefCell<(Marked, Vec<u32>)> = RefCell::default();
 }
 
 impl Check {
@@ -182,7 +182,10 @@ impl Check {
 
 /// How much of each of two texts the other one contains, by their sketches.
 fn contained(one: &[u8], another: &[u8]) -> [Contained; 2] {
-    DECODED.with_borrow_mut(|decoded| containment::contained(one, another, decoded))
+    COMPARED.with_borrow_mut(|(marked, hashes)| {
+        marked.mark(Sample::read(one, hashes));
+        marked.contained(Sample::read(another, hashes))
+    })
 }
 
 impl Sort {

@@ -29,8 +29,9 @@ pub(super) use apart::MOST_MET;
 use apart::{Apart, FoundPairs, Within};
 
 use super::certificate::{Candidates, Certificate, Confirmed};
+use super::comparing::{Comparer, WindowKeys};
 use super::detail::{Detail, too_many};
-use super::group_key::{GroupKey, GroupKeyReader, HeldKeys};
+use super::group_key::{GroupKey, GroupKeyReader};
 use super::groups::Groups;
 use super::numbers::{FingerprintIndex, Group, Span};
 use super::pair::{Pair, Place};
@@ -106,7 +107,7 @@ pub(crate) struct Rest {
 
 /// A window that is open.
 struct Window {
-    keys: Arc<HeldKeys>,
+    keys: Arc<WindowKeys>,
     within: Distinct<Within>,
     with_store: Distinct<StorePair<Group>>,
     rest: Rest,
@@ -120,9 +121,9 @@ pub(crate) enum Task {
     /// It opens a window.
     Open(Rest),
     /// It compares pairs of the batch.
-    Within(Arc<HeldKeys>, Vec<Within>),
+    Within(Arc<WindowKeys>, Vec<Within>),
     /// It compares pairs with the store.
-    WithStore(Arc<HeldKeys>, Vec<StorePair<Group>>),
+    WithStore(Arc<WindowKeys>, Vec<StorePair<Group>>),
 }
 
 impl Windows {
@@ -135,7 +136,8 @@ impl Windows {
         Windows {
             of_rows: groups.of_segment_rows(),
             most_met: if are_whole { MOST_MET } else { usize::MAX },
-            most_rows: HeldKeys::most(segment, confirm.as_ref(), *signatures_bytes).min(MOST_ROWS),
+            most_rows: WindowKeys::most(segment, confirm.as_ref(), *signatures_bytes)
+                .min(MOST_ROWS),
             rows: AtomicU64::new(0),
             stage: Mutex::new(Stage::Between(Rest { fingerprints, found: found.peekable() })),
             how,
@@ -201,7 +203,8 @@ impl Windows {
         let [first, end] = [window.start, window.end].map(|it| groups.first_row(it));
         let mut reader = self.reader()?;
         let held = first..end.min(first.saturating_add(self.most_rows));
-        let keys = HeldKeys::read(&mut reader, held)?;
+        let confirm = self.how.confirm.as_ref();
+        let keys = WindowKeys::read(&mut reader, held, confirm)?;
         let known = (*detail == Detail::All).then_some(*distance);
         let space = Space { folder, memory_bytes: *memory_bytes };
         let mut apart = Apart::new(groups, &self.of_rows, self.most_met, known, space);
@@ -215,10 +218,8 @@ impl Windows {
             shingles: Vec::new(),
         };
         for group in window.iter().flat_map(|it| groups.groups_of(it).iter()) {
-            let key = keys.get(groups.key_row(group), &mut reader)?;
-            let shingles = self.how.confirm.and_then(|it| it.check.shingles(key.signature));
-            let shingles = shingles.map(|it| u32::try_from(it).unwrap_or(u32::MAX));
-            certificate.shingles.extend(shingles);
+            let shingles = keys.shingles(groups.key_row(group), &mut reader)?;
+            certificate.shingles.extend(shingles.map(|it| u32::try_from(it).unwrap_or(u32::MAX)));
         }
         rest.fingerprints.start = window.end;
         *lock(&self.stage) = Stage::Open(Window {
@@ -238,17 +239,19 @@ impl Windows {
     }
 
     /// The pairs of the batch of which one group can stand for the other.
-    fn within(&self, keys: &HeldKeys, pairs: Vec<Within>) -> Result<Vec<Confirmed>> {
-        let [mut first, mut second] = [self.reader()?, self.reader()?];
+    fn within(&self, keys: &WindowKeys, pairs: Vec<Within>) -> Result<Vec<Confirmed>> {
+        let mut comparer = Comparer::new(self.how.confirm.as_ref(), keys, self.reader()?);
+        let row = |group| self.how.groups.key_row(group);
         let mut confirmed = Vec::new();
-        for Within { existing: group, new, distance } in pairs {
-            progress::tick(Activity::Working);
-            let [one, other] = [new, group].map(|group| self.how.groups.key_row(group));
-            let other = keys.get(other, &mut second)?;
-            let one = keys.get(one, &mut first)?;
-            let standings = one.compare(other, distance.into(), self.how.confirm.as_ref());
-            let pair = Pair { new, existing: Place::Batch { group }, distance };
-            confirmed.extend(standings.any().then_some(Confirmed { pair, standings }));
+        for pairs in pairs.chunk_by(|one, other| one.existing == other.existing) {
+            let group = pairs[0].existing;
+            comparer.with_row(row(group))?;
+            for &Within { new, distance, .. } in pairs {
+                progress::tick(Activity::Working);
+                let standings = comparer.compare(row(new), distance)?;
+                let pair = Pair { new, existing: Place::Batch { group }, distance };
+                confirmed.extend(standings.any().then_some(Confirmed { pair, standings }));
+            }
         }
         Ok(confirmed)
     }
@@ -256,13 +259,13 @@ impl Windows {
     /// The pairs with the store of which one side can stand for the other.
     fn with_store(
         &self,
-        keys: &HeldKeys,
+        keys: &WindowKeys,
         pairs: Vec<StorePair<Group>>,
         candidates: &mut Candidates,
     ) -> Result<Vec<Confirmed>> {
         let Confirming { groups, store, confirm, .. } = &self.how;
         let confirm = confirm.as_ref();
-        let mut own = self.reader()?;
+        let mut comparer = Comparer::new(confirm, keys, self.reader()?);
         let mut reader: Option<(u32, GroupKeyReader, Shown)> = None;
         let mut signature = Vec::new();
         let mut confirmed = Vec::new();
@@ -295,10 +298,10 @@ impl Windows {
                     row = if left > 0 { shown.next(row + 1)? } else { row };
                 }
                 let existing = Place::Store { segment: place.segment, row: first, rows };
+                comparer.with_key(key);
                 for &Near { new, distance, .. } in near {
                     progress::tick(Activity::Working);
-                    let one = keys.get(groups.key_row(new), &mut own)?;
-                    let standings = one.compare(key, distance.into(), confirm);
+                    let standings = comparer.compare(groups.key_row(new), distance)?;
                     let pair = Pair { new, existing, distance };
                     confirmed.extend(standings.any().then_some(Confirmed { pair, standings }));
                 }

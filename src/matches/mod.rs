@@ -37,6 +37,7 @@ mod answer;
 mod audit;
 mod batch;
 mod certificate;
+mod comparing;
 mod confirm;
 mod confirmed;
 mod crowd;

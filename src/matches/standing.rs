@@ -118,15 +118,7 @@ impl Standings {
     /// What a check says of two pages with these signatures, at this distance.
     pub(crate) fn by(confirm: &Confirm, one: &[u8], another: &[u8], distance: u8) -> Standings {
         match confirm.check.containment(one, another) {
-            Some(contained) => {
-                let [of_first, of_second] = contained.map(|it| {
-                    let is_enough = it.is_at_least(confirm.least);
-                    is_enough.then(|| Standing::containing(it, confirm.least, distance))
-                });
-                let similarity = Standings { of_first, of_second }.share();
-                let both = [of_first, of_second].map(|it| Some(Standing { similarity, ..it? }));
-                Standings { of_first: both[0], of_second: both[1] }
-            }
+            Some(contained) => Standings::containing(contained, confirm.least, distance),
             None => {
                 let similarity = confirm.check.similarity(one, another);
                 let standing =
@@ -135,6 +127,15 @@ impl Standings {
                 if is_enough { Standings::mutual(standing) } else { Standings::default() }
             }
         }
+    }
+
+    /// What is said of two pages at this distance of which so much is `contained` in the other one, and at least this share must be.
+    pub(super) fn containing(contained: [Contained; 2], least: f64, distance: u8) -> Standings {
+        let [of_first, of_second] = contained
+            .map(|it| it.is_at_least(least).then(|| Standing::containing(it, least, distance)));
+        let similarity = Standings { of_first, of_second }.share();
+        let both = [of_first, of_second].map(|it| Some(Standing { similarity, ..it? }));
+        Standings { of_first: both[0], of_second: both[1] }
     }
 
     /// Each page stands for the other one as well.

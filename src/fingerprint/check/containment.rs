@@ -164,37 +164,85 @@ pub(super) fn count(sketch: &[u8]) -> u64 {
     SketchHead::read(sketch).map_or(0, |head| u64::from(head.count) << head.level)
 }
 
-/// How much of each of two pages the other one contains: of `one` first.
-pub(super) fn contained(one: &[u8], another: &[u8], scratch: &mut [Vec<u32>; 2]) -> [Contained; 2] {
-    let [first, second] = scratch;
-    let levels = [decode(one, first), decode(another, second)];
-    let level = levels[0].max(levels[1]);
-    for hashes in [&mut *first, &mut *second] {
-        // Ascending, so what begins with so many zeros comes first.
-        let sampled =
-            hashes.partition_point(|&hash| u64::from(hash) < 1 << (BITS - u32::from(level)));
-        hashes.truncate(sampled);
-    }
-    let equal = equal(first, second) as f64;
-    let sizes = [first.len() as u32, second.len() as u32];
-    let range = f64::from(1_u32 << (BITS - u32::from(level)));
-    let of = |all: u32, other: u32| {
-        let chance = f64::from(other) / range;
-        let shared = (equal - chance * f64::from(all)) / (1.0 - chance).max(f64::EPSILON);
-        Contained { shared: shared.round().clamp(0.0, all.min(other).into()) as u32, all, level }
-    };
-    [of(sizes[0], sizes[1]), of(sizes[1], sizes[0])]
+/// The hashes of a sketch, ascending, and of which sample they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sample<'a> {
+    pub(crate) level: u8,
+    pub(crate) hashes: &'a [u32],
 }
 
-/// How many numbers two ascending lists share.
-fn equal(one: &[u32], other: &[u32]) -> usize {
-    let (mut at, mut behind, mut equal) = (0, 0, 0);
-    while let (Some(first), Some(second)) = (one.get(at), other.get(behind)) {
-        equal += usize::from(first == second);
-        at += usize::from(first <= second);
-        behind += usize::from(second <= first);
+impl<'a> Sample<'a> {
+    /// Those of a sketch, read into `hashes`.
+    pub(crate) fn read(sketch: &[u8], hashes: &'a mut Vec<u32>) -> Sample<'a> {
+        let level = decode(sketch, hashes);
+        Sample { level, hashes }
     }
-    equal
+
+    /// How many shingles the page has.
+    pub(crate) fn shingles(self) -> u64 {
+        (self.hashes.len() as u64) << self.level
+    }
+
+    /// The hashes that are in a sample of a higher `level` too.
+    fn at(self, level: u8) -> &'a [u32] {
+        // Ascending, so what begins with so many zeros comes first.
+        let end = 1 << (BITS - u32::from(level));
+        &self.hashes[..self.hashes.partition_point(|&hash| hash < end)]
+    }
+}
+
+/// A sketch whose hashes are marked in a bitmap, so that many others can be compared with it.
+#[derive(Debug)]
+pub(crate) struct Marked {
+    level: u8,
+    hashes: Vec<u32>,
+    /// A bit for each hash there may be: 2 MiB, of which a sketch touches a few lines.
+    marks: Box<[u64]>,
+}
+
+impl Default for Marked {
+    fn default() -> Marked {
+        let marks = vec![0; (1 << BITS) / u64::BITS as usize].into();
+        Marked { level: 0, hashes: Vec::new(), marks }
+    }
+}
+
+impl Marked {
+    /// Marks a sketch in place of the one before.
+    pub(crate) fn mark(&mut self, sketch: Sample<'_>) {
+        for &hash in &self.hashes {
+            self.marks[hash as usize / 64] = 0;
+        }
+        self.level = sketch.level;
+        self.hashes.clear();
+        self.hashes.extend(sketch.hashes);
+        for &hash in &self.hashes {
+            self.marks[hash as usize / 64] |= 1 << (hash % 64);
+        }
+    }
+
+    /// The sketch that is marked.
+    pub(crate) fn sample(&self) -> Sample<'_> {
+        Sample { level: self.level, hashes: &self.hashes }
+    }
+
+    /// How much of each of two pages the other one contains: of the one that is marked first.
+    pub(crate) fn contained(&self, other: Sample<'_>) -> [Contained; 2] {
+        let level = self.level.max(other.level);
+        let one = self.sample().at(level);
+        let other = other.at(level);
+        let mark = |&hash: &u32| self.marks[hash as usize / 64] >> (hash % 64) & 1;
+        let equal = other.iter().map(mark).sum::<u64>() as f64;
+        let sizes = [one.len() as u32, other.len() as u32];
+        let range = f64::from(1_u32 << (BITS - u32::from(level)));
+        let of = |all: u32, other: u32| {
+            let chance = f64::from(other) / range;
+            let shared = (equal - chance * f64::from(all)) / (1.0 - chance).max(f64::EPSILON);
+            let shared = shared.round().clamp(0.0, all.min(other).into()) as u32;
+            Contained { shared, all, level }
+        };
+        [of(sizes[0], sizes[1]), of(sizes[1], sizes[0])]
+    }
 }
 
 /// What a sketch begins with.
@@ -240,7 +288,7 @@ fn decode(sketch: &[u8], hashes: &mut Vec<u32>) -> u8 {
         at += 1;
         let rest = window(code, at) as u32 & ((1 << low) - 1);
         at += low as usize;
-        last = last.saturating_add(gap << low | rest);
+        last = last.saturating_add(gap << low | rest).min((1 << BITS) - 1);
         hashes.push(last);
     }
     level
@@ -333,8 +381,17 @@ mod tests {
         anchors
     }
 
+    fn contained(one: &[u8], other: &[u8]) -> [Contained; 2] {
+        let mut marked = Marked::default();
+        let hashes = &mut Vec::new();
+        for sketch in [other, one] {
+            marked.mark(Sample::read(sketch, hashes));
+        }
+        marked.contained(Sample::read(other, hashes))
+    }
+
     fn compare(one: &ShingleSet, other: &ShingleSet) -> [Contained; 2] {
-        contained(&sketch(one), &sketch(other), &mut Default::default())
+        contained(&sketch(one), &sketch(other))
     }
 
     proptest! {
@@ -362,7 +419,7 @@ mod tests {
 
         #[test]
         fn bytes_that_are_no_sketch_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..60), other in prop::collection::vec(any::<u8>(), 0..60)) {
-            let [one, _] = contained(&bytes, &other, &mut Default::default());
+            let [one, _] = contained(&bytes, &other);
             prop_assert!(one.shared <= one.all);
             count(&bytes);
         }

@@ -464,7 +464,7 @@ fn time_of_a_template(pages: u64) -> u128 {
     let batch = segment(folder.path().join("batch"), &all, false, check).unwrap();
     let confirm = Confirm::new(check, 0.9);
     let begun = clock_gettime(ClockId::ThreadCPUTime);
-    let ([_, verdicts, _], _) = written(&batch, &[], Some(confirm), Detail::Best, 1 << 20).unwrap();
+    let ([_, verdicts, _], _) = written(&batch, &[], Some(confirm), Detail::Best, 1 << 23).unwrap();
     let took = clock_gettime(ClockId::ThreadCPUTime) - begun;
     assert_eq!(verdicts.matches("\tkeep\t").count() as u64, pages);
     (took.tv_sec as u128) * 1_000_000_000 + took.tv_nsec as u128

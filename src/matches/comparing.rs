@@ -1,0 +1,176 @@
+//! The pages of a window compared with one page after another: each sketch is decoded once.
+//!
+//! In a crowd of 400 pages each is compared with most of the others. So the sketches of a window are decoded when it opens, and
+//! the one that several are compared with is marked.
+
+use std::ops::Range;
+
+use super::group_key::{GroupKey, GroupKeyReader, HeldKeys};
+use super::nearness::Nearness;
+use super::numbers::{Number, SegmentRow};
+use super::similarity::Confirm;
+use super::standing::{Standing, Standings};
+use crate::error::Result;
+use crate::fingerprint::Class;
+use crate::fingerprint::check::{Marked, Sample};
+use crate::progress::{self, Activity};
+use crate::store::Segment;
+
+/// What decides beside the fingerprint, of neighbouring rows of the batch, in memory.
+pub(crate) enum WindowKeys {
+    /// Classes, and signatures of a check without a direction.
+    Keys(HeldKeys),
+    /// Sketches of which each says how much of another page it contains.
+    Samples(Samples),
+}
+
+/// Sketches of neighbouring rows, decoded.
+#[derive(Debug)]
+pub(crate) struct Samples {
+    first_row: usize,
+    levels: Vec<u8>,
+    /// The hashes, end to end, and where those of each row end.
+    hashes: Vec<u32>,
+    ends: Vec<usize>,
+}
+
+impl WindowKeys {
+    /// How many rows of a segment fit into so much memory; one at least.
+    pub(super) fn most(segment: &Segment, confirm: Option<&Confirm>, memory_bytes: usize) -> usize {
+        // A hash takes some 16 bits in a sketch, and 32 when it is decoded.
+        let factor = if confirm.is_some_and(Confirm::has_direction) { 2 } else { 1 };
+        HeldKeys::most(segment, confirm, memory_bytes / factor)
+    }
+
+    /// Reads those of these rows.
+    pub(super) fn read(
+        reader: &mut GroupKeyReader,
+        rows: Range<usize>,
+        confirm: Option<&Confirm>,
+    ) -> Result<WindowKeys> {
+        if !confirm.is_some_and(Confirm::has_direction) {
+            return HeldKeys::read(reader, rows).map(WindowKeys::Keys);
+        }
+        let (levels, hashes, ends) = (Vec::new(), Vec::new(), Vec::new());
+        let mut samples = Samples { first_row: rows.start, levels, hashes, ends };
+        let mut decoded = Vec::new();
+        for row in rows {
+            progress::tick(Activity::Working);
+            let Sample { level, hashes } =
+                Sample::read(reader.get(row as u64)?.signature, &mut decoded);
+            samples.levels.push(level);
+            samples.hashes.extend(hashes);
+            samples.ends.push(samples.hashes.len());
+        }
+        Ok(WindowKeys::Samples(samples))
+    }
+
+    /// How many shingles the page in a row has, if its sketch says that; `reader` looks up what is not held.
+    pub(super) fn shingles(
+        &self,
+        row: SegmentRow,
+        reader: &mut GroupKeyReader,
+    ) -> Result<Option<u64>> {
+        match self {
+            WindowKeys::Keys(_) => Ok(None),
+            WindowKeys::Samples(samples) => {
+                Ok(Some(samples.get(row, reader, &mut Vec::new())?.shingles()))
+            }
+        }
+    }
+}
+
+impl Samples {
+    /// The sample of a row, which `reader` looks up if it is not held.
+    fn get<'a>(
+        &'a self,
+        row: SegmentRow,
+        reader: &mut GroupKeyReader,
+        decoded: &'a mut Vec<u32>,
+    ) -> Result<Sample<'a>> {
+        let held = row.index().checked_sub(self.first_row).filter(|&at| at < self.ends.len());
+        let Some(at) = held else {
+            return Ok(Sample::read(reader.get(row.index() as u64)?.signature, decoded));
+        };
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        Ok(Sample { level: self.levels[at], hashes: &self.hashes[start..self.ends[at]] })
+    }
+}
+
+/// Compares pages of a window with one page after another.
+pub(super) struct Comparer<'a> {
+    confirm: Option<&'a Confirm>,
+    keys: &'a WindowKeys,
+    /// Looks up what is not held.
+    reader: GroupKeyReader,
+    decoded: Vec<u32>,
+    /// The page that others are compared with: its key, or its sketch.
+    class: Class,
+    signature: Vec<u8>,
+    marked: Option<Marked>,
+}
+
+impl<'a> Comparer<'a> {
+    /// Compares by `confirm`, whose keys of the window these are; `reader` looks up others.
+    pub(super) fn new(
+        confirm: Option<&'a Confirm>,
+        keys: &'a WindowKeys,
+        reader: GroupKeyReader,
+    ) -> Comparer<'a> {
+        let (decoded, signature) = (Vec::new(), Vec::new());
+        Comparer { confirm, keys, reader, decoded, class: Class::Full, signature, marked: None }
+    }
+
+    /// Those that follow are compared with this row of the batch.
+    pub(super) fn with_row(&mut self, row: SegmentRow) -> Result<()> {
+        let (reader, decoded) = (&mut self.reader, &mut self.decoded);
+        match self.keys {
+            WindowKeys::Samples(samples) => {
+                let sample = samples.get(row, reader, decoded)?;
+                self.marked.get_or_insert_default().mark(sample);
+            }
+            WindowKeys::Keys(held) => {
+                let GroupKey { class, signature } = held.get(row, reader)?;
+                self.class = class;
+                self.signature.clear();
+                self.signature.extend(signature);
+            }
+        }
+        Ok(())
+    }
+
+    /// Those that follow are compared with a page with this key.
+    pub(super) fn with_key(&mut self, GroupKey { class, signature }: GroupKey<'_>) {
+        match self.keys {
+            WindowKeys::Samples(_) => {
+                let sample = Sample::read(signature, &mut self.decoded);
+                self.marked.get_or_insert_default().mark(sample);
+            }
+            WindowKeys::Keys(_) => {
+                self.class = class;
+                self.signature.clear();
+                self.signature.extend(signature);
+            }
+        }
+    }
+
+    /// How well a row of the batch and the page that it is compared with stand for each other, at this distance.
+    pub(super) fn compare(&mut self, row: SegmentRow, distance: u8) -> Result<Standings> {
+        let (reader, decoded) = (&mut self.reader, &mut self.decoded);
+        match (self.keys, &self.marked, self.confirm) {
+            (WindowKeys::Samples(samples), Some(marked), Some(confirm)) => {
+                let sample = samples.get(row, reader, decoded)?;
+                if distance == 0 && sample == marked.sample() {
+                    return Ok(Standings::mutual(Standing::SAME));
+                }
+                let [of_other, of_row] = marked.contained(sample);
+                Ok(Standings::containing([of_row, of_other], confirm.least, distance))
+            }
+            (WindowKeys::Keys(held), ..) => {
+                let other = GroupKey { class: self.class, signature: &self.signature };
+                Ok(held.get(row, reader)?.compare(other, distance.into(), self.confirm))
+            }
+            _ => Ok(Standings::default()),
+        }
+    }
+}
