@@ -27,7 +27,7 @@ fn main() {
         exit::end(Err(error));
     }
     let mut line = CommandLine::read();
-    log::start(line.global().quiet, line.global().log_format == LogFormat::Json);
+    log::start(line.global().log_level(), line.global().log_format == LogFormat::Json);
     abort::prepare();
     let completed = line.complete();
     identity::set_process(line.global().number());

@@ -85,13 +85,13 @@ fn a_job_ends_with_one_summary_line_or_on_a_terminal_with_sentences() {
     let line = "dedup --batch pages.seg --output out";
     let seen = on_terminal(&bench, line);
     assert_eq!(seen.code, 0, "{seen:?}");
-    assert!(seen.stdout.contains("3 documents: 2 kept, 1 dropped"), "{seen:?}");
+    assert!(seen.stdout.contains("3 documents: 2 kept, 1 duplicate dropped"), "{seen:?}");
     assert!(seen.stdout.contains("written to out:") && !seen.stdout.contains('{'), "{seen:?}");
     let line_there = on_terminal(&bench, &format!("{line} --json"));
     assert!(line_there.stdout.contains("\"already_done\":true"), "{line_there:?}");
     let ended = bench.done(line);
     assert_eq!(ended.stdout.lines().count(), 1, "{ended:?}");
-    assert!(ended.stderr.contains("3 documents: 2 kept, 1 dropped"), "{ended:?}");
+    assert!(ended.stderr.contains("3 documents: 2 kept, 1 duplicate dropped"), "{ended:?}");
     assert!(ended.summary().get("sentences").is_none(), "{ended:?}");
     // A job without sentences of its own is described by its counts.
     let seen = on_terminal(&bench, "store add store --segment pages.seg --day 2026-01-02");

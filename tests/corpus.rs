@@ -311,7 +311,7 @@ fn an_input_without_documents_is_done_with_a_warning() {
     let bench = Bench::new();
     bench.write("in/empty.jsonl", "");
     let ended = bench.done("dedup --input in --output found --kept kept");
-    assert!(ended.stderr.contains("the inputs hold no document"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("the inputs have no documents"), "{}", ended.stderr);
     assert_eq!(bench.read("kept/empty.jsonl"), "");
 }
 

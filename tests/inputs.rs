@@ -141,7 +141,8 @@ fn a_wet_file_is_read_whatever_it_is_called() {
     for name in ["CC-MAIN.warc.wet.gz", "crawl.wet", "part-00000.gz", "pages.txt"] {
         let bytes = if name.ends_with("gz") { gzip(wet.as_bytes()) } else { wet.clone().into() };
         bench.write(name, bytes);
-        let ended = bench.done(&format!("fingerprint --input {name} --output {name}.seg"));
+        let line = format!("fingerprint --input {name} --output {name}.seg --verbose");
+        let ended = bench.done(&line);
         let counts = ["read", "fingerprinted", "skipped", "skipped_archive_info", "times"];
         assert_eq!(counts.map(|count| ended.count(count)), [1; 5], "{name}");
         assert!(ended.stderr.contains("files to read as warc: 1"), "{}", ended.stderr);
@@ -371,7 +372,7 @@ fn json_lines_are_read_as_such_whatever_the_file_is_called() {
     bench.write("crawl/part-00001", pages(40, 40));
     bench.write("crawl/pages.jsonl.1", pages(80, 20));
     for input in ["crawl", "crawl --format jsonl", "crawl/part-00000.gz crawl/p*1"] {
-        let ended = bench.done(&format!("fingerprint --input {input} --output out.seg"));
+        let ended = bench.done(&format!("fingerprint --input {input} --output out.seg --verbose"));
         assert_eq!(ended.count("fingerprinted"), 100, "{input}");
         assert!(
             ended.stderr.contains("files to read as jsonl: 3")
@@ -574,7 +575,7 @@ fn times_are_read_as_crawlers_write_them() {
         format!("{{\"id\":\"p{}\",\"text\":\"the very same words\",\"at\":{time}}}\n", 9 - n)
     };
     bench.write("a.jsonl", times.iter().enumerate().map(page).collect::<String>());
-    let ended = bench.done("fingerprint --input a.jsonl --output out.seg --time-field at");
+    let ended = bench.done("fingerprint --input a.jsonl --output out.seg --time-field at -v");
     assert_eq!((ended.count("times"), ended.count("fingerprinted")), (8, 9));
     let told = "2 RFC 3339, 1 without a zone, taken as UTC, 1 HTTP dates, 2 seconds, 1 milliseconds, 1 of 14 digits, 1 missing";
     assert!(ended.stderr.contains(told), "{}", ended.stderr);

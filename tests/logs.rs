@@ -43,7 +43,7 @@ fn set<const N: usize>(values: [&str; N]) -> BTreeSet<String> {
 #[test]
 fn each_line_names_its_job_day_process_and_step() {
     let bench = days();
-    let lines = lines(&bench.done("run days.toml --log-format json"));
+    let lines = lines(&bench.done("run days.toml --verbose --log-format json"));
     assert_eq!(values(&lines, "job"), set(["\"run\""]));
     assert_eq!(values(&lines, "process"), set(["0"]));
     assert!(values(&lines, "day").is_superset(&set(["\"2026-01-01\"", "\"2026-01-02\""])));

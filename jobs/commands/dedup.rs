@@ -107,5 +107,5 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     if !processes.is_leader() || global.dry_run {
         return Ok(summary);
     }
-    Ok(making::say_verdicts(summary, "near-duplicates", &request.output, request.format))
+    Ok(making::say_verdicts(summary, &request.output, request.format))
 }

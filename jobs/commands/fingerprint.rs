@@ -29,7 +29,7 @@ use crate::flags::global::GlobalFlags;
 use crate::flags::place::{Output, Place};
 use crate::flags::settings::{FingerprintSettings, KeepField};
 use crate::flags::shared::{JOB, shared};
-use crate::outcome::summary::Summary;
+use crate::outcome::summary::{Summary, tally};
 use crate::processes::machines;
 
 /// A segment takes at least about one byte for this many bytes of its pages.
@@ -149,22 +149,26 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     }
     let [read, made, empty, repeated, bad] =
         ["read", "fingerprinted", "empty", "repeated", "quarantined"].map(|it| summary.counted(it));
+    let counts = [
+        (made, "fingerprinted"),
+        (empty, "empty"),
+        (repeated, "repeated id(s)"),
+        (bad, "unreadable"),
+    ];
     let output = request.output.named();
     if read == 0 {
         tracing::warn!(
-            "the inputs of {output} hold no page; if pages come later, make it again with --overwrite"
+            "there are no pages for {output}; if they come later, make it again with --overwrite"
         );
     }
     let summary = match summary.find("unchanged") {
         Some(unchanged) => summary.say(format!(
-            "{unchanged} of them have a text that the store holds, and were not computed again"
+            "{unchanged} of them have a text that the store has, and were not computed again"
         )),
         None => summary,
     };
     Ok(summary
-        .say(format!(
-            "{read} records read: {made} fingerprinted, {empty} empty, {repeated} repeated, {bad} quarantined"
-        ))
+        .say(tally(read, "record(s)", &counts))
         .say(format!("written: {output}"))
         .say(format!("next: dupsieve dedup --batch {output} --output DIR")))
 }

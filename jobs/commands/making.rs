@@ -32,7 +32,7 @@ use crate::flags::global::GlobalFlags;
 use crate::flags::place::mounts;
 use crate::outcome::failure;
 use crate::outcome::progress::{Progress, Unit};
-use crate::outcome::summary::Summary;
+use crate::outcome::summary::{Summary, tally};
 use crate::processes::machines;
 
 /// An output that a job makes, with its inputs found.
@@ -237,18 +237,15 @@ pub(crate) fn check_apart<'a>(
     }
 }
 
-/// Adds sentences to the summary of verdicts: what was found, and what was written. Pages were dropped as `what`.
-pub(crate) fn say_verdicts(
-    summary: Summary,
-    what: &str,
-    output: &Path,
-    format: ResultFormat,
-) -> Summary {
-    let [documents, kept, dropped, empty, matches] =
-        ["documents", "kept", "dropped", "empty", "matches"].map(|it| summary.counted(it));
+/// Adds sentences to the summary of verdicts: what was found, and what was written.
+pub(crate) fn say_verdicts(summary: Summary, output: &Path, format: ResultFormat) -> Summary {
+    let [documents, kept, dropped, empty] =
+        ["documents", "kept", "dropped", "empty"].map(|it| summary.counted(it));
     summary
-        .say(format!(
-            "{documents} documents: {kept} kept, {dropped} dropped as {what}, {empty} empty; {matches} matches"
+        .say(tally(
+            documents,
+            "document(s)",
+            &[(kept, "kept"), (dropped, "duplicate(s) dropped"), (empty, "empty")],
         ))
         .say(format!(
             "written to {}: verdicts.{format}, matches.{format}, keep.txt, drop.txt, report.json, report.html",

@@ -141,7 +141,7 @@ impl Pages {
         let formats: Vec<String> =
             formats.map(|(format, files)| format!("as {format}: {files}")).collect();
         if !formats.is_empty() {
-            tracing::info!("files to read {}", formats.join(", "));
+            tracing::debug!("files to read {}", formats.join(", "));
         }
         let passed_over = self.inputs.passed_over();
         if passed_over.count() > 0 {
@@ -149,7 +149,7 @@ impl Pages {
         }
         if let Some((count, first)) = passed_over.hidden() {
             let first = first.named();
-            tracing::info!(
+            tracing::debug!(
                 "names that begin with . or _ are passed over: {count}, such as {first}"
             );
         }
@@ -328,7 +328,7 @@ impl Pages {
             } else {
                 format!("values of `{}`", order.name)
             };
-            tracing::info!("{what} read: {}", read.order);
+            tracing::debug!("{what} read: {}", read.order);
             if !order.is_time() && read.order.unknown() > 0 {
                 tracing::warn!(
                     "{} of {} pages have no place by `{order}`: they come last in keep order",
@@ -344,7 +344,7 @@ impl Pages {
             );
         }
         if !read.skipped.is_empty() {
-            tracing::info!("records that are no pages: {}", read.skipped);
+            tracing::debug!("records that are no pages: {}", read.skipped);
         }
         let path = beside(&self.output, QUARANTINE);
         let quarantine = self.list(&quarantined, &path, &beside(&self.place, QUARANTINE), fence)?;
@@ -382,7 +382,7 @@ impl Pages {
         let mut list = ListFile::beside(path, fence)?;
         list.write_with(|out| records.write(&self.inputs, out))?;
         let count = records.count();
-        tracing::warn!("{count} records could not be read; they are listed in {}", place.named());
+        tracing::warn!("{count} records could not be read; listed in {}", place.named());
         list.finish().map(Some)
     }
 

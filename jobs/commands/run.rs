@@ -33,10 +33,10 @@ use crate::flags::settings::{
 use crate::flags::shared::{JOB, shared};
 use crate::outcome::failure;
 use crate::outcome::identity;
-use crate::outcome::summary::Summary;
+use crate::outcome::summary::{Summary, tally};
 use crate::processes::machines;
 use clusters::Chain;
-use day_log::{in_version, log_day};
+use day_log::log_day;
 use days::DayPlan;
 
 const EXAMPLES: &[(&str, &str)] = &[
@@ -234,8 +234,8 @@ fn run_day(
     })?;
     // A run that died after it had added the day may have left a merge.
     let was_there = matches!(&added, Some(Added::Already(_))) && !kept_up;
-    if let Some(added) = added {
-        log_day(plan, day, &joined.output, &in_version(&added))?;
+    if added.is_some() {
+        log_day(plan, day, &joined.output)?;
     }
     let clustered = clusters::make(plan, processes, day, global, || Chain::up_to(plan, day))?;
     let done = read.then(found).then(copied).then(clustered);
@@ -266,10 +266,19 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
         ["read", "kept", "dropped", "empty", "repeated", "quarantined", "removed"]
             .map(|name| total.counted(name));
     let days = match plan.days.len() {
-        1 => format!("Day {day}"),
-        days => format!("{days} days, the last {day}"),
+        1 => format!("page(s) of {day}"),
+        days => format!("page(s) of {days} days"),
     };
-    let done = if total.is_already_done() { "done already, nothing changed" } else { "done" };
+    let done =
+        total.is_already_done().then(|| "nothing changed: all of it was done already".to_owned());
+    let counts = [
+        (kept, "kept"),
+        (dropped, "duplicate(s) dropped"),
+        (empty, "empty"),
+        (repeated, "repeated id(s)"),
+        (bad, "unreadable"),
+        (removed, "removed from the store earlier"),
+    ];
     let held = Store::open(&plan.store)?.at(None)?;
     let store = plan.config.store.path.as_ref().map_or(&*plan.store, Place::named);
     let store = store.named();
@@ -277,22 +286,31 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
     let for_later = total.find(Summary::FOR_LATER).filter(|count| *count > 0);
     let replaced = total.find("replaced").filter(|count| *count > 0);
     let hidden = match plan.config.store.replaced {
-        Replaced::Hide => ", and the store hides them",
+        Replaced::Hide => ", which are hidden now",
         Replaced::Keep => "",
     };
     let total = total
-        .say(format!("{days}: {done}. {pages} pages read:"))
-        .say(format!("  {kept} kept, because no other page can stand for them"))
-        .say(format!("  {dropped} dropped as near-duplicates, each of a page that was kept"))
-        .say_if(for_later.map(|count| format!("    {count} of them of pages of later days, which the store held already")))
-        .say_if(replaced.map(|count| format!("  {count} pages of the store are contained in kept pages{hidden}")))
-        .say(format!("  {empty} without any word, {repeated} with an id seen earlier that day, {bad} unreadable"))
-        .say_if((removed > 0).then(|| format!("  {removed} left out, because they were removed from the store")))
-        .say(format!("The store {store} holds {} pages (version {}).", held.shown_rows(), held.number()))
+        .say_if(done)
+        .say(tally(pages, &days, &counts))
+        .say_if(
+            for_later
+                .map(|count| format!("  {count} of the duplicates are of pages of later days")),
+        )
+        .say_if(
+            replaced
+                .map(|count| format!("  kept pages contain {count} pages of the store{hidden}")),
+        )
+        .say(format!(
+            "The store {store} has {} pages (version {}).",
+            held.shown_rows(),
+            held.number()
+        ))
         .say(format!("Results of {day} are in {output}/:"))
-        .say(format!("  {verdicts:<20} the verdict on each page, and the page it is a duplicate of"))
-        .say(format!("  {matches:<20} pairs of near pages with their distance in bits"))
-        .say("  keep.txt, drop.txt   the ids of the kept pages and of the dropped pages")
+        .say(format!(
+            "  {verdicts:<20} keep or drop for each page, and the page it is a duplicate of"
+        ))
+        .say(format!("  {matches:<20} pairs of near pages, with their distance in bits"))
+        .say("  keep.txt, drop.txt   ids of kept and dropped pages")
         .say("  report.html          the day in figures, for a browser; report.json for programs");
     let clean = plan.config.kept.as_ref().map(|kept| PathBuf::from(day.expand(kept)));
     Ok(with_clusters(plan, total, day)?

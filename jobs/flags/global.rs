@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use dupsieve::rooms::budget::Budget;
 use dupsieve::{Error, Kind, Result};
+use tracing::level_filters::LevelFilter;
 
 use super::config::Config;
 use super::machines::{MachineFlags, MachineSettings, MemoryFlag, Seconds, StallFlag, WorkersFlag};
@@ -30,6 +31,9 @@ pub(crate) struct GlobalFlags {
     /// Show no progress, and log only warnings and errors
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
+    /// Log more: formats of files, times read, records that are no pages
+    #[arg(long, short, global = true, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
     /// Folder for working copies of what is in object stores, and for what is known of inputs [default: ~/.cache/dupsieve]
     #[arg(long, global = true, value_name = "DIR", env = "DUPSIEVE_CACHE")]
     pub(crate) cache: Option<PathBuf>,
@@ -70,6 +74,15 @@ pub(crate) enum LogFormat {
 }
 
 impl GlobalFlags {
+    /// What is logged.
+    pub(crate) fn log_level(&self) -> LevelFilter {
+        match (self.quiet, self.verbose) {
+            (true, _) => LevelFilter::WARN,
+            (false, true) => LevelFilter::DEBUG,
+            (false, false) => LevelFilter::INFO,
+        }
+    }
+
     /// These flags, with those that `command` shares with others as they were `typed` for it.
     pub(crate) fn with_shared(
         mut self,

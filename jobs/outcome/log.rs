@@ -24,10 +24,9 @@ use super::terminal::Plain;
 /// Whether lines are JSON; text until [`start`] says so.
 static IS_JSON: OnceLock<bool> = OnceLock::new();
 
-/// Sends log lines to stderr: only warnings and errors if `quiet`, each a JSON object if `as_json`.
-pub(crate) fn start(quiet: bool, as_json: bool) {
+/// Sends log lines up to this level to stderr, each a JSON object if `as_json`.
+pub(crate) fn start(level: LevelFilter, as_json: bool) {
     IS_JSON.get_or_init(|| as_json);
-    let level = if quiet { LevelFilter::WARN } else { LevelFilter::INFO };
     let filter = filter(env::var("RUST_LOG").ok().as_deref(), level);
     let lines = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_writer(|| Stderr);
     if as_json {
@@ -99,11 +98,15 @@ where
     }
 }
 
-/// What is logged: what `directives` say, such as `debug` or `dupsieve=debug`, and otherwise this level.
-/// Directives that cannot be read count for nothing.
+/// What is logged: what `directives` say, such as `debug` or `dupsieve=debug`, and otherwise this level; of the crates below no more
+/// than usual. Directives that cannot be read count for nothing.
 fn filter(directives: Option<&str>, level: LevelFilter) -> Targets {
     let targets: Targets = directives.and_then(|text| text.parse().ok()).unwrap_or_default();
-    if targets.default_level().is_some() { targets } else { targets.with_default(level) }
+    if targets.default_level().is_some() {
+        return targets;
+    }
+    let ours = Targets::new().with_target("dupsieve", level);
+    ours.with_targets(targets).with_default(level.min(LevelFilter::INFO))
 }
 
 /// Standard error. A log line that cannot be written is lost and causes no failure.
@@ -128,13 +131,15 @@ mod tests {
 
     #[test]
     fn directives_add_to_the_usual_level_or_replace_it() {
-        for (directives, ours, others) in [
-            (None, Level::INFO, Level::INFO),
-            (Some("debug"), Level::DEBUG, Level::DEBUG),
-            (Some("dupsieve=trace"), Level::TRACE, Level::INFO),
-            (Some("no such=level"), Level::INFO, Level::INFO),
+        for (directives, level, ours, others) in [
+            (None, LevelFilter::INFO, Level::INFO, Level::INFO),
+            (None, LevelFilter::DEBUG, Level::DEBUG, Level::INFO),
+            (None, LevelFilter::WARN, Level::WARN, Level::WARN),
+            (Some("debug"), LevelFilter::INFO, Level::DEBUG, Level::DEBUG),
+            (Some("dupsieve=trace"), LevelFilter::INFO, Level::TRACE, Level::INFO),
+            (Some("no such=level"), LevelFilter::INFO, Level::INFO, Level::INFO),
         ] {
-            let filter = filter(directives, LevelFilter::INFO);
+            let filter = filter(directives, level);
             for (target, most) in [("dupsieve", ours), ("timely", others)] {
                 for level in [Level::INFO, Level::DEBUG, Level::TRACE] {
                     let logged = filter.would_enable(target, &level);

@@ -11,6 +11,20 @@ use serde_json::{Map, Value};
 
 use super::account::{self, Account};
 
+/// How many of `what`, and what became of them, without zeros: `132 pages: 61 kept, 69 duplicates`. Words have `(s)` where more than one
+/// have an s.
+pub(crate) fn tally(all: u64, what: &str, parts: &[(u64, &str)]) -> String {
+    let counted = |count: u64, what: &str| {
+        format!("{count} {}", what.replace("(s)", if count == 1 { "" } else { "s" }))
+    };
+    let parts = parts.iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts.map(|&(count, part)| counted(count, part)).collect();
+    match parts.is_empty() {
+        true => counted(all, what),
+        false => format!("{}: {}", counted(all, what), parts.join(", ")),
+    }
+}
+
 /// What a job did: counts of what it read and wrote, the paths of what it wrote, and sentences about it.
 #[derive(Debug, Default)]
 pub(crate) struct Summary {
@@ -212,5 +226,19 @@ impl SummaryLine {
             .map(|(name, path)| format!("{name}: {}", path.as_str().unwrap_or_default()));
         let first = format!("{}: {done}", self.job);
         std::iter::once(first).chain(counts).chain(paths).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tally;
+
+    #[test]
+    fn a_tally_leaves_out_what_is_zero() {
+        let parts =
+            |kept, dropped, empty| [(kept, "kept"), (dropped, "duplicate(s)"), (empty, "empty")];
+        assert_eq!(tally(4, "page(s)", &parts(1, 2, 1)), "4 pages: 1 kept, 2 duplicates, 1 empty");
+        assert_eq!(tally(1, "page(s)", &parts(0, 1, 0)), "1 page: 1 duplicate");
+        assert_eq!(tally(0, "page(s)", &parts(0, 0, 0)), "0 pages");
     }
 }

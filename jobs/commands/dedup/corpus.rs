@@ -34,7 +34,7 @@ use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Output;
 use crate::flags::settings::{FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings};
-use crate::outcome::summary::Summary;
+use crate::outcome::summary::{Summary, tally};
 use crate::processes::machines;
 
 /// What only a corpus has.
@@ -260,8 +260,15 @@ impl Corpus {
         let [read, kept, dropped, empty, repeated, bad] =
             ["read", "kept", "dropped", "empty", "repeated", "quarantined"]
                 .map(|name| total.counted(name));
+        let counts = [
+            (kept, "kept"),
+            (dropped, "duplicate(s) dropped"),
+            (empty, "empty"),
+            (repeated, "repeated id(s)"),
+            (bad, "unreadable"),
+        ];
         if read == 0 {
-            tracing::warn!("the inputs hold no document: check the paths of --input");
+            tracing::warn!("the inputs have no documents: check the paths of --input");
         }
         let found = self.joined.output.named();
         let results = shell::word(&found);
@@ -282,14 +289,11 @@ impl Corpus {
                 .to_owned()
         });
         total
-            .say(format!("{read} documents read:"))
-            .say(format!("  {kept} kept, because no other document can stand for them"))
-            .say(format!("  {dropped} dropped as near-duplicates, each of a document that was kept"))
-            .say(format!("  {empty} without any word, {repeated} with the id of an earlier one, {bad} unreadable"))
+            .say(tally(read, "document(s)", &counts))
             .say_if(copies)
             .say(format!("Results are in {found}/:"))
-            .say(format!("  {verdicts:<20} the verdict on each document, and the document it is a duplicate of"))
-            .say("  keep.txt, drop.txt   the ids of the kept documents and of the dropped documents")
+            .say(format!("  {verdicts:<20} keep or drop for each document, and the document it is a duplicate of"))
+            .say("  keep.txt, drop.txt   ids of kept and dropped documents")
             .say("  report.html          the figures, for a browser; report.json for programs")
             .say("Next:")
             .say_if(copy)

@@ -54,7 +54,7 @@ fn log_day(day: Day, made: &Summary) {
         0 => String::new(),
         changes => format!("; {changes} changes"),
     };
-    tracing::info!("clusters up to {day}: {members} pages in {clusters} clusters{changes}");
+    tracing::info!("{day}  {members} pages in {clusters} clusters{changes}");
 }
 
 /// The days up to one of them, in the order in which they entered the store.

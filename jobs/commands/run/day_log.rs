@@ -5,43 +5,38 @@ use std::path::Path;
 use dupsieve::Result;
 use dupsieve::rooms::matches::Outcome;
 use dupsieve::rooms::report::{Made, Report};
-use dupsieve::rooms::store::{Added, Day, RecordCounts};
+use dupsieve::rooms::store::{Day, RecordCounts};
 
 use super::days::DayPlan;
+use crate::outcome::summary::tally;
 
-/// Where a day is that was added.
-pub(super) fn in_version(added: &Added) -> String {
-    match added {
-        Added::New(version) => format!("store version {}", version.number()),
-        Added::Already(version) => format!("in the store, now at version {}", version.number()),
-    }
-}
-
-/// Logs what became of the pages of a day, whose join is the output `found`, and what is unusual about the day. `state` says
-/// where the day is.
-pub(super) fn log_day(plan: &DayPlan<'_>, day: Day, found: &Path, state: &str) -> Result<()> {
+/// Logs what became of the pages of a day, whose join is the output `found`, and what is unusual about the day.
+pub(super) fn log_day(plan: &DayPlan<'_>, day: Day, found: &Path) -> Result<()> {
     let Some(Report { batch, outcome, later_days, .. }) = Report::read(found)? else {
         return Ok(());
     };
     let RecordCounts { read, empty, repeated, quarantined, removed, .. } = batch;
-    let removed = if removed > 0 { format!(" + {removed} removed") } else { String::new() };
-    let Outcome { kept, dropped, matches, .. } = outcome;
-    tracing::info!(
-        "{day}: {read} pages = {kept} kept + {dropped} near-duplicates dropped + {empty} empty + \
-         {repeated} repeated + {quarantined} unreadable{removed}; {matches} matches; {state}"
-    );
+    let Outcome { kept, dropped, .. } = outcome;
+    let parts = [
+        (kept, "kept"),
+        (dropped, "duplicate(s)"),
+        (empty, "empty"),
+        (repeated, "repeated id(s)"),
+        (quarantined, "unreadable"),
+        (removed, "removed"),
+    ];
+    tracing::info!("{day}  {}", tally(read, "page(s)", &parts));
     if read == 0 {
         tracing::warn!(
-            "the inputs of {day} hold no page; if pages come later, `{}` makes the day again",
+            "there are no pages for {day}; if they come later, run `{}`",
             plan.redo_command(day)
         );
     }
     if let Some(later) = later_days {
         let redo = plan.first_out_of_order(day)?.map(|first| plan.redo_command(first.day));
-        let advice = redo.map(|redo| format!("; `{redo}` joins the days again in their order"));
+        let advice = redo.map(|redo| format!("; to put the days in order, run `{redo}`"));
         tracing::warn!(
-            "{day} was run after later days: the store held {} already, and {} pages were dropped in favour of pages of \
-             later days{}",
+            "{day} was run after later days ({}): {} of its pages are duplicates of pages of later days{}",
             later.named(),
             later.dropped,
             advice.unwrap_or_default()

@@ -109,9 +109,7 @@ pub(crate) fn redo(
         plan.keep_store(global).map(drop)
     })?;
     let days = shown(&redo_plan.days);
-    Ok(total
-        .count("days", count)
-        .say(format!("These days were made again and added to the store again: {days}.")))
+    Ok(total.count("days", count).say(format!("made again: {days}")))
 }
 
 /// The days that are made again with `day`: itself, and those that entered the store after it.
@@ -229,10 +227,7 @@ impl RedoPlan {
                 "making {asked} again: version {base} was pruned, so the store goes back to what it has of the days before"
             ),
         }
-        tracing::info!(
-            "these days leave the store and enter it again, in this order: {}",
-            shown(days)
-        );
+        tracing::info!("days to make again, in this order: {}", shown(days));
         for &day in days {
             for unasked in plan.unasked(day)? {
                 tracing::info!("{} leaves: the file does not ask for it", unasked.named());
@@ -359,7 +354,7 @@ fn make(
         let replaced = plan.replaced(&joined.output)?;
         let (only, replaces) = (only.as_deref(), replaced.as_ref());
         draft.add(&NewDay { segment: &batch, day, only, replaces })?;
-        log_day(plan, day, &joined.output, "made again")?;
+        log_day(plan, day, &joined.output)?;
         stage_leaving(&staged, &plan.unasked(day)?)?;
         redo_plan.firsts[at].map_or(Ok(()), |first| draft.expire(first))
     })?;
