@@ -45,7 +45,7 @@ use crate::runs::{Record, SortedRecords, Space};
 use crate::store::{Column, Dated, Segment, Shown};
 
 /// How many pairs a worker compares at once.
-const PIECE: usize = 1 << 10;
+const PIECE: usize = 1 << 12;
 
 /// How many rows a window has at most, so that its certificate is a small message.
 const MOST_ROWS: usize = 1 << 20;
