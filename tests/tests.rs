@@ -35,6 +35,7 @@ mod nothing_lost;
 #[cfg(feature = "object-store")]
 mod objects;
 mod output_formats;
+mod pipes;
 mod presets;
 mod proof;
 mod prune;
