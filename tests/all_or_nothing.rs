@@ -7,7 +7,8 @@ use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rustix::process::Signal;
 
-use crate::support::{Bench, Page, wait_until};
+use crate::oracle::Page;
+use crate::support::{Bench, wait_until};
 
 const FINGERPRINT: &str = "fingerprint --input pages.jsonl --output out/batch.seg";
 const DEDUP: &str = "dedup --batch out/batch.seg --store store --output out/dedup";
@@ -23,8 +24,7 @@ fn joined() -> Bench {
     bench.write("pages.jsonl", bench.documents(0, 300));
     bench.write("old.jsonl", bench.documents(200, 400));
     bench.done("fingerprint --input old.jsonl --output old.seg");
-    bench.done("store init store");
-    bench.done("store add store --segment old.seg --day 2026-01-01");
+    bench.store(&[("2026-01-01", "old")]);
     fs::create_dir(bench.path("out")).unwrap();
     bench.done(FINGERPRINT);
     bench.done(DEDUP);
@@ -66,8 +66,7 @@ fn other_inputs_or_parameters_are_refused_unless_to_be_replaced() {
     let (files, times) = (bench.files("out"), bench.times("out"));
     let flags = ["--distance 2", "--matches all", "--keep longest", "--as-of 1"];
     let refused = |job: &str| {
-        let said = bench.fails(73, job);
-        assert!(said.contains("--overwrite"), "{said}");
+        bench.refuses(73, job, &["--overwrite"]);
     };
     flags.iter().for_each(|flags| refused(&format!("{DEDUP} {flags}")));
     refused("dedup --batch out/batch.seg --output out/dedup");
@@ -149,8 +148,7 @@ fn what_is_not_ours_is_not_replaced_even_where_that_is_allowed() {
     assert_eq!(bench.read("letter"), "dear");
     // Files of somebody else in a folder of ours.
     bench.write("out/dedup/notes.txt", "dear");
-    let said = bench.fails(73, &format!("{DEDUP} --distance 2 --overwrite"));
-    assert!(said.contains("notes.txt"), "{said}");
+    bench.refuses(73, &format!("{DEDUP} --distance 2 --overwrite"), &["notes.txt"]);
     assert_eq!(bench.read("out/dedup/notes.txt"), "dear");
     fs::remove_file(bench.path("out/dedup/notes.txt")).unwrap();
     bench.done(&format!("{DEDUP} --distance 2 --overwrite"));
@@ -220,16 +218,15 @@ fn an_output_that_was_damaged_is_not_said_to_be_done() {
         let path = bench.path("out/dedup").join(name);
         let sound = fs::read(&path).unwrap();
         fs::write(&path, &sound[..sound.len() / 2]).unwrap();
-        let said = bench.fails(65, DEDUP);
-        assert!(said.contains(name) && said.contains("--overwrite"), "{said}");
+        bench.refuses(65, DEDUP, &[name, "--overwrite"]);
         fs::remove_file(&path).unwrap();
         bench.fails(if name == "report.json" { 73 } else { 65 }, DEDUP);
         fs::write(&path, sound).unwrap();
-        assert_eq!(bench.done(DEDUP).summary()["already_done"], true);
+        bench.again(DEDUP);
     }
     fs::write(bench.path("out/dedup/report.json"), "{").unwrap();
     bench.done(&format!("{DEDUP} --overwrite"));
-    assert_eq!(bench.done(DEDUP).summary()["already_done"], true);
+    bench.again(DEDUP);
     fs::remove_file(bench.path("out/dedup/_SUCCESS")).unwrap();
     bench.fails(73, DEDUP);
 }
@@ -275,8 +272,7 @@ fn the_store_takes_a_day_once() {
     let add = "store add store --segment out/batch.seg --day 2026-01-02 --only out/dedup/keep.txt";
     bench.done(add);
     let (files, times) = (bench.files("store"), bench.times("store"));
-    let again = bench.done(add);
-    assert_eq!(again.summary()["already_done"], true);
+    bench.again(add);
     assert_eq!(bench.times("store"), times);
     bench.fails(73, "store add store --segment out/batch.seg --day 2026-01-02");
     bench.fails(73, "store add store --segment old.seg --day 2026-01-02");
@@ -302,150 +298,12 @@ fn the_store_takes_a_day_once() {
     assert_eq!(bench.files("store"), files);
 }
 
-#[test]
-fn a_rollback_is_a_new_version_of_what_was() {
-    let bench = Bench::new();
-    bench.done("store init store");
-    for (day, seed) in [("2026-01-01", 1), ("2026-01-02", 2), ("2026-01-03", 3)] {
-        bench.segment(day, 64, &pages(100, seed));
-        bench.done(&format!("store add store --segment {day}.seg --day {day}"));
-    }
-    let ended = bench.done("store rollback store --to 2");
-    let counts = ["version", "days", "fingerprints"];
-    assert_eq!(counts.map(|name| ended.count(name)), [5, 1, 100]);
-    bench.segment("batch", 64, &pages(50, 2));
-    bench.done("dedup --batch batch.seg --store store --output rolled-back");
-    bench.done("dedup --batch batch.seg --store store --as-of 4 --output before");
-    assert_eq!(bench.read("rolled-back/keep.txt").lines().count(), 50);
-    assert_eq!(bench.read("before/drop.txt").lines().count(), 50);
-    let ended = bench.done("store add store --segment 2026-01-03.seg --day 2026-01-02");
-    assert_eq!(counts.map(|name| ended.count(name)), [6, 2, 200]);
-    let ended = bench.done("store rollback store --to 4");
-    assert_eq!(counts.map(|name| ended.count(name)), [7, 3, 300]);
-    assert_eq!(counts.map(|name| bench.done("store verify store").count(name)), [7, 3, 300]);
-    bench.fails(66, "store rollback store --to 8");
-    bench.fails(66, "store rollback store --to 0");
-    bench.fails(66, "dedup --batch batch.seg --store store --as-of 8 --output none");
-    let listed = bench.run("store list store").stdout;
-    assert_eq!(listed.lines().filter(|line| line.starts_with("2026-01-0")).count(), 3, "{listed}");
-}
-
-#[test]
-fn a_damaged_store_is_found_out() {
-    let bench = joined();
-    let segment = bench.names("store/segments").remove(0);
-    for name in [format!("segments/{segment}"), "manifests/000002.json".into(), "CURRENT".into()] {
-        let path = bench.path("store").join(&name);
-        let sound = fs::read(&path).unwrap();
-        for at in (0..sound.len()).step_by(1 + sound.len() / 40) {
-            let mut damaged = sound.clone();
-            damaged[at] ^= 1 << (at % 8);
-            fs::remove_file(&path).unwrap();
-            fs::write(&path, damaged).unwrap();
-            let ended = bench.run("store verify store");
-            assert!([65, 66].contains(&ended.code), "{name} at byte {at}: {ended:?}");
-        }
-        fs::write(&path, sound).unwrap();
-        bench.done("store verify store");
-    }
-    fs::remove_file(bench.path("store/segments").join(segment)).unwrap();
-    bench.fails(66, "store verify store");
-    bench.fails(66, &format!("{DEDUP}-2"));
-}
-
-/// Kills a job when there is an unfinished file in `out`; says whether it was caught.
-fn killed_as_it_writes(bench: &Bench, job: &str) -> bool {
-    let running = bench.start(job);
-    let writes = || bench.names("out").iter().any(|name| name.contains("unfinished"));
-    while running.is_running() && !writes() {}
-    running.signal(Signal::KILL);
-    running.end().code == -1
-}
-
-#[test]
-fn a_run_killed_as_it_writes_leaves_nothing_for_ever() {
-    let bench = Bench::new();
-    bench.done("generate segment --count 150000 --output made.seg");
-    let dump = bench.run("inspect made.seg --dump").stdout;
-    let lines = dump.lines().filter(|line| !line.starts_with('{'));
-    let documents: String = lines.map(|line| format!("{line}\n")).collect();
-    bench.write("in.tsv", documents);
-    let job = "fingerprint --format fingerprints --input in.tsv --output out/x.seg";
-    fs::create_dir(bench.path("out")).unwrap();
-    while !killed_as_it_writes(&bench, job) {
-        fs::remove_file(bench.path("out/x.seg")).unwrap();
-    }
-    assert_eq!(bench.names("out").len(), 2, "the lock, and what is unfinished");
-    bench.done(job);
-    assert_eq!(bench.names("out"), ["x.seg"]);
-}
-
 /// Three days of documents, and the configuration that takes them through the whole job.
 fn three_days(flags: &str) -> Bench {
     let bench = Bench::new();
-    for (day, from) in [1, 2, 3].into_iter().zip([0, 1000, 2000]) {
-        bench.write(&format!("crawl/2026-01-0{day}.jsonl"), bench.documents(from, from + 1000));
-    }
-    bench.write(
-        "days.toml",
-        format!(
-            "inputs = [\"crawl/{{date}}.jsonl\"]\noutput = \"out/{{date}}\"\nstore = \"out/store\"\n\
-             dates = [\"2026-01-01\", \"2026-01-02\", \"2026-01-03\"]\n[machines]\n{flags}\n"
-        ),
-    );
+    let more = format!("[store]\npath = \"out/store\"\n[machines]\n{flags}\n");
+    bench.november(3, 1000, 1000, &more);
     bench
-}
-
-/// Kills `run` at moments drawn from `seed` until it has been killed `kills` times, then lets it end.
-fn killed_again_and_again(flags: &str, seed: u64, kills: u32) {
-    let undisturbed = three_days(flags);
-    let whole = undisturbed.done("run days.toml").worked;
-    let expected = undisturbed.files("out");
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let (mut killed, mut bench) = (0, three_days(flags));
-    while killed < kills {
-        let running = bench.start("run days.toml");
-        if running.works_for(whole.mul_f64(random.random_range(0.0..0.9))) {
-            running.signal(Signal::KILL);
-        }
-        let ended = running.end();
-        assert!([0, -1].contains(&ended.code), "{ended:?}");
-        killed += u32::from(ended.code == -1);
-        check_outputs(&bench, &expected);
-        if ended.code == 0 {
-            assert_eq!(bench.files("out"), expected, "after {killed} kills");
-            bench = three_days(flags);
-        }
-    }
-    bench.done("run days.toml");
-    assert_eq!(bench.files("out"), expected);
-    bench.done("store verify out/store");
-}
-
-/// Whatever stands in place is whole.
-fn check_outputs(bench: &Bench, expected: &std::collections::BTreeMap<String, Vec<u8>>) {
-    for day in ["2026-01-01", "2026-01-02", "2026-01-03"] {
-        let folder = format!("out/{day}/dedup");
-        if bench.path(&folder).exists() {
-            for (name, bytes) in bench.files(&folder) {
-                assert!(expected[&format!("{day}/dedup/{name}")] == bytes, "{folder}/{name}");
-            }
-            assert!(bench.path(&folder).join("_SUCCESS").exists());
-        }
-        if let Ok(segment) = fs::read(bench.path(&format!("out/{day}/batch.seg"))) {
-            assert!(expected[&format!("{day}/batch.seg")] == segment, "{day}/batch.seg");
-        }
-    }
-}
-
-#[test]
-fn killed_at_any_moment_and_run_again_it_writes_the_same() {
-    killed_again_and_again("workers = 2", 1, 14);
-}
-
-#[test]
-fn a_killed_supervisor_takes_its_processes_with_it() {
-    killed_again_and_again("workers = 1\nprocesses = 2", 2, 6);
 }
 
 #[test]
@@ -453,7 +311,7 @@ fn interrupted_it_says_so_and_goes_on_the_next_time() {
     let interrupted = || {
         let bench = three_days("workers = 2");
         let running = bench.start("run days.toml");
-        let is_done = || bench.path("out/2026-01-01/dedup").exists();
+        let is_done = || bench.path("out/2026-11-01/dedup").exists();
         wait_until("a day is done", || is_done() || !running.is_running());
         running.signal(Signal::TERM);
         (bench, running.end())

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::support::{Bench, Ended, Running, command};
+use crate::world::sample_file;
 
 const PAGES: &str = "id\ttext\n\
     a1\tthe quick brown fox jumps over the lazy dog near the river bank\n\
@@ -16,8 +17,7 @@ fn bench() -> Bench {
     bench.write("pages.tsv", PAGES);
     bench.write("labels.tsv", "id\tcluster\na1\ta\na2\ta\nb1\tb\n");
     bench.done("fingerprint --input pages.tsv --output pages.seg");
-    bench.done("store init store");
-    bench.done("store add store --segment pages.seg --day 2026-01-01");
+    bench.store(&[("2026-01-01", "pages")]);
     bench
 }
 
@@ -207,8 +207,7 @@ fn flags_without_effect_are_refused() {
         ("lsh plan --json --memory 1GiB", "--memory"),
         ("evaluate --pairs labels.tsv --labels labels.tsv --json --overwrite", "--overwrite"),
     ] {
-        let said = bench.fails(2, line);
-        assert!(said.contains(&format!("unexpected argument '{flag}'")), "{line}: {said}");
+        bench.refuses(2, line, &[&format!("unexpected argument '{flag}'")]);
     }
     let said =
         bench.fails(2, "evaluate --pairs labels.tsv --labels labels.tsv --json --format tsv");
@@ -404,7 +403,7 @@ fn of_a_kept_page_the_one_is_named_that_contains_most_of_it() {
 #[test]
 fn a_sample_shows_pairs_of_every_distance() {
     let bench = Bench::new();
-    let crawl = format!("{}/bench-data/sample/crawl", env!("CARGO_MANIFEST_DIR"));
+    let crawl = sample_file("crawl");
     bench.write(
         "days.toml",
         format!(
@@ -509,8 +508,7 @@ fn former_names_of_flags_still_work() {
     for flag in ["from", "matches"] {
         bench.done(&format!("cluster --{flag} found --output by-{flag}"));
     }
-    bench.done("store init store");
-    bench.done("store add store --segment words.seg --day 2026-01-01");
+    bench.store(&[("2026-01-01", "words")]);
     for flag in ["index", "design"] {
         bench.done(&format!("store index store --{flag} none"));
     }

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 
-use crate::support::{Bench, Page, Running, command};
+use crate::oracle::Page;
+use crate::support::{Bench, Running, command};
 
 /// So many distinct fingerprints that differ in some low bits of one `centre`, with ids in no order.
 fn crowd(seed: u64, centre: u64, bits: u32, count: usize) -> Vec<Page> {
@@ -18,20 +19,6 @@ fn crowd(seed: u64, centre: u64, bits: u32, count: usize) -> Vec<Page> {
     let page =
         |low: u64| (format!("{:08x}-{seed}-{low}", random.random::<u32>()), (centre ^ low).into());
     low.into_iter().map(page).collect()
-}
-
-#[test]
-fn fifteen_thousand_pages_with_one_fingerprint_pass_by_default() {
-    let bench = Bench::new();
-    let pages: Vec<Page> = (0..15_000).map(|page| (format!("page{page:05}"), 0x404)).collect();
-    bench.segment("batch", 64, &pages);
-    let ended = bench.done("dedup --batch batch.seg --output out");
-    assert_eq!(["kept", "dropped", "matches"].map(|it| ended.count(it)), [1, 14_999, 14_999]);
-    let matches = bench.read("out/matches.tsv");
-    assert!(matches.lines().skip(1).all(|row| row.ends_with("\tpage00000\t0\tbatch\tdrop")));
-    let said = bench.fails(65, "dedup --batch batch.seg --output all --matches all");
-    assert!(said.contains("112492500") && said.contains("--matches best"), "{said}");
-    bench.done("verify out");
 }
 
 /// `--matches all` lists every pair and draws the verdicts from them. `best` must draw the same.
@@ -47,8 +34,7 @@ fn the_verdicts_of_a_crowd_are_those_of_all_its_pairs() {
     batch.extend((0..200).map(|page| (format!("copy{page}"), 0x5ca1_ab1e_0000_0001)));
     bench.segment("batch", 64, &batch);
     bench.segment("old", 64, &crowd(3, 0xdead_beef_0000_0300, 11, 600));
-    bench.done("store init store");
-    bench.done("store add store --segment old.seg --day 2026-01-01");
+    bench.store(&[("2026-01-01", "old")]);
     for (store, k) in [("", 7), ("--store store", 6), ("", 3)] {
         let join = format!("dedup --batch batch.seg {store} -k {k}");
         bench.done(&format!("{join} --output all --matches all"));
@@ -94,4 +80,37 @@ fn a_crowd_of_thousands_is_never_spilled_pair_by_pair() {
     assert!(proof["pairs"].as_u64().unwrap() > 9_000_000, "{proof}");
     let all = format!("{join} --output all --matches all");
     assert_ne!(with_small_files(&bench, 16 << 11, &all), 0, "the limit does not bite");
+}
+
+/// Some thousand fingerprints around each of a few centres, each of them near hundreds.
+fn crowded() -> Vec<Page> {
+    let mut random = ChaCha8Rng::seed_from_u64(12);
+    let mut pages = Vec::new();
+    for _ in 0..3 {
+        let centre: u64 = random.random();
+        for i in 0..3000 {
+            let bits = rand::seq::index::sample(&mut random, 24, i % 4);
+            let page = bits.into_iter().fold(centre, |page, bit| page ^ 1 << bit);
+            pages.push((format!("page{:05}", pages.len()), page.into()));
+        }
+    }
+    pages
+}
+
+#[test]
+fn a_crowded_neighbourhood_takes_bounded_memory_and_stops_where_it_is_too_much() {
+    let bench = Bench::new();
+    bench.segment("batch", 64, &crowded());
+    let dedup = "dedup --batch batch.seg --distance 4 --matches all";
+    bench.done(&format!("{dedup} --output ample"));
+    // Pairs spill many times, from every chunk.
+    bench.done(&format!(
+        "{dedup} --output tight --memory 1MiB --workers 3 --design blocks:6,choose:2"
+    ));
+    assert!(bench.files("ample") == bench.files("tight"));
+    let hot = bench.report("ample")["outcome"]["hot_matches"].clone();
+    let hot: Vec<u64> =
+        hot.as_array().unwrap().iter().map(|hot| hot["matches"].as_u64().unwrap()).collect();
+    assert!(hot.len() == 10 && hot.is_sorted_by(|a, b| a >= b), "{hot:?}");
+    bench.refuses(65, &format!("{dedup} --output small --max-matches 1e5"), &["--matches best"]);
 }

@@ -2,22 +2,17 @@
 
 use serde_json::Value;
 
+use crate::forgery::replace_and_seal;
 use crate::support::Bench;
-use crate::verify::replace_and_seal;
+use crate::world::{gzip, page};
 
 const DAYS: [&str; 3] = ["2026-11-01", "2026-11-02", "2026-11-03"];
 
 /// Three days, each with some pages of the day before, and a file for them. The first one is run.
 fn days() -> Bench {
     let bench = Bench::new();
-    for (day, from) in DAYS.iter().zip([0, 60, 120]) {
-        bench.write(&format!("crawl/{day}.jsonl"), bench.documents(from, from + 100));
-    }
-    bench.write(
-        "days.toml",
-        "inputs = [\"crawl/{date}.jsonl\"]\noutput = \"out/{date}\"\nstore = \"store\"\n\
-         [fingerprint]\nmax_bad = \"50%\"\n[clusters]\nmethod = \"star\"\n",
-    );
+    let more = "[fingerprint]\nmax_bad = \"50%\"\n[clusters]\nmethod = \"star\"\n";
+    bench.november(3, 60, 100, more);
     bench.done("run days.toml --date 2026-11-01");
     bench
 }
@@ -30,7 +25,7 @@ fn outputs(bench: &Bench) -> Vec<(String, Vec<u8>)> {
 }
 
 /// The page `report.html` of the join of a day.
-fn page(bench: &Bench, day: &str) -> String {
+fn shown(bench: &Bench, day: &str) -> String {
     bench.read(&format!("out/{day}/dedup/report.html")).replace("&#x2f;", "/")
 }
 
@@ -61,7 +56,7 @@ fn a_redo_tells_of_each_day_and_of_the_places_where_things_are_in_the_end() {
         }
     }
     let verified = format!("dupsieve verify {}", bench.path("out/2026-11-03/dedup").display());
-    assert!(page(&bench, DAYS[2]).contains(&verified));
+    assert!(shown(&bench, DAYS[2]).contains(&verified));
 
     let told = bench.done("run days.toml --redo 2026-11-02");
     assert_eq!(told.summary()["already_done"], true);
@@ -75,7 +70,7 @@ fn a_day_that_comes_late_says_so_and_a_redo_puts_the_days_in_order() {
     let told = bench.done("run days.toml --date 2026-11-03");
     assert!(told.summary()["counts"]["dropped_for_later_days"] == Value::Null);
     assert!(told.stderr.contains("pages of 2026-11-03: "), "{}", told.stderr);
-    assert!(!page(&bench, DAYS[2]).contains("later days"));
+    assert!(!shown(&bench, DAYS[2]).contains("later days"));
 
     let told = bench.done("run days.toml --date 2026-11-02");
     let later = told.count("dropped_for_later_days");
@@ -91,7 +86,7 @@ fn a_day_that_comes_late_says_so_and_a_redo_puts_the_days_in_order() {
         { "days": 1, "first": "2026-11-03", "last": "2026-11-03", "dropped": later }
     );
     assert_eq!(report["later_days"], expected);
-    assert!(page(&bench, DAYS[1]).contains(&format!("{later} pages were dropped in favour of")));
+    assert!(shown(&bench, DAYS[1]).contains(&format!("{later} pages were dropped in favour of")));
     bench.done("verify out/2026-11-02");
 
     let told = bench.done("run days.toml --redo 2026-11-03");
@@ -101,10 +96,10 @@ fn a_day_that_comes_late_says_so_and_a_redo_puts_the_days_in_order() {
     assert_eq!(outputs(&bench), outputs(&fresh));
     for day in &DAYS[1..] {
         bench.done(&format!("verify out/{day}"));
-        assert!(!page(&bench, day).contains("later days"));
+        assert!(!shown(&bench, day).contains("later days"));
     }
     bench.done("store verify store");
-    assert_eq!(bench.done("run days.toml --redo 2026-11-02").summary()["already_done"], true);
+    bench.again("run days.toml --redo 2026-11-02");
 }
 
 #[test]
@@ -133,8 +128,7 @@ fn a_segment_is_not_written_to_a_folder_that_does_not_exist() {
     for job in ["fingerprint", "weights"] {
         for flags in ["", "--dry-run"] {
             let line = format!("{job} --input crawl/2026-11-01.jsonl --output typo/a {flags}");
-            let said = bench.fails(66, &line);
-            assert!(said.contains("typo: the folder of the output does not exist"), "{said}");
+            bench.refuses(66, &line, &["typo: the folder of the output does not exist"]);
             assert!(!bench.path("typo").exists());
         }
     }
@@ -143,14 +137,13 @@ fn a_segment_is_not_written_to_a_folder_that_does_not_exist() {
 /// A page of words that no other page has, and `more` words.
 pub(crate) fn words_of(id: &str, word: &str, more: usize) -> String {
     let words: String = (0..150 + more).map(|at| format!("{word}{:x} ", (at + 7) * 7919)).collect();
-    serde_json::json!({ "id": id, "text": words }).to_string() + "\n"
+    page(id, &words)
 }
 
 /// The verdict on a page.
 fn verdict(bench: &Bench, day: &str, id: &str) -> Option<String> {
-    let verdicts = bench.read(&format!("out/{day}/dedup/verdicts.tsv"));
-    let row = verdicts.lines().find(|row| row.split('\t').next() == Some(id))?;
-    Some(row.split('\t').nth(1).unwrap().to_owned())
+    let rows = bench.rows(&format!("out/{day}/dedup/verdicts.tsv"));
+    rows.into_iter().find(|row| row[0] == id).map(|row| row[1].clone())
 }
 
 /// `shorter` stands whole in `gone`, which comes with it.
@@ -159,15 +152,11 @@ fn a_page_that_was_removed_judges_no_page() {
     let [one, two, three] = DAYS;
     let bench = || {
         let bench = Bench::new();
-        bench.write(&format!("crawl/{one}.jsonl"), words_of("other", "x", 0));
-        let pages =
-            [words_of("gone", "q", 8), words_of("shorter", "q", 0), words_of("alone", "y", 0)];
-        bench.write(&format!("crawl/{two}.jsonl"), pages.concat());
-        bench.write(&format!("crawl/{three}.jsonl"), words_of("later", "z", 0));
-        bench.write(
-            "days.toml",
-            "inputs = [\"crawl/{date}.jsonl\"]\noutput = \"out/{date}\"\nstore = \"store\"\n",
-        );
+        let pages = [("gone", "q", 8), ("shorter", "q", 0), ("alone", "y", 0)];
+        let pages = pages.map(|(id, word, more)| words_of(id, word, more)).concat();
+        let [first, last] =
+            [("other", "x"), ("later", "z")].map(|(id, word)| words_of(id, word, 0));
+        bench.crawl([(one, first), (two, pages), (three, last)], "");
         bench.write("gone.txt", "gone\n");
         bench
     };
@@ -253,7 +242,7 @@ fn days_can_be_corrected_after_a_purge() {
         check(&bench, &format!("compacted: {compacts}"));
         bench.done("store verify store");
         bench.done("verify out/2026-11-03");
-        assert_eq!(bench.done("run days.toml --redo 2026-11-02").summary()["already_done"], true);
+        bench.again("run days.toml --redo 2026-11-02");
         let [found, wanted] = [&bench, &expected].map(|it| it.done("store verify store"));
         assert_eq!(found.count("fingerprints"), wanted.count("fingerprints"));
         // The store goes back by a day, but to no version that has gone.
@@ -276,17 +265,13 @@ fn days_can_be_corrected_after_a_purge() {
 fn replaced_and_purged(compacts: bool) -> Bench {
     let [one, two, three] = DAYS;
     let bench = Bench::new();
-    let gone = words_of("gone", "g", 8);
-    let copy = words_of("copy", "g", 8);
-    bench.write(&format!("crawl/{one}.jsonl"), words_of("grows", "q", 0) + &gone);
-    bench.write(&format!("crawl/{two}.jsonl"), words_of("grown", "q", 30) + &words_of("x", "x", 0));
-    bench.write(
-        &format!("crawl/{three}.jsonl"),
-        copy + &words_of("y", "y", 0) + &words_of("again", "x", 0),
-    );
-    let toml = "inputs = [\"crawl/{date}.jsonl\"]\noutput = \"out/{date}\"\nstore = \"store\"\n";
-    bench.write("days.toml", toml);
-    bench.done(&format!("run days.toml --date {one}..{three}"));
+    let days = [
+        (one, words_of("grows", "q", 0) + &words_of("gone", "g", 8)),
+        (two, words_of("grown", "q", 30) + &words_of("x", "x", 0)),
+        (three, words_of("copy", "g", 8) + &words_of("y", "y", 0) + &words_of("again", "x", 0)),
+    ];
+    bench.crawl(days, "");
+    bench.done("run days.toml");
     assert!(bench.read(&format!("out/{two}/dedup/replaced.tsv")).contains("grows"));
     if compacts {
         bench.done("store compact store");
@@ -395,15 +380,8 @@ fn an_output_is_verified_as_far_as_the_store_has_its_pages_still() {
 
 #[test]
 fn a_flag_that_changes_nothing_of_a_day_makes_no_other_output() {
-    use std::io::Write;
-
     let bench = Bench::new();
-    let packed = |pages: String| {
-        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        packer.write_all(pages.as_bytes()).unwrap();
-        packer.finish().unwrap()
-    };
-    let [whole, cut] = [0, 100].map(|from| packed(bench.documents(from, from + 100)));
+    let [whole, cut] = [0, 100].map(|from| gzip(bench.documents(from, from + 100)));
     bench.write("crawl/2026-11-01.jsonl.gz", &whole);
     bench.write("crawl/2026-11-02.jsonl.gz", &cut[..cut.len() / 2]);
     let toml = "inputs = [\"crawl/{date}.jsonl.gz\"]\noutput = \"out/{date}\"\nstore = \"store\"\n\
@@ -413,8 +391,8 @@ fn a_flag_that_changes_nothing_of_a_day_makes_no_other_output() {
     bench.fails(65, "run days.toml --date 2026-11-01..2026-11-02");
     let accepting = "run days.toml --date 2026-11-01..2026-11-02 --accept-truncated";
     bench.done(accepting);
-    assert_eq!(bench.done(accepting).summary()["already_done"], true);
-    assert_eq!(bench.done("run days.toml --date 2026-11-01").summary()["already_done"], true);
+    bench.again(accepting);
+    bench.again("run days.toml --date 2026-11-01");
     // Of the day that was cut off it decides.
     bench.fails(73, "run days.toml --date 2026-11-02");
 }
@@ -452,9 +430,7 @@ fn commands_take_all_days_at_once_and_one_output_and_an_id() {
     let nearest = told.lines().find(|line| line.starts_with("nearest ")).unwrap();
     let reasons = ["it contains 0.", "bits away", "was dropped itself", "taken first"];
     assert!(reasons.iter().any(|reason| nearest.contains(reason)), "{told}");
-    let json: Value =
-        serde_json::from_str(&bench.answer(&format!("explain out/{day} {} --json", kept[0])))
-            .unwrap();
+    let json: Value = bench.json(&format!("explain out/{day} {} --json", kept[0]));
     assert!(nearest.contains(json["nearest"]["id"].as_str().unwrap()), "{json}");
 
     bench.write("ids.txt", format!("{}\nnobody\n", dropped[0]));

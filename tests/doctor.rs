@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Bench, Ended, free_address};
+use crate::support::{Bench, Ended};
 
 /// What `doctor --json` found, in order.
 fn findings(ended: &Ended) -> Vec<Value> {
@@ -53,9 +53,7 @@ fn what_would_fail_is_wrong_and_has_advice() {
 #[test]
 fn processes_of_a_hosts_file_meet_or_are_named() {
     let bench = Bench::new();
-    bench.secret("secret", "known to the two of us");
-    let [a, b] = [(), ()].map(|()| free_address());
-    bench.write("hosts.txt", format!("{a}\n{b}\n"));
+    let [_, b] = bench.two_hosts();
     let line = |process: usize| {
         format!("doctor --hosts hosts.txt --process {process} --secret-file secret --json")
     };

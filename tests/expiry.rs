@@ -1,49 +1,7 @@
 //! What is too old: days that have expired are in no answer of the versions that they have left.
 
-use std::collections::BTreeSet;
-
-use crate::retention::{check, check_queries, pages, remove, store};
-use crate::support::{Bench, Days, Ended};
-
-#[test]
-fn an_expired_day_is_in_no_answer_of_the_versions_that_it_has_left() {
-    for (width, k) in [(64, 3), (128, 6)] {
-        let bench = Bench::new();
-        let mut days = store(&bench, width);
-        let batch = pages("new", 1, width, 60);
-        bench.segment("batch", width, &batch);
-        // Version 7 is the newest; the first three days are one segment, which stays for the third.
-        let told = bench.done("store expire store --before 2026-01-03 --no-compact");
-        assert_eq!([told.count("expired_days"), told.count("expired")], [2, 120]);
-        let left = days.split_off(2);
-        check(&bench, &batch, &left, 8, k, "expired");
-        check(&bench, &batch, &[days.clone(), left.clone()].concat(), 7, k, "before");
-        bench.done("store verify store");
-        let mut left: Days = left;
-        remove(&bench, &mut left, 5);
-        check(&bench, &batch, &left, 8, k, "removed");
-        bench.done("store verify store");
-        let designs = ["none", "mirror", "4"];
-        for design in &designs[..if k > 3 { 2 } else { designs.len() }] {
-            bench.done(&format!("store index store --design {design}"));
-            check_queries(&bench, &batch[..20], &left, 8, k);
-        }
-        bench.done("store compact store");
-        check(&bench, &batch, &left, 9, k, "compacted");
-        let list = bench.answer("store list store --json");
-        let list: serde_json::Value = serde_json::from_str(&list).unwrap();
-        assert_eq!((list["expired"].as_u64(), list["removed"].as_u64()), (Some(0), Some(0)));
-        assert_eq!(list["expired_before"], "2026-01-03");
-        // Whoever goes back has the days again, without what was removed.
-        bench.done("store rollback store --to 7");
-        let gone = bench.read("ids.txt");
-        let gone: BTreeSet<&str> = gone.lines().collect();
-        let mut whole: Days = [days, left].concat();
-        whole.iter_mut().for_each(|(_, pages)| pages.retain(|(id, _)| !gone.contains(&**id)));
-        check(&bench, &batch, &whole, 10, k, "rolled");
-        bench.done("store verify store");
-    }
-}
+use crate::retention::store;
+use crate::support::{Bench, Ended};
 
 #[test]
 fn an_expiry_is_done_once_and_said() {
@@ -73,10 +31,7 @@ fn an_expiry_is_done_once_and_said() {
 
 /// Six days, each with pages of the three days before it.
 fn crawl(bench: &Bench) {
-    for day in 1..=6 {
-        let pages = bench.documents(30 * day, 30 * day + 100);
-        bench.write(&format!("crawl/2026-11-0{day}.jsonl"), pages);
-    }
+    bench.november(6, 30, 100, "");
 }
 
 /// Writes a configuration with these keys of the store.
@@ -152,8 +107,7 @@ fn a_rerun_changes_nothing_and_a_day_that_comes_too_late_is_refused() {
     bench.write("crawl/2026-10-31.jsonl", bench.documents(0, 10));
     let said = bench.fails(2, "run kept.toml --date 2026-10-31");
     assert!(said.contains("2026-11-04 have expired") && !bench.path("kept/2026-10-31").exists());
-    let said = bench.fails(2, "run kept.toml --redo 2026-11-02");
-    assert!(said.contains("has expired"), "{said}");
+    bench.refuses(2, "run kept.toml --redo 2026-11-02", &["has expired"]);
 }
 
 #[test]
@@ -199,35 +153,12 @@ fn a_day_far_ahead_is_added_and_a_store_is_emptied_only_if_that_is_meant() {
     let far = "store add store --segment far.seg --day 2226-11-21";
     let files = bench.files("store");
     for refused in [far, "store expire store --before 2026-11-21"] {
-        let said = bench.fails(2, refused);
-        assert!(said.contains("--confirm-day"), "{said}");
+        bench.refuses(2, refused, &["--confirm-day"]);
         let said = bench.fails(2, &format!("{refused} --dry-run"));
         assert!(said.contains("--confirm-day") && bench.files("store") == files, "{said}");
     }
     bench.done(&format!("{far} --confirm-day"));
-    assert_eq!(bench.done(far).summary()["already_done"], true, "a day that is held is known");
+    bench.again(far);
     let all = bench.done("store expire store --before 2226-11-22 --confirm-day");
     assert_eq!((all.count("expired_days"), all.count("days")), (3, 0));
-}
-
-#[test]
-fn a_day_far_ahead_that_was_confirmed_lets_no_second_one_pass() {
-    let bench = Bench::new();
-    bench.done("store init store");
-    let add = |name: &str, day: &str, flag: &str| {
-        bench.segment(name, 64, &[(name.to_owned(), 7)]);
-        format!("store add store --segment {name}.seg --day {day} {flag}")
-    };
-    bench.done(&add("near", "2026-11-20", ""));
-    bench.done(&add("far", "9999-12-24", "--confirm-day"));
-    let said = bench.fails(2, &add("second", "9999-12-31", ""));
-    assert!(said.contains("9999-12-31 lies more than 7 days after today"), "{said}");
-    bench.done(&add("second", "9999-12-31", "--confirm-day"));
-    let files = bench.files("store");
-    let said = bench.fails(2, "store expire store --keep-days 30");
-    assert!(said.contains("--confirm-day") && bench.files("store") == files, "{said}");
-    // A store that has no other days goes on from its own.
-    bench.done("store init ahead");
-    bench.done(&add("far", "9999-12-24", "--confirm-day").replace("add store", "add ahead"));
-    bench.done(&add("second", "9999-12-31", "").replace("add store", "add ahead"));
 }

@@ -1,6 +1,7 @@
 //! The kept pages themselves: copied as they came, all of them or none.
 
 use crate::support::{Bench, Running};
+use crate::world::{museum, record};
 
 const PAGES: &str = concat!(
     "{\"id\": \"a\", \"text\": \"one page\"}\n",
@@ -19,8 +20,7 @@ fn the_listed_records_are_copied_in_their_order_once_each() {
     assert_eq!(ended.count("copied"), 2);
     let lines: Vec<&str> = PAGES.lines().collect();
     assert_eq!(bench.read("kept/pages.jsonl"), format!("{}\n{}\n", lines[0], lines[4]));
-    let again = bench.done("filter --input pages.jsonl --ids ids.txt --output kept/pages.jsonl");
-    assert_eq!(again.summary()["already_done"], true);
+    bench.again("filter --input pages.jsonl --ids ids.txt --output kept/pages.jsonl");
     bench.write("ids.txt", "b\n");
     bench.fails(73, "filter --input pages.jsonl --ids ids.txt --output kept/pages.jsonl");
     bench.done("filter --input pages.jsonl --ids ids.txt --output kept/pages.jsonl --overwrite");
@@ -32,8 +32,7 @@ fn an_id_that_stands_nowhere_is_an_error_and_nothing_is_written() {
     let bench = Bench::new();
     bench.write("pages.jsonl", PAGES);
     bench.write("ids.txt", "a\nz\n");
-    let said = bench.fails(65, "filter --input pages.jsonl --ids ids.txt --output kept.jsonl");
-    assert!(said.contains("\"z\""), "{said}");
+    bench.refuses(65, "filter --input pages.jsonl --ids ids.txt --output kept.jsonl", &["\"z\""]);
     assert!(!bench.path("kept.jsonl").exists());
 }
 
@@ -61,15 +60,6 @@ fn a_record_that_was_not_judged_is_not_copied() {
     bench.write("ids.txt", "p\n");
     bench.done("filter --input pages.jsonl --time-field at --ids ids.txt --output kept.jsonl");
     assert_eq!(bench.read("kept.jsonl"), good);
-}
-
-/// A record of WARC.
-fn record(kind: &str, url: &str, block: &str) -> String {
-    format!(
-        "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nContent-Type: text/plain\r\n\
-         Content-Length: {}\r\n\r\n{block}\r\n\r\n",
-        block.len()
-    )
 }
 
 #[test]
@@ -127,11 +117,9 @@ fn fields_that_the_report_of_an_output_knows_need_no_flags() {
     let pages =
         page(1, "soon") + &page(1, "2026-11-18T00:00:00Z") + &page(2, "2026-11-18T00:00:01Z");
     bench.write("crawl/2026-11-18.jsonl", &pages);
-    bench.write(
-        "c.toml",
-        "inputs = [\"crawl/{date}.jsonl\"]\noutput = \"out/{date}\"\nstore = \"store\"\n[fingerprint]\n\
-         id_field = \"url\"\ntext_field = \"body\"\ntime_field = \"crawled\"\nmax_bad = 1\n",
-    );
+    let fields =
+        "id_field = \"url\"\ntext_field = \"body\"\ntime_field = \"crawled\"\nmax_bad = 1\n";
+    bench.configure("c.toml", &format!("[fingerprint]\n{fields}"));
     let ran = bench.run("run c.toml --date 2026-11-18");
     assert!(ran.stderr.contains("filter --config c.toml --all --output kept"), "{ran:?}");
     bench.done("filter --input crawl/2026-11-18.jsonl --ids out/2026-11-18/dedup/keep.txt --output kept.jsonl");
@@ -191,7 +179,7 @@ fn the_kept_pages_of_all_days_are_copied_by_their_days() {
     for day in ["2026-11-19", "2026-11-20"] {
         assert_eq!(copied(day), of(day, &[1, 2]));
     }
-    assert_eq!(bench.done(&command).summary()["already_done"], true);
+    bench.again(&command);
     // A page that was removed stays out, and a folder is replaced only if that is said.
     bench.write("gone.txt", "a\n");
     bench.done("store remove store --ids gone.txt");
@@ -296,12 +284,11 @@ fn rows_of_parquet_are_copied_into_parquet() {
     let bench = Bench::new();
     bench.write("ids.txt", "b\n");
     for name in ["pyarrow", "pyarrow-int96", "duckdb", "polars"] {
-        let file = format!("{}/tests/data/parquet/{name}.parquet", env!("CARGO_MANIFEST_DIR"));
+        let file = museum(&format!("parquet/{name}.parquet"));
         let line = format!("filter --input {file} --time-field fetched --ids ids.txt");
         let ended = bench.done(&format!("{line} --output {name}.parquet"));
         assert_eq!(ended.count("copied"), 1);
-        let again = bench.done(&format!("{line} --output {name}.parquet"));
-        assert_eq!(again.summary()["already_done"], true);
+        bench.again(&format!("{line} --output {name}.parquet"));
         for (input, output) in [(file.clone(), "all"), (format!("{name}.parquet"), "one")] {
             bench.done(&format!(
                 "fingerprint --input {input} --time-field fetched --max-bad 1 --output {name}-{output}.seg"
@@ -315,8 +302,7 @@ fn rows_of_parquet_are_copied_into_parquet() {
             .map(|line| format!("{line}\n"))
             .collect();
         assert_eq!(one, expected, "{name}");
-        let said = bench.fails(2, &format!("{line} --output {name}.parquet.gz"));
-        assert!(said.contains("compressed inside"), "{said}");
+        bench.refuses(2, &format!("{line} --output {name}.parquet.gz"), &["compressed inside"]);
     }
     bench.write("pages.jsonl", PAGES);
     let said = bench.fails(2, "filter --input pages.jsonl polars.parquet --ids ids.txt --output x");

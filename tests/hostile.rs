@@ -36,7 +36,7 @@ fn attack_often(copies: u64, files: &[Vec<u8>], read: fn(&[u8])) {
 }
 
 /// Some bytes replaced, inserted, repeated or left out.
-fn changed(mut bytes: Vec<u8>, random: &mut ChaCha8Rng) -> Vec<u8> {
+pub(crate) fn changed(mut bytes: Vec<u8>, random: &mut ChaCha8Rng) -> Vec<u8> {
     for _ in 0..random.random_range(1..5) {
         let [low, high] = [(); 2].map(|()| random.random_range(0..=bytes.len()));
         let part = low.min(high)..low.max(high).min(low.min(high) + 64);

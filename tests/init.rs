@@ -119,39 +119,6 @@ fn a_crawl_that_fetches_the_same_pages_each_day_is_proposed_and_runs() {
 }
 
 #[test]
-fn days_that_differ_in_their_files_have_patterns_that_run() {
-    for (one, two, pattern) in [
-        ("crawl/2026-11-18/a.jsonl", "crawl/2026-11-19/a.csv", "crawl/{date}/"),
-        ("crawl/2026-11-18.jsonl", "crawl/2026-11-19.tsv", "crawl/*{date}*"),
-        ("crawl/2026-11-18/a.json", "crawl/2026-11-19/b.jsonl", "crawl/{date}/"),
-        ("crawl/2026-11-18/a", "crawl/2026-11-19/b.tsv", "crawl/{date}/"),
-    ] {
-        let bench = Bench::new();
-        for (path, day) in [(one, 18), (two, 19)] {
-            let extension = path.rsplit('.').next().unwrap();
-            bench.write(path, file(extension, "fetched", &crawled(day)));
-        }
-        bench.done("init --input crawl");
-        let text = bench.read("dupsieve.toml");
-        assert!(text.contains(&format!("inputs = [\"{pattern}\"]")), "{one}: {text}");
-        let ran = bench.done("run dupsieve.toml");
-        assert_eq!((ran.count("read"), ran.count("quarantined")), (60, 0), "{one}");
-    }
-    let bench = Bench::new();
-    for (path, day) in
-        [("a/2026-11-18/x.csv", 18), ("a/2026-11-19/x.csv", 19), ("b/2026-11-18/x.csv", 18)]
-    {
-        bench.write(&format!("crawl/{path}"), file("csv", "fetched", &crawled(day)));
-    }
-    let told = bench.run("init --input crawl");
-    assert!(
-        told.stderr.contains("left out") && told.stderr.contains("crawl/b/{date}/"),
-        "{told:?}"
-    );
-    bench.done("run dupsieve.toml");
-}
-
-#[test]
 fn more_unreadable_records_are_allowed_if_the_sample_has_them() {
     let bench = Bench::new();
     let pages = file("jsonl", "fetched", &crawled(18));
@@ -167,8 +134,7 @@ fn files_with_fields_and_files_without_need_two_configurations() {
     let bench = Bench::new();
     bench.write("crawl/2026-11-18/a.warc", file("warc", "", &crawled(18)));
     bench.write("crawl/2026-11-18/a.jsonl", file("jsonl", "fetched", &crawled(18)));
-    let said = bench.fails(2, "init --input crawl");
-    assert!(said.contains("a.warc") && said.contains("fetched, text, url"), "{said}");
+    bench.refuses(2, "init --input crawl", &["a.warc", "fetched, text, url"]);
     assert!(!bench.path("dupsieve.toml").exists());
 }
 
@@ -216,8 +182,7 @@ fn a_folder_without_days_and_ids_gets_a_configuration_for_one_corpus() {
     );
     bench.done("dedup --config dupsieve.toml --input corpus --output found --kept kept");
     assert!(lines.starts_with(&bench.read("kept/a.jsonl").lines().next().unwrap().to_owned()));
-    let said = bench.fails(78, "run dupsieve.toml --date 2026-11-21");
-    assert!(said.contains("dedup --config"), "{said}");
+    bench.refuses(78, "run dupsieve.toml --date 2026-11-21", &["dedup --config"]);
 }
 
 #[test]
@@ -257,8 +222,7 @@ fn an_example_is_written_once_and_kept() {
 fn what_nothing_can_be_proposed_for_is_refused() {
     let bench = Bench::new();
     bench.write("same.jsonl", "{\"flag\": true}\n".repeat(30));
-    let said = bench.fails(65, "init --input same.jsonl");
-    assert!(said.contains("a text"), "{said}");
+    bench.refuses(65, "init --input same.jsonl", &["a text"]);
     bench.write("ready.tsv", "a\t0x1\n");
     bench.fails(2, "init --input ready.tsv --format fingerprints");
     bench.fails(66, "init --input none.jsonl");

@@ -11,7 +11,8 @@ use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
-use crate::support::{Bench, Days, Page, verdicts};
+use crate::oracle::{Days, Page, verdicts};
+use crate::support::Bench;
 
 /// A page of text: what keep orders go by.
 struct Text {
@@ -245,76 +246,6 @@ fn check_best(bench: &Bench, out: &str) {
     assert!(bench.read(&format!("{out}-best/matches.tsv")) == expected, "{out}");
 }
 
-#[test]
-fn nothing_is_dropped_for_a_page_that_was_dropped_itself() {
-    let bench = Bench::new();
-    let chain: Vec<Page> = (0..40).map(|i| (format!("{i:02}"), (1_u128 << i) - 1)).collect();
-    bench.segment("batch", 64, &chain);
-    bench.done("dedup --batch batch.seg --output out --distance 3");
-    assert!(bench.read("out/verdicts.tsv") == verdicts(&chain, &Days::new(), 3));
-    let kept: String = (0..40).step_by(4).map(|i| format!("{i:02}\n")).collect();
-    assert_eq!(bench.read("out/keep.txt"), kept);
-}
-
-#[test]
-fn the_nearest_kept_page_is_named() {
-    let bench = Bench::new();
-    let page = |id: &str, bits: u128| (id.to_owned(), bits);
-    let days: Days = vec![
-        ("2026-01-05", vec![page("old-b", 0b11), page("again", 0x3f << 8), page("z", 0x1ff << 40)]),
-        (
-            "2026-01-04",
-            vec![page("old-a", 0b1100), page("again", 0x3f << 8), page("y", 0x7f << 40)],
-        ),
-    ];
-    let batch = [
-        page("at-two", 0),             // old-a and old-b, both at 2: the smaller id
-        page("recrawl", 0x3f << 8),    // again, on two days: the earlier
-        page("nearer", 0b10),          // old-b at 1, and old-a at 3
-        page("kept", 0xff << 20),      // nothing
-        page("like-kept", 0xfe << 20), // kept at 1
-        page("near-z", 0xff << 40),    // z and y, both at 1: the smaller id
-        page("m", 0xf << 50 | 0xf << 56),
-        page("n", 0xf << 50 | 0xf << 56),
-    ];
-    bench.segment("batch", 64, &batch);
-    bench.done("store init store");
-    for (day, pages) in &days {
-        bench.segment(day, 64, pages);
-        bench.done(&format!("store add store --segment {day}.seg --day {day}"));
-    }
-    bench.done("dedup --batch batch.seg --store store --output out");
-    let found = bench.read("out/verdicts.tsv");
-    let mut order = batch.to_vec();
-    order.sort();
-    assert_eq!(found, verdicts(&order, &days, 3));
-    for line in [
-        "at-two\tdrop\told-a\t2\t2026-01-04\n",
-        "recrawl\tdrop\tagain\t0\t2026-01-04\n",
-        "nearer\tdrop\told-b\t1\t2026-01-05\n",
-        "like-kept\tdrop\tkept\t1\tbatch\n",
-        "near-z\tdrop\ty\t1\t2026-01-04\n",
-        "n\tdrop\tm\t0\tbatch\n",
-    ] {
-        assert!(found.contains(line), "{found}");
-    }
-}
-
-#[test]
-fn of_the_store_and_the_batch_at_one_distance_the_store_is_named() {
-    let bench = Bench::new();
-    bench.segment("old", 64, &[("zz-old".into(), 0b1)]);
-    let batch = [("a-kept".into(), 0b111_1110), ("b-between".into(), 0b111)];
-    bench.segment("batch", 64, &batch);
-    bench.done("store init store");
-    bench.done("store add store --segment old.seg --day 2026-01-01");
-    bench.done("dedup --batch batch.seg --store store --output out --distance 5");
-    let days: Days = vec![("2026-01-01", vec![("zz-old".into(), 0b1)])];
-    assert_eq!(bench.read("out/verdicts.tsv"), verdicts(&batch, &days, 5));
-    bench.done("dedup --batch batch.seg --store store --output near --distance 3");
-    assert_eq!(bench.read("near/verdicts.tsv"), verdicts(&batch, &days, 3));
-}
-
 /// A segment NAME.seg of `count` ready fingerprints, written without a list of them.
 fn many(bench: &Bench, name: &str, count: usize, mut next: impl FnMut() -> u64) {
     let mut lines = String::new();
@@ -332,8 +263,7 @@ fn a_million_copies_on_both_sides() {
     let bench = Bench::new();
     many(&bench, "new", COPIES, || 0xdead_beef);
     many(&bench, "old", COPIES, || 0xdead_beef);
-    bench.done("store init store");
-    bench.done("store add store --segment old.seg --day 2026-01-01");
+    bench.store(&[("2026-01-01", "old")]);
     let refused = bench.run("dedup --batch new.seg --store store --output all --matches all");
     assert_eq!(refused.code, 65, "{refused:?}");
     let said = &refused.stderr;
@@ -347,47 +277,17 @@ fn a_million_copies_on_both_sides() {
     assert_eq!((ended.code, &ended.summary()["retryable"]), (74, &true.into()), "{ended:?}");
     assert!(ended.stderr.contains("too little free space"), "{ended:?}");
     assert!(ended.stderr.contains("--matches best"), "{ended:?}");
-    let best = bench.done("dedup --batch new.seg --store store --output best");
+    let best = bench.done("dedup --batch new.seg --store store --memory 64MiB --output best");
     let worked = [refused.worked, ended.worked, best.worked];
     assert!(worked.iter().sum::<Duration>() < Duration::from_secs(60), "{worked:?}");
     let verdicts = bench.read("best/verdicts.tsv");
     let named = "\tdrop\told0000000\t0\t2026-01-01";
     assert_eq!(verdicts.lines().filter(|line| line.ends_with(named)).count(), COPIES);
-    assert_eq!(bench.report("best")["outcome"]["distances"], json!({ "0": COPIES }));
+    let outcome = &bench.report("best")["outcome"];
+    assert_eq!(outcome["distances"], json!({ "0": COPIES }));
+    let hot = outcome["hot_copies"].as_array().unwrap();
+    assert_eq!((hot.len(), &hot[0]["pages"]), (1, &json!(COPIES)));
+    assert_eq!(hot[0]["matches"], COPIES as u64 * (COPIES as u64 - 1) / 2);
     bench.done("dedup --batch new.seg --output alone");
     assert_eq!(bench.read("alone/keep.txt"), "new0000000\n");
-}
-
-#[test]
-fn a_chain_of_a_million_pages() {
-    const LENGTH: usize = 1_000_000;
-    let bench = Bench::new();
-    let mut random = ChaCha8Rng::seed_from_u64(1);
-    let mut bits: u64 = random.random();
-    many(&bench, "chain", LENGTH, || {
-        for _ in 0..random.random_range(1..=3) {
-            bits ^= 1 << random.random_range(0..64);
-        }
-        bits
-    });
-    let ended = bench.done("dedup --batch chain.seg --output out --matches best");
-    assert!(ended.worked < Duration::from_secs(120), "{:?}", ended.worked);
-    assert_eq!(ended.count("kept") + ended.count("dropped"), LENGTH as u64);
-    let kept = bench.read("out/keep.txt");
-    assert!((LENGTH / 8..LENGTH * 3 / 4).contains(&kept.lines().count()), "{}", kept.len());
-    check_dropped(&bench, kept.lines().collect());
-}
-
-/// Every dropped page names one that is kept.
-fn check_dropped(bench: &Bench, kept: std::collections::HashSet<&str>) {
-    let verdicts = bench.read("out/verdicts.tsv");
-    for line in verdicts.lines().skip(1) {
-        match line.split('\t').collect::<Vec<_>>()[..] {
-            [id, "keep", "", "", ""] => assert!(kept.contains(id)),
-            [id, "drop", of, distance, "batch"] => {
-                assert!(!kept.contains(id) && kept.contains(of) && distance.len() == 1, "{line}");
-            }
-            _ => panic!("{line}"),
-        }
-    }
 }

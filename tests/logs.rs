@@ -9,13 +9,8 @@ use crate::support::{Bench, Ended};
 /// Two days of pages, and a configuration for them.
 fn days() -> Bench {
     let bench = Bench::new();
-    bench.write("in/2026-01-01.jsonl", bench.documents(0, 30));
-    bench.write("in/2026-01-02.jsonl", bench.documents(20, 50));
-    bench.write(
-        "days.toml",
-        "inputs = ['in/{date}.jsonl']\noutput = 'out/{date}'\nstore = 'store'\n\
-         dates = ['2026-01-01..2026-01-02']\npreset = 'paper'\n",
-    );
+    let [one, two] = [bench.documents(0, 30), bench.documents(20, 50)];
+    bench.crawl([("2026-01-01", one), ("2026-01-02", two)], "preset = \"paper\"\n");
     bench
 }
 
@@ -64,7 +59,7 @@ fn the_processes_of_a_job_are_told_apart() {
 #[test]
 fn a_failure_is_a_line_of_json_too() {
     let bench = days();
-    bench.write("in/2026-01-02.jsonl", "no record\n");
+    bench.write("crawl/2026-01-02.jsonl", "no record\n");
     let ended = bench.run("run days.toml --log-format json");
     assert_eq!(ended.code, 65, "{ended:?}");
     let lines = lines(&ended);

@@ -10,6 +10,7 @@ use dupsieve::rooms::store::Segment;
 use serde_json::Value;
 
 use crate::support::{Bench, Running};
+use crate::world::page;
 
 /// Words that stand for a text; `replaced` of them are others.
 fn text(page: u32, words: u32, replaced: u32) -> String {
@@ -30,9 +31,7 @@ fn texts() -> Vec<(String, String)> {
 }
 
 fn jsonl(pages: &[(String, String)]) -> String {
-    let line =
-        |(id, text): &(String, String)| format!("{{\"id\": \"{id}\", \"text\": \"{text}\"}}\n");
-    pages.iter().map(line).collect()
+    pages.iter().map(|(id, text)| page(id, text)).collect()
 }
 
 /// Some vectors in eight directions, each turned and stretched a little.
@@ -200,28 +199,12 @@ fn texts_are_dropped_by_containment_unless_a_similarity_is_asked_for() {
 }
 
 #[test]
-fn any_number_of_workers_and_processes_writes_the_same_bytes() {
-    let bench = Bench::new();
-    bench.write("pages.jsonl", jsonl(&texts()));
-    let line = "lsh --input pages.jsonl --similarity 0.5 --matches all";
-    let outputs = ["--workers 1", "--workers 7", "--workers 1 --processes 2", "--memory 16MiB"];
-    let made = outputs.map(|flags| {
-        bench.done(&format!("{line} {flags} --output out --overwrite"));
-        ["batch.seg", "dedup/verdicts.tsv", "dedup/matches.tsv", "dedup/keep.txt"]
-            .map(|file| bench.bytes(&format!("out/{file}")))
-    });
-    assert!(made.iter().all(|it| *it == made[0]));
-    assert!(bench.read("out/dedup/matches.tsv").lines().count() > 50);
-}
-
-#[test]
 fn done_is_done_and_other_parameters_are_refused() {
     let bench = Bench::new();
     bench.write("pages.jsonl", jsonl(&texts()));
     let line = "lsh --input pages.jsonl --similarity 0.8 --output out";
     bench.done(line);
-    let again = bench.done(&format!("{line} --workers 3 --memory 64MiB"));
-    assert_eq!(again.summary()["already_done"], true);
+    bench.again(&format!("{line} --workers 3 --memory 64MiB"));
     for other in ["--similarity 0.9", "--seed 1", "--shingle words:3", "--matches all"] {
         let usual = if other.starts_with("--similarity") { "" } else { "--similarity 0.8" };
         bench.fails(73, &format!("lsh --input pages.jsonl --output out {usual} {other}"));
@@ -234,17 +217,14 @@ fn days_are_compared_by_the_buckets_of_the_store() {
     let bench = Bench::new();
     let all = texts();
     let days = ["2026-11-20", "2026-11-21", "2026-11-22"];
-    for (day, pages) in days.into_iter().zip(all.chunks(25)) {
-        bench.write(&format!("in/{day}.jsonl"), jsonl(pages));
-    }
-    let config = "inputs = [\"in/{date}.jsonl\"]\noutput = \"out/{date}\"\nstore = \"out/store\"\n\
-                  dates = [\"2026-11-20..2026-11-22\"]\n[fingerprint]\nsignature = \"points\"\n\
-                  keep_bands = \"minhash-22x5\"\n[dedup]\ncheck = \"points:0.6\"\n";
-    bench.write("run.toml", config);
-    bench.done("run run.toml");
+    let mut pages = days.into_iter().zip(all.chunks(25).map(jsonl));
+    let more = "[fingerprint]\nsignature = \"points\"\nkeep_bands = \"minhash-22x5\"\n\
+                [dedup]\ncheck = \"points:0.6\"\n[store]\npath = \"out/store\"\n";
+    bench.crawl([(); 3].map(|()| pages.next().unwrap()), more);
+    bench.done("run days.toml");
     bench.done("store init store");
     for day in days {
-        bench.done(&format!("fingerprint --input in/{day}.jsonl --signature points --keep-bands minhash-22x5 --output {day}.seg"));
+        bench.done(&format!("fingerprint --input crawl/{day}.jsonl --signature points --keep-bands minhash-22x5 --output {day}.seg"));
         bench.done(&format!(
             "dedup --batch {day}.seg --store store --check points:0.6 --output {day}"
         ));
@@ -274,9 +254,8 @@ fn days_are_compared_by_the_buckets_of_the_store() {
         }
     }
     // What does not fit is refused, with what to do.
-    bench.done("fingerprint --input in/2026-11-22.jsonl --signature points --keep-bands minhash-20x5 --output other.seg");
-    let said = bench.fails(2, "dedup --batch other.seg --store store --output x");
-    assert!(said.contains("22x5") && said.contains("20x5"), "{said}");
+    bench.done("fingerprint --input crawl/2026-11-22.jsonl --signature points --keep-bands minhash-20x5 --output other.seg");
+    bench.refuses(2, "dedup --batch other.seg --store store --output x", &["22x5", "20x5"]);
     bench.fails(73, "store add store --segment other.seg --day 2026-11-23");
 }
 
@@ -319,45 +298,6 @@ fn vectors_that_are_none_are_quarantined_and_those_of_other_lengths_are_not_alik
     bench.write("lengths.jsonl", line(1, "[1, 1]") + &line(2, "[1, 1, 0]") + &line(3, "[1, 1]"));
     let ended = bench.done(&format!("{lsh} lengths.jsonl --output lengths"));
     assert_eq!([ended.count("kept"), ended.count("dropped")], [2, 1]);
-}
-
-/// Lists of half, single and double precision, as several programs write them, are the arrays of JSON with the same numbers.
-#[test]
-#[cfg(feature = "parquet")]
-fn lists_of_parquet_are_vectors() {
-    let bench = Bench::new();
-    let vectors = [
-        ("a", "[0.5, 0.0, 0.0]"),
-        ("b", "[0.5, 0.0625, 0.0]"),
-        ("c", "[0.0, 3.0, 0.0]"),
-        ("d", "[0.0, 6.0, 0.125]"),
-        ("null", "null"),
-        ("hole", "[null, 1.0, 0.0]"),
-    ];
-    let line = |(id, vector)| format!("{{\"id\": \"{id}\", \"vector\": {vector}}}\n");
-    bench.write("vectors.jsonl", vectors.map(line).concat());
-    let data = format!("{}/tests/data/parquet", env!("CARGO_MANIFEST_DIR"));
-    for (family, settings) in [
-        ("cosine", "--family cosine --format vectors --similarity 0.95"),
-        ("euclidean", "--family euclidean --similarity 0.8"),
-    ] {
-        let line = format!("lsh {settings} --bands 20 --rows 2 --max-bad 2 --input");
-        bench.done(&format!("{line} vectors.jsonl --output {family}"));
-        let expected = bench.read(&format!("{family}/dedup/verdicts.tsv"));
-        assert!(expected.contains("b\tdrop\ta\t"), "{expected}");
-        for name in ["half", "float", "double", "fixed", "polars", "duckdb"] {
-            let output = format!("{family}-{name}");
-            let ended =
-                bench.done(&format!("{line} {data}/vectors-{name}.parquet --output {output}"));
-            assert_eq!([ended.count("read"), ended.count("quarantined")], [6, 2], "{output}");
-            assert_eq!(bench.read(&format!("{output}/dedup/verdicts.tsv")), expected, "{output}");
-        }
-    }
-    let said = bench.fails(
-        65,
-        &format!("lsh --family euclidean --text-field id --id-field vector --input {data}/vectors-half.parquet --output x"),
-    );
-    assert!(said.contains("lists of floating-point numbers in \"id\", found no lists"), "{said}");
 }
 
 #[test]
@@ -410,8 +350,7 @@ fn flags_that_say_nothing_or_nonsense_are_refused() {
     let said = bench.fails(2, "fingerprint --input pages.jsonl --signature points --output x.seg");
     assert!(said.contains("--keep-bands"), "{said}");
     let banded = "fingerprint --input pages.jsonl --keep-bands minhash-4x4 --output x.seg";
-    let said = bench.fails(2, &format!("{banded} --preset paper"));
-    assert!(said.contains("containment or points"), "{said}");
+    bench.refuses(2, &format!("{banded} --preset paper"), &["containment or points"]);
 }
 
 /// A configuration and the environment are for other commands too.
@@ -430,8 +369,7 @@ fn a_width_that_was_not_typed_is_no_error() {
 #[test]
 fn a_plan_shows_the_curve() {
     let bench = Bench::new();
-    let plan: Value =
-        serde_json::from_str(&bench.answer("lsh plan --similarity 0.8 --json")).unwrap();
+    let plan: Value = bench.json("lsh plan --similarity 0.8 --json");
     assert_eq!([&plan["bands"], &plan["rows"]], [16, 7]);
     assert_eq!(plan["curve"][20]["found"], 1.0);
     assert!((plan["curve"][16]["found"].as_f64().unwrap() - 0.977).abs() < 1e-3);

@@ -73,9 +73,9 @@ fn bombs_take_the_memory_of_a_record() {
     let bench = Bench::new();
     let zeros = || io::repeat(b'0').take(1 << 30);
     let zstd = zstd::encode_all(zeros(), 1).unwrap();
-    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
-    io::copy(&mut zeros(), &mut gzip).unwrap();
-    let gzip = gzip.finish().unwrap();
+    let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+    io::copy(&mut zeros(), &mut packer).unwrap();
+    let gzip = packer.finish().unwrap();
     for (name, bomb) in [("gzip", gzip), ("zstd", zstd)] {
         let head =
             format!("HTTP/1.1 200\r\nContent-Type: text/html\r\nContent-Encoding: {name}\r\n\r\n");

@@ -14,13 +14,9 @@ use crate::support::{Bench, Running};
 /// Two days of pages, with a bad record, and a configuration for them.
 fn days() -> Bench {
     let bench = Bench::new();
-    bench.write("in/2026-01-01.jsonl", bench.documents(0, 30) + "no record\n");
-    bench.write("in/2026-01-02.jsonl", bench.documents(20, 50));
-    bench.write(
-        "days.toml",
-        "inputs = ['in/{date}.jsonl']\noutput = 'out/{date}'\nstore = 'store'\n\
-         dates = ['2026-01-01..2026-01-02']\npreset = 'paper'\n[fingerprint]\nmax_bad = '10%'\n",
-    );
+    let [one, two] = [bench.documents(0, 30) + "no record\n", bench.documents(20, 50)];
+    let more = "preset = \"paper\"\n[fingerprint]\nmax_bad = \"10%\"\n";
+    bench.crawl([("2026-01-01", one), ("2026-01-02", two)], more);
     bench
 }
 
@@ -70,9 +66,9 @@ fn a_job_leaves_its_metrics_however_it_ends() {
     }
     assert_eq!(first["dupsieve_last_run_changed{command=\"run\"}"], 1.0);
     // A failure keeps the last success; what is done already changes nothing and counts as a run.
-    bench.write("in/2026-01-02.jsonl", "no record\n");
+    bench.write("crawl/2026-01-02.jsonl", "no record\n");
     bench.fails(73, line);
-    bench.write("in/2026-01-02.jsonl", bench.documents(20, 50));
+    bench.write("crawl/2026-01-02.jsonl", bench.documents(20, 50));
     let success = "dupsieve_last_success_timestamp_seconds{command=\"run\"}";
     let second = file(&bench);
     assert_eq!(second["dupsieve_last_run_exit_code{command=\"run\"}"], 73.0);

@@ -3,14 +3,12 @@
 
 use std::collections::HashSet;
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
-use std::io::Write;
 
 use crate::support::{Bench, Ended};
+use crate::world::gzip;
 
 /// Lines that cannot be read, and why.
 const BAD: [(&[u8], &str); 15] = [
@@ -256,29 +254,23 @@ fn ready_made_input_is_told_as_well() {
         [4, 1, 1, 2]
     );
     bench.write("odd.tsv", "name\ttext\nx\tsome words\n");
-    let said = bench.fails(65, "fingerprint --input odd.tsv --output odd.seg");
-    assert!(said.contains("odd.tsv") && said.contains("id"), "{said}");
-}
-
-/// Some packed files of the same pages.
-fn packed(bench: &Bench) -> [(&'static str, Vec<u8>); 2] {
-    let pages = bench.documents(0, 400);
-    let mut gz = GzEncoder::new(Vec::new(), Compression::default());
-    gz.write_all(pages.as_bytes()).unwrap();
-    [("gz", gz.finish().unwrap()), ("zst", zstd::encode_all(pages.as_bytes(), 0).unwrap())]
+    bench.refuses(65, "fingerprint --input odd.tsv --output odd.seg", &["odd.tsv", "id"]);
 }
 
 #[test]
-fn packed_data_that_breaks_off_is_65_unless_it_is_accepted() {
+fn packed_data_that_breaks_off_or_is_damaged_is_65_unless_an_end_is_accepted() {
     let bench = Bench::new();
-    for (packing, whole) in packed(&bench) {
-        let cut = whole.len() * 3 / 4;
-        let file = format!("cut.jsonl.{packing}");
-        bench.write(&file, &whole[..cut]);
+    let pages = bench.documents(0, 400);
+    let zstd = zstd::encode_all(pages.as_bytes(), 0).unwrap();
+    for (packing, whole) in [("gz", gzip(&pages)), ("zst", zstd)] {
+        let mut damaged = whole.clone();
+        damaged[whole.len() / 2] ^= 0x10;
+        let (file, cut) = (format!("pages.jsonl.{packing}"), whole.len() * 3 / 4);
         let job = format!("fingerprint --input {file} --output {packing}.seg");
-        let said = bench.fails(65, &job);
-        assert!(said.contains(&format!("{file} at byte {cut}")), "{said}");
-        assert!(said.contains("--accept-truncated"), "{said}");
+        bench.write(&file, damaged);
+        bench.refuses(65, &job, &[&format!("{file} at byte ")]);
+        bench.write(&file, &whole[..cut]);
+        bench.refuses(65, &job, &[&format!("{file} at byte {cut}"), "--accept-truncated"]);
         assert!(!bench.path(&format!("{packing}.seg")).exists());
         let job = format!("{job} --accept-truncated --max-bad 1");
         for flags in ["", "--overwrite --processes 2", ""] {
@@ -294,28 +286,13 @@ fn packed_data_that_breaks_off_is_65_unless_it_is_accepted() {
 }
 
 #[test]
-fn packed_data_that_is_damaged_is_65() {
-    let bench = Bench::new();
-    for (packing, mut bytes) in packed(&bench) {
-        let middle = bytes.len() / 2;
-        bytes[middle] ^= 0x10;
-        let file = format!("damaged.jsonl.{packing}");
-        bench.write(&file, bytes);
-        let said = bench.fails(65, &format!("fingerprint --input {file} --output {packing}.seg"));
-        assert!(said.contains(&format!("{file} at byte ")), "{said}");
-        assert!(!bench.path(&format!("{packing}.seg")).exists());
-    }
-}
-
-#[test]
 fn every_chunk_and_every_fingerprint_of_the_store_is_probed() {
     let bench = Bench::new();
     bench.done("generate segment --count 100000 --output a.seg");
     bench.done("generate segment --count 70000 --seed 2 --ids numbers --output b.seg");
-    bench.done("generate segment --count 500 --seed 3 --near a.seg --planted 300 --output new.seg");
-    bench.done("store init store");
-    bench.done("store add store --segment a.seg --day 2026-01-01");
-    bench.done("store add store --segment b.seg --day 2026-01-02");
+    let planted = "--near a.seg --planted 300 --truth truth.tsv --output new.seg";
+    bench.done(&format!("generate segment --count 500 --seed 3 {planted}"));
+    bench.store(&[("2026-01-01", "a"), ("2026-01-02", "b")]);
     for (name, flags) in [("out", "--workers 1"), ("outs", "--workers 2 --processes 2")] {
         let join = "dedup --batch new.seg --store store --matches all --output";
         bench.done(&format!("{join} {name} {flags}"));
@@ -325,7 +302,11 @@ fn every_chunk_and_every_fingerprint_of_the_store_is_probed() {
         assert_eq!(probe["fingerprints_probed"], 170_000);
         assert_eq!(probe["store_fingerprints"], 170_000);
     }
-    assert!(bench.read("out/matches.tsv").lines().count() > 300);
+    let found = bench.read("out/matches.tsv");
+    for row in bench.rows("truth.tsv") {
+        let row = format!("{}\t2026-01-01\tdrop\n", row.join("\t"));
+        assert!(found.contains(&row), "a planted pair is missing: {row}");
+    }
 }
 
 #[test]
@@ -336,8 +317,7 @@ fn an_empty_input_is_success_and_no_matches_are_told_as_such() {
     assert_eq!((ended.count("read"), ended.count("fingerprinted")), (0, 0));
     bench.segment("old", 64, &[("far".into(), u128::from(u64::MAX))]);
     bench.segment("new", 64, &[("near nothing".into(), 0)]);
-    bench.done("store init store");
-    bench.done("store add store --segment old.seg --day 2026-01-01");
+    bench.store(&[("2026-01-01", "old")]);
     bench.done("dedup --batch new.seg --store store --output out");
     let report = bench.report("out");
     assert_eq!((&report["outcome"]["matches"], &report["outcome"]["kept"]), (&json!(0), &json!(1)));

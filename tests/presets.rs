@@ -33,7 +33,7 @@ fn a_preset_sets_recipe_distance_and_check_of_all_steps() {
         bench.done(&format!("fingerprint --input new.jsonl --output new.seg --overwrite {flags}"));
         let has_check = !check.is_null();
         assert_eq!(settings(&bench, ""), ("3".to_owned(), check), "{flags}");
-        let told: Value = serde_json::from_str(&bench.answer("inspect new.seg --json")).unwrap();
+        let told: Value = bench.json("inspect new.seg --json");
         let columns = told["columns"].as_array().unwrap();
         for name in ["checks", "anchors"] {
             let has_column = columns.iter().any(|column| column["column"] == name);
@@ -59,57 +59,6 @@ fn each_part_can_be_overridden() {
     bench.fails(2, "fingerprint --input new.jsonl --output x.seg --preset cheap");
     make("--preset paper");
     bench.fails(2, "dedup --batch new.seg --output out --overwrite --preset balanced");
-}
-
-/// The recipe of `balanced` gives each page anchors. Without a check that looks at what they have in common, they are no pair.
-#[test]
-fn pages_that_share_an_anchor_are_no_pair_without_a_check() {
-    let bench = Bench::new();
-    let words =
-        |name: &str, count: u32| (0..count).map(|at| format!("{name}{at} ")).collect::<String>();
-    let page = |id: &str, text: String| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n");
-    let [long, short] = [("long", "m", 600), ("short", "z", 60)]
-        .map(|(id, own, count)| page(id, words("w", 100) + &words(own, count)));
-    bench.write("day.jsonl", &long);
-    bench.done("fingerprint --input day.jsonl --output day.seg");
-    bench.done("store init store");
-    bench.done("store add store --segment day.seg --day 2026-01-01");
-    bench.write("new.jsonl", long + &short);
-    bench.done("fingerprint --input new.jsonl --output new.seg");
-    bench.done("dedup --batch new.seg --output alone --preset paper");
-    bench.done("dedup --batch new.seg --store store --output found --preset paper");
-    for (output, dropped) in [("alone", 0), ("found", 1)] {
-        let verdicts = bench.read(&format!("{output}/verdicts.tsv"));
-        assert_eq!(verdicts.matches("\tdrop\t").count(), dropped, "{verdicts}");
-    }
-}
-
-#[test]
-fn a_configuration_names_it_once() {
-    let bench = bench();
-    let config = |preset: &str| {
-        format!(
-            "inputs = [\"{{date}}.jsonl\"]\noutput = \"out/{{date}}\"\nstore = \"store\"\n\
-             dates = [\"2026-01-01\", \"2026-01-02\"]\n{preset}"
-        )
-    };
-    bench.write("2026-01-01.jsonl", bench.documents(0, 60));
-    bench.write("2026-01-02.jsonl", bench.documents(30, 90));
-    for (preset, check) in [
-        ("", Value::from("containment:0.9")),
-        ("preset = \"paper\"\n", Value::Null),
-        ("preset = \"balanced\"\n", Value::from("containment:0.9")),
-    ] {
-        bench.write("days.toml", config(preset));
-        bench.done("run days.toml");
-        let report = bench.report("out/2026-01-02/dedup");
-        assert_eq!(report["parameters"]["check"], check, "{preset}");
-        assert!(report["outcome"]["dropped"].as_u64().unwrap() >= 30, "{preset}: {report}");
-        std::fs::remove_dir_all(bench.path("out")).unwrap();
-        std::fs::remove_dir_all(bench.path("store")).unwrap();
-    }
-    bench.write("days.toml", config("preset = \"cheap\"\n"));
-    bench.fails(78, "run days.toml");
 }
 
 /// The distance and the check of the only day that `run` makes with these flags after `before`.
@@ -216,8 +165,7 @@ fn a_mixed_crawl_gets_titles_and_pages_right_in_one_pass() {
     for day in ["old", "new"] {
         bench.done(&format!("fingerprint --input {day}.tsv --output {day}.seg"));
     }
-    bench.done("store init store");
-    bench.done("store add store --segment old.seg --day 2026-11-20");
+    bench.store(&[("2026-11-20", "old")]);
     bench.done("dedup --batch new.seg --store store --matches all --output out");
     let verdicts = bench.read("out/verdicts.tsv");
     let rows = verdicts.lines().map(|row| row.split('\t').collect::<Vec<_>>());
@@ -232,47 +180,6 @@ fn a_mixed_crawl_gets_titles_and_pages_right_in_one_pass() {
     bench.done("verify out");
 }
 
-/// Of these only a few letters are the same, but letters are words where no spaces divide them.
-#[test]
-fn different_titles_in_thai_are_kept() {
-    let bench = Bench::new();
-    bench.write(
-        "new.jsonl",
-        concat!(
-            "{\"id\":\"1\",\"text\":\"ขนมในประชุมดอกไม้เดินทางได้ภาพยนตร์จะถนนและสุนัขกับผู้ชายแพทย์พายุที่รถยนต์กับ\"}\n",
-            "{\"id\":\"2\",\"text\":\"สงครามประกาศเครื่องสำอางส่งออกกับโทรศัพท์สุขภาพมีออกแบบจะผู้สูงอายุอวกาศและออกแบบในชายแดน\"}\n",
-        ),
-    );
-    for preset in ["paper", "balanced"] {
-        let line =
-            format!("fingerprint --input new.jsonl --preset {preset} --output new.seg --overwrite");
-        bench.done(&line);
-        assert_eq!(bench.done("dedup --batch new.seg --output out --overwrite").count("kept"), 2);
-    }
-}
-
-/// A check that is named without its size takes the signatures that the batch has.
-#[test]
-fn a_check_without_its_size_is_taken_for_every_size() {
-    let bench = Bench::new();
-    bench.write("pages.jsonl", bench.documents(0, 60));
-    for size in ["512x2", "128x1"] {
-        let check = format!("minhash-{size}");
-        bench.done(&format!("fingerprint --check {check} --input pages.jsonl --output {size}.seg"));
-        let line = format!("dedup --batch {size}.seg --output");
-        bench.done(&format!("{line} {size}-short --check minhash:0.8"));
-        bench.done(&format!("{line} {size}-long --check {check}:0.8"));
-        for file in ["verdicts.tsv", "matches.tsv"] {
-            let [short, long] =
-                ["short", "long"].map(|it| bench.read(&format!("{size}-{it}/{file}")));
-            assert_eq!(short, long);
-        }
-        bench.done(&format!("verify {size}-short"));
-    }
-    let said = bench.fails(2, "dedup --batch 128x1.seg --check minhash-512x2:0.8 --output x");
-    assert!(said.contains("those of minhash-128x1") && said.contains("without its size"), "{said}");
-}
-
 #[test]
 fn presets_that_differ_are_named() {
     let bench = Bench::new();
@@ -282,12 +189,13 @@ fn presets_that_differ_are_named() {
             "fingerprint --preset {preset} --input pages.jsonl --output {preset}.seg"
         ));
     }
-    bench.done("store init store");
-    bench.done("store add store --segment paper.seg --day 2026-11-20");
-    let said = bench.fails(2, "dedup --batch balanced.seg --store store --output x");
-    assert!(
-        said.contains("the store was made with preset paper, and this batch with preset balanced"),
-        "{said}"
+    bench.store(&[("2026-11-20", "paper")]);
+    bench.refuses(
+        2,
+        "dedup --batch balanced.seg --store store --output x",
+        &[
+            "the store was made with preset paper, and this batch with preset balanced",
+            "--preset paper",
+        ],
     );
-    assert!(said.contains("--preset paper"), "{said}");
 }

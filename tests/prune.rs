@@ -1,7 +1,8 @@
 //! Old versions leave a store when they are told to: what is kept stays whole, what has gone is said to have
 //! gone, and days that were joined with it stay done.
 
-use crate::support::{Bench, Page};
+use crate::oracle::Page;
+use crate::support::Bench;
 
 /// A store of twelve days; version 12 has merged the first ten, and version 14 is the newest.
 fn store() -> Bench {
@@ -76,16 +77,10 @@ fn what_is_kept_is_whole_and_what_has_gone_is_said_to_have_gone() {
 /// Five days, each with some pages of the day before; the store keeps two versions.
 fn days() -> Bench {
     let bench = Bench::new();
-    for day in 1..=5 {
-        bench.write(
-            &format!("crawl/2026-11-0{day}.jsonl"),
-            bench.documents(60 * day, 60 * day + 100),
-        );
-    }
-    let config = "inputs = [\"crawl/{date}.jsonl\"]\noutput = \"out/{date}\"\n\
-        dates = [\"2026-11-01..2026-11-05\"]\n[store]\npath = \"store\"\n";
-    bench.write("all.toml", config);
-    bench.write("days.toml", format!("{config}keep_versions = 2\n"));
+    bench.november(5, 60, 100, "[store]\npath = \"store\"\n");
+    let config = bench.read("days.toml");
+    bench.write("all.toml", &config);
+    bench.write("days.toml", config + "keep_versions = 2\n");
     bench
 }
 
@@ -96,8 +91,7 @@ fn days_of_pruned_versions_stay_done() {
     assert_eq!(bench.names("store/manifests"), ["000005.json", "000006.json"]);
     let (files, store) = (bench.files("out"), bench.files("store"));
     for flags in ["", "--date 2026-11-01", "--processes 2"] {
-        let again = bench.done(&format!("run days.toml {flags}"));
-        assert_eq!(again.summary()["already_done"], true, "{flags}");
+        bench.again(&format!("run days.toml {flags}"));
         assert_eq!((bench.files("out") == files, bench.files("store") == store), (true, true));
     }
     // All that they were joined with is there still, but for pages that were replaced since.

@@ -11,24 +11,6 @@ fn object(stdout: &str) -> Value {
 }
 
 #[test]
-fn recipes_of_other_programs_make_their_fingerprints() {
-    let bench = Bench::new();
-    bench.write("pages.tsv", "id\ttext\nx\tThis is a test string for testing\n");
-    bench.write("keywords.tsv", "x\ta:1 b:1\n");
-    let vectors = [
-        ("charikar-64", "pages.tsv --format tsv", "0x800d8e90e45cc488"),
-        ("charikar-128", "pages.tsv --format tsv", "0x0000000020302202800d8e90e45cc488"),
-        ("pypi-simhash", "pages.tsv --format tsv", "0x9a52ccf0466a21b6"),
-        ("keywords-lookup3", "keywords.tsv --format features", "0x58d483004804408c"),
-    ];
-    for (recipe, input, fingerprint) in vectors {
-        bench.done(&format!("fingerprint --recipe {recipe} --input {input} --output {recipe}.seg"));
-        let dump = bench.answer(&format!("inspect --dump {recipe}.seg"));
-        assert_eq!(dump.lines().next().unwrap(), format!("x\t{fingerprint}"), "{recipe}");
-    }
-}
-
-#[test]
 fn nilsimsa_is_for_compare_alone() {
     let bench = Bench::new();
     bench.write("one.txt", "This is a test string for testing also");

@@ -3,18 +3,14 @@
 use std::collections::BTreeSet;
 
 use crate::support::Bench;
+use crate::world::{page, words};
 
 const DAYS: [&str; 4] = ["2026-11-01", "2026-11-02", "2026-11-03", "2026-11-04"];
 
 /// Four days of `run`, each with pages of the days before it.
 fn days() -> Bench {
     let bench = Bench::new();
-    for (at, day) in (0..).zip(DAYS) {
-        bench.write(&format!("crawl/{day}.jsonl"), bench.documents(40 * at, 40 * at + 120));
-    }
-    let config = "inputs = [\"crawl/{date}.jsonl\"]\noutput = \"out/{date}\"\nstore = \"store\"\n\
-        dates = [\"2026-11-01..2026-11-04\"]\n";
-    bench.write("days.toml", config);
+    bench.november(4, 40, 120, "");
     bench.done("run days.toml");
     bench
 }
@@ -24,10 +20,9 @@ fn days() -> Bench {
 fn expected(bench: &Bench, has_left: impl Fn(&str, &str, &str) -> bool) -> String {
     let mut ids = BTreeSet::new();
     for day in DAYS {
-        for line in bench.read(&format!("out/{day}/dedup/verdicts.tsv")).lines().skip(1) {
-            let columns: Vec<&str> = line.split('\t').collect();
-            if columns[1] == "drop" && has_left(columns[2], columns[4], day) {
-                ids.insert(columns[0].to_owned());
+        for row in bench.rows(&format!("out/{day}/dedup/verdicts.tsv")) {
+            if row[1] == "drop" && has_left(&row[2], &row[4], day) {
+                ids.insert(row[0].clone());
             }
         }
     }
@@ -60,8 +55,7 @@ fn pages_that_lose_their_witness_to_a_removal_are_listed() {
     let told = bench.done(&format!("{line} {all}"));
     assert_eq!((told.count("readmitted"), bench.read("readmit.txt")), (count, listed.clone()));
     assert_eq!(told.summary()["already_done"].as_bool(), Some(false));
-    let again = bench.done(&format!("{line} {all}"));
-    assert_eq!(again.summary()["already_done"].as_bool(), Some(true));
+    bench.again(&format!("{line} {all}"));
 
     // Another list is not put in its place unasked.
     bench.fails(73, &format!("{line} out/2026-11-03"));
@@ -102,24 +96,15 @@ fn pages_that_lose_their_witness_to_time_are_listed() {
     assert!(verdicts.contains("\tkeep\t"));
 }
 
-/// A page of the words from one number to another.
-fn page(id: &str, words: std::ops::Range<usize>) -> String {
-    let words: Vec<String> = words.map(|word| format!("word{}", word * word % 9973)).collect();
-    format!("{{\"id\":\"{id}\",\"text\":\"{}\"}}\n", words.join(" "))
-}
-
 /// `a` was kept for `a2`; `longer` replaced it and was replaced by `longest`, on a day before it that came late.
 #[test]
 fn pages_are_listed_when_what_replaced_their_kept_page_leaves() {
     let bench = Bench::new();
-    let pages = [page("a", 0..300), page("a2", 0..299), page("x", 2000..2300)];
-    bench.write("crawl/2026-11-02.jsonl", pages.concat());
-    bench.write("crawl/2026-11-03.jsonl", page("longer", 0..340));
-    bench.write("crawl/2026-11-01.jsonl", page("longest", 0..400));
-    bench.write(
-        "days.toml",
-        "inputs = [\"crawl/{date}.jsonl\"]\noutput = \"out/{date}\"\nstore = \"store\"\n[dedup]\ndistance = 15\n",
-    );
+    let long = |id: &str, numbers| page(id, &words(numbers));
+    let pages = [long("a", 0..300), long("a2", 0..299), long("x", 2000..2300)];
+    let [first, second] = [long("longest", 0..400), long("longer", 0..340)];
+    let crawl = [("2026-11-02", pages.concat()), ("2026-11-03", second), ("2026-11-01", first)];
+    bench.crawl(crawl, "[dedup]\ndistance = 15\n");
     let days = ["2026-11-02", "2026-11-03", "2026-11-01"];
     days.iter().for_each(|day| drop(bench.done(&format!("run days.toml --date {day}"))));
     for (day, row) in

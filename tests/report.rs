@@ -2,28 +2,26 @@
 
 use serde_json::Value;
 
-use crate::proof::dropped_examples;
+use crate::forgery::dropped_examples;
 use crate::support::Bench;
+use crate::world::page;
 
 /// Four days of pages, of which the last has one page only; with a copy each.
 fn days() -> Bench {
     let bench = Bench::new();
-    for (day, pages) in [("01", 8), ("02", 9), ("03", 8), ("04", 1)] {
-        let page = |number: usize| {
+    let day = |day: &str, pages: usize| -> String {
+        let pair = |number: usize| {
             let id = format!("{day}<{number}>");
             let text =
                 format!("page {number} of day{day} about{number} rivers{day} and hills{number}");
-            format!(
-                "{{\"id\": \"{id}\", \"text\": \"{text}\"}}\n{{\"id\": \"{id}b\", \"text\": \"{text}\"}}\n"
-            )
+            page(&id, &text) + &page(&format!("{id}b"), &text)
         };
-        bench.write(&format!("in/2026-01-{day}.jsonl"), (0..pages).map(page).collect::<String>());
-    }
-    bench.write(
-        "days.toml",
-        "inputs = ['in/{date}.jsonl']\noutput = 'out/{date}'\nstore = 'store'\n\
-         dates = ['2026-01-01..2026-01-04']\npreset = 'paper'\n",
-    );
+        (0..pages).map(pair).collect()
+    };
+    let days = [("01", 8), ("02", 9), ("03", 8), ("04", 1)].map(|(name, pages)| day(name, pages));
+    let names = ["2026-01-01", "2026-01-02", "2026-01-03", "2026-01-04"];
+    let mut days = names.into_iter().zip(days);
+    bench.crawl([(); 4].map(|()| days.next().unwrap()), "preset = \"paper\"\n");
     bench.done("run days.toml");
     bench
 }

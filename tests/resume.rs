@@ -7,8 +7,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rand::prelude::*;
-use rand_chacha::ChaCha8Rng;
 use rustix::process::Signal;
 
 use crate::support::{Bench, Running, command, free_address, outlast, wait_until};
@@ -22,8 +20,7 @@ fn large() -> Bench {
     bench.done(
         "generate segment --count 60000 --seed 2 --near old.seg --planted 5000 --output batch.seg",
     );
-    bench.done("store init store");
-    bench.done("store add store --segment old.seg --day 2026-01-01");
+    bench.store(&[("2026-01-01", "old")]);
     bench
 }
 
@@ -124,42 +121,6 @@ fn a_killed_join_goes_on_with_what_is_missing_in_any_topology() {
 }
 
 #[test]
-fn every_chunk_that_is_finished_is_resumed_and_no_other() {
-    let (bench, expected, _) = begun();
-    let noted = finished(&bench).len() as u64;
-    completed(&bench, "--workers 1");
-    assert_eq!((resumed(&bench)[0], bench.files("out")), (noted, expected));
-}
-
-#[test]
-fn a_damaged_ledger_costs_chunks_and_never_pairs() {
-    let (bench, expected, _) = begun();
-    let sound: Vec<_> = ledgers(&bench)
-        .into_iter()
-        .map(|path| (fs::read(&path).unwrap(), path))
-        .filter(|(bytes, _)| !bytes.is_empty())
-        .collect();
-    let noted = finished(&bench).len() as u64;
-    let mut random = ChaCha8Rng::seed_from_u64(7);
-    for round in 0..6 {
-        let _ = fs::remove_dir_all(bench.path("out"));
-        for (bytes, path) in &sound {
-            let (mut bytes, at) = (bytes.clone(), random.random_range(0..bytes.len()));
-            match round % 2 {
-                0 => bytes[at] ^= 1 << random.random_range(0..8),
-                _ => bytes.truncate(at),
-            }
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, bytes).unwrap();
-        }
-        let ended = bench.done(DEDUP);
-        assert_eq!(bench.files("out"), expected);
-        assert!(resumed(&bench)[0] < noted);
-        assert_eq!(ended.stderr.contains("damaged"), round % 2 == 0, "{}", ended.stderr);
-    }
-}
-
-#[test]
 fn what_was_finished_for_other_inputs_is_cleaned_away() {
     let (bench, _, _) = begun();
     bench.done(&DEDUP.replace("--distance 4", "--distance 3"));
@@ -230,48 +191,6 @@ fn what_a_frozen_process_has_claimed_is_done_by_the_others() {
     assert_eq!(bench.files("out"), expected);
 }
 
-/// A join that was stopped when some chunks were finished; one that was through first is done again.
-fn stopped_midway(bench: &Bench) -> Running {
-    loop {
-        let running = bench.start(DEDUP);
-        wait_until("chunks are noted", || noted(bench) > 0 || !running.is_running());
-        running.signal(Signal::STOP);
-        if running.is_running() && noted(bench) > 0 {
-            return running;
-        }
-        running.kill();
-        fs::remove_dir_all(bench.path("out")).unwrap();
-    }
-}
-
-#[test]
-fn a_frozen_run_that_was_superseded_does_not_commit() {
-    let bench = large();
-    let frozen = stopped_midway(&bench);
-    let said = bench.fails(75, DEDUP);
-    assert!(said.contains(&format!("process {} on ", frozen.id())), "{said}");
-    // As on another host, where the system's lock does not reach.
-    fs::remove_file(bench.path(".out.lock")).unwrap();
-    bench.done(DEDUP);
-    let (files, times) = (bench.files("out"), bench.times("out"));
-    frozen.signal(Signal::CONT);
-    let ended = frozen.end();
-    assert_eq!(ended.code, 75, "{ended:?}");
-    assert!(ended.stderr.contains("taken over"), "{ended:?}");
-    assert_eq!((bench.files("out"), bench.times("out")), (files, times));
-}
-
-#[test]
-fn what_a_run_left_that_died_after_its_rename_is_cleaned_away() {
-    let bench = large();
-    bench.done(DEDUP);
-    bench.write(".out.resume/some.ledger", "");
-    bench.write(".out.tmp-abcdef/matches.tsv", "");
-    bench.write(".out.tmp-abcdef/_SUCCESS", "");
-    assert_eq!(bench.done(DEDUP).summary()["already_done"], true);
-    assert!(!bench.path(".out.resume").exists() && !bench.path(".out.tmp-abcdef").exists());
-}
-
 /// How many of so many files the job says were done already.
 fn files_done(files: usize, stderr: &str) -> usize {
     let said = format!(" of {files} files were done already");
@@ -280,60 +199,42 @@ fn files_done(files: usize, stderr: &str) -> usize {
     number.map_or(0, |number| number.parse().unwrap())
 }
 
-/// The last file ends the job while others are done, and is then mended.
+/// The last file ends the job while others are done, and is then mended. Files that are one page come many in a portion; those of a portion are
+/// done together.
 #[test]
 fn files_that_are_done_are_not_read_again() {
-    let bench = Bench::new();
-    for file in 0..8 {
-        let name = format!("pages/{file}.jsonl");
-        bench.write(&name, bench.documents(100 * file, 100 * (file + 1)));
+    for (extension, read) in [("jsonl", 902), ("txt", 12)] {
+        let bench = Bench::new();
+        // Of pages that are files, a portion has about a MiB.
+        let page = |file: usize, many: usize| match extension {
+            "jsonl" => bench.documents(100 * file, 100 * file + many / 500),
+            _ => (0..many).map(|at| format!("w{} ", at * 7919 + file)).collect(),
+        };
+        for file in 0..9 {
+            bench.write(&format!("pages/{file}.{extension}"), page(file, 50_000));
+        }
+        if extension == "txt" {
+            bench.write("pages/b.txt", page(9, 10));
+            bench.write("pages/c.html", format!("<html>{}", page(10, 10)));
+        }
+        bench.write("pages/z.tsv", "id\tbody\na\tone two three four\n");
+        // Until then, a file might change and not show it.
+        outlast(Duration::from_secs(4));
+        let line = "fingerprint --input pages --output";
+        let failed = bench.run(&format!("{line} day.seg --workers 1"));
+        assert!(failed.stderr.contains("z.tsv"), "{failed:?}");
+        bench.write("pages/z.tsv", "id\ttext\na\tone two three four\n");
+        // Another file has changed since.
+        bench.write(&format!("pages/0.{extension}"), page(0, 50_500));
+        let resumed = bench.done(&format!("{line} day.seg --workers 1 --processes 2"));
+        let whole = bench.done(&format!("{line} whole.seg"));
+        // Of what was read, two portions at most waited for the worker, and one was in its hands.
+        let files = bench.names("pages").len();
+        let done = files_done(files, &resumed.stderr);
+        assert!((2..files).contains(&done), "{resumed:?}");
+        assert_eq!(files_done(files, &whole.stderr), 0);
+        assert!(bench.bytes("day.seg") == bench.bytes("whole.seg"));
+        assert_eq!((resumed.count("read"), whole.count("read")), (read, read));
+        assert!(!bench.path(".day.seg.resume").exists());
     }
-    bench.write("pages/8.tsv", "id\tbody\na\tone two three four\n");
-    // Until then, a file might change and not show it.
-    outlast(Duration::from_secs(4));
-    let line = "fingerprint --input pages --output";
-    let failed = bench.run(&format!("{line} day.seg --workers 1"));
-    assert!(failed.stderr.contains("8.tsv"), "{failed:?}");
-    bench.write("pages/8.tsv", "id\ttext\na\tone two three four\n");
-    // Another file has changed since.
-    bench.write("pages/0.jsonl", bench.documents(0, 101));
-    let resumed = bench.done(&format!("{line} day.seg --workers 1 --processes 2"));
-    let whole = bench.done(&format!("{line} whole.seg"));
-    // Of what was read, two portions at most waited for the worker, and one was in its hands.
-    let done = files_done(9, &resumed.stderr);
-    assert!((3..8).contains(&done), "{resumed:?}");
-    assert_eq!(files_done(9, &whole.stderr), 0);
-    assert!(bench.bytes("day.seg") == bench.bytes("whole.seg"));
-    assert_eq!(resumed.count("read"), 802);
-    assert!(!bench.path(".day.seg.resume").exists());
-}
-
-/// Files that are one page come many in a portion; those of a portion are done together.
-#[test]
-fn files_that_are_one_page_are_not_read_again() {
-    let bench = Bench::new();
-    let page = |file: usize, words: usize| {
-        (0..words).map(|at| format!("w{} ", at * 7919 + file)).collect::<String>()
-    };
-    for file in 0..8 {
-        // A portion has about a MiB.
-        bench.write(&format!("pages/{file}.txt"), page(file, 50_000));
-    }
-    bench.write("pages/a.txt", page(8, 10));
-    bench.write("pages/b.txt", page(9, 10));
-    bench.write("pages/c.html", format!("<html>{}", page(10, 10)));
-    bench.write("pages/z.tsv", "id\tbody\na\tone two three four\n");
-    outlast(Duration::from_secs(4));
-    let line = "fingerprint --input pages --output";
-    let failed = bench.run(&format!("{line} day.seg --workers 1"));
-    assert!(failed.stderr.contains("z.tsv"), "{failed:?}");
-    bench.write("pages/z.tsv", "id\ttext\na\tone two three four\n");
-    bench.write("pages/0.txt", page(0, 49_000));
-    let resumed = bench.done(&format!("{line} day.seg --workers 1 --processes 2"));
-    let whole = bench.done(&format!("{line} whole.seg"));
-    let done = files_done(12, &resumed.stderr);
-    assert!((2..12).contains(&done), "{resumed:?}");
-    assert!(bench.bytes("day.seg") == bench.bytes("whole.seg"));
-    assert_eq!(resumed.count("read"), 12);
-    assert_eq!(resumed.summary()["counts"], whole.summary()["counts"]);
 }

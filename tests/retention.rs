@@ -1,30 +1,19 @@
 //! What a store forgets: pages that are removed are in no answer, of any version, from then on.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use std::fs;
 
 use dupsieve::rooms::store::Segment;
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
-use crate::support::{Bench, Days, Page, matches, verdicts};
+use crate::oracle::{Days, Page, matches, near, verdicts};
+use crate::support::{Bench, Ended};
+use crate::world::skewed;
 
 /// Pages around a few centres, many of them copies.
 pub(crate) fn pages(name: &str, seed: u64, width: u32, count: usize) -> Vec<Page> {
-    let mut centres = ChaCha8Rng::seed_from_u64(width.into());
-    let centres: Vec<u128> =
-        (0..4).map(|_| centres.random::<u128>() & (u128::MAX >> (128 - width))).collect();
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let page = |at| {
-        let mut bits = *centres.choose(&mut random).unwrap();
-        for _ in 0..random.random_range(0..=3_u32) {
-            bits ^= 1 << random.random_range(0..width);
-        }
-        (format!("{name}{at}"), bits)
-    };
-    (0..count).map(page).collect()
+    skewed(name, seed, width, 2, count)
 }
 
 /// Five days, of which the first three are one segment.
@@ -56,11 +45,7 @@ pub(crate) fn remove(bench: &Bench, days: &mut Days, seed: u64) -> BTreeSet<Stri
     };
     let ids: BTreeSet<String> =
         all.into_iter().filter(|id| random.random_bool(0.3) || in_crowd(id)).collect();
-    let listed: String = ids.iter().fold(String::new(), |mut all, id| {
-        writeln!(all, "{id}").unwrap();
-        all
-    });
-    bench.write("ids.txt", listed);
+    bench.write("ids.txt", ids.iter().map(|id| format!("{id}\n")).collect::<String>());
     bench.done("store remove store --ids ids.txt");
     for (_, pages) in days {
         pages.retain(|(id, _)| !ids.contains(id));
@@ -99,21 +84,12 @@ pub(crate) fn check(
 pub(crate) fn check_queries(bench: &Bench, batch: &[Page], days: &Days, version: u64, k: u32) {
     for (id, bits) in batch {
         let line = format!("query --store store --as-of {version} --distance {k} --fingerprint");
-        let answer = bench.answer(&format!("{line} {bits:#x}"));
-        let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
-        let near: BTreeSet<String> = answer["near"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|near| {
-                format!("{} {} {}", near["id"], near["day"], near["distance"]).replace('"', "")
-            })
-            .collect();
-        let pages = days.iter().flat_map(|(day, pages)| pages.iter().map(move |page| (day, page)));
-        let far = |page: &Page| (page.1 ^ bits).count_ones();
-        let expected = pages.filter(|(_, page)| far(page) <= k);
-        let expected = expected.map(|(day, page)| format!("{} {day} {}", page.0, far(page)));
-        assert_eq!(near, expected.collect::<BTreeSet<_>>(), "{id}");
+        let answer = bench.json(&format!("{line} {bits:#x}"));
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let found = answer["near"].as_array().unwrap().iter();
+        let found = found
+            .map(|it| (it["distance"].as_u64().unwrap() as u32, text(&it["id"]), text(&it["day"])));
+        assert_eq!(found.collect::<BTreeSet<_>>(), near(days, *bits, k), "{id}");
     }
 }
 
@@ -134,12 +110,28 @@ fn a_removed_page_is_in_no_answer_of_any_version() {
             bench.done("store verify store");
             bench.done("store index store");
         }
-        // Neither a rollback nor a merge brings them back.
+        // Days that expire are in no answer of the versions that they have left. The first three are one segment, which stays for the third.
+        let told = bench.done("store expire store --before 2026-01-03 --no-compact");
+        assert_eq!(told.count("expired_days"), 2);
+        let left = days[2..].to_vec();
+        check(&bench, &batch, &left, newest + 1, k, "expired");
+        check(&bench, &batch, &days, newest, k, "before-expiry");
+        let designs = ["none", "mirror", "4"];
+        for design in &designs[..if k > 3 { 2 } else { designs.len() }] {
+            bench.done(&format!("store index store --design {design}"));
+            check_queries(&bench, &batch[..20], &left, newest + 1, k);
+        }
+        bench.done("store compact store");
+        check(&bench, &batch, &left, newest + 2, k, "merged");
+        let list = bench.json("store list store --json");
+        assert_eq!((&list["expired"], &list["removed"]), (&json!(0), &json!(0)));
+        assert_eq!(list["expired_before"], "2026-01-03");
+        // Neither a rollback nor a merge brings removed pages back; the days that had expired come back.
         bench.done("store rollback store --to 3");
-        check(&bench, &batch, &days[..2].to_vec(), newest + 1, k, "rolled");
+        check(&bench, &batch, &days[..2].to_vec(), newest + 3, k, "rolled");
         bench.done(&format!("store rollback store --to {newest}"));
         bench.done("store compact store");
-        check(&bench, &batch, &days, newest + 3, k, "compacted");
+        check(&bench, &batch, &days, newest + 5, k, "compacted");
         bench.done("store verify store");
         // What was answered before stays as it was, and nothing is said of what cannot be known of it.
         let verified = bench.done("verify before-all");
@@ -213,8 +205,7 @@ fn a_removal_is_done_once_and_holds_for_days_that_come_back() {
     let would = bench.done("store remove store --ids ids.txt --dry-run");
     assert!(!bench.path("store/REMOVED").exists());
     let told = bench.done("store remove store --ids ids.txt");
-    let counts =
-        |told: &crate::support::Ended| ["listed", "held", "removed"].map(|it| told.count(it));
+    let counts = |told: &Ended| ["listed", "held", "removed"].map(|it| told.count(it));
     assert_eq!(counts(&would), counts(&told));
     // Two pages of five days: those of three are in two files.
     assert_eq!(counts(&told), [3, 2, 16]);
@@ -226,8 +217,7 @@ fn a_removal_is_done_once_and_holds_for_days_that_come_back() {
     bench.done("store rollback store --before-day 2026-01-05");
     let left = bench.done("store add store --segment 2026-01-05.seg --day 2026-01-05");
     assert_eq!(left.count("fingerprints"), 5 * 58);
-    let again = bench.done("store add store --segment 2026-01-05.seg --day 2026-01-05");
-    assert_eq!(again.summary()["already_done"].as_bool(), Some(true));
+    bench.again("store add store --segment 2026-01-05.seg --day 2026-01-05");
     let earlier = bench.done("store add store --segment 2026-01-05.seg --day 2025-01-01");
     assert_eq!(earlier.count("fingerprints"), 6 * 58);
     // A later day has new pages.
@@ -237,49 +227,6 @@ fn a_removal_is_done_once_and_holds_for_days_that_come_back() {
     // Once more, and they are gone too.
     bench.done("store remove store --ids ids.txt");
     assert_eq!(bench.done("store verify store").count("fingerprints"), 7 * 58);
-}
-
-#[test]
-fn a_lost_or_false_list_of_removed_pages_is_found() {
-    let bench = Bench::new();
-    store(&bench, 64);
-    bench.write("ids.txt", "old3\n");
-    bench.done("store remove store --ids ids.txt");
-    let list = bench.bytes("store/REMOVED");
-    bench.write("ids.txt", "old4\n");
-    bench.done("store remove store --ids ids.txt");
-    bench.done("store verify store");
-    bench.write("store/REMOVED", &list[..list.len() - 1]);
-    let said = bench.fails(65, "store verify store");
-    assert!(said.contains("REMOVED"), "{said}");
-    bench.segment("batch", 64, &pages("new", 1, 64, 10));
-    for code in [65, 66] {
-        // An older list, and none.
-        match code {
-            65 => bench.write("store/REMOVED", &list),
-            _ => fs::remove_file(bench.path("store/REMOVED")).unwrap(),
-        }
-        for line in ["list store", "verify store", "remove store --ids ids.txt", "purge store"] {
-            ends_with(&bench, code, &format!("store {line}"));
-        }
-        ends_with(&bench, code, "dedup --batch batch.seg --store store --output out");
-        ends_with(&bench, code, "query --store store --fingerprint 0x0");
-    }
-}
-
-#[test]
-fn pages_can_be_removed_before_they_come() {
-    let bench = Bench::new();
-    bench.done("store init store");
-    bench.write("ids.txt", "old3\n");
-    bench.fails(2, "store remove store --ids ids.txt");
-    bench.done("store remove store --ids ids.txt --until 2026-01-02");
-    for day in ["2026-01-02", "2026-01-03"] {
-        bench.segment(day, 64, &pages("old", 7, 64, 10));
-        bench.done(&format!("store add store --segment {day}.seg --day {day}"));
-    }
-    assert_eq!(bench.done("store verify store").count("fingerprints"), 9 + 10);
-    bench.fails(2, "store remove store --ids ids.txt --until 2026-01-02");
 }
 
 #[test]
@@ -299,36 +246,16 @@ fn after_a_purge_no_byte_of_a_removed_page_is_left() {
     let log = bench.answer("store log store");
     assert!(log.lines().count() == 2 && log.ends_with(" purge\n"), "{log}");
     check(&bench, &batch, &days, 10, 3, "purged");
-    let has = |bytes: &[u8], id: &str| bytes.windows(id.len()).any(|it| it == id.as_bytes());
-    for (name, bytes) in bench.files("store") {
-        // Others begin in the same way.
-        let found = removed
-            .iter()
-            .find(|id| has(&bytes, &format!("{id}\n")) || has(&bytes, &format!("{id}\"")));
-        assert_eq!(found, None, "{name}");
-    }
-    for name in bench.names("store/segments") {
-        let dump = bench.answer(&format!("inspect store/segments/{name} --dump"));
-        let ids = dump.lines().filter_map(|line| line.split('\t').next());
-        assert!(ids.into_iter().all(|id| !removed.contains(id)), "{name}");
-    }
     let certificate: serde_json::Value =
         serde_json::from_str(&bench.read("store/purges/000010.json")).unwrap();
     assert_eq!(certificate["ids"].as_object().unwrap().len(), removed.len());
     assert_eq!(certificate["segments"].as_object().unwrap().len(), 3);
     bench.done("store verify store");
 
-    let again = bench.done("store purge store");
-    assert_eq!(again.summary()["already_done"].as_bool(), Some(true));
+    bench.again("store purge store");
     bench.done("store rollback store --to 10");
     check(&bench, &batch, &days, 11, 3, "rolled");
     bench.fails(66, "store rollback store --to 7");
-}
-
-/// Runs a command, which must end with `code`.
-fn ends_with(bench: &Bench, code: i32, line: &str) {
-    let ended = bench.run(line);
-    assert_eq!(ended.code, code, "{line}\n{}", ended.stderr);
 }
 
 /// All that a file has, with what its blocks hold if it is a segment.
@@ -395,16 +322,14 @@ fn a_purge_stops_at_its_deadline_and_goes_on_in_the_next_run() {
     let mut versions = Vec::new();
     // Three segments to rewrite, then the pruning: a step each.
     for _ in 0..4 {
-        let said = bench.fails(75, "store purge store --deadline 0");
-        assert!(said.contains("deadline"), "{said}");
+        bench.refuses(75, "store purge store --deadline 0", &["deadline"]);
         versions.push(bench.done("store verify store").count("version"));
         assert!(!bench.path("store/purges").exists());
     }
     assert_eq!(versions, [8, 9, 10, 10]);
     bench.done("store purge store --deadline 0");
     assert!(bench.path("store/purges/000010.json").exists());
-    let again = bench.done("store purge store --deadline 3600");
-    assert_eq!(again.summary()["already_done"].as_bool(), Some(true));
+    bench.again("store purge store --deadline 3600");
 }
 
 /// Of removed pages nothing is counted any more, neither before the purge nor after it; and after it the table names what lies on
@@ -418,10 +343,8 @@ fn the_list_and_the_log_show_what_is_there() {
         bench.segment(day, 64, &pages(day, seed, 64, 30));
         bench.done(&format!("store add store --segment {day}.seg --day {day}"));
     }
-    let listed =
-        || -> Value { serde_json::from_str(&bench.answer("store list store --json")).unwrap() };
-    let logged =
-        || -> Value { serde_json::from_str(&bench.answer("store log store --json")).unwrap() };
+    let listed = || -> Value { bench.json("store list store --json") };
+    let logged = || -> Value { bench.json("store log store --json") };
     let whole = listed();
     bench.write("ids.txt", "2026-01-013\n2026-01-017\n");
     bench.done("store remove store --ids ids.txt");

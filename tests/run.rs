@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::support::Bench;
+use crate::world::sample_file;
 
 const DAYS: [&str; 3] = ["2026-11-18", "2026-11-19", "2026-11-20"];
 
@@ -36,7 +37,7 @@ fn the_sample_gives_what_was_planted() {
         ["read", "fingerprinted", "empty", "repeated", "quarantined"].map(|name| ended.count(name));
     assert_eq!(counts[0], counts[1..].iter().sum::<u64>());
     assert_eq!((counts[2], counts[3], counts[4]), (1, 1, 0));
-    let truth = format!("{}/bench-data/sample/truth.tsv", env!("CARGO_MANIFEST_DIR"));
+    let truth = sample_file("truth.tsv");
     let pair = |line: &str| line.splitn(3, '\t').take(2).collect::<Vec<_>>().join("\t");
     let planted: BTreeSet<_> = bench.read(&truth).lines().skip(1).map(pair).collect();
     let found: BTreeSet<_> = DAYS
@@ -54,40 +55,6 @@ fn the_sample_gives_what_was_planted() {
     for day in DAYS {
         let report = bench.report(&format!("out/{day}/dedup"));
         assert_eq!(report["probe"]["chunks_planned"], report["probe"]["chunks_probed"]);
-    }
-}
-
-#[test]
-fn days_run_again_change_nothing() {
-    let bench = sample("kept", &DAYS, "");
-    bench.done("run sample.toml");
-    let (files, times) = (bench.files("out"), bench.times("out"));
-    for flags in [
-        "",
-        "--workers 2",
-        "--processes 2",
-        "--date 2026-11-19",
-        "--date 2026-11-20 --date 2026-11-18",
-    ] {
-        let again = bench.done(&format!("run sample.toml {flags}"));
-        assert_eq!(again.summary()["already_done"], true, "{flags}");
-        assert_eq!(bench.files("out"), files, "{flags}");
-    }
-    assert_eq!(bench.times("out"), times);
-    std::fs::remove_dir_all(bench.path("out/2026-11-19/dedup")).unwrap();
-    let again = bench.done("run sample.toml");
-    assert_eq!(again.summary()["already_done"], false);
-    assert_eq!(bench.files("out"), files, "a lost output is made again as it was");
-}
-
-#[test]
-fn several_processes_write_the_same_days() {
-    let one = sample("kept", &DAYS, "");
-    one.done("run sample.toml");
-    for more in ["processes = 2\n", "memory = \"1MiB\"\n"] {
-        let other = sample("kept", &DAYS, more);
-        other.done("run sample.toml");
-        assert_eq!(one.files("out"), other.files("out"), "{more}");
     }
 }
 
@@ -129,8 +96,7 @@ fn a_day_before_the_newest_is_joined_with_the_whole_store() {
     assert_eq!((&report["store_version"], &report["day"]), (&3.into(), &"2026-11-18".into()));
     bench.done("verify out/2026-11-18");
     let files = bench.files("out");
-    let again = bench.done("run sample.toml --date 2026-11-20 --date 2026-11-18 --date 2026-11-19");
-    assert_eq!(again.summary()["already_done"], true);
+    bench.again("run sample.toml --date 2026-11-20 --date 2026-11-18 --date 2026-11-19");
     assert_eq!(bench.files("out"), files);
     let matches = bench.read("out/2026-11-18/dedup/matches.tsv");
     assert!(matches.contains("\t2026-11-19\t") && matches.contains("\t2026-11-20\t"), "{matches}");
@@ -140,8 +106,7 @@ fn a_day_before_the_newest_is_joined_with_the_whole_store() {
 #[test]
 fn a_day_must_be_named_and_exist() {
     let bench = sample("kept", &[], "");
-    let said = bench.fails(2, "run sample.toml");
-    assert!(said.contains("--date"), "{said}");
+    bench.refuses(2, "run sample.toml", &["--date"]);
     bench.fails(2, "run sample.toml --date 2026-11-31");
     bench.fails(66, "run sample.toml --date 2026-11-17");
     bench.done("run sample.toml --date 2026-11-18");
@@ -151,8 +116,7 @@ fn a_day_must_be_named_and_exist() {
 #[test]
 fn unknown_keys_are_refused_before_any_work() {
     let bench = sample("kept", &DAYS, "colour = \"red\"\n");
-    let said = bench.fails(78, "run sample.toml");
-    assert!(said.contains("colour"), "{said}");
+    bench.refuses(78, "run sample.toml", &["colour"]);
     assert!(!bench.path("out").exists());
 }
 
@@ -210,8 +174,7 @@ fn the_parts_of_a_day_expand() {
     assert_eq!(bench.names("out/2026/11/18"), ["batch.seg", "dedup"]);
     for same in ["out", "out/{year}-{month}", "out/{day}"] {
         bench.write("same.toml", config.replace("out/{date}", same));
-        let said = bench.fails(78, "run same.toml");
-        assert!(said.contains("same output"), "{said}");
+        bench.refuses(78, "run same.toml", &["same output"]);
     }
 }
 

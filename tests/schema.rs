@@ -43,7 +43,7 @@ fn obeys(schema: &Value, whole: &Value, value: &Value) -> bool {
 #[test]
 fn the_schema_takes_what_run_takes() {
     let bench = Bench::new();
-    let schema: Value = serde_json::from_str(&bench.answer("schema")).unwrap();
+    let schema: Value = bench.json("schema");
     let as_json = |text: &str| serde_json::to_value(toml::from_str::<toml::Table>(text).unwrap());
     for file in ["local", "daily", "machines"] {
         let text = fs::read_to_string(format!("configs/{file}.toml")).unwrap();

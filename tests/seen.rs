@@ -1,7 +1,7 @@
 //! What a store has seen is known exactly: ids and texts, with filters and without, and a page whose text is held is not
 //! computed again, which changes no byte.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 
 use serde_json::Value;
@@ -59,8 +59,7 @@ fn ids_and_texts_are_found_with_filters_and_without() {
     assert!(bench.names("store").contains(&"FILTERS".to_owned()));
     assert!(!bench.names("store").contains(&"INDEX".to_owned()), "no index was asked for");
     check(ids, texts);
-    let again = bench.done("store index store --filters");
-    assert_eq!(again.summary()["already_done"], true);
+    bench.again("store index store --filters");
     assert_eq!(bench.done("store verify store").count("filters"), 4);
     assert!(bench.answer("store list store").contains("filters"));
 
@@ -103,31 +102,6 @@ fn without_digests_records_are_known_by_their_ids() {
     bench.fails_to_answer(2, "seen --store store");
 }
 
-#[test]
-fn damage_to_a_filter_is_found_and_mended_and_changes_no_answer() {
-    let bench = Bench::new();
-    two_days(&bench, "--keep-digests");
-    bench.done("store index store --filters");
-    bench.write("ids.txt", "new\nold\nnone\n");
-    let told = bench.answer("seen --store store --ids ids.txt");
-    let files: BTreeMap<String, Vec<u8>> = bench.files("store/filters");
-    for (name, sound) in &files {
-        let file = format!("store/filters/{name}");
-        let mut damaged = sound.clone();
-        damaged[sound.len() / 2] ^= 1;
-        bench.write(&file, damaged);
-        bench.fails(65, "store verify store");
-        bench.done("store index store --filters");
-        assert_eq!(&bench.bytes(&file), sound, "{name}");
-        fs::remove_file(bench.path(&file)).unwrap();
-        let lacks = bench.fails(66, "store verify store");
-        assert!(lacks.contains(name.as_str()) && lacks.contains("store index store --filters"));
-        assert_eq!(bench.answer("seen --store store --ids ids.txt"), told);
-        bench.done("store index store --filters");
-    }
-    assert_eq!(bench.files("store/filters"), files);
-}
-
 /// The segment is the same, whatever the store holds of its pages.
 #[test]
 fn a_page_that_is_held_is_not_computed_again() {
@@ -157,9 +131,9 @@ fn a_page_that_is_held_is_not_computed_again() {
         assert_eq!(known.count("unchanged"), expected, "{more}");
         assert_eq!(bench.bytes("known.seg"), bench.bytes("plain.seg"), "{more}");
     }
-    let again = bench
-        .done(&format!("fingerprint --keep-digests {RECIPE} --input two.jsonl --output known.seg"));
-    assert_eq!(again.summary()["already_done"], true, "the store is no part of what was made");
+    bench.again(&format!(
+        "fingerprint --keep-digests {RECIPE} --input two.jsonl --output known.seg"
+    ));
     let gone: Vec<String> = fields(&bench.documents(300, 310), "id");
     bench.write("gone.txt", gone.join("\n"));
     bench.done("store remove store --ids gone.txt");

@@ -30,7 +30,7 @@ fn system_calls_that_kill_or_fail() {
 
 #[test]
 fn kills() {
-    slice("kills", 8);
+    slice("kills", 24);
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn clocks_that_jump() {
 
 #[test]
 fn flips() {
-    slice("flips", 80);
+    slice("flips", 120);
 }
 
 #[test]
@@ -60,15 +60,21 @@ fn power_cuts() {
 
 #[test]
 fn peers_that_freeze_and_die() {
-    slice("peers", 4);
+    slice("peers", 15);
 }
 
 #[test]
 fn endings_that_nobody_plans_for() {
-    slice("endings", 48);
+    slice("endings", 60);
 }
 
 #[test]
 fn work_redone() {
-    slice("redone", 2);
+    slice("redone", 10);
+}
+
+#[cfg(feature = "serve")]
+#[test]
+fn kills_of_the_service_under_load() {
+    slice("serve", 24);
 }

@@ -9,11 +9,13 @@ use std::path::PathBuf;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::support::{Bench, Page};
+use crate::oracle::Page;
+use crate::support::Bench;
+use crate::world::spread;
 
 /// Pages that no other `seed` has.
 fn pages(seed: u64, count: u64) -> Vec<Page> {
-    let bits = |i: u64| (seed << 32 | i).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let bits = |i: u64| spread(seed << 32 | i);
     (0..count).map(|i| (format!("{seed}-{i}"), bits(i).into())).collect()
 }
 
@@ -59,8 +61,7 @@ fn every_version_is_verified_and_one_where_one_is_asked_for() {
     let all = bench.done("store verify store");
     assert_eq!(["version", "versions", "segments"].map(|name| all.count(name)), [5, 5, 3]);
     flip(&segment_of(&bench, "2026-11-02"));
-    let said = bench.fails(65, "store verify store");
-    assert!(said.contains("2026-11-02"), "{said}");
+    bench.refuses(65, "store verify store", &["2026-11-02"]);
     bench.fails(65, "store verify store --version 3");
     for sound in [1, 2, 5] {
         let one = bench.done(&format!("store verify store --version {sound}"));
@@ -78,13 +79,11 @@ fn a_rollback_is_refused_unless_all_that_it_goes_back_to_is_sound() {
     let sound = fs::read(&second).unwrap();
     flip(&second);
     for flags in ["", "--dry-run"] {
-        let said = bench.fails(65, &format!("store rollback store --to 4 {flags}"));
-        assert!(said.contains("2026-11-02"), "{said}");
+        bench.refuses(65, &format!("store rollback store --to 4 {flags}"), &["2026-11-02"]);
     }
     fs::remove_file(&second).unwrap();
     for flags in ["", "--dry-run"] {
-        let said = bench.fails(66, &format!("store rollback store --to 4 {flags}"));
-        assert!(said.contains("lost this segment"), "{said}");
+        bench.refuses(66, &format!("store rollback store --to 4 {flags}"), &["lost this segment"]);
     }
     fs::write(&second, sound).unwrap();
     assert_eq!(bench.files("store"), before);
@@ -120,8 +119,7 @@ fn the_log_tells_what_each_version_changed() {
         \x20     6       2            300  add 2026-11-09\n\
         \x20     7       1            100  rollback to 2\n";
     assert_eq!(bench.answer("store log store"), table);
-    let json: serde_json::Value =
-        serde_json::from_str(&bench.answer("store log store --json")).unwrap();
+    let json: serde_json::Value = bench.json("store log store --json");
     assert_eq!(json["versions"][6]["change"], "rollback to 2");
 }
 
@@ -224,14 +222,9 @@ fn what_others_put_into_the_folder_stays_and_stops_nothing() {
 /// Three days, each with some pages of the day before, of which the second one is bad.
 fn days() -> Bench {
     let bench = Bench::new();
-    for (day, from) in [(1, 0), (2, 60), (3, 120)] {
-        bench.write(&format!("crawl/2026-11-0{day}.jsonl"), bench.documents(from, from + 100));
-    }
+    bench.november(3, 60, 100, "");
     bench.write("good.jsonl", bench.read("crawl/2026-11-02.jsonl"));
     bench.write("crawl/2026-11-02.jsonl", bench.documents(0, 90));
-    let config = "inputs = [\"crawl/{date}.jsonl\"]\noutput = \"out/{date}\"\nstore = \"store\"\n\
-        dates = [\"2026-11-01..2026-11-03\"]\n";
-    bench.write("days.toml", config);
     bench.done("run days.toml");
     bench
 }
@@ -293,7 +286,7 @@ fn a_bad_day_is_made_again_with_the_days_after_it() {
 
     let done = (bench.files("out"), bench.files("store"));
     for again in ["run days.toml", "run days.toml --redo 2026-11-02"] {
-        assert_eq!(bench.done(again).summary()["already_done"], true, "{again}");
+        bench.again(again);
         assert_eq!((bench.files("out"), bench.files("store")), done);
     }
     bench.fails(66, "run days.toml --redo 2026-11-04");
@@ -396,23 +389,4 @@ fn verify_says_when_the_store_holds_something_else() {
     bench.done("store rollback store --before-day 2026-11-03");
     bench.done("store add store --segment out/2026-11-01/batch.seg --day 2026-11-03");
     differs(3);
-}
-
-#[test]
-fn a_store_that_has_lost_its_current_is_told_from_a_folder_that_is_none() {
-    let bench = Bench::new();
-    bench.segment("day", 64, &[("a".to_owned(), 1)]);
-    bench.done("store init store");
-    bench.done("store add store --segment day.seg --day 2026-01-01");
-    fs::remove_file(bench.path("store/CURRENT")).unwrap();
-    fs::create_dir(bench.path("folder")).unwrap();
-    for (code, store, what) in
-        [(65, "store", "the store has lost its CURRENT"), (66, "folder", "there is no store here")]
-    {
-        for line in ["store list", "store log"] {
-            let told = bench.fails_to_answer(code, &format!("{line} {store}"));
-            assert!(told.contains(what), "{line}: {told}");
-        }
-    }
-    assert!(bench.fails(65, "verify store").contains("has lost its CURRENT"));
 }

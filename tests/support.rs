@@ -1,7 +1,6 @@
-//! What the tests use: a folder for each, the real program, and results computed by definition.
+//! What the tests use: a folder for each, and the real program in it.
 
 use std::collections::BTreeMap;
-use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
@@ -243,6 +242,14 @@ impl Bench {
         fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o600)).unwrap();
     }
 
+    /// Writes `hosts.txt` of two processes on free addresses of this machine, and their `secret`.
+    pub(crate) fn two_hosts(&self) -> [String; 2] {
+        let hosts = [(), ()].map(|()| free_address());
+        self.write("hosts.txt", hosts.join("\n"));
+        self.secret("secret", "known to the two of us");
+        hosts
+    }
+
     pub(crate) fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_else(|cause| panic!("{name}: {cause}"))
     }
@@ -269,20 +276,6 @@ impl Bench {
         self.start(line).end()
     }
 
-    /// Kills the program when it has taken so much processor time. A run that ends before is begun again, without what
-    /// it has put at `output`, and killed earlier: no two runs take the same time.
-    pub(crate) fn killed_after(&self, mut worked: Duration, line: &str, output: &str) {
-        for _ in 0..TRIES {
-            let running = self.start(line);
-            if running.works_for(worked) && running.kill() {
-                return;
-            }
-            let _ = fs::remove_dir_all(self.path(output));
-            worked = worked.mul_f64(0.9);
-        }
-        panic!("the program is too fast: {line}");
-    }
-
     /// Runs the program, which must succeed.
     pub(crate) fn done(&self, line: &str) -> Ended {
         let ended = self.run(line);
@@ -306,6 +299,25 @@ impl Bench {
         ended.stderr
     }
 
+    /// Like [`Bench::fails`], and what it says has all of these parts.
+    #[track_caller]
+    pub(crate) fn refuses(&self, code: i32, line: &str, says: &[&str]) {
+        assert_says(&self.fails(code, line), line, says);
+    }
+
+    /// Like [`Bench::done`], and all was done already.
+    #[track_caller]
+    pub(crate) fn again(&self, line: &str) -> Ended {
+        let ended = self.done(line);
+        assert_eq!(ended.summary()["already_done"], true, "{line}");
+        ended
+    }
+
+    /// The answer of a command that prints one value of JSON.
+    pub(crate) fn json(&self, line: &str) -> Value {
+        serde_json::from_str(&self.answer(line)).unwrap()
+    }
+
     /// Runs a command that answers a question and must fail with `code`; returns its stderr.
     pub(crate) fn fails_to_answer(&self, code: i32, line: &str) -> String {
         let ended = self.run(line);
@@ -313,21 +325,10 @@ impl Bench {
         ended.stderr
     }
 
-    /// The generated documents `from..to` as JSON lines, Chinese and English, some of them near-duplicates.
-    pub(crate) fn documents(&self, from: usize, to: usize) -> String {
-        if !self.path("documents.jsonl").exists() {
-            self.done("generate documents --count 3000 --near-share 0.4 --output documents.jsonl");
-        }
-        self.read("documents.jsonl").split_inclusive('\n').take(to).skip(from).collect()
-    }
-
-    /// Makes the segment NAME.seg from given fingerprints.
-    pub(crate) fn segment(&self, name: &str, width: u32, pages: &[Page]) {
-        let lines: String = pages.iter().map(|(id, bits)| format!("{id}\t{bits:#x}\n")).collect();
-        self.write(&format!("{name}.tsv"), lines);
-        self.done(&format!(
-            "fingerprint --format fingerprints --width {width} --input {name}.tsv --output {name}.seg"
-        ));
+    /// Like [`Bench::fails_to_answer`], and what it says has all of these parts.
+    #[track_caller]
+    pub(crate) fn refuses_to_answer(&self, code: i32, line: &str, says: &[&str]) {
+        assert_says(&self.fails_to_answer(code, line), line, says);
     }
 
     /// The files below a folder by their paths in it. The part `run` of a report is left out, and so are
@@ -365,9 +366,22 @@ impl Bench {
         self.paths("")
     }
 
+    /// The rows of a table below its header, cell by cell.
+    pub(crate) fn rows(&self, table: &str) -> Vec<Vec<String>> {
+        let cells = |row: &str| row.split('\t').map(str::to_owned).collect();
+        self.read(table).lines().skip(1).map(cells).collect()
+    }
+
     /// The report of an output folder.
     pub(crate) fn report(&self, folder: &str) -> Value {
         serde_json::from_str(&self.read(&format!("{folder}/report.json"))).unwrap()
+    }
+}
+
+#[track_caller]
+pub(crate) fn assert_says(said: &str, line: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(said.contains(part), "{line}: no {part:?} in {said}");
     }
 }
 
@@ -399,81 +413,6 @@ fn content(path: &Path) -> Vec<u8> {
     let mut report: Value = serde_json::from_slice(&bytes).unwrap();
     report.as_object_mut().unwrap().remove("run").unwrap();
     report.to_string().into_bytes()
-}
-
-/// A page: its id and its fingerprint.
-pub(crate) type Page = (String, u128);
-
-/// A store for the definitions: the pages of each day.
-pub(crate) type Days = Vec<(&'static str, Vec<Page>)>;
-
-/// `matches.tsv` by definition: compares every pair.
-pub(crate) fn matches(keep_order: &[Page], store: &Days, k: u32) -> String {
-    let kept: BTreeSet<&str> =
-        kept(keep_order, store, k).into_iter().map(|page| page.0.as_str()).collect();
-    let mut rows = Vec::new();
-    for (new, fingerprint) in keep_order {
-        for (existing, other) in keep_order {
-            let distance = (fingerprint ^ other).count_ones();
-            if new > existing && distance <= k {
-                rows.push((new.as_str(), distance, existing.as_str(), "batch"));
-            }
-        }
-        for (day, pages) in store {
-            for (existing, other) in pages {
-                let distance = (fingerprint ^ other).count_ones();
-                if distance <= k {
-                    rows.push((new, distance, existing, day));
-                }
-            }
-        }
-    }
-    rows.sort();
-    let lines = rows.iter().map(|(new, distance, existing, against)| {
-        let verdict = if kept.contains(new) { "keep" } else { "drop" };
-        format!("{new}\t{existing}\t{distance}\t{against}\t{verdict}\n")
-    });
-    format!("new\texisting\tdistance\tagainst\tverdict\n{}", lines.collect::<String>())
-}
-
-/// The pages that are kept by definition: takes the batch in keep order, one page after the other.
-fn kept<'a>(keep_order: &'a [Page], store: &Days, k: u32) -> Vec<&'a Page> {
-    let near = |a: &Page, b: &Page| (a.1 ^ b.1).count_ones() <= k;
-    let held = |page: &Page| store.iter().any(|(_, pages)| pages.iter().any(|old| near(page, old)));
-    let mut kept: Vec<&Page> = Vec::new();
-    for page in keep_order {
-        if !held(page) && !kept.iter().any(|other| near(page, other)) {
-            kept.push(page);
-        }
-    }
-    kept
-}
-
-/// `verdicts.tsv` by definition.
-pub(crate) fn verdicts(keep_order: &[Page], store: &Days, k: u32) -> String {
-    let kept = kept(keep_order, store, k);
-    let mut lines: Vec<String> = keep_order
-        .iter()
-        .map(|page| {
-            if kept.contains(&page) {
-                return format!("{}\tkeep\t\t\t\n", page.0);
-            }
-            format!("{}\tdrop\t{}\n", page.0, nearest(page, &kept, store))
-        })
-        .collect();
-    lines.sort_by(|a, b| a.split('\t').next().cmp(&b.split('\t').next()));
-    format!("id\tverdict\tof\tdistance\tagainst\n{}", lines.concat())
-}
-
-/// The nearest kept page: smallest distance, the store before the batch, smallest id, earliest day.
-fn nearest(page: &Page, kept: &[&Page], store: &Days) -> String {
-    let held = store.iter().flat_map(|(day, pages)| pages.iter().map(move |old| (old, *day, 0)));
-    let (distance, _, id, against) = held
-        .chain(kept.iter().map(|other| (*other, "batch", 1)))
-        .map(|(other, against, side)| ((page.1 ^ other.1).count_ones(), side, &other.0, against))
-        .min()
-        .unwrap();
-    format!("{id}\t{distance}\t{against}")
 }
 
 /// An address that nobody listens at and that no other test gets. Its port is outside the range from which

@@ -3,7 +3,8 @@
 
 use serde_json::Value;
 
-use crate::support::{Bench, Days, Page, matches, verdicts};
+use crate::oracle::{Days, Page, matches, verdicts};
+use crate::support::Bench;
 
 /// The days of a store, in the order in which they are added: most of one size, some of no page, one large,
 /// and two that come late.
@@ -55,7 +56,7 @@ fn add(bench: &Bench, store: &str, day: &str, flags: &str) -> Value {
 }
 
 fn listed(bench: &Bench, store: &str) -> Value {
-    serde_json::from_str(&bench.answer(&format!("store list {store} --json"))).unwrap()
+    bench.json(&format!("store list {store} --json"))
 }
 
 /// A join with a store, without its report: that names the version, and the segments are part of its proof.
@@ -135,7 +136,7 @@ fn a_run_that_died_before_it_merged_is_completed_by_the_next() {
         format!("store add store --segment {day}.seg --day {day}"),
         "store compact store --tiers".into(),
     ] {
-        assert_eq!(bench.done(&again).summary()["already_done"], true);
+        bench.again(&again);
     }
     assert_eq!(bench.files("store"), store);
 }
@@ -143,13 +144,7 @@ fn a_run_that_died_before_it_merged_is_completed_by_the_next() {
 #[test]
 fn a_merge_that_fails_leaves_the_day_added_and_names_the_command_for_later() {
     let bench = Bench::new();
-    for day in 1..=10 {
-        let pages = bench.documents(60 * day, 60 * day + 40);
-        bench.write(&format!("crawl/2026-11-{day:02}.jsonl"), pages);
-    }
-    let config = "inputs = [\"crawl/{date}.jsonl\"]\noutput = \"out/{date}\"\n\
-        dates = [\"2026-11-01..2026-11-10\"]\n[store]\npath = \"store\"\nkeep_versions = 3\n";
-    bench.write("days.toml", config);
+    bench.november(10, 60, 40, "[store]\npath = \"store\"\nkeep_versions = 3\n");
     bench.done("store init store");
     // No file can take the place of a folder.
     let blocked = |version: u64| bench.path(&format!("store/segments/compacted-{version:06}.seg"));
@@ -160,7 +155,7 @@ fn a_merge_that_fails_leaves_the_day_added_and_names_the_command_for_later() {
     assert!(is_left(&told.stderr), "{}", told.stderr);
     let kept = bench.names("store/manifests");
     assert_eq!(kept, ["000009.json", "000010.json", "000011.json"], "it prunes all the same");
-    bench.write("crawl/2026-11-10.jsonl", bench.documents(0, 30));
+    bench.write("crawl/2026-11-10.jsonl", bench.documents(1000, 1030));
     let told = bench.done("run days.toml --redo 2026-11-10");
     assert!(is_left(&told.stderr), "{}", told.stderr);
     let again = bench.done("store add store --segment out/2026-11-10/batch.seg --day 2026-11-10 --only out/2026-11-10/dedup/keep.txt --slack out/2026-11-10/dedup/slack.tsv");

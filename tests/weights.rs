@@ -4,6 +4,7 @@ use dupsieve::rooms::features::counts::Counts;
 use dupsieve::rooms::fingerprint::Recipe;
 
 use crate::support::Bench;
+use crate::world::museum;
 
 /// The rows of a table, as `count feature`.
 fn rows(bench: &Bench, table: &str) -> Vec<String> {
@@ -42,24 +43,6 @@ fn a_table_holds_the_documents_of_each_word() {
     let said = bench.fails(73, "weights --recipe wide-1 --input pages.tsv --output twice");
     assert!(said.contains("words-1") || said.contains("recipe"), "{said}");
     bench.fails(2, "weights --recipe charikar-64 --input pages.tsv --output none");
-}
-
-#[test]
-fn any_number_of_workers_and_processes_and_little_memory() {
-    let bench = Bench::new();
-    for part in 0..4 {
-        bench.write(&format!("pages/{part}.jsonl"), bench.documents(500 * part, 500 * part + 500));
-    }
-    bench.done("weights --input pages --output one --workers 1");
-    assert!(rows(&bench, "one").len() > 100);
-    for (name, flags) in [
-        ("two", "--workers 2"),
-        ("four", "--workers 2 --processes 2"),
-        ("spilled", "--memory 100kB"),
-    ] {
-        bench.done(&format!("weights --input pages --output {name} {flags}"));
-        assert_eq!(bench.read(name), bench.read("one"), "{name}");
-    }
 }
 
 #[test]
@@ -120,8 +103,7 @@ fn a_short_page_and_a_long_one_never_match() {
         matches,
         "new\texisting\tdistance\tagainst\tverdict\nb\ta\t0\tbatch\tdrop\nd\tc\t0\tbatch\tdrop\n"
     );
-    bench.done("store init store");
-    bench.done("store add store --segment pages.seg --day 2026-11-20");
+    bench.store(&[("2026-11-20", "pages")]);
     bench.done("store compact store");
     bench.write("next.tsv", format!("id\ttext\ne\t{title}\n"));
     bench.done("fingerprint --recipe short-text --input next.tsv --output next.seg");
@@ -180,10 +162,10 @@ fn a_line_counts_for_its_host() {
 fn pages_of_no_host_at_all_are_an_error() {
     let bench = Bench::new();
     bench.write("numbered.jsonl", "{\"id\":1,\"text\":\"a fox\"}\n{\"id\":2,\"text\":\"a dog\"}\n");
-    let error = bench.fails(65, &format!("{BY_HOST} --input numbered.jsonl --output lines.counts"));
-    assert!(
-        error.contains("2 pages whose ids are no URLs") && error.contains("--id-field"),
-        "{error}"
+    bench.refuses(
+        65,
+        &format!("{BY_HOST} --input numbered.jsonl --output lines.counts"),
+        &["2 pages whose ids are no URLs", "--id-field"],
     );
     assert!(!bench.path("lines.counts").exists());
     bench.write("none.jsonl", "");
@@ -248,31 +230,6 @@ fn copies_of_one_article_are_not_boilerplate() {
     assert_eq!(bench.read("cut/verdicts.tsv"), bench.read("whole/verdicts.tsv"));
 }
 
-#[test]
-fn lines_of_hosts_by_any_number_of_workers_and_processes() {
-    let bench = Bench::new();
-    for seed in 1..3 {
-        bench.done(&format!(
-            "generate documents --count 300 --near-share 0.3 --frames 7 --seed {seed} \
-             --output pages/{seed}.jsonl"
-        ));
-    }
-    let line = "weights --lines --by host --input pages --output";
-    bench.done(&format!("{line} one --workers 1"));
-    // Two seeds make two frames for each host: half of its pages has each.
-    let hosts = rows(&bench, "one").iter().filter(|row| row.ends_with('\t')).count();
-    assert_eq!(hosts, 7);
-    assert!(rows(&bench, "one").len() > 7 * 2 * 25);
-    for (name, flags) in [
-        ("two", "--workers 2"),
-        ("four", "--workers 2 --processes 2"),
-        ("spilled", "--memory 100kB"),
-    ] {
-        bench.done(&format!("{line} {name} {flags}"));
-        assert_eq!(bench.read(name), bench.read("one"), "{name}");
-    }
-}
-
 /// One article in the frames of two hosts has one fingerprint and one signature.
 #[test]
 fn a_preset_without_boilerplate_is_still_that_preset() {
@@ -321,8 +278,7 @@ fn a_preset_without_boilerplate_is_still_that_preset() {
     assert_eq!(bench.done(again).count("only_boilerplate"), 1);
     bench.done("fingerprint --preset balanced --input 2026-11-20.jsonl --output whole.seg");
     bench.fails(73, &again.replace("--boilerplate lines.counts ", ""));
-    let other = bench.fails(2, "dedup --batch whole.seg --store store --output other");
-    assert!(other.contains("boilerplate"), "{other}");
+    bench.refuses(2, "dedup --batch whole.seg --store store --output other", &["boilerplate"]);
     bench.fails(66, &again.replace("lines.counts", "missing.counts"));
     bench.fails(2, "fingerprint --recipe charikar-64 --boilerplate lines.counts --input 2026-11-20.jsonl --output x");
 }
@@ -330,8 +286,7 @@ fn a_preset_without_boilerplate_is_still_that_preset() {
 /// Tables that earlier versions wrote are read, and mean what they meant.
 #[test]
 fn tables_of_every_version_are_read() {
-    let path =
-        |name: &str| format!("{}/tests/data/counts-1/{name}.counts", env!("CARGO_MANIFEST_DIR"));
+    let path = |name: &str| museum(&format!("counts-1/{name}.counts"));
     let read = |name: &str| Counts::read(path(name).as_ref()).unwrap();
     for (name, documents, rows, counted) in [
         ("words", 17, 18, ("fox", 2)),

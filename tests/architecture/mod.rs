@@ -184,10 +184,8 @@ fn unsafe_code_has_one_home_and_gives_its_reasons() {
     assert_none(broken, "unsafe code outside src/hamming, or without a SAFETY comment above it");
 }
 
-/// The tests that may look at the clock or start a program by themselves: all others do so through tests/support.rs. The callers come
-/// again and again, at a pace.
-const ON_THEIR_OWN: [&str; 4] =
-    ["tests/support.rs", "tests/faults/callers.rs", "tests/architecture", "tests/fuzz"];
+/// The tests that may look at the clock or start a program by themselves: all others do so through tests/support.rs.
+const ON_THEIR_OWN: [&str; 3] = ["tests/support.rs", "tests/architecture", "tests/fuzz"];
 
 #[test]
 fn tests_wait_for_no_clock_and_start_what_dies_with_them() {

@@ -3,7 +3,6 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
-use std::process::Stdio;
 
 use rustix::process::{Signal, kill_process};
 
@@ -56,33 +55,6 @@ fn after(bench: &Bench, before: &str, line: &str) -> Ended {
 }
 
 #[test]
-fn any_signal_is_75_with_a_summary() {
-    let bench = Bench::new();
-    let job = long_job(&bench);
-    let signals = [
-        Signal::HUP,
-        Signal::QUIT,
-        Signal::USR1,
-        Signal::USR2,
-        Signal::ALARM,
-        Signal::VTALARM,
-        Signal::PROF,
-        Signal::XCPU,
-        Signal::ABORT,
-    ];
-    for signal in signals {
-        let running = at_work(&bench, "out", || {
-            let mut unmasked = command("env");
-            unmasked.arg("--default-signal").arg(env!("CARGO_BIN_EXE_dupsieve"));
-            unmasked.args(job.split_whitespace()).current_dir(bench.path(""));
-            Running::start(unmasked)
-        });
-        running.signal(signal);
-        assert_failed(&running.end(), 75);
-    }
-}
-
-#[test]
 fn a_signal_is_75_while_the_configuration_is_read() {
     let bench = small();
     pipe(&bench.path("days.toml"));
@@ -105,35 +77,6 @@ fn a_job_under_nohup_continues_when_the_terminal_closes() {
     let running = at_work(&bench, "out", || started_after(&bench, "trap '' HUP", job));
     running.signal(Signal::HUP);
     assert_eq!(running.end().code, 0);
-}
-
-#[test]
-fn a_failing_stderr_changes_no_result() {
-    let bench = small();
-    let pages = bench.read("pages.jsonl") + "broken\n";
-    bench.write("pages.jsonl", pages);
-    bench.done("fingerprint --input pages.jsonl --max-bad 1 --output sound.seg");
-    let full = || File::options().write(true).open("/dev/full").unwrap();
-    let unread = || {
-        let (reader, writer) = std::io::pipe().unwrap();
-        drop(reader);
-        writer
-    };
-    let line = "fingerprint --input pages.jsonl --max-bad 1 --output";
-    for (name, stderr) in
-        [("full", Stdio::from(full())), ("unread", unread().into()), ("null", Stdio::null())]
-    {
-        let ended = bench.command(&format!("{line} {name}.seg")).stderr(stderr).output().unwrap();
-        assert_eq!(ended.status.code(), Some(0), "{name}");
-        assert!(bench.bytes(&format!("{name}.seg")) == bench.bytes("sound.seg"), "{name}");
-    }
-    let ended = after(&bench, "exec 2>&-", &format!("{line} closed.seg --processes 2 --workers 1"));
-    assert_eq!(ended.code, 0, "{ended:?}");
-    assert!(bench.bytes("closed.seg") == bench.bytes("sound.seg"));
-    for (code, line) in [(66, "dedup --batch none.seg --output out"), (2, "dedup"), (2, "")] {
-        let ended = bench.command(line).stderr(full()).output().unwrap();
-        assert_eq!(ended.status.code(), Some(code), "{line}");
-    }
 }
 
 /// The memory that the program takes itself, by its segments that are loaded: builds without optimisation are far larger.

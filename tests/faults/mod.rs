@@ -1,7 +1,6 @@
 //! Promise 5: every fault ends the job in bounded time, with a documented exit code, one summary line of
 //! JSON on stdout, and a message that says what to do.
 
-mod callers;
 pub(crate) mod codes;
 mod exits;
 mod peers;
@@ -20,7 +19,8 @@ use rustix::fs::{CWD, FileType, Mode};
 use rustix::process::{Pid, geteuid};
 use serde_json::Value;
 
-use crate::support::{Bench, Ended, Page, Running, TRIES, command, free_address, wait_until};
+use crate::oracle::Page;
+use crate::support::{Bench, Ended, Running, TRIES, command, free_address, wait_until};
 
 /// The exit codes after which the same command may succeed.
 const RETRYABLE: [i32; 4] = [69, 70, 74, 75];
@@ -76,8 +76,7 @@ pub(super) fn small_in(bench: Bench) -> Bench {
     bench.write("pages.jsonl", bench.documents(0, 20));
     let pages: Vec<Page> = (0..20).map(|i| (format!("p{i}"), i << 20 | i)).collect();
     bench.segment("batch", 64, &pages);
-    bench.done("store init store");
-    bench.done("store add store --segment batch.seg --day 2026-01-01");
+    bench.store(&[("2026-01-01", "batch")]);
     bench
 }
 
@@ -145,12 +144,4 @@ pub(super) fn as_somebody(bench: &Bench, before: &[&str], line: &str) -> Command
 pub(super) fn pipe(path: &Path) {
     let mode = Mode::RUSR | Mode::WUSR;
     rustix::fs::mknodat(CWD, path, FileType::Fifo, mode, 0).unwrap();
-}
-
-/// A hosts file of two processes on free loopback addresses, and their secret.
-pub(super) fn two_hosts(bench: &Bench) -> [String; 2] {
-    let hosts = [(), ()].map(|()| free_address());
-    bench.write("hosts.txt", hosts.join("\n"));
-    bench.secret("secret", "known to the two of us");
-    hosts
 }

@@ -1,25 +1,22 @@
 //! Processes of a hosts file that never start, are refused, freeze, or belong to another job.
 
+use std::collections::VecDeque;
 use std::fs::Permissions;
 use std::io::Write;
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
-use std::thread;
-use std::time::Duration;
 
 use rustix::process::Signal;
 
 use super::{
     assert_failed, assert_reported, at_work, fault, fault_of, free_address, long_job, small,
-    two_hosts,
 };
-use crate::support::{Bench, Ended, Running, wait_until};
+use crate::support::{Bench, Running, wait_until};
 
 #[test]
 fn a_peer_that_never_starts_or_is_refused_is_69() {
     let bench = small();
-    let [ours, theirs] = [(), ()].map(|()| free_address());
-    bench.write("hosts.txt", format!("{ours}\n{theirs}\n"));
-    bench.secret("secret", "known to the two of us");
+    bench.two_hosts();
     bench.secret("wrong", "something else, as long");
     let line = "dedup --batch batch.seg --store store --hosts hosts.txt --wait-for-peers 1";
     for process in [0, 1] {
@@ -40,30 +37,21 @@ fn a_peer_that_never_starts_or_is_refused_is_69() {
 }
 
 #[test]
-fn unknown_callers_disturb_nobody() {
+fn a_process_that_gives_up_reports_the_callers() {
     let bench = small();
-    let [leader, other] = [(), ()].map(|()| free_address());
-    bench.write("hosts.txt", format!("{leader}\n{other}\n"));
-    bench.secret("secret", "known to the two of us");
-    let line =
-        "dedup --batch batch.seg --store store --hosts hosts.txt --secret-file secret --output out";
-    let waiting = bench.start(&format!("{line} --process 0"));
-    let mut silent = Vec::new();
-    wait_until("twelve strangers have called", || {
-        if let Ok(mut caller) = std::net::TcpStream::connect(&leader) {
-            match silent.len() % 3 {
-                0 => caller.write_all(b"GET / HTTP/1.1\r\nHost: health\r\n\r\n").unwrap(),
-                1 => caller.write_all(&[0; 8]).unwrap(),
-                _ => {}
-            }
-            silent.push(caller);
-        }
-        silent.len() == 12
+    let [leader, _] = bench.two_hosts();
+    let flags = "--hosts hosts.txt --process 0 --secret-file secret --wait-for-peers 6";
+    let waiting = bench.start(&format!("dedup --batch batch.seg --output out {flags}"));
+    let mut callers = VecDeque::new();
+    wait_until("it gives up", || {
+        callers.push_back(TcpStream::connect(&leader));
+        callers.drain(..callers.len().saturating_sub(300)).for_each(drop);
+        !waiting.is_running()
     });
-    let came = bench.start(&format!("{line} --process 1"));
-    let (waiting, came) = (waiting.end(), came.end());
-    assert_eq!((waiting.code, came.code), (0, 0), "{}{}", waiting.stderr, came.stderr);
-    assert!(bench.path("out/_SUCCESS").exists());
+    let ended = waiting.end();
+    assert_failed(&ended, 69);
+    assert!(ended.stderr.contains("turned away here"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("from 127.0.0.1"), "{}", ended.stderr);
 }
 
 #[test]
@@ -88,73 +76,11 @@ fn a_bad_secret_is_refused() {
     assert!(!ended.stderr.contains("known to") && !ended.stdout.contains("known to"));
 }
 
-/// Starts both processes of the long job and freezes one of them, at once or when it has taken so much processor
-/// time. Returns how the other ended.
-fn freeze(frozen: usize, after: Option<Duration>, output: &str, bench: &Bench) -> Ended {
-    let hosts = [(), ()].map(|()| free_address()).join("\n");
-    bench.write(&format!("{output}.hosts"), hosts);
-    let job = long_job(bench).replace("--output out", &format!("--output {output}"));
-    let start = || {
-        [0, 1].map(|process| {
-            bench.start(&format!(
-                "{job} --hosts {output}.hosts --process {process} --secret-file secret --workers 1 \
-                 --peer-timeout 2 --wait-for-peers 5"
-            ))
-        })
-    };
-    let both = if after.is_some() { at_work(bench, output, start) } else { start() };
-    if both[frozen].works_for(after.unwrap_or_default()) {
-        both[frozen].signal(Signal::STOP);
-    }
-    let [leader, other] = both;
-    let (victim, survivor) = if frozen == 0 { (leader, other) } else { (other, leader) };
-    let ended = survivor.end();
-    victim.kill();
-    ended
-}
-
-#[test]
-fn a_frozen_peer_is_lost_in_every_phase() {
-    let bench = Bench::new();
-    bench.secret("secret", "known to the two of us");
-    long_job(&bench);
-    let after = [0, 10, 60, 150, 300].map(|after| Some(Duration::from_millis(after)));
-    let cases = after.into_iter().chain([None]).flat_map(|after| [(0, after), (1, after)]);
-    let ended = thread::scope(|scope| {
-        let case = |(number, (frozen, after))| {
-            let bench = &bench;
-            scope.spawn(move || (frozen, freeze(frozen, after, &format!("out-{number}"), bench)))
-        };
-        let cases: Vec<_> = cases.enumerate().map(case).collect();
-        cases.into_iter().map(|case| case.join().unwrap()).collect::<Vec<_>>()
-    });
-    let mut lost = 0;
-    for (frozen, ended) in ended {
-        match ended.code {
-            0 => {}
-            69 | 75 => {
-                assert_failed(&ended, ended.code);
-                assert!(ended.stderr.contains(&format!("process {frozen} at ")), "{ended:?}");
-                lost += u32::from(ended.code == 75);
-            }
-            _ => panic!("{ended:?}"),
-        }
-    }
-    // Even on a busy machine one pair was at work by then.
-    let mut tries = 0;
-    while lost == 0 && tries < 10 {
-        let ended = freeze(1, Some(Duration::ZERO), &format!("late-{tries}"), &bench);
-        lost += u32::from(ended.code == 75);
-        tries += 1;
-    }
-    assert!(lost > 0, "the job is too short");
-}
-
 #[test]
 fn a_killed_peer_is_named() {
     let bench = Bench::new();
     let job = long_job(&bench);
-    two_hosts(&bench);
+    bench.two_hosts();
     let both = at_work(&bench, "out", || {
         [0, 1].map(|process| {
             bench.start(&format!(

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use super::{assert_failed, assert_reported, at_work, is_there, long_job, two_hosts};
+use super::{assert_failed, assert_reported, at_work, is_there, long_job};
 use crate::support::{Bench, Running, children, wait_until};
 
 #[test]
@@ -44,31 +44,10 @@ fn interrupt(running: Running, after: Duration) -> bool {
 }
 
 #[test]
-fn interrupted_is_75_in_every_phase() {
-    let bench = Bench::new();
-    let dedup = long_job(&bench);
-    bench.documents(0, 1);
-    let pages = bench.read("documents.jsonl");
-    let many = (0..10).map(|copy| pages.replace("\"id\":\"", &format!("\"id\":\"{copy}-")));
-    bench.write("many.jsonl", many.collect::<String>());
-    let fingerprint = "fingerprint --input many.jsonl --output many.seg";
-    let mut interrupted = 0;
-    for job in [dedup, fingerprint] {
-        for flags in ["--workers 2", "--workers 1 --processes 2"] {
-            for after in [0, 20, 80, 200, 400, 700].map(Duration::from_millis) {
-                let running = bench.start(&format!("{job} {flags} --overwrite"));
-                interrupted += u32::from(interrupt(running, after));
-            }
-        }
-    }
-    assert!(interrupted > 0, "the jobs are too short");
-}
-
-#[test]
 fn interrupted_is_75_while_waiting_for_others() {
     let bench = Bench::new();
     let job = long_job(&bench);
-    let [leader, _] = two_hosts(&bench);
+    let [leader, _] = bench.two_hosts();
     let start = |process| {
         bench.start(&format!("{job} --hosts hosts.txt --process {process} --secret-file secret"))
     };

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use super::Server;
+use super::server::Server;
 use crate::support::{Bench, Ended, Running, TRIES, free_address, wait_until};
 
 const DAYS: [&str; 3] = ["2026-11-18", "2026-11-19", "2026-11-20"];

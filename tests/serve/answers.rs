@@ -61,8 +61,7 @@ fn fingerprints_get_the_answers_of_the_definition_from_store_and_journal() {
 fn generated_fingerprints_are_served_and_more_are_remembered_beside_them() {
     let bench = Bench::new();
     bench.done("generate segment --count 500 --output one.seg");
-    bench.done("store init store");
-    bench.done("store add store --segment one.seg --day 2026-11-01");
+    bench.store(&[("2026-11-01", "one")]);
     let served = Served::start(&bench, "");
     let dump = bench.answer("inspect one.seg --dump");
     let rows = dump.lines().filter(|line| !line.starts_with('{'));

@@ -6,7 +6,6 @@ use std::net::{Shutdown, TcpStream};
 use serde_json::json;
 
 use super::client::{JSON, PATIENCE, Served, exchange, head, request, until};
-use crate::support::Bench;
 
 /// Bytes as chunks of seven bytes each.
 fn chunked(body: &[u8]) -> Vec<u8> {
@@ -17,9 +16,7 @@ fn chunked(body: &[u8]) -> Vec<u8> {
 
 #[test]
 fn bodies_that_are_no_json_of_the_path_get_a_problem() {
-    let bench = Bench::new();
-    bench.done("store init store");
-    let served = Served::start(&bench, "--recipe external-64 --max-body 200000");
+    let (_bench, served) = Served::fresh("--recipe external-64 --max-body 200000");
     let page = |id: &str| {
         format!("{{\"pages\": [{{\"id\": {id}, \"fingerprint\": \"1\"}}]}}").into_bytes()
     };
@@ -51,8 +48,7 @@ fn bodies_that_are_no_json_of_the_path_get_a_problem() {
     for (status, kind, path, body) in cases {
         let shown = String::from_utf8_lossy(&body[..body.len().min(80)]).into_owned();
         let plain = head(path, &format!("Content-Length: {}\r\n\r\n", body.len()));
-        let reply = exchange(&served.address, &[plain.as_bytes(), &body].concat()).unwrap();
-        assert_eq!((reply.status, &*reply.problem()), (status, kind), "{shown}: {reply:?}");
+        served.refuses(status, kind, &[plain.as_bytes(), &body].concat());
         let chunks = head(path, "Transfer-Encoding: chunked\r\n\r\n").into_bytes();
         let reply = exchange(&served.address, &[chunks, chunked(&body)].concat()).unwrap();
         assert_eq!(
@@ -72,9 +68,7 @@ fn bodies_that_are_no_json_of_the_path_get_a_problem() {
 
 #[test]
 fn chunks_codings_and_odd_heads_are_taken_or_refused() {
-    let bench = Bench::new();
-    bench.done("store init store");
-    let served = Served::start(&bench, "--recipe external-64 --max-body 1000 --max-time 2");
+    let (_bench, served) = Served::fresh("--recipe external-64 --max-body 1000 --max-time 2");
     let body = b"{\"fingerprints\": [\"1\", \"2\"]}";
     let chunks = |head: String, body: &[u8]| [head.as_bytes(), body].concat();
     let in_chunks = || head("/v1/query", "Transfer-Encoding: chunked\r\n\r\n");
@@ -82,10 +76,8 @@ fn chunks_codings_and_odd_heads_are_taken_or_refused() {
     assert_eq!(reply.status, 200, "{reply:?}");
     assert_eq!(reply.json()["answers"].as_array().unwrap().len(), 2);
     let long = chunked(&b" ".repeat(2000));
-    let reply = exchange(&served.address, &chunks(in_chunks(), &long)).unwrap();
-    assert_eq!((reply.status, &*reply.problem()), (413, "too-large"));
-    let reply = exchange(&served.address, &chunks(in_chunks(), b"zz\r\n")).unwrap();
-    assert_eq!((reply.status, &*reply.problem()), (400, "bad-request"));
+    served.refuses(413, "too-large", &chunks(in_chunks(), &long));
+    served.refuses(400, "bad-request", &chunks(in_chunks(), b"zz\r\n"));
     for coding in ["gzip", "br", "identity, gzip"] {
         let coded = format!("Content-Encoding: {coding}\r\n");
         let sent = request("POST", "/v1/query", &format!("{JSON}{coded}"), "{}");
@@ -132,9 +124,7 @@ fn chunks_codings_and_odd_heads_are_taken_or_refused() {
 
 #[test]
 fn pipelined_requests_are_answered_in_order_and_halves_are_given_up() {
-    let bench = Bench::new();
-    bench.done("store init store");
-    let served = Served::start(&bench, "--recipe external-64 --max-time 1");
+    let (_bench, served) = Served::fresh("--recipe external-64 --max-time 1");
     let ask = |bits: &str, headers: &str| {
         let body = json!({ "fingerprints": [bits] }).to_string();
         let length = body.len();

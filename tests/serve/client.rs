@@ -101,6 +101,22 @@ impl Served {
         served
     }
 
+    /// A service of an empty store.
+    pub(super) fn fresh(flags: &str) -> (Bench, Served) {
+        let bench = Bench::new();
+        bench.done("store init store");
+        let served = Served::start(&bench, flags);
+        (bench, served)
+    }
+
+    /// Sends a request, whose answer must be this problem.
+    #[track_caller]
+    pub(super) fn refuses(&self, status: u16, kind: &str, bytes: &[u8]) {
+        let reply = exchange(&self.address, bytes).unwrap();
+        let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(300)]);
+        assert_eq!((reply.status, &*reply.problem()), (status, kind), "{shown}: {reply:?}");
+    }
+
     pub(super) fn get(&self, path: &str) -> std::io::Result<Reply> {
         exchange(&self.address, &request("GET", path, "", ""))
     }

@@ -1,7 +1,7 @@
 //! Days: what is remembered, committed, added and removed by others.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 
 use dupsieve::rooms::fingerprint::Width;
@@ -11,32 +11,14 @@ use dupsieve::rooms::store::SegmentOptions;
 use serde_json::{Value, json};
 
 use super::client::{Served, near, post, until};
-use crate::loss::{DAYS, bench_of, history};
+use crate::oracle::{DAYS, crawl, history, length_class, numbered, shingles};
 use crate::support::Bench;
+use crate::world::spread;
 
 /// The verdict of each id, in `verdicts.tsv`.
 fn verdicts(bench: &Bench, output: &str) -> BTreeMap<String, String> {
-    let lines = bench.read(&format!("{output}/verdicts.tsv"));
-    let columns = lines.lines().skip(1).map(|line| line.split('\t').collect::<Vec<_>>());
-    columns.map(|columns| (columns[0].to_owned(), columns[1].to_owned())).collect()
-}
-
-/// The class of the length of a text, by its distinct runs of three words: each class begins a tenth above the one before.
-fn length_class(text: &str) -> usize {
-    let mut words = vec![String::new()];
-    for letter in text.to_lowercase().chars() {
-        match letter {
-            '\u{3400}'..='\u{9fff}' if words.last().unwrap().is_empty() => {
-                words.extend([letter.to_string(), String::new()]);
-            }
-            _ if letter.is_alphanumeric() => words.last_mut().unwrap().push(letter),
-            _ => words.push(String::new()),
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    let runs = words.windows(3).collect::<BTreeSet<_>>().len();
-    let begins = std::iter::successors(Some(0), |&begin| Some(begin + (begin / 10).max(1)));
-    begins.take_while(|&begin| begin <= runs).count()
+    let rows = bench.rows(&format!("{output}/verdicts.tsv")).into_iter();
+    rows.map(|row| (row[0].clone(), row[1].clone())).collect()
 }
 
 #[test]
@@ -67,7 +49,7 @@ fn days_of_texts_are_judged_as_dedup_does_and_become_the_same_segments() {
         // `serve` judges pages as they come, and `dedup` takes the longest first: they come in that order.
         pages.sort_by_key(|page| {
             let [id, text] = ["id", "text"].map(|field| page[field].as_str().unwrap());
-            (Reverse(length_class(text)), id.to_owned())
+            (Reverse(length_class(shingles(text).len())), id.to_owned())
         });
         for some in pages.chunks(30) {
             let told = served.post("/v1/pages", json!({ "pages": some }));
@@ -103,20 +85,14 @@ fn days_of_texts_are_judged_as_dedup_does_and_become_the_same_segments() {
     assert_eq!(served.end().code, 0);
 }
 
-/// The rows of a table of an output, cell by cell.
-fn cells(bench: &Bench, table: &str) -> Vec<Vec<String>> {
-    let rows = bench.read(table);
-    rows.lines().skip(1).map(|row| row.split('\t').map(str::to_owned).collect()).collect()
-}
-
 /// What a commit is to tell of the pages that go, by the output of `run`.
 fn gone(bench: &Bench, day: &str) -> Vec<Value> {
     let held = |text: &str| text.parse::<f64>().unwrap();
-    let dropped = cells(bench, &format!("out/{day}/dedup/verdicts.tsv")).into_iter();
+    let dropped = bench.rows(&format!("out/{day}/dedup/verdicts.tsv")).into_iter();
     let dropped = dropped
         .filter(|row| row[1] == "drop")
         .map(|row| json!({ "id": row[0], "day": null, "by": row[2], "held": held(&row[5]) }));
-    let replaced = cells(bench, &format!("out/{day}/dedup/replaced.tsv")).into_iter();
+    let replaced = bench.rows(&format!("out/{day}/dedup/replaced.tsv")).into_iter();
     let replaced = replaced
         .map(|row| json!({ "id": row[0], "day": row[1], "by": row[2], "held": held(&row[3]) }));
     dropped.chain(replaced).collect()
@@ -124,8 +100,7 @@ fn gone(bench: &Bench, day: &str) -> Vec<Value> {
 
 /// The days of a store: of each the rows and their digest.
 fn days(bench: &Bench, store: &str) -> Vec<Value> {
-    let listed = bench.answer(&format!("store list {store} --json"));
-    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let listed = bench.json(&format!("store list {store} --json"));
     let days = listed["days"].as_array().unwrap().iter();
     days.map(|day| json!([day["day"], day["rows"], day["digest"]])).collect()
 }
@@ -146,8 +121,8 @@ fn a_commit_gives_the_verdicts_of_run() {
         [(1, "", "all"), (2, "", "kept"), (3, "add = \"all\"\n", "all"), (4, "replaced", "all")]
     {
         let history = history(seed);
-        let bench = bench_of(&history);
-        let file = bench.read("days.toml").replace("check = \"containment\"\n", "");
+        let bench = crawl(&history);
+        let file = bench.read("days.toml");
         let file = match settings {
             "replaced" => file
                 .replace("store = \"store\"", "store = { path = \"store\", replaced = \"keep\" }"),
@@ -171,7 +146,7 @@ fn a_commit_gives_the_verdicts_of_run() {
                     answers.any(|it| it["id"] == id && it["verdict"] == "keep")
                 };
                 let kept = history[day].iter().filter(|(id, _)| is_kept(id));
-                let kept: String = kept.map(|(id, kind)| kind.page(id)).collect();
+                let kept: String = kept.map(|(id, page)| numbered(id, page)).collect();
                 bench.write(&format!("crawl/{day}.jsonl"), kept);
             }
             bench.done(&format!("run days.toml --date {day}"));
@@ -197,15 +172,14 @@ fn a_commit_gives_the_verdicts_of_run() {
 #[test]
 fn a_commit_that_was_cut_short_judges_as_run_does() {
     let history = history(5);
-    let bench = bench_of(&history);
-    let file = bench.read("days.toml").replace("check = \"containment\"\n", "");
-    let file = file.replace("\"store\"", "\"by-run\"");
+    let bench = crawl(&history);
+    let file = bench.read("days.toml").replace("\"store\"", "\"by-run\"");
     bench.write("days.toml", file);
     bench.done("run days.toml --date 2026-11-01..2026-11-05");
     bench.done("store init store");
     for day in DAYS {
         let served = Served::start(&bench, "--distance 15");
-        let pages = history[day].iter().map(|(id, kind)| kind.page(id));
+        let pages = history[day].iter().map(|(id, page)| numbered(id, page));
         let pages: Vec<Value> = pages.map(|page| serde_json::from_str(&page).unwrap()).collect();
         served.post("/v1/pages", json!({ "remember": "all", "pages": pages }));
         assert_eq!(served.end().code, 0);
@@ -235,45 +209,8 @@ fn a_commit_that_was_cut_short_judges_as_run_does() {
 }
 
 #[test]
-fn a_version_that_another_command_makes_is_taken_up() {
-    let bench = Bench::new();
-    bench.done("store init store");
-    bench.segment("one", 64, &[("one".to_owned(), 0xff)]);
-    bench.done("store add store --segment one.seg --day 2026-11-01");
-    let served = Served::start(&bench, "");
-    let page = json!({ "id": "ours", "fingerprint": "0xf0f" });
-    served.post("/v1/pages", json!({ "pages": [page] }));
-    bench.segment("two", 64, &[("two".to_owned(), 0xf0e)]);
-    bench.done("store add store --segment two.seg --day 2026-11-02");
-    let ask = || served.post("/v1/query", json!({ "fingerprints": ["0xf0f"] }));
-    until("the version is taken up", || ask()["store_version"] == 3);
-    let told = ask();
-    let expected =
-        [(0, "ours".to_owned(), None), (1, "two".to_owned(), Some("2026-11-02".to_owned()))];
-    assert_eq!(near(&told["answers"][0]), expected);
-    bench.done("store compact store");
-    served.post("/v1/commit", json!({ "day": "2026-11-03" }));
-    let told = served.post("/v1/query", json!({ "fingerprints": ["0xf0f"] }));
-    assert_eq!(near(&told["answers"][0])[0].2.as_deref(), Some("2026-11-03"));
-    bench.write("gone.txt", "one\n");
-    bench.done("store remove store --ids gone.txt");
-    let asked = json!({ "distance": 0, "fingerprints": ["0xff"] });
-    until("a removed page is no answer", || {
-        near(&served.post("/v1/query", asked.clone())["answers"][0]).is_empty()
-    });
-    let refused = post(&served.address, "/v1/commit", &json!({ "day": "2026-11-32" })).unwrap();
-    assert_eq!(refused.problem(), "bad-request");
-    served.post("/v1/pages", json!({ "pages": [{ "id": "next", "fingerprint": "0xff00ff" }] }));
-    let refused = post(&served.address, "/v1/commit", &json!({ "day": "2026-11-02" })).unwrap();
-    assert_eq!((refused.status, refused.problem()), (409, "conflict".to_owned()));
-    assert_eq!(served.end().code, 0);
-}
-
-#[test]
 fn versions_beyond_those_to_keep_leave_with_the_commit() {
-    let bench = Bench::new();
-    bench.done("store init store");
-    let served = Served::start(&bench, "--recipe external-64 --keep-versions 2");
+    let (bench, served) = Served::fresh("--recipe external-64 --keep-versions 2");
     for day in 1..=4 {
         let page = json!({ "id": day, "fingerprint": format!("{day:x}") });
         served.post("/v1/pages", json!({ "remember": "all", "pages": [page] }));
@@ -289,9 +226,7 @@ fn versions_beyond_those_to_keep_leave_with_the_commit() {
 
 #[test]
 fn days_that_are_too_old_expire_with_the_commit_and_take_no_page() {
-    let bench = Bench::new();
-    bench.done("store init store");
-    let served = Served::start(&bench, "--recipe external-64 --keep-days 2");
+    let (bench, served) = Served::fresh("--recipe external-64 --keep-days 2");
     for day in 1..=3 {
         remember(&served, day..day + 1);
         served.post("/v1/commit", json!({ "day": format!("2026-11-0{day}") }));
@@ -309,51 +244,12 @@ fn days_that_are_too_old_expire_with_the_commit_and_take_no_page() {
     bench.done("store verify store");
 }
 
-#[test]
-fn a_day_far_ahead_is_refused_and_one_without_pages_is_not_made() {
-    let bench = Bench::new();
-    bench.done("store init store");
-    let served = Served::start(&bench, "--recipe external-64 --keep-days 30 --keep-versions 1");
-    remember(&served, 1..2);
-    served.post("/v1/commit", json!({ "day": "2026-11-21" }));
-    let nothing = served.post("/v1/commit", json!({ "day": "2026-11-22" }));
-    assert_eq!((&nothing["skipped"], &nothing["store_version"]), (&json!(true), &json!(2)));
-    let far = json!({ "day": "9999-12-31" });
-    for pages in [0, 1] {
-        remember(&served, 2..2 + pages);
-        let refused = post(&served.address, "/v1/commit", &far).unwrap();
-        assert_eq!((refused.status, &*refused.problem()), (400, "bad-request"));
-        assert!(refused.body.contains("confirm_day"), "{refused:?}");
-    }
-    assert_eq!(days_of(&served, 1), [Some("2026-11-21".to_owned())]);
-    // A day that is meant is made, and the others stay all the same.
-    let meant = json!({ "day": "9999-12-31", "confirm_day": true });
-    assert_eq!(served.post("/v1/commit", meant.clone())["rows"], 1);
-    // The next commit waits until the store is tidied after this one.
-    assert_eq!(served.post("/v1/commit", meant)["already"], true);
-    let ended = served.end();
-    assert!(ended.stderr.contains("would be counted from 9999-12-31"), "{ended:?}");
-    let listed = bench.answer("store list store");
-    assert!(listed.contains("2026-11-21") && listed.contains("9999-12-31"), "{listed}");
-    let refused = bench.fails(2, "store expire store --keep-days 30");
-    assert!(refused.contains("--confirm-day"), "{refused}");
-    assert_eq!(
-        bench.done("store expire store --keep-days 30 --confirm-day").count("expired_days"),
-        1
-    );
-}
-
 /// Has pages remembered, each with its number as its id and its fingerprint.
 fn remember(served: &Served, numbers: std::ops::Range<u64>) {
     let page =
         |number: u64| json!({ "id": number, "fingerprint": format!("{:x}", spread(number)) });
     let pages: Vec<Value> = numbers.map(page).collect();
     served.post("/v1/pages", json!({ "remember": "all", "pages": pages }));
-}
-
-/// A fingerprint that is far from those of other numbers.
-fn spread(number: u64) -> u64 {
-    number.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// The days of the pages with this number.
@@ -367,9 +263,7 @@ fn days_of(served: &Served, number: u64) -> Vec<Option<String>> {
 
 #[test]
 fn a_sealed_day_that_another_process_adds_ends_with_a_problem_and_no_page_is_lost() {
-    let bench = Bench::new();
-    bench.done("store init store");
-    let served = Served::start(&bench, "--recipe external-64");
+    let (bench, served) = Served::fresh("--recipe external-64");
     remember(&served, 1..4);
     assert_eq!(served.end().code, 0);
     // As if the service had died between the seal and the addition.
@@ -402,9 +296,7 @@ fn a_sealed_day_that_another_process_adds_ends_with_a_problem_and_no_page_is_los
 
 #[test]
 fn of_two_processes_that_add_the_same_days_each_has_all_its_pages() {
-    let bench = Bench::new();
-    bench.done("store init store");
-    let served = Served::start(&bench, "--recipe external-64");
+    let (bench, served) = Served::fresh("--recipe external-64");
     for day in 1..=6 {
         remember(&served, 10 * day..10 * day + 10);
         bench.segment(&format!("{day}"), 64, &[(format!("theirs {day}"), 0xff << day)]);
@@ -436,9 +328,7 @@ fn of_two_processes_that_add_the_same_days_each_has_all_its_pages() {
 
 #[test]
 fn a_removed_page_leaves_the_journal_and_may_be_remembered_again() {
-    let bench = Bench::new();
-    bench.done("store init store");
-    let served = Served::start(&bench, "--recipe external-64");
+    let (bench, served) = Served::fresh("--recipe external-64");
     remember(&served, 1..5);
     bench.write("gone.txt", "2\n3\n");
     bench.done("store remove store --ids gone.txt --until 2026-11-20");
@@ -483,8 +373,7 @@ fn a_purge_certifies_nothing_while_the_journal_may_have_a_removed_page() {
     // A day that is being committed is left to the service.
     seal(&bench, "2026-11-21");
     remove("takedown-two\n");
-    let said = bench.fails(75, "store purge store");
-    assert!(said.contains("(dupsieve serve)"), "{said}");
+    bench.refuses(75, "store purge store", &["(dupsieve serve)"]);
     assert_eq!(bench.names("store/purges").len(), 1);
     let served = Served::start(&bench, "--recipe external-64");
     bench.done("store purge store");

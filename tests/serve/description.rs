@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::client::{Served, post};
-use crate::support::Bench;
 
 /// The schema that `name` refers to, or `schema` itself.
 fn resolved<'a>(api: &'a Value, schema: &'a Value) -> &'a Value {
@@ -50,9 +49,7 @@ fn conforms(api: &Value, schema: &Value, value: &Value) {
 
 #[test]
 fn the_description_fits_the_answers_and_the_metrics_count() {
-    let bench = Bench::new();
-    bench.done("store init store");
-    let served = Served::start(&bench, "--preset paper");
+    let (_bench, served) = Served::fresh("--preset paper");
     let api = served.get("/openapi.json").unwrap().json();
     let body = |path: &str, method: &str, status: &str, kind: &str| {
         let response = &api["paths"][path][method]["responses"][status];

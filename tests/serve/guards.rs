@@ -14,8 +14,7 @@ use crate::support::{Bench, free_address};
 fn without_a_token_it_listens_at_loopback_only_and_with_one_it_asks_for_it() {
     let bench = Bench::new();
     bench.done("store init store");
-    let refused = bench.fails(2, "serve --store store --listen 0.0.0.0:0");
-    assert!(refused.contains("--token-file"), "{refused}");
+    bench.refuses(2, "serve --store store --listen 0.0.0.0:0", &["--token-file"]);
     bench.secret("token", "a token that nobody guesses\n");
     let served = Served::start(&bench, "--preset paper --token-file token");
     for (header, status) in [
@@ -49,10 +48,10 @@ fn a_token_that_can_be_guessed_is_refused_and_so_is_a_store_that_is_not_there() 
     bench.secret("token", "hello\n");
     let refused = bench.fails(78, "serve --store store --create --token-file token");
     assert!(refused.contains("can be guessed") && refused.contains("16 bytes"), "{refused}");
-    let refused = bench.fails(66, &format!("serve --store typo --listen {}", free_address()));
-    assert!(
-        refused.contains("there is no store here") && refused.contains("--create"),
-        "{refused}"
+    bench.refuses(
+        66,
+        &format!("serve --store typo --listen {}", free_address()),
+        &["there is no store here", "--create"],
     );
     assert!(!bench.path("typo").exists());
     let served = Served::start(&bench, "--create --preset paper");
@@ -61,9 +60,7 @@ fn a_token_that_can_be_guessed_is_refused_and_so_is_a_store_that_is_not_there() 
 
 #[test]
 fn without_a_token_no_page_in_a_browser_is_answered() {
-    let bench = Bench::new();
-    bench.done("store init store");
-    let served = Served::start(&bench, "--recipe external-64");
+    let (_bench, served) = Served::fresh("--recipe external-64");
     let status = |lines: &str, path: &str| {
         let request = format!("GET {path} HTTP/1.1\r\n{lines}Connection: close\r\n\r\n");
         let reply = exchange(&served.address, request.as_bytes()).unwrap();
@@ -98,9 +95,7 @@ fn without_a_token_no_page_in_a_browser_is_answered() {
 
 #[test]
 fn a_store_that_is_gone_is_told_and_comes_back() {
-    let bench = Bench::new();
-    bench.done("store init store");
-    let served = Served::start(&bench, "--recipe external-64");
+    let (bench, served) = Served::fresh("--recipe external-64");
     let asked = json!({ "fingerprints": ["1"] });
     served.post("/v1/query", asked.clone());
     let [current, away] = ["store/CURRENT", "store/away"].map(|name| bench.path(name));
@@ -123,10 +118,8 @@ fn a_store_that_is_gone_is_told_and_comes_back() {
 
 #[test]
 fn too_many_connections_and_requests_are_told_to_come_again() {
-    let bench = Bench::new();
-    bench.done("store init store");
     let flags = "--preset paper --max-connections 4 --max-requests 2 --max-time 600";
-    let served = Served::start(&bench, flags);
+    let (_bench, served) = Served::fresh(flags);
     let is_full = || match served.get("/v1/status") {
         Ok(reply) if reply.status == 503 => {
             assert_eq!(reply.problem(), "overloaded");
@@ -149,9 +142,7 @@ fn too_many_connections_and_requests_are_told_to_come_again() {
 
 #[test]
 fn silent_clients_are_given_up() {
-    let bench = Bench::new();
-    bench.done("store init store");
-    let served = Served::start(&bench, "--preset paper --max-connections 4 --max-time 1");
+    let (_bench, served) = Served::fresh("--preset paper --max-connections 4 --max-time 1");
     let begun = head("/v1/query", &format!("{EXPECT}Content-Length: 9\r\n\r\n"));
     for mut silent in [(); 4].map(|()| begin(&served.address, begun.as_bytes())) {
         let mut told = String::new();
@@ -166,9 +157,7 @@ fn silent_clients_are_given_up() {
 
 #[test]
 fn a_signal_lets_requests_finish_and_nothing_is_lost() {
-    let bench = Bench::new();
-    bench.done("store init store");
-    let served = Served::start(&bench, "--preset paper");
+    let (bench, served) = Served::fresh("--preset paper");
     let body = json!({ "pages": [{ "id": "last", "text": "the last page that is remembered" }] })
         .to_string();
     let whole = request("POST", "/v1/pages", &format!("{JSON}{EXPECT}"), &body);

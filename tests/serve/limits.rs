@@ -8,14 +8,11 @@ use std::thread;
 use serde_json::json;
 
 use super::client::{JSON, PATIENCE, Served, exchange, head, near, post, request, until};
-use crate::support::Bench;
 
 #[test]
 fn bodies_and_answers_share_a_bounded_memory() {
-    let bench = Bench::new();
-    bench.done("store init store");
     let limits = "--max-in-flight 128KiB --max-body 64KiB --max-answer 100KiB --max-time 600";
-    let served = Served::start(&bench, &format!("--recipe external-64 {limits}"));
+    let (bench, served) = Served::fresh(&format!("--recipe external-64 {limits}"));
     let small = request("POST", "/v1/query", JSON, "{\"fingerprints\": [\"1\"]}");
     let is_full = || {
         let reply = exchange(&served.address, &small).unwrap();
@@ -70,9 +67,7 @@ fn bodies_and_answers_share_a_bounded_memory() {
 
 #[test]
 fn an_answer_names_a_bounded_number_of_bytes_and_counts_the_rest() {
-    let bench = Bench::new();
-    bench.done("store init store");
-    let served = Served::start(&bench, "--recipe external-64 --max-answer 10KiB");
+    let (_bench, served) = Served::fresh("--recipe external-64 --max-answer 10KiB");
     let page = |number: u64| json!({ "id": format!("{number}{}", "a".repeat(999)), "fingerprint": format!("{:x}", 1_u64 << number) });
     let pages: Vec<_> = (0..30).map(page).collect();
     let told = served.post("/v1/pages", json!({ "remember": "all", "pages": pages }));
@@ -96,10 +91,8 @@ fn an_answer_names_a_bounded_number_of_bytes_and_counts_the_rest() {
 
 #[test]
 fn a_client_that_takes_its_answer_slowly_is_given_up_and_its_memory_is_free() {
-    let bench = Bench::new();
-    bench.done("store init store");
     let limits = "--max-in-flight 60MiB --max-answer 25MiB --max-time 5";
-    let served = Served::start(&bench, &format!("--recipe external-64 {limits}"));
+    let (_bench, served) = Served::fresh(&format!("--recipe external-64 {limits}"));
     let page = json!({ "id": "a".repeat(50_000), "fingerprint": "1" });
     served.post("/v1/pages", json!({ "pages": [page] }));
     let body = json!({ "fingerprints": vec!["1"; 400] }).to_string();
@@ -122,9 +115,7 @@ fn a_client_that_takes_its_answer_slowly_is_given_up_and_its_memory_is_free() {
 
 #[test]
 fn hostile_bodies_take_no_more_than_is_promised() {
-    let bench = Bench::new();
-    bench.done("store init store");
-    let served = Served::start(&bench, "--recipe external-64 --max-in-flight 128MiB");
+    let (_bench, served) = Served::fresh("--recipe external-64 --max-in-flight 128MiB");
     let bytes = 15 << 20;
     let many = |begin: &str, one: &str, end: &str| {
         let room = bytes - begin.len() - end.len();

@@ -7,6 +7,5 @@ mod client;
 mod days;
 mod description;
 mod guards;
-mod kills;
 mod limits;
 mod requests;

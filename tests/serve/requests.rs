@@ -8,75 +8,57 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::json;
 
 use super::client::{JSON, PATIENCE, Served, exchange, request};
-use crate::support::Bench;
+use crate::hostile::changed;
 
 #[test]
 fn bad_requests_of_every_kind_get_a_problem_and_leave_the_service_well() {
-    let bench = Bench::new();
-    bench.done("store init store");
     let flags = "--preset paper --max-body 2000 --max-batch 3 --max-text 100 --max-time 2";
-    let served = Served::start(&bench, flags);
+    let (_bench, served) = Served::fresh(flags);
     let long = format!("{{\"fingerprints\": [\"{}\"]}}", "0".repeat(3000));
     let text = format!("{{\"pages\": [{{\"id\": \"a\", \"text\": \"{}\"}}]}}", "a".repeat(200));
     let deep = "[".repeat(1900);
     let page = |rest: &str| format!("{{\"pages\": [{{\"id\": \"a\", {rest}}}]}}");
     let many = "{\"fingerprints\": [\"1\", \"2\", \"3\", \"4\"]}";
-    for (status, kind, method, path, headers, body) in [
-        (404, "not-found", "GET", "/v2/query", "", ""),
-        (404, "not-found", "GET", "/", "", ""),
-        (405, "method-not-allowed", "GET", "/v1/query", "", ""),
-        (405, "method-not-allowed", "DELETE", "/v1/status", "", ""),
-        (415, "unsupported-media-type", "POST", "/v1/query", "", "{}"),
-        (415, "unsupported-media-type", "POST", "/v1/pages", "Content-Type: text/plain\r\n", "{}"),
-        (413, "too-large", "POST", "/v1/query", JSON, &long),
-        (413, "too-large", "POST", "/v1/query", JSON, many),
-        (413, "too-large", "POST", "/v1/pages", JSON, &text),
-        (400, "bad-json", "POST", "/v1/query", JSON, ""),
-        (400, "bad-json", "POST", "/v1/query", JSON, "{"),
-        (400, "bad-json", "POST", "/v1/query", JSON, &deep),
-        (400, "bad-json", "POST", "/v1/query", JSON, "{\"fingerprint\": []}"),
-        (400, "bad-json", "POST", "/v1/query", JSON, "{\"fingerprints\": [7]}"),
-        (400, "bad-json", "POST", "/v1/query", JSON, "{\"distance\": -1, \"fingerprints\": []}"),
-        (400, "bad-json", "POST", "/v1/pages", JSON, "{\"remember\": \"some\", \"pages\": []}"),
-        (400, "bad-json", "POST", "/v1/pages", JSON, &page("\"texts\": \"b\"")),
-        (400, "bad-request", "POST", "/v1/query", JSON, "{}"),
-        (400, "bad-request", "POST", "/v1/query", JSON, "{\"fingerprints\": [], \"pages\": []}"),
-        (400, "bad-request", "POST", "/v1/query", JSON, "{\"distance\": 8, \"fingerprints\": []}"),
-        (400, "bad-request", "POST", "/v1/query", JSON, "{\"fingerprints\": [\"0xg\"]}"),
-        (400, "bad-request", "POST", "/v1/commit", JSON, "{\"day\": \"today\"}"),
-        (
-            422,
-            "bad-page",
-            "POST",
-            "/v1/pages",
-            JSON,
-            "{\"pages\": [{\"id\": \"\", \"text\": \"b\"}]}",
-        ),
-        (
-            422,
-            "bad-page",
-            "POST",
-            "/v1/pages",
-            JSON,
-            "{\"pages\": [{\"id\": \"a\\tb\", \"text\": \"b\"}]}",
-        ),
-        (422, "bad-page", "POST", "/v1/pages", JSON, &page("\"text\": \"b\", \"time\": \"soon\"")),
-        (
-            422,
-            "bad-page",
-            "POST",
-            "/v1/query",
-            JSON,
-            &page("\"text\": \"b\", \"fingerprint\": \"1\""),
-        ),
-        (422, "bad-page", "POST", "/v1/query", JSON, "{\"pages\": [{\"id\": \"a\"}]}"),
-        (422, "bad-page", "POST", "/v1/pages", JSON, &page("\"fingerprint\": \"0x1\"")),
+    for (status, kind, method, path, headers) in [
+        (404, "not-found", "GET", "/v2/query", ""),
+        (404, "not-found", "GET", "/", ""),
+        (405, "method-not-allowed", "GET", "/v1/query", ""),
+        (405, "method-not-allowed", "DELETE", "/v1/status", ""),
+        (415, "unsupported-media-type", "POST", "/v1/query", ""),
+        (415, "unsupported-media-type", "POST", "/v1/pages", "Content-Type: text/plain\r\n"),
     ] {
-        let reply = exchange(&served.address, &request(method, path, headers, body)).unwrap();
-        assert_eq!((reply.status, &*reply.problem()), (status, kind), "{body}: {reply:?}");
+        let reply = exchange(&served.address, &request(method, path, headers, "{}")).unwrap();
+        assert_eq!((reply.status, &*reply.problem()), (status, kind), "{path}: {reply:?}");
         if status == 405 {
             assert!(reply.head.to_lowercase().contains("\nallow: "), "{reply:?}");
         }
+    }
+    for (status, kind, path, body) in [
+        (413, "too-large", "query", &*long),
+        (413, "too-large", "query", many),
+        (413, "too-large", "pages", &text),
+        (400, "bad-json", "query", ""),
+        (400, "bad-json", "query", "{"),
+        (400, "bad-json", "query", &deep),
+        (400, "bad-json", "query", "{\"fingerprint\": []}"),
+        (400, "bad-json", "query", "{\"fingerprints\": [7]}"),
+        (400, "bad-json", "query", "{\"distance\": -1, \"fingerprints\": []}"),
+        (400, "bad-json", "pages", "{\"remember\": \"some\", \"pages\": []}"),
+        (400, "bad-json", "pages", &page("\"texts\": \"b\"")),
+        (400, "bad-request", "query", "{}"),
+        (400, "bad-request", "query", "{\"fingerprints\": [], \"pages\": []}"),
+        (400, "bad-request", "query", "{\"distance\": 8, \"fingerprints\": []}"),
+        (400, "bad-request", "query", "{\"fingerprints\": [\"0xg\"]}"),
+        (400, "bad-request", "commit", "{\"day\": \"today\"}"),
+        (422, "bad-page", "pages", "{\"pages\": [{\"id\": \"\", \"text\": \"b\"}]}"),
+        (422, "bad-page", "pages", "{\"pages\": [{\"id\": \"a\\tb\", \"text\": \"b\"}]}"),
+        (422, "bad-page", "pages", &page("\"text\": \"b\", \"time\": \"soon\"")),
+        (422, "bad-page", "query", &page("\"text\": \"b\", \"fingerprint\": \"1\"")),
+        (422, "bad-page", "query", "{\"pages\": [{\"id\": \"a\"}]}"),
+        (422, "bad-page", "pages", &page("\"fingerprint\": \"0x1\"")),
+    ] {
+        let sent = request("POST", &format!("/v1/{path}"), JSON, body);
+        served.refuses(status, kind, &sent);
     }
     let slow = "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n\
                 Content-Length: 100\r\n\r\n{";
@@ -111,27 +93,9 @@ fn first_bytes(address: &str, bytes: &[u8]) -> String {
     String::from_utf8_lossy(&first).into_owned()
 }
 
-/// Some bytes replaced, inserted, repeated or left out.
-fn changed(mut bytes: Vec<u8>, random: &mut ChaCha8Rng) -> Vec<u8> {
-    for _ in 0..random.random_range(1..4) {
-        let at = random.random_range(0..bytes.len().max(1));
-        let to = (at + random.random_range(0..9)).min(bytes.len());
-        match random.random_range(0..4) {
-            _ if at >= bytes.len() => bytes.push(b'{'),
-            0 => drop(bytes.drain(at..to)),
-            1 => bytes.splice(at..at, bytes[at..to].to_vec()).for_each(drop),
-            2 => bytes.insert(at, *b"\0\"\\{}[],9e-\xff".choose(random).unwrap()),
-            _ => bytes[at] ^= 1 << random.random_range(0..8),
-        }
-    }
-    bytes
-}
-
 #[test]
 fn changed_bodies_are_answered_or_refused_and_never_hurt_the_service() {
-    let bench = Bench::new();
-    bench.done("store init store");
-    let served = Served::start(&bench, "--preset balanced");
+    let (_bench, served) = Served::fresh("--preset balanced");
     let mut random = ChaCha8Rng::seed_from_u64(11);
     let bodies = [
         ("/v1/query", json!({ "distance": 3, "fingerprints": ["0x9ae16a3b2f90404f", "7"] })),

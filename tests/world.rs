@@ -1,0 +1,141 @@
+//! The world of the tests: pages, packed files and archives, segments, stores, and configurations of days.
+
+use std::io::Write;
+use std::ops::Range;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use rand::prelude::*;
+use rand_chacha::ChaCha8Rng;
+use serde_json::json;
+
+use crate::oracle::Page;
+use crate::support::{Bench, Ended};
+
+impl Bench {
+    /// The generated documents `from..to` as JSON lines, Chinese and English, some of them near-duplicates.
+    pub(crate) fn documents(&self, from: usize, to: usize) -> String {
+        if !self.path("documents.jsonl").exists() {
+            self.done("generate documents --count 3000 --near-share 0.4 --output documents.jsonl");
+        }
+        self.read("documents.jsonl").split_inclusive('\n').take(to).skip(from).collect()
+    }
+
+    /// Makes NAME.seg from NAME.jsonl.
+    pub(crate) fn fingerprint(&self, name: &str, flags: &str) -> Ended {
+        self.done(&format!("fingerprint --input {name}.jsonl --output {name}.seg {flags}"))
+    }
+
+    /// Makes a store of these days, each from the segment of this name.
+    pub(crate) fn store(&self, days: &[(&str, &str)]) {
+        self.done("store init store");
+        for (day, name) in days {
+            self.done(&format!("store add store --segment {name}.seg --day {day}"));
+        }
+    }
+
+    /// Writes a configuration of days whose pages are in `crawl`, with `more` at its end.
+    pub(crate) fn configure(&self, name: &str, more: &str) {
+        let days = "inputs = [\"crawl/{date}.jsonl\"]\noutput = \"out/{date}\"\n";
+        let store = if more.contains("[store]") { "" } else { "store = \"store\"\n" };
+        self.write(name, format!("{days}{store}{more}"));
+    }
+
+    /// Writes the pages of some days, and `days.toml` for them, with `more` at its end.
+    pub(crate) fn crawl<const N: usize>(&self, days: [(&str, String); N], more: &str) {
+        let names: Vec<&str> = days.iter().map(|(day, _)| *day).collect();
+        for (day, pages) in &days {
+            self.write(&format!("crawl/{day}.jsonl"), pages);
+        }
+        self.configure("days.toml", &format!("dates = {names:?}\n{more}"));
+    }
+
+    /// Writes the first days of November, each with so many generated pages of which `step` are new, and `days.toml` for them.
+    pub(crate) fn november(&self, days: usize, step: usize, pages: usize, more: &str) {
+        for day in 0..days {
+            let name = format!("crawl/2026-11-{:02}.jsonl", day + 1);
+            self.write(&name, self.documents(step * day, step * day + pages));
+        }
+        let dates = format!("dates = [\"2026-11-01..2026-11-{days:02}\"]\n");
+        self.configure("days.toml", &format!("{dates}{more}"));
+    }
+
+    /// Makes the segment NAME.seg from given fingerprints.
+    pub(crate) fn segment(&self, name: &str, width: u32, pages: &[Page]) {
+        let lines: String = pages.iter().map(|(id, bits)| format!("{id}\t{bits:#x}\n")).collect();
+        self.write(&format!("{name}.tsv"), lines);
+        self.done(&format!(
+            "fingerprint --format fingerprints --width {width} --input {name}.tsv --output {name}.seg"
+        ));
+    }
+}
+
+/// A page as a line of JSON.
+pub(crate) fn page(id: &str, text: &str) -> String {
+    json!({ "id": id, "text": text }).to_string() + "\n"
+}
+
+/// Words that no other number has, in a row. Fingerprints see no figures, so they are of letters.
+pub(crate) fn words(numbers: Range<usize>) -> String {
+    let letter = |digit: u8| char::from(digit - b'0' + b'a');
+    let word = |number: usize| (number * 7919).to_string().bytes().map(letter).collect::<String>();
+    numbers.map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// Random numbers below a bound, the same ones for a seed.
+pub(crate) fn numbers(seed: u64) -> impl FnMut(u64) -> u64 {
+    let mut state = seed;
+    move |below| {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (state >> 33) % below
+    }
+}
+
+/// Pages around common centres, at distances on both sides of k, with copies and extremes.
+pub(crate) fn skewed(name: &str, seed: u64, width: u32, k: u32, count: usize) -> Vec<Page> {
+    let mut centres = ChaCha8Rng::seed_from_u64(width.into());
+    let mask = u128::MAX >> (128 - width);
+    let centres: Vec<u128> =
+        [0, mask].into_iter().chain((0..4).map(|_| centres.random::<u128>() & mask)).collect();
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let page = |i| {
+        let mut bits = *centres.choose(&mut random).unwrap();
+        for _ in 0..random.random_range(0..=k + 1) {
+            bits ^= 1 << random.random_range(0..width);
+        }
+        (format!("{name}{i}"), bits)
+    };
+    (0..count).map(page).collect()
+}
+
+/// A fingerprint that is far from those of other numbers.
+pub(crate) fn spread(number: u64) -> u64 {
+    number.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// The same bytes, compressed.
+pub(crate) fn gzip(bytes: impl AsRef<[u8]>) -> Vec<u8> {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+    packer.write_all(bytes.as_ref()).unwrap();
+    packer.finish().unwrap()
+}
+
+/// A record of a web archive.
+pub(crate) fn record(kind: &str, url: &str, block: &str) -> String {
+    format!(
+        "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\n\
+         WARC-Date: 2026-11-20T00:00:00Z\r\nContent-Type: text/plain\r\nContent-Length: {}\r\n\r\n\
+         {block}\r\n\r\n",
+        block.len()
+    )
+}
+
+/// A file of the museum, tests/data.
+pub(crate) fn museum(name: &str) -> String {
+    format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A file of the bundled sample.
+pub(crate) fn sample_file(name: &str) -> String {
+    format!("{}/bench-data/sample/{name}", env!("CARGO_MANIFEST_DIR"))
+}
