@@ -81,9 +81,9 @@ commands! {
         Init(init): to_stdout,
         Run(run): never,
         Fingerprint(fingerprint): never,
-        Dedup(dedup): never,
+        Dedup(dedup): to_stdout,
         Cluster(cluster): never,
-        Lsh(lsh): lsh::answers,
+        Lsh(lsh): |typed| lsh::answers(typed) || to_stdout(typed),
         Contains(contains): never,
         Filter(filter): to_stdout,
         Generate(generate): to_stdout,
@@ -121,8 +121,9 @@ fn never(_: &ArgMatches) -> bool {
 /// Whether the command writes its records to standard output, where nothing else may come between them.
 fn to_stdout(typed: &ArgMatches) -> bool {
     let typed = typed.subcommand().map_or(typed, |(_, below)| below);
-    let output = typed.try_get_one::<Output>("output");
-    matches!(output, Ok(Some(output)) if output.is_stdout())
+    ["output", "kept"].into_iter().any(
+        |flag| matches!(typed.try_get_one::<Output>(flag), Ok(Some(output)) if output.is_stdout()),
+    )
 }
 
 impl CommandLine {

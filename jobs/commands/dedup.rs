@@ -28,6 +28,10 @@ const EXAMPLES: &[(&str, &str)] = &[
         "Copy what is left of a folder of files without its near-duplicates",
         "dupsieve dedup --input corpus/ --output found --kept kept",
     ),
+    (
+        "The same in a pipe: JSON Lines or a web archive, plain or compressed",
+        "dupsieve dedup --input - --kept -",
+    ),
     ("Find the near-duplicates inside one batch", "dupsieve dedup --batch day.seg --output found"),
     (
         "Find near-duplicates of the pages in a store too",
@@ -61,9 +65,10 @@ pub(crate) struct Arguments {
     /// The version of the store to compare with [default: the current one]
     #[arg(long, value_name = "VERSION", requires = "store")]
     as_of: Option<u64>,
-    /// The folder to write; with --input the fingerprints are in it as batch.seg, and the results in its folder dedup
-    #[arg(long, value_name = "DIR")]
-    output: Output,
+    /// The folder to write; with --input the fingerprints are in it as batch.seg, and the results in its folder dedup. Without it,
+    /// only --kept is written
+    #[arg(long, value_name = "DIR", required_unless_present = "kept")]
+    output: Option<Output>,
     #[command(flatten)]
     format: FormatFlag,
     #[command(flatten)]
@@ -90,7 +95,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let request = Request {
         batch: batch.as_ref().map(Place::here).transpose()?.unwrap_or_default(),
         store,
-        output: output.here()?,
+        output: output.as_ref().map(Output::here).transpose()?.unwrap_or_default(),
         destination: Destination::default(),
         format: format.or(&file.output),
         settings: settings.clone().or(file.dedup),

@@ -40,6 +40,11 @@ fn report_at(path: Option<PathBuf>) {
     *lock(&PLACE) = path;
 }
 
+/// Lets no report of a failure be written: its output is gone.
+pub(crate) fn forget() {
+    report_at(None);
+}
+
 /// Takes the place where the failure of this process is to be reported.
 pub(super) fn take_place() -> Option<PathBuf> {
     lock(&PLACE).take()

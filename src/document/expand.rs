@@ -12,6 +12,8 @@ use glob::Pattern;
 
 use super::format::Format;
 use super::inputs::{Input, Inputs};
+use super::source::head;
+use super::standard_input;
 use crate::error::{Error, Kind, Result};
 use crate::storage::Address;
 use found::FoundFiles;
@@ -53,7 +55,11 @@ impl Inputs {
 
 fn expand(argument: &Path, format: Format, exclude: &[Pattern], inputs: &mut Inputs) -> Result<()> {
     if argument == "-" {
-        inputs.files.push(Input::standard(format.of_stream(argument)));
+        let format = match standard_input::is_kept() {
+            true => format.of_kept_stream(argument, || head(standard_input::open(), argument))?,
+            false => format.of_stream(argument),
+        };
+        inputs.files.push(Input::standard(format));
         return Ok(());
     }
     let mut found = FoundFiles::new(format, exclude);

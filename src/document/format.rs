@@ -132,6 +132,18 @@ impl Format {
             named => named,
         }
     }
+
+    /// The format of a stream that is kept, so that its first bytes can be looked at. What these do not show is taken for JSON Lines, as of
+    /// other streams, and never for one page.
+    pub(super) fn of_kept_stream(self, path: &Path, head: impl ReadHead) -> Result<Format> {
+        if self != Format::Auto {
+            return self.alone(path, head);
+        }
+        Ok(match Recognized::of(path, head)? {
+            Recognized::Format(format) if !format.is_whole_file() => format,
+            _ => Format::Jsonl,
+        })
+    }
 }
 
 pub(super) trait ReadHead: FnOnce() -> Result<Vec<u8>> {}

@@ -87,6 +87,7 @@ mod repeated;
 mod share;
 mod skipped;
 mod source;
+mod standard_input;
 mod survey;
 mod time;
 mod tolerance;
@@ -124,6 +125,7 @@ pub use repeated::{Occurrence, Repeated};
 pub use share::Share;
 pub use skipped::{Skip, Skipped};
 pub use source::packing;
+pub use standard_input::keep_standard_input;
 pub use survey::{FieldSurvey, Survey};
 pub use tolerance::Tolerance;
 

@@ -1,13 +1,14 @@
 //! Where the bytes of an input are: in a file of this machine, in a stream, or in an object store.
 
 use std::fs::{self, File, Metadata};
-use std::io::{self, Read};
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::SystemTime;
 
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::standard_input;
 use crate::error::{At, Error, Kind, Result};
 use crate::output::FileId;
 use crate::storage::ObjectFile;
@@ -92,13 +93,17 @@ impl Origin {
     }
 
     pub(super) fn is_stream(&self) -> bool {
-        matches!(self, Origin::Pipe(_) | Origin::Standard)
+        match self {
+            Origin::Pipe(_) => true,
+            Origin::Standard => !standard_input::is_kept(),
+            Origin::File(_) | Origin::Object(_) => false,
+        }
     }
 
     pub(super) fn bytes(&self) -> u64 {
         match self {
             Origin::File(found) | Origin::Pipe(found) => found.bytes,
-            Origin::Standard => 0,
+            Origin::Standard => standard_input::kept_bytes().unwrap_or(0),
             Origin::Object(object) => object.bytes(),
         }
     }
@@ -110,7 +115,7 @@ impl Origin {
     pub(super) fn open(&self, path: &Path) -> Result<Box<dyn Read>> {
         Ok(match self {
             Origin::File(_) | Origin::Pipe(_) => Box::new(File::open(path).at(path)?),
-            Origin::Standard => Box::new(io::stdin()),
+            Origin::Standard => standard_input::open(),
             Origin::Object(object) => Box::new(object.reader()),
         })
     }

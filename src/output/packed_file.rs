@@ -88,7 +88,8 @@ impl PackedFile {
 
     pub fn create_by(unit: PackedUnit, path: &Path) -> Result<PackedFile> {
         if path == Path::new(STDOUT) {
-            return PackedFile::of(Target::Stdout(io::stdout()), path, unit, Packing::Plain);
+            let named = Path::new("stdout");
+            return PackedFile::of(Target::Stdout(io::stdout()), named, unit, Packing::Plain);
         }
         let folder = parent_of(path);
         fs::create_dir_all(folder).at(folder)?;

@@ -11,17 +11,20 @@
 //! kept/               the kept records, as they came (with --kept)
 //! ```
 
+use std::env;
 use std::fs;
 use std::path::{self, Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::document::{IdList, PlaceIds, Tolerance};
+use dupsieve::rooms::document::{self, IdList, PlaceIds, Tolerance};
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::fingerprint::Width;
-use dupsieve::rooms::output;
+use dupsieve::rooms::flow::Processes;
+use dupsieve::rooms::output::{self, STDOUT};
 use dupsieve::rooms::report::{Made, Report};
 use dupsieve::rooms::store::Segment;
 use dupsieve::{Error, Kind, Result};
+use tempfile::TempDir;
 
 use super::batch::{Request, dedup};
 use crate::commands::destination::Destination;
@@ -34,6 +37,7 @@ use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Output;
 use crate::flags::settings::{FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings};
+use crate::outcome::failure;
 use crate::outcome::summary::{Summary, tally};
 use crate::processes::machines;
 
@@ -44,7 +48,8 @@ pub(crate) struct CorpusFlags {
     /// place as the id, such as news/part-3.jsonl:17; and if an id stands for several texts, all documents do
     #[arg(long, value_name = "PATH", num_args = 1.., group = "documents")]
     input: Vec<PathBuf>,
-    /// Copy the documents that are kept, as they came, into this folder: for each input file a file of the same name and format
+    /// Copy the documents that are kept, as they came, into this folder: for each input file a file of the same name and format. Or -
+    /// for standard output: one document after the other, not compressed
     #[arg(long, value_name = "DIR")]
     kept: Option<Output>,
     /// Leave documents without any word out of --kept
@@ -71,16 +76,31 @@ struct Corpus {
 }
 
 /// Makes the fingerprints of a corpus, joins them as `request` says, and copies what is kept. `typed` is the command line with the
-/// settings of the join.
+/// settings of the join. Without an output the results are in a temporary folder.
 pub(crate) fn run(
     (flags, typed): (&CorpusFlags, &str),
-    request: Request,
+    mut request: Request,
     file: FingerprintSettings,
     global: &GlobalFlags,
 ) -> Result<Summary> {
-    let mut corpus = Corpus::of(flags, request, file)?;
+    if !request.output.as_os_str().is_empty() {
+        return make((Corpus::of(flags, request, file)?, true), typed, global);
+    }
+    let scratch = TempDir::with_prefix("dupsieve-").at(env::temp_dir())?;
+    request.output = scratch.path().join("found");
+    let made = make((Corpus::of(flags, request, file)?, false), typed, global);
+    failure::forget();
+    made
+}
+
+fn make(
+    (mut corpus, has_output): (Corpus, bool),
+    typed: &str,
+    global: &GlobalFlags,
+) -> Result<Summary> {
     let settings = &corpus.made.settings;
     let mut processes = machines::join(global, &format!("{typed} {settings:?}"))?;
+    corpus.keep_stdin(&processes, has_output, global.dry_run)?;
     let mut kept = None;
     let stands = processes.agree("check the folders", || {
         kept = corpus.check(global)?;
@@ -115,7 +135,7 @@ pub(crate) fn run(
     })?;
     places::publish_job(&mut processes, global)?;
     let total = read.then(found).then(copied);
-    Ok(if processes.is_leader() { corpus.closing(total) } else { total })
+    Ok(if processes.is_leader() { corpus.closing(total, has_output) } else { total })
 }
 
 impl Corpus {
@@ -155,6 +175,30 @@ impl Corpus {
         Ok(corpus)
     }
 
+    /// Whether the kept documents go to standard output.
+    fn is_printed(&self) -> bool {
+        self.kept.as_deref() == Some(Path::new(STDOUT))
+    }
+
+    /// Keeps standard input in a file, if its documents are to be copied to standard output.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] with several processes, which share neither standard input nor a temporary folder.
+    fn keep_stdin(&self, processes: &Processes, has_output: bool, is_dry: bool) -> Result<()> {
+        let is_kept = self.made.inputs.iter().any(|input| self.is_kept_stdin(input));
+        if processes.topology().processes > 1 && (is_kept || !has_output) {
+            let what = "several processes share neither standard input nor a temporary folder";
+            return Err(Error::new(Kind::Usage, what)
+                .help("name files as --input and a folder as --output, or use one process"));
+        }
+        if is_kept && !is_dry { document::keep_standard_input() } else { Ok(()) }
+    }
+
+    /// Whether this input is standard input, and kept.
+    fn is_kept_stdin(&self, input: &Path) -> bool {
+        self.is_printed() && input == Path::new("-")
+    }
+
     /// Whether an earlier run has made the fingerprints of these inputs with the places of all documents as ids.
     fn stands_by_place(&self) -> Result<bool> {
         let may_be = self.made.settings.pages.place_ids == Some(PlaceIds::Missing);
@@ -173,7 +217,8 @@ impl Corpus {
     fn needs_places(&self, read: &Summary) -> Result<bool> {
         let Some(count) = read.find(OtherTexts::COUNT) else { return Ok(false) };
         let list = output::beside(&self.made.output, output::REPEATED);
-        let is_stream = self.made.inputs.iter().any(|path| is_stream(path));
+        let inputs = &mut self.made.inputs.iter();
+        let is_stream = inputs.any(|path| is_stream(path) && !self.is_kept_stdin(path));
         if is_stream || self.made.settings.pages.place_ids == Some(PlaceIds::Never) {
             return Err(Error::new(Kind::BadData, "an id stands for several texts")
                 .at(list)
@@ -233,6 +278,10 @@ impl Corpus {
 
     /// Copies into the folder `kept`, which is apart from the output.
     fn copies(&self, kept: &Path, output: &Path) -> Result<Kept> {
+        if self.is_printed() {
+            let inputs = self.made.settings.pages.inputs(&self.made.inputs, Width::W128)?;
+            return Kept::of(inputs, kept);
+        }
         let place = |path: &Path| Ok(output::resolved(&path::absolute(path).at(path)?));
         let [one, other] = [place(kept)?, place(output)?];
         if one.starts_with(&other) || other.starts_with(&one) {
@@ -254,7 +303,7 @@ impl Corpus {
     }
 
     /// Adds sentences: what was read and found, what was written, and what to do next.
-    fn closing(&self, total: Summary) -> Summary {
+    fn closing(&self, total: Summary, has_output: bool) -> Summary {
         let program = std::env::args().next().unwrap_or_else(|| "dupsieve".to_owned());
         let program = shell::word(&program);
         let [read, kept, dropped, empty, repeated, bad] =
@@ -270,9 +319,12 @@ impl Corpus {
         if read == 0 {
             tracing::warn!("the inputs have no documents: check the paths of --input");
         }
-        let found = self.joined.output.named();
-        let results = shell::word(&found);
-        let verdicts = self.joined.format.file_name("verdicts");
+        let found = tally(read, "document(s)", &counts);
+        if self.is_printed() {
+            // Nothing but the documents goes to standard output.
+            tracing::info!("{found}");
+            return total;
+        }
         let copies = self.kept.as_ref().map(|folder| {
             let empties = match (empty, self.drop_empty) {
                 (0, _) => "",
@@ -288,9 +340,14 @@ impl Corpus {
             "  copy the kept documents   add --kept DIR to this command, and run it again"
                 .to_owned()
         });
+        let total = total.say(found).say_if(copies);
+        if !has_output {
+            return total;
+        }
+        let found = self.joined.output.named();
+        let results = shell::word(&found);
+        let verdicts = self.joined.format.file_name("verdicts");
         total
-            .say(tally(read, "document(s)", &counts))
-            .say_if(copies)
             .say(format!("Results are in {found}/:"))
             .say(format!("  {verdicts:<20} keep or drop for each document, and the document it is a duplicate of"))
             .say("  keep.txt, drop.txt   ids of kept and dropped documents")

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use dupsieve::rooms::document::{self, IdList, Input, Inputs, PlaceIds, ReadOptions};
 use dupsieve::rooms::error::{At, Named};
-use dupsieve::rooms::output::{self, Lock, PackedFile, Staging};
+use dupsieve::rooms::output::{self, Lock, PackedFile, STDOUT, Staging};
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::rooms::store::{Digest, Segment};
 use dupsieve::{Error, Kind, Result};
@@ -29,15 +29,22 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// Copies of these files in `folder`, which is not there yet or holds such copies.
+    /// Copies of these files in `folder`, which is not there yet or holds such copies. `-` is standard output, where the records follow each
+    /// other.
     ///
     /// # Errors
-    /// [`Kind::Usage`] if an input can be read only once, if two copies would have one name, or if the folder and the inputs are not
+    /// [`Kind::Usage`] if an input can be read only once, unless it is standard input and will be in a file, if two copies would have one name, or if the folder and the inputs are not
     /// apart; [`Kind::Exists`] if the folder holds something else.
     pub(crate) fn of((inputs, options): (Inputs, ReadOptions), folder: &Path) -> Result<Kept> {
-        if inputs.files().iter().any(Input::is_stream) {
+        let is_printed = folder == Path::new(STDOUT);
+        let is_lost = |file: &Input| file.is_stream() && !(is_printed && file.path() == folder);
+        if inputs.files().iter().any(is_lost) {
             return Err(Error::new(Kind::Usage, "standard input cannot be read a second time")
-                .help("write it to a file first; only files can be copied"));
+                .help("write it to a file first; `dedup --kept -` copies it to standard output"));
+        }
+        if is_printed {
+            copied::format(&inputs)?;
+            return Ok(Kept { inputs, options, names: Vec::new(), folder: folder.to_path_buf() });
         }
         copied::check(&inputs)?;
         inputs.check_apart(&[folder.to_path_buf()])?;
@@ -92,6 +99,9 @@ impl Kept {
         batch: Option<&Segment>,
         global: &GlobalFlags,
     ) -> Result<Summary> {
+        if self.folder == Path::new(STDOUT) {
+            return self.print(ids, global);
+        }
         if let Some(batch) = batch
             && self.stand(&ids, batch)?
         {
@@ -108,6 +118,20 @@ impl Kept {
     /// As [`Kept::copy`].
     pub(crate) fn copy_all_but(&self, ids: IdList, global: &GlobalFlags) -> Result<Summary> {
         self.copy_listed(Listed::all_but(ids), None, global)
+    }
+
+    /// Writes the records whose ids are listed to standard output.
+    fn print(&self, ids: IdList, global: &GlobalFlags) -> Result<Summary> {
+        step::begin(Step::Reading);
+        let total = self.inputs.bytes();
+        let (progress, _shown) = Progress::count("copying", Unit::Bytes, total, global.quiet);
+        let mut listed = Listed::new(ids);
+        let unit = copied::unit(copied::format(&self.inputs)?);
+        let out = PackedFile::create_by(unit, &self.folder)?;
+        let out = listed.copy(&self.inputs, &self.options, &progress, out)?;
+        listed.expect_all()?;
+        out.finish(false)?;
+        Ok(Summary::new().count("copied", listed.len()))
     }
 
     fn copy_listed(
