@@ -29,19 +29,3 @@ impl Extend<u32> for RowSet {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_are_found_that_were_inserted() {
-        let rows = [0, 5, 63, 64, 200, 1000];
-        let mut set = RowSet::default();
-        assert!(
-            rows.iter().all(|&row| set.insert(row)) && !rows.iter().any(|&row| set.insert(row))
-        );
-        assert!(rows.iter().all(|&row| set.contains(row)));
-        assert!(!set.contains(1) && !set.contains(201) && !set.contains(u32::MAX));
-    }
-}

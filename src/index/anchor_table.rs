@@ -95,8 +95,9 @@ fn entry(place: u8, key: u64, row: u64, rows: u64) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::Lock;
     use crate::store::{
-        Access, Codec, Details, IdKind, RecordCounts, Row, SegmentOptions, SegmentWriter,
+        Access, Details, IdKind, RecordCounts, Row, SegmentOptions, SegmentWriter, SideTableWriter,
     };
 
     /// Anchors that most rows share, and more rows than a chunk has: given in ranges, they are those of the column.
@@ -121,20 +122,17 @@ mod tests {
             writer.push(&Row { details, ..Row::new(row, "") })?;
         }
         let segment = writer.finish(RecordCounts::default(), "")?;
-        let options = SegmentOptions {
-            ids: IdKind::None,
-            codec: Codec::EliasFano,
-            ..SegmentOptions::default()
-        };
-        let mut writer = SegmentWriter::<u128>::create(folder.path().join("table.seg"), options)?;
+        let (path, lock) =
+            (folder.path().join("table.seg"), Lock::on_file(&folder.path().join("x"))?);
+        let mut writer = SideTableWriter::create(&path, String::new(), lock.fence())?;
         let mut entries = Vec::new();
         each_entry(&segment, |entry| {
             entries.push(entry);
             Ok(())
         })?;
         entries.sort_unstable();
-        entries.into_iter().try_for_each(|entry| writer.push(&Row::new(entry, "")))?;
-        let table = writer.finish(RecordCounts::default(), "")?;
+        entries.into_iter().try_for_each(|entry| writer.push(entry))?;
+        let table = writer.finish()?;
         let table = AnchorTable::new(Ranked::open(&table, Access::OnDisk)?, rows);
         let asked = anchors_of_row(1);
         let mut found = Vec::new();

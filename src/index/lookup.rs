@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::keeping::design_of;
 use super::shelf::{self, NearRows, Shelf};
-use super::table_file::TableFile;
+use super::table_file::{files, sidecars};
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
 use crate::matches::{Confirm, MOST_MET, Question};
@@ -53,13 +53,15 @@ impl Lookup {
                 .found(options.distance));
         }
         let design = design_of(store)?;
-        let tables = TableFile { store: store.path() };
+        let folder = sidecars(store).folder();
         let segments = version.dated()?;
         let mut shelves = Vec::new();
         let mut without_index = 0;
         for dated in &segments {
+            let segment = dated.segment();
+            let files = files(&folder, segment, design)?;
             let (shelf, whole) =
-                shelf::open(dated.segment(), design, options.distance, &tables, options.access)?;
+                shelf::open(segment, design, options.distance, &files, options.access)?;
             without_index += usize::from(!whole);
             shelves.push(shelf);
         }

@@ -16,7 +16,7 @@
 //! ```text
 //! IndexDesign  which tables stand beside a segment                 mirror: 2 tables
 //! Permutation  which bits stand in front in one table              0000_1111: abcd_efgh is kept as efgh_abcd
-//! Reach        what one table finds: of the bits of a mask at      mask 1111_0000, within 1: all pairs that differ in
+//! Shape        what one table finds: of the bits of a mask at      mask 1111_0000, within 1: all pairs that differ in
 //!              most `within` differ                                at most one of abcd
 //! words        the beginnings that one question looks at           0 or 1 of the first bits turned: 1 + 4 beginnings
 //! ```
@@ -29,7 +29,7 @@
 //! was made from, for its rows.
 //!
 //! - `lookup`, `asker`: a version is opened once ([`Lookup`]) and asked by any number of threads ([`Asker`]).
-//! - `design`, `permutation`, `reach`: which tables there are, how they are sorted, what each finds.
+//! - `design`, `permutation`: which tables there are, how they are sorted, what each finds.
 //! - `shelf`, `walk`, `anchor_table`: a segment with its tables, and how one table is searched.
 //! - `table_file`, `keeping`: the files, and how they come and go with the segments.
 //!
@@ -66,7 +66,6 @@ mod design;
 mod keeping;
 mod lookup;
 mod permutation;
-mod reach;
 mod shelf;
 mod table_file;
 mod walk;

@@ -49,16 +49,16 @@ pub(super) fn open(
     segment: &Segment,
     design: IndexDesign,
     distance: u32,
-    tables: &TableFile<'_>,
+    files: &[TableFile],
     access: Access,
 ) -> Result<(Box<dyn Shelf>, bool)> {
     Ok(match segment.width() {
         Width::W64 => {
-            let (shelf, whole) = Tables::<u64>::open(segment, design, distance, tables, access)?;
+            let (shelf, whole) = Tables::<u64>::open(segment, design, distance, files, access)?;
             (Box::new(shelf), whole)
         }
         Width::W128 => {
-            let (shelf, whole) = Tables::<u128>::open(segment, design, distance, tables, access)?;
+            let (shelf, whole) = Tables::<u128>::open(segment, design, distance, files, access)?;
             (Box::new(shelf), whole)
         }
     })
@@ -77,18 +77,14 @@ impl<F: Fingerprint> Tables<F> {
         segment: &Segment,
         design: IndexDesign,
         distance: u32,
-        files: &TableFile<'_>,
+        files: &[TableFile],
         access: Access,
     ) -> Result<(Tables<F>, bool)> {
         let primary = Ranked::open(segment, access)?;
-        let files_of = files.contents(segment, design)?;
-        let mut opened = Vec::new();
-        for content in &files_of {
-            opened.push(files.open(segment, content)?);
-        }
+        let mut opened = files.iter().map(|file| file.open(segment)).collect::<Result<Vec<_>>>()?;
         let whole = opened.iter().all(Option::is_some);
         let mut anchors = None;
-        if files_of.last() == Some(&Content::Anchors) {
+        if files.last().is_some_and(|file| file.content == Content::Anchors) {
             let table = opened.pop().flatten();
             let ranked = table.map(|table| Ranked::open(&table, access)).transpose()?;
             anchors = ranked.map(|ranked| AnchorTable::new(ranked, segment.rows()));
@@ -130,8 +126,8 @@ impl<F: Fingerprint> Shelf for Tables<F> {
             for Near { fingerprint, rows } in near.drain(..) {
                 let difference = fingerprint ^ asked;
                 // What an earlier table finds was found there.
-                let covers = |(shape, _): &(Shape, _)| shape.reach.covers(difference);
-                if self.tables[..=number].iter().position(covers) == Some(number) {
+                let finds = |(shape, _): &(Shape, _)| shape.finds(difference);
+                if self.tables[..=number].iter().position(finds) == Some(number) {
                     let distance = fingerprint.distance(asked) as u8;
                     found.push(NearRows { distance, segment, rows, by_anchors: false });
                 }
@@ -197,8 +193,8 @@ impl Shape {
             table,
             asked: self.arrange(asked),
             width: F::BITS - self.cut,
-            key_bits: self.reach.mask.count_ones(),
-            within: self.reach.within,
+            key_bits: self.mask.count_ones(),
+            within: self.within,
             distance,
         }
     }

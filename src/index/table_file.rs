@@ -4,21 +4,25 @@
 //! to these very rows, whatever their segment is called. FORMAT.md beside this file specifies both.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::anchor_table;
 use super::design::{IndexDesign, Shape};
-use crate::error::{Kind, Result};
+use crate::error::Result;
+use crate::fingerprint::check::ANCHORS;
 use crate::fingerprint::{Fingerprint, Width};
-use crate::output::Fence;
+use crate::output::{Fence, parent_of};
 use crate::runs::{Record, Sorter};
 use crate::store::{
-    Codec, Digest, IdKind, KeyRange, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter,
-    Sidecars,
+    Digest, KeyRange, Segment, SideTableWriter, Sidecar, Sidecars, Store, open_side_table,
 };
 
 const SUFFIX: &str = ".seg";
 
-const ANCHORS: &str = "anchors";
+/// About the bytes of an anchor in its table.
+const ANCHOR_ENTRY_BYTES: u64 = 7;
+
+const ANCHORS_NAME: &str = "anchors";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Content {
@@ -26,65 +30,99 @@ pub(super) enum Content {
     Anchors,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct TableFile<'a> {
-    pub(super) store: &'a Path,
+/// A file beside the segment with this digest.
+pub(super) struct TableFile {
+    path: PathBuf,
+    of: Digest,
+    pub(super) content: Content,
 }
 
-impl<'a> TableFile<'a> {
-    pub(super) fn sidecars(&self) -> Sidecars<'a> {
-        Sidecars { store: self.store, folder: "index", marker: "INDEX", is_ours }
+pub(super) fn sidecars(store: &Store) -> Sidecars<'_> {
+    Sidecars { store, folder: "index", marker: "INDEX", is_ours }
+}
+
+/// The files of an index of `design` beside `segment`, in `folder`.
+pub(super) fn files(
+    folder: &Path,
+    segment: &Segment,
+    design: IndexDesign,
+) -> Result<Vec<TableFile>> {
+    let tables = design.files(segment.width())?.into_iter().enumerate();
+    let tables = tables.map(|(number, shape)| Content::Permuted { design, number, shape });
+    let has_anchors = design != IndexDesign::None && segment.anchors().is_some();
+    let of = segment.digest();
+    let file = |content: Content| {
+        let path = folder.join(format!("{of}-{}{SUFFIX}", content.name()));
+        TableFile { path, of, content }
+    };
+    Ok(tables.chain(has_anchors.then_some(Content::Anchors)).map(file).collect())
+}
+
+impl TableFile {
+    /// The table; none if there is no such file, or one of another segment.
+    pub(super) fn open(&self, segment: &Segment) -> Result<Option<Segment>> {
+        open_side_table(&self.path, &self.content.stamp(self.of), self.content.width(segment))
     }
 
-    pub(super) fn contents(&self, segment: &Segment, design: IndexDesign) -> Result<Vec<Content>> {
-        let tables = design.files(segment.width())?.into_iter().enumerate();
-        let tables = tables.map(|(number, shape)| Content::Permuted { design, number, shape });
-        let has_anchors = design != IndexDesign::None && segment.anchors().is_some();
-        Ok(tables.chain(has_anchors.then_some(Content::Anchors)).collect())
+    fn sorter<F: Fingerprint>(&self, memory_bytes: usize) -> Sorter<Entry<F>> {
+        Sorter::new(parent_of(&self.path), memory_bytes)
     }
 
-    pub(super) fn path(&self, digest: Digest, content: &Content) -> PathBuf {
-        self.sidecars().folder().join(format!("{digest}-{}{SUFFIX}", content.name()))
-    }
-
-    pub(super) fn open(&self, segment: &Segment, content: &Content) -> Result<Option<Segment>> {
-        match Segment::open(self.path(segment.digest(), content)) {
-            Err(error) if error.kind() == Kind::Missing => Ok(None),
-            table => {
-                let stamp = content.stamp(segment.digest());
-                let width = content.width(segment);
-                Ok(table.map(Some)?.filter(|it| it.stamp() == stamp && it.width() == width))
-            }
+    fn write<F: Fingerprint>(&self, sorter: Sorter<Entry<F>>, fence: &Fence) -> Result<()> {
+        let mut writer = SideTableWriter::create(&self.path, self.content.stamp(self.of), fence)?;
+        for entry in sorter.sorted()? {
+            // Fingerprints that differ only in what was cut off are one row.
+            writer.push(entry?.0)?;
         }
+        writer.finish().map(drop)
+    }
+}
+
+impl Sidecar for TableFile {
+    fn paths(&self) -> Vec<PathBuf> {
+        vec![self.path.clone()]
     }
 
-    pub(super) fn make(
+    fn is_there(&self, segment: &Segment) -> bool {
+        matches!(self.open(segment), Ok(Some(_)))
+    }
+
+    fn bytes_to_write(&self, segment: &Segment, memory_bytes: usize) -> u64 {
+        let (table, sorted) = match self.content {
+            Content::Permuted { .. } => {
+                let bytes = segment.rows() * u64::from(segment.width().bits() / 8);
+                (segment.cuts().map(|(_, bytes)| bytes).sum(), bytes)
+            }
+            Content::Anchors => {
+                let anchors = segment.rows() * ANCHORS as u64;
+                (anchors * ANCHOR_ENTRY_BYTES, anchors * size_of::<u128>() as u64)
+            }
+        };
+        if sorted + sorted / 2 < memory_bytes as u64 { table } else { table + sorted }
+    }
+
+    fn make(
         &self,
         segment: &Segment,
-        content: &Content,
         memory_bytes: usize,
+        done: &AtomicU64,
         fence: &Fence,
     ) -> Result<()> {
-        let path = self.path(segment.digest(), content);
-        let options = SegmentOptions {
-            ids: IdKind::None,
-            codec: Codec::EliasFano,
-            stamp: content.stamp(segment.digest()),
-            ..SegmentOptions::default()
-        };
-        match (content, segment.width()) {
+        match (&self.content, segment.width()) {
             (Content::Permuted { shape, .. }, Width::W64) => {
-                permute::<u64>(segment, shape, &path, options, memory_bytes, fence)
+                self.write(permuted::<u64>(segment, shape, self.sorter(memory_bytes))?, fence)
             }
             (Content::Permuted { shape, .. }, Width::W128) => {
-                permute::<u128>(segment, shape, &path, options, memory_bytes, fence)
+                self.write(permuted::<u128>(segment, shape, self.sorter(memory_bytes))?, fence)
             }
             (Content::Anchors, _) => {
-                let mut sorter = Sorter::new(crate::output::parent_of(&path), memory_bytes);
+                let mut sorter = self.sorter(memory_bytes);
                 anchor_table::each_entry(segment, |entry| sorter.push(Entry(entry)))?;
-                write(sorter, &path, options, fence)
+                self.write(sorter, fence)
             }
-        }
+        }?;
+        done.fetch_add(segment.rows(), Ordering::Relaxed);
+        Ok(())
     }
 }
 
@@ -95,7 +133,7 @@ impl Content {
                 IndexDesign::Mirror.to_string()
             }
             Content::Permuted { design, number, .. } => format!("{design}-{number}"),
-            Content::Anchors => ANCHORS.to_owned(),
+            Content::Anchors => ANCHORS_NAME.to_owned(),
         }
     }
 
@@ -116,7 +154,7 @@ impl Content {
                 };
                 format!("{{\"index\":\"{design}\",\"table\":{number},\"of\":\"{digest}\"{cut}}}")
             }
-            Content::Anchors => format!("{{\"index\":\"{ANCHORS}\",\"of\":\"{digest}\"}}"),
+            Content::Anchors => format!("{{\"index\":\"{ANCHORS_NAME}\",\"of\":\"{digest}\"}}"),
         }
     }
 }
@@ -127,7 +165,7 @@ fn is_ours(name: &str) -> bool {
     stem.is_some_and(|(digest, content)| {
         let design = content.split_once('-').map_or(content, |(design, _)| design);
         digest.parse::<Digest>().is_ok()
-            && (content == ANCHORS || design.parse::<IndexDesign>().is_ok())
+            && (content == ANCHORS_NAME || design.parse::<IndexDesign>().is_ok())
     })
 }
 
@@ -139,47 +177,20 @@ struct Entry<F: Fingerprint>(F);
 
 impl<F: Fingerprint> Record for Entry<F> {}
 
-fn permute<F: Fingerprint>(
+/// The permuted fingerprints of a segment. Copies are one row: a hit is looked up in the segment.
+fn permuted<F: Fingerprint>(
     segment: &Segment,
     shape: &Shape,
-    path: &Path,
-    options: SegmentOptions,
-    memory_bytes: usize,
-    fence: &Fence,
-) -> Result<()> {
-    let mut sorter = Sorter::new(crate::output::parent_of(path), memory_bytes);
+    mut sorter: Sorter<Entry<F>>,
+) -> Result<Sorter<Entry<F>>> {
     let mut scan = segment.scan(KeyRange::<F>::all());
     let (mut run, mut last) = (Vec::new(), None);
     while scan.next(&mut run)?.is_some() {
         for &fingerprint in &run {
-            // Copies are one row: a hit is looked up in the segment.
             if last.replace(fingerprint) != Some(fingerprint) {
                 sorter.push(Entry(shape.arrange(fingerprint)))?;
             }
         }
     }
-    write(sorter, path, options, fence)
-}
-
-fn write<F: Fingerprint>(
-    sorter: Sorter<Entry<F>>,
-    path: &Path,
-    options: SegmentOptions,
-    fence: &Fence,
-) -> Result<()> {
-    let mut writer = SegmentWriter::<F>::create(path, options)?;
-    writer.fenced(fence);
-    let mut counts = RecordCounts::default();
-    let mut last = None;
-    for entry in sorter.sorted()? {
-        let Entry(entry) = entry?;
-        // Fingerprints that differ only in what was cut off are one row.
-        if last.replace(entry) == Some(entry) {
-            continue;
-        }
-        writer.push(&Row::new(entry, ""))?;
-        counts.read += 1;
-        counts.fingerprinted += 1;
-    }
-    writer.finish(counts, "").map(drop)
+    Ok(sorter)
 }

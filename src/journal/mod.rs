@@ -16,38 +16,6 @@
 //! - `file`, `header`, `page_bytes`: the bytes. FORMAT.md in this folder specifies them.
 //!
 //! Imports `store` and `matches` and what they import. Plain threads; nothing is asynchronous.
-//!
-//! ```
-//! use std::sync::mpsc::channel;
-//! use dupsieve::rooms::fingerprint::Width;
-//! use dupsieve::rooms::journal::{Journal, JournalOptions, Wanted};
-//! use dupsieve::rooms::matches::Question;
-//! use dupsieve::rooms::store::{FingerprintedDocument, SegmentOptions};
-//! use dupsieve::rooms::work::Work;
-//! # let folder = tempfile::tempdir().unwrap();
-//! # let store = folder.path();
-//!
-//! let options =
-//!     JournalOptions { width: Width::W64, segment: SegmentOptions::default(), most_bytes: 1 << 20 };
-//! let page = FingerprintedDocument::new("a", Some(0xff));
-//! let question = Question { fingerprint: 0xfe, page: None };
-//! let wanted = Wanted { question, distance: 3, check: None };
-//!
-//! let journal = Journal::open(store, options.clone())?;
-//! let (told, acknowledged) = channel();
-//! let mut insertion = journal.turn()?;
-//! insertion.add(page);
-//! insertion.finish(Box::new(move |done| drop(told.send(done))))?;
-//! acknowledged.recv().unwrap()?;
-//! let mut work = Work::unbounded();
-//! assert_eq!(journal.near(&wanted, 10, &mut work).near[0].id, "a");
-//!
-//! // The file has it, whatever becomes of the process.
-//! drop(journal);
-//! let journal = Journal::open(store, options)?;
-//! assert_eq!(journal.near(&wanted, 10, &mut work).near[0].distance, 1);
-//! # Ok::<(), dupsieve::Error>(())
-//! ```
 
 mod anchors;
 mod committer;

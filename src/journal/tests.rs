@@ -129,7 +129,7 @@ fn answers_as_a_comparison_of_all_pairs_does() -> Result<()> {
         assert_eq!(journal.pages(), 400);
         let check = Some("minhash-64x2:0.5".parse()?);
         for page in all.iter().filter(|page| page.fingerprint.is_some()).take(60) {
-            for distance in 0..=7 {
+            for distance in (0..=7).chain([10, 15]) {
                 let fingerprint = page.fingerprint.unwrap_or_default();
                 let itself = Some(&page.details);
                 for (page, check) in [(None, None), (itself, None), (itself, check)] {

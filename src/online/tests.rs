@@ -186,53 +186,6 @@ fn an_id_comes_once_in_a_day_and_other_pages_of_a_day_are_refused() -> Result<()
 }
 
 #[test]
-fn a_commit_that_was_cut_short_is_finished() -> Result<()> {
-    let home = tempfile::tempdir().unwrap();
-    let (store, _) = Store::init(home.path().join("store"))?;
-    let [day, next]: [Day; 2] = ["2026-11-21".parse()?, "2026-11-22".parse()?];
-    let online = open(&store)?;
-    remember(&online, &pages(5, 50), Remember::All)?;
-    // It ended after the seal, ...
-    online.journal().seal(day)?;
-    remember(&online, &pages(6, 10), Remember::All)?;
-    drop(online);
-    let online = open(&store)?;
-    assert_eq!((online.finish_commits()?, online.version().entries().len()), (1, 1));
-    assert_eq!((online.finish_commits()?, online.journal().pages()), (0, 10));
-    // ... or after the day was in the store.
-    online.journal().seal(next)?;
-    let segment = home.path().join("next.seg");
-    online.journal().write_segment(next, &segment, 1 << 20)?;
-    store.add(&NewDay::whole(&segment, next), None)?;
-    drop(online);
-    let online = open(&store)?;
-    let before = online.version().number();
-    assert_eq!(online.commit(next, None)?.rows, online.version().entry(next).unwrap().rows);
-    assert_eq!((online.version().number(), online.journal().sealed()), (before, vec![]));
-    Ok(())
-}
-
-#[test]
-fn a_version_of_others_is_taken_up_and_what_is_remembered_stays() -> Result<()> {
-    let home = tempfile::tempdir().unwrap();
-    let (store, _) = Store::init(home.path().join("store"))?;
-    let online = open(&store)?;
-    remember(&online, &[page("ours", Some(0xff))], Remember::All)?;
-    let day: Day = "2026-11-20".parse()?;
-    assert!(!online.refresh()?);
-    add(&store, day, &[page("theirs", Some(0xfe))])?;
-    assert!(online.refresh()?);
-    let question = Some(Question { fingerprint: 0xff, page: None });
-    let told = online.query(&[question], 3, &mut Work::unbounded())?;
-    let near =
-        |distance, id: &str, day| NearPage { distance, id: id.to_owned(), day, similarity: None };
-    let expected = [near(0, "ours", None), near(1, "theirs", Some(day))];
-    assert_eq!((told.store_version, &told.answers[0].near[..]), (2, &expected[..]));
-    assert_eq!(online.query(&[None], 16, &mut Work::unbounded()).unwrap_err().kind(), Kind::Usage);
-    Ok(())
-}
-
-#[test]
 fn pages_of_a_day_that_others_have_added_go_back_and_take_another_day() -> Result<()> {
     let home = tempfile::tempdir().unwrap();
     let (store, _) = Store::init(home.path().join("store"))?;
@@ -274,34 +227,6 @@ fn journal_has(store: &Store, bytes: &[u8]) -> bool {
     files
         .map(|path| fs::read(path).unwrap())
         .any(|file| file.windows(bytes.len()).any(|some| some == bytes))
-}
-
-#[test]
-fn removed_pages_leave_the_journal_and_come_back_only_as_new_pages() -> Result<()> {
-    let home = tempfile::tempdir().unwrap();
-    let (store, _) = Store::init(home.path().join("store"))?;
-    let [day, next]: [Day; 2] = ["2026-11-21".parse()?, "2026-11-22".parse()?];
-    let online = open(&store)?;
-    let all = [page("the first", Some(0xa)), page("the second", Some(0xb)), page("empty", None)];
-    remember(&online, &all, Remember::All)?;
-    remove(&store, "the first\nempty\n")?;
-    assert!(!online.refresh()?, "no version has changed");
-    assert_eq!((holders(&online, 0xa)?, online.journal().pages()), (vec![], 1));
-    assert!(!journal_has(&store, b"the first") && journal_has(&store, b"the second"));
-    // What is sent after a removal is a new page, though the service has not looked for removals since.
-    remove(&store, "the second\n")?;
-    let told = remember(&online, &[page("the second", Some(0xb))], Remember::Kept)?;
-    assert_eq!(told.answers[0].verdict, Verdict::Keep);
-    online.refresh()?;
-    drop(online);
-    let online = open(&store)?;
-    assert_eq!(holders(&online, 0xb)?, [("the second".to_owned(), None)]);
-    assert_eq!(online.commit(day, None)?.rows, 1);
-    remember(&online, &[page("the third", Some(0xc))], Remember::All)?;
-    remove(&store, "the second\nthe third\n")?;
-    assert_eq!(online.commit(next, None)?.rows, 0, "a commit brings no page back");
-    assert_eq!((holders(&online, 0xb)?, holders(&online, 0xc)?), (vec![], vec![]));
-    Ok(())
 }
 
 #[test]
@@ -450,32 +375,6 @@ fn a_page_whose_verdict_costs_too_much_is_not_kept() -> Result<()> {
     assert_eq!((verdicts(told)[0], online.journal().pages()), (expected[0], 400));
     let told = remember(&online, &asked, Remember::Kept)?;
     assert_eq!(verdicts(told), [(Verdict::Keep, false); 2]);
-    Ok(())
-}
-
-#[test]
-fn a_commit_of_nothing_makes_no_day_and_one_of_a_day_far_ahead_is_refused() -> Result<()> {
-    let home = tempfile::tempdir().unwrap();
-    let (store, _) = Store::init(home.path().join("store"))?;
-    let online = open(&store)?;
-    let today: Day = "2026-11-23".parse()?;
-    let far: Day = "9999-12-31".parse()?;
-    for (day, today) in [(far, None), (today, Some(today))] {
-        let committed = online.commit(day, today)?;
-        assert_eq!(committed, Committed { store_version: 1, ..Committed::default() });
-    }
-    assert!(store.at(None)?.entries().is_empty());
-    remember(&online, &[page("a", Some(1))], Remember::All)?;
-    // A day that is not meant is refused before anything is sealed.
-    assert_eq!(online.commit(far, Some(today)).unwrap_err().kind(), Kind::Usage);
-    assert_eq!((online.journal().sealed(), online.journal().pages()), (vec![], 1));
-    // Pages that are all to stay out of a day make no day.
-    remove(&store, "a\n")?;
-    remember(&online, &[page("a", Some(1))], Remember::All)?;
-    let early = online.commit("2026-11-20".parse()?, Some(today))?;
-    assert_eq!((early.is_held, early.waiting), (false, 1));
-    assert!(online.commit(far, None)?.is_held, "it is meant");
-    assert!(online.commit(far, Some(today))?.already, "a day that is held is known");
     Ok(())
 }
 

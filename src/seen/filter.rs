@@ -15,13 +15,13 @@ use serde::{Deserialize, Serialize};
 use super::by::By;
 use super::fuse::{FILTER_BITS, Fuse, FuseWriter};
 use super::readers::Readers;
-use super::table::{Table, TableWriter, entry};
+use super::table::{Table, entry, stamp};
 use crate::error::Result;
 use crate::output::{Fence, parent_of};
 use crate::parallel::{in_parallel, row_parts};
 use crate::progress::{self, Activity};
 use crate::runs::{Record, Sorter};
-use crate::store::{Dated, Digest, IdKind, Segment};
+use crate::store::{Dated, Digest, IdKind, Segment, SideTableWriter, Sidecar};
 
 /// Parts for each thread whose hashes are computed before they are sorted.
 const AHEAD: usize = 8;
@@ -31,8 +31,9 @@ pub(super) struct Filter {
     table: Table,
 }
 
+/// Where a filter is.
 pub(super) struct FilterPlace {
-    by: By,
+    pub(super) by: By,
     fuse: PathBuf,
     table: PathBuf,
 }
@@ -46,52 +47,26 @@ struct Hashed {
 
 impl Record for Hashed {}
 
-impl FilterPlace {
-    pub(super) fn new(folder: &Path, of: Digest, by: By) -> FilterPlace {
-        let path = |suffix| folder.join(format!("{of}-{}{suffix}", by.name()));
+/// About how many bytes of files and of sorted runs a row needs while its filter is made.
+const ROW_BYTES: u64 = 24;
+
+/// The places, in `folder`, of the filters of a segment: by all that its pages can be looked for.
+pub(super) fn places(folder: &Path, segment: &Segment) -> Vec<FilterPlace> {
+    let has = [segment.id_kind() == IdKind::Text, segment.has_digests()];
+    let kinds = By::ALL.into_iter().zip(has).filter(|(_, has)| *has);
+    let place = |by: By| {
+        let path = |suffix| folder.join(format!("{}-{}{suffix}", segment.digest(), by.name()));
         FilterPlace { by, fuse: path(FUSE), table: path(TABLE) }
-    }
+    };
+    kinds.map(|(by, _)| place(by)).collect()
+}
 
-    pub(super) fn paths(self) -> [PathBuf; 2] {
-        [self.fuse, self.table]
-    }
-
+impl FilterPlace {
     pub(super) fn open(&self, segment: &Segment) -> Result<Option<Filter>> {
         let of = segment.digest();
         let fuse = Fuse::open(&self.fuse, of)?;
         let table = Table::open(&self.table, self.by, of, segment.rows())?;
         Ok(fuse.zip(table).map(|(fuse, table)| Filter { fuse, table }))
-    }
-
-    /// Makes the filter of `segment`. The sort takes about `memory_bytes`, and `hashed` grows by the rows that were
-    /// read.
-    pub(super) fn make(
-        &self,
-        segment: &Segment,
-        memory_bytes: usize,
-        hashed: &AtomicU64,
-        fence: &Fence,
-    ) -> Result<()> {
-        let (of, rows) = (segment.digest(), segment.rows());
-        let mut sorter = Sorter::new(parent_of(&self.fuse), memory_bytes);
-        let threads = thread::available_parallelism().map_or(1, usize::from);
-        let parts = row_parts(rows, threads);
-        for parts in parts.chunks(threads * AHEAD) {
-            for part in in_parallel(threads, parts, |part| self.hashes(segment, part.clone())) {
-                sorter.extend(part?)?;
-            }
-            hashed
-                .fetch_add(parts.iter().map(|part| part.end - part.start).sum(), Ordering::Relaxed);
-        }
-        let mut fuse = FuseWriter::create(&self.fuse, of, rows, FILTER_BITS, fence)?;
-        let mut table = TableWriter::create(&self.table, self.by, of, fence)?;
-        for hashed in sorter.sorted()? {
-            let Hashed { entry, hash } = hashed?;
-            fuse.push(hash)?;
-            table.push(entry)?;
-        }
-        table.finish()?;
-        fuse.finish()
     }
 
     fn hashes(&self, segment: &Segment, rows: Range<u64>) -> Result<Vec<Hashed>> {
@@ -104,6 +79,48 @@ impl FilterPlace {
             }
         }
         Ok(hashed)
+    }
+}
+
+impl Sidecar for FilterPlace {
+    fn paths(&self) -> Vec<PathBuf> {
+        vec![self.fuse.clone(), self.table.clone()]
+    }
+
+    fn is_there(&self, segment: &Segment) -> bool {
+        matches!(self.open(segment), Ok(Some(_)))
+    }
+
+    fn bytes_to_write(&self, segment: &Segment, _memory_bytes: usize) -> u64 {
+        ROW_BYTES * segment.rows()
+    }
+
+    fn make(
+        &self,
+        segment: &Segment,
+        memory_bytes: usize,
+        done: &AtomicU64,
+        fence: &Fence,
+    ) -> Result<()> {
+        let (of, rows) = (segment.digest(), segment.rows());
+        let mut sorter = Sorter::new(parent_of(&self.fuse), memory_bytes);
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let parts = row_parts(rows, threads);
+        for parts in parts.chunks(threads * AHEAD) {
+            for part in in_parallel(threads, parts, |part| self.hashes(segment, part.clone())) {
+                sorter.extend(part?)?;
+            }
+            done.fetch_add(parts.iter().map(|part| part.end - part.start).sum(), Ordering::Relaxed);
+        }
+        let mut fuse = FuseWriter::create(&self.fuse, of, rows, FILTER_BITS, fence)?;
+        let mut table = SideTableWriter::create(&self.table, stamp(self.by, of), fence)?;
+        for hashed in sorter.sorted()? {
+            let Hashed { entry, hash } = hashed?;
+            fuse.push(hash)?;
+            table.push(entry)?;
+        }
+        table.finish()?;
+        fuse.finish()
     }
 }
 
@@ -135,9 +152,4 @@ pub(super) fn is_ours(name: &str) -> bool {
     stem.and_then(|stem| stem.split_once('-')).is_some_and(|(digest, by)| {
         digest.parse::<Digest>().is_ok() && By::ALL.iter().any(|it| it.name() == by)
     })
-}
-
-pub(super) fn kinds_of(segment: &Segment) -> impl Iterator<Item = By> {
-    let has = [segment.id_kind() == IdKind::Text, segment.has_digests()];
-    By::ALL.into_iter().zip(has).filter_map(|(by, has)| has.then_some(by))
 }

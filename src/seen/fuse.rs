@@ -276,22 +276,4 @@ mod tests {
         assert!(Fuse::open(&path, Digest(8)).unwrap().is_none());
         assert!(Fuse::open(&path.with_extension("other"), OF).unwrap().is_none());
     }
-
-    #[test]
-    fn damage_at_every_byte_is_found() {
-        let hashes: Vec<u64> = (0_u64..200).map(|at| xxh3_64(&at.to_le_bytes())).collect();
-        let (_folder, path) = written(&hashes);
-        let sound = std::fs::read(&path).unwrap();
-        let check = || Fuse::open(&path, OF).and_then(|fuse| fuse.unwrap().verify());
-        for at in 0..sound.len() {
-            let mut flipped = sound.clone();
-            flipped[at] ^= 1 << (at % 8);
-            for damaged in [&flipped[..], &sound[..at]] {
-                std::fs::write(&path, damaged).unwrap();
-                assert_eq!(check().unwrap_err().kind(), Kind::BadData, "{at}");
-            }
-        }
-        std::fs::write(&path, sound).unwrap();
-        check().unwrap();
-    }
 }

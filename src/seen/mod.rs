@@ -18,29 +18,6 @@
 //!
 //! Imports `store`, `hamming` and what they import. FORMAT.md in this folder specifies the files. Start with
 //! [`Holdings::open`].
-//!
-//! ```
-//! use dupsieve::rooms::seen::{self, By, Holdings, Sought};
-//! use dupsieve::rooms::store::{NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter, Store};
-//! # let folder = tempfile::tempdir().unwrap();
-//! # let path = folder.path().join("monday.seg");
-//!
-//! let mut writer = SegmentWriter::<u64>::create(&path, SegmentOptions::default())?;
-//! for (fingerprint, id) in [(0x0123, "a"), (0xfedc, "b")] {
-//!     writer.push(&Row::new(fingerprint, id))?;
-//! }
-//! writer.finish(RecordCounts { read: 2, fingerprinted: 2, ..RecordCounts::default() }, "an example")?;
-//! let (store, _) = Store::init(folder.path().join("store"))?;
-//! let day = "2026-11-23".parse()?;
-//! store.add(&NewDay::whole(&path, day), None)?;
-//!
-//! seen::set(&store, true, 1 << 20, &0.into())?;
-//! let holdings = Holdings::open(&store, store.at(None)?)?;
-//! assert_eq!(holdings.without_filter(By::Ids), 0);
-//! let days = holdings.newest_days(By::Ids, &[Sought::Id("b"), Sought::Id("c")], 1)?;
-//! assert_eq!(days, [Some(day), None]);
-//! # Ok::<(), dupsieve::Error>(())
-//! ```
 
 mod by;
 mod days;

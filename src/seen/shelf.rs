@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::by::By;
-use super::filter::{Filter, FilterPlace, kinds_of};
+use super::filter::{Filter, places};
 use crate::error::{Kind, Result};
 use crate::fingerprint::Width;
 use crate::store::{Access, Dated, Ranked, Segment};
@@ -24,12 +24,11 @@ impl Shelf {
     pub(super) fn open(dated: Dated, folder: &Path) -> Result<Shelf> {
         let segment = dated.segment();
         let mut filters = [None, None];
-        for by in kinds_of(segment) {
-            filters[by as usize] =
-                match FilterPlace::new(folder, segment.digest(), by).open(segment) {
-                    Err(error) if error.kind() == Kind::BadData => None,
-                    filter => filter?,
-                };
+        for place in places(folder, segment) {
+            filters[place.by as usize] = match place.open(segment) {
+                Err(error) if error.kind() == Kind::BadData => None,
+                filter => filter?,
+            };
         }
         let is_asked_for_pages = filters[By::Texts as usize].is_some();
         let fingerprints =

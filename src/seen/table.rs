@@ -9,44 +9,9 @@ use std::path::Path;
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
-use crate::output::Fence;
-use crate::store::{
-    Access, Codec, Cursor, Digest, IdKind, Ranked, RecordCounts, Row, Segment, SegmentOptions,
-    SegmentWriter,
-};
+use crate::store::{Access, Cursor, Digest, Ranked, open_side_table};
 
 use super::by::By;
-
-pub(super) struct TableWriter {
-    writer: SegmentWriter<u64>,
-    entries: u64,
-}
-
-impl TableWriter {
-    pub(super) fn create(path: &Path, by: By, of: Digest, fence: &Fence) -> Result<TableWriter> {
-        let options = SegmentOptions {
-            ids: IdKind::None,
-            codec: Codec::EliasFano,
-            stamp: stamp(by, of),
-            ..SegmentOptions::default()
-        };
-        let mut writer = SegmentWriter::create(path, options)?;
-        writer.fenced(fence);
-        Ok(TableWriter { writer, entries: 0 })
-    }
-
-    /// Adds an entry that comes after the last one.
-    pub(super) fn push(&mut self, entry: u64) -> Result<()> {
-        self.entries += 1;
-        self.writer.push(&Row::new(entry, ""))
-    }
-
-    pub(super) fn finish(self) -> Result<()> {
-        let (read, fingerprinted) = (self.entries, self.entries);
-        let counts = RecordCounts { read, fingerprinted, ..RecordCounts::default() };
-        self.writer.finish(counts, "").map(drop)
-    }
-}
 
 pub(super) struct Table {
     ranked: Ranked<u64>,
@@ -58,13 +23,9 @@ impl Table {
     /// Opens the table at `path` of a segment with so many `rows` and this digest; none if there is none, or one of
     /// another segment.
     pub(super) fn open(path: &Path, by: By, of: Digest, rows: u64) -> Result<Option<Table>> {
-        let segment = match Segment::open(path) {
-            Err(error) if error.kind() == Kind::Missing => return Ok(None),
-            segment => segment?,
-        };
-        if segment.stamp() != stamp(by, of) || segment.width() != Width::W64 {
+        let Some(segment) = open_side_table(path, &stamp(by, of), Width::W64)? else {
             return Ok(None);
-        }
+        };
         let ranked = Ranked::open(&segment, Access::OnDisk)?;
         Ok(Some(Table { ranked, row_bits: row_bits(rows), rows }))
     }
@@ -118,6 +79,6 @@ fn beginning(hash: u64, row_bits: u32) -> u64 {
 }
 
 /// What the file says about itself, in place of a recipe.
-fn stamp(by: By, of: Digest) -> String {
+pub(super) fn stamp(by: By, of: Digest) -> String {
     format!("{{\"seen\":\"{}\",\"of\":\"{of}\"}}", by.name())
 }

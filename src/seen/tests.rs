@@ -16,9 +16,10 @@ use crate::error::{Kind, Result};
 use crate::fingerprint::{Class, Fingerprint, Recipe};
 use crate::output::Lock;
 use crate::seen::fuse::FuseWriter;
-use crate::seen::table::{TableWriter, entry};
+use crate::seen::table::{entry, stamp};
 use crate::store::{
-    Codec, Day, Details, NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter, Store, Version,
+    Codec, Day, Details, NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter, SideTableWriter,
+    Sidecar, Store, Version,
 };
 
 /// A page: its number, and that of its text.
@@ -180,15 +181,14 @@ fn a_filter_is_never_believed() -> Result<()> {
     };
     let lock = Lock::on_file(&folder.path().join("x"))?;
     for segment in store.at(None)?.segments()? {
-        for by in By::ALL {
-            let place =
-                filter::FilterPlace::new(&store.path().join("filters"), segment.digest(), by);
-            let [fuse, table] = place.paths();
-            let (of, rows) = (segment.digest(), segment.rows());
-            let mut writer = FuseWriter::create(&fuse, of, rows, 6, lock.fence())?;
+        for place in filter::places(&store.path().join("filters"), &segment) {
+            let paths = place.paths();
+            let [fuse, table] = &paths[..] else { panic!("two files") };
+            let (of, rows, by) = (segment.digest(), segment.rows(), place.by);
+            let mut writer = FuseWriter::create(fuse, of, rows, 6, lock.fence())?;
             writer.lets_all_pass()?;
             writer.finish()?;
-            let mut writer = TableWriter::create(&table, by, of, lock.fence())?;
+            let mut writer = SideTableWriter::create(table, stamp(by, of), lock.fence())?;
             let every = |hash| (0..rows).map(move |row| entry(hash, row, rows));
             let entries: BTreeSet<u64> = hashes(by).into_iter().flat_map(every).collect();
             entries.into_iter().try_for_each(|entry| writer.push(entry))?;

@@ -212,6 +212,15 @@ impl Store {
         self.manifest_by(&mut ManifestReader::default(), version)
     }
 
+    /// The manifests of these versions, with their numbers.
+    pub(super) fn manifests(
+        &self,
+        versions: impl Iterator<Item = u64>,
+    ) -> impl Iterator<Item = Result<(u64, Manifest)>> {
+        let mut reader = ManifestReader::default();
+        versions.map(move |version| Ok((version, self.manifest_by(&mut reader, version)?)))
+    }
+
     pub(super) fn manifest_by(&self, by: &mut ManifestReader, version: u64) -> Result<Manifest> {
         match by.read(&self.manifest_path(version), version) {
             Err(error) if error.kind() == Kind::Missing && self.is_pruned(version)? => {

@@ -11,7 +11,6 @@ use super::day::Day;
 use super::digest::Digest;
 use super::folder::Store;
 use super::manifest::{COMPACTED, Entry, Manifest, PURGED};
-use super::manifest_file::ManifestReader;
 use super::version::Version;
 
 /// One version in the history of a store.
@@ -52,9 +51,8 @@ impl Store {
     /// The history of the store, from the oldest version to the newest.
     pub fn history(&self) -> Result<Vec<Revision>> {
         let mut firsts = HashMap::new();
-        let mut reader = ManifestReader::default();
-        let revision = |number| {
-            let manifest = self.manifest_by(&mut reader, number)?;
+        let revision = |read: Result<(u64, Manifest)>| {
+            let (number, manifest) = read?;
             let first = *firsts.entry(contents(&manifest)).or_insert(number);
             let added = manifest.entries.iter().find(|entry| entry.added_in == number);
             let made = |prefix| manifest.merged(&merged_name(prefix, number)).is_some();
@@ -73,7 +71,7 @@ impl Store {
             let (rows, replaced) = (version.shown_rows(), version.replaced_rows());
             Ok(Revision { version: number, change, days, rows, replaced })
         };
-        self.versions()?.map(revision).collect()
+        self.manifests(self.versions()?).map(revision).collect()
     }
 }
 

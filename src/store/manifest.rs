@@ -21,7 +21,6 @@ use crate::fingerprint::Width;
 use super::damage::damaged;
 use super::day::Day;
 use super::digest::Digest;
-use super::manifest_base::Base;
 use super::segment::Segment;
 
 pub(super) const FORMAT: u32 = 1;
@@ -49,6 +48,18 @@ pub(crate) struct Manifest {
     /// What the entries and files are changes of, in a file; none once it was read (see `manifest_file`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) base: Option<Base>,
+}
+
+/// What a manifest is based on, where it is not whole (see `manifest_file`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Base {
+    pub(super) version: u64,
+    /// The XXH3-64 of that manifest, of the whole file, in hex.
+    pub(super) checksum: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) gone: Vec<Day>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) replaced: Vec<String>,
 }
 
 /// One day of a version.

@@ -23,8 +23,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::damage::damaged;
 use super::day::Day;
-use super::manifest::{Entry, FORMAT, Manifest, Merged, manifest_name};
-use super::manifest_base::Base;
+use super::manifest::{Base, Entry, FORMAT, Manifest, Merged, manifest_name};
 use crate::error::{Error, Kind, Result};
 use crate::output::{Lock, write_file};
 use crate::small_file;

@@ -21,8 +21,8 @@
 //! - `removals`, `replaced_rows`, `shown`: which pages were removed or replaced, and what a reader is shown; `shown_pages`: the pages of a day; `row_sets`: their
 //!   bytes. `slack`: what a page may lack in one that replaces it; `digest_files`: the folder of both lists. `removal_note`: how the journal learns of removals. `new_day`, `replacements`: what enters a store, and what it
 //!   replaces. `expiry`: days that are too old; `ahead`: days that have not come. `id_search`: rows by their ids.
-//! - `sidecars`: files that are kept beside the segments.
-//! - `manifest`, `manifest_base`, `manifest_file`, `version`, `file_record`, `dated`: what a version contains.
+//! - `sidecars`, `side_table`: files that are kept beside the segments, most of which are tables.
+//! - `manifest`, `manifest_file`, `version`, `file_record`, `dated`: what a version contains.
 //! - `folder`: the store, and how a change is committed. `addition`, `compact`, `draft`, `orphans`,
 //!   `history`, `prune`, `removing`, `replacing`, `purge`, `verification`: what can be done with a store, one a file. `going_back`, `coming_back`: what a store held before a day, where that version was pruned. `tiers`: which segments are merged
 //!   when, with its bounds. `merge`: how.
@@ -77,7 +77,6 @@ mod history;
 mod id_filter;
 mod id_search;
 mod manifest;
-mod manifest_base;
 mod manifest_file;
 mod merge;
 mod new_day;
@@ -95,6 +94,7 @@ mod row_sets;
 mod segment;
 mod shown;
 mod shown_pages;
+mod side_table;
 mod sidecars;
 mod slack;
 mod tiers;
@@ -130,8 +130,9 @@ pub use segment::{
 pub use segment::{Codec, Coding, Column, ColumnSize};
 pub use segment::{Details, IdKind, Lists, RecordCounts, Row, SegmentOptions, SegmentWriter};
 pub use shown::Shown;
+pub(crate) use side_table::{SideTableWriter, open_side_table};
 pub use sidecars::Kept;
-pub(crate) use sidecars::Sidecars;
+pub(crate) use sidecars::{Sidecar, Sidecars};
 pub use slack::Slack;
 pub use verification::Verification;
 pub(crate) use version::chunk_bytes;

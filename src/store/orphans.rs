@@ -13,7 +13,6 @@ use super::day::Day;
 use super::digest_files::{self, Listed, REPLACED};
 use super::folder::{Store, names};
 use super::manifest::{COMPACTED, MANIFESTS, Manifest, PURGED, SEGMENTS, manifest_name};
-use super::manifest_file::ManifestReader;
 use super::pointer::CURRENT;
 use super::removals::Removals;
 use super::version::Version;
@@ -83,12 +82,11 @@ impl Store {
         if !of_any_age {
             orphans.retain(|path| modified(path).map_or(true, |modified| modified >= moved));
         }
-        let mut reader = ManifestReader::default();
-        for number in versions.rev() {
-            if orphans.is_empty() {
-                break;
-            }
-            let manifest = self.manifest_by(&mut reader, number)?;
+        let mut manifests = self.manifests(versions.rev());
+        while !orphans.is_empty()
+            && let Some(read) = manifests.next()
+        {
+            let (_, manifest) = read?;
             let held = manifest.entries.iter().map(|entry| segments.join(&entry.file));
             let replaced = manifest.replaced.map(|it| Listed::Rows.path(self.path(), it));
             let slack = manifest.shown().iter().filter_map(|entry| entry.slack);

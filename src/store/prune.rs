@@ -28,7 +28,6 @@ use crate::error::Result;
 use super::day::Day;
 use super::file_record::FileRecord;
 use super::folder::Store;
-use super::manifest_file::ManifestReader;
 use super::verification::Verification;
 
 /// What leaves a store when it keeps only its newest versions.
@@ -63,14 +62,13 @@ impl Pruning {
     fn find_files(&mut self) -> Result<()> {
         let (first, newest) = (*self.versions.start(), *self.versions.end());
         let mut kept = HashSet::new();
-        let mut reader = ManifestReader::default();
-        for number in self.oldest..=newest {
-            let manifest = self.store.manifest_by(&mut reader, number)?;
+        for read in self.store.manifests(self.oldest..=newest) {
+            let (_, manifest) = read?;
             kept.extend(manifest.entries.into_iter().map(|entry| entry.file));
         }
         let mut days: HashSet<Day> = HashSet::new();
-        for number in first..self.oldest {
-            let records = FileRecord::all(&self.store.manifest_by(&mut reader, number)?);
+        for read in self.store.manifests(first..self.oldest) {
+            let records = FileRecord::all(&read?.1);
             for record in records.into_iter().filter(|it| !kept.contains(&it.file)) {
                 days.extend(record.days());
                 self.files.insert(record.file, record.bytes);

@@ -30,7 +30,6 @@ use super::compact::Merger;
 use super::digest::Digest;
 use super::folder::Store;
 use super::manifest::PURGED;
-use super::manifest_file::ManifestReader;
 use super::removal_note::{JOURNAL, RemovalNote};
 use super::removals::Removals;
 use super::segment::Codec;
@@ -82,9 +81,8 @@ impl Store {
         let (segments, rows) =
             touched.fold((0, 0), |(files, rows), record| (files + 1, rows + record.rows()));
         let mut last = None;
-        let mut reader = ManifestReader::default();
-        for number in versions.rev() {
-            let manifest = self.manifest_by(&mut reader, number)?;
+        for read in self.manifests(versions.rev()) {
+            let (number, manifest) = read?;
             if manifest.entries.iter().any(|entry| is_touched(&entry.file)) {
                 last = Some(number);
                 break;

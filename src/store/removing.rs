@@ -23,7 +23,6 @@ use super::file_record::FileRecord;
 use super::folder::Store;
 use super::id_search::find;
 use super::manifest::SEGMENTS;
-use super::manifest_file::ManifestReader;
 use super::pointer::{CURRENT, Pointer};
 use super::removal_note::RemovalNote;
 use super::removals::Removals;
@@ -66,9 +65,8 @@ impl Store {
         let versions = self.versions()?;
         let mut files = BTreeMap::new();
         let mut newest = None;
-        let mut reader = ManifestReader::default();
-        for number in versions.clone() {
-            let manifest = self.manifest_by(&mut reader, number)?;
+        for read in self.manifests(versions.clone()) {
+            let (_, manifest) = read?;
             newest = newest.max(manifest.entries.last().map(|entry| entry.day));
             let records = FileRecord::all(&manifest).into_iter();
             files.extend(records.map(|record| (record.file.clone(), record)));

@@ -8,11 +8,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::folder::Store;
+use super::segment::Segment;
 use crate::error::{At, Error, Kind, Result};
-use crate::output::{Lock, UNFINISHED, entries_in, remove_if_there, sync_folder, write_file};
+use crate::output::{
+    Fence, Lock, UNFINISHED, check_free_space, entries_in, remove_if_there, sync_folder, write_file,
+};
 use crate::small_file;
 use crate::storage::bytes_of;
 
@@ -31,9 +36,30 @@ pub struct Kept {
     pub bytes: u64,
 }
 
+/// What is made at once beside a segment.
+pub(crate) trait Sidecar {
+    fn paths(&self) -> Vec<PathBuf>;
+
+    /// Whether its files are there, and were made from this segment.
+    fn is_there(&self, segment: &Segment) -> bool;
+
+    /// About how many bytes it takes on disk, with those of a sort that does not fit into its memory.
+    fn bytes_to_write(&self, segment: &Segment, memory_bytes: usize) -> u64;
+
+    /// Makes it. The sort takes about `memory_bytes`, and `done` grows by the rows of the segment.
+    fn make(
+        &self,
+        segment: &Segment,
+        memory_bytes: usize,
+        done: &AtomicU64,
+        fence: &Fence,
+    ) -> Result<()>;
+}
+
+/// The files of one kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sidecars<'a> {
-    pub(crate) store: &'a Path,
+    pub(crate) store: &'a Store,
     pub(crate) folder: &'static str,
     /// The file of the store that names what is kept.
     pub(crate) marker: &'static str,
@@ -43,11 +69,11 @@ pub(crate) struct Sidecars<'a> {
 
 impl Sidecars<'_> {
     pub(crate) fn folder(&self) -> PathBuf {
-        self.store.join(self.folder)
+        self.store.path().join(self.folder)
     }
 
     pub(crate) fn named(&self) -> Result<Option<String>> {
-        let path = self.store.join(self.marker);
+        let path = self.store.path().join(self.marker);
         let bytes = match small_file::read(&path, LONGEST, Kind::BadData) {
             Err(error) if error.kind() == Kind::Missing => return Ok(None),
             bytes => bytes?,
@@ -63,14 +89,14 @@ impl Sidecars<'_> {
     }
 
     /// Makes `name` what is kept; none: nothing.
-    pub(crate) fn name(&self, name: Option<&str>, lock: &Lock) -> Result<()> {
-        let path = self.store.join(self.marker);
+    fn name(&self, name: Option<&str>, lock: &Lock) -> Result<()> {
+        let path = self.store.path().join(self.marker);
         if let Some(name) = name {
             return write_file(&path, line(name).as_bytes(), lock);
         }
         lock.check()?;
         remove_if_there(&path)?;
-        sync_folder(self.store)
+        sync_folder(self.store.path())
     }
 
     pub(crate) fn all(&self) -> Result<Vec<PathBuf>> {
@@ -93,10 +119,67 @@ impl Sidecars<'_> {
         Ok(size)
     }
 
+    /// Calls `take` with every segment of the newest version, and with each of what belongs beside it.
+    pub(crate) fn each<S>(
+        &self,
+        of: impl Fn(&Segment) -> Result<Vec<S>>,
+        mut take: impl FnMut(&Segment, S) -> Result<()>,
+    ) -> Result<()> {
+        for segment in self.store.at(None)?.segments()? {
+            of(&segment)?.into_iter().try_for_each(|sidecar| take(&segment, sidecar))?;
+        }
+        Ok(())
+    }
+
+    /// How many are missing, and how many rows go into them.
+    pub(crate) fn missing<S: Sidecar>(
+        &self,
+        of: impl Fn(&Segment) -> Result<Vec<S>>,
+    ) -> Result<(u64, u64)> {
+        let mut missing = (0, 0);
+        self.each(of, |segment, sidecar| {
+            if !sidecar.is_there(segment) {
+                missing = (missing.0 + 1, missing.1 + segment.rows());
+            }
+            Ok(())
+        })?;
+        Ok(missing)
+    }
+
+    /// Makes what is not there, names what is kept then, and removes all others. Each is whole by itself, so a run after one that
+    /// died goes on where that stopped.
+    pub(crate) fn change<S: Sidecar>(
+        &self,
+        name: Option<String>,
+        of: impl Fn(&Segment) -> Result<Vec<S>>,
+        is_there: impl Fn(&S, &Segment) -> bool,
+        memory_bytes: usize,
+        done: &AtomicU64,
+    ) -> Result<Kept> {
+        let lock = self.store.lock()?;
+        let folder = self.folder();
+        let (mut kept, mut own) = (Kept::default(), Vec::new());
+        self.each(of, |segment, sidecar| {
+            if !is_there(&sidecar, segment) {
+                fs::create_dir_all(&folder).at(&folder)?;
+                check_free_space(&folder, sidecar.bytes_to_write(segment, memory_bytes))?;
+                sidecar.make(segment, memory_bytes, done, lock.fence())?;
+                kept.made += 1;
+            }
+            own.extend(sidecar.paths());
+            Ok(())
+        })?;
+        if self.named().ok().as_ref() != Some(&name) {
+            self.name(name.as_deref(), &lock)?;
+        }
+        self.remove_others(&own, &lock, &mut kept)?;
+        Ok(kept)
+    }
+
     /// The error for a file that belongs beside a segment and is missing, or is that of another segment. A run that is changing the
     /// store, which then cannot be locked, may still be making it.
-    pub(crate) fn lacking(&self, path: &Path, lock: Result<Lock>) -> Error {
-        match lock {
+    pub(crate) fn lacking(&self, path: &Path) -> Error {
+        match self.store.lock() {
             Err(error) if error.kind() == Kind::Temporary => error,
             _ if path.exists() => {
                 Error::new(Kind::BadData, "this file was made from another segment").at(path)
@@ -107,12 +190,7 @@ impl Sidecars<'_> {
     }
 
     /// Removes all but `own`, and what runs that died have left. Counts them in `kept`.
-    pub(crate) fn remove_others(
-        &self,
-        own: &[PathBuf],
-        lock: &Lock,
-        kept: &mut Kept,
-    ) -> Result<()> {
+    fn remove_others(&self, own: &[PathBuf], lock: &Lock, kept: &mut Kept) -> Result<()> {
         let folder = self.folder();
         lock.check()?;
         for path in self.all()? {

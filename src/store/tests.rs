@@ -74,15 +74,6 @@ fn a_store_is_made_once_and_in_a_folder_of_its_own() {
 }
 
 #[test]
-fn a_store_that_lost_its_current_is_not_made_anew() -> Result<()> {
-    let (folder, store) = new_store();
-    store.add(&NewDay::whole(&batch(&folder, 1, 100), day("2026-01-01")), None)?;
-    fs::remove_file(store.path().join("CURRENT")).unwrap();
-    assert_eq!(Store::init(store.path()).unwrap_err().kind(), Kind::BadData);
-    Ok(())
-}
-
-#[test]
 fn days_are_added_once() -> Result<()> {
     let (folder, store) = new_store();
     let one = batch(&folder, 1, 100);
@@ -133,28 +124,6 @@ fn another_recipe_is_refused_with_both_shown() -> Result<()> {
     write(&path, options("r"), &documents(&[1u128]), &[])?;
     let refused = add(&store, &path, "2026-11-22").unwrap_err();
     assert!(refused.to_string().contains("128 bits by r"), "{refused}");
-    Ok(())
-}
-
-#[test]
-fn a_rollback_is_a_new_version_and_forgets_nothing() -> Result<()> {
-    let (folder, store) = new_store();
-    let one = batch(&folder, 1, 100);
-    let two = batch(&folder, 2, 50);
-    add(&store, &one, "2026-11-20")?;
-    add(&store, &two, "2026-11-21")?;
-    assert_eq!(rollback(&store, 2)?.number(), 4);
-    assert_eq!(days(&store.at(None)?), ["2026-11-20"]);
-    assert_eq!(store.at(None)?.digest(), store.at(Some(2))?.digest());
-    assert_eq!(add(&store, &one, "2026-11-21")?, (true, 5));
-    // Sweeping has spared the segment that only version 3 holds.
-    assert_eq!(store.at(Some(3))?.segments()?[1].rows(), 50);
-    assert_eq!(rollback(&store, 1)?.rows(), 0);
-    assert_eq!(add(&store, &two, "2026-11-21")?, (true, 7));
-    for missing in [0, 8] {
-        assert_eq!(store.at(Some(missing)).unwrap_err().kind(), Kind::Missing);
-        assert_eq!(rollback(&store, missing).unwrap_err().kind(), Kind::Missing);
-    }
     Ok(())
 }
 
@@ -218,29 +187,6 @@ fn one_run_changes_a_store_at_a_time() -> Result<()> {
     assert_eq!(rollback(&store, 1).unwrap_err().kind(), Kind::Temporary);
     drop(lock);
     add(&store, &path, "2026-11-20").map(drop)
-}
-
-#[test]
-fn a_flipped_byte_anywhere_is_an_error() -> Result<()> {
-    let (folder, store) = new_store();
-    add(&store, &batch(&folder, 1, 10), "2026-11-20")?;
-    add(&store, &batch(&folder, 2, 10), "2026-11-21")?;
-    let segment = format!("segments/{}", store.at(None)?.entries()[0].file);
-    for name in ["CURRENT", "manifests/000003.json", &segment] {
-        let path = store.path().join(name);
-        let whole = fs::read(&path).unwrap();
-        for at in 0..whole.len() {
-            let mut bytes = whole.clone();
-            bytes[at] ^= 1 << (at % 8);
-            replace(&path, &bytes);
-            let error = store.verify().expect_err(&format!("byte {at} of {name}"));
-            assert!(matches!(error.kind(), Kind::BadData | Kind::Missing), "{error}");
-        }
-        fs::write(&path, &whole[..whole.len() / 2]).unwrap();
-        assert_eq!(store.verify().unwrap_err().kind(), Kind::BadData);
-        fs::write(&path, whole).unwrap();
-    }
-    store.verify().map(drop)
 }
 
 #[test]
@@ -353,29 +299,6 @@ fn compaction_keeps_every_row_and_its_day() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn a_compacted_store_grows_and_goes_back() -> Result<()> {
-    let (folder, store, _) = recrawled()?;
-    let before = dated(&store.at(None)?)?;
-    store.compact(Codec::Huffman, &AtomicU64::new(0))?;
-    add(&store, &batch(&folder, 9, 300), "2026-11-18")?;
-    let grown = store.verify()?;
-    let grown_rows = dated(&grown)?;
-    assert_eq!((grown.segments()?.len(), grown.entries().len()), (2, 4));
-    assert_eq!((grown.number(), grown_rows.len()), (6, before.len() + 300));
-    store.compact(Codec::Huffman, &AtomicU64::new(0))?;
-    let again = store.verify()?;
-    assert_eq!((again.segments()?.len(), dated(&again)? == grown_rows), (1, true));
-    assert_eq!(again.digest(), grown.digest());
-    // Before it was compacted, and compacted but without the day that was added then.
-    for to in [4, 5] {
-        assert_eq!(dated(&rollback(&store, to)?)?, before);
-        store.verify()?;
-    }
-    assert_eq!(add(&store, &batch(&folder, 9, 300), "2026-11-18")?, (true, 10));
-    Ok(())
-}
-
 fn prune(store: &Store, keep: u64) -> Result<Pruning> {
     let pruning = store.pruning(NonZero::new(keep).unwrap())?;
     pruning.run(&AtomicU64::new(0)).map(|()| pruning)
@@ -469,28 +392,6 @@ fn a_flipped_byte_in_oldest_is_an_error_and_hides_no_version() -> Result<()> {
     assert_eq!(segments(), before);
     replace(&path, &whole);
     store.verify().map(drop)
-}
-
-#[test]
-fn a_compaction_that_died_is_no_version() -> Result<()> {
-    let (_folder, store, _) = recrawled()?;
-    let before = dated(&store.at(None)?)?;
-    for stray in ["compacted-000005.seg", "compacted-000009.seg", ".unfinished-merged-0"] {
-        fs::write(store.path().join("segments").join(stray), "half").unwrap();
-    }
-    fs::write(store.path().join("manifests/000005.json"), "half").unwrap();
-    assert_eq!(dated(&store.verify()?)?, before);
-    let lock = File::options().write(true).open(store.path().join("LOCK")).unwrap();
-    lock.lock().unwrap();
-    assert_eq!(
-        store.compact(Codec::Huffman, &AtomicU64::new(0)).unwrap_err().kind(),
-        Kind::Temporary
-    );
-    drop(lock);
-    store.compact(Codec::Huffman, &AtomicU64::new(0))?;
-    assert_eq!(dated(&store.verify()?)?, before);
-    assert_eq!(fs::read_dir(store.path().join("segments")).unwrap().count(), 4);
-    Ok(())
 }
 
 #[test]

@@ -20,12 +20,14 @@ use super::packed::{INTEGER_ROWS, TEXT_ROWS, Unpacker, lines, read_planes};
 impl Segment {
     /// Looks up fingerprints by row. To read many in order, use [`Segment::scan`].
     pub fn fingerprints(&self) -> Fingerprints {
-        Fingerprints::new(self.clone())
+        Fingerprints(self.clone(), Keys::default())
     }
 
     /// Looks up ids by row.
     pub fn ids(&self) -> Ids {
-        Ids::new(self.clone())
+        let (segment, kind) = (self.clone(), self.id_kind());
+        let (text, keys, shown) = (Text::new(Column::Ids), Keys::default(), String::new());
+        Ids { segment, kind, text, keys, shown }
     }
 
     /// Looks up lengths by row, if the segment has them.
@@ -54,7 +56,7 @@ impl Segment {
 
     /// The ids of the documents without a fingerprint, in ascending order.
     pub fn empty_ids(&self) -> EmptyIds {
-        EmptyIds::new(self.clone())
+        EmptyIds { segment: self.clone(), text: Text::new(Column::Empties), next: 0 }
     }
 }
 
@@ -62,10 +64,6 @@ impl Segment {
 pub struct Fingerprints(Segment, Keys);
 
 impl Fingerprints {
-    fn new(segment: Segment) -> Fingerprints {
-        Fingerprints(segment, Keys::default())
-    }
-
     /// The fingerprint of `row`, which the segment has.
     pub fn get(&mut self, row: u64) -> Result<u128> {
         self.1.get(&self.0, row)
@@ -82,12 +80,6 @@ pub struct Ids {
 }
 
 impl Ids {
-    fn new(segment: Segment) -> Ids {
-        let kind = segment.id_kind();
-        let text = Text::new(Column::Ids);
-        Ids { segment, kind, text, keys: Keys::default(), shown: String::new() }
-    }
-
     /// The id of `row`, which the segment has.
     pub fn get(&mut self, row: u64) -> Result<&str> {
         assert!(row < self.segment.rows(), "row {row} is not one of {:?}", self.segment);
@@ -103,9 +95,7 @@ impl Ids {
         shown.expect("a string takes what is written");
         Ok(&self.shown)
     }
-}
 
-impl Ids {
     /// Calls `take` with each of `rows` and its id, faster than one look-up for each.
     pub(crate) fn each(
         &mut self,
@@ -190,12 +180,6 @@ pub struct EmptyIds {
     segment: Segment,
     text: Text,
     next: u64,
-}
-
-impl EmptyIds {
-    fn new(segment: Segment) -> EmptyIds {
-        EmptyIds { segment, text: Text::new(Column::Empties), next: 0 }
-    }
 }
 
 impl Iterator for EmptyIds {

@@ -268,22 +268,6 @@ fn flip_each_byte(whole: &[u8]) {
 }
 
 #[test]
-fn a_file_of_another_length_is_an_error() {
-    let folder = tempfile::tempdir().unwrap();
-    let whole = small_segment(folder.path());
-    let path = folder.path().join("cut");
-    for length in 0..whole.len() {
-        let error = take(&path, &whole[..length]).unwrap_err();
-        assert_eq!(error.kind(), Kind::BadData, "{length} bytes: {error}");
-    }
-    for garbage in [&b"\n"[..], b"DUPSIEVE", &[0; 4096]] {
-        let error = take(&path, &[&whole, garbage].concat()).unwrap_err();
-        assert_eq!(error.kind(), Kind::BadData, "{error}");
-    }
-    assert_eq!(Segment::open(folder.path().join("none")).unwrap_err().kind(), Kind::Missing);
-}
-
-#[test]
 fn random_fingerprints_stay_near_the_bound() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();
     let rows = 1u64 << 18;

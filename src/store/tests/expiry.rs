@@ -183,15 +183,3 @@ fn a_segment_is_rewritten_when_more_than_half_of_it_is_hidden() -> Result<()> {
     assert_eq!(store.at(None)?.due(), None);
     Ok(())
 }
-
-#[test]
-fn a_merge_leaves_expired_rows_out() -> Result<()> {
-    let (_folder, store) = four_days()?;
-    store.expire(Retention::From(day("2026-01-02")))?;
-    let shown = dated(&store.at(None)?)?;
-    store.compact(Codec::default(), &AtomicU64::new(0))?;
-    let version = store.verify()?;
-    assert_eq!((version.rows(), version.expired_rows()), (300, 0));
-    assert_eq!((dated(&version)?, version.entry(day("2026-01-01")).unwrap().held()), (shown, 0));
-    Ok(())
-}
