@@ -17,17 +17,16 @@ use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::{PageTime, Width};
 use dupsieve::rooms::flow::Processes;
 use dupsieve::rooms::items::{ItemHit, ItemTables, Items};
-use dupsieve::rooms::output::{Listed, Lock, Staging};
+use dupsieve::rooms::output::{self, Listed, Lock, Staging};
 use dupsieve::rooms::report::{self, ItemsReport, Made, Parameters};
 use dupsieve::rooms::results::{ResultFormat, ResultReader};
 use dupsieve::rooms::step::{self, Step};
-use dupsieve::rooms::store::RecordCounts;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
 use crate::commands::filter::Kept;
 use crate::commands::help::examples;
-use crate::commands::making::{self, FromPages, Making};
+use crate::commands::making::{self, FromPages};
 use crate::commands::pages;
 use crate::commands::places;
 use crate::commands::reading::{self, Accepted, Found, Pages};
@@ -211,6 +210,10 @@ impl Arguments {
     }
 }
 
+fn read_report(output: &Path) -> Result<ItemsReport> {
+    ItemsReport::read(output)?.ok_or_else(|| output::foreign(output, Job::WHAT))
+}
+
 /// An output to be made, with its inputs found.
 struct Job {
     pages: Pages,
@@ -220,47 +223,39 @@ struct Job {
     page_time: PageTime,
 }
 
-impl Making for Job {
-    fn output(&self) -> &Path {
-        self.pages.output()
-    }
-
-    fn lock(&self) -> Result<Lock> {
-        self.pages.lock(Lock::beside)
-    }
-
-    fn existing(&self, overwrite: bool) -> Result<Option<Summary>> {
-        self.pages.announce();
-        let output = self.output();
-        let made = ItemsReport::read(output).ok().flatten();
-        let is_ours = made.is_some();
-        let made = made.map(|report| report.parameters).unwrap_or_default();
-        let mut asked = self.parameters();
-        if self.pages.has_stream() {
-            // What was read from a stream is never done already.
-            asked.insert(reading::INPUTS.to_owned(), "a stream".to_owned());
-        } else {
-            asked = self.pages.with_inputs(&asked, &made)?;
-        }
-        match report::existing(output, &asked, |_| false, overwrite) {
-            Err(error) if error.kind() == Kind::Exists && is_ours && self.pages.has_stream() => {
-                Err(reading::stream_again(output))
-            }
-            existing => Ok(existing?.map(|report: ItemsReport| self.summary(&report))),
-        }
-    }
-
-    fn would(&self) -> Result<Summary> {
-        Ok(self.pages.would(format!("would make {}", self.output().named())))
-    }
-}
-
 impl FromPages for Job {
     const COMMAND: &'static str = "contains";
+    const WHAT: &'static str = "a whole output of dupsieve";
+    const LOCK: fn(&Path) -> Result<Lock> = Lock::beside;
     type Found = Found<ItemHit>;
 
     fn pages(&self) -> &Pages {
         &self.pages
+    }
+
+    fn parameters(&self) -> Parameters {
+        let named = [("items", self.items.digest().to_string()), ("share", self.share.to_string())];
+        let named = named.map(|(name, value)| (name.to_owned(), value));
+        let format = report::format_parameter(self.format);
+        self.pages.parameters().into_iter().chain(named).chain(format).collect()
+    }
+
+    fn is_ours(output: &Path) -> Result<bool> {
+        Ok(!matches!(ItemsReport::read(output), Ok(None)))
+    }
+
+    fn decided(output: &Path) -> Result<Parameters> {
+        let report = read_report(output)?;
+        report.check_files(output)?;
+        Ok(report.parameters)
+    }
+
+    fn check_replaceable(output: &Path) -> Result<()> {
+        report::refuse_strangers(output, [].iter())
+    }
+
+    fn standing(&self) -> Result<Summary> {
+        Ok(self.summary(&read_report(self.pages.output())?))
     }
 
     fn read(&self, processes: &mut Processes, global: &GlobalFlags) -> Result<Found<ItemHit>> {
@@ -272,53 +267,34 @@ impl FromPages for Job {
     fn write(&self, found: Found<ItemHit>, lock: Lock, _: &GlobalFlags) -> Result<Summary> {
         let accepted = self.pages.accept(found, lock.fence())?;
         let parameters = accepted.decided(&self.parameters());
-        let Accepted { made, read, quarantine, .. } = accepted;
+        let pages = accepted.counts();
+        let Accepted { made, quarantine, .. } = accepted;
         step::begin(Step::Writing);
-        let staging = Staging::beside(self.output(), lock)?;
+        let staging = Staging::beside(self.pages.output(), lock)?;
         let found = ItemTables { items: &self.items, format: self.format }.write(made, &staging)?;
-        let pages = RecordCounts {
-            read: read.documents + read.bad,
-            quarantined: read.bad,
-            blank: read.blank,
-            truncated: read.damaged.len() as u64,
-            unread_bytes: read.unread_bytes(),
-            skipped: read.skipped,
-            ..RecordCounts::default()
-        };
         let mut report = ItemsReport::of(parameters, pages, found, account::with_bill(json!({})));
-        report.write(&staging, self.output())?;
+        report.write(&staging, self.pages.output())?;
         let has_bad = quarantine.is_some();
         staging.check()?;
         quarantine.map_or(Ok(()), Listed::publish)?;
         staging.commit()?;
-        reading::remove_stale(self.output(), has_bad, false);
+        reading::remove_stale(self.pages.output(), has_bad, false);
         Ok(self.summary(&report))
     }
 }
 
 impl Job {
-    /// What decides the result, but for the contents of the inputs.
-    fn parameters(&self) -> Parameters {
-        let named = [("items", self.items.digest().to_string()), ("share", self.share.to_string())];
-        let named = named.map(|(name, value)| (name.to_owned(), value));
-        let format = report::format_parameter(self.format);
-        self.pages.parameters().into_iter().chain(named).chain(format).collect()
-    }
-
     fn summary(&self, report: &ItemsReport) -> Summary {
         let ItemsReport { pages, found, .. } = report;
-        let summary = Summary::new()
-            .count("documents", pages.read - pages.quarantined)
-            .count("quarantined", pages.quarantined)
-            .count("blank", pages.blank)
-            .truncated(pages.truncated, pages.unread_bytes)
-            .skipped(pages.skipped)
-            .count("passed_over", self.pages.passed_over())
+        let summary = Summary::new().count("documents", pages.read - pages.quarantined);
+        let summary = self
+            .pages
+            .say_passed_over(summary, pages)
             .count("items", found.items)
             .count("found", found.found)
             .count("hits", found.hits)
             .count("pages", found.pages)
-            .path("output", self.output());
+            .path("output", self.pages.output());
         self.pages.say_lists(summary, [pages.quarantined > 0, false])
     }
 }

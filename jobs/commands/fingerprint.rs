@@ -21,7 +21,7 @@ use dupsieve::{Error, Kind, Result};
 
 use crate::commands::destination::Destination;
 use crate::commands::help::examples;
-use crate::commands::making::{self, FromPages, Making};
+use crate::commands::making::{self, FromPages};
 use crate::commands::places;
 use crate::commands::reading::{self, ALL_PLACES, Accepted, Found, PLACE_IDS, Pages};
 use crate::commands::store_at::StoreAt;
@@ -192,8 +192,7 @@ pub(crate) fn is_by_place(output: &Path) -> bool {
 
 /// Whether the segment that is asked for exists, whole.
 pub(crate) fn stands(request: &Request) -> Result<bool> {
-    let job = Job::find(request, 1)?;
-    Ok(job.is_done(true).unwrap_or(false))
+    Ok(Job::find(request, 1)?.is_made(true).unwrap_or(false))
 }
 
 /// The error for a time and another field, of which a segment has room for one.
@@ -221,41 +220,45 @@ struct Job {
     known: StoreAt,
 }
 
-impl Making for Job {
-    fn output(&self) -> &Path {
-        self.pages.output()
-    }
-
-    fn lock(&self) -> Result<Lock> {
-        self.pages.lock(Lock::on_file)
-    }
-
-    fn existing(&self, overwrite: bool) -> Result<Option<Summary>> {
-        self.pages.announce();
-        if !self.is_done(overwrite)? {
-            return Ok(None);
-        }
-        let output = self.output();
-        reading::remove_stale(output, true, true);
-        Ok(Some(self.summary(&Segment::open(output)?.counts())))
-    }
-
-    fn would(&self) -> Result<Summary> {
-        let output = self.output();
-        let (_, bytes) = self.pages.size();
-        output::check_free_space(output::parent_of(output), bytes / INPUT_TO_SEGMENT)?;
-        let would = format!("would make {} by recipe {}", output.named(), self.recipe.name());
-        Ok(self.pages.would(would).count("passed_over", self.pages.passed_over()))
-    }
-}
-
 impl FromPages for Job {
     const COMMAND: &'static str = "fingerprint";
+    const WHAT: &'static str = "a segment";
     /// What was made, and how many pages the store holds, if the store was asked.
     type Found = (Found<FingerprintedDocument>, Option<u64>);
 
     fn pages(&self) -> &Pages {
         &self.pages
+    }
+
+    fn parameters(&self) -> Parameters {
+        let mut parameters = self.pages.parameters();
+        parameters.insert("recipe".to_owned(), self.recipe.stamp().to_string());
+        if let Some(limit) = self.max_repeated {
+            parameters.insert(MAX_REPEATED.to_owned(), limit.to_string());
+        }
+        parameters
+    }
+
+    fn is_ours(output: &Path) -> Result<bool> {
+        Segment::is_segment(output)
+    }
+
+    fn decided(output: &Path) -> Result<Parameters> {
+        let segment = Segment::open(output)?;
+        segment.verify()?;
+        Ok(serde_json::from_str(segment.identity()).unwrap_or_default())
+    }
+
+    fn standing(&self) -> Result<Summary> {
+        Ok(self.summary(&Segment::open(self.pages.output())?.counts()))
+    }
+
+    fn would_make(&self) -> Result<Summary> {
+        let output = self.pages.output();
+        let (_, bytes) = self.pages.size();
+        output::check_free_space(output::parent_of(output), bytes / INPUT_TO_SEGMENT)?;
+        let would = format!("would make {} by recipe {}", output.named(), self.recipe.name());
+        Ok(self.pages.would(would).count("passed_over", self.pages.passed_over()))
     }
 
     fn read(&self, processes: &mut Processes, global: &GlobalFlags) -> Result<Self::Found> {
@@ -264,7 +267,7 @@ impl FromPages for Job {
         let key = self.pages.key(&format!("{:?} {:?}", self.parameters(), self.page_time))?;
         let found =
             self.pages.read(processes, global, "fingerprinting", |documents, processes| {
-                let documents = documents.kept_beside(self.output(), key);
+                let documents = documents.kept_beside(self.pages.output(), key);
                 documents.fingerprint(processes, &self.recipe, self.page_time, holdings)
             })?;
         let unchanged = is_known.then(|| found.unchanged());
@@ -285,7 +288,7 @@ impl FromPages for Job {
             Written::OtherTexts(count) => return Ok(Summary::new().count(OtherTexts::COUNT, count)),
         };
         let has = [segment.quarantine().is_some(), segment.repeated().is_some()];
-        reading::remove_stale(self.output(), has[0], has[1]);
+        reading::remove_stale(self.pages.output(), has[0], has[1]);
         let mut summary = self.pages.say_lists(self.summary(&segment.counts()), has);
         if self.recipe.boilerplate().is_some() {
             summary = summary.count("only_boilerplate", only_boilerplate);
@@ -298,7 +301,7 @@ impl FromPages for Job {
             None if self.pages.has_order() => summary = summary.count("times", order.known()),
             None => {}
         }
-        output::remove_leftovers(self.output(), &lock)?;
+        output::remove_leftovers(self.pages.output(), &lock)?;
         Ok(unchanged.into_iter().fold(summary, |it, count| it.count("unchanged", count)))
     }
 }
@@ -331,39 +334,13 @@ impl Job {
         Ok(Job { pages, recipe, page_time, max_repeated, other_texts, known })
     }
 
-    /// Whether the very segment that is asked for exists, undamaged.
-    fn is_done(&self, overwrite: bool) -> Result<bool> {
-        let (asked, what) = (self.parameters(), "a segment");
-        let is_segment = |output: &Path| Segment::is_segment(output);
-        self.pages.is_made(&asked, overwrite, (what, is_segment), |output| {
-            let segment = Segment::open(output)?;
-            segment.verify()?;
-            Ok(segment.identity().to_owned())
-        })
-    }
-
     fn summary(&self, counts: &RecordCounts) -> Summary {
-        Summary::new()
+        let summary = Summary::new()
             .count("read", counts.read)
             .count("fingerprinted", counts.fingerprinted)
             .count("empty", counts.empty)
-            .count("repeated", counts.repeated)
-            .count("quarantined", counts.quarantined)
-            .count("blank", counts.blank)
-            .truncated(counts.truncated, counts.unread_bytes)
-            .skipped(counts.skipped)
-            .count("passed_over", self.pages.passed_over())
-            .path("output", self.pages.place())
-    }
-
-    /// What decides the segment, but for the contents of the inputs.
-    fn parameters(&self) -> Parameters {
-        let mut parameters = self.pages.parameters();
-        parameters.insert("recipe".to_owned(), self.recipe.stamp().to_string());
-        if let Some(limit) = self.max_repeated {
-            parameters.insert(MAX_REPEATED.to_owned(), limit.to_string());
-        }
-        parameters
+            .count("repeated", counts.repeated);
+        self.pages.say_passed_over(summary, counts).path("output", self.pages.place())
     }
 
     /// What the store holds of the version that is known; none if it cannot be asked for texts. A store that was named
@@ -401,17 +378,9 @@ impl Job {
     ) -> Result<Written> {
         let decided = accepted.decided(&self.parameters());
         let identity = serde_json::to_string(&decided).expect("parameters are text");
+        let counts = accepted.counts();
         let Accepted { made, read, quarantine, .. } = accepted;
         let documents = read.documents;
-        let counts = RecordCounts {
-            read: read.documents + read.bad,
-            quarantined: read.bad,
-            blank: read.blank,
-            truncated: read.damaged.len() as u64,
-            unread_bytes: read.unread_bytes(),
-            skipped: read.skipped,
-            ..RecordCounts::default()
-        };
         let mut list = self.pages.repeated(lock.fence());
         let mut take = |id: &str, first, again| list.push(id, first, again);
         let output = self.pages.output();

@@ -20,13 +20,14 @@ use dupsieve::rooms::error::Named;
 use dupsieve::rooms::flow::{Processes, Role, Start};
 use dupsieve::rooms::join::{self, JoinInputs, Site};
 use dupsieve::rooms::output::{self, Fence, Lock, Staging};
+use dupsieve::rooms::report::{self, Parameters};
 use dupsieve::rooms::results::ResultFormat;
 use dupsieve::rooms::store::{Digest, Segment, Version};
 use dupsieve::{Error, Kind, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::commands::reading::Pages;
+use crate::commands::reading::{self, Pages};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::mounts;
@@ -58,21 +59,106 @@ pub(crate) trait Making {
     fn would(&self) -> Result<Summary>;
 }
 
-/// An output that is made of documents.
-pub(crate) trait FromPages: Making {
+/// An output that is made of documents: what it is, what decides it, and how it is made.
+pub(crate) trait FromPages {
     /// The command, in the names of steps.
     const COMMAND: &'static str;
+    /// What the output is, as an error says it.
+    const WHAT: &'static str;
+    /// How the output is locked: as a file, or as a folder.
+    const LOCK: fn(&Path) -> Result<Lock> = Lock::on_file;
     /// What all processes find in the documents.
     type Found;
 
     /// The documents.
     fn pages(&self) -> &Pages;
 
+    /// What decides the output, but for the contents of the inputs.
+    fn parameters(&self) -> Parameters;
+
+    /// Whether what is at `output` is an output of this kind, damaged or not.
+    fn is_ours(output: &Path) -> Result<bool>;
+
+    /// What decided the output that is there, which is read whole.
+    fn decided(output: &Path) -> Result<Parameters>;
+
+    /// Fails if replacing the output would remove something else.
+    fn check_replaceable(_: &Path) -> Result<()> {
+        Ok(())
+    }
+
+    /// The summary of the output that is there, undamaged.
+    fn standing(&self) -> Result<Summary>;
+
+    /// What a dry run says.
+    fn would_make(&self) -> Result<Summary> {
+        let pages = self.pages();
+        Ok(pages.would(format!("would make {}", pages.output().named())))
+    }
+
+    /// Whether the very output that is asked for exists, undamaged.
+    ///
+    /// # Errors
+    /// [`Kind::Exists`] if another output is there that `overwrite` does not allow to replace, or something else.
+    fn is_made(&self, overwrite: bool) -> Result<bool> {
+        let output = self.pages().output();
+        if !output.exists() && !output.is_symlink() {
+            return Ok(false);
+        }
+        if !output.exists() || !Self::is_ours(output)? {
+            return Err(output::foreign(output, Self::WHAT));
+        }
+        let is_made = match Self::decided(output) {
+            Err(_) if overwrite => false,
+            Err(damage) => {
+                return Err(damage.help("make it again with --overwrite, or choose another output"));
+            }
+            Ok(_) if self.pages().has_stream() => match overwrite {
+                true => false,
+                false => return Err(reading::stream_again(output)),
+            },
+            Ok(made) => {
+                let asked = self.pages().with_inputs(&self.parameters(), &made)?;
+                if made != asked && !overwrite {
+                    return Err(report::made_otherwise(output, &made, &asked));
+                }
+                made == asked
+            }
+        };
+        if !is_made {
+            Self::check_replaceable(output)?;
+        }
+        Ok(is_made)
+    }
+
     /// Reads the documents, in all processes.
     fn read(&self, processes: &mut Processes, global: &GlobalFlags) -> Result<Self::Found>;
 
     /// Process 0 writes the output of what was found.
     fn write(&self, found: Self::Found, lock: Lock, global: &GlobalFlags) -> Result<Summary>;
+}
+
+impl<J: FromPages> Making for J {
+    fn output(&self) -> &Path {
+        self.pages().output()
+    }
+
+    fn lock(&self) -> Result<Lock> {
+        self.pages().lock(J::LOCK)
+    }
+
+    fn existing(&self, overwrite: bool) -> Result<Option<Summary>> {
+        self.pages().announce();
+        if !self.is_made(overwrite)? {
+            return Ok(None);
+        }
+        reading::remove_stale(self.output(), true, true);
+        self.standing().map(Some)
+    }
+
+    fn would(&self) -> Result<Summary> {
+        self.would_make()
+    }
 }
 
 /// An output that is made of a batch, which is compared with itself and with a store.

@@ -13,10 +13,10 @@ use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::flow::{Collected, Documents, Harvest, Processes, Read};
 use dupsieve::rooms::join;
 use dupsieve::rooms::output::{self, Fence, ListFile, Listed, Lock, QUARANTINE, REPEATED, beside};
-use dupsieve::rooms::report::{self, Parameters};
+use dupsieve::rooms::report::Parameters;
 use dupsieve::rooms::runs::{Record, SortedRecords};
 use dupsieve::rooms::step::{self, Step};
-use dupsieve::rooms::store::{Digest, Lists};
+use dupsieve::rooms::store::{Digest, Lists, RecordCounts};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::places;
@@ -393,44 +393,6 @@ impl Pages {
         Ok(lock)
     }
 
-    /// Whether the very file that is asked for exists at the output. `kind` names what that file is, and says whether a file is of that
-    /// kind; `identity` reads what decided the file that is there.
-    ///
-    /// # Errors
-    /// [`Kind::Exists`] if another file is there that `overwrite` does not allow to replace, or one of another kind;
-    /// and those of `identity`.
-    pub(crate) fn is_made(
-        &self,
-        asked: &Parameters,
-        overwrite: bool,
-        (kind, is_of_kind): (&str, impl FnOnce(&Path) -> Result<bool>),
-        identity: impl FnOnce(&Path) -> Result<String>,
-    ) -> Result<bool> {
-        let output = &*self.output;
-        if !output.exists() && !output.is_symlink() {
-            return Ok(false);
-        }
-        if !output.exists() || !is_of_kind(output)? {
-            return Err(output::foreign(output, kind));
-        }
-        let made = match identity(output) {
-            Ok(made) => made,
-            Err(_) if overwrite => return Ok(false),
-            Err(damage) => {
-                return Err(damage.help("make it again with --overwrite, or choose another output"));
-            }
-        };
-        if self.has_stream() {
-            return if overwrite { Ok(false) } else { Err(stream_again(output)) };
-        }
-        let made: Parameters = serde_json::from_str(&made).unwrap_or_default();
-        let asked = self.with_inputs(asked, &made)?;
-        match made == asked {
-            false if !overwrite => Err(report::made_otherwise(output, &made, &asked)),
-            is_made => Ok(is_made),
-        }
-    }
-
     /// What there is to do, for a dry run.
     pub(crate) fn would(&self, sentence: String) -> Summary {
         let (files, bytes) = self.size();
@@ -472,6 +434,16 @@ impl Pages {
             list.map_or(Ok(()), |list| list.publish_at(&path))?;
         }
         self.failed_list(REPEATED)
+    }
+
+    /// Adds to a summary how many records were no documents.
+    pub(crate) fn say_passed_over(&self, summary: Summary, counts: &RecordCounts) -> Summary {
+        summary
+            .count("quarantined", counts.quarantined)
+            .count("blank", counts.blank)
+            .truncated(counts.truncated, counts.unread_bytes)
+            .skipped(counts.skipped)
+            .count("passed_over", self.passed_over())
     }
 
     /// Adds the paths of the lists that stand beside the output to a summary: of bad records, and of repeated ids.
@@ -516,6 +488,20 @@ pub(crate) struct Accepted<R> {
 }
 
 impl<R> Accepted<R> {
+    /// How many records were read, and how many of them were no documents.
+    pub(crate) fn counts(&self) -> RecordCounts {
+        let read = &self.read;
+        RecordCounts {
+            read: read.documents + read.bad,
+            quarantined: read.bad,
+            blank: read.blank,
+            truncated: read.damaged.len() as u64,
+            unread_bytes: read.unread_bytes(),
+            skipped: read.skipped,
+            ..RecordCounts::default()
+        }
+    }
+
     /// What has decided the result: `parameters`, and the inputs as they were read. Of streams there is no digest, so the output is never
     /// done already.
     pub(crate) fn decided(&self, parameters: &Parameters) -> Parameters {

@@ -4,7 +4,6 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::error::Named;
 use dupsieve::rooms::features::counts::{Counts, CountsWriter, Head};
 use dupsieve::rooms::features::host_lines::{self, HostRecord};
 use dupsieve::rooms::fingerprint::{PageTime, Recipe};
@@ -17,7 +16,7 @@ use dupsieve::rooms::step::{self, Step};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::help::examples;
-use crate::commands::making::{self, FromPages, Making};
+use crate::commands::making::{self, FromPages};
 use crate::commands::places;
 use crate::commands::reading::{self, Accepted, Found, Pages};
 use crate::flags::global::GlobalFlags;
@@ -142,38 +141,37 @@ enum Counting {
     Hosts(Found<HostRecord>),
 }
 
-impl Making for Job {
-    fn output(&self) -> &Path {
-        self.pages.output()
-    }
-
-    fn lock(&self) -> Result<Lock> {
-        self.pages.lock(Lock::on_file)
-    }
-
-    fn existing(&self, overwrite: bool) -> Result<Option<Summary>> {
-        self.pages.announce();
-        let (asked, what) = (self.parameters(), "a table of counts");
-        let identity = |output: &Path| Ok(Counts::read(output)?.head().identity.clone());
-        if !self.pages.is_made(&asked, overwrite, (what, Counts::stands_at), identity)? {
-            return Ok(None);
-        }
-        let counts = Counts::read(self.output())?;
-        let summary = Summary::new().count("documents", counts.head().documents);
-        Ok(Some(summary.count("features", counts.rows()).path("output", self.output())))
-    }
-
-    fn would(&self) -> Result<Summary> {
-        Ok(self.pages.would(format!("would make {}", self.output().named())))
-    }
-}
-
 impl FromPages for Job {
     const COMMAND: &'static str = "weights";
+    const WHAT: &'static str = "a table of counts";
     type Found = Counting;
 
     fn pages(&self) -> &Pages {
         &self.pages
+    }
+
+    fn parameters(&self) -> Parameters {
+        let mut parameters = self.pages.parameters();
+        parameters.insert("of".to_owned(), self.of.clone());
+        // The stamp also says what the recipe leaves out of a text, such as stop words and boilerplate.
+        parameters.insert("recipe".to_owned(), self.recipe.stamp().to_string());
+        parameters.insert("min_count".to_owned(), self.min_count.to_string());
+        parameters
+    }
+
+    fn is_ours(output: &Path) -> Result<bool> {
+        Counts::stands_at(output)
+    }
+
+    fn decided(output: &Path) -> Result<Parameters> {
+        Ok(serde_json::from_str(&Counts::read(output)?.head().identity).unwrap_or_default())
+    }
+
+    fn standing(&self) -> Result<Summary> {
+        let output = self.pages.output();
+        let counts = Counts::read(output)?;
+        let summary = Summary::new().count("documents", counts.head().documents);
+        Ok(summary.count("features", counts.rows()).path("output", output))
     }
 
     fn read(&self, processes: &mut Processes, global: &GlobalFlags) -> Result<Counting> {
@@ -241,16 +239,6 @@ impl Job {
         Ok(Job { pages, recipe, lines, by, min_count, of, page_time })
     }
 
-    /// What decides the table, but for the contents of the inputs.
-    fn parameters(&self) -> Parameters {
-        let mut parameters = self.pages.parameters();
-        parameters.insert("of".to_owned(), self.of.clone());
-        // The stamp also says what the recipe leaves out of a text, such as stop words and boilerplate.
-        parameters.insert("recipe".to_owned(), self.recipe.stamp().to_string());
-        parameters.insert("min_count".to_owned(), self.min_count.to_string());
-        parameters
-    }
-
     /// Process 0 writes the table, whose rows `put` makes of what was counted.
     fn write_table<R: Record>(
         &self,
@@ -260,6 +248,7 @@ impl Job {
     ) -> Result<Summary> {
         let accepted = self.pages.accept(found, lock.fence())?;
         let decided = accepted.decided(&self.parameters());
+        let counts = accepted.counts();
         let Accepted { made, read, quarantine, .. } = accepted;
         let output = self.pages.output();
         let head = Head {
@@ -274,13 +263,9 @@ impl Job {
         let summary = put(made, &mut table)?;
         let has_bad = quarantine.is_some();
         quarantine.map_or(Ok(()), Listed::publish)?;
-        let summary = summary
-            .count("documents", read.documents)
-            .count("quarantined", read.bad)
-            .count("blank", read.blank)
-            .truncated(read.damaged.len() as u64, read.unread_bytes())
-            .skipped(read.skipped)
-            .count("passed_over", self.pages.passed_over())
+        let summary = self
+            .pages
+            .say_passed_over(summary.count("documents", read.documents), &counts)
             .count("features", table.finish()?)
             .path("output", output);
         reading::remove_stale(output, has_bad, false);

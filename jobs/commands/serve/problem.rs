@@ -13,89 +13,45 @@ use utoipa::ToSchema;
 /// The seconds after which a client may try again.
 const RETRY_SECONDS: &str = "1";
 
-/// What is wrong with a request, or with the service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
-    BadRequest,
-    BadJson,
-    Unauthorised,
-    Forbidden,
-    NotFound,
-    MethodNotAllowed,
-    TimedOut,
-    Conflict,
-    TooLarge,
-    UnsupportedMediaType,
-    BadPage,
-    Internal,
-    NotReady,
-    Overloaded,
-    Unavailable,
+/// Declares the faults: of each the name at the end of its type, its status and its title.
+macro_rules! faults {
+    ($($Fault:ident($name:literal, $STATUS:ident, $title:literal),)*) => {
+        /// What is wrong with a request, or with the service.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum Fault {
+            $($Fault,)*
+        }
+
+        impl Fault {
+            fn parts(self) -> (&'static str, StatusCode, &'static str) {
+                match self {
+                    $(Fault::$Fault => ($name, StatusCode::$STATUS, $title),)*
+                }
+            }
+        }
+    };
 }
 
-impl Fault {
-    /// Its name at the end of the type, its status and its title.
-    fn parts(self) -> (&'static str, StatusCode, &'static str) {
-        match self {
-            Fault::BadRequest => (
-                "bad-request",
-                StatusCode::BAD_REQUEST,
-                "The request asks for something that cannot be done",
-            ),
-            Fault::BadJson => (
-                "bad-json",
-                StatusCode::BAD_REQUEST,
-                "The body is not the JSON that this path takes",
-            ),
-            Fault::Unauthorised => {
-                ("unauthorised", StatusCode::UNAUTHORIZED, "The token is missing or wrong")
-            }
-            Fault::Forbidden => (
-                "forbidden",
-                StatusCode::FORBIDDEN,
-                "The request comes from where the service does not answer",
-            ),
-            Fault::NotFound => ("not-found", StatusCode::NOT_FOUND, "There is no such path"),
-            Fault::MethodNotAllowed => (
-                "method-not-allowed",
-                StatusCode::METHOD_NOT_ALLOWED,
-                "This path takes another method",
-            ),
-            Fault::TimedOut => {
-                ("timed-out", StatusCode::REQUEST_TIMEOUT, "The body did not arrive in time")
-            }
-            Fault::Conflict => {
-                ("conflict", StatusCode::CONFLICT, "The store has something else there already")
-            }
-            Fault::TooLarge => {
-                ("too-large", StatusCode::PAYLOAD_TOO_LARGE, "The request is larger than allowed")
-            }
-            Fault::UnsupportedMediaType => (
-                "unsupported-media-type",
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "The body must be application/json, as it is",
-            ),
-            Fault::BadPage => {
-                ("bad-page", StatusCode::UNPROCESSABLE_ENTITY, "A page cannot be taken as it is")
-            }
-            Fault::Internal => {
-                ("internal", StatusCode::INTERNAL_SERVER_ERROR, "The service has failed")
-            }
-            Fault::NotReady => {
-                ("not-ready", StatusCode::SERVICE_UNAVAILABLE, "The store is being opened")
-            }
-            Fault::Overloaded => (
-                "overloaded",
-                StatusCode::SERVICE_UNAVAILABLE,
-                "There is too much to do at the moment",
-            ),
-            Fault::Unavailable => (
-                "unavailable",
-                StatusCode::SERVICE_UNAVAILABLE,
-                "This cannot be done at the moment",
-            ),
-        }
-    }
+faults! {
+    BadRequest("bad-request", BAD_REQUEST, "The request asks for something that cannot be done"),
+    BadJson("bad-json", BAD_REQUEST, "The body is not the JSON that this path takes"),
+    Unauthorised("unauthorised", UNAUTHORIZED, "The token is missing or wrong"),
+    Forbidden("forbidden", FORBIDDEN, "The request comes from where the service does not answer"),
+    NotFound("not-found", NOT_FOUND, "There is no such path"),
+    MethodNotAllowed("method-not-allowed", METHOD_NOT_ALLOWED, "This path takes another method"),
+    TimedOut("timed-out", REQUEST_TIMEOUT, "The body did not arrive in time"),
+    Conflict("conflict", CONFLICT, "The store has something else there already"),
+    TooLarge("too-large", PAYLOAD_TOO_LARGE, "The request is larger than allowed"),
+    UnsupportedMediaType(
+        "unsupported-media-type",
+        UNSUPPORTED_MEDIA_TYPE,
+        "The body must be application/json, as it is"
+    ),
+    BadPage("bad-page", UNPROCESSABLE_ENTITY, "A page cannot be taken as it is"),
+    Internal("internal", INTERNAL_SERVER_ERROR, "The service has failed"),
+    NotReady("not-ready", SERVICE_UNAVAILABLE, "The store is being opened"),
+    Overloaded("overloaded", SERVICE_UNAVAILABLE, "There is too much to do at the moment"),
+    Unavailable("unavailable", SERVICE_UNAVAILABLE, "This cannot be done at the moment"),
 }
 
 /// A problem document.
