@@ -89,7 +89,6 @@ pub(crate) struct Arguments {
     format: FormatFlag,
 }
 
-/// A clustering that is asked for.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) matches: Vec<Input>,
@@ -101,16 +100,13 @@ pub(crate) struct Request {
     pub(crate) removed: Option<PathBuf>,
     /// Whether the tables of clusters and sizes are written.
     pub(crate) writes_lists: bool,
-    /// How tables are written.
     pub(crate) format: ResultFormat,
     /// Whether clusters by the same method are replaced that were made from other matches.
     pub(crate) replaces_outdated: bool,
 }
 
-/// An output that a clustering reads.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
-    /// Where it is.
     pub(crate) path: PathBuf,
     /// Where it will be, if it is moved once all is done.
     pub(crate) place: PathBuf,
@@ -119,7 +115,6 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// An output that stays where it is.
     fn at(named: &Place, day: Option<Day>) -> Result<Input> {
         let path = named.here()?;
         let place = path::absolute(&path).unwrap_or(path.clone());
@@ -127,7 +122,6 @@ impl Input {
     }
 }
 
-/// Runs the job as its command line asks.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let Arguments { matches, output, method, previous, no_lists, day, removed, format } = arguments;
     if matches.is_empty() && removed.is_none() && *no_lists {
@@ -177,13 +171,11 @@ pub(crate) fn cluster_pages(
     })
 }
 
-/// A clustering with its inputs checked.
 struct Job<'a> {
     clustering: Clustering,
     parameters: Parameters,
     /// All days that will be in it.
     days: Vec<String>,
-    /// The bytes of the inputs.
     bytes: u64,
     request: &'a Request,
 }
@@ -326,7 +318,6 @@ fn read_previous(folder: &Path) -> Result<ClusterReport> {
     })
 }
 
-/// The error for matches that are not whole.
 pub(crate) fn not_whole(folder: &Path) -> Error {
     let kind = missing_or_bad(folder);
     let what = match kind {
@@ -354,7 +345,6 @@ fn method(request: &Request, previous: Option<&ClusterReport>) -> Result<Method>
     }
 }
 
-/// The name of the parameter with the matches of a day.
 pub(crate) fn matches_of(day: impl fmt::Display) -> String {
     format!("matches {day}")
 }
@@ -391,7 +381,6 @@ fn summary(report: &ClusterReport, output: &Path) -> Summary {
     }
 }
 
-/// The summary of clusters that exist whole.
 pub(crate) fn done(report: &ClusterReport, output: &Path) -> Result<Summary> {
     report.check_files(output)?;
     let lock = Lock::beside(output)?;

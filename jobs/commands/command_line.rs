@@ -160,7 +160,6 @@ impl CommandLine {
         Ok(CommandLine { global, typed: typed.clone(), ..line })
     }
 
-    /// The flags that every command takes.
     pub(crate) fn global(&self) -> &GlobalFlags {
         &self.global
     }
@@ -196,7 +195,6 @@ impl CommandLine {
         mount_typed(&self.typed)
     }
 
-    /// Runs the command.
     pub(crate) fn run(&self) -> Result<Summary> {
         let global = &self.global;
         let summary = self.command.run(global)?;
@@ -207,7 +205,6 @@ impl CommandLine {
     }
 }
 
-/// The words of a command line, parsed.
 fn typed(words: impl IntoIterator<Item = OsString>) -> Result<ArgMatches, clap::Error> {
     let words: Vec<OsString> = words.into_iter().collect();
     let typed = command().try_get_matches_from(&words);
@@ -260,7 +257,6 @@ fn innermost<'a>(
     (command, typed)
 }
 
-/// The command line as it is parsed, and as help shows it.
 fn command() -> clap::Command {
     help::completed(CommandLine::command())
 }
@@ -288,7 +284,6 @@ fn show_flags() -> Result<Summary> {
     Ok(Summary::answered())
 }
 
-/// The first paragraph of a usage error, in one line.
 fn first_paragraph(text: &str) -> String {
     let paragraph = text.split("\n\n").next().unwrap_or_default();
     let words: Vec<&str> = paragraph.split_whitespace().collect();

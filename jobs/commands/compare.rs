@@ -47,7 +47,6 @@ pub(crate) struct Arguments {
     another: Place,
 }
 
-/// Runs `compare` and prints one JSON object.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let files = [&arguments.one.here()?, &arguments.another.here()?];
     let FingerprintSettings { made, pages } = global.config()?.fingerprint;
@@ -130,7 +129,6 @@ fn sketch(sketcher: &mut Sketcher, content: &Content<'_>) -> Result<Option<(u128
     }
 }
 
-/// The text of the only document of a file.
 fn text(path: &Path) -> Result<String> {
     with_document(path, text_format(path), |content| match content {
         Content::Text(text) => Ok(text.clone().into_owned()),
@@ -145,7 +143,6 @@ fn text_format(path: &Path) -> Format {
     if found.is_ok_and(is_html) { Format::Html } else { Format::Text }
 }
 
-/// Calls `take` with the only document of a file.
 fn with_document<T>(
     path: &Path,
     format: Format,

@@ -24,7 +24,6 @@ pub(crate) struct Arguments {
     shell: Shell,
 }
 
-/// Runs `completions` for the command line `command`.
 pub(crate) fn run(arguments: &Arguments, mut command: clap::Command) -> Result<Summary> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut command, "dupsieve", &mut script);

@@ -92,7 +92,6 @@ pub(crate) struct Arguments {
     pages: PageSettings,
 }
 
-/// Runs the job. Every process of the job calls this, and process 0 writes the output.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let config = global.config()?;
     let settings = arguments.pages.clone().or(config.fingerprint.pages);
@@ -214,7 +213,6 @@ fn read_report(output: &Path) -> Result<ItemsReport> {
     ItemsReport::read(output)?.ok_or_else(|| output::foreign(output, Job::WHAT))
 }
 
-/// An output to be made, with its inputs found.
 struct Job {
     pages: Pages,
     items: Arc<Items>,

@@ -84,7 +84,6 @@ pub(crate) fn typed_in_vain(typed: &ArgMatches) -> Option<String> {
     Some(format!("{flag} has no effect with --batch"))
 }
 
-/// Runs the job as its command line asks.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let Arguments { batch, store, as_of, output, format, settings, corpus } = arguments;
     let file = global.config()?;

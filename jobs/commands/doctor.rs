@@ -70,7 +70,6 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     }
 }
 
-/// What is found in a folder, or at an address.
 fn of_place(place: &Path) -> Vec<Finding> {
     match Address::of(place).transpose() {
         None => folder::findings(place),

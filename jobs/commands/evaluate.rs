@@ -84,7 +84,6 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     judge(&pairs.here()?, &labels, arguments)
 }
 
-/// Prints the scores of `pairs` as one JSON object.
 fn judge(pairs: &Path, labels: &Labels, arguments: &Arguments) -> Result<Summary> {
     let pairs = &Pairs::read(pairs, labels)?;
     let mut object = json!(Scores::of(pairs, labels));

@@ -76,7 +76,6 @@ pub(crate) struct Arguments {
     ids: Vec<PathBuf>,
 }
 
-/// A document to find, and the inputs to look in.
 struct Wanted {
     id: String,
     inputs: Vec<PathBuf>,
@@ -121,7 +120,6 @@ impl Arguments {
     }
 }
 
-/// An id as text.
 fn id_text(id: &Path) -> Result<String> {
     let id = id.to_str().ok_or_else(|| Error::new(Kind::Usage, "the id is not UTF-8"))?;
     Ok(id.to_owned())
@@ -164,7 +162,6 @@ impl Judged {
         Ok(Judged { id, verdict, other, is_other_dropped, asked, source, settings })
     }
 
-    /// Both documents; none if there is no other one.
     fn wanted(&self) -> Result<Option<[Wanted; 2]>> {
         let Some(Other { page: other, .. }) = &self.other else { return Ok(None) };
         let one = Wanted { id: self.id.clone(), inputs: self.source.inputs_of(None)? };
@@ -204,7 +201,6 @@ impl Judged {
     }
 }
 
-/// Runs `explain`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let config = global.config()?;
     let judged = arguments.judged(&config)?;

@@ -187,7 +187,6 @@ impl Arguments {
     }
 }
 
-/// Copies the records whose ids are in the list.
 fn copy_listed(
     ids: &Path,
     inputs: &Inputs,

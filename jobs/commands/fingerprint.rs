@@ -35,7 +35,6 @@ use crate::processes::machines;
 /// A segment takes at least about one byte for this many bytes of its pages.
 const INPUT_TO_SEGMENT: u64 = 1000;
 
-/// The name of the parameter with the limit of repeated records.
 const MAX_REPEATED: &str = "max_repeated";
 
 const EXAMPLES: &[(&str, &str)] = &[
@@ -90,7 +89,6 @@ pub(crate) struct Arguments {
     settings: FingerprintSettings,
 }
 
-/// A segment that is asked for.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) inputs: Vec<PathBuf>,
@@ -102,7 +100,6 @@ pub(crate) struct Request {
     pub(crate) keep: Option<KeepField>,
     /// The store whose pages are not computed again.
     pub(crate) known: StoreAt,
-    /// What becomes of a text whose id came before with another text.
     pub(crate) other_texts: OtherTexts,
 }
 
@@ -123,7 +120,6 @@ impl OtherTexts {
     pub(crate) const COUNT: &str = "other_texts";
 }
 
-/// Runs the job as its command line asks.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let known = match &arguments.store {
         Some(store) => StoreAt::Version(store.here()?, arguments.as_of),
@@ -173,7 +169,6 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         .say(format!("next: dupsieve dedup --batch {output} --output DIR")))
 }
 
-/// Makes one segment. Every process of the job calls this, and process 0 writes it.
 pub(crate) fn fingerprint(
     processes: &mut Processes,
     request: &Request,
@@ -190,7 +185,6 @@ pub(crate) fn is_by_place(output: &Path) -> bool {
     made.is_some_and(|made| made.get(PLACE_IDS).is_some_and(|ids| ids.starts_with(ALL_PLACES)))
 }
 
-/// Whether the segment that is asked for exists, whole.
 pub(crate) fn stands(request: &Request) -> Result<bool> {
     Ok(Job::find(request, 1)?.is_made(true).unwrap_or(false))
 }
@@ -202,14 +196,12 @@ pub(crate) fn two_orders() -> Error {
         .help("leave --time-field (`time_field`) out, or keep the oldest or newest")
 }
 
-/// What became of the documents.
 enum Written {
     Segment(Segment),
     /// No segment, because so many records have the id of an earlier record and another text.
     OtherTexts(u64),
 }
 
-/// A segment to be made, with its inputs found.
 struct Job {
     pages: Pages,
     recipe: Recipe,

@@ -23,13 +23,11 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ),
 ];
 
-/// The text below the list of commands.
 const CLOSING: &str = "\
 `dupsieve COMMAND -h` shows the flags of a command in short.
 `dupsieve help COMMAND` explains a command and its flags, with examples.
 `dupsieve help flags` shows the flags that every command takes.";
 
-/// The text below each command.
 const OF_COMMAND: &str = "`dupsieve help flags` shows the flags that every command takes.";
 
 /// Examples of a command as its help shows them. An example is what it does, and the command line.

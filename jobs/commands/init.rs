@@ -141,7 +141,6 @@ fn next_of_corpus(output: &Path, given: &[String]) -> String {
     )
 }
 
-/// Writes the file, unless there is one already.
 fn write(output: &Path, text: &str, global: &GlobalFlags) -> Result<()> {
     if output == Path::new(STDOUT) {
         return io::stdout().write_all(text.as_bytes()).at("stdout");
@@ -155,7 +154,6 @@ fn write(output: &Path, text: &str, global: &GlobalFlags) -> Result<()> {
     Ok(())
 }
 
-/// What was seen, in sentences.
 fn findings(
     inputs: &Inputs,
     survey: &Survey,

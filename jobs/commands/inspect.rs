@@ -38,7 +38,6 @@ pub(crate) struct Arguments {
     output_format: Option<ResultFormat>,
 }
 
-/// Runs `inspect`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let segment = Segment::open(arguments.file.here()?)?;
     let mut out = BufWriter::new(terminal::stdout());
@@ -63,7 +62,6 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     Ok(Summary::answered())
 }
 
-/// What the segment holds as one JSON object.
 fn object(segment: &Segment, codecs: &BTreeMap<Codec, u64>) -> Value {
     let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_else(|_| text.into());
     let columns = segment.columns().map(|size| {
@@ -86,7 +84,6 @@ fn object(segment: &Segment, codecs: &BTreeMap<Codec, u64>) -> Value {
     })
 }
 
-/// Prints every row.
 fn dump<F: Fingerprint>(
     segment: &Segment,
     format: ResultFormat,
@@ -113,7 +110,6 @@ fn dump<F: Fingerprint>(
     table.finish().map(drop)
 }
 
-/// Prints the header of the segment and its columns.
 fn describe(segment: &Segment, out: &mut impl Write) -> io::Result<()> {
     let counts = segment.counts();
     writeln!(out, "segment       {}", segment.path().named())?;
@@ -145,7 +141,6 @@ fn describe(segment: &Segment, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Prints how the fingerprints are coded.
 fn describe_codecs(codecs: &BTreeMap<Codec, u64>, out: &mut impl Write) -> io::Result<()> {
     codecs.iter().try_for_each(|(codec, bytes)| {
         writeln!(out, "codec         {codec:<12} {:>13}      {bytes:>15} bytes", "")

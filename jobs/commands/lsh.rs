@@ -77,7 +77,6 @@ pub(crate) fn typed_in_vain(typed: &ArgMatches) -> Option<String> {
     Some(format!("{flag} has no effect with --similarity"))
 }
 
-/// Runs `lsh`, or what stands below it.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     if let Some(About::Plan(arguments)) = &arguments.about {
         return plan::run(arguments, global);

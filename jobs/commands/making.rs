@@ -38,7 +38,6 @@ use crate::processes::machines;
 
 /// An output that a job makes, with its inputs found.
 pub(crate) trait Making {
-    /// Where the output is made.
     fn output(&self) -> &Path;
 
     /// Process 0 locks the output. In a dry run nobody does.
@@ -70,7 +69,6 @@ pub(crate) trait FromPages {
     /// What all processes find in the documents.
     type Found;
 
-    /// The documents.
     fn pages(&self) -> &Pages;
 
     /// What decides the output, but for the contents of the inputs.
@@ -163,10 +161,8 @@ impl<J: FromPages> Making for J {
 
 /// An output that is made of a batch, which is compared with itself and with a store.
 pub(crate) trait FromBatch: Making {
-    /// The command, in the names of steps.
     const COMMAND: &'static str;
 
-    /// The batch.
     fn batch(&self) -> &Segment;
 
     /// The batch and the store, by their digests.
@@ -183,7 +179,6 @@ pub(crate) trait FromBatch: Making {
 #[derive(Debug, Serialize, Deserialize)]
 struct Task {
     inputs: JoinInputs,
-    /// The lock on the output.
     fence: Fence,
     /// The build of process 0. All ledgers of the comparison name this build. Otherwise processes of two builds would
     /// remove each other's ledgers.

@@ -24,7 +24,6 @@ pub(crate) struct Arguments {
     folder: PathBuf,
 }
 
-/// Runs `man` for the command line `command`.
 pub(crate) fn run(arguments: &Arguments, command: clap::Command) -> Result<Summary> {
     let Arguments { folder } = arguments;
     fs::create_dir_all(folder).at(folder)?;

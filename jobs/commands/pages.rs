@@ -113,7 +113,6 @@ impl PageSource {
         }
     }
 
-    /// Reads it from the `run` part of a report.
     pub(crate) fn of_report(run: &Value) -> Option<PageSource> {
         serde_json::from_value(run["inputs"][PageSource::NAME].clone()).ok()
     }
@@ -210,7 +209,6 @@ pub(crate) fn each(
     outcome
 }
 
-/// The error for a document without text, where text is needed.
 pub(crate) fn no_text(id: &str) -> Error {
     Error::new(Kind::Usage, "the document has no text").found(id)
 }

@@ -98,7 +98,6 @@ fn object(plan: &Plan, read: u64, anchors: AnchorCost, held: u64) -> Value {
     })
 }
 
-/// Prints what the anchors cost, where there are some.
 fn print_anchors(anchors: AnchorCost) -> io::Result<()> {
     let AnchorCost { passes, bytes_read, memory_bytes } = anchors;
     if passes == 0 {
@@ -113,7 +112,6 @@ fn print_anchors(anchors: AnchorCost) -> io::Result<()> {
     )
 }
 
-/// Prints how much memory the join needs in addition to tables and sorts.
 fn print_held(batch: u64, held: u64) -> io::Result<()> {
     let mebibytes = batch.saturating_mul(held).div_ceil(1 << 20);
     writeln!(

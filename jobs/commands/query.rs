@@ -137,7 +137,6 @@ fn parse_limit(text: &str) -> Result<u64, String> {
     text.parse::<Count>().map(|Count(limit)| limit)
 }
 
-/// Runs `query`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let store = Store::open(&arguments.store.path(global)?)?;
     let version = store.at(arguments.as_of)?;
@@ -173,7 +172,6 @@ impl Arguments {
         Lookup::open(store, version, options)
     }
 
-    /// What the answer to one page may cost.
     fn work(&self) -> Work<'static> {
         self.max_work.map_or(Work::unbounded(), Work::of)
     }

@@ -36,7 +36,6 @@ const DAMAGED_NAMED: usize = 10;
 
 /// The documents that one file is made of.
 pub(crate) struct Pages {
-    /// The paths and patterns that were given.
     inputs: Arc<Inputs>,
     output: PathBuf,
     /// Where the output is in the end.
@@ -53,7 +52,6 @@ pub(crate) struct Found<R> {
 }
 
 impl<R> Found<R> {
-    /// How many documents were read.
     pub(crate) fn documents(&self) -> u64 {
         self.read.documents
     }
@@ -93,7 +91,6 @@ impl Pages {
         })
     }
 
-    /// The file that is made.
     pub(crate) fn output(&self) -> &Path {
         &self.output
     }
@@ -160,7 +157,6 @@ impl Pages {
         self.inputs.passed_over().count()
     }
 
-    /// How many files there are, and their bytes.
     pub(crate) fn size(&self) -> (u64, u64) {
         (self.inputs.files().len() as u64, self.inputs.bytes())
     }
@@ -211,7 +207,6 @@ impl Pages {
             .collect()
     }
 
-    /// Whether some texts are made of HTML.
     fn has_html(&self) -> bool {
         let html = |format| matches!(format, Format::Html | Format::Warc);
         self.options.fields.html || self.inputs.files().iter().any(|file| html(file.format()))
@@ -223,7 +218,6 @@ impl Pages {
         Ok(Digest::of(format!("{} {names} {parameters}", join::build()?).as_bytes()))
     }
 
-    /// The inputs that this process sees.
     pub(crate) fn listing(&self) -> Listing {
         Listing::of(&self.inputs)
     }
@@ -353,7 +347,6 @@ impl Pages {
         Ok(Accepted { made: made.sorted()?, read, quarantine, inputs })
     }
 
-    /// Logs which files are damaged, and where.
     fn tell_damage(&self, read: &Read) {
         let mut damaged = read.damaged.clone();
         damaged.sort_unstable();
@@ -393,7 +386,6 @@ impl Pages {
         Ok(lock)
     }
 
-    /// What there is to do, for a dry run.
     pub(crate) fn would(&self, sentence: String) -> Summary {
         let (files, bytes) = self.size();
         Summary::new().count("files", files).count("bytes", bytes).say(sentence)
@@ -479,9 +471,7 @@ const FAILED: &str = ".failed";
 pub(crate) struct Accepted<R> {
     /// What was made, sorted.
     pub(crate) made: SortedRecords<R>,
-    /// What was read.
     pub(crate) read: Read,
-    /// The list of what could not be read.
     pub(crate) quarantine: Option<Listed>,
     /// The digest of what the files hold; none if there is a stream.
     inputs: Option<String>,

@@ -34,7 +34,6 @@ pub(crate) struct Arguments {
     output: Option<Output>,
 }
 
-/// Runs `report`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let history = History::read(&Outputs::here(&arguments.outputs)?)?;
     if let Some(output) = &arguments.output {

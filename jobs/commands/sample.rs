@@ -73,7 +73,6 @@ pub(crate) struct Arguments {
     pages: PageFlags,
 }
 
-/// Two near pages.
 struct Pair {
     new: String,
     existing: Nearest,
@@ -81,16 +80,12 @@ struct Pair {
     held: Option<u32>,
 }
 
-/// Pairs that were drawn.
 struct Drawn {
-    /// Which pairs they are.
     what: String,
     pairs: Vec<Pair>,
-    /// How many of them there are.
     seen: u64,
 }
 
-/// The pairs drawn for one distance.
 struct Reservoir {
     drawn: Drawn,
     random: ChaCha8Rng,
@@ -105,7 +100,6 @@ struct Excerpt {
 /// Excerpts by the inputs that hold the text, and by id.
 type Texts = HashMap<(Vec<PathBuf>, String), Excerpt>;
 
-/// Runs `sample`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let output = &*arguments.output.here()?;
     let outputs = report::outputs(output)?;
@@ -137,7 +131,6 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     Ok(Summary::answered())
 }
 
-/// Prints the pairs that were drawn.
 fn print(
     drawn: &[Drawn],
     (texts, source): (&Texts, &PageSource),
@@ -182,7 +175,6 @@ fn excerpts<'a>(
     })
 }
 
-/// The pairs side by side.
 fn groups(drawn: &[Drawn], texts: (&Texts, &PageSource)) -> Result<Vec<PairGroup>> {
     let group = |Drawn { what, pairs, seen }: &Drawn| {
         let pairs = pairs.iter().map(|pair| shown_pair(pair, texts)).collect::<Result<_>>()?;
@@ -238,7 +230,6 @@ fn worst(output: &Path, arguments: &Arguments) -> Result<Drawn> {
     Ok(Drawn { what: "most text lost".to_owned(), pairs, seen })
 }
 
-/// Draws the pairs for each distance, in one pass over the matches.
 fn draw(output: &Path, arguments: &Arguments) -> Result<Vec<Drawn>> {
     let most = u64::from(arguments.per_distance);
     let mut drawn = BTreeMap::new();
@@ -309,7 +300,6 @@ impl Excerpt {
     }
 }
 
-/// How two texts compare.
 struct Compared<'a> {
     texts: [&'a str; 2],
     /// The Jaccard similarity of the sets of 3-word shingles.
@@ -326,7 +316,6 @@ impl<'a> Compared<'a> {
     }
 }
 
-/// A share of so many ten-thousandths.
 fn share(ten_thousandths: u32) -> f64 {
     f64::from(ten_thousandths) / 1e4
 }

@@ -29,7 +29,6 @@ pub(crate) fn run(_: &Arguments, _: clap::Command) -> Result<Summary> {
     Ok(Summary::answered())
 }
 
-/// The schema.
 fn schema() -> Value {
     let mut schema = schema_for!(Config).to_value();
     suit_toml(&mut schema);

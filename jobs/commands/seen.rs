@@ -80,7 +80,6 @@ struct Asked {
     input: Vec<PathBuf>,
 }
 
-/// Runs `seen`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let store = Store::open(&arguments.store.path(global)?)?;
     let version = store.at(arguments.as_of)?;
@@ -160,7 +159,6 @@ impl Portion {
         if self.bytes < self.most { Ok(()) } else { self.answer() }
     }
 
-    /// Prints a line for each record.
     fn answer(&mut self) -> Result<()> {
         let Asking { holdings, dropped, by, threads, as_json } = &self.asking;
         let sought: Vec<Sought<'_>> = self.records.iter().map(|it| sought_of(it, *by)).collect();
@@ -178,7 +176,6 @@ impl Portion {
     }
 }
 
-/// What is looked for of a record.
 fn sought_of((id, digest): &(String, u128), by: By) -> Sought<'_> {
     match by {
         By::Ids => Sought::Id(id),

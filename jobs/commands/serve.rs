@@ -134,7 +134,6 @@ pub(crate) struct Arguments {
 
 /// What the main thread waits for.
 enum Event {
-    /// The store is open.
     Open,
     /// A signal asks the service to end.
     Stop(&'static str),
@@ -142,7 +141,6 @@ enum Event {
     Failed(Error),
 }
 
-/// Runs `serve` until a signal ends it.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     step::begin(Step::Serving);
     let address = address(arguments.listen);
@@ -192,7 +190,6 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     Ok(service.closing(&path))
 }
 
-/// The address at which the service listens.
 fn address(listen: Option<Listen>) -> SocketAddr {
     listen.map_or(LISTEN, |Listen { address, port }| {
         SocketAddr::new(address, port.unwrap_or(LISTEN.port()))
@@ -367,7 +364,6 @@ impl Service {
         }
     }
 
-    /// What the service has done.
     fn closing(&self, store: &std::path::Path) -> Summary {
         let left = self.online.get().map_or(0, |online| online.journal().pages());
         let [asked, remembered, commits] =

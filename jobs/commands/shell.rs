@@ -1,6 +1,5 @@
 //! Words of the commands that are proposed, as a shell reads them.
 
-/// The word between quotes.
 pub(crate) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }

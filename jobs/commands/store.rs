@@ -289,7 +289,6 @@ pub(crate) fn answers(typed: &ArgMatches) -> bool {
     matches!(typed.subcommand_name(), Some("list" | "log"))
 }
 
-/// Runs `store`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     step::begin(Step::Storing);
     match &arguments.change {
@@ -433,7 +432,6 @@ fn log_days(what: &str, days: Vec<String>) {
     }
 }
 
-/// The error for a day that the store does not hold.
 pub(crate) fn not_held(store: &Store, day: Day) -> Error {
     Error::new(Kind::Missing, format!("the store does not hold {day}"))
         .at(store.path())

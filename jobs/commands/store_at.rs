@@ -61,7 +61,6 @@ pub(crate) enum StoreAt {
 }
 
 impl StoreAt {
-    /// The folder of the store.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             StoreAt::NoStore => None,

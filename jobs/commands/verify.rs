@@ -60,7 +60,6 @@ impl Arguments {
     }
 }
 
-/// Runs `verify`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     step::begin(Step::Verifying);
     let path = &arguments.output.here()?;
@@ -110,7 +109,6 @@ fn check_drawings(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Verifies what is at the path, whatever it is.
 fn verify(path: &Path, arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let holds = |name: &str| path.join(name).exists();
     if path.is_file() {

@@ -82,7 +82,6 @@ enum By {
     Host,
 }
 
-/// Runs the job. Every process of the job calls this, and process 0 writes the table.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let FingerprintSettings { made, pages } = global.config()?.fingerprint;
     // What is counted does not depend on a distance or a check, so a preset says nothing here.
@@ -123,7 +122,6 @@ fn check_hosts(pages: u64, without_host: u64) -> Result<()> {
     Ok(())
 }
 
-/// A table to be made, with its inputs found.
 struct Job {
     pages: Pages,
     recipe: Recipe,

@@ -74,7 +74,6 @@ pub(crate) enum LogFormat {
 }
 
 impl GlobalFlags {
-    /// What is logged.
     pub(crate) fn log_level(&self) -> LevelFilter {
         match (self.quiet, self.verbose) {
             (true, _) => LevelFilter::WARN,
@@ -135,12 +134,10 @@ impl GlobalFlags {
         self.stall.stall_timeout.map_or(Duration::from_secs(600), Seconds::duration)
     }
 
-    /// The memory for tables and sorts.
     pub(crate) fn budget(&self) -> Budget {
         self.memory.memory.map_or_else(Budget::default, |ByteSize(bytes)| Budget::of(bytes))
     }
 
-    /// The settings of the file named with --config.
     pub(crate) fn config(&self) -> Result<Config> {
         self.config.as_deref().map_or_else(|| Ok(Config::default()), Config::read)
     }

@@ -90,7 +90,6 @@ impl Output {
         }
     }
 
-    /// Whether it is standard output.
     pub(crate) fn is_stdout(&self) -> bool {
         self.0.0 == Path::new(STDOUT)
     }

@@ -13,11 +13,8 @@ pub(crate) const COMMON: &str = "Common flags";
 /// A group of flags that several commands share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shared {
-    /// How many threads a process has.
     Workers,
-    /// How much memory a process takes.
     Memory,
-    /// In how many processes the command runs.
     Processes,
     /// That nothing is written.
     DryRun,
@@ -28,7 +25,6 @@ pub(crate) enum Shared {
 }
 
 impl Shared {
-    /// All groups.
     pub(super) const ALL: [Shared; 6] = [
         Shared::Workers,
         Shared::Memory,

@@ -12,11 +12,9 @@ use serde_json::{Value, json};
 
 use super::identity;
 
-/// What a job has done.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default)]
 pub(crate) struct Account {
-    /// The seconds of each step.
     pub(crate) steps: BTreeMap<String, f64>,
     /// How many records could not be read, by reason.
     pub(crate) bad: BTreeMap<String, u64>,

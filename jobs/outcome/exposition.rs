@@ -37,7 +37,6 @@ impl Exposition {
         self
     }
 
-    /// Adds a sample of the family.
     pub(crate) fn sample(&mut self, labels: &[(&str, &str)], value: f64) -> &mut Exposition {
         self.part("", labels, value)
     }

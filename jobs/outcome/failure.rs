@@ -50,7 +50,6 @@ pub(super) fn take_place() -> Option<PathBuf> {
     lock(&PLACE).take()
 }
 
-/// Writes the report of a failure.
 pub(super) fn write(path: &Path, error: &Error) -> Result<()> {
     let kind = error.kind();
     let failure =

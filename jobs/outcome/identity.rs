@@ -20,7 +20,6 @@ pub(crate) fn lead() {
     LazyLock::force(&LED);
 }
 
-/// The steps of the job.
 pub(crate) fn clock() -> &'static Clock {
     &LED.0
 }
@@ -29,7 +28,6 @@ pub(crate) fn locks() -> &'static Locks {
     &LED.1
 }
 
-/// Sets the name of the job: its command.
 pub(crate) fn set_job(job: &str) {
     JOB.get_or_init(|| job.to_owned());
 }

@@ -9,7 +9,6 @@ use super::exposition::Exposition;
 use super::identity;
 use super::progress as shown;
 
-/// The metrics of this process at this moment.
 pub(crate) fn text() -> String {
     let mut text = Exposition::default();
     let day = identity::day().map(|day| day.to_string()).unwrap_or_default();

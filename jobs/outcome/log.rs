@@ -59,7 +59,6 @@ pub(crate) fn failure_line(what: impl fmt::Display, time: Option<String>) -> Str
     format!("{}\n", Value::Object(line))
 }
 
-/// The time, as log lines have it.
 pub(super) fn now() -> String {
     let mut time = String::new();
     // Text takes whatever is written.

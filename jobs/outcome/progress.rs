@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use dupsieve::rooms::parallel::lock;
 use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
-/// What is counted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Unit {
     Bytes,

@@ -186,17 +186,14 @@ impl SummaryLine {
         serde_json::from_str(line).ok()
     }
 
-    /// The error of a job that failed.
     pub(super) fn error(&self) -> Option<&str> {
         self.error.as_deref()
     }
 
-    /// Whether everything was done already, by an earlier run.
     pub(super) fn is_already_done(&self) -> bool {
         self.already_done
     }
 
-    /// The count of this name, if there is one.
     pub(super) fn count(&self, name: &str) -> Option<u64> {
         self.counts.get(name).and_then(Value::as_u64)
     }
@@ -207,7 +204,6 @@ impl SummaryLine {
         counts.filter_map(|(name, count)| Some((name.strip_prefix("skipped_")?, count.as_u64()?)))
     }
 
-    /// The line, without its end.
     pub(crate) fn to_json(&self) -> String {
         serde_json::to_string(self).expect("a summary is plain data")
     }

@@ -58,7 +58,6 @@ struct ChildProcess {
     silent: Duration,
 }
 
-/// What happens to the children.
 pub(crate) enum Event {
     Line(usize, Vec<u8>),
     Signal(&'static str),

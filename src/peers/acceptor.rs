@@ -52,7 +52,6 @@ pub(super) struct Step(pub(super) u64, pub(super) String);
 /// What the called process answers.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Answer {
-    /// The connection is made.
     Welcome,
     /// The called process is not ready. Call again.
     Later,

@@ -156,7 +156,6 @@ impl Link {
         self.0.socket.shutdown(half)
     }
 
-    /// Sends one message of at most `limit` bytes.
     pub(crate) fn send<T: Serialize>(&self, message: &T, limit: u64) -> io::Result<()> {
         let body = codec(limit).serialize(message).map_err(io::Error::other)?;
         (&*self.0).write_all(&[&(body.len() as u64).to_le_bytes(), &body[..]].concat())
@@ -211,7 +210,6 @@ fn beat(ends: &Weak<Ends>, pause: Duration) {
 }
 
 impl Ends {
-    /// Sends one record.
     fn send(&self, kind: u8, data: &[u8]) -> io::Result<()> {
         let mut sending = lock(&self.sending);
         let Sending { records, ended, plain, sealed } = &mut *sending;

@@ -78,7 +78,6 @@ impl Secret {
     }
 }
 
-/// How a good secret is made.
 const REMEDY: &str = "make one with: (umask 077; head -c 32 /dev/urandom | base64 > FILE)";
 
 fn check_mode(mode: u32, path: &Path) -> Result<()> {

@@ -20,7 +20,6 @@ pub(crate) struct Wait {
 }
 
 impl Wait {
-    /// Waits for `left` in total.
     pub(super) fn new(left: Duration) -> Wait {
         Wait { left }
     }

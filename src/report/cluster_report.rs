@@ -21,7 +21,6 @@ pub struct ClusterReport {
     pub dupsieve: String,
     /// A run with the same parameters finds its output done.
     pub parameters: Parameters,
-    /// Which pages are one cluster.
     pub method: Method,
     /// The days whose matches are in it, in order; nothing in place of one that is not known.
     pub days: Vec<String>,

@@ -16,7 +16,6 @@ use super::verdicts::each_drop;
 use crate::error::Result;
 use crate::matches::{Lost, each_replaced};
 
-/// What a day read and lost.
 pub(super) struct DayText<'a> {
     pub(super) folder: &'a Path,
     /// The day, as tables name it.

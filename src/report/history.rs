@@ -29,7 +29,6 @@ const LOST_POINTS: f64 = 0.02;
 /// The longest join, in seconds, that is never too long.
 const SHORT: f64 = 60.0;
 
-/// The reports of days, in their order.
 #[derive(Debug)]
 pub struct History {
     days: Vec<DayFigures>,
@@ -44,7 +43,6 @@ pub struct DayFigures {
     pub kept: u64,
     /// Pages dropped as near-duplicates.
     pub dropped: u64,
-    /// Records that could not be read.
     pub quarantined: u64,
     /// Pages that the store held before.
     pub store: u64,
@@ -52,7 +50,6 @@ pub struct DayFigures {
     pub replaced: Option<u64>,
     /// How much text goes with the dropped pages, where the join tells.
     pub lost: Option<Lost>,
-    /// How long the join took.
     pub seconds: f64,
     /// What is odd, each in one sentence.
     pub alarms: Vec<String>,
@@ -92,7 +89,6 @@ impl History {
         self.held_text
     }
 
-    /// The days, in order.
     pub fn days(&self) -> &[DayFigures] {
         &self.days
     }

@@ -19,7 +19,6 @@ use crate::store::Digest;
 /// The name of the page of an output.
 pub(super) const NAME: &str = "report.html";
 
-/// The files in the folder `html`.
 const TEMPLATES: [(&str, &str); 8] = [
     ("style.css", include_str!("html/style.css")),
     ("page.html", include_str!("html/page.html")),

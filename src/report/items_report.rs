@@ -12,18 +12,14 @@ use crate::items::ItemsFound;
 use crate::output::Sum;
 use crate::store::RecordCounts;
 
-/// The report of a search for items in pages.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ItemsReport {
     /// What made it: `contains`.
     job: String,
-    /// The version of dupsieve that made it.
     pub dupsieve: String,
     /// A run with the same parameters finds its output done.
     pub parameters: Parameters,
-    /// The records that were read.
     pub pages: RecordCounts,
-    /// What was found.
     pub found: ItemsFound,
     /// How it was run: the one part that differs from run to run.
     pub run: Value,
@@ -32,7 +28,6 @@ pub struct ItemsReport {
 impl ItemsReport {
     const MADE_BY: &str = "contains";
 
-    /// The report of what was found in these pages.
     pub fn of(
         parameters: Parameters,
         pages: RecordCounts,

@@ -34,7 +34,6 @@ struct JoinPage<R> {
     seconds: Vec<Phase>,
 }
 
-/// How much text goes with the dropped pages, in percent.
 #[derive(Serialize)]
 struct LostShares {
     share: String,
@@ -57,7 +56,6 @@ struct ExamplePage {
     id: String,
 }
 
-/// The time that a part of a job took.
 #[derive(Serialize)]
 struct Phase {
     name: String,

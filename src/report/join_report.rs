@@ -18,7 +18,6 @@ use crate::matches::{Lost, Outcome};
 use crate::output::Sum;
 use crate::store::{Day, Digest, RecordCounts};
 
-/// The report of a join.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Report {

@@ -14,13 +14,9 @@ use crate::store::{Day, Version};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LaterDays {
-    /// How many later days the store held.
     pub days: u64,
-    /// The first of them.
     pub first: Day,
-    /// The last of them.
     pub last: Day,
-    /// How many pages were dropped in favour of pages of these days.
     pub dropped: u64,
 }
 

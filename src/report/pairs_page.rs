@@ -18,23 +18,19 @@ pub struct PairsPage {
 pub struct PairGroup {
     /// What the pairs have in common.
     pub name: String,
-    /// How many such pairs there are.
     pub seen: u64,
     pub pairs: Vec<ShownPair>,
 }
 
-/// Two near pages.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ShownPair {
     /// The id of each page: of the new one, and of the one that it is near to.
     pub ids: [String; 2],
     /// Where the second page is from: a day of the store, or `batch`.
     pub against: String,
-    /// The figures of the pair: a name and a number each.
     pub figures: Vec<(&'static str, String)>,
     /// What has to be said of the comparison, such as that a text is cut.
     pub note: Option<String>,
-    /// The passages in which the texts differ.
     pub passages: Vec<Passage>,
 }
 

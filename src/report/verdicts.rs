@@ -20,7 +20,6 @@ pub struct PageVerdict {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Nearest {
     pub id: String,
-    /// In how many bits both fingerprints differ.
     pub distance: u32,
     /// `batch`, or the day under which the store holds the page.
     pub against: String,
@@ -76,7 +75,6 @@ pub fn each_differing(
     Ok(())
 }
 
-/// The verdict in a row.
 fn page_verdict(columns: &[&str]) -> Option<PageVerdict> {
     let word = columns.get(1)?.to_string();
     let nearest = match word.as_str() {

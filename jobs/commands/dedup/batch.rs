@@ -32,7 +32,6 @@ use crate::outcome::summary::Summary;
 /// A join that is expected to take longer is announced: a quarter of the day.
 const LONG: Duration = Duration::from_secs(6 * 3600);
 
-/// A join that is asked for.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) batch: PathBuf,
@@ -48,7 +47,6 @@ pub(crate) struct Request {
     pub(crate) unchanged: Option<u64>,
 }
 
-/// Joins one batch. Every process of the job calls this, and process 0 writes the output.
 pub(crate) fn dedup(
     processes: &mut Processes,
     request: &Request,
@@ -68,7 +66,6 @@ pub(crate) fn stands(request: &Request) -> Result<bool> {
     Ok(report.parameters == job.parameters() && report.check_files(job.output()).is_ok())
 }
 
-/// A join with its inputs open.
 struct Job {
     join: Join,
     request: Request,
@@ -161,7 +158,6 @@ impl Job {
         Ok(Job { join, request: request.clone(), topology })
     }
 
-    /// What decides the result, and the sums that are in the report.
     fn parameters(&self) -> Parameters {
         let Join { batch, store, keep, .. } = &self.join;
         let store = store.as_ref().map_or("none".to_owned(), |store| store.digest().to_string());
@@ -264,7 +260,6 @@ fn long_join(time: Duration, preset: Option<Preset>) -> Option<String> {
     Some(format!("by estimate, this join takes {} hours{advice}", time.as_secs() / 3600))
 }
 
-/// The recipe of a stamp, part by part.
 fn recipe(stamp: &str) -> serde_json::Value {
     serde_json::from_str(stamp).unwrap_or_else(|_| stamp.into())
 }

@@ -66,7 +66,6 @@ pub(crate) struct CorpusFlags {
     pub(crate) pages: PageSettings,
 }
 
-/// A corpus that is asked for.
 #[derive(Debug)]
 struct Corpus {
     made: fingerprint::Request,
@@ -234,7 +233,6 @@ impl Corpus {
         Ok(true)
     }
 
-    /// Gives these documents their places as ids.
     fn name_by(&mut self, place_ids: PlaceIds) {
         let pages = &mut self.made.settings.pages;
         pages.place_ids = Some(place_ids);
@@ -302,7 +300,6 @@ impl Corpus {
         kept.with(Segment::open(&self.made.output)?.empty_ids())
     }
 
-    /// Adds sentences: what was read and found, what was written, and what to do next.
     fn closing(&self, total: Summary, has_output: bool) -> Summary {
         let program = std::env::args().next().unwrap_or_else(|| "dupsieve".to_owned());
         let program = shell::word(&program);
@@ -359,7 +356,6 @@ impl Corpus {
     }
 }
 
-/// Fails if there is something at `path` that is not ours.
 fn expect_own(path: &Path, what: &str, is_ours: impl Fn(&Path) -> bool) -> Result<()> {
     let is_there = path.symlink_metadata().is_ok();
     if is_there && !is_ours(path) { Err(output::foreign(path, what)) } else { Ok(()) }

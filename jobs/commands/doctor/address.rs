@@ -10,7 +10,6 @@ use super::finding::{Finding, State};
 use crate::commands::places;
 use crate::flags::place::check_output;
 
-/// Puts an object below the address, reads it, and deletes it.
 pub(super) fn finding(typed: &Path, address: Result<Address>) -> Finding {
     let tried = address.and_then(|address| {
         check_output(&address)?;

@@ -2,10 +2,8 @@
 
 use std::fmt;
 
-/// What was found about one thing.
 #[derive(Debug)]
 pub(super) struct Finding {
-    /// The thing.
     pub(super) what: String,
     pub(super) found: String,
     /// Whether a job can work with it.
@@ -17,11 +15,9 @@ pub(super) struct Finding {
 /// Whether a job can work with what was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// Well.
     Ok,
     /// A job will work, but slowly, or not at every size.
     Poor,
-    /// A job will fail.
     Wrong,
 }
 
@@ -43,7 +39,6 @@ impl Finding {
 }
 
 impl State {
-    /// The word that is shown.
     pub(super) fn name(self) -> &'static str {
         match self {
             State::Ok => "ok",

@@ -16,7 +16,6 @@ const FEW_FILES: u64 = 1024;
 /// When this program was written, about: 1 January 2026. A clock before that is wrong.
 const WRITTEN: u64 = 1_767_225_600;
 
-/// Looks at the machine.
 pub(super) fn findings(global: &GlobalFlags) -> Vec<Finding> {
     vec![
         Finding::ok("program", program()),

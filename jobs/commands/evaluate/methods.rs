@@ -55,7 +55,6 @@ pub(super) fn recommendation(methods: &[NearMethod], best: usize) -> Value {
     json!({ "method": methods[best].name, "configuration": line(best) })
 }
 
-/// One line for each method: its recipe, distance and check.
 pub(super) fn legend(methods: &[NearMethod]) -> String {
     let mut text = format!("{:<11}{:<16}{:<11}{}\n", "method", "recipe", "distance", "check");
     for NearMethod { name, recipe, distance, confirm } in methods {
@@ -69,7 +68,6 @@ pub(super) fn legend(methods: &[NearMethod]) -> String {
     text
 }
 
-/// The recipe, distance and check of a method, as JSON.
 pub(super) fn parts(method: &NearMethod) -> Value {
     json!({
         "method": method.name,

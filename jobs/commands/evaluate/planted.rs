@@ -13,7 +13,6 @@ use crate::outcome::terminal;
 
 const BAR: usize = 8;
 
-/// What is printed.
 pub(super) struct Report<'a> {
     /// How many pages the inputs have.
     pub(super) seen: u64,
@@ -23,7 +22,6 @@ pub(super) struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// All figures as one JSON object.
     pub(super) fn object(&self) -> Value {
         let each =
             Edit::ALL.into_iter().flat_map(|edit| (0..Edit::STRENGTHS).map(move |at| (edit, at)));
@@ -54,13 +52,11 @@ impl Report<'_> {
         })
     }
 
-    /// The number of the method to use.
     fn recommended(&self) -> usize {
         let methods = 0..self.methods.len();
         methods::recommended(methods.map(|method| self.scores.summary(method).f1()))
     }
 
-    /// Prints the tables and what to do next.
     pub(super) fn print(&self) -> io::Result<()> {
         let mut out = terminal::stdout();
         writeln!(

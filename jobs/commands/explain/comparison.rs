@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 /// How many features are shown for a text, for a difference, and for a bit.
 const SHOWN: [usize; 3] = [10, 20, 5];
 
-/// A document with its features.
 pub(super) struct Analysed {
     pub(super) id: String,
     pub(super) fingerprint: u128,
@@ -24,7 +23,6 @@ pub(super) struct Analysed {
     pub(super) dropped_bytes: usize,
 }
 
-/// Two documents and how they differ.
 pub(super) struct Comparison<'a> {
     documents: [Analysed; 2],
     recipe: &'a Recipe,
@@ -34,7 +32,6 @@ pub(super) struct Comparison<'a> {
     check: Option<(TextMeasure, f64)>,
 }
 
-/// How much of each text the other text contains.
 struct Held {
     /// The share of the first text that the second has, and the other way round: of its 3-word shingles, exactly.
     shares: [f64; 2],
@@ -62,7 +59,6 @@ impl Held {
     }
 }
 
-/// A weight as it is shown.
 fn weight(fixed: impl Into<i128>) -> f64 {
     fixed.into() as f64 / ONE as f64
 }
@@ -86,12 +82,10 @@ impl Comparison<'_> {
         Ok(Comparison { documents, recipe, difference, held, check })
     }
 
-    /// In how many bits the fingerprints differ.
     pub(super) fn distance(&self) -> u32 {
         self.difference.bits.len() as u32
     }
 
-    /// The comparison as one JSON object.
     pub(super) fn object(&self) -> Value {
         let Comparison { recipe, difference, held, check, .. } = self;
         let check = check.map(
@@ -139,7 +133,6 @@ impl Comparison<'_> {
         })
     }
 
-    /// Prints the comparison for a person.
     pub(super) fn describe(&self, out: &mut impl Write) -> io::Result<()> {
         let Comparison { documents, recipe, difference, held, check } = self;
         writeln!(out, "recipe    {}, {} bits", recipe.name(), recipe.width().bits())?;

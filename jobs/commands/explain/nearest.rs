@@ -59,7 +59,6 @@ struct Page<F> {
     sketch: Option<Sketch>,
 }
 
-/// A sketch, the anchors of its page, and the check that compares it.
 struct Sketch {
     check: Check,
     bytes: Vec<u8>,
@@ -84,7 +83,6 @@ pub(super) fn nearest(report: &Report, asked: Asked, id: &str) -> Result<Option<
     }
 }
 
-/// The path of an input, if it still exists.
 fn input(report: &Report, name: &str) -> Result<Option<PathBuf>> {
     let named = report.run["inputs"][name].as_str();
     let path = named.map(|it| Place::from(it).here()).transpose()?;
@@ -140,7 +138,6 @@ fn among<F: Fingerprint>(
 }
 
 impl<F: Fingerprint> Page<F> {
-    /// The page with that id.
     fn of(segment: &Segment, check: Option<Check>, id: &str) -> Result<Option<Page<F>>> {
         let (mut ids, mut scan) = (segment.ids(), segment.scan::<F>(KeyRange::all()));
         let mut run = Vec::new();

@@ -20,7 +20,6 @@ use crate::flags::global::GlobalFlags;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 
-/// What is added to the records, and where they go.
 pub(super) struct Asked<'a> {
     /// The output that says of each page what became of it.
     pub(super) judged: &'a Path,
@@ -31,7 +30,6 @@ pub(super) struct Asked<'a> {
     pub(super) output: &'a Path,
 }
 
-/// Copies all records with the fields.
 pub(super) fn run(
     asked: &Asked<'_>,
     inputs: &Inputs,
@@ -146,7 +144,6 @@ fn named(columns: &[ResultColumn], prefix: &str) -> Result<Vec<ResultColumn>> {
     Ok(columns.iter().map(|column| ResultColumn { name: name(column), ..*column }).collect())
 }
 
-/// What became of the records.
 #[derive(Default)]
 struct Counts {
     annotated: u64,
@@ -187,7 +184,6 @@ impl Counts {
     }
 }
 
-/// Reads all inputs, portion by portion.
 fn each_portion(
     inputs: &Inputs,
     options: &ReadOptions,
@@ -231,7 +227,6 @@ fn annotate_lines(
     Ok((copy.out, copy.counts))
 }
 
-/// A copy of records of lines.
 struct LineCopy<'a> {
     inputs: &'a Inputs,
     pages: Annotations,

@@ -119,7 +119,6 @@ fn copy_rows(_: &Inputs, _: &[RoaringTreemap], out: PackedFile) -> Result<Packed
     ResultFormat::Parquet.check().map(|()| out)
 }
 
-/// The records of one copy, on their way.
 struct Copier<'a> {
     /// Set if the inputs are web archives.
     archives: Option<Archives>,

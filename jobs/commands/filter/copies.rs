@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 /// The file in the folder. Readers of folders pass over a name that begins with a dot, and so do patterns.
 const NAME: &str = ".copies.json";
 
-/// The copies in a folder.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Copies {
@@ -70,7 +69,6 @@ impl Copies {
         Ok(self.made_of == Some(made_of) && *self == Copies::found_in(folder, self.made_of)?)
     }
 
-    /// Lists them in the folder that is being made.
     pub(super) fn write(&self, staging: &Staging) -> Result<()> {
         let text = serde_json::to_string_pretty(self).expect("copies are plain data") + "\n";
         let mut file = staging.create(NAME)?;
@@ -84,7 +82,6 @@ impl Copies {
     }
 }
 
-/// The name of a copy in the list.
 fn name(folder: &Path, path: &Path) -> String {
     let below = path.strip_prefix(folder).unwrap_or(path);
     below.as_os_str().as_encoded_bytes().escape_ascii().to_string()

@@ -19,7 +19,6 @@ use crate::flags::global::GlobalFlags;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 
-/// Copies of the kept records of a corpus.
 pub(crate) struct Kept {
     inputs: Inputs,
     options: ReadOptions,
@@ -55,7 +54,6 @@ impl Kept {
         Ok(Kept { inputs, options, names, folder: folder.to_path_buf() })
     }
 
-    /// How many files there are.
     pub(crate) fn files(&self) -> u64 {
         self.names.len() as u64
     }
@@ -66,7 +64,6 @@ impl Kept {
         self
     }
 
-    /// The same copies in another folder.
     pub(crate) fn moved(self, folder: PathBuf) -> Kept {
         Kept { folder, ..self }
     }

@@ -100,7 +100,6 @@ fn write(
     Ok((copies, documents.finish(overwrite)? && is_old))
 }
 
-/// The pages that are written.
 struct Generated {
     generator: DocumentGenerator,
     /// None if the pages have no hosts.

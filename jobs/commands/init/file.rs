@@ -19,9 +19,7 @@ const STORE: &str = "# What of a day enters the store: \"kept\" (pages that are 
     [store]\n# The fingerprints of all days. The first run creates it.\npath = \"store\"\n\
     # keep_versions = 60     # without this line every version stays, and so do the files it needs\n\n";
 
-/// What the file is made from.
 pub(super) struct Seen<'a> {
-    /// The paths that were given.
     pub(super) given: Vec<String>,
     /// How the days lie in folders, if they do.
     pub(super) layout: Option<Layout>,

@@ -17,10 +17,8 @@ const MOST_BYTES: usize = 16 << 20;
 const MOST_FILES: usize = 8;
 const MOST_OFFERED: u64 = 1000;
 const SEED: u64 = 1;
-/// How many near pairs are shown.
 const EXAMPLES: usize = 3;
 
-/// What the sample shows.
 pub(super) struct Pages {
     pub(super) pages: Vec<SampledPage>,
     /// Records that could not be read, and those that could.

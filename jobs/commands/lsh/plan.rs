@@ -30,7 +30,6 @@ pub(super) struct Arguments {
     scheme: SchemeFlags,
 }
 
-/// Runs `lsh plan`.
 pub(super) fn run(Arguments { scheme }: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let (bands, least) = (scheme.bands(None)?, scheme.least());
     if global.json {
@@ -41,7 +40,6 @@ pub(super) fn run(Arguments { scheme }: &Arguments, global: &GlobalFlags) -> Res
     Ok(Summary::answered())
 }
 
-/// The similarities of the table.
 fn similarities() -> impl Iterator<Item = f64> {
     (0..=20).map(|step| f64::from(step) / 20.0)
 }

@@ -26,18 +26,14 @@ pub(super) struct Answering<'a> {
     pub(super) max_work: Option<u64>,
 }
 
-/// The answers to some records.
 #[derive(Default)]
 pub(super) struct Answered {
-    /// Their lines.
     pub(super) lines: Vec<u8>,
     /// How many there are.
     pub(super) documents: u64,
-    /// The records that could not be read.
     pub(super) bad: Vec<Quarantined>,
 }
 
-/// One worker.
 pub(super) struct Answerer<'a> {
     answering: Answering<'a>,
     asker: Asker,

@@ -49,7 +49,6 @@ impl<'a> Line<'a> {
         Line { id, store_version, near: near.collect(), more, cut, verdict }
     }
 
-    /// Writes it, with its end.
     pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         serde_json::to_writer(&mut *out, self)?;
         out.write_all(b"\n")

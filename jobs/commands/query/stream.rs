@@ -26,7 +26,6 @@ use crate::outcome::terminal;
 /// Portions of records for each worker that are read and not yet answered.
 const AHEAD: usize = 4;
 
-/// Pages that are asked for.
 pub(super) struct Stream<'a> {
     pub(super) inputs: &'a Inputs,
     pub(super) options: &'a ReadOptions,
@@ -76,7 +75,6 @@ impl Stream<'_> {
         })
     }
 
-    /// Answers records until there are no more.
     fn work(
         &self,
         mut answerer: Answerer<'_>,

@@ -170,12 +170,10 @@ impl<'a> Chain<'a> {
         Ok(Some(report))
     }
 
-    /// The matches of a day.
     fn joined(&self, at: usize) -> Result<Input> {
         self.output(at, "dedup")
     }
 
-    /// The clusters of a day.
     fn clusters(&self, at: usize) -> Result<Input> {
         self.output(at, "clusters")
     }

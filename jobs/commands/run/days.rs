@@ -60,7 +60,6 @@ impl DayPlan<'_> {
         Ok(DayPlan { config, file, output, store: absolute(&store.here()?), days })
     }
 
-    /// The folder for the output of a day.
     pub(crate) fn output(&self, day: Day) -> Result<PathBuf> {
         Place::from(day.expand(self.output)).here().map(|here| absolute(&here))
     }
@@ -88,7 +87,6 @@ impl DayPlan<'_> {
         self.config.inputs.iter().map(move |input| day.expand(input))
     }
 
-    /// Whether the store holds a day.
     pub(crate) fn is_held(&self, day: Day) -> bool {
         let newest = Store::open(&self.store).and_then(|store| store.at(None));
         newest.is_ok_and(|version| version.entry(day).is_some())
@@ -119,7 +117,6 @@ impl DayPlan<'_> {
         Ok(())
     }
 
-    /// The command that makes a day of the store again.
     pub(crate) fn redo_command(&self, day: Day) -> String {
         format!("run {} --redo {day}", self.file.named())
     }
@@ -157,17 +154,14 @@ impl DayPlan<'_> {
         ))
     }
 
-    /// The segment of a day.
     pub(crate) fn batch(&self, day: Day) -> Result<PathBuf> {
         Ok(self.output(day)?.join("batch.seg"))
     }
 
-    /// The output folder of the join of a day.
     pub(crate) fn found(&self, day: Day) -> Result<PathBuf> {
         Ok(self.output(day)?.join("dedup"))
     }
 
-    /// The output folder of the clusters of a day.
     pub(crate) fn clusters(&self, day: Day) -> Result<PathBuf> {
         Ok(self.output(day)?.join("clusters"))
     }
@@ -200,7 +194,6 @@ impl DayPlan<'_> {
         Ok(unasked)
     }
 
-    /// The request to fingerprint a day.
     pub(crate) fn to_fingerprint(&self, day: Day) -> Result<fingerprint::Request> {
         Ok(fingerprint::Request {
             inputs: self.inputs(day).map(PathBuf::from).collect(),

@@ -55,7 +55,6 @@ struct RedoPlan {
     newest: u64,
     /// The version that the store goes back to before the days are added again.
     base: u64,
-    /// The day to make again.
     asked: Day,
     /// The day to make again and the days that were added after it, in the order in which they are added: that of the days.
     days: Vec<Day>,

@@ -57,7 +57,6 @@ impl Dropped {
         }
     }
 
-    /// Whether there is none.
     pub(super) fn is_empty(&self) -> bool {
         self.lists.is_empty()
     }

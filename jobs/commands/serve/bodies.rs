@@ -48,7 +48,6 @@ pub(super) struct Near<'a> {
 }
 
 impl<'a> Answers<'a> {
-    /// The answers to these ids.
     pub(super) fn of(told: &'a Told, ids: &'a [String]) -> Answers<'a> {
         let answers = ids.iter().zip(&told.answers).map(|(id, found)| Answer::of(id, found));
         Answers { store_version: told.store_version, answers: answers.collect() }

@@ -73,7 +73,6 @@ pub(super) async fn serve(
     let _ = timeout(2 * service.limits.max_time, open.acquire_many(all)).await;
 }
 
-/// Serves one connection.
 async fn connection(
     stream: TcpStream,
     router: Router,

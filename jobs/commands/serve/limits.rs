@@ -11,9 +11,7 @@ use crate::flags::settings::{ByteSize, Count};
 pub(super) trait Unit {
     /// What `--help` shows for it.
     const NAME: &str;
-    /// A limit.
     type Limit: Clone + Send + Sync + 'static;
-    /// Reads a limit.
     fn read(text: &str) -> Result<Self::Limit, String>;
 }
 

@@ -41,7 +41,6 @@ pub(super) struct Held {
 }
 
 impl Memory {
-    /// Memory of so many bytes.
     pub(super) fn new(bytes: usize) -> Memory {
         Memory(Arc::new(Semaphore::new(bytes.div_ceil(UNIT))))
     }
@@ -123,7 +122,6 @@ impl Growing<'_> {
         Ok(())
     }
 
-    /// All that has come.
     pub(super) fn held(self) -> Held {
         Held { bytes: self.bytes, _room: self.room }
     }

@@ -11,7 +11,6 @@ use dupsieve::rooms::parallel::lock;
 
 use crate::outcome::exposition::Exposition;
 
-/// The counters of the service.
 #[derive(Default)]
 pub(super) struct Metrics {
     answered: Mutex<BTreeMap<String, Answered>>,
@@ -48,7 +47,6 @@ impl Metrics {
         }
     }
 
-    /// All of them as text.
     pub(super) fn text(&self, online: Option<&Online>) -> String {
         let mut text = Exposition::default();
         self.requests(&mut text);
@@ -74,7 +72,6 @@ impl Metrics {
         text.into_text()
     }
 
-    /// The requests by path.
     fn requests(&self, text: &mut Exposition) {
         let paths = lock(&self.answered);
         text.counter("requests_total", "Requests by path and status.");

@@ -54,7 +54,6 @@ faults! {
     Unavailable("unavailable", SERVICE_UNAVAILABLE, "This cannot be done at the moment"),
 }
 
-/// A problem document.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
     fault: Fault,
@@ -82,12 +81,10 @@ impl Problem {
         Problem { fault, detail: detail.into() }
     }
 
-    /// The status of the answer.
     pub(super) fn status(&self) -> StatusCode {
         self.fault.parts().1
     }
 
-    /// The document.
     pub(super) fn to_json(&self) -> String {
         let (name, status, title) = self.fault.parts();
         let body = ProblemBody {

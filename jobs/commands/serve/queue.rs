@@ -56,12 +56,10 @@ pub(super) struct Queue<T> {
 }
 
 impl<T> Queue<T> {
-    /// Nothing waits.
     pub(super) fn new() -> Queue<T> {
         Queue { waiting: BTreeMap::new(), ends: HashMap::new(), now: 0, come: 0 }
     }
 
-    /// How many wait.
     pub(super) fn len(&self) -> usize {
         self.waiting.len()
     }

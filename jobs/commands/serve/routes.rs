@@ -52,7 +52,6 @@ type Shared = State<Arc<Service>>;
 )]
 struct Description;
 
-/// All paths.
 pub(super) fn router(service: Arc<Service>) -> Router {
     Router::new()
         .route(QUERY, post(query))

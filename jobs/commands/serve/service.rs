@@ -59,7 +59,6 @@ pub(super) struct Service {
 }
 
 impl Service {
-    /// The open store.
     pub(super) fn online(&self) -> Result<&Arc<Online>, Problem> {
         self.check_store()?;
         self.online.get().ok_or_else(|| Problem::new(Fault::NotReady, "the store is being opened"))
@@ -174,7 +173,6 @@ impl Service {
         Work::of(self.limits.max_work as u64).while_wanted(is_wanted)
     }
 
-    /// Reads a body.
     fn parse<T: DeserializeOwned>(&self, body: &mut Held) -> Result<T, Problem> {
         let read = requests::read(body, self.limits.max_batch)?;
         body.was_read();
@@ -214,7 +212,6 @@ impl Service {
         Ok(answer)
     }
 
-    /// The pages with their fingerprints.
     fn fingerprint(
         &self,
         pages: Vec<Page>,
@@ -269,7 +266,6 @@ fn question(page: &FingerprintedDocument) -> Option<Question<'_>> {
     Some(Question { fingerprint, page: Some(&page.details) })
 }
 
-/// What is asked for fingerprints in hex.
 fn questions(
     fingerprints: &[String],
     width: Width,
@@ -287,12 +283,10 @@ fn too_large(most: usize) -> Problem {
     Problem::new(Fault::TooLarge, format!("at most {most} bytes of body are taken"))
 }
 
-/// Writes an answer.
 pub(super) fn write(answer: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(answer).expect("an answer is plain data")
 }
 
-/// An answer in JSON.
 pub(super) fn json(answer: impl Into<Body>) -> Response {
     let mut response = Response::new(answer.into());
     let kind = axum::http::HeaderValue::from_static("application/json");

@@ -19,7 +19,6 @@ pub(super) struct TimedStream {
 }
 
 impl TimedStream {
-    /// The stream, whose writes may wait for so long.
     pub(super) fn new(stream: TcpStream, time: Duration) -> TimedStream {
         TimedStream { stream, time, late: None }
     }

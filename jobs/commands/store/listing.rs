@@ -26,7 +26,6 @@ pub(super) fn log(store: &Store, as_json: bool) -> Result<Summary> {
     Ok(Summary::answered())
 }
 
-/// The history as one JSON object.
 fn versions(history: &[Revision]) -> Value {
     let versions = history.iter().map(|revision| {
         let Revision { version, change, days, rows, replaced } = revision;
@@ -87,7 +86,6 @@ impl Index {
     }
 }
 
-/// The days as one JSON object.
 fn days(version: &Version, older: u64, index: &Index) -> Value {
     let days = version.entries().iter().map(|entry| {
         let segment = segment_of(version, entry);
@@ -126,12 +124,10 @@ fn days(version: &Version, older: u64, index: &Index) -> Value {
     })
 }
 
-/// The preset that the pages of the store were made with, if it was one.
 fn preset_of(version: &Version) -> Option<Preset> {
     version.stamp().and_then(Preset::of)
 }
 
-/// The days whose rows are in one file.
 fn days_in<'a>(version: &'a Version, file: &'a str) -> impl Iterator<Item = Day> {
     version.entries().iter().filter(move |entry| entry.file == file).map(|entry| entry.day)
 }
@@ -211,7 +207,6 @@ fn lacking(missing: u64) -> String {
     if missing > 0 { format!("  {missing} files are missing") } else { String::new() }
 }
 
-/// The summary of a version.
 pub(super) fn summary_of(store: &Store, version: &Version) -> Summary {
     Summary::new()
         .count("version", version.number())

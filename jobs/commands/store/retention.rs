@@ -105,7 +105,6 @@ fn clear_journal(store: &Store) -> Result<()> {
     }
 }
 
-/// The error that a purge has stopped at its deadline.
 fn is_late(store: &Store) -> Error {
     Error::new(Kind::Temporary, "the purge has stopped at its deadline, after a whole step")
         .at(store.path())

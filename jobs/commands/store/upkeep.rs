@@ -65,12 +65,9 @@ fn compact_tiers(store: &Store, global: &GlobalFlags) -> Result<u64> {
     }
 }
 
-/// What [`keep_up`] has done.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Upkeep {
-    /// How many versions it removed.
     pub(crate) pruned: u64,
-    /// How many segments it merged.
     pub(crate) merged: u64,
 }
 
@@ -133,7 +130,6 @@ fn describe(Merger { days, rows, .. }: &Merger) -> String {
     format!("{} days from {first} to {last}, {rows} fingerprints, are one segment now", days.len())
 }
 
-/// Keeps the newest versions and removes the others.
 pub(super) fn prune(store: &Store, keep: NonZero<u64>, global: &GlobalFlags) -> Result<Summary> {
     let pruning =
         if global.dry_run { store.pruning(keep)? } else { prune_to(store, keep, global)? };

@@ -30,7 +30,6 @@ pub(crate) fn check(clusters: &Path, found: &Path, global: &GlobalFlags) -> Resu
     Ok(report.files().values().map(|sum| sum.bytes).sum())
 }
 
-/// The error for clusters that are not of what is there.
 fn other(clusters: &Path, expected: &str) -> Error {
     Error::new(Kind::BadData, "the clusters were made from other outputs")
         .at(clusters)

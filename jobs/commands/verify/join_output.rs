@@ -14,7 +14,6 @@ use dupsieve::{Error, Kind, Result};
 
 use crate::flags::place::Place;
 
-/// An output of `dedup` and its report.
 pub(super) struct JoinOutput<'a> {
     pub(super) output: &'a Path,
     pub(super) report: &'a Report,
@@ -22,7 +21,6 @@ pub(super) struct JoinOutput<'a> {
     pub(super) workers: usize,
 }
 
-/// The store that an output was made from.
 pub(super) struct StoreRead {
     pub(super) store: Store,
     /// The version that was read, with the rows that are left of it.
@@ -45,14 +43,12 @@ impl JoinOutput<'_> {
             .found(format_args!("{batch:?}, {outcome:?}, {probe:?}")))
     }
 
-    /// The path of an input, if it still exists.
     pub(super) fn input(&self, name: &str) -> Result<Option<PathBuf>> {
         let named = self.report.run["inputs"][name].as_str();
         let path = named.map(|it| Place::from(it).here()).transpose()?;
         Ok(path.filter(|path| path.exists()))
     }
 
-    /// The value of a parameter.
     pub(super) fn parameter(&self, name: &str) -> Result<&str> {
         self.report.parameters.get(name).map(String::as_str).ok_or_else(|| {
             Error::new(Kind::BadData, format!("the report has no parameter {name}")).at(self.output)
@@ -185,7 +181,6 @@ impl JoinOutput<'_> {
         self.parameter("matches")?.parse()
     }
 
-    /// The check that confirmed matches, if there was one.
     pub(super) fn confirm(&self) -> Result<Option<Confirm>> {
         self.report.parameters.get("check").map(|check| check.parse()).transpose()
     }

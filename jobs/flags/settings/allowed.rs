@@ -24,7 +24,6 @@ pub(crate) fn share(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": ["number", "string"], "minimum": 0, "maximum": 1})
 }
 
-/// A number of seconds.
 pub(crate) fn seconds(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": ["integer", "string"], "minimum": 1})
 }
@@ -40,7 +39,6 @@ pub(crate) fn recipe(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": ["string", "object"]})
 }
 
-/// The bits of a fingerprint.
 pub(crate) fn width(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"enum": [64, 128]})
 }
@@ -49,7 +47,6 @@ pub(crate) fn preset(_: &mut SchemaGenerator) -> Schema {
     one_of(Preset::ALL)
 }
 
-/// The name of a file format.
 pub(crate) fn format(_: &mut SchemaGenerator) -> Schema {
     one_of(Format::ALL)
 }
@@ -62,7 +59,6 @@ pub(crate) fn result_format(_: &mut SchemaGenerator) -> Schema {
     one_of(ResultFormat::ALL)
 }
 
-/// Which matches are written.
 pub(crate) fn detail(_: &mut SchemaGenerator) -> Schema {
     one_of([Detail::Best, Detail::All])
 }
@@ -73,12 +69,10 @@ pub(crate) fn keep(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "string", "pattern": format!("^({names}|[^:]+:.+)$")})
 }
 
-/// Which pages are one cluster.
 pub(crate) fn method(_: &mut SchemaGenerator) -> Schema {
     one_of([Method::Star, Method::Components].map(Method::name))
 }
 
-/// One of these texts.
 fn one_of(values: impl IntoIterator<Item: Display>) -> Schema {
     let names: Vec<String> = values.into_iter().map(|value| value.to_string()).collect();
     json_schema!({"enum": names})

@@ -10,7 +10,6 @@ use dupsieve::{Error, Kind, Result};
 
 use crate::flags::place::Place;
 
-/// The order in which pages are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Keep {
     /// An order that has a name.
@@ -34,7 +33,6 @@ enum FieldBy {
 }
 
 impl Keep {
-    /// The field, if the order is by one.
     pub(crate) fn field(&self) -> Option<&KeepField> {
         match self {
             Keep::Field(field) => Some(field),
@@ -42,7 +40,6 @@ impl Keep {
         }
     }
 
-    /// The order with a name, if it is one.
     pub(crate) fn order(&self) -> Option<KeepOrder> {
         match self {
             Keep::Order(order) => Some(*order),
