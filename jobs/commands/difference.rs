@@ -1,7 +1,7 @@
 //! What differs between two texts, word by word, with some words around each change: in lines, `[-only in the first-]` and
 //! `{+only in the second+}`, or side by side.
 
-use dupsieve::rooms::report::{Passage, Piece};
+use dupsieve::rooms::report::Run;
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -23,12 +23,6 @@ struct Room {
 const IN_LINES: Room = Room { around: 8, groups: 8, longest: 160 };
 const BESIDE: Room = Room { around: 24, groups: 40, longest: 1200 };
 
-/// Words that both texts have, or those that each has in their place.
-struct Run {
-    sides: [String; 2],
-    is_changed: bool,
-}
-
 /// The changes from one text to the other, each on a line of its own.
 pub(crate) fn lines(texts: [&str; 2]) -> Vec<String> {
     let texts = texts.map(words);
@@ -42,20 +36,8 @@ pub(crate) fn lines(texts: [&str; 2]) -> Vec<String> {
 }
 
 /// The passages with changes of both texts, side by side, and how many more there are.
-pub(crate) fn passages(texts: [&str; 2]) -> (Vec<Passage>, usize) {
-    let (groups, more) = difference(&texts.map(words), &BESIDE);
-    let passage = |group: Vec<Run>| {
-        let mut passage = Passage::default();
-        for Run { sides, is_changed } in group {
-            for (side, text) in passage.sides.iter_mut().zip(sides) {
-                if !text.is_empty() {
-                    side.push(Piece { text, is_changed });
-                }
-            }
-        }
-        passage
-    };
-    (groups.into_iter().map(passage).collect(), more)
+pub(crate) fn passages(texts: [&str; 2]) -> (Vec<Vec<Run>>, usize) {
+    difference(&texts.map(words), &BESIDE)
 }
 
 /// The changes between two texts that there is room for, in groups of such as lie near each other, and how many more groups there are.
@@ -131,9 +113,11 @@ mod tests {
         let (one, another) = ("the quick brown fox jumps", "the quick red fox jumps high");
         let (shown, more) = passages([one, another]);
         let told = |side: usize| -> String {
-            let piece =
-                |it: &Piece| if it.is_changed { format!("<{}>", it.text) } else { it.text.clone() };
-            shown[0].sides[side].iter().map(piece).collect()
+            let text = |it: &Run| match it.sides[side].as_str() {
+                text if it.is_changed && !text.is_empty() => format!("<{text}>"),
+                text => text.to_owned(),
+            };
+            shown[0].iter().map(text).collect()
         };
         assert_eq!((shown.len(), more), (1, 0));
         assert_eq!(told(0), "the quick <brown> fox jumps");
@@ -153,10 +137,10 @@ mod tests {
         };
         let [head, added, tail] = [words(0, 600), words(2000, 2300), words(600, 1200)];
         let (shown, more) = passages([&(head.clone() + &tail), &(head + &added + &tail)]);
-        let changed = |side: usize| -> Vec<&Piece> {
-            shown[0].sides[side].iter().filter(|it| it.is_changed).collect()
+        let changed = |side: usize| {
+            shown[0].iter().filter(|it| it.is_changed && !it.sides[side].is_empty()).count()
         };
-        assert_eq!((shown.len(), more, changed(0).len(), changed(1).len()), (1, 0, 0, 1));
+        assert_eq!((shown.len(), more, changed(0), changed(1)), (1, 0, 0, 1));
     }
 
     #[test]

@@ -9,30 +9,24 @@
 //! conclude  write the output, put the output into its place     wait until the output is written
 //! ```
 //!
-//! [`Making`] is what all jobs say. [`from_pages`] makes an output of documents, and [`from_batch`] an output of a segment
-//! and a store. `cluster` computes in process 0 alone, and takes only [`begin`].
+//! [`Making`] is what all jobs say. [`from_pages`] makes an output of documents. `dedup` makes one of a segment and a store, and takes
+//! [`make`]; `cluster` computes in process 0 alone, and takes only [`begin`].
 
-use std::any::Any;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::flow::{Processes, Role, Start};
-use dupsieve::rooms::join::{self, JoinInputs, Site};
-use dupsieve::rooms::output::{self, Fence, Lock, Staging};
+use dupsieve::rooms::output::{self, Lock};
 use dupsieve::rooms::report::{self, Parameters};
 use dupsieve::rooms::results::ResultFormat;
-use dupsieve::rooms::store::{Digest, Segment, Version};
 use dupsieve::{Error, Kind, Result};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 use crate::commands::reading::{self, Pages};
-use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
-use crate::flags::place::mounts;
 use crate::outcome::failure;
-use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::{Summary, tally};
 use crate::processes::machines;
 
@@ -159,34 +153,6 @@ impl<J: FromPages> Making for J {
     }
 }
 
-/// An output that is made of a batch, which is compared with itself and with a store.
-pub(crate) trait FromBatch: Making {
-    const COMMAND: &'static str;
-
-    fn batch(&self) -> &Segment;
-
-    /// The batch and the store, by their digests.
-    fn inputs(&self) -> JoinInputs;
-
-    /// Checks, before the output is locked, that the batch can be compared as asked.
-    fn check(&self) -> Result<()>;
-
-    /// Compares, in all processes, and writes the output in process 0.
-    fn make(&self, processes: &mut Processes, site: Site<'_>) -> Result<Role<Summary>>;
-}
-
-/// What process 0 tells the others of a batch.
-#[derive(Debug, Serialize, Deserialize)]
-struct Task {
-    inputs: JoinInputs,
-    fence: Fence,
-    /// The build of process 0. All ledgers of the comparison name this build. Otherwise processes of two builds would
-    /// remove each other's ledgers.
-    build: Digest,
-    /// The memory of process 0 for the batch and itself, so that all divide the batch alike.
-    itself_bytes: u64,
-}
-
 /// Makes `output` of documents, which `find` finds for so many processes. Every process of the job calls this.
 pub(crate) fn from_pages<J: FromPages>(
     processes: &mut Processes,
@@ -211,50 +177,8 @@ pub(crate) fn from_pages<J: FromPages>(
     })
 }
 
-/// Makes `output` of a batch, which `open` opens with a version of the store. Every process of the job calls this.
-pub(crate) fn from_batch<J: FromBatch>(
-    processes: &mut Processes,
-    (output, store): (&Path, &StoreAt),
-    global: &GlobalFlags,
-    open: impl Fn(Option<Version>) -> Result<J>,
-) -> Result<Summary> {
-    let start = || {
-        let job = open(store.find()?)?;
-        job.check()?;
-        let inputs = [Some(job.batch().path()), store.path()];
-        check_apart(output, inputs.into_iter().flatten())?;
-        let lock = match begin(&job, global)? {
-            ControlFlow::Break(done) => return Ok(Start::done(done)),
-            ControlFlow::Continue(lock) => lock,
-        };
-        let staging = Staging::beside(output, lock)?;
-        let (inputs, fence, build) = (job.inputs(), staging.fence().clone(), join::build()?);
-        let task = Task { inputs, fence, build, itself_bytes: global.budget().itself() };
-        Ok(Start::make(task, (job, staging)))
-    };
-    reported(processes, output, global, |processes| {
-        make(processes, (J::COMMAND, output), start, |processes, task: Task, held| {
-            let Task { inputs, fence, build, itself_bytes } = task;
-            let (job, staging, _lock) = match held {
-                Role::Leader((job, staging)) => (job, Role::Leader(staging), None),
-                Role::Follower => {
-                    // In a mount of its own, this process has its ledgers to itself.
-                    let lock = (!mounts().is_own(output)).then(|| Lock::shared(fence));
-                    let job = open(store.at(inputs.store.map(|(number, _)| number))?)?;
-                    job.inputs().check(&inputs, job.batch().path())?;
-                    (job, Role::Follower, lock)
-                }
-            };
-            let watch = |total, probed| -> Box<dyn Any> {
-                Box::new(Progress::show("probing", Unit::Fingerprints, total, probed, global.quiet))
-            };
-            job.make(processes, Site { output, build, itself_bytes, staging, watch: &watch })
-        })
-    })
-}
-
 /// Runs `job`. If the job fails in process 0, a report of the failure stands beside the output.
-fn reported(
+pub(crate) fn reported(
     processes: &mut Processes,
     output: &Path,
     global: &GlobalFlags,
@@ -265,7 +189,7 @@ fn reported(
 }
 
 /// All processes learn by `start` what process 0 decides, and `make` the output if there is one to make.
-fn make<T: Serialize + DeserializeOwned, H>(
+pub(crate) fn make<T: Serialize + DeserializeOwned, H>(
     processes: &mut Processes,
     (command, output): (&str, &Path),
     start: impl FnOnce() -> Result<Start<T, H, Summary>>,

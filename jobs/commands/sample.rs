@@ -133,7 +133,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 
 fn print(
     drawn: &[Drawn],
-    (texts, source): (&Texts, &PageSource),
+    texts: (&Texts, &PageSource),
     as_json: bool,
     out: &mut impl Write,
 ) -> Result<()> {
@@ -143,10 +143,7 @@ fn print(
             writeln!(out, "{what}: {shown} of {seen} pairs\n").at("stdout")?;
         }
         for pair in pairs {
-            let compared = match excerpts(pair, texts, source)? {
-                Ok(excerpts) => Ok(Compared::of(excerpts)?),
-                Err(missing) => Err(missing),
-            };
+            let compared = compare(pair, texts)?;
             let printed = if as_json {
                 writeln!(out, "{}", object(pair, compared.ok()))
             } else {
@@ -158,18 +155,17 @@ fn print(
     Ok(())
 }
 
-/// The excerpts of both pages of a pair, or the id that the inputs lack.
-fn excerpts<'a>(
+/// Both pages of a pair compared, or the id that the inputs lack.
+fn compare<'a>(
     pair: &'a Pair,
-    texts: &'a Texts,
-    source: &PageSource,
-) -> Result<Result<[&'a Excerpt; 2], &'a str>> {
+    (texts, source): (&'a Texts, &PageSource),
+) -> Result<Result<Compared<'a>, &'a str>> {
     let held = [
         texts.get(&(source.inputs_of(None)?, pair.new.clone())),
         texts.get(&(source.inputs_of(Some(&pair.existing))?, pair.existing.id.clone())),
     ];
     Ok(match held {
-        [Some(one), Some(another)] => Ok([one, another]),
+        [Some(one), Some(another)] => Ok(Compared::of([one, another])?),
         [None, _] => Err(&pair.new),
         [_, None] => Err(&pair.existing.id),
     })
@@ -183,7 +179,7 @@ fn groups(drawn: &[Drawn], texts: (&Texts, &PageSource)) -> Result<Vec<PairGroup
     drawn.iter().map(group).collect()
 }
 
-fn shown_pair(pair: &Pair, (texts, source): (&Texts, &PageSource)) -> Result<ShownPair> {
+fn shown_pair(pair: &Pair, texts: (&Texts, &PageSource)) -> Result<ShownPair> {
     let Nearest { id, against, distance, .. } = &pair.existing;
     let held = pair.held.map(|held| ("held", format!("{:.4}", share(held))));
     let distance = [("distance", distance.to_string())];
@@ -193,14 +189,13 @@ fn shown_pair(pair: &Pair, (texts, source): (&Texts, &PageSource)) -> Result<Sho
         figures: held.into_iter().chain(distance).collect(),
         ..ShownPair::default()
     };
-    let excerpts = match excerpts(pair, texts, source)? {
-        Ok(excerpts) => excerpts,
+    let Compared { texts, jaccard, is_cut } = match compare(pair, texts)? {
+        Ok(compared) => compared,
         Err(missing) => {
             shown.note = Some(format!("The inputs do not have the text of {missing}."));
             return Ok(shown);
         }
     };
-    let Compared { texts, jaccard, is_cut } = Compared::of(excerpts)?;
     shown.figures.push(("jaccard", format!("{jaccard:.4}")));
     let (passages, more) = difference::passages(texts);
     let notes = [

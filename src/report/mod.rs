@@ -53,7 +53,7 @@ pub use items_report::ItemsReport;
 pub use join_report::{Report, records};
 pub use later_days::LaterDays;
 pub use made::Made;
-pub use pairs_page::{PairGroup, PairsPage, Passage, Piece, ShownPair};
+pub use pairs_page::{PairGroup, PairsPage, Run, ShownPair};
 pub use parameters::{Parameters, format, format_parameter, made_otherwise};
 pub use readmission::{Dropped, Outputs};
 pub use verdicts::{Nearest, PageVerdict, each_differing, each_held, each_match, folder, verdict};

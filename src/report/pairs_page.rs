@@ -31,20 +31,13 @@ pub struct ShownPair {
     pub figures: Vec<(&'static str, String)>,
     /// What has to be said of the comparison, such as that a text is cut.
     pub note: Option<String>,
-    pub passages: Vec<Passage>,
+    pub passages: Vec<Vec<Run>>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Passage {
-    /// The pieces of each text, in order.
-    pub sides: [Vec<Piece>; 2],
-}
-
-/// A part of a text that the other text has, or has not.
+/// Words that both texts have, or those that each has in their place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Piece {
-    pub text: String,
-    /// Whether the other text has something else in its place.
+pub struct Run {
+    pub sides: [String; 2],
     pub is_changed: bool,
 }
 
@@ -67,10 +60,9 @@ mod tests {
 
     #[test]
     fn texts_and_ids_are_shown_as_text() {
-        let piece = |text: &str, is_changed| Piece { text: text.to_owned(), is_changed };
-        let passage = Passage {
-            sides: [vec![piece("a <b>", false), piece("one", true)], vec![piece("a <b>", false)]],
-        };
+        let run =
+            |sides: [&str; 2], is_changed| Run { sides: sides.map(str::to_owned), is_changed };
+        let passage = vec![run(["a <b>", "a <b>"], false), run(["one", ""], true)];
         let pair = ShownPair {
             ids: ["<script>".to_owned(), "b".to_owned()],
             figures: vec![("held", "0.9500".to_owned())],

@@ -2,6 +2,8 @@
 //!
 //! The join itself is the library's ([`dupsieve::rooms::join`]). Here it gets its lock and its report.
 
+use std::any::Any;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,28 +11,43 @@ use dupsieve::Result;
 use dupsieve::rooms::budget::Budget;
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::{Recipe, Stamp};
-use dupsieve::rooms::flow::{Processes, Role};
+use dupsieve::rooms::flow::{Processes, Role, Start};
 use dupsieve::rooms::join::{self, Join, JoinInputs, Joined, Preset, Site};
-use dupsieve::rooms::output;
+use dupsieve::rooms::output::{self, Fence, Lock, Staging};
 use dupsieve::rooms::peers::Topology;
 use dupsieve::rooms::report::{self, LaterDays, Made, Parameters, Report};
 use dupsieve::rooms::results::ResultFormat;
-use dupsieve::rooms::store::{Column, Segment, Version};
+use dupsieve::rooms::store::{Column, Digest, Segment, Version};
 use dupsieve::rooms::tables::{Design, Problem, plan};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::commands::destination::Destination;
-use crate::commands::making::{self, FromBatch, Making};
+use crate::commands::making::{self, Making};
 use crate::commands::pages::PageSource;
 use crate::commands::places;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::mounts;
 use crate::flags::settings::{Count, DedupSettings, Keep};
 use crate::outcome::account;
+use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 
 /// A join that is expected to take longer is announced: a quarter of the day.
 const LONG: Duration = Duration::from_secs(6 * 3600);
+
+/// What process 0 tells the others of a batch.
+#[derive(Debug, Serialize, Deserialize)]
+struct Task {
+    inputs: JoinInputs,
+    fence: Fence,
+    /// The build of process 0. All ledgers of the comparison name this build. Otherwise processes of two builds would
+    /// remove each other's ledgers.
+    build: Digest,
+    /// The memory of process 0 for the batch and itself, so that all divide the batch alike.
+    itself_bytes: u64,
+}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
@@ -53,8 +70,41 @@ pub(crate) fn dedup(
     global: &GlobalFlags,
 ) -> Result<Summary> {
     let topology = *processes.topology();
-    making::from_batch(processes, (&request.output, &request.store), global, |version| {
-        Job::open(request, version, topology, global.budget())
+    let (output, store) = (&*request.output, &request.store);
+    let open = |version| Job::open(request, version, topology, global.budget());
+    let start = || {
+        let job = open(store.find()?)?;
+        job.join.check()?;
+        request.settings.check_limits(job.join.batch.stamp())?;
+        let inputs = [Some(job.join.batch.path()), store.path()];
+        making::check_apart(output, inputs.into_iter().flatten())?;
+        let lock = match making::begin(&job, global)? {
+            ControlFlow::Break(done) => return Ok(Start::done(done)),
+            ControlFlow::Continue(lock) => lock,
+        };
+        let staging = Staging::beside(output, lock)?;
+        let (inputs, fence, build) = (job.join.inputs(), staging.fence().clone(), join::build()?);
+        let task = Task { inputs, fence, build, itself_bytes: global.budget().itself() };
+        Ok(Start::make(task, (job, staging)))
+    };
+    making::reported(processes, output, global, |processes| {
+        making::make(processes, ("dedup", output), start, |processes, task: Task, held| {
+            let Task { inputs, fence, build, itself_bytes } = task;
+            let (job, staging, _lock) = match held {
+                Role::Leader((job, staging)) => (job, Role::Leader(staging), None),
+                Role::Follower => {
+                    // In a mount of its own, this process has its ledgers to itself.
+                    let lock = (!mounts().is_own(output)).then(|| Lock::shared(fence));
+                    let job = open(store.at(inputs.store.map(|(number, _)| number))?)?;
+                    job.join.inputs().check(&inputs, job.join.batch.path())?;
+                    (job, Role::Follower, lock)
+                }
+            };
+            let watch = |total, probed| -> Box<dyn Any> {
+                Box::new(Progress::show("probing", Unit::Fingerprints, total, probed, global.quiet))
+            };
+            job.make(processes, Site { output, build, itself_bytes, staging, watch: &watch })
+        })
     })
 }
 
@@ -105,22 +155,8 @@ impl Making for Job {
     }
 }
 
-impl FromBatch for Job {
-    const COMMAND: &'static str = "dedup";
-
-    fn batch(&self) -> &Segment {
-        &self.join.batch
-    }
-
-    fn inputs(&self) -> JoinInputs {
-        self.join.inputs()
-    }
-
-    fn check(&self) -> Result<()> {
-        self.join.check()?;
-        self.request.settings.check_limits(self.join.batch.stamp())
-    }
-
+impl Job {
+    /// Compares, in all processes, and writes the output in process 0.
     fn make(&self, processes: &mut Processes, site: Site<'_>) -> Result<Role<Summary>> {
         self.join.run_at(processes, site, |joined, staging| {
             let mut report = self.report(joined, staging.folder())?;
@@ -131,9 +167,7 @@ impl FromBatch for Job {
             Ok(Summary::of_join(&report, &place))
         })
     }
-}
 
-impl Job {
     fn open(
         request: &Request,
         store: Option<Version>,
