@@ -155,6 +155,8 @@ fn check_all(bench: &Bench, held: &[&str], expired: &[&str], removed: &[&str], w
         assert_eq!(found, expected, "{what}: {day}");
     }
     assert_eq!(ended.count("copied"), copied, "{what}");
+    let days: Vec<&&str> = held.iter().filter(|day| !expired.contains(day)).collect();
+    assert_eq!(bench.names("all").iter().collect::<Vec<_>>(), days, "{what}");
     let shown = bench.done("store verify store").count("fingerprints");
     assert!(shown >= copied, "{what}: {shown} {copied}");
 }
@@ -179,6 +181,13 @@ fn the_copies_of_all_days_are_what_the_store_shows() {
         compact();
         assert!(bench.read(&format!("out/{four}/dedup/replaced.tsv")).contains("grown"));
         check_all(&bench, &DAYS, &[], &[], "a page that has grown");
+        bench.done(&format!("store rollback store --before-day {four} --outputs out"));
+        // The copies of a day that has left go only if that is said.
+        let said = bench.fails(73, "filter --config days.toml --all --output all");
+        assert!(said.contains(&format!("all/{four}")), "{said}");
+        check_all(&bench, &DAYS[..3], &[], &[], "a rollback");
+        bench.done(&format!("run days.toml --date {four}"));
+        check_all(&bench, &DAYS, &[], &[], "the day again");
         bench.write("gone.txt", "a\n");
         bench.done("store remove store --ids gone.txt");
         check_all(&bench, &DAYS, &[], &["a"], "a removal");

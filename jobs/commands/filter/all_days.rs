@@ -1,13 +1,17 @@
 //! The pages that a store shows now, of all days of `run`, copied as they came. One id may stand for pages of several days, so each day is
 //! copied from its own inputs, by its own list, into a folder of its own.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use dupsieve::rooms::document::IdList;
+use dupsieve::rooms::error::At;
 use dupsieve::rooms::fingerprint::Width;
+use dupsieve::rooms::output::Lock;
 use dupsieve::rooms::store::{Day, Entry, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
+use super::copies::Copies;
 use super::kept::Kept;
 use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
@@ -38,6 +42,15 @@ pub(super) fn copy(
         }
         return Ok(total);
     }
+    let outdated = outdated(folder, &version)?;
+    if let Some(outdated) = outdated.first().filter(|_| !global.overwrite) {
+        return Err(Error::new(
+            Kind::Exists,
+            "the store does not show the pages of this day any more",
+        )
+        .at(outdated)
+        .help("choose another folder, or let the copies of such days leave with --overwrite"));
+    }
     for entries in groups(&version, global.budget().whole())? {
         let days: Vec<Day> = entries.iter().map(|entry| entry.day).collect();
         let mut shown = version.shown_pages(&days)?;
@@ -52,11 +65,34 @@ pub(super) fn copy(
             total = total.plus(kept(*day)?.copy(ids, None, global)?.count("days", 1));
         }
     }
+    for outdated in &outdated {
+        let _lock = Lock::beside(outdated)?;
+        fs::remove_dir_all(outdated).at(outdated)?;
+        total = total.changed();
+    }
     Ok(total
         .count("removed", version.removed_rows())
         .count("replaced", version.replaced_rows())
         .count("expired", version.expired_rows())
         .path("kept", folder))
+}
+
+/// The copies below `folder` of days that were copied before and that the version does not show.
+fn outdated(folder: &Path, version: &Version) -> Result<Vec<PathBuf>> {
+    let mut outdated = Vec::new();
+    if !folder.exists() {
+        return Ok(outdated);
+    }
+    for entry in fs::read_dir(folder).at(folder)? {
+        let path = entry.at(folder)?.path();
+        let day = path.file_name().and_then(|name| name.to_str()?.parse::<Day>().ok());
+        let is_shown = |day: Day| version.entries().iter().any(|entry| entry.day == day);
+        if day.is_some_and(|day| !is_shown(day)) && Copies::listed_in(&path)?.is_some() {
+            outdated.push(path);
+        }
+    }
+    outdated.sort();
+    Ok(outdated)
 }
 
 /// The days that a version shows, in groups whose pages are listed in memory together: so a file of the store is read once for many days.
