@@ -256,8 +256,8 @@ fn an_id_with_the_same_text_again_is_a_copy() {
 #[test]
 fn a_copy_is_packed_exactly_if_its_file_is() {
     let bench = Bench::new();
-    bench.write("in/X.JSONL.GZ", gzip(&line(1)));
-    bench.write("in/bare", gzip(&line(2)));
+    bench.write("in/X.JSONL.GZ", gzip(line(1)));
+    bench.write("in/bare", gzip(line(2)));
     bench.write("in/plain.jsonl.gz", line(3));
     bench.write("in/plain.jsonl.zst", line(4));
     bench.write("in/z.jsonl", zstd::encode_all(line(5).as_bytes(), 0).unwrap());

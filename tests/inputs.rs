@@ -141,7 +141,7 @@ fn html_gives_its_text_alone_in_archives_and_in_fields() {
     let response = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{html}");
     bench.write("one/a", "Words of a page,\nand more");
     bench.write("two/a.html", html);
-    bench.write("three/a.warc.gz", gzip(&record("response", "a", &response)));
+    bench.write("three/a.warc.gz", gzip(record("response", "a", &response)));
     bench.write("four/a.jsonl", serde_json::json!({"id": "a", "text": html}).to_string());
     bench.write("five/a.tsv", format!("id\ttext\na\t{html}\n"));
     let fingerprint = |folder: &str, flags: &str| {
@@ -167,7 +167,7 @@ fn a_damaged_archive_does_not_fail_the_day() {
         let records: Vec<String> = (0..60)
             .map(|n| record("conversion", &format!("{name}{n}"), "words of a page"))
             .collect();
-        records.iter().flat_map(|record| gzip(&record)).collect::<Vec<u8>>()
+        records.iter().flat_map(|record| gzip(record)).collect::<Vec<u8>>()
     };
     for name in ["a", "b", "c"] {
         bench.write(&format!("crawl/{name}.warc.gz"), warc(name));

@@ -5,6 +5,7 @@ use std::process::{Output, Stdio};
 use std::thread;
 
 use crate::support::Bench;
+use crate::world::gzip;
 
 /// A page of words of its own, as a line.
 fn line(id: &str, seed: usize) -> String {
@@ -32,22 +33,13 @@ fn said(ended: &Output) -> String {
     String::from_utf8_lossy(&ended.stderr).into_owned()
 }
 
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packer.write_all(bytes).unwrap();
-    packer.finish().unwrap()
-}
-
 #[test]
 fn the_kept_records_of_a_pipe_are_printed_as_they_came() {
     let bench = Bench::new();
     let pages = [line("a", 1), line("b", 2), line("copy", 1), line("c", 3)].concat();
     let kept = [line("a", 1), line("b", 2), line("c", 3)].concat();
-    let packed = [
-        pages.clone().into_bytes(),
-        gzip(pages.as_bytes()),
-        zstd::encode_all(pages.as_bytes(), 1).unwrap(),
-    ];
+    let packed =
+        [pages.clone().into_bytes(), gzip(&pages), zstd::encode_all(pages.as_bytes(), 1).unwrap()];
     for bytes in packed {
         let ended = piped(&bench, bytes, "dedup --input - --kept -");
         assert_eq!(ended.status.code(), Some(0), "{}", said(&ended));
@@ -92,7 +84,7 @@ fn web_archives_are_known_by_their_first_bytes_and_other_formats_are_named() {
         )
     };
     let archive = [record("http://a/", 1), record("http://b/", 2), record("http://c/", 1)];
-    let packed = archive.iter().flat_map(|record| gzip(record.as_bytes())).collect();
+    let packed = archive.iter().flat_map(|record| gzip(record)).collect();
     let ended = piped(&bench, packed, "dedup --input - --kept -");
     let kept = String::from_utf8_lossy(&ended.stdout);
     assert_eq!(kept, [&*archive[0], &archive[1]].concat(), "{}", said(&ended));
@@ -108,7 +100,7 @@ fn web_archives_are_known_by_their_first_bytes_and_other_formats_are_named() {
 fn files_are_printed_too_and_what_cannot_be_is_said_before_any_work() {
     let bench = Bench::new();
     bench.write("a.jsonl", line("a", 1));
-    bench.write("b.jsonl.gz", gzip([line("b", 1), line("c", 2)].concat().as_bytes()));
+    bench.write("b.jsonl.gz", gzip([line("b", 1), line("c", 2)].concat()));
     bench.write("c.tsv", "id\ttext\na\tone\n");
     let ended = bench.run("dedup --input a.jsonl b.jsonl.gz --kept -");
     assert_eq!((ended.code, &*ended.stdout), (0, &*[line("a", 1), line("c", 2)].concat()));
