@@ -1,6 +1,9 @@
 //! The command line: what is printed to stdout, for programs and for people; help; and what is refused
 //! before any work.
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
 use serde_json::Value;
 
 use crate::support::{Bench, Ended, Running, command};
@@ -72,7 +75,7 @@ fn a_question_without_an_answer_leaves_stdout_empty() {
     ] {
         let ended = bench.run(line);
         assert_eq!((ended.code, ended.stdout.as_str()), (code, ""), "{ended:?}");
-        assert!(ended.stderr.contains("error:") || ended.stderr.starts_with("dupsieve: "));
+        assert!(ended.stderr.contains("error: ") && ended.stderr.contains("\nhelp: "));
         let ended = bench.run(&format!("{line} --json"));
         assert_eq!(ended.stdout.lines().count(), 1, "{ended:?}");
         assert_eq!((ended.code, &ended.summary()["code"]), (code, &code.into()));
@@ -105,7 +108,10 @@ fn a_failure_is_printed_once_on_a_terminal() {
         let seen = on_terminal(&bench, line);
         assert_eq!(seen.code, 66);
         assert_eq!(seen.stdout.matches("none.seg").count(), 1, "{seen:?}");
-        assert!(seen.stdout.starts_with("dupsieve: none.seg:"), "{seen:?}");
+        assert!(
+            seen.stdout.starts_with("error: ") && seen.stdout.contains("  none.seg"),
+            "{seen:?}"
+        );
         let ended = bench.run(line);
         assert_eq!(ended.stderr.matches("none.seg").count(), 1, "{ended:?}");
     }
@@ -514,4 +520,36 @@ fn former_names_of_flags_still_work() {
     }
     let ask = |flag: &str| bench.answer(&format!("query --store store --{flag} a.txt"));
     assert_eq!(ask("text-file"), ask("text"));
+}
+
+/// The files of Rust below a folder of the project.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let below = |path: PathBuf| if path.is_dir() { sources(&path) } else { vec![path] };
+    entries.flat_map(below).filter(|path| path.extension().is_some_and(|it| it == "rs")).collect()
+}
+
+#[test]
+fn help_has_a_chapter_for_every_kind_of_error() {
+    let bench = Bench::new();
+    let project = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut names = BTreeSet::new();
+    for path in [sources(&project.join("src")), sources(&project.join("jobs"))].concat() {
+        let text = std::fs::read_to_string(path).unwrap();
+        let found = text.split(".called(\"").skip(1).filter_map(|rest| rest.split('"').next());
+        names.extend(found.map(str::to_owned));
+    }
+    assert!(names.len() > 20, "{names:?}");
+    let kinds = "usage bad-data missing unavailable defect exists io temporary permission config";
+    names.extend(kinds.split(' ').map(str::to_owned));
+    for name in &names {
+        let chapter = bench.answer(&format!("help {name}"));
+        assert!(chapter.starts_with(&format!("{name}\n\nExit code ")), "{name}: {chapter}");
+        assert!(!chapter.contains("\n#"), "{chapter}");
+    }
+    let told = bench.run("store list none").stderr;
+    assert!(told.starts_with("error: there is no store here\n  "), "{told}");
+    let failed = bench.run("store list none --json").summary();
+    assert_eq!((&failed["kind"], &failed["code"]), (&"no-store".into(), &66.into()));
+    assert!(told.ends_with(&format!("\nhelp: {}\n", failed["help"].as_str().unwrap())), "{told}");
 }

@@ -65,7 +65,7 @@ pub(crate) struct Arguments {
     /// Outputs of dedup or lsh, or of days of run
     #[arg(long = "from", alias = "matches", value_name = "PATH", num_args = 1.., required_unless_present = "previous")]
     matches: Vec<Place>,
-    /// The folder to write
+    /// Output folder
     #[arg(long, value_name = "DIR")]
     output: Output,
     /// Which pages are one cluster: a kept page and those dropped in favour of it (star), or all that a chain

@@ -45,7 +45,7 @@ macro_rules! commands {
             $($(#[$when])* $Name(Box<crate::commands::$file::Arguments>),)*
             $($About(crate::commands::$of::Arguments),)*
             /// Show the flags that every command takes
-            #[command(override_usage = "dupsieve COMMAND [FLAGS]")]
+            #[command(override_usage = "dupsieve COMMAND [FLAGS]", after_help = help::VARIABLES)]
             Flags(Box<GlobalFlags>),
         }
 
@@ -130,20 +130,25 @@ impl CommandLine {
     /// Reads the command line. Help, the version and usage errors are printed, and the process ends.
     pub(crate) fn read() -> CommandLine {
         name_job();
+        show_chapter();
         CommandLine::parsed().unwrap_or_else(|typed| {
-            let _ = typed.print();
             if !typed.use_stderr() {
+                let _ = typed.print();
                 exit::end_with(None, 0);
             }
             let what = match typed.kind() {
                 ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-                    let what = "no command is given";
-                    let _ = writeln!(io::stderr(), "\nerror: {what}");
-                    what.to_owned()
+                    let _ = typed.print();
+                    "no command is given".to_owned()
                 }
                 _ => first_paragraph(&typed.to_string()),
             };
-            let line = SummaryLine::of(identity::job(), Err(Error::new(Kind::Usage, what)));
+            let error = Error::new(Kind::Usage, what).help(help::line_for(identity::job()));
+            let mut line = SummaryLine::of(identity::job(), Err(error));
+            // The parser knows more facts: what is like what was typed, and the usage.
+            if typed.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+                line.shown = Some(help::with_usage(&typed.to_string(), identity::job()));
+            }
             exit::end_with(Some(line), Kind::Usage.code())
         })
     }
@@ -202,6 +207,18 @@ impl CommandLine {
             places::publish(global)?;
         }
         Ok(if global.dry_run { summary.say("nothing was written (--dry-run)") } else { summary })
+    }
+}
+
+/// `help KIND` shows what the book says of a kind of error, and ends the process.
+fn show_chapter() {
+    let words: Vec<OsString> = env::args_os().skip(1).collect();
+    if let [help, kind] = &words[..]
+        && help == "help"
+        && let Some(chapter) = kind.to_str().and_then(help::of_error)
+    {
+        let _ = write!(io::stdout(), "{chapter}");
+        exit::end_with(None, 0);
     }
 }
 
@@ -333,7 +350,7 @@ mod tests {
         {
             let path = format!("{above} {}", command.get_name());
             check_examples(command, &path);
-            let text = command.get_after_help().unwrap().to_string();
+            let text = command.get_after_long_help().unwrap().to_string();
             let examples: Vec<&str> =
                 text.lines().filter_map(|line| line.strip_prefix("  dupsieve ")).collect();
             assert_eq!(examples.is_empty(), command.is_subcommand_required_set(), "{path}");
@@ -355,5 +372,25 @@ mod tests {
     #[test]
     fn every_command_has_examples_that_can_be_typed() {
         check_examples(&command(), "dupsieve");
+    }
+
+    /// The most lines that `-h` shows of a command: a screen.
+    const SCREEN: usize = 40;
+
+    fn check_short_help(command: &mut clap::Command, path: &str) {
+        let text = command.render_help().to_string();
+        let lines = text.lines().count();
+        assert!(lines <= SCREEN, "{path} -h has {lines} lines\n{text}");
+        for below in command.get_subcommands_mut() {
+            let path = format!("{path} {}", below.get_name());
+            check_short_help(below, &path);
+        }
+    }
+
+    #[test]
+    fn short_help_fits_a_screen() {
+        let mut command = command();
+        command.build();
+        check_short_help(&mut command, "dupsieve");
     }
 }

@@ -65,7 +65,7 @@ pub(crate) struct Arguments {
     /// The version of the store to compare with [default: the current one]
     #[arg(long, value_name = "VERSION", requires = "store")]
     as_of: Option<u64>,
-    /// The folder to write; with --input the fingerprints are in it as batch.seg, and the results in its folder dedup. Without it,
+    /// Output folder; with --input it has the fingerprints as batch.seg and the results in its folder dedup. Without it,
     /// only --kept is written
     #[arg(long, value_name = "DIR", required_unless_present = "kept")]
     output: Option<Output>,

@@ -1,12 +1,16 @@
 //! Help: the commands in groups, examples below each command, and the flags that every command takes in one place.
 //!
-//! `-h` shows the first sentence of each description, and leaves the common flags out. `--help` and `dupsieve help COMMAND` show all.
+//! `-h` fits a screen: it shows the beginning of each description, and leaves out flags that are rare or shared by several commands. `--help` and
+//! `dupsieve help COMMAND` show all.
 
 use clap::{Arg, Command};
 
 use crate::flags::place::completed_by_paths;
 use crate::flags::shared::COMMON;
 use crate::outcome::exit::CODES;
+
+/// What the book says of errors.
+const ERRORS: &str = include_str!("../../docs/src/wrong.md");
 
 /// The command that shows the flags that every command takes.
 pub(crate) const FLAGS: &str = "flags";
@@ -30,6 +34,84 @@ const CLOSING: &str = "\
 
 const OF_COMMAND: &str = "`dupsieve help flags` shows the flags that every command takes.";
 
+/// The text below each command in `-h`.
+const IN_SHORT: &str = "`--help` shows all flags, with examples.";
+
+/// The text below the flags that every command takes.
+pub(crate) const VARIABLES: &str = "\
+Nearly every flag that a configuration may set has a variable too: DUPSIEVE_MAX_BAD for --max-bad.
+The command line wins over variables, and these win over the configuration file.";
+
+/// How many examples `-h` shows.
+const EXAMPLES_IN_SHORT: usize = 2;
+
+/// Flags that few need.
+const RARE: [&str; 42] = [
+    "accept-truncated",
+    "annotate-prefix",
+    "as-of",
+    "boilerplate",
+    "check",
+    "confirm-day",
+    "dedup-check",
+    "design",
+    "drop-empty",
+    "encoding",
+    "exclude",
+    "hashes",
+    "html",
+    "keep-bands",
+    "keep-digests",
+    "matches",
+    "max-answer",
+    "max-bad",
+    "max-batch",
+    "max-body",
+    "max-connections",
+    "max-in-flight",
+    "max-journal",
+    "max-matches",
+    "max-record",
+    "max-repeated",
+    "max-requests",
+    "max-text",
+    "max-time",
+    "max-work",
+    "min-count",
+    "page-time",
+    "permutations",
+    "place-ids",
+    "quarantine",
+    "recipe",
+    "resident",
+    "seed",
+    "shingle",
+    "signature",
+    "similarities",
+    "width",
+];
+
+/// What the book says of a kind of error: what is below the heading of its name.
+pub(crate) fn of_error(kind: &str) -> Option<String> {
+    let (_, chapter) = ERRORS.split_once(&format!("\n### {kind}\n"))?;
+    let end = ["\n### ", "\n## "].into_iter().filter_map(|next| chapter.find(next)).min();
+    Some(format!("{kind}\n{}\n", chapter[..end.unwrap_or(chapter.len())].trim_end()))
+}
+
+/// The command line that explains the command `job`, or the program.
+pub(crate) fn line_for(job: &str) -> String {
+    match job {
+        "dupsieve" => "dupsieve help".to_owned(),
+        job => format!("dupsieve help {job}"),
+    }
+}
+
+/// An error of the parser, with what to type as its last line.
+pub(crate) fn with_usage(wrong: &str, job: &str) -> String {
+    let (text, _) = wrong.split_once("For more information").unwrap_or((wrong, ""));
+    format!("{}\nhelp: {}", text.trim_end(), line_for(job))
+}
+
 /// Examples of a command as its help shows them. An example is what it does, and the command line.
 pub(crate) fn examples(examples: &[(&str, &str)]) -> String {
     let shown = |(what, line): &(&str, &str)| format!("  # {what}\n  {line}\n");
@@ -45,7 +127,8 @@ pub(crate) fn completed(root: Command) -> Command {
     );
     root.mut_args(|flag| flag.hide(true))
         .help_template(template)
-        .after_help(format!("{CLOSING}\n\n{CODES}"))
+        .after_help(CLOSING)
+        .after_long_help(format!("{CLOSING}\n\n{CODES}"))
         .mut_subcommands(below)
 }
 
@@ -71,26 +154,34 @@ fn below(command: Command) -> Command {
         return command;
     }
     let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    command.mut_args(in_short).after_help(format!("{examples}{OF_COMMAND}")).mut_subcommands(below)
+    let lines = if examples.is_empty() { 0 } else { 1 + 2 * EXAMPLES_IN_SHORT };
+    let first: String = examples.trim_end().split_inclusive('\n').take(lines).collect();
+    command
+        .mut_args(in_short)
+        .after_help(format!("{}\n\n{IN_SHORT}", first.trim_end()).trim_start().to_owned())
+        .after_long_help(format!("{examples}{OF_COMMAND}"))
+        .mut_subcommands(below)
 }
 
-/// The flag with the first sentence of its description for `-h`. `-h` leaves it out if several commands share it.
+/// The flag with the beginning of its description for `-h`, which leaves out flags that are rare or that several commands share.
 fn in_short(flag: Arg) -> Arg {
-    let flag = completed_by_paths(flag);
-    let is_common = flag.get_help_heading() == Some(COMMON);
+    let flag = completed_by_paths(flag).hide_env(true);
+    let is_rare = flag.get_long().is_some_and(|name| RARE.contains(&name));
+    let is_common = is_rare || flag.get_help_heading() == Some(COMMON);
     let Some(whole) = flag.get_help().map(ToString::to_string) else { return flag };
     let whole = flag.get_long_help().map_or(whole.clone(), ToString::to_string);
     flag.help(first_sentence(&whole)).long_help(whole).hide_short_help(is_common)
 }
 
-/// The first sentence of a description, and its default if it tells one.
+/// The first sentence of a description up to a colon or semicolon, and its default if it tells one.
 fn first_sentence(whole: &str) -> String {
     let default = whole.rfind(" [default").filter(|_| whole.ends_with(']'));
     let (text, default) = whole.split_at(default.unwrap_or(whole.len()));
     let begins = |rest: &str| rest.starts_with(|it: char| it.is_uppercase() || it == '`');
     let mut ends = text.match_indices(". ").map(|(at, _)| at);
     let end = ends.find(|at| begins(&text[at + 2..])).unwrap_or(text.len());
-    format!("{}{default}", &text[..end])
+    let colon = [": ", "; "].into_iter().filter_map(|it| text.find(it)).min();
+    format!("{}{default}", &text[..end.min(colon.unwrap_or(end))])
 }
 
 #[cfg(test)]
@@ -106,6 +197,7 @@ mod tests {
                 "Bits, e.g. 64 [default: 64]",
             ),
             ("Keep the first. `last` keeps the last", "Keep the first"),
+            ("File format: tsv or csv; or lines [default: auto]", "File format [default: auto]"),
             (
                 "A share such as 0.5. [default: that of the file. Or none]",
                 "A share such as 0.5. [default: that of the file. Or none]",

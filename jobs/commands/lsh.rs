@@ -43,7 +43,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 pub(crate) struct Arguments {
     #[command(subcommand)]
     about: Option<About>,
-    /// The folder to write: the fingerprints as batch.seg, and the results in its folder dedup
+    /// Output folder: fingerprints as batch.seg, results in its folder dedup
     #[arg(long, value_name = "DIR", required = true)]
     output: Option<Output>,
     #[command(flatten)]

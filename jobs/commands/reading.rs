@@ -307,7 +307,7 @@ impl Pages {
             let path = self.failed_list(QUARANTINE)?;
             self.list(&quarantined, &path, &path, fence)?.map_or(Ok(()), Listed::publish)?;
             let reasons = quarantined.commonest(records);
-            return Err(Error::new(Kind::BadData, format!("too many bad records: {reasons}"))
+            return Err(Error::new(Kind::BadData, format!("too many bad records: {reasons}")).called("too-many-bad-records")
                 .at(path)
                 .expected(format!("at most {} bad records", self.max_bad))
                 .found(format!("{} of {records}", read.bad))
@@ -412,6 +412,7 @@ impl Pages {
         };
         let what = "too many ids are repeated; a wrong id field looks like this";
         Err(Error::new(Kind::BadData, what)
+            .called("too-many-repeated-ids")
             .at(self.publish_failed(lists)?)
             .expected(format!("at most {allowed}"))
             .found(format!("{count} of {documents} records, {same} of them with the same text"))

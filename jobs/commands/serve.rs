@@ -150,6 +150,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             Kind::Usage,
             "without a token the service listens at loopback addresses only",
         )
+        .called("no-token")
         .expected("127.0.0.1 or ::1, or --token-file")
         .found(address));
     }

@@ -54,6 +54,7 @@ impl Abort {
         match self {
             Abort::NoMemory => {
                 Error::new(self.kind(), "aborted, most likely because memory ran out")
+                    .called("out-of-memory")
                     .help("free some memory, or lower --memory or --workers")
             }
             Abort::Overflow => {
@@ -71,7 +72,11 @@ pub(crate) fn prepare() {
             let error = abort.error();
             // What a child writes to stdout, its supervisor writes to stderr.
             let told = audience() == Audience::Supervisor;
-            let line = if told { String::new() } else { log::failure_line(&error, None) };
+            let shown = failure::shown(&error);
+            let line = match told {
+                true => String::new(),
+                false => log::failure_text(&error.to_string(), &shown, None),
+            };
             [line, text_for(audience(), &mut SummaryLine::of(identity::job(), Err(error)))]
         })
     });
@@ -85,7 +90,7 @@ pub(crate) fn end(abort: Abort) -> ! {
     claim(code);
     let Some(reports) = REPORTS.get() else {
         let error = abort.error();
-        log::failure(&error);
+        log::failure(&error.to_string(), &failure::shown(&error));
         exit(Some(SummaryLine::of(identity::job(), Err(error))), code)
     };
     let [sentence, summary] = &reports[abort as usize];

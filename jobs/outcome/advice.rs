@@ -7,7 +7,10 @@ use dupsieve::rooms::error::Remedy;
 pub(super) fn in_flags(error: Error) -> Error {
     match (error.advice(), named(error.remedy())) {
         (Some(advice), Some(named)) => {
-            let advice = format!("{advice} ({named})");
+            let advice = match error.remedy().job.is_some() {
+                true => format!("{advice}: {named}"),
+                false => format!("{advice} ({named})"),
+            };
             error.help(advice)
         }
         _ => error,
@@ -36,10 +39,10 @@ mod tests {
             (error(), "too small; allow more"),
             (error().setting("memory"), "too small; allow more (--memory)"),
             (error().settings(["a", "b exact"]), "too small; allow more (--a, --b exact)"),
-            (error().job("weights"), "too small; allow more (dupsieve weights)"),
+            (error().job("weights"), "too small; allow more: dupsieve weights"),
             (
                 error().job("store index").setting("filters"),
-                "too small; allow more (dupsieve store index --filters)",
+                "too small; allow more: dupsieve store index --filters",
             ),
             (error().setting("memory").help("wait"), "too small; wait"),
         ] {

@@ -118,7 +118,7 @@ pub(crate) fn catch_panics() {
             end_with(None, Kind::Io.code());
         }
         if let Some(peer) = lost_peer(message) {
-            end(Err(Error::new(Kind::Temporary, format!("lost {peer}"))));
+            end(Err(Error::new(Kind::Temporary, format!("lost {peer}")).called("peer-lost")));
         }
         if start_was_given_up(message) {
             let given_up = "the dataflow could not start, for want of memory or threads";
@@ -168,7 +168,7 @@ pub(crate) fn end(outcome: Result<Summary>) -> ! {
     let outcome = outcome.map_err(|error| advice::in_flags(superseded.unwrap_or(error)));
     if let Err(error) = &outcome {
         if audience() != Audience::Supervisor {
-            log::failure(error);
+            log::failure(&error.to_string(), &failure::shown(error));
         }
         let path = failure::take_place();
         if let Some(path) = path.filter(|_| !is_superseded) {
@@ -192,7 +192,9 @@ fn code_of(outcome: &Result<Summary>) -> u8 {
 /// Ends the process with `code`, and with the summary line of a child.
 pub(crate) fn end_with(line: Option<SummaryLine>, code: u8) -> ! {
     claim(code);
-    line.as_ref().and_then(SummaryLine::error).into_iter().for_each(log::failure);
+    if let Some((error, shown)) = line.as_ref().and_then(SummaryLine::failure) {
+        log::failure(error, shown);
+    }
     exit(line, code)
 }
 
@@ -279,7 +281,7 @@ fn tell(mut line: SummaryLine, mut code: u8) -> u8 {
         && cause.kind() != io::ErrorKind::BrokenPipe
     {
         let error = Error::io("stdout", &cause);
-        log::failure(&error);
+        log::failure(&error.to_string(), &failure::shown(&error));
         code = error.kind().code();
     }
     metrics_file::write(&line, code, &account);
@@ -296,6 +298,7 @@ pub(super) fn text_for(audience: Audience, line: &mut SummaryLine) -> String {
         }
         Audience::Supervisor => line.to_json() + "\n",
         Audience::Program | Audience::JsonAnswer => {
+            line.shown = None;
             let sentences = std::mem::take(&mut line.sentences);
             sentences.iter().for_each(|sentence| tracing::info!("{sentence}"));
             line.to_json() + "\n"

@@ -1,4 +1,4 @@
-//! The report of a failure: `OUTPUT.failed.json`, beside the output that was not made.
+//! A failure as a person reads it, and its report: `OUTPUT.failed.json`, beside the output that was not made.
 
 use std::fs;
 use std::io::Write;
@@ -16,6 +16,20 @@ pub(crate) const SUFFIX: &str = ".failed.json";
 
 /// Where a failure is to be reported; nowhere while no output is being made.
 static PLACE: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// A failure as stderr shows it: what happened, the facts indented, and as the last line what to do.
+pub(crate) fn shown(error: &Error) -> String {
+    let indented = |text: &str| text.trim_end().replace('\n', "\n  ");
+    let facts = error.facts().into_iter().map(|fact| format!("  {}\n", indented(&fact)));
+    let facts: String = facts.collect();
+    format!("error: {}\n{facts}help: {}", indented(error.what()), help(error))
+}
+
+/// What to do about a failure. Where nobody has said more, its chapter does.
+pub(crate) fn help(error: &Error) -> String {
+    let advice = error.advice().map(str::to_owned);
+    advice.unwrap_or_else(|| format!("dupsieve help {}", error.name()))
+}
 
 /// Runs `job`, which makes `output`. If the process ends before `job` has succeeded, it leaves a report
 /// of the failure beside the output. `enabled` is false in dry runs and in all processes but the leader.
@@ -52,10 +66,36 @@ pub(super) fn take_place() -> Option<PathBuf> {
 
 pub(super) fn write(path: &Path, error: &Error) -> Result<()> {
     let kind = error.kind();
-    let failure =
-        json!({ "code": kind.code(), "retryable": kind.retryable(), "error": error.to_string() });
+    let failure = json!({
+        "code": kind.code(),
+        "error": error.to_string(),
+        "help": help(error),
+        "kind": error.name(),
+        "retryable": kind.retryable(),
+    });
     fs::create_dir_all(output::parent_of(path)).at(path)?;
     let mut file = NewFile::beside(path)?;
     writeln!(file, "{failure:#}").at(path)?;
     file.publish()
+}
+
+#[cfg(test)]
+mod tests {
+    use dupsieve::Kind;
+
+    use super::*;
+
+    #[test]
+    fn a_failure_is_what_happened_then_facts_then_what_to_do() {
+        let error = Error::new(Kind::BadData, "the block is damaged").at("a.seg").offset(7);
+        assert_eq!(
+            shown(&error.clone().expected(1).found(2).help("make it again")),
+            "error: the block is damaged\n  a.seg at byte 7\n  expected: 1\n  found: 2\n\
+             help: make it again"
+        );
+        let told = shown(&error);
+        assert!(told.ends_with("\nhelp: dupsieve help bad-data"), "{told}");
+        let told = shown(&Error::new(Kind::Config, "wrong\nin two lines").called("locked"));
+        assert_eq!(told, "error: wrong\n  in two lines\nhelp: dupsieve help locked");
+    }
 }

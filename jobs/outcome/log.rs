@@ -40,21 +40,21 @@ pub(crate) fn start(level: LevelFilter, as_json: bool) {
 
 /// Writes the failure that ends the job, whatever else is logged. It stays the last line: other threads that log wait for a lock
 /// which is never released, until the process has ended.
-pub(crate) fn failure(what: impl fmt::Display) {
+pub(crate) fn failure(error: &str, shown: &str) {
     let mut last = ManuallyDrop::new(Plain::of(io::stderr().lock()));
-    let _ = last.write_all(failure_line(what, Some(now())).as_bytes());
+    let _ = last.write_all(failure_text(error, shown, Some(now())).as_bytes());
 }
 
-/// The line about a failure, with the time of it if that is known. It is to be written at once, because other
-/// processes write to stderr too.
-pub(crate) fn failure_line(what: impl fmt::Display, time: Option<String>) -> String {
+/// What is logged of a failure: as it is `shown`, or the `error` as a line of JSON, with the time of it if that is known. It is to be
+/// written at once, because other processes write to stderr too.
+pub(crate) fn failure_text(error: &str, shown: &str, time: Option<String>) -> String {
     if IS_JSON.get() != Some(&true) {
-        return format!("dupsieve: {what}\n");
+        return format!("{shown}\n");
     }
     let mut line = identification();
     line.extend(time.map(|time| ("timestamp".to_owned(), time.into())));
     line.insert("level".to_owned(), "ERROR".into());
-    line.insert("fields".to_owned(), json!({ "message": what.to_string() }));
+    line.insert("fields".to_owned(), json!({ "message": error }));
     line.insert("target".to_owned(), "dupsieve".into());
     format!("{}\n", Value::Object(line))
 }

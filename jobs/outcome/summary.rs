@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::account::{self, Account};
+use super::failure;
 
 /// How many of `what`, and what became of them, without zeros: `132 pages: 61 kept, 69 duplicates`. Words have `(s)` where more than one
 /// have an s.
@@ -41,9 +42,18 @@ pub(crate) struct SummaryLine {
     pub(crate) code: u8,
     counts: Map<String, Value>,
     error: Option<String>,
+    /// What to do about the failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    help: Option<String>,
     job: String,
+    /// The name of the failure, which never changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kind: Option<String>,
     paths: Map<String, Value>,
     retryable: bool,
+    /// The failure as stderr shows it. Only the line that a child writes for its supervisor has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) shown: Option<String>,
     /// The outcome in sentences, for a person. Only the line that a child writes for its supervisor has
     /// them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -174,11 +184,19 @@ impl SummaryLine {
     pub(crate) fn of(job: &str, outcome: Result<Summary>) -> SummaryLine {
         let code = outcome.as_ref().map_or_else(|error| error.kind().code(), |_| 0);
         let retryable = outcome.as_ref().is_err_and(|error| error.kind().retryable());
-        let error = outcome.as_ref().err().map(ToString::to_string);
+        let error = outcome.as_ref().err();
+        let line = SummaryLine {
+            code,
+            error: error.map(ToString::to_string),
+            help: error.map(failure::help),
+            job: job.to_owned(),
+            kind: error.map(|error| error.name().to_owned()),
+            retryable,
+            shown: error.map(failure::shown),
+            ..SummaryLine::default()
+        };
         let Summary { counts, paths, already_done, sentences } = outcome.unwrap_or_default();
-        let job = job.to_owned();
-        let account = None;
-        SummaryLine { already_done, code, counts, error, job, paths, retryable, sentences, account }
+        SummaryLine { already_done, counts, paths, sentences, ..line }
     }
 
     /// Reads a summary line; none if `line` is not one.
@@ -186,8 +204,10 @@ impl SummaryLine {
         serde_json::from_str(line).ok()
     }
 
-    pub(super) fn error(&self) -> Option<&str> {
-        self.error.as_deref()
+    /// The error of a job that failed, and how stderr shows it.
+    pub(super) fn failure(&self) -> Option<(&str, &str)> {
+        let error = self.error.as_deref()?;
+        Some((error, self.shown.as_deref().unwrap_or(error)))
     }
 
     pub(super) fn is_already_done(&self) -> bool {

@@ -164,7 +164,7 @@ impl Children {
             let late = self.children.iter().position(|child| child.address.is_none());
             let who = late.unwrap_or_default();
             let what = format!("process {who} did not start in time");
-            let error = Error::new(Kind::Unavailable, what);
+            let error = Error::new(Kind::Unavailable, what).called("peer-missing");
             self.blame(Cause::new(error, None));
         }
     }
@@ -189,7 +189,8 @@ impl Children {
                 let silence = silence.as_secs_f32();
                 let what =
                     format!("lost process {process}, which gave no sign of life for {silence} s");
-                self.blame(Cause::new(Error::new(Kind::Temporary, what), None));
+                let error = Error::new(Kind::Temporary, what).called("peer-lost");
+                self.blame(Cause::new(error, None));
             }
         }
     }

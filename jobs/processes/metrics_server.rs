@@ -32,6 +32,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(super) fn start(address: SocketAddr) -> Result<()> {
     let failed = |cause: io::Error| {
         Error::new(Kind::Unavailable, format!("cannot serve metrics at {address}: {cause}"))
+            .called("address-in-use")
             .help("end the program that listens there, or choose another address with --metrics")
     };
     let listener = TcpListener::bind(address).map_err(failed)?;

@@ -94,7 +94,7 @@ fn handle(name: &'static str) {
 
 /// The error that a signal causes.
 pub(crate) fn interrupted(name: &str) -> Error {
-    Error::new(Kind::Temporary, format!("interrupted by {name}"))
+    Error::new(Kind::Temporary, format!("interrupted by {name}")).called("interrupted")
 }
 
 pub(crate) fn name_of(signal: i32) -> &'static str {

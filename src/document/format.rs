@@ -270,7 +270,7 @@ fn opens_json_lines(head: &[u8]) -> bool {
 }
 
 fn not_read(path: &Path, what: &str) -> Error {
-    Error::new(Kind::Usage, "dupsieve cannot read the format of this file")
+    Error::new(Kind::Usage, "dupsieve cannot read the format of this file").called("unknown-format")
         .at(path)
         .expected("JSON, TSV, CSV, WARC, HTML or text, plain or compressed as .gz, .zst, .bz2 or .xz; or Parquet or Arrow")
         .found(what)

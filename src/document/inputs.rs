@@ -122,6 +122,7 @@ impl Inputs {
             let prefix = || self.prefixes.iter().find(|prefix| named.starts_with(prefix));
             if let Some(folder) = folder.or_else(|| prefix().map(PathBuf::as_path)) {
                 return Err(Error::new(Kind::Usage, "the output lies in an input folder")
+                    .called("output-in-input")
                     .at(output)
                     .found(format_args!("every file below {} is read", folder.named()))
                     .help(

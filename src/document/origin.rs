@@ -139,6 +139,7 @@ impl Origin {
 
 pub(super) fn changed(path: &Path) -> Error {
     Error::new(Kind::Temporary, "the input changed while it was read")
+        .called("input-changed")
         .at(path)
         .help("try again when it is complete")
 }

@@ -16,7 +16,9 @@
 //!     "pages.tsv:1: the header line lacks a column: expected text, found id, body; \
 //!      name the column"
 //! );
+//! assert_eq!(error.facts(), ["pages.tsv:1", "expected: text", "found: id, body"]);
 //! assert_eq!(error.remedy().settings, ["text-field"]);
+//! assert_eq!(error.name(), "bad-data");
 //! assert_eq!((error.kind().code(), error.kind().retryable()), (65, false));
 //! ```
 
@@ -76,6 +78,22 @@ impl Kind {
             Kind::Temporary => 75,
             Kind::Permission => 77,
             Kind::Config => 78,
+        }
+    }
+
+    /// The name of the kind: `missing`, for one.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Usage => "usage",
+            Kind::BadData => "bad-data",
+            Kind::Missing => "missing",
+            Kind::Unavailable => "unavailable",
+            Kind::Internal => "defect",
+            Kind::Exists => "exists",
+            Kind::Io => "io",
+            Kind::Temporary => "temporary",
+            Kind::Permission => "permission",
+            Kind::Config => "config",
         }
     }
 
@@ -139,6 +157,7 @@ pub struct Error(Box<Facts>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Facts {
     kind: Kind,
+    name: Option<&'static str>,
     what: String,
     path: Option<PathBuf>,
     place: Option<Place>,
@@ -195,6 +214,7 @@ impl Error {
     pub fn new(kind: Kind, what: impl Into<String>) -> Error {
         Error(Box::new(Facts {
             kind,
+            name: None,
             what: what.into(),
             path: None,
             place: None,
@@ -228,7 +248,8 @@ impl Error {
         self.0.cause = Some(Cause::of(cause));
         let error = advice(cause).into_iter().fold(self, Error::help);
         match cause.kind() {
-            io::ErrorKind::OutOfMemory => error.setting("memory"),
+            io::ErrorKind::OutOfMemory => error.setting("memory").called("out-of-memory"),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => error.called("disk-full"),
             _ => error,
         }
     }
@@ -287,6 +308,38 @@ impl Error {
         settings.into_iter().fold(self, Error::setting)
     }
 
+    /// Gives the failure a name of its own, such as `store-locked`. The name never changes; the text may.
+    pub fn called(mut self, name: &'static str) -> Error {
+        self.0.name = Some(name);
+        self
+    }
+
+    /// The name of the failure: its own, or that of its kind.
+    pub fn name(&self) -> &'static str {
+        self.0.name.unwrap_or(self.0.kind.name())
+    }
+
+    /// Where it happened, what was expected and what was found, as far as known, each as a line.
+    pub fn facts(&self) -> Vec<String> {
+        let Facts { expected, found, .. } = &*self.0;
+        let expected = expected.as_ref().map(|it| format!("expected: {it}"));
+        let found = found.as_ref().map(|it| format!("found: {it}"));
+        self.place().into_iter().chain(expected).chain(found).collect()
+    }
+
+    /// The file or folder, with the line or the offset.
+    fn place(&self) -> Option<String> {
+        let path = self.0.path.as_ref().map(|path| path.display());
+        Some(match (path, self.0.place) {
+            (Some(path), Some(Place::Line(line))) => format!("{path}:{line}"),
+            (Some(path), Some(Place::Offset(at))) => format!("{path} at byte {at}"),
+            (Some(path), None) => path.to_string(),
+            (None, Some(Place::Line(line))) => format!("line {line}"),
+            (None, Some(Place::Offset(at))) => format!("at byte {at}"),
+            (None, None) => return None,
+        })
+    }
+
     /// The kind of failure.
     pub fn kind(&self) -> Kind {
         self.0.kind
@@ -311,16 +364,9 @@ impl Error {
 impl fmt::Display for Error {
     /// `path:line: what: expected E, found F (help)`, each part where it is known.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Facts { what, path, place, expected, found, help, .. } = &*self.0;
-        match (path, place) {
-            (Some(path), Some(Place::Line(line))) => write!(f, "{}:{line}: ", path.display())?,
-            (Some(path), Some(Place::Offset(at))) => {
-                write!(f, "{} at byte {at}: ", path.display())?
-            }
-            (Some(path), None) => write!(f, "{}: ", path.display())?,
-            (None, Some(Place::Line(line))) => write!(f, "line {line}: ")?,
-            (None, Some(Place::Offset(at))) => write!(f, "at byte {at}: ")?,
-            (None, None) => {}
+        let Facts { what, expected, found, help, .. } = &*self.0;
+        if let Some(place) = self.place() {
+            write!(f, "{place}: ")?;
         }
         f.write_str(what)?;
         match (expected, found) {

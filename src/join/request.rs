@@ -202,6 +202,7 @@ pub fn check_stamps(held: &str, asked: &str) -> Result<()> {
     }
     let [held, asked] = Stamp::differences(held, asked);
     Err(Error::new(Kind::Usage, "batch and store are of different recipes")
+        .called("other-recipe")
         .expected(format_args!("the store's {held}"))
         .found(asked)
         .help("use the recipe of the store, or another store"))

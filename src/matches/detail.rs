@@ -15,6 +15,7 @@ pub(super) const BEST_SETTING: &str = "matches best";
 /// The error for more than `most` matches.
 pub fn too_many(found: impl fmt::Display, most: u64) -> Error {
     Error::new(Kind::BadData, "there are more matches than may be written")
+        .called("too-many-matches")
         .expected(format!("at most {most}"))
         .found(found)
         .help(format_args!("allow more, or {BEST}"))

@@ -302,7 +302,7 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 }
 
 fn held(path: &Path) -> Error {
-    let error = Error::new(Kind::Temporary, "another run holds the lock").at(path);
+    let error = Error::new(Kind::Temporary, "another run holds the lock").called("locked").at(path);
     let error = match Owner::read(path) {
         Ok(Some(owner)) => error.found(owner),
         _ => error,

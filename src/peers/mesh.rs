@@ -206,11 +206,12 @@ impl Mesh {
         if silent.iter().all(|&peer| peers[peer].answered) {
             let silence = silence.as_secs_f32();
             let what = format!("lost {who}: no sign of life for {silence} s{crowd}");
-            return Error::new(Kind::Temporary, what);
+            return Error::new(Kind::Temporary, what).called("peer-lost");
         }
         let arrival = arrival.as_secs_f32();
         let what = format!("{who} did not come within {arrival} s{crowd}");
         Error::new(Kind::Unavailable, what)
+            .called("peer-missing")
             .help("start all processes together, with the same version and the same parameters")
     }
 }

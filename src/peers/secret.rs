@@ -82,7 +82,9 @@ const REMEDY: &str = "make one with: (umask 077; head -c 32 /dev/urandom | base6
 
 fn check_mode(mode: u32, path: &Path) -> Result<()> {
     if mode & NOBODY != 0 {
-        let error = Error::new(Kind::Permission, "the secret is open to others").at(path);
+        let error = Error::new(Kind::Permission, "the secret is open to others")
+            .called("open-secret")
+            .at(path);
         let found = format!("{:04o}", mode & 0o7777);
         return Err(error.expected("0600").found(found).help("close it with chmod 600"));
     }

@@ -58,6 +58,7 @@ pub fn made_otherwise(path: &Path, made: &Parameters, asked: &Parameters) -> Err
     }
     let [expected, found] = [expected, found].map(|it| it.join("; "));
     Error::new(Kind::Exists, "the output was made with other inputs or parameters")
+        .called("made-otherwise")
         .at(path)
         .expected(expected)
         .found(found)

@@ -117,6 +117,7 @@ impl ObjectFile {
             return Ok(());
         }
         Err(Error::new(Kind::Temporary, "the input changed while it was read")
+            .called("input-changed")
             .at(self.0.address.to_string())
             .help("try again when it is complete"))
     }

@@ -97,6 +97,7 @@ impl FileRecord {
         let path = segments.join(&self.file);
         let segment = Segment::open(&path).map_err(|error| match error.kind() {
             Kind::Missing => Error::new(Kind::Missing, "the store has lost this segment")
+                .called("store-damaged")
                 .at(&path)
                 .help("restore it from a copy, or roll back to a version that does not need it"),
             _ => error,

@@ -81,6 +81,7 @@ impl Store {
                     store.refuse_lost_current()?;
                 }
                 Err(Error::new(Kind::Missing, "there is no store here")
+                    .called("no-store")
                     .at(&store.path)
                     .help("make one, or correct the path")
                     .job("store init"))
@@ -264,6 +265,7 @@ impl Store {
         match names(&self.path.join(SEGMENTS))?.first() {
             None => Ok(()),
             Some(segment) => Err(Error::new(Kind::BadData, "the store has lost its CURRENT")
+                .called("store-damaged")
                 .at(self.path.join(CURRENT))
                 .found(format_args!("{segment:?} among the segments"))
                 .help("restore the file: it names the newest manifest")),

@@ -157,7 +157,7 @@ impl Store {
         if !RemovalNote::waits(self.path())? {
             return Ok(());
         }
-        Err(Error::new(Kind::Temporary, "the journal may still have pages that were removed")
+        Err(Error::new(Kind::Temporary, "the journal may still have pages that were removed").called("journal-waits")
             .at(self.path().join(JOURNAL))
             .help(
                 "a day is being committed that may have them: start the service of this store if it does not run, \

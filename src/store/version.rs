@@ -312,7 +312,7 @@ impl Version {
     }
 
     fn too_many(&self, files: u64, allowed: u64) -> Error {
-        Error::new(Kind::Permission, "the store has more segments than this process may open files")
+        Error::new(Kind::Permission, "the store has more segments than this process may open files").called("too-many-segments")
             .at(&self.store)
             .expected(format_args!("a limit of at least {}", files + SPARE_FILES))
             .found(allowed)

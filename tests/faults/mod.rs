@@ -35,9 +35,13 @@ pub(super) fn assert_failed(ended: &Ended, code: i32) {
     assert_eq!(summary["already_done"], false);
     assert!(summary["job"].is_string() && summary["paths"].is_object(), "{summary}");
     let error = summary["error"].as_str().unwrap();
-    // The error may take several lines on stderr, the last ones; in the summary it is one line.
-    let said: Vec<&str> = ended.stderr.split_whitespace().collect();
-    assert!(!error.is_empty() && said.join(" ").ends_with(error), "{ended:?}");
+    // On stderr it takes several lines, the last ones; in the summary it is one line.
+    let [help, kind] = ["help", "kind"].map(|it| summary[it].as_str().unwrap_or_default());
+    assert!(ended.stderr.trim_end().ends_with(&format!("\nhelp: {help}")), "{ended:?}");
+    let (_, shown) = ended.stderr.rsplit_once("error: ").unwrap();
+    let what = shown.lines().next().unwrap();
+    assert!(!what.is_empty() && error.contains(what), "{ended:?}");
+    assert!(!kind.is_empty() && kind.bytes().all(|it| it.is_ascii_lowercase() || it == b'-'));
     assert!(!ended.stderr.contains("panicked"), "{ended:?}");
 }
 
@@ -64,7 +68,7 @@ pub(super) fn assert_reported(bench: &Bench, code: i32, output: &str) {
         (&failure["code"], &failure["retryable"]),
         (&code.into(), &RETRYABLE.contains(&code).into())
     );
-    assert!(!failure["error"].as_str().unwrap().is_empty());
+    assert!(!failure["error"].as_str().unwrap().is_empty() && failure["kind"].is_string());
 }
 
 /// A small batch, its input, and a store of one day.

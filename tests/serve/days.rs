@@ -373,7 +373,7 @@ fn a_purge_certifies_nothing_while_the_journal_may_have_a_removed_page() {
     // A day that is being committed is left to the service.
     seal(&bench, "2026-11-21");
     remove("takedown-two\n");
-    bench.refuses(75, "store purge store", &["(dupsieve serve)"]);
+    bench.refuses(75, "store purge store", &[": dupsieve serve"]);
     assert_eq!(bench.names("store/purges").len(), 1);
     let served = Served::start(&bench, "--recipe external-64");
     bench.done("store purge store");

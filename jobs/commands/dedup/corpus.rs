@@ -219,7 +219,7 @@ impl Corpus {
         let inputs = &mut self.made.inputs.iter();
         let is_stream = inputs.any(|path| is_stream(path) && !self.is_kept_stdin(path));
         if is_stream || self.made.settings.pages.place_ids == Some(PlaceIds::Never) {
-            return Err(Error::new(Kind::BadData, "an id stands for several texts")
+            return Err(Error::new(Kind::BadData, "an id stands for several texts").called("ambiguous-ids")
                 .at(list)
                 .expected("one text for each id")
                 .found(format!("{count} documents with the id of an earlier one and another text"))

@@ -105,7 +105,7 @@ impl Stream<'_> {
             list.publish()?;
         }
         if self.max_bad.exceeded(bad, records) {
-            return Err(Error::new(Kind::BadData, format!("too many bad records: {reasons}"))
+            return Err(Error::new(Kind::BadData, format!("too many bad records: {reasons}")).called("too-many-bad-records")
                 .expected(format_args!("at most {} bad records", self.max_bad))
                 .found(format_args!("{bad} of {records}"))
                 .help(

@@ -107,6 +107,7 @@ fn clear_journal(store: &Store) -> Result<()> {
 
 fn is_late(store: &Store) -> Error {
     Error::new(Kind::Temporary, "the purge has stopped at its deadline, after a whole step")
+        .called("deadline")
         .at(store.path())
         .help("run the same command again: it goes on with what is left")
 }

@@ -122,7 +122,7 @@ impl DedupSettings {
             return Ok(());
         }
         let percent = |share: f64| format!("{:.2} %", 100.0 * share);
-        Err(Error::new(Kind::BadData, "too much text is lost with the dropped pages")
+        Err(Error::new(Kind::BadData, "too much text is lost with the dropped pages").called("too-much-lost")
             .at(path)
             .expected(format_args!("at most {} of it", percent(most)))
             .found(percent(lost.share))

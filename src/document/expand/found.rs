@@ -214,6 +214,7 @@ fn head_of(path: &Path) -> Result<Vec<u8>> {
 
 pub(super) fn missing(argument: &Path) -> Error {
     Error::new(Kind::Missing, "there is no such input")
+        .called("no-input")
         .at(argument)
         .help("check the path or pattern; if it names a day, check that the day was fetched")
 }

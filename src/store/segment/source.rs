@@ -89,6 +89,7 @@ impl SegmentFile<'_> {
         }
         if version != VERSION {
             return Err(Error::new(Kind::BadData, "the segment has another format version")
+                .called("newer-format")
                 .at(self.path)
                 .offset(8)
                 .expected(VERSION)
