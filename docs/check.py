@@ -6,7 +6,9 @@
 2. Every `dupsieve` command line in a block of code names commands and flags that the program has.
 3. The chapter "All settings" has the keys of `dupsieve schema`, and no others.
 4. The pictures are what `docs/pictures.py` draws from the tables of the book.
-5. `mdbook build` takes the book, and every link of its pages leads somewhere. Needs mdbook, in `PATH` or `--mdbook`."""
+5. The tests that PROMISES.md names are there.
+6. llms.txt names the chapters of the book.
+7. `mdbook build` takes the book, and every link of its pages leads somewhere. Needs mdbook, in `PATH` or `--mdbook`."""
 
 import argparse
 import functools
@@ -123,6 +125,22 @@ def setting_keys(program):
             yield f"{lacks} `{key}`, {section}; write the chapter anew with docs/settings.py"
 
 
+def untested():
+    """The tests that PROMISES.md names and that are not there."""
+    text = (ROOT / "PROMISES.md").read_text()
+    for row in re.findall(r"^\| (?!promise|---).*", text, re.MULTILINE):
+        for name in re.findall(r"`([\w./]+)`", row.rsplit(" | ", 1)[1]):
+            if not any((ROOT / path).exists() for path in (name, f"{name}.rs")):
+                yield f"PROMISES.md: {name} is not there"
+
+
+def unlisted():
+    """The chapters that llms.txt, the contents for programs that read, does not name as the summary does."""
+    chapters = [re.findall(r"^- (\[.*?\]\([a-z-]+)\.", (pictures.BOOK / name).read_text(), re.MULTILINE) for name in ("SUMMARY.md", "llms.txt")]
+    if chapters[0] != chapters[1]:
+        yield "docs/src/llms.txt: not the chapters of SUMMARY.md"
+
+
 class Page(html.parser.HTMLParser):
     """The links and the anchors of a page of the built book."""
 
@@ -171,6 +189,7 @@ def main():
             wrong += [f"{name}: {what}" for what in command_lines(arguments.program, text)]
     wrong += [f"docs/src/settings.md: {what}" for what in setting_keys(arguments.program)]
     wrong += [f"docs/src/pictures/{name}: out of date; draw it again with docs/pictures.py" for name in pictures.out_of_date()]
+    wrong += [*untested(), *unlisted()]
     if arguments.mdbook:
         wrong += built(arguments.mdbook)
     else:
