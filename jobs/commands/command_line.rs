@@ -20,7 +20,7 @@ use crate::outcome::exit::{self, Audience};
 use crate::outcome::identity;
 use crate::outcome::summary::{Summary, SummaryLine};
 
-/// Finds pages that are nearly the same: in a corpus, or in a crawl day by day, against all pages of earlier days.
+/// Removes near-duplicate pages from crawls and text corpora
 #[derive(Debug, Parser)]
 #[command(name = "dupsieve", version, long_version = version::details(), max_term_width = 100)]
 pub(crate) struct CommandLine {

@@ -45,8 +45,11 @@ The command line wins over variables, and these win over the configuration file.
 /// How many examples `-h` shows.
 const EXAMPLES_IN_SHORT: usize = 2;
 
+/// The longest default that `-h` shows, in bytes.
+const LONGEST_DEFAULT: usize = 40;
+
 /// Flags that few need.
-const RARE: [&str; 42] = [
+const RARE: [&str; 45] = [
     "accept-truncated",
     "annotate-prefix",
     "as-of",
@@ -55,6 +58,7 @@ const RARE: [&str; 42] = [
     "confirm-day",
     "dedup-check",
     "design",
+    "distance",
     "drop-empty",
     "encoding",
     "exclude",
@@ -70,6 +74,7 @@ const RARE: [&str; 42] = [
     "max-connections",
     "max-in-flight",
     "max-journal",
+    "max-lost",
     "max-matches",
     "max-record",
     "max-repeated",
@@ -78,6 +83,7 @@ const RARE: [&str; 42] = [
     "max-time",
     "max-work",
     "min-count",
+    "output-format",
     "page-time",
     "permutations",
     "place-ids",
@@ -173,14 +179,21 @@ fn in_short(flag: Arg) -> Arg {
     flag.help(first_sentence(&whole)).long_help(whole).hide_short_help(is_common)
 }
 
-/// The first sentence of a description up to a colon or semicolon, and its default if it tells one.
+/// The first sentence of a description up to a colon or semicolon, and its default if that is short.
 fn first_sentence(whole: &str) -> String {
     let default = whole.rfind(" [default").filter(|_| whole.ends_with(']'));
     let (text, default) = whole.split_at(default.unwrap_or(whole.len()));
     let begins = |rest: &str| rest.starts_with(|it: char| it.is_uppercase() || it == '`');
     let mut ends = text.match_indices(". ").map(|(at, _)| at);
     let end = ends.find(|at| begins(&text[at + 2..])).unwrap_or(text.len());
-    let colon = [": ", "; "].into_iter().filter_map(|it| text.find(it)).min();
+    // A colon in brackets or in code ends nothing.
+    let is_outside = |at: &usize| {
+        let before = &text[..*at];
+        !before.contains('[') && before.matches('`').count() % 2 == 0
+    };
+    let mut colons = text.match_indices([':', ';']).map(|(at, _)| at);
+    let colon = colons.find(|at| text[at + 1..].starts_with(' ') && is_outside(at));
+    let default = if default.len() > LONGEST_DEFAULT { "" } else { default };
     format!("{}{default}", &text[..end.min(colon.unwrap_or(end))])
 }
 
@@ -197,6 +210,11 @@ mod tests {
                 "Bits, e.g. 64 [default: 64]",
             ),
             ("Keep the first. `last` keeps the last", "Keep the first"),
+            (
+                "The text [default: text], or else [default: vector]",
+                "The text [default: text], or else [default: vector]",
+            ),
+            ("As `Authorization: Bearer`; others fail", "As `Authorization: Bearer`"),
             ("File format: tsv or csv; or lines [default: auto]", "File format [default: auto]"),
             (
                 "A share such as 0.5. [default: that of the file. Or none]",
