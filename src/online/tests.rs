@@ -406,3 +406,49 @@ fn what_is_found_takes_room_as_it_is_found() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn a_version_of_others_is_taken_up_and_what_is_remembered_stays() -> Result<()> {
+    let home = tempfile::tempdir().unwrap();
+    let (store, _) = Store::init(home.path().join("store"))?;
+    let online = open(&store)?;
+    remember(&online, &[page("ours", Some(0xff))], Remember::All)?;
+    let day: Day = "2026-11-20".parse()?;
+    assert!(!online.refresh()?);
+    add(&store, day, &[page("theirs", Some(0xfe))])?;
+    assert!(online.refresh()?);
+    let question = Some(Question { fingerprint: 0xff, page: None });
+    let told = online.query(&[question], 3, &mut Work::unbounded())?;
+    let near =
+        |distance, id: &str, day| NearPage { distance, id: id.to_owned(), day, similarity: None };
+    let expected = [near(0, "ours", None), near(1, "theirs", Some(day))];
+    assert_eq!((told.store_version, &told.answers[0].near[..]), (2, &expected[..]));
+    assert_eq!(online.query(&[None], 16, &mut Work::unbounded()).unwrap_err().kind(), Kind::Usage);
+    Ok(())
+}
+
+#[test]
+fn a_commit_of_nothing_makes_no_day_and_one_of_a_day_far_ahead_is_refused() -> Result<()> {
+    let home = tempfile::tempdir().unwrap();
+    let (store, _) = Store::init(home.path().join("store"))?;
+    let online = open(&store)?;
+    let today: Day = "2026-11-23".parse()?;
+    let far: Day = "9999-12-31".parse()?;
+    for (day, today) in [(far, None), (today, Some(today))] {
+        let committed = online.commit(day, today)?;
+        assert_eq!(committed, Committed { store_version: 1, ..Committed::default() });
+    }
+    assert!(store.at(None)?.entries().is_empty());
+    remember(&online, &[page("a", Some(1))], Remember::All)?;
+    // A day that is not meant is refused before anything is sealed.
+    assert_eq!(online.commit(far, Some(today)).unwrap_err().kind(), Kind::Usage);
+    assert_eq!((online.journal().sealed(), online.journal().pages()), (vec![], 1));
+    // Pages that are all to stay out of a day make no day.
+    remove(&store, "a\n")?;
+    remember(&online, &[page("a", Some(1))], Remember::All)?;
+    let early = online.commit("2026-11-20".parse()?, Some(today))?;
+    assert_eq!((early.is_held, early.waiting), (false, 1));
+    assert!(online.commit(far, None)?.is_held, "it is meant");
+    assert!(online.commit(far, Some(today))?.already, "a day that is held is known");
+    Ok(())
+}

@@ -8,9 +8,9 @@ use roaring::RoaringTreemap;
 use tempfile::TempDir;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{add, batch, day, documents, new_store, options, write};
+use super::{add, batch, day, documents, new_store, numbers, options, write};
 use crate::document::IdList;
-use crate::error::{Kind, Result};
+use crate::error::{Error, Kind, Result};
 use crate::store::removals::Removals;
 use crate::store::removing::Removed;
 use crate::store::row_sets::RowSet;
@@ -189,5 +189,68 @@ fn a_list_that_names_a_file_twice_is_refused() -> Result<()> {
     rename(&names[0], &names[0])?;
     assert_eq!(rename(&names[1], &names[0]).unwrap_err().kind(), Kind::BadData);
     assert_eq!(rename(&names[0], &names[1]).unwrap_err().kind(), Kind::BadData);
+    Ok(())
+}
+
+fn errors(folder: &TempDir, store: &Store) -> Vec<Error> {
+    let added = add(store, &batch(folder, 9, 10), "2026-02-01").err();
+    let removed = remove(store, &["other"], None).err();
+    [store.at(None).err(), store.verify().err(), added, removed, certify(store).err()]
+        .map(Option::unwrap)
+        .into()
+}
+
+#[test]
+fn a_lost_or_an_old_list_of_removed_pages_is_noticed_by_all() -> Result<()> {
+    let (folder, store) = store(100, &["2026-01-01"])?;
+    let ids = ids(&store, 2);
+    let path = store.path().join("REMOVED");
+    remove(&store, &[&ids[0]], None)?;
+    let old = fs::read(&path).unwrap();
+    remove(&store, &[&ids[1]], None)?;
+    let new = fs::read(&path).unwrap();
+    // Whatever changes the store keeps the count.
+    add(&store, &batch(&folder, 8, 10), "2026-01-02")?;
+    super::rollback(&store, 2)?;
+    super::prune(&store, 1)?;
+    fs::write(&path, old).unwrap();
+    for error in errors(&folder, &store) {
+        assert_eq!(error.kind(), Kind::BadData, "{error}");
+    }
+    fs::remove_file(&path).unwrap();
+    for error in errors(&folder, &store) {
+        assert_eq!(error.kind(), Kind::Missing, "{error}");
+        assert!(error.to_string().contains("lost its list of removed pages"), "{error}");
+    }
+    // What the error says to do without a copy.
+    let current = fs::read_to_string(store.path().join("CURRENT")).unwrap();
+    let line = current.trim_end().strip_suffix(" 2").unwrap();
+    fs::write(store.path().join("CURRENT"), format!("{line}\n")).unwrap();
+    assert_eq!(remove(&store, &[&ids[0], &ids[1]], None)?.rows, 2);
+    fs::write(&path, new).unwrap();
+    store.verify().map(drop)
+}
+
+#[test]
+fn pages_are_kept_out_of_days_up_to_the_one_that_is_given() -> Result<()> {
+    let (folder, store) = new_store();
+    let path = folder.path().join("day.seg");
+    let pages = documents(&numbers(1).take(10).collect::<Vec<u64>>());
+    write(&path, options("r"), &pages, &["nothing"])?;
+    let refused = remove(&store, &[pages[0].id()], None).unwrap_err();
+    assert_eq!(refused.kind(), Kind::Usage);
+    assert_eq!(refused.remedy().settings, ["until"], "{refused}");
+    assert!(!store.path().join("REMOVED").exists());
+    remove(&store, &[pages[0].id(), "nothing"], Some(day("2026-01-02")))?;
+    let mut held = Vec::new();
+    for on in ["2026-01-01", "2026-01-02", "2026-01-03"] {
+        add(&store, &path, on)?;
+        let version = store.verify()?;
+        let entry = version.entry(day(on)).unwrap();
+        held.push((entry.rows, entry.empties));
+    }
+    assert_eq!(held, [(9, 0), (9, 0), (10, 1)]);
+    let early = remove(&store, &["some"], Some(day("2026-01-02"))).unwrap_err();
+    assert_eq!(early.kind(), Kind::Usage, "{early}");
     Ok(())
 }
