@@ -113,8 +113,8 @@ impl Check {
     pub fn similarity(self, one: &[u8], another: &[u8]) -> f64 {
         match self.0 {
             Sort::Containment => {
-                let [first, second] = contained(one, another);
-                first.share().max(second.share())
+                let shares = contained(one, another).map(|both| both.map(Contained::share));
+                shares.map_or(0.0, |[first, second]| first.max(second))
             }
             Sort::MinHash { bits, .. } => minhash::similarity(one, another, bits),
             Sort::Cosine(_) => cosine::similarity(one, another),
@@ -126,7 +126,7 @@ impl Check {
     /// How much of each text the other one contains, of `one` first; none of a check without a direction.
     #[must_use]
     pub fn containment(self, one: &[u8], another: &[u8]) -> Option<[Contained; 2]> {
-        self.has_direction().then(|| contained(one, another))
+        if self.has_direction() { contained(one, another) } else { None }
     }
 
     /// Whether the check tells which of two texts contains the other one.
@@ -181,10 +181,10 @@ impl Check {
 }
 
 /// How much of each of two texts the other one contains, by their sketches.
-fn contained(one: &[u8], another: &[u8]) -> [Contained; 2] {
+fn contained(one: &[u8], another: &[u8]) -> Option<[Contained; 2]> {
     COMPARED.with_borrow_mut(|(marked, hashes)| {
         marked.mark(Sample::read(one, hashes));
-        marked.contained(Sample::read(another, hashes))
+        marked.contained(Sample::read(another, hashes), 0.0)
     })
 }
 

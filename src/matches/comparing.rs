@@ -163,8 +163,10 @@ impl<'a> Comparer<'a> {
                 if distance == 0 && sample == marked.sample() {
                     return Ok(Standings::mutual(Standing::SAME));
                 }
-                let [of_other, of_row] = marked.contained(sample);
-                Ok(Standings::containing([of_row, of_other], confirm.least, distance))
+                let contained = marked.contained(sample, confirm.least);
+                Ok(contained.map_or(Standings::default(), |[of_other, of_row]| {
+                    Standings::containing([of_row, of_other], confirm.least, distance)
+                }))
             }
             (WindowKeys::Keys(held), ..) => {
                 let other = GroupKey { class: self.class, signature: &self.signature };

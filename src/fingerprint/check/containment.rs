@@ -226,13 +226,23 @@ impl Marked {
         Sample { level: self.level, hashes: &self.hashes }
     }
 
-    /// How much of each of two pages the other one contains: of the one that is marked first.
-    pub(crate) fn contained(&self, other: Sample<'_>) -> [Contained; 2] {
+    /// How much of each of two pages the other one contains: of the one that is marked first. None as soon as it is sure that neither
+    /// contains so much of the other one as `least`.
+    pub(crate) fn contained(&self, other: Sample<'_>, least: f64) -> Option<[Contained; 2]> {
         let level = self.level.max(other.level);
         let one = self.sample().at(level);
         let other = other.at(level);
-        let mark = |&hash: &u32| self.marks[hash as usize / 64] >> (hash % 64) & 1;
-        let equal = other.iter().map(mark).sum::<u64>() as f64;
+        let mark = |&hash: &u32| (self.marks[hash as usize / 64] >> (hash % 64) & 1) as usize;
+        let enough = least * one.len().min(other.len()) as f64 - 1.0;
+        let (mut equal, mut left) = (0, other.len());
+        for hashes in other.chunks(64) {
+            equal += hashes.iter().map(mark).sum::<usize>();
+            left -= hashes.len();
+            if ((equal + left) as f64) < enough {
+                return None;
+            }
+        }
+        let equal = equal as f64;
         let sizes = [one.len() as u32, other.len() as u32];
         let range = f64::from(1_u32 << (BITS - u32::from(level)));
         let of = |all: u32, other: u32| {
@@ -241,7 +251,7 @@ impl Marked {
             let shared = shared.round().clamp(0.0, all.min(other).into()) as u32;
             Contained { shared, all, level }
         };
-        [of(sizes[0], sizes[1]), of(sizes[1], sizes[0])]
+        Some([of(sizes[0], sizes[1]), of(sizes[1], sizes[0])])
     }
 }
 
@@ -387,7 +397,13 @@ mod tests {
         for sketch in [other, one] {
             marked.mark(Sample::read(sketch, hashes));
         }
-        marked.contained(Sample::read(other, hashes))
+        let found = marked.contained(Sample::read(other, hashes), 0.0).unwrap();
+        for least in [0.5, 0.9] {
+            let is_enough = found.iter().any(|it| it.is_at_least(least));
+            let asked = marked.contained(Sample::read(other, hashes), least);
+            assert!(asked == Some(found) || asked.is_none() && !is_enough);
+        }
+        found
     }
 
     fn compare(one: &ShingleSet, other: &ShingleSet) -> [Contained; 2] {
