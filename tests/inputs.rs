@@ -167,7 +167,7 @@ fn a_damaged_archive_does_not_fail_the_day() {
         let records: Vec<String> = (0..60)
             .map(|n| record("conversion", &format!("{name}{n}"), "words of a page"))
             .collect();
-        records.iter().flat_map(|record| gzip(record)).collect::<Vec<u8>>()
+        records.iter().flat_map(gzip).collect::<Vec<u8>>()
     };
     for name in ["a", "b", "c"] {
         bench.write(&format!("crawl/{name}.warc.gz"), warc(name));

@@ -84,7 +84,7 @@ fn web_archives_are_known_by_their_first_bytes_and_other_formats_are_named() {
         )
     };
     let archive = [record("http://a/", 1), record("http://b/", 2), record("http://c/", 1)];
-    let packed = archive.iter().flat_map(|record| gzip(record)).collect();
+    let packed = archive.iter().flat_map(gzip).collect();
     let ended = piped(&bench, packed, "dedup --input - --kept -");
     let kept = String::from_utf8_lossy(&ended.stdout);
     assert_eq!(kept, [&*archive[0], &archive[1]].concat(), "{}", said(&ended));
