@@ -91,45 +91,27 @@ fn other_inputs_or_parameters_are_refused_unless_to_be_replaced() {
     assert_eq!(bench.names("out"), ["batch.seg", "dedup"]);
 }
 
+/// Folders and files of somebody else, and such files in a folder of ours, even where replacing is allowed.
 #[test]
 fn what_is_not_ours_is_left_alone() {
     let bench = joined();
-    bench.write("folder/letter.txt", "dear");
-    bench.write("file", "dear");
+    let files = ["folder/letter.txt", "letter", "letter.json.gz", "spark/part-00000"];
+    files.iter().for_each(|file| bench.write(file, "dear"));
     bench.write("spark/_SUCCESS", "");
-    bench.write("spark/part-00000", "dear");
-    fs::create_dir(bench.path("empty")).unwrap();
-    for place in ["folder", "folder/", "file", "empty", "spark"] {
-        for flags in ["", "--overwrite"] {
+    bench.write("empty", "");
+    fs::create_dir(bench.path("empty-folder")).unwrap();
+    bench.write("ids", bench.read("out/dedup/keep.txt"));
+    for flags in ["", "--overwrite"] {
+        for place in ["folder", "folder/", "letter", "empty-folder", "spark"] {
             bench.fails(73, &format!("dedup --batch old.seg --output {place} {flags}"));
         }
+        for place in ["letter", "letter.json.gz"] {
+            for job in ["filter --input pages.jsonl --ids ids", "generate documents --count 3"] {
+                bench.fails(73, &format!("{job} --output {place} {flags}"));
+            }
+        }
     }
-    bench.fails(73, "generate documents --count 3 --output file");
-    let ended = bench.run("fingerprint --input pages.jsonl --output file");
-    assert!([65, 73].contains(&ended.code), "{}", ended.stderr);
-    let ended = bench.run("fingerprint --input pages.jsonl --output folder");
-    assert_ne!(ended.code, 0);
-    assert_ne!(bench.run("store init folder").code, 0);
-    assert_ne!(bench.run("store init file").code, 0);
-    assert_eq!(
-        (bench.read("folder/letter.txt"), bench.read("file")),
-        ("dear".into(), "dear".into())
-    );
-    assert_eq!(bench.names("folder"), ["letter.txt"]);
-    assert_eq!(bench.names("empty"), [""; 0]);
-    assert_eq!(bench.names("spark"), ["_SUCCESS", "part-00000"]);
-}
-
-#[test]
-fn what_is_not_ours_is_not_replaced_even_where_that_is_allowed() {
-    let bench = joined();
-    let foreign = ["letter", "empty", "letter.json.gz"];
-    bench.write("letter", "dear");
-    bench.write("empty", "");
-    bench.write("letter.json.gz", "dear");
-    bench.write("ids", bench.read("out/dedup/keep.txt"));
-    for place in foreign {
-        let before = bench.bytes(place);
+    for place in ["letter", "empty", "letter.json.gz"] {
         for job in [
             "fingerprint --input pages.jsonl",
             "weights --input pages.jsonl",
@@ -138,15 +120,16 @@ fn what_is_not_ours_is_not_replaced_even_where_that_is_allowed() {
             let said = bench.fails(73, &format!("{job} --output {place} --overwrite"));
             assert!(!said.contains("--overwrite"), "{said}");
         }
-        assert_eq!(bench.bytes(place), before);
     }
-    for place in ["letter", "letter.json.gz"] {
-        for job in ["filter --input pages.jsonl --ids ids", "generate documents --count 3"] {
-            bench.fails(73, &format!("{job} --output {place} --overwrite"));
-        }
+    for line in
+        ["fingerprint --input pages.jsonl --output folder", "store init folder", "store init letter"]
+    {
+        assert_ne!(bench.run(line).code, 0, "{line}");
     }
-    assert_eq!(bench.read("letter"), "dear");
-    // Files of somebody else in a folder of ours.
+    assert!(files.iter().all(|file| bench.read(file) == "dear") && bench.read("empty").is_empty());
+    assert_eq!(bench.names("folder"), ["letter.txt"]);
+    assert_eq!(bench.names("empty-folder"), [""; 0]);
+    assert_eq!(bench.names("spark"), ["_SUCCESS", "part-00000"]);
     bench.write("out/dedup/notes.txt", "dear");
     bench.refuses(73, &format!("{DEDUP} --distance 2 --overwrite"), &["notes.txt"]);
     assert_eq!(bench.read("out/dedup/notes.txt"), "dear");

@@ -2,16 +2,14 @@
 //! same, or the job ends and says why.
 
 use std::fs;
-use std::io::Write;
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
 use crate::support::{Bench, Ended, Running};
 use crate::world::{gzip, museum, record};
 use server::Server;
 
+mod failures;
 mod machines;
 mod server;
 
@@ -352,91 +350,6 @@ fn only_folders_that_match_a_pattern_are_listed() {
 }
 
 #[test]
-fn what_goes_wrong_ends_the_job_and_is_said() {
-    let (bench, server) = crawl();
-    let line = "fingerprint --input s3://b/crawl --output r.seg";
-    for (fault, code, said) in [
-        (json!({"do": "expired"}), 77, "s3://b/crawl: the object store does not allow this"),
-        (json!({"do": "expired", "method": "GET", "path": "a.warc"}), 77, "a.warc.gz: the object"),
-        (json!({"do": "redirect"}), 74, "s3://b/crawl: the object store cannot be reached"),
-        (json!({"do": "same_token"}), 74, "s3://b/crawl: the listing repeats itself"),
-        (json!({"do": "short", "method": "GET", "path": "part-1"}), 74, "another number of bytes"),
-        (json!({"do": "replace", "method": "GET", "path": "part-1", "body": "x"}), 75, "part-1"),
-    ] {
-        server.faults(&json!([fault]));
-        let shown = server.fails(&bench, code, line);
-        assert!(shown.contains(said), "{said}: {shown}");
-    }
-    server.faults(&json!([]));
-    for nothing in ["s3://b/none", "s3://none/at/all", "s3://b/crawl/none-*"] {
-        server.refuses(
-            &bench,
-            66,
-            &format!("fingerprint --input {nothing} --output r.seg"),
-            &[&format!("{nothing}: there is no such input")],
-        );
-    }
-    server.faults(&json!([{"do": "same_token"}]));
-    server.refuses(
-        &bench,
-        74,
-        "fingerprint --input s3://b/*/part-* --output r.seg",
-        &["s3://b: the listing repeats itself"],
-    );
-    server.faults(&json!([]));
-    let web = format!("http://me:secret@127.0.0.1:{}/b/none", server.port);
-    let line = format!("fingerprint --input {web} --output r.seg");
-    let said = server.fails(&bench, 66, &line);
-    assert!(said.contains("/b/none: there is no such input") && !said.contains("secret"), "{said}");
-    server.faults(&json!([{"do": "expired"}]));
-    let said = server.fails(&bench, 77, &line);
-    assert!(said.contains("/b/none: the object store does not") && !said.contains("secret"));
-    server.faults(&json!([{"do": "redirect"}]));
-    let said = server.fails(&bench, 74, &line);
-    assert!(said.contains("/b/none") && said.contains("too many redirects"), "{said}");
-    // Before any page is read.
-    let missing = json!({"do": "status", "status": 404, "code": "NoSuchBucket", "path": "nobody/"});
-    server.faults(&json!([missing]));
-    server.requests("GET", "crawl");
-    for (output, code, says) in [
-        ("nobody/batch.seg", 66, "there is no such bucket"),
-        ("nobody/day/batch.seg", 66, "there is no such bucket"),
-        ("b/crawl/out.seg", 2, "the output lies in an input folder"),
-    ] {
-        let line = format!("fingerprint --input s3://b/crawl --output s3://{output}");
-        let said = server.fails(&bench, code, &line);
-        assert!(said.contains(says), "{said}");
-    }
-    assert_eq!(server.requests("GET", "crawl/"), 0);
-}
-
-#[test]
-fn the_list_of_a_failed_job_is_where_the_message_says() {
-    let (bench, server) = crawl();
-    bench.write("bad.jsonl", "no page\n{\n");
-    for again in [false, true] {
-        let line = "fingerprint --input bad.jsonl --format jsonl --output s3://b/bad.seg";
-        let said = server.fails(&bench, 65, line);
-        let list = bench.path("cache/failed/s3___b_bad.seg.quarantine.tsv");
-        assert!(said.contains(&list.display().to_string()), "{again}: {said}");
-        assert!(list.exists(), "{again}");
-    }
-}
-
-#[test]
-fn an_accepted_end_is_one_of_the_data_and_not_of_the_server() {
-    let (bench, server) = (Bench::new(), Server::start());
-    let mut stored = GzEncoder::new(Vec::new(), Compression::none());
-    stored.write_all(bench.documents(0, 3000).as_bytes()).unwrap();
-    bench.write("crawl/long.jsonl.gz", stored.finish().unwrap());
-    server.load(&bench, "crawl");
-    server.faults(&json!([{"do": "expired", "method": "GET", "path": "long", "skip": 2}]));
-    // With so little memory, an object is read by ranges of a quarter of a MiB.
-    let line = "fingerprint --accept-truncated --memory 4MiB --input s3://b/crawl/long.jsonl.gz --output r.seg";
-    server.fails(&bench, 77, line);
-}
-
-#[test]
 fn each_object_is_read_once_and_not_at_all_if_it_is_as_it_was() {
     let (bench, server) = crawl();
     bench.write(
@@ -527,19 +440,6 @@ fn no_key_is_taken_for_another() {
     }
 }
 
-#[test]
-fn nothing_is_there_if_the_credentials_expire_before_the_commit() {
-    let (bench, server) = crawl();
-    bench.done("fingerprint --input crawl --output l.seg");
-    let line = "dedup --batch l.seg --output s3://b/out";
-    server.faults(&json!([{"do": "expired", "method": "PUT", "path": "_SUCCESS"}]));
-    assert!(server.fails(&bench, 77, line).contains("check the credentials"));
-    server.faults(&json!([]));
-    server.fails(&bench, 66, "verify s3://b/out");
-    assert_eq!(server.run(&bench, line).code, 0);
-    assert_eq!(server.run(&bench, "verify s3://b/out").code, 0);
-}
-
 /// What `report --json` says, without the seconds.
 fn figures(told: &str) -> Vec<Value> {
     let figures = |line: &str| {
@@ -615,22 +515,5 @@ fn doctor_tries_an_address_out_and_leaves_nothing_there() {
         let ended = server.run(&bench, &format!("doctor {place} --json"));
         assert_eq!((ended.code, &found(&ended)["state"]), (78, &json!("wrong")), "{ended:?}");
         assert!(found(&ended)["found"].as_str().unwrap().contains(said), "{ended:?}");
-    }
-}
-
-#[test]
-fn an_endpoint_that_is_http_is_spoken_to_only_if_that_is_allowed() {
-    let (bench, server) = crawl();
-    // For Google's servers, the library allows http unless the variable says no.
-    for (scheme, set, variable) in
-        [("s3", None, "AWS_ALLOW_HTTP"), ("gs", Some("false"), "GOOGLE_ALLOW_HTTP")]
-    {
-        let line = format!("fingerprint --input {scheme}://b/crawl --output r.seg");
-        let mut command = server.command(&bench, &line);
-        command.env_remove(variable).envs(set.map(|value| (variable, value)));
-        let ended = Running::start(command).end();
-        assert_eq!(ended.code, 78, "{}", ended.stderr);
-        assert!(ended.stderr.contains(&format!("{variable}=true")), "{}", ended.stderr);
-        assert_eq!(ended.summary()["retryable"], false);
     }
 }
