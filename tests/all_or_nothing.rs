@@ -121,9 +121,11 @@ fn what_is_not_ours_is_left_alone() {
             assert!(!said.contains("--overwrite"), "{said}");
         }
     }
-    for line in
-        ["fingerprint --input pages.jsonl --output folder", "store init folder", "store init letter"]
-    {
+    for line in [
+        "fingerprint --input pages.jsonl --output folder",
+        "store init folder",
+        "store init letter",
+    ] {
         assert_ne!(bench.run(line).code, 0, "{line}");
     }
     assert!(files.iter().all(|file| bench.read(file) == "dear") && bench.read("empty").is_empty());
