@@ -3,9 +3,13 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::key_index::KeyIndex;
+use super::probe::units_of;
+use super::sort::{Sort, WIDTH};
 use super::*;
-use crate::fingerprint::check::AS_NEEDED;
-use crate::store::{Details, IdKind, RecordCounts, Row, SegmentOptions, SegmentWriter};
+use crate::error::Result;
+use crate::fingerprint::check::{ANCHORS, AS_NEEDED};
+use crate::store::{Dated, Details, IdKind, RecordCounts, Row, SegmentOptions, SegmentWriter};
 use crate::work::Work;
 
 /// However a list is divided, and however many rows share some anchors.
@@ -98,7 +102,8 @@ fn common_keys_are_the_same_however_often_the_batch_is_read() -> Result<()> {
     let common = |memory_bytes: usize| -> Result<Vec<String>> {
         let mut units = Vec::new();
         units_of(Sort::Anchors, &batch, &[], memory_bytes, &mut units);
-        let index = KeyIndex::of(&batch, &units[0], None, 2)?;
+        let index =
+            KeyIndex::of(&batch, units[0].sort, units[0].pages.clone(), units[0].passes, None, 2)?;
         let mut common: Vec<_> = index.common.0.iter().map(|it| format!("{it:?}")).collect();
         common.sort();
         Ok(common)

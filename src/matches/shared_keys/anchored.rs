@@ -1,18 +1,16 @@
 //! A page that is asked for alone: a batch of one page. Rows are met by the same code, whether they stream past or a sorted table of the segment
 //! names those that share an anchor.
 
-use std::cmp::Reverse;
-
-use super::common::CommonKeys;
-use super::{
-    KeyIndex, MOST_MET, Pages, SegmentRows, Sort, Streaming, WIDTH, anchors_of, keep_nearest,
-};
+use super::common_keys::CommonKeys;
+use super::key_index::KeyIndex;
+use super::sort::{Sort, anchors_of};
+use super::streaming::{Pages, RowAnchor, SegmentRows, Streaming};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::check::ANCHORS;
 use crate::matches::pair::{Pair, Place};
 use crate::store::{Column, Dated};
-use crate::tables::keys::{KEY_BYTES, Keys, entry};
+use crate::tables::keys::{Keys, entry};
 use crate::work::Work;
 
 /// Rows of a store that share anchors with a page that is asked for alone. The first is the nearest one.
@@ -95,47 +93,6 @@ impl<'a, F: Fingerprint> Anchored<'a, F> {
             }
         }
         streaming.finish();
-        Ok(())
-    }
-}
-
-/// A row that shares an anchor with a page, and the place of the anchor.
-pub(crate) type RowAnchor = (u64, u8);
-
-impl<F: Fingerprint> Streaming<'_, F> {
-    /// Takes rows that share anchors with the one page, those first that share most of its `anchors`: once there are enough, the others can
-    /// be no nearer.
-    fn sharing(
-        &mut self,
-        anchors: &[u8],
-        mut rows: Vec<RowAnchor>,
-        work: &mut Work<'_>,
-    ) -> Result<()> {
-        rows.sort_unstable();
-        let mut rows: Vec<&[RowAnchor]> = rows.chunk_by(|one, other| one.0 == other.0).collect();
-        rows.sort_by_key(|places| Reverse(places.len()));
-        let mut shared = [0; WIDTH];
-        for alike in rows.chunk_by(|one, other| one.len() == other.len()) {
-            for places in alike {
-                if !work.spend(1) {
-                    return Ok(());
-                }
-                shared.fill(u8::MAX);
-                for &(_, place) in *places {
-                    let bytes =
-                        usize::from(place) * KEY_BYTES..(usize::from(place) + 1) * KEY_BYTES;
-                    shared[bytes.clone()].copy_from_slice(&anchors[bytes]);
-                }
-                self.row(places[0].0, &shared, places.iter().map(|it| it.1))?;
-            }
-            self.leave();
-            let apart = (ANCHORS - alike[0].len()) as u8;
-            let nearest = self.nearest.entry(0).or_default();
-            keep_nearest(nearest);
-            if nearest.get(MOST_MET - 1).is_some_and(|it| it.0.apart <= apart) {
-                break;
-            }
-        }
         Ok(())
     }
 }

@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::{Sort, each_key};
+use super::sort::{Sort, each_key};
 use crate::error::Result;
 use crate::store::Segment;
 use crate::tables::keys::{Keys, key_of_entry, number_of};
