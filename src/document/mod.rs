@@ -84,6 +84,8 @@ mod reason;
 mod record;
 mod records;
 mod repeated;
+#[cfg(test)]
+mod sample;
 mod share;
 mod skipped;
 mod source;

@@ -3,13 +3,13 @@
 
 use super::id::check_id;
 use super::reason::{BROKEN_OFF, too_long};
+use super::sample::gzip;
 use super::*;
 use crate::desk::{Ask, Desk, Piles};
 use crate::error::{Kind, Result};
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::fs;
-use std::io::Write;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
@@ -129,12 +129,6 @@ fn together(parts: impl Iterator<Item = Outcome>) -> Outcome {
 
 fn read_all(folder: &tempfile::TempDir, format: Format) -> Result<Outcome> {
     read_share(&find(folder, format), &Share::whole(), &ReadOptions::default())
-}
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packer.write_all(bytes).unwrap();
-    packer.finish().unwrap()
 }
 
 fn naive(files: &[Vec<u8>], max_record_bytes: usize) -> Outcome {

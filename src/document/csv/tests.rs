@@ -2,32 +2,17 @@
 
 use super::*;
 use crate::document::reason::too_long;
+use crate::document::sample::{Outcome, read_bytes};
 use crate::document::{Format, Inputs, Share, read};
 use proptest::prelude::*;
 use std::fs;
 use std::sync::atomic::AtomicU64;
 
-type Outcome = (Vec<(u64, String)>, u64);
-
 fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Outcome> {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.csv");
-    fs::write(&path, bytes).unwrap();
-    let inputs = Inputs::find(&[path], Format::Auto)?;
-    let (mut records, mut blank) = (Vec::new(), 0);
-    read(&inputs, &Share::whole(), options, &AtomicU64::new(0), &mut |batch| {
-        let passed = batch.parse(&options.fields, &mut |position, document| {
-            let told = match document {
-                Ok(Document { id, content: Content::Text(text), .. }) => format!("{id}|{text}"),
-                Ok(other) => panic!("{other:?}"),
-                Err(reason) => format!("! {reason}"),
-            };
-            records.push((position.line, told));
-        });
-        blank += passed.blank;
-        true
-    })?;
-    Ok((records, blank))
+    read_bytes("a.csv", bytes, options, &|document| match document.content {
+        Content::Text(text) => format!("{}|{text}", document.id),
+        other => panic!("{other:?}"),
+    })
 }
 
 fn largest_portion(bytes: &[u8], options: &ReadOptions) -> usize {
@@ -47,7 +32,7 @@ fn largest_portion(bytes: &[u8], options: &ReadOptions) -> usize {
 }
 
 fn read_all(csv: &str) -> Vec<(u64, String)> {
-    read_with(csv.as_bytes(), &ReadOptions::default()).unwrap().0
+    read_with(csv.as_bytes(), &ReadOptions::default()).unwrap().records
 }
 
 fn told(line: u64, what: &str) -> (u64, String) {
@@ -59,8 +44,7 @@ fn quotes_hold_commas_lines_and_quotes() {
     let csv = "\u{feff}text,\"id\",x\r\n\"a \"\"b\"\",\n c\",1,\r\n\n5\" disk, 2 ,\"\"\n页,3,y";
     let expected = [told(2, "1|a \"b\",\n c"), told(5, " 2 |5\" disk"), told(6, "3|页")];
     assert_eq!(read_all(csv), expected);
-    let (_, blank) = read_with(csv.as_bytes(), &ReadOptions::default()).unwrap();
-    assert_eq!(blank, 1);
+    assert_eq!(read_with(csv.as_bytes(), &ReadOptions::default()).unwrap().blank, 1);
 }
 
 #[test]
@@ -85,14 +69,14 @@ fn long_records_are_passed_over_with_what_is_in_quotes() {
     let options = ReadOptions { max_record_bytes: 100, ..ReadOptions::default() };
     let long = "x".repeat(300);
     let csv = format!("id,text\n1,a\n2,{long}\n3,b\n");
-    let (records, _) = read_with(csv.as_bytes(), &options).unwrap();
+    let records = read_with(csv.as_bytes(), &options).unwrap().records;
     assert_eq!(records, [told(2, "1|a"), told(3, &format!("! {}", too_long(100))), told(4, "3|b")]);
     // Lines in quotes, commas and doubled quotes among them, are no records.
     let inner = "4,\"\"no page\n".repeat(30);
     let csv = format!("id,text\n1,a\n2,\"{inner}\"\n3,b\n");
     for portion_bytes in [1, 7, 1 << 20] {
         let options = ReadOptions { portion_bytes, ..options.clone() };
-        let (records, _) = read_with(csv.as_bytes(), &options).unwrap();
+        let records = read_with(csv.as_bytes(), &options).unwrap().records;
         let expected = [told(2, "1|a"), told(3, &format!("! {}", too_long(100))), told(34, "3|b")];
         assert_eq!(records, expected);
     }
@@ -104,7 +88,7 @@ fn lines_behind_endless_quotes_are_read_beyond_the_longest_record() {
     let csv = format!("\u{feff}id,text\n1,a\n2,\"open\n3,b\n{lines}500,y\n501,z");
     for (max_record_bytes, portion_bytes) in [(100, 1), (100, 1 << 20), (64 << 20, 1 << 20)] {
         let options = ReadOptions { max_record_bytes, portion_bytes, ..ReadOptions::default() };
-        let (records, _) = read_with(csv.as_bytes(), &options).unwrap();
+        let records = read_with(csv.as_bytes(), &options).unwrap().records;
         let expected: Vec<(u64, String)> = (1..502)
             .map(|id| match id {
                 1 => told(2, "1|a"),
@@ -130,7 +114,7 @@ fn quotes_that_are_never_closed_take_linear_time() {
     // What they leave of a file comes in portions.
     let portion_bytes = 1 << 12;
     let options = ReadOptions { portion_bytes, ..ReadOptions::default() };
-    assert_eq!(read_with(csv.as_bytes(), &options).unwrap().0.len(), 1 + lines);
+    assert_eq!(read_with(csv.as_bytes(), &options).unwrap().records.len(), 1 + lines);
     let largest = largest_portion(csv.as_bytes(), &options);
     assert!(largest <= portion_bytes / 7 + 1, "{largest} records at once");
     let csv = "id,text\n1,\"a\nx\",\",b\n2,c\n\n3,d";
@@ -154,7 +138,7 @@ fn a_header_must_name_the_fields() {
     let wide = (0..10_000).map(|column| format!("c{column}")).collect::<Vec<_>>().join(",");
     let csv = format!("id,text,{wide}\n7,a{}\n", ",".repeat(10_000));
     assert_eq!(read_all(&csv), [told(2, "7|a")]);
-    assert_eq!(read_with(b"", &ReadOptions::default()).unwrap(), (vec![], 0));
+    assert_eq!(read_with(b"", &ReadOptions::default()).unwrap(), Outcome::default());
 }
 
 proptest! {
@@ -168,7 +152,7 @@ proptest! {
             csv += &format!("{id},\"{}\"\r\n", text.replace('"', "\"\""));
         }
         let options = ReadOptions { portion_bytes, ..ReadOptions::default() };
-        let (records, _) = read_with(csv.as_bytes(), &options).unwrap();
+        let records = read_with(csv.as_bytes(), &options).unwrap().records;
         let read: Vec<String> = records.into_iter().map(|(_, told)| told).collect();
         let expected: Vec<String> =
             texts.iter().enumerate().map(|(id, text)| format!("{id}|{text}")).collect();

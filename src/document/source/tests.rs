@@ -1,23 +1,11 @@
 //! Compressed files are read as what they contain, and every damage to them is found.
 
 use super::*;
+use crate::document::sample::{gzip, zstd};
 use crate::document::{Format, Inputs};
 use std::fs;
 use std::io::Write;
 use std::sync::atomic::Ordering;
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packer.write_all(bytes).unwrap();
-    packer.finish().unwrap()
-}
-
-fn zstd(bytes: &[u8]) -> Vec<u8> {
-    let mut packer = zstd::Encoder::new(Vec::new(), 1).unwrap();
-    packer.include_checksum(true).unwrap();
-    packer.write_all(bytes).unwrap();
-    packer.finish().unwrap()
-}
 
 fn page() -> Vec<u8> {
     (0..20_000u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect()

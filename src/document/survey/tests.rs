@@ -1,10 +1,10 @@
 //! Fields are told apart in every format, packed or not, by what they hold and not by their names alone.
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 
 use super::*;
+use crate::document::sample::gzip;
 
 fn survey(files: &[(&str, &[u8])]) -> Survey {
     let folder = tempfile::tempdir().unwrap();
@@ -55,9 +55,7 @@ fn columns_are_told_in_every_format() {
         |row: &[String; 3]| format!("\"{}\",{},{}\r\n", row[0].replace(',', ",\n"), row[1], row[2]);
     let tsv = format!("page\tcrawled\tkey\n{}", rows.iter().map(tsv).collect::<String>());
     let csv = format!("page,crawled,key\r\n{}", rows.iter().map(csv).collect::<String>());
-    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packed.write_all(tsv.as_bytes()).unwrap();
-    let packed = packed.finish().unwrap();
+    let packed = gzip(tsv.as_bytes());
     let files: [(&str, &[u8]); 3] =
         [("a.tsv", tsv.as_bytes()), ("a.csv", csv.as_bytes()), ("a.tsv.gz", &packed)];
     for file in files {

@@ -1,22 +1,11 @@
 //! Web archives give the pages that they hold; what is no page, and what is damaged, is counted.
 
-use std::fs;
 use std::io::Write;
-use std::sync::atomic::AtomicU64;
 
 use super::http::Response;
-use crate::document::damage::Damage;
-use crate::document::{
-    Content, Fields, Format, Inputs, OrderField, Position, ReadOptions, Share, Skipped, read,
-};
+use crate::document::sample::{Outcome, gzip, read_bytes, zstd};
+use crate::document::{Content, Fields, OrderField, ReadOptions};
 use crate::error::Result;
-
-#[derive(Debug, Default, PartialEq)]
-struct Outcome {
-    records: Vec<(u64, String)>,
-    skipped: String,
-    damaged: Vec<Damage>,
-}
 
 fn options() -> ReadOptions {
     let fields = Fields { order: Some(OrderField::time("WARC-Date")), ..Fields::default() };
@@ -24,33 +13,10 @@ fn options() -> ReadOptions {
 }
 
 fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Outcome> {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.warc");
-    fs::write(&path, bytes).unwrap();
-    let inputs = Inputs::find(&[path], Format::Auto)?;
-    let mut outcome = Outcome::default();
-    let mut skipped = Skipped::default();
-    let files = read(&inputs, &Share::whole(), options, &AtomicU64::new(0), &mut |batch| {
-        let passed = batch.parse(&options.fields, &mut |Position { line, .. }, document| {
-            outcome.records.push((
-                line,
-                match document {
-                    Ok(page) => match page.content {
-                        Content::Text(text) => {
-                            format!("{} {:?} {text}", page.id, page.order.key().unwrap_or(-1))
-                        }
-                        other => panic!("{other:?}"),
-                    },
-                    Err(reason) => format!("! {reason}"),
-                },
-            ));
-        });
-        skipped.add(passed.skipped);
-        true
-    })?;
-    outcome.skipped = skipped.to_string();
-    outcome.damaged = files.damaged;
-    Ok(outcome)
+    read_bytes("a.warc", bytes, options, &|page| match page.content {
+        Content::Text(text) => format!("{} {:?} {text}", page.id, page.order.key().unwrap_or(-1)),
+        other => panic!("{other:?}"),
+    })
 }
 
 fn read_all(bytes: &[u8]) -> Outcome {
@@ -77,12 +43,6 @@ fn record(kind: &str, url: &str, block: &[u8]) -> Vec<u8> {
 fn page(url: &str) -> Vec<u8> {
     let html = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>page {url}");
     record("response", url, html.as_bytes())
-}
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packer.write_all(bytes).unwrap();
-    packer.finish().unwrap()
 }
 
 const CHINESE: &str = "今天天气很好，我们一起去公园散步";
@@ -117,12 +77,12 @@ fn pages_are_told_from_what_is_none() {
         skipped: "1 archive_info, 1 request, 1 revisit, 1 metadata, 1 other_type, 2 status, \
                   1 media_type"
             .into(),
-        damaged: Vec::new(),
+        ..Outcome::default()
     };
     assert_eq!(read_all(&warc.concat()), expected);
     let members: Vec<u8> = warc.iter().flat_map(|record| gzip(record)).collect();
     assert_eq!(read_all(&members), expected);
-    assert_eq!(read_all(&zstd::encode_all(&warc.concat()[..], 1).unwrap()), expected);
+    assert_eq!(read_all(&zstd(&warc.concat())), expected);
     let small = ReadOptions { portion_bytes: 1, ..options() };
     assert_eq!(read_with(&warc.concat(), &small).unwrap(), expected);
 }
@@ -228,7 +188,7 @@ fn bodies_are_unpacked_whatever_their_headers_say() {
         ("Content-Encoding: deflate", deflate(bytes)),
         ("Content-Encoding: deflate", zlib(bytes)),
         ("Content-Encoding: br", brotli),
-        ("Content-Encoding: zstd", zstd::encode_all(bytes, 1).unwrap()),
+        ("Content-Encoding: zstd", zstd(bytes)),
         ("Content-Encoding: deflate, gzip", gzip(&zlib(bytes))),
         ("Content-Encoding: deflate, gzip", zlib(&gzip(bytes))),
         ("Content-Encoding: identity\r\nContent-Encoding: gzip", gzip(bytes)),
@@ -293,11 +253,11 @@ fn what_has_no_media_type_is_html_if_it_begins_so() {
 fn bombs_are_bounded_and_counted() {
     let zeros = vec![b'0'; 1 << 20];
     let brotli = b"\x5b\xff\xff\x8f\x5f\x02\x26\x1e\x0b\x04\x72\xef\x1f\x00".to_vec();
-    let zstd = zstd::encode_all(&zeros[..], 1).unwrap();
     let mut raw = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
     raw.write_all(&zeros).unwrap();
     let deflate = raw.finish().unwrap();
-    let bombs = [("gzip", gzip(&zeros)), ("zstd", zstd), ("br", brotli), ("deflate", deflate)];
+    let bombs =
+        [("gzip", gzip(&zeros)), ("zstd", zstd(&zeros)), ("br", brotli), ("deflate", deflate)];
     for (name, bomb) in bombs {
         let head =
             format!("HTTP/1.1 200\r\nContent-Type: text/html\r\nContent-Encoding: {name}\r\n\r\n");
@@ -327,9 +287,8 @@ fn a_record_that_is_too_long_is_passed_over() {
         page("http://d/"),
     ];
     let outcome = read_with(&warc.concat(), &small).unwrap();
-    let lines: Vec<&str> = outcome.records.iter().map(|(_, record)| record.as_str()).collect();
     assert_eq!(
-        lines,
+        outcome.said(),
         [
             "http://a/ 60 page http://a/",
             "! the record is longer than records may be: more than 32768 bytes (the setting `max-record`)",
@@ -382,10 +341,9 @@ fn the_record_after_a_long_bad_one_is_found() {
 #[test]
 fn a_record_with_a_damaged_head_is_quarantined_alone() {
     let damaged = [b"XX", &page("http://b/")[2..]].concat();
-    let records = read_all(&[page("http://a/"), damaged, page("http://c/")].concat()).records;
-    let said: Vec<&str> = records.iter().map(|(_, record)| record.as_str()).collect();
+    let outcome = read_all(&[page("http://a/"), damaged, page("http://c/")].concat());
     let [a, c] = ["http://a/", "http://c/"].map(|url| format!("{url} 60 page {url}"));
-    assert_eq!(said, [&*a, "! no record begins where one should", &*c]);
+    assert_eq!(outcome.said(), [&*a, "! no record begins where one should", &*c]);
 }
 
 #[test]
@@ -407,13 +365,7 @@ fn the_rest_of_a_damaged_file_is_one_bad_record() {
         bytes[at] ^= 0x55;
         bytes
     };
-    let frame = |url| {
-        let mut packer = zstd::Encoder::new(Vec::new(), 1).unwrap();
-        packer.include_checksum(true).unwrap();
-        packer.write_all(&page(url)).unwrap();
-        packer.finish().unwrap()
-    };
-    let frames = [frame("http://a/"), frame("http://b/")].concat();
+    let frames = [zstd(&page("http://a/")), zstd(&page("http://b/"))].concat();
     let mut last_flipped = frames.clone();
     *last_flipped.last_mut().unwrap() ^= 1;
     let (damaged, early) = ("the compressed data is damaged", "the compressed data ends too early");
@@ -444,17 +396,7 @@ fn the_rest_of_a_damaged_file_is_one_bad_record() {
 
 #[test]
 fn what_is_no_archive_is_quarantined() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.warc");
-    fs::write(&path, "some words").unwrap();
-    let inputs = Inputs::find(&[path], Format::Auto).unwrap();
-    let mut reasons = Vec::new();
-    read(&inputs, &Share::whole(), &options(), &AtomicU64::new(0), &mut |batch| {
-        batch.parse(&options().fields, &mut |_, it| reasons.push(it.unwrap_err().to_string()));
-        true
-    })
-    .unwrap();
-    assert_eq!(reasons, ["this file is no web archive: \"some words\""]);
+    assert_eq!(read_all(b"some words").said(), ["! this file is no web archive: \"some words\""]);
     assert_eq!(read_all(b""), Outcome::default());
 }
 
