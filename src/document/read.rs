@@ -8,8 +8,10 @@ use memchr::memchr_iter;
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "parquet")]
-use super::arrow::ArrowCutter;
+use super::arrow::ArrowFile;
 use super::claimed::Claimed;
+#[cfg(feature = "parquet")]
+use super::columns::ColumnCutter;
 use super::contents::FileContents;
 use super::csv::CsvCutter;
 use super::damage::Damage;
@@ -18,7 +20,7 @@ use super::in_order::{InOrder, is_read_in_order};
 use super::inputs::{Input, Inputs};
 use super::layout::LineCutter;
 #[cfg(feature = "parquet")]
-use super::parquet::ParquetCutter;
+use super::parquet::ParquetGroups;
 use super::read_options::ReadOptions;
 use super::reason::{BROKEN_OFF, Reason, too_long};
 use super::records::{Cutter, Portion, Records};
@@ -203,10 +205,14 @@ impl<'a> Reader<'a> {
         Ok(match input.format() {
             #[cfg(feature = "parquet")]
             Format::Parquet => {
-                Box::new(ParquetCutter::new(file, input, self.options, self.progress)?)
+                let (options, progress) = (self.options, self.progress);
+                Box::new(ColumnCutter::<ParquetGroups>::new(file, input, options, progress)?)
             }
             #[cfg(feature = "parquet")]
-            Format::Arrow => Box::new(ArrowCutter::new(file, input, self.options, self.progress)?),
+            Format::Arrow => {
+                let (options, progress) = (self.options, self.progress);
+                Box::new(ColumnCutter::<ArrowFile>::new(file, input, options, progress)?)
+            }
             Format::Csv => Box::new(CsvCutter::new(file, input, source()?, self.options)?),
             Format::Warc => Box::new(WarcCutter::new(file, source()?, self.options)),
             _ => Box::new(LineCutter::new(file, input, source()?, self.options)?),

@@ -16,6 +16,10 @@ use std::sync::atomic::AtomicU64;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
+#[cfg(feature = "parquet")]
+use super::arrow::ArrowFile;
+#[cfg(feature = "parquet")]
+use super::columns::{self, first_rows};
 use super::encoding::{Decoded, TextEncoding};
 use super::fields::Fields;
 use super::format::Format;
@@ -23,6 +27,8 @@ use super::id::{MAX_ID_BYTES, check_id};
 use super::inputs::{Input, Inputs};
 use super::json_lines::JsonLines;
 use super::order_field::OrderField;
+#[cfg(feature = "parquet")]
+use super::parquet::ParquetGroups;
 use super::place_ids::PlaceIds;
 use super::read_options::ReadOptions;
 use super::source::{End, Source};
@@ -38,7 +44,7 @@ const MOST_BYTES: usize = 8 << 20;
 const MOST_RECORDS: u64 = 1000;
 /// The most rows of Parquet and Arrow: they are held in memory, a column at a time.
 #[cfg(feature = "parquet")]
-const MOST_ROWS: usize = 200;
+const MOST_ROWS: u64 = 200;
 const MOST_FIELDS: usize = 500;
 
 /// Names of fields that often hold ids, texts and times, in small letters and without what stands between their words. The
@@ -171,18 +177,8 @@ impl Survey {
             return Ok(());
         }
         #[cfg(feature = "parquet")]
-        if input.format() == Format::Parquet {
-            self.records += super::parquet::first_rows(input, MOST_ROWS, &mut |name, value| {
-                add(&mut self.fields, name, Value::Text(value), day);
-            })?;
-            return Ok(());
-        }
-        #[cfg(feature = "parquet")]
-        if input.format() == Format::Arrow {
-            self.records +=
-                super::arrow::first_rows(input, MOST_ROWS as u64, &mut |name, value| {
-                    add(&mut self.fields, name, Value::Text(value), day);
-                })?;
+        if let Some(rows) = self.rows(input, day)? {
+            self.records += rows;
             return Ok(());
         }
         let read = AtomicU64::new(0);
@@ -213,6 +209,24 @@ impl Survey {
             _ => values::jsonl(&text, MOST_RECORDS, &mut each),
         };
         Ok(())
+    }
+
+    /// Looks at a file of columns; none if it is another one.
+    #[cfg(feature = "parquet")]
+    fn rows(&mut self, input: &Input, day: u64) -> Result<Option<u64>> {
+        let mut each = |name: &str, value: &columns::Value| {
+            let Some(text) = value.text() else { return };
+            let value = match value {
+                columns::Value::Float(_) => Value::Fraction(&text),
+                _ => Value::Text(&text),
+            };
+            add(&mut self.fields, name, value, day);
+        };
+        match input.format() {
+            Format::Parquet => first_rows::<ParquetGroups>(input, MOST_ROWS, &mut each).map(Some),
+            Format::Arrow => first_rows::<ArrowFile>(input, MOST_ROWS, &mut each).map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// The fields that are likely the id, the text and the time, and whether the text is HTML. Files without

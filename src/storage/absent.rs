@@ -2,6 +2,8 @@
 
 use std::convert::Infallible;
 use std::io;
+#[cfg(feature = "parquet")]
+use std::ops::Range;
 
 use super::address::Address;
 use super::remote::Remote;
@@ -44,6 +46,11 @@ impl ObjectFile {
     }
 
     pub(crate) fn bytes(&self) -> u64 {
+        match self.0 {}
+    }
+
+    #[cfg(feature = "parquet")]
+    pub(crate) fn range(&self, _: Range<u64>) -> Result<bytes::Bytes> {
         match self.0 {}
     }
 

@@ -3,11 +3,13 @@
 use std::io;
 use std::rc::Rc;
 
+use half::f16;
+
 use super::batch::{Batch, Buffer};
 use super::damage::{damaged, too_much};
 use super::schema::{Field, Integer, Kind, Spot};
 use crate::document::columns::{Stretch, Value, held_bytes};
-use crate::document::vector::{self, MOST_COMPONENTS, half};
+use crate::document::vector::{self, MOST_COMPONENTS};
 
 const DAY: i64 = 86_400;
 
@@ -20,7 +22,7 @@ pub(super) struct Values {
     bytes: usize,
 }
 
-pub(super) struct Column {
+pub(in crate::rooms::document) struct Column {
     /// Which rows have a value: of each of the groups that it is in, and its own.
     present: Vec<Bits>,
     values: Source,
@@ -331,7 +333,7 @@ impl Numbers {
                 number[length..].fill(if is_negative { 0xff } else { 0 });
                 Value::Integer(i128::from_le_bytes(number))
             }
-            Kind::Float(2) => Value::Float(half(u16::from_le_bytes(bytes.next()?))),
+            Kind::Float(2) => Value::Float(f16::from_le_bytes(bytes.next()?).to_f64()),
             Kind::Float(4) => Value::Float(f32::from_le_bytes(bytes.next()?).into()),
             Kind::Float(_) => Value::Float(f64::from_le_bytes(bytes.next()?)),
             Kind::Days => {

@@ -12,19 +12,16 @@
 //! within a bound. Every number of a file is checked against the bytes that are there.
 //!
 //! `flat` reads tables, `schema` finds the columns, `messages` goes from message to message, `file` from batch to
-//! batch, `batch` opens the buffers, `column` has the values of a column, `cutter` makes portions, `first_rows` looks at all columns. Imports `columns`.
+//! batch, `batch` opens the buffers, `column` has the values of a column. Imports `columns`.
 
 mod batch;
 mod column;
-mod cutter;
 mod damage;
 mod file;
-mod first_rows;
 mod flat;
 mod messages;
 mod schema;
 #[cfg(test)]
 mod tests;
 
-pub(super) use cutter::ArrowCutter;
-pub(super) use first_rows::first_rows;
+pub(super) use file::ArrowFile;

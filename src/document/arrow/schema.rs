@@ -62,10 +62,6 @@ pub(super) enum Kind {
     Other(&'static str, usize),
 }
 
-/// Where a column is: the number of a column, that of a column in it, and so on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place(pub(super) Vec<usize>);
-
 pub(super) fn columns(schema: Table<'_>, version: i64) -> io::Result<Vec<Field>> {
     if schema.number::<2>(0, 0)? != 0 {
         return Err(damaged("numbers with their highest bytes first"));
@@ -245,94 +241,71 @@ fn is_uuid(field: Table<'_>) -> io::Result<bool> {
     Ok(false)
 }
 
-/// The names of the first columns, at most so many, and where they are. A column in another has the name of that one before its
-/// own: `meta.url`.
-pub(super) fn places(columns: &[Field], most: usize) -> Vec<(String, Place)> {
-    let mut places = Vec::new();
-    add_places(columns, ("", &[]), most, &mut places);
-    places
+/// The names of the first columns, at most so many. A column in another has the name of that one before its own: `meta.url`.
+pub(super) fn names(columns: &[Field], most: usize) -> Vec<String> {
+    let mut names = Vec::new();
+    add_names(columns, "", most, &mut names);
+    names
 }
 
-fn add_places(
-    columns: &[Field],
-    (of, above): (&str, &[usize]),
-    most: usize,
-    to: &mut Vec<(String, Place)>,
-) {
-    for (number, column) in columns.iter().enumerate() {
+fn add_names(columns: &[Field], of: &str, most: usize, to: &mut Vec<String>) {
+    for column in columns {
         if to.len() >= most {
             return;
         }
         let name = format!("{of}{}", column.name);
-        let place = [above, &[number]].concat();
         match column.is_group() {
-            true => add_places(&column.children, (&format!("{name}."), &place), most, to),
-            false => to.push((name, Place(place))),
+            true => add_names(&column.children, &format!("{name}."), most, to),
+            false => to.push(name),
         }
     }
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Spot {
+pub(in crate::rooms::document) struct Spot {
     pub(super) column: Field,
     /// Of each of the columns that it is in, and of itself, how many buffers come before, and how many columns of views, each of
     /// which has more of them.
     pub(super) way: Vec<(usize, usize)>,
 }
 
-impl Place {
-    pub(super) fn spot(&self, columns: &[Field]) -> Spot {
-        let (mut way, mut columns_there, mut before, mut views) = (Vec::new(), columns, 0, 0);
-        for &number in &self.0 {
-            for column in &columns_there[..number] {
-                let (buffers, of_views) = column.buffers();
-                before += buffers;
-                views += of_views;
-            }
-            way.push((before, views));
-            // The one of a group says which rows have a group.
-            before += 1;
-            columns_there = &columns_there[number].children;
-        }
-        Spot { column: self.column(columns).clone(), way }
-    }
-
+impl Spot {
+    /// The column of a field; or what it holds, if no field can be made of it.
     pub(super) fn find(
         columns: &[Field],
         field: &str,
         wanted: Wanted,
-    ) -> Option<Result<Place, String>> {
+    ) -> Option<Result<Spot, String>> {
         let mut found = Vec::new();
-        Place::add(columns, field, &[], &mut found);
+        Spot::add(columns, field, (&[], (0, 0)), &mut found);
         match found.len() {
             0 => None,
-            1 => found.pop().map(|place| place.checked(columns, wanted)),
+            1 => found.pop().map(|spot| spot.column.check(wanted).map(|()| spot)),
             _ => Some(Err(SAME_NAME.to_owned())),
         }
     }
 
-    pub(super) fn checked(self, columns: &[Field], wanted: Wanted) -> Result<Place, String> {
-        self.column(columns).check(wanted).map(|()| self)
-    }
-
-    fn add(columns: &[Field], name: &str, above: &[usize], to: &mut Vec<Place>) {
-        for (number, column) in columns.iter().enumerate() {
-            let place = || [above, &[number]].concat();
+    /// Adds all columns of a name.
+    fn add(
+        columns: &[Field],
+        name: &str,
+        (above, (mut buffers, mut views)): (&[(usize, usize)], (usize, usize)),
+        to: &mut Vec<Spot>,
+    ) {
+        for column in columns {
+            let way = || [above, &[(buffers, views)]].concat();
             match name.strip_prefix(&*column.name) {
-                Some("") => to.push(Place(place())),
+                Some("") => to.push(Spot { column: column.clone(), way: way() }),
                 Some(rest) if column.is_group() => {
                     if let Some(inner) = rest.strip_prefix('.') {
-                        Place::add(&column.children, inner, &place(), to);
+                        // The one buffer of a group says which rows have a group.
+                        Spot::add(&column.children, inner, (&way(), (buffers + 1, views)), to);
                     }
                 }
                 _ => {}
             }
+            let (more, of_views) = column.buffers();
+            (buffers, views) = (buffers + more, views + of_views);
         }
-    }
-
-    pub(super) fn column<'a>(&self, columns: &'a [Field]) -> &'a Field {
-        let (last, above) = self.0.split_last().expect("a place has a number");
-        let inner = above.iter().fold(columns, |columns, &number| &columns[number].children);
-        &inner[*last]
     }
 }

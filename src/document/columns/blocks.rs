@@ -2,14 +2,11 @@
 //! row group of many gigabytes takes no more memory than some blocks.
 
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex};
 
 use bytes::{Buf, Bytes};
 use parquet::errors::ParquetError;
-use parquet::file::reader::{ChunkReader, Length};
 
 use crate::error::Result;
 use crate::parallel::lock;
@@ -20,78 +17,31 @@ const BLOCK_BYTES: u64 = 4 << 20;
 /// How many blocks are kept: several columns are read side by side.
 const KEPT: usize = 8;
 
-pub(in crate::rooms::document) enum Opened {
-    File(File),
-    Object(Blocks),
-}
-
+/// An object, read by blocks.
 #[derive(Clone)]
 pub(in crate::rooms::document) struct Blocks {
-    object: ObjectFile,
+    pub(super) object: ObjectFile,
     /// The blocks that were read last, by their numbers; the newest is the first.
     kept: Arc<Mutex<VecDeque<(u64, Bytes)>>>,
 }
 
-struct Onward {
+/// Reads an object from some place on.
+pub(super) struct Onward {
     blocks: Blocks,
     at: u64,
     here: Bytes,
 }
 
-impl From<File> for Opened {
-    fn from(file: File) -> Opened {
-        Opened::File(file)
-    }
-}
-
-impl From<ObjectFile> for Opened {
-    fn from(object: ObjectFile) -> Opened {
-        Opened::Object(Blocks { object, kept: Arc::default() })
-    }
-}
-
-impl Opened {
-    pub(super) fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Opened::File(file) => file.read_at(into, at),
-            Opened::Object(blocks) => blocks.onward(at).read(into),
-        }
-    }
-}
-
-impl Length for Opened {
-    fn len(&self) -> u64 {
-        match self {
-            Opened::File(file) => file.len(),
-            Opened::Object(blocks) => blocks.object.bytes(),
-        }
-    }
-}
-
-impl ChunkReader for Opened {
-    type T = Box<dyn Read>;
-
-    fn get_read(&self, start: u64) -> Result<Box<dyn Read>, ParquetError> {
-        Ok(match self {
-            Opened::File(file) => Box::new(file.get_read(start)?),
-            Opened::Object(blocks) => Box::new(blocks.onward(start)),
-        })
-    }
-
-    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
-        match self {
-            Opened::File(file) => file.get_bytes(start, length),
-            Opened::Object(blocks) => blocks.exactly(start, length),
-        }
-    }
-}
-
 impl Blocks {
-    fn onward(&self, at: u64) -> Onward {
+    pub(super) fn of(object: ObjectFile) -> Blocks {
+        Blocks { object, kept: Arc::default() }
+    }
+
+    pub(super) fn onward(&self, at: u64) -> Onward {
         Onward { blocks: self.clone(), at, here: Bytes::new() }
     }
 
-    fn exactly(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+    pub(super) fn exactly(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
         if start.saturating_add(length as u64) > self.object.bytes() {
             return Err(ParquetError::EOF(format!("{length} bytes at {start} are not there")));
         }

@@ -2,31 +2,28 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-#[cfg(not(feature = "object-store"))]
 use std::os::unix::fs::FileExt;
 use std::rc::Rc;
 
+use bytes::Bytes;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, Length};
+
+use super::blocks::Blocks;
 use crate::document::inputs::Input;
 use crate::document::origin::Origin;
 use crate::error::{At, Error, Kind, Result};
 
-#[cfg(feature = "object-store")]
-pub(in crate::rooms::document) use super::blocks::Opened;
-
-#[cfg(not(feature = "object-store"))]
-pub(in crate::rooms::document) type Opened = File;
+pub(in crate::rooms::document) enum Opened {
+    File(File),
+    Object(Blocks),
+}
 
 pub(in crate::rooms::document) fn bytes_of(input: &Input) -> Result<Opened> {
     let path = input.path();
     match input.origin() {
-        Origin::File(_) => {
-            let file = File::open(path).at(path)?;
-            #[cfg(feature = "object-store")]
-            let file = file.into();
-            Ok(file)
-        }
-        #[cfg(feature = "object-store")]
-        Origin::Object(object) => Ok(object.clone().into()),
+        Origin::File(_) => Ok(Opened::File(File::open(path).at(path)?)),
+        Origin::Object(object) => Ok(Opened::Object(Blocks::of(object.clone()))),
         _ => {
             let what =
                 "a file of columns cannot be read from a stream, for it is read at several places";
@@ -38,6 +35,34 @@ pub(in crate::rooms::document) fn bytes_of(input: &Input) -> Result<Opened> {
     }
 }
 
+impl Length for Opened {
+    fn len(&self) -> u64 {
+        match self {
+            Opened::File(file) => file.len(),
+            Opened::Object(blocks) => blocks.object.bytes(),
+        }
+    }
+}
+
+impl ChunkReader for Opened {
+    type T = Box<dyn Read>;
+
+    fn get_read(&self, start: u64) -> Result<Box<dyn Read>, ParquetError> {
+        Ok(match self {
+            Opened::File(file) => Box::new(file.get_read(start)?),
+            Opened::Object(blocks) => Box::new(blocks.onward(start)),
+        })
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        match self {
+            Opened::File(file) => file.get_bytes(start, length),
+            Opened::Object(blocks) => blocks.exactly(start, length),
+        }
+    }
+}
+
+/// Some bytes of a file, read in order. Several are read beside each other.
 #[derive(Clone)]
 pub(in crate::rooms::document) struct Stretch {
     pub(in crate::rooms::document) of: Rc<Opened>,
@@ -49,18 +74,11 @@ impl Read for Stretch {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.end.saturating_sub(self.at)).unwrap_or(usize::MAX);
         let most = into.len().min(left);
-        let read = read_at(&self.of, self.at, &mut into[..most])?;
+        let read = match &*self.of {
+            Opened::File(file) => file.read_at(&mut into[..most], self.at),
+            Opened::Object(blocks) => blocks.onward(self.at).read(&mut into[..most]),
+        }?;
         self.at += read as u64;
         Ok(read)
     }
-}
-
-#[cfg(not(feature = "object-store"))]
-fn read_at(file: &Opened, at: u64, into: &mut [u8]) -> io::Result<usize> {
-    file.read_at(into, at)
-}
-
-#[cfg(feature = "object-store")]
-fn read_at(file: &Opened, at: u64, into: &mut [u8]) -> io::Result<usize> {
-    file.read_at(at, into)
 }

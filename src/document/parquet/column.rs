@@ -16,7 +16,7 @@ const MOST_DIGITS: i32 = 38;
 pub(super) const SAME_NAME: &str = "two columns of this name";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(in crate::rooms::document) struct Place {
     pub(super) leaf: usize,
     meaning: Meaning,
     /// The level of a value that is not null, nor below a group that is; 0 if there are no nulls.
@@ -151,7 +151,7 @@ fn whole_number(bytes: &[u8]) -> i128 {
     bytes.iter().fold(sign, |number, &byte| number << 8 | i128::from(byte))
 }
 
-pub(super) struct Column {
+pub(in crate::rooms::document) struct Column {
     reader: ColumnReader,
     place: Place,
     /// The row that comes next, and the rows whose values stand in pages that take too much.

@@ -21,9 +21,8 @@ use parquet::schema::types::Type;
 use roaring::RoaringTreemap;
 
 use super::levels::{Part, read};
-use super::open::open;
 use crate::document::added_fields::check_free;
-use crate::document::columns::Opened;
+use crate::document::columns::{Opened, bytes_of};
 use crate::document::inputs::Input;
 use crate::error::{Error, Kind, Result};
 use crate::progress::{self, Activity};
@@ -152,6 +151,11 @@ impl<W: Write + Send> ParquetCopy<W> {
     pub fn finish(self) -> Result<W> {
         self.writer.into_inner().map_err(|cause| unwritten(&self.output, cause))
     }
+}
+
+fn open(input: &Input) -> Result<ParquetFile<Opened>> {
+    let bytes = bytes_of(input)?;
+    trying(input.path(), || ParquetFile::new(bytes))
 }
 
 const ARROW_SCHEMA: &str = "ARROW:schema";

@@ -10,6 +10,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use half::f16;
 use parquet::basic::{LogicalType, Type};
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::column::reader::ColumnReaderImpl;
@@ -29,7 +30,7 @@ use crate::results::RowGroup;
 const MOST_VALUES: u64 = 32 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ListPlace {
+pub(in crate::rooms::document) struct ListPlace {
     leaf: usize,
 }
 
@@ -67,7 +68,7 @@ fn checked(column: &ColumnDescriptor) -> Result<(), String> {
     }
 }
 
-pub(super) struct ListColumn {
+pub(in crate::rooms::document) struct ListColumn {
     numbers: Numbers,
     levels: Levels,
     /// How many values more the pages of the current row may have.
@@ -147,7 +148,7 @@ fn list<T: DataType>(
 }
 
 fn half(bytes: &FixedLenByteArray) -> f64 {
-    vector::half(bytes.data().try_into().map_or(0, u16::from_le_bytes))
+    bytes.data().try_into().map_or(f64::NAN, |bytes| f16::from_le_bytes(bytes).to_f64())
 }
 
 struct BoundedPages {

@@ -4,19 +4,16 @@
 //! gigabytes takes no more memory than a few of its pages. A field `meta.url` is the leaf `url` of the group `meta`,
 //! or a column of that name. A value that is null counts as missing.
 //!
-//! `copy` copies rows with all their columns. `column` decodes one column, `list` one of vectors (`levels`: where lists begin), `cutter` goes through the file, `first_rows` looks at
-//! all columns. `open` opens it. Imports `columns`.
+//! `copy` copies rows with all their columns. `file` goes from row group to row group, `column` decodes one column, `list` one of vectors
+//! (`levels`: where lists begin). Imports `columns`.
 
 mod column;
 mod copy;
-mod cutter;
-mod first_rows;
+mod file;
 mod levels;
 mod list;
-mod open;
 #[cfg(test)]
 mod tests;
 
 pub use copy::ParquetCopy;
-pub(super) use cutter::ParquetCutter;
-pub(super) use first_rows::first_rows;
+pub(super) use file::ParquetGroups;

@@ -31,10 +31,6 @@ impl<R: ChunkReader + 'static> ParquetFile<R> {
         Ok(ParquetFile { bytes: Arc::new(bytes), metadata })
     }
 
-    pub(crate) fn bytes(&self) -> &R {
-        &self.bytes
-    }
-
     pub(crate) fn metadata(&self) -> &FileMetaData {
         self.metadata.file_metadata()
     }
