@@ -120,7 +120,7 @@ fn check(inputs: &Inputs, output: &Path) -> Result<()> {
     inputs.check_apart(&[output.to_path_buf()])?;
     let format = copied::format(inputs)?;
     copied::check_name(output, format)?;
-    if format == Format::Parquet && Packing::named(output) != Packing::Plain {
+    if format == Format::Parquet && Packing::named(output).is_some() {
         let what = "Parquet is compressed inside, and nothing reads it compressed once more";
         return Err(Error::new(Kind::Usage, what).at(output).help("name the output .parquet"));
     }

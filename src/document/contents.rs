@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::format::Format;
 use super::in_order::InOrder;
 use super::inputs::{Input, Inputs};
-use super::origin::{Difference, changed};
+use super::origin::changed;
 use crate::error::{At, Result};
 use crate::output::copy_hashed;
 use crate::progress::{self, Activity};
@@ -73,7 +73,7 @@ impl Inputs {
         let mut suspicious = Vec::new();
         for (number, file) in (0..).zip(&self.files) {
             progress::tick(Activity::Reading);
-            if file.origin().check_unchanged(file.path())? == Difference::Suspicious {
+            if file.origin().is_suspicious(file.path())? {
                 suspicious.push(number);
             }
         }

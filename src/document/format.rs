@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::html;
 use crate::error::{Error, Kind, Result, named};
+use crate::output::Packing;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -78,7 +79,11 @@ impl Format {
         matches!(self, Format::Text | Format::Html)
     }
 
-    pub(super) fn in_folder(self, path: &Path, head: impl ReadHead) -> Result<Option<Format>> {
+    pub(super) fn in_folder(
+        self,
+        path: &Path,
+        head: impl FnOnce() -> Result<Vec<u8>>,
+    ) -> Result<Option<Format>> {
         let extension = extension(path);
         let fits = |all: &[&str]| all.contains(&extension.as_str());
         Ok(match self {
@@ -110,7 +115,11 @@ impl Format {
         })
     }
 
-    pub(super) fn alone(self, path: &Path, head: impl ReadHead) -> Result<Format> {
+    pub(super) fn alone(
+        self,
+        path: &Path,
+        head: impl FnOnce() -> Result<Vec<u8>>,
+    ) -> Result<Format> {
         match self {
             Format::Auto => Recognized::of(path, head)?.read(path),
             Format::Vectors => match Recognized::of(path, head)? {
@@ -146,10 +155,6 @@ impl Format {
     }
 }
 
-pub(super) trait ReadHead: FnOnce() -> Result<Vec<u8>> {}
-
-impl<R: FnOnce() -> Result<Vec<u8>>> ReadHead for R {}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Recognized {
     Format(Format),
@@ -177,7 +182,7 @@ const NOT_READ: [(&str, &[&str]); 5] = [
 ];
 
 impl Recognized {
-    fn of(path: &Path, head: impl ReadHead) -> Result<Recognized> {
+    fn of(path: &Path, head: impl FnOnce() -> Result<Vec<u8>>) -> Result<Recognized> {
         let extension = extension(path);
         if ["jsonl", "ndjson"].contains(&extension.as_str()) {
             return Ok(Recognized::Format(Format::Jsonl));
@@ -281,7 +286,7 @@ fn not_read(path: &Path, what: &str) -> Error {
 fn extension(path: &Path) -> String {
     let lower = |path: &Path| path.extension().unwrap_or_default().to_ascii_lowercase();
     let mut extension = lower(path);
-    if ["gz", "zst", "bz2", "xz"].iter().any(|packed| extension == *packed) {
+    if Packing::named(path).is_some() {
         extension = lower(Path::new(path.file_stem().unwrap_or_default()));
     }
     extension.to_string_lossy().into_owned()

@@ -36,13 +36,6 @@ pub(super) struct FoundFile {
 /// How long ago the last change of a file must be for it to be at rest, in seconds. Some file systems count in steps of two.
 const REST: i64 = 3;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Difference {
-    None,
-    /// In what may mean other contents, or nothing.
-    Suspicious,
-}
-
 impl From<&Metadata> for Origin {
     fn from(metadata: &Metadata) -> Origin {
         let found = FoundFile::of(metadata);
@@ -120,16 +113,16 @@ impl Origin {
         })
     }
 
-    /// Fails with [`Kind::Temporary`] if it is certain that it is no longer what was found. Of streams nobody can know.
-    pub(super) fn check_unchanged(&self, path: &Path) -> Result<Difference> {
+    /// Whether it may have other contents than what was found, without another size or time. Fails with [`Kind::Temporary`] if it
+    /// certainly has; of streams nobody can know.
+    pub(super) fn is_suspicious(&self, path: &Path) -> Result<bool> {
         match self {
-            Origin::Pipe(_) | Origin::Standard => Ok(Difference::None),
-            Origin::Object(object) => object.check_unchanged().map(|()| Difference::None),
+            Origin::Pipe(_) | Origin::Standard => Ok(false),
+            Origin::Object(object) => object.check_unchanged().map(|()| false),
             Origin::File(found) => {
                 let now = FoundFile::of(&fs::metadata(path).at(path)?);
                 match (now.bytes, now.modified) == (found.bytes, found.modified) {
-                    true if now.sign() == found.sign() => Ok(Difference::None),
-                    true => Ok(Difference::Suspicious),
+                    true => Ok(now.sign() != found.sign()),
                     false => Err(changed(path)),
                 }
             }

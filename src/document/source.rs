@@ -6,7 +6,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 
-use self::codec::{HEAD_BYTES as HEAD_OF_MEMBER, Method};
+use self::codec::{HEAD_BYTES as HEAD_OF_MEMBER, magic, shows};
 pub(super) use self::dictionary::decoder as zstd_decoder;
 use self::members::Members;
 use self::packed::{Known, Packed};
@@ -57,11 +57,11 @@ impl<'a> Source<'a> {
     ) -> Result<Source<'a>> {
         let path = input.path();
         let known = Rc::<RefCell<Known>>::default();
-        let (packed, method) =
+        let (packed, packing) =
             begin(Packed::new(file, READ_BYTES, Rc::clone(&known), progress), path)?;
-        let reader = unpack(packed, method, options.window_bytes).at(path)?;
+        let reader = unpack(packed, packing, options.window_bytes).at(path)?;
         let accept_truncated = options.accept_truncated;
-        let is_packed = method.is_some();
+        let is_packed = packing.is_some();
         let (bytes, is_joined, end) = (input.origin().bytes(), false, None);
         Ok(Source { path, bytes, reader, is_packed, accept_truncated, is_joined, known, end })
     }
@@ -183,9 +183,9 @@ pub(super) fn head(file: impl Read + 'static, path: &Path) -> Result<Vec<u8>> {
     let progress = AtomicU64::new(0);
     let step_bytes = 2 * HEAD_BYTES as usize;
     let packed = Packed::new(Box::new(file), step_bytes, Rc::default(), &progress);
-    let (packed, method) = begin(packed, path)?;
+    let (packed, packing) = begin(packed, path)?;
     let mut head = Vec::new();
-    let unpacked = unpack(packed, method, u64::MAX).at(path)?;
+    let unpacked = unpack(packed, packing, u64::MAX).at(path)?;
     let read = unpacked.take(HEAD_BYTES).read_to_end(&mut head);
     // Damage is reported when the file is read.
     match read.err().filter(is_failure) {
@@ -195,41 +195,35 @@ pub(super) fn head(file: impl Read + 'static, path: &Path) -> Result<Vec<u8>> {
 }
 
 /// Looks at the first bytes of a file to find out how it is packed, if it is. The name matters only if it ends before they tell.
-fn begin<'a>(mut packed: Packed<'a>, path: &Path) -> Result<(Packed<'a>, Option<Method>)> {
+fn begin<'a>(mut packed: Packed<'a>, path: &Path) -> Result<(Packed<'a>, Option<Packing>)> {
     let head = packed.ahead(HEAD_OF_MEMBER).at(path)?;
     let is_skippable = matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]);
     let extension = path.extension().unwrap_or_default();
-    let is_of = |(method, named): &(Method, &str)| {
-        let magic = method.magic();
+    let is_of = |(packing, named): &(Packing, &str)| {
+        let magic = magic(*packing);
         let ends_within = magic.starts_with(head) || head.starts_with(magic);
-        method.shows(head)
+        shows(*packing, head)
             || head.len() < HEAD_OF_MEMBER && ends_within && extension.eq_ignore_ascii_case(named)
     };
-    let method = Method::ALL.into_iter().find(is_of).map(|(method, _)| method);
-    Ok((packed, method.or(is_skippable.then_some(Method::Zstd))))
+    let packing = Packing::ALL.into_iter().find(is_of).map(|(packing, _)| packing);
+    Ok((packed, packing.or(is_skippable.then_some(Packing::Zstd))))
 }
 
 fn unpack<'a>(
     packed: Packed<'a>,
-    method: Option<Method>,
+    packing: Option<Packing>,
     window_bytes: u64,
 ) -> io::Result<Box<dyn Read + 'a>> {
-    Ok(match method {
+    Ok(match packing {
         None => Box::new(packed),
-        Some(method) => Box::new(Members::new(packed, method, window_bytes)?),
+        Some(packing) => Box::new(Members::new(packed, packing, window_bytes)?),
     })
 }
 
-pub fn packing(input: &Input) -> Result<Packing> {
+pub fn packing(input: &Input) -> Result<Option<Packing>> {
     let progress = AtomicU64::new(0);
     let packed = Packed::new(input.open()?, HEAD_OF_MEMBER, Rc::default(), &progress);
-    Ok(match begin(packed, input.path())?.1 {
-        None => Packing::Plain,
-        Some(Method::Gzip) => Packing::Gzip,
-        Some(Method::Zstd) => Packing::Zstd,
-        Some(Method::Bzip2) => Packing::Bzip2,
-        Some(Method::Xz) => Packing::Xz,
-    })
+    Ok(begin(packed, input.path())?.1)
 }
 
 #[cfg(test)]

@@ -33,9 +33,9 @@ pub enum PackedUnit {
     Record,
 }
 
+/// How a file is compressed, if it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
-    Plain,
     Gzip,
     Zstd,
     Bzip2,
@@ -43,15 +43,19 @@ pub enum Packing {
 }
 
 impl Packing {
-    pub fn named(path: &Path) -> Packing {
-        let says = |ending| path.extension().is_some_and(|it| it.eq_ignore_ascii_case(ending));
-        match path {
-            _ if says("gz") => Packing::Gzip,
-            _ if says("zst") => Packing::Zstd,
-            _ if says("bz2") => Packing::Bzip2,
-            _ if says("xz") => Packing::Xz,
-            _ => Packing::Plain,
-        }
+    /// All of them, each with the ending of its files.
+    pub(crate) const ALL: [(Packing, &str); 4] = [
+        (Packing::Gzip, "gz"),
+        (Packing::Zstd, "zst"),
+        (Packing::Bzip2, "bz2"),
+        (Packing::Xz, "xz"),
+    ];
+
+    /// The one that a name says, in capital or small letters.
+    pub fn named(path: &Path) -> Option<Packing> {
+        let extension = path.extension()?;
+        let named = Packing::ALL.into_iter().find(|(_, it)| extension.eq_ignore_ascii_case(it));
+        named.map(|(packing, _)| packing)
     }
 }
 
@@ -89,7 +93,7 @@ impl PackedFile {
     pub fn create_by(unit: PackedUnit, path: &Path) -> Result<PackedFile> {
         if path == Path::new(STDOUT) {
             let named = Path::new("stdout");
-            return PackedFile::of(Target::Stdout(io::stdout()), named, unit, Packing::Plain);
+            return PackedFile::of(Target::Stdout(io::stdout()), named, unit, None);
         }
         let folder = parent_of(path);
         fs::create_dir_all(folder).at(folder)?;
@@ -98,7 +102,7 @@ impl PackedFile {
 
     /// A file in the folder of a [`Staging`](super::Staging), packed so whatever its name is.
     /// [`Staging::commit_all`](super::Staging::commit_all) brings it to the disk.
-    pub fn staged(unit: PackedUnit, packing: Packing, path: &Path) -> Result<PackedFile> {
+    pub fn staged(unit: PackedUnit, packing: Option<Packing>, path: &Path) -> Result<PackedFile> {
         let folder = parent_of(path);
         fs::create_dir_all(folder).at(folder)?;
         PackedFile::of(Target::Staged(File::create_new(path).at(path)?), path, unit, packing)
@@ -110,20 +114,27 @@ impl PackedFile {
         PackedFile::of(Target::File(file), path, unit, Packing::named(path))
     }
 
-    fn of(target: Target, path: &Path, unit: PackedUnit, packing: Packing) -> Result<PackedFile> {
+    fn of(
+        target: Target,
+        path: &Path,
+        unit: PackedUnit,
+        packing: Option<Packing>,
+    ) -> Result<PackedFile> {
         let file = BufWriter::new(target);
         let packer = match (packing, unit) {
-            (Packing::Plain, _) => Packer::Plain(file),
-            (Packing::Gzip, PackedUnit::Record) => Packer::GzipMembers(file),
-            (Packing::Zstd, PackedUnit::Record) => Packer::ZstdFrames(file),
-            (Packing::Gzip, PackedUnit::File) => {
+            (None, _) => Packer::Plain(file),
+            (Some(Packing::Gzip), PackedUnit::Record) => Packer::GzipMembers(file),
+            (Some(Packing::Zstd), PackedUnit::Record) => Packer::ZstdFrames(file),
+            (Some(Packing::Gzip), PackedUnit::File) => {
                 Packer::Gzip(GzEncoder::new(file, flate2::Compression::default()))
             }
-            (Packing::Zstd, PackedUnit::File) => {
+            (Some(Packing::Zstd), PackedUnit::File) => {
                 Packer::Zstd(zstd::Encoder::new(file, 0).at(path)?)
             }
-            (Packing::Bzip2, _) => Packer::Bzip2(BzEncoder::new(file, bzip2::Compression::best())),
-            (Packing::Xz, _) => {
+            (Some(Packing::Bzip2), _) => {
+                Packer::Bzip2(BzEncoder::new(file, bzip2::Compression::best()))
+            }
+            (Some(Packing::Xz), _) => {
                 let options = XzOptions::with_preset(XZ_PRESET);
                 Packer::Xz(Box::new(XzWriter::new(file, options).at(path)?))
             }
@@ -256,11 +267,11 @@ fn has_content(path: &Path, content: Option<ContentKind>) -> Result<bool> {
     }
     let file = File::open(path).at(path)?;
     let unpacked: Box<dyn Read> = match Packing::named(path) {
-        Packing::Gzip => Box::new(MultiGzDecoder::new(file)),
-        Packing::Zstd => Box::new(zstd::Decoder::new(file).at(path)?),
-        Packing::Bzip2 => Box::new(MultiBzDecoder::new(file)),
-        Packing::Xz => Box::new(XzReader::new(file, true)),
-        Packing::Plain => Box::new(file),
+        Some(Packing::Gzip) => Box::new(MultiGzDecoder::new(file)),
+        Some(Packing::Zstd) => Box::new(zstd::Decoder::new(file).at(path)?),
+        Some(Packing::Bzip2) => Box::new(MultiBzDecoder::new(file)),
+        Some(Packing::Xz) => Box::new(XzReader::new(file, true)),
+        None => Box::new(file),
     };
     let mut line = Vec::new();
     // A file that cannot be decompressed was not written by this program.

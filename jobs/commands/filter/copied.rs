@@ -90,7 +90,7 @@ pub(super) fn check_name(output: &Path, format: Format) -> Result<()> {
 /// What a name ends with after its last dot, not counting how the file is packed.
 fn ending(path: &Path) -> Option<&str> {
     let plain = match Packing::named(path) {
-        Packing::Plain => path,
+        None => path,
         _ => Path::new(path.file_stem()?),
     };
     plain.extension()?.to_str()

@@ -7,6 +7,7 @@ use lzma_rust2::{Action, XzStream};
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
 use super::window::{needed, too_large};
+use crate::output::Packing;
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
@@ -21,48 +22,35 @@ pub(super) const HEAD_BYTES: usize = 10;
 
 const WINDOW_LOG_MAX: u32 = 31;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Method {
-    Gzip,
-    Zstd,
-    Bzip2,
-    Xz,
+pub(super) fn magic(packing: Packing) -> &'static [u8] {
+    match packing {
+        Packing::Gzip => GZIP,
+        Packing::Zstd => ZSTD,
+        Packing::Bzip2 => BZIP2,
+        Packing::Xz => XZ,
+    }
 }
 
-impl Method {
-    pub(super) const ALL: [(Method, &'static str); 4] =
-        [(Method::Gzip, "gz"), (Method::Zstd, "zst"), (Method::Bzip2, "bz2"), (Method::Xz, "xz")];
+/// Whether a file with these first bytes is packed so. Text may begin with the letters of bzip2.
+pub(super) fn shows(packing: Packing, head: &[u8]) -> bool {
+    head.starts_with(magic(packing)) && (packing != Packing::Bzip2 || begins(packing, head))
+}
 
-    pub(super) fn magic(self) -> &'static [u8] {
-        match self {
-            Method::Gzip => GZIP,
-            Method::Zstd => ZSTD,
-            Method::Bzip2 => BZIP2,
-            Method::Xz => XZ,
+/// Whether a member begins with these bytes, so surely that one is looked for among others.
+pub(super) fn begins(packing: Packing, head: &[u8]) -> bool {
+    match (packing, head) {
+        (Packing::Gzip, &[0x1f, 0x8b, 8, flags, _, _, _, _, extra, system, ..]) => {
+            flags & 0xe0 == 0 && matches!(extra, 0 | 2 | 4) && matches!(system, 0..=13 | 255)
         }
-    }
-
-    /// Whether a file with these first bytes is packed so. Text may begin with the letters of bzip2.
-    pub(super) fn shows(self, head: &[u8]) -> bool {
-        head.starts_with(self.magic()) && (self != Method::Bzip2 || self.begins(head))
-    }
-
-    /// Whether a member begins with these bytes, so surely that one is looked for among others.
-    pub(super) fn begins(self, head: &[u8]) -> bool {
-        match (self, head) {
-            (Method::Gzip, &[0x1f, 0x8b, 8, flags, _, _, _, _, extra, system, ..]) => {
-                flags & 0xe0 == 0 && matches!(extra, 0 | 2 | 4) && matches!(system, 0..=13 | 255)
-            }
-            (Method::Zstd, &[_, _, _, _, descriptor, ..]) => {
-                head.starts_with(ZSTD) && descriptor & 8 == 0
-            }
-            (Method::Bzip2, [_, _, _, b'1'..=b'9', block @ ..]) => {
-                head.starts_with(BZIP2)
-                    && (block.starts_with(BZIP2_BLOCK) || block.starts_with(BZIP2_END))
-            }
-            (Method::Xz, _) => head.starts_with(XZ),
-            _ => false,
+        (Packing::Zstd, &[_, _, _, _, descriptor, ..]) => {
+            head.starts_with(ZSTD) && descriptor & 8 == 0
         }
+        (Packing::Bzip2, [_, _, _, b'1'..=b'9', block @ ..]) => {
+            head.starts_with(BZIP2)
+                && (block.starts_with(BZIP2_BLOCK) || block.starts_with(BZIP2_END))
+        }
+        (Packing::Xz, _) => head.starts_with(XZ),
+        _ => false,
     }
 }
 
@@ -80,16 +68,16 @@ pub(super) struct Step {
 }
 
 impl Codec {
-    pub(super) fn new(method: Method, dictionary: &[u8], window_bytes: u64) -> io::Result<Codec> {
-        Ok(match method {
-            Method::Gzip => Codec::Gzip(Decompress::new_gzip(15)),
-            Method::Zstd => {
+    pub(super) fn new(packing: Packing, dictionary: &[u8], window_bytes: u64) -> io::Result<Codec> {
+        Ok(match packing {
+            Packing::Gzip => Codec::Gzip(Decompress::new_gzip(15)),
+            Packing::Zstd => {
                 let mut decoder = Decoder::with_dictionary(dictionary)?;
                 decoder.set_parameter(DParameter::WindowLogMax(WINDOW_LOG_MAX))?;
                 Codec::Zstd(decoder)
             }
-            Method::Bzip2 => Codec::Bzip2(bzip2::Decompress::new(false)),
-            Method::Xz => {
+            Packing::Bzip2 => Codec::Bzip2(bzip2::Decompress::new(false)),
+            Packing::Xz => {
                 let kib = u32::try_from(window_bytes >> 10).unwrap_or(u32::MAX);
                 Codec::Xz(Box::new(XzStream::new_mem_limit(false, kib)))
             }

@@ -9,17 +9,18 @@
 
 use std::io::{self, BufRead, ErrorKind, Read};
 
-use super::codec::{Codec, HEAD_BYTES, Method, Step};
+use super::codec::{Codec, HEAD_BYTES, Step, begins};
 use super::dictionary;
 use super::packed::Packed;
 use crate::document::damage::Damage;
+use crate::output::Packing;
 
 /// How many times the bytes of a file may be gone back over, and how many bytes in any case.
 const MOST_BACK: (u64, u64) = (4, 1 << 20);
 
 pub(super) struct Members<'a> {
     packed: Packed<'a>,
-    method: Method,
+    packing: Packing,
     codec: Codec,
     window_bytes: u64,
     state: MemberState,
@@ -40,12 +41,12 @@ enum MemberState {
 impl<'a> Members<'a> {
     pub(super) fn new(
         packed: Packed<'a>,
-        method: Method,
+        packing: Packing,
         window_bytes: u64,
     ) -> io::Result<Members<'a>> {
-        let codec = Codec::new(method, &[], window_bytes)?;
+        let codec = Codec::new(packing, &[], window_bytes)?;
         let state = MemberState::Begins;
-        Ok(Members { packed, method, codec, window_bytes, state, start: 0, last: 0, back: 0 })
+        Ok(Members { packed, packing, codec, window_bytes, state, start: 0, last: 0, back: 0 })
     }
 
     fn begin(&mut self) -> io::Result<()> {
@@ -60,7 +61,7 @@ impl<'a> Members<'a> {
         } else if self.state == MemberState::Begins && dictionary::may_be(head) {
             let dictionary = dictionary::dictionary(&mut self.packed);
             self.start = self.packed.position();
-            self.codec = Codec::new(self.method, &dictionary?, self.window_bytes)?;
+            self.codec = Codec::new(self.packing, &dictionary?, self.window_bytes)?;
             self.state = MemberState::Between;
         } else {
             self.state = MemberState::Within;
@@ -118,7 +119,7 @@ impl<'a> Members<'a> {
         self.state = loop {
             let ahead = self.packed.ahead(HEAD_BYTES)?;
             let len = ahead.len();
-            match ahead.windows(HEAD_BYTES).position(|head| self.method.begins(head)) {
+            match ahead.windows(HEAD_BYTES).position(|head| begins(self.packing, head)) {
                 Some(passed) => {
                     self.packed.consume(passed);
                     break MemberState::Between;
