@@ -373,7 +373,7 @@ impl Pages {
             return Ok(None);
         }
         let mut list = ListFile::beside(path, fence)?;
-        list.write_with(|out| records.write(&self.inputs, out))?;
+        list.write(|out| records.write(&self.inputs, out))?;
         let count = records.count();
         tracing::warn!("{count} records could not be read; listed in {}", place.named());
         list.finish().map(Some)

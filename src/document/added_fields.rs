@@ -30,7 +30,7 @@ impl AddedFields {
     pub fn header(&self, header: &[u8]) -> Result<Vec<u8>> {
         let names: Vec<&str> = self.columns.iter().map(|column| column.name).collect();
         let has = |name: &str| match self.format {
-            Format::Csv => csv::names(header).any(|it| it == name.as_bytes()),
+            Format::Csv => csv::records(header).flatten().any(|it| it == name),
             _ => without_cr(header).0.split(|&byte| byte == b'\t').any(|it| it == name.as_bytes()),
         };
         check_free(&self.columns, has)?;

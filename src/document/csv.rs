@@ -16,11 +16,11 @@ use memchr::{memchr, memchr_iter, memchr2};
 
 use super::damage::Damage;
 use super::fields::Fields;
+use super::fields::ReadOptions;
 use super::inputs::Input;
 use super::lines::{Lines, Piece};
 use super::order_key::OrderKey;
 use super::origin::changed;
-use super::read_options::ReadOptions;
 use super::reason::{BROKEN_OFF, Reason, too_long};
 use super::record::{Content, Document, Position, check_start};
 use super::records::{Cutter, Each, Passed, Portion, Raw, Unread};
@@ -106,12 +106,7 @@ impl<'a> CsvCutter<'a> {
         options: &'a ReadOptions,
     ) -> Result<CsvCutter<'a>> {
         let mut buffer = Vec::new();
-        source.fill(&mut buffer, BYTE_ORDER_MARK.len())?;
-        let mut offset = 0;
-        if buffer == BYTE_ORDER_MARK {
-            buffer.clear();
-            offset = BYTE_ORDER_MARK.len() as u64;
-        }
+        let offset = source.pass_mark(&mut buffer)?;
         let position = Position { file, line: 1 };
         Ok(CsvCutter {
             input,
@@ -263,8 +258,6 @@ impl<'a> CsvCutter<'a> {
     }
 }
 
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-
 impl Cutter for CsvCutter<'_> {
     fn next(&mut self) -> Result<Option<Box<dyn Portion>>> {
         let max_bytes = self.options.max_record_bytes;
@@ -326,10 +319,23 @@ fn header(bytes: &[u8], fields: &Fields, path: &Path) -> Result<Columns> {
     Ok(Columns { header: header.to_vec(), ..columns })
 }
 
-pub(super) fn names(line: &[u8]) -> impl Iterator<Item = Vec<u8>> {
-    let mut values = Values::new(line.len().min(MOST_COLUMNS));
-    let count = values.read(line).map_or(0, |()| values.count);
-    (0..count).map(move |column| values.get(column).to_vec())
+/// The values of each record, up to one that cannot be read.
+pub(super) fn records(mut bytes: &[u8]) -> impl Iterator<Item = Vec<String>> {
+    let mut values = Values::new(bytes.len().min(MOST_COLUMNS));
+    std::iter::from_fn(move || {
+        if bytes.is_empty() {
+            return None;
+        }
+        let length = match scan(bytes) {
+            Scan::End(length) => length,
+            Scan::Open | Scan::OpenQuotes => bytes.len(),
+        };
+        let (record, rest) = bytes.split_at(length);
+        bytes = rest;
+        values.read(record).ok()?;
+        let text = |column| String::from_utf8_lossy(values.get(column)).into_owned();
+        Some((0..values.count).map(text).collect())
+    })
 }
 
 pub(super) fn write_value(value: &str, record: &mut Vec<u8>) {

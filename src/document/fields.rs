@@ -1,15 +1,13 @@
-//! The fields of a record that are read.
+//! How the inputs are read, and which fields of their records.
 
 use std::borrow::Cow;
 
 use super::encoding::{TextEncoding, text_in};
 use super::html;
-use super::id::check_id;
 use super::order_field::OrderField;
-use super::place_ids::PlaceIds;
 use super::reason::Reason;
-use super::record::{Content, Document};
-use crate::error::{Error, Kind, Result};
+use super::record::{Content, Document, check_id};
+use crate::error::{Error, Kind, Result, named};
 
 /// The names of the fields to read, and the width of ready-made fingerprints.
 ///
@@ -102,5 +100,55 @@ impl Fields {
             return Err(Error::new(Kind::Usage, "two fields have the same name").found(found));
         }
         Ok(())
+    }
+}
+
+/// Which records get their places as ids: the path of the file below the input folder, a colon, and the line or the number of
+/// the record, such as `news/part-3.jsonl:17`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PlaceIds {
+    Missing,
+    /// None: a record without an id cannot be read.
+    #[default]
+    Never,
+    All,
+}
+
+named!(pub PlaceIds { Missing = "true", Never = "false", All = "all" } or "no such choice of records");
+
+impl PlaceIds {
+    pub(super) fn fill(self) -> bool {
+        self != PlaceIds::Never
+    }
+
+    pub(super) fn reads_ids(self) -> bool {
+        self != PlaceIds::All
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct ReadOptions {
+    pub fields: Fields,
+    pub portion_bytes: usize,
+    /// The most bytes of one record or file after decompression; a longer one is quarantined.
+    pub max_record_bytes: usize,
+    /// Accept packed files that end too early or are damaged: read what can be read of them.
+    pub accept_truncated: bool,
+    /// The memory for what is on its way from object stores, in bytes.
+    pub ahead_bytes: usize,
+    /// The most memory that unpacking a file may take, in bytes.
+    pub window_bytes: u64,
+}
+
+impl Default for ReadOptions {
+    fn default() -> ReadOptions {
+        ReadOptions {
+            fields: Fields::default(),
+            portion_bytes: 1 << 20,
+            max_record_bytes: 64 << 20,
+            accept_truncated: false,
+            ahead_bytes: 32 << 20,
+            window_bytes: 512 << 20,
+        }
     }
 }

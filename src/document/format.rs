@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::html;
+use super::record::MARK;
 use crate::error::{Error, Kind, Result, named};
 use crate::output::Packing;
 
@@ -188,7 +189,7 @@ impl Recognized {
             return Ok(Recognized::Format(Format::Jsonl));
         }
         let head = head()?;
-        let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
+        let head = head.strip_prefix(MARK).unwrap_or(&head).trim_ascii_start();
         if extension == "json" && goes_on(head) {
             return Ok(Recognized::Format(Format::Json));
         }

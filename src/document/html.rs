@@ -15,6 +15,7 @@ use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 
 use super::markup::{Markup, Piece, is_space};
+use super::record::MARK;
 
 pub(super) fn text(html: &str) -> String {
     let mut shown = Shown::default();
@@ -39,7 +40,7 @@ pub(super) fn text(html: &str) -> String {
 /// Whether a file that begins with these bytes is HTML: after white space and a byte order mark, a
 /// declaration of XML and comments, there is a doctype or a tag that only HTML begins with.
 pub(super) fn begins(bytes: &[u8]) -> bool {
-    let mut rest = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    let mut rest = bytes.strip_prefix(MARK).unwrap_or(bytes).trim_ascii_start();
     while let Some(end) = [(&b"<!--"[..], &b"-->"[..]), (b"<?xml", b"?>")]
         .iter()
         .find_map(|(begin, end)| rest.starts_with(begin).then_some(end))

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::id::MAX_ID_BYTES;
 use super::id_sieve::IdSieve;
+use super::record::MAX_ID_BYTES;
 use crate::error::{At, Error, Kind, Result, Shown};
 use crate::progress::{self, Activity};
 use crate::small_file;

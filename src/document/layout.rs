@@ -1,15 +1,15 @@
-//! Formats of lines: pieces of a file are whole lines, and a [`Layout`] says how to parse one.
+//! Formats of lines: pieces of a file are whole lines, and any thread parses these.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::damage::Damage;
 use super::fields::Fields;
+use super::fields::ReadOptions;
 use super::format::Format;
 use super::inputs::Input;
 use super::lines::{self, Lines};
 use super::order_key::OrderKey;
-use super::read_options::ReadOptions;
 use super::reason::Reason;
 use super::record::{Content, Document, Position, check_start};
 use super::records::{Cutter, Each, Passed, Portion, Raw, Unread};
@@ -23,8 +23,8 @@ pub(super) struct LineCutter<'a> {
     input: &'a Input,
     fields: &'a Fields,
     lines: Lines<'a>,
-    /// How to parse the lines. The first piece with lines determines it.
-    layout: Option<Layout>,
+    /// Those of TSV, once its header was read.
+    columns: Option<Arc<Columns>>,
 }
 
 impl<'a> LineCutter<'a> {
@@ -35,7 +35,7 @@ impl<'a> LineCutter<'a> {
         options: &'a ReadOptions,
     ) -> Result<LineCutter<'a>> {
         let lines = Lines::new(source, options.portion_bytes, options.max_record_bytes)?;
-        Ok(LineCutter { file, input, fields: &options.fields, lines, layout: None })
+        Ok(LineCutter { file, input, fields: &options.fields, lines, columns: None })
     }
 }
 
@@ -47,14 +47,14 @@ impl Cutter for LineCutter<'_> {
             Ok(bytes) => bytes,
             Err(reason) => return Ok(Some(Box::new(Unread(start, reason)))),
         };
-        let layout = match &self.layout {
-            Some(layout) => layout.clone(),
-            None => {
-                let layout = Layout::of(self.input, start.line, &bytes, self.fields)?;
-                self.layout.insert(layout).clone()
-            }
-        };
-        Ok(Some(Box::new(LinePortion { start, layout, bytes })))
+        let format = self.input.format();
+        if format == Format::Tsv && self.columns.is_none() {
+            let header = lines::split(&bytes).next().filter(|_| start.line == 1);
+            let columns = Columns::find(header, self.fields, self.input.path())?;
+            self.columns = Some(Arc::new(columns));
+        }
+        let columns = self.columns.clone();
+        Ok(Some(Box::new(LinePortion { start, format, columns, bytes })))
     }
 
     fn damage(&self) -> Option<Damage> {
@@ -69,86 +69,60 @@ impl Cutter for LineCutter<'_> {
 #[derive(Debug)]
 struct LinePortion {
     start: Position,
-    layout: Layout,
+    format: Format,
+    columns: Option<Arc<Columns>>,
     bytes: Vec<u8>,
 }
 
 impl Portion for LinePortion {
     fn parse<'a>(&'a self, fields: &Fields, each: Each<'_, 'a>) -> Passed {
-        let LinePortion { start, layout, bytes } = self;
         let mut passed = Passed::default();
-        for (number, line) in (start.line..).zip(lines::split(bytes)) {
+        for (position, line) in self.lines() {
             if line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
                 passed.blank += 1;
-            } else if !(number == 1 && matches!(layout, Layout::Tsv(_))) {
-                each(Position { line: number, ..*start }, layout.parse(line, fields));
+            } else {
+                each(position, self.document(line, fields));
             }
         }
         passed
     }
 
     fn header(&self) -> Option<&[u8]> {
-        match &self.layout {
-            Layout::Tsv(columns) => Some(&columns.header),
-            _ => None,
-        }
+        self.columns.as_ref().map(|columns| &columns.header[..])
     }
 
     fn raw<'a>(&'a self, each: Raw<'_, 'a>) {
-        let LinePortion { start, layout, bytes } = self;
-        for (number, line) in (start.line..).zip(lines::split(bytes)) {
-            if !(number == 1 && matches!(layout, Layout::Tsv(_))) {
-                each(Position { line: number, ..*start }, line);
-            }
-        }
+        self.lines().for_each(|(position, line)| each(position, line));
     }
 }
 
-#[derive(Clone, Debug)]
-enum Layout {
-    Jsonl,
-    Lines,
-    Tsv(Arc<Columns>),
-    Fingerprints,
-    Features,
-    Vectors,
-}
-
-impl Layout {
-    fn of(input: &Input, number: u64, bytes: &[u8], fields: &Fields) -> Result<Layout> {
-        match input.format() {
-            Format::Jsonl | Format::Json => Ok(Layout::Jsonl),
-            Format::Lines => Ok(Layout::Lines),
-            Format::Fingerprints => Ok(Layout::Fingerprints),
-            Format::Features => Ok(Layout::Features),
-            Format::Vectors => Ok(Layout::Vectors),
-            Format::Tsv => {
-                let header = lines::split(bytes).next().filter(|_| number == 1);
-                Ok(Layout::Tsv(Arc::new(Columns::find(header, fields, input.path())?)))
-            }
-            other => unreachable!("{other} is not a format of lines"),
-        }
+impl LinePortion {
+    /// The lines behind the header.
+    fn lines(&self) -> impl Iterator<Item = (Position, &[u8])> {
+        let lines = (self.start.line..).zip(lines::split(&self.bytes));
+        let header = usize::from(self.start.line == 1 && self.columns.is_some());
+        lines.skip(header).map(|(line, bytes)| (Position { line, ..self.start }, bytes))
     }
 
-    fn parse<'a>(
+    fn document<'a>(
         &self,
         line: &'a [u8],
         fields: &Fields,
     ) -> std::result::Result<Document<'a>, Reason> {
         check_start(line)?;
         let line = fields.utf8(line)?;
-        let document = match self {
-            Layout::Jsonl => jsonl::parse(line, fields),
-            Layout::Lines => {
+        let document = match (self.format, &self.columns) {
+            (Format::Lines, _) => {
                 let (id, text) = (Cow::Borrowed(""), line.strip_suffix('\r').unwrap_or(line));
                 let content = Content::Text(Cow::Borrowed(text));
                 let record = line.as_bytes();
                 return Ok(Document { id, order: OrderKey::NoField, content, record });
             }
-            Layout::Tsv(columns) => tsv::parse(line, columns),
-            Layout::Fingerprints => ready::fingerprint(line, fields.width_bits),
-            Layout::Features => ready::features(line),
-            Layout::Vectors => jsonl::vector(line, fields),
+            (_, Some(columns)) => tsv::parse(line, columns),
+            (Format::Fingerprints, _) => ready::fingerprint(line, fields.width_bits),
+            (Format::Features, _) => ready::features(line),
+            (Format::Vectors, _) => jsonl::vector(line, fields),
+            _ => jsonl::parse(line, fields),
         }?;
         fields.check_id(&document.id).map(|()| fields.as_text(document))
     }

@@ -4,10 +4,9 @@ use memchr::{memchr, memchr_iter, memrchr};
 
 use super::damage::Damage;
 use super::reason::{BROKEN_OFF, Reason, too_long};
+use super::record::MARK;
 use super::source::{End, Source};
 use crate::error::Result;
-
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 pub(super) struct Lines<'a> {
     source: Source<'a>,
@@ -32,12 +31,9 @@ impl<'a> Lines<'a> {
         piece_bytes: usize,
         max_line_bytes: usize,
     ) -> Result<Lines<'a>> {
-        let max_line_bytes = max_line_bytes.max(BYTE_ORDER_MARK.len());
+        let max_line_bytes = max_line_bytes.max(MARK.len());
         let mut buffer = Vec::new();
-        source.fill(&mut buffer, BYTE_ORDER_MARK.len())?;
-        if buffer == BYTE_ORDER_MARK {
-            buffer.clear();
-        }
+        source.pass_mark(&mut buffer)?;
         Ok(Lines { buffer, ..Lines::within(source, 1, piece_bytes, max_line_bytes) })
     }
 

@@ -15,7 +15,6 @@
 //! - `damage`: what of files could not be read.
 //! - `added_fields`: records copied with more fields.
 //! - `survey`: which fields there are, and which are likely the id, the text and the time.
-//! - `place_ids`: which records get their places as ids.
 //! - `host`: the host of a page, if its id is a URL.
 //! - `skipped`: records that are no pages, counted by what they are.
 //! - `reason`, `quarantine`, `repeated`, `tolerance`: records that cannot be read never stop the job;
@@ -48,7 +47,6 @@ mod added_fields;
 #[cfg(feature = "parquet")]
 mod arrow;
 mod charset;
-mod claimed;
 #[cfg(feature = "parquet")]
 mod columns;
 mod contents;
@@ -60,7 +58,6 @@ mod fields;
 mod format;
 mod host;
 mod html;
-mod id;
 mod id_list;
 mod id_sieve;
 mod in_order;
@@ -75,10 +72,8 @@ mod order_key;
 mod origin;
 #[cfg(feature = "parquet")]
 mod parquet;
-mod place_ids;
 mod quarantine;
 mod read;
-mod read_options;
 mod ready;
 mod reason;
 mod record;
@@ -103,11 +98,9 @@ pub use added_fields::AddedFields;
 pub use contents::FileContents;
 pub use damage::Damage;
 pub use encoding::TextEncoding;
-pub use fields::Fields;
+pub use fields::{Fields, PlaceIds, ReadOptions};
 pub use format::Format;
 pub use host::host;
-pub(crate) use id::MAX_ID_BYTES;
-pub use id::check_id;
 pub use id_list::IdList;
 pub use id_list::each_id;
 pub(crate) use id_sieve::IdSieve;
@@ -116,12 +109,11 @@ pub use order_field::{OrderBy, OrderField, OrderedValues};
 pub use order_key::{OrderCounts, OrderKey, OrderKind};
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetCopy;
-pub use place_ids::PlaceIds;
 pub use quarantine::{Quarantine, Quarantined};
 pub use read::{Deliver, FileRead, FilesRead, read, read_to};
-pub use read_options::ReadOptions;
 pub use reason::Reason;
-pub use record::{Content, Document, Position};
+pub(crate) use record::MAX_ID_BYTES;
+pub use record::{Content, Document, Position, check_id};
 pub use records::{Passed, Records};
 pub use repeated::{Occurrence, Repeated};
 pub use share::Share;

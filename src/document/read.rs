@@ -9,19 +9,19 @@ use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "parquet")]
 use super::arrow::ArrowFile;
-use super::claimed::Claimed;
 #[cfg(feature = "parquet")]
 use super::columns::ColumnCutter;
 use super::contents::FileContents;
 use super::csv::CsvCutter;
 use super::damage::Damage;
+use super::fields::ReadOptions;
 use super::format::Format;
+use super::in_order::Claimed;
 use super::in_order::{InOrder, is_read_in_order};
 use super::inputs::{Input, Inputs};
 use super::layout::LineCutter;
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetGroups;
-use super::read_options::ReadOptions;
 use super::reason::{BROKEN_OFF, Reason, too_long};
 use super::records::{Cutter, Portion, Records};
 use super::share::Share;

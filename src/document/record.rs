@@ -81,10 +81,26 @@ impl Position {
     }
 }
 
+pub(crate) const MAX_ID_BYTES: usize = 1 << 16;
+
+/// Refuses an id that is empty, longer than 65536 bytes, or not one field of a TSV file.
+pub fn check_id(id: &str) -> Result<(), Reason> {
+    if id.len() > MAX_ID_BYTES {
+        return Err(Reason::quoting(format!("the id is longer than {MAX_ID_BYTES} bytes"), id));
+    }
+    if id.bytes().any(|byte| matches!(byte, b'\t' | b'\r' | b'\n' | 0)) {
+        return Err(Reason::quoting("the id holds a tab, CR, LF or NUL", id));
+    }
+    if id.is_empty() { Err("the id is empty".into()) } else { Ok(()) }
+}
+
+/// A byte order mark in UTF-8.
+pub(super) const MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Refuses a record that begins with a byte order mark. At the beginning of a file it is taken off; elsewhere it comes from files that
 /// were joined, and would be a part of a name or an id.
 pub(super) fn check_start(record: &[u8]) -> Result<(), Reason> {
-    match record.starts_with(b"\xef\xbb\xbf") {
+    match record.starts_with(MARK) {
         true => Err("a byte order mark within the file".into()),
         false => Ok(()),
     }

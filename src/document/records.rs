@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::damage::Damage;
 use super::fields::Fields;
-use super::place_ids::PlaceIds;
+use super::fields::PlaceIds;
 use super::reason::Reason;
 use super::record::{Document, Position};
 use super::skipped::Skipped;

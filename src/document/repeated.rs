@@ -56,11 +56,11 @@ impl<'a> Repeated<'a> {
             Some(file) => file,
             None => {
                 let mut file = ListFile::beside(&self.path, self.fence)?;
-                file.write_with(|out| out.write_all(Repeated::HEADER.as_bytes()))?;
+                file.write(|out| out.write_all(Repeated::HEADER.as_bytes()))?;
                 self.file.insert(file)
             }
         };
-        file.write_with(|out| out.write_all(line.as_bytes()))
+        file.write(|out| out.write_all(line.as_bytes()))
     }
 
     /// `file:line`, or the file if it is one document.

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
 use super::damage::Damage;
+use super::fields::ReadOptions;
 use super::format::Format;
 use super::inputs::Inputs;
 use super::read::read;
-use super::read_options::ReadOptions;
 use super::record::Document;
 use super::share::Share;
 use super::skipped::Skipped;

@@ -12,9 +12,10 @@ use self::members::Members;
 use self::packed::{Known, Packed};
 use super::damage::Damage;
 use super::encoding::{Decoded, TextEncoding};
+use super::fields::ReadOptions;
 use super::inputs::Input;
 use super::json_lines::{JsonLines, NOT_CLOSED};
-use super::read_options::ReadOptions;
+use super::record::MARK;
 use crate::error::{At, Error, Kind, Result};
 use crate::output::Packing;
 
@@ -108,6 +109,16 @@ impl<'a> Source<'a> {
             }
         }
         Ok(self.end)
+    }
+
+    /// Passes over a byte order mark, and returns how many bytes it has. What else was read is in `buffer`.
+    pub(super) fn pass_mark(&mut self, buffer: &mut Vec<u8>) -> Result<u64> {
+        self.fill(buffer, MARK.len())?;
+        if buffer != MARK {
+            return Ok(0);
+        }
+        buffer.clear();
+        Ok(MARK.len() as u64)
     }
 
     /// Goes on behind a cut, with what can be read again or the end. Returns whether that is the beginning of a line, as far as one

@@ -22,15 +22,15 @@ use super::arrow::ArrowFile;
 use super::columns::{self, first_rows};
 use super::encoding::{Decoded, TextEncoding};
 use super::fields::Fields;
+use super::fields::PlaceIds;
+use super::fields::ReadOptions;
 use super::format::Format;
-use super::id::{MAX_ID_BYTES, check_id};
 use super::inputs::{Input, Inputs};
 use super::json_lines::JsonLines;
 use super::order_field::OrderField;
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetGroups;
-use super::place_ids::PlaceIds;
-use super::read_options::ReadOptions;
+use super::record::{MAX_ID_BYTES, check_id};
 use super::source::{End, Source};
 use super::time;
 use crate::error::{Error, Kind, Result};
@@ -49,66 +49,14 @@ const MOST_FIELDS: usize = 500;
 
 /// Names of fields that often hold ids, texts and times, in small letters and without what stands between their words. The
 /// first ones are the best.
-const IDS: [&str; 13] = [
-    "id",
-    "docid",
-    "documentid",
-    "pageid",
-    "recordid",
-    "uuid",
-    "guid",
-    "url",
-    "uri",
-    "link",
-    "warctargeturi",
-    "key",
-    "path",
-];
-const TEXTS: [&str; 10] = [
-    "text",
-    "content",
-    "body",
-    "rawcontent",
-    "maintext",
-    "article",
-    "html",
-    "page",
-    "document",
-    "contents",
-];
+const IDS: &str =
+    "id docid documentid pageid recordid uuid guid url uri link warctargeturi key path";
+const TEXTS: &str = "text content body rawcontent maintext article html page document contents";
 /// Of the words for fetching each is a time by itself or with an ending.
-const FETCHED: [&str; 10] = [
-    "fetch", "crawl", "warc", "download", "retriev", "scrap", "captur", "access", "visit",
-    "collect",
-];
-const TIME_ENDINGS: [&str; 12] = [
-    "ed",
-    "at",
-    "edat",
-    "time",
-    "edtime",
-    "date",
-    "eddate",
-    "ts",
-    "timestamp",
-    "datetime",
-    "on",
-    "edon",
-];
-const TIMES: [&str; 12] = [
-    "datedownload",
-    "timestamp",
-    "ts",
-    "time",
-    "date",
-    "datetime",
-    "published",
-    "publishedat",
-    "created",
-    "createdat",
-    "updated",
-    "updatedat",
-];
+const FETCHED: &str = "fetch crawl warc download retriev scrap captur access visit collect";
+const TIME_ENDINGS: &str = "ed at edat time edtime date eddate ts timestamp datetime on edon";
+const TIMES: &str = "datedownload timestamp ts time date datetime published publishedat created createdat \
+    updated updatedat";
 
 #[derive(Debug, Default)]
 pub struct Survey {
@@ -237,10 +185,7 @@ impl Survey {
         }
         let most = |field: &&str| self.fields[*field].filled;
         let names = || self.fields.keys().map(String::as_str);
-        let known = |names: &[&str], name: &str| {
-            let name = last_word(name);
-            names.iter().position(|known| *known == name).unwrap_or(names.len())
-        };
+        let known = |names: &str, name: &str| place_in(names, &last_word(name));
         let is_time = |name: &&str| {
             let FieldSurvey { filled, times, .. } = self.fields[*name];
             time_rank(name).is_some() && filled > 0 && times * 1000 >= filled * 995
@@ -248,14 +193,18 @@ impl Survey {
         let is_id = |name: &&str| {
             let FieldSurvey { filled, ids, longest, .. } = self.fields[*name];
             // A known name may come again more often: some crawls fetch a page twice a day.
-            let least = if known(&IDS, name) < IDS.len() { 50 } else { 95 };
+            let least = if known(IDS, name).is_some() { 50 } else { 95 };
             ids * 100 >= self.records * 95
                 && longest <= MAX_ID_BYTES.min(2048)
                 && self.fields[*name].distinct() * 100 >= filled * least
         };
-        let is_other = |name: &str| is_time(&name) || known(&TEXTS, name) < TEXTS.len();
+        let is_other = |name: &str| is_time(&name) || known(TEXTS, name).is_some();
         let id = names().filter(is_id).min_by_key(|name| {
-            (known(&IDS, name), is_other(name), self.fields[*name].mean_bytes())
+            (
+                known(IDS, name).unwrap_or(usize::MAX),
+                is_other(name),
+                self.fields[*name].mean_bytes(),
+            )
         });
         // A text or a time may happen to be different in all records, and is no id for that.
         let id = id.filter(|name| !is_other(name));
@@ -264,7 +213,7 @@ impl Survey {
         let longest = |name: &&str| {
             let FieldSurvey { bytes, .. } = self.fields[*name];
             // A known name counts as much as four times the bytes.
-            bytes * if known(&TEXTS, name) < TEXTS.len() { 4 } else { 1 }
+            bytes * if known(TEXTS, name).is_some() { 4 } else { 1 }
         };
         let others = names().filter(|name| Some(*name) != id && Some(*name) != time);
         let text = others.filter(|name| most(name) * 2 >= self.records).max_by_key(longest);
@@ -303,15 +252,20 @@ fn last_word(name: &str) -> String {
     last.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
+fn place_in(names: &str, name: &str) -> Option<usize> {
+    names.split(' ').position(|known| known == name)
+}
+
+/// How well a name fits a time, the best first; none if it does not.
 fn time_rank(name: &str) -> Option<usize> {
     let name = last_word(name);
-    let is_fetched = FETCHED.iter().any(|word| {
+    let is_ending = |ending: &str| place_in(TIME_ENDINGS, ending).is_some();
+    let is_fetched = FETCHED.split(' ').any(|word| {
         name.strip_prefix(word).is_some_and(|ending| {
-            TIME_ENDINGS.contains(&ending)
-                || ending.strip_prefix('e').is_some_and(|it| TIME_ENDINGS.contains(&it))
+            is_ending(ending) || ending.strip_prefix('e').is_some_and(is_ending)
         })
     });
-    if is_fetched { Some(0) } else { Some(1 + TIMES.iter().position(|it| *it == name)?) }
+    if is_fetched { Some(0) } else { Some(1 + place_in(TIMES, &name)?) }
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Reading from end to end: whatever the batches, the shares and the packing, the records are those
 //! of the naive definition.
 
-use super::id::check_id;
 use super::reason::{BROKEN_OFF, too_long};
+use super::record::check_id;
 use super::sample::gzip;
 use super::*;
 use crate::desk::{Ask, Desk, Piles};

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use super::encoding::text_of_file;
 use super::fields::Fields;
-use super::id::check_id;
 use super::order_key::OrderKey;
 use super::reason::Reason;
+use super::record::check_id;
 use super::record::{Content, Document, Position};
 use super::records::{Each, Passed, Portion};
 use super::{charset, html};

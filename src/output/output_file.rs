@@ -53,28 +53,41 @@ impl fmt::Display for Sum {
 }
 
 #[derive(Debug)]
-pub struct OutputFile {
+pub struct OutputFile<F: Write = File> {
     path: PathBuf,
-    file: BufWriter<Summing<File>>,
+    file: BufWriter<Summing<F>>,
 }
 
 impl OutputFile {
     pub fn create(path: &Path) -> Result<OutputFile> {
-        let file = File::create(path).at(path)?;
-        let file = BufWriter::with_capacity(1 << 20, Summing::new(file));
-        Ok(OutputFile { path: path.to_path_buf(), file })
+        Ok(OutputFile::of(path, File::create(path).at(path)?))
     }
 
+    pub fn finish(self) -> Result<Sum> {
+        let (path, file, sum) = self.parts()?;
+        file.sync_all().at(&path)?;
+        Ok(sum)
+    }
+}
+
+impl<F: Write> OutputFile<F> {
+    pub(super) fn of(path: &Path, file: F) -> OutputFile<F> {
+        let summing = Summing { file, bytes: 0, hash: Box::new(Xxh3::new()) };
+        let file = BufWriter::with_capacity(1 << 20, summing);
+        OutputFile { path: path.to_path_buf(), file }
+    }
+
+    /// Calls `write` with the file. An error names its path.
     pub fn write(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         write(&mut self.file).at(&self.path)
     }
 
-    pub fn finish(self) -> Result<Sum> {
+    /// The path, the file, to which all was written, and its length and hash.
+    pub(super) fn parts(self) -> Result<(PathBuf, F, Sum)> {
         let OutputFile { path, file } = self;
-        let summing = file.into_inner().map_err(|cause| Error::io(&path, cause.error()))?;
-        let (file, sum) = summing.finish();
-        file.sync_all().at(&path)?;
-        Ok(sum)
+        let summing = file.into_inner().map_err(|failed| Error::io(&path, failed.error()))?;
+        let sum = Sum { bytes: summing.bytes, xxh3: format!("{:032x}", summing.hash.digest128()) };
+        Ok((path, summing.file, sum))
     }
 }
 
@@ -88,21 +101,10 @@ impl Write for OutputFile {
     }
 }
 
-pub(super) struct Summing<F> {
+struct Summing<F> {
     file: F,
     bytes: u64,
     hash: Box<Xxh3>,
-}
-
-impl<F> Summing<F> {
-    pub(super) fn new(file: F) -> Summing<F> {
-        Summing { file, bytes: 0, hash: Box::new(Xxh3::new()) }
-    }
-
-    pub(super) fn finish(self) -> (F, Sum) {
-        let xxh3 = format!("{:032x}", self.hash.digest128());
-        (self.file, Sum { bytes: self.bytes, xxh3 })
-    }
 }
 
 impl<F> fmt::Debug for Summing<F> {

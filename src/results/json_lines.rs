@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde_json::Value;
 
 use super::column::{ResultColumn, Values};
 use super::lines::Lines;
@@ -110,7 +111,8 @@ impl<'de> Visitor<'de> for ObjectVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
         let mut entries: Vec<(String, String)> = Vec::new();
-        while let Some((name, Text(text))) = map.next_entry::<String, Text>()? {
+        while let Some((name, value)) = map.next_entry::<String, Value>()? {
+            let text = text_of(value).map_err(A::Error::custom)?;
             if entries.iter().any(|(other, _)| *other == name) {
                 return Err(A::Error::custom(format!("{name:?} stands there twice")));
             }
@@ -120,44 +122,18 @@ impl<'de> Visitor<'de> for ObjectVisitor {
     }
 }
 
-struct Text(String);
-
-impl<'de> Deserialize<'de> for Text {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Text, D::Error> {
-        deserializer.deserialize_any(TextVisitor)
-    }
-}
-
-struct TextVisitor;
-
-impl Visitor<'_> for TextVisitor {
-    type Value = Text;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("text without tabs and line ends, a number or null")
-    }
-
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Text, E> {
-        match text.contains(['\t', '\n', '\r']) {
-            false => Ok(Text(text.to_owned())),
-            true => Err(E::custom("a text with a tab or a line end")),
+fn text_of(value: Value) -> Result<String, &'static str> {
+    match value {
+        Value::Null => Ok(String::new()),
+        Value::String(text) if text.contains(['\t', '\n', '\r']) => {
+            Err("a text with a tab or a line end")
         }
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Text, E> {
-        Ok(Text(number.to_string()))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Text, E> {
-        Ok(Text(number.to_string()))
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<Text, E> {
-        Ok(Text(shown(number)))
-    }
-
-    fn visit_unit<E>(self) -> Result<Text, E> {
-        Ok(Text(String::new()))
+        Value::String(text) => Ok(text),
+        Value::Number(number) if number.is_f64() => {
+            Ok(number.as_f64().map_or_else(String::new, shown))
+        }
+        Value::Number(number) => Ok(number.to_string()),
+        _ => Err("expected text without tabs and line ends, a number or null"),
     }
 }
 

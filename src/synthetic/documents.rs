@@ -16,10 +16,6 @@ impl SyntheticDocument<'_> {
     pub fn text(&self) -> String {
         self.words.join(self.separator)
     }
-
-    pub(super) fn paragraphs(&self, words: usize) -> String {
-        self.words.chunks(words).map(|words| words.join(self.separator) + "\n").collect()
-    }
 }
 
 /// Generates documents by their numbers, each from the seed alone, so that a copy can be made without
@@ -36,14 +32,6 @@ impl DocumentGenerator {
 
     pub fn new(seed: u64, near_share: f64) -> DocumentGenerator {
         DocumentGenerator { seed, near_share, vocabulary: Vocabulary::new(seed) }
-    }
-
-    pub(super) fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    pub(super) fn word(&self, random: &mut ChaCha8Rng) -> &str {
-        self.vocabulary.word(&(0..Vocabulary::SIZE), random)
     }
 
     pub fn is_copy(&self, number: u64) -> bool {

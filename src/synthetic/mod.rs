@@ -4,7 +4,6 @@
 //! - `documents`: texts, some of them copies of earlier ones with words replaced
 //!   ([`DocumentGenerator`]).
 //! - `edits`: copies of real pages, changed in eight ways ([`Edit`]).
-//! - `frames`: the same texts as pages of hosts, with navigation and notices around them ([`Frames`]).
 //! - `random_sorted`: any number of random fingerprints in ascending order, in one pass and a few
 //!   kilobytes ([`RandomSorted`]).
 //! - `segment`: a segment of them ([`generate()`]), near-duplicates of another segment's rows
@@ -34,12 +33,10 @@
 
 mod documents;
 mod edits;
-mod frames;
 mod random_sorted;
 mod segment;
 
 pub use documents::{DocumentGenerator, SyntheticDocument};
 pub use edits::Edit;
-pub use frames::Frames;
 pub use random_sorted::{MAX_COUNT, RandomSorted};
 pub use segment::{Planted, SegmentSpec, generate, plant};

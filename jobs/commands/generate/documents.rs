@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::rooms::output::PackedFile;
-use dupsieve::rooms::synthetic::{DocumentGenerator, Frames, SyntheticDocument};
+use dupsieve::rooms::synthetic::DocumentGenerator;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
@@ -34,10 +34,6 @@ pub(crate) struct Arguments {
     /// The share of documents that are copies of earlier ones with words replaced, below 1
     #[arg(long, value_name = "P", default_value_t = 0.2)]
     near_share: f64,
-    /// Make pages of this many hosts: ids are URLs, and each text has lines around it that all pages of its
-    /// host share
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    frames: Option<u32>,
     /// Output file, or - for standard output; a name that ends in .gz or .zst is compressed
     #[arg(long, value_name = "FILE.jsonl")]
     output: Output,
@@ -47,7 +43,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let Arguments { count, seed, near_share, frames, output, truth } = arguments;
+    let Arguments { count, seed, near_share, output, truth } = arguments;
     let output = &output.here()?;
     if !(0.0..1.0).contains(near_share) {
         return Err(Error::new(Kind::Usage, "--near-share is out of range")
@@ -55,12 +51,10 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             .found(near_share));
     }
     let generator = DocumentGenerator::new(*seed, *near_share);
-    let frames = frames.map(|hosts| Frames::new(&generator, hosts));
-    let pages = Generated { generator, frames };
     let (copies, is_old) = if global.dry_run {
-        ((0..*count).filter(|&number| pages.generator.is_copy(number)).count() as u64, false)
+        ((0..*count).filter(|&number| generator.is_copy(number)).count() as u64, false)
     } else {
-        write(&pages, *count, output, truth.as_deref(), global.overwrite)?
+        write(&generator, *count, output, truth.as_deref(), global.overwrite)?
     };
     let summary =
         Summary::new().count("documents", *count).count("planted", copies).path("output", output);
@@ -71,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 /// Writes `count` documents and the list of copies. Returns the number of copies, and whether both files
 /// existed already with the same contents.
 fn write(
-    pages: &Generated,
+    generator: &DocumentGenerator,
     count: u64,
     output: &Path,
     truth: Option<&Path>,
@@ -84,14 +78,14 @@ fn write(
     }
     let mut copies = 0;
     for number in 0..count {
-        let document = pages.generator.document(number);
-        let id = pages.id(number, document.copied.map(|(original, _)| original));
-        let line = json!({ "id": id, "text": pages.text(number, &document) }).to_string();
+        let document = generator.document(number);
+        let id = id(number);
+        let line = json!({ "id": id, "text": document.text() }).to_string();
         documents.line(line.as_bytes())?;
         if let Some((original, replaced)) = document.copied {
             copies += 1;
             let words = document.words.len();
-            let original = pages.id(original, None);
+            let original = self::id(original);
             let pair = format!("{id}\t{original}\t{replaced} of {words} words");
             pairs.iter_mut().try_for_each(|pairs| pairs.line(pair.as_bytes()))?;
         }
@@ -100,28 +94,9 @@ fn write(
     Ok((copies, documents.finish(overwrite)? && is_old))
 }
 
-struct Generated {
-    generator: DocumentGenerator,
-    /// None if the pages have no hosts.
-    frames: Option<Frames>,
-}
-
-impl Generated {
-    /// The id of a page, of which `original` is the original if it is a copy. The number is padded, so that
-    /// ids sort as they were written.
-    fn id(&self, number: u64, original: Option<u64>) -> String {
-        match &self.frames {
-            Some(frames) => frames.url(number, original),
-            None => format!("document-{number:012}"),
-        }
-    }
-
-    fn text(&self, number: u64, document: &SyntheticDocument<'_>) -> String {
-        match &self.frames {
-            Some(frames) => frames.text(number, document),
-            None => document.text(),
-        }
-    }
+/// The id of a document, padded so that ids sort as they were written.
+fn id(number: u64) -> String {
+    format!("document-{number:012}")
 }
 
 #[cfg(test)]
@@ -134,9 +109,12 @@ mod tests {
         let mut texts = Vec::new();
         for name in ["d.jsonl", "d.jsonl.gz", "d.jsonl.zst"] {
             let path = folder.path().join(name);
-            write(&generator(0.2), 20, &path, None, false).unwrap();
-            assert!(write(&generator(0.2), 20, &path, None, false).unwrap().1, "it exists already");
-            let other = write(&generator(0.3), 20, &path, None, false).unwrap_err();
+            write(&DocumentGenerator::new(7, 0.2), 20, &path, None, false).unwrap();
+            assert!(
+                write(&DocumentGenerator::new(7, 0.2), 20, &path, None, false).unwrap().1,
+                "it exists already"
+            );
+            let other = write(&DocumentGenerator::new(7, 0.3), 20, &path, None, false).unwrap_err();
             assert_eq!(other.kind(), Kind::Exists);
             let bytes = std::fs::read(&path).unwrap();
             texts.push(match name.rsplit('.').next() {
@@ -150,9 +128,5 @@ mod tests {
         assert_eq!(texts[0].lines().count(), 20);
         assert!(texts.iter().all(|text| *text == texts[0]));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
-    }
-
-    fn generator(near_share: f64) -> Generated {
-        Generated { generator: DocumentGenerator::new(7, near_share), frames: None }
     }
 }

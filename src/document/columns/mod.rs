@@ -1,17 +1,15 @@
 //! What formats of columns share: a page is a row, its fields are columns.
 //!
 //! `cutter` goes through a file of any of them ([`ColumnFile`]). `rows` are the fields of some rows, and the documents that they are. `opened` is a file that is read at any place, `blocks` such a
-//! file in an object store. `places`: which columns have the fields. `bound` is how much of a file a reader of columns holds at once.
+//! file in an object store. `places`: which columns have the fields.
 
 mod blocks;
-mod bound;
 mod cutter;
 mod opened;
 mod places;
 mod rows;
 
-pub(super) use bound::held_bytes;
 pub(super) use cutter::{ColumnCutter, ColumnFile, NextBatch, first_rows};
 pub(super) use opened::{Opened, Stretch, bytes_of};
 pub(super) use places::Wanted;
-pub(super) use rows::Value;
+pub(super) use rows::{Value, held_bytes};

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use parquet::data_type::ByteArray;
 
-use super::bound::held_bytes;
 use crate::document::fields::Fields;
 use crate::document::jsonl::is_whole;
 use crate::document::order_field::OrderField;
@@ -12,6 +11,16 @@ use crate::document::order_key::{OrderKey, OrderKind};
 use crate::document::reason::{Reason, too_long};
 use crate::document::record::{Content, Document, Position, as_utf8};
 use crate::document::records::{Each, Passed, Portion};
+
+/// The records of `--max-record` that are held at once. Writers put many rows into a page before they look at its size.
+const RECORDS: usize = 8;
+
+/// The least bound: usual pages, and usual rows of a page, whatever a record may take.
+const LEAST: usize = 16 << 20;
+
+pub(in crate::rooms::document) fn held_bytes(max_record: usize) -> usize {
+    max_record.saturating_mul(RECORDS).max(LEAST)
+}
 
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::rooms::document) enum Value {

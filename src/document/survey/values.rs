@@ -1,10 +1,10 @@
 //! The fields of the first records of a text, with their values.
 
-use csv_core::{ReadRecordResult, Reader};
 use serde_json::Value as Json;
 
+use crate::document::csv;
+
 const DEEPEST: usize = 4;
-const MOST_COLUMNS: usize = 1000;
 
 #[derive(Clone, Copy)]
 pub(super) enum Value<'a> {
@@ -61,35 +61,12 @@ pub(super) fn tsv(text: &str, most: u64, each: Each<'_>) -> u64 {
 }
 
 pub(super) fn csv(text: &str, most: u64, each: Each<'_>) -> u64 {
-    let mut reader = Reader::new();
-    let mut input = text.as_bytes();
-    let (mut unquoted, mut ends) = (vec![0; input.len() + 1], vec![0; MOST_COLUMNS]);
-    let mut names: Option<Vec<String>> = None;
+    let mut all = csv::records(text.as_bytes()).filter(|values| !values.is_empty());
+    let names = all.next().unwrap_or_default();
     let mut records = 0;
-    while records < most {
-        let (mut written, mut columns) = (0, 0);
-        loop {
-            let (result, read, wrote, ended) =
-                reader.read_record(input, &mut unquoted[written..], &mut ends[columns..]);
-            input = &input[read..];
-            (written, columns) = (written + wrote, columns + ended);
-            match result {
-                // Once more without input: the end of the text ends its last record.
-                ReadRecordResult::InputEmpty => {}
-                ReadRecordResult::Record => break,
-                _ => return records,
-            }
-        }
-        let begins = [0].into_iter().chain(ends[..columns].iter().copied());
-        let values = begins.zip(&ends[..columns]).map(|(begin, &end)| &unquoted[begin..end]);
-        let values = values.map(|value| String::from_utf8_lossy(value).into_owned());
-        match &names {
-            None => names = Some(values.collect()),
-            Some(names) => {
-                records += 1;
-                names.iter().zip(values).for_each(|(name, value)| each(name, Value::Text(&value)));
-            }
-        }
+    for values in all.take(most as usize) {
+        records += 1;
+        names.iter().zip(&values).for_each(|(name, value)| each(name, Value::Text(value)));
     }
     records
 }

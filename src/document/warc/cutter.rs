@@ -6,7 +6,7 @@ use memchr::memchr_iter;
 use super::head::{Archive, Head, MAX_HEAD_BYTES};
 use super::portion::{Cut, WarcPortion};
 use crate::document::damage::Damage;
-use crate::document::read_options::ReadOptions;
+use crate::document::fields::ReadOptions;
 use crate::document::reason::Reason;
 use crate::document::record::Position;
 use crate::document::records::{Cutter, Portion, Unread};
