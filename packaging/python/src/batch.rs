@@ -19,18 +19,14 @@ use crate::pieces::each_piece;
 use crate::reading::{Fields, Reader};
 use crate::source::Source;
 
-/// A table as a batch.
 pub(crate) struct Batch {
     pub(crate) segment: Segment,
     /// The ids of the rows, batch by batch; empty if the numbers of the rows are the ids.
     pub(crate) ids: Vec<ArrayRef>,
-    /// How many rows there are.
     pub(crate) rows: u64,
-    /// The rows that cannot be read, in order.
     pub(crate) bad: Vec<(u64, Reason)>,
 }
 
-/// How a batch is made.
 pub(crate) struct Making {
     pub(crate) fields: Fields,
     pub(crate) recipe: Recipe,
@@ -40,9 +36,6 @@ pub(crate) struct Making {
 
 impl Making {
     /// Reads the table to its end, and makes the file `batch.seg` in `folder`.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`] if more than one row in a hundred is bad, or more than half of the ids are repeated.
     pub(crate) fn make(&self, source: Source, folder: &Path, stop: &Stop) -> Result<Batch> {
         let source = self.fields.of(source)?;
         let (mut ids, mut rows) = (Vec::new(), 0);
@@ -123,7 +116,6 @@ impl Making {
     }
 }
 
-/// Fails if too many rows are bad.
 fn check_bad(bad: &[(u64, Reason)], rows: u64) -> Result<()> {
     let Some((row, reason)) = bad.first() else { return Ok(()) };
     if !Tolerance::BAD.exceeded(bad.len() as u64, rows) {

@@ -11,7 +11,6 @@ use arrow_schema::{DataType, Schema, TimeUnit};
 use dupsieve::rooms::document::{OrderField, OrderKey, OrderKind, Reason};
 use dupsieve::{Error, Kind, Result};
 
-/// Seconds of a day.
 const DAY: i64 = 86_400;
 
 /// A column of texts. Whoever made it may not have looked whether its places and its bytes are right, so each value is checked as it
@@ -24,7 +23,6 @@ pub(crate) enum Texts {
     Keyed(Vec<Option<usize>>, Box<Texts>),
 }
 
-/// A column that puts rows in keep order.
 pub(crate) enum Keys {
     /// Moments: so many units since 1970, of which this many are a second, or days if there are none.
     Moments {
@@ -35,10 +33,6 @@ pub(crate) enum Keys {
     Values(Texts),
 }
 
-/// The column `name`.
-///
-/// # Errors
-/// [`Kind::Usage`] if there is none.
 pub(crate) fn find(schema: &Schema, name: &str) -> Result<usize> {
     schema.index_of(name).map_err(|_| {
         let names: Vec<&str> = schema.fields().iter().map(|field| &**field.name()).collect();
@@ -67,16 +61,12 @@ fn is_text(of: &DataType) -> bool {
     }
 }
 
-/// The column `name` of some rows.
 pub(crate) fn column<'a>(rows: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
     Ok(rows.column(find(&rows.schema(), name)?))
 }
 
 impl Texts {
     /// A column as texts; a number is written in decimal.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if its values cannot be written as texts.
     pub(crate) fn of(array: &ArrayRef) -> Result<Texts> {
         Ok(match array.data_type() {
             DataType::Utf8 => Texts::Small(array.as_string().clone()),
@@ -100,10 +90,6 @@ impl Texts {
         })
     }
 
-    /// The text of a row; none for null.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`] if the bytes are damaged or not UTF-8.
     pub(crate) fn get(&self, row: usize) -> Result<Option<&str>> {
         let bytes = match self {
             Texts::Keyed(keys, texts) => {
@@ -120,7 +106,6 @@ impl Texts {
         text.ok_or_else(damaged).map(Some)
     }
 
-    /// How many there are.
     pub(crate) fn len(&self) -> usize {
         match self {
             Texts::Small(texts) => texts.len(),
@@ -131,7 +116,6 @@ impl Texts {
     }
 }
 
-/// The bytes of a text; none if they are not there.
 fn bytes<O: OffsetSizeTrait>(texts: &GenericStringArray<O>, row: usize) -> Option<&[u8]> {
     let [start, end] = [row, row + 1].map(|at| texts.value_offsets()[at].as_usize());
     texts.values().get(start..end)
@@ -139,7 +123,6 @@ fn bytes<O: OffsetSizeTrait>(texts: &GenericStringArray<O>, row: usize) -> Optio
 
 /// The bytes of a text of which a view says where they are; none if they are not there.
 fn viewed(texts: &StringViewArray, row: usize) -> Option<&[u8]> {
-    /// A view, and the longest text that is in the view itself.
     const VIEW: usize = 16;
     const INLINE: usize = 12;
     let view = texts.views().inner().get(VIEW * row..VIEW * (row + 1))?;
@@ -153,10 +136,6 @@ fn viewed(texts: &StringViewArray, row: usize) -> Option<&[u8]> {
 }
 
 impl Keys {
-    /// A column as keys.
-    ///
-    /// # Errors
-    /// As [`Texts::of`].
     pub(crate) fn of(array: &ArrayRef) -> Result<Keys> {
         let (units, is_utc) = match array.data_type() {
             DataType::Timestamp(unit, zone) => (per_second(*unit), zone.is_some()),
@@ -170,9 +149,6 @@ impl Keys {
     }
 
     /// The key of a row by the values of `field`, or the reason why the row is bad: the value should be a time and is none.
-    ///
-    /// # Errors
-    /// As [`Texts::get`].
     pub(crate) fn get(&self, row: usize, field: &OrderField) -> Result<Result<OrderKey, Reason>> {
         let (units, counts, is_utc) = match self {
             Keys::Values(values) => {

@@ -82,13 +82,11 @@ pub(crate) fn dedup(
     exported(verdicts)
 }
 
-/// A table for Python.
 pub(crate) fn exported(table: RecordBatch) -> PyResult<Arro3Table> {
     let schema = table.schema();
     Ok(PyTable::try_new(vec![table], schema)?.into())
 }
 
-/// The threads and the memory of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Means {
     pub(crate) threads: usize,
@@ -96,7 +94,6 @@ pub(crate) struct Means {
 }
 
 impl Means {
-    /// So many threads and bytes, or the usual ones.
     pub(crate) fn of(workers: Option<usize>, memory: Option<u64>) -> Means {
         let cores = || thread::available_parallelism().map_or(1, Into::into);
         let threads = workers.filter(|workers| *workers > 0).unwrap_or_else(cores);
@@ -104,7 +101,6 @@ impl Means {
     }
 }
 
-/// A table that is to be joined.
 pub(crate) struct Asked {
     pub(crate) fields: Fields,
     pub(crate) preset: Option<String>,
@@ -114,9 +110,6 @@ pub(crate) struct Asked {
 
 impl Asked {
     /// Joins a table with itself and a version of a store. The batch and the output stand in `folder`, as `batch.seg` and `found`.
-    ///
-    /// # Errors
-    /// As [`Making::make`] and [`dupsieve::Join::run`].
     pub(crate) fn join(
         self,
         table: Source,

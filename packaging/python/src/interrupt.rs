@@ -16,13 +16,10 @@ use pyo3::prelude::*;
 
 use crate::failure::exception;
 
-/// How often the waiting thread looks for signals.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// How long it waits for work that was asked to stop.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Whether work is to stop.
 #[derive(Clone, Default)]
 pub(crate) struct Stop(Arc<Stopping>);
 
@@ -34,12 +31,10 @@ struct Stopping {
 }
 
 impl Stop {
-    /// Fails if the work is to stop.
     pub(crate) fn check(&self) -> Result<()> {
         if self.0.is_asked.load(Ordering::Relaxed) { Err(interrupted()) } else { Ok(()) }
     }
 
-    /// Workers that end when the work is to stop.
     pub(crate) fn processes(&self, workers: usize) -> Result<Processes> {
         let processes = Processes::alone(workers);
         let mut dataflow = self.0.dataflow.lock().unwrap_or_else(PoisonError::into_inner);

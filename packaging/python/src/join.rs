@@ -7,7 +7,6 @@ use dupsieve::rooms::matches::{Confirm, KeepOrder};
 use dupsieve::rooms::store::Version;
 use dupsieve::{Error, Join, Kind, Result, Segment};
 
-/// What a join is asked to do otherwise than usual.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rule {
     pub(crate) distance: Option<u32>,
@@ -18,9 +17,6 @@ pub(crate) struct Rule {
 
 impl Rule {
     /// The join of a batch whose keys, if it has any, come from the column `order`.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if batch, store and rule do not go together.
     pub(crate) fn join(
         &self,
         batch: Segment,

@@ -15,14 +15,12 @@ use crate::source::Source;
 /// The most rows of a piece. A thread takes some milliseconds for them.
 const ROWS: usize = 256;
 
-/// Some rows of a batch.
 pub(crate) struct Piece {
     /// The number of the first of them in the table, from 0.
     pub(crate) first: u64,
     pub(crate) rows: RecordBatch,
 }
 
-/// What many threads make of pieces.
 struct Made<T> {
     made: Mutex<Vec<(u64, T)>>,
     failure: Mutex<Option<Error>>,
@@ -74,7 +72,6 @@ pub(crate) fn each_piece<T: Send, H: FnMut(&Piece) -> Result<T>>(
     Ok(made.into_iter().map(|(_, made)| made).collect())
 }
 
-/// Sends the pieces of a batch as long as they are wanted.
 fn send(batch: &RecordBatch, first: u64, pieces: &SyncSender<Piece>, is_wanted: impl Fn() -> bool) {
     for start in (0..batch.num_rows()).step_by(ROWS) {
         let rows = batch.slice(start, ROWS.min(batch.num_rows() - start));

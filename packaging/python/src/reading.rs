@@ -18,21 +18,16 @@ use crate::source::Source;
 /// The digits of the number of a row that stands for an id, so that the ids sort as the numbers do.
 const DIGITS: usize = 12;
 
-/// Which columns say what of a document.
 #[derive(Clone, Debug)]
 pub(crate) struct Fields {
     /// Without it the numbers of the rows are the ids.
     pub(crate) id: Option<String>,
     pub(crate) text: String,
-    /// What puts documents in keep order.
     pub(crate) order: Option<OrderField>,
 }
 
 impl Fields {
     /// Those of these names. `keep` may name another column that puts documents in keep order: `COLUMN:max` or `COLUMN:min`.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if both a time and another column are named.
     pub(crate) fn new(
         id: Option<String>,
         text: String,
@@ -55,10 +50,6 @@ impl Fields {
         Ok(Fields { id, text, order })
     }
 
-    /// These columns of a table, and no others.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if a column is missing, or has values of another type.
     pub(crate) fn of(&self, table: Source) -> Result<Source> {
         let schema = &table.schema;
         expect_texts(schema, &self.text, false)?;
@@ -72,23 +63,16 @@ impl Fields {
     }
 }
 
-/// The ids of some rows, as the batch has them.
 pub(crate) struct RowIds(Option<Texts>);
 
 impl RowIds {
     /// Those in the column `name`; without one the numbers of the rows are their ids.
-    ///
-    /// # Errors
-    /// As [`Texts::of`].
     pub(crate) fn of(rows: &RecordBatch, name: Option<&str>) -> Result<RowIds> {
         let ids = name.map(|name| Texts::of(column(rows, name)?));
         ids.transpose().map(RowIds)
     }
 
     /// The id at a place of these rows, whose number in the table is `row`.
-    ///
-    /// # Errors
-    /// As [`Texts::get`].
     pub(crate) fn get(&self, at: usize, row: u64) -> Result<Cow<'_, str>> {
         Ok(match &self.0 {
             None => Cow::Owned(format!("{row:0DIGITS$}")),
@@ -103,7 +87,6 @@ pub(crate) struct Reader<'a> {
     fingerprinting: Fingerprinting,
 }
 
-/// A document, or why its row cannot be read.
 pub(crate) type Read = Result<FingerprintedDocument, Reason>;
 
 impl Reader<'_> {
@@ -113,9 +96,6 @@ impl Reader<'_> {
     }
 
     /// Calls `take` with the number of each row and its document.
-    ///
-    /// # Errors
-    /// As [`Texts::of`] and [`Texts::get`], and those of `take`.
     pub(crate) fn each(
         &mut self,
         piece: &Piece,

@@ -6,9 +6,6 @@ use dupsieve::rooms::store::Version;
 use dupsieve::{Error, Kind, Recipe, Result};
 
 /// The recipe of a preset; by default that of the store, if it holds a page, else that of the preset `balanced`.
-///
-/// # Errors
-/// [`Kind::Usage`] if there is no such preset, if the store was made by another one, or by a recipe without a name.
 pub(crate) fn chosen(preset: Option<&str>, store: Option<&Version>) -> Result<Recipe> {
     let preset = preset.map(str::parse::<Preset>).transpose()?;
     match (preset, store.and_then(Version::stamp)) {
@@ -36,7 +33,6 @@ fn of_stamp(stamp: &str) -> Result<Recipe> {
     )
 }
 
-/// The recipe with the check, the bands and the digests of this stamp.
 fn with_columns(recipe: Recipe, held: &Stamp) -> Result<Recipe> {
     let recipe = match held.check()? {
         Some(check) if recipe.check().is_none() => recipe.with_check(check)?,

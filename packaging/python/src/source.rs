@@ -16,7 +16,6 @@ pub(crate) const ALONE: &str = "texts";
 
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
 
-/// Batches of rows, read once.
 pub(crate) struct Source {
     pub(crate) schema: SchemaRef,
     batches: Batches,
@@ -30,7 +29,6 @@ impl Iterator for Source {
     }
 }
 
-/// The error for what a producer of Arrow data could not give.
 fn unread(error: &ArrowError) -> Error {
     Error::new(Kind::BadData, format!("the table cannot be read: {error}"))
 }
@@ -75,14 +73,12 @@ impl<'py> FromPyObject<'_, 'py> for Strings {
 }
 
 impl Source {
-    /// The columns at these places.
     pub(crate) fn columns(self, places: Vec<usize>) -> Source {
         let schema = self.schema.project(&places).expect("the table has these columns");
         let batches = self.batches.map(move |batch| batch?.project(&places));
         Source { schema: Arc::new(schema), batches: Box::new(batches) }
     }
 
-    /// Arrays as tables of one column.
     fn of(
         field: Field,
         arrays: impl Iterator<Item = Result<ArrayRef, ArrowError>> + Send + 'static,

@@ -30,7 +30,6 @@ use crate::join::Rule;
 use crate::reading::Fields;
 use crate::source::{ALONE, Source, Strings, Table};
 
-/// The bytes of ids that a list of removed ones may take.
 const LIST_BYTES: u64 = 4 << 30;
 
 /// The pages of all days.
@@ -263,7 +262,6 @@ fn keep_up(store: &dupsieve::Store, means: Means) -> Result<()> {
     seen::keep(store, means.budget.rows(), &count).map(drop)
 }
 
-/// Whether only what is kept enters the store.
 fn is_kept(only: &str) -> Result<bool> {
     match only {
         "kept" => Ok(true),
@@ -274,18 +272,15 @@ fn is_kept(only: &str) -> Result<bool> {
     }
 }
 
-/// A `datetime.date`, or a text.
 fn day_of(day: &Bound<'_, PyAny>) -> PyResult<Day> {
     let text = day.str()?;
     text.to_str()?.parse::<Day>().map_err(|error| exception(day.py(), &error))
 }
 
-/// How many days a day comes after 1970-01-01.
 fn days_since_1970(day: Day) -> i32 {
     Date32Type::parse(&day.to_string()).expect("a day is a date of the calendar")
 }
 
-/// All ids of an array.
 fn read_ids(source: Source) -> Result<Vec<String>> {
     expect_texts(&source.schema, ALONE, true)?;
     let mut ids = Vec::new();
@@ -304,7 +299,6 @@ fn read_ids(source: Source) -> Result<Vec<String>> {
     Ok(ids)
 }
 
-/// Which ids are held, and since when.
 fn seen_table(ids: &[String], days: &[Option<Day>]) -> RecordBatch {
     let (mut named, mut held, mut day) =
         (LargeStringBuilder::new(), BooleanBuilder::new(), Date32Builder::new());

@@ -140,7 +140,6 @@ pub(crate) fn compare<'py>(
     Ok(told)
 }
 
-/// Two texts compared.
 struct Compared {
     sketches: [u128; 2],
     classes: [Class; 2],
@@ -181,7 +180,6 @@ impl Compared {
     }
 }
 
-/// The recipe of a name, or of a preset.
 fn named(preset: &str, recipe: Option<&str>) -> Result<Recipe> {
     match recipe {
         Some(name) => Recipe::named(name, None),
@@ -189,7 +187,6 @@ fn named(preset: &str, recipe: Option<&str>) -> Result<Recipe> {
     }
 }
 
-/// The check of a preset.
 fn check_of(preset: &str) -> Result<Check> {
     let check = preset.parse::<Preset>()?.check().map(|confirm| confirm.check);
     check.ok_or_else(|| {
@@ -221,7 +218,6 @@ fn each_text<T: Send, M: FnMut(&str) -> Result<Option<T>>>(
     Ok(made.into_iter().flatten().collect())
 }
 
-/// Fingerprints as an array.
 fn written(fingerprints: Vec<Option<u128>>, width: Width) -> Result<ArrayRef> {
     match width {
         Width::W64 => {

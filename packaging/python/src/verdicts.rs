@@ -15,11 +15,10 @@ use dupsieve::{Error, Kind, Result};
 use crate::batch::Batch;
 use crate::columns::Texts;
 
-/// What became of a row.
 #[derive(Clone, Debug, Default)]
 struct Verdict {
     /// None for a row whose id came before.
-    word: Option<Word>,
+    word: Option<&'static str>,
     /// The id of the page that stays.
     of: Option<Box<str>>,
     /// Its row, unless it is a page of the store.
@@ -29,25 +28,6 @@ struct Verdict {
     held: Option<f64>,
     copies: Option<u64>,
     hosts: Option<u64>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Word {
-    Keep,
-    Drop,
-    Empty,
-    Bad,
-}
-
-impl Word {
-    fn name(self) -> &'static str {
-        match self {
-            Word::Keep => "keep",
-            Word::Drop => "drop",
-            Word::Empty => "empty",
-            Word::Bad => "bad",
-        }
-    }
 }
 
 /// The ids of a batch, as Python sees them and as the segment has them.
@@ -77,12 +57,10 @@ impl<'a> Ids<'a> {
         Ok(Ids { columns, names, rows })
     }
 
-    /// The row of an id of the batch.
     fn row(&self, id: &str) -> Option<u64> {
         if self.columns.is_empty() { id.parse().ok() } else { self.rows.get(id).copied() }
     }
 
-    /// The id of a row.
     fn name(&self, row: u64) -> Cow<'_, str> {
         match self.names.get(row as usize) {
             Some(name) => Cow::Borrowed(name),
@@ -97,7 +75,7 @@ pub(crate) fn table(folder: &Path, batch: &Batch) -> Result<RecordBatch> {
     let ids = Ids::of(&columns, batch)?;
     let mut verdicts = vec![Verdict::default(); batch.rows as usize];
     for (row, _) in &batch.bad {
-        verdicts[*row as usize].word = Some(Word::Bad);
+        verdicts[*row as usize].word = Some("bad");
     }
     let mut rows = ResultReader::of(folder, "verdicts")?;
     while let Some(line) = rows.next_row()? {
@@ -113,15 +91,10 @@ fn unknown(folder: &Path) -> Error {
     Error::new(Kind::Internal, "a verdict is not one of this table").at(folder)
 }
 
-/// The verdict in a row of the table, without its id.
 fn verdict(row: &str, ids: &Ids<'_>) -> Option<Verdict> {
     let mut cells = row.split('\t').map(|cell| Some(cell).filter(|cell| !cell.is_empty()));
-    let word = match cells.next()?? {
-        "keep" => Word::Keep,
-        "drop" => Word::Drop,
-        "empty" => Word::Empty,
-        _ => return None,
-    };
+    let word = cells.next()??;
+    let word = ["keep", "drop", "empty"].into_iter().find(|known| *known == word)?;
     let [of, distance, against, held, copies, hosts] =
         std::array::from_fn(|_| cells.next().flatten());
     let of_row = of.filter(|_| against == Some("batch")).and_then(|id| ids.row(id));
@@ -137,7 +110,6 @@ fn verdict(row: &str, ids: &Ids<'_>) -> Option<Verdict> {
     })
 }
 
-/// The table.
 fn written(ids: &Ids<'_>, verdicts: &[Verdict]) -> RecordBatch {
     let (mut id, mut word, mut of) =
         (LargeStringBuilder::new(), StringBuilder::new(), LargeStringBuilder::new());
@@ -149,7 +121,7 @@ fn written(ids: &Ids<'_>, verdicts: &[Verdict]) -> RecordBatch {
         // A row without a verdict has an id that came before: the first row with that id stands for it.
         let first = verdict.word.is_none().then(|| ids.row(&name)).flatten();
         let row_of = verdict.of_row.or(first);
-        word.append_value(verdict.word.map_or("repeated", Word::name));
+        word.append_value(verdict.word.unwrap_or("repeated"));
         match (&verdict.of, row_of) {
             (Some(of_store), _) => of.append_value(of_store),
             (None, Some(row)) => of.append_value(ids.name(row)),

@@ -21,7 +21,6 @@ use crate::reading::{Fields, Read, Reader};
 use crate::recipe;
 use crate::source::Source;
 
-/// What is asked, and how.
 pub(super) struct Asked {
     pub(super) fields: Fields,
     pub(super) distance: Option<u32>,
@@ -30,7 +29,6 @@ pub(super) struct Asked {
     pub(super) threads: usize,
 }
 
-/// The answer to a row.
 struct Answered {
     id: String,
     verdict: &'static str,
@@ -52,7 +50,6 @@ impl Asked {
         Ok(written(&answered.into_iter().flatten().collect::<Vec<_>>()))
     }
 
-    /// What one thread does with pieces.
     fn handler(
         &self,
         lookup: &Arc<Lookup>,
@@ -85,7 +82,6 @@ impl Asked {
     }
 }
 
-/// The columns of a near page.
 fn near_columns() -> Columns {
     Columns::from(vec![
         Field::new("id", DataType::LargeUtf8, false),
