@@ -67,7 +67,7 @@ fn any_number_of_workers_and_processes_and_little_memory() {
     let bench = days();
     bench.fingerprint("old", "");
     bench.store(&[("2026-01-01", "old")]);
-    bench.done("generate documents --count 300 --frames 7 --output frames.jsonl");
+    bench.write("frames.jsonl", framed(300));
     bench.write("items.jsonl", bench.documents(40, 80));
     let make = |folder: &str, flags: &str| {
         std::fs::create_dir(bench.path(folder)).unwrap();
@@ -90,6 +90,16 @@ fn any_number_of_workers_and_processes_and_little_memory() {
         make(folder, flags);
         assert_same(&bench, "one", folder);
     }
+}
+
+/// Pages of seven hosts, each of which puts its own lines around them.
+fn framed(count: usize) -> String {
+    let framed = |number: usize| {
+        let host = number % 7;
+        let frame: String = (0..30).map(|line| format!("host {host} line {line}\\n")).collect();
+        format!("{{\"id\":\"http://h{host}/{number}\",\"text\":\"{frame}page {number}\"}}\n")
+    };
+    (0..count).map(framed).collect()
 }
 
 /// Pages of some families, of which each says much of what the others say: with other words here and there, and with more at the end.

@@ -145,7 +145,11 @@ impl Format {
 
     /// The format of a stream that is kept, so that its first bytes can be looked at. What these do not show is taken for JSON Lines, as of
     /// other streams, and never for one page.
-    pub(super) fn of_kept_stream(self, path: &Path, head: impl ReadHead) -> Result<Format> {
+    pub(super) fn of_kept_stream(
+        self,
+        path: &Path,
+        head: impl FnOnce() -> Result<Vec<u8>>,
+    ) -> Result<Format> {
         if self != Format::Auto {
             return self.alone(path, head);
         }
