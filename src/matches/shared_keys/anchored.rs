@@ -8,6 +8,7 @@ use super::streaming::{Pages, RowAnchor, SegmentRows, Streaming};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::check::ANCHORS;
+use crate::matches::numbers::FingerprintIndex;
 use crate::matches::pair::{Pair, Place};
 use crate::store::{Column, Dated};
 use crate::tables::keys::{Keys, entry};
@@ -45,7 +46,11 @@ impl<'a, F: Fingerprint> Anchored<'a, F> {
         let places = places.map(Keys::of).into();
         let common = CommonKeys::default().into();
         let index = KeyIndex { sort: Sort::Anchors, pages: 0..1, places, common };
-        Anchored { pages: Pages::new([fingerprint].into(), vec![0], 1), index, anchors }
+        Anchored {
+            pages: Pages::new([fingerprint].into(), vec![FingerprintIndex::from(0)]),
+            index,
+            anchors,
+        }
     }
 
     /// Adds to `found` the nearest rows of segment `number`, as far as `work` goes. `sharing` has all rows that share anchors, as many whole

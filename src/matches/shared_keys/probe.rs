@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::check::{ANCHORS, Check};
 use crate::matches::distinct::each_distinct;
+use crate::matches::numbers::FingerprintIndex;
 use crate::matches::pair::Pair;
 use crate::matches::similarity::Confirm;
 use crate::parallel::lock;
@@ -89,15 +90,20 @@ impl<F: Fingerprint> KeyProbe<F> {
         for sort in [Sort::Anchors, Sort::Bands].into_iter().filter(|_| is_whole) {
             units_of(sort, batch, store, memory_bytes, &mut units);
         }
-        let mut starts = Vec::new();
-        let rows = if units.is_empty() { 0 } else { batch.rows() };
-        if rows > 0 {
-            each_distinct::<F>(batch, |_, row| starts.push(row))?;
+        let mut indices = Vec::new();
+        if !units.is_empty() {
+            let mut index = 0;
+            each_distinct::<F>(batch, |_, row| {
+                // All rows before belong to the fingerprints before.
+                indices.resize(row as usize, FingerprintIndex::from(index));
+                index = if row == 0 { 0 } else { index + 1 };
+            })?;
+            indices.resize(batch.rows() as usize, FingerprintIndex::from(index));
         }
         Ok(KeyProbe {
             batch: batch.clone(),
             store: store.to_vec(),
-            pages: Pages::new(fingerprints, starts, rows),
+            pages: Pages::new(fingerprints, indices),
             units,
             index: Mutex::default(),
             workers,

@@ -10,7 +10,7 @@ use super::sort::{NONE, WIDTH, key_at};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::check::ANCHORS;
-use crate::matches::numbers::FingerprintIndex;
+use crate::matches::numbers::{FingerprintIndex, Number};
 use crate::matches::pair::{Pair, Place};
 use crate::progress::{self, Activity};
 use crate::store::{RowBytes, SCANNED_ROWS, Segment, Shown};
@@ -32,9 +32,9 @@ pub(crate) type RowAnchor = (u64, u8);
 /// The pages past which rows stream.
 #[derive(Debug)]
 pub(super) struct Pages<F> {
-    /// Their distinct fingerprints, and the first page with each.
+    /// Their distinct fingerprints, and which of these each page has.
     fingerprints: Arc<[F]>,
-    starts: Vec<u32>,
+    indices: Vec<FingerprintIndex>,
     /// No candidate in the store that is farther from a page than this is one of its nearest.
     farthest: Vec<AtomicU16>,
 }
@@ -69,18 +69,18 @@ impl Shared {
 type Nearest = Vec<(Shared, u64, u64)>;
 
 impl<F: Fingerprint> Pages<F> {
-    pub(super) fn new(fingerprints: Arc<[F]>, starts: Vec<u32>, pages: u64) -> Pages<F> {
-        let farthest = (0..pages).map(|_| AtomicU16::new(u16::MAX)).collect();
-        Pages { fingerprints, starts, farthest }
+    pub(super) fn new(fingerprints: Arc<[F]>, indices: Vec<FingerprintIndex>) -> Pages<F> {
+        let farthest = indices.iter().map(|_| AtomicU16::new(u16::MAX)).collect();
+        Pages { fingerprints, indices, farthest }
     }
 
     /// The number of the fingerprint of a page.
     fn index_of(&self, page: u32) -> FingerprintIndex {
-        FingerprintIndex::from(self.starts.partition_point(|&start| start <= page) as u32 - 1)
+        self.indices[page as usize]
     }
 
     fn fingerprint_of(&self, page: u32) -> F {
-        self.fingerprints[u32::from(self.index_of(page)) as usize]
+        self.fingerprints[self.index_of(page).index()]
     }
 }
 
