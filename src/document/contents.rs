@@ -39,10 +39,6 @@ impl Inputs {
             .map(Some)
     }
 
-    pub fn has_stream(&self) -> bool {
-        self.files.iter().any(Input::is_stream)
-    }
-
     /// XXH3-128 of all files in order, which hold this: for each its format, its name if that is the id, and the digest of its bytes.
     pub fn digest(&self, contents: &[FileContents]) -> u128 {
         let mut hasher = Xxh3::new();

@@ -137,6 +137,10 @@ impl Inputs {
         &self.files
     }
 
+    pub fn has_stream(&self) -> bool {
+        self.files.iter().any(Input::is_stream)
+    }
+
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.origin.bytes()).sum()
     }
