@@ -297,8 +297,8 @@ fn a_misspelt_time_field_is_refused() {
     for flags in ["--workers 1", "--processes 2 --workers 2"] {
         let job = "fingerprint --input a.jsonl --output out.seg --time-field crawl_tme";
         let said = bench.fails(65, &format!("{job} {flags}"));
-        let reason = "a.jsonl:1: no field `crawl_tme` in 20 of 20 records; fields found: id, text, crawl_time; see --time-field";
-        assert!(said.contains(reason), "{said}");
+        let reason = "no field `crawl_tme` in 20 of 20 records; fields found: id, text, crawl_time; see --time-field";
+        assert!(said.contains(reason) && said.contains("a.jsonl:1"), "{said}");
         assert!(!bench.path("out.seg").exists());
     }
     // One page that has the field, even if empty, shows that the name of the field is right.
@@ -511,7 +511,8 @@ fn an_address_needs_a_build_that_reaches_it() {
     let bench = Bench::new();
     for address in ["s3://b/crawl", "gs://b/*.gz", "az://c/a", "https://h/a.jsonl"] {
         let said = bench.fails(2, &format!("fingerprint --input {address} --output a.seg"));
-        assert!(said.contains(&format!("{address}: this build")), "{said}");
+        let reason = format!("this build of dupsieve cannot reach object stores\n  {address}\n");
+        assert!(said.contains(&reason), "{said}");
         assert!(said.contains("the feature `object-store`"), "{said}");
     }
 }

@@ -162,7 +162,7 @@ fn another_format_alone_is_said_and_run_keeps_the_format_of_a_day() {
     let line = "dedup --batch pages.seg --output out --output-format";
     bench.done(&format!("{line} jsonl"));
     assert!(bench.done(&format!("{line} jsonl")).summary()["already_done"].as_bool().unwrap());
-    bench.refuses(73, &format!("{line} tsv"), &["in another format", "found jsonl"]);
+    bench.refuses(73, &format!("{line} tsv"), &["in another format", "found: jsonl"]);
     bench.done(&format!("{line} tsv --overwrite"));
     let names = bench.names("out");
     assert!(!names.iter().any(|name| name.ends_with(".jsonl")), "{names:?}");
