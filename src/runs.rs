@@ -12,7 +12,7 @@
 //! sorted     merges 9, 378 and 012456:     0 1 2 3 4 5 6 7 8 9
 //! ```
 //!
-//! Each run is a sequence of [frames](crate::frames), so a damaged disk gives an error and never another order.
+//! Each run is a sequence of [frames], so a damaged disk gives an error and never another order.
 //!
 //! ```
 //! use dupsieve::rooms::runs::{Record, Sorter};
