@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::io::Errno;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::naming::name_of;
 
@@ -150,27 +150,34 @@ fn advice(cause: &io::Error) -> Option<&'static str> {
     })
 }
 
-/// A failure: its kind, what happened, and where known the place and the remedy.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A failure: its kind, what happened, and where known the place and the remedy. Processes send it to each other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Error(Box<Facts>);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Facts {
     kind: Kind,
-    name: Option<&'static str>,
+    name: Option<Cow<'static, str>>,
     what: String,
+    #[serde(serialize_with = "as_shown")]
     path: Option<PathBuf>,
     place: Option<Place>,
     expected: Option<String>,
     found: Option<String>,
     help: Option<String>,
     remedy: Remedy,
+    #[serde(skip)]
     cause: Option<Cause>,
+}
+
+/// A path need not be UTF-8.
+fn as_shown<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
+    path.as_ref().map(|path| path.to_string_lossy()).serialize(serializer)
 }
 
 /// With what the advice of an error is followed. The library names settings and jobs; a program tells its user how to
 /// give them. The program `dupsieve` names flags and commands.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Remedy {
     /// A job, such as `store index`, and what the job takes, if that is known: `store log crawl`. Without a job, the
@@ -203,7 +210,7 @@ impl PartialEq for Cause {
 
 impl Eq for Cause {}
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Place {
     Line(u64),
     Offset(u64),
@@ -310,13 +317,13 @@ impl Error {
 
     /// Gives the failure a name of its own, such as `store-locked`. The name never changes; the text may.
     pub fn called(mut self, name: &'static str) -> Error {
-        self.0.name = Some(name);
+        self.0.name = Some(name.into());
         self
     }
 
     /// The name of the failure: its own, or that of its kind.
-    pub fn name(&self) -> &'static str {
-        self.0.name.unwrap_or(self.0.kind.name())
+    pub fn name(&self) -> &str {
+        self.0.name.as_deref().unwrap_or(self.0.kind.name())
     }
 
     /// Where it happened, what was expected and what was found, as far as known, each as a line.

@@ -58,7 +58,7 @@ enum Word<T> {
     Wait,
     Decided(T),
     /// All processes end with this error.
-    Failed(Kind, String),
+    Failed(Error),
 }
 
 impl Processes {
@@ -242,7 +242,7 @@ fn decide<T: Serialize>(mesh: &Mesh, lead: impl FnOnce() -> Result<T>) -> Result
 fn tell<T: Serialize>(links: &Links, decision: &Result<T>) -> Result<()> {
     let word = match decision {
         Ok(decision) => Word::Decided(decision),
-        Err(error) => Word::Failed(error.kind(), error.to_string()),
+        Err(error) => Word::Failed(error.clone()),
     };
     let mut links = links.iter().flatten();
     links.try_for_each(|link| link.send(&word, DECISION_BYTES)).map_err(|cause| lost(&cause))
@@ -265,7 +265,7 @@ fn hear<T: DeserializeOwned>(leader: &Link) -> io::Result<Result<T>> {
         match leader.receive(DECISION_BYTES, None)? {
             Word::Wait => progress::tick(Activity::Hearing),
             Word::Decided(decision) => return Ok(Ok(decision)),
-            Word::Failed(kind, message) => return Ok(Err(Error::new(kind, message))),
+            Word::Failed(error) => return Ok(Err(error)),
         }
     }
 }
