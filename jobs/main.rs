@@ -7,6 +7,7 @@ mod processes;
 
 use dupsieve::Result;
 use dupsieve::rooms::step::{self, Step};
+use tracing::level_filters::LevelFilter;
 
 use commands::command_line::CommandLine;
 use flags::global::LogFormat;
@@ -27,7 +28,13 @@ fn main() {
         exit::end(Err(error));
     }
     let mut line = CommandLine::read();
-    log::start(line.global().log_level(), line.global().log_format == LogFormat::Json);
+    let global = line.global();
+    let level = match (global.quiet, global.verbose) {
+        (true, _) => LevelFilter::WARN,
+        (false, true) => LevelFilter::DEBUG,
+        (false, false) => LevelFilter::INFO,
+    };
+    log::start(level, global.log_format == LogFormat::Json);
     abort::prepare();
     let completed = line.complete();
     identity::set_process(line.global().number());

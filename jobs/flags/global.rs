@@ -8,7 +8,6 @@ use std::time::Duration;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use dupsieve::rooms::budget::Budget;
 use dupsieve::{Error, Kind, Result};
-use tracing::level_filters::LevelFilter;
 
 use super::config::Config;
 use super::machines::{MachineFlags, MachineSettings, MemoryFlag, Seconds, StallFlag, WorkersFlag};
@@ -74,14 +73,6 @@ pub(crate) enum LogFormat {
 }
 
 impl GlobalFlags {
-    pub(crate) fn log_level(&self) -> LevelFilter {
-        match (self.quiet, self.verbose) {
-            (true, _) => LevelFilter::WARN,
-            (false, true) => LevelFilter::DEBUG,
-            (false, false) => LevelFilter::INFO,
-        }
-    }
-
     /// These flags, with those that `command` shares with others as they were `typed` for it.
     pub(crate) fn with_shared(
         mut self,
