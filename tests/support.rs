@@ -207,6 +207,12 @@ impl Ended {
         serde_json::from_str(last).unwrap_or_else(|_| panic!("no summary in {self:?}"))
     }
 
+    /// What a program said that failed: the error of its summary, which is one line, and its stderr.
+    pub(crate) fn said(&self) -> String {
+        let summary = self.summary();
+        format!("{}\n{}", summary["error"].as_str().unwrap_or_default(), self.stderr)
+    }
+
     /// A count of the summary.
     pub(crate) fn count(&self, name: &str) -> u64 {
         self.summary()["counts"][name].as_u64().unwrap_or_else(|| panic!("no {name} in {self:?}"))
@@ -291,12 +297,12 @@ impl Bench {
         ended.stdout
     }
 
-    /// Runs the program, which must fail with `code`; returns its stderr.
+    /// Runs the program, which must fail with `code`; returns what it said.
     pub(crate) fn fails(&self, code: i32, line: &str) -> String {
         let ended = self.run(line);
         assert_eq!(ended.code, code, "{line}\n{}", ended.stderr);
         assert_eq!(ended.summary()["code"], code, "{line}");
-        ended.stderr
+        ended.said()
     }
 
     /// Like [`Bench::fails`], and what it says has all of these parts.

@@ -150,7 +150,7 @@ impl Server {
         let ended = self.run(bench, line);
         assert_eq!(ended.code, code, "{line}\n{}", ended.stderr);
         assert!(!bench.path("r.seg").exists());
-        ended.stderr
+        ended.said()
     }
 
     /// Like [`Server::fails`], and what it says has all of these parts.
