@@ -30,7 +30,7 @@ fn system_calls_that_kill_or_fail() {
 
 #[test]
 fn kills() {
-    slice("kills", 24);
+    slice("kills", 16);
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn clocks_that_jump() {
 
 #[test]
 fn flips() {
-    slice("flips", 120);
+    slice("flips", 100);
 }
 
 #[test]
@@ -60,21 +60,21 @@ fn power_cuts() {
 
 #[test]
 fn peers_that_freeze_and_die() {
-    slice("peers", 15);
+    slice("peers", 8);
 }
 
 #[test]
 fn endings_that_nobody_plans_for() {
-    slice("endings", 60);
+    slice("endings", 48);
 }
 
 #[test]
 fn work_redone() {
-    slice("redone", 10);
+    slice("redone", 4);
 }
 
 #[cfg(feature = "serve")]
 #[test]
 fn kills_of_the_service_under_load() {
-    slice("serve", 24);
+    slice("serve", 10);
 }
