@@ -207,9 +207,10 @@ impl Ended {
         serde_json::from_str(last).unwrap_or_else(|_| panic!("no summary in {self:?}"))
     }
 
-    /// What a program said that failed: the error of its summary, which is one line, and its stderr.
+    /// What a program said that failed: the error of its summary, if it has one, as one line, and its stderr.
     pub(crate) fn said(&self) -> String {
-        let summary = self.summary();
+        let last = self.stdout.lines().last().unwrap_or_default();
+        let summary: Value = serde_json::from_str(last).unwrap_or_default();
         format!("{}\n{}", summary["error"].as_str().unwrap_or_default(), self.stderr)
     }
 
