@@ -466,7 +466,7 @@ fn outputs_at_addresses_are_read_one_by_one_by_a_pattern_and_by_their_folder() {
             &bench,
             66,
             &format!("report {nothing}"),
-            &[&format!("{nothing}: there is no finished output here")],
+            &[&format!("there is no finished output here\n  {nothing}\n")],
         );
     }
 
