@@ -263,23 +263,14 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
     let program = shell::word(&program);
     let format = plan.to_join(day)?.format;
     let [verdicts, matches] = ["verdicts", "matches"].map(|table| format.file_name(table));
-    let [pages, kept, dropped, empty, repeated, bad, removed] =
-        ["read", "kept", "dropped", "empty", "repeated", "quarantined", "removed"]
-            .map(|name| total.counted(name));
+    let pages = total.counted("read");
     let days = match plan.days.len() {
         1 => format!("page(s) of {day}"),
         days => format!("page(s) of {days} days"),
     };
     let done =
         total.is_already_done().then(|| "nothing changed: all of it was done already".to_owned());
-    let counts = [
-        (kept, "kept"),
-        (dropped, "duplicate(s) dropped"),
-        (empty, "empty"),
-        (repeated, "repeated id(s)"),
-        (bad, "unreadable"),
-        (removed, "removed from the store earlier"),
-    ];
+    let counts = total.verdicts();
     let held = Store::open(&plan.store)?.at(None)?;
     let store = plan.config.store.path.as_ref().map_or(&*plan.store, Place::named);
     let store = store.named();

@@ -152,6 +152,19 @@ impl Summary {
         self.find(name).unwrap_or(0)
     }
 
+    /// What became of the pages, for a [`tally`].
+    pub(crate) fn verdicts(&self) -> [(u64, &'static str); 6] {
+        [
+            ("kept", "kept"),
+            ("dropped", "duplicate(s) dropped"),
+            ("empty", "empty"),
+            ("repeated", "repeated id(s)"),
+            ("quarantined", "unreadable"),
+            ("removed", "removed from the store earlier"),
+        ]
+        .map(|(name, shown)| (self.counted(name), shown))
+    }
+
     /// The count of this name, if there is one.
     pub(crate) fn find(&self, name: &str) -> Option<u64> {
         self.counts.get(name).and_then(Value::as_u64)

@@ -303,20 +303,11 @@ impl Corpus {
     fn closing(&self, total: Summary, has_output: bool) -> Summary {
         let program = std::env::args().next().unwrap_or_else(|| "dupsieve".to_owned());
         let program = shell::word(&program);
-        let [read, kept, dropped, empty, repeated, bad] =
-            ["read", "kept", "dropped", "empty", "repeated", "quarantined"]
-                .map(|name| total.counted(name));
-        let counts = [
-            (kept, "kept"),
-            (dropped, "duplicate(s) dropped"),
-            (empty, "empty"),
-            (repeated, "repeated id(s)"),
-            (bad, "unreadable"),
-        ];
+        let [read, empty] = ["read", "empty"].map(|name| total.counted(name));
         if read == 0 {
             tracing::warn!("the inputs have no documents: check the paths of --input");
         }
-        let found = tally(read, "document(s)", &counts);
+        let found = tally(read, "document(s)", &total.verdicts());
         if self.is_printed() {
             // Nothing but the documents goes to standard output.
             tracing::info!("{found}");

@@ -35,7 +35,7 @@ pub(super) struct CommonKeys(pub(super) HashMap<(u8, u64), Groups>);
 pub(super) struct Groups(Vec<u32>);
 
 impl CommonKeys {
-    /// Those of a batch whose keys are in memory.
+    /// Those of a batch whose keys are all in memory, and whose pages are counted from 0.
     pub(super) fn among(places: &[Keys]) -> CommonKeys {
         let mut common = HashMap::new();
         for (place, keys) in (0..).zip(places) {

@@ -51,9 +51,9 @@ impl AnchorCost {
         }
         let most = most_numbers(ANCHORS, memory_bytes as usize) as u64;
         let passes = batch.div_ceil(most);
-        let counted = if passes > 1 { 2 * batch } else { 0 };
+        let counted = if passes > 1 { batch.saturating_mul(2) } else { 0 };
         let all = batch.saturating_add(store).saturating_add(counted);
-        let bytes_read = all.saturating_mul(bytes * passes);
+        let bytes_read = all.saturating_mul(bytes).saturating_mul(passes);
         AnchorCost { passes, bytes_read, memory_bytes: memory_of(ANCHORS, batch.min(most)) }
     }
 }

@@ -2,6 +2,7 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use tempfile::TempDir;
 
 use super::key_index::KeyIndex;
 use super::probe::units_of;
@@ -12,21 +13,26 @@ use crate::fingerprint::check::{ANCHORS, AS_NEEDED};
 use crate::store::{Dated, Details, IdKind, RecordCounts, Row, SegmentOptions, SegmentWriter};
 use crate::work::Work;
 
-/// However a list is divided, and however many rows share some anchors.
-#[test]
-fn rows_that_are_named_are_met_as_those_that_stream_past() -> Result<()> {
-    let mut random = ChaCha8Rng::seed_from_u64(3);
-    let folder = tempfile::tempdir().unwrap();
+/// Writes a segment with anchors, and no ids.
+fn writer(folder: &TempDir) -> Result<SegmentWriter<u64>> {
     let options = SegmentOptions {
         ids: IdKind::None,
         check_bytes: AS_NEEDED,
         anchor_bytes: WIDTH,
         ..SegmentOptions::default()
     };
+    SegmentWriter::create(folder.path().join("day.seg"), options)
+}
+
+/// However a list is divided, and however many rows share some anchors.
+#[test]
+fn rows_that_are_named_are_met_as_those_that_stream_past() -> Result<()> {
+    let mut random = ChaCha8Rng::seed_from_u64(3);
+    let folder = tempfile::tempdir().unwrap();
     let mut anchors = || -> Vec<u8> {
         (0..ANCHORS).flat_map(|_| [random.random_range(0..6), 0, 0, 0, 0]).collect()
     };
-    let mut writer = SegmentWriter::<u64>::create(folder.path().join("day.seg"), options)?;
+    let mut writer = writer(&folder)?;
     let mut of_rows = Vec::new();
     for row in 0..500_u64 {
         let details = Details { anchors: anchors(), check: vec![1], ..Details::default() };
@@ -81,13 +87,7 @@ fn anchors_cost_what_is_read_of_them_and_memory() {
 #[test]
 fn common_keys_are_the_same_however_often_the_batch_is_read() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();
-    let options = SegmentOptions {
-        ids: IdKind::None,
-        check_bytes: AS_NEEDED,
-        anchor_bytes: WIDTH,
-        ..SegmentOptions::default()
-    };
-    let mut writer = SegmentWriter::<u64>::create(folder.path().join("day.seg"), options)?;
+    let mut writer = writer(&folder)?;
     for row in 0..1200_u64 {
         let key = |place: u64| match place {
             0 => row % 2,
