@@ -136,6 +136,8 @@ pub mod rooms {
 
     pub mod items;
 
+    pub mod passages;
+
     #[cfg(feature = "evaluate")]
     pub mod evaluate;
 
