@@ -3,21 +3,34 @@
 //! A window of some words (50) is repeated if the same words stood at an earlier place: in an earlier page, or earlier in its page. A passage is a
 //! longest run of repeated windows. A word counts as 32 bits of its hash, and a window as 122 bits of theirs.
 //!
-//! - `windows`: the hash of each window, as words pass.
+//! - `page_words`: the words of a page, and where they stand. `windows`: the hash of each window, as words pass.
+//! - `finder`: the passages of pages, found by sorting windows.
 //!
-//! Start with [`Windows`].
+//! Imports `features` and `runs`. Start with [`PassageFinder`].
 //!
 //! ```
-//! use dupsieve::rooms::passages::Windows;
+//! use dupsieve::rooms::passages::{PageWords, PassageFinder};
 //!
-//! let mut windows = Windows::new(3);
-//! let words = [7, 1, 2, 3, 1, 2, 3];
-//! let hashes: Vec<u128> = words.iter().filter_map(|&word| windows.push(word)).collect();
-//! assert_eq!(hashes.len(), 5);
-//! assert_eq!(hashes[1], hashes[4]); // 1 2 3
-//! assert!(hashes[..4].iter().all(|hash| hash != &hashes[4] || hash == &hashes[1]));
+//! let pages = ["All rights reserved by the author. Spring tides.", "Autumn tides. ALL RIGHTS reserved by the author!"];
+//! let mut finder = PassageFinder::new(4, 0, &std::env::temp_dir(), 1 << 20);
+//! let mut words = PageWords::default();
+//! for (page, text) in (0..).zip(pages) {
+//!     words.take(text)?;
+//!     finder.take(page, &words)?;
+//! }
+//! let found = finder.finish()?.collect::<Result<Vec<_>, _>>()?;
+//! assert_eq!(found.len(), 1);
+//! assert_eq!((found[0].page, found[0].words, found[0].of), (1, 6, 0));
+//! assert_eq!(&pages[1][found[0].begin as usize..found[0].end as usize], "ALL RIGHTS reserved by the author");
+//! # Ok::<(), dupsieve::Error>(())
 //! ```
 
+mod finder;
+mod page_words;
+#[cfg(test)]
+mod tests;
 mod windows;
 
+pub use finder::{Passage, PassageFinder, Passages};
+pub use page_words::PageWords;
 pub use windows::Windows;
