@@ -12,6 +12,7 @@
 //! confirm   |  pairs 1/4  |  signatures 1/4  |  confirmed 1/8  |  finalize 1/16 each, 2 at once  |
 //! finalize  |  ids 1/4  |  confirmed 1/8  |  finalize 1/16 each, 2 at once      |    while pairs are read
 //!           |  ids 1/4  |  signatures 1/4  |  finalize 1/16 each, at most 7 at once        |    afterwards
+//! passages  |  documents 1/4  |  passages 3/4, of which windows and those repeated 1/4 each    |
 //! verifying |  verification 1/4 each, at most 4 at once      |    three sorts, and signatures
 //! clusters  |  clustering 1/4 each, at most 3 at once        |    and 4 to 12 bytes for each member
 //! ```
@@ -112,6 +113,11 @@ impl Budget {
         self.part(4)
     }
 
+    /// For all sorts that find passages in what was made of documents.
+    pub fn passages(self) -> usize {
+        self.part(4).saturating_mul(3)
+    }
+
     /// For each sort of a verification, and for the signatures of its batch.
     pub fn verification(self) -> usize {
         self.part(4)
@@ -154,6 +160,7 @@ mod tests {
                 pairs + (budget.signatures() + budget.confirmed()) as u64 + BESIDE_PAIRS * finalize,
                 (budget.ids() + budget.confirmed()) as u64 + BESIDE_PAIRS * finalize,
                 held + AFTER_PAIRS * finalize,
+                documents + budget.passages() as u64,
                 VERIFYING * budget.verification() as u64,
                 CLUSTERING * budget.clustering() as u64,
             ];

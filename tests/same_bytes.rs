@@ -46,7 +46,7 @@ fn assert_same(bench: &Bench, one: &str, other: &str) {
 }
 
 /// What makes files: each job, and what it makes OUT of. The first ones make what the others take.
-const JOBS: [&str; 13] = [
+const JOBS: [&str; 14] = [
     "fingerprint --input new.jsonl --output OUT/new.seg",
     "fingerprint --input new.jsonl --preset paper --output OUT/paper.seg",
     "dedup --batch one/new.seg --store store --matches all --output OUT/found",
@@ -60,6 +60,7 @@ const JOBS: [&str; 13] = [
     "weights --input old.jsonl --output OUT/words.counts",
     "weights --lines --by host --min-count 2 --input frames.jsonl --output OUT/lines.counts",
     "contains --items items.jsonl --share 0.3 --input old.jsonl --output OUT/items",
+    "passages --input old.jsonl --words 5 --output OUT/passages",
 ];
 
 #[test]

@@ -37,6 +37,7 @@ mod nothing_lost;
 mod objects;
 mod oracle;
 mod output_formats;
+mod passages;
 mod pipes;
 mod presets;
 mod proof;

@@ -85,6 +85,7 @@ commands! {
         Cluster(cluster): never,
         Lsh(lsh): |typed| lsh::answers(typed) || to_stdout(typed),
         Contains(contains): never,
+        Passages(passages): never,
         Filter(filter): to_stdout,
         Generate(generate): to_stdout,
         Inspect(inspect): always,

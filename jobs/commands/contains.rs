@@ -15,26 +15,24 @@ use clap::Args;
 use dupsieve::rooms::document::{Content, IdList, PlaceIds};
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::{PageTime, Width};
-use dupsieve::rooms::flow::Processes;
-use dupsieve::rooms::items::{ItemHit, ItemTables, Items};
-use dupsieve::rooms::output::{self, Listed, Lock, Staging};
-use dupsieve::rooms::report::{self, ItemsReport, Made, Parameters};
+use dupsieve::rooms::flow::{Documents, Harvest, Processes};
+use dupsieve::rooms::items::{ItemHit, ItemTables, Items, ItemsFound};
+use dupsieve::rooms::output::Staging;
 use dupsieve::rooms::results::{ResultFormat, ResultReader};
-use dupsieve::rooms::step::{self, Step};
+use dupsieve::rooms::runs::SortedRecords;
 use dupsieve::{Error, Kind, Result};
-use serde_json::json;
 
 use crate::commands::filter::Kept;
 use crate::commands::help::examples;
-use crate::commands::making::{self, FromPages};
+use crate::commands::making;
 use crate::commands::pages;
 use crate::commands::places;
-use crate::commands::reading::{self, Accepted, Found, Pages};
+use crate::commands::reading::Pages;
+use crate::commands::searching::{Search, Searching};
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::{Output, Place};
 use crate::flags::settings::{FormatFlag, PageSettings, RecipeSettings, Share};
 use crate::flags::shared::{JOB, shared};
-use crate::outcome::account;
 use crate::outcome::summary::Summary;
 use crate::processes::machines;
 
@@ -119,8 +117,8 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let page_time = page_time.or(config.fingerprint.made).page_time();
     let found = making::from_pages(&mut processes, output, global, |processes| {
         let pages = Pages::find(&arguments.input, output, &settings, Width::W128, processes)?;
-        let share = arguments.share();
-        Ok(Job { pages, items: Arc::clone(&items), share, format, page_time })
+        let (items, share) = (Arc::clone(&items), arguments.share());
+        Ok(Searching { pages, search: ItemSearch { items, share, page_time }, format })
     })?;
     let mut copied = Summary::new().already_done();
     processes.agree("copy the pages without an item", || {
@@ -155,16 +153,6 @@ fn pages_with_items(output: &Path, format: ResultFormat) -> Result<IdList> {
         Err(error) => Some(Err(error)),
     });
     IdList::of_ids(&output.join(format.file_name("items")), ids)
-}
-
-/// Verifies an output of `contains`, of which the files alone can be checked; none if it is something else.
-pub(crate) fn verify(output: &Path) -> Result<Option<Summary>> {
-    let Some(report) = ItemsReport::read(output)? else { return Ok(None) };
-    report.check_files(output)?;
-    report.check_page(output)?;
-    report.check_drawing(output)?;
-    let bytes = report.files().values().map(|sum| sum.bytes).sum();
-    Ok(Some(Summary::new().count("hits", report.found.hits).count("bytes", bytes)))
 }
 
 impl Arguments {
@@ -209,90 +197,41 @@ impl Arguments {
     }
 }
 
-fn read_report(output: &Path) -> Result<ItemsReport> {
-    ItemsReport::read(output)?.ok_or_else(|| output::foreign(output, Job::WHAT))
-}
-
-struct Job {
-    pages: Pages,
+/// The items that are looked for.
+struct ItemSearch {
     items: Arc<Items>,
     share: f64,
-    format: ResultFormat,
     page_time: PageTime,
 }
 
-impl FromPages for Job {
-    const COMMAND: &'static str = "contains";
-    const WHAT: &'static str = "a whole output of dupsieve";
-    const LOCK: fn(&Path) -> Result<Lock> = Lock::beside;
-    type Found = Found<ItemHit>;
+impl Search for ItemSearch {
+    type Made = ItemHit;
+    type Found = ItemsFound;
+    const DOING: &'static str = "looking for items";
 
-    fn pages(&self) -> &Pages {
-        &self.pages
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        vec![("items", self.items.digest().to_string()), ("share", self.share.to_string())]
     }
 
-    fn parameters(&self) -> Parameters {
-        let named = [("items", self.items.digest().to_string()), ("share", self.share.to_string())];
-        let named = named.map(|(name, value)| (name.to_owned(), value));
-        let format = report::format_parameter(self.format);
-        self.pages.parameters().into_iter().chain(named).chain(format).collect()
+    fn read(&self, documents: Documents, processes: &mut Processes) -> Result<Harvest<ItemHit>> {
+        documents.find_items(processes, Arc::clone(&self.items), self.page_time)
     }
 
-    fn is_ours(output: &Path) -> Result<bool> {
-        Ok(!matches!(ItemsReport::read(output), Ok(None)))
+    fn write(
+        &self,
+        hits: SortedRecords<ItemHit>,
+        format: ResultFormat,
+        staging: &Staging,
+        _: &GlobalFlags,
+    ) -> Result<ItemsFound> {
+        ItemTables { items: &self.items, format }.write(hits, staging)
     }
 
-    fn decided(output: &Path) -> Result<Parameters> {
-        let report = read_report(output)?;
-        report.check_files(output)?;
-        Ok(report.parameters)
-    }
-
-    fn check_replaceable(output: &Path) -> Result<()> {
-        report::refuse_strangers(output, [].iter())
-    }
-
-    fn standing(&self) -> Result<Summary> {
-        Ok(self.summary(&read_report(self.pages.output())?))
-    }
-
-    fn read(&self, processes: &mut Processes, global: &GlobalFlags) -> Result<Found<ItemHit>> {
-        self.pages.read(processes, global, "looking for items", |documents, processes| {
-            documents.find_items(processes, Arc::clone(&self.items), self.page_time)
-        })
-    }
-
-    fn write(&self, found: Found<ItemHit>, lock: Lock, _: &GlobalFlags) -> Result<Summary> {
-        let accepted = self.pages.accept(found, lock.fence())?;
-        let parameters = accepted.decided(&self.parameters());
-        let pages = accepted.counts();
-        let Accepted { made, quarantine, .. } = accepted;
-        step::begin(Step::Writing);
-        let staging = Staging::beside(self.pages.output(), lock)?;
-        let found = ItemTables { items: &self.items, format: self.format }.write(made, &staging)?;
-        let mut report = ItemsReport::of(parameters, pages, found, account::with_bill(json!({})));
-        report.write(&staging, self.pages.output())?;
-        let has_bad = quarantine.is_some();
-        staging.check()?;
-        quarantine.map_or(Ok(()), Listed::publish)?;
-        staging.commit()?;
-        reading::remove_stale(self.pages.output(), has_bad, false);
-        Ok(self.summary(&report))
-    }
-}
-
-impl Job {
-    fn summary(&self, report: &ItemsReport) -> Summary {
-        let ItemsReport { pages, found, .. } = report;
-        let summary = Summary::new().count("documents", pages.read - pages.quarantined);
-        let summary = self
-            .pages
-            .say_passed_over(summary, pages)
+    fn count(found: &ItemsFound, summary: Summary) -> Summary {
+        summary
             .count("items", found.items)
             .count("found", found.found)
             .count("hits", found.hits)
             .count("pages", found.pages)
-            .path("output", self.pages.output());
-        self.pages.say_lists(summary, [pages.quarantined > 0, false])
     }
 }

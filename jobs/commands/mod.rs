@@ -1,7 +1,7 @@
 //! The commands: one file each, or a file and a folder of the same name for its parts. A file has the flags
 //! of its command (`Arguments`), its examples, and `run`, which does the work and returns a summary.
 //!
-//! Some files serve several commands: [`making`] makes outputs, [`pages`] and [`reading`] read inputs, [`difference`] shows
+//! Some files serve several commands: [`making`] makes outputs, [`pages`] and [`reading`] read inputs, [`searching`] looks for something in pages, [`difference`] shows
 //! what differs between two texts, [`store_at`] finds the version of a store, and [`shell`] quotes words of
 //! proposed commands. [`help`] has what the help of all commands says,
 //! and [`version`] what `--version` says.
@@ -33,6 +33,7 @@ pub(crate) mod lsh;
 mod making;
 pub(crate) mod man;
 pub(crate) mod pages;
+pub(crate) mod passages;
 pub(crate) mod places;
 mod plan;
 pub(crate) mod query;
@@ -41,6 +42,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod sample;
 pub(crate) mod schema;
+mod searching;
 pub(crate) mod seen;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;

@@ -12,15 +12,17 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::rooms::error::Named;
+use dupsieve::rooms::items::ItemsFound;
 use dupsieve::rooms::output::SUCCESS;
+use dupsieve::rooms::passages::PassagesFound;
 use dupsieve::rooms::report::{self, ClusterReport, Made, Report};
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::rooms::store::{Segment, Store};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::cluster;
-use crate::commands::contains;
 use crate::commands::help::examples;
+use crate::commands::searching;
 use crate::commands::store;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Place;
@@ -136,8 +138,10 @@ fn verify(path: &Path, arguments: &Arguments, global: &GlobalFlags) -> Result<Su
     if let Some(verified) = cluster::verify(path, global)? {
         return Ok(verified);
     }
-    if let Some(verified) = contains::verify(path)? {
-        return Ok(unproved(verified, !arguments.files_only));
+    for searched in [searching::verify::<ItemsFound>, searching::verify::<PassagesFound>] {
+        if let Some(verified) = searched(path)? {
+            return Ok(unproved(verified, !arguments.files_only));
+        }
     }
     verify_join(path, None, arguments, global)
 }

@@ -23,12 +23,14 @@ use super::portions::Portions;
 use super::processes::Processes;
 use super::read::Read;
 use super::reading::{Collected, Handler, Reading};
-use crate::document::{Inputs, ReadOptions, Share};
+use crate::document::{Document, Inputs, Position, ReadOptions, Share};
 use crate::error::Result;
 use crate::features::host_lines::HostRecord;
 use crate::fingerprint::{PageTime, Recipe};
-use crate::items::{ItemHit, Items};
+use crate::items::{Finder, ItemHit, Items};
+use crate::matches::KeepOrder;
 use crate::output::resume_folder;
+use crate::passages::{CorpusPage, PageWords};
 use crate::seen::{Holdings, Seeker};
 use crate::store::{Digest, FingerprintedDocument};
 
@@ -125,7 +127,29 @@ impl Documents {
         items: Arc<Items>,
         time: PageTime,
     ) -> Result<Harvest<ItemHit>> {
-        self.handle(processes, move || Ok(Finding::new(Arc::clone(&items), time)))
+        self.handle(processes, move || {
+            let mut finder = Finder::new(Arc::clone(&items), time);
+            Ok(Finding::new(move |_: Position, document: &Document<'_>, text: &str| {
+                finder.hits(&document.id, text)
+            }))
+        })
+    }
+
+    /// Reads the words of the documents, in which passages are looked for, and puts the pages in this order.
+    ///
+    /// # Errors
+    /// The first error of any worker, as `Processes::execute`.
+    pub fn read_words(
+        self,
+        processes: &mut Processes,
+        keep: KeepOrder,
+    ) -> Result<Harvest<CorpusPage>> {
+        self.handle(processes, move || {
+            let mut words = PageWords::default();
+            Ok(Finding::new(move |position, document: &Document<'_>, text: &str| {
+                CorpusPage::of(position, document, text, keep, &mut words).map(Some)
+            }))
+        })
     }
 
     /// Reads the documents, each worker with a handler of its own.

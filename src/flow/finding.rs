@@ -1,42 +1,43 @@
-//! The handler that finds the items of a reference set in documents.
-
-use std::sync::Arc;
+//! The handler that finds something in the texts of documents: items of a reference set, or the words in which passages are looked for.
 
 use super::fingerprinting::naming;
 use super::read::Read;
 use super::reading::Handler;
 use crate::document::{Content, Document, Position};
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::PageTime;
-use crate::items::{Finder, ItemHit, Items};
+use crate::runs::Record;
 
-/// Finds items.
-pub(super) struct Finding {
-    finder: Finder,
-    /// The hits of the batch at hand.
-    hits: Vec<ItemHit>,
+/// Finds by `find`, which is given each document with its text.
+pub(super) struct Finding<F, M> {
+    find: F,
+    /// What was found in the batch at hand.
+    found: Vec<M>,
 }
 
-impl Finding {
-    /// A handler that finds these items. A page that takes longer than `time` is quarantined.
-    pub(super) fn new(items: Arc<Items>, time: PageTime) -> Finding {
-        Finding { finder: Finder::new(items, time), hits: Vec::new() }
+impl<F, M> Finding<F, M> {
+    pub(super) fn new(find: F) -> Finding<F, M> {
+        Finding { find, found: Vec::new() }
     }
 }
 
-impl Handler for Finding {
-    type Made = ItemHit;
+impl<F, I, M> Handler for Finding<F, M>
+where
+    F: FnMut(Position, &Document<'_>, &str) -> Result<I> + 'static,
+    I: IntoIterator<Item = M>,
+    M: timely::ExchangeData + Record,
+{
+    type Made = M;
 
-    fn take(&mut self, _: Position, document: Document<'_>) -> Result<Option<ItemHit>> {
+    fn take(&mut self, position: Position, document: Document<'_>) -> Result<Option<M>> {
         let Content::Text(text) = &document.content else {
-            return Err(Error::new(Kind::Usage, "items are found in texts alone"));
+            return Err(Error::new(Kind::Usage, "this is looked for in texts alone"));
         };
-        let hits = self.finder.hits(&document.id, text);
-        self.hits.extend(hits.map_err(|error| naming(error, &document))?);
+        let found = (self.find)(position, &document, text);
+        self.found.extend(found.map_err(|error| naming(error, &document))?);
         Ok(None)
     }
 
-    fn end_batch(&mut self, _read: &mut Read, made: &mut dyn FnMut(ItemHit)) {
-        self.hits.drain(..).for_each(made);
+    fn end_batch(&mut self, _read: &mut Read, made: &mut dyn FnMut(M)) {
+        self.found.drain(..).for_each(made);
     }
 }

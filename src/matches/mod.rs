@@ -102,7 +102,7 @@ pub(crate) use frequent::ID_CHARACTERS;
 pub(crate) use group_key::{GroupKey, GroupKeyReader};
 pub(crate) use groups::Groups;
 #[cfg(feature = "evaluate")]
-pub(crate) use keep_order::LengthClass;
+pub(crate) use keep_order::{LengthClass, Turn};
 pub(crate) use result_columns::{MATCHES, VERDICTS};
 pub use shared_keys::AnchorCost;
 pub(crate) use shared_keys::{

@@ -5,8 +5,9 @@
 //!
 //! - `page_words`: the words of a page, and where they stand. `windows`: the hash of each window, as words pass.
 //! - `finder`: the passages of pages, found by sorting windows.
+//! - `corpus_page`: a page of a corpus in keep order. `tables`: the passages of a corpus as a table. `most`: those that most pages have.
 //!
-//! Imports `features` and `runs`. Start with [`PassageFinder`].
+//! Imports `features`, `matches`, `output`, `results` and `runs`. Start with [`PassageFinder`].
 //!
 //! ```
 //! use dupsieve::rooms::passages::{PageWords, PassageFinder};
@@ -25,12 +26,18 @@
 //! # Ok::<(), dupsieve::Error>(())
 //! ```
 
+mod corpus_page;
 mod finder;
+mod most;
 mod page_words;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod windows;
 
+pub use corpus_page::CorpusPage;
 pub use finder::{Passage, PassageFinder, Passages};
+pub use most::RepeatedPassage;
 pub use page_words::PageWords;
+pub use tables::{HostWords, PassageTables, PassagesFound};
 pub use windows::Windows;

@@ -19,14 +19,16 @@ use crate::store::Digest;
 /// The name of the page of an output.
 pub(super) const NAME: &str = "report.html";
 
-const TEMPLATES: [(&str, &str); 8] = [
+const TEMPLATES: [(&str, &str); 10] = [
     ("style.css", include_str!("html/style.css")),
     ("page.html", include_str!("html/page.html")),
     ("bars.html", include_str!("html/bars.html")),
     ("clusters.html", include_str!("html/clusters.html")),
     ("items.html", include_str!("html/items.html")),
+    ("search.html", include_str!("html/search.html")),
     ("join.html", include_str!("html/join.html")),
     ("days.html", include_str!("html/days.html")),
+    ("passages.html", include_str!("html/passages.html")),
     ("pairs.html", include_str!("html/pairs.html")),
 ];
 

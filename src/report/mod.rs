@@ -2,7 +2,7 @@
 //!
 //! - `join_report`, `cluster_report`: `report.json` of a join ([`Report`]) and of a clustering
 //!   ([`ClusterReport`]), both [`Made`] and sealed (`seal`).
-//! - `items_report`: the report of a search for items ([`ItemsReport`]).
+//! - `search_report`: the report of a search in pages, for items or passages ([`SearchReport`]).
 //! - `parameters`: what decides the result of a job ([`Parameters`]).
 //! - `existing`: what may be where an output is to be made ([`existing()`]).
 //! - `history`: the reports of many days, and which days are odd ([`History`]).
@@ -33,7 +33,6 @@ mod existing;
 mod held_text;
 mod history;
 mod html;
-mod items_report;
 mod join_page;
 mod join_report;
 mod later_days;
@@ -42,6 +41,7 @@ mod pairs_page;
 mod parameters;
 mod readmission;
 mod seal;
+mod search_report;
 mod verdicts;
 
 pub use annotations::{Annotations, ClustersOf, Judged};
@@ -49,11 +49,11 @@ pub use cluster_report::ClusterReport;
 pub use existing::{existing, refuse_strangers};
 pub use held_text::HeldText;
 pub use history::{DayFigures, History, outputs};
-pub use items_report::ItemsReport;
 pub use join_report::{Report, records};
 pub use later_days::LaterDays;
 pub use made::Made;
 pub use pairs_page::{PairGroup, PairsPage, Run, ShownPair};
 pub use parameters::{Parameters, format, format_parameter, made_otherwise};
 pub use readmission::{Dropped, Outputs};
+pub use search_report::{SearchReport, Searched};
 pub use verdicts::{Nearest, PageVerdict, each_differing, each_held, each_match, folder, verdict};

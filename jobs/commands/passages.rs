@@ -1,0 +1,162 @@
+//! `dupsieve passages`: which text is repeated inside the pages of a corpus?
+//!
+//! ```text
+//! found/passages.tsv  each passage, with where it stands and where it stood first
+//! found/report.json   the figures; report.html for people
+//! ```
+
+use std::num::NonZeroU16;
+use std::path::PathBuf;
+
+use clap::Args;
+use dupsieve::Result;
+use dupsieve::rooms::document::PlaceIds;
+use dupsieve::rooms::error::Named;
+use dupsieve::rooms::fingerprint::Width;
+use dupsieve::rooms::flow::{Documents, Harvest, Processes};
+use dupsieve::rooms::matches::KeepOrder;
+use dupsieve::rooms::output::Staging;
+use dupsieve::rooms::output::parent_of;
+use dupsieve::rooms::passages::{CorpusPage, PassageTables, PassagesFound};
+use dupsieve::rooms::results::ResultFormat;
+use dupsieve::rooms::runs::SortedRecords;
+
+use crate::commands::fingerprint::two_orders;
+use crate::commands::help::examples;
+use crate::commands::making;
+use crate::commands::places;
+use crate::commands::reading::Pages;
+use crate::commands::searching::{Search, Searching};
+use crate::flags::global::GlobalFlags;
+use crate::flags::place::Output;
+use crate::flags::settings::{FormatFlag, Keep, PageSettings};
+use crate::flags::shared::{JOB, shared};
+use crate::outcome::summary::Summary;
+use crate::processes::machines;
+
+/// How many words a passage has at least, if nothing else is asked for.
+const WORDS: NonZeroU16 = NonZeroU16::new(50).unwrap();
+
+const EXAMPLES: &[(&str, &str)] =
+    &[("Find what is repeated in a corpus", "dupsieve passages --input corpus/ --output found")];
+
+/// Find text that is repeated inside pages
+///
+/// A passage is text of 50 words or more (--words) that stood at an earlier place with the same words: in an earlier page, or earlier in its
+/// page. All passages are found. Case, punctuation and line breaks make no difference.
+#[derive(Args, Debug)]
+#[command(args = shared(JOB), after_help = examples(EXAMPLES))]
+pub(crate) struct Arguments {
+    /// Files, folders, globs, addresses (s3://BUCKET/...), or - for standard input
+    #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
+    input: Vec<PathBuf>,
+    /// Output folder
+    #[arg(long, value_name = "DIR")]
+    output: Output,
+    /// Words that a passage has at least [default: 50]
+    #[arg(long, value_name = "N")]
+    words: Option<NonZeroU16>,
+    /// Which pages are earlier: those of first-id, oldest, newest or longest; or by a field of the pages, FIELD:max, FIELD:min or
+    /// FIELD:LIST [default: first-id]
+    #[arg(long, value_name = "ORDER", env = "DUPSIEVE_KEEP")]
+    keep: Option<Keep>,
+    #[command(flatten)]
+    format: FormatFlag,
+    #[command(flatten)]
+    pages: PageSettings,
+}
+
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
+    let config = global.config()?;
+    let settings = arguments.pages.clone().or(config.fingerprint.pages);
+    let place_ids = settings.place_ids.or(Some(PlaceIds::Missing));
+    let settings = PageSettings { place_ids, ..settings };
+    let format = arguments.format.or(&config.output);
+    let output = &*arguments.output.here()?;
+    let mut processes = machines::join(global, &format!("{arguments:?} {settings:?} {format}"))?;
+    processes.agree("check the folder", || places::expect_folder(output))?;
+    let found = making::from_pages(&mut processes, output, global, |processes| {
+        let pages = Pages::find(&arguments.input, output, &settings, Width::W128, processes)?;
+        let (pages, keep) = arguments.in_order(pages, &settings)?;
+        let search = PassageSearch { words: arguments.words.unwrap_or(WORDS), keep };
+        Ok(Searching { pages, search, format })
+    })?;
+    places::publish_job(&mut processes, global)?;
+    if !processes.is_leader() || global.dry_run {
+        return Ok(found);
+    }
+    let [pages, having, passages, words, repeated] =
+        ["documents", "pages", "passages", "words", "repeated"].map(|name| found.counted(name));
+    let share = repeated as f64 / words.max(1) as f64 * 100.0;
+    let table = format.file_name("passages");
+    let named = output.named();
+    Ok(found
+        .say(format!(
+            "{pages} pages: {having} have {passages} passages; {share:.1} % of the words are repeated"
+        ))
+        .say(format!("written to {named}: {table}, report.json, report.html")))
+}
+
+impl Arguments {
+    /// The pages, read with what puts them in order, and this order.
+    fn in_order(&self, pages: Pages, settings: &PageSettings) -> Result<(Pages, KeepOrder)> {
+        match &self.keep {
+            Some(Keep::Field(_)) if settings.time_field.is_some() => Err(two_orders()),
+            Some(Keep::Field(field)) => Ok((pages.ordered_by(field.read()?)?, KeepOrder::Field)),
+            Some(Keep::Order(order)) => {
+                let keep = KeepOrder::for_documents(Some(*order), pages.has_order(), true)?;
+                Ok((pages, keep))
+            }
+            None => Ok((pages, KeepOrder::FirstId)),
+        }
+    }
+}
+
+/// The passages that are looked for.
+struct PassageSearch {
+    words: NonZeroU16,
+    keep: KeepOrder,
+}
+
+impl Search for PassageSearch {
+    type Made = CorpusPage;
+    type Found = PassagesFound;
+    const DOING: &'static str = "reading words";
+
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        let words = ("words", self.words.to_string());
+        match self.keep {
+            // The pages have the name of the field.
+            KeepOrder::Field => vec![words],
+            order => vec![words, ("keep", order.to_string())],
+        }
+    }
+
+    fn read(&self, documents: Documents, processes: &mut Processes) -> Result<Harvest<CorpusPage>> {
+        documents.read_words(processes, self.keep)
+    }
+
+    fn write(
+        &self,
+        pages: SortedRecords<CorpusPage>,
+        format: ResultFormat,
+        staging: &Staging,
+        global: &GlobalFlags,
+    ) -> Result<PassagesFound> {
+        let tables = PassageTables {
+            size: self.words.get().into(),
+            format,
+            folder: parent_of(staging.folder()),
+            memory_bytes: global.budget().passages(),
+        };
+        tables.write(pages, staging)
+    }
+
+    fn count(found: &PassagesFound, summary: Summary) -> Summary {
+        summary
+            .count("pages", found.pages)
+            .count("passages", found.passages)
+            .count("words", found.words)
+            .count("repeated", found.repeated)
+    }
+}

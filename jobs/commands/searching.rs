@@ -1,0 +1,136 @@
+//! A search in pages, for items or for passages: an output with the tables of what was found, and a report.
+
+use std::path::Path;
+
+use dupsieve::Result;
+use dupsieve::rooms::flow::{Documents, Harvest, Processes};
+use dupsieve::rooms::output::{self, Listed, Lock, Staging};
+use dupsieve::rooms::report::{self, Made, Parameters, SearchReport, Searched};
+use dupsieve::rooms::results::ResultFormat;
+use dupsieve::rooms::runs::{Record, SortedRecords};
+use dupsieve::rooms::step::{self, Step};
+use serde_json::json;
+
+use crate::commands::making::FromPages;
+use crate::commands::reading::{self, Accepted, Found, Pages};
+use crate::flags::global::GlobalFlags;
+use crate::outcome::account;
+use crate::outcome::summary::Summary;
+
+/// What is looked for.
+pub(crate) trait Search {
+    /// What a worker makes of a page.
+    type Made: Record;
+    type Found: Searched;
+    const DOING: &'static str;
+
+    /// What decides the output beside the pages.
+    fn parameters(&self) -> Vec<(&'static str, String)>;
+
+    /// Reads the documents, in all processes.
+    fn read(&self, documents: Documents, processes: &mut Processes) -> Result<Harvest<Self::Made>>;
+
+    /// Process 0 writes the tables of what was made.
+    fn write(
+        &self,
+        made: SortedRecords<Self::Made>,
+        format: ResultFormat,
+        staging: &Staging,
+        global: &GlobalFlags,
+    ) -> Result<Self::Found>;
+
+    fn count(found: &Self::Found, summary: Summary) -> Summary;
+}
+
+/// A search in these pages.
+pub(crate) struct Searching<S> {
+    pub(crate) pages: Pages,
+    pub(crate) search: S,
+    pub(crate) format: ResultFormat,
+}
+
+impl<S: Search> FromPages for Searching<S> {
+    const COMMAND: &'static str = S::Found::JOB;
+    const WHAT: &'static str = "a whole output of dupsieve";
+    const LOCK: fn(&Path) -> Result<Lock> = Lock::beside;
+    type Found = Found<S::Made>;
+
+    fn pages(&self) -> &Pages {
+        &self.pages
+    }
+
+    fn parameters(&self) -> Parameters {
+        let named = self.search.parameters().into_iter();
+        let named = named.map(|(name, value)| (name.to_owned(), value));
+        let format = report::format_parameter(self.format);
+        self.pages.parameters().into_iter().chain(named).chain(format).collect()
+    }
+
+    fn is_ours(output: &Path) -> Result<bool> {
+        Ok(!matches!(SearchReport::<S::Found>::read(output), Ok(None)))
+    }
+
+    fn decided(output: &Path) -> Result<Parameters> {
+        let report = read_report::<S::Found>(output)?;
+        report.check_files(output)?;
+        Ok(report.parameters)
+    }
+
+    fn check_replaceable(output: &Path) -> Result<()> {
+        report::refuse_strangers(output, [].iter())
+    }
+
+    fn standing(&self) -> Result<Summary> {
+        Ok(self.summary(&read_report(self.pages.output())?))
+    }
+
+    fn read(&self, processes: &mut Processes, global: &GlobalFlags) -> Result<Found<S::Made>> {
+        self.pages.read(processes, global, S::DOING, |documents, processes| {
+            self.search.read(documents, processes)
+        })
+    }
+
+    fn write(&self, found: Found<S::Made>, lock: Lock, global: &GlobalFlags) -> Result<Summary> {
+        let accepted = self.pages.accept(found, lock.fence())?;
+        let parameters = accepted.decided(&self.parameters());
+        let pages = accepted.counts();
+        let Accepted { made, quarantine, .. } = accepted;
+        step::begin(Step::Writing);
+        let staging = Staging::beside(self.pages.output(), lock)?;
+        let found = self.search.write(made, self.format, &staging, global)?;
+        let run = account::with_bill(json!({}));
+        let mut report = SearchReport::of(parameters, pages, found, run);
+        report.write(&staging, self.pages.output())?;
+        let has_bad = quarantine.is_some();
+        staging.check()?;
+        quarantine.map_or(Ok(()), Listed::publish)?;
+        staging.commit()?;
+        reading::remove_stale(self.pages.output(), has_bad, false);
+        Ok(self.summary(&report))
+    }
+}
+
+impl<S: Search> Searching<S> {
+    fn summary(&self, report: &SearchReport<S::Found>) -> Summary {
+        let SearchReport { pages, found, .. } = report;
+        let summary = Summary::new().count("documents", pages.read - pages.quarantined);
+        let summary = self.pages.say_passed_over(summary, pages);
+        let summary = S::count(found, summary).path("output", self.pages.output());
+        self.pages.say_lists(summary, [pages.quarantined > 0, false])
+    }
+}
+
+fn read_report<F: Searched>(output: &Path) -> Result<SearchReport<F>> {
+    let report = SearchReport::read(output)?;
+    report.ok_or_else(|| output::foreign(output, "a whole output of dupsieve"))
+}
+
+/// Verifies an output of a search, of which the files alone can be checked; none if it is something else.
+pub(crate) fn verify<F: Searched>(output: &Path) -> Result<Option<Summary>> {
+    let Some(report) = SearchReport::<F>::read(output)? else { return Ok(None) };
+    report.check_files(output)?;
+    report.check_page(output)?;
+    report.check_drawing(output)?;
+    let bytes = report.files().values().map(|sum| sum.bytes).sum();
+    Ok(Some(Summary::new().count("bytes", bytes)))
+}

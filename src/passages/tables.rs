@@ -1,0 +1,256 @@
+//! The table of the passages of a corpus, and what is counted on the way.
+//!
+//! Pages have numbers while passages are found. Their ids are joined twice, in the order of the pages that have passages and of those
+//! where these stood first:
+//!
+//! ```text
+//! passages by page -> ids, words by host -> by first page -> ids of these, pages of each -> by id -> table
+//! ```
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::corpus_page::CorpusPage;
+use super::finder::{Passage, PassageFinder};
+use super::most::{Most, RepeatedPassage};
+use super::page_words::PageWords;
+use crate::document::{Position, host};
+use crate::error::{Error, Kind, Result};
+use crate::output::{Staging, Sum};
+use crate::results::{ResultColumn, ResultFile, ResultFormat, Values};
+use crate::runs::{Record, SortedRecords, Space};
+
+/// What was found, counted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PassagesFound {
+    /// How many passages there are.
+    pub passages: u64,
+    /// How many pages have one.
+    pub pages: u64,
+    /// How many words all pages have.
+    pub words: u64,
+    /// How many of them stand in passages.
+    pub repeated: u64,
+    /// That as a share of all words.
+    pub share: f64,
+    /// The hosts with most repeated words.
+    pub hosts: Vec<HostWords>,
+    /// The passages that most pages have.
+    pub most: Vec<RepeatedPassage>,
+    /// The files of the output.
+    pub files: BTreeMap<String, Sum>,
+}
+
+/// The words of the pages of a host.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostWords {
+    /// The host.
+    pub host: String,
+    /// How many words its pages have.
+    pub words: u64,
+    /// How many of them stand in passages.
+    pub repeated: u64,
+    /// That as a share.
+    pub share: f64,
+}
+
+/// How many hosts are named.
+const NAMED: usize = 10;
+
+/// Finds the passages of a corpus and writes them.
+#[derive(Debug)]
+pub struct PassageTables<'a> {
+    /// How many words a passage has at least.
+    pub size: usize,
+    /// How the table is written.
+    pub format: ResultFormat,
+    /// Where sorts spill that take more than their part of `memory_bytes`.
+    pub folder: &'a Path,
+    /// The memory of all sorts together.
+    pub memory_bytes: usize,
+}
+
+/// The id of a page, by its number.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Name {
+    page: u32,
+    id: String,
+    position: Position,
+}
+
+impl Record for Name {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.id.len()
+    }
+}
+
+/// A passage and the name of its page, in the order of where it stood first.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Copied {
+    of: u32,
+    of_word: u32,
+    page: u32,
+    passage: Passage,
+    name: Name,
+}
+
+impl Record for Copied {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.name.id.len()
+    }
+}
+
+/// A row of the table.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Row {
+    id: String,
+    position: Position,
+    passage: Passage,
+    of: String,
+}
+
+impl Record for Row {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.id.len() + self.of.len()
+    }
+}
+
+impl PassageTables<'_> {
+    /// Finds the passages of these pages, writes them, and gives them counted.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn write(
+        &self,
+        pages: SortedRecords<CorpusPage>,
+        staging: &Staging,
+    ) -> Result<PassagesFound> {
+        let space = Space { folder: self.folder, memory_bytes: self.memory_bytes / 12 };
+        let mut found = PassagesFound::default();
+        let mut hosts = Hosts::default();
+        let mut finder = PassageFinder::new(self.size, 0, self.folder, self.memory_bytes / 3 * 2);
+        let (mut names, mut first_names) = (space.sorter(), space.sorter());
+        let mut words = PageWords::default();
+        for (page, corpus_page) in (0_u64..).zip(pages) {
+            let CorpusPage { id, position, words: row, .. } = corpus_page?;
+            let page = u32::try_from(page).map_err(|_| too_many())?;
+            words.read(&row)?;
+            finder.take(page, &words)?;
+            let count = words.hashes.len() as u64;
+            found.words += count;
+            hosts.add(&id, [count, 0]);
+            let name = Name { page, id, position };
+            first_names.push(name.clone())?;
+            names.push(name)?;
+        }
+        let mut names = Names { sorted: names.sorted()?, last: None };
+        let mut copied = space.sorter();
+        let mut counted = None;
+        for passage in finder.finish()? {
+            let passage = passage?;
+            let Passage { page, word, words, of, of_word, .. } = passage;
+            let name = names.of(page)?;
+            // Passages of one page can overlap: words between two of their windows stand in both.
+            let last = counted.filter(|&(last, _)| last == page);
+            let new = word + words - last.map_or(word, |(_, end)| word.max(end));
+            counted = Some((page, word + words));
+            found.pages += u64::from(last.is_none());
+            found.passages += 1;
+            found.repeated += u64::from(new);
+            hosts.add(&name.id, [0, new.into()]);
+            copied.push(Copied { of, of_word, page, passage, name: name.clone() })?;
+        }
+        found.share = share(found.repeated, found.words);
+        found.hosts = hosts.most();
+        let mut names = Names { sorted: first_names.sorted()?, last: None };
+        let mut rows = space.sorter();
+        let mut most = Most::default();
+        for copied in copied.sorted()? {
+            let Copied { passage, name: Name { id, position, .. }, .. } = copied?;
+            let of = &names.of(passage.of)?.id;
+            most.take(&passage, &id, of);
+            rows.push(Row { id, position, passage, of: of.clone() })?;
+        }
+        found.most = most.finish();
+        found.files.extend([self.table(rows.sorted()?, staging)?]);
+        Ok(found)
+    }
+
+    fn table(&self, rows: SortedRecords<Row>, staging: &Staging) -> Result<(String, Sum)> {
+        let columns = [
+            ResultColumn::new("id", Values::Text).ascending(),
+            ResultColumn::new("begin", Values::Count),
+            ResultColumn::new("end", Values::Count),
+            ResultColumn::new("words", Values::Count),
+            ResultColumn::new("of", Values::Names),
+            ResultColumn::new("of_begin", Values::Count),
+            ResultColumn::new("against", Values::Names),
+        ];
+        let mut table = ResultFile::create(staging, self.format, "passages", &columns)?;
+        for row in rows {
+            let Row { id, passage: Passage { begin, end, words, of_begin, .. }, of, .. } = row?;
+            table.row(format_args!("{id}\t{begin}\t{end}\t{words}\t{of}\t{of_begin}\tbatch"))?;
+        }
+        table.finish()
+    }
+}
+
+fn too_many() -> Error {
+    Error::new(Kind::BadData, "the corpus has too many pages to find passages in it")
+        .expected("less than 4,294,967,296 pages")
+        .help("divide the inputs into several corpora")
+}
+
+fn share(part: u64, of: u64) -> f64 {
+    (part as f64 / of.max(1) as f64 * 1e4).round() / 1e4
+}
+
+/// The names of pages, which are asked for in the order of their numbers.
+struct Names {
+    sorted: SortedRecords<Name>,
+    last: Option<Name>,
+}
+
+impl Names {
+    fn of(&mut self, page: u32) -> Result<&Name> {
+        while self.last.as_ref().is_none_or(|last| last.page < page) {
+            let lost = || Error::new(Kind::Internal, "a page has no name");
+            self.last = Some(self.sorted.next().ok_or_else(lost)??);
+        }
+        Ok(self.last.as_ref().expect("it was just found"))
+    }
+}
+
+/// The words of hosts, and how many of them are repeated.
+#[derive(Default)]
+struct Hosts(HashMap<String, [u64; 2]>);
+
+impl Hosts {
+    fn add(&mut self, id: &str, counts: [u64; 2]) {
+        let Some(host) = host(id) else { return };
+        let of = match self.0.get_mut(&*host) {
+            Some(of) => of,
+            None => self.0.entry(host.into_owned()).or_default(),
+        };
+        of.iter_mut().zip(counts).for_each(|(of, count)| *of += count);
+    }
+
+    fn most(self) -> Vec<HostWords> {
+        let repeating = self.0.into_iter().filter(|(_, [_, repeated])| *repeated > 0);
+        let mut hosts: Vec<HostWords> = repeating
+            .map(|(host, [words, repeated])| {
+                let share = share(repeated, words);
+                HostWords { host, words, repeated, share }
+            })
+            .collect();
+        hosts.sort_by(|one, other| {
+            other.repeated.cmp(&one.repeated).then_with(|| one.host.cmp(&other.host))
+        });
+        hosts.truncate(NAMED);
+        hosts
+    }
+}

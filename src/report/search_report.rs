@@ -1,0 +1,99 @@
+//! `report.json` of a search in pages, for items or for passages, and `report.html`, drawn from it.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::html;
+use super::made::Made;
+use super::parameters::Parameters;
+use crate::items::ItemsFound;
+use crate::output::Sum;
+use crate::passages::PassagesFound;
+use crate::store::RecordCounts;
+
+/// What a search found, counted.
+pub trait Searched: Serialize + DeserializeOwned {
+    /// The command that makes it.
+    const JOB: &str;
+    /// The template of its page.
+    const PAGE: &str;
+
+    fn files(&self) -> &BTreeMap<String, Sum>;
+}
+
+impl Searched for ItemsFound {
+    const JOB: &str = "contains";
+    const PAGE: &str = "items.html";
+
+    fn files(&self) -> &BTreeMap<String, Sum> {
+        &self.files
+    }
+}
+
+impl Searched for PassagesFound {
+    const JOB: &str = "passages";
+    const PAGE: &str = "passages.html";
+
+    fn files(&self) -> &BTreeMap<String, Sum> {
+        &self.files
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct SearchReport<F> {
+    /// What made it.
+    job: String,
+    pub dupsieve: String,
+    /// A run with the same parameters finds its output done.
+    pub parameters: Parameters,
+    pub pages: RecordCounts,
+    pub found: F,
+    /// How it was run: the one part that differs from run to run.
+    pub run: Value,
+}
+
+impl<F: Searched> SearchReport<F> {
+    pub fn of(
+        parameters: Parameters,
+        pages: RecordCounts,
+        found: F,
+        run: Value,
+    ) -> SearchReport<F> {
+        SearchReport {
+            job: F::JOB.to_owned(),
+            dupsieve: env!("CARGO_PKG_VERSION").to_owned(),
+            parameters,
+            pages,
+            found,
+            run,
+        }
+    }
+}
+
+impl<F: Searched> Made for SearchReport<F> {
+    const JOB: Option<&str> = Some(F::JOB);
+
+    fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    fn run(&self) -> &Value {
+        &self.run
+    }
+
+    fn run_mut(&mut self) -> &mut Value {
+        &mut self.run
+    }
+
+    fn drawn(&self) -> String {
+        let place = html::place(&self.run);
+        html::page(F::PAGE, serde_json::json!({ "report": self, "place": place }))
+    }
+
+    fn files(&self) -> &BTreeMap<String, Sum> {
+        self.found.files()
+    }
+}
