@@ -28,7 +28,7 @@ DAY, DAYS = "2026-11-20", 3
 FORMATS = ["tsv", "parquet", "jsonl"]
 TABLES = {
     "dedup/verdicts": {"id": "text", "verdict": "text", "of": "text", "distance": "bits", "against": "text",
-                       "held": "share", "copies": "count", "hosts": "count"},
+                       "containment": "share", "copies": "count", "hosts": "count"},
     "dedup/matches": {"new": "text", "existing": "text", "distance": "bits", "against": "text", "check": "share",
                       "verdict": "text"},
     "clusters/clusters": {"member": "text", "cluster": "text", "day": "day"},
@@ -159,7 +159,7 @@ def joins(program, out):
     annotated = out / "annotated.parquet"
     run(program, "filter", "--input", pages, "--annotate", out / "parquet" / DAY, "--output", annotated)
     expected = {**polars.read_parquet_schema(pages), "verdict": polars.String, "duplicate_of": polars.String,
-                "distance": polars.UInt8, "held": polars.Float64, "copies": polars.Int64, "hosts": polars.Int64,
+                "distance": polars.UInt8, "containment": polars.Float64, "copies": polars.Int64, "hosts": polars.Int64,
                 "cluster": polars.String}
     found = polars.read_parquet(annotated)
     check(dict(found.schema) == expected, f"{annotated}: {found.schema}")

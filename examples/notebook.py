@@ -31,8 +31,8 @@ kept = monday.filter(pyarrow.compute.equal(verdicts["verdict"], "keep"))
 import polars
 
 frame = polars.from_arrow(monday)
-beside = frame.with_columns(polars.DataFrame(dupsieve.dedup(frame, id="id", time="fetched")).select("verdict", "of", "held"))
-print(beside.filter(polars.col("verdict") == "drop").select("title", "of", "held").head(3))
+beside = frame.with_columns(polars.DataFrame(dupsieve.dedup(frame, id="id", time="fetched")).select("verdict", "of", "containment"))
+print(beside.filter(polars.col("verdict") == "drop").select("title", "of", "containment").head(3))
 assert beside.filter(polars.col("verdict") == "keep").height == kept.num_rows
 
 # %% pandas
@@ -50,7 +50,7 @@ import duckdb
 
 relation = duckdb.sql("select id, text, fetched from monday")
 found = pyarrow.table(dupsieve.dedup(relation, id="id", time="fetched"))
-print(duckdb.sql("select against, count(*) as pages, avg(held) as held from found where verdict = 'drop' group by against"))
+print(duckdb.sql("select against, count(*) as pages, avg(containment) as containment from found where verdict = 'drop' group by against"))
 
 # %% Hugging Face datasets: the rows of the dataset that are kept
 import datasets

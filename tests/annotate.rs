@@ -66,7 +66,7 @@ fn lines_come_back_as_they_were_with_their_verdicts() {
         assert_eq!(page["duplicate_of"].as_str().unwrap_or_default(), row[2]);
         let distance = page["distance"].as_u64().map(|bits| bits.to_string());
         assert_eq!(distance.unwrap_or_default(), row[3]);
-        let held = page["held"].as_f64().map(|share| format!("{share:.4}"));
+        let held = page["containment"].as_f64().map(|share| format!("{share:.4}"));
         let copies = page["copies"].as_u64().map(|count| count.to_string());
         let hosts = page["hosts"].as_u64().map(|count| count.to_string());
         assert_eq!([held, copies, hosts].map(Option::unwrap_or_default), row[5..]);
@@ -92,7 +92,7 @@ fn columns_of_tsv_and_csv_come_behind_the_others() {
     joined(&bench, "pages.tsv", "");
     bench.done("filter --input pages.tsv --annotate found --output out.tsv");
     let expected = format!(
-        "id\ttext\tx\tverdict\tduplicate_of\tdistance\theld\tcopies\thosts\r\na\t{text}\t1\tkeep\t\t\t\t1\t\r\n\r\nb, c\t{text}\t2\tdrop\ta\t0\t1.0000\t\t\r\nbad\t{text}\t\t\t\t\t\t\r\n"
+        "id\ttext\tx\tverdict\tduplicate_of\tdistance\tcontainment\tcopies\thosts\r\na\t{text}\t1\tkeep\t\t\t\t1\t\r\n\r\nb, c\t{text}\t2\tdrop\ta\t0\t1.0000\t\t\r\nbad\t{text}\t\t\t\t\t\t\r\n"
     );
     assert_eq!(bench.read("out.tsv"), expected);
     bench.write(
@@ -103,7 +103,7 @@ fn columns_of_tsv_and_csv_come_behind_the_others() {
     bench.done("dedup --batch csv.seg --output csv");
     bench.done("filter --input pages.csv --annotate csv --annotate-prefix near_ --output out.csv");
     let expected = format!(
-        "\"id\",text,near_verdict,near_duplicate_of,near_distance,near_held,near_copies,near_hosts\n\"a, \"\"b\"\"\",\"{text}\",keep,,,,1,\n\n\
+        "\"id\",text,near_verdict,near_duplicate_of,near_distance,near_containment,near_copies,near_hosts\n\"a, \"\"b\"\"\",\"{text}\",keep,,,,1,\n\n\
          c,\"{text}\n\",drop,\"a, \"\"b\"\"\",0,1.0000,,\nd,e,f,,,,,,\ng,\"{text},,,,,,\n"
     );
     assert_eq!(bench.read("out.csv"), expected);
@@ -191,7 +191,7 @@ fn what_cannot_be_annotated_is_refused() {
     assert_eq!((ended.count("unjudged"), ended.count("annotated")), (1, 60));
     assert!(ended.stderr.contains("1 records have no verdict"), "{}", ended.stderr);
     assert!(bench.read("more-annotated.jsonl").ends_with(
-        "\"verdict\":null,\"duplicate_of\":null,\"distance\":null,\"held\":null,\"copies\":null,\"hosts\":null}\n"
+        "\"verdict\":null,\"duplicate_of\":null,\"distance\":null,\"containment\":null,\"copies\":null,\"hosts\":null}\n"
     ));
     bench.fails(66, "filter --input pages.jsonl --annotate nowhere --output x");
     let said =
@@ -235,7 +235,7 @@ fn rows_of_parquet_get_columns_with_types() {
         for (at, (old, new)) in old.iter().zip(&new).enumerate() {
             let [verdict, copies] = if at < 2 { ["\"keep\"", "0"] } else { ["null"; 2] };
             let added = format!(
-                "verdict: {verdict}, duplicate_of: null, distance: null, held: null, copies: {copies}, hosts: null, cluster: null}}"
+                "verdict: {verdict}, duplicate_of: null, distance: null, containment: null, copies: {copies}, hosts: null, cluster: null}}"
             );
             assert_eq!(*new, format!("{}, {added}", old.strip_suffix('}').unwrap()), "{name}");
         }

@@ -396,7 +396,7 @@ fn of_a_kept_page_the_one_is_named_that_contains_most_of_it() {
     let json = object(&bench.answer("explain found page --json"));
     assert_eq!(
         (&json["nearest"]["id"], &json["nearest"]["contains"]),
-        (&"most".into(), &json["held"]["shares"][0])
+        (&"most".into(), &json["containment"]["shares"][0])
     );
     // The share that was asked for is that of the output.
     bench.done("dedup --input pages.jsonl --output strict --containment 0.95");

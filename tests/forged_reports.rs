@@ -212,10 +212,10 @@ fn replaced_pages_and_days_that_the_store_contradicts_are_65() {
         let command = format!("verify out/{day}");
         let replaced = one_more(&bench.report(&output), "/outcome/replaced");
         let mut dropped_pages = bench.report(&output)["outcome"]["dropped_pages"].clone();
-        dropped_pages["held"]["0.0000"] = json!(7);
+        dropped_pages["containment"]["0.0000"] = json!(7);
         let mut dropped_examples = bench.report(&output)["outcome"]["dropped_examples"].clone();
         match dropped_examples.get_mut(0) {
-            Some(example) => example["held"] = json!(0.5),
+            Some(example) => example["containment"] = json!(0.5),
             None => {
                 dropped_examples =
                     json!([{"id": "a", "of": "b", "distance": 0, "against": "batch"}])

@@ -54,7 +54,7 @@ fn seal(
     bench.write(&format!("{output}/report.json"), unsealed.replace(&"0".repeat(32), &seal));
 }
 
-/// The examples of dropped pages by their definition: of each class of `held`, or of each distance, the three that keep least of their text, and
+/// The examples of dropped pages by their definition: of each class of `containment`, or of each distance, the three that keep least of their text, and
 /// of equal ones those of the smallest digests.
 pub(crate) fn dropped_examples(verdicts: &str) -> Value {
     let rows = verdicts.lines().map(|row| row.split('\t').collect::<Vec<_>>());
@@ -79,7 +79,7 @@ pub(crate) fn dropped_examples(verdicts: &str) -> Value {
         let distance: u32 = row[3].parse().unwrap();
         let mut example =
             json!({"id": row[0], "of": row[2], "distance": distance, "against": row[4]});
-        held(row).into_iter().for_each(|held| example["held"] = json!(held));
+        held(row).into_iter().for_each(|held| example["containment"] = json!(held));
         example
     });
     examples.collect()

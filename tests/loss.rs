@@ -117,7 +117,7 @@ fn the_hosts_of_copies_are_counted() {
     segment(&bench, "batch", &pages);
     bench.done(&format!("{DEDUP} --batch batch.seg --output out --workers 2"));
     let verdicts = bench.read("out/verdicts.tsv");
-    let columns = "id\tverdict\tof\tdistance\tagainst\theld\tcopies\thosts\n";
+    let columns = "id\tverdict\tof\tdistance\tagainst\tcontainment\tcopies\thosts\n";
     assert!(verdicts.starts_with(columns), "{verdicts}");
     let kept = verdicts.lines().filter(|row| row.contains("\tkeep\t")).collect::<Vec<_>>();
     let expected = [
@@ -129,7 +129,7 @@ fn the_hosts_of_copies_are_counted() {
     assert_eq!(kept, expected);
     let dropped = json!([{"host": "a.example", "pages": 2}, {"host": "b.example", "pages": 1}]);
     assert_eq!(bench.report("out")["outcome"]["dropped_hosts"], dropped);
-    let dropped = json!({"against": {"batch": 5}, "held": {"1.0000": 5}});
+    let dropped = json!({"against": {"batch": 5}, "containment": {"1.0000": 5}});
     assert_eq!(bench.report("out")["outcome"]["dropped_pages"], dropped);
     let page = bench.read("out/report.html");
     assert!(page.contains("a.example") && page.contains("How much of a dropped page"), "{page}");
@@ -189,7 +189,7 @@ fn what_stays_of_all_days_is_told() {
     let read: u64 = [298, 288, 298, 278, 298, 398, 397].iter().sum();
     let runs = after["runs"].as_u64().unwrap();
     assert!(runs.abs_diff(read) * 10 < read, "{after}: {read}");
-    let held = after["held"].as_f64().unwrap();
+    let held = after["containment"].as_f64().unwrap();
     assert!((0.97..=1.0).contains(&held), "{after}");
     let told = bench.answer("report out");
     assert!(told.contains("2 dropped pages are contained only through these"), "{told}");
@@ -229,10 +229,10 @@ fn by_hand_a_day_replaces_what_the_join_lists() {
         bench.done("store rollback store --to 2");
         assert_eq!(bench.answer("seen --store store --ids ids.txt"), answer("2026-11-19"));
     }
-    bench.write("other.tsv", "id\tday\tby\theld\nnobody\t2026-11-19\tgrown\t1.0000\n");
+    bench.write("other.tsv", "id\tday\tby\tcontainment\nnobody\t2026-11-19\tgrown\t1.0000\n");
     let add = "store add store --segment new.seg --day 2026-11-20 --replaced";
     bench.refuses(65, &format!("{add} other.tsv"), &["other.tsv:2"]);
-    bench.write("other.tsv", "id\tday\tby\theld\nnobody\tyesterday\tgrown\t1.0000\n");
+    bench.write("other.tsv", "id\tday\tby\tcontainment\nnobody\tyesterday\tgrown\t1.0000\n");
     bench.refuses(65, &format!("{add} other.tsv"), &["names no page of a day"]);
     bench.fails(66, &format!("{add} none.tsv"));
 }
@@ -262,11 +262,11 @@ fn a_day_that_loses_too_much_ends_before_the_store_and_what_is_lost_is_told() {
     // The output is whole, and its worst pair comes first.
     let pairs = bench.answer("sample out/2026-11-01 --json");
     let pairs: Vec<Value> = pairs.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let held: Vec<f64> = pairs.iter().map(|pair| pair["held"].as_f64().unwrap()).collect();
+    let held: Vec<f64> = pairs.iter().map(|pair| pair["containment"].as_f64().unwrap()).collect();
     assert!(held.len() >= 2 && held.is_sorted() && held[0] < 1.0, "{held:?}");
     let told = bench.answer("sample out/2026-11-01 --per-distance 1");
     assert!(told.starts_with(&format!("most text lost: 1 of {} pairs", held.len())), "{told}");
-    assert!(told.contains(&format!("held {:.4}", held[0])), "{told}");
+    assert!(told.contains(&format!("containment {:.4}", held[0])), "{told}");
     // The same again is refused again; with a higher limit it goes on from there.
     bench.fails(65, &format!("{run} --max-lost 0.0001"));
     assert_eq!(versions(), 1);

@@ -229,7 +229,7 @@ fn repeated_ids_are_no_bad_records_and_the_first_wins() {
         (0, 2, 2)
     );
     bench.done("dedup --batch ab.seg --output out");
-    let verdicts = "id\tverdict\tof\tdistance\tagainst\theld\tcopies\thosts\nx\tempty\t\t\t\t\t\t\ny\tempty\t\t\t\t\t\t\n";
+    let verdicts = "id\tverdict\tof\tdistance\tagainst\tcontainment\tcopies\thosts\nx\tempty\t\t\t\t\t\t\ny\tempty\t\t\t\t\t\t\n";
     assert_eq!(bench.read("out/verdicts.tsv"), verdicts);
     assert_eq!(bench.read("out/keep.txt") + &bench.read("out/drop.txt"), "");
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use dupsieve::Result;
 use dupsieve::rooms::error::At;
 use dupsieve::rooms::output::PackedFile;
-use dupsieve::rooms::report::{DayFigures, HeldText, History};
+use dupsieve::rooms::report::{ContainedText, DayFigures, History};
 use serde_json::json;
 
 use crate::commands::help::examples;
@@ -45,12 +45,12 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     if global.json {
         let mut rows = history.days().iter();
         rows.try_for_each(|day| writeln!(out, "{}", json!(day))).at("stdout")?;
-        if let Some(text) = history.held_text() {
+        if let Some(text) = history.contained_text() {
             writeln!(out, "{}", json!({ "all": text })).at("stdout")?;
         }
     } else {
         print(history.days(), &mut out).at("stdout")?;
-        history.held_text().map_or(Ok(()), |it| writeln!(out, "{}", said(it))).at("stdout")?;
+        history.contained_text().map_or(Ok(()), |it| writeln!(out, "{}", said(it))).at("stdout")?;
     }
     Ok(Summary::answered())
 }
@@ -83,11 +83,11 @@ fn print(days: &[DayFigures], out: &mut impl Write) -> io::Result<()> {
 }
 
 /// What is said of the text of all days.
-fn said(HeldText { runs, held, replaced, through_replaced }: HeldText) -> String {
+fn said(ContainedText { runs, containment, replaced, through_replaced }: ContainedText) -> String {
     format!(
         "of {runs} shingles read, page by page, the kept pages contain about {:.2} %; {replaced} pages of the store were \
          replaced, and {through_replaced} dropped pages are contained only through these",
-        100.0 * held
+        100.0 * containment
     )
 }
 

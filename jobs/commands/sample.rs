@@ -77,7 +77,7 @@ struct Pair {
     new: String,
     existing: Nearest,
     /// The share of the new page that the other one holds, in ten-thousandths, where that is known.
-    held: Option<u32>,
+    containment: Option<u32>,
 }
 
 struct Drawn {
@@ -160,11 +160,11 @@ fn compare<'a>(
     pair: &'a Pair,
     (texts, source): (&'a Texts, &PageSource),
 ) -> Result<Result<Compared<'a>, &'a str>> {
-    let held = [
+    let texts = [
         texts.get(&(source.inputs_of(None)?, pair.new.clone())),
         texts.get(&(source.inputs_of(Some(&pair.existing))?, pair.existing.id.clone())),
     ];
-    Ok(match held {
+    Ok(match texts {
         [Some(one), Some(another)] => Ok(Compared::of([one, another])?),
         [None, _] => Err(&pair.new),
         [_, None] => Err(&pair.existing.id),
@@ -181,12 +181,13 @@ fn groups(drawn: &[Drawn], texts: (&Texts, &PageSource)) -> Result<Vec<PairGroup
 
 fn shown_pair(pair: &Pair, texts: (&Texts, &PageSource)) -> Result<ShownPair> {
     let Nearest { id, against, distance, .. } = &pair.existing;
-    let held = pair.held.map(|held| ("held", format!("{:.4}", share(held))));
+    let containment =
+        pair.containment.map(|containment| ("containment", format!("{:.4}", share(containment))));
     let distance = [("distance", distance.to_string())];
     let mut shown = ShownPair {
         ids: [pair.new.clone(), id.clone()],
         against: against.clone(),
-        figures: held.into_iter().chain(distance).collect(),
+        figures: containment.into_iter().chain(distance).collect(),
         ..ShownPair::default()
     };
     let Compared { texts, jaccard, is_cut } = match compare(pair, texts)? {
@@ -213,14 +214,15 @@ fn shown_pair(pair: &Pair, texts: (&Texts, &PageSource)) -> Result<ShownPair> {
 fn worst(output: &Path, arguments: &Arguments) -> Result<Drawn> {
     let mut worst = BTreeMap::new();
     let mut seen = 0;
-    report::each_held(output, |new, existing, held| {
+    report::each_contained(output, |new, existing, containment| {
         seen += 1;
-        worst.insert((held, new.to_owned()), existing);
+        worst.insert((containment, new.to_owned()), existing);
         if worst.len() > arguments.per_distance as usize {
             worst.pop_last();
         }
     })?;
-    let pair = |((held, new), existing)| Pair { new, existing, held: Some(held) };
+    let pair =
+        |((containment, new), existing)| Pair { new, existing, containment: Some(containment) };
     let pairs = worst.into_iter().map(pair).collect();
     Ok(Drawn { what: "most text lost".to_owned(), pairs, seen })
 }
@@ -235,7 +237,7 @@ fn draw(output: &Path, arguments: &Arguments) -> Result<Vec<Drawn>> {
             drawn: Drawn { what: format!("distance {distance}"), pairs: Vec::new(), seen: 0 },
             random: ChaCha8Rng::seed_from_u64(seed),
         });
-        of_distance.add(Pair { new: new.to_owned(), existing, held: None }, most);
+        of_distance.add(Pair { new: new.to_owned(), existing, containment: None }, most);
     })?;
     let mut drawn: Vec<Drawn> = drawn.into_values().map(|it| it.drawn).collect();
     for Drawn { pairs, .. } in &mut drawn {
@@ -317,8 +319,8 @@ fn share(ten_thousandths: u32) -> f64 {
 
 fn object(pair: &Pair, compared: Option<Compared<'_>>) -> Value {
     let mut object = json!({ "new": pair.new, "existing": pair.existing });
-    if let Some(held) = pair.held {
-        object["held"] = share(held).into();
+    if let Some(containment) = pair.containment {
+        object["containment"] = share(containment).into();
     }
     if let Some(Compared { texts, jaccard, is_cut }) = compared {
         object["jaccard"] = jaccard.into();
@@ -334,9 +336,10 @@ fn describe(
     compared: Result<Compared<'_>, &str>,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let Pair { new, existing: Nearest { id, against, .. }, held } = pair;
+    let Pair { new, existing: Nearest { id, against, .. }, containment } = pair;
     write!(out, "{new}  {id} ({against})")?;
-    held.map_or(Ok(()), |held| write!(out, "  held {:.4}", share(held)))?;
+    containment
+        .map_or(Ok(()), |containment| write!(out, "  containment {:.4}", share(containment)))?;
     match compared {
         Err(missing) => writeln!(out, "\n    not in the inputs: {missing}\n"),
         Ok(Compared { texts, jaccard, is_cut }) => {

@@ -143,7 +143,7 @@ impl Turned {
 
 /// The columns of a table, and what may follow them.
 const OF_VERDICT: Columns =
-    (&["id", "verdict", "of", "distance", "against"], [&[], &["held", "copies", "hosts"]]);
+    (&["id", "verdict", "of", "distance", "against"], [&[], &["containment", "copies", "hosts"]]);
 const OF_MATCH: Columns =
     (&["new", "existing", "distance", "against"], [&["verdict"], &["check", "verdict"]]);
 

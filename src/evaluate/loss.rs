@@ -1,6 +1,6 @@
 //! What the methods would drop of a few thousand pages whose texts are at hand, and what is lost with it: by the definition, exactly.
 //!
-//! A text is its [set of runs of three words](held_run_set). A page can go without loss if a page that stays holds nine
+//! A text is its [set of runs of three words](word_shingles). A page can go without loss if a page that stays holds nine
 //! tenths of its runs. The pages are taken longest first; that is how many of them [could go](Loss::could_go).
 
 use std::cmp::Reverse;
@@ -9,7 +9,7 @@ use super::in_parts::in_parts;
 use super::{MemoryMeter, MethodTexts, NEAR_PAIR_BYTES, SampledPage};
 use crate::error::Result;
 use crate::fingerprint::ShingleSet;
-use crate::fingerprint::check::held_run_set;
+use crate::fingerprint::check::word_shingles;
 use crate::matches::LengthClass;
 use crate::progress::{self, Activity};
 
@@ -27,7 +27,7 @@ pub(super) fn run_sets(
     let parts = in_parts(pages.len(), workers, |part| {
         let set = |page: &SampledPage| {
             progress::tick(Activity::Working);
-            held_run_set(&page.text)
+            word_shingles(&page.text)
         };
         Ok(pages[part].iter().map(set).collect::<Vec<_>>())
     })?;
@@ -40,7 +40,7 @@ pub(super) fn run_sets(
 pub struct DroppedPage {
     pub page: u32,
     pub of: u32,
-    pub held: f64,
+    pub containment: f64,
     pub runs: u64,
 }
 
@@ -56,14 +56,14 @@ pub struct Loss {
 impl Loss {
     #[must_use]
     pub fn over_tenth(&self) -> u64 {
-        self.dropped.iter().filter(|dropped| dropped.held < WHOLE).count() as u64
+        self.dropped.iter().filter(|dropped| dropped.containment < WHOLE).count() as u64
     }
 
     /// The share of all runs of the pages that go which the pages in their places lack; 0 of no page.
     #[must_use]
     pub fn lost(&self) -> f64 {
         let runs: f64 = self.dropped.iter().map(|dropped| dropped.runs as f64).sum();
-        let lost = |dropped: &DroppedPage| (1.0 - dropped.held) * dropped.runs as f64;
+        let lost = |dropped: &DroppedPage| (1.0 - dropped.containment) * dropped.runs as f64;
         self.dropped.iter().map(lost).sum::<f64>() / runs.max(1.0)
     }
 }
@@ -84,14 +84,14 @@ pub(super) fn losses(
         let dropped = numbered.filter_map(|(page, favour)| {
             let of = (*favour)?;
             let set = &sets[page as usize];
-            let held = set.held_by(&sets[of as usize]);
-            Some(DroppedPage { page, of, held, runs: set.len() as u64 })
+            let containment = set.contained_in(&sets[of as usize]);
+            Some(DroppedPage { page, of, containment, runs: set.len() as u64 })
         });
         let is_missed = |&page: &u32| {
             let rank = |page: u32| (sets[page as usize].len(), Reverse(page));
             let own = holders[page as usize].iter();
-            let mut better =
-                own.filter(|(other, held)| *held >= MISSED && rank(*other) > rank(page));
+            let mut better = own
+                .filter(|(other, containment)| *containment >= MISSED && rank(*other) > rank(page));
             stays(page) && better.any(|(other, _)| stays(*other))
         };
         let missed = (0..sets.len() as u32).filter(is_missed).collect();
@@ -135,8 +135,9 @@ fn holders(
             let set = &sets[page];
             let longer = |other: &ShingleSet| other.len() as f64 >= WHOLE * set.len() as f64;
             let others = (0..).zip(sets).filter(|(other, it)| *other != page as u32 && longer(it));
-            let held = others.map(|(other, it)| (other, set.held_by(it)));
-            let own: Vec<(u32, f64)> = held.filter(|(_, held)| *held >= WHOLE).collect();
+            let containment = others.map(|(other, it)| (other, set.contained_in(it)));
+            let own: Vec<(u32, f64)> =
+                containment.filter(|(_, containment)| *containment >= WHOLE).collect();
             found += own.len() as u64;
             if found > most {
                 return Err(memory.exceeded("the pages that hold pages of the sample"));
@@ -200,7 +201,7 @@ mod tests {
         let sets = run_sets(&pages, 2, &mut memory).unwrap();
         let [held, near] = losses(&texts, 2, &sets, 2, memory).unwrap().try_into().unwrap();
         // The longer page holds the page and its copy. The definition of what could go says the same.
-        let goes: Vec<_> = held.dropped.iter().map(|it| (it.page, it.of, it.held)).collect();
+        let goes: Vec<_> = held.dropped.iter().map(|it| (it.page, it.of, it.containment)).collect();
         assert_eq!(goes, [(0, 1, 1.0), (3, 1, 1.0)]);
         assert_eq!((&held.could_go[..], &held.missed[..]), (&[0, 3][..], &[][..]));
         assert_eq!((held.over_tenth(), held.lost()), (0, 0.0));

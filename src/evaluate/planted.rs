@@ -21,7 +21,7 @@ use super::{MemoryMeter, MethodTexts, NearMethod, SampledPage};
 use crate::error::{Error, Kind, Result};
 use crate::features::words::han_share;
 use crate::fingerprint::ShingleSet;
-use crate::fingerprint::check::held_run_set;
+use crate::fingerprint::check::word_shingles;
 use crate::matches::Standings;
 use crate::progress::{self, Activity};
 use crate::synthetic::Edit;
@@ -45,7 +45,7 @@ pub struct PlantedPair {
     /// How strongly, from 0 to 3.
     pub strength: usize,
     /// The share of one of both that the other one has; the greater of both shares.
-    pub held: f64,
+    pub containment: f64,
     /// The methods by which one of both goes.
     pub found_by: FoundBy,
     /// The methods by which one of both goes of which the other one lacks more than a tenth.
@@ -55,7 +55,7 @@ pub struct PlantedPair {
 impl PlantedPair {
     #[must_use]
     pub fn can_go(&self) -> bool {
-        self.held >= WHOLE
+        self.containment >= WHOLE
     }
 }
 
@@ -138,7 +138,7 @@ impl<'a> PlantedEvaluation<'a> {
                 };
                 texts.truncate(1);
                 texts.add(&copy)?;
-                let [of_page, of_copy] = held(&sets[at], &held_run_set(&copy));
+                let [of_page, of_copy] = containment(&sets[at], &word_shingles(&copy));
                 let goes: Vec<Option<f64>> = (0..self.methods.len())
                     .map(|method| match texts.standings(method, 0, 1) {
                         Standings { of_first: None, of_second: None } => None,
@@ -156,9 +156,9 @@ impl<'a> PlantedEvaluation<'a> {
                     page: at as u32,
                     edit,
                     strength,
-                    held: of_page.max(of_copy),
+                    containment: of_page.max(of_copy),
                     found_by: by(&|_| true),
-                    lost_by: by(&|held| held < WHOLE),
+                    lost_by: by(&|containment| containment < WHOLE),
                 });
                 progress::tick(Activity::Working);
             }
@@ -187,7 +187,7 @@ impl<'a> PlantedEvaluation<'a> {
     }
 }
 
-fn held(one: &ShingleSet, another: &ShingleSet) -> [f64; 2] {
+fn containment(one: &ShingleSet, another: &ShingleSet) -> [f64; 2] {
     let shared = one.shared(another) as f64;
     [one, another].map(|set| shared / set.len().max(1) as f64)
 }

@@ -48,7 +48,7 @@ use cosine::Cosine;
 use points::Points;
 use sentences::Sentences;
 
-pub use containment::{ANCHOR_BYTES, ANCHORS, Contained, held_run_set};
+pub use containment::{ANCHOR_BYTES, ANCHORS, Contained, word_shingles};
 pub(crate) use containment::{MAX_SKETCH_BYTES, Marked, Sample, sketch_of};
 pub(crate) use maker::{NORMALISE, NORMALISE_WORDS};
 pub use shingles::word_run_set;

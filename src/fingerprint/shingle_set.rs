@@ -70,7 +70,7 @@ impl ShingleSet {
     }
 
     /// The share of this set that `other` has (the containment of Broder 1997); of an empty set, nothing.
-    pub fn held_by(&self, other: &ShingleSet) -> f64 {
+    pub fn contained_in(&self, other: &ShingleSet) -> f64 {
         self.shared(other) as f64 / self.len().max(1) as f64
     }
 
@@ -113,7 +113,7 @@ mod tests {
             let exact = if all == 0 { 1.0 } else { shared as f64 / all as f64 };
             prop_assert_eq!(a.jaccard(&b), exact);
             prop_assert_eq!(a.shared(&b), shared);
-            prop_assert!((a.held_by(&b) * one.len() as f64 - shared as f64).abs() < 1e-9);
+            prop_assert!((a.contained_in(&b) * one.len() as f64 - shared as f64).abs() < 1e-9);
             prop_assert_eq!((a.len(), a.is_empty()), (one.len(), one.is_empty()));
         }
     }

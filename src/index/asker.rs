@@ -133,7 +133,7 @@ impl RowsToName<'_> {
                 key = (own.class, own.signature.to_vec());
                 stand_in = self.question.stand_in(own, distance, check.as_ref());
             }
-            let Some(StandIn { held: similarity }) = stand_in else { continue };
+            let Some(StandIn { containment: similarity }) = stand_in else { continue };
             if named == self.most {
                 answer.more += 1;
                 continue;

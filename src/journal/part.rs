@@ -95,7 +95,7 @@ impl Part {
                 if (at as usize) < pages
                     && let Some(stand_in) = wanted.stand_in(page, distance)
                 {
-                    found(page, distance, stand_in.held);
+                    found(page, distance, stand_in.containment);
                 }
                 at = self.before[at as usize];
             }

@@ -73,7 +73,7 @@ impl Shared {
         // What is within the distance was found by its fingerprint.
         for it in copies.flatten().filter(|it| u32::from(it.distance) > wanted.distance) {
             if let Some(stand_in) = wanted.stand_in(it.page, it.distance) {
-                nearest.take(it.page, it.distance, stand_in.held, it.sealed);
+                nearest.take(it.page, it.distance, stand_in.containment, it.sealed);
             }
         }
         nearest.finish(work.is_cut())

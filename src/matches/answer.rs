@@ -41,7 +41,7 @@ impl<'a> Question<'a> {
         let Some(page) = self.page else { return Some(StandIn::default()) };
         let asked = GroupKey { class: page.class, signature: &page.check };
         let standing = asked.compare(candidate, distance.into(), check).of_first?;
-        Some(StandIn { held: check.map(|_| standing.share()) })
+        Some(StandIn { containment: check.map(|_| standing.share()) })
     }
 }
 

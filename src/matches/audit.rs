@@ -184,8 +184,9 @@ impl Audit<'_> {
                 return Err(verdicts.wrong("too few columns"));
             };
             if !self.are_shares(shares, verdict) {
-                return Err(verdicts
-                    .wrong("not the share that is held, and the numbers of copies and hosts"));
+                return Err(
+                    verdicts.wrong("not the containment, and the numbers of copies and hosts")
+                );
             }
             if id <= last.as_str() {
                 return Err(verdicts.wrong("the ids do not ascend"));
@@ -203,17 +204,17 @@ impl Audit<'_> {
                     counts[1] += 1;
                     drop.expect(id)?;
                     required.dropped_hosts.take(id)?;
-                    let (Ok(from), Ok(held)) = (
+                    let (Ok(from), Ok(containment)) = (
                         against.parse::<Origin>(),
-                        shares.first().map(|held| held.parse()).transpose(),
+                        shares.first().map(|containment| containment.parse()).transpose(),
                     ) else {
-                        return Err(verdicts.wrong("not a day, or not the share that is held"));
+                        return Err(verdicts.wrong("not a day, or not the containment"));
                     };
-                    required.dropped_pages.add(from, held);
+                    required.dropped_pages.add(from, containment);
                     let Some(distance) = self.distance(distance) else {
                         return Err(verdicts.wrong(NOT_NEAR));
                     };
-                    required.examples.add([id, of], distance, from, held);
+                    required.examples.add([id, of], distance, from, containment);
                     if against == "batch" {
                         required.kept.push(DroppedFor::new(of, id))?;
                     }
@@ -275,7 +276,7 @@ impl Audit<'_> {
                 let what = "not the verdict on the new page";
                 return Err(matches.wrong(what).expected(expected).found(verdict));
             }
-            // With a share, a row may say that the page of the store, or the shorter of two kept pages, is the one that is held.
+            // With a share, a row may say that the page of the store, or the shorter of two kept pages, is the one that is contained.
             if is_kept && !self.holds() {
                 if row.against != "batch" {
                     return Err(matches.wrong("a kept page is near to a page of the store"));
@@ -329,12 +330,14 @@ impl Audit<'_> {
     fn are_shares(&self, columns: &[&str], verdict: &str) -> bool {
         match (columns, verdict) {
             ([], _) => !self.holds(),
-            ([held, copies, hosts], "drop") => {
-                is_share(held) && copies.is_empty() && hosts.is_empty()
+            ([containment, copies, hosts], "drop") => {
+                is_share(containment) && copies.is_empty() && hosts.is_empty()
             }
             // The numbers are compared with those of the dropped pages.
-            ([held, _, _], "keep") => held.is_empty(),
-            ([held, copies, hosts], _) => held.is_empty() && copies.is_empty() && hosts.is_empty(),
+            ([containment, _, _], "keep") => containment.is_empty(),
+            ([containment, copies, hosts], _) => {
+                containment.is_empty() && copies.is_empty() && hosts.is_empty()
+            }
             _ => false,
         }
     }

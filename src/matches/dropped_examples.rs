@@ -1,7 +1,7 @@
 //! Examples of dropped pages, for people who look at a report: three of each class.
 //!
-//! Where it is known which share of a page the page that stays holds, the classes are those of [`DroppedPages::held`](super::DroppedPages), and
-//! of each class the pages are shown of which least is held. Else each distance is a class. Among equal pages the digest of the id decides, so the examples
+//! Where it is known which share of a page the page that stays holds, the classes are those of [`DroppedPages::containment`](super::DroppedPages), and
+//! of each class the pages are shown of which least is contained. Else each distance is a class. Among equal pages the digest of the id decides, so the examples
 //! are of many hosts, and the same for any number of workers.
 
 use std::collections::BTreeMap;
@@ -31,10 +31,10 @@ pub struct DroppedExample {
     pub against: String,
     /// The share of the dropped page that the page that stays holds, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub held: Option<f64>,
+    pub containment: Option<f64>,
 }
 
-/// What decides which pages of a class are shown: the share held, then the digest of the id. Those that come first are shown.
+/// What decides which pages of a class are shown: the containment, then the digest of the id. Those that come first are shown.
 type Order = (Option<Similarity>, u64);
 
 /// Collects examples by class. Pages must be added in the order of their ids.
@@ -48,17 +48,17 @@ impl Examples {
         [id, of]: [&str; 2],
         distance: u32,
         against: impl Display,
-        held: Option<Similarity>,
+        containment: Option<Similarity>,
     ) {
-        let class = held.map_or(distance, |held| class_of(held) as u32);
+        let class = containment.map_or(distance, |containment| class_of(containment) as u32);
         let example = || DroppedExample {
             id: shown(id),
             of: shown(of),
             distance,
             against: against.to_string(),
-            held: held.map(Similarity::number),
+            containment: containment.map(Similarity::number),
         };
-        self.take(class, (held, xxh3_64(id.as_bytes())), example);
+        self.take(class, (containment, xxh3_64(id.as_bytes())), example);
     }
 
     /// Takes those of pages with larger ids.
@@ -82,7 +82,7 @@ impl Examples {
         }
     }
 
-    /// The examples: the class of which least is held first, or that of the largest distance.
+    /// The examples: the class of which least is contained first, or that of the largest distance.
     pub(super) fn listed(self) -> Vec<DroppedExample> {
         self.0.into_values().rev().flat_map(BTreeMap::into_values).collect()
     }
@@ -94,12 +94,12 @@ mod tests {
 
     #[test]
     fn three_of_each_class_are_shown_whatever_the_portions_are() {
-        let held = |page: u32| format!("0.9{:03}", page * 37 % 1000).parse().ok();
+        let containment = |page: u32| format!("0.9{:03}", page * 37 % 1000).parse().ok();
         let pages = |from: u32, to: u32, tells: bool| {
             let mut examples = Examples::default();
             for page in from..to {
                 let ids = [&*format!("p{page:03}"), "kept"];
-                examples.add(ids, page % 4, "batch", if tells { held(page) } else { None });
+                examples.add(ids, page % 4, "batch", if tells { containment(page) } else { None });
             }
             examples
         };
@@ -111,7 +111,7 @@ mod tests {
             assert_eq!(parts.listed(), all);
             assert_eq!(all.len(), classes * OF_EACH);
             assert!(tells || all.is_sorted_by_key(|it| 4 - it.distance));
-            assert!(all.is_sorted_by(|a, b| a.held <= b.held));
+            assert!(all.is_sorted_by(|a, b| a.containment <= b.containment));
         }
         let mut long = Examples::default();
         long.add([&"ü".repeat(300), "b"], 1, "batch", None);

@@ -16,9 +16,9 @@ const FROM: [Similarity; 5] = [
     Similarity::missing_of(Similarity::WHOLE),
 ];
 
-/// The class of a share: 0 if the whole page is held.
-pub(super) fn class_of(held: Similarity) -> usize {
-    FROM.iter().position(|from| held >= *from).unwrap_or_default()
+/// The class of a share: 0 if the whole page is contained.
+pub(super) fn class_of(containment: Similarity) -> usize {
+    FROM.iter().position(|from| containment >= *from).unwrap_or_default()
 }
 
 /// Dropped pages, counted by two columns of the verdicts.
@@ -27,34 +27,34 @@ pub(super) fn class_of(held: Similarity) -> usize {
 pub struct DroppedPages {
     /// By the column `against`: the day of the store that has the page that stays, or `batch`.
     pub against: BTreeMap<String, u64>,
-    /// By the column `held`: the classes begin at 0, 0.9, 0.95, 0.99 and 1. A class without pages is left out, so the map is empty without
+    /// By the column `containment`: the classes begin at 0, 0.9, 0.95, 0.99 and 1. A class without pages is left out, so the map is empty without
     /// that column.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub held: BTreeMap<String, u64>,
+    pub containment: BTreeMap<String, u64>,
 }
 
 /// Counts dropped pages one by one.
 #[derive(Debug, Default)]
 pub(super) struct DroppedTally {
     against: BTreeMap<Origin, u64>,
-    held: [u64; FROM.len()],
+    containment: [u64; FROM.len()],
 }
 
 impl DroppedTally {
     /// Takes a dropped page: where the page that stays is, and which share it holds, if that is known.
-    pub(super) fn add(&mut self, against: Origin, held: Option<Similarity>) {
+    pub(super) fn add(&mut self, against: Origin, containment: Option<Similarity>) {
         *self.against.entry(against).or_default() += 1;
-        if let Some(held) = held {
-            self.held[class_of(held)] += 1;
+        if let Some(containment) = containment {
+            self.containment[class_of(containment)] += 1;
         }
     }
 
     /// All that was taken.
     pub(super) fn counted(self) -> DroppedPages {
-        let held = FROM.iter().zip(self.held).filter(|(_, count)| *count > 0);
+        let containment = FROM.iter().zip(self.containment).filter(|(_, count)| *count > 0);
         DroppedPages {
             against: self.against.into_iter().map(|(it, count)| (it.to_string(), count)).collect(),
-            held: held.map(|(from, count)| (from.to_string(), count)).collect(),
+            containment: containment.map(|(from, count)| (from.to_string(), count)).collect(),
         }
     }
 }
@@ -67,7 +67,7 @@ mod tests {
     fn pages_are_counted_by_day_and_by_share() {
         let mut tally = DroppedTally::default();
         let day = Origin::Day("2026-11-20".parse().unwrap());
-        for (against, held) in [
+        for (against, containment) in [
             (Origin::Batch, "1.0000"),
             (day, "0.9999"),
             (day, "0.9900"),
@@ -76,13 +76,13 @@ mod tests {
             (day, "0.8999"),
             (day, "0.0000"),
         ] {
-            tally.add(against, held.parse().ok());
+            tally.add(against, containment.parse().ok());
         }
         tally.add(Origin::Batch, None);
-        let DroppedPages { against, held } = tally.counted();
+        let DroppedPages { against, containment } = tally.counted();
         let entry = |(name, count): (&str, u64)| (name.to_owned(), count);
         assert_eq!(against, BTreeMap::from([("2026-11-20", 6), ("batch", 2)].map(entry)));
         let expected = [("0.0000", 2), ("0.9000", 1), ("0.9500", 1), ("0.9900", 2), ("1.0000", 1)];
-        assert_eq!(held, BTreeMap::from(expected.map(entry)));
+        assert_eq!(containment, BTreeMap::from(expected.map(entry)));
     }
 }

@@ -91,8 +91,8 @@ impl StoreExpansion<'_> {
                 if let Some((standing, by)) = replacing
                     && let Some(slack) = self.slack_left(id, day, standing)
                 {
-                    let held = standing.share();
-                    replaced.going(Going { by, id: id.to_owned(), day, held, slack })?;
+                    let containment = standing.share();
+                    replaced.going(Going { by, id: id.to_owned(), day, containment, slack })?;
                 }
             }
             Ok(())

@@ -173,8 +173,8 @@ impl<P: Portion> Section<P> {
                 copies.map(|copies| (copies[rank.index()], hosts::count(id, rank, &mut hosts)));
             add_verdict(verdicts, id, favoured, of);
             if let Some(row) = of {
-                let held = row.similarity.filter(|_| favoured.is_some());
-                examples.add([id, &row.existing], row.distance.into(), row.origin, held);
+                let containment = row.similarity.filter(|_| favoured.is_some());
+                examples.add([id, &row.existing], row.distance.into(), row.origin, containment);
             }
             dropped.push(of.is_some());
             let listed = if of.is_none() { &mut *keep } else { &mut *drop };
@@ -223,7 +223,7 @@ fn add_verdict(lines: &mut String, id: &str, favoured: Option<(u32, u64)>, of: O
         (Some(MatchRow { existing, distance, origin, similarity, .. }), favoured) => {
             let row = format_args!("{id}\tdrop\t{existing}\t{distance}\t{origin}");
             match similarity.filter(|_| favoured.is_some()) {
-                Some(held) => writeln!(lines, "{row}\t{held}\t\t"),
+                Some(containment) => writeln!(lines, "{row}\t{containment}\t\t"),
                 None => writeln!(lines, "{row}"),
             }
         }

@@ -33,7 +33,7 @@ pub(crate) fn replaced_columns() -> [ResultColumn; 4] {
         ResultColumn::new("id", Values::Text).ascending(),
         ResultColumn::new("day", Values::Day),
         ResultColumn::new("by", Values::Names),
-        ResultColumn::new("held", Values::Share),
+        ResultColumn::new("containment", Values::Share),
     ]
 }
 
@@ -115,13 +115,13 @@ pub fn each_replaced(
     let mut table = ResultReader::of(folder, REPLACED)?;
     table.expect_columns(replaced_columns().iter().map(|column| column.name))?;
     while let Some(row) = table.next_row()?.map(str::to_owned) {
-        let [id, day, by, held] = row.split('\t').collect::<Vec<_>>()[..] else {
+        let [id, day, by, containment] = row.split('\t').collect::<Vec<_>>()[..] else {
             return Err(table.wrong("too few columns"));
         };
-        let (Ok(day), Ok(held)) = (day.parse(), held.parse()) else {
+        let (Ok(day), Ok(containment)) = (day.parse(), containment.parse()) else {
             return Err(table.wrong("not a day, or not a share"));
         };
-        each(id, day, by, held)?;
+        each(id, day, by, containment)?;
     }
     Ok(())
 }
@@ -133,7 +133,7 @@ pub(super) struct Going {
     pub(super) id: String,
     pub(super) day: Day,
     /// The share of the page that the other one holds.
-    pub(super) held: Similarity,
+    pub(super) containment: Similarity,
     /// The slack that it leaves to the other one.
     pub(super) slack: u32,
 }
@@ -217,9 +217,9 @@ impl Replaced<'_> {
         let Replaced { space, going, mut fates, mut slack } = self;
         let mut ids = segment.ids();
         for going in going.sorted()? {
-            let Going { by: row, id, day, held, slack } = going?;
+            let Going { by: row, id, day, containment, slack } = going?;
             let by = ids.get(u32::from(row).into())?.to_owned();
-            fates.push(Fate { id, day, by: Some((by, held, row)), slack })?;
+            fates.push(Fate { id, day, by: Some((by, containment, row)), slack })?;
         }
         let mut rows = space.sorter();
         let mut table = ResultFile::create(staging, format, REPLACED, &replaced_columns())?;
@@ -229,8 +229,8 @@ impl Replaced<'_> {
             let Fate { id, day, by, slack: left } = fate?;
             let stays = last.as_ref().is_some_and(|last| last.0 == id && last.1 == day);
             match by {
-                Some((by, held, row)) if !stays => {
-                    table.row(format_args!("{id}\t{day}\t{by}\t{held}"))?;
+                Some((by, containment, row)) if !stays => {
+                    table.row(format_args!("{id}\t{day}\t{by}\t{containment}"))?;
                     count += 1;
                     slack[row.index()] = left.min(slack[row.index()]);
                 }

@@ -30,7 +30,7 @@ pub(super) fn verdict_columns(holds: bool) -> Vec<ResultColumn> {
         ResultColumn::new("against", Values::Names).or_null(),
     ];
     let shares = [
-        ResultColumn::new("held", Values::Share).or_null(),
+        ResultColumn::new("containment", Values::Share).or_null(),
         ResultColumn::new("copies", Values::Count).or_null(),
         ResultColumn::new("hosts", Values::Count).or_null(),
     ];

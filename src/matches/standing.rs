@@ -22,7 +22,7 @@ pub(crate) struct Standing {
     pub(super) lacking: u32,
     /// How many more it could lack. It does not count in comparisons.
     pub(super) slack: u32,
-    /// What the check gives: the share that is held, or how alike the pages are. It does not count in comparisons.
+    /// What the check gives: the containment, or how alike the pages are. It does not count in comparisons.
     share: Similarity,
     /// How alike both pages are: the greater of both shares. It does not count in comparisons.
     similarity: Similarity,
@@ -49,7 +49,7 @@ impl Standing {
         Standing { distance, ..Standing::SAME }
     }
 
-    /// What the check gives: the share of the text that is held, or how alike the pages are.
+    /// What the check gives: the containment, or how alike the pages are.
     pub(crate) fn share(self) -> Similarity {
         self.share
     }
@@ -102,7 +102,7 @@ impl Nearness for Standing {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct StandIn {
     /// The share of the other page that it holds, where a check says that.
-    pub(crate) held: Option<Similarity>,
+    pub(crate) containment: Option<Similarity>,
 }
 
 /// How well each of two pages stands for the other one; none in a direction in which a page cannot.

@@ -6,7 +6,7 @@ use super::ration::PAGE_BYTES;
 use super::service::OnlineOptions;
 use crate::error::Result;
 use crate::matches::each_replaced;
-use crate::report::each_held;
+use crate::report::each_contained;
 use crate::store::Day;
 
 /// Pages that go with a commit: those that the commit leaves out of its day, and those of the store that it hides.
@@ -28,7 +28,7 @@ pub struct GonePage {
     /// The id of the page that holds it.
     pub by: String,
     /// The share of its text that this page has, from 0 to 1.
-    pub held: f64,
+    pub containment: f64,
 }
 
 impl Gone {
@@ -36,21 +36,23 @@ impl Gone {
     pub(super) fn of(folder: &Path, options: &OnlineOptions) -> Result<Gone> {
         let mut gone = Gone::default();
         let mut left = options.most_answer_bytes;
-        let mut take = |id: &str, day: Option<Day>, by: &str, held: f64| {
+        let mut take = |id: &str, day: Option<Day>, by: &str, containment: f64| {
             let bytes = PAGE_BYTES + id.len() + by.len();
             if gone.more > 0 || bytes > left {
                 gone.more += 1;
                 return;
             }
             left -= bytes;
-            gone.pages.push(GonePage { id: id.to_owned(), day, by: by.to_owned(), held });
+            gone.pages.push(GonePage { id: id.to_owned(), day, by: by.to_owned(), containment });
         };
         if !options.adds_dropped {
-            each_held(folder, |id, of, held| take(id, None, &of.id, f64::from(held) / 1e4))?;
+            each_contained(folder, |id, of, containment| {
+                take(id, None, &of.id, f64::from(containment) / 1e4)
+            })?;
         }
         if options.hides_replaced {
-            each_replaced(folder, |id, day, by, held| {
-                take(id, Some(day), by, held);
+            each_replaced(folder, |id, day, by, containment| {
+                take(id, Some(day), by, containment);
                 Ok(())
             })?;
         }

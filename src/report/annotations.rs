@@ -86,7 +86,7 @@ impl Annotations {
         Ok(Annotations { folder: folder.to_path_buf(), columns, pages, texts })
     }
 
-    /// The columns of what is said of a page: `verdict`, `duplicate_of`, `distance` or `similarity`; `held`, `copies` and `hosts` if the
+    /// The columns of what is said of a page: `verdict`, `duplicate_of`, `distance` or `similarity`; `containment`, `copies` and `hosts` if the
     /// verdicts have them; and `cluster` if there are clusters.
     pub fn columns(&self) -> &[ResultColumn] {
         &self.columns
@@ -147,9 +147,9 @@ fn columns(verdicts: &ResultReader, has_clusters: bool) -> Result<Vec<ResultColu
         ["id", "verdict", "of", "distance", "against"] | [] => {
             vec![ResultColumn::new("distance", Values::Bits)]
         }
-        ["id", "verdict", "of", "distance", "against", "held", "copies", "hosts"] => vec![
+        ["id", "verdict", "of", "distance", "against", "containment", "copies", "hosts"] => vec![
             ResultColumn::new("distance", Values::Bits),
-            ResultColumn::new("held", Values::Share),
+            ResultColumn::new("containment", Values::Share),
             ResultColumn::new("copies", Values::Count),
             ResultColumn::new("hosts", Values::Count),
         ],
@@ -203,8 +203,8 @@ impl Reading {
         let columns: Vec<&str> = row.split('\t').collect();
         let (id, mut text) = match columns[..] {
             [id, verdict, of, near, _] => (id, format!("{verdict}\t{of}\t{near}")),
-            [id, verdict, of, near, _, held, copies, hosts] => {
-                (id, format!("{verdict}\t{of}\t{near}\t{held}\t{copies}\t{hosts}"))
+            [id, verdict, of, near, _, containment, copies, hosts] => {
+                (id, format!("{verdict}\t{of}\t{near}\t{containment}\t{copies}\t{hosts}"))
             }
             _ => {
                 return Err(self

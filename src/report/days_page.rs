@@ -16,7 +16,7 @@ struct DaysPage<'a> {
     kept: u64,
     dropped: u64,
     /// What the kept pages contain of all text, in percent, and how many dropped pages are contained through replaced ones.
-    held_text: Option<(String, u64)>,
+    contained_text: Option<(String, u64)>,
     tells_lost: bool,
     /// The records of the greatest day, which has the highest column.
     most: u64,
@@ -83,9 +83,9 @@ impl History {
             read: days.iter().map(|day| day.read).sum(),
             kept: days.iter().map(|day| day.kept).sum(),
             dropped: days.iter().map(|day| day.dropped).sum(),
-            held_text: self
-                .held_text()
-                .map(|it| (percent((it.held * 1e4).round() as u128, 10_000), it.through_replaced)),
+            contained_text: self.contained_text().map(|it| {
+                (percent((it.containment * 1e4).round() as u128, 10_000), it.through_replaced)
+            }),
             tells_lost: days.iter().any(|day| day.lost.is_some()),
             most,
             days: columns.collect(),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::held_text::{DayText, HeldText};
+use super::contained_text::{ContainedText, DayText};
 use super::join_report::Report;
 use super::made::Made;
 use super::verdicts::folder;
@@ -32,7 +32,7 @@ const SHORT: f64 = 60.0;
 #[derive(Debug)]
 pub struct History {
     days: Vec<DayFigures>,
-    held_text: Option<HeldText>,
+    contained_text: Option<ContainedText>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -70,9 +70,9 @@ impl History {
             days.append(&mut found);
         }
         let texts: Vec<DayText<'_>> = days.iter().map(|(folder, day)| day.text(folder)).collect();
-        let held_text = HeldText::of(&texts)?;
+        let contained_text = ContainedText::of(&texts)?;
         let days = days.into_iter().map(|(_, day)| day).collect();
-        Ok(History { held_text, ..History::of(days) })
+        Ok(History { contained_text, ..History::of(days) })
     }
 
     /// The history of these days, which are sorted, and compared with each other.
@@ -81,12 +81,12 @@ impl History {
         for at in 0..days.len() {
             days[at].alarms = alarms(&days[at], &days[at.saturating_sub(BEFORE)..at]);
         }
-        History { days, held_text: None }
+        History { days, contained_text: None }
     }
 
     /// What the kept pages contain of all text that was read, if every day tells what it lost.
-    pub fn held_text(&self) -> Option<HeldText> {
-        self.held_text
+    pub fn contained_text(&self) -> Option<ContainedText> {
+        self.contained_text
     }
 
     pub fn days(&self) -> &[DayFigures] {

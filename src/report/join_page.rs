@@ -29,7 +29,7 @@ struct JoinPage<R> {
     /// How many days of the store are not among these.
     more_days: usize,
     /// The dropped pages by the share that the kept page contains.
-    held: Vec<Bar>,
+    containment: Vec<Bar>,
     examples: Vec<Example>,
     seconds: Vec<Phase>,
 }
@@ -46,7 +46,7 @@ struct Example {
     pages: [ExamplePage; 2],
     against: String,
     distance: u32,
-    held: String,
+    containment: String,
 }
 
 #[derive(Serialize)]
@@ -84,7 +84,7 @@ pub(super) fn drawn(
         distances: bars(distances.collect(), outcome.distances.values().sum()),
         against: bars(against, outcome.dropped.into()),
         more_days,
-        held: bars(shares_held(&dropped), outcome.dropped.into()),
+        containment: bars(containments(&dropped), outcome.dropped.into()),
         examples: outcome.dropped_examples.iter().flatten().map(example).collect(),
         seconds: phases(&run["seconds"]),
     };
@@ -115,9 +115,9 @@ fn days_of(dropped: &DroppedPages) -> (Vec<(String, &'static str, u128)>, usize)
 }
 
 /// The shares of dropped pages that the kept pages contain, the greatest first.
-fn shares_held(dropped: &DroppedPages) -> Vec<(String, &'static str, u128)> {
+fn containments(dropped: &DroppedPages) -> Vec<(String, &'static str, u128)> {
     let mut above = None;
-    let held = dropped.held.iter().rev().map(|(from, &count)| {
+    let containment = dropped.containment.iter().rev().map(|(from, &count)| {
         let from = from.trim_end_matches('0').trim_end_matches('.');
         let name = match above.replace(from) {
             None if from == "1" => "1".to_owned(),
@@ -126,11 +126,11 @@ fn shares_held(dropped: &DroppedPages) -> Vec<(String, &'static str, u128)> {
         };
         (name, "dropped", count.into())
     });
-    held.collect()
+    containment.collect()
 }
 
 fn example(dropped: &DroppedExample) -> Example {
-    let DroppedExample { id, of, distance, against, held } = dropped;
+    let DroppedExample { id, of, distance, against, containment } = dropped;
     let page = |id: &String| {
         let is_url = ["http://", "https://"].iter().any(|scheme| id.starts_with(scheme));
         let is_link = is_url && id.chars().count() < ID_CHARACTERS;
@@ -140,7 +140,7 @@ fn example(dropped: &DroppedExample) -> Example {
         pages: [id, of].map(page),
         against: against.clone(),
         distance: *distance,
-        held: held.map(|held| format!("{held:.4}")).unwrap_or_default(),
+        containment: containment.map(|containment| format!("{containment:.4}")).unwrap_or_default(),
     }
 }
 
@@ -185,15 +185,15 @@ mod tests {
     #[test]
     fn days_with_the_most_pages_and_shares_are_named() {
         let days = (10..25).map(|day| (format!("2026-11-{day}"), day));
-        let held = ["1.0000", "0.9900", "0.0000"].map(|from| (from.to_owned(), 1));
+        let containment = ["1.0000", "0.9900", "0.0000"].map(|from| (from.to_owned(), 1));
         let batch = ("batch".to_owned(), 1);
         let against = days.chain([batch.clone()]).collect();
-        let dropped = DroppedPages { against, held: held.into() };
+        let dropped = DroppedPages { against, containment: containment.into() };
         let (days, more) = days_of(&dropped);
         let days: Vec<&str> = days.iter().map(|day| &*day.0).collect();
         assert_eq!((days.len(), days[0], days[DAYS]), (DAYS + 1, "2026-11-15", "this batch"));
         assert_eq!(more, 5);
-        let shares: Vec<String> = shares_held(&dropped).into_iter().map(|it| it.0).collect();
+        let shares: Vec<String> = containments(&dropped).into_iter().map(|it| it.0).collect();
         assert_eq!(shares, ["1", "0.99 to less than 1", "0 to less than 0.99"]);
         let alone = DroppedPages { against: [batch].into(), ..dropped };
         assert_eq!(days_of(&alone), (Vec::new(), 0));

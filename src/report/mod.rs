@@ -28,9 +28,9 @@ mod annotations;
 mod bar;
 mod cluster_page;
 mod cluster_report;
+mod contained_text;
 mod days_page;
 mod existing;
-mod held_text;
 mod history;
 mod html;
 mod join_page;
@@ -46,8 +46,8 @@ mod verdicts;
 
 pub use annotations::{Annotations, ClustersOf, Judged};
 pub use cluster_report::ClusterReport;
+pub use contained_text::ContainedText;
 pub use existing::{existing, refuse_strangers};
-pub use held_text::HeldText;
 pub use history::{DayFigures, History, outputs};
 pub use join_report::{Report, records};
 pub use later_days::LaterDays;
@@ -56,4 +56,6 @@ pub use pairs_page::{PairGroup, PairsPage, Run, ShownPair};
 pub use parameters::{Parameters, format, format_parameter, made_otherwise};
 pub use readmission::{Dropped, Outputs};
 pub use search_report::{SearchReport, Searched};
-pub use verdicts::{Nearest, PageVerdict, each_differing, each_held, each_match, folder, verdict};
+pub use verdicts::{
+    Nearest, PageVerdict, each_contained, each_differing, each_match, folder, verdict,
+};

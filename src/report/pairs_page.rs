@@ -65,7 +65,7 @@ mod tests {
         let passage = vec![run(["a <b>", "a <b>"], false), run(["one", ""], true)];
         let pair = ShownPair {
             ids: ["<script>".to_owned(), "b".to_owned()],
-            figures: vec![("held", "0.9500".to_owned())],
+            figures: vec![("containment", "0.9500".to_owned())],
             passages: vec![passage],
             ..ShownPair::default()
         };

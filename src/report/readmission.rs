@@ -141,9 +141,10 @@ fn each_dropped(
         let dropped = match columns[..] {
             [_, "keep" | "empty", ..] => continue,
             [id, "drop", of, _, "batch", ..] => Some(Dropped { id, day, of, against: None }),
-            [id, "drop", of, _, held, ..] => {
-                held.parse().ok().map(|held| Dropped { id, day, of, against: Some(held) })
-            }
+            [id, "drop", of, _, containment, ..] => containment
+                .parse()
+                .ok()
+                .map(|containment| Dropped { id, day, of, against: Some(containment) }),
             _ => None,
         };
         match dropped {

@@ -96,11 +96,15 @@ pub(super) fn each_drop(output: &Path, mut each: impl FnMut(&str, Nearest)) -> R
 
 /// Calls `each` with the id of every dropped page, the page in whose favour it was dropped, and the share of it that this page contains, in
 /// ten-thousandths. Only an output that tells what is lost has these.
-pub fn each_held(output: &Path, mut each: impl FnMut(&str, Nearest, u32)) -> Result<()> {
+pub fn each_contained(output: &Path, mut each: impl FnMut(&str, Nearest, u32)) -> Result<()> {
     each_row(ResultReader::of(&folder(output), VERDICTS)?, |columns| {
         if columns.get(1) == Some(&"drop") {
-            let held = columns.get(5)?.parse::<f64>().ok()?;
-            each(columns.first()?, nearest(columns.get(2..5)?)?, (held * 1e4).round() as u32);
+            let containment = columns.get(5)?.parse::<f64>().ok()?;
+            each(
+                columns.first()?,
+                nearest(columns.get(2..5)?)?,
+                (containment * 1e4).round() as u32,
+            );
         }
         Some(true)
     })

@@ -176,7 +176,7 @@ class Bench:
         for day in range(1, 10):
             self.done(self.made, "store", "add", "nine", "--segment", "old.seg", "--day", f"2026-01-{day:02}")
         rows = [f"2026-01-01-{page}\t2026-01-{1 + page % 9:02}\t2026-01-02-{page}\t0.9500\n" for page in range(0, 1500, 2)]
-        (self.made / "replaced.tsv").write_text("id\tday\tby\theld\n" + "".join(rows))
+        (self.made / "replaced.tsv").write_text("id\tday\tby\tcontainment\n" + "".join(rows))
         rows = [f"2026-01-02-{page}\tbatch\t{page % 40}\n" for page in range(0, 1500, 2)]
         (self.made / "slack.tsv").write_text("id\tday\tslack\n" + "".join(rows))
         shutil.copytree(self.made / "nine", self.made / "ten")

@@ -89,12 +89,13 @@ fn days_of_texts_are_judged_as_dedup_does_and_become_the_same_segments() {
 fn gone(bench: &Bench, day: &str) -> Vec<Value> {
     let held = |text: &str| text.parse::<f64>().unwrap();
     let dropped = bench.rows(&format!("out/{day}/dedup/verdicts.tsv")).into_iter();
-    let dropped = dropped
-        .filter(|row| row[1] == "drop")
-        .map(|row| json!({ "id": row[0], "day": null, "by": row[2], "held": held(&row[5]) }));
+    let dropped = dropped.filter(|row| row[1] == "drop").map(
+        |row| json!({ "id": row[0], "day": null, "by": row[2], "containment": held(&row[5]) }),
+    );
     let replaced = bench.rows(&format!("out/{day}/dedup/replaced.tsv")).into_iter();
-    let replaced = replaced
-        .map(|row| json!({ "id": row[0], "day": row[1], "by": row[2], "held": held(&row[3]) }));
+    let replaced = replaced.map(
+        |row| json!({ "id": row[0], "day": row[1], "by": row[2], "containment": held(&row[3]) }),
+    );
     dropped.chain(replaced).collect()
 }
 

@@ -77,7 +77,7 @@ impl Report<'_> {
             )?;
         }
         writeln!(out, "{}", legend(self.methods))?;
-        self.by_held(&mut out)?;
+        self.by_containment(&mut out)?;
         self.by_edit(&mut out)?;
         self.own_pages(&mut out)?;
         self.next(&mut out)
@@ -106,13 +106,13 @@ impl Report<'_> {
         writeln!(out)
     }
 
-    fn by_held(&self, out: &mut impl Write) -> io::Result<()> {
+    fn by_containment(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(
             out,
             "The share of the pairs of which one page is dropped, by how much of it the other one contains, in 3-word shingles.\n\
              From 0.9 on more is better: nothing is lost. Below, less is better."
         )?;
-        self.head("held", "pairs", out)?;
+        self.head("containment", "pairs", out)?;
         let methods: Vec<_> =
             (0..self.methods.len()).map(|method| self.scores.bands(method)).collect();
         for (at, band) in methods[0].iter().enumerate().rev() {

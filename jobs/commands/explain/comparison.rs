@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use dupsieve::Result;
 use dupsieve::rooms::features::ONE;
-use dupsieve::rooms::fingerprint::check::held_run_set;
+use dupsieve::rooms::fingerprint::check::word_shingles;
 use dupsieve::rooms::fingerprint::{Class, Difference, Recipe, TextMeasure, Weighted, hex};
 use dupsieve::rooms::matches::Confirm;
 use serde_json::{Value, json};
@@ -27,25 +27,25 @@ pub(super) struct Comparison<'a> {
     documents: [Analysed; 2],
     recipe: &'a Recipe,
     difference: Difference,
-    held: Held,
+    containment: Containment,
     /// What else tells how alike they are, and how alike.
     check: Option<(TextMeasure, f64)>,
 }
 
-struct Held {
+struct Containment {
     /// The share of the first text that the second has, and the other way round: of its 3-word shingles, exactly.
     shares: [f64; 2],
     /// The share from which on a page is dropped, if verdicts ask for it.
     least: Option<f64>,
 }
 
-impl Held {
-    fn of(texts: [&str; 2], confirm: Option<Confirm>) -> Held {
-        let [one, another] = texts.map(held_run_set);
+impl Containment {
+    fn of(texts: [&str; 2], confirm: Option<Confirm>) -> Containment {
+        let [one, another] = texts.map(word_shingles);
         let shared = one.shared(&another) as f64;
         let shares = [&one, &another].map(|of| shared / of.len().max(1) as f64);
         let least = confirm.filter(Confirm::has_direction).map(|confirm| confirm.least);
-        Held { shares, least }
+        Containment { shares, least }
     }
 
     fn describe(&self, out: &mut impl Write) -> io::Result<()> {
@@ -53,7 +53,7 @@ impl Held {
         let Some(least) = self.least else { return Ok(()) };
         writeln!(
             out,
-            "held      {first:.4} of the first page is in the second, {second:.4} of the second in the first"
+            "contained {first:.4} of the first page is in the second, {second:.4} of the second in the first"
         )?;
         writeln!(out, "          a page is dropped if a kept page contains {least} of it or more")
     }
@@ -76,10 +76,10 @@ impl Comparison<'_> {
         let sides = [&one.features[..], &another.features[..]];
         let difference = Difference::of(sides, distant, recipe.width());
         let texts = [&*one.text, &another.text];
-        let held = Held::of(texts, confirm);
-        let check = check.or_else(|| held.least.is_none().then_some(TextMeasure::Jaccard));
+        let containment = Containment::of(texts, confirm);
+        let check = check.or_else(|| containment.least.is_none().then_some(TextMeasure::Jaccard));
         let check = check.map(|check| Ok((check, check.similarity(texts)?))).transpose()?;
-        Ok(Comparison { documents, recipe, difference, held, check })
+        Ok(Comparison { documents, recipe, difference, containment, check })
     }
 
     pub(super) fn distance(&self) -> u32 {
@@ -87,7 +87,7 @@ impl Comparison<'_> {
     }
 
     pub(super) fn object(&self) -> Value {
-        let Comparison { recipe, difference, held, check, .. } = self;
+        let Comparison { recipe, difference, containment, check, .. } = self;
         let check = check.map(
             |(check, similarity)| json!({ "name": check.to_string(), "similarity": similarity }),
         );
@@ -113,7 +113,7 @@ impl Comparison<'_> {
             "documents": documents.collect::<Vec<_>>(),
             "distance": self.distance(),
             "shared_weight": weight(difference.shared),
-            "held": { "shares": held.shares, "least": held.least },
+            "containment": { "shares": containment.shares, "least": containment.least },
             "check": check,
             "moved": moved.collect::<Vec<_>>(),
             "bits": bits.collect::<Vec<_>>(),
@@ -134,7 +134,7 @@ impl Comparison<'_> {
     }
 
     pub(super) fn describe(&self, out: &mut impl Write) -> io::Result<()> {
-        let Comparison { documents, recipe, difference, held, check } = self;
+        let Comparison { documents, recipe, difference, containment, check } = self;
         writeln!(out, "recipe    {}, {} bits", recipe.name(), recipe.width().bits())?;
         for (document, total) in documents.iter().zip(difference.totals) {
             writeln!(out, "\n{}", document.id)?;
@@ -161,7 +161,7 @@ impl Comparison<'_> {
             "\ndistance  {}; {shared:.1} % of the weight is shared",
             difference.bits.len()
         )?;
-        held.describe(out)?;
+        containment.describe(out)?;
         if let Some((check, similarity)) = check {
             writeln!(out, "check     {similarity:.4} by {check}")?;
         }

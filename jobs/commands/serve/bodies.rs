@@ -110,7 +110,7 @@ pub(super) struct GoneAnswer<'a> {
     /// The id of the page that contains it.
     by: &'a str,
     /// The share of it that this page contains.
-    held: f64,
+    containment: f64,
 }
 
 impl<'a> CommitAnswer<'a> {
@@ -119,8 +119,8 @@ impl<'a> CommitAnswer<'a> {
             *committed;
         let Gone { pages, more, .. } = gone;
         let gone = pages.iter().map(|page| {
-            let GonePage { id, day, by, held } = page;
-            GoneAnswer { id, day: *day, by, held: *held }
+            let GonePage { id, day, by, containment } = page;
+            GoneAnswer { id, day: *day, by, containment: *containment }
         });
         CommitAnswer {
             store_version,

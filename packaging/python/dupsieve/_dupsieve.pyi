@@ -30,7 +30,7 @@ class _Comparison(TypedDict, total=False):
     shared_weight: float
     jaccard: float
     check: str
-    held: list[float]
+    containment: list[float]
 
 class _Revision(TypedDict):
     version: int

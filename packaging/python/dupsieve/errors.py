@@ -10,6 +10,10 @@ class Error(Exception):
     """The exit code with which the program ends for this failure."""
     retryable: bool = False
     """Whether the same call may succeed later."""
+    kind: str = "defect"
+    """The stable name of the failure, such as `store-locked`: a heading of the chapter "What can go wrong"."""
+    help: str | None = None
+    """What to do about it, if that is known. The text has it too."""
 
 
 class UsageError(Error, ValueError):
@@ -95,6 +99,8 @@ _CLASSES = {
 }
 
 
-def of(code: int, sentence: str, is_memory: bool = False) -> Error:
+def of(code: int, sentence: str, kind: str, help: str | None = None, *, is_memory: bool = False) -> Error:
     """The exception for an exit code of the program."""
-    return (OutOfMemoryError if is_memory else _CLASSES.get(code, DefectError))(sentence)
+    error = (OutOfMemoryError if is_memory else _CLASSES.get(code, DefectError))(sentence)
+    error.kind, error.help = kind, help
+    return error

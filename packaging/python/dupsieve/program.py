@@ -23,7 +23,7 @@ def find() -> str:
     beside = Path(sysconfig.get_path("scripts")) / "dupsieve"
     found = str(beside) if beside.exists() else shutil.which("dupsieve")
     if found is None:
-        raise errors.of(66, "the program dupsieve is not in this environment and not on the PATH")
+        raise errors.of(66, "the program dupsieve is not in this environment and not on the PATH", "missing")
     return found
 
 
@@ -51,7 +51,9 @@ def call(arguments: Iterable[StrPath]) -> dict[str, Any]:
     code = process.returncode
     if code != 0:
         # A program that a signal ends can be started again.
-        raise errors.of(code if code > 0 else 75, summary.get("error") or sentence or f"the program ended with {code}")
+        sentence = summary.get("error") or sentence or f"the program ended with {code}"
+        kind = summary.get("kind") or ("interrupted" if code < 0 else "usage")
+        raise errors.of(code if code > 0 else 75, sentence, kind, summary.get("help"))
     return summary
 
 

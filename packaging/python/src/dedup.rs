@@ -45,7 +45,7 @@ use crate::verdicts;
 /// Returns:
 ///     A table (`arro3.core.Table`) with a row for each row of `table`, in order: `id`, `verdict` (`keep`, `drop`, `empty`, `repeated`
 ///     or `bad`), `of` (the id of the kept document), `of_row` (its row, from 0; null if it is a page of the store), `distance`,
-///     `against` (`batch`, or the day of the store), `held` (the share of it that the kept document contains), `copies` and `hosts`.
+///     `against` (`batch`, or the day of the store), `containment` (the share of it that the kept document contains), `copies` and `hosts`.
 ///
 /// Raises:
 ///     ValueError: A column is missing or of another type, a setting is wrong, more than one row in a hundred cannot be read,

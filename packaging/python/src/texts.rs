@@ -108,7 +108,7 @@ pub(crate) fn signature(
 /// Returns:
 ///     A dictionary: `recipe`, `distance` (bits in which the fingerprints differ), `sketches` (both fingerprints), `classes` (`Full` or
 ///     `Short`), `shared_weight` (the share of the weight of the features that both have), `jaccard` (the share of the 3-word shingles
-///     that both have), and, if the preset has a check, `check` and `held`: the share of `one` that `another` contains, and the share of
+///     that both have), and, if the preset has a check, `check` and `containment`: the share of `one` that `another` contains, and the share of
 ///     `another` that `one` contains.
 ///
 /// Raises:
@@ -133,9 +133,9 @@ pub(crate) fn compare<'py>(
     told.set_item("classes", compared.classes.map(class))?;
     told.set_item("shared_weight", compared.shared_weight)?;
     told.set_item("jaccard", compared.jaccard)?;
-    if let (Some(check), Some(held)) = (check, compared.held) {
+    if let (Some(check), Some(containment)) = (check, compared.containment) {
         told.set_item("check", check.to_string())?;
-        told.set_item("held", held)?;
+        told.set_item("containment", containment)?;
     }
     Ok(told)
 }
@@ -146,7 +146,7 @@ struct Compared {
     distance: u32,
     shared_weight: f64,
     jaccard: f64,
-    held: Option<[f64; 2]>,
+    containment: Option<[f64; 2]>,
 }
 
 impl Compared {
@@ -162,7 +162,7 @@ impl Compared {
         let difference = Difference::of([&one.2, &another.2], apart, recipe.width());
         let whole = difference.totals[0].max(difference.totals[1]);
         let weight = |fixed: i128| fixed as f64 / ONE as f64;
-        let held = |check: Check| {
+        let containment = |check: Check| {
             let mut signer = check.signer();
             let [mut first, mut second] = [Vec::new(), Vec::new()];
             signer.sign(texts[0], &mut first)?;
@@ -175,7 +175,7 @@ impl Compared {
             distance: apart.count_ones(),
             shared_weight: weight(difference.shared) / weight(whole),
             jaccard: TextMeasure::Jaccard.similarity(texts)?,
-            held: check.map(held).transpose()?.flatten(),
+            containment: check.map(containment).transpose()?.flatten(),
         })
     }
 }

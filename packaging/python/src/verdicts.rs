@@ -25,7 +25,7 @@ struct Verdict {
     of_row: Option<u64>,
     distance: Option<u8>,
     against: Option<Box<str>>,
-    held: Option<f64>,
+    containment: Option<f64>,
     copies: Option<u64>,
     hosts: Option<u64>,
 }
@@ -95,7 +95,7 @@ fn verdict(row: &str, ids: &Ids<'_>) -> Option<Verdict> {
     let mut cells = row.split('\t').map(|cell| Some(cell).filter(|cell| !cell.is_empty()));
     let word = cells.next()??;
     let word = ["keep", "drop", "empty"].into_iter().find(|known| *known == word)?;
-    let [of, distance, against, held, copies, hosts] =
+    let [of, distance, against, containment, copies, hosts] =
         std::array::from_fn(|_| cells.next().flatten());
     let of_row = of.filter(|_| against == Some("batch")).and_then(|id| ids.row(id));
     Some(Verdict {
@@ -104,7 +104,7 @@ fn verdict(row: &str, ids: &Ids<'_>) -> Option<Verdict> {
         of_row,
         distance: distance.and_then(|it| it.parse().ok()),
         against: against.map(Box::from),
-        held: held.and_then(|it| it.parse().ok()),
+        containment: containment.and_then(|it| it.parse().ok()),
         copies: copies.and_then(|it| it.parse().ok()),
         hosts: hosts.and_then(|it| it.parse().ok()),
     })
@@ -114,7 +114,7 @@ fn written(ids: &Ids<'_>, verdicts: &[Verdict]) -> RecordBatch {
     let (mut id, mut word, mut of) =
         (LargeStringBuilder::new(), StringBuilder::new(), LargeStringBuilder::new());
     let (mut of_row, mut distance) = (UInt64Builder::new(), UInt8Builder::new());
-    let (mut against, mut held) = (StringBuilder::new(), Float64Builder::new());
+    let (mut against, mut containment) = (StringBuilder::new(), Float64Builder::new());
     let (mut copies, mut hosts) = (UInt64Builder::new(), UInt64Builder::new());
     for (row, verdict) in (0..).zip(verdicts) {
         let name = ids.name(row);
@@ -131,7 +131,7 @@ fn written(ids: &Ids<'_>, verdicts: &[Verdict]) -> RecordBatch {
         of_row.append_option(row_of);
         distance.append_option(verdict.distance);
         against.append_option(verdict.against.as_deref());
-        held.append_option(verdict.held);
+        containment.append_option(verdict.containment);
         copies.append_option(verdict.copies);
         hosts.append_option(verdict.hosts);
     }
@@ -142,7 +142,7 @@ fn written(ids: &Ids<'_>, verdicts: &[Verdict]) -> RecordBatch {
         ("of_row", Arc::new(of_row.finish()), true),
         ("distance", Arc::new(distance.finish()), true),
         ("against", Arc::new(against.finish()), true),
-        ("held", Arc::new(held.finish()), true),
+        ("containment", Arc::new(containment.finish()), true),
         ("copies", Arc::new(copies.finish()), true),
         ("hosts", Arc::new(hosts.finish()), true),
     ];

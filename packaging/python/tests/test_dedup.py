@@ -16,11 +16,11 @@ import dupsieve
 
 def told(row):
     """A verdict as the program writes it."""
-    def held(value):
+    def containment(value):
         return "" if value is None else f"{value:.4f}"
 
-    row = {name: "" if value is None else str(value) for name, value in row.items() if name not in ("of_row", "held")} | {
-        "held": held(row["held"])
+    row = {name: "" if value is None else str(value) for name, value in row.items() if name not in ("of_row", "containment")} | {
+        "containment": containment(row["containment"])
     }
     return row
 
@@ -175,6 +175,7 @@ class Refused(InAFolder):
         self.refused(ValueError, "one column that decides", table, keep="n:max", time="n")
         missing = self.refused(FileNotFoundError, "", table, store=self.folder / "store")
         self.assertEqual((missing.code, missing.retryable), (66, False))
+        self.assertIn(missing.help, str(missing))
         with self.assertRaises(TypeError):
             dupsieve.dedup([{"text": "a text"}])
 

@@ -59,8 +59,8 @@ class Texts(InAFolder):
         self.assertEqual([name.lower() for name in expected["classes"]], found["classes"])
         jaccard = json.loads(self.command("compare", "--recipe", "jaccard", "one.txt", "another.txt"))
         self.assertEqual(found["jaccard"], jaccard["similarity"])
-        self.assertGreater(found["held"][0], 0.9)
-        self.assertLess(found["held"][1], 0.8)
+        self.assertGreater(found["containment"][0], 0.9)
+        self.assertLess(found["containment"][1], 0.8)
         self.assertEqual(dupsieve.compare(one, one, preset="paper")["distance"], 0)
         with self.assertRaises(ValueError):
             dupsieve.compare(one, "")

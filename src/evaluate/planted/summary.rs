@@ -64,7 +64,7 @@ impl PlantedScores {
     /// Of how many planted pairs one page goes, by how much of the one the other one has. Bands without a pair are left out.
     #[must_use]
     pub fn bands(&self, method: usize) -> Vec<Band> {
-        bands(self.planted.iter().map(|pair| (pair.held, pair.found_by.contains(method))))
+        bands(self.planted.iter().map(|pair| (pair.containment, pair.found_by.contains(method))))
     }
 
     #[must_use]
@@ -96,11 +96,11 @@ mod tests {
 
     #[test]
     fn what_is_found_and_what_is_lost_is_counted() {
-        let pair = |edit, strength, held, found, lost| PlantedPair {
+        let pair = |edit, strength, containment, found, lost| PlantedPair {
             page: 0,
             edit,
             strength,
-            held,
+            containment,
             found_by: FoundBy(found),
             lost_by: FoundBy(lost),
         };
@@ -112,7 +112,7 @@ mod tests {
             pair(Edit::Date, 0, 1.0, 0b01, 0b00),
             pair(Edit::Template, 0, 0.4, 0b01, 0b01),
         ];
-        let goes = |held| DroppedPage { page: 0, of: 1, held, runs: 10 };
+        let goes = |containment| DroppedPage { page: 0, of: 1, containment, runs: 10 };
         let could_go = vec![0, 1, 2];
         let dropped = vec![goes(1.0), goes(0.8)];
         let first = Loss { dropped, could_go: could_go.clone(), missed: vec![1] };

@@ -42,7 +42,7 @@ fn each_copy_is_compared_with_its_page_and_each_page_with_each() {
         let [one, two] = texts.map(|text| sketchers[method].text(text).unwrap().unwrap());
         (one ^ two).count_ones() <= methods[method].distance
     };
-    let sets: Vec<ShingleSet> = pages.iter().map(|page| held_run_set(&page.text)).collect();
+    let sets: Vec<ShingleSet> = pages.iter().map(|page| word_shingles(&page.text)).collect();
     // The copies are made again, by the definition.
     let mut planted = scores.planted.iter();
     for (at, page) in pages.iter().enumerate() {
@@ -57,9 +57,9 @@ fn each_copy_is_compared_with_its_page_and_each_page_with_each() {
             };
             let pair = planted.next().unwrap();
             assert_eq!((pair.page, pair.edit, pair.strength), (at as u32, edit, strength));
-            let [whole, changed] = [held_run_set(&page.text), held_run_set(&copy)];
-            let of_copy = changed.held_by(&whole);
-            assert_eq!(pair.held, of_copy.max(whole.held_by(&changed)));
+            let [whole, changed] = [word_shingles(&page.text), word_shingles(&copy)];
+            let of_copy = changed.contained_in(&whole);
+            assert_eq!(pair.containment, of_copy.max(whole.contained_in(&changed)));
             for method in 0..2 {
                 let expected = near(method, [&page.text, &copy]);
                 assert_eq!(pair.found_by.contains(method), expected, "{edit}");
@@ -109,7 +109,7 @@ fn a_lender_is_unlike_of_the_same_language_and_long_enough() {
     let done = AtomicU64::new(0);
     let evaluation =
         PlantedEvaluation { pages: &pages, methods: &[], seed: 9, workers: 1, done: &done };
-    let sets: Vec<ShingleSet> = pages.iter().map(|page| held_run_set(&page.text)).collect();
+    let sets: Vec<ShingleSet> = pages.iter().map(|page| word_shingles(&page.text)).collect();
     let is_han = |page: usize| han_share(&pages[page].text) >= 0.5;
     let mut same = 0;
     for at in 0..pages.len() {

@@ -30,7 +30,7 @@ pub(crate) const MAX_SKETCH_BYTES: usize = 1 + 3 + MOST * 3;
 const _: () = assert!(MAX_SKETCH_BYTES < 1 << 16);
 
 /// The set of the shingles of a text, by which it is known exactly how much of a text another text contains.
-pub fn held_run_set(text: &str) -> ShingleSet {
+pub fn word_shingles(text: &str) -> ShingleSet {
     ShingleSet::gather(|add| {
         shingle_hashes::each(text, &mut shingle_hashes::Buffer::default(), add)
     })

@@ -29,20 +29,20 @@ pub(super) struct DayText<'a> {
 
 /// What the kept pages contain of the text of all pages that were read.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct HeldText {
+pub struct ContainedText {
     /// The 3-word shingles of all pages, each page by itself.
     pub runs: u64,
     /// The share of them that the kept pages contain, by estimate.
-    pub held: f64,
+    pub containment: f64,
     /// How many pages of the store were replaced.
     pub replaced: u64,
     /// How many dropped pages are contained only through a page that was replaced after them.
     pub through_replaced: u64,
 }
 
-impl HeldText {
+impl ContainedText {
     /// The same of these days; none if one of them does not tell how much it lost.
-    pub(super) fn of(days: &[DayText<'_>]) -> Result<Option<HeldText>> {
+    pub(super) fn of(days: &[DayText<'_>]) -> Result<Option<ContainedText>> {
         let (mut runs, mut lost, mut pages) = (0, 0.0, 0);
         for day in days {
             let Some(of_day) = day.lost.filter(|it| it.shingles > 0 || day.pages == 0) else {
@@ -59,8 +59,8 @@ impl HeldText {
         // Of each replaced page what its successor lacks.
         let mut lacking: HashMap<(u128, String), f64> = HashMap::new();
         for day in days.iter().filter(|day| day.replaces) {
-            each_replaced(day.folder, |id, day, _, held| {
-                lacking.insert((xxh3_128(id.as_bytes()), day.to_string()), 1.0 - held);
+            each_replaced(day.folder, |id, day, _, containment| {
+                lacking.insert((xxh3_128(id.as_bytes()), day.to_string()), 1.0 - containment);
                 Ok(())
             })?;
         }
@@ -76,7 +76,7 @@ impl HeldText {
             })?;
         }
         let replaced = lacking.len() as u64;
-        let held = ((1.0 - lost / runs as f64).max(0.0) * 1e4).round() / 1e4;
-        Ok(Some(HeldText { runs, held, replaced, through_replaced }))
+        let containment = ((1.0 - lost / runs as f64).max(0.0) * 1e4).round() / 1e4;
+        Ok(Some(ContainedText { runs, containment, replaced, through_replaced }))
     }
 }
