@@ -164,6 +164,18 @@ impl<R: Record> SortedRecords<R> {
         SortedRecords::of(Vec::new(), vec![write_run(folder, records)?])
     }
 
+    /// Each record once.
+    pub(crate) fn distinct(self) -> impl Iterator<Item = Result<R>>
+    where
+        R: Copy,
+    {
+        let mut last = None;
+        self.filter(move |next| match next {
+            Ok(next) => last.replace(*next) != Some(*next),
+            Err(_) => true,
+        })
+    }
+
     fn of(held: Vec<R>, runs: Vec<FrameFile>) -> Result<SortedRecords<R>> {
         let open = |run: FrameFile| {
             let end = run.bytes()?;

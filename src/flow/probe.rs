@@ -12,7 +12,7 @@ use crate::desk::Claim;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::ledger::{Chunk, Finished, Ledger, Receipt};
-use crate::matches::{KeyProbe, Pair, Place, Sieve};
+use crate::matches::{FingerprintIndex, KeepRank, KeyProbe, Pair, Place, Sieve};
 use crate::store::{Dated, KeyRange};
 use crate::tables::{ArrangedBatch, Hit, MethodScratch, Probe, SelfJoin, SelfJoinScratch};
 
@@ -39,6 +39,8 @@ pub(crate) struct Probing<F: Fingerprint> {
     pub(crate) found: Arc<AtomicU64>,
     /// More pairs than this are an error.
     pub(crate) most_pairs: u64,
+    /// The place of each fingerprint in keep order, where whole pages are compared.
+    pub(crate) order: Option<Arc<[KeepRank]>>,
     /// Leaves out pairs that decide no verdict; none if all pairs are wanted.
     pub(crate) sieve: Option<Sieve>,
     /// The chunks that earlier runs finished, and the place for those of this run.
@@ -128,8 +130,9 @@ impl<F: Fingerprint> Prober<F> {
         self.sweep = None;
         let Prober { join, pairs, self_scratch, .. } = self;
         join.itself.join(part, self_scratch, &mut |Hit { batch, at, distance, .. }| {
-            let existing = Place::Batch { group: at.into() };
-            pairs.push(Pair { new: batch.into(), existing, distance });
+            let (new, group) =
+                Sieve::turned::<FingerprintIndex>(join.order.as_deref(), batch.into(), at.into());
+            pairs.push(Pair { new, existing: Place::Batch { group }, distance });
         });
     }
 }

@@ -8,39 +8,43 @@ use super::site::Site;
 use crate::error::{Error, Kind, Named, Result};
 use crate::fingerprint::Fingerprint;
 use crate::flow::{self, Owners, Processes};
-use crate::matches::{Certificate, ConfirmedPairs, Confirming, Groups, Windows};
+use crate::matches::{Certificate, ConfirmedPairs, Confirming, Groups, InKeepOrder, Windows};
 use crate::runs::Space;
 use crate::step::{self, Step};
 
-/// The groups of a batch, and the pairs of these that match. The pairs are in process 0.
-pub(super) struct Matching {
-    pub(super) groups: Arc<Groups>,
-    pub(super) pairs: ConfirmedPairs,
-}
-
 impl Join {
+    /// The groups of the batch.
+    pub(super) fn groups<F: Fingerprint>(
+        &self,
+        workers: usize,
+        space: Space<'_>,
+    ) -> Result<Arc<Groups>> {
+        let space = Space { memory_bytes: self.budget.signatures(), ..space };
+        Groups::load::<F>(&self.batch, self.check, space, workers).map(Arc::new)
+    }
+
     /// Confirms the pairs that were found, if anything besides the distance decides. Every process does its share.
-    pub(super) fn confirm<F: Fingerprint>(
+    pub(super) fn confirm(
         &self,
         processes: &mut Processes,
         site: &Site<'_>,
         found: &mut FoundPairs,
-    ) -> Result<Matching> {
+        groups: &Arc<Groups>,
+        order: Option<&InKeepOrder>,
+    ) -> Result<ConfirmedPairs> {
         if self.confirms() {
             processes.agree(&format!("confirm {}", site.output.named()), || Ok(()))?;
         }
         let topology = *processes.topology();
         let folder = spill_folder(site.output, &site.staging);
-        let space = Space { folder: &folder, memory_bytes: self.budget.signatures() };
-        let groups = Groups::load::<F>(&self.batch, self.check, space, topology.workers)?;
-        let groups = Arc::new(groups);
         let pairs = Box::new(std::mem::take(&mut found.pairs).into_iter().flatten());
         if !self.confirms() {
-            return Ok(Matching { groups, pairs: ConfirmedPairs::unchecked(pairs) });
+            return Ok(ConfirmedPairs::unchecked(pairs));
         }
         let how = Confirming {
             segment: self.batch.clone(),
-            groups: Arc::clone(&groups),
+            groups: Arc::clone(groups),
+            order: order.map(InKeepOrder::of_groups),
             store: found.store.clone(),
             confirm: self.check,
             distance: self.distance,
@@ -59,8 +63,7 @@ impl Join {
             prove(groups.fingerprints().into(), listed, &certificates)?;
             step::begin(Step::Sorting);
         }
-        let pairs = ConfirmedPairs::certified(confirmed.sorted()?, certificates, self.check);
-        Ok(Matching { groups, pairs })
+        Ok(ConfirmedPairs::certified(confirmed.sorted()?, &certificates, self.check))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::flow::{Owners, Pairs, Probing, Processes, Role, find_pairs};
 use crate::ledger::{self, Ledger, LedgerKey, Receipt};
-use crate::matches::{self, Detail, KeyProbe, Pair, Sieve};
+use crate::matches::{self, Detail, InKeepOrder, KeepRank, KeyProbe, Pair, Sieve};
 use crate::output::{self, Staging};
 use crate::runs::SortedRecords;
 use crate::step::{self, Step};
@@ -56,6 +56,7 @@ impl Join {
         &self,
         processes: &mut Processes,
         site: &Site<'_>,
+        order: Option<&InKeepOrder>,
     ) -> Result<FoundPairs> {
         step::begin(Step::Joining);
         let began = Instant::now();
@@ -68,7 +69,8 @@ impl Join {
             ..self.problem(groups.len() as u64, workers as u64)
         };
         let plan = self.plan(&problem, site.itself_bytes)?;
-        let probing = Arc::new(self.arrange(groups, store, &segments, &plan, workers, site)?);
+        let probing =
+            Arc::new(self.arrange(groups, store, &segments, &plan, (workers, order), site)?);
         let tables = began.elapsed();
         let Pairs { pairs, receipts } = self
             .probe(processes, site, &probing)
@@ -100,21 +102,23 @@ impl Join {
         store: Vec<Dated>,
         segments: &[Segment],
         plan: &Plan,
-        workers: usize,
+        (workers, order): (usize, Option<&InKeepOrder>),
         site: &Site<'_>,
     ) -> Result<Probing<F>> {
         let itself =
             SelfJoin::new(&groups, plan.itself.design, self.distance, plan.share, workers)?;
         // The same in all processes, because it decides how often everything is read.
         let (fingerprints, memory) = (Arc::clone(&groups), site.itself_bytes as usize);
-        let keys = KeyProbe::new(&self.batch, &store, fingerprints, self.check, memory, workers)?;
+        let keys = KeyProbe::new(&self.batch, &store, fingerprints, order, memory, workers)?;
         let chunks = ledger::chunks(itself.parts(), keys.chunks(), segments);
-        let sieve = self.sieve(groups.len());
+        let order = order.map(InKeepOrder::of_fingerprints);
+        let sieve = self.sieve(groups.len(), order.clone());
         let key = LedgerKey {
             build: site.build,
             batch: self.batch.digest(),
             distance: self.distance,
             sieve: sieve.as_ref(),
+            order: order.as_deref(),
             store: &store,
             chunks: &chunks,
             itself: &itself,
@@ -139,6 +143,7 @@ impl Join {
             probed: Arc::default(),
             found: Arc::default(),
             most_pairs: self.most_pairs(),
+            order,
             sieve,
         })
     }
@@ -168,8 +173,9 @@ impl Join {
     }
 
     /// Leaves out the pairs that decide no verdict, unless all are written.
-    fn sieve(&self, groups: usize) -> Option<Sieve> {
-        (self.detail == Detail::Best).then(|| Sieve::new(groups, !self.confirms()))
+    fn sieve(&self, groups: usize, order: Option<Arc<[KeepRank]>>) -> Option<Sieve> {
+        let sieve = || order.map_or_else(|| Sieve::new(groups, !self.confirms()), Sieve::in_order);
+        (self.detail == Detail::Best).then(sieve)
     }
 }
 

@@ -157,6 +157,11 @@ impl Join {
     }
 
     /// Whether something besides the distance decides what matches.
+    /// Whether pages are met in keep order: whole pages are compared.
+    pub(super) fn orders(&self) -> bool {
+        self.check.is_some_and(|confirm| confirm.check.is_whole())
+    }
+
     pub(super) fn confirms(&self) -> bool {
         self.check.is_some() || self.batch.has_classes()
     }

@@ -2,20 +2,28 @@
 //! the verdicts.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::build::build;
-use super::confirm::Matching;
-use super::find::{Figures, FoundPairs, make_room};
+use super::find::{Figures, FoundPairs, make_room, spill_folder};
 use super::proof::Proof;
 use super::request::Join;
 use super::site::{Site, unwatched};
 use crate::error::{Error, Kind, Named, Result};
 use crate::fingerprint::{Fingerprint, Width};
 use crate::flow::{Processes, Role};
-use crate::matches::{Finalize, Outcome};
+use crate::matches::{ConfirmedPairs, Finalize, Groups, InKeepOrder, Outcome};
 use crate::output::{Lock, Staging};
+use crate::runs::Space;
 use crate::step::{self, Step};
 use crate::store::Version;
+
+/// The groups of a batch, their order if it is known already, and the pairs of these that match. The pairs are in process 0.
+struct Matching {
+    groups: Arc<Groups>,
+    order: Option<InKeepOrder>,
+    pairs: ConfirmedPairs,
+}
 
 /// A finished join.
 #[derive(Clone, Debug)]
@@ -84,12 +92,21 @@ impl Join {
         site: Site<'_>,
         finish: impl FnOnce(Joined, Staging) -> Result<S>,
     ) -> Result<Role<S>> {
-        let mut found = self.find::<F>(processes, &site)?;
-        let matching = self
-            .confirm::<F>(processes, &site, &mut found)
+        let workers = processes.topology().workers;
+        let folder = spill_folder(site.output, &site.staging);
+        let space = Space { folder: &folder, memory_bytes: self.budget.finalize() };
+        let groups = self.groups::<F>(workers, space)?;
+        let order = self.orders().then(|| {
+            let (groups, ids) = (Arc::clone(&groups), (self.budget.ids(), workers));
+            InKeepOrder::load(&self.batch, groups, self.keep, self.check, ids, space)
+        });
+        let order = order.transpose()?;
+        let mut found = self.find::<F>(processes, &site, order.as_ref())?;
+        let pairs = self
+            .confirm(processes, &site, &mut found, &groups, order.as_ref())
             .map_err(|error| make_room(site.output, &found.ledger, error))?;
         let ledger = found.ledger.clone();
-        let workers = processes.topology().workers;
+        let matching = Matching { groups, order, pairs };
         let Site { output, staging, .. } = site;
         let step = format!("finalize {}", output.named());
         let done = processes.conclude(&step, staging, |staging| {
@@ -104,7 +121,7 @@ impl Join {
     fn finalize<F: Fingerprint>(
         &self,
         found: FoundPairs,
-        Matching { groups, pairs }: Matching,
+        Matching { groups, order, pairs }: Matching,
         output: &Path,
         staging: &Staging,
         workers: usize,
@@ -128,7 +145,7 @@ impl Join {
             workers,
         };
         step::begin(Step::Writing);
-        let outcome = finalize.write::<F>(groups, pairs, staging)?;
+        let outcome = finalize.write::<F>(groups, order, pairs, staging)?;
         Ok(Joined { outcome, proof, figures })
     }
 }

@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::chunk::Chunk;
 use super::frame::MAGIC;
 use crate::fingerprint::Fingerprint;
-use crate::matches::Sieve;
+use crate::matches::{KeepRank, Sieve};
 use crate::store::{Dated, Digest};
 use crate::tables::SelfJoin;
 
@@ -18,6 +18,8 @@ pub(crate) struct LedgerKey<'a, F: Fingerprint> {
     pub(crate) batch: Digest,
     pub(crate) distance: u32,
     pub(crate) sieve: Option<&'a Sieve>,
+    /// The place of each fingerprint in keep order, where that decides who meets.
+    pub(crate) order: Option<&'a [KeepRank]>,
     /// The segments of the store, in their order, and what is hidden of them.
     pub(crate) store: &'a [Dated],
     pub(crate) chunks: &'a [Chunk<F>],
@@ -33,6 +35,9 @@ impl<F: Fingerprint> LedgerKey<'_, F> {
         hash.update(&self.batch.0.to_le_bytes());
         hash.update(&[Sieve::number(self.sieve)]);
         hash.update(&self.distance.to_le_bytes());
+        for &place in self.order.into_iter().flatten() {
+            hash.update(&u32::from(place).to_le_bytes());
+        }
         hash.update(&(self.store.len() as u64).to_le_bytes());
         for dated in self.store {
             hash.update(&dated.digest().0.to_le_bytes());

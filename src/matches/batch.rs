@@ -28,13 +28,15 @@ pub fn held_bytes(width: Width, check: Option<Check>, workers: u64) -> u64 {
     // `starts` and `ranks` of the batch; three numbers of its leaders; the judgement; how well the best page
     // of the store stands for it; how many pages go in favour of it; its slack.
     const PLACES: u64 = 8 + 12 + (4 + STANDING) + STANDING + 4 + 4;
-    // Of one worker.
+    // Of one worker; where whole pages are compared, the first one that was met too.
     const SIEVE: u64 = 2;
+    const FIRST_MET: u64 = 4;
     // Rows and first groups of divided fingerprints, the group of each row, its shingles, and the class.
     const DIVIDED: u64 = 4 + 4 + 4 + 4 + 1;
-    // Of a page with anchors: where its fingerprint begins, and its farthest candidate.
-    const ANCHORED: u64 = 4 + 2;
-    let anchored = if check.is_some_and(Check::has_direction) { ANCHORED } else { 0 };
+    // Of a page with anchors: where its fingerprint begins, its farthest candidate, and the places of page, group and fingerprint in keep order.
+    const ANCHORED: u64 = 4 + 2 + 12;
+    let has_anchors = check.is_some_and(Check::has_direction);
+    let anchored = if has_anchors { ANCHORED + FIRST_MET * workers } else { 0 };
     let divided = check.map_or(0, |_| DIVIDED + anchored);
     u64::from(width.bits()) / 8 + PLACES + SIEVE * workers + divided
 }

@@ -35,8 +35,4 @@ pub(crate) struct Certificate {
     pub(crate) taken: u64,
     /// How many pairs there were.
     pub(crate) candidates: Candidates,
-    /// The first group of the window.
-    pub(crate) first: u32,
-    /// How many shingles each of its groups has, where a check tells it.
-    pub(crate) shingles: Vec<u32>,
 }

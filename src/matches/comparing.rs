@@ -64,20 +64,6 @@ impl WindowKeys {
         }
         Ok(WindowKeys::Samples(samples))
     }
-
-    /// How many shingles the page in a row has, if its sketch says that; `reader` looks up what is not held.
-    pub(super) fn shingles(
-        &self,
-        row: SegmentRow,
-        reader: &mut GroupKeyReader,
-    ) -> Result<Option<u64>> {
-        match self {
-            WindowKeys::Keys(_) => Ok(None),
-            WindowKeys::Samples(samples) => {
-                Ok(Some(samples.get(row, reader, &mut Vec::new())?.shingles()))
-            }
-        }
-    }
 }
 
 impl Samples {

@@ -26,14 +26,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 pub(super) use apart::MOST_MET;
-use apart::{Apart, FoundPairs, Within};
+use apart::{Apart, FoundPairs, Met, Within};
 
 use super::certificate::{Candidates, Certificate, Confirmed};
 use super::comparing::{Comparer, WindowKeys};
 use super::detail::{Detail, too_many};
 use super::group_key::{GroupKey, GroupKeyReader};
 use super::groups::Groups;
-use super::numbers::{FingerprintIndex, Group, Span};
+use super::numbers::{FingerprintIndex, Group, KeepRank, Span};
 use super::pair::{Pair, Place};
 use super::similarity::Confirm;
 use super::store_pair::{Near, StorePair, each_place};
@@ -41,14 +41,11 @@ use crate::desk::Claim;
 use crate::error::Result;
 use crate::parallel::lock;
 use crate::progress::{self, Activity};
-use crate::runs::{Record, SortedRecords, Space};
+use crate::runs::Space;
 use crate::store::{Column, Dated, Segment, Shown};
 
 /// How many pairs a worker compares at once.
 const PIECE: usize = 1 << 12;
-
-/// How many rows a window has at most, so that its certificate is a small message.
-const MOST_ROWS: usize = 1 << 20;
 
 /// Candidates that are to be confirmed, and how.
 #[derive(Clone, Debug)]
@@ -61,6 +58,8 @@ pub(crate) struct Confirming {
     pub(crate) store: Vec<Dated>,
     /// The check that confirms; without one, classes do.
     pub(crate) confirm: Option<Confirm>,
+    /// The place of each group in keep order, where the check compares whole pages.
+    pub(crate) order: Option<Arc<[KeepRank]>>,
     /// The largest distance that counts as near.
     pub(crate) distance: u32,
     /// With [`Detail::All`], pairs that both fingerprints and anchors find are confirmed once.
@@ -129,15 +128,13 @@ pub(crate) enum Task {
 impl Windows {
     /// The windows of these fingerprints of the batch, of which this was `found`.
     pub(crate) fn new(how: Confirming, fingerprints: Range<u32>, found: FoundPairs) -> Windows {
-        let Confirming { segment, groups, confirm, signatures_bytes, .. } = &how;
-        let are_whole = confirm.is_some_and(|confirm| confirm.check.is_whole());
+        let Confirming { segment, groups, confirm, order, signatures_bytes, .. } = &how;
         let Range { start, end } = fingerprints;
         let fingerprints = Span { start: start.into(), end: end.into() };
         Windows {
             of_rows: groups.of_segment_rows(),
-            most_met: if are_whole { MOST_MET } else { usize::MAX },
-            most_rows: WindowKeys::most(segment, confirm.as_ref(), *signatures_bytes)
-                .min(MOST_ROWS),
+            most_met: if order.is_some() { MOST_MET } else { usize::MAX },
+            most_rows: WindowKeys::most(segment, confirm.as_ref(), *signatures_bytes),
             rows: AtomicU64::new(0),
             stage: Mutex::new(Stage::Between(Rest { fingerprints, found: found.peekable() })),
             how,
@@ -197,7 +194,7 @@ impl Windows {
 
     /// Opens the next window. Gives the marks of crowds.
     fn open(&self, mut rest: Rest) -> Result<(Vec<Confirmed>, Certificate)> {
-        let Confirming { groups, detail, distance, folder, memory_bytes, .. } = &self.how;
+        let Confirming { groups, order, detail, distance, folder, memory_bytes, .. } = &self.how;
         let Span { start, end } = rest.fingerprints;
         let window = Span { start, end: groups.window(start, self.most_rows).min(end) };
         let [first, end] = [window.start, window.end].map(|it| groups.first_row(it));
@@ -207,30 +204,20 @@ impl Windows {
         let keys = WindowKeys::read(&mut reader, held, confirm)?;
         let known = (*detail == Detail::All).then_some(*distance);
         let space = Space { folder, memory_bytes: *memory_bytes };
-        let mut apart = Apart::new(groups, &self.of_rows, self.most_met, known, space);
-        apart.take(window, &mut rest.found)?;
+        let met = Met { of_rows: &self.of_rows, order: order.as_deref(), most: self.most_met };
+        let mut apart = Apart::new(groups, met, window, known, space);
+        apart.take(&mut rest.found)?;
         let Apart { within, with_store, crowded, candidates, taken, .. } = apart;
-        let mut certificate = Certificate {
-            fingerprints: window.len() as u32,
-            taken,
-            candidates,
-            first: groups.groups_of(window.start).start.into(),
-            shingles: Vec::new(),
-        };
-        for group in window.iter().flat_map(|it| groups.groups_of(it).iter()) {
-            let shingles = keys.shingles(groups.key_row(group), &mut reader)?;
-            certificate.shingles.extend(shingles.map(|it| u32::try_from(it).unwrap_or(u32::MAX)));
-        }
+        let fingerprints = window.len() as u32;
+        let certificate = Certificate { fingerprints, taken, candidates };
         rest.fingerprints.start = window.end;
         *lock(&self.stage) = Stage::Open(Window {
             keys: Arc::new(keys),
-            within: distinct(within.sorted()?),
-            with_store: distinct(with_store.sorted()?),
+            within: Box::new(within.sorted()?.distinct()),
+            with_store: Box::new(with_store.sorted()?.distinct()),
             rest,
         });
-        // Groups of a crowd that share much share keys, and have met by these.
-        let are_whole = self.how.confirm.is_some_and(|confirm| confirm.check.is_whole());
-        Ok((if are_whole { Vec::new() } else { crowded }, certificate))
+        Ok((crowded, certificate))
     }
 
     /// Looks up keys of the batch.
@@ -249,6 +236,10 @@ impl Windows {
             for &Within { new, distance, .. } in pairs {
                 progress::tick(Activity::Working);
                 let standings = comparer.compare(row(new), distance)?;
+                let (new, group, standings) = match new > group {
+                    true => (new, group, standings),
+                    false => (group, new, standings.turned()),
+                };
                 let pair = Pair { new, existing: Place::Batch { group }, distance };
                 confirmed.extend(standings.any().then_some(Confirmed { pair, standings }));
             }
@@ -324,16 +315,6 @@ impl Window {
         let pairs = self.with_store.by_ref().take(PIECE).collect::<Result<Vec<_>>>()?;
         Ok(if pairs.is_empty() { None } else { Some(Task::WithStore(keys(), pairs)) })
     }
-}
-
-/// Each record once. Fingerprints and anchors find many pairs both.
-fn distinct<R: Record + Copy + Send + 'static>(sorted: SortedRecords<R>) -> Distinct<R> {
-    let mut last = None;
-    let is_new = move |next: &Result<R>| match next {
-        Ok(next) => last.replace(*next) != Some(*next),
-        Err(_) => true,
-    };
-    Box::new(sorted.filter(is_new))
 }
 
 #[cfg(test)]

@@ -13,8 +13,6 @@ pub(crate) struct ConfirmedPairs {
     pub(super) pairs: Box<dyn Iterator<Item = Result<Confirmed>>>,
     /// With a check, the pairs that it confirmed or did not.
     pub(super) candidates: Option<Candidates>,
-    /// How many shingles each group has, where a check tells it.
-    pub(super) shingles: Option<Vec<u32>>,
 }
 
 impl ConfirmedPairs {
@@ -25,28 +23,24 @@ impl ConfirmedPairs {
             Confirmed { pair: pair.of_groups(), standings }
         };
         let pairs = Box::new(found.map(move |pair| pair.map(matching)));
-        ConfirmedPairs { pairs, candidates: None, shingles: None }
+        ConfirmedPairs { pairs, candidates: None }
     }
 
     /// Those that a check has confirmed, or classes have, with the certificates of all windows of the batch.
     pub(crate) fn certified(
         pairs: SortedRecords<Confirmed>,
-        mut certificates: Vec<Certificate>,
+        certificates: &[Certificate],
         confirm: Option<Confirm>,
     ) -> ConfirmedPairs {
         let mut candidates = Candidates::default();
-        let mut shingles = Vec::new();
-        certificates.sort_by_key(|certificate| certificate.first);
         for certificate in certificates {
             candidates.pairs += certificate.candidates.pairs;
             candidates.left_out += certificate.candidates.left_out;
-            shingles.extend(certificate.shingles);
         }
-        let has_direction = confirm.is_some_and(|confirm| confirm.has_direction());
+        // Two windows may both have a pair of groups of which each has one.
         ConfirmedPairs {
-            pairs: Box::new(pairs),
+            pairs: Box::new(pairs.distinct()),
             candidates: confirm.map(|_| candidates),
-            shingles: has_direction.then_some(shingles),
         }
     }
 }

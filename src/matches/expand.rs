@@ -300,7 +300,7 @@ mod tests {
         let space = Space { folder: folder.path(), memory_bytes: 1 << 20 };
         let groups = Groups::load::<u64>(batch, None, space, 2)?;
         let pairs = ConfirmedPairs::unchecked(sorter.sorted()?);
-        let outcome = finalize.write::<u64>(groups.into(), pairs, &staging)?;
+        let outcome = finalize.write::<u64>(groups.into(), None, pairs, &staging)?;
         assert!(outcome.dropped > 0 && outcome.matches > 0);
         let read = |name: String| std::fs::read(staging.folder().join(&name)).map(|it| (name, it));
         Ok(outcome.files.into_keys().map(|name| read(name).unwrap()).collect())

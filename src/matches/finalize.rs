@@ -10,7 +10,8 @@ use super::detail::{BEST, BEST_SETTING, Detail, too_many};
 use super::drafts::{Drafted, Drafts};
 use super::expand::{StoreExpansion, expand_copies, expand_groups};
 use super::groups::Groups;
-use super::ids::Workshop;
+use super::ids::{IdShards, Workshop};
+use super::in_keep_order::InKeepOrder;
 use super::keep_order::{KeepOrder, Leaders};
 use super::keep_rule::{Edge, Judgements, judge};
 use super::listing::{InFavour, Listed, Listing};
@@ -62,7 +63,8 @@ pub(crate) struct Finalize<'a> {
 }
 
 impl Finalize<'_> {
-    /// Draws the verdicts from the pairs of `groups` that match, and writes every file of the output except the report.
+    /// Draws the verdicts from the pairs of `groups` that match, and writes every file of the output except the report. The `order` of the pages is
+    /// made unless it is known.
     ///
     /// # Errors
     /// With [`Detail::All`] the rows are counted first: [`Kind::BadData`](crate::Kind::BadData) if they are
@@ -70,16 +72,24 @@ impl Finalize<'_> {
     pub(crate) fn write<F: Fingerprint>(
         &self,
         groups: Arc<Groups>,
-        ConfirmedPairs { pairs, candidates, shingles }: ConfirmedPairs,
+        order: Option<InKeepOrder>,
+        ConfirmedPairs { pairs, candidates }: ConfirmedPairs,
         staging: &Staging,
     ) -> Result<Outcome> {
         let space = Space { folder: staging.folder(), memory_bytes: self.memory_bytes };
         let (all, checked) = (self.detail == Detail::All, self.confirm.is_some());
         let (folder, memory_bytes, workers) = (space.folder, self.ids_bytes, self.workers);
         let workshop = Workshop { folder, memory_bytes, workers };
-        let (batch, ids) = Batch::load(self.segment, groups, workshop)?;
+        let (order, ids) = match order {
+            Some(order) => (order, IdShards::read(self.segment, workshop)?),
+            None => {
+                let (batch, ids) = Batch::load(self.segment, groups, workshop)?;
+                let (segment, keep) = (self.segment, self.keep);
+                (InKeepOrder::of(segment, batch, keep, self.confirm, workers, space)?, ids)
+            }
+        };
+        let InKeepOrder { batch, leaders, shingles } = order;
         let shingles = shingles.as_deref();
-        let leaders = batch.leaders(self.segment, self.keep, shingles, space)?;
         let sifts = !all && shingles.is_none();
         let partitioning = Partitioning { batch: &batch, leaders: &leaders, all, sifts, space };
         let Partition { edges, with_store, nearest, crowded, rows, most_matches } =

@@ -144,9 +144,13 @@ impl Groups {
 
     /// The first row with a fingerprint, as its segment counts it; behind the last fingerprint, the number of rows.
     pub(super) fn first_row(&self, fingerprint: FingerprintIndex) -> usize {
-        let at = fingerprint.index();
-        let group = self.divided.as_ref().map_or(at, |divided| divided.firsts[at].index());
-        self.starts[group].index()
+        self.starts[self.first_group(fingerprint).index()].index()
+    }
+
+    /// The first group of a fingerprint; behind the last fingerprint, the number of groups.
+    pub(super) fn first_group(&self, fingerprint: FingerprintIndex) -> Group {
+        let undivided = || Group::from(u32::from(fingerprint));
+        self.divided.as_ref().map_or_else(undivided, |divided| divided.firsts[fingerprint.index()])
     }
 
     /// The end of the fingerprints from `first` on that have at most so many rows together; of one at least.

@@ -12,9 +12,10 @@
 //! ```
 //!
 //! What thousands of pages share, such as the text of a template, is a key of all of them. Two bounds keep that linear. A
-//! [common key](common_keys) leads to the pages whose fingerprints are next in order. And of all that a page meets, the
-//! [`MOST_MET`] that share most keys with it are its candidates; of those that share as many, the nearest by fingerprint.
-//! Neither depends on how much memory there is.
+//! [common key](common_keys) leads to the pages that come first in keep order, and to those whose fingerprints are next in order. And of all that
+//! a page meets, [`MOST_MET`] are its candidates: those that share most keys with it, and of those that share as many the nearest by fingerprint;
+//! in the batch half of them, and the other half those that come first in keep order. Of two pages of the batch, the later one meets the earlier one.
+//! Neither bound depends on how much memory there is.
 
 mod anchored;
 mod common_keys;
@@ -27,7 +28,7 @@ pub(crate) use anchored::{Anchored, AnchoredRows};
 pub use probe::AnchorCost;
 pub(crate) use probe::KeyProbe;
 pub(crate) use sort::anchors_of;
-pub(crate) use streaming::{CHUNK_ROWS, MOST_MET, RowAnchor};
+pub(crate) use streaming::{CHUNK_ROWS, MOST_MET, RowAnchor, nearest_and_first};
 
 #[cfg(test)]
 mod tests;

@@ -14,14 +14,22 @@
 //!
 //! So n groups pass on at most 16 n pairs and n marks. An example: 10,000 fingerprints that
 //! differ in 14 low bits have 20 million pairs within 7 bits; 160,000 of them pass, and 10,000 marks.
+//!
+//! Where whole pages are compared, only the later one of two groups counts a pair: its first [`FINGERPRINTS_MET`] pass, and after these the pairs
+//! with a group that comes before all that it met so far. So a group meets the first one of its crowd in any case, and a few others. Nothing is marked.
 
-use super::numbers::{Number, below};
+use std::sync::Arc;
+
+use super::numbers::{KeepRank, Number, below};
 use super::pair::{Pair, Place};
 
 /// How many pairs within the batch are listed for each group.
 const LISTED: u8 = 16;
 /// Replaces the count of a group when one of its pairs was left out.
 const CROWDED: u8 = u8::MAX;
+
+/// How many fingerprints near its own a group meets where whole pages are compared.
+pub(super) const FINGERPRINTS_MET: usize = 8;
 
 /// Decides pair by pair which ones to list. Groups are the fingerprints of the batch while it is probed,
 /// and its groups when the verdicts are drawn. Two bytes for each group, from the first pair on.
@@ -35,24 +43,46 @@ pub struct Sieve {
     listed: Vec<u8>,
     /// The least distance of each group to a page of the store.
     nearest: Vec<u8>,
+    /// The place of each group in keep order, where whole pages are compared; and the first one that it met.
+    order: Option<Arc<[KeepRank]>>,
+    first: Vec<KeepRank>,
 }
 
 impl Sieve {
     /// A sieve for the pairs of this many groups. `by_distance` says that the distance alone decides
     /// whether they match.
     pub fn new(groups: usize, by_distance: bool) -> Sieve {
-        Sieve { groups, by_distance, listed: Vec::new(), nearest: Vec::new() }
+        let (listed, nearest, first) = (Vec::new(), Vec::new(), Vec::new());
+        Sieve { groups, by_distance, listed, nearest, order: None, first }
+    }
+
+    /// A sieve where whole pages are compared, with the place of each group in keep order.
+    #[must_use]
+    pub fn in_order(order: Arc<[KeepRank]>) -> Sieve {
+        Sieve { order: Some(order.clone()), ..Sieve::new(order.len(), false) }
+    }
+
+    /// The later one of two groups, where it counts their pair, and the earlier one.
+    pub(crate) fn turned<N: Number>(order: Option<&[KeepRank]>, new: N, existing: N) -> (N, N) {
+        match order {
+            Some(order) if order[new.index()] < order[existing.index()] => (existing, new),
+            _ => (new, existing),
+        }
     }
 
     /// A number for the pairs that a sieve passes: 0 for no sieve, which passes all.
     pub fn number(sieve: Option<&Sieve>) -> u8 {
-        sieve.map_or(0, |sieve| if sieve.by_distance { 1 } else { 2 })
+        sieve.map_or(0, |sieve| match (&sieve.order, sieve.by_distance) {
+            (Some(_), _) => 3,
+            (None, by_distance) => 2 - u8::from(by_distance),
+        })
     }
 
     /// Forgets all pairs.
     pub fn clear(&mut self) {
         self.listed.clear();
         self.nearest.clear();
+        self.first.clear();
     }
 
     /// Whether this pair is to be listed.
@@ -61,6 +91,8 @@ impl Sieve {
         if self.listed.is_empty() {
             self.listed.resize(self.groups, 0);
             self.nearest.resize(self.groups, u8::MAX);
+            let placed = self.order.as_ref().map_or(0, |order| order.len());
+            self.first.resize(placed, KeepRank::from(u32::MAX));
         }
         match pair.existing {
             Place::Store { .. } => {
@@ -74,6 +106,15 @@ impl Sieve {
     }
 
     fn lists(&mut self, groups: [usize; 2]) -> bool {
+        if let Some(order) = &self.order {
+            let ([later, earlier], first) = (groups, &mut self.first[groups[0]]);
+            let is_first = order[earlier] < *first;
+            *first = order[earlier].min(*first);
+            let listed = &mut self.listed[later];
+            let lists = is_first || usize::from(*listed) < FINGERPRINTS_MET;
+            *listed += u8::from(usize::from(*listed) < FINGERPRINTS_MET);
+            return lists;
+        }
         let lists = groups.iter().any(|&group| self.listed[group] < LISTED);
         for group in groups {
             let listed = &mut self.listed[group];

@@ -178,11 +178,6 @@ impl<'a> Sample<'a> {
         Sample { level, hashes }
     }
 
-    /// How many shingles the page has.
-    pub(crate) fn shingles(self) -> u64 {
-        (self.hashes.len() as u64) << self.level
-    }
-
     /// The hashes that are in a sample of a higher `level` too.
     fn at(self, level: u8) -> &'a [u32] {
         // Ascending, so what begins with so many zeros comes first.

@@ -4,9 +4,10 @@
 //! what was found by anchors, row by row, becomes pairs of groups too.
 //!
 //! Thousands of pages can have one fingerprint and texts of their own: the pages of a template whose numbers differ, say. Compared each with each
-//! they would take time in proportion to their square. So of two fingerprints a group meets at most [`MOST_MET`] groups of the other one, those at
-//! the same place in the order of their sizes. Groups that share much share anchors too, and meet by these, wherever they are. What the bound
-//! leaves out is counted.
+//! they would take time in proportion to their square. So of two fingerprints a group meets at most [`MOST_MET`] groups of the other one: half of
+//! them the first in keep order, half those at the same place in the order of their sizes. And of the fingerprints near its own it meets the
+//! [`FINGERPRINTS_MET`] that come first in keep order. Groups that share much share anchors too, and meet by these, wherever they are. What the
+//! bounds leave out is counted.
 
 use std::iter::Peekable;
 
@@ -15,9 +16,10 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::matches::certificate::{Candidates, Confirmed};
 use crate::matches::groups::Groups;
-use crate::matches::numbers::{FingerprintIndex, Group, Span};
+use crate::matches::numbers::{FingerprintIndex, Group, KeepRank, Number, Span};
 use crate::matches::pair::{Pair, Place};
-use crate::matches::shared_keys::MOST_MET as MOST_BY_KEYS;
+use crate::matches::shared_keys::{self, MOST_MET as MOST_BY_KEYS};
+use crate::matches::sieve::FINGERPRINTS_MET;
 use crate::matches::standing::Standings;
 use crate::matches::store_pair::StorePair;
 use crate::progress::{self, Activity};
@@ -27,9 +29,10 @@ use crate::runs::{Record, Sorter, Space};
 pub(crate) type FoundPairs = Box<dyn Iterator<Item = Result<Pair>> + Send>;
 
 /// How many groups of a fingerprint a group is compared with because their fingerprints are near.
-pub(crate) const MOST_MET: usize = 64;
+pub(crate) const MOST_MET: usize = 32;
 
-/// Two groups of the batch that may stand for each other. Ordered by the existing one, so that its keys are read in the order of the disk.
+/// Two groups of the batch that may stand for each other: one of the window, and the existing one, which may be of another. Ordered by the existing
+/// one, so that its keys are read in the order of the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Within {
     pub(super) existing: Group,
@@ -48,13 +51,24 @@ struct NearestRows {
     rows: Vec<(u8, u8, u32, u64, u64)>,
 }
 
+/// How many pages a page meets, and which.
+#[derive(Clone, Copy)]
+pub(super) struct Met<'a> {
+    /// The group of each row of the batch's segment.
+    pub(super) of_rows: &'a [Group],
+    /// The place of each group in keep order, where whole pages are compared.
+    pub(super) order: Option<&'a [KeepRank]>,
+    /// With how many groups of a fingerprint a group is compared.
+    pub(super) most: usize,
+}
+
 /// The pairs of groups of some neighbouring fingerprints, while what was found is taken apart.
 pub(super) struct Apart<'a> {
     groups: &'a Groups,
-    /// The group of each row of the batch's segment.
-    of_rows: &'a [Group],
-    /// With how many groups of a fingerprint a group is compared.
-    most_met: usize,
+    met: Met<'a>,
+    window: Span<FingerprintIndex>,
+    /// The groups of the window.
+    own: Span<Group>,
     /// Within this distance fingerprints find all pairs with the store.
     known: Option<u32>,
     /// The pairs within the batch; some may be there twice.
@@ -69,26 +83,34 @@ pub(super) struct Apart<'a> {
 }
 
 impl<'a> Apart<'a> {
-    /// Nothing so far. Within the distance that is `known`, fingerprints find all pairs with the store.
+    /// Nothing so far of the fingerprints in a window. Within the distance that is `known`, fingerprints find all pairs with the store.
     pub(super) fn new(
         groups: &'a Groups,
-        of_rows: &'a [Group],
-        most_met: usize,
+        met: Met<'a>,
+        window: Span<FingerprintIndex>,
         known: Option<u32>,
         space: Space<'_>,
     ) -> Apart<'a> {
-        let (within, with_store) = (space.sorter(), space.sorter());
-        let (crowded, candidates, taken) = (Vec::new(), Candidates::default(), 0);
-        Apart { groups, of_rows, most_met, known, within, with_store, crowded, candidates, taken }
+        let [start, end] = [window.start, window.end].map(|it| groups.first_group(it));
+        Apart {
+            groups,
+            met,
+            window,
+            own: Span { start, end },
+            known,
+            within: space.sorter(),
+            with_store: space.sorter(),
+            crowded: Vec::new(),
+            candidates: Candidates::default(),
+            taken: 0,
+        }
     }
 
-    /// Takes apart what was found of the fingerprints in a window.
-    pub(super) fn take(
-        &mut self,
-        window: Span<FingerprintIndex>,
-        found: &mut Peekable<FoundPairs>,
-    ) -> Result<()> {
+    /// Takes apart what was found of the fingerprints in the window.
+    pub(super) fn take(&mut self, found: &mut Peekable<FoundPairs>) -> Result<()> {
         let [mut nearest, mut in_batch] = [NearestRows::default(), NearestRows::default()];
+        let mut near = (FingerprintIndex::from(0), Vec::new());
+        let window = self.window;
         for fingerprint in window.iter() {
             let pages = self.pages(fingerprint);
             self.candidates.pairs += pages * (pages - 1) / 2;
@@ -104,8 +126,8 @@ impl<'a> Apart<'a> {
                     self.candidates.pairs += self.pages(new) * u128::from(rows);
                     let standings = Standings::default();
                     let groups = self.groups.groups_of(new);
-                    self.left_out(groups.len().saturating_sub(self.most_met));
-                    let news = groups.iter().take(self.most_met);
+                    self.left_out(groups.len().saturating_sub(self.met.most));
+                    let news = groups.iter().take(self.met.most);
                     self.with_store.extend(news.map(|new| StorePair {
                         segment,
                         row,
@@ -117,7 +139,11 @@ impl<'a> Apart<'a> {
                 }
                 Place::Batch { group: existing } => {
                     self.candidates.pairs += self.pages(new) * self.pages(existing);
-                    self.groups(new, existing, distance)?;
+                    if near.0 != new {
+                        self.leave_near(&mut near)?;
+                        near.0 = new;
+                    }
+                    near.1.push((existing, distance));
                 }
                 Place::StoreRow { page, apart, segment, row, rows } => {
                     if nearest.page != page {
@@ -141,8 +167,27 @@ impl<'a> Apart<'a> {
                 }
             }
         }
+        self.leave_near(&mut near)?;
         self.leave(&mut nearest)?;
         self.leave_in_batch(&mut in_batch)
+    }
+
+    /// Takes the fingerprints of the batch that are near one: of very many those that come first in keep order.
+    fn leave_near(
+        &mut self,
+        (new, near): &mut (FingerprintIndex, Vec<(FingerprintIndex, u8)>),
+    ) -> Result<()> {
+        if let (Some(order), None) = (self.met.order, self.known)
+            && near.len() > FINGERPRINTS_MET
+        {
+            self.left_out(near.len() - FINGERPRINTS_MET);
+            let first = |fingerprint| {
+                self.groups.groups_of(fingerprint).iter().map(|it| order[it.index()]).min()
+            };
+            near.sort_by_cached_key(|it| first(it.0));
+            near.truncate(FINGERPRINTS_MET);
+        }
+        near.drain(..).try_for_each(|(existing, distance)| self.groups(*new, existing, distance))
     }
 
     /// How many pages of the batch have a fingerprint.
@@ -162,7 +207,7 @@ impl<'a> Apart<'a> {
         nearest.rows.truncate(MOST_BY_KEYS);
         let is_known = |distance: u8| self.known.is_some_and(|k| u32::from(distance) <= k);
         nearest.rows.retain(|row| !is_known(row.1));
-        let Some(&new) = self.of_rows.get(nearest.page as usize) else { return Ok(()) };
+        let Some(&new) = self.met.of_rows.get(nearest.page as usize) else { return Ok(()) };
         let rows: u128 = nearest.rows.iter().map(|row| u128::from(row.4)).sum();
         self.candidates.pairs += rows * self.groups.size(new);
         let standings = Standings::default();
@@ -179,30 +224,31 @@ impl<'a> Apart<'a> {
 
     /// Takes the rows of the batch that are nearest to a page by their anchors: each pass over the batch has found some.
     fn leave_in_batch(&mut self, nearest: &mut NearestRows) -> Result<()> {
-        nearest.rows.sort_unstable();
         self.left_out(usize::from(nearest.rows.len() >= MOST_BY_KEYS));
-        let Some(&one) = self.of_rows.get(nearest.page as usize) else { return Ok(()) };
-        for (_, distance, _, row, _) in nearest.rows.drain(..).take(MOST_BY_KEYS) {
-            let other = self.of_rows[row as usize];
+        let Met { of_rows, order, .. } = self.met;
+        let Some(&one) = of_rows.get(nearest.page as usize) else { return Ok(()) };
+        if let Some(order) = order {
+            let place = |row: u64| order[of_rows[row as usize].index()];
+            shared_keys::nearest_and_first(&mut nearest.rows, |row| place(row.3));
+        }
+        for (_, distance, _, row, _) in nearest.rows.drain(..) {
+            let other = of_rows[row as usize];
             self.candidates.pairs += self.groups.size(one) * self.groups.size(other);
-            let (new, existing) = (one.max(other), one.min(other));
-            if new != existing {
-                self.within.push(Within { existing, new, distance })?;
-            }
+            self.meet(one, other, distance)?;
         }
         Ok(())
     }
 
-    /// The pairs of groups that have one fingerprint: of each with those before it.
+    /// A group of the window meets another one.
+    fn meet(&mut self, own: Group, other: Group, distance: u8) -> Result<()> {
+        let is_own = (self.own.start..self.own.end).contains(&other);
+        let (existing, new) = if is_own { (own.min(other), own.max(other)) } else { (other, own) };
+        if new == existing { Ok(()) } else { self.within.push(Within { existing, new, distance }) }
+    }
+
+    /// The pairs of groups that have one fingerprint.
     fn copies(&mut self, fingerprint: FingerprintIndex) -> Result<()> {
-        let groups = self.groups.groups_of(fingerprint);
-        for (at, new) in groups.iter().enumerate() {
-            let first = at.saturating_sub(self.most_met);
-            self.left_out(first);
-            let met = groups.iter().take(at).skip(first);
-            self.within.extend(met.map(|existing| Within { existing, new, distance: 0 }))?;
-        }
-        Ok(())
+        self.groups(fingerprint, fingerprint, 0)
     }
 
     /// The pairs of groups of two fingerprints of the batch. Both are in the order of their sizes.
@@ -212,15 +258,35 @@ impl<'a> Apart<'a> {
         existing: FingerprintIndex,
         distance: u8,
     ) -> Result<()> {
-        let [news, existing] = [new, existing].map(|it| self.groups.groups_of(it));
-        for (at, new) in news.iter().enumerate() {
-            let middle = at * existing.len() / news.len();
-            let last = existing.len().saturating_sub(self.most_met);
-            let first = middle.saturating_sub(self.most_met / 2).min(last);
-            self.left_out(last);
-            let met = existing.iter().skip(first).take(self.most_met);
-            self.within.extend(met.map(|existing| Within { existing, new, distance }))?;
+        let [news, met] = [new, existing].map(|it| self.groups.groups_of(it));
+        let most = self.met.most;
+        let first = self.first_groups(met);
+        for (at, own) in news.iter().enumerate() {
+            let beside = most - first.len();
+            let middle = at * met.len() / news.len();
+            let last = met.len().saturating_sub(beside);
+            let begin = middle.saturating_sub(beside / 2).min(last);
+            self.left_out(met.len().saturating_sub(most));
+            let of_size = met.iter().skip(begin).take(beside);
+            for other in first.iter().copied().chain(of_size) {
+                // Of one fingerprint, each pair once.
+                if new != existing || other < own || first.contains(&other) {
+                    self.meet(own, other, distance)?;
+                }
+            }
         }
         Ok(())
+    }
+
+    /// Of more groups than are met, half as many: those that come first in keep order.
+    fn first_groups(&self, groups: Span<Group>) -> Vec<Group> {
+        let Some(order) = self.met.order.filter(|_| groups.len() > self.met.most) else {
+            return Vec::new();
+        };
+        let mut first: Vec<Group> = groups.iter().collect();
+        let most = self.met.most / 2;
+        first.select_nth_unstable_by_key(most, |group| order[group.index()]);
+        first.truncate(most);
+        first
     }
 }

@@ -18,10 +18,12 @@ use crate::matches::confirmed::ConfirmedPairs;
 use crate::matches::keep_order::LengthClass;
 use crate::matches::nearness::Nearness;
 use crate::matches::standing::{Standing, Standings};
-use crate::matches::{Confirm, Detail, Finalize, KeepOrder, KeyProbe, distinct_fingerprints};
+use crate::matches::{
+    Confirm, Detail, Finalize, InKeepOrder, KeepOrder, KeyProbe, Sieve, distinct_fingerprints,
+};
 use crate::output::{Lock, Staging};
 use crate::parallel::in_parallel;
-use crate::runs::Sorter;
+use crate::runs::{SortedRecords, Sorter};
 use crate::store::{
     Codec, Day, Details, NewDay, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Slack,
     Store,
@@ -134,15 +136,16 @@ fn segment(path: PathBuf, pages: &[Page], classes: bool, check: Check) -> Result
 fn pairs(
     batch: &Segment,
     store: &[Dated],
-    confirm: Option<Confirm>,
+    order: Option<&InKeepOrder>,
     folder: &Path,
 ) -> Result<SortedRecords<Pair>> {
     let mut sorter = Sorter::new(folder, 1 << 20);
     let new: Vec<u64> = distinct_fingerprints(batch)?;
-    if confirm.is_some_and(|confirm| confirm.has_direction()) {
+    let places = order.map(InKeepOrder::of_fingerprints);
+    if order.is_some() {
         // Of few pages, memory for the anchors of eight, so that there are several passes.
         let memory_bytes = if batch.rows() < 100 { 8 * 8 * 20 } else { 1 << 24 };
-        let keys = KeyProbe::new(batch, store, new.clone().into(), confirm, memory_bytes, 2)?;
+        let keys = KeyProbe::new(batch, store, new.clone().into(), order, memory_bytes, 2)?;
         for chunk in 0..keys.chunks() {
             let mut found = Vec::new();
             keys.probe(chunk, &mut |pair| found.push(pair))?;
@@ -153,9 +156,11 @@ fn pairs(
         |new: u64, held: u64| Some(new.distance(held) as u8).filter(|&it| u32::from(it) <= K);
     for (group, &fingerprint) in (0_u32..).zip(&new) {
         for (earlier, &other) in (0..group).zip(&new) {
-            let existing = Place::Batch { group: FingerprintIndex::from(earlier) };
+            let turned = Sieve::turned::<FingerprintIndex>;
+            let (new, group) = turned(places.as_deref(), group.into(), earlier.into());
+            let existing = Place::Batch { group };
             sorter.extend(near(fingerprint, other).map(|distance| Pair {
-                new: group.into(),
+                new,
                 existing,
                 distance,
             }))?;
@@ -268,7 +273,8 @@ type Cuts = fn(u32) -> Vec<u32>;
 /// What is confirmed share by share, by so many threads.
 fn confirmed(how: &Confirming, cuts: Cuts, threads: usize) -> Result<ConfirmedPairs> {
     let Confirming { segment, groups, store, confirm, folder, .. } = how;
-    let found = pairs(segment, store, *confirm, folder)?.collect::<Result<Vec<Pair>>>()?;
+    let order = ordered(segment, groups, *confirm, folder)?;
+    let found = pairs(segment, store, order.as_ref(), folder)?.collect::<Result<Vec<Pair>>>()?;
     let done = Mutex::new((Sorter::new(folder, 1 << 20), Vec::new()));
     let mut start = 0;
     for end in cuts(groups.fingerprints()).into_iter().chain([groups.fingerprints()]) {
@@ -294,7 +300,22 @@ fn confirmed(how: &Confirming, cuts: Cuts, threads: usize) -> Result<ConfirmedPa
     let (confirmed, certificates) = done.into_inner().unwrap();
     let taken: u64 = certificates.iter().map(|it| it.taken).sum();
     assert_eq!(taken, found.len() as u64);
-    Ok(ConfirmedPairs::certified(confirmed.sorted()?, certificates, *confirm))
+    Ok(ConfirmedPairs::certified(confirmed.sorted()?, &certificates, *confirm))
+}
+
+/// The pages in keep order, where whole pages are compared.
+fn ordered(
+    batch: &Segment,
+    groups: &Arc<Groups>,
+    confirm: Option<Confirm>,
+    folder: &Path,
+) -> Result<Option<InKeepOrder>> {
+    let space = Space { folder, memory_bytes: 1 << 20 };
+    let load = |confirm| {
+        let groups = Arc::clone(groups);
+        InKeepOrder::load(batch, groups, KeepOrder::FirstId, Some(confirm), (1 << 20, 2), space)
+    };
+    confirm.filter(|it| it.check.is_whole()).map(load).transpose()
 }
 
 /// How pages of a batch are confirmed.
@@ -307,9 +328,12 @@ fn confirming(
     threads: usize,
 ) -> Result<Confirming> {
     let space = Space { folder, memory_bytes: 1 << 20 };
+    let groups = Arc::new(Groups::load::<u64>(batch, confirm, space, threads)?);
+    let order = ordered(batch, &groups, confirm, folder)?;
     Ok(Confirming {
         segment: batch.clone(),
-        groups: Groups::load::<u64>(batch, confirm, space, threads)?.into(),
+        groups,
+        order: order.map(|order| order.of_groups()),
         store: store.to_vec(),
         confirm,
         distance: K,
@@ -351,9 +375,10 @@ fn written(
     let how = Confirming { detail, ..how };
     let pairs = match confirm.is_some() || batch.has_classes() {
         true => confirmed(&how, |fingerprints| vec![fingerprints / 3], 1)?,
-        false => ConfirmedPairs::unchecked(pairs(batch, store, confirm, folder.path())?),
+        false => ConfirmedPairs::unchecked(pairs(batch, store, None, folder.path())?),
     };
-    let outcome = finalize.write::<u64>(how.groups, pairs, &staging)?;
+    let order = ordered(batch, &how.groups, confirm, folder.path())?;
+    let outcome = finalize.write::<u64>(how.groups, order, pairs, &staging)?;
     let none = "id\tday\tby\theld\n";
     let read = |name: &str| {
         let text = fs::read_to_string(staging.folder().join(name));
@@ -517,7 +542,7 @@ fn windows_and_shares_change_nothing() {
         let how = confirming(&batch, &store, confirm, folder.path(), signatures_bytes, threads);
         let found = confirmed(&how.unwrap(), cuts, threads).unwrap();
         let pairs: Vec<Confirmed> = found.pairs.collect::<Result<_>>().unwrap();
-        (pairs, found.candidates, found.shingles)
+        (pairs, found.candidates)
     };
     let expected = all(1 << 24, |_| Vec::new(), 1);
     assert!(expected.0.len() > 300 && expected.1.unwrap().left_out > 300);

@@ -47,7 +47,7 @@ impl<'a, F: Fingerprint> Anchored<'a, F> {
         let common = CommonKeys::default().into();
         let index = KeyIndex { sort: Sort::Anchors, pages: 0..1, places, common };
         Anchored {
-            pages: Pages::new([fingerprint].into(), vec![FingerprintIndex::from(0)]),
+            pages: Pages::new([fingerprint].into(), vec![FingerprintIndex::from(0)], Vec::new()),
             index,
             anchors,
         }

@@ -10,9 +10,9 @@ use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::check::{ANCHORS, Check};
 use crate::matches::distinct::each_distinct;
+use crate::matches::in_keep_order::InKeepOrder;
 use crate::matches::numbers::FingerprintIndex;
 use crate::matches::pair::Pair;
-use crate::matches::similarity::Confirm;
 use crate::parallel::lock;
 use crate::store::{Dated, Segment};
 use crate::tables::keys::{memory_of, most_numbers};
@@ -73,7 +73,7 @@ pub(super) struct Unit {
 
 impl<F: Fingerprint> KeyProbe<F> {
     /// Prepares to probe a `store` and the `batch` itself, whose distinct `fingerprints` these are, with keys of the batch in
-    /// `memory_bytes`. All processes must have the same memory. There is nothing to probe unless the `check` compares whole pages.
+    /// `memory_bytes`. All processes must have the same memory. There is nothing to probe unless whole pages are compared, in keep `order`.
     ///
     /// # Errors
     /// Damage is [`Kind::BadData`](crate::Kind::BadData).
@@ -81,13 +81,12 @@ impl<F: Fingerprint> KeyProbe<F> {
         batch: &Segment,
         store: &[Dated],
         fingerprints: Arc<[F]>,
-        check: Option<Confirm>,
+        order: Option<&InKeepOrder>,
         memory_bytes: usize,
         workers: usize,
     ) -> Result<KeyProbe<F>> {
-        let is_whole = check.is_some_and(|confirm| confirm.check.is_whole());
         let mut units = Vec::new();
-        for sort in [Sort::Anchors, Sort::Bands].into_iter().filter(|_| is_whole) {
+        for sort in [Sort::Anchors, Sort::Bands].into_iter().filter(|_| order.is_some()) {
             units_of(sort, batch, store, memory_bytes, &mut units);
         }
         let mut indices = Vec::new();
@@ -103,7 +102,11 @@ impl<F: Fingerprint> KeyProbe<F> {
         Ok(KeyProbe {
             batch: batch.clone(),
             store: store.to_vec(),
-            pages: Pages::new(fingerprints, indices),
+            pages: Pages::new(
+                fingerprints,
+                indices,
+                order.map_or(Vec::new(), InKeepOrder::of_rows),
+            ),
             units,
             index: Mutex::default(),
             workers,
@@ -164,6 +167,7 @@ impl<F: Fingerprint> KeyProbe<F> {
             unit.pages.clone(),
             unit.passes,
             common,
+            self.pages.order(),
             self.workers,
         )?);
         *held = Some(Arc::clone(&index));

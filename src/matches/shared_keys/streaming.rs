@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 
+use super::common_keys::{GROUPS_OF_BATCH, GROUPS_OF_STORE};
 use super::key_index::KeyIndex;
 use super::sort::{NONE, WIDTH, key_at};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::check::ANCHORS;
-use crate::matches::numbers::{FingerprintIndex, Number};
+use crate::matches::numbers::{FingerprintIndex, KeepRank, Number};
 use crate::matches::pair::{Pair, Place};
 use crate::progress::{self, Activity};
 use crate::store::{RowBytes, SCANNED_ROWS, Segment, Shown};
@@ -35,6 +36,8 @@ pub(super) struct Pages<F> {
     /// Their distinct fingerprints, and which of these each page has.
     fingerprints: Arc<[F]>,
     indices: Vec<FingerprintIndex>,
+    /// The place of each page in keep order; none of a page that is asked for alone.
+    order: Vec<KeepRank>,
     /// No candidate in the store that is farther from a page than this is one of its nearest.
     farthest: Vec<AtomicU16>,
 }
@@ -69,9 +72,17 @@ impl Shared {
 type Nearest = Vec<(Shared, u64, u64)>;
 
 impl<F: Fingerprint> Pages<F> {
-    pub(super) fn new(fingerprints: Arc<[F]>, indices: Vec<FingerprintIndex>) -> Pages<F> {
+    pub(super) fn new(
+        fingerprints: Arc<[F]>,
+        indices: Vec<FingerprintIndex>,
+        order: Vec<KeepRank>,
+    ) -> Pages<F> {
         let farthest = indices.iter().map(|_| AtomicU16::new(u16::MAX)).collect();
-        Pages { fingerprints, indices, farthest }
+        Pages { fingerprints, indices, order, farthest }
+    }
+
+    pub(super) fn order(&self) -> &[KeepRank] {
+        &self.order
     }
 
     /// The number of the fingerprint of a page.
@@ -166,7 +177,13 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
                 && let Some(common) = index.common.get(place, key)
             {
                 let fingerprint = self.rows.fingerprint(row, &mut fingerprint)?;
-                let reached = common.around(|page| self.pages.fingerprint_of(page) < fingerprint);
+                let groups = if self.stream.is_none() { GROUPS_OF_BATCH } else { GROUPS_OF_STORE };
+                let reached =
+                    common.around(groups, |page| self.pages.fingerprint_of(page) < fingerprint);
+                if self.stream.is_none() {
+                    let first = common.first(index.pages.clone());
+                    pages.extend(first.filter(|page| !reached.contains(page)));
+                }
                 let before = |page: u32| {
                     shared.partition_point(|&it| index.pages.start + number_of(it) < page)
                 };
@@ -180,7 +197,11 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
         }
         let fingerprint = self.rows.fingerprint(row, &mut fingerprint)?;
         let places = self.index.places.len();
-        let pages = pages.chunk_by(|one, other| one == other).map(|same| {
+        let is_earlier = |page: &&[u32]| {
+            let place = |page: u32| self.pages.order[page as usize];
+            self.stream.is_some() || place(page[0]) < place(row as u32)
+        };
+        let pages = pages.chunk_by(|one, other| one == other).filter(is_earlier).map(|same| {
             let distance = fingerprint.distance(self.pages.fingerprint_of(same[0])) as u8;
             let apart = (places - same.len()) * ANCHORS / places;
             (Shared { apart: apart as u8, distance }, same[0])
@@ -214,9 +235,7 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
         let Some(Met { row, rows, mut pages, .. }) = self.met.take() else { return };
         if self.stream.is_none() {
             let row = row as u32;
-            // Each pair once: of a page with those before it.
-            pages.retain(|&(_, page)| page < row);
-            keep_nearest(&mut pages);
+            nearest_and_first(&mut pages, |&(_, page)| self.pages.order[page as usize]);
             for (Shared { apart, distance }, other) in pages {
                 let existing = Place::BatchRow { page: row, apart, row: other };
                 (self.take)(Pair { new: self.pages.index_of(row), existing, distance });
@@ -298,6 +317,15 @@ impl<F: Fingerprint> SegmentRows<'_, F> {
         }
         let fingerprint = (self.fingerprint_of)(row)?;
         Ok(*known.insert(fingerprint))
+    }
+}
+
+/// Leaves half of [`MOST_MET`], the least ones, and of the others as many that come first in keep order.
+pub(crate) fn nearest_and_first<T: Ord>(all: &mut Vec<T>, place: impl Fn(&T) -> KeepRank) {
+    all.sort_unstable();
+    if all.len() > MOST_MET {
+        all[MOST_MET / 2..].sort_by_key(place);
+        all.truncate(MOST_MET);
     }
 }
 
