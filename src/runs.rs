@@ -115,6 +115,13 @@ impl<R: Record> Sorter<R> {
         SortedRecords::of(self.held, runs)
     }
 
+    /// Ends the input and returns all records in any order, which need not be the same again.
+    pub(crate) fn unsorted(self) -> Result<impl Iterator<Item = Result<R>>> {
+        let runs = self.levels.into_iter().flatten().map(RecordReader::whole);
+        let runs = runs.collect::<Result<Vec<RecordReader<R>>>>()?;
+        Ok(runs.into_iter().flatten().chain(self.held.into_iter().map(Ok)))
+    }
+
     fn spill(&mut self) -> Result<()> {
         output::check_free_space(&self.folder, self.held_bytes as u64)?;
         self.held.sort();
@@ -177,11 +184,7 @@ impl<R: Record> SortedRecords<R> {
     }
 
     fn of(held: Vec<R>, runs: Vec<FrameFile>) -> Result<SortedRecords<R>> {
-        let open = |run: FrameFile| {
-            let end = run.bytes()?;
-            Ok(RecordReader::open(run, 0..end, damaged_run))
-        };
-        let runs = runs.into_iter().map(open).collect::<Result<_>>()?;
+        let runs = runs.into_iter().map(RecordReader::whole).collect::<Result<_>>()?;
         let mut sorted = SortedRecords { held: held.into_iter(), runs, next: BinaryHeap::new() };
         if !sorted.runs.is_empty() {
             (0..=sorted.runs.len()).try_for_each(|source| sorted.advance(source))?;
@@ -271,6 +274,12 @@ pub(crate) struct RecordReader<R> {
 }
 
 impl<R: Record> RecordReader<R> {
+    /// All records of a run.
+    fn whole(run: FrameFile) -> Result<RecordReader<R>> {
+        let end = run.bytes()?;
+        Ok(RecordReader::open(run, 0..end, damaged_run))
+    }
+
     pub(crate) fn open(
         run: FrameFile,
         part: Range<u64>,

@@ -63,7 +63,7 @@ impl Join {
             prove(groups.fingerprints().into(), listed, &certificates)?;
             step::begin(Step::Sorting);
         }
-        Ok(ConfirmedPairs::certified(confirmed.sorted()?, &certificates, self.check))
+        ConfirmedPairs::certified(confirmed, &certificates, self.check, self.detail)
     }
 }
 

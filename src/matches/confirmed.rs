@@ -1,15 +1,16 @@
 //! What verdicts are drawn from: pairs of groups that can stand for each other, and what was counted when they were confirmed.
 
 use super::certificate::{Candidates, Certificate, Confirmed};
+use super::detail::Detail;
 use super::pair::Pair;
 use super::similarity::Confirm;
 use super::standing::{Standing, Standings};
 use crate::error::Result;
-use crate::runs::SortedRecords;
+use crate::runs::Sorter;
 
 /// The pairs of groups of a batch that match.
 pub(crate) struct ConfirmedPairs {
-    /// The pairs, and marks of crowds, in order.
+    /// The pairs, and marks of crowds; in order, unless whole pages are compared and only verdicts are wanted.
     pub(super) pairs: Box<dyn Iterator<Item = Result<Confirmed>>>,
     /// With a check, the pairs that it confirmed or did not.
     pub(super) candidates: Option<Candidates>,
@@ -28,19 +29,22 @@ impl ConfirmedPairs {
 
     /// Those that a check has confirmed, or classes have, with the certificates of all windows of the batch.
     pub(crate) fn certified(
-        pairs: SortedRecords<Confirmed>,
+        pairs: Sorter<Confirmed>,
         certificates: &[Certificate],
         confirm: Option<Confirm>,
-    ) -> ConfirmedPairs {
+        detail: Detail,
+    ) -> Result<ConfirmedPairs> {
         let mut candidates = Candidates::default();
         for certificate in certificates {
             candidates.pairs += certificate.candidates.pairs;
             candidates.left_out += certificate.candidates.left_out;
         }
-        // Two windows may both have a pair of groups of which each has one.
-        ConfirmedPairs {
-            pairs: Box::new(pairs.distinct()),
-            candidates: confirm.map(|_| candidates),
-        }
+        let is_whole = confirm.is_some_and(|confirm| confirm.check.is_whole());
+        let pairs: Box<dyn Iterator<Item = Result<Confirmed>>> = match detail {
+            Detail::Best if is_whole => Box::new(pairs.unsorted()?),
+            // Two windows may both have a pair of groups of which each has one.
+            _ => Box::new(pairs.sorted()?.distinct()),
+        };
+        Ok(ConfirmedPairs { pairs, candidates: confirm.map(|_| candidates) })
     }
 }

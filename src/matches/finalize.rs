@@ -194,7 +194,8 @@ impl Finalize<'_> {
         held: impl Fn(KeepRank) -> bool,
         mut each: impl FnMut(&Edge<Standing>) -> Result<()>,
     ) -> Result<Judgements<Standing>> {
-        let edges = edges.sorted()?.map(|edge| edge.and_then(|edge| each(&edge).map(|()| edge)));
+        let edges =
+            edges.sorted()?.distinct().map(|edge| edge.and_then(|edge| each(&edge).map(|()| edge)));
         let name = |rank: KeepRank| batch.rank(leaders.row(leaders.group(rank)));
         let compared = (batch, leaders);
         let nearby = match crowded.is_empty() {

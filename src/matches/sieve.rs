@@ -29,7 +29,7 @@ const LISTED: u8 = 16;
 const CROWDED: u8 = u8::MAX;
 
 /// How many fingerprints near its own a group meets where whole pages are compared.
-pub(super) const FINGERPRINTS_MET: usize = 8;
+pub(super) const FINGERPRINTS_MET: usize = 4;
 
 /// Decides pair by pair which ones to list. Groups are the fingerprints of the batch while it is probed,
 /// and its groups when the verdicts are drawn. Two bytes for each group, from the first pair on.

@@ -5,9 +5,9 @@
 //!
 //! Thousands of pages can have one fingerprint and texts of their own: the pages of a template whose numbers differ, say. Compared each with each
 //! they would take time in proportion to their square. So of two fingerprints a group meets at most [`MOST_MET`] groups of the other one: half of
-//! them the first in keep order, half those at the same place in the order of their sizes. And of the fingerprints near its own it meets the
-//! [`FINGERPRINTS_MET`] that come first in keep order. Groups that share much share anchors too, and meet by these, wherever they are. What the
-//! bounds leave out is counted.
+//! them the first in keep order, half those at the same place in the order of their sizes. If only verdicts are wanted, it meets the
+//! [`FIRST_MET`] that come first in keep order, of the [`FINGERPRINTS_MET`] near fingerprints that do so. Groups that share much share anchors
+//! too, and meet by these, wherever they are. What the bounds leave out is counted.
 
 use std::iter::Peekable;
 
@@ -30,6 +30,9 @@ pub(crate) type FoundPairs = Box<dyn Iterator<Item = Result<Pair>> + Send>;
 
 /// How many groups of a fingerprint a group is compared with because their fingerprints are near.
 pub(crate) const MOST_MET: usize = 32;
+
+/// How many of these, if only verdicts are wanted.
+const FIRST_MET: usize = 2;
 
 /// Two groups of the batch that may stand for each other: one of the window, and the existing one, which may be of another. Ordered by the existing
 /// one, so that its keys are read in the order of the disk.
@@ -259,8 +262,9 @@ impl<'a> Apart<'a> {
         distance: u8,
     ) -> Result<()> {
         let [news, met] = [new, existing].map(|it| self.groups.groups_of(it));
-        let most = self.met.most;
-        let first = self.first_groups(met);
+        let is_first = new != existing && self.known.is_none() && self.met.order.is_some();
+        let (most, share) = if is_first { (FIRST_MET, 1) } else { (self.met.most, 2) };
+        let first = self.first_groups(met, most, share);
         for (at, own) in news.iter().enumerate() {
             let beside = most - first.len();
             let middle = at * met.len() / news.len();
@@ -278,15 +282,14 @@ impl<'a> Apart<'a> {
         Ok(())
     }
 
-    /// Of more groups than are met, half as many: those that come first in keep order.
-    fn first_groups(&self, groups: Span<Group>) -> Vec<Group> {
-        let Some(order) = self.met.order.filter(|_| groups.len() > self.met.most) else {
+    /// Of more groups than are met, this `share` of as many: those that come first in keep order.
+    fn first_groups(&self, groups: Span<Group>, most: usize, share: usize) -> Vec<Group> {
+        let Some(order) = self.met.order.filter(|_| groups.len() > most) else {
             return Vec::new();
         };
         let mut first: Vec<Group> = groups.iter().collect();
-        let most = self.met.most / 2;
-        first.select_nth_unstable_by_key(most, |group| order[group.index()]);
-        first.truncate(most);
+        first.select_nth_unstable_by_key(most / share, |group| order[group.index()]);
+        first.truncate(most / share);
         first
     }
 }

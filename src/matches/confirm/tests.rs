@@ -300,7 +300,7 @@ fn confirmed(how: &Confirming, cuts: Cuts, threads: usize) -> Result<ConfirmedPa
     let (confirmed, certificates) = done.into_inner().unwrap();
     let taken: u64 = certificates.iter().map(|it| it.taken).sum();
     assert_eq!(taken, found.len() as u64);
-    Ok(ConfirmedPairs::certified(confirmed.sorted()?, &certificates, *confirm))
+    ConfirmedPairs::certified(confirmed, &certificates, *confirm, how.detail)
 }
 
 /// The pages in keep order, where whole pages are compared.
