@@ -21,6 +21,43 @@ fn crowd(seed: u64, centre: u64, bits: u32, count: usize) -> Vec<Page> {
     low.into_iter().map(page).collect()
 }
 
+/// Crowds of 300 pages, of which each has three words of its own at places of its own: any two of them share nine tenths of their shingles, and are
+/// farther apart than three bits. The first one in keep order is kept, and no other one.
+#[test]
+fn of_a_crowd_one_page_is_kept() {
+    let bench = Bench::new();
+    let mut random = ChaCha8Rng::seed_from_u64(4);
+    let mut lines = Vec::new();
+    for crowd in 0..4 {
+        let text: Vec<String> = (0..250).map(|_| format!("w{}", random.random::<u32>())).collect();
+        for page in 0..300 {
+            let mut text = text.clone();
+            for word in 0..3 {
+                text[random.random_range(0..250)] = format!("own{crowd}x{page}x{word}");
+            }
+            lines.push(format!(
+                "{{\"id\":\"{crowd}-{page:03}\",\"text\":\"{}\"}}\n",
+                text.join(" ")
+            ));
+        }
+    }
+    lines.shuffle(&mut random);
+    bench.write("pages.jsonl", lines.concat());
+    for (output, flags) in
+        [("one", "--workers 1"), ("parts", "--workers 3 --memory 16MiB"), ("two", "--processes 2")]
+    {
+        bench.done(&format!("dedup --input pages.jsonl --output {output} {flags}"));
+        let kept = bench.read(&format!("{output}/dedup/keep.txt"));
+        assert_eq!(
+            kept.lines().collect::<Vec<_>>(),
+            ["0-000", "1-000", "2-000", "3-000"],
+            "{flags}"
+        );
+        let verdicts = |output: &str| bench.read(&format!("{output}/dedup/verdicts.tsv"));
+        assert!(verdicts(output) == verdicts("one"), "{flags}");
+    }
+}
+
 /// `--matches all` lists every pair and draws the verdicts from them. `best` must draw the same.
 #[test]
 fn the_verdicts_of_a_crowd_are_those_of_all_its_pairs() {

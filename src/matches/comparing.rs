@@ -143,7 +143,7 @@ impl<'a> Comparer<'a> {
     /// How well a row of the batch and the page that it is compared with stand for each other, at this distance.
     pub(super) fn compare(&mut self, row: SegmentRow, distance: u8) -> Result<Standings> {
         let (reader, decoded) = (&mut self.reader, &mut self.decoded);
-        match (self.keys, &self.marked, self.confirm) {
+        match (self.keys, &mut self.marked, self.confirm) {
             (WindowKeys::Samples(samples), Some(marked), Some(confirm)) => {
                 let sample = samples.get(row, reader, decoded)?;
                 if distance == 0 && sample == marked.sample() {

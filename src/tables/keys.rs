@@ -1,16 +1,16 @@
 //! Keys of a batch in memory: which numbers have a key?
 //!
 //! The keys of a store stream past those of a batch, and most of them are no key of the batch. So a key is first looked up in
-//! a bitmap by its lowest bits, which stays in the cache; one in sixteen passes by chance. Then it is looked up
+//! a bitmap by its lowest bits, which stays in the cache; one in 32 passes by chance. Then it is looked up
 //! among the sorted keys, in a range that its highest bits give.
 
 pub const KEY_BYTES: usize = 5;
 const KEY_BITS: u32 = 8 * KEY_BYTES as u32;
 const NUMBER_BITS: u32 = u64::BITS - KEY_BITS;
 /// Bits of the bitmap for each key, as a power of two.
-const FILTER_BITS: u32 = 4;
-/// About the bytes for each key: the entry, up to eight for its range, up to four for its bits.
-const BYTES: usize = 20;
+const FILTER_BITS: u32 = 5;
+/// About the bytes for each key: the entry, up to eight for its range, up to eight for its bits.
+const BYTES: usize = 24;
 
 pub(crate) fn number_of(entry: u64) -> u32 {
     (entry & ((1 << NUMBER_BITS) - 1)) as u32
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn numbers_fit_their_memory() {
-        assert_eq!(most_numbers(14, 280 << 20), 1 << 20);
+        assert_eq!(most_numbers(14, 336 << 20), 1 << 20);
         assert_eq!((most_numbers(14, 0), most_numbers(1, usize::MAX)), (1, 1 << 24));
     }
 }

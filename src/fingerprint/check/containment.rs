@@ -186,33 +186,66 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// A sketch whose hashes are marked in a bitmap, so that many others can be compared with it.
+/// A sketch whose hashes are marked in bitmaps, so that many others can be compared with it.
 #[derive(Debug)]
 pub(crate) struct Marked {
     level: u8,
     hashes: Vec<u32>,
-    /// A bit for each hash there may be: 2 MiB, of which a sketch touches a few lines.
+    /// A bit for the lowest bits of a hash: 16 KiB, which stay in the nearest cache. Most sketches that are compared are of other pages, and
+    /// these are told by it.
+    low_marks: Box<[u64]>,
+    /// A bit for each hash there may be: 2 MiB, of which a sketch touches a few lines. Set once a sketch passes the others.
     marks: Box<[u64]>,
+    has_marks: bool,
 }
+
+/// How many of the lowest bits of a hash are marked.
+const LOW_BITS: u32 = 17;
 
 impl Default for Marked {
     fn default() -> Marked {
-        let marks = vec![0; (1 << BITS) / u64::BITS as usize].into();
-        Marked { level: 0, hashes: Vec::new(), marks }
+        let bitmap = |bits: u32| vec![0; (1 << bits) / u64::BITS as usize].into();
+        let (low_marks, marks) = (bitmap(LOW_BITS), bitmap(BITS));
+        Marked { level: 0, hashes: Vec::new(), low_marks, marks, has_marks: false }
     }
+}
+
+/// Where a bitmap has a hash: the word, and the bit of it.
+#[inline]
+fn bit_of(hash: u32) -> (usize, u64) {
+    (hash as usize / 64, 1 << (hash % 64))
+}
+
+/// How many of these hashes a bitmap has.
+#[inline]
+fn count_in(bitmap: &[u64], hashes: impl Iterator<Item = u32>) -> usize {
+    let is_marked = |hash: u32| {
+        let (word, bit) = bit_of(hash);
+        usize::from(bitmap[word] & bit != 0)
+    };
+    hashes.map(is_marked).sum()
+}
+
+/// The lowest bits of a hash.
+#[inline]
+fn low_of(hash: &u32) -> u32 {
+    hash & ((1 << LOW_BITS) - 1)
 }
 
 impl Marked {
     /// Marks a sketch in place of the one before.
     pub(crate) fn mark(&mut self, sketch: Sample<'_>) {
-        for &hash in &self.hashes {
-            self.marks[hash as usize / 64] = 0;
+        if std::mem::take(&mut self.has_marks) {
+            for &hash in &self.hashes {
+                self.marks[bit_of(hash).0] = 0;
+            }
         }
         self.level = sketch.level;
         self.hashes.clear();
         self.hashes.extend(sketch.hashes);
-        for &hash in &self.hashes {
-            self.marks[hash as usize / 64] |= 1 << (hash % 64);
+        self.low_marks.fill(0);
+        for (word, bit) in self.hashes.iter().map(|hash| bit_of(low_of(hash))) {
+            self.low_marks[word] |= bit;
         }
     }
 
@@ -223,22 +256,26 @@ impl Marked {
 
     /// How much of each of two pages the other one contains: of the one that is marked first. None as soon as it is sure that neither
     /// contains so much of the other one as `least`.
-    pub(crate) fn contained(&self, other: Sample<'_>, least: f64) -> Option<[Contained; 2]> {
+    pub(crate) fn contained(&mut self, other: Sample<'_>, least: f64) -> Option<[Contained; 2]> {
         let level = self.level.max(other.level);
-        let one = self.sample().at(level);
         let other = other.at(level);
-        let mark = |&hash: &u32| (self.marks[hash as usize / 64] >> (hash % 64) & 1) as usize;
-        let enough = least * one.len().min(other.len()) as f64 - 1.0;
-        let (mut equal, mut left) = (0, other.len());
-        for hashes in other.chunks(64) {
-            equal += hashes.iter().map(mark).sum::<usize>();
-            left -= hashes.len();
-            if ((equal + left) as f64) < enough {
-                return None;
+        let size = self.sample().at(level).len();
+        let enough = least * size.min(other.len()) as f64 - 1.0;
+        // At most as many are equal as have equal low bits. Where most of the first ones do, the others are likely to.
+        let low = |hashes: &[u32]| count_in(&self.low_marks, hashes.iter().map(low_of));
+        let first = &other[..other.len().min(32)];
+        if 4 * low(first) < 3 * first.len() {
+            count_enough(other, enough, low)?;
+        }
+        if !std::mem::replace(&mut self.has_marks, true) {
+            for &hash in &self.hashes {
+                let (word, bit) = bit_of(hash);
+                self.marks[word] |= bit;
             }
         }
-        let equal = equal as f64;
-        let sizes = [one.len() as u32, other.len() as u32];
+        let all = |hashes: &[u32]| count_in(&self.marks, hashes.iter().copied());
+        let equal = count_enough(other, enough, all)? as f64;
+        let sizes = [size as u32, other.len() as u32];
         let range = f64::from(1_u32 << (BITS - u32::from(level)));
         let of = |all: u32, other: u32| {
             let chance = f64::from(other) / range;
@@ -248,6 +285,19 @@ impl Marked {
         };
         Some([of(sizes[0], sizes[1]), of(sizes[1], sizes[0])])
     }
+}
+
+/// How many of these hashes `count` counts; none as soon as it is sure that they are not `enough`.
+fn count_enough(hashes: &[u32], enough: f64, count: impl Fn(&[u32]) -> usize) -> Option<usize> {
+    let (mut counted, mut left) = (0, hashes.len());
+    for hashes in hashes.chunks(64) {
+        counted += count(hashes);
+        left -= hashes.len();
+        if ((counted + left) as f64) < enough {
+            return None;
+        }
+    }
+    Some(counted)
 }
 
 /// What a sketch begins with.

@@ -144,7 +144,7 @@ fn pairs(
     let places = order.map(InKeepOrder::of_fingerprints);
     if order.is_some() {
         // Of few pages, memory for the anchors of eight, so that there are several passes.
-        let memory_bytes = if batch.rows() < 100 { 8 * 8 * 20 } else { 1 << 24 };
+        let memory_bytes = if batch.rows() < 100 { 8 * 8 * 24 } else { 1 << 24 };
         let keys = KeyProbe::new(batch, store, new.clone().into(), order, memory_bytes, 2)?;
         for chunk in 0..keys.chunks() {
             let mut found = Vec::new();
