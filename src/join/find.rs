@@ -111,6 +111,7 @@ impl Join {
         let (fingerprints, memory) = (Arc::clone(&groups), site.itself_bytes as usize);
         let keys = KeyProbe::new(&self.batch, &store, fingerprints, order, memory, workers)?;
         let chunks = ledger::chunks(itself.parts(), keys.chunks(), segments);
+        let of_groups = order.map(InKeepOrder::of_groups);
         let order = order.map(InKeepOrder::of_fingerprints);
         let sieve = self.sieve(groups.len(), order.clone());
         let key = LedgerKey {
@@ -118,7 +119,7 @@ impl Join {
             batch: self.batch.digest(),
             distance: self.distance,
             sieve: sieve.as_ref(),
-            order: order.as_deref(),
+            order: of_groups.as_deref(),
             store: &store,
             chunks: &chunks,
             itself: &itself,

@@ -18,7 +18,7 @@ pub(crate) struct LedgerKey<'a, F: Fingerprint> {
     pub(crate) batch: Digest,
     pub(crate) distance: u32,
     pub(crate) sieve: Option<&'a Sieve>,
-    /// The place of each fingerprint in keep order, where that decides who meets.
+    /// The place of each group of the batch in keep order, where that decides who meets.
     pub(crate) order: Option<&'a [KeepRank]>,
     /// The segments of the store, in their order, and what is hidden of them.
     pub(crate) store: &'a [Dated],
