@@ -56,3 +56,77 @@ fn earlier_pages_are_those_that_keep_order_says() {
     let line = "passages --input pages.jsonl --words 5 --keep oldest --output oldest";
     bench.refuses(2, line, &["--time-field"]);
 }
+
+#[test]
+fn pages_are_copied_without_their_passages() {
+    let bench = Bench::new();
+    bench.write("pages.jsonl", PAGES);
+    let line = "passages --input pages.jsonl --output found --words 5 --kept clean --place-ids all --cut lines --max-repeated 0.9";
+    let ended = bench.done(line);
+    let counts = ["copied", "pages_cut", "words_cut", "pages_dropped"];
+    assert_eq!(counts.map(|name| ended.count(name)), [3, 2, 20, 1]);
+    let pages: Vec<&str> = PAGES.lines().collect();
+    let cut = [
+        pages[0].to_owned(),
+        pages[1].replace("ALL RIGHTS reserved by the author! ", ""),
+        pages[2]
+            .replace("Ａll rights reserved by the author, and nobody else. ", "")
+            .replace(" One two three four five.\"", " \""),
+    ];
+    assert_eq!(bench.read("clean/pages.jsonl").lines().collect::<Vec<_>>(), cut);
+    bench.again(line);
+    let words = line.replace("lines", "words").replace("--max-repeated 0.9", "");
+    let words = words.replace("found", "more").replace("clean", "less");
+    assert_eq!(counts.map(|name| bench.done(&words).count(name))[0], 4);
+    let less = bench.read("less/pages.jsonl");
+    assert!(less.contains("\"Neap . One two three four five. .\"}"), "{less}");
+    assert!(less.ends_with("\"text\": \"\"}\n"), "{less}");
+}
+
+#[test]
+fn columns_are_copied_without_their_passages() {
+    let bench = Bench::new();
+    let rows = "id,text,n\n1,\"a b c, d e\",7\n2,\"x \"\"y\"\" a, b c d e\",8\n";
+    bench.write("pages.csv", rows);
+    bench.write(
+        "pages.tsv",
+        rows.replace("\"\"", "'")
+            .replace('"', "")
+            .replacen("c, d", "c d", 1)
+            .replace("a, b", "a b")
+            .replace(',', "\t"),
+    );
+    bench.done("passages --input pages.csv pages.tsv --output found --words 5 --place-ids all --cut words --kept clean");
+    assert_eq!(bench.read("clean/pages.csv"), rows.replace("a, b c d e", ""));
+    let tsv = "id\ttext\tn\n1\t\t7\n2\t\t8\n";
+    assert_eq!(bench.read("clean/pages.tsv"), tsv);
+}
+
+#[test]
+fn what_cannot_be_cut_is_refused() {
+    let bench = Bench::new();
+    bench.write("pages.jsonl", PAGES);
+    let line = "passages --input pages.jsonl --output found --words 5 --kept clean";
+    bench.refuses(2, line, &["--cut lines"]);
+    bench.refuses(
+        65,
+        &format!("{line} --cut lines"),
+        &["an id stands for two pages", "--place-ids all"],
+    );
+    bench.write("page.html", "<p>one");
+    bench.refuses(
+        2,
+        "passages --input page.html --output new --kept kept --cut words",
+        &["JSON lines"],
+    );
+    bench.write(
+        "pages.warc",
+        crate::world::record("response", "http://a.org/", "HTTP/1.1 200 OK\r\n\r\n<p>one"),
+    );
+    bench.refuses(
+        2,
+        "passages --input pages.warc --output new --kept kept --cut words",
+        &["JSON lines"],
+    );
+    assert!(!bench.path("new").exists());
+}

@@ -6,6 +6,7 @@ mod annotate;
 mod copied;
 mod copier;
 mod copies;
+mod cutting;
 mod kept;
 
 use std::path::{Path, PathBuf};
@@ -21,6 +22,7 @@ use dupsieve::{Error, Kind, Result};
 
 use annotate::Asked;
 use copier::Listed;
+pub(crate) use cutting::Cutting;
 pub(crate) use kept::Kept;
 
 use crate::commands::help::examples;

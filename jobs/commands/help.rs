@@ -17,7 +17,7 @@ pub(crate) const FLAGS: &str = "flags";
 
 /// The commands by what they are for, as `dupsieve help` shows them. All others stand in one line below.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("A corpus, or a crawl day by day", &["dedup", "init", "run", "contains"]),
+    ("A corpus, or a crawl day by day", &["dedup", "init", "run", "passages", "contains"]),
     ("What was found", &["sample", "explain", "report", "filter", "verify"]),
     ("The store of all days", &["store", "query", "seen", "serve"]),
     ("Documents that overlap, and clusters", &["lsh", "cluster"]),

@@ -3,13 +3,13 @@
 //! ```text
 //! found/passages.tsv  each passage, with where it stands and where it stood first
 //! found/report.json   the figures; report.html for people
+//! clean/              the pages without their passages (with --cut and --kept)
 //! ```
 
 use std::num::NonZeroU16;
 use std::path::PathBuf;
 
 use clap::Args;
-use dupsieve::Result;
 use dupsieve::rooms::document::PlaceIds;
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::Width;
@@ -17,10 +17,12 @@ use dupsieve::rooms::flow::{Documents, Harvest, Processes};
 use dupsieve::rooms::matches::KeepOrder;
 use dupsieve::rooms::output::Staging;
 use dupsieve::rooms::output::parent_of;
-use dupsieve::rooms::passages::{CorpusPage, PassageTables, PassagesFound};
+use dupsieve::rooms::passages::{CorpusPage, Cut, PassageTables, PassagesFound};
 use dupsieve::rooms::results::ResultFormat;
 use dupsieve::rooms::runs::SortedRecords;
+use dupsieve::{Error, Kind, Result};
 
+use crate::commands::filter::{Cutting, Kept};
 use crate::commands::fingerprint::two_orders;
 use crate::commands::help::examples;
 use crate::commands::making;
@@ -29,7 +31,7 @@ use crate::commands::reading::Pages;
 use crate::commands::searching::{Search, Searching};
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Output;
-use crate::flags::settings::{FormatFlag, Keep, PageSettings};
+use crate::flags::settings::{FormatFlag, Keep, PageSettings, Share};
 use crate::flags::shared::{JOB, shared};
 use crate::outcome::summary::Summary;
 use crate::processes::machines;
@@ -37,8 +39,13 @@ use crate::processes::machines;
 /// How many words a passage has at least, if nothing else is asked for.
 const WORDS: NonZeroU16 = NonZeroU16::new(50).unwrap();
 
-const EXAMPLES: &[(&str, &str)] =
-    &[("Find what is repeated in a corpus", "dupsieve passages --input corpus/ --output found")];
+const EXAMPLES: &[(&str, &str)] = &[
+    ("Find what is repeated in a corpus", "dupsieve passages --input corpus/ --output found"),
+    (
+        "Copy the pages without the lines that are repeated",
+        "dupsieve passages --input corpus/ --output found --cut lines --kept clean",
+    ),
+];
 
 /// Find text that is repeated inside pages
 ///
@@ -60,6 +67,16 @@ pub(crate) struct Arguments {
     /// FIELD:LIST [default: first-id]
     #[arg(long, value_name = "ORDER", env = "DUPSIEVE_KEEP")]
     keep: Option<Keep>,
+    /// Cut passages out of the pages that are copied: words (to the word), lines (whole lines and sentences that are repeated) or paragraphs.
+    /// The first copy of a passage stays
+    #[arg(long, value_name = "HOW", requires = "kept")]
+    cut: Option<Cut>,
+    /// Do not copy pages of which more than this share of the words is repeated, from 0 to 1
+    #[arg(long, value_name = "SHARE", requires = "kept")]
+    max_repeated: Option<Share>,
+    /// Copy the pages, each without what is cut, into this folder: for each input file a file of the same name and format
+    #[arg(long, value_name = "DIR")]
+    kept: Option<Output>,
     #[command(flatten)]
     format: FormatFlag,
     #[command(flatten)]
@@ -73,13 +90,34 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let settings = PageSettings { place_ids, ..settings };
     let format = arguments.format.or(&config.output);
     let output = &*arguments.output.here()?;
+    let kept = arguments.kept.as_ref().map(Output::here).transpose()?;
     let mut processes = machines::join(global, &format!("{arguments:?} {settings:?} {format}"))?;
-    processes.agree("check the folder", || places::expect_folder(output))?;
+    let mut copies = None;
+    processes.agree("check the folders", || {
+        places::expect_folder(output)?;
+        if let Some(kept) = &kept {
+            arguments.check_cut()?;
+            making::check_apart(kept, [output])?;
+            let inputs = settings.inputs(&arguments.input, Width::W128)?;
+            let found = Kept::of(inputs, kept)?;
+            found.check_cut(arguments.cut)?;
+            copies = Some(found);
+        }
+        Ok(())
+    })?;
     let found = making::from_pages(&mut processes, output, global, |processes| {
         let pages = Pages::find(&arguments.input, output, &settings, Width::W128, processes)?;
         let (pages, keep) = arguments.in_order(pages, &settings)?;
         let search = PassageSearch { words: arguments.words.unwrap_or(WORDS), keep };
         Ok(Searching { pages, search, format })
+    })?;
+    let mut copied = Summary::new().already_done();
+    processes.agree("copy the pages", || {
+        if let (Some(copies), false) = (&copies, global.dry_run) {
+            let most = arguments.max_repeated.map(|Share(share)| share);
+            copied = copies.copy_cut(Cutting::read(output, arguments.cut, most)?, global)?;
+        }
+        Ok(())
     })?;
     places::publish_job(&mut processes, global)?;
     if !processes.is_leader() || global.dry_run {
@@ -90,14 +128,30 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let share = repeated as f64 / words.max(1) as f64 * 100.0;
     let table = format.file_name("passages");
     let named = output.named();
+    let cut = copies.is_some().then(|| {
+        let [pages, words, dropped, all] =
+            ["pages_cut", "words_cut", "pages_dropped", "copied"].map(|name| copied.counted(name));
+        format!("{all} pages copied, {dropped} dropped; {words} words cut out of {pages}")
+    });
     Ok(found
+        .then(copied)
         .say(format!(
             "{pages} pages: {having} have {passages} passages; {share:.1} % of the words are repeated"
         ))
+        .say_if(cut)
         .say(format!("written to {named}: {table}, report.json, report.html")))
 }
 
 impl Arguments {
+    /// Fails if pages are to be copied, and nothing says what of them.
+    fn check_cut(&self) -> Result<()> {
+        if self.cut.is_some() || self.max_repeated.is_some() {
+            return Ok(());
+        }
+        Err(Error::new(Kind::Usage, "nothing is to be cut out of the pages that are copied")
+            .help("add --cut lines, or --max-repeated 0.5 to leave pages out"))
+    }
+
     /// The pages, read with what puts them in order, and this order.
     fn in_order(&self, pages: Pages, settings: &PageSettings) -> Result<(Pages, KeepOrder)> {
         match &self.keep {

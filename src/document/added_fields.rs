@@ -84,7 +84,7 @@ impl AddedFields {
     }
 }
 
-fn without_cr(line: &[u8]) -> (&[u8], &[u8]) {
+pub(super) fn without_cr(line: &[u8]) -> (&[u8], &[u8]) {
     line.split_at(line.len() - usize::from(line.ends_with(b"\r")))
 }
 

@@ -67,6 +67,7 @@ mod jsonl;
 mod layout;
 mod lines;
 mod markup;
+mod new_text;
 mod order_field;
 mod order_key;
 mod origin;
@@ -105,6 +106,7 @@ pub use id_list::IdList;
 pub use id_list::each_id;
 pub(crate) use id_sieve::IdSieve;
 pub use inputs::{Input, Inputs, PassedOver};
+pub use new_text::NewText;
 pub use order_field::{OrderBy, OrderField, OrderedValues};
 pub use order_key::{OrderCounts, OrderKey, OrderKind};
 #[cfg(feature = "parquet")]

@@ -5,6 +5,7 @@
 //!
 //! - `page_words`: the words of a page, and where they stand. `windows`: the hash of each window, as words pass.
 //! - `finder`: the passages of pages, found by sorting windows.
+//! - `cut`: a text without its passages.
 //! - `corpus_page`: a page of a corpus in keep order. `tables`: the passages of a corpus as a table. `most`: those that most pages have.
 //!
 //! Imports `features`, `matches`, `output`, `results` and `runs`. Start with [`PassageFinder`].
@@ -27,6 +28,7 @@
 //! ```
 
 mod corpus_page;
+mod cut;
 mod finder;
 mod most;
 mod page_words;
@@ -36,6 +38,7 @@ mod tests;
 mod windows;
 
 pub use corpus_page::CorpusPage;
+pub use cut::{Cut, RepeatedText};
 pub use finder::{Passage, PassageFinder, Passages};
 pub use most::RepeatedPassage;
 pub use page_words::PageWords;

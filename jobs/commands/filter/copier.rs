@@ -1,11 +1,13 @@
 //! Copies records whose ids are listed, unchanged and in their order.
 
+use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
 #[cfg(feature = "parquet")]
 use dupsieve::rooms::document::ParquetCopy;
 use dupsieve::rooms::document::{
-    self, Content, Document, Fields, Format, IdList, Inputs, Position, ReadOptions, Records, Share,
+    self, Content, Document, Fields, Format, IdList, Inputs, NewText, Position, ReadOptions,
+    Records, Share,
 };
 use dupsieve::rooms::output::PackedFile;
 #[cfg(not(feature = "parquet"))]
@@ -15,6 +17,8 @@ use roaring::RoaringTreemap;
 use serde_json::json;
 
 use super::copied;
+use super::cutting::{Cutting, Taken};
+use crate::outcome::summary::Summary;
 
 /// The ids whose records are copied. Of several records with the same id the first is copied, because that one was judged.
 pub(super) struct Listed {
@@ -25,18 +29,26 @@ pub(super) struct Listed {
     again: u64,
     /// Whether the records of all other ids are copied in place of these, and how many these are.
     others: Option<u64>,
+    /// Passages that are cut out of the records.
+    cutting: Option<Cutting>,
 }
 
 impl Listed {
     /// Nothing is copied yet.
     pub(super) fn new(wanted: IdList) -> Listed {
         let found = vec![false; wanted.len()];
-        Listed { wanted, found, again: 0, others: None }
+        Listed { wanted, found, again: 0, others: None, cutting: None }
     }
 
     /// The records of all ids but these are copied. None is yet.
     pub(super) fn all_but(unwanted: IdList) -> Listed {
         Listed { others: Some(0), ..Listed::new(unwanted) }
+    }
+
+    /// All records are copied, without what is cut out of them.
+    pub(super) fn cut(cutting: Cutting) -> Listed {
+        let cutting = Some(cutting);
+        Listed { cutting, ..Listed::all_but(IdList::of(Path::new(""), Vec::new())) }
     }
 
     /// How many records were not copied because a record with their id came before.
@@ -46,7 +58,13 @@ impl Listed {
 
     /// How many records are copied, once all are found.
     pub(super) fn len(&self) -> u64 {
-        self.others.unwrap_or(self.wanted.len() as u64)
+        let listed = self.others.unwrap_or(self.wanted.len() as u64);
+        self.cutting.as_ref().map_or(listed, Cutting::copied)
+    }
+
+    /// Adds to a summary what was cut out.
+    pub(super) fn count_cut(&self, summary: Summary) -> Summary {
+        self.cutting.iter().fold(summary, |summary, cutting| cutting.count(summary))
     }
 
     /// Copies the listed records of `inputs`, which have one format, to `out`. `progress` grows by the bytes that are read.
@@ -62,7 +80,8 @@ impl Listed {
         let rows =
             (format == Format::Parquet).then(|| vec![RoaringTreemap::new(); inputs.files().len()]);
         let fields = &options.fields;
-        let mut copier = Copier { archives, rows, fields, listed: self, header: None, out };
+        let format = inputs.files().first().map_or(format, |file| file.format());
+        let mut copier = Copier { archives, rows, fields, format, listed: self, header: None, out };
         let mut outcome = Ok(());
         document::read(inputs, &Share::whole(), options, progress, &mut |batch| {
             outcome = copier.batch(&batch);
@@ -125,6 +144,8 @@ struct Copier<'a> {
     /// Set if the inputs are Parquet: for each file the rows to copy, which are copied with all their columns at the end.
     rows: Option<Vec<RoaringTreemap>>,
     fields: &'a Fields,
+    /// The format of the inputs.
+    format: Format,
     listed: &'a mut Listed,
     header: Option<Vec<u8>>,
     out: PackedFile,
@@ -137,15 +158,35 @@ impl Copier<'_> {
         }
         let mut outcome = Ok(());
         let fields = self.fields;
+        let is_cut = self.listed.cutting.as_ref().is_some_and(|it| it.cut.is_some());
+        let new_text = || NewText::of(self.format, &fields.text, batch.header());
+        let new_text = is_cut.then(new_text).transpose()?;
         batch.parse(fields, &mut |position, document| {
             if let Ok(document) = document
                 && outcome.is_ok()
                 && self.listed.is_next(&document.id)
             {
-                outcome = self.record(position, &document);
+                outcome = self.record_or_cut(position, &document, new_text.as_ref());
             }
         });
         outcome
+    }
+
+    /// Copies a record, without what is cut out of its text.
+    fn record_or_cut(
+        &mut self,
+        position: Position,
+        document: &Document<'_>,
+        new_text: Option<&NewText>,
+    ) -> Result<()> {
+        let taken = self.listed.cutting.as_mut().map(|cutting| cutting.take(document));
+        match (taken.transpose()?, new_text) {
+            (Some(Taken::Dropped), _) => Ok(()),
+            (Some(Taken::Cut(text)), Some(new_text)) => {
+                self.out.line(&new_text.record(document.record, &text)?)
+            }
+            _ => self.record(position, document),
+        }
     }
 
     /// Copies the header of the first file with columns, and the first record of each ARC file. The columns

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Component, Path, PathBuf};
 
-use dupsieve::rooms::document::{self, IdList, Input, Inputs, PlaceIds, ReadOptions};
+use dupsieve::rooms::document::{self, IdList, Input, Inputs, NewText, PlaceIds, ReadOptions};
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::output::{self, Lock, PackedFile, STDOUT, Staging};
+use dupsieve::rooms::passages::Cut;
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::rooms::store::{Digest, Segment};
 use dupsieve::{Error, Kind, Result};
@@ -15,6 +16,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::copied;
 use super::copier::Listed;
 use super::copies::Copies;
+use super::cutting::Cutting;
 use crate::flags::global::GlobalFlags;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
@@ -117,6 +119,37 @@ impl Kept {
         self.copy_listed(Listed::all_but(ids), None, global)
     }
 
+    /// Fails if these records cannot be cut: each is read with its text, and with `cut` another text is put into it.
+    pub(crate) fn check_cut(&self, cut: Option<Cut>) -> Result<()> {
+        let refused = |file: &Input, what: &str| {
+            Error::new(Kind::Usage, what.to_owned())
+                .at(file.path())
+                .expected("JSON, JSON Lines, TSV, CSV or lines, in UTF-8")
+                .found(file.format())
+                .help("write the pages as JSON lines first, or leave out --cut and filter them by passages.tsv")
+        };
+        for file in self.inputs.files() {
+            let format = file.format();
+            if format.is_whole_file() {
+                return Err(refused(file, "files that are a page each are not cut"));
+            }
+            let fields = &self.options.fields;
+            let is_other = fields.html || fields.encoding.is_some();
+            if cut.is_some() && (is_other || NewText::of(format, &fields.text, None).is_err()) {
+                return Err(refused(file, "no text can be put back into these records"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies all records without the passages that are cut out of them.
+    ///
+    /// # Errors
+    /// As [`Kept::copy`].
+    pub(crate) fn copy_cut(&self, cutting: Cutting, global: &GlobalFlags) -> Result<Summary> {
+        self.copy_listed(Listed::cut(cutting), None, global)
+    }
+
     /// Writes the records whose ids are listed to standard output.
     fn print(&self, ids: IdList, global: &GlobalFlags) -> Result<Summary> {
         step::begin(Step::Reading);
@@ -155,6 +188,7 @@ impl Kept {
         listed.expect_all()?;
         self.inputs.check_unchanged(&[])?;
         let summary = Summary::new().count("copied", listed.len()).path("kept", &self.folder);
+        let summary = listed.count_cut(summary);
         let is_old = self.publish(staging, made_of, global)?;
         Ok(if is_old { summary.already_done() } else { summary })
     }
