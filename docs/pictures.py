@@ -297,23 +297,19 @@ def report():
     shown = (BOOK / "results.md").read_text().partition("\n## report.html\n")[2].partition("\n## ")[0]
     figures = {name: float(value) for name, value in re.findall(r'"([\w.-]+)": ([\d.]+)', shown)}
     count = lambda name: f"{figures[name]:.0f}"
-    picture = Picture(860, 400, "The report of a day: records read, pages kept and dropped, how much of the dropped pages is kept, and where the kept pages are.")
+    picture = Picture(860, 420, "The report of a day: what became of the records, how much of the dropped pages is kept, and the days of the kept pages.")
     picture.text(20, 34, re.search(r"out/(\S+?)/", shown)[1], "title")
-    picture.text(20, 58, f"Of {count('read')} records, {count('kept')} pages were kept and {count('dropped')} were dropped as duplicates of a kept page.")
-    boxes = [(count("read"), "records read"), (count("kept"), "pages kept"), (count("dropped"), "pages dropped"),
-             (f"{figures['share']:.1%}", "of the dropped text is lost"), (f"{figures['over_tenth']:.1%}", "lack more than a tenth")]
-    for place, (value, words) in enumerate(boxes):
-        picture.rect(20 + 165 * place, 74, 155, 56, "box")
-        picture.text(32 + 165 * place, 98, value, "title")
-        picture.text(32 + 165 * place, 118, words, "small faint")
-    parts = [("How much of a dropped page is kept", [("1", "1.0000"), ("0.99 to less than 1", "0.9900"), ("0.95 to less than 0.99", "0.9500")]),
-             ("Where the kept pages are", [("2026-11-18", "2026-11-18"), ("2026-11-19", "2026-11-19"), ("this batch", "batch")])]
+    picture.text(20, 58, f"{count('read')} records: {count('kept')} pages kept, {count('dropped')} pages dropped as duplicates.")
+    picture.text(20, 80, f"{figures['share']:.1%} of the text of the dropped pages is lost.")
+    parts = [("What became of the records", [("records read", "read"), ("duplicates", "dropped"), ("kept", "kept")]),
+             ("How much of a dropped page is kept", [("1", "1.0000"), ("0.99 to less than 1", "0.9900"), ("0.95 to less than 0.99", "0.9500")]),
+             ("Days of the kept pages", [("2026-11-18", "2026-11-18"), ("2026-11-19", "2026-11-19"), ("this batch", "batch")])]
     for part, (words, bars) in enumerate(parts):
-        top = 164 + 120 * part
+        top = 112 + 108 * part
         picture.text(20, top, words, "title")
         most = max(figures[name] for _, name in bars)
         for place, (label, name) in enumerate(bars):
-            y = top + 14 + 26 * place
+            y = top + 12 + 24 * place
             picture.text(20, y + 13, label, "small")
             picture.rect(190, y + 2, 560 * figures[name] / most, 14, "a")
             picture.text(800, y + 13, count(name), "end small")

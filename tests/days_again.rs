@@ -86,7 +86,9 @@ fn a_day_that_comes_late_says_so_and_a_redo_puts_the_days_in_order() {
         { "days": 1, "first": "2026-11-03", "last": "2026-11-03", "dropped": later }
     );
     assert_eq!(report["later_days"], expected);
-    assert!(shown(&bench, DAYS[1]).contains(&format!("{later} pages were dropped in favour of")));
+    assert!(
+        shown(&bench, DAYS[1]).contains(&format!("{later} pages were dropped as duplicates of"))
+    );
     bench.done("verify out/2026-11-02");
 
     let told = bench.done("run days.toml --redo 2026-11-03");

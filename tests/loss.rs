@@ -133,7 +133,7 @@ fn the_hosts_of_copies_are_counted() {
     assert_eq!(bench.report("out")["outcome"]["dropped_pages"], dropped);
     let page = bench.read("out/report.html");
     assert!(page.contains("a.example") && page.contains("How much of a dropped page"), "{page}");
-    assert!(!page.contains("this batch"), "no day of a store is among them: {page}");
+    assert!(!page.contains("Days of the kept pages"), "no day of a store is among them: {page}");
     bench.done("verify out");
     bench.write("out/verdicts.tsv", verdicts.replacen("\t4\t3\n", "\t4\t4\n", 1));
     bench.fails(65, "verify out");
@@ -146,6 +146,12 @@ fn the_store_keeps_what_is_replaced_where_the_file_says_so() {
     bench.write("days.toml", file + "[store]\npath = \"store\"\nreplaced = \"keep\"\n");
     bench.done("run days.toml --date 2026-11-01..2026-11-05");
     let listed: usize = DAYS.iter().map(|day| Found::of(&bench, day).replaced.len()).sum();
+    for day in DAYS.iter() {
+        let is_shown = bench
+            .read(&format!("out/{day}/dedup/report.html"))
+            .contains("pages of the store replaced");
+        assert_eq!(is_shown, !Found::of(&bench, day).replaced.is_empty(), "{day}");
+    }
     let list = bench.json("store list store --json");
     assert!(listed > 0 && list["replaced"] == 0, "{listed} {list}");
     let hides = |name: &String| name.starts_with("replaced/") && name.ends_with(".rows");
@@ -286,7 +292,7 @@ fn a_day_that_loses_too_much_ends_before_the_store_and_what_is_lost_is_told() {
     assert!(metrics.contains("dupsieve_replaced_pages{command=\"run\"} 0\n"), "{metrics}");
     let page = bench.read("out/2026-11-01/dedup/report.html");
     assert!(page.contains("of the text of the dropped pages is lost"), "{page}");
-    assert!(page.contains("pages of the store replaced"));
+    assert!(!page.contains("pages of the store replaced"), "none was: {page}");
     let table = bench.answer("report out --output days.html");
     assert!(table.lines().next().unwrap().ends_with("replaced"), "{table}");
     assert!(bench.read("days.html").contains("Text lost"));

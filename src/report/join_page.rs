@@ -11,8 +11,11 @@ use super::html::{self, percent};
 use crate::matches::{DroppedExample, DroppedPages, ID_CHARACTERS, Lost, Outcome};
 use crate::store::RecordCounts;
 
-/// How many days are listed in favour of which pages were dropped.
+/// How many days of kept pages are listed.
 const DAYS: usize = 10;
+
+/// How many dropped pages are shown.
+const EXAMPLES: usize = 10;
 
 /// What `join.html` draws, beside the report itself.
 #[derive(Serialize)]
@@ -21,6 +24,8 @@ struct JoinPage<R> {
     name: String,
     place: String,
     dropped_share: String,
+    /// The least containment of all dropped pages, in percent.
+    least: Option<String>,
     lost: Option<LostShares>,
     funnel: Vec<Bar>,
     distances: Vec<Bar>,
@@ -28,8 +33,10 @@ struct JoinPage<R> {
     against: Vec<Bar>,
     /// How many days of the store are not among these.
     more_days: usize,
-    /// The dropped pages by the share that the kept page contains.
+    /// The dropped pages by their containment.
     containment: Vec<Bar>,
+    /// The dropped pages by their host.
+    hosts: Vec<Bar>,
     examples: Vec<Example>,
     seconds: Vec<Phase>,
 }
@@ -37,10 +44,9 @@ struct JoinPage<R> {
 #[derive(Serialize)]
 struct LostShares {
     share: String,
-    over_tenth: String,
 }
 
-/// A dropped page, and the page in favour of which it goes.
+/// A dropped page, and the page that it is a duplicate of.
 #[derive(Serialize)]
 struct Example {
     pages: [ExamplePage; 2],
@@ -74,30 +80,40 @@ pub(super) fn drawn(
     let (against, more_days) = days_of(&dropped);
     let distances = outcome.distances.iter();
     let distances = distances.map(|(bits, &count)| (format!("distance {bits}"), "", count));
+    let hosts = outcome.dropped_hosts.iter().flatten();
+    let hosts = hosts.map(|of| (of.host.clone(), "dropped", of.pages.into()));
+    // The class that loses most comes first, and in it the page that loses most.
+    let examples = outcome.dropped_examples.iter().flatten();
     let page = JoinPage {
         report,
         name: name.into_owned(),
         place: place.to_string_lossy().into_owned(),
         dropped_share: percent(outcome.dropped.into(), batch.fingerprinted.into()),
+        least: outcome.dropped_examples.iter().flatten().next().and_then(least),
         lost: lost.map(shares_of),
         funnel: bars(funnel(batch, outcome, run), batch.read.into()),
         distances: bars(distances.collect(), outcome.distances.values().sum()),
         against: bars(against, outcome.dropped.into()),
         more_days,
         containment: bars(containments(&dropped), outcome.dropped.into()),
-        examples: outcome.dropped_examples.iter().flatten().map(example).collect(),
+        hosts: bars(hosts.collect(), outcome.dropped.into()),
+        examples: examples.take(EXAMPLES).map(example).collect(),
         seconds: phases(&run["seconds"]),
     };
     html::page("join.html", page)
 }
 
 fn shares_of(lost: &Lost) -> LostShares {
-    let [share, over_tenth] =
-        [lost.share, lost.over_tenth].map(|it| percent((it * 1e4) as u128, 10_000));
-    LostShares { share, over_tenth }
+    LostShares { share: percent((lost.share * 1e4) as u128, 10_000) }
 }
 
-/// The days of the store in favour of whose pages most pages were dropped, in order, and the batch; and how many days are left out. Nothing if no day
+/// The containment of the first example, which loses most of all dropped pages, in percent: rounded down, since it is a bound.
+fn least(first: &DroppedExample) -> Option<String> {
+    let tenths = (first.containment? * 1e4).round() as u64 / 10;
+    Some(format!("{}.{}", tenths / 10, tenths % 10).trim_end_matches(".0").to_owned())
+}
+
+/// The days of the store with the kept pages of most dropped ones, in order, and the batch; and how many days are left out. Nothing if no day
 /// of a store is among them.
 fn days_of(dropped: &DroppedPages) -> (Vec<(String, &'static str, u128)>, usize) {
     let (mut days, batch): (Vec<_>, Vec<_>) =
@@ -153,18 +169,14 @@ fn funnel(
     let unchanged = unchanged.map(|count| ("with a text that the store held", "", count));
     let removed = (batch.removed > 0).then_some(("removed from the store", "", batch.removed));
     let counts = [
-        ("records read", "", batch.read),
         ("unreadable", "", batch.quarantined),
-        ("the id came before", "", batch.repeated),
-        ("without any word", "", batch.empty),
+        ("repeated id", "", batch.repeated),
+        ("empty", "", batch.empty),
     ];
-    let fingerprinted = [("pages with a fingerprint", "", batch.fingerprinted)];
-    let verdicts = [
-        ("dropped as near-duplicates", "dropped", outcome.dropped),
-        ("kept", "kept", outcome.kept),
-    ];
-    let all =
-        counts.into_iter().chain(removed).chain(fingerprinted).chain(unchanged).chain(verdicts);
+    let counts = counts.into_iter().filter(|(_, _, count)| *count > 0);
+    let read = [("records read", "", batch.read)];
+    let verdicts = [("duplicates", "dropped", outcome.dropped), ("kept", "kept", outcome.kept)];
+    let all = read.into_iter().chain(counts).chain(removed).chain(unchanged).chain(verdicts);
     all.map(|(name, class, count)| (name.to_owned(), class, u128::from(count))).collect()
 }
 
