@@ -12,7 +12,7 @@
 //! confirm   |  pairs 1/4  |  signatures 1/4  |  confirmed 1/8  |  finalize 1/16 each, 2 at once  |
 //! finalize  |  ids 1/4  |  confirmed 1/8  |  finalize 1/16 each, 2 at once      |    while pairs are read
 //!           |  ids 1/4  |  signatures 1/4  |  finalize 1/16 each, at most 7 at once        |    afterwards
-//! passages  |  documents 1/4  |  passages 3/4, of which windows and those repeated 1/4 each    |
+//! passages  |  documents 1/4  |  passages 3/4, of which windows and those repeated 1/4 each    |    of a day without documents
 //! verifying |  verification 1/4 each, at most 4 at once      |    three sorts, and signatures
 //! clusters  |  clustering 1/4 each, at most 3 at once        |    and 4 to 12 bytes for each member
 //! ```
@@ -113,7 +113,7 @@ impl Budget {
         self.part(4)
     }
 
-    /// For all sorts that find passages in what was made of documents.
+    /// For all sorts that find passages in what was made of documents, or in the pages of a day and a store.
     pub fn passages(self) -> usize {
         self.part(4).saturating_mul(3)
     }

@@ -38,6 +38,7 @@ mod objects;
 mod oracle;
 mod output_formats;
 mod passages;
+mod passages_over_days;
 mod pipes;
 mod presets;
 mod proof;

@@ -49,7 +49,7 @@ const EXAMPLES_IN_SHORT: usize = 2;
 const LONGEST_DEFAULT: usize = 40;
 
 /// Flags that few need.
-const RARE: [&str; 45] = [
+const RARE: [&str; 46] = [
     "accept-truncated",
     "annotate-prefix",
     "as-of",
@@ -66,6 +66,7 @@ const RARE: [&str; 45] = [
     "html",
     "keep-bands",
     "keep-digests",
+    "keep-passages",
     "matches",
     "max-answer",
     "max-bad",

@@ -13,8 +13,8 @@ use serde::de::DeserializeOwned;
 
 use crate::flags::machines::MachineSettings;
 use crate::flags::settings::{
-    ClustersSettings, DedupSettings, FingerprintSettings, OutputSettings, StoreSettings, allowed,
-    read_text, typed,
+    ClustersSettings, DedupSettings, FingerprintSettings, OutputSettings, PassagesSettings,
+    StoreSettings, allowed, read_text, typed,
 };
 
 /// A configuration file. Unknown keys are refused.
@@ -53,6 +53,8 @@ pub(crate) struct Config {
     pub(crate) machines: MachineSettings,
     /// How the clusters of a day are made; none are made without the section.
     pub(crate) clusters: Option<ClustersSettings>,
+    /// Which passages of each day are listed that stood in earlier pages; none without the section. All days of a store have it, or none.
+    pub(crate) passages: Option<PassagesSettings>,
 }
 
 /// Which pages enter the store after a day has been joined.
@@ -76,6 +78,10 @@ impl Config {
         let made = &mut config.fingerprint.made;
         made.preset = made.preset.or(config.preset);
         config.dedup.preset = config.dedup.preset.or(config.preset);
+        if let Some(PassagesSettings { words }) = config.passages {
+            config.fingerprint.made.keep_passages = Some(true);
+            config.dedup.passages = Some(words);
+        }
         Ok(config)
     }
 

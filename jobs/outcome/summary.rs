@@ -83,6 +83,8 @@ impl Summary {
         let removed = (batch.removed > 0).then_some(batch.removed);
         let summary = removed.into_iter().fold(summary, |it, count| it.count("removed", count));
         report.lost.into_iter().for_each(account::note_lost);
+        let passages = report.passages.map(|it| it.passages).into_iter();
+        let summary = passages.fold(summary, |summary, count| summary.count("passages", count));
         let replaced = outcome.replaced.iter();
         let summary = replaced.fold(summary, |summary, count| summary.count("replaced", *count));
         let dropped = later_days.iter().map(|later| later.dropped);

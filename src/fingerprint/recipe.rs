@@ -97,6 +97,9 @@ pub struct Recipe {
     /// Whether the digests of the texts are kept.
     #[serde(skip)]
     digests: bool,
+    /// Whether the words of the texts are kept, and the anchors of their passages.
+    #[serde(skip)]
+    passages: bool,
     #[serde(flatten)]
     features: Features,
 }
@@ -224,6 +227,25 @@ impl Recipe {
     /// Whether the digest of each text is kept beside its fingerprint.
     pub fn has_digests(&self) -> bool {
         self.digests
+    }
+
+    /// The same recipe with the words of each text beside its fingerprint, by which repeated passages are found.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if it does not take texts.
+    pub fn with_passages(mut self) -> Result<Recipe> {
+        self.passages = true;
+        if !self.takes_text() {
+            return Err(Error::new(Kind::Usage, "passages are found in texts")
+                .expected("a recipe that takes texts")
+                .found(self.name));
+        }
+        Ok(self)
+    }
+
+    /// Whether the words of each text are kept beside its fingerprint.
+    pub fn has_passages(&self) -> bool {
+        self.passages
     }
 
     /// The same recipe without the lines of this table, which `dupsieve weights --lines` made.

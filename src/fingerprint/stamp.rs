@@ -39,6 +39,9 @@ pub struct Stamp {
 /// The hash of the digests of texts.
 const DIGESTS: &str = "xxh3-128";
 
+/// What is kept of texts to find passages: words as 32 bits of a hash, and anchors of runs of ten words, one in each 41 runs.
+const PASSAGES: &str = "xxh3-32,10,41";
+
 impl Recipe {
     /// The stamp that is written beside its fingerprints, so that they are compared only with fingerprints
     /// of an equal stamp.
@@ -88,6 +91,9 @@ impl Stamp {
         if recipe.has_digests() {
             part("digests", json!(DIGESTS));
         }
+        if recipe.has_passages() {
+            part("passages", json!({ "words": PASSAGES, "normalization": normalization() }));
+        }
         if matches!(recipe.features(), Features::WordCharacterShingles { .. }) {
             part("unicode", json!({ "categories": version(unicode_properties::UNICODE_VERSION) }));
         }
@@ -114,13 +120,14 @@ impl Stamp {
         self.width
     }
 
-    /// The stamp of the same recipe that takes whole texts with their boilerplate and keeps neither bands nor digests.
+    /// The stamp of the same recipe that takes whole texts with their boilerplate and keeps neither bands, digests nor words.
     #[must_use]
     pub fn plain(&self) -> Stamp {
         let mut parts: Map<String, Value> = serde_json::from_str(&self.text).unwrap_or_default();
         parts.remove("boilerplate");
         parts.remove("bands");
         parts.remove("digests");
+        parts.remove("passages");
         if let Some(check) = parts.get_mut("check").and_then(Value::as_object_mut) {
             check.remove("boilerplate");
         }
@@ -146,6 +153,12 @@ impl Stamp {
     pub fn has_digests(&self) -> bool {
         let parts: Value = serde_json::from_str(&self.text).unwrap_or_default();
         parts["digests"] == DIGESTS
+    }
+
+    /// Whether the words of the texts are beside the fingerprints.
+    pub fn has_passages(&self) -> bool {
+        let parts: Value = serde_json::from_str(&self.text).unwrap_or_default();
+        parts["passages"]["words"] == PASSAGES
     }
 
     /// The parts in which two stamps differ, each as `name = value`: first those of `one`, then those of

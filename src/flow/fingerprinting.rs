@@ -6,8 +6,9 @@ use crate::document::{Content, Document, Position, host};
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Boilerplate, Check, Class, PageTime, Recipe, Rest, Signer, Sketcher};
 use crate::lsh::{Bands, Family, Hyperplanes, Sketch, Sketches, Space};
+use crate::passages::{self, PageWords};
 use crate::seen::{HeldId, HeldPage, Seeker};
-use crate::store::{Details, FingerprintedDocument, SegmentOptions};
+use crate::store::{Details, FingerprintedDocument, MAX_PACKED_ROW_BYTES, SegmentOptions};
 
 /// Makes fingerprints of documents by a recipe.
 pub struct Fingerprinting {
@@ -36,6 +37,8 @@ struct Makers {
     bands: Option<Sketches>,
     /// Whether the points of the bands are kept.
     points: bool,
+    /// The words of the page at hand; none if words are not kept.
+    words: Option<PageWords>,
 }
 
 impl Fingerprinting {
@@ -62,6 +65,7 @@ impl Fingerprinting {
             signer: signer.map(|signer| signer.allow(time)),
             bands: bands.map(|bands| bands.sketches(recipe.width(), time)),
             points,
+            words: recipe.has_passages().then(PageWords::default),
         };
         Ok(Fingerprinting {
             makers,
@@ -172,7 +176,7 @@ impl Makers {
     /// Computes what a segment has of a document; none if it has no feature. `text` is what the recipe takes of its text.
     fn page(&mut self, document: &Document<'_>, text: &str) -> Result<Option<HeldPage>> {
         let Some((fingerprint, class)) = self.fingerprint(document, text)? else { return Ok(None) };
-        let Makers { sketcher, signer, bands, points, .. } = self;
+        let Makers { sketcher, signer, bands, points, words, .. } = self;
         let mut details = Details { class, ..Details::default() };
         if let (Some(signer), Some(sketcher)) = (signer, sketcher) {
             let signed = signer.sign_known(text, sketcher.normal_form(), &mut details.check);
@@ -192,6 +196,12 @@ impl Makers {
             if *points {
                 details.check = point;
             }
+        }
+        if let (Some(words), Content::Text(text)) = (words, &document.content) {
+            words.take(text).map_err(|error| naming(error, document))?;
+            words.write(&mut details.words);
+            expect_room(&details.words).map_err(|error| naming(error, document))?;
+            details.passage_anchors = passages::anchors_of(&words.hashes);
         }
         Ok(Some(HeldPage { fingerprint, details }))
     }
@@ -234,6 +244,16 @@ pub(super) fn naming(error: Error, document: &Document<'_>) -> Error {
     }
     let id: String = document.id.chars().take(SHOWN).collect();
     error.found(format_args!("the page {id:?}"))
+}
+
+/// Fails if the words of a page are more than a segment can have of it.
+fn expect_room(words: &[u8]) -> Result<()> {
+    if words.len() <= MAX_PACKED_ROW_BYTES {
+        return Ok(());
+    }
+    Err(Error::new(Kind::BadData, "the page has too many words to find passages in it")
+        .expected(format_args!("words that take at most {MAX_PACKED_ROW_BYTES} bytes"))
+        .found(words.len()))
 }
 
 fn misfit(input: &str, recipe: &str) -> Error {

@@ -10,6 +10,7 @@ use crate::budget::Budget;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Stamp;
 use crate::matches::{Confirm, Detail, KeepOrder, MAX_MATCHES};
+use crate::passages::LEAST_WORDS;
 use crate::results::ResultFormat;
 use crate::store::{Digest, Segment, Version};
 use crate::tables::plan::Memory;
@@ -70,6 +71,8 @@ pub struct Join {
     pub detail: Detail,
     /// How many rows may be written if all are asked for.
     pub max_matches: u64,
+    /// The words of the passages that are listed in passages.tsv: at least [`LEAST_WORDS`]. None if no passages are asked for.
+    pub passages: Option<usize>,
     /// How matches and verdicts are written.
     pub format: ResultFormat,
     /// The memory for tables and sorts.
@@ -94,6 +97,7 @@ impl Join {
             design: Design::Auto,
             detail: Detail::default(),
             max_matches: MAX_MATCHES,
+            passages: None,
             format: ResultFormat::default(),
             budget: Budget::default(),
         })
@@ -112,6 +116,8 @@ impl Join {
     pub fn check(&self) -> Result<()> {
         check_store(self.store.as_ref(), &self.batch)?;
         check_signatures(self.check, self.batch.stamp())
+            .map_err(|error| error.at(self.batch.path()))?;
+        check_passages(self.passages, self.batch.stamp())
             .map_err(|error| error.at(self.batch.path()))?;
         self.plan(&self.problem(1, 1), self.budget.itself()).map(drop)
     }
@@ -205,12 +211,47 @@ pub fn check_stamps(held: &str, asked: &str) -> Result<()> {
             .help(format_args!("make the batch with preset {held}, or use another store"));
         return Err(error.setting(format!("preset {held}")));
     }
+    let has_words = |stamp| Stamp::parse(stamp).is_ok_and(|stamp| stamp.has_passages());
+    let (what, help) = match [held, asked].map(has_words) {
+        [false, true] => (
+            "the store has no words of its pages, by which passages are found",
+            "leave [passages] out; or run the days from the first on with another `store` and another `output`",
+        ),
+        [true, false] => (
+            "the store keeps the words of its pages, and this batch does not",
+            "add the section [passages] to the configuration, or use another store",
+        ),
+        _ => (
+            "batch and store are of different recipes",
+            "use the recipe of the store, or another store",
+        ),
+    };
     let [held, asked] = Stamp::differences(held, asked);
-    Err(Error::new(Kind::Usage, "batch and store are of different recipes")
+    Err(Error::new(Kind::Usage, what)
         .called("other-recipe")
         .expected(format_args!("the store's {held}"))
         .found(asked)
-        .help("use the recipe of the store, or another store"))
+        .help(help))
+}
+
+/// Checks that passages of so many words can be found in a batch with this stamp.
+///
+/// # Errors
+/// [`Kind::Usage`] if the batch has no words, or if passages so short need not have an anchor.
+pub fn check_passages(words: Option<usize>, stamp: &str) -> Result<()> {
+    let Some(words) = words else { return Ok(()) };
+    if words < LEAST_WORDS {
+        return Err(Error::new(Kind::Usage, "passages so short cannot be found over days")
+            .expected(format_args!("at least {LEAST_WORDS} words"))
+            .found(words));
+    }
+    if Stamp::parse(stamp)?.has_passages() {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Usage, "the batch has no words, by which passages are found")
+        .help("make it with its words")
+        .job("fingerprint")
+        .setting("keep-passages"))
 }
 
 /// Checks that a batch with this stamp has the signatures of a check. The store is of the same recipe and

@@ -9,11 +9,13 @@ use super::find::{Figures, FoundPairs, make_room, spill_folder};
 use super::proof::Proof;
 use super::request::Join;
 use super::site::{Site, unwatched};
+use crate::document::IdList;
 use crate::error::{Error, Kind, Named, Result};
 use crate::fingerprint::{Fingerprint, Width};
 use crate::flow::{Processes, Role};
-use crate::matches::{ConfirmedPairs, Finalize, Groups, InKeepOrder, Outcome};
-use crate::output::{Lock, Staging};
+use crate::matches::{ConfirmedPairs, Finalize, Groups, InKeepOrder, KEEP, Outcome};
+use crate::output::{Lock, Staging, Sum};
+use crate::passages::{DayPassages, DayPassagesFound};
 use crate::runs::Space;
 use crate::step::{self, Step};
 use crate::store::Version;
@@ -30,6 +32,8 @@ struct Matching {
 pub struct Joined {
     /// What was found and written.
     pub outcome: Outcome,
+    /// The passages that were found, if they were asked for.
+    pub passages: Option<DayPassagesFound>,
     /// The proof that nothing was left out.
     pub proof: Proof,
     /// How it was done.
@@ -145,7 +149,32 @@ impl Join {
             workers,
         };
         step::begin(Step::Writing);
-        let outcome = finalize.write::<F>(groups, order, pairs, staging)?;
-        Ok(Joined { outcome, proof, figures })
+        let mut outcome = finalize.write::<F>(groups, order, pairs, staging)?;
+        let found = self.passages.map(|words| self.find_passages(words, staging, workers));
+        let passages = found.transpose()?.map(|(passages, file)| {
+            outcome.files.extend([file]);
+            passages
+        });
+        Ok(Joined { outcome, passages, proof, figures })
+    }
+
+    /// Writes the passages of the kept pages that stood earlier: in the store, or in the batch.
+    fn find_passages(
+        &self,
+        words: usize,
+        staging: &Staging,
+        workers: usize,
+    ) -> Result<(DayPassagesFound, (String, Sum))> {
+        let kept = IdList::read(&staging.folder().join(KEEP), self.budget.whole())?;
+        let day = DayPassages {
+            store: self.store.as_ref(),
+            batch: &self.batch,
+            kept: &kept,
+            words,
+            format: self.format,
+            workers,
+            memory_bytes: self.budget.passages(),
+        };
+        day.write(staging)
     }
 }

@@ -27,6 +27,8 @@ struct Columns {
     lengths: bool,
     classes: bool,
     digests: bool,
+    #[serde(default)]
+    passages: bool,
     check_bytes: usize,
     anchor_bytes: usize,
     band_bytes: usize,
@@ -45,6 +47,7 @@ impl Header {
             lengths: options.lengths,
             classes: options.classes,
             digests: options.digests,
+            passages: options.words,
             check_bytes: options.check_bytes,
             anchor_bytes: options.anchor_bytes,
             band_bytes: options.band_bytes,
@@ -56,7 +59,7 @@ impl Header {
 
     pub(super) fn read(body: &[u8]) -> Option<Header> {
         let columns: Columns = serde_json::from_slice(body).ok()?;
-        let Columns { width, lengths, classes, digests, .. } = columns;
+        let Columns { width, lengths, classes, digests, passages, .. } = columns;
         let Columns { check_bytes, anchor_bytes, band_bytes, stamp, .. } = columns;
         let is_sound = (check_bytes <= MOST_ROW_BYTES || check_bytes == AS_NEEDED)
             && band_bytes.max(anchor_bytes) <= MOST_ROW_BYTES;
@@ -64,6 +67,8 @@ impl Header {
             lengths,
             classes,
             digests,
+            words: passages,
+            passage_anchors: passages,
             check_bytes,
             anchor_bytes,
             band_bytes,

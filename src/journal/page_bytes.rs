@@ -14,7 +14,8 @@ const IS_SHORT: u8 = 4;
 
 pub(super) fn write(page: &FingerprintedDocument, header: &Header, out: &mut Vec<u8>) {
     let flag = |is: bool, bit: u8| if is { bit } else { 0 };
-    let Details { length, time, class, check, anchors, bands, digest } = &page.details;
+    let Details { length, time, class, check, anchors, bands, digest, words, passage_anchors } =
+        &page.details;
     out.push(
         flag(page.fingerprint.is_some(), HAS_FINGERPRINT)
             | flag(time.is_some(), HAS_TIME)
@@ -37,6 +38,12 @@ pub(super) fn write(page: &FingerprintedDocument, header: &Header, out: &mut Vec
         out.extend(bands);
         if header.options.digests {
             out.extend(digest.to_le_bytes());
+        }
+        if header.options.words {
+            for bytes in [words, passage_anchors] {
+                out.extend((bytes.len() as u32).to_le_bytes());
+                out.extend(bytes);
+            }
         }
     }
 }
@@ -81,6 +88,12 @@ pub(super) fn read(
         page.details.bands = bytes.split_off(..header.options.band_bytes)?.to_vec();
         if header.options.digests {
             page.details.digest = u128::from_le_bytes(*bytes.split_off(..16)?.first_chunk()?);
+        }
+        if header.options.words {
+            for row in [&mut page.details.words, &mut page.details.passage_anchors] {
+                let length = u32::from_le_bytes(*bytes.split_off(..4)?.first_chunk()?);
+                *row = bytes.split_off(..length as usize)?.to_vec();
+            }
         }
     }
     Some(page)

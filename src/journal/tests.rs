@@ -22,6 +22,8 @@ fn options(width: Width) -> JournalOptions {
         check_bytes: 16,
         band_bytes: 5,
         digests: true,
+        words: true,
+        passage_anchors: true,
         stamp: "a recipe".to_owned(),
         ..SegmentOptions::default()
     };
@@ -59,6 +61,8 @@ fn pages(width: Width, count: usize, seed: u64) -> Vec<FingerprintedDocument> {
                 anchors: Vec::new(),
                 bands: row(5, &mut random),
                 digest: fingerprint.map_or(0, |_| random.random()),
+                words: row(number % 7, &mut random),
+                passage_anchors: row(5 * (number % 3), &mut random),
             },
         }
     };

@@ -24,7 +24,7 @@ use crate::runs::{Record, SortedRecords};
 pub(crate) type Named = (String, Sum);
 
 /// The lists of ids.
-const KEEP: &str = "keep.txt";
+pub(crate) const KEEP: &str = "keep.txt";
 const DROP: &str = "drop.txt";
 /// Rows are written once their lines have so many bytes.
 const LINES_BYTES: usize = 64 << 10;

@@ -105,6 +105,7 @@ pub(crate) use groups::Groups;
 pub(crate) use in_keep_order::InKeepOrder;
 #[cfg(feature = "evaluate")]
 pub(crate) use keep_order::{LengthClass, Turn};
+pub(crate) use listing::KEEP;
 pub(crate) use result_columns::{MATCHES, VERDICTS};
 pub use shared_keys::AnchorCost;
 pub(crate) use shared_keys::{

@@ -80,10 +80,23 @@ impl PassageFinder {
     /// # Errors
     /// Those of the disk.
     pub fn take(&mut self, page: u32, words: &PageWords) -> Result<()> {
+        self.take_some(page, words, |_| true)
+    }
+
+    /// As [`PassageFinder::take`], with those windows alone whose hashes are wanted.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub(super) fn take_some(
+        &mut self,
+        page: u32,
+        words: &PageWords,
+        mut is_wanted: impl FnMut(u128) -> bool,
+    ) -> Result<()> {
         self.windows.clear();
         let last = self.windows.size() - 1;
         for (at, &word) in words.hashes.iter().enumerate() {
-            if let Some(hash) = self.windows.push(word) {
+            if let Some(hash) = self.windows.push(word).filter(|&hash| is_wanted(hash)) {
                 let word = at - last;
                 let (begin, end) = (words.places[word].start, words.places[at].end);
                 self.sorter.push(Window { hash, page, word: word as u32, begin, end })?;

@@ -7,8 +7,9 @@
 //! - `finder`: the passages of pages, found by sorting windows.
 //! - `cut`: a text without its passages.
 //! - `corpus_page`: a page of a corpus in keep order. `tables`: the passages of a corpus as a table. `most`: those that most pages have.
+//! - `anchors`: what pages that share a passage have in common. `over_days`: the passages of a day that stood in earlier days.
 //!
-//! Imports `features`, `matches`, `output`, `results` and `runs`. Start with [`PassageFinder`].
+//! Imports `features`, `store`, `matches`, `output`, `results` and `runs`. Start with [`PassageFinder`].
 //!
 //! ```
 //! use dupsieve::rooms::passages::{PageWords, PassageFinder};
@@ -27,20 +28,24 @@
 //! # Ok::<(), dupsieve::Error>(())
 //! ```
 
+mod anchors;
 mod corpus_page;
 mod cut;
 mod finder;
 mod most;
+mod over_days;
 mod page_words;
 mod tables;
 #[cfg(test)]
 mod tests;
 mod windows;
 
+pub use anchors::{LEAST_WORDS, anchors_of};
 pub use corpus_page::CorpusPage;
 pub use cut::{Cut, RepeatedText};
 pub use finder::{Passage, PassageFinder, Passages};
 pub use most::RepeatedPassage;
+pub use over_days::{DayPassages, DayPassagesFound};
 pub use page_words::PageWords;
 pub use tables::{HostWords, PassageTables, PassagesFound};
 pub use windows::Windows;

@@ -181,22 +181,26 @@ impl PassageTables<'_> {
     }
 
     fn table(&self, rows: SortedRecords<Row>, staging: &Staging) -> Result<(String, Sum)> {
-        let columns = [
-            ResultColumn::new("id", Values::Text).ascending(),
-            ResultColumn::new("begin", Values::Count),
-            ResultColumn::new("end", Values::Count),
-            ResultColumn::new("words", Values::Count),
-            ResultColumn::new("of", Values::Names),
-            ResultColumn::new("of_begin", Values::Count),
-            ResultColumn::new("against", Values::Names),
-        ];
-        let mut table = ResultFile::create(staging, self.format, "passages", &columns)?;
+        let mut table = ResultFile::create(staging, self.format, "passages", &columns())?;
         for row in rows {
             let Row { id, passage: Passage { begin, end, words, of_begin, .. }, of, .. } = row?;
             table.row(format_args!("{id}\t{begin}\t{end}\t{words}\t{of}\t{of_begin}\tbatch"))?;
         }
         table.finish()
     }
+}
+
+/// The columns of the table, of a corpus and of a day alike.
+pub(super) fn columns() -> [ResultColumn; 7] {
+    [
+        ResultColumn::new("id", Values::Text).ascending(),
+        ResultColumn::new("begin", Values::Count),
+        ResultColumn::new("end", Values::Count),
+        ResultColumn::new("words", Values::Count),
+        ResultColumn::new("of", Values::Names),
+        ResultColumn::new("of_begin", Values::Count),
+        ResultColumn::new("against", Values::Names),
+    ]
 }
 
 fn too_many() -> Error {

@@ -53,8 +53,10 @@ const OURS: [&str; 8] = [
     "report.json",
 ];
 /// The tables that an output of any version may have, in any format.
-const TABLES: [&str; 9] =
-    ["changes", "clusters", "counts", "items", "matches", "replaced", "sizes", "slack", "verdicts"];
+const TABLES: [&str; 10] = [
+    "changes", "clusters", "counts", "items", "matches", "passages", "replaced", "sizes", "slack",
+    "verdicts",
+];
 
 /// Fails if the folder holds a file that dupsieve did not make. Replacing an output removes its whole
 /// folder, so that file would be lost.

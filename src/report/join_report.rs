@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::join::Proof;
 use crate::matches::{Lost, Outcome};
 use crate::output::Sum;
+use crate::passages::DayPassagesFound;
 use crate::store::{Day, Digest, RecordCounts};
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -43,6 +44,9 @@ pub struct Report {
     /// How much text goes with the dropped pages, where a check says which share of each page the page named contains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<Lost>,
+    /// The passages of the kept pages that stood earlier, if they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passages: Option<DayPassagesFound>,
     /// The proof that no chunk of the store was left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<Proof>,

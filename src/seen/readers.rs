@@ -11,7 +11,14 @@ pub struct HeldPage {
     pub details: Details,
 }
 
-const COMPUTED: [Column; 4] = [Column::Classes, Column::Checks, Column::Bands, Column::Anchors];
+const COMPUTED: [Column; 6] = [
+    Column::Classes,
+    Column::Checks,
+    Column::Bands,
+    Column::Anchors,
+    Column::Words,
+    Column::PassageAnchors,
+];
 
 pub(super) struct Readers {
     pub(super) days: RowDays,

@@ -122,7 +122,9 @@ pub use removal_note::RemovalNote;
 pub use removing::{Removal, Removed};
 pub use replacements::Replacements;
 pub use segment::Access;
-pub(crate) use segment::{BLOCK_ROWS, Cursor, DetailLookup, Expected, LANES, Ranked, SCANNED_ROWS};
+pub(crate) use segment::{
+    BLOCK_ROWS, Cursor, DetailLookup, Expected, LANES, MAX_PACKED_ROW_BYTES, Ranked, SCANNED_ROWS,
+};
 pub use segment::{
     Classes, Days, EmptyIds, Fingerprints, Ids, Integers, KeyRange, Lengths, RowBytes, Scan,
     Segment, TextDigests, Times,

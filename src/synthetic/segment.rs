@@ -248,6 +248,8 @@ mod tests {
             check_bytes: 36,
             band_bytes: 70,
             digests: true,
+            words: true,
+            passage_anchors: true,
             ..random(0, 0).options
         };
         let one = make("a", 1, every);

@@ -184,6 +184,7 @@ impl Job {
         join.design = settings.design.unwrap_or(join.design);
         join.keep = keep;
         join.detail = settings.matches.unwrap_or(join.detail);
+        join.passages = settings.passages;
         join.max_matches = settings.max_matches.map_or(join.max_matches, |Count(count)| count);
         join.format = request.format;
         join.budget = budget;
@@ -248,7 +249,7 @@ impl Job {
 
     /// The report. `verdicts` is the folder with the verdicts.
     fn report(&self, joined: Joined, verdicts: &Path) -> Result<Report> {
-        let Joined { outcome, proof, figures } = joined;
+        let Joined { outcome, passages, proof, figures } = joined;
         let [tables, probe] = [figures.tables, figures.probe].map(|time| time.as_secs_f64());
         let mut run = json!({
             "inputs": self.places(),
@@ -276,6 +277,7 @@ impl Job {
             later_days: later.transpose()?.flatten(),
             batch: self.join.batch.counts(),
             lost: outcome.lost,
+            passages,
             outcome,
             probe: Some(proof),
             run: account::with_bill(run),
@@ -306,7 +308,13 @@ pub(crate) fn parameters(settings: &DedupSettings, stamp: &str) -> Parameters {
         ("matches", settings.matches.unwrap_or_default().to_string()),
     ];
     let check = check.map(|check| ("check", check.to_string()));
-    named.into_iter().chain(check).map(|(name, value)| (name.to_owned(), value)).collect()
+    let passages = settings.passages.map(|words| ("passages", words.to_string()));
+    named
+        .into_iter()
+        .chain(check)
+        .chain(passages)
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }
 
 /// Checks, before there is a batch, that one of this recipe could be joined with the store as the settings
@@ -325,6 +333,7 @@ pub(crate) fn check_settings(
     plan::choose(design, &problem, global.budget().tables())?;
     join::check_recipe(store, stamp.as_str())?;
     settings.check_limits(stamp.as_str())?;
+    join::check_passages(settings.passages, stamp.as_str())?;
     join::check_signatures(check, stamp.as_str())
 }
 

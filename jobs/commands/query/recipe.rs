@@ -9,7 +9,7 @@ use dupsieve::rooms::join::{self, Preset};
 
 use crate::flags::settings::{PageSettings, RecipeSettings};
 
-/// As [`of`], with the bands and digests that are kept beside the fingerprints.
+/// As [`of`], with the bands, digests and words that are kept beside the fingerprints.
 ///
 /// # Errors
 /// As [`of`].
@@ -22,17 +22,18 @@ pub(crate) fn whole(
     with_columns(of(stamp, settings, pages)?, &Stamp::parse(&in_full(stamp))?)
 }
 
-/// The recipe with the bands and the digests of this stamp.
+/// The recipe with what this stamp keeps beside the fingerprints: bands, digests and words.
 fn with_columns(recipe: Recipe, held: &Stamp) -> Result<Recipe> {
     let recipe = match held.bands() {
         Some(bands) => recipe.with_bands(bands),
         None => recipe,
     };
-    if held.has_digests() { recipe.with_digests() } else { Ok(recipe) }
+    let recipe = if held.has_digests() { recipe.with_digests()? } else { recipe };
+    if held.has_passages() { recipe.with_passages() } else { Ok(recipe) }
 }
 
-/// The recipe with this stamp: the one that the settings name, or one of those with names. Bands and
-/// digests, which no answer needs, are left out.
+/// The recipe with this stamp: the one that the settings name, or one of those with names. Bands,
+/// digests and words, which no answer needs, are left out.
 ///
 /// # Errors
 /// [`dupsieve::Kind::Usage`] if it is none of them.

@@ -55,6 +55,7 @@ impl JoinOutput<'_> {
             let joined = join.run_at(processes, site, |joined, _| Ok(joined))?.leader();
             let Some(joined) = joined else { return Ok(()) };
             self.expect_same("lost", &self.report.lost, &joined.outcome.lost)?;
+            self.expect_same("passages", &self.report.passages, &joined.passages)?;
             self.expect_pairs(joined.proof)?;
             self.expect_outcome(&joined.outcome)
         })
@@ -72,6 +73,7 @@ impl JoinOutput<'_> {
         join.check = self.confirm()?;
         join.keep = KeepOrder::recorded(self.parameter("keep")?)?;
         join.detail = self.detail()?;
+        join.passages = self.passages()?;
         join.max_matches = u64::MAX;
         join.format = format(&self.report.parameters);
         join.budget = global.budget();

@@ -177,6 +177,14 @@ impl JoinOutput<'_> {
         self.parameter("distance")?.parse().map_err(wrong)
     }
 
+    pub(super) fn passages(&self) -> Result<Option<usize>> {
+        let words = self.report.parameters.get("passages").map(|words| words.parse());
+        words.transpose().map_err(|_| {
+            let what = "the report has an invalid number of words of passages";
+            Error::new(Kind::BadData, what).at(self.output)
+        })
+    }
+
     pub(super) fn detail(&self) -> Result<Detail> {
         self.parameter("matches")?.parse()
     }

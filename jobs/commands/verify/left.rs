@@ -47,7 +47,8 @@ impl JoinOutput<'_> {
         let Some(batch) = self.is_there(batch, Some(&read.version)) else {
             return Ok(Judged::default());
         };
-        let join = self.join(batch, Some(&read.version), global)?;
+        let mut join = self.join(batch, Some(&read.version), global)?;
+        join.passages = None;
         let not_again = self.beside(|processes, site| {
             let compare = |_, staging: Staging| self.compare(staging.folder(), read);
             Ok(join.run_at(processes, site, compare)?.leader().unwrap_or_default())

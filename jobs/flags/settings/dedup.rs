@@ -68,6 +68,13 @@ pub(crate) struct DedupSettings {
     #[serde(deserialize_with = "typed")]
     #[schemars(schema_with = "allowed::keep")]
     pub(crate) keep: Option<Keep>,
+    /// List in passages.tsv the passages of kept pages that stood earlier, in the store or in the batch: each longest run of words of which
+    /// every window of so many words (50, and at least 50) stood in an earlier page, or earlier in the page. The batch has its words
+    /// (--keep-passages) [default: none; `words` in the section [passages]]
+    #[arg(long, num_args = 0..=1, default_missing_value = "50", value_name = "WORDS")]
+    #[arg(env = "DUPSIEVE_PASSAGES")]
+    #[serde(skip)]
+    pub(crate) passages: Option<usize>,
 }
 
 impl DedupSettings {
@@ -83,6 +90,7 @@ impl DedupSettings {
             matches: self.matches.or(file.matches),
             max_matches: self.max_matches.or(file.max_matches),
             keep: self.keep.or(file.keep),
+            passages: self.passages.or(file.passages),
         }
     }
 

@@ -63,6 +63,11 @@ section! {
         #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
         #[arg(env = "DUPSIEVE_KEEP_DIGESTS")]
         keep_digests: bool,
+        /// Keep the words of each page, by which `run` finds the passages of a day that pages of earlier days have: the section
+        /// [passages] sets it. It is a part of the recipe
+        #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+        #[arg(env = "DUPSIEVE_KEEP_PASSAGES")]
+        keep_passages: bool,
         /// Table of lines that do not count as text, made by `weights --lines`. It is a part of the recipe:
         /// fingerprints by another table, or by none, cannot be compared with these
         #[arg(long, value_name = "FILE", env = "DUPSIEVE_BOILERPLATE")]
@@ -252,7 +257,11 @@ impl RecipeSettings {
             Some(bands) => recipe.with_bands(bands.to_string()),
             None => recipe,
         };
-        if self.keep_digests == Some(true) { recipe.with_digests() } else { Ok(recipe) }
+        let recipe = match self.keep_digests {
+            Some(true) => recipe.with_digests()?,
+            _ => recipe,
+        };
+        if self.keep_passages == Some(true) { recipe.with_passages() } else { Ok(recipe) }
     }
 
     fn recipe_of(&self, format: Format) -> Result<Recipe> {

@@ -3,8 +3,8 @@
 //!
 //! [`FingerprintSettings`] is the section `[fingerprint]`: how pages are read ([`PageSettings`]), and what is made of them
 //! ([`RecipeSettings`]). [`DedupSettings`] is the section `[dedup]`.
-//! [`OutputSettings`] is the section `[output]`, [`StoreSettings`] the section `[store]` and [`ClustersSettings`] the section `[clusters]`,
-//! which only files have.
+//! [`OutputSettings`] is the section `[output]`, [`StoreSettings`] the section `[store]`, [`ClustersSettings`] the section `[clusters]` and
+//! [`PassagesSettings`] the section `[passages]`, which only files have.
 //! [`RecipeChoice`], [`Keep`], [`ByteSize`] and [`Count`] are types of values, and [`allowed`] says in a JSON schema what values may be.
 //!
 //! May import: files of this folder and the library. Start with `dedup`, the shorter of both sections.
@@ -15,6 +15,7 @@ mod dedup;
 mod fingerprint;
 mod keep;
 mod output;
+mod passages;
 mod recipe;
 mod section;
 mod store;
@@ -26,6 +27,7 @@ pub(crate) use dedup::DedupSettings;
 pub(crate) use fingerprint::{FingerprintSettings, PageSettings, RecipeSettings, reads_texts};
 pub(crate) use keep::{Keep, KeepField};
 pub(crate) use output::{FormatFlag, OutputSettings};
+pub(crate) use passages::PassagesSettings;
 pub(crate) use recipe::RecipeChoice;
 pub(crate) use section::section;
 pub(crate) use store::{Replaced, StoreSettings};

@@ -42,5 +42,6 @@ fn with_columns(recipe: Recipe, held: &Stamp) -> Result<Recipe> {
         Some(bands) => recipe.with_bands(bands),
         None => recipe,
     };
-    if held.has_digests() { recipe.with_digests() } else { Ok(recipe) }
+    let recipe = if held.has_digests() { recipe.with_digests()? } else { recipe };
+    if held.has_passages() { recipe.with_passages() } else { Ok(recipe) }
 }

@@ -38,6 +38,10 @@ impl<W: Write> BlockWriter<W> {
         self.out.write_all(block).at(&self.path)
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     pub(crate) fn head(&self, column: Column, coding: Coding, rows: u64) -> Head {
         Head { column, coding, rows, bytes: self.bytes, entries: xxh3_128(&self.entries) }
     }

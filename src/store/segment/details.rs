@@ -45,6 +45,10 @@ pub struct SegmentOptions {
     pub band_bytes: usize,
     /// Whether it has the digests of the texts.
     pub digests: bool,
+    /// Whether it has the words of the texts.
+    pub words: bool,
+    /// Whether it has the anchors of passages.
+    pub passage_anchors: bool,
     /// The stamp of the recipe.
     pub stamp: String,
 }
@@ -159,6 +163,10 @@ details! {
     digest: u128 = Digests if digests;
     /// Its anchors; empty if none are kept.
     anchors: Vec<u8> = Anchors if anchor_bytes;
+    /// Its words and where they stand; empty if none are kept.
+    words: Vec<u8> = Words if words;
+    /// The anchors of its passages; empty if none are kept.
+    passage_anchors: Vec<u8> = PassageAnchors if passage_anchors;
 }
 
 impl SegmentOptions {
@@ -170,6 +178,8 @@ impl SegmentOptions {
             check_bytes: recipe.check().map_or(0, Check::bytes),
             anchor_bytes: recipe.check().map_or(0, Check::anchor_bytes),
             digests: recipe.has_digests(),
+            words: recipe.has_passages(),
+            passage_anchors: recipe.has_passages(),
             stamp: recipe.stamp().to_string(),
             ..SegmentOptions::default()
         }

@@ -15,7 +15,9 @@ use crate::fingerprint::check::{MAX_SIGNATURE_BYTES, MAX_SKETCH_BYTES};
 use crate::store::damage::damaged;
 
 use super::block::{self, BLOCK_ROWS};
-use super::packed::{INTEGER_ROWS, MAX_PACKED_BYTES, TEXT_ROWS};
+use super::packed::{
+    INTEGER_ROWS, MAX_PACKED_BYTES, MAX_PACKED_ROWS_BYTES, PACKED_ROWS, TEXT_ROWS,
+};
 
 pub(crate) const COLUMN_BYTES: usize = 40;
 
@@ -53,6 +55,10 @@ pub enum Column {
     Digests = 11,
     /// The anchors, by which pages that share much of their text find each other.
     Anchors = 12,
+    /// The words of the texts, by which passages are found.
+    Words = 13,
+    /// The anchors of passages, by which pages that share a passage find each other.
+    PassageAnchors = 14,
 }
 
 /// How the blocks of a column are coded.
@@ -75,10 +81,12 @@ pub enum Coding {
     Scanned = 9,
     /// Sketches of as many bytes as each needs, uncompressed, each behind its length.
     Sketches = 10,
+    /// Bytes of each row, as many as it needs, each behind its length, compressed by zstd.
+    PackedRows = 11,
 }
 
 impl Column {
-    const ALL: [Column; 11] = [
+    const ALL: [Column; 13] = [
         Column::Fingerprints,
         Column::Ids,
         Column::Lengths,
@@ -90,6 +98,8 @@ impl Column {
         Column::Bands,
         Column::Digests,
         Column::Anchors,
+        Column::Words,
+        Column::PassageAnchors,
     ];
 
     pub(crate) fn coding(self) -> Coding {
@@ -99,6 +109,7 @@ impl Column {
             Column::Lengths | Column::Times | Column::Days | Column::Classes => Coding::Integers,
             Column::Checks | Column::Digests => Coding::Signatures,
             Column::Bands | Column::Anchors => Coding::Scanned,
+            Column::Words | Column::PassageAnchors => Coding::PackedRows,
         }
     }
 
@@ -111,7 +122,7 @@ impl Column {
 }
 
 impl Coding {
-    const ALL: [Coding; 8] = [
+    const ALL: [Coding; 9] = [
         Coding::Blocks,
         Coding::Text,
         Coding::Integers,
@@ -120,6 +131,7 @@ impl Coding {
         Coding::Signatures,
         Coding::Scanned,
         Coding::Sketches,
+        Coding::PackedRows,
     ];
 
     /// Rows in every block but the last; 0 if there are no blocks.
@@ -130,6 +142,7 @@ impl Coding {
             Coding::Integers => INTEGER_ROWS as u64,
             Coding::Signatures | Coding::Sketches => SIGNATURE_ROWS as u64,
             Coding::Scanned => SCANNED_ROWS as u64,
+            Coding::PackedRows => PACKED_ROWS as u64,
             Coding::RowNumber | Coding::Hex => 0,
         }
     }
@@ -146,6 +159,7 @@ impl Coding {
             Coding::Blocks => block::most_bytes(rows, width),
             Coding::Signatures | Coding::Scanned => rows * MAX_SIGNATURE_BYTES as u64,
             Coding::Sketches => rows * (LENGTH_BYTES + MAX_SKETCH_BYTES) as u64,
+            Coding::PackedRows => MAX_PACKED_ROWS_BYTES as u64,
             _ => MAX_PACKED_BYTES as u64,
         }
     }

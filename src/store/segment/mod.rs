@@ -59,6 +59,7 @@ pub use fetched::Access;
 pub use lookup::{Classes, Days, EmptyIds, Fingerprints, Ids, Integers, Lengths, Times};
 pub use metadata::RecordCounts;
 pub use open::{ColumnSize, Segment};
+pub(crate) use packed::MAX_PACKED_ROW_BYTES;
 pub(crate) use ranked::{Cursor, LANES, Ranked};
 pub use row_bytes::{RowBytes, TextDigests};
 pub use scan::{KeyRange, Scan};

@@ -260,7 +260,7 @@ impl Segment {
     /// The bytes of each row in a column where all rows have as many; 0 without the column, and [`AS_NEEDED`] where they differ.
     pub(super) fn row_bytes(&self, column: Column) -> usize {
         self.column(column).map_or(0, |Placed { head, .. }| match head.coding {
-            Coding::Sketches => AS_NEEDED,
+            Coding::Sketches | Coding::PackedRows => AS_NEEDED,
             _ => head.bytes.checked_div(head.rows).unwrap_or(0) as usize,
         })
     }

@@ -1,4 +1,4 @@
-//! The blocks of ids and of integers, both compressed by zstd: ids as lines, integers as byte planes.
+//! The blocks that zstd compresses: ids as lines, integers as byte planes, and bytes of rows.
 //!
 //! A packed block is the length before compression (4 bytes) and a zstd frame. The length is checked
 //! before memory is allocated. Byte planes put bytes of equal weight next to each other, which
@@ -20,11 +20,24 @@ pub(crate) const TEXT_ROWS: usize = 256;
 
 pub(crate) const INTEGER_ROWS: usize = 4096;
 
+/// Rows in a block of rows of as many bytes as each needs. Few, because single ones are looked up; several, because pages have words in common.
+pub(crate) const PACKED_ROWS: usize = 16;
+
+/// The most bytes of such a row.
+pub(crate) const MAX_PACKED_ROW_BYTES: usize = 1 << 27;
+
 /// The most bytes of a block before compression.
 const MAX_UNPACKED_BYTES: usize = TEXT_ROWS * (MAX_ID_BYTES + 1);
 
-/// The most bytes of a packed block.
+/// The most bytes of a packed block of ids or integers.
 pub(crate) const MAX_PACKED_BYTES: usize = MAX_UNPACKED_BYTES + MAX_UNPACKED_BYTES / 64;
+
+/// The most bytes of a block of rows before compression, each behind its length of four bytes.
+const MAX_UNPACKED_ROWS_BYTES: usize = PACKED_ROWS * (MAX_PACKED_ROW_BYTES + 4);
+
+/// The most bytes of such a block.
+pub(crate) const MAX_PACKED_ROWS_BYTES: usize =
+    MAX_UNPACKED_ROWS_BYTES + MAX_UNPACKED_ROWS_BYTES / 64;
 
 const LEVEL: i32 = 3;
 
@@ -52,9 +65,18 @@ impl Unpacker {
     }
 
     pub(crate) fn unpack(&mut self, packed: &[u8], plain: &mut Vec<u8>) -> Result<()> {
+        self.unpack_within(MAX_UNPACKED_BYTES, packed, plain)
+    }
+
+    /// Unpacks a block of rows of as many bytes as each needs.
+    pub(crate) fn unpack_rows(&mut self, packed: &[u8], plain: &mut Vec<u8>) -> Result<()> {
+        self.unpack_within(MAX_UNPACKED_ROWS_BYTES, packed, plain)
+    }
+
+    fn unpack_within(&mut self, most: usize, packed: &[u8], plain: &mut Vec<u8>) -> Result<()> {
         let (length, frame) = packed.split_first_chunk().ok_or_else(|| bad("it has no length"))?;
         let length = u32::from_le_bytes(*length) as usize;
-        if length > MAX_UNPACKED_BYTES {
+        if length > most {
             return Err(bad("it is larger than a block may be").found(length));
         }
         plain.clear();

@@ -1,11 +1,11 @@
 //! Columns with bytes for each row: signatures, band keys, anchors and digests, of equal length, and sketches, of as many as each needs.
-//! They look random, so they are not compressed.
+//! They look random, so they are not compressed. Words and anchors of passages are: pages have many in common.
 
 use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::check::{AS_NEEDED, MAX_SKETCH_BYTES};
 use crate::store::damage::damaged;
 
@@ -13,6 +13,10 @@ use super::columns::{Spool, Spooled};
 use super::directory::{Coding, Column, Head, LENGTH_BYTES};
 use super::lookup::{Held, place};
 use super::open::Segment;
+use super::packed::{MAX_PACKED_ROW_BYTES, Packer, Unpacker};
+
+/// The bytes of the length of a row that is compressed.
+const PACKED_LENGTH_BYTES: usize = 4;
 
 pub(crate) struct RowBytesColumn {
     column: Column,
@@ -21,13 +25,19 @@ pub(crate) struct RowBytesColumn {
     bytes: usize,
     rows: u64,
     block: Vec<u8>,
+    /// None where blocks are not compressed.
+    packer: Option<Packer>,
+    packed: Vec<u8>,
 }
 
 impl RowBytesColumn {
     pub(crate) fn beside(path: &Path, column: Column, bytes: usize) -> Result<RowBytesColumn> {
         let spool = Spool::beside(path)?;
         let coding = if bytes == AS_NEEDED { Coding::Sketches } else { column.coding() };
-        Ok(RowBytesColumn { column, coding, spool, bytes, rows: 0, block: Vec::new() })
+        let is_packed = coding == Coding::PackedRows;
+        let packer = is_packed.then(Packer::new).transpose().at(path)?;
+        let (block, packed) = (Vec::new(), Vec::new());
+        Ok(RowBytesColumn { column, coding, spool, bytes, rows: 0, block, packer, packed })
     }
 
     /// Adds a row.
@@ -36,7 +46,10 @@ impl RowBytesColumn {
             Coding::Sketches if bytes.len() <= MAX_SKETCH_BYTES => {
                 self.block.extend(&bytes.len().to_le_bytes()[..LENGTH_BYTES]);
             }
-            _ if bytes.len() == self.bytes => {}
+            Coding::PackedRows if bytes.len() <= MAX_PACKED_ROW_BYTES => {
+                self.block.extend(&bytes.len().to_le_bytes()[..PACKED_LENGTH_BYTES]);
+            }
+            Coding::Signatures | Coding::Scanned if bytes.len() == self.bytes => {}
             _ => return Err(self.misfit(bytes.len())),
         }
         self.block.extend(bytes);
@@ -47,6 +60,7 @@ impl RowBytesColumn {
     fn misfit(&self, found: usize) -> Error {
         let expected = match self.coding {
             Coding::Sketches => format!("at most {MAX_SKETCH_BYTES} bytes"),
+            Coding::PackedRows => format!("at most {MAX_PACKED_ROW_BYTES} bytes"),
             _ => format!("{} bytes", self.bytes),
         };
         Error::new(Kind::BadData, "a row does not have what its segment keeps of each row")
@@ -55,7 +69,14 @@ impl RowBytesColumn {
     }
 
     fn flush(&mut self) -> Result<()> {
-        self.spool.put(&self.block, &[])?;
+        let block = match &mut self.packer {
+            Some(packer) => {
+                packer.pack(&self.block, &mut self.packed).at(self.spool.path())?;
+                &self.packed
+            }
+            None => &self.block,
+        };
+        self.spool.put(block, &[])?;
         self.block.clear();
         Ok(())
     }
@@ -87,6 +108,16 @@ impl Segment {
         RowBytes::new(self, Column::Anchors)
     }
 
+    /// Looks up the words of rows, if the segment has them.
+    pub fn words(&self) -> Option<RowBytes> {
+        RowBytes::new(self, Column::Words)
+    }
+
+    /// Looks up the anchors of passages, if the segment has them.
+    pub fn passage_anchors(&self) -> Option<RowBytes> {
+        RowBytes::new(self, Column::PassageAnchors)
+    }
+
     /// Looks up the digests of texts by row, if the segment has them.
     pub fn digests(&self) -> Option<TextDigests> {
         TextDigests::new(self, Column::Digests)
@@ -100,13 +131,20 @@ pub struct RowBytes {
     block_rows: usize,
     held: Held,
     bytes: usize,
+    /// What the length of each row takes, where they differ in length.
+    length_bytes: usize,
     /// Where each row of the block ends, where they differ in length.
     ends: Vec<usize>,
+    /// The block, if it is compressed.
+    plain: Vec<u8>,
+    unpacker: Option<Unpacker>,
 }
 
 impl RowBytes {
     pub(super) fn new(segment: &Segment, column: Column) -> Option<RowBytes> {
-        let block_rows = segment.column(column)?.head.coding.block_rows() as usize;
+        let coding = segment.column(column)?.head.coding;
+        let block_rows = coding.block_rows() as usize;
+        let is_packed = coding == Coding::PackedRows;
         let bytes = segment.row_bytes(column);
         Some(RowBytes {
             segment: segment.clone(),
@@ -114,7 +152,10 @@ impl RowBytes {
             block_rows,
             held: Held::default(),
             bytes,
+            length_bytes: if is_packed { PACKED_LENGTH_BYTES } else { LENGTH_BYTES },
             ends: Vec::new(),
+            plain: Vec::new(),
+            unpacker: is_packed.then(Unpacker::new),
         })
     }
 
@@ -124,10 +165,17 @@ impl RowBytes {
         self.turn_to(index)?;
         let bytes = self.bytes;
         if bytes == AS_NEEDED {
-            let start = LENGTH_BYTES + if at == 0 { 0 } else { self.ends[at - 1] };
-            return Ok(&self.held.bytes()[start..self.ends[at]]);
+            let start = self.length_bytes + if at == 0 { 0 } else { self.ends[at - 1] };
+            return Ok(&self.block()[start..self.ends[at]]);
         }
         Ok(&self.held.bytes()[at * bytes..][..bytes])
+    }
+
+    fn block(&self) -> &[u8] {
+        match self.unpacker {
+            Some(_) => &self.plain,
+            None => self.held.bytes(),
+        }
     }
 
     /// The rows of a block, and the bytes of all these rows, row after row. `None` after the last
@@ -144,10 +192,18 @@ impl RowBytes {
 
     fn turn_to(&mut self, index: usize) -> Result<()> {
         let rows = self.segment.rows_in(self.column, index);
-        let RowBytes { segment, column, held, bytes, ends, .. } = self;
+        let RowBytes { segment, column, held, bytes, length_bytes, ends, plain, unpacker, .. } =
+            self;
         held.turn_to(segment, *column, index, |block| {
+            let block = match unpacker {
+                Some(unpacker) => {
+                    unpacker.unpack_rows(block, plain)?;
+                    plain
+                }
+                None => block,
+            };
             let expected = match *bytes {
-                AS_NEEDED => ends_of(block, rows, ends),
+                AS_NEEDED => ends_of(block, rows, *length_bytes, ends),
                 bytes => rows * bytes,
             };
             if block.len() != expected {
@@ -161,13 +217,13 @@ impl RowBytes {
 }
 
 /// Where the rows of a block end, each behind its length. Gives the end of the last one.
-fn ends_of(block: &[u8], rows: usize, ends: &mut Vec<usize>) -> usize {
+fn ends_of(block: &[u8], rows: usize, length_bytes: usize, ends: &mut Vec<usize>) -> usize {
     ends.clear();
     let mut end = 0;
     for _ in 0..rows {
-        let length = block.get(end..end + LENGTH_BYTES).unwrap_or_default();
+        let length = block.get(end..end + length_bytes).unwrap_or_default();
         let length = length.iter().rev().fold(0, |length, &byte| length << 8 | usize::from(byte));
-        end += LENGTH_BYTES + length;
+        end += length_bytes + length;
         ends.push(end);
     }
     end

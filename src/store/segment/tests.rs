@@ -130,6 +130,27 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
+    fn rows_of_any_length_come_back(
+        rows in prop::collection::vec((prop::collection::vec(any::<u8>(), 0..40), any::<u8>(), 0..3000_usize), 0..60),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let options = SegmentOptions { words: true, passage_anchors: true, ..options(IdKind::Numbers) };
+        let documents: Vec<Document<u64>> = (0..).zip(rows).map(|(row, (words, byte, count))| {
+            let mut document = Document::new(row, row);
+            (document.details.words, document.details.passage_anchors) = (words, vec![byte; count]);
+            document
+        }).collect();
+        let segment = write(&folder.path().join("a.seg"), options.clone(), &documents, &[]).unwrap();
+        segment.verify().unwrap();
+        let (mut words, mut anchors) = (segment.words().unwrap(), segment.passage_anchors().unwrap());
+        for (row, document) in (0..60).zip(&documents) {
+            prop_assert_eq!(words.get(row).unwrap(), &document.details.words);
+            prop_assert_eq!(anchors.get(row).unwrap(), &document.details.passage_anchors);
+        }
+        prop_assert_eq!(SegmentOptions::like(&segment).words, true);
+    }
+
+    #[test]
     fn rows_come_back(
         random in prop::collection::vec(any::<u64>(), 0..600),
         clustered in prop::collection::vec((any::<u128>(), 0u32..128), 0..600),

@@ -1,0 +1,201 @@
+//! Promise: the passages of a day are those of the definition, against the pages that the store shows before it, whatever became of its days; the same
+//! bytes for any number of workers and processes.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::forgery::{forge, replace_and_seal};
+use crate::support::Bench;
+use crate::world::{numbers, page, words};
+
+const DAYS: [&str; 6] =
+    ["2026-11-01", "2026-11-02", "2026-11-03", "2026-11-04", "2026-11-05", "2026-11-06"];
+
+const PASSAGES: &str = "[passages]\n[dedup]\nkeep = \"first-id\"\n";
+
+/// The texts of pages by day and id, words with one blank between them.
+type Pages = BTreeMap<(String, String), String>;
+
+/// The passages of pages, which come after others: each as a row of the table.
+fn defined(earlier: &Pages, day: &BTreeMap<String, String>) -> Vec<Vec<String>> {
+    let (mut first, mut rows) = (HashMap::new(), Vec::<Vec<String>>::new());
+    let earlier = earlier.iter().map(|((day, id), text)| (day.as_str(), id, text));
+    for (day, id, text) in earlier.chain(day.iter().map(|(id, text)| ("batch", id, text))) {
+        let words: Vec<&str> = text.split(' ').collect();
+        let begin = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
+        let mut last = None;
+        for (at, window) in words.windows(50).enumerate() {
+            let (start, end) = (begin(window[0]), begin(window[49]) + window[49].len());
+            let place = (day, id, start);
+            let of = *first.entry(&text[start..end]).or_insert(place);
+            if of == place || day != "batch" {
+                continue;
+            }
+            let (start, end) = (start.to_string(), end.to_string());
+            match rows.last_mut().filter(|_| last == Some((id, at))) {
+                Some(row) => {
+                    row[2] = end;
+                    row[3] = (row[3].parse::<u64>().unwrap() + 1).to_string();
+                }
+                None => {
+                    let row = [id, &start, &end, "50", of.1, &of.2.to_string(), of.0];
+                    rows.push(row.map(str::to_owned).into());
+                }
+            }
+            last = Some((id, at + 1));
+        }
+    }
+    rows
+}
+
+/// The pages of a day: of words of their own, passages that pages have in common, and a template; some are copies.
+fn crawled(day: usize, seed: u64) -> BTreeMap<String, String> {
+    let mut next = numbers(seed * 100 + day as u64);
+    let mut next = |below: usize| next(below as u64) as usize;
+    let mut pages: BTreeMap<String, String> = BTreeMap::new();
+    for number in 0..14 {
+        let mut parts = vec![words(0..40 + next(30))];
+        for part in 0..1 + next(3) {
+            let own = 100_000 * (1 + day) + 5_000 * number + 1_000 * part;
+            parts.push(words(own..own + 60 + next(200)));
+            let (passage, skipped) = (10_000 + 300 * next(7), next(40));
+            parts.push(words(passage + skipped..passage + skipped + 30 + next(90)));
+        }
+        let text = match next(6) {
+            0 if number > 0 => pages.values().next().unwrap().clone(),
+            1 => vec![words(7..8); 20 + next(90)].join(" "),
+            _ => parts.join(" "),
+        };
+        pages.insert(format!("page-{:02}", (number * 5 + next(5))), text);
+    }
+    pages
+}
+
+fn write(bench: &Bench, day: &str, pages: &BTreeMap<String, String>) {
+    let lines: String = pages.iter().map(|(id, text)| page(id, text)).collect();
+    bench.write(&format!("crawl/{day}.jsonl"), lines);
+}
+
+/// Checks the table of a day, and adds the pages that it keeps to those of the store.
+fn check(bench: &Bench, store: &mut Pages, day: &str, pages: &BTreeMap<String, String>) -> usize {
+    let output = format!("out/{day}/dedup");
+    let kept: BTreeSet<String> =
+        bench.read(&format!("{output}/keep.txt")).lines().map(str::to_owned).collect();
+    let kept: BTreeMap<String, String> =
+        pages.clone().into_iter().filter(|(id, _)| kept.contains(id)).collect();
+    let found = bench.rows(&format!("{output}/passages.tsv"));
+    assert_eq!(found, defined(store, &kept), "{day}");
+    let told = &bench.report(&output)["passages"];
+    assert_eq!(told["passages"], found.len());
+    assert_eq!(told["pages"], found.iter().map(|row| &row[0]).collect::<BTreeSet<_>>().len());
+    for row in bench.rows(&format!("{output}/replaced.tsv")) {
+        store.remove(&(row[1].clone(), row[0].clone()));
+    }
+    store.extend(kept.into_iter().map(|(id, text)| ((day.to_owned(), id), text)));
+    found.len()
+}
+
+#[test]
+fn passages_of_days_are_those_of_the_definition() {
+    for seed in 1..=4 {
+        let bench = Bench::new();
+        let days: BTreeMap<&str, _> =
+            DAYS.into_iter().zip((0..).map(|day| crawled(day, seed))).collect();
+        days.iter().for_each(|(day, pages)| write(&bench, day, pages));
+        bench.configure("days.toml", PASSAGES);
+        let mut store = Pages::new();
+        let run = |store: &mut Pages, day: &str, flags: &str| {
+            bench.done(&format!("run days.toml --date {day} {flags}"));
+            bench.done(&format!("verify out/{day}"));
+            check(&bench, store, day, &days[day])
+        };
+        let [one, two, three, four, five, six] = DAYS;
+        run(&mut store, one, "");
+        // The fourth day comes early, so that the second and the third are late.
+        run(&mut store, four, "--workers 3");
+        assert!(run(&mut store, two, "--memory 1MiB") > 5);
+        let before = store.clone();
+        run(&mut store, three, "");
+        bench.done(&format!("store rollback store --before-day {three} --outputs out"));
+        store = before;
+        let gone = store.keys().nth(3).unwrap().clone();
+        bench.write("gone.txt", format!("{}\n", gone.1));
+        bench.done("store remove store --ids gone.txt");
+        store.retain(|(_, id), _| *id != gone.1);
+        bench.done("store compact store");
+        assert!(run(&mut store, five, "--processes 2") > 5);
+        bench.done("store expire store --keep-days 3");
+        store.retain(|(day, _), _| day.as_str() >= three);
+        assert!(run(&mut store, six, "") > 5);
+        bench.again(&format!("run days.toml --date {six}"));
+    }
+}
+
+#[test]
+fn a_day_made_again_takes_the_passages_of_the_days_after_it_with_it() {
+    let bench = Bench::new();
+    let mut days: BTreeMap<&str, _> =
+        DAYS[..3].iter().copied().zip((0..).map(|day| crawled(day, 9))).collect();
+    days.iter().for_each(|(day, pages)| write(&bench, day, pages));
+    bench.configure("days.toml", &format!("dates = {:?}\n{PASSAGES}", &DAYS[..3]));
+    bench.done("run days.toml");
+    let before = bench.rows(&format!("out/{}/dedup/passages.tsv", DAYS[2]));
+    days.insert(DAYS[1], crawled(1, 10));
+    write(&bench, DAYS[1], &days[DAYS[1]]);
+    bench.done(&format!("run days.toml --redo {}", DAYS[1]));
+    let mut store = Pages::new();
+    for day in &DAYS[..3] {
+        check(&bench, &mut store, day, &days[day]);
+        bench.done(&format!("verify out/{day}"));
+    }
+    assert_ne!(bench.rows(&format!("out/{}/dedup/passages.tsv", DAYS[2])), before);
+    let again = Bench::new();
+    days.iter().for_each(|(day, pages)| write(&again, day, pages));
+    again.configure("days.toml", &format!("dates = {:?}\n{PASSAGES}", &DAYS[..3]));
+    again.done("run days.toml --workers 3 --memory 1MiB");
+    for day in &DAYS[..3] {
+        let table = format!("out/{day}/dedup/passages.tsv");
+        assert_eq!(again.read(&table), bench.read(&table));
+    }
+}
+
+#[test]
+fn a_table_that_was_changed_and_sealed_again_does_not_come_out() {
+    let bench = Bench::new();
+    write(&bench, DAYS[0], &crawled(0, 3));
+    bench.configure("days.toml", PASSAGES);
+    bench.done(&format!("run days.toml --date {}", DAYS[0]));
+    let output = format!("out/{}/dedup", DAYS[0]);
+    let verify = format!("verify out/{}", DAYS[0]);
+    let sealed = bench.read(&format!("{output}/report.json"));
+    forge(&bench, (&output, ""), &[], |report| report["passages"]["words"] = 7.into());
+    bench.refuses(65, &verify, &["another `passages`"]);
+    bench.write(&format!("{output}/report.json"), sealed);
+    bench.done(&verify);
+    let table = bench.read(&format!("{output}/passages.tsv"));
+    let last = table.trim_end().rfind('\n').unwrap() + 1;
+    replace_and_seal(&bench, &output, "passages.tsv", &table.as_bytes()[..last]);
+    bench.refuses(65, &verify, &["passages.tsv", "made again"]);
+}
+
+#[test]
+fn what_cannot_be_found_is_said_before_any_page_is_read() {
+    let bench = Bench::new();
+    bench.crawl([(DAYS[0], page("a", &words(0..80))), (DAYS[1], page("b", &words(5..80)))], "");
+    bench.done(&format!("run days.toml --date {}", DAYS[0]));
+    bench.configure("with.toml", PASSAGES);
+    let run = format!("run with.toml --date {}", DAYS[1]);
+    bench.refuses(2, &run, &["the store has no words", "leave [passages] out"]);
+    bench.configure("short.toml", "[passages]\nwords = 20\n[store]\npath = \"other\"\n");
+    bench.refuses(2, &format!("run short.toml --date {}", DAYS[0]), &["at least 50 words"]);
+    bench.configure("other.toml", "[passages]\n[store]\npath = \"other\"\n");
+    bench.done(&format!("run other.toml --date {} --overwrite", DAYS[0]));
+    bench.configure("without.toml", "[store]\npath = \"other\"\n");
+    let run = format!("run without.toml --date {}", DAYS[1]);
+    bench.refuses(2, &run, &["keeps the words", "add the section [passages]"]);
+    bench.fingerprint("crawl/2026-11-01", "");
+    bench.refuses(
+        2,
+        "dedup --batch crawl/2026-11-01.seg --passages --output x",
+        &["no words", "--keep-passages"],
+    );
+}
