@@ -42,7 +42,6 @@ fn main() {
     }
 }
 
-/// The texts of a file.
 fn read(file: &str) -> Vec<String> {
     let lines = std::fs::read_to_string(file).expect("a file of lines");
     let text = |line| {

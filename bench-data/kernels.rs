@@ -40,7 +40,6 @@ const WINDOW: u64 = 1 << 20;
 /// so that the batch is no denser where it is probed than elsewhere.
 const PLANTED_EVERY: usize = 10;
 
-/// One point to measure.
 #[derive(Debug)]
 struct Point {
     batch: u64,

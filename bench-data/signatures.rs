@@ -39,7 +39,6 @@ fn report(name: &str, count: usize, work: impl FnOnce()) {
     println!("{name}\t{:.4}\t{count}", start.elapsed().as_secs_f64());
 }
 
-/// The texts of a file.
 fn read(file: &str) -> Vec<String> {
     let lines = std::fs::read_to_string(file).expect("a file of lines");
     let text = |line| {

@@ -36,9 +36,7 @@ use crate::parallel::lock;
 /// What somebody asks for. All who ask for tickets of a pile name the same numbers of tickets and askers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ask {
-    /// Which pile.
     pub pile: u64,
-    /// How many tickets the pile has.
     pub tickets: u64,
     /// Whose stretch the run is taken from.
     pub asker: u32,
@@ -51,7 +49,6 @@ pub struct Ask {
 /// What a worker gets when it asks for work.
 #[derive(Debug)]
 pub(crate) enum Claim<U> {
-    /// A unit.
     Unit(U),
     /// No unit now, perhaps later.
     Later,
@@ -59,7 +56,6 @@ pub(crate) enum Claim<U> {
     Done,
 }
 
-/// Deals tickets.
 pub trait Desk: Send + Sync {
     /// The next run of tickets; empty if all are dealt.
     ///

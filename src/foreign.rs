@@ -21,9 +21,6 @@ thread_local! {
 }
 
 /// Calls code of others; its panic becomes an error. What it was working on must not be used again then.
-///
-/// # Errors
-/// The message of the panic.
 pub fn call<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     CALLS.set(CALLS.get() + 1);
     let result = catch_unwind(AssertUnwindSafe(work));

@@ -22,9 +22,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{At, Result};
 
-/// The bytes before the body.
 pub(crate) const HEAD_BYTES: usize = 24;
-/// The most bytes of a body.
 pub(crate) const MOST_BODY_BYTES: usize = 1 << 30;
 
 /// The first bytes of a file: what it is, and the version of its format.
@@ -69,7 +67,6 @@ fn checksum_of(head: &[u8], at: u64) -> u64 {
     xxh3_64(&[&head[..16], &at.to_le_bytes()].concat())
 }
 
-/// A frame at the offset `at`.
 pub(crate) fn frame(tag: u32, at: u64, body: &[u8]) -> Vec<u8> {
     let mut frame = [&[0; HEAD_BYTES][..], body].concat();
     seal(tag, at, &mut frame);

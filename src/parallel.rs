@@ -38,9 +38,6 @@ pub(crate) fn in_time<T: Send + 'static>(
 ///
 /// assert_eq!(in_parallel(2, &[1, 2, 3], |item| item * item), [1, 4, 9]);
 /// ```
-///
-/// # Panics
-/// If `work` does.
 pub fn in_parallel<I: Sync, O: Send>(
     threads: usize,
     items: &[I],
@@ -77,9 +74,6 @@ pub(crate) fn row_parts(rows: u64, threads: usize) -> Vec<Range<u64>> {
 }
 
 /// The results of `one` and of `other`, at the same time if there is more than one thread.
-///
-/// # Panics
-/// If one of them does.
 pub fn both<A: Send, B>(
     threads: usize,
     one: impl FnOnce() -> A + Send,

@@ -14,7 +14,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::named;
 
-/// What a process is busy with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activity {
     /// Reading input, segments or runs.
@@ -37,7 +36,6 @@ named!(Activity {
     Hearing = "hearing from other processes",
 });
 
-/// How many activities there are.
 const ACTIVITIES: usize = Activity::ALL.len();
 
 /// A process has one count of signs of life, because a thread of any room gives them, and a watchdog ends the process as a whole. Two

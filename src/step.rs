@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 use crate::error::named;
 use crate::parallel::lock;
 
-/// What a job is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Step {
@@ -27,11 +26,9 @@ pub enum Step {
     Sorting,
     /// Looking for near pages.
     Joining,
-    /// Writing results.
     Writing,
     /// Changing a store: adding, merging, indexing, removing.
     Storing,
-    /// Making clusters.
     Clustering,
     /// Proving that files are undamaged and right.
     Verifying,
@@ -54,7 +51,6 @@ named!(Step {
     Supervising = "supervising",
 });
 
-/// How many steps there are.
 const STEPS: usize = Step::ALL.len();
 
 thread_local! {
@@ -85,12 +81,10 @@ impl Clock {
         Clock(Arc::new(Mutex::new(steps)))
     }
 
-    /// The clock of the steps that this thread begins.
     pub fn of_this_thread() -> Clock {
         CLOCK.with(Clock::clone)
     }
 
-    /// The step that is under way.
     pub fn current(&self) -> Step {
         self.steps().at
     }

@@ -56,7 +56,6 @@ fn days() -> Bench {
     bench
 }
 
-/// A column of a table.
 fn column(bench: &Bench, file: &str, number: usize) -> Vec<String> {
     let table = bench.read(file);
     table.lines().skip(1).map(|line| line.split('\t').nth(number).unwrap().to_owned()).collect()

@@ -35,7 +35,6 @@ fn expect_the_rule(texts: &Texts, told: &Verdicts) {
     }
 }
 
-/// What an output says.
 fn told(bench: &Bench, output: &str) -> Verdicts {
     let verdict = |row: Vec<String>| {
         let of = (row[1] == "drop").then(|| (row[2].clone(), row[5].parse().unwrap()));

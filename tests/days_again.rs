@@ -142,7 +142,6 @@ pub(crate) fn words_of(id: &str, word: &str, more: usize) -> String {
     page(id, &words)
 }
 
-/// The verdict on a page.
 fn verdict(bench: &Bench, day: &str, id: &str) -> Option<String> {
     let rows = bench.rows(&format!("out/{day}/dedup/verdicts.tsv"));
     rows.into_iter().find(|row| row[0] == id).map(|row| row[1].clone())

@@ -5,7 +5,6 @@ use crate::oracle::{Days, Page, matches, verdicts};
 use crate::support::Bench;
 use crate::world::skewed;
 
-/// The designs that cover k, as they are asked for.
 fn designs(k: u32) -> Vec<String> {
     let mut designs: Vec<String> = vec!["auto".into()];
     if k <= 3 {

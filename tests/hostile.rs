@@ -12,7 +12,6 @@ use crate::readers;
 /// How many changed copies of each file are read.
 const COPIES: u64 = 60;
 
-/// The files of the museum with this ending.
 fn museum(ending: &str) -> Vec<Vec<u8>> {
     let pattern = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/**/*.{ending}"));
     let paths: Vec<PathBuf> = glob::glob(pattern.to_str().unwrap()).unwrap().flatten().collect();
@@ -200,7 +199,6 @@ fn tables_of_results() {
     attack(&tables, readers::tables::verdicts);
 }
 
-/// The tables of the museum with this ending.
 fn museum_tables(ending: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tables-1").join(ending);
     let named = ["verdicts", "matches"].map(|table| folder.join(format!("{table}.{ending}")));

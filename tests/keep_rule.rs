@@ -68,7 +68,6 @@ fn texts(bench: &Bench, name: &str, seed: u64, count: usize) -> Vec<Text> {
     texts
 }
 
-/// The rows of a segment.
 fn rows(bench: &Bench, name: &str) -> Vec<Page> {
     let dump = bench.run(&format!("inspect {name}.seg --dump")).stdout;
     let lines = dump.lines().filter(|line| !line.starts_with('{'));

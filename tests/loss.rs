@@ -13,7 +13,6 @@ fn long(id: &str, numbers: Range<usize>) -> String {
     page(id, &words(numbers))
 }
 
-/// The fingerprints of these pages.
 fn segment(bench: &Bench, name: &str, pages: &[String]) {
     bench.write(&format!("{name}.jsonl"), pages.concat());
     bench.fingerprint(name, "");

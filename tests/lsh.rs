@@ -98,7 +98,6 @@ fn expected(
     (0..ids.len()).map(verdict).collect()
 }
 
-/// The verdicts of an output.
 fn verdicts(bench: &Bench, output: &str) -> Vec<String> {
     bench.read(&format!("{output}/verdicts.tsv")).lines().skip(1).map(str::to_owned).collect()
 }

@@ -11,7 +11,6 @@ use crate::forgery::replace_and_seal;
 use crate::support::Bench;
 use crate::world::museum;
 
-/// The formats of this build.
 fn formats() -> impl Iterator<Item = ResultFormat> {
     ResultFormat::ALL.into_iter().filter(|format| format.check().is_ok())
 }

@@ -124,7 +124,6 @@ fn signatures_that_nobody_uses_are_told() {
     assert!(!told.contains("no check uses them"), "{told}");
 }
 
-/// A word of letters for each number.
 fn word(number: usize) -> String {
     let syllables = ["ba", "ke", "li", "mo", "nu", "ra", "se", "ti", "vo", "zu"];
     number.to_string().bytes().map(|digit| syllables[usize::from(digit - b'0')]).collect()

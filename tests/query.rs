@@ -27,7 +27,6 @@ fn texts() -> Bench {
     bench
 }
 
-/// The lines of an answer.
 fn lines(answer: &str) -> Vec<Value> {
     answer.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

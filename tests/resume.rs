@@ -24,7 +24,6 @@ fn large() -> Bench {
     bench
 }
 
-/// The ledgers of the join.
 fn ledgers(bench: &Bench) -> Vec<PathBuf> {
     let Ok(files) = fs::read_dir(bench.path(".out.resume")) else { return Vec::new() };
     let mut paths: Vec<_> = files.map(|file| file.unwrap().path()).collect();

@@ -11,7 +11,6 @@ use crate::support::Bench;
 /// The flags by which all segments are made: everything that a row can have.
 const RECIPE: &str = "--check points --keep-bands minhash-4x4";
 
-/// A line of JSON.
 fn page(id: &str, text: &str) -> String {
     format!("{{\"id\": \"{id}\", \"text\": {text:?}}}\n")
 }

@@ -13,7 +13,6 @@ use crate::oracle::Page;
 use crate::support::Bench;
 use crate::world::spread;
 
-/// Pages that no other `seed` has.
 fn pages(seed: u64, count: u64) -> Vec<Page> {
     let bits = |i: u64| spread(seed << 32 | i);
     (0..count).map(|i| (format!("{seed}-{i}"), bits(i).into())).collect()
@@ -30,7 +29,6 @@ fn store(days: u64) -> Bench {
     bench
 }
 
-/// The segment that holds a day.
 fn segment_of(bench: &Bench, day: &str) -> PathBuf {
     let names = bench.names("store/segments");
     bench.path("store/segments").join(names.iter().find(|name| name.starts_with(day)).unwrap())

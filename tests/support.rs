@@ -32,7 +32,6 @@ pub(crate) const TRIES: usize = 50;
 /// A folder for one test, with the program ready to run in it.
 pub(crate) struct Bench {
     home: TempDir,
-    /// The cache of its user.
     cache: TempDir,
 }
 
@@ -73,7 +72,6 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Waits until `is_so` returns true.
 #[track_caller]
 pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let late = Instant::now() + PATIENCE;
@@ -88,7 +86,6 @@ pub(crate) fn outlast(limit: Duration) {
     thread::sleep(limit + limit / 4);
 }
 
-/// The children of a process.
 pub(crate) fn children(parent: u32) -> Vec<Pid> {
     let listed = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
     let listed = listed.unwrap_or_default();
@@ -127,7 +124,6 @@ impl Running {
         Running { child, printed: Some([stdout, stderr]) }
     }
 
-    /// The number of the process.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
@@ -214,7 +210,6 @@ impl Ended {
         format!("{}\n{}", summary["error"].as_str().unwrap_or_default(), self.stderr)
     }
 
-    /// A count of the summary.
     pub(crate) fn count(&self, name: &str) -> u64 {
         self.summary()["counts"][name].as_u64().unwrap_or_else(|| panic!("no {name} in {self:?}"))
     }
@@ -273,12 +268,10 @@ impl Bench {
         command
     }
 
-    /// Starts the program.
     pub(crate) fn start(&self, line: &str) -> Running {
         Running::start(self.command(line))
     }
 
-    /// Runs the program to its end.
     pub(crate) fn run(&self, line: &str) -> Ended {
         self.start(line).end()
     }
@@ -379,7 +372,6 @@ impl Bench {
         self.read(table).lines().skip(1).map(cells).collect()
     }
 
-    /// The report of an output folder.
     pub(crate) fn report(&self, folder: &str) -> Value {
         serde_json::from_str(&self.read(&format!("{folder}/report.json"))).unwrap()
     }

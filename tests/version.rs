@@ -57,7 +57,6 @@ fn packages_and_the_gate_have_all_features() {
     }
 }
 
-/// Runs git in a folder of the bench.
 fn git(folder: &Path, words: &str) -> String {
     let mut git = command("git");
     git.current_dir(folder).args(["-c", "user.name=a", "-c", "user.email=a@example.org"]);

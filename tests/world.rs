@@ -70,7 +70,6 @@ impl Bench {
     }
 }
 
-/// A page as a line of JSON.
 pub(crate) fn page(id: &str, text: &str) -> String {
     json!({ "id": id, "text": text }).to_string() + "\n"
 }
@@ -113,14 +112,12 @@ pub(crate) fn spread(number: u64) -> u64 {
     number.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// The same bytes, compressed.
 pub(crate) fn gzip(bytes: impl AsRef<[u8]>) -> Vec<u8> {
     let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
     packer.write_all(bytes.as_ref()).unwrap();
     packer.finish().unwrap()
 }
 
-/// A record of a web archive.
 pub(crate) fn record(kind: &str, url: &str, block: &str) -> String {
     format!(
         "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\n\
@@ -135,7 +132,6 @@ pub(crate) fn museum(name: &str) -> String {
     format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A file of the bundled sample.
 pub(crate) fn sample_file(name: &str) -> String {
     format!("{}/bench-data/sample/{name}", env!("CARGO_MANIFEST_DIR"))
 }

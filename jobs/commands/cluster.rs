@@ -174,7 +174,6 @@ pub(crate) fn cluster_pages(
 struct Job<'a> {
     clustering: Clustering,
     parameters: Parameters,
-    /// All days that will be in it.
     days: Vec<String>,
     bytes: u64,
     request: &'a Request,

@@ -197,7 +197,6 @@ impl Arguments {
     }
 }
 
-/// The items that are looked for.
 struct ItemSearch {
     items: Arc<Items>,
     share: f64,

@@ -40,15 +40,9 @@ pub(crate) trait Making {
     }
 
     /// The summary of the very output that is asked for, if that output exists.
-    ///
-    /// # Errors
-    /// [`Kind::Exists`] if another output exists that must not be replaced.
     fn existing(&self, overwrite: bool) -> Result<Option<Summary>>;
 
     /// What there is to do, as a dry run says it.
-    ///
-    /// # Errors
-    /// [`Kind::Io`] if the disk has no room for the output.
     fn would(&self) -> Result<Summary>;
 }
 
@@ -89,9 +83,6 @@ pub(crate) trait FromPages {
     }
 
     /// Whether the very output that is asked for exists, undamaged.
-    ///
-    /// # Errors
-    /// [`Kind::Exists`] if another output is there that `overwrite` does not allow to replace, or something else.
     fn is_made(&self, overwrite: bool) -> Result<bool> {
         let output = self.pages().output();
         if !output.exists() && !output.is_symlink() {

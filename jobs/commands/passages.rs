@@ -166,7 +166,6 @@ impl Arguments {
     }
 }
 
-/// The passages that are looked for.
 struct PassageSearch {
     words: NonZeroU16,
     keep: KeepOrder,

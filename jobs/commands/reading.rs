@@ -31,7 +31,6 @@ mod known;
 
 pub(crate) use inputs::{INPUTS, Listing};
 
-/// How many damaged files are named.
 const DAMAGED_NAMED: usize = 10;
 
 /// The documents that one file is made of.
@@ -116,9 +115,6 @@ impl Pages {
     }
 
     /// The pages, put in order by the values of this field in place of times.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if a file has no fields.
     pub(crate) fn ordered_by(mut self, order: OrderField) -> Result<Pages> {
         if let Some(file) = self.inputs.files().iter().find(|file| !file.format().has_fields()) {
             return Err(Error::new(

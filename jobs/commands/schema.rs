@@ -22,7 +22,6 @@ const EXAMPLES: &[(&str, &str)] = &[(
 #[command(after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {}
 
-/// Runs `schema`.
 pub(crate) fn run(_: &Arguments, _: clap::Command) -> Result<Summary> {
     let text = serde_json::to_string_pretty(&schema()).expect("a schema is plain data");
     writeln!(io::stdout(), "{text}").at("stdout")?;

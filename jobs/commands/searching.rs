@@ -17,7 +17,6 @@ use crate::flags::global::GlobalFlags;
 use crate::outcome::account;
 use crate::outcome::summary::Summary;
 
-/// What is looked for.
 pub(crate) trait Search {
     /// What a worker makes of a page.
     type Made: Record;
@@ -42,7 +41,6 @@ pub(crate) trait Search {
     fn count(found: &Self::Found, summary: Summary) -> Summary;
 }
 
-/// A search in these pages.
 pub(crate) struct Searching<S> {
     pub(crate) pages: Pages,
     pub(crate) search: S,

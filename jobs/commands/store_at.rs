@@ -18,18 +18,11 @@ pub(crate) struct StoreFlag {
 }
 
 impl StoreFlag {
-    /// The path of the store here.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if neither the command line nor the configuration names a store.
     pub(crate) fn path(&self, global: &GlobalFlags) -> Result<PathBuf> {
         self.named(global)?.here()
     }
 
     /// As [`StoreFlag::path`], for a service.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] also if the store is in an object store.
     #[cfg(feature = "serve")]
     pub(crate) fn path_on_disk(&self, global: &GlobalFlags) -> Result<PathBuf> {
         self.named(global)?.on_disk()

@@ -49,7 +49,6 @@ impl Abort {
         }
     }
 
-    /// The error that ends the process.
     pub(crate) fn error(self) -> Error {
         match self {
             Abort::NoMemory => {

@@ -84,7 +84,6 @@ pub(crate) fn note_lost(lost: Lost) {
     });
 }
 
-/// What this process has done so far.
 pub(crate) fn so_far() -> Account {
     let noted = lock(&NOTED).clone();
     let times = identity::clock().times().into_iter();

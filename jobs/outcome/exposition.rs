@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-/// What a server says its text is.
 #[cfg(feature = "serve")]
 pub(crate) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 

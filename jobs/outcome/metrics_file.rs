@@ -16,7 +16,6 @@ use super::exposition::{Exposition, value_of};
 use super::identity;
 use super::summary::SummaryLine;
 
-/// The most bytes that such a file has.
 const MOST_BYTES: u64 = 1 << 20;
 const BEGINNING: &str = "# HELP dupsieve_";
 

@@ -124,7 +124,6 @@ impl Summary {
         self
     }
 
-    /// Adds the sentence, if there is one.
     pub(crate) fn say_if(mut self, sentence: Option<String>) -> Summary {
         self.sentences.extend(sentence);
         self
@@ -167,7 +166,6 @@ impl Summary {
         .map(|(name, shown)| (self.counted(name), shown))
     }
 
-    /// The count of this name, if there is one.
     pub(crate) fn find(&self, name: &str) -> Option<u64> {
         self.counts.get(name).and_then(Value::as_u64)
     }
@@ -214,7 +212,6 @@ impl SummaryLine {
         SummaryLine { already_done, counts, paths, sentences, ..line }
     }
 
-    /// Reads a summary line; none if `line` is not one.
     pub(crate) fn read(line: &str) -> Option<SummaryLine> {
         serde_json::from_str(line).ok()
     }

@@ -22,7 +22,6 @@ use crate::outcome::exit;
 /// The line that a child writes as a sign of life.
 pub(crate) const HEARTBEAT: &str = "alive";
 
-/// The most bytes of an introduction.
 const MAX_INTRODUCTION_BYTES: u64 = 1 << 20;
 
 /// The time between two heartbeats, if a process counts as lost after `silence`.

@@ -92,7 +92,6 @@ fn handle(name: &'static str) {
     }
 }
 
-/// The error that a signal causes.
 pub(crate) fn interrupted(name: &str) -> Error {
     Error::new(Kind::Temporary, format!("interrupted by {name}")).called("interrupted")
 }

@@ -11,7 +11,6 @@ pub struct Damage {
     pub file: u32,
     /// The byte on disk where the first of them was found.
     pub at: u64,
-    /// How many there are.
     pub places: u64,
     /// The bytes on disk from where the damage was found to the next member or frame, or to the end of the file.
     pub unread: u64,

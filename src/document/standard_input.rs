@@ -16,9 +16,6 @@ const STEP_BYTES: usize = 1 << 20;
 
 /// Reads standard input to its end into the folder for temporary files. From then on it is no stream: it can be read as often as a file, and
 /// its first bytes show its format.
-///
-/// # Errors
-/// Reading and writing may fail.
 pub fn keep_standard_input() -> Result<()> {
     let folder = env::temp_dir();
     let mut file = tempfile::tempfile_in(&folder).at(&folder)?;
@@ -40,7 +37,6 @@ pub(super) fn is_kept() -> bool {
     KEPT.get().is_some()
 }
 
-/// How many bytes are kept.
 pub(super) fn kept_bytes() -> Option<u64> {
     KEPT.get()?.metadata().ok().map(|metadata| metadata.len())
 }

@@ -402,7 +402,6 @@ impl std::error::Error for Error {
 pub(crate) struct Shown<'a>(pub(crate) &'a str);
 
 impl Shown<'_> {
-    /// How many characters are shown.
     pub(crate) const CHARACTERS: usize = 48;
 }
 

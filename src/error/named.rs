@@ -64,10 +64,6 @@ macro_rules! as_text {
 
 pub(crate) use as_text;
 
-/// The value with the name `text`.
-///
-/// # Errors
-/// [`Kind::Usage`] if no value has this name; `wrong` says what the text is then.
 pub(crate) fn by_name<T: Copy>(named: &[(&str, T)], text: &str, wrong: &str) -> Result<T> {
     if let Some((_, value)) = named.iter().find(|(name, _)| *name == text) {
         return Ok(*value);

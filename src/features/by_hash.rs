@@ -77,7 +77,6 @@ impl Hasher for Mixed {
     }
 }
 
-/// The key by which a feature is known.
 #[inline]
 pub(crate) fn key(feature: &str) -> u64 {
     Hash::Xxh3.of(feature)
@@ -91,7 +90,6 @@ const REMEMBERED: usize = 1 << 20;
 pub(super) struct Memo(ByHash<u64, i64>);
 
 impl Memo {
-    /// What `ask` answers for `word`.
     #[inline]
     pub(super) fn of(&mut self, word: &str, ask: impl FnOnce() -> i64) -> i64 {
         let key = key(word);

@@ -15,7 +15,6 @@ use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 pub(super) enum Class {
     /// No part of a word.
     Gap,
-    /// A letter or a digit.
     Letter,
     /// A word by itself: Han, kana, Thai and Lao are written without spaces.
     Word,
@@ -23,7 +22,6 @@ pub(super) enum Class {
     Mark,
 }
 
-/// What is known of a character.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Character {
     pub(super) class: Class,
@@ -92,7 +90,6 @@ impl Class {
         if matches!(c, '\u{3099}' | '\u{309a}') { Class::Word } else { self }
     }
 
-    /// Whether a word begins with it.
     #[inline(always)]
     pub(super) fn begins_word(self) -> bool {
         matches!(self, Class::Letter | Class::Word)

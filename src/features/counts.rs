@@ -36,7 +36,6 @@ use crate::features::frequency;
 use crate::features::lists::by_digest;
 use crate::output::{Fence, NewFile, has_magic};
 
-/// The first line of every table.
 const FIRST_LINE: &[u8] = b"dupsieve counts 1\n";
 /// The longest line of a table, in bytes.
 const LONGEST_LINE: u64 = 1 << 16;
@@ -46,12 +45,10 @@ const MOST_ROWS: u64 = 1 << 26;
 /// The longest feature that is counted, in bytes. Longer ones are never words, nor boilerplate.
 const LONGEST_FEATURE: usize = 1024;
 
-/// What was counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     /// How the features were taken from the documents: equal where features can be looked up.
     pub of: String,
-    /// How many documents there were.
     pub documents: u64,
     /// A feature that fewer documents hold was left out.
     pub min_count: u64,
@@ -114,7 +111,6 @@ impl Counts {
         }
     }
 
-    /// What was counted.
     pub fn head(&self) -> &Head {
         &self.loaded.head
     }
@@ -222,7 +218,6 @@ pub struct CountsWriter {
 }
 
 impl CountsWriter {
-    /// Starts the table at `path`.
     pub fn create(path: &Path, head: &Head) -> Result<CountsWriter> {
         let file = BufWriter::new(NewFile::beside(path)?);
         let path = path.to_path_buf();

@@ -208,7 +208,6 @@ mod tests {
         &JIEBA
     }
 
-    /// All words of the list.
     fn words(mut each: impl FnMut(&str)) {
         let list = zstd::decode_all(&include_bytes!("han_words/lexicon.zst")[..]).unwrap();
         let number = |at: usize| u32::from_le_bytes(list[at..at + 4].try_into().unwrap()) as usize;

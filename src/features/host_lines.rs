@@ -187,9 +187,6 @@ impl Host {
 /// Calls `row` with each row of the table of boilerplate, in order: the name of a line and its count, and for
 /// each host that has such lines the name of the host and the number of its pages. `records` are sorted.
 /// Returns how many pages have no host.
-///
-/// # Errors
-/// The first error of `records` or of `row`.
 pub fn each_row(
     records: impl Iterator<Item = Result<HostRecord>>,
     least_pages: u64,

@@ -47,7 +47,6 @@ pub struct UserDictionary {
 }
 
 impl StopWords {
-    /// Reads the file at `path`.
     pub fn read(path: &Path) -> Result<StopWords> {
         let (digest, text) = read(path)?;
         let words = text.lines().map(str::trim).filter(|word| !word.is_empty());

@@ -15,7 +15,6 @@ pub enum Segmenter {
 }
 
 impl Segmenter {
-    /// Whether this build has it.
     pub(crate) const IS_BUILT: bool = cfg!(feature = "segmenter");
 
     /// The release whose data is compiled in, and the start of the SHA-256 of the package with that data. Fingerprints depend on it.
@@ -26,7 +25,6 @@ impl Segmenter {
     }
 }
 
-/// Cuts texts into words by a segmenter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cutter(
     #[cfg(feature = "segmenter")] icu_segmenter::WordSegmenterBorrowed<'static>,
@@ -39,7 +37,6 @@ impl Cutter {
         Cutter(icu_segmenter::WordSegmenter::new_dictionary(Default::default()))
     }
 
-    /// Calls `word` with each word of `text`.
     pub(super) fn each<'t>(self, text: &'t str, mut word: impl FnMut(&'t str)) {
         let mut start = 0;
         for (end, sort) in self.0.segment_str(text).iter_with_word_type() {

@@ -186,7 +186,6 @@ fn hash(word: &str) -> u64 {
 struct Shingles<F> {
     /// The hashes of the two words before.
     before: [u64; 2],
-    /// How many words there were.
     words: u64,
     shingle: F,
 }
@@ -236,7 +235,6 @@ mod tests {
     use super::*;
     use crate::features::characters::shown;
 
-    /// The words as they are defined.
     fn words(text: &str) -> Vec<String> {
         let text: String = text.chars().filter_map(shown).nfkc().collect();
         let mut words: Vec<String> = Vec::new();

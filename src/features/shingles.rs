@@ -113,7 +113,6 @@ pub struct WordWindow {
 }
 
 impl WordWindow {
-    /// A window of `length` words, empty.
     pub fn new(length: usize) -> WordWindow {
         WordWindow { length, words: 0, joined: String::new() }
     }
@@ -149,7 +148,6 @@ impl WordWindow {
     }
 }
 
-/// The words of a run.
 const RUN: usize = 3;
 
 /// The characters of a run in a script that is written without spaces: as many as make two unrelated

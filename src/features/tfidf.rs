@@ -12,7 +12,6 @@ use crate::features::ONE;
 use crate::features::by_hash::key;
 use crate::features::words::is_han;
 
-/// The table.
 static TABLE: &[u8] = include_bytes!("tfidf/idf.bin");
 
 /// The longest word of the table, in bytes.
@@ -31,7 +30,6 @@ const MEDIAN: i64 = (11.954_767_502_9 * ONE as f64).round() as i64;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Idf(&'static IdfTable);
 
-/// The words of the table.
 #[derive(Debug)]
 struct IdfTable {
     /// The different idfs, in fixed point.
@@ -66,7 +64,6 @@ impl Idf {
 }
 
 impl IdfTable {
-    /// The table with these bytes.
     fn of(bytes: &'static [u8]) -> IdfTable {
         let (count, rest) = bytes.split_first_chunk().expect("a number of idfs");
         let (idfs, rest) = rest.split_at(8 * u32::from_le_bytes(*count) as usize);

@@ -9,7 +9,6 @@ use crate::features::words::is_han;
 /// The longest short word that is ASCII.
 const SHORT_BYTES: usize = 3;
 
-/// How a feature is weighed.
 #[derive(Debug)]
 pub(crate) enum Weigher {
     /// All features weigh 1.

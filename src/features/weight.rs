@@ -5,7 +5,6 @@ use crate::error::{Error, Kind, Result};
 /// The fractional bits of a weight.
 pub(crate) const SCALE_BITS: u32 = 20;
 
-/// The weight 1.
 pub const ONE: i64 = 1 << SCALE_BITS;
 
 /// The fixed-point weight nearest to `weight`, ties to even.

@@ -54,7 +54,6 @@ enum Unspaced {
     Cut(Cutter),
 }
 
-/// What cuts runs of Han.
 #[derive(Clone, Debug)]
 enum Han {
     /// Jieba's own dictionary.
@@ -176,7 +175,6 @@ impl<'t, F: FnMut(&'t str)> Batch<'t, F> {
 }
 
 impl Han {
-    /// Calls `word` with the words of a run of Han.
     fn each<'t>(&mut self, run: &'t str, mut word: impl FnMut(&'t str)) {
         match self {
             Han::Own(words) => words.each(run, word),

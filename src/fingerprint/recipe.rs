@@ -62,7 +62,6 @@ pub use weights::{
     KeywordBits, KeywordKey, KeywordShare, Keywords, ShortText, ShortWords, Weights,
 };
 
-/// The named recipes.
 const NAMED: &str = include_str!("recipes.toml");
 
 /// Names for the newest recipe of each kind.

@@ -210,11 +210,9 @@ fn idf(text: &Text) -> Weigher {
     }
 }
 
-/// Features to their fingerprint.
 #[derive(Debug)]
 struct Maker<F> {
     hash: Hash,
-    /// What an occurrence weighs.
     weigher: Weigher,
     /// Whether short words weigh half.
     halves: bool,
@@ -307,7 +305,6 @@ impl<F: Fingerprint + Hashed> Maker<F> {
     }
 }
 
-/// What an occurrence of `feature` weighs.
 #[inline]
 fn weigh(weigher: &mut Weigher, halves: bool, feature: &str) -> i64 {
     let weight = weigher.of(feature);

@@ -52,7 +52,6 @@ impl Recipe {
 }
 
 impl Stamp {
-    /// The stamp of `recipe`.
     fn of(recipe: &Recipe) -> Stamp {
         let Ok(Value::Object(mut parts)) = serde_json::to_value(recipe) else {
             unreachable!("a recipe is an object");

@@ -66,7 +66,6 @@ impl Checkpoint {
         Ok(Checkpoint { folder: folder.to_path_buf(), key, done, file: Mutex::default() })
     }
 
-    /// The files that are done.
     pub(super) fn files(&self) -> HashSet<u32> {
         self.done.keys().copied().collect()
     }
@@ -81,7 +80,6 @@ impl Checkpoint {
         self.append(END, Vec::new(), &read)
     }
 
-    /// Adds what was made of the portion of this number.
     pub(super) fn add(&self, number: u64, made: &impl Serialize) -> Result<()> {
         self.append(PORTION, number.to_le_bytes().to_vec(), made)
     }

@@ -16,7 +16,6 @@ use crate::error::Result;
 /// first claim when they have done the rest.
 const PART: u64 = 8;
 
-/// The chunks that one worker claims.
 pub(super) struct Chunks {
     desk: Arc<dyn Desk>,
     worker: u32,
@@ -44,9 +43,6 @@ impl Chunks {
     }
 
     /// The next chunk, if there is one left.
-    ///
-    /// # Errors
-    /// As [`Desk::claim`].
     pub(super) fn next(&mut self) -> Result<Option<usize>> {
         let Chunks { desk, piles, pile, claimed, .. } = self;
         while claimed.is_empty() && *pile < piles.len() {

@@ -22,7 +22,6 @@ use crate::clusters::{Engine, Forest, open_links};
 use crate::error::{Error, Kind, Result};
 use crate::step::{self, Step};
 
-/// The name of all steps of a clustering.
 const STEP: &str = "cluster";
 
 /// What process 0 asks of the others.

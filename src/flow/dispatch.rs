@@ -60,9 +60,7 @@ pub(super) trait UnitRunner: 'static {
     /// A unit yields exactly one of these, the proof that it was run.
     type Receipt: timely::ExchangeData;
 
-    /// Asks for the next unit.
     fn claim(&mut self) -> Result<Claim<Self::Unit>>;
-    /// Runs one unit.
     fn run(&mut self, unit: Self::Unit) -> Result<(Yield<Self::Record>, Self::Receipt)>;
 }
 
@@ -123,7 +121,6 @@ impl<W: UnitRunner> Dispatching<W> {
     }
 }
 
-/// The times of one worker.
 #[derive(Default)]
 struct Times {
     /// The time of what it sends next, which it holds.

@@ -54,9 +54,6 @@ impl Fatal {
 
     /// Steps the worker as long as `unfinished` returns true, and parks it when there is nothing to do. A
     /// worker waits for its dataflows with this.
-    ///
-    /// # Errors
-    /// An error that was raised anywhere in this process, soon after it was raised.
     pub(super) fn step_while(
         &self,
         worker: &mut Worker,

@@ -37,9 +37,6 @@ pub(crate) struct Pairs {
 
 /// Probes all chunks on all workers of the processes. The pairs are handed over to their `owners`; without, all of them
 /// go to the first worker of process 0. The owners of a process sort them in `memory_bytes` and spill them into `folder`.
-///
-/// # Errors
-/// The first error of any worker, as `Processes::execute`.
 pub(crate) fn find_pairs<F: Fingerprint>(
     processes: &mut Processes,
     probing: &Arc<Probing<F>>,

@@ -10,7 +10,6 @@ use crate::runs::Record;
 /// Finds by `find`, which is given each document with its text.
 pub(super) struct Finding<F, M> {
     find: F,
-    /// What was found in the batch at hand.
     found: Vec<M>,
 }
 

@@ -56,7 +56,6 @@ impl Findings {
         }
     }
 
-    /// Begins a chunk.
     pub(super) fn begin(&mut self, chunk: u64) {
         self.ledger.begin(chunk);
         self.held.clear();
@@ -65,7 +64,6 @@ impl Findings {
         self.sieve.iter_mut().for_each(Sieve::clear);
     }
 
-    /// Takes a pair.
     #[inline]
     pub(super) fn push(&mut self, pair: Pair) {
         self.found_here += 1;
@@ -103,9 +101,6 @@ impl Findings {
     }
 
     /// Finishes the chunk: all its pairs, and its receipt.
-    ///
-    /// # Errors
-    /// The first error since the chunk was begun; [`crate::Kind::BadData`] if too many pairs were found.
     pub(super) fn finish(
         &mut self,
         chunk: u64,
@@ -130,9 +125,6 @@ impl Findings {
     }
 
     /// Counts pairs that this or an earlier run found.
-    ///
-    /// # Errors
-    /// [`crate::Kind::BadData`] if they are too many.
     pub(super) fn count_in(&self, pairs: u64) -> Result<()> {
         let found = self.found.fetch_add(pairs, Ordering::Relaxed) + pairs;
         if found <= self.most {

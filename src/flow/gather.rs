@@ -39,7 +39,6 @@ impl<R: Record + 'static> Collect<R> for Sorter<R> {
 pub(super) struct Gathered<C>(Rc<RefCell<Option<C>>>);
 
 impl<C> Gathered<C> {
-    /// Gathers into `collector`.
     pub(super) fn new(collector: C) -> Gathered<C> {
         Gathered(Rc::new(RefCell::new(Some(collector))))
     }

@@ -19,7 +19,6 @@ impl Owners {
         Owners { fingerprints, workers: (topology.workers * topology.processes) as u32 }
     }
 
-    /// The worker that owns a fingerprint.
     pub(super) fn owner(self, fingerprint: u32) -> u64 {
         u64::from(fingerprint) * u64::from(self.workers) / u64::from(self.fingerprints)
     }
@@ -30,7 +29,6 @@ impl Owners {
         self.first(first)..self.first(first + topology.workers)
     }
 
-    /// The first fingerprint of a worker.
     fn first(self, worker: usize) -> u32 {
         let before = worker as u64 * u64::from(self.fingerprints);
         before.div_ceil(u64::from(self.workers)) as u32

@@ -13,7 +13,6 @@ pub(super) struct Places {
     shown: Vec<Option<Shown>>,
     /// What was found in this window, by segment and first row: many of the batch may be near one place.
     found: HashMap<(u32, u64), Option<Place>>,
-    /// The first failure.
     failure: Option<Error>,
 }
 

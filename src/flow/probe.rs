@@ -47,7 +47,6 @@ pub(crate) struct Probing<F: Fingerprint> {
     pub(crate) ledger: Ledger,
 }
 
-/// One worker that probes.
 pub(super) struct Prober<F: Fingerprint> {
     join: Arc<Probing<F>>,
     pairs: Findings,
@@ -60,7 +59,6 @@ pub(super) struct Prober<F: Fingerprint> {
     run: Vec<F>,
     /// The pass over the segments, after the last chunk.
     sweep: Option<Sweep<F>>,
-    /// The chunks that it claims.
     claims: Chunks,
 }
 

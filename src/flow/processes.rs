@@ -270,7 +270,6 @@ fn hear<T: DeserializeOwned>(leader: &Link) -> io::Result<Result<T>> {
     }
 }
 
-/// The cause names the process that is lost.
 fn lost(cause: &io::Error) -> Error {
     Error::new(Kind::Temporary, format!("lost {cause}"))
 }

@@ -56,7 +56,6 @@ pub struct ShareRead {
 }
 
 impl Read {
-    /// Counts what was passed over.
     pub(super) fn pass(&mut self, passed: Passed) {
         self.blank += passed.blank;
         self.skipped.add(passed.skipped);

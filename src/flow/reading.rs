@@ -17,7 +17,6 @@ use crate::document::{Document, Fields, Position, Quarantine, Quarantined, Reaso
 use crate::error::{Kind, Result};
 use crate::runs::{Record, Sorter};
 
-/// What becomes of a record.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Taken<R> {
     /// The handler made this of one document or several.

@@ -97,9 +97,6 @@ impl<F: Fingerprint> Sweep<F> {
 
     /// Moves to the next window and returns how many fingerprints it has, copies included; `None` after the last
     /// window of the chunk. `run` is memory to read in.
-    ///
-    /// # Errors
-    /// As [`Scan::next`].
     pub(super) fn next(&mut self, run: &mut Vec<F>) -> Result<Option<u64>> {
         for feed in &mut self.feeds {
             feed.leave();

@@ -22,7 +22,6 @@ pub const BLOCK: usize = 256;
 /// For each number of a block, whether it was found: the first is the lowest bit.
 pub type FoundBits = [u64; BLOCK / 64];
 
-/// The most bits of a bitmap.
 const MOST: usize = 1 << 31;
 
 /// A set of small numbers. Numbers count modulo its size, so that larger ones may be taken for each other.

@@ -30,7 +30,6 @@
 /// Work compiled once per instruction set. A trait rather than a closure, because closures are not
 /// inlined into `#[target_feature]` functions.
 pub trait Multiversion {
-    /// The result.
     type Output;
 
     /// Does the work. It must be `#[inline(always)]`, and so must everything it calls that is to be compiled
@@ -38,7 +37,6 @@ pub trait Multiversion {
     fn run(self) -> Self::Output;
 }
 
-/// The instructions that a version is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instructions {
     /// Those of every processor of the architecture.

@@ -11,7 +11,6 @@ use crate::features::by_hash::{self, ByHash};
 use crate::features::shingle_hashes::{Buffer, each_place, each_word, of_words};
 use crate::fingerprint::{PageClock, PageTime};
 
-/// An item in a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ItemFound {
     /// The number of the item in the order of the ids.
@@ -52,9 +51,6 @@ impl Finder {
     }
 
     /// The items that stand in a page with this text, in their order.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`](crate::Kind::BadData) if the page takes longer than it may.
     pub fn find(&mut self, text: &str) -> Result<Vec<ItemFound>> {
         self.clock.start(text);
         self.find_candidates(text);
@@ -80,7 +76,6 @@ impl Finder {
         candidates.sort_unstable();
     }
 
-    /// Compares the page with the candidates.
     fn compare(&mut self, text: &str) -> Vec<ItemFound> {
         let Finder { items, clock, buffer, candidates, wanted, .. } = self;
         by_hash::clear(wanted);

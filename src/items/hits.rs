@@ -12,7 +12,6 @@ use crate::output::{Staging, Sum};
 use crate::results::{ResultColumn, ResultFile, ResultFormat, Values};
 use crate::runs::{Record, SortedRecords};
 
-/// An item in a page.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ItemHit {
     item: u32,
@@ -30,7 +29,6 @@ impl Record for ItemHit {
 }
 
 impl Finder {
-    /// The hits in the page with this id and text.
     pub(crate) fn hits(
         &mut self,
         page: &str,
@@ -49,7 +47,6 @@ impl Finder {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ItemsFound {
-    /// How many items are looked for.
     pub items: u64,
     /// How many of them stand in a page.
     pub found: u64,
@@ -59,27 +56,20 @@ pub struct ItemsFound {
     pub pages: u64,
     /// The items that most pages have, and in how many pages each stands.
     pub most: Vec<(String, u64)>,
-    /// The files of the output.
     pub files: BTreeMap<String, Sum>,
 }
 
 /// The items that are named because most pages have them.
 const NAMED: usize = 10;
 
-/// Writes the tables.
 #[derive(Debug)]
 pub struct ItemTables<'a> {
-    /// The items.
     pub items: &'a Items,
-    /// How the tables are written.
     pub format: ResultFormat,
 }
 
 impl ItemTables<'_> {
     /// Writes what was found, and gives it counted.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn write(&self, hits: SortedRecords<ItemHit>, staging: &Staging) -> Result<ItemsFound> {
         let rows = [
             ResultColumn::new("item", Values::Names).ascending(),

@@ -5,7 +5,6 @@ use crate::features::shingle_hashes::{Buffer, each_word, of_words};
 /// The words of a shingle; an item of fewer words is one shingle.
 pub(super) const WORDS: usize = 3;
 
-/// A text that is looked for.
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) id: String,

@@ -27,9 +27,6 @@ pub struct Items {
 
 impl Items {
     /// Items by their ids and texts, each found where a page has this share of its shingles.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if the share is not above 0 and at most 1; [`Kind::BadData`] if an id comes twice, or if no item has a word.
     pub fn new(mut texts: Vec<(String, String)>, share: f64) -> Result<Items> {
         if !(share > 0.0 && share <= 1.0) {
             return Err(Error::new(Kind::Usage, "no share of an item")

@@ -39,7 +39,6 @@ pub struct Figures {
 
 /// The pairs of a join. Where something besides the distance decides, each process has those that its workers own; else all are in process 0.
 pub(super) struct FoundPairs {
-    /// How many chunks there are.
     pub(super) chunks: u64,
     /// How many of these read a portion once more. That depends on the memory.
     pub(super) repeated: u64,
@@ -149,7 +148,6 @@ impl Join {
         })
     }
 
-    /// Runs the dataflow.
     fn probe<F: Fingerprint>(
         &self,
         processes: &mut Processes,

@@ -26,9 +26,6 @@ pub struct Proof {
 impl Proof {
     /// Proves that every one of the `planned` chunks was probed once, and every one of the `held`
     /// fingerprints of the store.
-    ///
-    /// # Errors
-    /// [`Kind::Internal`] if something was left out or done twice; the error names `output`.
     pub(super) fn of(
         planned: u64,
         held: u64,

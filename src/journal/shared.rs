@@ -18,7 +18,6 @@ use crate::parallel::lock;
 use crate::store::Day;
 use crate::work::Work;
 
-/// The bytes that may wait to be written.
 const MOST_WAITING_BYTES: usize = 256 << 20;
 
 #[derive(Debug)]

@@ -8,7 +8,6 @@ use std::sync::OnceLock;
 
 use crate::fingerprint::minhash::mixed;
 
-/// The bits that draw a coefficient.
 const DRAW_BITS: u32 = 12;
 
 /// How many coefficients one hash draws.

@@ -10,7 +10,6 @@ use crate::hash::Hash;
 use super::shingle::Shingle;
 use super::space::Space;
 
-/// A document as a point.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Point {
     /// Hashes of elements, ascending, each once.

@@ -24,7 +24,6 @@ impl Shingle {
     /// The elements unless others are asked for.
     pub const USUAL: Shingle = Shingle::Words(5);
 
-    /// The longest run.
     const LONGEST: usize = 64;
 
     /// Calls `element` with a hash of each element of `text`, in order. `prepared` is a buffer.

@@ -58,7 +58,6 @@ impl Sketches {
         Sketches { bands, width, points, hasher, hashes: Vec::new() }
     }
 
-    /// The space of the points.
     pub(crate) fn space(&self) -> Space {
         self.bands.space
     }

@@ -33,7 +33,6 @@ pub enum PackedUnit {
     Record,
 }
 
-/// How a file is compressed, if it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
     Gzip,

@@ -112,7 +112,6 @@ pub(super) enum State {
 }
 
 impl Arrivals {
-    /// A peer has arrived at the step.
     pub(super) fn arrives(&mut self, peer: usize, run: u64, link: Link) {
         self.arrived[peer] = Some(link);
         self.runs[peer] = Some(run);

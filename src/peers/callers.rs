@@ -17,7 +17,6 @@ const MOST_STRANGERS: usize = 64;
 /// How many callers that know the secret are heard at the same time.
 const MOST_KNOWN: usize = 256;
 
-/// The callers that are being heard.
 #[derive(Default)]
 pub(super) struct Callers(Mutex<Places>);
 
@@ -94,9 +93,6 @@ impl Places {
 
 impl Caller {
     /// Gives the stranger's place back, because it has proved that it knows the secret.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::ResourceBusy`] if it was turned away before, or too many are known.
     pub(super) fn is_known(&mut self) -> io::Result<()> {
         let mut places = self.callers.places();
         let place = places.strangers.iter().position(|one| one.number == self.number);

@@ -23,19 +23,12 @@ use std::time::Duration;
 use crate::{Error, Kind, Result, parallel, small_file};
 
 /// The addresses in the file at `path`, in the order of the processes.
-///
-/// # Errors
-/// [`Kind::Config`] if an address is not `host:port` or occurs twice, with its line, or if there is none;
-/// and the errors of reading the file.
 pub fn read(path: impl AsRef<Path>) -> Result<Vec<String>> {
     let path = path.as_ref();
     parse(&small_file::read_text(path, LONGEST, Kind::Config)?, path)
 }
 
 /// The addresses of `host`, which is `host:port`, if its name server answers within `limit`.
-///
-/// # Errors
-/// The error of the name server, or [`io::ErrorKind::TimedOut`] if it does not answer.
 pub fn resolve(host: &str, limit: Duration) -> io::Result<Vec<SocketAddr>> {
     if let Ok(address) = host.parse() {
         return Ok(vec![address]);

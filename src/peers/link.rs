@@ -70,7 +70,6 @@ struct Ends {
 
 #[derive(Default)]
 struct Sending {
-    /// How many records were sent.
     records: u64,
     ended: bool,
     plain: Vec<u8>,

@@ -72,9 +72,6 @@ impl Mesh {
 
     /// Lets peers in and calls them until all have arrived. In each round, `meanwhile` gets the connections to
     /// those that have.
-    ///
-    /// # Errors
-    /// [`Kind::Unavailable`] if a peer does not arrive in time, [`Kind::Temporary`] if one is lost or was started again.
     pub(crate) fn gather(&self, mut meanwhile: impl FnMut(&mut Links)) -> Result<()> {
         let mut peers = self.awaited();
         let mut pause = PAUSES[0];
@@ -107,9 +104,6 @@ impl Mesh {
 
     /// Lets nobody in any more and returns the connections to the peers that arrived. They are kept alive from
     /// now on.
-    ///
-    /// # Errors
-    /// As [`Error::system`], if no thread can be started for that.
     pub(crate) fn close(&self) -> Result<Links> {
         let mut arrivals = self.acceptor.arrivals();
         arrivals.state = State::Before;
@@ -138,7 +132,6 @@ impl Mesh {
         vec![awaited; self.hosts.len()]
     }
 
-    /// The name of a peer in messages.
     pub(super) fn name(&self, peer: usize) -> String {
         format!("process {peer} at {}", self.hosts[peer])
     }
@@ -228,7 +221,6 @@ impl Awaited {
 }
 
 impl Drop for Mesh {
-    /// Closes the listener.
     fn drop(&mut self) {
         self.acceptor.arrivals().state = State::Gone;
         let woken = TcpStream::connect_timeout(&self.address, Duration::from_secs(1)).is_ok();

@@ -66,9 +66,6 @@ impl Seal {
     }
 
     /// Opens what was `sealed` under this number, into `plain`.
-    ///
-    /// # Errors
-    /// [`ErrorKind::InvalidData`] if a bit of it differs.
     pub(super) fn open(&self, number: u64, sealed: &[u8], plain: &mut Vec<u8>) -> io::Result<()> {
         plain.resize(sealed.len().saturating_sub(TAG), 0);
         let altered = |_| io::Error::new(ErrorKind::InvalidData, "it was altered on its way");

@@ -40,10 +40,6 @@ impl Secret {
     }
 
     /// Reads the secret in the file at `path`, without spaces around it.
-    ///
-    /// # Errors
-    /// [`Kind::Permission`] if the file is open to more than its owner and group, [`Kind::Config`]
-    /// if it is shorter than 16 bytes or longer than 4 KiB, and the errors of reading it.
     pub fn read(path: &Path) -> Result<Secret> {
         let mut file = File::open(path).at(path)?;
         check_mode(file.metadata().at(path)?.permissions().mode(), path)?;
@@ -72,7 +68,6 @@ impl Secret {
         Secret::new(words).0.ct_eq(&self.0).into()
     }
 
-    /// The key itself.
     pub(super) fn key(&self) -> &[u8; 32] {
         &self.0
     }

@@ -13,7 +13,6 @@ const SLICE: Duration = Duration::from_millis(500);
 /// How long an exchange may take that needs no computation.
 const PROMPT: Duration = Duration::from_secs(2);
 
-/// The time that is left for waiting.
 #[derive(Debug)]
 pub(crate) struct Wait {
     left: Duration,

@@ -17,7 +17,6 @@ const PROMPT: Duration = Duration::from_secs(2);
 /// A peer is lost if its host does not answer for this long, even if nobody reads from it.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// Writes one message of a handshake.
 pub(super) fn send(socket: &TcpStream, message: &[u8], wait: &mut Wait) -> io::Result<()> {
     let length = u16::try_from(message.len()).map_err(io::Error::other)?;
     wait.write_whole(socket, &[&MAGIC[..], &length.to_le_bytes(), message].concat())

@@ -15,7 +15,6 @@ struct ClusterPage<'a, R> {
     found: &'a Clusters,
     /// The last day, or the name of the output if no day is known.
     name: String,
-    /// Where the output is.
     place: String,
     sizes: Vec<Bar>,
     /// Whether the output has the table of clusters.

@@ -16,7 +16,6 @@ use crate::error::{At, Named, Result};
 use crate::output::{Staging, Sum};
 use crate::store::Digest;
 
-/// The name of the page of an output.
 pub(super) const NAME: &str = "report.html";
 
 const TEMPLATES: [(&str, &str); 10] = [

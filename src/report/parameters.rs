@@ -24,7 +24,6 @@ pub fn format(made: &Parameters) -> ResultFormat {
     made.get(FORMAT).and_then(|format| format.parse().ok()).unwrap_or_default()
 }
 
-/// The error for an output at `path` that was made with other parameters than asked for.
 pub fn made_otherwise(path: &Path, made: &Parameters, asked: &Parameters) -> Error {
     let names: BTreeSet<&String> = asked.keys().chain(made.keys()).collect();
     if names.iter().all(|name| *name == FORMAT || asked.get(*name) == made.get(*name)) {

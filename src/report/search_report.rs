@@ -14,9 +14,7 @@ use crate::output::Sum;
 use crate::passages::PassagesFound;
 use crate::store::RecordCounts;
 
-/// What a search found, counted.
 pub trait Searched: Serialize + DeserializeOwned {
-    /// The command that makes it.
     const JOB: &str;
     /// The template of its page.
     const PAGE: &str;
@@ -44,7 +42,6 @@ impl Searched for PassagesFound {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct SearchReport<F> {
-    /// What made it.
     job: String,
     pub dupsieve: String,
     /// A run with the same parameters finds its output done.

@@ -31,7 +31,6 @@ pub(super) struct Filter {
     table: Table,
 }
 
-/// Where a filter is.
 pub(super) struct FilterPlace {
     pub(super) by: By,
     fuse: PathBuf,

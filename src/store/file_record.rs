@@ -92,7 +92,6 @@ impl FileRecord {
         self.weight
     }
 
-    /// Opens the file in the folder `segments`.
     pub(crate) fn open(&self, segments: &Path) -> Result<Segment> {
         let path = segments.join(&self.file);
         let segment = Segment::open(&path).map_err(|error| match error.kind() {

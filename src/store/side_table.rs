@@ -8,7 +8,6 @@ use crate::error::{Kind, Result};
 use crate::fingerprint::{Fingerprint, Width};
 use crate::output::Fence;
 
-/// A table that is being written.
 pub(crate) struct SideTableWriter<F: Fingerprint> {
     writer: SegmentWriter<F>,
     last: Option<F>,

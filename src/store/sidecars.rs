@@ -56,7 +56,6 @@ pub(crate) trait Sidecar {
     ) -> Result<()>;
 }
 
-/// The files of one kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sidecars<'a> {
     pub(crate) store: &'a Store,

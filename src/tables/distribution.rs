@@ -18,7 +18,6 @@ use super::buckets::hash;
 use super::slice::{FEWEST, Slice};
 use crate::fingerprint::Fingerprint;
 
-/// The most fingerprints of a sample.
 const MOST: usize = 8192;
 /// Keys of so many bits show whether fingerprints are uniform.
 const SHOWING_BITS: u32 = 16;

@@ -120,7 +120,6 @@ impl Masked {
         Ok(())
     }
 
-    /// The design with this text, if there is one.
     pub(super) fn parse(text: &str) -> Option<Masked> {
         let paper = Masked::PAPER.into_iter().find(|design| design.to_string() == text);
         paper.or_else(|| {

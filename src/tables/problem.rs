@@ -38,7 +38,6 @@ impl Problem {
     }
 }
 
-/// The expected cost of a join.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cost {
     /// How many tables, keys or blocks the design has.

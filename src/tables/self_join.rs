@@ -20,7 +20,6 @@ enum Arrangement<F> {
     MultiIndex(Arc<MultiIndex<F>>),
 }
 
-/// Memory that the join works in.
 #[derive(Debug, Default)]
 pub struct SelfJoinScratch<F> {
     sorted: Gathering<F>,

@@ -265,9 +265,7 @@ struct Methods {
     of: Option<Names>,
     /// The names of all functions that the file has.
     given: Vec<String>,
-    /// Those of inherent impls.
     inherent: Vec<(Names, String)>,
-    /// The methods that the file calls.
     called: BTreeSet<String>,
     called_on_self: BTreeSet<(Names, String)>,
 }

@@ -18,7 +18,6 @@ const JOBS: [&str; 4] = ["outcome", "flags", "processes", "commands"];
 /// Folders that hold no source of ours.
 const NOT_OURS: [&str; 3] = [".git", "target", "out"];
 
-/// One file of the project.
 struct Source {
     path: PathBuf,
     text: String,
@@ -64,7 +63,6 @@ fn files() -> Vec<Source> {
     files
 }
 
-/// The Rust sources.
 fn sources() -> Vec<Source> {
     let rust = |file: &Source| file.path.extension().is_some_and(|extension| extension == "rs");
     files().into_iter().filter(rust).collect()
@@ -235,7 +233,6 @@ fn names_of_types_are_few_and_public_ones_single() {
     assert_none(twice.map(shown).collect(), "a name that two public types have");
 }
 
-/// The name of the type that a line defines.
 fn type_defined(code: &str) -> Option<&str> {
     let mut words =
         words(code).skip_while(|word| matches!(*word, "pub" | "crate" | "super" | "in"));

@@ -144,7 +144,6 @@ pub(super) fn as_somebody(bench: &Bench, before: &[&str], line: &str) -> Command
     somebody
 }
 
-/// Makes a named pipe.
 pub(super) fn pipe(path: &Path) {
     let mode = Mode::RUSR | Mode::WUSR;
     rustix::fs::mknodat(CWD, path, FileType::Fifo, mode, 0).unwrap();

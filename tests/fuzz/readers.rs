@@ -101,7 +101,6 @@ const HTML_STACK_BYTES: usize = 256 << 10;
 const PAGE_BYTES: usize = 24 << 10;
 
 thread_local! {
-    /// A folder for the files of this thread.
     static FOLDER: TempDir = tempfile::tempdir().expect("a folder for temporary files");
 }
 
@@ -189,7 +188,6 @@ pub fn response(bytes: &[u8]) {
     assert!(whole.is_ok() && records == 1);
 }
 
-/// A segment.
 pub fn segment(bytes: &[u8]) {
     for bytes in [bytes.to_vec(), repair::segment(bytes)] {
         let path = file("some.seg", &bytes);
@@ -373,7 +371,6 @@ fn add_to(folder: &str, found: &Clusters) {
     let _ = clustering.write(&mut Processes::alone(1), &staging);
 }
 
-/// The ledger of a join.
 pub fn ledger(bytes: &[u8]) {
     let key = Digest(KEY);
     for bytes in [bytes.to_vec(), repair::ledger(bytes, KEY)] {

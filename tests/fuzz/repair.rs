@@ -85,7 +85,6 @@ fn repair_frames(bytes: &mut [u8]) -> Option<()> {
     }
 }
 
-/// A manifest of these lines.
 pub(crate) fn manifest(lines: &[u8]) -> Vec<u8> {
     // The last line of a whole one is its checksum.
     let end = lines.windows(8).rposition(|last| last == b"xxh3-64 ").unwrap_or(lines.len());

@@ -46,7 +46,6 @@ fn three_days() -> (Bench, Server) {
     (bench, server)
 }
 
-/// The folder with all that a machine has on its disk.
 fn disk(bench: &Bench, machine: usize) -> PathBuf {
     bench.path(&format!("machine-{machine}"))
 }

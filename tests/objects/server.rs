@@ -175,7 +175,6 @@ impl Server {
     }
 }
 
-/// The kind of a request.
 fn kind(method: &str, path: &str) -> &'static str {
     match method {
         "GET" if path.contains("list-type=") => "list",

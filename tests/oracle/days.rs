@@ -90,7 +90,6 @@ pub(crate) struct Model {
     /// What has become of pages that are not kept: the page for which each was dropped, or which replaced it.
     to: BTreeMap<Place, Place>,
     slack: BTreeMap<Place, usize>,
-    /// How many pages were replaced.
     pub(crate) replaced: usize,
     /// How often a page stayed because of its slack.
     pub(crate) blocked: usize,

@@ -8,7 +8,6 @@ use crate::world::{numbers, page};
 /// Pages by their ids.
 pub(crate) type Texts = BTreeMap<String, String>;
 
-/// The shingles of a text.
 pub(crate) type ShingleSet = BTreeSet<Vec<String>>;
 
 /// How far a share by sketches may be from the exact one: of two texts a shingle or two have a hash in common by chance.
@@ -41,7 +40,6 @@ pub(crate) fn families(seed: u64) -> Texts {
     texts
 }
 
-/// Pages as lines of JSON.
 pub(crate) fn lines<'a>(texts: impl IntoIterator<Item = (&'a String, &'a String)>) -> String {
     texts.into_iter().map(|(id, text)| page(id, text)).collect()
 }

@@ -9,13 +9,11 @@ use serde_json::Value;
 use crate::support::{Bench, Ended, Running, free_address};
 pub(super) use crate::support::{PATIENCE, wait_until as until};
 
-/// A service that runs.
 pub(super) struct Served {
     pub(super) running: Running,
     pub(super) address: String,
 }
 
-/// An answer.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) status: u16,
@@ -52,7 +50,6 @@ pub(super) fn exchange(address: &str, bytes: &[u8]) -> std::io::Result<Reply> {
     Ok(Reply { status, head: head.to_owned(), body: body.to_owned() })
 }
 
-/// A request as it is sent.
 pub(super) fn request(method: &str, path: &str, headers: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     format!(
@@ -148,7 +145,6 @@ pub(super) fn prints(day: u64, count: u64) -> Vec<(String, u128)> {
     (0..count).map(|number| (format!("{day}/{number}"), bits(number))).collect()
 }
 
-/// The near pages of an answer.
 pub(super) fn near(answer: &Value) -> Vec<(u64, String, Option<String>)> {
     let pages = answer["near"].as_array().unwrap().iter();
     pages

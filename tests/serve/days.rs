@@ -15,7 +15,6 @@ use crate::oracle::{DAYS, crawl, history, length_class, numbered, shingles};
 use crate::support::Bench;
 use crate::world::spread;
 
-/// The verdict of each id, in `verdicts.tsv`.
 fn verdicts(bench: &Bench, output: &str) -> BTreeMap<String, String> {
     let rows = bench.rows(&format!("{output}/verdicts.tsv")).into_iter();
     rows.map(|row| (row[0].clone(), row[1].clone())).collect()
@@ -253,7 +252,6 @@ fn remember(served: &Served, numbers: std::ops::Range<u64>) {
     served.post("/v1/pages", json!({ "remember": "all", "pages": pages }));
 }
 
-/// The days of the pages with this number.
 fn days_of(served: &Served, number: u64) -> Vec<Option<String>> {
     let asked = json!({ "distance": 0, "fingerprints": [format!("{:x}", spread(number))] });
     let near = near(&served.post("/v1/query", asked)["answers"][0]);

@@ -180,9 +180,6 @@ impl Corpus {
     }
 
     /// Keeps standard input in a file, if its documents are to be copied to standard output.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] with several processes, which share neither standard input nor a temporary folder.
     fn keep_stdin(&self, processes: &Processes, has_output: bool, is_dry: bool) -> Result<()> {
         let is_kept = self.made.inputs.iter().any(|input| self.is_kept_stdin(input));
         if processes.topology().processes > 1 && (is_kept || !has_output) {
@@ -210,9 +207,6 @@ impl Corpus {
     }
 
     /// Whether the ids do not tell the documents apart, as `read` says.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`] if they do not, and places were ruled out, or an input is a stream, which cannot be read a second time.
     fn needs_places(&self, read: &Summary) -> Result<bool> {
         let Some(count) = read.find(OtherTexts::COUNT) else { return Ok(false) };
         let list = output::beside(&self.made.output, output::REPEATED);

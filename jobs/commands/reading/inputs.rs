@@ -30,9 +30,6 @@ impl Listing {
 
     /// Checks that these are the inputs that process 0 sees, by their names and sizes. Their contents are compared when they have been
     /// read.
-    ///
-    /// # Errors
-    /// [`Kind::Missing`] if they are others.
     pub(crate) fn check(&self, expected: &Listing) -> Result<()> {
         if self == expected {
             return Ok(());

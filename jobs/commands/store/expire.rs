@@ -46,9 +46,6 @@ pub(super) fn expire(
 }
 
 /// Lets the days of a store expire but the last `days`, after a day was added. Returns how many have.
-///
-/// # Errors
-/// As [`keep_up`].
 pub(crate) fn expire_days(store: &Store, days: NonZero<u64>) -> Result<u64> {
     let kept = Retention::Days(days);
     // A day that was confirmed itself does not say that all others may leave.

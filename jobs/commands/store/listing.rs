@@ -67,7 +67,6 @@ struct Index {
     design: IndexDesign,
     files: u64,
     bytes: u64,
-    /// Files that it lacks.
     missing: u64,
     /// The bytes of the filters, and how many are lacking; none without filters.
     filters: Option<(u64, u64)>,

@@ -17,7 +17,6 @@ const BLOCK_BYTES: u64 = 4 << 20;
 /// How many blocks are kept: several columns are read side by side.
 const KEPT: usize = 8;
 
-/// An object, read by blocks.
 #[derive(Clone)]
 pub(in crate::rooms::document) struct Blocks {
     pub(super) object: ObjectFile,

@@ -16,7 +16,6 @@ use crate::document::records::{Cutter, Portion};
 use crate::error::{Error, Kind, Result};
 use crate::progress::{self, Activity};
 
-/// The most rows of a portion.
 const MOST_ROWS: usize = 4096;
 /// How many columns are named where one is missing, and how many are looked at for their first rows.
 const NAMED: usize = 100;
@@ -43,7 +42,6 @@ pub(in crate::rooms::document) trait ColumnFile: Sized {
 
     fn next(&mut self) -> Result<NextBatch, Self::Failure>;
 
-    /// A column of the current batch.
     fn column(&self, place: &Self::Place) -> Result<Self::Column, Self::Failure>;
 
     /// The value of the next row; none for null.
@@ -53,7 +51,6 @@ pub(in crate::rooms::document) trait ColumnFile: Sized {
     fn at(&self) -> u64;
 }
 
-/// What comes next in a file.
 pub(in crate::rooms::document) enum NextBatch {
     Rows(u64),
     /// The file ends here as it should.

@@ -13,7 +13,6 @@
 use std::hint::select_unpredictable;
 use std::sync::LazyLock;
 
-/// The list of words.
 const LIST: &[u8] = include_bytes!("lexicon.zst");
 
 /// The bits of a character in a node. The characters before U+3400 and after U+9FFF are 0, of which no word is made.
@@ -132,7 +131,6 @@ impl Lexicon {
         self.nodes[usize::from(letter)]
     }
 
-    /// The node of one more character.
     #[inline(always)]
     fn child(&self, node: u64, letter: u16) -> Option<u64> {
         if node & child_bit(letter) == 0 {
@@ -252,7 +250,6 @@ fn pair_bit(first: u16, second: u16) -> usize {
     (pair.wrapping_mul(0x9e37_79b1) >> (u32::BITS - PAIR_BITS)) as usize
 }
 
-/// The base of a node.
 #[inline(always)]
 fn base(node: u64) -> usize {
     (node >> BASE & ((1 << PLACE_BITS) - 1)) as usize

@@ -53,7 +53,6 @@ fn write_anchors(shingles: &ShingleSet, out: &mut Vec<u8>) {
     least.iter().for_each(|&hash| out.extend(&low(hash).to_le_bytes()[..ANCHOR_BYTES]));
 }
 
-/// Makes sketches.
 #[derive(Debug, Default)]
 pub(super) struct Containment {
     buffer: shingle_hashes::Buffer,
@@ -249,7 +248,6 @@ impl Marked {
         }
     }
 
-    /// The sketch that is marked.
     pub(crate) fn sample(&self) -> Sample<'_> {
         Sample { level: self.level, hashes: &self.hashes }
     }
@@ -300,7 +298,6 @@ fn count_enough(hashes: &[u32], enough: f64, count: impl Fn(&[u32]) -> usize) ->
     Some(counted)
 }
 
-/// What a sketch begins with.
 struct SketchHead {
     level: u8,
     count: u32,

@@ -16,10 +16,8 @@ use crate::features::shingles;
 /// The bytes that one feature takes: its hash, three bytes, and its count, which 255 bounds.
 pub(super) const FEATURE_BYTES: usize = 4;
 
-/// The characters of a shingle.
 const SHINGLE: usize = 2;
 
-/// The bits of a hash that are kept.
 const HASH_BITS: u32 = 24;
 
 /// Makes signatures of the most frequent features of a text.

@@ -12,11 +12,9 @@ pub(super) trait Maker: fmt::Debug + Send + Sync {
     fn sign(&mut self, text: &str, signing: Signing<'_, '_>);
 }
 
-/// What a signature is made with.
 pub(super) struct Signing<'a, 'n> {
     /// The time of the page: each feature is a step.
     pub(super) clock: &'a mut PageClock,
-    /// Makes normal forms.
     pub(super) normal: &'a mut Normaliser<'n>,
     /// Takes the signature at its end.
     pub(super) signature: &'a mut Vec<u8>,

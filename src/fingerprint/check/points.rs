@@ -19,7 +19,6 @@ use super::containment::MAX_SKETCH_BYTES;
 use super::maker::{Maker, Signing};
 use crate::error::{Error, Kind, Result};
 
-/// The most words of a sketch.
 const MOST: usize = (MAX_SKETCH_BYTES - 1) / size_of::<Word>();
 
 const SET: u8 = 0;

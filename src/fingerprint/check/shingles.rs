@@ -6,10 +6,8 @@ use crate::features::shingles;
 use crate::fingerprint::ShingleSet;
 use crate::fingerprint::normal_form::Normaliser;
 
-/// The characters of a shingle.
 const SHINGLE: usize = 3;
 
-/// Calls `shingle` with each shingle of the normal form of `text`.
 pub(super) fn each_shingle(text: &str, normal: &mut Normaliser<'_>, shingle: impl FnMut(&str)) {
     shingles::characters(normal.page(&NORMALISE, text), SHINGLE, shingle);
 }

@@ -130,7 +130,6 @@ pub enum SketchScheme {
     Simhash,
 }
 
-/// The error of what is not a recipe.
 pub(super) fn bad(what: &str) -> Error {
     Error::new(Kind::Config, format!("not a recipe: {what}"))
 }

@@ -15,7 +15,6 @@ use crate::hash::{Hash, Hashed};
 /// Longer words are not rarer for it. Eight and fourteen characters do as well.
 const LONG_WORD: i64 = 10;
 
-/// Short texts to their fingerprints.
 #[derive(Debug)]
 pub(super) struct Short<F> {
     parts: ShortText,

@@ -282,7 +282,6 @@ fn sketcher_of(name: &str) -> Sketcher {
     Recipe::named(name, None).unwrap().sketcher().unwrap()
 }
 
-/// A sketcher of words with one more part.
 fn with_part(part: &str, weights: &str) -> Sketcher {
     variant("\"words\"", &format!("{weights}\n{part}"))
 }

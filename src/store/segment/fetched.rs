@@ -63,7 +63,6 @@ impl Fetched {
         Ok(fetched)
     }
 
-    /// Block `at` of `segment`.
     pub(super) fn block(&self, segment: &Segment, at: usize) -> Result<KeptBytes> {
         let piece = at / self.blocks;
         let kept = match self.pieces[piece].get() {

@@ -9,7 +9,6 @@ pub trait Integer: Sized {
     /// The value of a row of which nothing is known.
     const NONE: Self;
 
-    /// The integer of the value.
     fn number(&self) -> u64;
 
     fn of(number: u64) -> Result<Self>;

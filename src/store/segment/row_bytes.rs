@@ -40,7 +40,6 @@ impl RowBytesColumn {
         Ok(RowBytesColumn { column, coding, spool, bytes, rows: 0, block, packer, packed })
     }
 
-    /// Adds a row.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<()> {
         match self.coding {
             Coding::Sketches if bytes.len() <= MAX_SKETCH_BYTES => {

@@ -22,10 +22,8 @@ const HEADER_BYTES: u64 = 16;
 
 pub(crate) const TRAILER_BYTES: u64 = 56;
 
-/// The most bytes of metadata.
 const MAX_METADATA_BYTES: u64 = 1 << 24;
 
-/// The most bytes of the table of columns.
 const MAX_TABLE_BYTES: u64 = 16 * COLUMN_BYTES as u64;
 
 pub(crate) struct Placed {

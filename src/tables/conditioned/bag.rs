@@ -11,7 +11,6 @@ use super::gallop::gallop;
 use crate::fingerprint::Fingerprint;
 use crate::tables::hit::Hit;
 
-/// The gathered runs.
 #[derive(Debug, Default)]
 pub(super) struct Bag<F> {
     /// All fingerprints, by prefix and then by run.

@@ -55,7 +55,6 @@ impl<F: Copy + Default> Candidates<F> {
         self.count += usize::from(is);
     }
 
-    /// Arranges the candidates by their keys.
     pub(super) fn arrange(&mut self) {
         self.keys.reset(SPARSITY * self.count);
         self.heads.fill(0);
@@ -67,7 +66,6 @@ impl<F: Copy + Default> Candidates<F> {
         }
     }
 
-    /// Calls `each` for the arranged candidates that have `key`.
     #[inline(always)]
     pub(super) fn with(&self, key: u32, mut each: impl FnMut(&Candidate<F>)) {
         let mut next = self.heads[head(key, self.heads.len().ilog2())];
@@ -80,7 +78,6 @@ impl<F: Copy + Default> Candidates<F> {
         }
     }
 
-    /// Forgets all.
     pub(super) fn clear(&mut self) {
         self.count = 0;
     }

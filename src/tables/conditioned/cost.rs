@@ -43,9 +43,7 @@ fn keys_of(left: u32, width: u32) -> usize {
 /// Entries by how many errors they have left.
 pub(super) type Counts = [f64; 8];
 
-/// The expected cost of one leaf.
 pub(super) struct Leaf {
-    /// The bits of each block.
     pub(super) width: u32,
     /// The time that does not depend on how many fingerprints are scanned, in nanoseconds.
     pub(super) fixed: f64,
@@ -126,7 +124,6 @@ fn below(counts: &Counts, bits: u32) -> Counts {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Depth {
     pub(super) bits: u32,
-    /// In nanoseconds.
     pub(super) nanoseconds: f64,
     /// How many nanoseconds of the time are spent on testing fingerprints, and how many tests that
     /// is.

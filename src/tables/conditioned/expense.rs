@@ -14,7 +14,6 @@ const WALK_BYTES: u64 = 24 << 20;
 /// To arrange one fingerprint of the batch, in nanoseconds; on one core of a 2-core Sapphire Rapids machine.
 const BUILD_NS: f64 = 10.0;
 
-/// What the join by prefix costs.
 pub(in crate::rooms::tables) fn cost(problem: &Problem) -> Cost {
     let &Problem { batch, store, k, width, workers, .. } = problem;
     let probe = Work::of(problem, k, width.bits()).nanoseconds();

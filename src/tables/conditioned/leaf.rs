@@ -43,7 +43,6 @@ pub(super) struct Task<'a, F> {
     pub(super) slices: &'a [Range<usize>],
     /// The bits of X.
     pub(super) width: u32,
-    /// The most keys in the bitmap at once.
     pub(super) most_keys: usize,
 }
 

@@ -13,7 +13,6 @@ pub(super) struct Shape {
     pub(super) widest: u32,
     /// The shortest prefix of a leaf.
     pub(super) shallowest: u32,
-    /// The most keys in a bitmap at once.
     pub(super) most_keys: usize,
     /// The most runs that are walked side by side.
     pub(super) side_by_side: usize,

@@ -27,7 +27,6 @@ use super::shape::Shape;
 use crate::fingerprint::Fingerprint;
 use crate::tables::hit::Hit;
 
-/// The memory in which one walk works.
 #[derive(Debug, Default)]
 pub(in crate::rooms::tables) struct Walk<F> {
     pub(super) leaf: Leaf<F>,

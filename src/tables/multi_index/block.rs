@@ -44,7 +44,6 @@ impl Block {
         blocks
     }
 
-    /// How many values the block has.
     pub(super) fn values(self) -> usize {
         1 << self.bits
     }

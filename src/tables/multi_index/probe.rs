@@ -17,7 +17,6 @@ use crate::tables::flips::Flips;
 use crate::tables::hit::Hit;
 use crate::tables::probe::Probe;
 
-/// The batch by blocks.
 #[derive(Debug)]
 pub(in crate::rooms::tables) struct MultiIndex<F> {
     pub(super) batch: Vec<F>,

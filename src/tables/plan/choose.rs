@@ -17,7 +17,6 @@ pub struct Plan {
     pub chosen: Estimate,
     /// All the others, the cheapest first, including those that do not fit.
     pub alternatives: Vec<Estimate>,
-    /// How the batch is joined with itself.
     pub itself: Estimate,
     /// About how many fingerprints are gathered at once at most, if it is joined with itself by sorting.
     pub share: u64,
