@@ -7,6 +7,7 @@ use std::sync::mpsc::channel;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use tempfile::TempDir;
 
 use super::*;
 use crate::budget::Budget;
@@ -35,6 +36,13 @@ fn open(store: &Store) -> Result<Online> {
         hides_replaced: true,
     };
     Online::open(store.clone(), options)
+}
+
+fn empty() -> Result<(TempDir, Store, Online)> {
+    let home = tempfile::tempdir().unwrap();
+    let (store, _) = Store::init(home.path().join("store"))?;
+    let online = open(&store)?;
+    Ok((home, store, online))
 }
 
 fn page(id: &str, fingerprint: Option<u128>) -> FingerprintedDocument {
@@ -111,9 +119,7 @@ fn near(held: &[Held], fingerprint: u128, distance: u32) -> Vec<NearPage> {
 
 #[test]
 fn days_of_pages_are_judged_and_found_as_by_definition() -> Result<()> {
-    let home = tempfile::tempdir().unwrap();
-    let (store, _) = Store::init(home.path().join("store"))?;
-    let mut online = open(&store)?;
+    let (_home, store, mut online) = empty()?;
     let mut held: Vec<Held> = Vec::new();
     for day in 1..=4 {
         let date = Day::of(2026, 11, day);
@@ -164,9 +170,7 @@ fn days_of_pages_are_judged_and_found_as_by_definition() -> Result<()> {
 
 #[test]
 fn an_id_comes_once_in_a_day_and_other_pages_of_a_day_are_refused() -> Result<()> {
-    let home = tempfile::tempdir().unwrap();
-    let (store, _) = Store::init(home.path().join("store"))?;
-    let online = open(&store)?;
+    let (_home, _, online) = empty()?;
     let [day, next]: [Day; 2] = ["2026-11-21".parse()?, "2026-11-22".parse()?];
     let twice = [
         page("a", Some(1)),
@@ -187,10 +191,8 @@ fn an_id_comes_once_in_a_day_and_other_pages_of_a_day_are_refused() -> Result<()
 
 #[test]
 fn pages_of_a_day_that_others_have_added_go_back_and_take_another_day() -> Result<()> {
-    let home = tempfile::tempdir().unwrap();
-    let (store, _) = Store::init(home.path().join("store"))?;
+    let (_home, store, online) = empty()?;
     let [day, next]: [Day; 2] = ["2026-11-21".parse()?, "2026-11-22".parse()?];
-    let online = open(&store)?;
     remember(&online, &[page("a", Some(0xa)), page("b", Some(0xb))], Remember::All)?;
     online.journal().seal(day)?;
     remember(&online, &[page("a", Some(0xaaaa)), page("c", Some(0xc))], Remember::All)?;
@@ -257,11 +259,9 @@ fn removed_pages_are_forgotten_without_a_service_only_where_there_are_some() -> 
 
 #[test]
 fn a_page_remembered_after_its_removal_waits_for_a_day_that_takes_it() -> Result<()> {
-    let home = tempfile::tempdir().unwrap();
-    let (store, _) = Store::init(home.path().join("store"))?;
+    let (home, store, online) = empty()?;
     let [day, next, last]: [Day; 3] =
         ["2026-11-19".parse()?, "2026-11-20".parse()?, "2026-11-21".parse()?];
-    let online = open(&store)?;
     // Up to 2026-11-20, since the store has no day.
     remove(&store, "again\nempty\n")?;
     let all = [page("again", Some(0xa)), page("other", Some(0xff00)), page("empty", None)];
@@ -297,10 +297,8 @@ fn a_page_remembered_after_its_removal_waits_for_a_day_that_takes_it() -> Result
 
 #[test]
 fn of_a_page_that_waits_and_a_newer_one_of_its_id_the_newer_stays() -> Result<()> {
-    let home = tempfile::tempdir().unwrap();
-    let (store, _) = Store::init(home.path().join("store"))?;
+    let (_home, store, online) = empty()?;
     let [day, last]: [Day; 2] = ["2026-11-19".parse()?, "2026-11-21".parse()?];
-    let online = open(&store)?;
     // Up to 2026-11-20, since the store has no day.
     remove(&store, "again\nother\n")?;
     remember(&online, &[page("again", Some(0xa)), page("other", Some(0xff00))], Remember::All)?;
@@ -316,10 +314,8 @@ fn of_a_page_that_waits_and_a_newer_one_of_its_id_the_newer_stays() -> Result<()
 
 #[test]
 fn removed_pages_leave_a_day_that_is_being_committed() -> Result<()> {
-    let home = tempfile::tempdir().unwrap();
-    let (store, _) = Store::init(home.path().join("store"))?;
+    let (home, store, online) = empty()?;
     let [day, next]: [Day; 2] = ["2026-11-21".parse()?, "2026-11-22".parse()?];
-    let online = open(&store)?;
     // The commit ended after the seal, ...
     remember(&online, &[page("a", Some(0xa)), page("b", Some(0xb))], Remember::All)?;
     online.journal().seal(day)?;
@@ -348,9 +344,7 @@ fn removed_pages_leave_a_day_that_is_being_committed() -> Result<()> {
 
 #[test]
 fn a_page_whose_verdict_costs_too_much_is_not_kept() -> Result<()> {
-    let home = tempfile::tempdir().unwrap();
-    let (store, _) = Store::init(home.path().join("store"))?;
-    let online = open(&store)?;
+    let (_home, _, online) = empty()?;
     // A crowd that is near, of another class: each is compared, and none is found.
     let crowd = (0..400).map(|at| FingerprintedDocument {
         details: Details { class: Class::Short, ..Details::default() },
@@ -380,9 +374,7 @@ fn a_page_whose_verdict_costs_too_much_is_not_kept() -> Result<()> {
 
 #[test]
 fn what_is_found_takes_room_as_it_is_found() -> Result<()> {
-    let folder = tempfile::tempdir().unwrap();
-    let (store, _) = Store::init(folder.path().join("store"))?;
-    let online = open(&store)?;
+    let (_home, _, online) = empty()?;
     let long = |number: u128| page(&format!("{number}{}", "a".repeat(1000)), Some(number));
     remember(&online, &(0..3).map(long).collect::<Vec<_>>(), Remember::All)?;
     let question = Some(Question { fingerprint: 1, page: None });
@@ -409,9 +401,7 @@ fn what_is_found_takes_room_as_it_is_found() -> Result<()> {
 
 #[test]
 fn a_version_of_others_is_taken_up_and_what_is_remembered_stays() -> Result<()> {
-    let home = tempfile::tempdir().unwrap();
-    let (store, _) = Store::init(home.path().join("store"))?;
-    let online = open(&store)?;
+    let (_home, store, online) = empty()?;
     remember(&online, &[page("ours", Some(0xff))], Remember::All)?;
     let day: Day = "2026-11-20".parse()?;
     assert!(!online.refresh()?);
@@ -429,9 +419,7 @@ fn a_version_of_others_is_taken_up_and_what_is_remembered_stays() -> Result<()> 
 
 #[test]
 fn a_commit_of_nothing_makes_no_day_and_one_of_a_day_far_ahead_is_refused() -> Result<()> {
-    let home = tempfile::tempdir().unwrap();
-    let (store, _) = Store::init(home.path().join("store"))?;
-    let online = open(&store)?;
+    let (_home, store, online) = empty()?;
     let today: Day = "2026-11-23".parse()?;
     let far: Day = "9999-12-31".parse()?;
     for (day, today) in [(far, None), (today, Some(today))] {

@@ -55,6 +55,10 @@ fn add(store: &Store, path: &Path, on: &str) -> Result<(bool, u64)> {
     })
 }
 
+fn add_listed(store: &Store, path: &Path, on: &str, only: &Path) -> Result<Added> {
+    store.add(&NewDay { only: Some(only), ..NewDay::whole(path, day(on)) }, None)
+}
+
 fn rollback(store: &Store, to: u64) -> Result<Version> {
     store.rollback(to, &AtomicU64::new(0))
 }
@@ -136,25 +140,15 @@ fn only_the_listed_ids_enter() -> Result<()> {
     let mut lines: Vec<String> = kept.iter().map(|page| page.row().id.to_owned() + "\n").collect();
     let list = folder.path().join("keep.txt");
     fs::write(&list, lines.concat()).unwrap();
-    assert!(matches!(
-        store
-            .add(&NewDay { only: Some(&list), ..NewDay::whole(&path, day("2026-11-21")) }, None)?,
-        Added::New(_)
-    ));
+    assert!(matches!(add_listed(&store, &path, "2026-11-21", &list)?, Added::New(_)));
     let held = &store.verify()?.segments()?[0];
     assert_eq!((read::<u64>(held)?, held.empties()), (kept, 0));
     lines.reverse();
     fs::write(&list, lines.concat()).unwrap();
-    assert!(matches!(
-        store
-            .add(&NewDay { only: Some(&list), ..NewDay::whole(&path, day("2026-11-21")) }, None)?,
-        Added::Already(_)
-    ));
+    assert!(matches!(add_listed(&store, &path, "2026-11-21", &list)?, Added::Already(_)));
     assert_eq!(add(&store, &path, "2026-11-21").unwrap_err().kind(), Kind::Exists);
     fs::write(&list, lines.concat() + "stranger\n").unwrap();
-    let refused = store
-        .add(&NewDay { only: Some(&list), ..NewDay::whole(&path, day("2026-11-22")) }, None)
-        .unwrap_err();
+    let refused = add_listed(&store, &path, "2026-11-22", &list).unwrap_err();
     assert_eq!(refused.kind(), Kind::BadData);
     assert!(refused.to_string().contains(":335: "), "{refused}");
     assert_eq!(store.at(None)?.number(), 2);
@@ -508,7 +502,7 @@ fn signatures_band_keys_and_digests_stay_with_their_pages() -> Result<()> {
     let (path, ids) = with_row_bytes(&folder, 3, 500)?;
     let only = folder.path().join("only.txt");
     fs::write(&only, ids[100..300].join("\n")).unwrap();
-    store.add(&NewDay { only: Some(&only), ..NewDay::whole(&path, day("2026-11-22")) }, None)?;
+    add_listed(&store, &path, "2026-11-22", &only)?;
     let segments = store.at(None)?.segments()?;
     assert_eq!(segments.iter().map(check_row_bytes).sum::<Result<u64>>()?, 10_200);
     store.compact(Codec::Huffman, &AtomicU64::new(0))?;
