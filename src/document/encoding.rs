@@ -292,7 +292,7 @@ mod tests {
     fn a_reason_names_the_likely_encoding() {
         let gbk = GBK.encode(&"今天天气很好，我们一起去公园散步。".repeat(4)).0.into_owned();
         let reason = text_in(None, &gbk).unwrap_err();
-        assert_eq!(reason.what(), "not UTF-8");
+        assert_eq!(reason.what, "not UTF-8");
         assert!(reason.to_string().ends_with("look like gbk (the setting `encoding`)"), "{reason}");
         let damaged =
             [&b"\xff"[..], "今天天气很好，我们一起去公园散步。".repeat(4).as_bytes()].concat();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Shown};
 
-/// Why a record cannot be read: a general part ([`Reason::what`]), equal for all records with the same
+/// Why a record cannot be read: a general part, `what`, equal for all records with the same
 /// problem, and a detail about the one record. `not a time: "soon"` is `not a time` and `: "soon"`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Reason {
@@ -32,10 +32,6 @@ impl Reason {
 
     pub(super) fn quoting(what: impl Into<Cow<'static, str>>, value: &str) -> Reason {
         Reason::with(what, format_args!(": {}", Shown(value)))
-    }
-
-    pub fn what(&self) -> &str {
-        &self.what
     }
 }
 

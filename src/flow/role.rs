@@ -33,14 +33,6 @@ impl<L> Role<L> {
             Role::Follower => None,
         }
     }
-
-    /// The same by reference.
-    pub fn as_ref(&self) -> Role<&L> {
-        match self {
-            Role::Leader(held) => Role::Leader(held),
-            Role::Follower => Role::Follower,
-        }
-    }
 }
 
 impl<L> Serialize for Role<L> {
