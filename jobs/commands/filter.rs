@@ -1,5 +1,5 @@
 //! `dupsieve filter`: copies the records whose ids are listed, unchanged and in their order; the kept records of all days
-//! (`all_days`); or all records, with what an output says of them (`annotate`).
+//! (`all_days`); all records, with what an output says of them (`annotate`); or all records of web archives, each payload once (`revisits`).
 
 mod all_days;
 mod annotate;
@@ -8,6 +8,7 @@ mod copier;
 mod copies;
 mod cutting;
 mod kept;
+mod revisits;
 
 use std::path::{Path, PathBuf};
 
@@ -48,6 +49,10 @@ const EXAMPLES: &[(&str, &str)] = &[
         "Copy all pages, each with its verdict and the page that it is a duplicate of",
         "dupsieve filter --input crawl/ --annotate found --output judged.jsonl.gz",
     ),
+    (
+        "Make an archive smaller that still replays whole",
+        "dupsieve filter --input crawl/ --revisits --output crawl.warc.gz",
+    ),
 ];
 
 /// What to do where one id stands for pages of several days.
@@ -61,7 +66,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PATH", required_unless_present_any = ["all", "annotate"], num_args = 1..)]
     input: Vec<PathBuf>,
     /// The ids to copy, one a line, such as keep.txt of an output
-    #[arg(long, value_name = "FILE", required_unless_present_any = ["annotate", "all"])]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["annotate", "all", "revisits"])]
     ids: Option<Place>,
     /// Copy the kept pages of all days of the file given with --config, as far as the store shows them now: not those that were removed, that
     /// pages of other days have replaced, or whose days have expired. Into a folder for each day, with a file for each file of the input, of
@@ -79,6 +84,10 @@ pub(crate) struct Arguments {
     /// What the names of the added fields begin with: letters, digits and _ [default: nothing]
     #[arg(long, value_name = "PREFIX", requires = "annotate")]
     annotate_prefix: Option<String>,
+    /// Copy all records of these WARC files, and make revisit records of the responses whose payload is byte for byte that of an
+    /// earlier response: without the payload, with the name of the record that has it. Players of web archives show both
+    #[arg(long, conflicts_with_all = ["ids", "annotate", "all"])]
+    revisits: bool,
     /// Output file, or - for standard output; a name that ends in .gz, .zst, .bz2 or .xz is compressed. Files of text
     /// or HTML become JSON lines. Rows of Parquet are copied into Parquet, with all columns. The records of web archives are copied as they are, each compressed by
     /// itself. With --all a folder
@@ -107,6 +116,11 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     }
     let settings = arguments.settings(&arguments.recorded()?, global)?;
     match &arguments.ids {
+        None if arguments.revisits => {
+            let (inputs, options) = settings.inputs(&arguments.input, Width::W128)?;
+            check(&inputs, output)?;
+            revisits::copy(&inputs, &options, output, global)
+        }
         None => all_days::copy(&global.config()?, &settings, output, global),
         Some(ids) => {
             // Records are copied unchanged, so that a ready-made fingerprint may have any width.

@@ -124,6 +124,7 @@ pub use source::packing;
 pub use standard_input::keep_standard_input;
 pub use survey::{FieldSurvey, Survey};
 pub use tolerance::Tolerance;
+pub use warc::{Holder, Original, Payload, revisit};
 
 #[cfg(test)]
 mod tests;

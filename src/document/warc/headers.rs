@@ -14,14 +14,17 @@ impl<'a> Headers<'a> {
     }
 
     pub(super) fn all(self, name: &str) -> impl Iterator<Item = &'a [u8]> {
-        let mut rest = self.0;
-        let lines =
-            iter::from_fn(move || rest.split_off(..line_bytes(rest)).filter(|it| !it.is_empty()));
-        lines.filter_map(move |line| {
+        self.lines().filter_map(move |line| {
             let (key, value) = line.split_at(memchr(b':', line)?);
             let is_same = key.trim_ascii().eq_ignore_ascii_case(name.as_bytes());
             is_same.then(|| value[1..].trim_ascii())
         })
+    }
+
+    /// The lines with their ends, each with those that go on with it.
+    pub(super) fn lines(self) -> impl Iterator<Item = &'a [u8]> {
+        let mut rest = self.0;
+        iter::from_fn(move || rest.split_off(..line_bytes(rest)).filter(|it| !it.is_empty()))
     }
 }
 

@@ -11,8 +11,10 @@ mod head;
 mod headers;
 mod http;
 mod portion;
+mod revisit;
 
 pub(super) use cutter::WarcCutter;
+pub use revisit::{Holder, Original, Payload, revisit};
 
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ use crate::document::fields::Fields;
 use crate::document::order_key::OrderKey;
 use crate::document::reason::{Reason, too_long};
 use crate::document::record::{Content, Document, Position, utf8};
-use crate::document::records::{Each, Passed, Portion};
+use crate::document::records::{Each, Passed, Portion, Raw};
 use crate::document::skipped::Skip;
 use crate::document::{charset, html};
 
@@ -70,6 +70,17 @@ impl Portion for WarcPortion {
                 Some(&self.bytes[range.clone()])
             }
             _ => None,
+        }
+    }
+
+    /// Calls `each` with no bytes for a record that is not there as a whole.
+    fn raw<'a>(&'a self, each: Raw<'_, 'a>) {
+        for (line, cut) in (self.first.line..).zip(&self.cuts) {
+            let bytes = match cut {
+                Cut::Whole(range) => &self.bytes[range.clone()],
+                Cut::Long(_) | Cut::Bad(_) => b"",
+            };
+            each(Position { line, ..self.first }, bytes);
         }
     }
 }
