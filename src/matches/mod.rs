@@ -104,7 +104,8 @@ pub(crate) use group_key::{GroupKey, GroupKeyReader};
 pub(crate) use groups::Groups;
 pub(crate) use in_keep_order::InKeepOrder;
 #[cfg(feature = "evaluate")]
-pub(crate) use keep_order::{LengthClass, Turn};
+pub(crate) use keep_order::LengthClass;
+pub(crate) use keep_order::Turn;
 pub(crate) use listing::KEEP;
 pub(crate) use result_columns::{MATCHES, VERDICTS};
 pub use shared_keys::AnchorCost;
