@@ -21,7 +21,7 @@ const RUNS: usize = 41;
 /// The bytes of an anchor.
 pub(crate) const ANCHOR_BYTES: usize = 5;
 
-/// The anchors of a page with these words, ascending, each once, in [`ANCHOR_BYTES`] each, the lowest first.
+/// The anchors of a page with these words, ascending, each once, in `ANCHOR_BYTES` each, the lowest first.
 pub fn anchors_of(words: &[u32]) -> Vec<u8> {
     let mut anchors: Vec<u64> = Vec::new();
     // The runs that may still be the least of their 41: their numbers and hashes, ascending in both.
