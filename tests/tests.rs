@@ -49,6 +49,7 @@ mod query;
 #[path = "fuzz/readers.rs"]
 mod readers;
 mod readmit;
+mod recrawls;
 mod report;
 mod resume;
 mod retention;

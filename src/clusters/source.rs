@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::method::Method;
 use super::page::PageDay;
 use crate::error::{Error, Result};
-use crate::matches::{MATCHES, VERDICTS, allocated};
+use crate::matches::{MATCHES, RECRAWL, VERDICTS, allocated};
 use crate::results::ResultReader;
 use crate::runs::{Record, SortedRecords, Space};
 
@@ -160,6 +160,9 @@ impl Table {
         let rows = ResultReader::of(folder, name)?;
         // A table without a row may not tell its columns.
         let is_right = rows.columns().is_none_or(|found| {
+            let recrawl = RECRAWL.map(|column| column.name);
+            let keyed = found.iter().map(String::as_str).collect::<Vec<_>>();
+            let found = keyed.strip_suffix(&recrawl).unwrap_or(&keyed);
             let (first, others) = found.split_at(found.len().min(names.len()));
             first == names && rest.iter().any(|rest| others == *rest)
         });

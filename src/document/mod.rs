@@ -15,7 +15,7 @@
 //! - `damage`: what of files could not be read.
 //! - `added_fields`: records copied with more fields.
 //! - `survey`: which fields there are, and which are likely the id, the text and the time.
-//! - `host`: the host of a page, if its id is a URL.
+//! - `host`: the host of a page, if its id is a URL. `page_key`, `surt`: which pages are versions of one page.
 //! - `skipped`: records that are no pages, counted by what they are.
 //! - `reason`, `quarantine`, `repeated`, `tolerance`: records that cannot be read never stop the job;
 //!   they are counted and listed.
@@ -71,6 +71,7 @@ mod new_text;
 mod order_field;
 mod order_key;
 mod origin;
+mod page_key;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod quarantine;
@@ -86,6 +87,7 @@ mod share;
 mod skipped;
 mod source;
 mod standard_input;
+mod surt;
 mod survey;
 mod time;
 mod tolerance;
@@ -109,6 +111,7 @@ pub use inputs::{Input, Inputs, PassedOver};
 pub use new_text::NewText;
 pub use order_field::{OrderBy, OrderField, OrderedValues};
 pub use order_key::{OrderCounts, OrderKey, OrderKind};
+pub use page_key::PageKey;
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetCopy;
 pub use quarantine::{Quarantine, Quarantined};

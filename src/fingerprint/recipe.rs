@@ -45,6 +45,7 @@
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
+use crate::document::PageKey;
 use crate::error::{Error, Kind, Result};
 use crate::features::counts::Counts;
 use crate::features::normalise::Normalise;
@@ -99,6 +100,9 @@ pub struct Recipe {
     /// Whether the words of the texts are kept, and the anchors of their passages.
     #[serde(skip)]
     passages: bool,
+    /// What the keys of the pages are made of; none if none are kept.
+    #[serde(skip)]
+    key: Option<PageKey>,
     #[serde(flatten)]
     features: Features,
 }
@@ -245,6 +249,20 @@ impl Recipe {
     /// Whether the words of each text are kept beside its fingerprint.
     pub fn has_passages(&self) -> bool {
         self.passages
+    }
+
+    /// The same recipe with the key of each page beside its fingerprint, by which a later version of the page is known, and with the digest of
+    /// its text.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if it does not take texts.
+    pub fn with_key(self, key: PageKey) -> Result<Recipe> {
+        Ok(Recipe { key: Some(key), ..self.with_digests()? })
+    }
+
+    /// What the key of each page is made of, if it is kept.
+    pub fn key(&self) -> Option<&PageKey> {
+        self.key.as_ref()
     }
 
     /// The same recipe without the lines of this table, which `dupsieve weights --lines` made.

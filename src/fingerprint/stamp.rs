@@ -10,6 +10,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::document::PageKey;
 use crate::error::{Error, Kind, Result};
 use crate::features::words::DICTIONARY;
 use crate::fingerprint::recipe::{Features, Recipe, Text};
@@ -93,6 +94,9 @@ impl Stamp {
         if recipe.has_passages() {
             part("passages", json!({ "words": PASSAGES, "normalization": normalization() }));
         }
+        if let Some(key) = recipe.key() {
+            part("key", json!({ "rules": key.rules(), "dropped": key.dropped(), "hash": DIGESTS }));
+        }
         if matches!(recipe.features(), Features::WordCharacterShingles { .. }) {
             part("unicode", json!({ "categories": version(unicode_properties::UNICODE_VERSION) }));
         }
@@ -119,7 +123,7 @@ impl Stamp {
         self.width
     }
 
-    /// The stamp of the same recipe that takes whole texts with their boilerplate and keeps neither bands, digests nor words.
+    /// The stamp of the same recipe that takes whole texts with their boilerplate and keeps neither bands, digests, keys nor words.
     #[must_use]
     pub fn plain(&self) -> Stamp {
         let mut parts: Map<String, Value> = serde_json::from_str(&self.text).unwrap_or_default();
@@ -127,6 +131,7 @@ impl Stamp {
         parts.remove("bands");
         parts.remove("digests");
         parts.remove("passages");
+        parts.remove("key");
         if let Some(check) = parts.get_mut("check").and_then(Value::as_object_mut) {
             check.remove("boilerplate");
         }
@@ -158,6 +163,15 @@ impl Stamp {
     pub fn has_passages(&self) -> bool {
         let parts: Value = serde_json::from_str(&self.text).unwrap_or_default();
         parts["passages"]["words"] == PASSAGES
+    }
+
+    /// What the keys beside the fingerprints are made of; none if there are none, or if this version does not know their rules.
+    pub fn key(&self) -> Option<PageKey> {
+        let parts: Value = serde_json::from_str(&self.text).unwrap_or_default();
+        let part = &parts["key"];
+        let dropped = Vec::<String>::deserialize(&part["dropped"]).ok()?;
+        let keys = [PageKey::Url, PageKey::Surt { drop: dropped }];
+        keys.into_iter().find(|key| part["rules"] == key.rules())
     }
 
     /// The parts in which two stamps differ, each as `name = value`: first those of `one`, then those of

@@ -2,7 +2,7 @@
 
 use super::read::Read;
 use super::reading::Handler;
-use crate::document::{Content, Document, Position, host};
+use crate::document::{Content, Document, PageKey, Position, host};
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Boilerplate, Check, Class, PageTime, Recipe, Rest, Signer, Sketcher};
 use crate::lsh::{Bands, Family, Hyperplanes, Sketch, Sketches, Space};
@@ -17,6 +17,8 @@ pub struct Fingerprinting {
     boilerplate: Option<Boilerplate>,
     /// Whether the digests of texts are kept.
     digests: bool,
+    /// What the keys of pages are made of; none if none are kept.
+    key: Option<PageKey>,
     /// Finds the pages that a store holds; none if everything is computed.
     known: Option<Seeker>,
     /// How many documents of this batch are nothing but boilerplate.
@@ -71,6 +73,7 @@ impl Fingerprinting {
             makers,
             boilerplate: recipe.boilerplate(),
             digests: recipe.has_digests(),
+            key: recipe.key().cloned(),
             known: None,
             only_boilerplate: 0,
             unchanged: 0,
@@ -144,6 +147,7 @@ impl Fingerprinting {
             length: document.content.text_bytes(),
             time: document.order.key(),
             digest: digest.unwrap_or(0),
+            key: self.key.as_ref().map_or(0, |key| key.hash(&document.id)),
             ..computed
         };
         Ok(FingerprintedDocument {

@@ -29,6 +29,7 @@ struct Columns {
     digests: bool,
     #[serde(default)]
     passages: bool,
+    keys: bool,
     check_bytes: usize,
     anchor_bytes: usize,
     band_bytes: usize,
@@ -48,6 +49,7 @@ impl Header {
             classes: options.classes,
             digests: options.digests,
             passages: options.words,
+            keys: options.keys,
             check_bytes: options.check_bytes,
             anchor_bytes: options.anchor_bytes,
             band_bytes: options.band_bytes,
@@ -59,7 +61,7 @@ impl Header {
 
     pub(super) fn read(body: &[u8]) -> Option<Header> {
         let columns: Columns = serde_json::from_slice(body).ok()?;
-        let Columns { width, lengths, classes, digests, passages, .. } = columns;
+        let Columns { width, lengths, classes, digests, passages, keys, .. } = columns;
         let Columns { check_bytes, anchor_bytes, band_bytes, stamp, .. } = columns;
         let is_sound = (check_bytes <= MOST_ROW_BYTES || check_bytes == AS_NEEDED)
             && band_bytes.max(anchor_bytes) <= MOST_ROW_BYTES;
@@ -69,6 +71,7 @@ impl Header {
             digests,
             words: passages,
             passage_anchors: passages,
+            keys,
             check_bytes,
             anchor_bytes,
             band_bytes,

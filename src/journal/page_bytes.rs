@@ -14,7 +14,7 @@ const IS_SHORT: u8 = 4;
 
 pub(super) fn write(page: &FingerprintedDocument, header: &Header, out: &mut Vec<u8>) {
     let flag = |is: bool, bit: u8| if is { bit } else { 0 };
-    let Details { length, time, class, check, anchors, bands, digest, words, passage_anchors } =
+    let Details { length, time, class, check, anchors, bands, digest, words, passage_anchors, key } =
         &page.details;
     out.push(
         flag(page.fingerprint.is_some(), HAS_FINGERPRINT)
@@ -44,6 +44,9 @@ pub(super) fn write(page: &FingerprintedDocument, header: &Header, out: &mut Vec
                 out.extend((bytes.len() as u32).to_le_bytes());
                 out.extend(bytes);
             }
+        }
+        if header.options.keys {
+            out.extend(key.to_le_bytes());
         }
     }
 }
@@ -94,6 +97,9 @@ pub(super) fn read(
                 let length = u32::from_le_bytes(*bytes.split_off(..4)?.first_chunk()?);
                 *row = bytes.split_off(..length as usize)?.to_vec();
             }
+        }
+        if header.options.keys {
+            page.details.key = u128::from_le_bytes(*bytes.split_off(..16)?.first_chunk()?);
         }
     }
     Some(page)

@@ -24,6 +24,7 @@ fn options(width: Width) -> JournalOptions {
         digests: true,
         words: true,
         passage_anchors: true,
+        keys: true,
         stamp: "a recipe".to_owned(),
         ..SegmentOptions::default()
     };
@@ -63,6 +64,7 @@ fn pages(width: Width, count: usize, seed: u64) -> Vec<FingerprintedDocument> {
                 digest: fingerprint.map_or(0, |_| random.random()),
                 words: row(number % 7, &mut random),
                 passage_anchors: row(5 * (number % 3), &mut random),
+                key: fingerprint.map_or(0, |_| random.random()),
             },
         }
     };

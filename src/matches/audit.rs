@@ -19,6 +19,7 @@ use super::dropped_pages::DroppedTally;
 use super::hosts::HostTally;
 use super::origin::Origin;
 use super::outcome::Outcome;
+use super::recrawl::Recrawls;
 use super::replaced::REPLACED;
 use super::result_columns::{MATCHES, VERDICTS, match_columns, verdict_columns};
 use super::similarity::Confirm;
@@ -112,6 +113,8 @@ struct Required {
     dropped_pages: DroppedTally,
     /// Some of them.
     examples: Examples,
+    /// How many pages came again, if that is told.
+    recrawls: Option<Recrawls>,
 }
 
 impl Audit<'_> {
@@ -125,8 +128,9 @@ impl Audit<'_> {
     /// A contradiction is [`BadData`](crate::Kind::BadData), with its file and line.
     pub fn run(&self, documents: Option<SortedRecords<BatchDocument>>) -> Result<()> {
         self.check_replaced()?;
-        let Required { named, kept, dropped_hosts, dropped_pages, examples } =
+        let Required { named, kept, dropped_hosts, dropped_pages, examples, recrawls } =
             self.verdicts(documents)?;
+        self.check_told("recrawls", Some(&self.outcome.recrawls), &recrawls)?;
         let Outcome { dropped_pages: counted, dropped_examples: shown, .. } = self.outcome;
         self.check_told("dropped_pages", counted.as_ref(), &dropped_pages.counted())?;
         self.check_told("dropped_examples", shown.as_ref(), &examples.listed())?;
@@ -170,19 +174,29 @@ impl Audit<'_> {
             dropped_hosts: HostTally::new(self.space()),
             dropped_pages: DroppedTally::default(),
             examples: Examples::default(),
+            recrawls: self.outcome.recrawls.map(|_| Recrawls::default()),
         };
         let mut keep = self.open("keep.txt")?;
         let mut drop = self.open("drop.txt")?;
         let mut verdicts = ResultReader::of(self.output, VERDICTS)?;
-        let columns = verdict_columns(self.holds());
+        let columns = verdict_columns(self.holds(), self.outcome.recrawls.is_some());
         verdicts.expect_columns(columns.iter().map(|column| column.name))?;
         let mut counts = [0; 3];
         let mut last = String::new();
         while let Some(line) = verdicts.next_row()? {
             let fields: Vec<&str> = line.split('\t').collect();
-            let [id, verdict, of, distance, against, ref shares @ ..] = fields[..] else {
+            let [id, verdict, of, distance, against, ref rest @ ..] = fields[..] else {
                 return Err(verdicts.wrong("too few columns"));
             };
+            let (shares, recrawl) = rest.split_at(if self.holds() { rest.len().min(3) } else { 0 });
+            let is_told = match (verdict, &mut required.recrawls) {
+                ("empty", _) => recrawl.iter().all(|it| it.is_empty()),
+                (_, Some(counted)) => counted.take(recrawl),
+                (_, None) => recrawl.is_empty(),
+            };
+            if !is_told {
+                return Err(verdicts.wrong("not what became of a page that came again"));
+            }
             if !self.are_shares(shares, verdict) {
                 return Err(
                     verdicts.wrong("not the containment, and the numbers of copies and hosts")
@@ -361,7 +375,7 @@ impl Audit<'_> {
         let mut verdicts = ResultReader::of(self.output, VERDICTS)?;
         while let Some(line) = verdicts.next_row()? {
             let fields: Vec<String> = line.split('\t').map(str::to_owned).collect();
-            let [id, verdict, .., copies, hosts] = &fields[..] else {
+            let [id, verdict, _, _, _, _, copies, hosts, ..] = &fields[..] else {
                 return Err(verdicts.wrong("too few columns"));
             };
             let is_here = |next: &Result<DroppedFor>| next.as_ref().map_or(true, |it| it.of == *id);

@@ -21,6 +21,7 @@ use super::nearness::Nearness;
 use super::numbers::{KeepRank, Number};
 use super::outcome::Outcome;
 use super::partition::{Partition, Partitioning, copies};
+use super::recrawl::recrawls;
 use super::replaced::Replaced;
 use super::similarity::Confirm;
 use super::standing::Standing;
@@ -145,12 +146,15 @@ impl Finalize<'_> {
             drafts.finish(self.segment)?;
         let (hosts, dropped_hosts) = hosts.unzip();
         let rank = |row| judged.batch.rank_in_segment(row);
+        let recrawls = recrawls((self.segment, judged.batch), self.store, self.confirm, space)?;
+        let (recrawls, recrawl_counts) = recrawls.unzip();
         let listing = Listing {
             ids: ids.ranked(rank).map(Ok),
             empties: self.segment.empty_ids(),
             verdicts,
             matches,
             in_favour: hosts.map(|hosts| InFavour { copies: in_favour, hosts }),
+            recrawls,
             checked,
             format: self.format,
             workers,
@@ -162,6 +166,7 @@ impl Finalize<'_> {
             candidates: candidates.map(|it| it.pairs),
             left_out: candidates.map(|it| it.left_out),
             replaced,
+            recrawls: recrawl_counts,
             lost,
             dropped_hosts,
             dropped_pages: Some(dropped_pages),

@@ -12,12 +12,13 @@ use super::hosts::{self, HostOf};
 use super::ids::{Portion, Shard};
 use super::match_row::MatchRow;
 use super::numbers::{IdRank, Number};
+use super::recrawl::Recrawl;
 use super::result_columns::{MATCHES, VERDICTS, match_columns, verdict_columns};
 use crate::error::Result;
 use crate::output::{OutputFile, Staging, Sum};
 use crate::parallel::{both, in_parallel};
 use crate::progress::{self, Activity};
-use crate::results::{ResultFile, ResultFormat};
+use crate::results::{ResultColumn, ResultFile, ResultFormat};
 use crate::runs::{Record, SortedRecords};
 
 /// A file of the output by its name.
@@ -41,6 +42,8 @@ pub(crate) struct Listing<P, E> {
     pub(crate) matches: SortedRecords<MatchRow>,
     /// What goes in favour of each document, where it is known which share of a page another page holds.
     pub(crate) in_favour: Option<InFavour>,
+    /// What became of each document since the former page of its key, where documents have keys.
+    pub(super) recrawls: Option<SortedRecords<Recrawl>>,
     /// Whether the matches were checked.
     pub(crate) checked: bool,
     /// How the tables are written.
@@ -72,6 +75,7 @@ struct Section<P> {
     ids: P,
     verdicts: Vec<MatchRow>,
     hosts: Vec<HostOf>,
+    recrawls: Option<Vec<Recrawl>>,
 }
 
 /// The lines of one portion, except those of its matches and of the empty documents, which may be too many.
@@ -92,7 +96,7 @@ struct Lines {
 struct Files {
     verdicts: ResultFile,
     /// The line on an empty document, behind its id.
-    empty: &'static str,
+    empty: String,
     keep: OutputFile,
     drop: OutputFile,
     matches: ResultFile,
@@ -108,9 +112,11 @@ where
 {
     /// Writes all files.
     pub(crate) fn write(self, staging: &Staging) -> Result<Listed> {
-        let Listing { mut ids, empties, verdicts, matches, in_favour, checked, format, workers } =
-            self;
-        let mut files = Files::create(staging, format, checked, in_favour.is_some())?;
+        let Listing { mut ids, empties, verdicts, matches, in_favour, .. } = self;
+        let Listing { recrawls, checked, format, workers, .. } = self;
+        let columns = verdict_columns(in_favour.is_some(), recrawls.is_some());
+        let mut files = Files::create(staging, format, checked, &columns)?;
+        let mut recrawls = recrawls.map(Iterator::peekable);
         let (copies, hosts) = in_favour.map(|it| (it.copies, it.hosts.peekable())).unzip();
         let mut hosts: Option<Peekable<SortedRecords<HostOf>>> = hosts;
         let mut empties = empties.peekable();
@@ -123,7 +129,9 @@ where
                 let end = IdRank::from(ids.ranks().end);
                 let verdicts = while_below(&mut verdicts, |row: &MatchRow| row.new < end)?;
                 let hosts = hosts.as_mut().map(|it| while_below(it, |host| host.of < end));
-                Ok(Section { ids, verdicts, hosts: hosts.transpose()?.unwrap_or_default() })
+                let hosts = hosts.transpose()?.unwrap_or_default();
+                let recrawls = recrawls.as_mut().map(|it| while_below(it, |page| page.new < end));
+                Ok(Section { ids, verdicts, hosts, recrawls: recrawls.transpose()? })
             });
             let sections = sections.collect::<Result<Vec<_>>>()?;
             if sections.is_empty() {
@@ -167,11 +175,16 @@ impl<P: Portion> Section<P> {
         let Lines { ids, ranks, dropped, verdicts, keep, drop, examples, .. } = &mut lines;
         let mut named = self.verdicts.iter().peekable();
         let mut hosts = self.hosts.iter().copied().peekable();
+        let mut recrawls = self.recrawls.iter().flatten();
         for (rank, id) in ranks.clone().map(IdRank::from).zip(ids.ids()) {
             let of = named.next_if(|row| row.new == rank);
             let favoured =
                 copies.map(|copies| (copies[rank.index()], hosts::count(id, rank, &mut hosts)));
             add_verdict(verdicts, id, favoured, of);
+            if let Some(recrawl) = recrawls.next() {
+                write!(verdicts, "\t{recrawl}").expect("a string takes any text");
+            }
+            verdicts.push('\n');
             if let Some(row) = of {
                 let containment = row.similarity.filter(|_| favoured.is_some());
                 examples.add([id, &row.existing], row.distance.into(), row.origin, containment);
@@ -211,20 +224,20 @@ impl Lines {
     }
 }
 
-/// Adds the line on a document, which is dropped because of another one, or is kept in place of so many copies, which are of so many hosts with
+/// Adds the line on a document without its end, which is dropped because of another one, or is kept in place of so many copies, which are of so many hosts with
 /// the page itself.
 fn add_verdict(lines: &mut String, id: &str, favoured: Option<(u32, u64)>, of: Option<&MatchRow>) {
     let added = match (of, favoured) {
-        (None, None) => writeln!(lines, "{id}\tkeep\t\t\t"),
-        (None, Some((copies, 0))) => writeln!(lines, "{id}\tkeep\t\t\t\t\t{copies}\t"),
+        (None, None) => write!(lines, "{id}\tkeep\t\t\t"),
+        (None, Some((copies, 0))) => write!(lines, "{id}\tkeep\t\t\t\t\t{copies}\t"),
         (None, Some((copies, hosts))) => {
-            writeln!(lines, "{id}\tkeep\t\t\t\t\t{copies}\t{hosts}")
+            write!(lines, "{id}\tkeep\t\t\t\t\t{copies}\t{hosts}")
         }
         (Some(MatchRow { existing, distance, origin, similarity, .. }), favoured) => {
             let row = format_args!("{id}\tdrop\t{existing}\t{distance}\t{origin}");
             match similarity.filter(|_| favoured.is_some()) {
-                Some(containment) => writeln!(lines, "{row}\t{containment}\t\t"),
-                None => writeln!(lines, "{row}"),
+                Some(containment) => write!(lines, "{row}\t{containment}\t\t"),
+                None => write!(lines, "{row}"),
             }
         }
     };
@@ -236,13 +249,12 @@ impl Files {
         staging: &Staging,
         format: ResultFormat,
         checked: bool,
-        holds: bool,
+        verdicts: &[ResultColumn],
     ) -> Result<Files> {
-        let verdicts = verdict_columns(holds);
         let matches = match_columns(checked);
         Ok(Files {
-            empty: if holds { "\tempty\t\t\t\t\t\t" } else { "\tempty\t\t\t" },
-            verdicts: ResultFile::create(staging, format, VERDICTS, &verdicts)?,
+            empty: format!("\tempty{}", "\t".repeat(verdicts.len() - 2)),
+            verdicts: ResultFile::create(staging, format, VERDICTS, verdicts)?,
             keep: staging.create(KEEP)?,
             drop: staging.create(DROP)?,
             matches: ResultFile::create(staging, format, MATCHES, &matches)?,

@@ -67,6 +67,7 @@ mod origin;
 mod outcome;
 mod pair;
 mod partition;
+mod recrawl;
 mod replaced;
 mod result_columns;
 mod shared_keys;
@@ -91,6 +92,7 @@ pub use lost::Lost;
 pub use numbers::{FingerprintIndex, KeepRank, Number};
 pub use outcome::Outcome;
 pub use pair::{Pair, Place};
+pub use recrawl::Recrawls;
 pub use replaced::{each_replaced, replacements_at, replacements_in};
 pub use sieve::Sieve;
 pub use similarity::{Confirm, Similarity};
@@ -107,7 +109,7 @@ pub(crate) use in_keep_order::InKeepOrder;
 pub(crate) use keep_order::LengthClass;
 pub(crate) use keep_order::Turn;
 pub(crate) use listing::KEEP;
-pub(crate) use result_columns::{MATCHES, VERDICTS};
+pub(crate) use result_columns::{MATCHES, RECRAWL, VERDICTS};
 pub use shared_keys::AnchorCost;
 pub(crate) use shared_keys::{
     Anchored, AnchoredRows, CHUNK_ROWS, KeyProbe, MOST_MET, RowAnchor, anchors_of,

@@ -9,6 +9,7 @@ use super::dropped_pages::DroppedPages;
 use super::frequent::Frequent;
 use super::hosts::DroppedHost;
 use super::lost::Lost;
+use super::recrawl::Recrawls;
 use crate::output::Sum;
 
 /// What a join found and wrote.
@@ -22,6 +23,9 @@ pub struct Outcome {
     /// Pages of the store that kept pages hold, where it is known which share of a page another page holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaced: Option<u64>,
+    /// How many pages came again, where the pages have keys.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recrawls: Option<Recrawls>,
     /// How much text goes with the dropped pages, where a check tells which share of each page the page named holds.
     /// The report has it at its top.
     #[serde(skip)]

@@ -7,6 +7,15 @@ pub(crate) const MATCHES: &str = "matches";
 /// The table of the verdict on each page.
 pub(crate) const VERDICTS: &str = "verdicts";
 
+/// What became of a page since the latest earlier page of its key, which page that is, the day under which the store holds it or `batch`, and the share
+/// of a changed page that it contains.
+pub(crate) const RECRAWL: [ResultColumn; 4] = [
+    ResultColumn::new("recrawl", Values::Names).or_null(),
+    ResultColumn::new("former", Values::Names).or_null(),
+    ResultColumn::new("former_against", Values::Names).or_null(),
+    ResultColumn::new("former_contains", Values::Share).or_null(),
+];
+
 /// The columns of the matches. The last column is the verdict on the new page.
 pub(super) fn match_columns(checked: bool) -> Vec<ResultColumn> {
     let columns = [
@@ -20,8 +29,9 @@ pub(super) fn match_columns(checked: bool) -> Vec<ResultColumn> {
     columns.into_iter().chain(check).chain([verdict]).collect()
 }
 
-/// The columns of the verdicts. The last three are there if it is known which share of a page another page holds.
-pub(super) fn verdict_columns(holds: bool) -> Vec<ResultColumn> {
+/// The columns of the verdicts. Shares and numbers of copies are there if it is known which share of a page another page holds, and [`RECRAWL`] if
+/// the pages have keys.
+pub(super) fn verdict_columns(holds: bool, keyed: bool) -> Vec<ResultColumn> {
     let columns = [
         ResultColumn::new("id", Values::Text).ascending(),
         ResultColumn::new("verdict", Values::Names),
@@ -34,5 +44,6 @@ pub(super) fn verdict_columns(holds: bool) -> Vec<ResultColumn> {
         ResultColumn::new("copies", Values::Count).or_null(),
         ResultColumn::new("hosts", Values::Count).or_null(),
     ];
-    columns.into_iter().chain(shares.into_iter().filter(|_| holds)).collect()
+    let shares = shares.into_iter().filter(|_| holds);
+    columns.into_iter().chain(shares).chain(RECRAWL.into_iter().filter(|_| keyed)).collect()
 }

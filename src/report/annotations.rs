@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::clusters::{Clusters, PageDay};
 use crate::error::{At, Error, Kind, Result, Shown};
-use crate::matches::VERDICTS;
+use crate::matches::{RECRAWL, VERDICTS};
 use crate::progress::{self, Activity};
 use crate::results::{ResultColumn, ResultReader, Values};
 
@@ -66,6 +66,8 @@ impl Annotations {
             verdicts,
             next: None,
             has_clusters: clusters.is_some(),
+            // The id and `against` are said nowhere else, and no verdict says the cluster.
+            columns: columns.len() + 2 - usize::from(clusters.is_some()),
             pages: Vec::new(),
             most,
             texts,
@@ -142,6 +144,11 @@ impl Annotations {
 /// The columns of what is said of a page, by those of the verdicts.
 fn columns(verdicts: &ResultReader, has_clusters: bool) -> Result<Vec<ResultColumn>> {
     let names: Vec<&str> = verdicts.columns().into_iter().flatten().map(String::as_str).collect();
+    let recrawl = RECRAWL.map(|column| column.name);
+    let (names, recrawl) = match names.strip_suffix(&recrawl[..]) {
+        Some(names) => (names, &RECRAWL[..]),
+        None => (&names[..], &[][..]),
+    };
     let near = match names[..] {
         // JSON Lines without a row do not tell.
         ["id", "verdict", "of", "distance", "against"] | [] => {
@@ -161,7 +168,7 @@ fn columns(verdicts: &ResultReader, has_clusters: bool) -> Result<Vec<ResultColu
     };
     let [verdict, duplicate_of, cluster] =
         ["verdict", "duplicate_of", "cluster"].map(|name| ResultColumn::new(name, Values::Names));
-    let columns = [verdict, duplicate_of].into_iter().chain(near);
+    let columns = [verdict, duplicate_of].into_iter().chain(near).chain(recrawl.iter().copied());
     let columns = columns.chain(has_clusters.then_some(cluster));
     Ok(columns.map(ResultColumn::or_null).collect())
 }
@@ -171,6 +178,8 @@ struct Reading {
     verdicts: ResultReader,
     next: Option<String>,
     has_clusters: bool,
+    /// How many columns a verdict has.
+    columns: usize,
     pages: Vec<Page>,
     /// The most pages that there is memory for.
     most: usize,
@@ -202,9 +211,9 @@ impl Reading {
         let row = self.next.take().unwrap_or_default();
         let columns: Vec<&str> = row.split('\t').collect();
         let (id, mut text) = match columns[..] {
-            [id, verdict, of, near, _] => (id, format!("{verdict}\t{of}\t{near}")),
-            [id, verdict, of, near, _, containment, copies, hosts] => {
-                (id, format!("{verdict}\t{of}\t{near}\t{containment}\t{copies}\t{hosts}"))
+            [id, verdict, of, near, _, ref rest @ ..] if columns.len() == self.columns => {
+                let rest = rest.iter().flat_map(|cell| ["\t", cell]).collect::<String>();
+                (id, format!("{verdict}\t{of}\t{near}{rest}"))
             }
             _ => {
                 return Err(self

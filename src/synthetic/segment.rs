@@ -155,6 +155,7 @@ impl RandomColumns<'_> {
         details.length = if wanted.lengths { random.random_range(1..LONGEST) } else { 0 };
         details.time = wanted.times.then(|| LATEST - random.random_range(0..YEAR));
         details.digest = if wanted.digests { random.random() } else { 0 };
+        details.key = if wanted.keys { random.random() } else { 0 };
         Row { details, ..Row::new(fingerprint, id) }
     }
 }
@@ -250,6 +251,7 @@ mod tests {
             digests: true,
             words: true,
             passage_anchors: true,
+            keys: true,
             ..random(0, 0).options
         };
         let one = make("a", 1, every);

@@ -9,7 +9,7 @@ use dupsieve::rooms::join::{self, Preset};
 
 use crate::flags::settings::{PageSettings, RecipeSettings};
 
-/// As [`of`], with the bands, digests and words that are kept beside the fingerprints.
+/// As [`of`], with the bands, digests, keys and words that are kept beside the fingerprints.
 ///
 /// # Errors
 /// As [`of`].
@@ -22,18 +22,22 @@ pub(crate) fn whole(
     with_columns(of(stamp, settings, pages)?, &Stamp::parse(&in_full(stamp))?)
 }
 
-/// The recipe with what this stamp keeps beside the fingerprints: bands, digests and words.
+/// The recipe with what this stamp keeps beside the fingerprints: bands, digests, keys and words.
 fn with_columns(recipe: Recipe, held: &Stamp) -> Result<Recipe> {
     let recipe = match held.bands() {
         Some(bands) => recipe.with_bands(bands),
         None => recipe,
     };
-    let recipe = if held.has_digests() { recipe.with_digests()? } else { recipe };
+    let recipe = match held.key() {
+        Some(key) => recipe.with_key(key)?,
+        None if held.has_digests() => recipe.with_digests()?,
+        None => recipe,
+    };
     if held.has_passages() { recipe.with_passages() } else { Ok(recipe) }
 }
 
 /// The recipe with this stamp: the one that the settings name, or one of those with names. Bands,
-/// digests and words, which no answer needs, are left out.
+/// digests, keys and words, which no answer needs, are left out.
 ///
 /// # Errors
 /// [`dupsieve::Kind::Usage`] if it is none of them.

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use dupsieve::rooms::clusters::Method;
-use dupsieve::rooms::document::{Format, PlaceIds};
+use dupsieve::rooms::document::{Format, PageKey, PlaceIds};
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::matches::{Detail, KeepOrder};
 use dupsieve::rooms::results::ResultFormat;
@@ -61,6 +61,10 @@ pub(crate) fn result_format(_: &mut SchemaGenerator) -> Schema {
 
 pub(crate) fn detail(_: &mut SchemaGenerator) -> Schema {
     one_of([Detail::Best, Detail::All])
+}
+
+pub(crate) fn key(_: &mut SchemaGenerator) -> Schema {
+    one_of(PageKey::NAMES)
 }
 
 /// A keep order, or a field of the pages.

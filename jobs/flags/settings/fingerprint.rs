@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use dupsieve::rooms::document::{
-    Fields, Format, Inputs, OrderField, PlaceIds, ReadOptions, TextEncoding, Tolerance,
+    Fields, Format, Inputs, OrderField, PageKey, PlaceIds, ReadOptions, TextEncoding, Tolerance,
 };
 use dupsieve::rooms::features::counts::Counts;
 use dupsieve::rooms::fingerprint::{Check, PageTime, Recipe, Width};
@@ -68,6 +68,17 @@ section! {
         #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
         #[arg(env = "DUPSIEVE_KEEP_PASSAGES")]
         keep_passages: bool,
+        /// Keep a key of each page (32 bytes, with the digest of its text), by which `dedup` and `run` know that a page came again:
+        /// `url`, the id as it is, or `surt`, the id without what web archives ignore in a URL, such as www, the default port and the order of
+        /// parameters. It is a part of the recipe [default: none]
+        #[arg(long, value_name = "url|surt", env = "DUPSIEVE_KEY")]
+        #[serde(deserialize_with = "typed")]
+        #[schemars(schema_with = "allowed::key")]
+        key: PageKey,
+        /// Leave these parameters out of --key surt, such as `sid,utm_source`: session ids, and what says where a reader came from
+        /// [default: none]
+        #[arg(long, value_name = "NAMES", value_delimiter = ',', env = "DUPSIEVE_DROP_PARAMETERS")]
+        drop_parameters: Vec<String>,
         /// Table of lines that do not count as text, made by `weights --lines`. It is a part of the recipe:
         /// fingerprints by another table, or by none, cannot be compared with these
         #[arg(long, value_name = "FILE", env = "DUPSIEVE_BOILERPLATE")]
@@ -256,6 +267,18 @@ impl RecipeSettings {
             }
             Some(bands) => recipe.with_bands(bands.to_string()),
             None => recipe,
+        };
+        let recipe = match (&self.key, &self.drop_parameters) {
+            (Some(key), Some(names)) => recipe.with_key(key.clone().dropping(names)?)?,
+            (Some(key), None) => recipe.with_key(key.clone())?,
+            (None, None) => recipe,
+            (None, Some(_)) => {
+                return Err(Error::new(
+                    Kind::Usage,
+                    "parameters are dropped from keys, and none are kept",
+                )
+                .setting("key surt"));
+            }
         };
         let recipe = match self.keep_digests {
             Some(true) => recipe.with_digests()?,

@@ -42,6 +42,10 @@ fn with_columns(recipe: Recipe, held: &Stamp) -> Result<Recipe> {
         Some(bands) => recipe.with_bands(bands),
         None => recipe,
     };
-    let recipe = if held.has_digests() { recipe.with_digests()? } else { recipe };
+    let recipe = match held.key() {
+        Some(key) => recipe.with_key(key)?,
+        None if held.has_digests() => recipe.with_digests()?,
+        None => recipe,
+    };
     if held.has_passages() { recipe.with_passages() } else { Ok(recipe) }
 }

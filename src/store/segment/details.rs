@@ -49,6 +49,8 @@ pub struct SegmentOptions {
     pub words: bool,
     /// Whether it has the anchors of passages.
     pub passage_anchors: bool,
+    /// Whether it has the keys of the pages.
+    pub keys: bool,
     /// The stamp of the recipe.
     pub stamp: String,
 }
@@ -167,10 +169,12 @@ details! {
     words: Vec<u8> = Words if words;
     /// The anchors of its passages; empty if none are kept.
     passage_anchors: Vec<u8> = PassageAnchors if passage_anchors;
+    /// The XXH3-128 of its key; 0 if it is not known.
+    key: u128 = Keys if keys;
 }
 
 impl SegmentOptions {
-    /// Those of a segment of `recipe`, with the columns that the recipe fills: classes, signatures and digests.
+    /// Those of a segment of `recipe`, with the columns that the recipe fills: classes, signatures, digests and keys.
     #[must_use]
     pub fn of(recipe: &Recipe) -> SegmentOptions {
         SegmentOptions {
@@ -180,6 +184,7 @@ impl SegmentOptions {
             digests: recipe.has_digests(),
             words: recipe.has_passages(),
             passage_anchors: recipe.has_passages(),
+            keys: recipe.key().is_some(),
             stamp: recipe.stamp().to_string(),
             ..SegmentOptions::default()
         }

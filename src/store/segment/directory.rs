@@ -59,6 +59,8 @@ pub enum Column {
     Words = 13,
     /// The anchors of passages, by which pages that share a passage find each other.
     PassageAnchors = 14,
+    /// Hashes of the keys, by which a page is known as a later version of another one.
+    Keys = 15,
 }
 
 /// How the blocks of a column are coded.
@@ -86,7 +88,7 @@ pub enum Coding {
 }
 
 impl Column {
-    const ALL: [Column; 13] = [
+    const ALL: [Column; 14] = [
         Column::Fingerprints,
         Column::Ids,
         Column::Lengths,
@@ -100,6 +102,7 @@ impl Column {
         Column::Anchors,
         Column::Words,
         Column::PassageAnchors,
+        Column::Keys,
     ];
 
     pub(crate) fn coding(self) -> Coding {
@@ -108,7 +111,7 @@ impl Column {
             Column::Ids | Column::Empties => Coding::Text,
             Column::Lengths | Column::Times | Column::Days | Column::Classes => Coding::Integers,
             Column::Checks | Column::Digests => Coding::Signatures,
-            Column::Bands | Column::Anchors => Coding::Scanned,
+            Column::Bands | Column::Anchors | Column::Keys => Coding::Scanned,
             Column::Words | Column::PassageAnchors => Coding::PackedRows,
         }
     }

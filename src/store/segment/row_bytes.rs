@@ -121,6 +121,11 @@ impl Segment {
     pub fn digests(&self) -> Option<TextDigests> {
         TextDigests::new(self, Column::Digests)
     }
+
+    /// Looks up the hashes of the keys of pages by row, if the segment has them.
+    pub(crate) fn keys(&self) -> Option<TextDigests> {
+        TextDigests::new(self, Column::Keys)
+    }
 }
 
 /// Looks up bytes by row. Keeps the last block, so ascending rows read every block once.
@@ -228,7 +233,7 @@ fn ends_of(block: &[u8], rows: usize, length_bytes: usize, ends: &mut Vec<usize>
     end
 }
 
-/// Looks up the digests of texts by row.
+/// Looks up digests by row: of texts, or of keys.
 pub struct TextDigests(RowBytes);
 
 impl TextDigests {
