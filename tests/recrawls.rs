@@ -137,8 +137,12 @@ fn history(seed: u64, has_times: bool) {
 #[test]
 fn what_came_again_is_told_through_random_histories() {
     std::thread::scope(|scope| {
-        let with_times = scope.spawn(|| [0, 1].map(|seed| history(seed, true)));
-        [2, 3].map(|seed| history(seed, false));
+        let with_times = scope.spawn(|| {
+            history(0, true);
+            history(1, true);
+        });
+        history(2, false);
+        history(3, false);
         with_times.join().unwrap();
     });
 }
@@ -158,11 +162,10 @@ fn a_changed_page_says_how_much_of_it_the_former_one_contains_in_every_command()
         json!({ "id": "no page", "text": "?!", "at": 0 }).to_string(),
     ];
     bench.write("pages.jsonl", pages.concat());
-    let line = "dedup --key surt --time-field at --input pages.jsonl";
-    bench.done(&format!("{line} --output found --workers 1"));
-    bench.done(&format!("{line} --output again --workers 3"));
-    let [found, again] =
-        ["found", "again"].map(|it| bench.read(&format!("{it}/dedup/verdicts.tsv")));
+    bench.done("fingerprint --key surt --time-field at --input pages.jsonl --output day.seg");
+    bench.done("dedup --batch day.seg --output found --workers 1");
+    bench.done("dedup --batch day.seg --output again --workers 3");
+    let [found, again] = ["found", "again"].map(|it| bench.read(&format!("{it}/verdicts.tsv")));
     assert_eq!(found, again);
     let columns = |row: &str| row.split('\t').skip(8).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(
@@ -175,14 +178,14 @@ fn a_changed_page_says_how_much_of_it_the_former_one_contains_in_every_command()
             ["", "", "", ""],
         ]
     );
-    let report = bench.report("found/dedup");
+    let report = bench.report("found");
     let counts = json!({ "new": 2, "unchanged": 1, "changed": 1 });
     assert_eq!(report["outcome"]["recrawls"], counts);
     bench.done("verify found");
     bench.done("filter --input pages.jsonl --annotate found --output annotated.jsonl");
     let annotated = bench.read("annotated.jsonl");
     assert!(annotated.contains("\"former_contains\":0.4828"), "{annotated}");
-    bench.done("cluster --matches found/dedup --output clusters");
-    let said = bench.fails(2, "dedup --key page --input pages.jsonl --output no");
+    bench.done("cluster --matches found --output clusters");
+    let said = bench.fails(2, "fingerprint --key page --input pages.jsonl --output no.seg");
     assert!(said.contains("url or surt"), "{said}");
 }
