@@ -64,7 +64,7 @@ fn pages(width: Width, count: usize, seed: u64) -> Vec<FingerprintedDocument> {
                 digest: fingerprint.map_or(0, |_| random.random()),
                 words: row(number % 7, &mut random),
                 passage_anchors: row(5 * (number % 3), &mut random),
-                key: fingerprint.map_or(0, |_| random.random()),
+                key: fingerprint.map_or(0, |bits| !bits),
             },
         }
     };
