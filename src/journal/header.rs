@@ -29,6 +29,7 @@ struct Columns {
     digests: bool,
     #[serde(default)]
     passages: bool,
+    #[serde(default)]
     keys: bool,
     check_bytes: usize,
     anchor_bytes: usize,

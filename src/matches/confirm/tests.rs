@@ -231,7 +231,7 @@ fn naive(batch: &[Page], days: &[(Day, Vec<Page>)], rule: &Rule) -> [String; 3] 
             dropped.insert(new.as_str(), best.into_iter().min().unwrap());
         }
     }
-    let shares = if rule.has_direction() { "\theld\tcopies\thosts" } else { "" };
+    let shares = if rule.has_direction() { "\tcontainment\tcopies\thosts" } else { "" };
     let mut verdicts = format!("id\tverdict\tof\tdistance\tagainst{shares}\n");
     for (id, _) in &pages {
         verdicts += &match dropped.get(id.as_str()) {
@@ -264,7 +264,7 @@ fn naive(batch: &[Page], days: &[(Day, Vec<Page>)], rule: &Rule) -> [String; 3] 
         replaced.extend(by.map(|(it, by)| format!("{id}\t{day}\t{by}\t{}\n", it.share())));
     }
     replaced.sort();
-    [matches, verdicts, format!("id\tday\tby\theld\n{}", replaced.concat())]
+    [matches, verdicts, format!("id\tday\tby\tcontainment\n{}", replaced.concat())]
 }
 
 /// Where the batch is cut into shares, as if each were that of a process.
@@ -379,7 +379,7 @@ fn written(
     };
     let order = ordered(batch, &how.groups, confirm, folder.path())?;
     let outcome = finalize.write::<u64>(how.groups, order, pairs, &staging)?;
-    let none = "id\tday\tby\theld\n";
+    let none = "id\tday\tby\tcontainment\n";
     let read = |name: &str| {
         let text = fs::read_to_string(staging.folder().join(name));
         text.unwrap_or_else(
