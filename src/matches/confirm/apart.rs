@@ -4,10 +4,10 @@
 //! what was found by anchors, row by row, becomes pairs of groups too.
 //!
 //! Thousands of pages can have one fingerprint and texts of their own: the pages of a template whose numbers differ, say. Compared each with each
-//! they would take time in proportion to their square. So of two fingerprints a group meets at most [`MOST_MET`] groups of the other one: half of
-//! them the first in keep order, half those at the same place in the order of their sizes. If only verdicts are wanted, it meets the
-//! [`FIRST_MET`] that come first in keep order, of the [`FINGERPRINTS_MET`] near fingerprints that do so. Groups that share much share anchors
-//! too, and meet by these, wherever they are. What the bounds leave out is counted.
+//! they would take time in proportion to their square. So of a fingerprint of the store a group meets at most [`MOST_MET`] groups, and of its own
+//! [`MOST_COPIES`]: half of them the first in keep order, half those next in the order of their sizes. Of other fingerprints, if only verdicts are
+//! wanted, it meets the [`FIRST_MET`] groups that come first in keep order, of the [`FINGERPRINTS_MET`] near fingerprints that do so. Groups that
+//! share much share anchors too, and meet by these, wherever they are. What the bounds leave out is counted.
 
 use std::iter::Peekable;
 
@@ -29,9 +29,12 @@ use crate::runs::{Record, Sorter, Space};
 pub(crate) type FoundPairs = Box<dyn Iterator<Item = Result<Pair>> + Send>;
 
 /// How many groups of a fingerprint a group is compared with because their fingerprints are near.
-pub(crate) const MOST_MET: usize = 32;
+pub(crate) const MOST_MET: usize = 64;
 
-/// How many of these, if only verdicts are wanted.
+/// How many groups of one fingerprint a group of the batch meets, where whole pages are compared.
+const MOST_COPIES: usize = 32;
+
+/// How many of these of another fingerprint, if only verdicts are wanted.
 const FIRST_MET: usize = 2;
 
 /// Two groups of the batch that may stand for each other: one of the window, and the existing one, which may be of another. Ordered by the existing
@@ -262,8 +265,11 @@ impl<'a> Apart<'a> {
         distance: u8,
     ) -> Result<()> {
         let [news, met] = [new, existing].map(|it| self.groups.groups_of(it));
-        let is_first = new != existing && self.known.is_none() && self.met.order.is_some();
-        let (most, share) = if is_first { (FIRST_MET, 1) } else { (self.met.most, 2) };
+        let (most, share) = match self.met.order {
+            Some(_) if new != existing && self.known.is_none() => (FIRST_MET, 1),
+            Some(_) => (MOST_COPIES, 2),
+            None => (self.met.most, 2),
+        };
         let first = self.first_groups(met, most, share);
         for (at, own) in news.iter().enumerate() {
             let beside = most - first.len();
