@@ -164,7 +164,7 @@ impl Table {
             let keyed = found.iter().map(String::as_str).collect::<Vec<_>>();
             let found = keyed.strip_suffix(&recrawl).unwrap_or(&keyed);
             let (first, others) = found.split_at(found.len().min(names.len()));
-            first == names && rest.iter().any(|rest| others == *rest)
+            first == names && rest.contains(&others)
         });
         match is_right {
             true => Ok(Table(rows)),

@@ -39,7 +39,8 @@ pub(super) fn surt(url: &str, drop: &[String]) -> Option<String> {
     };
     let mut surt = host_of(host)?;
     let usual_port = if scheme == "https" { "443" } else { "80" };
-    if !port.is_empty() && !(is_http(&scheme) && port == usual_port) {
+    let is_usual = is_http(&scheme) && port == usual_port;
+    if !port.is_empty() && !is_usual {
         surt.push(':');
         surt += &port.to_ascii_lowercase();
     }
