@@ -367,7 +367,7 @@ fn one_id_is_explained_by_its_verdict() {
     let told = explain("2026-01-02", "b1");
     assert!(told.contains("drop: 0 bits from b1, a page that the store holds since 2026-01-01"));
     let told = explain("2026-01-01", "b1");
-    assert!(told.contains("verdict   keep: no page that stays can stand for it\n"), "{told}");
+    assert!(told.contains("verdict   keep: it is no duplicate of a kept page\n"), "{told}");
     let line = "explain --config days.toml --date 2026-01-01";
     let json = object(&bench.answer(&format!("{line} a2 --json")));
     assert_eq!(json["verdict"]["nearest"]["id"], "a1");

@@ -193,7 +193,7 @@ impl Judged {
         let Some(other) = &self.other else { return Ok(()) };
         match self.verdict.word.as_str() {
             "keep" => {
-                writeln!(out, "verdict   keep: no page that stays can stand for it")?;
+                writeln!(out, "verdict   keep: it is no duplicate of a kept page")?;
                 writeln!(out, "nearest   {}: {}", near(&other.page), self.why_not(other))
             }
             word => writeln!(out, "verdict   {word}: {}", near(&other.page)),

@@ -179,7 +179,7 @@ enum Change {
     /// prune` removes them, and `store rollback` brings the days back. Days that have expired cannot be added again
     #[command(args = shared(&[Memory, DryRun, Overwrite, Telemetry]), after_help = examples(&[
         ("Keep the days of the last 90 days", "dupsieve store expire store --keep-days 90"),
-        ("List the pages that were dropped in favour of expired ones", "dupsieve store expire store --keep-days 90 --readmit readmit.txt --outputs out/*"),
+        ("List the pages that were dropped as duplicates of expired ones", "dupsieve store expire store --keep-days 90 --readmit readmit.txt --outputs out/*"),
     ]))]
     Expire {
         /// Folder of the store

@@ -64,7 +64,7 @@ pub(crate) struct SummaryLine {
 }
 
 impl Summary {
-    /// The count of pages that were dropped in favour of pages of later days, where the store held later days.
+    /// The count of pages that were dropped as duplicates of pages of later days, where the store held later days.
     pub(crate) const FOR_LATER: &str = "dropped_for_later_days";
 
     pub(crate) fn new() -> Summary {

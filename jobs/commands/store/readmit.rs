@@ -1,4 +1,4 @@
-//! The list of pages that were dropped in favour of pages that leave a store.
+//! The list of pages that were dropped as duplicates of pages that leave a store.
 
 use std::path::PathBuf;
 
@@ -14,8 +14,8 @@ use crate::outcome::summary::Summary;
 /// What is written of pages that have lost the page in whose favour they were dropped.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ReadmitFlags {
-    /// Write the ids of the pages that were dropped in favour of a page that leaves, one a line, sorted. Nothing stands for
-    /// them any more: feed these pages to the next crawl
+    /// Write the ids of the pages that were dropped as duplicates of a page that leaves, one a line, sorted. No kept
+    /// page contains them any more: feed these pages to the next crawl
     #[arg(long, value_name = "FILE", requires = "outputs")]
     readmit: Option<PathBuf>,
     /// Finished outputs whose verdicts are read for --readmit: folders of `dedup`, or of days of `run`
