@@ -44,7 +44,7 @@ class _Removed(TypedDict):
     held: int
     rows: int
 
-__all__ = ["Store", "__version__", "compare", "dedup", "fingerprint", "signature"]
+__all__ = ["Store", "__version__", "compare", "contains", "dedup", "fingerprint", "passages", "signature"]
 
 __version__: str
 
@@ -67,6 +67,8 @@ def fingerprint(
 ) -> Array: ...
 def signature(texts: _Texts, *, preset: _Preset = "balanced", workers: int | None = None) -> Array: ...
 def compare(one: str, another: str, *, preset: _Preset = "balanced") -> _Comparison: ...
+def passages(texts: _Texts, *, words: int = 50, memory: int | None = None) -> Table: ...
+def contains(texts: _Texts, items: _Texts, *, share: float = 0.8, workers: int | None = None) -> Table: ...
 
 @final
 class Store:

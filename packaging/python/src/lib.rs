@@ -4,7 +4,7 @@
 //! - `source`, `columns`: tables that come in, and their columns. `pieces`: their rows shared among threads.
 //! - `reading`: rows to documents with fingerprints. `recipe`: which fingerprints.
 //! - `batch`: the documents as a segment. `join`: the batch joined. `verdicts`: the verdicts as a table.
-//! - `dedup`, `texts`, `store`: what Python calls.
+//! - `dedup`, `texts`, `search`, `store`: what Python calls.
 
 mod batch;
 mod columns;
@@ -15,6 +15,7 @@ mod join;
 mod pieces;
 mod reading;
 mod recipe;
+mod search;
 mod source;
 mod store;
 mod texts;
@@ -30,5 +31,7 @@ fn _dupsieve(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(texts::fingerprint, module)?)?;
     module.add_function(wrap_pyfunction!(texts::signature, module)?)?;
     module.add_function(wrap_pyfunction!(texts::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(search::passages, module)?)?;
+    module.add_function(wrap_pyfunction!(search::contains, module)?)?;
     module.add_class::<store::Store>()
 }

@@ -196,7 +196,7 @@ fn check_of(preset: &str) -> Result<Check> {
 }
 
 /// What is made of each text; none for null.
-fn each_text<T: Send, M: FnMut(&str) -> Result<Option<T>>>(
+pub(crate) fn each_text<T: Send, M: FnMut(&str) -> Result<Option<T>>>(
     source: Source,
     threads: usize,
     stop: &Stop,
