@@ -21,10 +21,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("What was found", &["sample", "explain", "report", "filter", "verify"]),
     ("The store of all days", &["store", "query", "seen", "serve"]),
     ("Documents that overlap, and clusters", &["lsh", "cluster"]),
-    (
-        "Single steps, choices and checks",
-        &["fingerprint", "compare", "evaluate", "plan", "inspect", "doctor"],
-    ),
+    ("Single steps, choices and checks", &["fingerprint", "compare", "evaluate", "plan", "doctor"]),
 ];
 
 const CLOSING: &str = "\

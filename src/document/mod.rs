@@ -34,12 +34,12 @@
 //! let mut found = Vec::new();
 //! read(&inputs, &Share::whole(), &options, &AtomicU64::new(0), &mut |batch| {
 //!     batch.parse(&options.fields, &mut |position, document| {
-//!         let id = document.map(|it| it.id.into_owned()).map_err(|reason| reason.what().to_owned());
+//!         let id = document.map(|it| it.id.into_owned()).map_err(|reason| reason.to_string());
 //!         found.push((position.line, id));
 //!     });
 //!     true
 //! })?;
-//! assert_eq!(found, [(1, Ok("1".to_owned())), (2, Err("no field `text`".to_owned()))]);
+//! assert_eq!(found, [(1, Ok("1".to_owned())), (2, Err("no field `text`; fields found: id".to_owned()))]);
 //! # Ok::<(), dupsieve::Error>(())
 //! ```
 
