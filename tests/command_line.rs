@@ -159,7 +159,7 @@ fn every_command_is_in_the_help_once_and_short_help_is_short() {
     for name in ["run", "dedup", "store", "query", "lsh", "fingerprint", "doctor"] {
         assert_eq!(in_group(name), 1, "{page}");
     }
-    assert_eq!(others, "generate, weights, completions, man, schema, flags");
+    assert_eq!(others, "generate, inspect, weights, completions, man, schema, flags");
     assert!(page.lines().all(|line| line.chars().count() <= 100), "{page}");
     let [short, long] = ["dedup -h", "dedup --help"].map(|line| bench.answer(line));
     assert!(5 * short.len() < 4 * long.len(), "{} and {} bytes", short.len(), long.len());
