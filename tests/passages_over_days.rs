@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use serde_json::json;
+
 use crate::forgery::{forge, replace_and_seal};
 use crate::support::Bench;
 use crate::world::{numbers, page, words};
@@ -126,6 +128,7 @@ fn passages_of_days_are_those_of_the_definition() {
         bench.done("store expire store --keep-days 3");
         store.retain(|(day, _), _| day.as_str() >= three);
         assert!(run(&mut store, six, "") > 5);
+        [four, five].iter().for_each(|day| drop(bench.done(&format!("verify out/{day}"))));
         bench.again(&format!("run days.toml --date {six}"));
     }
 }
@@ -175,6 +178,59 @@ fn a_table_that_was_changed_and_sealed_again_does_not_come_out() {
     let last = table.trim_end().rfind('\n').unwrap() + 1;
     replace_and_seal(&bench, &output, "passages.tsv", &table.as_bytes()[..last]);
     bench.refuses(65, &verify, &["passages.tsv", "made again"]);
+}
+
+#[test]
+fn passages_are_verified_by_what_is_left_of_the_store() {
+    let bench = Bench::new();
+    let days: BTreeMap<&str, _> =
+        DAYS[..3].iter().copied().zip((0..).map(|day| crawled(day, 5))).collect();
+    days.iter().for_each(|(day, pages)| write(&bench, day, pages));
+    bench.configure("days.toml", &format!("dates = {:?}\n{PASSAGES}", &DAYS[..3]));
+    bench.done("run days.toml");
+    let mut store = Pages::new();
+    DAYS[..2].iter().for_each(|day| drop(check(&bench, &mut store, day, &days[day])));
+    let output = format!("out/{}/dedup", DAYS[2]);
+    let rows = bench.rows(&format!("{output}/passages.tsv"));
+    let gone = rows.iter().find(|row| row[6] == DAYS[0]).unwrap()[4].clone();
+    bench.write("gone.txt", format!("{gone}\n"));
+    bench.done("store remove store --ids gone.txt");
+    store.retain(|(_, id), _| *id != gone);
+    let kept = bench.read(&format!("{output}/keep.txt"));
+    let kept = kept.lines().map(|id| (id.to_owned(), days[DAYS[2]][id].clone())).collect();
+    let left = defined(&store, &kept);
+    let again = rows.iter().filter(|row| left.contains(row)).count();
+    assert!((1..rows.len()).contains(&again));
+    let verify = format!("verify out/{}", DAYS[2]);
+    let told = format!("{again} passages come out the same, and {} were not", rows.len() - again);
+    let said = bench.done(&verify).stderr;
+    assert!(said.contains(&told), "{told}: {said}");
+    let sealed = ["passages.tsv", "report.json"].map(|name| format!("{output}/{name}"));
+    let before = sealed.clone().map(|name| bench.read(&name));
+    let forged = |row: &[String], made: &str| {
+        let row = row.join("\t") + "\n";
+        forge(&bench, (&output, "outcome"), &[("passages.tsv", &row, made)], |report| {
+            let rows = bench.rows(&sealed[0]);
+            let words = rows.iter().map(|row| row[3].parse::<u64>().unwrap()).sum::<u64>();
+            let pages = rows.iter().map(|row| &row[0]).collect::<BTreeSet<_>>().len();
+            report["passages"] = json!({"pages": pages, "passages": rows.len(), "words": words});
+        });
+        bench.refuses(65, &verify, &["another passage, which no page explains"]);
+        sealed.iter().zip(&before).for_each(|(name, text)| bench.write(name, text));
+    };
+    // A passage of a page that is there is missing; another one is made up; one begins elsewhere.
+    for row in rows.iter().filter(|row| row[4] != gone).step_by(5) {
+        forged(row, "");
+        let mut other = row.clone();
+        other[5] = format!("1{}", row[5]);
+        forged(row, &(other.join("\t") + "\n"));
+        let mut more = row.clone();
+        (more[1], more[2]) = (format!("{}0", row[2]), format!("{}1", row[2]));
+        forged(row, &format!("{}\n{}\n", row.join("\t"), more.join("\t")));
+    }
+    bench.done(&verify);
+    forge(&bench, (&output, ""), &[], |report| report["passages"]["words"] = 7.into());
+    bench.refuses(65, &verify, &["other counts than passages.tsv"]);
 }
 
 #[test]

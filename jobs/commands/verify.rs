@@ -6,6 +6,7 @@ mod clustered;
 mod held;
 mod join_output;
 mod left;
+mod left_passages;
 mod segment;
 
 use std::path::{Path, PathBuf};

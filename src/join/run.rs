@@ -150,7 +150,8 @@ impl Join {
         };
         step::begin(Step::Writing);
         let mut outcome = finalize.write::<F>(groups, order, pairs, staging)?;
-        let found = self.passages.map(|words| self.find_passages(words, staging, workers));
+        let kept = staging.folder().join(KEEP);
+        let found = self.passages.map(|words| self.find_passages(words, &kept, staging, workers));
         let passages = found.transpose()?.map(|(passages, file)| {
             outcome.files.extend([file]);
             passages
@@ -158,14 +159,18 @@ impl Join {
         Ok(Joined { outcome, passages, proof, figures })
     }
 
-    /// Writes the passages of the kept pages that stood earlier: in the store, or in the batch.
-    fn find_passages(
+    /// Writes the passages, of so many words, of the pages that the list at `kept` names: those that stood earlier, in the store or in the batch.
+    ///
+    /// # Errors
+    /// Those of the disk, and [`Kind::BadData`] for damage.
+    pub fn find_passages(
         &self,
         words: usize,
+        kept: &Path,
         staging: &Staging,
         workers: usize,
     ) -> Result<(DayPassagesFound, (String, Sum))> {
-        let kept = IdList::read(&staging.folder().join(KEEP), self.budget.whole())?;
+        let kept = IdList::read(kept, self.budget.whole())?;
         let day = DayPassages {
             store: self.store.as_ref(),
             batch: &self.batch,

@@ -6,7 +6,8 @@
 //! - `page_words`: the words of a page, and where they stand. `windows`: the hash of each window, as words pass.
 //! - `finder`: the passages of pages, found by sorting windows.
 //! - `cut`: a text without its passages.
-//! - `corpus_page`: a page of a corpus in keep order. `tables`: the passages of a corpus as a table. `most`: those that most pages have.
+//! - `corpus_page`: a page of a corpus in keep order. `tables`: the passages of a corpus as a table. `row`: a row of it, read
+//!   back. `most`: those that most pages have.
 //! - `anchors`: what pages that share a passage have in common. `over_days`: the passages of a day that stood in earlier days.
 //!
 //! Imports `features`, `store`, `matches`, `output`, `results` and `runs`. Start with [`PassageFinder`].
@@ -35,6 +36,7 @@ mod finder;
 mod most;
 mod over_days;
 mod page_words;
+mod row;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -47,5 +49,6 @@ pub use finder::{Passage, PassageFinder, Passages};
 pub use most::RepeatedPassage;
 pub use over_days::{DayPassages, DayPassagesFound};
 pub use page_words::PageWords;
+pub use row::{PassageRow, PassageRows};
 pub use tables::{HostWords, PassageTables, PassagesFound};
 pub use windows::Windows;

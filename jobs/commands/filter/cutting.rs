@@ -5,8 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use dupsieve::rooms::document::{Content, Document};
-use dupsieve::rooms::passages::{Cut, RepeatedText};
-use dupsieve::rooms::results::ResultReader;
+use dupsieve::rooms::passages::{Cut, PassageRow, PassageRows, RepeatedText};
 use dupsieve::{Error, Kind, Result};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -37,15 +36,8 @@ impl Cutting {
     /// By the passages of this output. Of a page with more than `most` of its words in passages nothing is copied.
     pub(crate) fn read(output: &Path, cut: Option<Cut>, most: Option<f64>) -> Result<Cutting> {
         let mut passages: HashMap<u128, (Vec<Range<u32>>, bool)> = HashMap::new();
-        let mut rows = ResultReader::of(output, "passages")?;
-        while let Some(row) = rows.next_row()? {
-            let [id, begin, end] = passage(row).ok_or_else(|| {
-                Error::new(Kind::BadData, "this is no row of passages").at(output).found(row)
-            })?;
-            let place = |text: &str| text.parse::<u32>().ok();
-            let (begin, end) = place(begin).zip(place(end)).ok_or_else(|| {
-                Error::new(Kind::BadData, "this is no place of a passage").at(output).found(row)
-            })?;
+        for row in PassageRows::of(output)? {
+            let PassageRow { id, begin, end, .. } = row?;
             passages.entry(xxh3_128(id.as_bytes())).or_default().0.push(begin..end);
         }
         let most = most.unwrap_or(1.0);
@@ -95,10 +87,4 @@ impl Cutting {
             .count("words_cut", self.words)
             .count("pages_dropped", self.dropped)
     }
-}
-
-/// The first three values of a row: the id, and where the passage begins and ends.
-fn passage(row: &str) -> Option<[&str; 3]> {
-    let mut values = row.split('\t');
-    Some([values.next()?, values.next()?, values.next()?])
 }

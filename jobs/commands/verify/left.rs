@@ -25,7 +25,7 @@ use super::join_output::{JoinOutput, StoreRead};
 use crate::flags::global::GlobalFlags;
 
 /// How many pages of the store are looked up at once.
-const PORTION: usize = 1 << 16;
+pub(super) const PORTION: usize = 1 << 16;
 
 /// How many pages were judged again.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,6 +34,13 @@ pub(super) struct Judged {
     pub(super) again: u64,
     /// Those whose verdict may go by pages that are gone.
     pub(super) not_again: u64,
+}
+
+/// A page of the store, by its id and day, that must be gone, because something else comes out for the page `id`.
+pub(super) struct Gone {
+    pub(super) id: String,
+    pub(super) of: String,
+    pub(super) against: String,
 }
 
 impl JoinOutput<'_> {
@@ -48,9 +55,14 @@ impl JoinOutput<'_> {
             return Ok(Judged::default());
         };
         let mut join = self.join(batch, Some(&read.version), global)?;
-        join.passages = None;
+        let passages = join.passages.take();
         let not_again = self.beside(|processes, site| {
-            let compare = |_, staging: Staging| self.compare(staging.folder(), read);
+            let compare = |_, staging: Staging| {
+                if let Some(words) = passages {
+                    self.passages_left(&join, words, read, &staging)?;
+                }
+                self.compare(staging.folder(), read)
+            };
             Ok(join.run_at(processes, site, compare)?.leader().unwrap_or_default())
         })?;
         let again = batch.rows().saturating_sub(not_again);
@@ -74,8 +86,8 @@ impl JoinOutput<'_> {
             others.insert(Digest::of(id.as_bytes()));
             Ok(())
         })?;
-        // Pages that are kept only because a page of the store is gone, and that page.
-        let mut kept: Vec<(String, Nearest)> = Vec::new();
+        // Pages that are kept only because a page of the store is gone.
+        let mut kept: Vec<Gone> = Vec::new();
         report::each_differing(outputs, |id, verdicts| {
             let named = verdicts.map(|verdict| verdict.nearest);
             let is_other = |named: &Nearest| {
@@ -88,32 +100,44 @@ impl JoinOutput<'_> {
             match (told, made) {
                 // Of a crowd some are compared, so that another one is named where one of these is gone.
                 (Some(_), Some(_)) => Ok(()),
-                (Some(told), None) => {
-                    kept.push((id.to_owned(), told));
-                    if kept.len() < PORTION { Ok(()) } else { self.expect_gone(&mut kept, read) }
+                (Some(Nearest { id: of, against, .. }), None) => {
+                    kept.push(Gone { id: id.to_owned(), of, against });
+                    self.expect_gone(&mut kept, PORTION, read, "verdict")
                 }
-                (None, _) => Err(self.is_wrong(id)),
+                (None, _) => Err(self.is_wrong(id, "verdict")),
             }
         })?;
-        self.expect_gone(&mut kept, read)?;
+        self.expect_gone(&mut kept, 0, read, "verdict")?;
         Ok(others.len() as u64)
     }
 
-    /// Fails if the store shows one of the pages that are named for these.
-    fn expect_gone(&self, kept: &mut Vec<(String, Nearest)>, read: &StoreRead) -> Result<()> {
+    /// Fails if the store shows one of these pages, once there are so many of them.
+    pub(super) fn expect_gone(
+        &self,
+        gone: &mut Vec<Gone>,
+        portion: usize,
+        read: &StoreRead,
+        what: &str,
+    ) -> Result<()> {
+        if gone.is_empty() || gone.len() < portion {
+            return Ok(());
+        }
         let holdings = Holdings::open(&read.store, read.version.clone())?;
-        let sought: Vec<Sought<'_>> = kept.iter().map(|(_, of)| Sought::Id(&of.id)).collect();
+        let sought: Vec<Sought<'_>> = gone.iter().map(|gone| Sought::Id(&gone.of)).collect();
         let days = holdings.newest_days(By::Ids, &sought, self.workers)?;
-        for ((id, named), day) in kept.drain(..).zip(days) {
-            if day.is_some_and(|day| day.to_string() == named.against) {
-                return Err(self.is_wrong(&id));
+        for (Gone { id, against, .. }, day) in gone.drain(..).zip(days) {
+            if day.is_some_and(|day| day.to_string() == against) {
+                return Err(self.is_wrong(&id, what));
             }
         }
         Ok(())
     }
 
-    fn is_wrong(&self, id: &str) -> Error {
-        let what = "joined with what is left of the store, a page has another verdict, which no page explains that is gone";
+    /// The error for a page of which something else comes out, and no page is gone that explains it.
+    pub(super) fn is_wrong(&self, id: &str, what: &str) -> Error {
+        let what = format!(
+            "joined with what is left of the store, a page has another {what}, which no page explains that is gone"
+        );
         Error::new(Kind::BadData, what)
             .at(self.output)
             .found(id)
