@@ -2,8 +2,9 @@
 //! bytes for any number of workers and processes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::forgery::{forge, replace_and_seal};
 use crate::support::Bench;
@@ -180,6 +181,97 @@ fn a_table_that_was_changed_and_sealed_again_does_not_come_out() {
     bench.refuses(65, &verify, &["passages.tsv", "made again"]);
 }
 
+/// A page of several lines: the same words in the same bytes.
+fn in_lines(text: &str) -> String {
+    let words = text.split(' ').enumerate();
+    let words: String =
+        words.map(|(at, word)| format!("{word}{}", if at % 9 == 8 { '\n' } else { ' ' })).collect();
+    words.trim_end().to_owned()
+}
+
+/// A text without these passages: to the word, or without the lines of which all words stand in them.
+fn cut(text: &str, passages: &[Vec<String>], how: &str) -> String {
+    let place = |row: &Vec<String>| row[1].parse().unwrap()..row[2].parse().unwrap();
+    let repeated: Vec<Range<usize>> = passages.iter().map(place).collect();
+    let stays = |at: usize| !repeated.iter().any(|passage| passage.contains(&at));
+    if how == "words" {
+        return text.char_indices().filter(|(at, _)| stays(*at)).map(|(_, c)| c).collect();
+    }
+    let mut end = 0;
+    let lines = text.split_inclusive('\n').filter(|line| {
+        let start = end;
+        end += line.len();
+        line.char_indices().any(|(at, c)| c.is_alphabetic() && stays(start + at))
+    });
+    lines.collect()
+}
+
+/// Checks that the clean files of a day are what it has kept, without passages.
+fn check_clean(bench: &Bench, day: &str, pages: &BTreeMap<String, String>, how: &str) -> usize {
+    let output = format!("out/{day}/dedup");
+    let kept = bench.read(&format!("{output}/keep.txt"));
+    let kept: BTreeSet<&str> = kept.lines().collect();
+    let rows = bench.rows(&format!("{output}/passages.tsv"));
+    let pages = pages.iter().filter(|(id, _)| kept.contains(&id[..]));
+    let expected: Vec<Value> = pages
+        .map(|(id, text)| {
+            let of: Vec<_> = rows.iter().filter(|row| row[0] == *id).cloned().collect();
+            json!({"id": id, "text": cut(&in_lines(text), &of, how)})
+        })
+        .collect();
+    let clean = bench.read(&format!("clean/{day}/{day}.jsonl"));
+    let clean: Vec<Value> = clean.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    assert_eq!(clean, expected, "{day}");
+    rows.len()
+}
+
+#[test]
+fn clean_files_are_without_the_passages_of_the_definition() {
+    for how in ["words", "lines"] {
+        let bench = Bench::new();
+        let mut days: BTreeMap<&str, _> =
+            DAYS[..3].iter().copied().zip((0..).map(|day| crawled(day, 11))).collect();
+        let in_lines = |pages: &BTreeMap<String, String>| {
+            pages.iter().map(|(id, text)| (id.clone(), in_lines(text))).collect()
+        };
+        days.iter().for_each(|(day, pages)| write(&bench, day, &in_lines(pages)));
+        let config = |how: &str| {
+            let days = format!("dates = {:?}\nkept = \"clean/{{date}}\"\n", &DAYS[..3]);
+            format!("{days}[passages]\ncut = \"{how}\"\n[dedup]\nkeep = \"first-id\"\n")
+        };
+        bench.configure("days.toml", &config(how));
+        let check_all = |days: &BTreeMap<&str, BTreeMap<String, String>>| {
+            let mut store = Pages::new();
+            for (day, pages) in days {
+                check(&bench, &mut store, day, pages);
+                assert!(check_clean(&bench, day, pages, how) > 3);
+            }
+        };
+        let ran = bench.done("run days.toml");
+        assert!(ran.count("words_cut") > 500 && ran.count("pages_cut") > 10);
+        assert!(ran.stderr.contains("without their passages"));
+        check_all(&days);
+        bench.again("run days.toml --processes 2");
+        let gone = bench.read(&format!("out/{}/dedup/keep.txt", DAYS[0]));
+        let gone = gone.lines().next().unwrap();
+        days.insert(DAYS[1], crawled(1, 12));
+        write(&bench, DAYS[1], &in_lines(&days[DAYS[1]]));
+        bench.done(&format!("run days.toml --redo {}", DAYS[1]));
+        check_all(&days);
+        // Another way to cut makes other files, which replace none unasked.
+        bench.configure("other.toml", &config("paragraphs"));
+        bench.refuses(73, "run other.toml", &["the folder holds other copies"]);
+        // What is taken down is no longer a first copy.
+        bench.write("gone.txt", format!("{gone}\n"));
+        bench.done("store remove store --ids gone.txt");
+        let mut first = days[DAYS[0]].clone();
+        first.remove(gone);
+        bench.done(&format!("run days.toml --redo {}", DAYS[0]));
+        days.insert(DAYS[0], first);
+        check_all(&days);
+    }
+}
+
 #[test]
 fn passages_are_verified_by_what_is_left_of_the_store() {
     let bench = Bench::new();
@@ -189,7 +281,9 @@ fn passages_are_verified_by_what_is_left_of_the_store() {
     bench.configure("days.toml", &format!("dates = {:?}\n{PASSAGES}", &DAYS[..3]));
     bench.done("run days.toml");
     let mut store = Pages::new();
-    DAYS[..2].iter().for_each(|day| drop(check(&bench, &mut store, day, &days[day])));
+    for day in &DAYS[..2] {
+        check(&bench, &mut store, day, &days[day]);
+    }
     let output = format!("out/{}/dedup", DAYS[2]);
     let rows = bench.rows(&format!("{output}/passages.tsv"));
     let gone = rows.iter().find(|row| row[6] == DAYS[0]).unwrap()[4].clone();
@@ -248,6 +342,14 @@ fn what_cannot_be_found_is_said_before_any_page_is_read() {
     bench.configure("without.toml", "[store]\npath = \"other\"\n");
     let run = format!("run without.toml --date {}", DAYS[1]);
     bench.refuses(2, &run, &["keeps the words", "add the section [passages]"]);
+    bench.configure("cut.toml", "[passages]\ncut = \"lines\"\n");
+    let run = format!("run cut.toml --date {}", DAYS[1]);
+    bench.refuses(78, &run, &["kept = \"clean/{date}\""]);
+    let kept = "kept = \"clean/{date}\"\n";
+    bench.configure("cut.toml", &format!("{kept}add = \"all\"\n[passages]\ncut = \"lines\"\n"));
+    bench.refuses(78, &run, &["add = \"kept\""]);
+    bench.configure("cut.toml", &format!("{kept}[passages]\ncut = \"half\"\n"));
+    bench.refuses(78, &run, &["words, lines or paragraphs"]);
     bench.fingerprint("crawl/2026-11-01", "");
     bench.refuses(
         2,

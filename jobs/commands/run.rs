@@ -223,7 +223,7 @@ fn run_day(
     let mut kept_up = false;
     failure::reported_beside(&joined.output, processes.is_leader(), || {
         processes.agree(&format!("copy the kept pages of {day}"), || {
-            copied = clean_files::copy(kept.as_ref(), &joined, global)?;
+            copied = clean_files::copy(plan, kept.as_ref(), &joined, global)?;
             Ok(())
         })?;
         step::begin(Step::Storing);
@@ -305,11 +305,10 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
         .say("  keep.txt, drop.txt   ids of kept and dropped pages")
         .say("  report.html          the day in figures, for a browser; report.json for programs");
     let clean = plan.config.kept.as_ref().map(|kept| PathBuf::from(day.expand(kept)));
+    let how = if plan.cut().is_some() { "without their passages" } else { "as they came" };
     Ok(with_clusters(plan, total, day)?
         .say_if(
-            clean.map(|kept| {
-                format!("The kept pages of {day} are in {}/, as they came.", kept.named())
-            }),
+            clean.map(|kept| format!("The kept pages of {day} are in {}/, {how}.", kept.named())),
         )
         .say("Next:")
         .say_if(

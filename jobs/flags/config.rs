@@ -28,8 +28,8 @@ pub(crate) struct Config {
     /// The output folder of a day: a path, or a section.
     #[serde(default)]
     pub(crate) output: OutputSettings,
-    /// The folder that the kept pages of a day are copied to, as they came: for each input file a file of the same name and format. It must contain
-    /// `{date}` or all three parts. None are copied without it.
+    /// The folder that the kept pages of a day are copied to, as they came or without their passages: for each input file a file of the same name
+    /// and format. It must contain `{date}` or all three parts. None are copied without it.
     pub(crate) kept: Option<String>,
     /// The store: a path, or a section.
     #[serde(default)]
@@ -78,7 +78,7 @@ impl Config {
         let made = &mut config.fingerprint.made;
         made.preset = made.preset.or(config.preset);
         config.dedup.preset = config.dedup.preset.or(config.preset);
-        if let Some(PassagesSettings { words }) = config.passages {
+        if let Some(PassagesSettings { words, .. }) = config.passages {
             config.fingerprint.made.keep_passages = Some(true);
             config.dedup.passages = Some(words);
         }

@@ -128,7 +128,7 @@ fn make(
     processes.agree("copy the kept documents", || {
         if let Some(kept) = &kept {
             let batch = Segment::open(&corpus.made.output)?;
-            copied = kept.copy(corpus.copied_ids(global)?, Some(&batch), global)?;
+            copied = kept.copy(corpus.copied_ids(global)?, None, Some(&batch), global)?;
         }
         Ok(())
     })?;

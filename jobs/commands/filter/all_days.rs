@@ -62,7 +62,7 @@ pub(super) fn copy(
                 let memory = global.budget().whole();
                 ids = IdList::read_some(&list, memory, |id| ids.place(id).is_some())?;
             }
-            total = total.plus(kept(*day)?.copy(ids, None, global)?.count("days", 1));
+            total = total.plus(kept(*day)?.copy(ids, None, None, global)?.count("days", 1));
         }
     }
     for outdated in &outdated {

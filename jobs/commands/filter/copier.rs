@@ -1,6 +1,5 @@
 //! Copies records whose ids are listed, unchanged and in their order.
 
-use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
 #[cfg(feature = "parquet")]
@@ -45,10 +44,9 @@ impl Listed {
         Listed { others: Some(0), ..Listed::new(unwanted) }
     }
 
-    /// All records are copied, without what is cut out of them.
-    pub(super) fn cut(cutting: Cutting) -> Listed {
-        let cutting = Some(cutting);
-        Listed { cutting, ..Listed::all_but(IdList::of(Path::new(""), Vec::new())) }
+    /// They are copied without what is cut out of them.
+    pub(super) fn cut(self, cutting: Option<Cutting>) -> Listed {
+        Listed { cutting, ..self }
     }
 
     /// How many records were not copied because a record with their id came before.

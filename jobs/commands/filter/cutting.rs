@@ -6,8 +6,9 @@ use std::path::Path;
 
 use dupsieve::rooms::document::{Content, Document};
 use dupsieve::rooms::passages::{Cut, PassageRow, PassageRows, RepeatedText};
+use dupsieve::rooms::store::Digest;
 use dupsieve::{Error, Kind, Result};
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use crate::outcome::summary::Summary;
 
@@ -17,6 +18,8 @@ pub(crate) struct Cutting {
     pub(super) cut: Option<Cut>,
     /// A page of which more is repeated is dropped.
     most: f64,
+    /// A digest of what decides what is cut.
+    pub(super) made_of: Digest,
     /// The passages of each page, by the XXH3-128 of its id, and whether the page was met.
     passages: HashMap<u128, (Vec<Range<u32>>, bool)>,
     copied: u64,
@@ -36,12 +39,16 @@ impl Cutting {
     /// By the passages of this output. Of a page with more than `most` of its words in passages nothing is copied.
     pub(crate) fn read(output: &Path, cut: Option<Cut>, most: Option<f64>) -> Result<Cutting> {
         let mut passages: HashMap<u128, (Vec<Range<u32>>, bool)> = HashMap::new();
+        let most = most.unwrap_or(1.0);
+        let mut made_of = Xxh3::new();
+        made_of.update(format!("{cut:?} {most}").as_bytes());
         for row in PassageRows::of(output)? {
             let PassageRow { id, begin, end, .. } = row?;
+            made_of.update(format!("\n{id}\t{begin}\t{end}").as_bytes());
             passages.entry(xxh3_128(id.as_bytes())).or_default().0.push(begin..end);
         }
-        let most = most.unwrap_or(1.0);
-        Ok(Cutting { cut, most, passages, copied: 0, changed: 0, dropped: 0, words: 0 })
+        let made_of = Digest(made_of.digest128());
+        Ok(Cutting { cut, most, made_of, passages, copied: 0, changed: 0, dropped: 0, words: 0 })
     }
 
     /// Takes a page.

@@ -74,20 +74,27 @@ impl Kept {
     ///
     /// # Errors
     /// [`Kind::Exists`] if the folder holds something else.
-    pub(crate) fn stand(&self, ids: &IdList, batch: &Segment) -> Result<bool> {
+    pub(crate) fn stand(
+        &self,
+        ids: &IdList,
+        cutting: Option<&Cutting>,
+        batch: &Segment,
+    ) -> Result<bool> {
+        let made_of = self.made_of(ids, cutting, batch);
         let there = Copies::listed_in(&self.folder)?;
-        there.map_or(Ok(false), |there| there.stand(&self.folder, self.made_of(ids, batch)))
+        there.map_or(Ok(false), |there| there.stand(&self.folder, made_of))
     }
 
-    /// What decides the copies of the records whose ids are listed: the names of the files, what was read and how, and the ids.
-    fn made_of(&self, ids: &IdList, batch: &Segment) -> Digest {
+    /// What decides the copies of the records whose ids are listed: the names of the files, what was read and how, the ids, and what is cut out.
+    fn made_of(&self, ids: &IdList, cutting: Option<&Cutting>, batch: &Segment) -> Digest {
         let mut hasher = Xxh3::new();
         hasher.update(format!("{:?} {:?}", self.names, batch.identity()).as_bytes());
         ids.keys().iter().for_each(|key| hasher.update(&key.to_le_bytes()));
+        cutting.iter().for_each(|it| hasher.update(&it.made_of.0.to_le_bytes()));
         Digest(hasher.digest128())
     }
 
-    /// Copies the records whose ids are listed. The folder appears complete, or does not change. Where the segment of the inputs is given, by
+    /// Copies the records whose ids are listed, without what is cut out of them. The folder appears complete, or does not change. Where the segment of the inputs is given, by
     /// which a rerun knows them, copies that are there already are not made again.
     ///
     /// # Errors
@@ -95,6 +102,7 @@ impl Kept {
     pub(crate) fn copy(
         &self,
         ids: IdList,
+        cutting: Option<Cutting>,
         batch: Option<&Segment>,
         global: &GlobalFlags,
     ) -> Result<Summary> {
@@ -102,13 +110,13 @@ impl Kept {
             return self.print(ids, global);
         }
         if let Some(batch) = batch
-            && self.stand(&ids, batch)?
+            && self.stand(&ids, cutting.as_ref(), batch)?
         {
             let summary = Summary::new().count("copied", ids.len() as u64);
             return Ok(summary.path("kept", &self.folder).already_done());
         }
-        let made_of = batch.map(|batch| self.made_of(&ids, batch));
-        self.copy_listed(Listed::new(ids), made_of, global)
+        let made_of = batch.map(|batch| self.made_of(&ids, cutting.as_ref(), batch));
+        self.copy_listed(Listed::new(ids).cut(cutting), made_of, global)
     }
 
     /// Copies the records of all ids but these, in the same way.
@@ -126,7 +134,7 @@ impl Kept {
                 .at(file.path())
                 .expected("JSON, JSON Lines, TSV, CSV or lines, in UTF-8")
                 .found(file.format())
-                .help("write the pages as JSON lines first, or leave out --cut and filter them by passages.tsv")
+                .help("write the pages as JSON lines first, or cut nothing out and filter them by passages.tsv")
         };
         for file in self.inputs.files() {
             let format = file.format();
@@ -147,7 +155,8 @@ impl Kept {
     /// # Errors
     /// As [`Kept::copy`].
     pub(crate) fn copy_cut(&self, cutting: Cutting, global: &GlobalFlags) -> Result<Summary> {
-        self.copy_listed(Listed::cut(cutting), None, global)
+        let all = Listed::all_but(IdList::of(Path::new(""), Vec::new()));
+        self.copy_listed(all.cut(Some(cutting)), None, global)
     }
 
     /// Writes the records whose ids are listed to standard output.

@@ -1,4 +1,4 @@
-//! The kept pages of a day, copied as they came: its clean files. They are made before the day enters the store, so a day in the store has them.
+//! The kept pages of a day, copied as they came or without their passages: its clean files. They are made before the day enters the store, so a day in the store has them.
 
 use std::path::{Path, PathBuf};
 
@@ -9,19 +9,21 @@ use dupsieve::{Error, Kind, Result};
 
 use super::days::DayPlan;
 use crate::commands::dedup;
-use crate::commands::filter::Kept;
+use crate::commands::filter::{Cutting, Kept};
 use crate::commands::fingerprint;
 use crate::flags::global::GlobalFlags;
 use crate::outcome::summary::Summary;
 
 /// Copies the pages that the output `joined` keeps, if copies are asked for.
 pub(super) fn copy(
+    plan: &DayPlan<'_>,
     kept: Option<&Kept>,
     joined: &dedup::Request,
     global: &GlobalFlags,
 ) -> Result<Summary> {
     let Some(kept) = kept else { return Ok(Summary::new().already_done()) };
-    kept.copy(ids(joined, global)?, Some(&Segment::open(&joined.batch)?), global)
+    let batch = Segment::open(&joined.batch)?;
+    kept.copy(ids(joined, global)?, cutting(plan, joined)?, Some(&batch), global)
 }
 
 /// Whether the clean files of a day are there as they would be made, or not asked for.
@@ -32,7 +34,8 @@ pub(super) fn stand(
     global: &GlobalFlags,
 ) -> Result<bool> {
     let Some(kept) = plan.copies(day)? else { return Ok(true) };
-    kept.stand(&ids(joined, global)?, &Segment::open(&joined.batch)?)
+    let cutting = cutting(plan, joined)?;
+    kept.stand(&ids(joined, global)?, cutting.as_ref(), &Segment::open(&joined.batch)?)
 }
 
 /// Where the clean files of a day are made that take the place of others: beside these.
@@ -68,6 +71,11 @@ pub(super) fn expect_inputs(plan: &DayPlan<'_>, day: Day) -> Result<()> {
 
 fn ids(joined: &dedup::Request, global: &GlobalFlags) -> Result<IdList> {
     IdList::read(&joined.output.join("keep.txt"), global.budget().whole())
+}
+
+/// What is cut out of the copies, by the passages of the output `joined`.
+fn cutting(plan: &DayPlan<'_>, joined: &dedup::Request) -> Result<Option<Cutting>> {
+    plan.cut().map(|cut| Cutting::read(&joined.output, Some(cut), None)).transpose()
 }
 
 fn beside(kept: &Path) -> PathBuf {

@@ -8,6 +8,7 @@ use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::matches::replacements_in;
 use dupsieve::rooms::output::{self, Lock};
+use dupsieve::rooms::passages::Cut;
 use dupsieve::rooms::report::{self, Made, Report};
 use dupsieve::rooms::results::ResultFormat;
 use dupsieve::rooms::store::{Day, Entry, Replacements, Retention, Segment, Store};
@@ -54,6 +55,7 @@ impl DayPlan<'_> {
         }
         expect_a_day("output", output)?;
         config.kept.as_deref().map_or(Ok(()), |kept| expect_a_day("kept", kept))?;
+        check_cut(config)?;
         let mut met = HashSet::new();
         let named = config.dates.iter().flat_map(|range| range.days());
         let days: Vec<Day> = named.filter(|&day| met.insert(day)).collect();
@@ -181,7 +183,14 @@ impl DayPlan<'_> {
         let inputs: Vec<PathBuf> = self.inputs(day).map(PathBuf::from).collect();
         let inputs = self.config.fingerprint.pages.inputs(&inputs, Width::W128);
         let inputs = inputs.map_err(|error| self.explain_missing(day, error))?;
-        Kept::of(inputs, &folder).map(Some)
+        let copies = Kept::of(inputs, &folder)?;
+        self.cut().map_or(Ok(()), |cut| copies.check_cut(Some(cut)))?;
+        Ok(Some(copies))
+    }
+
+    /// How passages are cut out of the copies; none if these are as they came.
+    pub(crate) fn cut(&self) -> Option<Cut> {
+        self.config.passages?.cut
     }
 
     /// Outputs of a day that the file does not ask for: those of a section that it had before.
@@ -284,6 +293,25 @@ fn expect_a_day(key: &str, pattern: &str) -> Result<()> {
     Err(Error::new(Kind::Config, "all days would have the same output")
         .expected(format_args!("{{date}}, or {{year}}, {{month}} and {{day}}, in `{key}`"))
         .found(pattern))
+}
+
+/// Fails if passages are to be cut out of copies that are not made, or whose first copy may be in a page that is not copied.
+fn check_cut(config: &Config) -> Result<()> {
+    if config.passages.is_none_or(|it| it.cut.is_none()) {
+        return Ok(());
+    }
+    if config.kept.is_none() {
+        let what = "nothing is copied that passages could be cut out of";
+        return Err(Error::new(Kind::Config, what).help(
+            "set `kept`, such as kept = \"clean/{date}\", or leave out `cut` in [passages]",
+        ));
+    }
+    if config.add == Add::All {
+        let what = "the first copy of a passage could be in a page that is dropped, and not copied";
+        return Err(Error::new(Kind::Config, what)
+            .help("set add = \"kept\", or leave out `cut` in [passages]"));
+    }
+    Ok(())
 }
 
 /// The path, made absolute from the working directory.

@@ -344,7 +344,7 @@ fn make(
     processes.agree(&format!("copy the kept pages of {day}"), || {
         let kept = plan.copies(day)?.zip(clean_files::staged(plan, day)?);
         let kept = kept.map(|(kept, staged)| kept.moved(staged));
-        clean_files::copy(kept.as_ref(), &joined, global).map(drop)
+        clean_files::copy(plan, kept.as_ref(), &joined, global).map(drop)
     })?;
     step::begin(Step::Storing);
     processes.agree(&format!("draft {day}"), || {

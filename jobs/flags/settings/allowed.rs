@@ -6,6 +6,7 @@ use dupsieve::rooms::clusters::Method;
 use dupsieve::rooms::document::{Format, PageKey, PlaceIds};
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::matches::{Detail, KeepOrder};
+use dupsieve::rooms::passages::Cut;
 use dupsieve::rooms::results::ResultFormat;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
@@ -75,6 +76,10 @@ pub(crate) fn keep(_: &mut SchemaGenerator) -> Schema {
 
 pub(crate) fn method(_: &mut SchemaGenerator) -> Schema {
     one_of([Method::Star, Method::Components].map(Method::name))
+}
+
+pub(crate) fn cut(_: &mut SchemaGenerator) -> Schema {
+    one_of(Cut::ALL)
 }
 
 fn one_of(values: impl IntoIterator<Item: Display>) -> Schema {
