@@ -159,6 +159,11 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let store = arguments.open_store(&path)?;
     let version = store.at(None)?;
     let recipe = arguments.recipe_of(&store, &version)?;
+    if recipe.has_passages() {
+        tracing::info!(
+            "commits keep the words of pages, but list no passages: `run` finds those that later days have in common with them"
+        );
+    }
     let options = arguments.options(&version, &recipe, global)?;
     let listener = listen(address)?;
     let address = listener.local_addr().at("the socket")?;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::client::{Served, near, post, until};
 use crate::oracle::{DAYS, crawl, history, length_class, numbered, shingles};
 use crate::support::Bench;
-use crate::world::spread;
+use crate::world::{page, spread, words};
 
 fn verdicts(bench: &Bench, output: &str) -> BTreeMap<String, String> {
     let rows = bench.rows(&format!("{output}/verdicts.tsv")).into_iter();
@@ -403,4 +403,34 @@ fn seal_as(bench: &Bench, day: &str, segment: SegmentOptions) {
     let options = JournalOptions { width: Width::W64, segment, most_bytes: 1 << 20 };
     let journal = Journal::open(&bench.path("store"), options).unwrap();
     journal.seal(day.parse().unwrap()).unwrap();
+}
+
+/// A commit keeps the words of its pages, and lists no passages. The next day of `run` is compared with them.
+#[test]
+fn passages_are_found_in_pages_that_were_committed() {
+    let bench = Bench::new();
+    let days = ["2026-11-01", "2026-11-02", "2026-11-03"];
+    let [first, committed] = [words(0..80), words(1_000..1_100)];
+    let last = [words(2_000..2_060), words(1_010..1_070), words(10..65)].join(" ");
+    bench.crawl([(days[0], page("a", &first)), (days[2], page("c", &last))], "[passages]\n");
+    bench.done(&format!("run days.toml --date {}", days[0]));
+    let served = Served::start(&bench, "");
+    served.post("/v1/pages", json!({ "pages": [{ "id": "b", "text": committed }] }));
+    served.post("/v1/commit", json!({ "day": days[1] }));
+    let ended = served.end();
+    assert!(ended.stderr.contains("list no passages"), "{}", ended.stderr);
+    assert!(!bench.path(&format!("out/{}", days[1])).exists());
+    bench.done(&format!("run days.toml --date {}", days[2]));
+    let begin = |text: &str, part: &str| text.find(part).unwrap();
+    let expected = [
+        (words(1_010..1_070), 60, "b", &committed, days[1]),
+        (words(10..65), 55, "a", &first, days[0]),
+    ];
+    let expected = expected.map(|(passage, count, of, of_text, day)| {
+        let begins = begin(&last, &passage);
+        let [begins, ends, of_begins] = [begins, begins + passage.len(), begin(of_text, &passage)];
+        let row = format!("c\t{begins}\t{ends}\t{count}\t{of}\t{of_begins}\t{day}");
+        row.split('\t').map(str::to_owned).collect::<Vec<_>>()
+    });
+    assert_eq!(bench.rows(&format!("out/{}/dedup/passages.tsv", days[2])), expected);
 }
