@@ -1,7 +1,6 @@
 //! Forgeries: files of an output that are replaced, with a report that agrees with them and is sealed anew.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
@@ -54,32 +53,23 @@ fn seal(
     bench.write(&format!("{output}/report.json"), unsealed.replace(&"0".repeat(32), &seal));
 }
 
-/// The examples of dropped pages by their definition: of each class of `containment`, or of each distance, the three that keep least of their text, and
-/// of equal ones those of the smallest digests.
+/// The examples of dropped pages by their definition: the ten of which the kept page contains least; then those of the largest distances, and of
+/// equal ones those of the smallest digests.
 pub(crate) fn dropped_examples(verdicts: &str) -> Value {
     let rows = verdicts.lines().map(|row| row.split('\t').collect::<Vec<_>>());
-    let held = |row: &[&str]| row.get(5).map(|held| held.parse::<f64>().unwrap());
     let mut dropped: Vec<_> = rows.filter(|row| row[1] == "drop").collect();
     dropped.sort_by_key(|row| {
         let distance = row[3].parse::<u32>().unwrap();
-        let far = if held(row).is_some() { 0 } else { distance };
-        (Reverse(far), row.get(5).copied(), xxh3_64(row[0].as_bytes()))
+        (row.get(5).copied(), Reverse(distance), xxh3_64(row[0].as_bytes()))
     });
-    let class = |row: &[&str]| match held(row) {
-        None => row[3].to_owned(),
-        Some(held) => [0.9, 0.95, 0.99, 1.0].iter().filter(|it| held >= **it).count().to_string(),
-    };
-    let mut shown: HashMap<String, u32> = HashMap::new();
-    dropped.retain(|row| {
-        let shown = shown.entry(class(row)).or_default();
-        *shown += 1;
-        *shown <= 3
-    });
+    dropped.truncate(10);
     let examples = dropped.iter().map(|row| {
         let distance: u32 = row[3].parse().unwrap();
         let mut example =
             json!({"id": row[0], "of": row[2], "distance": distance, "against": row[4]});
-        held(row).into_iter().for_each(|held| example["containment"] = json!(held));
+        if let Some(containment) = row.get(5) {
+            example["containment"] = json!(containment.parse::<f64>().unwrap());
+        }
         example
     });
     examples.collect()

@@ -7,21 +7,25 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// How many words of each text are compared.
 const MOST_WORDS: usize = 4000;
-/// A line ends after the change that makes it longer than this many characters.
-const LONGEST_LINE: usize = 400;
 
 /// How much of a difference is shown.
-struct Room {
+pub(crate) struct Room {
     /// Equal words and spaces on each side of a change.
     around: usize,
     /// Groups of changes that lie near each other.
     groups: usize,
     /// Characters of each side of a change.
     longest: usize,
+    /// A group ends after the change that makes it longer than this many characters.
+    of_group: usize,
 }
 
-const IN_LINES: Room = Room { around: 8, groups: 8, longest: 160 };
-const BESIDE: Room = Room { around: 24, groups: 40, longest: 1200 };
+const IN_LINES: Room = Room { around: 8, groups: 8, longest: 160, of_group: 400 };
+/// Both texts beside each other.
+pub(crate) const BESIDE: Room =
+    Room { around: 24, groups: 40, longest: 1200, of_group: usize::MAX };
+/// Some of a difference, among others.
+pub(crate) const IN_SHORT: Room = Room { around: 24, groups: 4, longest: 240, of_group: 600 };
 
 /// The changes from one text to the other, each on a line of its own.
 pub(crate) fn lines(texts: [&str; 2]) -> Vec<String> {
@@ -32,12 +36,12 @@ pub(crate) fn lines(texts: [&str; 2]) -> Vec<String> {
         return vec![if whole { "equal" } else { "equal as far as compared" }.to_owned()];
     }
     let more = (more > 0).then(|| format!("and {more} more changes"));
-    groups.iter().map(|group| line(group)).chain(more).collect()
+    groups.iter().map(|group| line(group).trim().to_owned()).chain(more).collect()
 }
 
-/// The passages with changes of both texts, side by side, and how many more there are.
-pub(crate) fn passages(texts: [&str; 2]) -> (Vec<Vec<Run>>, usize) {
-    difference(&texts.map(words), &BESIDE)
+/// The passages with changes of both texts that there is room for, and how many more there are.
+pub(crate) fn passages(texts: [&str; 2], room: &Room) -> (Vec<Vec<Run>>, usize) {
+    difference(&texts.map(words), room)
 }
 
 /// The changes between two texts that there is room for, in groups of such as lie near each other, and how many more groups there are.
@@ -52,8 +56,22 @@ fn difference([one, another]: &[Vec<&str>; 2], room: &Room) -> (Vec<Vec<Run>>, u
     let mut groups = group_diff_ops(changes, room.around);
     groups.retain(|group| group.iter().any(is_changed));
     let more = groups.len().saturating_sub(room.groups);
-    let shown = groups.iter().take(room.groups).map(|group| group.iter().map(run).collect());
-    (shown.collect(), more)
+    let shown = groups.iter().take(room.groups);
+    (shown.map(|group| shortened(group.iter().map(run), room.of_group)).collect(), more)
+}
+
+/// The first runs of a group, until they have more than so many characters.
+fn shortened(runs: impl Iterator<Item = Run>, longest: usize) -> Vec<Run> {
+    let (mut taken, mut length) = (Vec::new(), 0);
+    for run in runs {
+        if length > longest {
+            taken.push(Run { sides: [" ...", " ..."].map(str::to_owned), is_changed: false });
+            break;
+        }
+        length += in_line(&run).chars().count();
+        taken.push(run);
+    }
+    taken
 }
 
 fn words(text: &str) -> Vec<&str> {
@@ -61,24 +79,16 @@ fn words(text: &str) -> Vec<&str> {
 }
 
 fn line(group: &[Run]) -> String {
-    let mut line = String::new();
-    for Run { sides: [old, new], is_changed } in group {
-        if line.chars().count() > LONGEST_LINE {
-            line += " ...";
-            break;
-        }
-        if !is_changed {
-            line += old;
-            continue;
-        }
-        if !old.is_empty() {
-            line += &format!("[-{old}-]");
-        }
-        if !new.is_empty() {
-            line += &format!("{{+{new}+}}");
-        }
+    group.iter().map(in_line).collect()
+}
+
+fn in_line(Run { sides: [old, new], is_changed }: &Run) -> String {
+    match (is_changed, &**old, &**new) {
+        (false, both, _) => both.to_owned(),
+        (true, "", new) => format!("{{+{new}+}}"),
+        (true, old, "") => format!("[-{old}-]"),
+        (true, old, new) => format!("[-{old}-]{{+{new}+}}"),
     }
-    line.trim().to_owned()
 }
 
 /// The words on one line, without control characters, which could move the cursor of a terminal. The
@@ -111,7 +121,7 @@ mod tests {
     #[test]
     fn passages_have_the_changes_of_each_side() {
         let (one, another) = ("the quick brown fox jumps", "the quick red fox jumps high");
-        let (shown, more) = passages([one, another]);
+        let (shown, more) = passages([one, another], &BESIDE);
         let told = |side: usize| -> String {
             let text = |it: &Run| match it.sides[side].as_str() {
                 text if it.is_changed && !text.is_empty() => format!("<{text}>"),
@@ -122,7 +132,7 @@ mod tests {
         assert_eq!((shown.len(), more), (1, 0));
         assert_eq!(told(0), "the quick <brown> fox jumps");
         assert_eq!(told(1), "the quick <red> fox jumps< high>");
-        assert_eq!(passages([one, one]), (Vec::new(), 0));
+        assert_eq!(passages([one, one], &BESIDE), (Vec::new(), 0));
     }
 
     /// A paragraph of 300 words before one of as many words, most of which are the same few.
@@ -136,7 +146,7 @@ mod tests {
             (from..to).map(word).collect()
         };
         let [head, added, tail] = [words(0, 600), words(2000, 2300), words(600, 1200)];
-        let (shown, more) = passages([&(head.clone() + &tail), &(head + &added + &tail)]);
+        let (shown, more) = passages([&(head.clone() + &tail), &(head + &added + &tail)], &BESIDE);
         let changed = |side: usize| {
             shown[0].iter().filter(|it| it.is_changed && !it.sides[side].is_empty()).count()
         };

@@ -1,8 +1,8 @@
 //! The commands: one file each, or a file and a folder of the same name for its parts. A file has the flags
 //! of its command (`Arguments`), its examples, and `run`, which does the work and returns a summary.
 //!
-//! Some files serve several commands: [`making`] makes outputs, [`pages`] and [`reading`] read inputs, [`searching`] looks for something in pages, [`difference`] shows
-//! what differs between two texts, [`store_at`] finds the version of a store, and [`shell`] quotes words of
+//! Some files serve several commands: [`making`] makes outputs, [`pages`] and [`reading`] read inputs, [`searching`] looks for something in pages, [`excerpts`] reads texts again and [`difference`] shows
+//! what differs between two, [`store_at`] finds the version of a store, and [`shell`] quotes words of
 //! proposed commands. [`help`] has what the help of all commands says,
 //! and [`version`] what `--version` says.
 //!
@@ -22,6 +22,7 @@ pub(crate) mod destination;
 pub(crate) mod difference;
 pub(crate) mod doctor;
 pub(crate) mod evaluate;
+mod excerpts;
 pub(crate) mod explain;
 pub(crate) mod filter;
 pub(crate) mod fingerprint;

@@ -2,37 +2,32 @@
 //! judge whether the distance and the recipe suit the corpus.
 //!
 //! The same number of pairs is drawn for every distance, at random, but always the same pairs for the
-//! same seed. Where the verdicts tell how much of a dropped page the other page holds, the pairs that lose most are shown
+//! same seed. Where the verdicts say how much of a dropped page the kept page contains, the pairs that lose most are shown
 //! instead, the worst first. Only the drawn pairs and the beginnings of their texts are kept in memory.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
-use dupsieve::rooms::document::Content;
+use dupsieve::Result;
 use dupsieve::rooms::error::{At, Named};
-use dupsieve::rooms::fingerprint::TextMeasure;
 use dupsieve::rooms::output::PackedFile;
 use dupsieve::rooms::report::{self, Made, Nearest, PairGroup, PairsPage, Report, ShownPair};
-use dupsieve::{Kind, Result};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
 use crate::commands::difference;
+use crate::commands::excerpts::{self, Compared, EXCERPT_BYTES, Excerpts};
 use crate::commands::help::examples;
-use crate::commands::pages::{self, PageFlags, PageSource, no_text};
+use crate::commands::pages::{PageFlags, PageSource};
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::{Output, Place};
-use crate::flags::settings::PageSettings;
 use crate::flags::shared::Shared::Overwrite;
 use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
 use crate::outcome::terminal;
-
-/// How many bytes of a text are kept and compared.
-const EXCERPT_BYTES: usize = 32 << 10;
 
 const EXAMPLES: &[(&str, &str)] = &[
     ("Show twenty pairs for each distance", "dupsieve sample out/2026-11-21"),
@@ -76,8 +71,14 @@ pub(crate) struct Arguments {
 struct Pair {
     new: String,
     existing: Nearest,
-    /// The share of the new page that the other one holds, in ten-thousandths, where that is known.
+    /// The share of the new page that the other one contains, in ten-thousandths, where that is known.
     containment: Option<u32>,
+}
+
+impl Pair {
+    fn pages(&self) -> excerpts::Pair<'_> {
+        (&self.new, &self.existing)
+    }
 }
 
 struct Drawn {
@@ -90,15 +91,6 @@ struct Reservoir {
     drawn: Drawn,
     random: ChaCha8Rng,
 }
-
-/// The beginning of a text.
-struct Excerpt {
-    text: String,
-    is_cut: bool,
-}
-
-/// Excerpts by the inputs that hold the text, and by id.
-type Texts = HashMap<(Vec<PathBuf>, String), Excerpt>;
 
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let output = &*arguments.output.here()?;
@@ -116,10 +108,11 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         }
         let inputs = (&arguments.input[..], "--input");
         let (source, settings) = PageSource::of_output(of_day, inputs, &arguments.pages, global)?;
-        let texts = read(&drawn, &source, &settings)?;
+        let pairs = drawn.iter().flat_map(|drawn| drawn.pairs.iter().map(Pair::pages));
+        let texts = Excerpts::read(pairs, &source, &settings)?;
         match arguments.page {
-            Some(_) => shown.groups.extend(groups(&drawn, (&texts, &source))?),
-            None => print(&drawn, (&texts, &source), global.json, &mut out)?,
+            Some(_) => shown.groups.extend(groups(&drawn, &texts)?),
+            None => print(&drawn, &texts, global.json, &mut out)?,
         }
     }
     if let Some(path) = &arguments.page {
@@ -131,19 +124,14 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     Ok(Summary::answered())
 }
 
-fn print(
-    drawn: &[Drawn],
-    texts: (&Texts, &PageSource),
-    as_json: bool,
-    out: &mut impl Write,
-) -> Result<()> {
+fn print(drawn: &[Drawn], texts: &Excerpts<'_>, as_json: bool, out: &mut impl Write) -> Result<()> {
     for Drawn { what, pairs, seen } in drawn {
         if !as_json {
             let shown = pairs.len();
             writeln!(out, "{what}: {shown} of {seen} pairs\n").at("stdout")?;
         }
         for pair in pairs {
-            let compared = compare(pair, texts)?;
+            let compared = texts.compare(pair.pages())?;
             let printed = if as_json {
                 writeln!(out, "{}", object(pair, compared.ok()))
             } else {
@@ -155,23 +143,7 @@ fn print(
     Ok(())
 }
 
-/// Both pages of a pair compared, or the id that the inputs lack.
-fn compare<'a>(
-    pair: &'a Pair,
-    (texts, source): (&'a Texts, &PageSource),
-) -> Result<Result<Compared<'a>, &'a str>> {
-    let texts = [
-        texts.get(&(source.inputs_of(None)?, pair.new.clone())),
-        texts.get(&(source.inputs_of(Some(&pair.existing))?, pair.existing.id.clone())),
-    ];
-    Ok(match texts {
-        [Some(one), Some(another)] => Ok(Compared::of([one, another])?),
-        [None, _] => Err(&pair.new),
-        [_, None] => Err(&pair.existing.id),
-    })
-}
-
-fn groups(drawn: &[Drawn], texts: (&Texts, &PageSource)) -> Result<Vec<PairGroup>> {
+fn groups(drawn: &[Drawn], texts: &Excerpts<'_>) -> Result<Vec<PairGroup>> {
     let group = |Drawn { what, pairs, seen }: &Drawn| {
         let pairs = pairs.iter().map(|pair| shown_pair(pair, texts)).collect::<Result<_>>()?;
         Ok(PairGroup { name: what.clone(), seen: *seen, pairs })
@@ -179,7 +151,7 @@ fn groups(drawn: &[Drawn], texts: (&Texts, &PageSource)) -> Result<Vec<PairGroup
     drawn.iter().map(group).collect()
 }
 
-fn shown_pair(pair: &Pair, texts: (&Texts, &PageSource)) -> Result<ShownPair> {
+fn shown_pair(pair: &Pair, texts: &Excerpts<'_>) -> Result<ShownPair> {
     let Nearest { id, against, distance, .. } = &pair.existing;
     let containment =
         pair.containment.map(|containment| ("containment", format!("{:.4}", share(containment))));
@@ -190,23 +162,13 @@ fn shown_pair(pair: &Pair, texts: (&Texts, &PageSource)) -> Result<ShownPair> {
         figures: containment.into_iter().chain(distance).collect(),
         ..ShownPair::default()
     };
-    let Compared { texts, jaccard, is_cut } = match compare(pair, texts)? {
-        Ok(compared) => compared,
-        Err(missing) => {
-            shown.note = Some(format!("The inputs do not have the text of {missing}."));
-            return Ok(shown);
+    match texts.compare(pair.pages())? {
+        Ok(compared) => {
+            shown.figures.push(("jaccard", format!("{:.4}", compared.jaccard)));
+            (shown.passages, shown.note) = compared.passages(&difference::BESIDE);
         }
-    };
-    shown.figures.push(("jaccard", format!("{jaccard:.4}")));
-    let (passages, more) = difference::passages(texts);
-    let notes = [
-        passages.is_empty().then(|| "The texts have the same words.".to_owned()),
-        (more > 0).then(|| format!("{more} more passages differ.")),
-        is_cut.then(|| format!("Only the first {} KiB were compared.", EXCERPT_BYTES >> 10)),
-    ];
-    let notes: Vec<String> = notes.into_iter().flatten().collect();
-    shown.note = (!notes.is_empty()).then(|| notes.join(" "));
-    shown.passages = passages;
+        Err(missing) => shown.note = Some(excerpts::lacking(missing)),
+    }
     Ok(shown)
 }
 
@@ -257,59 +219,6 @@ impl Reservoir {
             Some(held) => *held = pair,
             None => {}
         }
-    }
-}
-
-/// The excerpts of all drawn pages that the inputs hold.
-fn read(drawn: &[Drawn], source: &PageSource, settings: &PageSettings) -> Result<Texts> {
-    let mut wanted: BTreeMap<Vec<PathBuf>, HashMap<String, Option<Excerpt>>> = BTreeMap::new();
-    for pair in drawn.iter().flat_map(|drawn| &drawn.pairs) {
-        for (of, id) in [(None, &pair.new), (Some(&pair.existing), &pair.existing.id)] {
-            wanted.entry(source.inputs_of(of)?).or_default().insert(id.clone(), None);
-        }
-    }
-    let mut texts = Texts::new();
-    for (inputs, mut of_inputs) in wanted {
-        let read = pages::each(&inputs, settings, |document| {
-            if let Some(held @ None) = of_inputs.get_mut(&*document.id) {
-                let Content::Text(text) = &document.content else {
-                    return Err(no_text(&document.id));
-                };
-                *held = Some(Excerpt::beginning(text));
-            }
-            Ok(())
-        });
-        match read {
-            // The pages of earlier days have often been deleted.
-            Err(error) if error.kind() == Kind::Missing => tracing::warn!("{error}"),
-            read => read?,
-        }
-        let found = of_inputs.into_iter().filter_map(|(id, held)| Some((id, held?)));
-        texts.extend(found.map(|(id, held)| ((inputs.clone(), id), held)));
-    }
-    Ok(texts)
-}
-
-impl Excerpt {
-    fn beginning(text: &str) -> Excerpt {
-        let end = text.floor_char_boundary(EXCERPT_BYTES);
-        Excerpt { text: text[..end].to_owned(), is_cut: end < text.len() }
-    }
-}
-
-struct Compared<'a> {
-    texts: [&'a str; 2],
-    /// The Jaccard similarity of the sets of 3-word shingles.
-    jaccard: f64,
-    /// Whether one of the texts is longer than its excerpt.
-    is_cut: bool,
-}
-
-impl<'a> Compared<'a> {
-    fn of(excerpts: [&'a Excerpt; 2]) -> Result<Compared<'a>> {
-        let is_cut = excerpts.iter().any(|held| held.is_cut);
-        let texts = excerpts.map(|held| held.text.as_str());
-        Ok(Compared { texts, jaccard: TextMeasure::Jaccard.similarity(texts)?, is_cut })
     }
 }
 

@@ -18,11 +18,16 @@ const LEAST: u128 = 1000;
 /// How many pages of a fingerprint are named.
 const NAMED: usize = 5;
 /// The most characters of an id that a report shows.
-pub(crate) const ID_CHARACTERS: usize = 200;
+const ID_CHARACTERS: usize = 200;
 
 /// An id as a report shows it: one that is too long is cut.
 pub(super) fn shown(id: &str) -> String {
     id.chars().take(ID_CHARACTERS).collect()
+}
+
+/// Whether an id in a report may be cut.
+pub fn is_cut(shown: &str) -> bool {
+    shown.chars().count() >= ID_CHARACTERS
 }
 
 /// A fingerprint of the batch with very many copies or matches.

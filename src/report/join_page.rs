@@ -8,14 +8,11 @@ use serde_json::Value;
 
 use super::bar::{Bar, bars};
 use super::html::{self, percent};
-use crate::matches::{DroppedExample, DroppedPages, ID_CHARACTERS, Lost, Outcome};
+use crate::matches::{DroppedExample, DroppedPages, Lost, Outcome, is_cut};
 use crate::store::RecordCounts;
 
 /// How many days of kept pages are listed.
 const DAYS: usize = 10;
-
-/// How many dropped pages are shown.
-const EXAMPLES: usize = 10;
 
 /// What `join.html` draws, beside the report itself.
 #[derive(Serialize)]
@@ -38,6 +35,8 @@ struct JoinPage<R> {
     /// The dropped pages by their host.
     hosts: Vec<Bar>,
     examples: Vec<Example>,
+    /// Whether the examples have what differs in their texts.
+    has_differences: bool,
     seconds: Vec<Phase>,
 }
 
@@ -53,6 +52,8 @@ struct Example {
     against: String,
     distance: u32,
     containment: String,
+    /// The passages that differ, and a note on them.
+    difference: Value,
 }
 
 #[derive(Serialize)]
@@ -82,8 +83,7 @@ pub(super) fn drawn(
     let distances = distances.map(|(bits, &count)| (format!("distance {bits}"), "", count));
     let hosts = outcome.dropped_hosts.iter().flatten();
     let hosts = hosts.map(|of| (of.host.clone(), "dropped", of.pages.into()));
-    // The class that loses most comes first, and in it the page that loses most.
-    let examples = outcome.dropped_examples.iter().flatten();
+    let examples = outcome.dropped_examples.iter().flatten().enumerate();
     let page = JoinPage {
         report,
         name: name.into_owned(),
@@ -97,7 +97,8 @@ pub(super) fn drawn(
         more_days,
         containment: bars(containments(&dropped), outcome.dropped.into()),
         hosts: bars(hosts.collect(), outcome.dropped.into()),
-        examples: examples.take(EXAMPLES).map(example).collect(),
+        examples: examples.map(|(at, dropped)| example(dropped, &run["differences"][at])).collect(),
+        has_differences: run["differences"].is_array(),
         seconds: phases(&run["seconds"]),
     };
     html::page("join.html", page)
@@ -145,11 +146,11 @@ fn containments(dropped: &DroppedPages) -> Vec<(String, &'static str, u128)> {
     containment.collect()
 }
 
-fn example(dropped: &DroppedExample) -> Example {
+fn example(dropped: &DroppedExample, difference: &Value) -> Example {
     let DroppedExample { id, of, distance, against, containment } = dropped;
     let page = |id: &String| {
         let is_url = ["http://", "https://"].iter().any(|scheme| id.starts_with(scheme));
-        let is_link = is_url && id.chars().count() < ID_CHARACTERS;
+        let is_link = is_url && !is_cut(id);
         ExamplePage { is_link, id: id.clone() }
     };
     Example {
@@ -157,6 +158,7 @@ fn example(dropped: &DroppedExample) -> Example {
         against: against.clone(),
         distance: *distance,
         containment: containment.map(|containment| format!("{containment:.4}")).unwrap_or_default(),
+        difference: difference.clone(),
     }
 }
 
@@ -166,7 +168,7 @@ fn funnel(
     run: &Value,
 ) -> Vec<(String, &'static str, u128)> {
     let unchanged = run["unchanged"].as_u64();
-    let unchanged = unchanged.map(|count| ("with a text that the store held", "", count));
+    let unchanged = unchanged.map(|count| ("text in the store already", "", count));
     let removed = (batch.removed > 0).then_some(("removed from the store", "", batch.removed));
     let counts = [
         ("unreadable", "", batch.quarantined),
@@ -176,7 +178,10 @@ fn funnel(
     let counts = counts.into_iter().filter(|(_, _, count)| *count > 0);
     let read = [("records read", "", batch.read)];
     let verdicts = [("duplicates", "dropped", outcome.dropped), ("kept", "kept", outcome.kept)];
+    let replaced = outcome.replaced.filter(|&count| count > 0);
+    let replaced = replaced.map(|count| ("pages of the store replaced", "other", count));
     let all = read.into_iter().chain(counts).chain(removed).chain(unchanged).chain(verdicts);
+    let all = all.chain(replaced);
     all.map(|(name, class, count)| (name.to_owned(), class, u128::from(count))).collect()
 }
 

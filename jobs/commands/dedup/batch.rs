@@ -22,6 +22,7 @@ use dupsieve::rooms::tables::{Design, Problem, plan};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::differences;
 use crate::commands::destination::Destination;
 use crate::commands::making::{self, Making};
 use crate::commands::pages::PageSource;
@@ -263,6 +264,13 @@ impl Job {
         });
         if let Some(unchanged) = self.request.unchanged {
             run["unchanged"] = unchanged.into();
+        }
+        let examples = outcome.dropped_examples.as_deref().unwrap_or_default();
+        if let Some(mut pages) = self.request.pages.clone() {
+            pages.day = self.request.store.day();
+            if let Some(differences) = differences::of(examples, &pages) {
+                run["differences"] = differences;
+            }
         }
         let store = self.join.store.as_ref();
         let day = self.request.store.day();

@@ -1,0 +1,142 @@
+//! The beginnings of the texts of pairs of pages, read from the inputs again, and what differs between them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
+
+use dupsieve::rooms::document::Content;
+use dupsieve::rooms::fingerprint::{TextMeasure, Width};
+use dupsieve::rooms::report::{Nearest, Run};
+use dupsieve::{Kind, Result};
+
+use crate::commands::difference;
+use crate::commands::pages::{self, PageSource, no_text};
+use crate::flags::settings::PageSettings;
+
+/// How many bytes of a text are kept and compared.
+pub(crate) const EXCERPT_BYTES: usize = 32 << 10;
+
+/// A page and the page that it is near to.
+pub(crate) type Pair<'a> = (&'a str, &'a Nearest);
+
+/// The beginning of a text.
+struct Excerpt {
+    text: String,
+    is_cut: bool,
+}
+
+/// Excerpts by the inputs that have the text, and by id.
+pub(crate) struct Excerpts<'a> {
+    texts: HashMap<(Vec<PathBuf>, String), Excerpt>,
+    source: &'a PageSource,
+}
+
+/// How many bytes the inputs of these pairs have: each file once for each day that is read.
+pub(crate) fn input_bytes<'a>(
+    pairs: impl IntoIterator<Item = Pair<'a>>,
+    source: &PageSource,
+    settings: &PageSettings,
+) -> Result<u64> {
+    let mut read = BTreeSet::new();
+    for (_, existing) in pairs {
+        read.extend([source.inputs_of(None)?, source.inputs_of(Some(existing))?]);
+    }
+    let bytes = |paths: &Vec<PathBuf>| match settings.inputs(paths, Width::W128) {
+        Ok((inputs, _)) if inputs.has_stream() => Ok(u64::MAX),
+        Ok((inputs, _)) => Ok(inputs.bytes()),
+        // The pages of earlier days have often been deleted.
+        Err(error) if error.kind() == Kind::Missing => Ok(0),
+        Err(error) => Err(error),
+    };
+    read.iter().try_fold(0_u64, |sum, paths| Ok(sum.saturating_add(bytes(paths)?)))
+}
+
+impl<'s> Excerpts<'s> {
+    /// Those of all these pages that the inputs have.
+    pub(crate) fn read<'a>(
+        pairs: impl IntoIterator<Item = Pair<'a>>,
+        source: &'s PageSource,
+        settings: &PageSettings,
+    ) -> Result<Excerpts<'s>> {
+        let mut wanted: BTreeMap<Vec<PathBuf>, HashMap<String, Option<Excerpt>>> = BTreeMap::new();
+        for (new, existing) in pairs {
+            for (of, id) in [(None, new), (Some(existing), &*existing.id)] {
+                wanted.entry(source.inputs_of(of)?).or_default().insert(id.to_owned(), None);
+            }
+        }
+        let mut texts = HashMap::new();
+        for (inputs, mut of_inputs) in wanted {
+            let read = pages::each(&inputs, settings, |document| {
+                if let Some(held @ None) = of_inputs.get_mut(&*document.id) {
+                    let Content::Text(text) = &document.content else {
+                        return Err(no_text(&document.id));
+                    };
+                    *held = Some(Excerpt::beginning(text));
+                }
+                Ok(())
+            });
+            match read {
+                Err(error) if error.kind() == Kind::Missing => tracing::warn!("{error}"),
+                read => read?,
+            }
+            let found = of_inputs.into_iter().filter_map(|(id, held)| Some((id, held?)));
+            texts.extend(found.map(|(id, held)| ((inputs.clone(), id), held)));
+        }
+        Ok(Excerpts { texts, source })
+    }
+
+    /// Both pages of a pair compared, or the id that the inputs lack.
+    pub(crate) fn compare<'a>(
+        &'a self,
+        (new, existing): Pair<'a>,
+    ) -> Result<Result<Compared<'a>, &'a str>> {
+        let text = |of, id: &str| {
+            Ok::<_, dupsieve::Error>(self.texts.get(&(self.source.inputs_of(of)?, id.to_owned())))
+        };
+        Ok(match [text(None, new)?, text(Some(existing), &existing.id)?] {
+            [Some(one), Some(another)] => Ok(Compared::of([one, another])?),
+            [None, _] => Err(new),
+            [_, None] => Err(&existing.id),
+        })
+    }
+}
+
+impl Excerpt {
+    fn beginning(text: &str) -> Excerpt {
+        let end = text.floor_char_boundary(EXCERPT_BYTES);
+        Excerpt { text: text[..end].to_owned(), is_cut: end < text.len() }
+    }
+}
+
+pub(crate) struct Compared<'a> {
+    pub(crate) texts: [&'a str; 2],
+    /// The Jaccard similarity of the sets of 3-word shingles.
+    pub(crate) jaccard: f64,
+    /// Whether one of the texts is longer than its excerpt.
+    pub(crate) is_cut: bool,
+}
+
+impl<'a> Compared<'a> {
+    fn of(excerpts: [&'a Excerpt; 2]) -> Result<Compared<'a>> {
+        let is_cut = excerpts.iter().any(|held| held.is_cut);
+        let texts = excerpts.map(|held| held.text.as_str());
+        Ok(Compared { texts, jaccard: TextMeasure::Jaccard.similarity(texts)?, is_cut })
+    }
+
+    /// The passages that differ, as far as there is `room`, and what has to be said of them.
+    pub(crate) fn passages(&self, room: &difference::Room) -> (Vec<Vec<Run>>, Option<String>) {
+        let (passages, more) = difference::passages(self.texts, room);
+        let notes = [
+            passages.is_empty().then(|| "The texts have the same words.".to_owned()),
+            (more > 0).then(|| format!("{more} more passages differ.")),
+            self.is_cut
+                .then(|| format!("Only the first {} KiB were compared.", EXCERPT_BYTES >> 10)),
+        ];
+        let notes: Vec<String> = notes.into_iter().flatten().collect();
+        (passages, (!notes.is_empty()).then(|| notes.join(" ")))
+    }
+}
+
+/// What is said of a pair if the inputs lack one of its pages.
+pub(crate) fn lacking(id: &str) -> String {
+    format!("The inputs do not have the text of {id}.")
+}
