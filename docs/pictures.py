@@ -22,11 +22,11 @@ STYLE = """
   .paper { fill: #ffffff } .box { fill: #f6f8fa; stroke: #59636e } .line { stroke: #59636e; fill: none } .grid { stroke: #d1d9e0 }
   .a { fill: #9a6700 } .b { fill: #0969da } .c { fill: #1a7f37 } .gone { fill: #cf222e } .hollow { fill: none; stroke: #59636e; stroke-dasharray: 4 3 }
   .curve-a { stroke: #9a6700 } .curve-b { stroke: #0969da } .curve-c { stroke: #1a7f37 } .curve { fill: none; stroke-width: 2 }
-  .on { fill: #ffffff }
+  .on { fill: #ffffff } .mono { font: 11.5px ui-monospace, monospace } .del { fill: #ffe1cc } .ins { fill: #d3f0e1 }
   @media (prefers-color-scheme: dark) {
     text { fill: #f0f6fc } .faint { fill: #9198a1 } .paper { fill: #0d1117 } .box { fill: #151b23; stroke: #9198a1 } .line { stroke: #9198a1 }
     .grid { stroke: #3d444d } .a { fill: #d29922 } .b { fill: #4493f8 } .c { fill: #3fb950 } .gone { fill: #f85149 } .hollow { stroke: #9198a1 }
-    .curve-a { stroke: #d29922 } .curve-b { stroke: #4493f8 } .curve-c { stroke: #3fb950 } .on { fill: #0d1117 }
+    .curve-a { stroke: #d29922 } .curve-b { stroke: #4493f8 } .curve-c { stroke: #3fb950 } .on { fill: #0d1117 } .del { fill: #5a3416 } .ins { fill: #17472f }
   }
 """
 
@@ -293,26 +293,44 @@ def growth():
 
 
 def report():
-    """The upper part of report.html of a day of the sample, by the figures that the chapter on results takes from its report.json."""
+    """The upper part of report.html of a day of the sample: its figures as the chapter on results takes them from its report.json, and the pair
+    that loses most as `sample` prints it in the first chapter."""
     shown = (BOOK / "results.md").read_text().partition("\n## report.html\n")[2].partition("\n## ")[0]
     figures = {name: float(value) for name, value in re.findall(r'"([\w.-]+)": ([\d.]+)', shown)}
     count = lambda name: f"{figures[name]:.0f}"
-    picture = Picture(860, 420, "The report of a day: what became of the records, how much of the dropped pages is kept, and the days of the kept pages.")
+    worst = (BOOK / "first-day.md").read_text().partition("most text lost:")[2].partition("```")[0]
+    dropped, kept, against, containment = re.search(r"^(\S+)  (\S+) \((.+?)\)  containment (\S+)", worst, re.MULTILINE).groups()
+    picture = Picture(860, 460, "The report of a day: what became of the records, the page that loses most with the words that differ, and the days of the kept pages.")
     picture.text(20, 34, re.search(r"out/(\S+?)/", shown)[1], "title")
-    picture.text(20, 58, f"{count('read')} records: {count('kept')} pages kept, {count('dropped')} pages dropped as duplicates.")
-    picture.text(20, 80, f"{figures['share']:.1%} of the text of the dropped pages is lost.")
-    parts = [("What became of the records", [("records read", "read"), ("duplicates", "dropped"), ("kept", "kept")]),
-             ("How much of a dropped page is kept", [("1", "1.0000"), ("0.99 to less than 1", "0.9900"), ("0.95 to less than 0.99", "0.9500")]),
-             ("Days of the kept pages", [("2026-11-18", "2026-11-18"), ("2026-11-19", "2026-11-19"), ("this batch", "batch")])]
-    for part, (words, bars) in enumerate(parts):
-        top = 112 + 108 * part
+    picture.text(20, 58, f"{count('read')} records: {count('kept')} pages kept, {count('dropped')} pages dropped as duplicates. "
+                         f"Every dropped page is at least {1000 * float(containment) // 1 / 10} % contained in a kept page.")
+    picture.text(20, 80, f"{figures['share']:.1%} of the text of the dropped pages is lost.".replace("%", " %"))
+
+    def bars(top, words, rows):
         picture.text(20, top, words, "title")
-        most = max(figures[name] for _, name in bars)
-        for place, (label, name) in enumerate(bars):
+        most = max(figures[name] for _, name in rows)
+        for place, (label, name) in enumerate(rows):
             y = top + 12 + 24 * place
             picture.text(20, y + 13, label, "small")
             picture.rect(190, y + 2, 560 * figures[name] / most, 14, "a")
             picture.text(800, y + 13, count(name), "end small")
+
+    bars(112, "What became of the records", [("records read", "read"), ("duplicates", "dropped"), ("kept", "kept")])
+    picture.text(20, 220, "Dropped pages that lose most", "title")
+    picture.rect(20, 232, 820, 96, "box")
+    picture.text(34, 252, f"{containment} contained", "small")
+    picture.text(34, 272, f"dropped  {dropped}", "small")
+    picture.text(34, 290, f"kept, {against}  {kept}", "small")
+    x = 34
+    for words in re.findall(r"\[-.+?-\]|\{\+.+?\+\}|[^\[{\n]+", " ... ".join(re.findall(r"^    (.+)$", worst, re.MULTILINE))):
+        kind = {"[": "del", "{": "ins"}.get(words[0])
+        words = words[2:-2] if kind else words
+        width = 7 * len(words)
+        if kind:
+            picture.rect(x, 303, width, 17, kind)
+        picture.parts.append(f'<text x="{x}" y="316" class="mono" xml:space="preserve">{html.escape(words)}</text>')
+        x += width
+    bars(358, "Days of the kept pages", [("2026-11-18", "2026-11-18"), ("2026-11-19", "2026-11-19"), ("this batch", "batch")])
     return picture
 
 

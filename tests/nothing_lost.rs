@@ -81,7 +81,7 @@ fn mess(seed: u64, lines: usize) -> (Vec<u8>, Told) {
                 (bad.to_vec(), None)
             }
             3 => {
-                told.quarantined.push((line, "longer than records may be"));
+                told.quarantined.push((line, "longer than the setting"));
                 (long.clone(), None)
             }
             4 => (json!({"id": id, "text": " \n "}).to_string().into_bytes(), Some(false)),

@@ -303,13 +303,10 @@ impl Pages {
             let path = self.failed_list(QUARANTINE)?;
             self.list(&quarantined, &path, &path, fence)?.map_or(Ok(()), Listed::publish)?;
             let reasons = quarantined.commonest(records);
-            return Err(Error::new(Kind::BadData, format!("too many bad records: {reasons}")).called("too-many-bad-records")
+            return Err(too_many_bad(read.bad, records, self.max_bad)
                 .at(path)
-                .expected(format!("at most {} bad records", self.max_bad))
-                .found(format!("{} of {records}", read.bad))
-                .help(
-                    "the file lists them; correct the records or the flags, such as --id-field, --place-ids or --text-field, or raise --max-bad",
-                ));
+                .found(reasons)
+                .help("the file lists them; correct them or the flags, such as --text-field, or raise --max-bad"));
         }
         self.check_order(&read)?;
         if let Some(order) = self.options.fields.order.as_ref().filter(|_| read.documents > 0) {
@@ -520,6 +517,13 @@ pub(crate) fn remove_stale(output: &Path, quarantine: bool, repeated: bool) {
         // Most often there is none.
         let _ = fs::remove_file(beside(output, &suffix));
     }
+}
+
+/// So many records are bad, and only so many may be.
+pub(crate) fn too_many_bad(bad: u64, records: u64, most: Tolerance) -> Error {
+    let are = if records == 1 { "record is" } else { "records are" };
+    let what = format!("{bad} of {records} {are} unreadable (at most {most} may be: --max-bad)");
+    Error::new(Kind::BadData, what).called("too-many-bad-records")
 }
 
 /// The output exists, and what was read from a stream cannot be compared.

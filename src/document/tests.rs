@@ -285,10 +285,7 @@ fn text_files_are_documents() {
         let expected = [
             (0, r#"the id holds a tab, CR, LF or NUL: "c\td""#),
             (0, "not UTF-8 at byte 0 of the record"),
-            (
-                0,
-                "the record is longer than records may be: more than 8 bytes (the setting `max-record`)",
-            ),
+            (0, "the record is longer than the setting `max-record` allows: 8 bytes"),
         ];
         assert_eq!(outcome.reasons(), expected);
     }

@@ -41,7 +41,7 @@ use crate::{Error, Kind, Result};
 /// The longest decision of process 0, in bytes.
 const DECISION_BYTES: u64 = 64 << 20;
 
-/// One process of a processes, for the length of a run.
+/// One of the processes of a run, as long as it lasts.
 pub struct Processes {
     topology: Topology,
     mesh: Option<Mesh>,

@@ -21,7 +21,8 @@ use crate::work::Work;
 /// the next bit.
 const MOST: usize = 128;
 
-/// As many fingerprints as these bits count, up to twice as many, begin with the flipped bits.
+/// So few that 8 to 16 fingerprints begin with each flipped beginning: of 1000 fingerprints, 6 bits are flipped, and 1000 / 2^6 is
+/// about 16.
 const FEW_BITS: u32 = 3;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

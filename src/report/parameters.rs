@@ -55,12 +55,13 @@ pub fn made_otherwise(path: &Path, made: &Parameters, asked: &Parameters) -> Err
             }
         }
     }
+    let error = |what: &str| {
+        let error = Error::new(Kind::Exists, what).called("made-otherwise").at(path);
+        error.help("choose another output, or replace this one").setting("overwrite")
+    };
+    if expected.iter().all(|it| it.starts_with("inputs = ")) {
+        return error("the input files have changed since the output was made");
+    }
     let [expected, found] = [expected, found].map(|it| it.join("; "));
-    Error::new(Kind::Exists, "the output was made with other inputs or parameters")
-        .called("made-otherwise")
-        .at(path)
-        .expected(expected)
-        .found(found)
-        .help("choose another output, or replace this one")
-        .setting("overwrite")
+    error("the output was made with other inputs or parameters").expected(expected).found(found)
 }

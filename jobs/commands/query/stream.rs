@@ -13,14 +13,15 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use dupsieve::Result;
 use dupsieve::rooms::document::{
     self, FilesRead, Inputs, Quarantine, ReadOptions, Records, Share, Tolerance,
 };
 use dupsieve::rooms::error::At;
 use dupsieve::rooms::output::{Lock, NewFile};
-use dupsieve::{Error, Kind, Result};
 
 use super::answering::{Answered, Answerer, Answering};
+use crate::commands::reading::too_many_bad;
 use crate::outcome::terminal;
 
 /// Portions of records for each worker that are read and not yet answered.
@@ -105,12 +106,9 @@ impl Stream<'_> {
             list.publish()?;
         }
         if self.max_bad.exceeded(bad, records) {
-            return Err(Error::new(Kind::BadData, format!("too many bad records: {reasons}")).called("too-many-bad-records")
-                .expected(format_args!("at most {} bad records", self.max_bad))
-                .found(format_args!("{bad} of {records}"))
-                .help(
-                    "--quarantine lists them; correct the records or the flags, such as --id-field, --place-ids or --text-field, or raise --max-bad",
-                ));
+            return Err(too_many_bad(bad, records, self.max_bad)
+                .found(reasons)
+                .help("--quarantine lists them; correct them or the flags, such as --text-field, or raise --max-bad"));
         }
         tracing::warn!("{bad} records could not be read and have no answer: {reasons}");
         Ok(())

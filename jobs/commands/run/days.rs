@@ -151,7 +151,7 @@ impl DayPlan<'_> {
             return error;
         }
         error.help(format!(
-            "the store holds {day}: `{}` makes it again, with the days after it",
+            "make {day} again, and the days after it: dupsieve {}",
             self.redo_command(day)
         ))
     }

@@ -266,7 +266,11 @@ fn bombs_are_bounded_and_counted() {
         let outcome = read_with(&record("response", "http://a/", &block), &small).unwrap();
         assert_eq!(
             outcome.records,
-            [(1, "! the record is longer than records may be: more than 65536 bytes (the setting `max-record`)".to_owned())]
+            [(
+                1,
+                "! the record is longer than the setting `max-record` allows: 65536 bytes"
+                    .to_owned()
+            )]
         );
     }
     let many = (0..5).fold(b"<p>".to_vec(), |body, _| gzip(&body));
@@ -291,7 +295,7 @@ fn a_record_that_is_too_long_is_passed_over() {
         outcome.said(),
         [
             "http://a/ 60 page http://a/",
-            "! the record is longer than records may be: more than 32768 bytes (the setting `max-record`)",
+            "! the record is longer than the setting `max-record` allows: 32768 bytes",
             "http://d/ 60 page http://d/"
         ]
     );
