@@ -218,6 +218,37 @@ impl<R: Record> Iterator for SortedRecords<R> {
     }
 }
 
+/// Records in a file, in the order in which they were written, which any number of readers read at once.
+#[derive(Debug)]
+pub(crate) struct Spool<R> {
+    run: FrameFile,
+    records: PhantomData<fn() -> R>,
+}
+
+impl<R: Record> Spool<R> {
+    /// Writes records into a file in `folder` that has no name.
+    pub(crate) fn write(
+        folder: &Path,
+        records: impl Iterator<Item = Result<R>>,
+    ) -> Result<Spool<R>> {
+        Ok(Spool { run: write_run(folder, records)?, records: PhantomData })
+    }
+
+    /// Parts of it, in order, each to be read by itself.
+    pub(crate) fn parts(&self) -> Result<Vec<Range<u64>>> {
+        let mut all = self.read(0..self.run.bytes()?)?;
+        let parts = std::iter::from_fn(|| all.skip_frame().transpose());
+        parts.collect()
+    }
+
+    /// The records of a part.
+    pub(crate) fn read(&self, part: Range<u64>) -> Result<RecordReader<R>> {
+        let FrameFile { path, file } = &self.run;
+        let run = FrameFile { path: path.clone(), file: file.try_clone().at(path)? };
+        Ok(RecordReader::open(run, part, damaged_run))
+    }
+}
+
 /// How records are encoded in a frame: bincode 1 with integers of fixed size and a limit of bytes.
 fn encoding(limit: u64) -> impl Options {
     bincode::DefaultOptions::new().with_fixint_encoding().allow_trailing_bytes().with_limit(limit)
@@ -376,6 +407,17 @@ mod tests {
         let mut expected = records.clone();
         expected.sort();
         assert_eq!(sort(records, 3 * size_of::<u64>()), expected);
+    }
+
+    #[test]
+    fn a_spool_is_read_in_parts() {
+        let spool = Spool::write(&std::env::temp_dir(), (0..100_000_u64).map(Ok)).unwrap();
+        let parts = spool.parts().unwrap();
+        assert!(parts.len() > 2);
+        for _ in 0..2 {
+            let records = parts.iter().flat_map(|part| spool.read(part.clone()).unwrap());
+            assert!(records.map(Result::unwrap).eq(0..100_000));
+        }
     }
 
     #[test]

@@ -201,6 +201,7 @@ impl Search for PassageSearch {
             format,
             folder: parent_of(staging.folder()),
             memory_bytes: global.budget().passages(),
+            workers: global.workers(1),
         };
         tables.write(pages, staging)
     }

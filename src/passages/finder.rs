@@ -2,18 +2,25 @@
 //!
 //! ```text
 //! words of pages -> windows -> sorted by hash, page, word -> all but the first of each hash
-//!                                                                       |
+//!                              a part of the hashes each                |
 //!       passages <- neighbours are one <- sorted by page, word <--------+
+//!                                         a part of the pages each
 //! ```
+//!
+//! Each of the two sorts is done by all workers.
 
+use std::iter::Flatten;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::vec;
 
 use serde::{Deserialize, Serialize};
 
 use super::page_words::PageWords;
+use super::parted_sorter::PartedSorter;
 use super::windows::Windows;
 use crate::error::Result;
-use crate::runs::{Record, SortedRecords, Sorter};
+use crate::runs::{Record, SortedRecords};
 
 /// A longest run of windows of a page that all stood at earlier places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -57,29 +64,42 @@ pub struct PassageFinder {
     older: u32,
     folder: PathBuf,
     memory_bytes: usize,
-    sorter: Sorter<Window>,
+    workers: usize,
+    parts: PartedSorter<Window>,
+    /// The highest number of a page.
+    last_page: AtomicU32,
+    taken: AtomicU64,
 }
 
 impl PassageFinder {
     /// Finds passages of at least `size` words. Of pages with numbers below `older` none is reported. Windows spill into `folder` when they take
-    /// more than `memory_bytes`.
-    pub fn new(size: usize, older: u32, folder: &Path, memory_bytes: usize) -> PassageFinder {
-        // Windows are read from one sorter and repeated ones put into another.
+    /// more than `memory_bytes`. So many workers sort them.
+    pub fn new(
+        size: usize,
+        older: u32,
+        folder: &Path,
+        memory_bytes: usize,
+        workers: usize,
+    ) -> PassageFinder {
+        // Windows are read from one sort and repeated ones put into another.
         let memory_bytes = memory_bytes / 2;
         PassageFinder {
             windows: Windows::new(size),
             older,
             folder: folder.to_path_buf(),
             memory_bytes,
-            sorter: Sorter::new(folder, memory_bytes),
+            workers,
+            parts: PartedSorter::new(workers, folder, memory_bytes),
+            last_page: AtomicU32::new(older),
+            taken: AtomicU64::new(0),
         }
     }
 
-    /// Takes a page. Pages may come in any order, each once.
+    /// Takes a page. Pages may come in any order and from any thread, each once.
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn take(&mut self, page: u32, words: &PageWords) -> Result<()> {
+    pub fn take(&self, page: u32, words: &PageWords) -> Result<()> {
         self.take_some(page, words, |_| true)
     }
 
@@ -88,21 +108,34 @@ impl PassageFinder {
     /// # Errors
     /// Those of the disk.
     pub(super) fn take_some(
-        &mut self,
+        &self,
         page: u32,
         words: &PageWords,
         mut is_wanted: impl FnMut(u128) -> bool,
     ) -> Result<()> {
-        self.windows.clear();
-        let last = self.windows.size() - 1;
-        for (at, &word) in words.hashes.iter().enumerate() {
-            if let Some(hash) = self.windows.push(word).filter(|&hash| is_wanted(hash)) {
-                let word = at - last;
-                let (begin, end) = (words.places[word].start, words.places[at].end);
-                self.sorter.push(Window { hash, page, word: word as u32, begin, end })?;
-            }
+        let mut windows = self.windows();
+        let size = windows.size();
+        let mut taker = self.parts.taker();
+        let mut taken = 0;
+        for (word, hash) in windows.of(&words.hashes).filter(|&(_, hash)| is_wanted(hash)) {
+            let (begin, end) = (words.places[word].start, words.places[word + size - 1].end);
+            let part = part_of((hash as u32).into(), 1 << 32, taker.parts());
+            taker.push(part, Window { hash, page, word: word as u32, begin, end })?;
+            taken += 1;
         }
-        Ok(())
+        self.taken.fetch_add(taken, Ordering::Relaxed);
+        self.last_page.fetch_max(page, Ordering::Relaxed);
+        taker.finish()
+    }
+
+    /// Windows such as those that are taken.
+    pub(super) fn windows(&self) -> Windows {
+        self.windows.clone()
+    }
+
+    /// How many windows were taken.
+    pub fn taken(&self) -> u64 {
+        self.taken.load(Ordering::Relaxed)
     }
 
     /// The passages of all pages that are not older, in the order of pages and words.
@@ -110,22 +143,34 @@ impl PassageFinder {
     /// # Errors
     /// Those of the disk.
     pub fn finish(self) -> Result<Passages> {
-        let PassageFinder { windows, older, folder, memory_bytes, sorter } = self;
-        let mut repeated = Sorter::new(&folder, memory_bytes);
-        let mut first: Option<Window> = None;
-        for window in sorter.sorted()? {
-            let window = window?;
-            match &first {
-                Some(first) if first.hash == window.hash => {
-                    if window.page >= older {
-                        repeated.push(window.repeats(first, windows.size()))?;
+        let PassageFinder { windows, older, folder, memory_bytes, workers, parts, .. } = self;
+        let pages = u64::from(self.last_page.into_inner() - older) + 1;
+        let repeated = PartedSorter::new(workers, &folder, memory_bytes);
+        parts.each_sorted(|of_part| {
+            let mut taker = repeated.taker();
+            let mut first: Option<Window> = None;
+            for window in of_part {
+                let window = window?;
+                match &first {
+                    Some(first) if first.hash == window.hash => {
+                        if let Some(page) = window.page.checked_sub(older) {
+                            let part = part_of(page.into(), pages, taker.parts());
+                            taker.push(part, window.repeats(first, windows.size()))?;
+                        }
                     }
+                    _ => first = Some(window),
                 }
-                _ => first = Some(window),
             }
-        }
-        Ok(Passages { repeated: repeated.sorted()?, next: None })
+            taker.finish()
+        })?;
+        let repeated = repeated.each_sorted(Ok)?;
+        Ok(Passages { repeated: repeated.into_iter().flatten(), next: None })
     }
+}
+
+/// The part of a number below `all`: lower numbers are in lower parts.
+fn part_of(number: u64, all: u64, parts: usize) -> usize {
+    (u128::from(number) * parts as u128 / u128::from(all)) as usize
 }
 
 impl Window {
@@ -141,7 +186,7 @@ impl Window {
 #[derive(Debug)]
 pub struct Passages {
     /// Those of one window each.
-    repeated: SortedRecords<Passage>,
+    repeated: Flatten<vec::IntoIter<SortedRecords<Passage>>>,
     next: Option<Passage>,
 }
 

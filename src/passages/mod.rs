@@ -4,7 +4,7 @@
 //! longest run of repeated windows. A word counts as 32 bits of its hash, and a window as 122 bits of theirs.
 //!
 //! - `page_words`: the words of a page, and where they stand. `windows`: the hash of each window, as words pass.
-//! - `finder`: the passages of pages, found by sorting windows.
+//! - `finder`: the passages of pages, found by sorting windows, by all workers (`parted_sorter`). `window_filter`: which windows may be repeated.
 //! - `cut`: a text without its passages.
 //! - `corpus_page`: a page of a corpus in keep order. `tables`: the passages of a corpus as a table. `row`: a row of it, read
 //!   back. `most`: those that most pages have.
@@ -16,7 +16,7 @@
 //! use dupsieve::rooms::passages::{PageWords, PassageFinder};
 //!
 //! let pages = ["All rights reserved by the author. Spring tides.", "Autumn tides. ALL RIGHTS reserved by the author!"];
-//! let mut finder = PassageFinder::new(4, 0, &std::env::temp_dir(), 1 << 20);
+//! let finder = PassageFinder::new(4, 0, &std::env::temp_dir(), 1 << 20, 2);
 //! let mut words = PageWords::default();
 //! for (page, text) in (0..).zip(pages) {
 //!     words.take(text)?;
@@ -36,10 +36,12 @@ mod finder;
 mod most;
 mod over_days;
 mod page_words;
+mod parted_sorter;
 mod row;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod window_filter;
 mod windows;
 
 pub use anchors::{LEAST_WORDS, anchors_of};

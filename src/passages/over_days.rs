@@ -10,9 +10,9 @@
 //!
 //! Which rows share an anchor is a semi-join: a template that all pages have costs one look-up a page, and never a pair. Of the windows with one hash
 //! the first one is the place that the others are repeated from: pages are in the order of their days, then of their ids, and those of B come last.
+//! Windows of B that the filter met once alone are not sorted.
 
 use std::ops::Range;
-use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,11 +20,12 @@ use super::anchors::each_anchor;
 use super::finder::{Passage, PassageFinder, Passages};
 use super::page_words::PageWords;
 use super::tables::columns;
+use super::window_filter::WindowFilter;
 use crate::document::IdList;
 use crate::error::{Error, Kind, Result};
 use crate::hamming::bitmap::Bitmap;
 use crate::output::{Staging, Sum};
-use crate::parallel::{in_parallel, lock, row_parts};
+use crate::parallel::{in_parallel, row_parts};
 use crate::progress::{self, Activity};
 use crate::results::{ResultFile, ResultFormat};
 use crate::store::{Column, Dated, Day, RowBytes, Segment, Version};
@@ -175,31 +176,35 @@ impl DayPassages<'_> {
         first_new: u32,
         staging: &Staging,
     ) -> Result<Passages> {
+        let (folder, workers) = (staging.folder(), self.workers);
         let finder =
-            PassageFinder::new(self.words, first_new, staging.folder(), self.memory_bytes / 2);
-        let finder = Mutex::new((finder, self.filter()));
+            PassageFinder::new(self.words, first_new, folder, self.memory_bytes / 2, workers);
         let (old, new) = pages.split_at(first_new as usize);
-        self.each_page(segments, new, |at, words| {
-            let (finder, filter) = &mut *lock(&finder);
-            finder.take_some(first_new + at, words, |hash| {
-                filter.insert(hash as u32);
-                true
-            })
+        let filter = self.filter();
+        self.each_page(segments, new, |_, words| {
+            finder.windows().of(&words.hashes).for_each(|(_, hash)| filter.meet(hash));
+            Ok(())
         })?;
         self.each_page(segments, old, |at, words| {
-            let (finder, filter) = &mut *lock(&finder);
-            finder.take_some(at, words, |hash| filter.contains(hash as u32))
+            finder.take_some(at, words, |hash| {
+                let is_wanted = filter.was_met(hash);
+                if is_wanted {
+                    filter.meet(hash);
+                }
+                is_wanted
+            })
         })?;
-        let (finder, _) = finder.into_inner().expect("no worker has panicked");
+        self.each_page(segments, new, |at, words| {
+            finder.take_some(first_new + at, words, |hash| filter.was_met_twice(hash))
+        })?;
+        drop(filter);
         finder.finish()
     }
 
-    /// A filter for the windows of the day, with room for some bits for each.
-    fn filter(&self) -> Bitmap {
+    /// A filter for the windows of the day.
+    fn filter(&self) -> WindowFilter {
         let bytes = self.batch.mean_row_bytes(Column::Words) * self.kept.len();
-        let mut filter = Bitmap::default();
-        filter.reset((16 * bytes).min(2 * self.memory_bytes).clamp(1 << 10, 1 << 31));
-        filter
+        WindowFilter::new(bytes as u64, self.memory_bytes / 4)
     }
 
     /// Calls `take` with the place of each of the pages and its words, on all workers.

@@ -61,6 +61,11 @@ impl PageWords {
         })
     }
 
+    /// How many words were written as this row.
+    pub(super) fn count(mut row: &[u8]) -> u64 {
+        read_number(&mut row).unwrap_or_default().into()
+    }
+
     fn read_from(&mut self, mut row: &[u8]) -> Option<()> {
         let PageWords { hashes, places, .. } = self;
         let words = read_number(&mut row)? as usize;
@@ -118,6 +123,7 @@ mod tests {
             let (mut words, mut row) = (PageWords::default(), Vec::new());
             words.take(&text)?;
             words.write(&mut row);
+            prop_assert_eq!(PageWords::count(&row), words.hashes.len() as u64);
             let back = read(&row)?;
             prop_assert_eq!((back.hashes, back.places), (words.hashes, words.places));
         }

@@ -1,7 +1,7 @@
 //! The table of the passages of a corpus, and what is counted on the way.
 //!
-//! Pages have numbers while passages are found. Their ids are joined twice, in the order of the pages that have passages and of those
-//! where these stood first:
+//! Pages have numbers while passages are found. Workers read their words twice: a filter meets all windows, and those that it met twice are sorted.
+//! The ids of the pages are joined twice, in the order of the pages that have passages and of those where these stood first:
 //!
 //! ```text
 //! passages by page -> ids, words by host -> by first page -> ids of these, pages of each -> by id -> table
@@ -16,11 +16,14 @@ use super::corpus_page::CorpusPage;
 use super::finder::{Passage, PassageFinder};
 use super::most::{Most, RepeatedPassage};
 use super::page_words::PageWords;
+use super::window_filter::WindowFilter;
 use crate::document::{Position, host};
 use crate::error::{Error, Kind, Result};
 use crate::output::{Staging, Sum};
+use crate::parallel::in_parallel;
+use crate::progress::{self, Activity};
 use crate::results::{ResultColumn, ResultFile, ResultFormat, Values};
-use crate::runs::{Record, SortedRecords, Space};
+use crate::runs::{Record, SortedRecords, Space, Spool};
 
 /// What was found, counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -72,7 +75,17 @@ pub struct PassageTables<'a> {
     pub folder: &'a Path,
     /// The memory of all sorts together.
     pub memory_bytes: usize,
+    pub workers: usize,
 }
+
+/// The words of a page, by its number.
+#[derive(PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct NumberedPage {
+    pub(super) page: u32,
+    pub(super) words: Vec<u8>,
+}
+
+impl Record for NumberedPage {}
 
 /// The id of a page, by its number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -132,21 +145,21 @@ impl PassageTables<'_> {
         let space = Space { folder: self.folder, memory_bytes: self.memory_bytes / 12 };
         let mut found = PassagesFound::default();
         let mut hosts = Hosts::default();
-        let mut finder = PassageFinder::new(self.size, 0, self.folder, self.memory_bytes / 3 * 2);
         let (mut names, mut first_names) = (space.sorter(), space.sorter());
-        let mut words = PageWords::default();
-        for (page, corpus_page) in (0_u64..).zip(pages) {
-            let CorpusPage { id, position, words: row, .. } = corpus_page?;
+        let numbered = (0_u64..).zip(pages).map(|(page, corpus_page)| {
+            let CorpusPage { id, position, words, .. } = corpus_page?;
             let page = u32::try_from(page).map_err(|_| too_many())?;
-            words.read(&row)?;
-            finder.take(page, &words)?;
-            let count = words.hashes.len() as u64;
+            let count = PageWords::count(&words);
             found.words += count;
             hosts.add(&id, [count, 0]);
             let name = Name { page, id, position };
             first_names.push(name.clone())?;
             names.push(name)?;
-        }
+            Ok(NumberedPage { page, words })
+        });
+        let numbered = Spool::write(self.folder, numbered)?;
+        let finder = self.windows_met_twice(&numbered, found.words)?;
+        drop(numbered);
         let mut names = Names { sorted: names.sorted()?, last: None };
         let mut copied = space.sorter();
         let mut counted = None;
@@ -178,6 +191,45 @@ impl PassageTables<'_> {
         found.most = most.finish();
         found.files.extend([self.table(rows.sorted()?, staging)?]);
         Ok(found)
+    }
+
+    /// Takes the windows that may be repeated: those that a filter met twice.
+    pub(super) fn windows_met_twice(
+        &self,
+        pages: &Spool<NumberedPage>,
+        words: u64,
+    ) -> Result<PassageFinder> {
+        let memory_bytes = self.memory_bytes / 3 * 2;
+        let finder = PassageFinder::new(self.size, 0, self.folder, memory_bytes, self.workers);
+        // The memory of the windows that are repeated, which are sorted when the filter is gone.
+        let filter = WindowFilter::new(words, memory_bytes / 2);
+        self.each_page(pages, |_, words| {
+            finder.windows().of(&words.hashes).for_each(|(_, hash)| filter.meet(hash));
+            Ok(())
+        })?;
+        self.each_page(pages, |page, words| {
+            finder.take_some(page, words, |hash| filter.was_met_twice(hash))
+        })?;
+        Ok(finder)
+    }
+
+    /// Calls `take` with each page and its words, on all workers.
+    fn each_page(
+        &self,
+        pages: &Spool<NumberedPage>,
+        take: impl Fn(u32, &PageWords) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let done = in_parallel(self.workers, &pages.parts()?, |part| {
+            let mut words = PageWords::default();
+            for page in pages.read(part.clone())? {
+                progress::tick(Activity::Working);
+                let NumberedPage { page, words: row } = page?;
+                words.read(&row)?;
+                take(page, &words)?;
+            }
+            Ok(())
+        });
+        done.into_iter().collect()
     }
 
     fn table(&self, rows: SortedRecords<Row>, staging: &Staging) -> Result<(String, Sum)> {

@@ -45,6 +45,16 @@ impl Windows {
         (self.next, self.count, self.hashes) = (0, 0, [0; 2]);
     }
 
+    /// The hashes of the windows of a text with these words, and the number of the first word of each.
+    pub fn of(&mut self, words: &[u32]) -> impl Iterator<Item = (usize, u128)> {
+        self.clear();
+        let last = self.size() - 1;
+        words
+            .iter()
+            .enumerate()
+            .filter_map(move |(at, &word)| Some((at - last.min(at), self.push(word)?)))
+    }
+
     /// Takes a word by 32 bits of its hash, and gives the hash of the window that ends with it.
     #[inline]
     pub fn push(&mut self, word: u32) -> Option<u128> {
@@ -102,10 +112,10 @@ mod tests {
             let mut known: HashMap<u128, &[u32]> = HashMap::new();
             let mut hashes: HashMap<&[u32], u128> = HashMap::new();
             for text in &texts {
-                windows.clear();
-                let found: Vec<u128> = text.iter().filter_map(|&it| windows.push(it)).collect();
+                let found: Vec<(usize, u128)> = windows.of(text).collect();
                 prop_assert_eq!(found.len(), text.windows(size).count());
-                for (words, hash) in text.windows(size).zip(found) {
+                for ((at, words), (place, hash)) in text.windows(size).enumerate().zip(found) {
+                    prop_assert_eq!(place, at);
                     prop_assert_eq!(*known.entry(hash).or_insert(words), words);
                     prop_assert_eq!(*hashes.entry(words).or_insert(hash), hash);
                 }

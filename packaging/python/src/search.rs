@@ -107,7 +107,7 @@ fn repeated(texts: Source, words: usize, budget: Budget, stop: &Stop) -> Result<
         return Err(Error::new(Kind::Usage, "a passage has no word").expected("1 word or more"));
     }
     let folder = tempfile::tempdir().at(std::env::temp_dir())?;
-    let mut finder = PassageFinder::new(words, 0, folder.path(), budget.passages());
+    let finder = PassageFinder::new(words, 0, folder.path(), budget.passages(), 1);
     let mut page = PageWords::default();
     each(texts, stop, |row, text| {
         page.take(text.unwrap_or_default())?;
