@@ -7,7 +7,7 @@ use crate::oracle::{CHANCE, Texts, containment, families, length_class, lines, s
 use crate::support::Bench;
 use crate::world::{numbers, words};
 
-/// Of each page that goes: in favour of which page, and the share that is told.
+/// Of each dropped page: the page that it is a duplicate of, and the share that is told.
 type Verdicts = BTreeMap<String, Option<(String, f64)>>;
 
 /// Checks what is told of pages against the rule as it is defined. The longest class comes first, then the ids: a page goes if a page that stays
@@ -27,7 +27,7 @@ fn expect_the_rule(texts: &Texts, told: &Verdicts) {
             continue;
         };
         assert!(most_before >= 0.9 - CHANCE, "{id} is dropped, and {most_before} of it is kept");
-        assert!(kept.contains(&of), "{id} goes in favour of {of}, which is dropped");
+        assert!(kept.contains(&of), "{id} is a duplicate of {of}, which is dropped");
         assert!((share(of) - told_share).abs() <= CHANCE, "{id} {of}: {told_share}");
         let others = kept.iter().filter(|other| **other != id);
         let most = others.map(|other| share(other)).fold(0.0, f64::max);
@@ -144,7 +144,7 @@ fn a_crowd_loses_nothing() {
     for (id, of) in &found {
         let Some((of, share)) = of else { continue };
         dropped += 1;
-        assert!(found[of].is_none(), "{id} goes in favour of {of}, which is dropped");
+        assert!(found[of].is_none(), "{id} is a duplicate of {of}, which is dropped");
         let exact = containment(&shingles(&texts[id]), &shingles(&texts[of]));
         assert!(exact >= 0.9 - CHANCE && (exact - share).abs() <= CHANCE, "{id} {of}: {exact}");
     }

@@ -77,7 +77,7 @@ fn each_day_of_run_is_joined_with_the_days_that_are_kept() {
         let verdicts = bench.read(&format!("{output}/verdicts.tsv"));
         assert_eq!(bench.read(&format!("kept/2026-11-0{day}/dedup/verdicts.tsv")), verdicts);
     }
-    // A page that was dropped in favour of the first day is kept again when that has gone.
+    // A page that was dropped as a duplicate of the first day is kept again when that has gone.
     let verdicts = bench.read("kept/2026-11-05/dedup/verdicts.tsv");
     assert!(!verdicts.contains("2026-11-01") && verdicts.contains("2026-11-02"), "{verdicts}");
 }

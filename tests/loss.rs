@@ -83,7 +83,7 @@ fn a_score_decides_among_pages_of_one_length_and_not_against_the_store() {
 
 /// A text of fewer than a hundred words is a class of its own, with a fingerprint of another sort. Signatures that share a band find it.
 #[test]
-fn a_short_text_goes_in_favour_of_a_longer_page_that_holds_it() {
+fn a_short_text_is_a_duplicate_of_a_longer_page_that_contains_it() {
     let bench = Bench::new();
     let pages = [long("a-short", 0..98), long("b-long", 0..116), long("c", 500..616)];
     segment(&bench, "batch", &pages);
@@ -189,7 +189,7 @@ fn what_stays_of_all_days_is_told() {
     assert_eq!(
         [&after["replaced"], &after["through_replaced"]],
         [1, 2],
-        "a2 and a3 went in favour of a"
+        "a2 and a3 were duplicates of a"
     );
     let read: u64 = [298, 288, 298, 278, 298, 398, 397].iter().sum();
     let runs = after["runs"].as_u64().unwrap();

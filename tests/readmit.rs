@@ -1,4 +1,4 @@
-//! Pages that were dropped in favour of a page that leaves the store: they are listed, so that they can come back.
+//! Pages that are duplicates of a page that leaves the store: they are listed, so that they can come back.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ fn days() -> Bench {
     bench
 }
 
-/// The ids that must be listed, by reading all verdicts: those of pages that were dropped in favour of one for which
+/// The ids that must be listed, by reading all verdicts: those of duplicates of a page for which
 /// `has_left` is true of its id, its day and the day of the page.
 fn expected(bench: &Bench, has_left: impl Fn(&str, &str, &str) -> bool) -> String {
     let mut ids = BTreeSet::new();

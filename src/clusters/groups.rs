@@ -24,7 +24,7 @@ pub(super) struct Groups {
     pub(super) sizes: Vec<u32>,
     pub(super) links: u64,
     pub(super) verdicts: u64,
-    /// The pages that were dropped, and those in favour of which others were.
+    /// The pages that were dropped, and those that they are duplicates of.
     pub(super) dropped: RowSet,
     pub(super) centres: RowSet,
     /// A page of each tree of links.

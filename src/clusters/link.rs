@@ -12,7 +12,7 @@ pub(super) struct Link {
     pub(super) existing: u32,
     /// The distance of both, in bits.
     pub(super) apart: u32,
-    /// Whether it is the verdict: `new` was dropped in favour of `existing`.
+    /// Whether it is the verdict: `new` was dropped as a duplicate of `existing`.
     pub(super) is_verdict: bool,
 }
 

@@ -9,7 +9,7 @@ use crate::error::named;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Method {
-    /// A kept page and all pages that were dropped in favour of it. Where that page was itself dropped, on its
+    /// A kept page and all its duplicates. Where that page was itself dropped, on its
     /// own day, its verdict is followed. The id is that of the kept page. Versions of one id that were kept
     /// on several days are one cluster.
     #[default]

@@ -121,10 +121,10 @@ struct Event {
     removed: Vec<String>,
 }
 
-/// One page of a day: its id, whether and in favour of which page it is dropped, and more matches.
+/// One page of a day: its id, whether it is dropped and of which page it is a duplicate, and more matches.
 type Draft = (usize, Option<(usize, u8)>, Vec<(usize, u8)>);
 
-/// Random days. A page is dropped in favour of one of a day before, or of a kept one of its own day.
+/// Random days. A page is dropped as a duplicate of one of a day before, or of a kept one of its own day.
 fn events() -> impl Strategy<Value = Vec<Event>> {
     let other = || (0_usize..9, 0_u8..8);
     let page = (0_usize..9, prop::option::of(other()), prop::collection::vec(other(), 0..2));

@@ -100,7 +100,7 @@ pub(super) fn losses(
     Ok((0..methods).map(loss).collect())
 }
 
-/// In favour of which page each page goes, if it goes: the keep rule, page by page.
+/// Which page each page is a duplicate of, if it is dropped: the keep rule, page by page.
 fn verdicts(texts: &MethodTexts<'_>, method: usize, sets: &[ShingleSet]) -> Vec<Option<u32>> {
     let mut order: Vec<u32> = (0..sets.len() as u32).collect();
     if texts.has_direction(method) {
@@ -109,10 +109,10 @@ fn verdicts(texts: &MethodTexts<'_>, method: usize, sets: &[ShingleSet]) -> Vec<
     let mut favours = vec![None; sets.len()];
     let mut kept: Vec<u32> = Vec::new();
     for page in order {
-        let standings = kept
+        let coverages = kept
             .iter()
-            .filter_map(|&other| Some((texts.standings(method, page, other).of_first?, other)));
-        match standings.min() {
+            .filter_map(|&other| Some((texts.coverages(method, page, other).of_first?, other)));
+        match coverages.min() {
             Some((_, other)) => favours[page as usize] = Some(other),
             None => kept.push(page),
         }
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(goes, [(0, 1, 1.0), (3, 1, 1.0)]);
         assert_eq!((&held.could_go[..], &held.missed[..]), (&[0, 3][..], &[][..]));
         assert_eq!((held.over_tenth(), held.lost()), (0, 0.0));
-        // By fingerprints alone, within 64 bits, all go in favour of the first page or of its copy.
+        // By fingerprints alone, within 64 bits, all are duplicates of the first page or of its copy.
         assert_eq!(near.dropped.len(), 4);
         assert_eq!(near.over_tenth(), 3);
         let runs: u64 = near.dropped.iter().map(|it| it.runs).sum();

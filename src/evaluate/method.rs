@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Check, Class, Recipe, Signer, Sketcher};
-use crate::matches::{Confirm, Standing, Standings};
+use crate::matches::{Confirm, Coverage, Coverages};
 
 #[derive(Clone, Debug)]
 pub struct NearMethod {
@@ -114,33 +114,33 @@ impl<'m> MethodTexts<'m> {
     }
 
     pub fn is_near(&self, method: usize, one: u32, another: u32) -> bool {
-        self.standings(method, one, another).any()
+        self.coverages(method, one, another).any()
     }
 
-    /// How well each of two texts can stand for the other one by a method, as a join decides: both have a fingerprint,
+    /// How well each of two texts can cover the other one by a method, as a join decides: both have a fingerprint,
     /// the fingerprints are of one class and near, and the check confirms them or cannot tell them apart. By a check with a direction all pairs
     /// are candidates: anchors find those that share much.
-    pub(super) fn standings(&self, method: usize, one: u32, another: u32) -> Standings {
+    pub(super) fn coverages(&self, method: usize, one: u32, another: u32) -> Coverages {
         let TextPlace { recipe, check } = self.places[method];
         let NearMethod { distance: most, confirm, .. } = &self.methods[method];
         let fingerprint = |text: u32| self.recipes[recipe].fingerprints[text as usize];
         let (Some((bits, class)), Some((other_bits, other_class))) =
             (fingerprint(one), fingerprint(another))
         else {
-            return Standings::default();
+            return Coverages::default();
         };
         let distance = (bits ^ other_bits).count_ones();
-        let near = Standings::mutual(Standing::near(distance as u8));
+        let near = Coverages::mutual(Coverage::near(distance as u8));
         let (is_near, one_class) = (distance <= *most, class == other_class);
         let (Some(confirm), Some(check)) = (confirm, check) else {
-            return if is_near && one_class { near } else { Standings::default() };
+            return if is_near && one_class { near } else { Coverages::default() };
         };
         let [one, another] = [one, another].map(|text| self.signature(check, text));
         let is_candidate = is_near || confirm.has_direction();
         match (one_class || !confirm.needs_one_class()) && is_candidate {
-            false => Standings::default(),
+            false => Coverages::default(),
             true if distance == 0 && one == another => near,
-            true => Standings::by(confirm, one, another, distance as u8),
+            true => Coverages::by(confirm, one, another, distance as u8),
         }
     }
 

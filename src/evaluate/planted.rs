@@ -22,7 +22,7 @@ use crate::error::{Error, Kind, Result};
 use crate::features::words::han_share;
 use crate::fingerprint::ShingleSet;
 use crate::fingerprint::check::word_shingles;
-use crate::matches::Standings;
+use crate::matches::Coverages;
 use crate::progress::{self, Activity};
 use crate::synthetic::Edit;
 
@@ -140,11 +140,11 @@ impl<'a> PlantedEvaluation<'a> {
                 texts.add(&copy)?;
                 let [of_page, of_copy] = containment(&sets[at], &word_shingles(&copy));
                 let goes: Vec<Option<f64>> = (0..self.methods.len())
-                    .map(|method| match texts.standings(method, 0, 1) {
-                        Standings { of_first: None, of_second: None } => None,
-                        Standings { of_first: Some(_), of_second: None } => Some(of_page),
-                        Standings { of_first: None, of_second: Some(_) } => Some(of_copy),
-                        // Each can stand for the other one: the shorter one goes, or without lengths the one that came later.
+                    .map(|method| match texts.coverages(method, 0, 1) {
+                        Coverages { of_first: None, of_second: None } => None,
+                        Coverages { of_first: Some(_), of_second: None } => Some(of_page),
+                        Coverages { of_first: None, of_second: Some(_) } => Some(of_copy),
+                        // Each can cover the other one: the shorter one goes, or without lengths the one that came later.
                         _ if texts.has_direction(method) => Some(of_page.max(of_copy)),
                         _ => Some(of_copy),
                     })

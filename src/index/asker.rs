@@ -11,7 +11,7 @@ use super::lookup::Lookup;
 use super::shelf::NearRows;
 use crate::error::Result;
 use crate::fingerprint::Class;
-use crate::matches::{Answer, GroupKeyReader, NearPage, Question, StandIn};
+use crate::matches::{Answer, Covering, GroupKeyReader, NearPage, Question};
 use crate::store::{Dated, Ids, RowDays, Shown};
 use crate::work::Work;
 
@@ -133,7 +133,7 @@ impl RowsToName<'_> {
                 key = (own.class, own.signature.to_vec());
                 stand_in = self.question.stand_in(own, distance, check.as_ref());
             }
-            let Some(StandIn { containment: similarity }) = stand_in else { continue };
+            let Some(Covering { containment: similarity }) = stand_in else { continue };
             if named == self.most {
                 answer.more += 1;
                 continue;

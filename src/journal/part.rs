@@ -8,7 +8,7 @@ use super::anchors::AnchorTables;
 use super::header::Header;
 use super::near::NearTables;
 use crate::fingerprint::check::ANCHORS;
-use crate::matches::{Confirm, GroupKey, Question, Similarity, StandIn};
+use crate::matches::{Confirm, Covering, GroupKey, Question, Similarity};
 use crate::store::{Day, FingerprintedDocument};
 use crate::work::Work;
 
@@ -146,7 +146,7 @@ impl AnchoredPage<'_> {
 }
 
 impl Wanted<'_> {
-    pub(super) fn stand_in(&self, page: &FingerprintedDocument, distance: u8) -> Option<StandIn> {
+    pub(super) fn stand_in(&self, page: &FingerprintedDocument, distance: u8) -> Option<Covering> {
         let key = GroupKey { class: page.details.class, signature: &page.details.check };
         self.question.stand_in(key, distance, self.check.as_ref())
     }

@@ -1,9 +1,9 @@
 //! What is asked of one page, and what is near to it: the answer of an index, and that of a journal.
 
 use super::confirm;
+use super::coverage::Covering;
 use super::group_key::GroupKey;
 use super::similarity::{Confirm, Similarity};
-use super::standing::StandIn;
 use crate::store::{Day, Details};
 
 /// A page that is asked for.
@@ -31,17 +31,17 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// A page at this distance as one that stands for the page that is asked for; none if it cannot.
+    /// A page at this distance as one that covers the page that is asked for; none if it cannot.
     pub(crate) fn stand_in(
         &self,
         candidate: GroupKey<'_>,
         distance: u8,
         check: Option<&Confirm>,
-    ) -> Option<StandIn> {
-        let Some(page) = self.page else { return Some(StandIn::default()) };
+    ) -> Option<Covering> {
+        let Some(page) = self.page else { return Some(Covering::default()) };
         let asked = GroupKey { class: page.class, signature: &page.check };
-        let standing = asked.compare(candidate, distance.into(), check).of_first?;
-        Some(StandIn { containment: check.map(|_| standing.share()) })
+        let coverage = asked.compare(candidate, distance.into(), check).of_first?;
+        Some(Covering { containment: check.map(|_| coverage.share()) })
     }
 }
 

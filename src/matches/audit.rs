@@ -67,7 +67,7 @@ impl Record for Match {
     }
 }
 
-/// A page in favour of which another one was dropped, and the host of that one.
+/// A page that another one is a duplicate of, and the host of that one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct DroppedFor {
     of: String,
@@ -387,7 +387,7 @@ impl Audit<'_> {
                 found_hosts.extend(dropped.host);
             }
             if verdict == "keep" && *copies != found.to_string() {
-                let what = "not the number of pages that go in favour of this one";
+                let what = "not the number of the duplicates of this page";
                 return Err(verdicts.wrong(what).expected(found).found(copies));
             }
             let found_hosts = match found_hosts.len() {
@@ -395,7 +395,7 @@ impl Audit<'_> {
                 count => count.to_string(),
             };
             if verdict == "keep" && *hosts != found_hosts {
-                let what = "not the number of hosts of this page and those that go in favour of it";
+                let what = "not the number of hosts of this page and its duplicates";
                 return Err(verdicts.wrong(what).expected(found_hosts).found(hosts));
             }
             let before = |next: &&Result<DroppedFor>| next.as_ref().is_ok_and(|it| it.of < *id);

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::coverage::Coverage;
 use super::groups::Groups;
 use super::ids::{IdShards, Workshop};
 use super::keep_order::{KeepOrder, Leaders, LengthClass, Turn};
 use super::numbers::{Group, IdRank, Number, Row, SegmentRow, below};
-use super::standing::Standing;
 use crate::error::Result;
 use crate::fingerprint::{Check, Width};
 use crate::runs::{Record, Space};
@@ -24,10 +24,10 @@ use crate::store::Segment;
 /// it, the others hold the fingerprint, the sieves and the groups.
 #[must_use]
 pub fn held_bytes(width: Width, check: Option<Check>, workers: u64) -> u64 {
-    const STANDING: u64 = size_of::<Standing>() as u64;
+    const COVERAGE: u64 = size_of::<Coverage>() as u64;
     // `starts` and `ranks` of the batch; three numbers of its leaders; the judgement; how well the best page
-    // of the store stands for it; how many pages go in favour of it; its slack.
-    const PLACES: u64 = 8 + 12 + (4 + STANDING) + STANDING + 4 + 4;
+    // of the store covers it; how many duplicates it has; its slack.
+    const PLACES: u64 = 8 + 12 + (4 + COVERAGE) + COVERAGE + 4 + 4;
     // Of one worker; where whole pages are compared, the first one that was met too.
     const SIEVE: u64 = 2;
     const FIRST_MET: u64 = 4;

@@ -2,17 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::coverage::Coverages;
 use super::numbers::Group;
 use super::pair::Pair;
-use super::standing::Standings;
 use crate::runs::Record;
 
-/// A pair of groups of which one can stand for the other.
+/// A pair of groups of which one can cover the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Confirmed {
     pub(super) pair: Pair<Group>,
-    /// How well the existing group stands for the new one, and the other way round.
-    pub(super) standings: Standings,
+    /// How well the existing group covers the new one, and the other way round.
+    pub(super) coverages: Coverages,
 }
 
 impl Record for Confirmed {}

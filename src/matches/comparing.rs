@@ -5,11 +5,11 @@
 
 use std::ops::Range;
 
+use super::coverage::{Coverage, Coverages};
+use super::distance::Distance;
 use super::group_key::{GroupKey, GroupKeyReader, HeldKeys};
-use super::nearness::Nearness;
 use super::numbers::{Number, SegmentRow};
 use super::similarity::Confirm;
-use super::standing::{Standing, Standings};
 use crate::error::Result;
 use crate::fingerprint::Class;
 use crate::fingerprint::check::{Marked, Sample};
@@ -140,25 +140,25 @@ impl<'a> Comparer<'a> {
         }
     }
 
-    /// How well a row of the batch and the page that it is compared with stand for each other, at this distance.
-    pub(super) fn compare(&mut self, row: SegmentRow, distance: u8) -> Result<Standings> {
+    /// How well a row of the batch and the page that it is compared with cover each other, at this distance.
+    pub(super) fn compare(&mut self, row: SegmentRow, distance: u8) -> Result<Coverages> {
         let (reader, decoded) = (&mut self.reader, &mut self.decoded);
         match (self.keys, &mut self.marked, self.confirm) {
             (WindowKeys::Samples(samples), Some(marked), Some(confirm)) => {
                 let sample = samples.get(row, reader, decoded)?;
                 if distance == 0 && sample == marked.sample() {
-                    return Ok(Standings::mutual(Standing::SAME));
+                    return Ok(Coverages::mutual(Coverage::SAME));
                 }
                 let contained = marked.contained(sample, confirm.least);
-                Ok(contained.map_or(Standings::default(), |[of_other, of_row]| {
-                    Standings::containing([of_row, of_other], confirm.least, distance)
+                Ok(contained.map_or(Coverages::default(), |[of_other, of_row]| {
+                    Coverages::containing([of_row, of_other], confirm.least, distance)
                 }))
             }
             (WindowKeys::Keys(held), ..) => {
                 let other = GroupKey { class: self.class, signature: &self.signature };
                 Ok(held.get(row, reader)?.compare(other, distance.into(), self.confirm))
             }
-            _ => Ok(Standings::default()),
+            _ => Ok(Coverages::default()),
         }
     }
 }

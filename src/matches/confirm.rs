@@ -1,4 +1,4 @@
-//! Candidates confirmed: which of them can stand for each other.
+//! Candidates confirmed: which of them can cover each other.
 //!
 //! A probe finds candidates by fingerprints, and by anchors. The batch is grouped by fingerprint and [`GroupKey`], and what was found is taken
 //! [apart] into pairs of groups. Each of these is confirmed: by the sketches, or, where there are none, by the classes. The keep rule works on
@@ -225,7 +225,7 @@ impl Windows {
         GroupKeyReader::new(&self.how.segment, self.how.confirm.as_ref())
     }
 
-    /// The pairs of the batch of which one group can stand for the other.
+    /// The pairs of the batch of which one group can cover the other.
     fn within(&self, keys: &WindowKeys, pairs: Vec<Within>) -> Result<Vec<Confirmed>> {
         let mut comparer = Comparer::new(self.how.confirm.as_ref(), keys, self.reader()?);
         let row = |group| self.how.groups.key_row(group);
@@ -235,19 +235,19 @@ impl Windows {
             comparer.with_row(row(group))?;
             for &Within { new, distance, .. } in pairs {
                 progress::tick(Activity::Working);
-                let standings = comparer.compare(row(new), distance)?;
-                let (new, group, standings) = match new > group {
-                    true => (new, group, standings),
-                    false => (group, new, standings.turned()),
+                let coverages = comparer.compare(row(new), distance)?;
+                let (new, group, coverages) = match new > group {
+                    true => (new, group, coverages),
+                    false => (group, new, coverages.turned()),
                 };
                 let pair = Pair { new, existing: Place::Batch { group }, distance };
-                confirmed.extend(standings.any().then_some(Confirmed { pair, standings }));
+                confirmed.extend(coverages.any().then_some(Confirmed { pair, coverages }));
             }
         }
         Ok(confirmed)
     }
 
-    /// The pairs with the store of which one side can stand for the other.
+    /// The pairs with the store of which one side can cover the other.
     fn with_store(
         &self,
         keys: &WindowKeys,
@@ -292,9 +292,9 @@ impl Windows {
                 comparer.with_key(key);
                 for &Near { new, distance, .. } in near {
                     progress::tick(Activity::Working);
-                    let standings = comparer.compare(groups.key_row(new), distance)?;
+                    let coverages = comparer.compare(groups.key_row(new), distance)?;
                     let pair = Pair { new, existing, distance };
-                    confirmed.extend(standings.any().then_some(Confirmed { pair, standings }));
+                    confirmed.extend(coverages.any().then_some(Confirmed { pair, coverages }));
                 }
             }
             candidates.left_out += left * near.len() as u64;

@@ -1,10 +1,10 @@
-//! What verdicts are drawn from: pairs of groups that can stand for each other, and what was counted when they were confirmed.
+//! What verdicts are drawn from: pairs of groups that can cover each other, and what was counted when they were confirmed.
 
 use super::certificate::{Candidates, Certificate, Confirmed};
+use super::coverage::{Coverage, Coverages};
 use super::detail::Detail;
 use super::pair::Pair;
 use super::similarity::Confirm;
-use super::standing::{Standing, Standings};
 use crate::error::Result;
 use crate::runs::Sorter;
 
@@ -20,8 +20,8 @@ impl ConfirmedPairs {
     /// Those of a batch without group keys: every near pair matches.
     pub(crate) fn unchecked(found: impl Iterator<Item = Result<Pair>> + 'static) -> ConfirmedPairs {
         let matching = |pair: Pair| {
-            let standings = Standings::mutual(Standing::near(pair.distance));
-            Confirmed { pair: pair.of_groups(), standings }
+            let coverages = Coverages::mutual(Coverage::near(pair.distance));
+            Confirmed { pair: pair.of_groups(), coverages }
         };
         let pairs = Box::new(found.map(move |pair| pair.map(matching)));
         ConfirmedPairs { pairs, candidates: None }

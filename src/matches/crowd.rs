@@ -12,7 +12,7 @@
 
 use std::collections::HashMap;
 
-use super::nearness::Nearness;
+use super::distance::Distance;
 use super::numbers::KeepRank;
 use crate::error::Result;
 
@@ -24,7 +24,7 @@ pub(crate) trait Comparing {
     /// What tells at once that most groups do not match; held for each kept group.
     type Sketch: Copy;
     /// How near two groups are.
-    type Distance: Nearness;
+    type Distance: Distance;
 
     /// The blocks of a group; near groups share one.
     fn blocks(&self, rank: KeepRank) -> Result<Vec<Block>>;

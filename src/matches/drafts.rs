@@ -25,8 +25,8 @@ pub(super) struct Drafts<'a> {
     detail: Detail,
     /// How many rows of matches.tsv each distance has.
     counted: Vec<u128>,
-    /// How many rows go in favour of each row of the batch, by the rank of its id.
-    in_favour: Vec<u32>,
+    /// How many rows are duplicates of each row of the batch, by the rank of its id.
+    duplicates: Vec<u32>,
     lost: LostTally,
     /// The dropped rows, counted.
     tally: DroppedTally,
@@ -42,8 +42,8 @@ pub(super) struct Drafts<'a> {
 pub(super) struct Drafted {
     /// How many rows of matches.tsv each distance has.
     pub(super) counted: Vec<u128>,
-    /// How many rows go in favour of each row of the batch, by the rank of its id.
-    pub(super) in_favour: Vec<u32>,
+    /// How many rows are duplicates of each row of the batch, by the rank of its id.
+    pub(super) duplicates: Vec<u32>,
     /// The hosts of these, and the hosts of most dropped pages, where a check tells what is lost.
     pub(super) hosts: Option<(SortedRecords<HostOf>, Vec<DroppedHost>)>,
     /// What is lost with the dropped pages, where a check tells it.
@@ -72,7 +72,7 @@ impl<'a> Drafts<'a> {
             checked,
             detail,
             counted,
-            in_favour: vec![0; batch.rows() as usize],
+            duplicates: vec![0; batch.rows() as usize],
             lost: LostTally::default(),
             tally: DroppedTally::default(),
             dropped: DroppedRows::new(space),
@@ -87,23 +87,23 @@ impl<'a> Drafts<'a> {
     pub(super) fn dropped(&mut self, row: Row, of: Nearest<&NearestStored>) -> Result<()> {
         let is_match = self.detail == Detail::Best;
         if is_match {
-            self.counted[usize::from(of.standing().distance)] += 1;
+            self.counted[usize::from(of.coverage().distance)] += 1;
         }
         if let Some(shingles) = self.shingles {
             let shingles = shingles[self.batch.group_of(row).index()];
-            self.lost.add(shingles.into(), of.standing());
+            self.lost.add(shingles.into(), of.coverage());
             let of = if let Nearest::Row(of, _) = of { Some(self.batch.rank(of)) } else { None };
             self.dropped.push(self.batch.segment_row(row), of)?;
         }
         let new = self.batch.rank(row);
-        let held = self.shingles.map(|_| of.standing().share());
+        let held = self.shingles.map(|_| of.coverage().share());
         match of {
-            Nearest::Row(existing, standing) => {
-                let distance = standing.distance;
+            Nearest::Row(existing, coverage) => {
+                let distance = coverage.distance;
                 self.tally.add(Origin::Batch, held);
-                self.in_favour[self.batch.rank(existing).index()] += 1;
+                self.duplicates[self.batch.rank(existing).index()] += 1;
                 if is_match {
-                    let alike = self.checked.then(|| standing.similarity());
+                    let alike = self.checked.then(|| coverage.similarity());
                     let pair = row_of_pair(self.batch, row, existing, distance, alike);
                     self.unnamed_matches.push(pair)?;
                 }
@@ -111,11 +111,11 @@ impl<'a> Drafts<'a> {
                 let verdict = UnnamedRow { existing, new, distance, similarity: held };
                 self.unnamed_verdicts.push(verdict)
             }
-            Nearest::Stored(NearestStored { id, day, distance, standings, .. }, _) => {
+            Nearest::Stored(NearestStored { id, day, distance, coverages, .. }, _) => {
                 let existing = id.clone();
                 let (distance, origin) = (*distance, Origin::Day(*day));
                 self.tally.add(origin, held);
-                let similarity = self.checked.then(|| standings.share());
+                let similarity = self.checked.then(|| coverages.share());
                 let row = MatchRow { new, distance, existing, origin, similarity };
                 if is_match {
                     self.matches.push(row.clone())?;
@@ -136,7 +136,7 @@ impl<'a> Drafts<'a> {
         name(self.unnamed_verdicts, segment, &mut self.verdicts)?;
         Ok(Drafted {
             counted: self.counted,
-            in_favour: self.in_favour,
+            duplicates: self.duplicates,
             hosts: self.shingles.map(|_| self.dropped.hosts(segment)).transpose()?,
             lost,
             dropped_pages: self.tally.counted(),

@@ -6,13 +6,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::batch::Batch;
+use super::coverage::Coverage;
 use super::match_row::MatchRow;
 use super::nearest::{Judged, NearestStored};
 use super::numbers::{Group, IdRank, Number, Row, SegmentRow, Span, below};
 use super::origin::Origin;
 use super::replaced::{Going, Replaced};
 use super::similarity::Similarity;
-use super::standing::Standing;
 use super::store_pair::{Near, StorePair, each_place};
 use crate::error::Result;
 use crate::runs::{Record, SortedRecords, Sorter};
@@ -48,7 +48,7 @@ pub(super) struct StoreExpansion<'a> {
 
 impl StoreExpansion<'_> {
     /// Looks up every pair with the store once, in the order of the disk. Notes for each group the pages
-    /// of the store that stand for it best and the pages that it replaces, and if `rows` are wanted every row of documents.
+    /// of the store that cover it best and the pages that it replaces, and if `rows` are wanted every row of documents.
     pub(super) fn expand(
         &self,
         pairs: SortedRecords<StorePair<Group>>,
@@ -69,10 +69,10 @@ impl StoreExpansion<'_> {
             // Rows with equal fingerprints are sorted by id, then by day, so the first row is the one that a verdict names.
             let id = ids.get(first.row)?;
             let day = days.get(first.row)?;
-            for &Near { new: group, distance, standings } in near {
-                if standings.of_first == Some(self.judged.nearest[group.index()]) {
+            for &Near { new: group, distance, coverages } in near {
+                if coverages.of_first == Some(self.judged.nearest[group.index()]) {
                     let id = id.to_owned();
-                    nearest.push(NearestStored { group, id, day, distance, standings })?;
+                    nearest.push(NearestStored { group, id, day, distance, coverages })?;
                 }
             }
             let replacing = self.replacing(near);
@@ -88,10 +88,10 @@ impl StoreExpansion<'_> {
                 if let Some(rows) = &mut rows {
                     self.expand_row(near, id, Origin::Day(day), rows)?;
                 }
-                if let Some((standing, by)) = replacing
-                    && let Some(slack) = self.slack_left(id, day, standing)
+                if let Some((coverage, by)) = replacing
+                    && let Some(slack) = self.slack_left(id, day, coverage)
                 {
-                    let containment = standing.share();
+                    let containment = coverage.share();
                     replaced.going(Going { by, id: id.to_owned(), day, containment, slack })?;
                 }
             }
@@ -101,22 +101,22 @@ impl StoreExpansion<'_> {
 
     /// The kept page that stands best for a place of the store, if one can: of those that stand as well, the one with the
     /// smallest id.
-    fn replacing(&self, near: &[Near<Group>]) -> Option<(Standing, SegmentRow)> {
+    fn replacing(&self, near: &[Near<Group>]) -> Option<(Coverage, SegmentRow)> {
         let batch = self.judged.batch;
-        let standing = |near: &Near<Group>| {
-            let standing = near.standings.of_second?;
+        let coverage = |near: &Near<Group>| {
+            let coverage = near.coverages.of_second?;
             let row = self.judged.kept(near.new)?;
-            Some((standing, batch.rank(row), batch.segment_row(row)))
+            Some((coverage, batch.rank(row), batch.segment_row(row)))
         };
-        let best = near.iter().filter(|_| self.holds).filter_map(standing).min()?;
+        let best = near.iter().filter(|_| self.holds).filter_map(coverage).min()?;
         Some((best.0, best.2))
     }
 
     /// The slack that a page of the store leaves to one that stands so well for it; none if it lacks more than its slack there.
-    fn slack_left(&self, id: &str, day: Day, standing: Standing) -> Option<u32> {
+    fn slack_left(&self, id: &str, day: Day, coverage: Coverage) -> Option<u32> {
         match self.slack.get(id, day) {
-            Some(slack) => Some(standing.slack.min(slack.checked_sub(standing.lacking)?)),
-            None => Some(standing.slack),
+            Some(slack) => Some(coverage.slack.min(slack.checked_sub(coverage.lacking)?)),
+            None => Some(coverage.slack),
         }
     }
 
@@ -127,8 +127,8 @@ impl StoreExpansion<'_> {
         origin: Origin,
         rows: &mut Sorter<MatchRow>,
     ) -> Result<()> {
-        near.iter().try_for_each(|&Near { new: group, distance, standings }| {
-            let similarity = self.checked.then(|| standings.share());
+        near.iter().try_for_each(|&Near { new: group, distance, coverages }| {
+            let similarity = self.checked.then(|| coverages.share());
             let batch = self.judged.batch;
             rows.extend(batch.rows_of(group).iter().map(|row| {
                 let existing = existing.to_owned();

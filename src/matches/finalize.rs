@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use super::batch::Batch;
 use super::confirmed::ConfirmedPairs;
+use super::coverage::Coverage;
 use super::crowd::Crowd;
 use super::detail::{BEST, BEST_SETTING, Detail, too_many};
+use super::distance::Distance;
 use super::drafts::{Drafted, Drafts};
 use super::expand::{StoreExpansion, expand_copies, expand_groups};
 use super::groups::Groups;
@@ -14,17 +16,15 @@ use super::ids::{IdShards, Workshop};
 use super::in_keep_order::InKeepOrder;
 use super::keep_order::{KeepOrder, Leaders};
 use super::keep_rule::{Edge, Judgements, judge};
-use super::listing::{InFavour, Listed, Listing};
+use super::listing::{Duplicates, Listed, Listing};
 use super::nearby::Nearby;
 use super::nearest::{Judged, Nearest};
-use super::nearness::Nearness;
 use super::numbers::{KeepRank, Number};
 use super::outcome::Outcome;
 use super::partition::{Partition, Partitioning, copies};
 use super::recrawl::recrawls;
 use super::replaced::Replaced;
 use super::similarity::Confirm;
-use super::standing::Standing;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::output::{self, Staging};
@@ -99,8 +99,8 @@ impl Finalize<'_> {
             self.check_count_and_space(rows.iter().sum(), &batch, space.folder)?;
         }
         let mut drafts = Drafts::new(&batch, shingles, checked, self.detail, rows, space);
-        let held = |rank: KeepRank| nearest[leaders.group(rank).index()] != Standing::KEPT;
-        let expand = |edge: &Edge<Standing>| {
+        let held = |rank: KeepRank| nearest[leaders.group(rank).index()] != Coverage::KEPT;
+        let expand = |edge: &Edge<Coverage>| {
             let groups = [edge.earlier, edge.later].map(|rank| leaders.group(rank));
             let similarity = edge.similarity().filter(|_| checked);
             let rows = &mut drafts.unnamed_matches;
@@ -129,12 +129,12 @@ impl Finalize<'_> {
         }
         judged.each_dropped(stored, |row, of| {
             match of {
-                Nearest::Stored(page, standing) if holds => {
-                    let standing = page.standings.of_first.unwrap_or(standing);
-                    replaced.named(&page.id, page.day, standing.slack)?;
+                Nearest::Stored(page, coverage) if holds => {
+                    let coverage = page.coverages.of_first.unwrap_or(coverage);
+                    replaced.named(&page.id, page.day, coverage.slack)?;
                 }
-                Nearest::Row(kept, standing) if holds => {
-                    replaced.kept(judged.batch.segment_row(kept), standing.slack);
+                Nearest::Row(kept, coverage) if holds => {
+                    replaced.kept(judged.batch.segment_row(kept), coverage.slack);
                 }
                 _ => {}
             }
@@ -142,7 +142,7 @@ impl Finalize<'_> {
         })?;
         let replaced =
             holds.then(|| replaced.write(self.segment, staging, self.format)).transpose()?;
-        let Drafted { counted, in_favour, hosts, lost, dropped_pages, matches, verdicts } =
+        let Drafted { counted, duplicates, hosts, lost, dropped_pages, matches, verdicts } =
             drafts.finish(self.segment)?;
         let (hosts, dropped_hosts) = hosts.unzip();
         let rank = |row| judged.batch.rank_in_segment(row);
@@ -153,7 +153,7 @@ impl Finalize<'_> {
             empties: self.segment.empty_ids(),
             verdicts,
             matches,
-            in_favour: hosts.map(|hosts| InFavour { copies: in_favour, hosts }),
+            duplicates: hosts.map(|hosts| Duplicates { copies: duplicates, hosts }),
             recrawls,
             checked,
             format: self.format,
@@ -189,16 +189,16 @@ impl Finalize<'_> {
             .map_err(|error| error.help(help).setting(BEST_SETTING))
     }
 
-    /// The judgement on every group. `held` says of a group whether a page of the store stands for it, and `each` is called with every pair of
+    /// The judgement on every group. `held` says of a group whether a page of the store covers it, and `each` is called with every pair of
     /// the batch, in order.
     fn judge<F: Fingerprint>(
         &self,
         (batch, leaders): (&Batch, &Leaders),
-        edges: Sorter<Edge<Standing>>,
+        edges: Sorter<Edge<Coverage>>,
         crowded: Vec<KeepRank>,
         held: impl Fn(KeepRank) -> bool,
-        mut each: impl FnMut(&Edge<Standing>) -> Result<()>,
-    ) -> Result<Judgements<Standing>> {
+        mut each: impl FnMut(&Edge<Coverage>) -> Result<()>,
+    ) -> Result<Judgements<Coverage>> {
         let edges =
             edges.sorted()?.distinct().map(|edge| edge.and_then(|edge| each(&edge).map(|()| edge)));
         let name = |rank: KeepRank| batch.rank(leaders.row(leaders.group(rank)));

@@ -5,10 +5,10 @@
 
 use std::ops::Range;
 
-use super::nearness::Nearness;
+use super::coverage::{Coverage, Coverages};
+use super::distance::Distance;
 use super::numbers::{Number, SegmentRow};
 use super::similarity::Confirm;
-use super::standing::{Standing, Standings};
 use crate::error::Result;
 use crate::fingerprint::Class;
 use crate::progress::{self, Activity};
@@ -22,23 +22,23 @@ pub(crate) struct GroupKey<'a> {
 }
 
 impl GroupKey<'_> {
-    /// How well each of two pages with these keys, at this distance, stands for the other one. Pages with one fingerprint and
+    /// How well each of two pages with these keys, at this distance, covers the other one. Pages with one fingerprint and
     /// one key always do: they would be one group.
     pub(crate) fn compare(
         self,
         other: GroupKey<'_>,
         distance: u32,
         confirm: Option<&Confirm>,
-    ) -> Standings {
+    ) -> Coverages {
         let distance = distance as u8;
         let one_class = confirm.is_none_or(Confirm::needs_one_class);
         match confirm {
-            _ if one_class && self.class != other.class => Standings::default(),
+            _ if one_class && self.class != other.class => Coverages::default(),
             _ if distance == 0 && self.signature == other.signature => {
-                Standings::mutual(Standing::SAME)
+                Coverages::mutual(Coverage::SAME)
             }
-            None => Standings::mutual(Standing::near(distance)),
-            Some(confirm) => Standings::by(confirm, self.signature, other.signature, distance),
+            None => Coverages::mutual(Coverage::near(distance)),
+            Some(confirm) => Coverages::by(confirm, self.signature, other.signature, distance),
         }
     }
 }

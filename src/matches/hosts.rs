@@ -29,7 +29,7 @@ pub struct DroppedHost {
     pub pages: u64,
 }
 
-/// A page that goes, by its row, and the page of the batch in favour of which it goes, if it is one of the batch.
+/// A dropped page, by its row, and the kept page, if that is one of the batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct DroppedRow {
     row: SegmentRow,
@@ -38,7 +38,7 @@ struct DroppedRow {
 
 impl Record for DroppedRow {}
 
-/// The host of a page that goes in favour of another one, by its XXH3-64.
+/// The host of a duplicate of another page, by its XXH3-64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct HostOf {
     pub(super) of: IdRank,
@@ -56,12 +56,12 @@ impl<'a> DroppedRows<'a> {
         DroppedRows(space.sorter(), space)
     }
 
-    /// Takes the row of a page, and the page of the batch in favour of which it goes, if it is one of the batch.
+    /// Takes the row of a page, and the kept page, if that is one of the batch.
     pub(super) fn push(&mut self, row: SegmentRow, of: Option<IdRank>) -> Result<()> {
         self.0.push(DroppedRow { row, of })
     }
 
-    /// Their hosts, by the page in favour of which they go, and the hosts of most of them.
+    /// Their hosts, by the kept page, and the hosts of most of them.
     pub(super) fn hosts(
         self,
         segment: &Segment,
@@ -82,7 +82,7 @@ impl<'a> DroppedRows<'a> {
     }
 }
 
-/// Of how many hosts the pages are that go in favour of the page `of`, and this page itself, whose id is `id`. Takes these
+/// Of how many hosts the duplicates of the page `of` are, and this page itself, whose id is `id`. Takes these
 /// pages from the front of `hosts`, which are in order.
 pub(super) fn count(
     id: &str,

@@ -1,12 +1,12 @@
 //! The keep rule, over groups of pages that match one another as copies.
 //!
 //! Groups are taken in keep order. A group is dropped if a page of the store, or a group already kept,
-//! can stand for it; else it is kept. So a page that stays stands for every dropped group, however long the chains of
+//! can cover it; else it is kept. So a page that stays covers every dropped group, however long the chains of
 //! near pages are. Taking the groups one after the other is the definition, and it is also how it is done: with the pairs
 //! sorted by the later of the two, one pass over them is enough, and only a few bytes for each group are held.
 //!
-//! Where nothing but fingerprints is known, two groups within k bits stand for each other. A check can tell that only one
-//! of two groups stands for the other one: the longer one, which holds the text of the shorter one. Then keep order takes
+//! Where nothing but fingerprints is known, two groups within k bits cover each other. A check can tell that only one
+//! of two groups covers the other one: the longer one, which holds the text of the shorter one. Then keep order takes
 //! the longest texts first.
 //!
 //! An example with k = 3, ranks in keep order, and the pairs 0-1 (distance 3), 1-2 (2), 0-3 (3), 2-3 (2):
@@ -23,48 +23,48 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::coverage::{Coverage, Coverages};
 use super::crowd::{Comparing, Crowd};
-use super::nearness::Nearness;
+use super::distance::Distance;
 use super::numbers::{KeepRank, Number, below};
 use super::similarity::Similarity;
-use super::standing::{Standing, Standings};
 use crate::error::Result;
 use crate::progress::{self, Activity};
 use crate::runs::Record;
 
-/// Two groups of the batch of which one can stand for the other.
+/// Two groups of the batch of which one can cover the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Edge<D> {
     /// The group that is taken later.
     pub(crate) later: KeepRank,
     /// The group that is taken earlier.
     pub(crate) earlier: KeepRank,
-    /// How well the earlier group stands for the later one, if it can.
+    /// How well the earlier group covers the later one, if it can.
     pub(crate) of_later: Option<D>,
-    /// How well the later group stands for the earlier one, if it can.
+    /// How well the later group covers the earlier one, if it can.
     pub(crate) of_earlier: Option<D>,
 }
 
-impl Edge<Standing> {
+impl Edge<Coverage> {
     /// The distance of the fingerprints.
     pub(super) fn distance(&self) -> u8 {
-        self.of_later.or(self.of_earlier).map_or(0, |standing| standing.distance)
+        self.of_later.or(self.of_earlier).map_or(0, |coverage| coverage.distance)
     }
 
     /// How alike the groups are.
     pub(super) fn similarity(&self) -> Option<Similarity> {
-        self.of_later.or(self.of_earlier).map(Standing::similarity)
+        self.of_later.or(self.of_earlier).map(Coverage::similarity)
     }
 
     /// Two groups, whichever comes first.
-    pub(super) fn of([first, second]: [KeepRank; 2], standings: Standings) -> Edge<Standing> {
-        let Standings { of_first: of_later, of_second: of_earlier } =
-            if first > second { standings } else { standings.turned() };
+    pub(super) fn of([first, second]: [KeepRank; 2], coverages: Coverages) -> Edge<Coverage> {
+        let Coverages { of_first: of_later, of_second: of_earlier } =
+            if first > second { coverages } else { coverages.turned() };
         Edge { later: first.max(second), earlier: first.min(second), of_later, of_earlier }
     }
 }
 
-impl<D: Nearness> Record for Edge<D> {}
+impl<D: Distance> Record for Edge<D> {}
 
 /// The verdict on a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ pub(crate) enum Judgement<D> {
 /// Judges all `groups`. `held` says of a rank whether the store has a page within k. `edges` are the near
 /// pairs, in order; pairs between two groups of the `crowd` may be missing. Of kept groups at one
 /// distance the one with the smallest `name` is the nearest.
-pub(crate) fn judge<N: Ord, D: Nearness>(
+pub(crate) fn judge<N: Ord, D: Distance>(
     groups: u32,
     held: impl Fn(KeepRank) -> bool,
     edges: impl Iterator<Item = Result<Edge<D>>>,
@@ -127,7 +127,7 @@ pub(crate) struct Judgements<D> {
     distances: Vec<D>,
 }
 
-impl<D: Nearness> Judgements<D> {
+impl<D: Distance> Judgements<D> {
     /// The judgement on `rank`.
     pub(crate) fn get(&self, rank: KeepRank) -> Judgement<D> {
         match self.distances[rank.index()] {
@@ -158,7 +158,7 @@ struct Judging<L, D> {
     name: L,
 }
 
-impl<N: Ord, L: Fn(KeepRank) -> N, D: Nearness> Judging<L, D> {
+impl<N: Ord, L: Fn(KeepRank) -> N, D: Distance> Judging<L, D> {
     /// Takes the next group, with its edges to `earlier` ones, and says whether it is kept. A group that
     /// is `held` is dropped.
     fn take(&mut self, rank: KeepRank, held: bool, earlier: &[Edge<D>]) -> bool {

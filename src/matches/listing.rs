@@ -40,8 +40,8 @@ pub(crate) struct Listing<P, E> {
     pub(crate) verdicts: SortedRecords<MatchRow>,
     /// The rows of the matches.
     pub(crate) matches: SortedRecords<MatchRow>,
-    /// What goes in favour of each document, where it is known which share of a page another page holds.
-    pub(crate) in_favour: Option<InFavour>,
+    /// The duplicates of each document, where it is known which share of a page another page contains.
+    pub(crate) duplicates: Option<Duplicates>,
     /// What became of each document since the former page of its key, where documents have keys.
     pub(super) recrawls: Option<SortedRecords<Recrawl>>,
     /// Whether the matches were checked.
@@ -62,8 +62,8 @@ pub(crate) struct Listed {
     pub(crate) examples: Vec<DroppedExample>,
 }
 
-/// What goes in favour of each document.
-pub(crate) struct InFavour {
+/// The duplicates of each document.
+pub(crate) struct Duplicates {
     /// How many pages, by the rank of the document.
     pub(super) copies: Vec<u32>,
     /// The hosts of these pages, by the rank of the document.
@@ -112,12 +112,12 @@ where
 {
     /// Writes all files.
     pub(crate) fn write(self, staging: &Staging) -> Result<Listed> {
-        let Listing { mut ids, empties, verdicts, matches, in_favour, .. } = self;
+        let Listing { mut ids, empties, verdicts, matches, duplicates, .. } = self;
         let Listing { recrawls, checked, format, workers, .. } = self;
-        let columns = verdict_columns(in_favour.is_some(), recrawls.is_some());
+        let columns = verdict_columns(duplicates.is_some(), recrawls.is_some());
         let mut files = Files::create(staging, format, checked, &columns)?;
         let mut recrawls = recrawls.map(Iterator::peekable);
-        let (copies, hosts) = in_favour.map(|it| (it.copies, it.hosts.peekable())).unzip();
+        let (copies, hosts) = duplicates.map(|it| (it.copies, it.hosts.peekable())).unzip();
         let mut hosts: Option<Peekable<SortedRecords<HostOf>>> = hosts;
         let mut empties = empties.peekable();
         let mut verdicts = verdicts.peekable();
@@ -178,15 +178,15 @@ impl<P: Portion> Section<P> {
         let mut recrawls = self.recrawls.iter().flatten();
         for (rank, id) in ranks.clone().map(IdRank::from).zip(ids.ids()) {
             let of = named.next_if(|row| row.new == rank);
-            let favoured =
+            let counted =
                 copies.map(|copies| (copies[rank.index()], hosts::count(id, rank, &mut hosts)));
-            add_verdict(verdicts, id, favoured, of);
+            add_verdict(verdicts, id, counted, of);
             if let Some(recrawl) = recrawls.next() {
                 write!(verdicts, "\t{recrawl}").expect("a string takes any text");
             }
             verdicts.push('\n');
             if let Some(row) = of {
-                let containment = row.similarity.filter(|_| favoured.is_some());
+                let containment = row.similarity.filter(|_| counted.is_some());
                 examples.add([id, &row.existing], row.distance.into(), row.origin, containment);
             }
             dropped.push(of.is_some());
@@ -226,16 +226,16 @@ impl Lines {
 
 /// Adds the line on a document without its end, which is dropped because of another one, or is kept in place of so many copies, which are of so many hosts with
 /// the page itself.
-fn add_verdict(lines: &mut String, id: &str, favoured: Option<(u32, u64)>, of: Option<&MatchRow>) {
-    let added = match (of, favoured) {
+fn add_verdict(lines: &mut String, id: &str, counted: Option<(u32, u64)>, of: Option<&MatchRow>) {
+    let added = match (of, counted) {
         (None, None) => write!(lines, "{id}\tkeep\t\t\t"),
         (None, Some((copies, 0))) => write!(lines, "{id}\tkeep\t\t\t\t\t{copies}\t"),
         (None, Some((copies, hosts))) => {
             write!(lines, "{id}\tkeep\t\t\t\t\t{copies}\t{hosts}")
         }
-        (Some(MatchRow { existing, distance, origin, similarity, .. }), favoured) => {
+        (Some(MatchRow { existing, distance, origin, similarity, .. }), counted) => {
             let row = format_args!("{id}\tdrop\t{existing}\t{distance}\t{origin}");
-            match similarity.filter(|_| favoured.is_some()) {
+            match similarity.filter(|_| counted.is_some()) {
                 Some(containment) => write!(lines, "{row}\t{containment}\t\t"),
                 None => write!(lines, "{row}"),
             }

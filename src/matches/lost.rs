@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::standing::Standing;
+use super::coverage::Coverage;
 
 /// The text that goes with the dropped pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -32,8 +32,8 @@ pub(super) struct LostTally {
 
 impl LostTally {
     /// Takes a dropped page of so many shingles, for which another page stands so well.
-    pub(super) fn add(&mut self, shingles: u64, standing: Standing) {
-        let lacking = u64::from(standing.lacking);
+    pub(super) fn add(&mut self, shingles: u64, coverage: Coverage) {
+        let lacking = u64::from(coverage.lacking);
         self.pages += 1;
         self.over_tenth += u64::from(10 * lacking > shingles);
         self.shingles = self.shingles.saturating_add(shingles);

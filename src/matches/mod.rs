@@ -40,8 +40,10 @@ mod certificate;
 mod comparing;
 mod confirm;
 mod confirmed;
+mod coverage;
 mod crowd;
 mod detail;
+mod distance;
 mod distinct;
 mod drafts;
 mod dropped_examples;
@@ -61,7 +63,6 @@ mod lost;
 mod match_row;
 mod nearby;
 mod nearest;
-mod nearness;
 mod numbers;
 mod origin;
 mod outcome;
@@ -73,7 +74,6 @@ mod result_columns;
 mod shared_keys;
 mod sieve;
 mod similarity;
-mod standing;
 mod store_pair;
 
 pub(crate) use allocated::allocated;
@@ -100,6 +100,9 @@ pub use similarity::{Confirm, Similarity};
 pub(crate) use certificate::{Certificate, Confirmed};
 pub(crate) use confirm::{Confirming, Task, Windows};
 pub(crate) use confirmed::ConfirmedPairs;
+pub(crate) use coverage::Covering;
+#[cfg(feature = "evaluate")]
+pub(crate) use coverage::{Coverage, Coverages};
 pub(crate) use finalize::Finalize;
 pub(crate) use group_key::{GroupKey, GroupKeyReader};
 pub(crate) use groups::Groups;
@@ -113,6 +116,3 @@ pub use shared_keys::AnchorCost;
 pub(crate) use shared_keys::{
     Anchored, AnchoredRows, CHUNK_ROWS, KeyProbe, MOST_MET, RowAnchor, anchors_of,
 };
-pub(crate) use standing::StandIn;
-#[cfg(feature = "evaluate")]
-pub(crate) use standing::{Standing, Standings};

@@ -1,13 +1,13 @@
 //! The groups of a crowd compared: by their fingerprints, then by their keys.
 
 use super::batch::Batch;
+use super::coverage::Coverage;
 use super::crowd::{Block, Comparing};
 use super::distinct::distinct_fingerprints;
 use super::group_key::{GroupKeyReader, HeldKeys};
 use super::keep_order::Leaders;
 use super::numbers::{KeepRank, Number};
 use super::similarity::Confirm;
-use super::standing::Standing;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::hamming::multiversion::{Multiversion, counting};
@@ -68,7 +68,7 @@ impl<'a, F: Fingerprint> Nearby<'a, F> {
 
 impl<F: Fingerprint> Comparing for Nearby<'_, F> {
     type Sketch = F;
-    type Distance = Standing;
+    type Distance = Coverage;
 
     fn blocks(&self, rank: KeepRank) -> Result<Vec<Block>> {
         let bits = self.sketch(rank).to_u128();
@@ -79,18 +79,18 @@ impl<F: Fingerprint> Comparing for Nearby<'_, F> {
         self.fingerprints[self.batch.fingerprint_of(self.leaders.group(rank)).index()]
     }
 
-    fn find(&self, sketch: F, kept: &[F], found: impl FnMut(usize, Standing)) {
+    fn find(&self, sketch: F, kept: &[F], found: impl FnMut(usize, Coverage)) {
         counting(Within { fingerprint: sketch, kept, k: self.k, found });
     }
 
-    fn distance(&mut self, one: KeepRank, other: KeepRank) -> Result<Option<Standing>> {
+    fn distance(&mut self, one: KeepRank, other: KeepRank) -> Result<Option<Coverage>> {
         let distance = self.sketch(one).distance(self.sketch(other));
         if distance > self.k {
             return Ok(None);
         }
         let [one, other] = [one, other].map(|rank| self.batch.key_row(self.leaders.group(rank)));
         let Some(Keys(held, [first, second])) = &mut self.keys else {
-            return Ok(Some(Standing::near(distance as u8)));
+            return Ok(Some(Coverage::near(distance as u8)));
         };
         let other = held.get(other, second)?;
         Ok(held.get(one, first)?.compare(other, distance, self.confirm.as_ref()).of_first)
@@ -105,13 +105,13 @@ struct Within<'a, F, T> {
     found: T,
 }
 
-impl<F: Fingerprint, T: FnMut(usize, Standing)> Multiversion for Within<'_, F, T> {
+impl<F: Fingerprint, T: FnMut(usize, Coverage)> Multiversion for Within<'_, F, T> {
     type Output = ();
 
     #[inline(always)]
     fn run(mut self) {
         within(self.fingerprint, self.kept, self.k, |at, distance| {
-            (self.found)(at, Standing::near(distance as u8))
+            (self.found)(at, Coverage::near(distance as u8))
         });
     }
 }

@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use super::allocated::allocated;
 use super::batch::Batch;
+use super::coverage::{Coverage, Coverages};
+use super::distance::Distance;
 use super::frequent::MostFrequent;
 use super::keep_order::Leaders;
 use super::keep_rule::{Judgement, Judgements};
 use super::listing::Named;
-use super::nearness::Nearness;
 use super::numbers::{Group, Number, Row, below};
 use super::outcome::Outcome;
-use super::standing::{Standing, Standings};
 use crate::error::Result;
 use crate::runs::{Record, Sorter};
 use crate::store::Day;
@@ -24,8 +24,8 @@ pub(super) struct NearestStored {
     pub(super) day: Day,
     /// The distance.
     pub(super) distance: u8,
-    /// How well the page stands for the group, and the other way round.
-    pub(super) standings: Standings,
+    /// How well the page covers the group, and the other way round.
+    pub(super) coverages: Coverages,
 }
 
 impl Record for NearestStored {
@@ -38,24 +38,24 @@ impl Record for NearestStored {
 pub(super) struct Judged<'a> {
     pub(super) batch: &'a Batch,
     pub(super) leaders: Leaders,
-    pub(super) judgements: Judgements<Standing>,
-    /// How well the best page of the store stands for each group.
-    pub(super) nearest: Vec<Standing>,
+    pub(super) judgements: Judgements<Coverage>,
+    /// How well the best page of the store covers each group.
+    pub(super) nearest: Vec<Coverage>,
 }
 
-/// The page that another one is dropped for, and how well it stands for that.
+/// The page that another one is dropped for, and how well it covers that.
 #[derive(Clone, Copy)]
 pub(super) enum Nearest<S> {
     /// The nearest page of the store.
-    Stored(S, Standing),
+    Stored(S, Coverage),
     /// A kept row of the batch.
-    Row(Row, Standing),
+    Row(Row, Coverage),
 }
 
 impl<S> Nearest<S> {
-    pub(super) fn standing(&self) -> Standing {
+    pub(super) fn coverage(&self) -> Coverage {
         match self {
-            Nearest::Stored(_, standing) | Nearest::Row(_, standing) => *standing,
+            Nearest::Stored(_, coverage) | Nearest::Row(_, coverage) => *coverage,
         }
     }
 }
@@ -104,7 +104,7 @@ impl Judged<'_> {
         match self.judgements.get(self.leaders.rank(group)) {
             Judgement::Kept => {
                 let kept = self.leaders.row(group);
-                (Some(kept), Nearest::Row(kept, Standing::SAME))
+                (Some(kept), Nearest::Row(kept, Coverage::SAME))
             }
             Judgement::Dropped { near: Some((kept, nearer)) } if nearer < distance => {
                 let kept = self.leaders.row(self.leaders.group(kept));

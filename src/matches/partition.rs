@@ -2,14 +2,14 @@
 
 use super::batch::Batch;
 use super::certificate::Confirmed;
+use super::coverage::Coverage;
+use super::distance::Distance;
 use super::frequent::MostFrequent;
 use super::keep_order::Leaders;
 use super::keep_rule::Edge;
-use super::nearness::Nearness;
 use super::numbers::{Group, KeepRank, Number, below};
 use super::pair::{Pair, Place};
 use super::sieve::Sieve;
-use super::standing::Standing;
 use super::store_pair::StorePair;
 use crate::error::Result;
 use crate::runs::{Sorter, Space};
@@ -18,11 +18,11 @@ use crate::runs::{Sorter, Space};
 #[derive(Debug)]
 pub(super) struct Partition {
     /// Near groups of the batch.
-    pub(super) edges: Sorter<Edge<Standing>>,
+    pub(super) edges: Sorter<Edge<Coverage>>,
     /// Pairs with the store.
     pub(super) with_store: Sorter<StorePair<Group>>,
-    /// For each group how well the best page of the store stands for it, or [`Standing::KEPT`].
-    pub(super) nearest: Vec<Standing>,
+    /// For each group how well the best page of the store covers it, or [`Coverage::KEPT`].
+    pub(super) nearest: Vec<Coverage>,
     /// The ranks of groups whose pairs with each other are not all among the edges.
     pub(super) crowded: Vec<KeepRank>,
     /// How many rows of matches.tsv each distance has when every pair is expanded to documents. A million
@@ -55,7 +55,7 @@ impl Partitioning<'_> {
         let mut partition = Partition {
             edges: space.sorter(),
             with_store: space.sorter(),
-            nearest: vec![Standing::KEPT; batch.groups() as usize],
+            nearest: vec![Coverage::KEPT; batch.groups() as usize],
             crowded: Vec::new(),
             rows: vec![0; usize::from(u8::MAX)],
             most_matches: MostFrequent::default(),
@@ -93,16 +93,16 @@ impl Partitioning<'_> {
 
 impl Partition {
     /// Puts a pair where it belongs.
-    fn place(&mut self, leaders: &Leaders, Confirmed { pair, standings }: Confirmed) -> Result<()> {
+    fn place(&mut self, leaders: &Leaders, Confirmed { pair, coverages }: Confirmed) -> Result<()> {
         let Pair { new, existing, distance } = pair;
         match existing {
             Place::Batch { group } => {
-                self.edges.push(Edge::of([leaders.rank(new), leaders.rank(group)], standings))
+                self.edges.push(Edge::of([leaders.rank(new), leaders.rank(group)], coverages))
             }
             Place::Store { segment, row, rows } => {
                 let nearest = &mut self.nearest[new.index()];
-                *nearest = standings.of_first.map_or(*nearest, |standing| standing.min(*nearest));
-                self.with_store.push(StorePair { segment, row, rows, new, distance, standings })
+                *nearest = coverages.of_first.map_or(*nearest, |coverage| coverage.min(*nearest));
+                self.with_store.push(StorePair { segment, row, rows, new, distance, coverages })
             }
             Place::Crowd => {
                 self.crowded.push(leaders.rank(new));

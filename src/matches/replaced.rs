@@ -2,11 +2,11 @@
 //!
 //! A page of the store that a kept page holds says nothing that the kept page does not say, so the store hides it
 //! from its next version on. Two pages of the store stay all the same: one that a verdict of this batch names, so that no page is
-//! dropped in favour of a page that goes; and one that lacks more in the kept page than its [slack](crate::store::Slack), so that no page
+//! dropped as a duplicate of a page that goes; and one that lacks more in the kept page than its [slack](crate::store::Slack), so that no page
 //! that was dropped for it lacks more than a tenth in the end.
 //!
 //! An example: the store holds `a`, and `b` with one more chapter. The batch holds `c`, which is `a` with three more chapters, and
-//! `d`, which is `b` with one more word. `c` is kept, and `a` is replaced by `c`. `d` is dropped in favour of `b`, so `b` stays
+//! `d`, which is `b` with one more word. `c` is kept, and `a` is replaced by `c`. `d` is a duplicate of `b`, so `b` stays
 //! even if `c` holds `b` too.
 
 use std::path::Path;

@@ -103,7 +103,7 @@ impl Confirm {
         }
     }
 
-    /// Whether one of two pages with these signatures can stand for the other one.
+    /// Whether one of two pages with these signatures can cover the other one.
     #[must_use]
     pub fn confirms(&self, one: &[u8], another: &[u8]) -> bool {
         match self.check.containment(one, another) {

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use super::coverage::Coverages;
 use super::numbers::Number;
-use super::standing::Standings;
 use crate::error::Result;
 use crate::runs::Record;
 use crate::store::{Column, Dated, Expected};
@@ -24,8 +24,8 @@ pub(crate) struct StorePair<N> {
     pub(super) new: N,
     /// The Hamming distance.
     pub(super) distance: u8,
-    /// How well the page of the store stands for that of the batch, and the other way round, once that is known.
-    pub(super) standings: Standings,
+    /// How well the page of the store covers that of the batch, and the other way round, once that is known.
+    pub(super) coverages: Coverages,
 }
 
 impl<N: Number> Record for StorePair<N> {}
@@ -35,13 +35,13 @@ impl<N: Number> Record for StorePair<N> {}
 pub(super) struct Near<N> {
     pub(super) new: N,
     pub(super) distance: u8,
-    /// How well the page of the store stands for that of the batch, and the other way round.
-    pub(super) standings: Standings,
+    /// How well the page of the store covers that of the batch, and the other way round.
+    pub(super) coverages: Coverages,
 }
 
 impl<N: Number> From<StorePair<N>> for Near<N> {
     fn from(pair: StorePair<N>) -> Near<N> {
-        Near { new: pair.new, distance: pair.distance, standings: pair.standings }
+        Near { new: pair.new, distance: pair.distance, coverages: pair.coverages }
     }
 }
 

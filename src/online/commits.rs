@@ -7,7 +7,7 @@
 //! ```text
 //! store        a, of an earlier day
 //! remembered   b, then c, which holds a and b
-//! commit       c enters the day; b goes in favour of c; a is hidden from the new version on
+//! commit       c enters the day; b is a duplicate of c; a is hidden from the new version on
 //! ```
 //!
 //! Other checks, and fingerprints alone, do not tell which of two pages is the longer one. Then all remembered pages enter.

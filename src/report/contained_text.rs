@@ -1,8 +1,8 @@
 //! What the kept pages contain of all text that was read on many days, estimated from what each day says that it lost.
 //!
 //! The text of a page is its 3-word shingles, and each page counts by itself. A kept page contains its own text. Of a dropped
-//! page the day's [`Lost`](crate::matches::Lost) tells what the page named lacks. A page of the store that was replaced counts as a page of the
-//! mean length, of which its successor lacks what `replaced` tells; so does a page that was dropped in its favour before, which the successor contains
+//! page the day's [`Lost`](crate::matches::Lost) says what the kept page lacks. A page of the store that was replaced counts as a page of the
+//! mean length, of which its successor lacks what `replaced` tells; so does a page that was dropped as its duplicate before, which the successor contains
 //! at worst to the product of two shares. It is another share than that
 //! of the distinct shingles of all pages, in which a page that comes again each day counts once.
 

@@ -62,7 +62,7 @@ impl Report {
         if later.dropped == dropped {
             return Ok(());
         }
-        let what = "the verdicts drop another number of pages in favour of later days than the report says";
+        let what = "the verdicts drop another number of pages as duplicates of later days than the report says";
         Err(damaged(what).at(output.join(Report::NAME)).expected(dropped).found(later.dropped))
     }
 }

@@ -9,7 +9,7 @@ use crate::matches::VERDICTS;
 use crate::results::ResultReader;
 use crate::store::{Day, Version};
 
-/// The later days that the store held when a day was joined. Pages of that day were dropped in favour of pages that were crawled
+/// The later days that the store held when a day was joined. Pages of that day were dropped as duplicates of pages that were crawled
 /// after them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,7 +42,7 @@ impl LaterDays {
     }
 }
 
-/// How many pages the verdicts in the folder `output` drop in favour of pages of days after `day`.
+/// How many pages the verdicts in the folder `output` drop as duplicates of pages of days after `day`.
 pub(super) fn dropped_after(output: &Path, day: Day) -> Result<u64> {
     let mut verdicts = ResultReader::of(output, VERDICTS)?;
     let mut dropped = 0;

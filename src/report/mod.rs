@@ -7,7 +7,7 @@
 //! - `existing`: what may be where an output is to be made ([`existing()`]).
 //! - `history`: the reports of many days, and which days are odd ([`History`]).
 //! - `join_page`, `days_page`, `pairs_page`: drawn for people, by the templates in `html`.
-//! - `readmission`: dropped pages for which nothing stands any more.
+//! - `readmission`: dropped pages for which no kept page is left.
 //! - `later_days`: what a day that was run late found in the store ([`LaterDays`]).
 //! - `annotations`: what is said of each page, found by its id ([`Annotations`]).
 //! - `verdicts`: the verdict on one page ([`verdict`]), and all matches ([`each_match`]).

@@ -1,4 +1,4 @@
-//! Pages whose witness has left the store: they were dropped in favour of a page that is there no more.
+//! Pages whose witness has left the store: they are duplicates of a page that is there no more.
 //!
 //! Such a page was held back because another stood for it. When that one has gone, nothing does. So these pages are listed, and the
 //! next crawl can bring them back. A page that was replaced is such a page too, and the page that replaced it stands for what was dropped for it. For example, if
@@ -117,7 +117,7 @@ struct Successors {
 }
 
 impl Successors {
-    /// The page, with the one that stands for it now.
+    /// The page, with the one that covers it now.
     fn follow<'a>(&'a self, page: Dropped<'a>) -> Dropped<'a> {
         let mut last = page;
         for _ in 0..self.outputs {

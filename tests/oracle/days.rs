@@ -82,7 +82,7 @@ impl Found {
     }
 }
 
-/// The rule page by page. A join may name any page that can stand for another one, and all else is decided here.
+/// The rule page by page. A join may name any page that covers another one, and all else is decided here.
 #[derive(Clone, Default)]
 pub(crate) struct Model {
     pages: BTreeMap<Place, Shingles>,

@@ -15,12 +15,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::matches::certificate::{Candidates, Confirmed};
+use crate::matches::coverage::Coverages;
 use crate::matches::groups::Groups;
 use crate::matches::numbers::{FingerprintIndex, Group, KeepRank, Number, Span};
 use crate::matches::pair::{Pair, Place};
 use crate::matches::shared_keys::{self, MOST_MET as MOST_BY_KEYS};
 use crate::matches::sieve::FINGERPRINTS_MET;
-use crate::matches::standing::Standings;
 use crate::matches::store_pair::StorePair;
 use crate::progress::{self, Activity};
 use crate::runs::{Record, Sorter, Space};
@@ -37,7 +37,7 @@ const MOST_COPIES: usize = 32;
 /// How many of these of another fingerprint, if only verdicts are wanted.
 const FIRST_MET: usize = 2;
 
-/// Two groups of the batch that may stand for each other: one of the window, and the existing one, which may be of another. Ordered by the existing
+/// Two groups of the batch that may cover each other: one of the window, and the existing one, which may be of another. Ordered by the existing
 /// one, so that its keys are read in the order of the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Within {
@@ -130,7 +130,7 @@ impl<'a> Apart<'a> {
             match existing {
                 Place::Store { segment, row, rows } => {
                     self.candidates.pairs += self.pages(new) * u128::from(rows);
-                    let standings = Standings::default();
+                    let coverages = Coverages::default();
                     let groups = self.groups.groups_of(new);
                     self.left_out(groups.len().saturating_sub(self.met.most));
                     let news = groups.iter().take(self.met.most);
@@ -140,7 +140,7 @@ impl<'a> Apart<'a> {
                         rows,
                         new,
                         distance,
-                        standings,
+                        coverages,
                     }))?;
                 }
                 Place::Batch { group: existing } => {
@@ -166,10 +166,10 @@ impl<'a> Apart<'a> {
                     in_batch.rows.push((apart, distance, 0, row.into(), 1));
                 }
                 Place::Crowd => {
-                    let standings = Standings::default();
+                    let coverages = Coverages::default();
                     let mark = |new| Pair { new, existing: Place::Crowd, distance };
                     let marks = self.groups.groups_of(new).iter().map(mark);
-                    self.crowded.extend(marks.map(|pair| Confirmed { pair, standings }));
+                    self.crowded.extend(marks.map(|pair| Confirmed { pair, coverages }));
                 }
             }
         }
@@ -216,7 +216,7 @@ impl<'a> Apart<'a> {
         let Some(&new) = self.met.of_rows.get(nearest.page as usize) else { return Ok(()) };
         let rows: u128 = nearest.rows.iter().map(|row| u128::from(row.4)).sum();
         self.candidates.pairs += rows * self.groups.size(new);
-        let standings = Standings::default();
+        let coverages = Coverages::default();
         let rows = nearest.rows.drain(..);
         self.with_store.extend(rows.map(|(_, distance, segment, row, rows)| StorePair {
             segment,
@@ -224,7 +224,7 @@ impl<'a> Apart<'a> {
             rows,
             new,
             distance,
-            standings,
+            coverages,
         }))
     }
 

@@ -15,9 +15,9 @@ use super::*;
 use crate::error::Kind;
 use crate::fingerprint::{Check, Class, Fingerprint};
 use crate::matches::confirmed::ConfirmedPairs;
+use crate::matches::coverage::{Coverage, Coverages};
+use crate::matches::distance::Distance;
 use crate::matches::keep_order::LengthClass;
-use crate::matches::nearness::Nearness;
-use crate::matches::standing::{Standing, Standings};
 use crate::matches::{
     Confirm, Detail, Finalize, InKeepOrder, KeepOrder, KeyProbe, Sieve, distinct_fingerprints,
 };
@@ -68,26 +68,26 @@ struct Rule {
 }
 
 impl Rule {
-    /// The distance of two pages, and how well each stands for the other one, if one can. Candidates are near by their fingerprints, or
+    /// The distance of two pages, and how well each covers the other one, if one can. Candidates are near by their fingerprints, or
     /// share an anchor.
-    fn near(&self, one: &Page, other: &Page) -> Option<(u32, Standings)> {
+    fn near(&self, one: &Page, other: &Page) -> Option<(u32, Coverages)> {
         let distance = one.fingerprint.distance(other.fingerprint);
         let two_classes = self.classes && one.class != other.class && !self.has_direction();
         if two_classes || distance > K && !self.share_an_anchor(one, other) {
             return None;
         }
-        let standings = match self.confirm {
-            None => Standings::mutual(Standing::near(distance as u8)),
+        let coverages = match self.confirm {
+            None => Coverages::mutual(Coverage::near(distance as u8)),
             Some(confirm) => {
                 let [one, other] = [one, other].map(|page| signed(confirm.check, &page.text).0);
                 // A copy matches, whatever its text.
                 match distance == 0 && one == other {
-                    true => Standings::mutual(Standing::SAME),
-                    false => Standings::by(&confirm, &one, &other, distance as u8),
+                    true => Coverages::mutual(Coverage::SAME),
+                    false => Coverages::by(&confirm, &one, &other, distance as u8),
                 }
             }
         };
-        standings.any().then_some((distance, standings))
+        coverages.any().then_some((distance, coverages))
     }
 
     fn share_an_anchor(&self, one: &Page, other: &Page) -> bool {
@@ -212,19 +212,19 @@ fn naive(batch: &[Page], days: &[(Day, Vec<Page>)], rule: &Rule) -> [String; 3] 
     for (new, page) in &pages {
         let mut best = Vec::new();
         for (id, day, stored) in &held {
-            if let Some((distance, standings)) = rule.near(page, stored) {
-                rows.push((new.clone(), distance, id.clone(), day.to_string(), standings.share()));
-                best.extend(standings.of_first.map(|it| (it, false, id.clone(), day.to_string())));
+            if let Some((distance, coverages)) = rule.near(page, stored) {
+                rows.push((new.clone(), distance, id.clone(), day.to_string(), coverages.share()));
+                best.extend(coverages.of_first.map(|it| (it, false, id.clone(), day.to_string())));
             }
         }
         for (other, other_page) in pages.iter().filter(|other| other.0 != *new) {
-            if let Some((distance, standings)) = rule.near(page, other_page) {
+            if let Some((distance, coverages)) = rule.near(page, other_page) {
                 if other < new {
-                    let share = standings.share();
+                    let share = coverages.share();
                     rows.push((new.clone(), distance, other.clone(), "batch".into(), share));
                 }
-                let standing = standings.of_first.filter(|_| kept.contains_key(other.as_str()));
-                best.extend(standing.map(|it| (it, true, other.clone(), "batch".to_owned())));
+                let coverage = coverages.of_first.filter(|_| kept.contains_key(other.as_str()));
+                best.extend(coverage.map(|it| (it, true, other.clone(), "batch".to_owned())));
             }
         }
         if !kept.contains_key(new.as_str()) {
@@ -235,10 +235,10 @@ fn naive(batch: &[Page], days: &[(Day, Vec<Page>)], rule: &Rule) -> [String; 3] 
     let mut verdicts = format!("id\tverdict\tof\tdistance\tagainst{shares}\n");
     for (id, _) in &pages {
         verdicts += &match dropped.get(id.as_str()) {
-            Some((standing, _, of, against)) => {
-                let share = rule.has_direction().then(|| format!("\t{}\t\t", standing.share()));
+            Some((coverage, _, of, against)) => {
+                let share = rule.has_direction().then(|| format!("\t{}\t\t", coverage.share()));
                 let share = share.unwrap_or_default();
-                format!("{id}\tdrop\t{of}\t{}\t{against}{share}\n", standing.distance)
+                format!("{id}\tdrop\t{of}\t{}\t{against}{share}\n", coverage.distance)
             }
             None => {
                 let copies = dropped.values().filter(|it| it.1 && it.2 == *id).count();

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// How near two pages are, the nearest first.
-pub(crate) trait Nearness:
+pub(crate) trait Distance:
     Copy + Ord + Send + Sync + Debug + Serialize + DeserializeOwned
 {
     /// That of a page and its copy.
@@ -18,7 +18,7 @@ pub(crate) trait Nearness:
 }
 
 /// The Hamming distance of fingerprints.
-impl Nearness for u8 {
+impl Distance for u8 {
     const SAME: u8 = 0;
     const KEPT: u8 = u8::MAX;
     const ALONE: u8 = u8::MAX - 1;
