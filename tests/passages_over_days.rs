@@ -328,6 +328,72 @@ fn passages_are_verified_by_what_is_left_of_the_store() {
 }
 
 #[test]
+fn the_longest_passages_are_shown_in_place() {
+    let bench = Bench::new();
+    let licence = format!("<b>All</b> {}", words(0..60));
+    let [short, long] = [words(500..555), words(700..760)];
+    let pages = [
+        page("a", &[&words(1_000..1_090), &licence, &short].map(|it| &it[..]).join(" ")),
+        page("b", &[&words(2_000..2_090), &licence, "end"].map(|it| &it[..]).join(" ")),
+        page(
+            "c",
+            &[&words(3_000..3_090), &licence, &words(5_000..5_003)].map(|it| &it[..]).join(" "),
+        ),
+    ];
+    let last = [&words(4_000..4_004), &long, &words(4_010..4_090), &short, &long]
+        .map(|it| &it[..])
+        .join(" ");
+    let days = [(DAYS[0], pages.concat()), (DAYS[1], page("d", &last))];
+    bench.crawl(days, "[passages]\n");
+    bench.done("run days.toml");
+    let shown = |day: &str| {
+        let passages = bench.report(&format!("out/{day}/dedup"))["run"]["passages"].take();
+        let texts = passages.as_array().unwrap().iter().map(|it| {
+            let text = |at: usize| it["text"][at].as_str().unwrap().to_owned();
+            (it["id"].clone(), it["of"].clone(), it["words"].clone(), [text(0), text(1), text(2)])
+        });
+        texts.collect::<Vec<_>>()
+    };
+    // The licence stands in two pages of the first day, and is shown once.
+    let before = words(2_080..2_090);
+    let [first] = &shown(DAYS[0])[..] else { panic!() };
+    assert_eq!((&first.0, &first.1, &first.2), (&json!("b"), &json!("a"), &json!(63)));
+    assert_eq!(first.3[1], licence.trim_start_matches('<'));
+    assert!(first.3[0].ends_with(&format!("{} <", words(2_085..2_090))), "{before}: {first:?}");
+    assert_eq!(first.3[2], " end");
+    let last = shown(DAYS[1]);
+    assert_eq!(last.iter().map(|it| &it.2).collect::<Vec<_>>(), [60, 55]);
+    assert_eq!([&last[0].1, &last[1].1], ["d", "a"]);
+    assert_eq!([&last[0].3[1], &last[1].3[1]], [&long, &short]);
+    let drawn = bench.read(&format!("out/{}/dedup/report.html", DAYS[0]));
+    assert!(drawn.contains("<mark>b&gt;All&lt;&#x2f;b&gt; "), "{drawn}");
+    assert!(drawn.contains("2 kept pages have text of 50 words or more"));
+    bench.done("verify out");
+
+    let sampled = |flags: &str| bench.answer(&format!("sample out/{} {flags}", DAYS[1]));
+    let told = sampled("");
+    let start = words(4_000..4_004);
+    for part in [
+        "longest passages: 2 of 2\n\nd  d (batch)  60 words\n    ",
+        &format!("[={long}=]\n\nd  a ({})  55 words\n    ", DAYS[0]),
+        &format!(" [={short}=] "),
+    ] {
+        assert!(told.contains(part), "{part:?}: {told}");
+    }
+    assert!(sampled("--per-distance 1").contains("longest passages: 1 of 2"));
+    let object: Value = serde_json::from_str(sampled("--json").lines().last().unwrap()).unwrap();
+    assert_eq!((&object["passage"]["of"], &object["passage"]["words"]), (&json!("a"), &json!(55)));
+    assert_eq!(object["passage"]["text"][1], short);
+    assert!(
+        bench.answer("sample out").contains(&format!("{}: longest passages: 1 of 2\n", DAYS[0]))
+    );
+    sampled("--output pairs.html");
+    assert!(bench.read("pairs.html").contains(&format!("<mark>{short}</mark>")));
+    bench.write(&format!("crawl/{}.jsonl", DAYS[1]), page("other", &start));
+    assert!(sampled("").contains("not in the inputs: d\n"));
+}
+
+#[test]
 fn what_cannot_be_found_is_said_before_any_page_is_read() {
     let bench = Bench::new();
     bench.crawl([(DAYS[0], page("a", &words(0..80))), (DAYS[1], page("b", &words(5..80)))], "");

@@ -93,7 +93,7 @@ fn in_line(Run { sides: [old, new], is_changed }: &Run) -> String {
 
 /// The words on one line, without control characters, which could move the cursor of a terminal. The
 /// middle of a text that is longer than `longest` characters is left out.
-fn shown(words: &[&str], longest: usize) -> String {
+pub(crate) fn shown(words: &[&str], longest: usize) -> String {
     let plain = |c: char| if c.is_control() { ' ' } else { c };
     let text: String = words.concat().chars().map(plain).collect();
     let count = text.chars().count();

@@ -35,6 +35,7 @@ mod making;
 pub(crate) mod man;
 pub(crate) mod pages;
 pub(crate) mod passages;
+mod passages_in_place;
 pub(crate) mod places;
 mod plan;
 pub(crate) mod query;

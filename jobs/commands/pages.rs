@@ -113,6 +113,11 @@ impl PageSource {
         }
     }
 
+    /// The pages of a batch of this day.
+    pub(crate) fn of_day(self, day: Option<Day>) -> PageSource {
+        PageSource { day, ..self }
+    }
+
     pub(crate) fn of_report(run: &Value) -> Option<PageSource> {
         serde_json::from_value(run["inputs"][PageSource::NAME].clone()).ok()
     }

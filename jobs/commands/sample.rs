@@ -13,6 +13,7 @@ use clap::Args;
 use dupsieve::Result;
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::output::PackedFile;
+use dupsieve::rooms::passages::PassageRow;
 use dupsieve::rooms::report::{self, Made, Nearest, PairGroup, PairsPage, Report, ShownPair};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -22,6 +23,7 @@ use crate::commands::difference;
 use crate::commands::excerpts::{self, Compared, EXCERPT_BYTES, Excerpts};
 use crate::commands::help::examples;
 use crate::commands::pages::{PageFlags, PageSource};
+use crate::commands::passages_in_place::{self, PassageInPlace};
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::{Output, Place};
 use crate::flags::shared::Shared::Overwrite;
@@ -44,13 +46,13 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// Show near pairs and what differs in their texts
 ///
 /// Where the check `containment` says what is lost, the pairs that lose most text are shown, the worst first. Else some pairs are drawn
-/// for each distance, with their similarity.
+/// for each distance, with their similarity. Where passages were found, the longest are shown in place.
 #[derive(Args, Debug)]
 #[command(args = shared(&[Overwrite]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Output folder of dedup, or of a day of run
     output: Place,
-    /// Show this many pairs for each distance, or this many of those that lose most
+    /// Show this many pairs for each distance, or this many of those that lose most; and this many passages
     #[arg(long, value_name = "N", default_value_t = 20)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
     per_distance: u32,
@@ -98,13 +100,16 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let mut shown = PairsPage { title: output.named(), groups: Vec::new() };
     let mut out = BufWriter::new(terminal::stdout());
     for of_day in &outputs {
-        let tells_lost =
-            Report::read(&report::folder(of_day))?.is_some_and(|report| report.lost.is_some());
-        let mut drawn =
-            if tells_lost { vec![worst(of_day, arguments)?] } else { draw(of_day, arguments)? };
+        let report = Report::read(&report::folder(of_day))?.unwrap_or_default();
+        let mut drawn = match report.lost {
+            Some(_) => vec![worst(of_day, arguments)?],
+            None => draw(of_day, arguments)?,
+        };
+        let mut passages = "longest passages".to_owned();
         if of_day != output {
             let day = of_day.file_name().unwrap_or_default().to_string_lossy();
-            drawn.iter_mut().for_each(|drawn| drawn.what = format!("{day}: {}", drawn.what));
+            let names = drawn.iter_mut().map(|drawn| &mut drawn.what).chain([&mut passages]);
+            names.for_each(|name| *name = format!("{day}: {name}"));
         }
         let inputs = (&arguments.input[..], "--input");
         let (source, settings) = PageSource::of_output(of_day, inputs, &arguments.pages, global)?;
@@ -113,6 +118,18 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         match arguments.page {
             Some(_) => shown.groups.extend(groups(&drawn, &texts)?),
             None => print(&drawn, &texts, global.json, &mut out)?,
+        }
+        if let Some(found) = report.passages {
+            let most = arguments.per_distance as usize;
+            let mut longest = passages_in_place::longest(&report::folder(of_day), most)?;
+            passages_in_place::read(&mut longest, &source.inputs_of(None)?, &settings)?;
+            match arguments.page {
+                Some(_) => shown.groups.push(passage_group(passages, found.passages, longest)),
+                None if global.json => print_objects(&longest, &mut out).at("stdout")?,
+                None => {
+                    describe_passages(&passages, found.passages, &longest, &mut out).at("stdout")?
+                }
+            }
         }
     }
     if let Some(path) = &arguments.page {
@@ -170,6 +187,41 @@ fn shown_pair(pair: &Pair, texts: &Excerpts<'_>) -> Result<ShownPair> {
         Err(missing) => shown.note = Some(excerpts::lacking(missing)),
     }
     Ok(shown)
+}
+
+fn passage_group(name: String, seen: u64, longest: Vec<PassageInPlace>) -> PairGroup {
+    let pairs = longest.into_iter().map(|PassageInPlace { row, text }| ShownPair {
+        figures: vec![("words", row.words.to_string())],
+        note: text.is_none().then(|| excerpts::lacking(&row.id)),
+        passage: text,
+        ids: [row.id, row.of],
+        against: row.against,
+        ..ShownPair::default()
+    });
+    PairGroup { name, seen, pairs: pairs.collect() }
+}
+
+fn print_objects(longest: &[PassageInPlace], out: &mut impl Write) -> io::Result<()> {
+    longest.iter().try_for_each(|passage| writeln!(out, "{}", json!({ "passage": passage })))
+}
+
+fn describe_passages(
+    name: &str,
+    all: u64,
+    longest: &[PassageInPlace],
+    out: &mut impl Write,
+) -> io::Result<()> {
+    writeln!(out, "{name}: {} of {all}\n", longest.len())?;
+    for PassageInPlace { row: PassageRow { id, words, of, against, .. }, text } in longest {
+        writeln!(out, "{id}  {of} ({against})  {words} words")?;
+        match text {
+            Some([before, passage, behind]) => {
+                writeln!(out, "    {before}[={passage}=]{behind}\n")?;
+            }
+            None => writeln!(out, "    not in the inputs: {id}\n")?,
+        }
+    }
+    Ok(())
 }
 
 /// The pairs that lose most, the worst first, in one pass over the verdicts.

@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use serde::Serialize;
+
 use super::tables::columns;
 use crate::error::Result;
 use crate::results::ResultReader;
 
 /// A passage of a page, and where it stood first.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PassageRow {
     /// The page that has it.
     pub id: String,

@@ -32,6 +32,8 @@ pub struct ShownPair {
     /// What has to be said of the comparison, such as that a text is cut.
     pub note: Option<String>,
     pub passages: Vec<Vec<Run>>,
+    /// What stands before a passage that both pages have, the passage, and what stands behind it.
+    pub passage: Option<[String; 3]>,
 }
 
 /// Words that both texts have, or those that each has in their place.

@@ -26,6 +26,7 @@ use super::differences;
 use crate::commands::destination::Destination;
 use crate::commands::making::{self, Making};
 use crate::commands::pages::PageSource;
+use crate::commands::passages_in_place;
 use crate::commands::places;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
@@ -266,14 +267,15 @@ impl Job {
             run["unchanged"] = unchanged.into();
         }
         let examples = outcome.dropped_examples.as_deref().unwrap_or_default();
-        if let Some(mut pages) = self.request.pages.clone() {
-            pages.day = self.request.store.day();
-            if let Some(differences) = differences::of(examples, &pages) {
-                run["differences"] = differences;
-            }
+        let day = self.request.store.day();
+        let pages = self.request.pages.clone().map(|pages| pages.of_day(day));
+        if let Some(differences) = pages.as_ref().and_then(|it| differences::of(examples, it)) {
+            run["differences"] = differences;
+        }
+        if passages.is_some() {
+            run["passages"] = json!(passages_in_place::for_report(verdicts, pages.as_ref())?);
         }
         let store = self.join.store.as_ref();
-        let day = self.request.store.day();
         let later = store.zip(day).map(|(store, day)| LaterDays::of(store, day, verdicts));
         Ok(Report {
             dupsieve: env!("CARGO_PKG_VERSION").to_owned(),

@@ -11,9 +11,6 @@ use crate::commands::excerpts::{self, Excerpts, Pair};
 use crate::commands::pages::PageSource;
 use crate::flags::settings::PageSettings;
 
-/// Inputs of more bytes than this are not read again for the report. `sample` reads them.
-const MOST_INPUT_BYTES: u64 = 128 << 20;
-
 /// For each example the passages that differ; none if the inputs are large, or cannot be read any more.
 pub(super) fn of(examples: &[DroppedExample], source: &PageSource) -> Option<Value> {
     read(examples, source).unwrap_or_else(|error| {
@@ -27,7 +24,7 @@ fn read(examples: &[DroppedExample], source: &PageSource) -> Result<Option<Value
     let kept: Vec<Nearest> = examples.iter().map(nearest).collect();
     let pairs: Vec<Pair<'_>> = examples.iter().map(|it| &*it.id).zip(&kept).collect();
     let bytes = excerpts::input_bytes(pairs.iter().copied(), source, &settings)?;
-    if pairs.is_empty() || bytes > MOST_INPUT_BYTES {
+    if pairs.is_empty() || bytes > excerpts::MOST_INPUT_BYTES {
         return Ok(None);
     }
     let texts = Excerpts::read(pairs.iter().copied(), source, &settings)?;
