@@ -86,8 +86,8 @@ pub mod rooms {
 
     #[warn(missing_docs)]
     pub mod budget;
-    pub mod desk;
     pub mod work;
+    pub mod work_queues;
 
     pub mod storage;
 

@@ -5,22 +5,22 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::inputs::{Input, Inputs};
-use crate::desk::{Ask, Desk, Piles};
 use crate::error::Result;
+use crate::work_queues::{Ask, Queues, WorkQueues};
 
 /// A claim of files takes this part of what is left of them, divided by the number of readers.
 const PART: u64 = 8;
-/// The pile of the files. The portions of file `f` are the pile `f + 1`.
+/// The queue of the files. The portions of file `f` are the queue `f + 1`.
 const FILES: u64 = 0;
 
-/// The share of the inputs that reader `index` of `of` readers reads: what it claims at a desk that all of them ask. Together the
+/// The share of the inputs that reader `index` of `of` readers reads: what it claims from queues that all of them ask. Together the
 /// shares are the whole: every record once, at the same position whatever `of` is.
 ///
 /// With at least as many files as readers, a reader claims whole files. With fewer files, every reader reads every file of
 /// records, and claims portion after portion. A stream, and all inputs beside it, belongs to reader 0.
 #[derive(Clone)]
 pub struct Share {
-    desk: Arc<dyn Desk>,
+    work: Arc<dyn WorkQueues>,
     index: u32,
     of: u32,
     done: Arc<HashSet<u32>>,
@@ -28,12 +28,12 @@ pub struct Share {
 
 impl Share {
     pub fn whole() -> Share {
-        Share::new(Arc::new(Piles::default()), 0, 1)
+        Share::new(Arc::new(Queues::default()), 0, 1)
     }
 
-    pub fn new(desk: Arc<dyn Desk>, index: u32, of: u32) -> Share {
+    pub fn new(work: Arc<dyn WorkQueues>, index: u32, of: u32) -> Share {
         assert!(index < of, "reader {index} of {of}");
-        Share { desk, index, of, done: Arc::default() }
+        Share { work, index, of, done: Arc::default() }
     }
 
     /// The same share, if what these files hold is known: who claims one does not read it.
@@ -74,7 +74,7 @@ impl Share {
         Ok(self.claim(u64::from(file) + 1, u64::MAX, u64::MAX)?.start)
     }
 
-    fn claim(&self, pile: u64, tickets: u64, part: u64) -> Result<Range<u64>> {
-        self.desk.claim(Ask { pile, tickets, asker: 0, askers: 1, part })
+    fn claim(&self, queue: u64, tickets: u64, part: u64) -> Result<Range<u64>> {
+        self.work.claim(Ask { queue, tickets, asker: 0, askers: 1, part })
     }
 }

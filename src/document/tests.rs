@@ -5,8 +5,8 @@ use super::reason::{BROKEN_OFF, too_long};
 use super::record::check_id;
 use super::sample::gzip;
 use super::*;
-use crate::desk::{Ask, Desk, Piles};
 use crate::error::{Kind, Result};
+use crate::work_queues::{Ask, Queues, WorkQueues};
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::fs;
@@ -76,17 +76,17 @@ fn read_share(inputs: &Inputs, share: &Share, options: &ReadOptions) -> Result<O
     Ok(outcome)
 }
 
-/// A desk that deals the tickets of every pile in turns to so many readers. This one is reader `index`.
+/// Queues that deal the tickets of every queue in turns to so many readers. This one is reader `index`.
 struct InTurns {
     index: u64,
     of: u64,
     dealt: Mutex<HashMap<u64, u64>>,
 }
 
-impl Desk for InTurns {
-    fn claim(&self, Ask { pile, tickets, .. }: Ask) -> Result<Range<u64>> {
+impl WorkQueues for InTurns {
+    fn claim(&self, Ask { queue, tickets, .. }: Ask) -> Result<Range<u64>> {
         let mut dealt = self.dealt.lock().unwrap();
-        let turn = dealt.entry(pile).or_default();
+        let turn = dealt.entry(queue).or_default();
         let ticket = (self.index + *turn * self.of).min(tickets);
         *turn += 1;
         Ok(ticket..tickets.min(ticket + 1))
@@ -94,8 +94,8 @@ impl Desk for InTurns {
 }
 
 fn in_turns(index: u32, of: u32) -> Share {
-    let desk = InTurns { index: index.into(), of: of.into(), dealt: Mutex::default() };
-    Share::new(Arc::new(desk), index, of)
+    let work = InTurns { index: index.into(), of: of.into(), dealt: Mutex::default() };
+    Share::new(Arc::new(work), index, of)
 }
 
 fn read_shares(inputs: &Inputs, of: u32, options: &ReadOptions) -> Outcome {
@@ -103,11 +103,11 @@ fn read_shares(inputs: &Inputs, of: u32, options: &ReadOptions) -> Outcome {
 }
 
 fn read_at_once(inputs: &Inputs, of: u32, options: &ReadOptions) -> Outcome {
-    let desk = Arc::new(Piles::default());
+    let work = Arc::new(Queues::default());
     thread::scope(|scope| {
         let parts: Vec<_> = (0..of)
             .map(|index| {
-                let share = Share::new(desk.clone(), index, of);
+                let share = Share::new(work.clone(), index, of);
                 scope.spawn(move || read_share(inputs, &share, options).unwrap())
             })
             .collect();

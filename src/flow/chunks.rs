@@ -9,50 +9,50 @@ use std::sync::Arc;
 
 use timely::dataflow::Scope;
 
-use crate::desk::{Ask, Desk};
 use crate::error::Result;
+use crate::work_queues::{Ask, WorkQueues};
 
 /// A claim takes this part of what is left of a stretch of the store. A process with an eighth of the others' speed is through with its
 /// first claim when they have done the rest.
 const PART: u64 = 8;
 
 pub(super) struct Chunks {
-    desk: Arc<dyn Desk>,
+    work: Arc<dyn WorkQueues>,
     worker: u32,
     workers: u32,
     /// How many chunks are of the store, and how many of the batch.
-    piles: [u64; 2],
+    queues: [u64; 2],
     /// Which of these the worker takes.
-    pile: usize,
+    queue: usize,
     /// What it has claimed and not taken.
     claimed: Range<u64>,
 }
 
 impl Chunks {
-    /// The chunks that the worker of this `scope` claims at the `desk`: there are `store` chunks of the store and, behind them,
+    /// The chunks that the worker of this `scope` claims at the `work_queues`: there are `store` chunks of the store and, behind them,
     /// `parts` of the batch.
     pub(super) fn new(
-        desk: &Arc<dyn Desk>,
+        work: &Arc<dyn WorkQueues>,
         scope: Scope<'_, u64>,
         store: usize,
         parts: usize,
     ) -> Chunks {
         let (worker, workers) = (scope.index() as u32, scope.peers() as u32);
-        let piles = [store as u64, parts as u64];
-        Chunks { desk: Arc::clone(desk), worker, workers, piles, pile: 0, claimed: 0..0 }
+        let queues = [store as u64, parts as u64];
+        Chunks { work: Arc::clone(work), worker, workers, queues, queue: 0, claimed: 0..0 }
     }
 
     /// The next chunk, if there is one left.
     pub(super) fn next(&mut self) -> Result<Option<usize>> {
-        let Chunks { desk, piles, pile, claimed, .. } = self;
-        while claimed.is_empty() && *pile < piles.len() {
-            let part = if *pile == 0 { PART } else { u64::MAX };
+        let Chunks { work, queues, queue, claimed, .. } = self;
+        while claimed.is_empty() && *queue < queues.len() {
+            let part = if *queue == 0 { PART } else { u64::MAX };
             let (asker, askers) = (self.worker, self.workers);
-            let ask = Ask { pile: *pile as u64, tickets: piles[*pile], asker, askers, part };
-            *claimed = desk.claim(ask)?;
-            *pile += usize::from(claimed.is_empty());
+            let ask = Ask { queue: *queue as u64, tickets: queues[*queue], asker, askers, part };
+            *claimed = work.claim(ask)?;
+            *queue += usize::from(claimed.is_empty());
         }
-        let before: u64 = piles[..(*pile).min(1)].iter().sum();
+        let before: u64 = queues[..(*queue).min(1)].iter().sum();
         Ok(claimed.next().map(|ticket| (before + ticket) as usize))
     }
 }

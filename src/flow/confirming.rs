@@ -10,10 +10,10 @@ use super::dispatch::{UnitRunner, Yield, dispatch};
 use super::fatal::Fatal;
 use super::gather::{End, Gather, Gathered};
 use super::processes::Processes;
-use crate::desk::Claim;
 use crate::error::Result;
 use crate::matches::{Certificate, Confirmed, Task, Windows};
 use crate::runs::Sorter;
+use crate::work_queues::Claim;
 
 /// Confirms the pairs in the windows of every process. Process 0 gets all that are confirmed, sorted in `memory_bytes` and in `folder`, and the
 /// certificates of all pieces.

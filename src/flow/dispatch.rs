@@ -28,9 +28,9 @@ use timely::dataflow::operators::{Capability, ConnectLoop, Feedback};
 use timely::dataflow::{Scope, StreamVec};
 
 use super::gather::End;
-use crate::desk::Claim;
 use crate::error::Result;
 use crate::progress::{self, Activity};
+use crate::work_queues::Claim;
 
 /// How long a worker waits before it asks again, if no unit is ready.
 const RETRY: Duration = Duration::from_millis(1);

@@ -160,7 +160,7 @@ impl Documents {
     ) -> Result<Harvest<H::Made>> {
         let topology = *processes.topology();
         let [index, of] = [topology.process, topology.processes].map(|it| it as u32);
-        let mut share = Share::new(processes.desk(), index, of);
+        let mut share = Share::new(processes.work(), index, of);
         let fatal = processes.fatal();
         let Documents { inputs, options, folder, memory_bytes, progress, kept } = self;
         let kept = kept.map(|(folder, key)| Checkpoint::open(&folder, key, &inputs)).transpose()?;

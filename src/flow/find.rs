@@ -19,12 +19,12 @@ use super::gather::{End, Gather, Gathered};
 use super::owners::Owners;
 use super::probe::{Prober, Probing};
 use super::processes::Processes;
-use crate::desk::Desk;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::ledger::Receipt;
 use crate::matches::Pair;
 use crate::runs::{SortedRecords, Sorter};
+use crate::work_queues::WorkQueues;
 
 /// What was found in a join, as far as it is in this process.
 #[derive(Debug)]
@@ -44,12 +44,12 @@ pub(crate) fn find_pairs<F: Fingerprint>(
     folder: PathBuf,
     memory_bytes: usize,
 ) -> Result<Pairs> {
-    let (probing, desk) = (Arc::clone(probing), processes.desk());
+    let (probing, work) = (Arc::clone(probing), processes.work());
     let fatal = processes.fatal();
     let sharing = owners.map_or(1, |_| processes.topology().workers);
     let found = processes.execute(move |worker| {
         let sorter = Sorter::new(&folder, memory_bytes / sharing);
-        find(worker, &probing, &desk, owners, sorter, &fatal)
+        find(worker, &probing, &work, owners, sorter, &fatal)
     })?;
     let (pairs, receipts): (_, Vec<_>) = found.into_iter().unzip();
     Ok(Pairs { pairs, receipts: receipts.concat() })
@@ -58,7 +58,7 @@ pub(crate) fn find_pairs<F: Fingerprint>(
 fn find<F: Fingerprint>(
     worker: &mut Worker,
     probing: &Arc<Probing<F>>,
-    desk: &Arc<dyn Desk>,
+    work: &Arc<dyn WorkQueues>,
     owners: Option<Owners>,
     sorter: Sorter<Pair>,
     fatal: &Fatal,
@@ -68,7 +68,7 @@ fn find<F: Fingerprint>(
     let receipts = Gathered::new(Vec::new());
     worker.dataflow(|scope| {
         let parts = (probing.itself.parts() + probing.keys.chunks()) as usize;
-        let chunks = Chunks::new(desk, scope, probing.chunks.len() - parts, parts);
+        let chunks = Chunks::new(work, scope, probing.chunks.len() - parts, parts);
         let dispatched = dispatch(scope, Prober::new(Arc::clone(probing), chunks), &end);
         dispatched.receipts.gather(&receipts, &end);
         let owner = move |pair: &Pair| owners.map_or(0, |owners| owners.owner(pair.new.into()));

@@ -9,10 +9,10 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use super::checkpoint::{self, Checkpoint};
 use super::fatal::Fatal;
 use super::read::{Read, ShareRead};
-use crate::desk::Claim;
 use crate::document::{self, Deliver, FileRead, Inputs, ReadOptions, Records, Share};
 use crate::error::Result;
 use crate::storage::Bill;
+use crate::work_queues::Claim;
 
 /// Batches read ahead for each worker. What is read ahead of a file that several processes divide is claimed, and no other process can do it.
 const AHEAD: usize = 2;

@@ -8,13 +8,13 @@ use super::dispatch::{UnitRunner, Yield};
 use super::findings::Findings;
 use super::places::Places;
 use super::sweep::Sweep;
-use crate::desk::Claim;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::ledger::{Chunk, Finished, Ledger, Receipt};
 use crate::matches::{FingerprintIndex, KeepRank, KeyProbe, Pair, Place, Sieve};
 use crate::store::{Dated, KeyRange};
 use crate::tables::{ArrangedBatch, Hit, MethodScratch, Probe, SelfJoin, SelfJoinScratch};
+use crate::work_queues::Claim;
 
 /// A join in progress, shared by the workers of a process.
 #[derive(Debug)]

@@ -32,10 +32,10 @@ use timely::worker::Worker;
 
 use super::fatal::Fatal;
 use super::role::Role;
-use crate::desk::{Desk, Piles};
 use crate::output::Locks;
 use crate::peers::{JobIdentity, Link, Links, Mesh, Peers, Topology};
 use crate::progress::{self, Activity};
+use crate::work_queues::{Queues, WorkQueues};
 use crate::{Error, Kind, Result};
 
 /// The longest decision of process 0, in bytes.
@@ -47,7 +47,7 @@ pub struct Processes {
     mesh: Option<Mesh>,
     links: Option<Links>,
     /// Where the work of this step is dealt; none in a process alone, or before the first step.
-    desk: Option<Arc<dyn Desk>>,
+    work: Option<Arc<dyn WorkQueues>>,
     fatal: Fatal,
 }
 
@@ -65,7 +65,7 @@ impl Processes {
     /// This process alone.
     pub fn alone(workers: usize) -> Processes {
         let topology = Topology { workers, processes: 1, process: 0 };
-        Processes { topology, mesh: None, links: None, desk: None, fatal: Fatal::default() }
+        Processes { topology, mesh: None, links: None, work: None, fatal: Fatal::default() }
     }
 
     /// One of several processes. Others call it at `listener`, which stays open until the value is dropped.
@@ -88,7 +88,7 @@ impl Processes {
         assert!(topology.process < topology.processes, "this process is one of them");
         let mesh = Mesh::new(topology, listener, peers, job)
             .map_err(|cause| Error::system("cannot listen for the other processes", &cause))?;
-        Ok(Processes { topology, mesh: Some(mesh), links: None, desk: None, fatal })
+        Ok(Processes { topology, mesh: Some(mesh), links: None, work: None, fatal })
     }
 
     /// How many threads and processes there are, and which of them this is.
@@ -123,14 +123,14 @@ impl Processes {
         self.fatal.clone()
     }
 
-    /// Where the work of this step is dealt, for its one dataflow. A process alone has a desk of its own for every dataflow.
+    /// Where the work of this step is dealt, for its one dataflow. A process alone has queues of its own for every dataflow.
     ///
     /// # Panics
-    /// If several processes run no step, or the desk of their step was taken.
-    pub(super) fn desk(&mut self) -> Arc<dyn Desk> {
-        let dealt = self.desk.take();
+    /// If several processes run no step, or the queues of their step were taken.
+    pub(super) fn work(&mut self) -> Arc<dyn WorkQueues> {
+        let dealt = self.work.take();
         assert!(dealt.is_some() || self.mesh.is_none(), "the work of a step is dealt once");
-        dealt.unwrap_or_else(|| Arc::new(Piles::default()))
+        dealt.unwrap_or_else(|| Arc::new(Queues::default()))
     }
 
     /// Begins a step: process 0 decides by `lead`, and the others wait for its decision, however long it
@@ -145,13 +145,13 @@ impl Processes {
         lead: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
         let Some(mesh) = &self.mesh else { return lead() };
-        (self.links, self.desk) = (None, None);
+        (self.links, self.work) = (None, None);
         mesh.begin(step);
         let (links, decision) = match self.topology.process {
             0 => decide(mesh, lead)?,
             _ => follow(mesh)?,
         };
-        self.desk = Some(desk(&links));
+        self.work = Some(work(&links));
         self.links = Some(links);
         Ok(decision)
     }
@@ -213,14 +213,14 @@ impl Processes {
     }
 }
 
-/// The desk of a step: process 0 deals, and the others ask it.
-fn desk(links: &Links) -> Arc<dyn Desk> {
+/// The queues of a step: process 0 deals, and the others ask it.
+fn work(links: &Links) -> Arc<dyn WorkQueues> {
     if let Some(Some(leader)) = links.first() {
         return Arc::new(leader.clone());
     }
-    let piles = Arc::new(Piles::default());
-    links.iter().flatten().for_each(|link| link.deal(&piles));
-    piles
+    let queues = Arc::new(Queues::default());
+    links.iter().flatten().for_each(|link| link.deal(&queues));
+    queues
 }
 
 /// What the leader does in an agreement: it decides, waits for all peers, and tells them. That another run has taken over its lock

@@ -12,10 +12,10 @@ use super::dispatch::{UnitRunner, Yield};
 use super::gather::Collect;
 use super::portions::{Portion, Portions};
 use super::read::Read;
-use crate::desk::Claim;
 use crate::document::{Document, Fields, Position, Quarantine, Quarantined, Reason};
 use crate::error::{Kind, Result};
 use crate::runs::{Record, Sorter};
+use crate::work_queues::Claim;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Taken<R> {

@@ -20,8 +20,8 @@ use super::fatal::Fatal;
 use super::gather::{Collect, End, Gather, Gathered};
 use super::processes::Processes;
 use crate::clusters::{Forest, Portions};
-use crate::desk::Claim;
 use crate::error::{Error, Kind, Result};
+use crate::work_queues::Claim;
 
 /// How many pages one unit looks at for what was joined.
 const RANGE: u32 = 1 << 16;

@@ -37,12 +37,12 @@ use super::numbers::{FingerprintIndex, Group, KeepRank, Span};
 use super::pair::{Pair, Place};
 use super::similarity::Confirm;
 use super::store_pair::{Near, StorePair, each_place};
-use crate::desk::Claim;
 use crate::error::Result;
 use crate::parallel::lock;
 use crate::progress::{self, Activity};
 use crate::runs::Space;
 use crate::store::{Column, Dated, Segment, Shown};
+use crate::work_queues::Claim;
 
 /// How many pairs a worker compares at once.
 const PIECE: usize = 1 << 12;

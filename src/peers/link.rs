@@ -28,9 +28,9 @@ use super::seal::{Seal, TAG};
 use super::secret::Secret;
 use super::wait::Wait;
 use super::wire;
-use crate::desk::{Ask, Desk, Piles};
 use crate::parallel::lock;
 use crate::progress::{self, Activity};
+use crate::work_queues::{Ask, Queues, WorkQueues};
 use crate::{Error, Kind, Result};
 
 /// The most data in one record, in bytes.
@@ -63,7 +63,7 @@ struct Ends {
     /// How long the other end may be silent, once it has to send pulses.
     silence: OnceLock<Duration>,
     /// What is dealt to the other end; unset if the other end deals.
-    piles: OnceLock<Arc<Piles>>,
+    queues: OnceLock<Arc<Queues>>,
     /// What the other end grants to the thread that waits for it.
     granted: Mutex<mpsc::Receiver<io::Result<Range<u64>>>>,
 }
@@ -125,7 +125,7 @@ impl Link {
             sending: Mutex::default(),
             receiving,
             silence: OnceLock::new(),
-            piles: OnceLock::new(),
+            queues: OnceLock::new(),
             granted: Mutex::new(granted),
         })))
     }
@@ -141,9 +141,9 @@ impl Link {
         Ok(())
     }
 
-    /// Deals tickets of these piles to the other end, from now on.
-    pub(crate) fn deal(&self, piles: &Arc<Piles>) {
-        let first = self.0.piles.set(Arc::clone(piles)).is_ok();
+    /// Deals tickets of these queues to the other end, from now on.
+    pub(crate) fn deal(&self, queues: &Arc<Queues>) {
+        let first = self.0.queues.set(Arc::clone(queues)).is_ok();
         assert!(first, "work is dealt from one place");
     }
 
@@ -291,8 +291,9 @@ impl Ends {
 
     /// What the other end gets that asks for this.
     fn granted_to(&self, ask: Ask) -> io::Result<Range<u64>> {
-        let piles = self.piles.get().ok_or_else(|| invalid("it asks for what is dealt elsewhere"));
-        Ok(piles?.deal(ask))
+        let queues =
+            self.queues.get().ok_or_else(|| invalid("it asks for what is dealt elsewhere"));
+        Ok(queues?.deal(ask))
     }
 
     fn fill(&self, into: &mut [u8], mut wait: Option<&mut Wait>) -> io::Result<()> {
@@ -339,7 +340,7 @@ impl Receiving {
 }
 
 /// Asks the process at the other end.
-impl Desk for Link {
+impl WorkQueues for Link {
     fn claim(&self, ask: Ask) -> Result<Range<u64>> {
         // One grant is waited for at a time.
         let granted = lock(&self.0.granted);

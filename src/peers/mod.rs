@@ -5,7 +5,7 @@
 //! nobody else can change it or read it. A process that is silent for too long counts as lost.
 //!
 //! This room knows sockets and clocks, and nothing of the engine: `flow` runs its dataflows over the
-//! connections that are made here. It may import `error`, `progress`, `small_file` and `desk`. Start reading at
+//! connections that are made here. It may import `error`, `progress`, `small_file` and `work_queues`. Start reading at
 //! `mesh.rs`, which makes a connection to every other process; `acceptor.rs` is the side that is called,
 //! `link.rs` one connection, and `seal.rs` its handshake.
 //!

@@ -17,7 +17,6 @@ use timely::dataflow::operators::generic::operator::{Operator, source};
 
 use super::*;
 use crate::clusters::{Forest, Portions};
-use crate::desk::Claim;
 use crate::flow::Start;
 use crate::flow::chunks::Chunks;
 use crate::flow::dispatch::{UnitRunner, Yield, dispatch};
@@ -25,6 +24,7 @@ use crate::flow::gather::{End, Gather, Gathered};
 use crate::flow::unite::unite;
 use crate::output::Lock;
 use crate::peers::{Patience, Secret};
+use crate::work_queues::Claim;
 
 const SOON: Duration = Duration::from_secs(2);
 const LATE: Duration = Duration::from_secs(60);
@@ -496,13 +496,13 @@ fn a_slow_process_gets_less() {
         let begun = Arc::new([AtomicU64::new(0), AtomicU64::new(0)]);
         let gathered = play(vec![narrow(0), narrow(1)], |mut processes| {
             processes.agree("deal", || Ok(())).unwrap();
-            let (desk, fatal) = (processes.desk(), processes.fatal());
+            let (work, fatal) = (processes.work(), processes.fatal());
             let (process, begun) = (processes.topology().process, Arc::clone(&begun));
             let gathered = processes.execute_gathered(move |worker| {
                 let end = End::new(fatal.clone());
                 let (chunks, takers) = (Gathered::new(Vec::new()), Gathered::new(Vec::new()));
                 worker.dataflow(|scope| {
-                    let claims = Chunks::new(&desk, scope, 200, 20);
+                    let claims = Chunks::new(&work, scope, 200, 20);
                     let begun = Arc::clone(&begun);
                     let dispatched =
                         dispatch(scope, Paced { chunks: claims, process, slower, begun }, &end);

@@ -67,7 +67,7 @@ fn tickets_are_dealt_between_data() {
     let [dealer, other] = ends();
     keep_alive(&[dealer.clone(), other.clone()], LONG);
     dealer.deal(&Arc::default());
-    let ask = |asker| Ask { pile: 3, tickets: 500, asker, askers: 3, part: 4 };
+    let ask = |asker| Ask { queue: 3, tickets: 500, asker, askers: 3, part: 4 };
     thread::scope(|scope| {
         let reading = [&dealer, &other].map(|end| scope.spawn(|| read_all(end.clone())));
         let asking = [0, 1, 2].map(|asker| {
@@ -100,7 +100,7 @@ fn who_waits_for_a_ticket_learns_that_none_will_come() {
     other.keep_alive("process 0 at a:1".into(), LONG).unwrap();
     let asking = other.clone();
     let asked = thread::spawn(move || {
-        let ask = Ask { pile: 0, tickets: 1, asker: 0, askers: 1, part: 1 };
+        let ask = Ask { queue: 0, tickets: 1, asker: 0, askers: 1, part: 1 };
         [asking.claim(ask), asking.claim(ask)].map(|claimed| claimed.unwrap_err())
     });
     while dealer.0.socket.peek(&mut [0; 4]).is_err() {}

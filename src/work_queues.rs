@@ -1,10 +1,10 @@
 //! Work dealt to those who ask for it.
 //!
-//! A pile has a number of tickets, and each ticket is dealt once. An asker gets a run of neighbours: a part of what is left, so
+//! A queue has a number of tickets, and each ticket is dealt once. An asker gets a run of neighbours: a part of what is left, so
 //! that runs are long at first and short at the end. Who works at a quarter of the speed of the others asks a quarter as often, and
 //! gets a quarter as much.
 //!
-//! A pile is cut into stretches. Each belongs to one asker, who goes through it in order. Who is through takes the second half of
+//! A queue is cut into stretches. Each belongs to one asker, who goes through it in order. Who is through takes the second half of
 //! the longest stretch that is left. Where askers share one stretch, every asker gets ascending tickets.
 //!
 //! An example with the tickets 0 to 7, two askers, and runs of one ticket:
@@ -15,12 +15,12 @@
 //! ```
 //!
 //! ```
-//! use dupsieve::rooms::desk::{Ask, Desk, Piles};
+//! use dupsieve::rooms::work_queues::{Ask, WorkQueues, Queues};
 //!
-//! let desk = Piles::default();
-//! let ask = |asker| Ask { pile: 0, tickets: 8, asker, askers: 2, part: 4 };
-//! assert_eq!(desk.claim(ask(1))?, 4..5);
-//! assert_eq!(desk.claim(ask(0))?, 0..1);
+//! let work = Queues::default();
+//! let ask = |asker| Ask { queue: 0, tickets: 8, asker, askers: 2, part: 4 };
+//! assert_eq!(work.claim(ask(1))?, 4..5);
+//! assert_eq!(work.claim(ask(0))?, 0..1);
 //! # Ok::<(), dupsieve::Error>(())
 //! ```
 
@@ -33,10 +33,10 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::parallel::lock;
 
-/// What somebody asks for. All who ask for tickets of a pile name the same numbers of tickets and askers.
+/// What somebody asks for. All who ask for tickets of a queue name the same numbers of tickets and askers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ask {
-    pub pile: u64,
+    pub queue: u64,
     pub tickets: u64,
     /// Whose stretch the run is taken from.
     pub asker: u32,
@@ -56,41 +56,41 @@ pub(crate) enum Claim<U> {
     Done,
 }
 
-pub trait Desk: Send + Sync {
+pub trait WorkQueues: Send + Sync {
     /// The next run of tickets; empty if all are dealt.
     ///
     /// # Errors
-    /// The desk may be out of reach.
+    /// The work may be out of reach.
     fn claim(&self, ask: Ask) -> Result<Range<u64>>;
 }
 
-/// The piles of a desk, each of which is there from the first time that it is asked for.
+/// The queues of a work, each of which is there from the first time that it is asked for.
 #[derive(Debug, Default)]
-pub struct Piles(Mutex<HashMap<u64, Pile>>);
+pub struct Queues(Mutex<HashMap<u64, Queue>>);
 
-/// What is left of a pile, by stretches.
+/// What is left of a queue, by stretches.
 #[derive(Debug)]
-struct Pile(Vec<Range<u64>>);
+struct Queue(Vec<Range<u64>>);
 
-impl Piles {
+impl Queues {
     /// The next run of tickets; empty if all are dealt.
     pub fn deal(&self, ask: Ask) -> Range<u64> {
-        let mut piles = lock(&self.0);
-        let pile = piles.entry(ask.pile).or_insert_with(|| Pile::new(ask.tickets, ask.askers));
-        pile.deal(ask.asker, ask.part)
+        let mut queues = lock(&self.0);
+        let queue = queues.entry(ask.queue).or_insert_with(|| Queue::new(ask.tickets, ask.askers));
+        queue.deal(ask.asker, ask.part)
     }
 }
 
-impl Desk for Piles {
+impl WorkQueues for Queues {
     fn claim(&self, ask: Ask) -> Result<Range<u64>> {
         Ok(self.deal(ask))
     }
 }
 
-impl Pile {
-    fn new(tickets: u64, askers: u32) -> Pile {
+impl Queue {
+    fn new(tickets: u64, askers: u32) -> Queue {
         let start = |asker| (u128::from(tickets) * u128::from(asker) / u128::from(askers)) as u64;
-        Pile((0..askers).map(|asker| start(asker)..start(asker + 1)).collect())
+        Queue((0..askers).map(|asker| start(asker)..start(asker + 1)).collect())
     }
 
     fn deal(&mut self, asker: u32, part: u64) -> Range<u64> {
@@ -125,12 +125,12 @@ mod tests {
             turns in prop::collection::vec(0_u32..4, 99),
             is_shared in any::<bool>(),
         ) {
-            let desk = Piles::default();
+            let work = Queues::default();
             let mut dealt: Vec<Vec<u64>> = vec![Vec::new(); 4];
             for turn in turns.into_iter().chain((0..4).cycle().take(400)) {
                 let [asker, askers] = if is_shared { [0, 1] } else { [turn % askers, askers] };
-                let ask = Ask { pile: 7, tickets, asker, askers, part };
-                dealt[turn as usize].extend(desk.deal(ask));
+                let ask = Ask { queue: 7, tickets, asker, askers, part };
+                dealt[turn as usize].extend(work.deal(ask));
             }
             if is_shared {
                 prop_assert!(dealt.iter().all(|tickets| tickets.is_sorted()));
@@ -143,10 +143,10 @@ mod tests {
 
     #[test]
     fn an_asker_goes_from_neighbour_to_neighbour() {
-        let desk = Piles::default();
+        let work = Queues::default();
         let dealt = |asker, turns| -> Vec<u64> {
-            let ask = Ask { pile: 0, tickets: 8, asker, askers: 2, part: u64::MAX };
-            (0..turns).flat_map(|_| desk.deal(ask)).collect()
+            let ask = Ask { queue: 0, tickets: 8, asker, askers: 2, part: u64::MAX };
+            (0..turns).flat_map(|_| work.deal(ask)).collect()
         };
         assert_eq!(dealt(1, 2), [4, 5]);
         assert_eq!(dealt(0, 9), [0, 1, 2, 3, 7, 6]);
@@ -154,12 +154,12 @@ mod tests {
 
     #[test]
     fn runs_shrink_and_what_is_left_goes_to_the_faster() {
-        let desk = Piles::default();
-        let ask = |asker| Ask { pile: 0, tickets: 1600, asker, askers: 2, part: 8 };
-        assert_eq!(desk.deal(ask(1)), 800..900);
+        let work = Queues::default();
+        let ask = |asker| Ask { queue: 0, tickets: 1600, asker, askers: 2, part: 8 };
+        assert_eq!(work.deal(ask(1)), 800..900);
         let (mut fast, mut before) = (0, u64::MAX);
         loop {
-            let run = desk.deal(ask(0));
+            let run = work.deal(ask(0));
             if run.is_empty() {
                 break;
             }
@@ -171,8 +171,8 @@ mod tests {
 
     #[test]
     fn piles_are_apart_and_may_have_no_end() {
-        let desk = Piles::default();
-        let ask = |pile| Ask { pile, tickets: u64::MAX, asker: 0, askers: 1, part: u64::MAX };
-        assert_eq!([0, 1, 0].map(|pile| desk.deal(ask(pile))), [0..1, 0..1, 1..2]);
+        let work = Queues::default();
+        let ask = |queue| Ask { queue, tickets: u64::MAX, asker: 0, askers: 1, part: u64::MAX };
+        assert_eq!([0, 1, 0].map(|queue| work.deal(ask(queue))), [0..1, 0..1, 1..2]);
     }
 }
