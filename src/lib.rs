@@ -76,9 +76,9 @@
 #[path = "."]
 #[allow(missing_docs)]
 pub mod rooms {
+    pub mod catch_panic;
     #[warn(missing_docs)]
     pub mod error;
-    pub mod foreign;
     pub mod parallel;
     pub mod progress;
     pub mod small_file;

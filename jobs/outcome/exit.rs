@@ -12,8 +12,8 @@ use std::sync::{Arc, Barrier, OnceLock};
 use std::thread::{self, JoinHandle, Thread, ThreadId};
 use std::time::Duration;
 
+use dupsieve::rooms::catch_panic;
 use dupsieve::rooms::flow::{lost_peer, start_was_given_up};
-use dupsieve::rooms::foreign;
 use dupsieve::{Error, Kind, Result};
 use rustix::io::Errno;
 
@@ -106,7 +106,7 @@ pub(super) fn audience() -> Audience {
 pub(crate) fn catch_panics() {
     let print = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
-        if foreign::is_called() {
+        if catch_panic::is_called() {
             return;
         }
         if IS_CONTAINED.get() {

@@ -17,6 +17,7 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use dupsieve::Error;
+use dupsieve::rooms::catch_panic;
 use dupsieve::rooms::clusters::{ClusterAudit, Clustering, Clusters, Method, Previous, RemovedIds};
 use dupsieve::rooms::document::{Content, Document, Format, Inputs, ReadOptions, Share, read};
 use dupsieve::rooms::evaluate::{Labels, PairSimilarities, Pairs};
@@ -25,7 +26,6 @@ use dupsieve::rooms::features::lists::{StopWords, UserDictionary};
 use dupsieve::rooms::features::words::Words;
 use dupsieve::rooms::fingerprint::{Check, Fingerprint, Recipe, Stamp, Width, hex, of_hex};
 use dupsieve::rooms::flow::Processes;
-use dupsieve::rooms::foreign;
 use dupsieve::rooms::index::{self, Asker, Lookup, LookupOptions};
 use dupsieve::rooms::journal::{Journal, JournalOptions};
 use dupsieve::rooms::ledger::Ledger;
@@ -44,7 +44,7 @@ use tempfile::TempDir;
 pub fn pass_panics_of_libraries() {
     let fail = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
-        if !foreign::is_called() {
+        if !catch_panic::is_called() {
             fail(panic);
         }
     }));

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use arrow_array::RecordBatch;
-use dupsieve::rooms::foreign;
+use dupsieve::rooms::catch_panic;
 use dupsieve::{Error, Kind, Result};
 
 use crate::interrupt::Stop;
@@ -115,7 +115,7 @@ impl<T: Send> Made<T> {
 
 /// Does `work`, whose panic is an error.
 fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    foreign::call(work).unwrap_or_else(|panic| Err(Error::new(Kind::Internal, panic)))
+    catch_panic::call(work).unwrap_or_else(|panic| Err(Error::new(Kind::Internal, panic)))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

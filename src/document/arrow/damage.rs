@@ -4,8 +4,8 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use crate::catch_panic;
 use crate::error::{Error, Kind, Result};
-use crate::foreign;
 
 pub(super) fn damaged(what: impl fmt::Display) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, what.to_string())
@@ -22,7 +22,7 @@ pub(super) fn too_much(what: &str, most: usize) -> io::Error {
 
 /// Reads from the file at `path`. What unpacks is by others, and may panic on damage.
 pub(super) fn trying<T>(path: &Path, work: impl FnOnce() -> io::Result<T>) -> Result<T> {
-    let done = foreign::call(work).unwrap_or_else(|panic| Err(damaged(panic)));
+    let done = catch_panic::call(work).unwrap_or_else(|panic| Err(damaged(panic)));
     done.map_err(|cause| match Error::within(&cause) {
         Some(error) => error.clone().at(path),
         None if cause.raw_os_error().is_some() => Error::io(path, &cause),

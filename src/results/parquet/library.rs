@@ -7,12 +7,12 @@ use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
 
+use crate::catch_panic;
 use crate::error::{Error, Kind, Result};
-use crate::foreign;
 
 /// Calls the library to read the file at `path`. It panics on some damaged files.
 pub(crate) fn trying<T>(path: &Path, work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T> {
-    let done = foreign::call(work).unwrap_or_else(|panic| Err(ParquetError::General(panic)));
+    let done = catch_panic::call(work).unwrap_or_else(|panic| Err(ParquetError::General(panic)));
     done.map_err(|cause| {
         if let Some(error) = io_error(&cause).and_then(Error::within) {
             return error.clone().at(path);

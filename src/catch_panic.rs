@@ -5,11 +5,11 @@
 //! panic alone.
 //!
 //! ```
-//! use dupsieve::rooms::foreign;
+//! use dupsieve::rooms::catch_panic;
 //!
-//! assert_eq!(foreign::call(|| 7), Ok(7));
-//! assert_eq!(foreign::call(|| panic!("damaged")), Err::<(), _>("damaged".to_owned()));
-//! assert!(!foreign::is_called());
+//! assert_eq!(catch_panic::call(|| 7), Ok(7));
+//! assert_eq!(catch_panic::call(|| panic!("damaged")), Err::<(), _>("damaged".to_owned()));
+//! assert!(!catch_panic::is_called());
 //! ```
 
 use std::cell::Cell;
