@@ -1,7 +1,7 @@
 //! Places outside of this machine: object stores.
 //!
 //! - `address`: what names such a place. Always there, so that a build without object stores can say what it lacks.
-//! - `objects`: a client for the objects below an address; `listing`: all of them; `reader`: one of them as a file; `ahead`: several of them, one
+//! - `objects`: a client for the objects below an address; `listing`: all of them; `reader`: one of them as a file; `read_ahead`: several of them, one
 //!   after the other. `connect`, `failure`, `again`:
 //!   connections, what it means when they fail, and what is asked for again. The protocols are those of the crate `object_store`.
 //! - `bill`: what was asked for, as `counted` counts it.
@@ -16,8 +16,6 @@ mod absent;
 mod address;
 #[cfg(feature = "object-store")]
 mod again;
-#[cfg(feature = "object-store")]
-mod ahead;
 mod bill;
 #[cfg(feature = "object-store")]
 mod connect;
@@ -32,6 +30,8 @@ mod matching;
 #[cfg(feature = "object-store")]
 mod objects;
 #[cfg(feature = "object-store")]
+mod read_ahead;
+#[cfg(feature = "object-store")]
 mod reader;
 mod remote;
 mod text;
@@ -39,8 +39,6 @@ mod text;
 #[cfg(not(feature = "object-store"))]
 pub(crate) use absent::{ObjectFile, Objects, ReadAhead};
 pub use address::Address;
-#[cfg(feature = "object-store")]
-pub(crate) use ahead::ReadAhead;
 pub use bill::{Bill, Used};
 #[cfg(feature = "object-store")]
 pub(crate) use far::{FarTree, Note};
@@ -48,6 +46,8 @@ pub(crate) use far::{bytes_of, far};
 pub(crate) use matching::{SHELL, folders_in};
 #[cfg(feature = "object-store")]
 pub(crate) use objects::{Objects, Tag};
+#[cfg(feature = "object-store")]
+pub(crate) use read_ahead::ReadAhead;
 #[cfg(feature = "object-store")]
 pub(crate) use reader::ObjectFile;
 pub(crate) use remote::Remote;

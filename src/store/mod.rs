@@ -20,7 +20,7 @@
 //!   ids. `damage`, `day`, `digest`: small types that all share.
 //! - `removals`, `replaced_rows`, `shown`: which pages were removed or replaced, and what a reader is shown; `shown_pages`: the pages of a day; `row_sets`: their
 //!   bytes. `slack`: what a page may lack in one that replaces it; `digest_files`: the folder of both lists. `removal_note`: how the journal learns of removals. `new_day`, `replacements`: what enters a store, and what it
-//!   replaces. `expiry`: days that are too old; `ahead`: days that have not come. `id_search`: rows by their ids.
+//!   replaces. `expiry`: days that are too old; `future_day`: days that have not come. `id_search`: rows by their ids.
 //! - `sidecars`, `side_table`: files that are kept beside the segments, most of which are tables.
 //! - `manifest`, `manifest_file`, `version`, `file_record`, `dated`: what a version contains.
 //! - `folder`: the store, and how a change is committed. `addition`, `compact`, `draft`, `orphans`,
@@ -59,7 +59,6 @@
 //! ```
 
 mod addition;
-mod ahead;
 mod builder;
 mod coming_back;
 mod compact;
@@ -72,6 +71,7 @@ mod draft;
 mod expiry;
 mod file_record;
 mod folder;
+mod future_day;
 mod going_back;
 mod history;
 mod id_filter;
@@ -102,7 +102,6 @@ mod verification;
 mod version;
 
 pub use addition::Added;
-pub use ahead::expect_come;
 pub use builder::{FingerprintedDocument, SegmentBuilder};
 pub use coming_back::ComingBack;
 pub use compact::{Compacted, Merger};
@@ -112,6 +111,7 @@ pub use digest::Digest;
 pub use draft::Draft;
 pub use expiry::{Expiry, Retention};
 pub use folder::Store;
+pub use future_day::expect_come;
 pub use history::{Change, Revision};
 pub use manifest::{Entry, Merged};
 pub use new_day::{Entering, NewDay};

@@ -1,4 +1,4 @@
-//! Days that lie ahead.
+//! Future days.
 //!
 //! Retention counts back from the newest day of a store. So one page that is added by mistake as a page of the year 9999
 //! lets all other days expire. No page is crawled on a day that has not come yet: a day that lies far after today, and far
