@@ -12,7 +12,7 @@ use std::path::Path;
 use std::{env, fs, thread, time};
 
 use dupsieve::rooms::mount::Mounts;
-use dupsieve::rooms::storage::Address;
+use dupsieve::rooms::object_storage::Address;
 use dupsieve::{Kind, Result};
 
 fn main() {

@@ -89,7 +89,7 @@ pub mod rooms {
     pub mod work;
     pub mod work_queues;
 
-    pub mod storage;
+    pub mod object_storage;
 
     pub mod output;
 

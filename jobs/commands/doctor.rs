@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::rooms::error::At;
-use dupsieve::rooms::storage::Address;
+use dupsieve::rooms::object_storage::Address;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 

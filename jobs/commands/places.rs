@@ -6,8 +6,8 @@ use std::path::{self, Path, PathBuf};
 
 use dupsieve::rooms::error::{At, Named, is_named, name_of};
 use dupsieve::rooms::flow::Processes;
+use dupsieve::rooms::object_storage::Address;
 use dupsieve::rooms::output::parent_of;
-use dupsieve::rooms::storage::Address;
 use dupsieve::{Error, Kind, Result};
 
 use crate::flags::global::GlobalFlags;

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use dupsieve::rooms::join::Preset;
-use dupsieve::rooms::storage::Address;
+use dupsieve::rooms::object_storage::Address;
 use dupsieve::rooms::store::DayRange;
 use dupsieve::{Error, Kind, Result};
 use schemars::JsonSchema;

@@ -8,9 +8,9 @@ use std::sync::OnceLock;
 
 use clap::{Arg, ArgMatches, ValueHint};
 use dupsieve::rooms::mount::{Mounts, trees_with};
+use dupsieve::rooms::object_storage::Address;
 use dupsieve::rooms::output::STDOUT;
 use dupsieve::rooms::report::{Made, Report};
-use dupsieve::rooms::storage::Address;
 use dupsieve::{Error, Kind, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use dupsieve::rooms::matches::Lost;
+use dupsieve::rooms::object_storage::Bill;
 use dupsieve::rooms::parallel::lock;
-use dupsieve::rooms::storage::Bill;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use dupsieve::rooms::object_storage::Bill;
 use dupsieve::rooms::progress;
-use dupsieve::rooms::storage::Bill;
 
 use super::exposition::Exposition;
 use super::identity;

@@ -15,7 +15,7 @@ use super::inputs::{Input, Inputs};
 use super::source::head;
 use super::standard_input;
 use crate::error::{Error, Kind, Result};
-use crate::storage::Address;
+use crate::object_storage::Address;
 use found::FoundFiles;
 
 mod found;

@@ -9,7 +9,7 @@ use super::inputs::Inputs;
 use super::origin::Origin;
 use super::share::Share;
 use crate::error::Result;
-use crate::storage::ReadAhead;
+use crate::object_storage::ReadAhead;
 
 pub(super) struct InOrder<'a> {
     inputs: &'a Inputs,

@@ -20,7 +20,7 @@
 //! - `reason`, `quarantine`, `repeated`, `tolerance`: records that cannot be read never stop the job;
 //!   they are counted and listed.
 //!
-//! Imports `error`, `catch_panic`, `progress`, `small_file`, `work_queues`, `parallel`, `storage`, `output` and `results`. Start with [`read`].
+//! Imports `error`, `catch_panic`, `progress`, `small_file`, `work_queues`, `parallel`, `object_storage`, `output` and `results`. Start with [`read`].
 //!
 //! ```
 //! use std::sync::atomic::AtomicU64;

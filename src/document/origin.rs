@@ -10,8 +10,8 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::standard_input;
 use crate::error::{At, Error, Kind, Result};
+use crate::object_storage::ObjectFile;
 use crate::output::FileId;
-use crate::storage::ObjectFile;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Origin {

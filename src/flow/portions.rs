@@ -11,7 +11,7 @@ use super::fatal::Fatal;
 use super::read::{Read, ShareRead};
 use crate::document::{self, Deliver, FileRead, Inputs, ReadOptions, Records, Share};
 use crate::error::Result;
-use crate::storage::Bill;
+use crate::object_storage::Bill;
 use crate::work_queues::Claim;
 
 /// Batches read ahead for each worker. What is read ahead of a file that several processes divide is claimed, and no other process can do it.

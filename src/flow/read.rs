@@ -7,7 +7,7 @@ use crate::document::{
     Damage, Document, FileContents, OrderCounts, OrderKey, Passed, Position, Skipped,
 };
 use crate::error::{Error, Kind, Result};
-use crate::storage::Bill;
+use crate::object_storage::Bill;
 
 /// Counts of what was read. Their sums over all processes prove that nothing was lost on the way.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
-use crate::storage::Address;
+use crate::object_storage::Address;
 
 pub struct Mounts(PathBuf);
 

@@ -15,8 +15,8 @@ use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{At, Error, Kind, Result};
+use crate::object_storage::Address;
 use crate::output::Lock;
-use crate::storage::Address;
 
 const SLOTS: u32 = 64;
 

@@ -1,7 +1,7 @@
 //! Places in an object store, as folders of this machine: whatever works on folders works on them.
 //!
 //! A mount is filled with the tree that is at its address. In the place of the segments of a store there are
-//! notes: their bytes are read by ranges when they are needed ([`storage::far`](crate::storage)). What has changed is
+//! notes: their bytes are read by ranges when they are needed ([`object_storage::far`](crate::object_storage)). What has changed is
 //! [published](Mounts::publish): new files are written under names of their own, and one conditional put of the list of all files
 //! commits them. So a reader sees the old tree or the new one, and of two writers one wins.
 //!
@@ -14,7 +14,7 @@
 //!
 //! FORMAT.md in this folder specifies the list, and how it is put.
 //!
-//! Imports `error`, `storage`, `parallel`, `progress` and `output`. Start with [`Mounts`].
+//! Imports `error`, `object_storage`, `parallel`, `progress` and `output`. Start with [`Mounts`].
 
 #[cfg(not(feature = "object-store"))]
 mod absent;

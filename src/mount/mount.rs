@@ -5,9 +5,9 @@ use std::mem;
 use std::path::{Path, PathBuf};
 
 use crate::error::{At, Error, GivenName, Kind, Result};
+use crate::object_storage::{Address, FarTree};
 use crate::output::{FileId, Lock, parent_of};
 use crate::small_file;
-use crate::storage::{Address, FarTree};
 
 use super::cache::free_slot;
 use super::files::{self, States};

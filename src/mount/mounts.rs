@@ -8,8 +8,8 @@ use super::head::Head;
 use super::mount::Mount;
 use super::tree::{Listed, Tree, nearest};
 use crate::error::{Error, Kind, Result};
+use crate::object_storage::Address;
 use crate::parallel::lock;
-use crate::storage::Address;
 
 /// The variable of the environment by which children find the mounts of their parent.
 const INHERITED: &str = "DUPSIEVE_MOUNTS";

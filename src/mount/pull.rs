@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use crate::error::{At, Error, Kind, Result};
+use crate::object_storage::{Note, ObjectFile, Objects};
 use crate::output::{NewFile, copy_hashed, parent_of};
 use crate::parallel::in_parallel;
-use crate::storage::{Note, ObjectFile, Objects};
 
 use super::files::{self, digest};
 use super::head::{Head, Held};

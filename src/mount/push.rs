@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use crate::error::{At, Error, Kind, Result};
+use crate::object_storage::Note;
 use crate::parallel::in_parallel;
-use crate::storage::Note;
 
 use super::files::{self, Names, States, digest};
 use super::head::{ATTEMPT, HEAD, Head, Held};

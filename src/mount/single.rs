@@ -18,8 +18,8 @@ use std::fs;
 use std::path::Path;
 
 use crate::error::{At, Kind, Result};
+use crate::object_storage::{ObjectFile, Objects, Tag};
 use crate::output::{QUARANTINE, REPEATED, beside};
-use crate::storage::{ObjectFile, Objects, Tag};
 
 use super::files::digest;
 use super::pull::{digest_of, fetch_object};

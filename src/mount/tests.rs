@@ -17,8 +17,8 @@ use super::pull::pull;
 use super::push::{push, sweep};
 use super::tree::{Listed, Tree};
 use crate::error::{Kind, Named, Result};
+use crate::object_storage::{Address, FarTree, Note, Objects, bytes_of, far};
 use crate::output::{QUARANTINE, REPEATED, beside};
-use crate::storage::{Address, FarTree, Note, Objects, bytes_of, far};
 
 fn tree(store: &Arc<dyn ObjectStore>) -> Tree {
     let address = Address::of(Path::new("s3://b/out/day")).unwrap().unwrap();

@@ -15,7 +15,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::error::{Error, Kind, Result};
-use crate::storage::{Address, Objects, Tag};
+use crate::object_storage::{Address, Objects, Tag};
 
 use super::head::{ATTEMPT, DRAFT, HEAD, Head, MAX_HEAD_BYTES};
 

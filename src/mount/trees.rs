@@ -4,8 +4,8 @@ use glob::Pattern;
 
 use super::tree::nearest;
 use crate::error::{Error, Kind, Result};
+use crate::object_storage::{Address, Objects, folders_in};
 use crate::parallel::in_parallel;
-use crate::storage::{Address, Objects, folders_in};
 
 const AT_ONCE: usize = 16;
 

@@ -2,7 +2,7 @@
 
 use super::push::new_attempt;
 use crate::error::{Error, Kind, Result};
-use crate::storage::{Address, Objects};
+use crate::object_storage::{Address, Objects};
 
 /// The object that is put, read and deleted, below the name of an attempt: should it stay, the next run that publishes there deletes it.
 const NAME: &str = "doctor";

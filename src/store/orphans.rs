@@ -16,8 +16,8 @@ use super::manifest::{COMPACTED, MANIFESTS, Manifest, PURGED, SEGMENTS, manifest
 use super::pointer::CURRENT;
 use super::removals::Removals;
 use super::version::Version;
+use crate::object_storage::bytes_of;
 use crate::output::{Lock, UNFINISHED};
-use crate::storage::bytes_of;
 
 impl Store {
     /// Removes what runs that died have left, and what is left of pruned versions: unfinished files,

@@ -15,11 +15,11 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::folder::Store;
 use super::segment::Segment;
 use crate::error::{At, Error, Kind, Result};
+use crate::object_storage::bytes_of;
 use crate::output::{
     Fence, Lock, UNFINISHED, check_free_space, entries_in, remove_if_there, sync_folder, write_file,
 };
 use crate::small_file;
-use crate::storage::bytes_of;
 
 const LONGEST: u64 = 1 << 10;
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use dupsieve::rooms::mount;
-use dupsieve::rooms::storage::Address;
+use dupsieve::rooms::object_storage::Address;
 use dupsieve::{Error, Result};
 
 use super::finding::{Finding, State};

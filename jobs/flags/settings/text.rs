@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use dupsieve::rooms::object_storage;
 use dupsieve::rooms::parallel::lock;
-use dupsieve::rooms::storage;
 use dupsieve::{Kind, Result};
 
 /// The most bytes that such a file may have.
@@ -18,7 +18,7 @@ pub(crate) fn read_text(path: &Path) -> Result<String> {
     if let Some((_, text)) = last.as_ref().filter(|(from, _)| from == path) {
         return Ok(text.clone());
     }
-    let text = storage::read_text(path, MAX_BYTES, Kind::Config)?;
+    let text = object_storage::read_text(path, MAX_BYTES, Kind::Config)?;
     *last = Some((path.to_path_buf(), text.clone()));
     Ok(text)
 }

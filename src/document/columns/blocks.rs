@@ -9,8 +9,8 @@ use bytes::{Buf, Bytes};
 use parquet::errors::ParquetError;
 
 use crate::error::Result;
+use crate::object_storage::ObjectFile;
 use crate::parallel::lock;
-use crate::storage::ObjectFile;
 
 const BLOCK_BYTES: u64 = 4 << 20;
 

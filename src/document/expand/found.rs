@@ -14,9 +14,9 @@ use crate::document::walk::{
     dangling, existing, folders_at, is_hidden, is_shown, names, unreadable, walk,
 };
 use crate::error::{At, Error, Kind, Result};
+use crate::object_storage::SHELL;
 use crate::output::FileId;
 use crate::progress::{self, Activity};
-use crate::storage::SHELL;
 
 pub(super) struct FoundFiles<'e> {
     pub(super) format: Format,

@@ -10,8 +10,8 @@ use crate::document::origin::Origin;
 use crate::document::source::head;
 use crate::document::walk::is_shown;
 use crate::error::Result;
+use crate::object_storage::{Address, ObjectFile, Objects, SHELL, folders_in};
 use crate::parallel::in_parallel;
-use crate::storage::{Address, ObjectFile, Objects, SHELL, folders_in};
 
 const AT_ONCE: usize = 64;
 

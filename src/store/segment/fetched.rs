@@ -122,7 +122,7 @@ mod tests {
     use super::super::tests::{documents, numbers, write};
     use super::super::{Access, Codec, Column, Cursor, Expected, IdKind, Ranked, SegmentOptions};
     use super::*;
-    use crate::storage::Remote;
+    use crate::object_storage::Remote;
 
     struct Object {
         bytes: Vec<u8>,

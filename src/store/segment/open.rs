@@ -13,9 +13,9 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::error::{At, Error, Kind, Named, Result};
 use crate::fingerprint::check::AS_NEEDED;
 use crate::fingerprint::{Fingerprint, Width};
+use crate::object_storage::{Remote, far};
 use crate::output::{Sum, has_magic};
 use crate::parallel::in_parallel;
-use crate::storage::{Remote, far};
 use crate::store::damage::damaged;
 use crate::store::digest::Digest;
 

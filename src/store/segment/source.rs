@@ -10,8 +10,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
+use crate::object_storage::Remote;
 use crate::progress::{self, Activity};
-use crate::storage::Remote;
 use crate::store::damage::damaged;
 use crate::store::digest::Digest;
 

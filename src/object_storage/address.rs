@@ -28,7 +28,7 @@ pub(super) enum Scheme {
 ///
 /// ```
 /// use std::path::Path;
-/// use dupsieve::rooms::storage::Address;
+/// use dupsieve::rooms::object_storage::Address;
 ///
 /// let address = Address::of(Path::new("s3://crawl/2026-11-20/"))?.unwrap();
 /// assert_eq!((address.key(), address.to_string()), ("2026-11-20", "s3://crawl/2026-11-20".to_owned()));
