@@ -68,7 +68,7 @@ pub(crate) struct Arguments {
     /// Output folder
     #[arg(long, value_name = "DIR")]
     output: Output,
-    /// Which pages are one cluster: a kept page and its duplicates (star), or all that a chain
+    /// Which pages are one cluster, by star or components: a kept page and its duplicates (star), or all that a chain
     /// of matches connects (components) [default: that of --previous, else star]
     #[arg(long, value_name = "METHOD")]
     method: Option<Method>,

@@ -29,7 +29,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Compare two files, each read as one document, by a recipe or a check
+/// Show how far apart two texts are, each a file
 #[derive(Args, Debug)]
 #[command(after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {

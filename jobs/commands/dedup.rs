@@ -53,7 +53,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Find the near-duplicates of a corpus or of a batch, among themselves and in a store
+/// Find the near-duplicates in a corpus, or in a batch and a store
 #[derive(Args, Debug)]
 #[command(args = shared(JOB), after_help = examples(EXAMPLES))]
 #[command(group = ArgGroup::new("documents").required(true))]

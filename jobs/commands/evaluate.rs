@@ -38,10 +38,10 @@ const EXAMPLES: &[(&str, &str)] = &[
 #[command(args = shared(&[Workers, Memory]), after_help = examples(EXAMPLES))]
 #[command(group = ArgGroup::new("judged").args(["pairs", "sweep"]).required(true))]
 pub(crate) struct Arguments {
-    /// Pairs to judge: a matches.tsv, or two columns of ids
+    /// Pairs to judge, a matches.tsv or two columns of ids
     #[arg(long, value_name = "FILE", requires = "labels")]
     pairs: Option<Place>,
-    /// Labels: `id<TAB>cluster`, where the documents of a cluster belong together
+    /// Which documents belong together: `id<TAB>cluster`
     #[arg(long, value_name = "FILE", requires = "pairs", conflicts_with = "sweep")]
     labels: Option<Place>,
     /// Similarities of pairs (columns id1, id2, J3), to show the recall by similarity

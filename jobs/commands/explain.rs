@@ -38,7 +38,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("Explain the distance of any two pages", "dupsieve explain --input crawl/ ID OTHER-ID"),
 ];
 
-/// Explain the distance of two documents by their features
+/// Show why a page was dropped or kept, or what two pages have in common
 ///
 /// With an output of dedup, or with --config and --date, one id is enough: the other page is the one that the verdict names, or of a kept
 /// page the one that contains most of it.
@@ -71,7 +71,7 @@ pub(crate) struct Arguments {
     check: Option<TextMeasure>,
     #[command(flatten)]
     pages: PageFlags,
-    /// Ids of the two documents; with --date, of one document; or an output and the id of a document
+    /// An output and the id of a page; or the ids of two pages; with --date, the id of one page
     #[arg(id = "pages_to_explain", value_name = "ID", num_args = 1..=2)]
     ids: Vec<PathBuf>,
 }

@@ -68,13 +68,13 @@ pub(crate) struct Arguments {
     /// The ids to copy, one a line, such as keep.txt of an output
     #[arg(long, value_name = "FILE", required_unless_present_any = ["annotate", "all", "revisits"])]
     ids: Option<Place>,
-    /// Copy the kept pages of all days of the file given with --config, as far as the store shows them now: not those that were removed, that
+    /// Copy the kept pages of all days of the file given with --config. As the store shows them now: not those that were removed, that
     /// pages of other days have replaced, or whose days have expired. Into a folder for each day, with a file for each file of the input, of
     /// the same name and format
     #[arg(long, conflicts_with_all = ["input", "ids", "annotate"])]
     all: bool,
-    /// Copy all records, and add the fields verdict, duplicate_of, distance or similarity, and cluster (where there are
-    /// clusters), as this output of dedup, lsh, or a day of run has them. For JSON Lines, TSV, CSV and Parquet. Without --input
+    /// Copy all records, with the verdicts of this output as further fields: verdict, duplicate_of, distance or similarity, and cluster
+    /// (where there are clusters), as dedup, lsh or a day of run wrote them. For JSON Lines, TSV, CSV and Parquet. Without --input
     /// the report names the inputs; then it may be a folder of days too, and --output is a folder with a file for each day
     #[arg(long, value_name = "DIR", conflicts_with = "ids")]
     annotate: Option<Place>,
@@ -84,8 +84,8 @@ pub(crate) struct Arguments {
     /// What the names of the added fields begin with: letters, digits and _ [default: nothing]
     #[arg(long, value_name = "PREFIX", requires = "annotate")]
     annotate_prefix: Option<String>,
-    /// Copy all records of these WARC files, and make revisit records of the responses whose payload is byte for byte that of an
-    /// earlier response: without the payload, with the name of the record that has it. Players of web archives show both
+    /// Copy these WARC files with each payload once: a response whose payload is byte for byte that of an earlier response becomes a
+    /// revisit record, without the payload, with the name of the record that has it. Players of web archives show both
     #[arg(long, conflicts_with_all = ["ids", "annotate", "all"])]
     revisits: bool,
     /// Output file, or - for standard output; a name that ends in .gz, .zst, .bz2 or .xz is compressed. Files of text

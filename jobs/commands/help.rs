@@ -160,7 +160,11 @@ fn below(command: Command) -> Command {
     let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let lines = if examples.is_empty() { 0 } else { 1 + 2 * EXAMPLES_IN_SHORT };
     let first: String = examples.trim_end().split_inclusive('\n').take(lines).collect();
+    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    let whole = command.get_long_about().map_or(about.clone(), ToString::to_string);
     command
+        .about(first_sentence(&about))
+        .long_about(whole)
         .mut_args(in_short)
         .after_help(format!("{}\n\n{IN_SHORT}", first.trim_end()).trim_start().to_owned())
         .after_long_help(format!("{examples}{OF_COMMAND}"))

@@ -35,7 +35,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("Write an example to be filled in", "dupsieve init --output daily.toml"),
 ];
 
-/// Look at the pages of a crawl or a corpus, and write a configuration with the reasons
+/// Look at your pages and write a configuration for them, with the reasons
 #[derive(Args, Debug)]
 #[command(args = shared(&[DryRun, Overwrite]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     /// The file to write, or - for standard output
     #[arg(long, value_name = "FILE", default_value = "dupsieve.toml")]
     output: Output,
-    /// File format, if the files do not tell it; as in `fingerprint` [default: auto]
+    /// File format, if names and bytes do not show it; as in `fingerprint` [default: auto]
     #[arg(long, env = "DUPSIEVE_FORMAT")]
     format: Option<Format>,
 }

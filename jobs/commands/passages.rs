@@ -60,14 +60,14 @@ pub(crate) struct Arguments {
     /// Output folder
     #[arg(long, value_name = "DIR")]
     output: Output,
-    /// Words that a passage has at least [default: 50]
+    /// Least length of a passage, in words [default: 50]
     #[arg(long, value_name = "N")]
     words: Option<NonZeroU16>,
-    /// Which pages are earlier: those of first-id, oldest, newest or longest; or by a field of the pages, FIELD:max, FIELD:min or
+    /// Which pages count as earlier, whose passages stay: first-id, oldest, newest or longest; or by a field of the pages, FIELD:max, FIELD:min or
     /// FIELD:LIST [default: first-id]
     #[arg(long, value_name = "ORDER", env = "DUPSIEVE_KEEP")]
     keep: Option<Keep>,
-    /// Cut passages out of the pages that are copied: words (to the word), lines (whole lines and sentences that are repeated) or paragraphs.
+    /// Cut repeated passages out of the copies, by words, lines or paragraphs: words (to the word), lines (whole lines and sentences that are repeated) or paragraphs.
     /// The first copy of a passage stays
     #[arg(long, value_name = "HOW", requires = "kept")]
     cut: Option<Cut>,

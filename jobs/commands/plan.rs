@@ -24,7 +24,7 @@ const EXAMPLES: &[(&str, &str)] = &[(
     "dupsieve plan --batch 1e6 --store 8e9 --distance 3",
 )];
 
-/// Show how a batch would be joined with a store: the time and the memory of each design
+/// Estimate the time and memory of a join, by each design
 #[derive(Args, Debug)]
 #[command(args = shared(&[Workers, Memory]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     /// Number of fingerprints in the store
     #[arg(long, value_name = "N", value_parser = parse_count)]
     store: u64,
-    /// Distance and check that go together: paper or balanced [default: balanced]
+    /// What counts as near, paper or balanced [default: balanced]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_PRESET")]
     preset: Option<Preset>,
     /// Near-duplicates differ in at most this many bits [default: that of the preset]

@@ -52,7 +52,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Ask which pages of a store are near to some, one by one
+/// Find the pages of a store that are near to given pages or texts
 ///
 /// Prints a line of JSON for each page, in the order of the input: its id, the version of the store that
 /// answers, the near pages with their ids, days and distances, the nearest first, and the verdict that `dedup`

@@ -53,7 +53,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Run whole days as a configuration says: fingerprints, verdicts, store, clusters
+/// Run days as a configuration says, from the pages to the verdicts and the store
 #[derive(Args, Debug)]
 #[command(args = shared(JOB), after_help = examples(EXAMPLES))]
 #[command(mut_arg("confirm", |flag| flag.long("dedup-check")))]
@@ -65,7 +65,7 @@ pub(crate) struct Arguments {
     /// Day to run, or a range of days A..B; can be repeated [default: the dates in the file]
     #[arg(long = "date", value_name = "YYYY-MM-DD")]
     dates: Vec<DayRange>,
-    /// Make a day of the store again, and join all days again that were added after it. Either all of
+    /// Do a day of the store again, and the days that were added after it. Either all of
     /// this succeeds or nothing changes; --dry-run shows which days these are. A merge or prune that fails after it
     /// is a warning
     #[arg(long, value_name = "D", conflicts_with = "dates")]

@@ -32,9 +32,9 @@ use crate::outcome::summary::Summary;
 use crate::outcome::terminal;
 
 const EXAMPLES: &[(&str, &str)] = &[
-    ("Show twenty pairs for each distance", "dupsieve sample out/2026-11-21"),
+    ("Show the twenty pairs that lose most", "dupsieve sample out/2026-11-21"),
     (
-        "Show five for each distance, with the pages from another folder",
+        "Show five, with the pages from another folder",
         "dupsieve sample found --per-distance 5 --input crawl/",
     ),
     (
@@ -43,16 +43,16 @@ const EXAMPLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Show near pairs and what differs in their texts
+/// Show dropped pages beside the page they copy, as a word diff
 ///
-/// Where the check `containment` says what is lost, the pairs that lose most text are shown, the worst first. Else some pairs are drawn
-/// for each distance, with their similarity. Where passages were found, the longest are shown in place.
+/// The pages that lose most text are shown, the worst first. Where the check does not say what is lost, some pairs are drawn at random
+/// for each distance. Where passages were found, the longest are shown in place.
 #[derive(Args, Debug)]
 #[command(args = shared(&[Overwrite]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Output folder of dedup, or of a day of run
     output: Place,
-    /// Show this many pairs for each distance, or this many of those that lose most; and this many passages
+    /// How many pairs to show: of those that lose most, or else for each distance; and as many passages
     #[arg(long, value_name = "N", default_value_t = 20)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
     per_distance: u32,

@@ -41,7 +41,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Ask which ids or texts a store holds
+/// Ask which ids or texts a store has
 ///
 /// Prints a line for each record, in the order of the input: its id, yes or no, and the newest day under which the store
 /// holds it. Records of --input are looked for by their texts, letter by letter, if the store keeps digests (`fingerprint

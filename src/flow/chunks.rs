@@ -29,7 +29,7 @@ pub(super) struct Chunks {
 }
 
 impl Chunks {
-    /// The chunks that the worker of this `scope` claims at the `work_queues`: there are `store` chunks of the store and, behind them,
+    /// The chunks that the worker of this `scope` claims from the `work`: there are `store` chunks of the store and, behind them,
     /// `parts` of the batch.
     pub(super) fn new(
         work: &Arc<dyn WorkQueues>,

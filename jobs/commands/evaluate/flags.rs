@@ -7,7 +7,7 @@ use crate::commands::pages::PageFlags;
 /// The flags of a sweep.
 #[derive(Args, Debug)]
 pub(super) struct SweepFlags {
-    /// With --sweep: draw this many pages [default: 1000]
+    /// How many pages --sweep draws [default: 1000]
     #[arg(long, value_name = "N", requires = "sweep")]
     #[arg(value_parser = clap::value_parser!(u32).range(2..=4000))]
     pub(super) sample: Option<u32>,

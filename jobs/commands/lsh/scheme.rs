@@ -14,11 +14,11 @@ use crate::flags::settings::{RecipeSettings, parse_width, reads_texts};
 /// What decides which documents share a bucket, and which of them match.
 #[derive(Args, Clone, Debug)]
 pub(super) struct SchemeFlags {
-    /// What is compared: jaccard (sets of shingles or features; also called minhash), cosine (weighted
+    /// What is compared, by jaccard, cosine, hamming or euclidean: jaccard (sets of shingles or features; also called minhash), cosine (weighted
     /// features or vectors), hamming (fingerprints) or euclidean (vectors) [default: jaccard; of vectors cosine, of fingerprints hamming]
     #[arg(long, value_name = "NAME")]
     family: Option<Space>,
-    /// Drop a document if a kept one is at least so similar by the family. Bands and rows are chosen for this similarity unless they are
+    /// Drop a document if a kept one is at least so similar. Bands and rows are chosen for this similarity unless they are
     /// given. Without it texts are dropped as `dedup` drops them, if a kept one contains nine tenths of them [default: 0.8; of texts
     /// only for the bands]
     #[arg(long, value_name = "S")]

@@ -17,7 +17,7 @@ use super::{Count, Keep, Share, allowed, typed};
 #[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct DedupSettings {
-    /// Distance and check that go together: paper or balanced [default: the preset that the batch was made with, else paper; of a
+    /// What counts as near, paper or balanced [default: the preset that the batch was made with, else paper; of a
     /// corpus balanced]
     #[arg(id = "join_preset", long = "preset", value_name = "NAME", env = "DUPSIEVE_PRESET")]
     #[serde(deserialize_with = "typed")]
@@ -68,7 +68,7 @@ pub(crate) struct DedupSettings {
     #[serde(deserialize_with = "typed")]
     #[schemars(schema_with = "allowed::keep")]
     pub(crate) keep: Option<Keep>,
-    /// List in passages.tsv the passages of kept pages that stood earlier, in the store or in the batch: each longest run of words of which
+    /// List in passages.tsv what kept pages repeat of earlier pages: of the store or the batch, each longest run of words of which
     /// every window of so many words (50, and at least 50) stood in an earlier page, or earlier in the page. The batch has its words
     /// (--keep-passages) [default: none; `words` in the section [passages]]
     #[arg(long, num_args = 0..=1, default_missing_value = "50", value_name = "WORDS")]

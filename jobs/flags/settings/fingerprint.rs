@@ -28,7 +28,7 @@ section! {
 
     /// What is made of pages.
     made: RecipeSettings {
-        /// Recipe, distance and check that go together: `paper` (fingerprints within 3 bits, 4 bytes a page) or `balanced` (a page is
+        /// What counts as near, `paper` or `balanced`: `paper` (fingerprints within 3 bits, 4 bytes a page) or `balanced` (a page is
         /// dropped only if a kept page contains nine tenths of it) [default: balanced; with --recipe, none]
         #[arg(long, value_name = "NAME", env = "DUPSIEVE_PRESET")]
         #[serde(deserialize_with = "typed")]
@@ -115,7 +115,7 @@ section! {
         #[serde(deserialize_with = "typed")]
         #[schemars(schema_with = "allowed::place_ids")]
         place_ids: PlaceIds,
-        /// Field with the text [default: text], or with the array of numbers of a vector [default: vector]
+        /// Field with the text or the vector [default: text, or vector]
         #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TEXT_FIELD")]
         text_field: String,
         /// Field with the time: RFC 3339 (UTC if it has no zone), an HTTP date, or seconds or milliseconds

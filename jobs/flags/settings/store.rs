@@ -23,11 +23,11 @@ pub(crate) struct StoreSettings {
     pub(crate) keep_days: Option<NonZero<u64>>,
     /// The number of versions that are kept after a day was added. None keeps all.
     pub(crate) keep_versions: Option<NonZero<u64>>,
-    /// What becomes of pages that a page of a new day holds.
+    /// What becomes of pages that a page of a new day contains.
     pub(crate) replaced: Replaced,
 }
 
-/// What becomes of the pages of a store that a page of a new day holds.
+/// What becomes of the pages of a store that a page of a new day contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Replaced {
@@ -80,7 +80,7 @@ struct Section {
     keep_days: Option<NonZero<u64>>,
     /// How many versions are kept after a day was added [default: all].
     keep_versions: Option<NonZero<u64>>,
-    /// What becomes of the pages of the store that a page of a new day holds, where the check tells them [default: hide].
+    /// What becomes of the pages of the store that a page of a new day contains, where the check says which [default: hide].
     #[serde(default)]
     replaced: Replaced,
 }
