@@ -10,6 +10,7 @@ mod clusters;
 mod command_line;
 mod containment;
 mod contains;
+mod copies;
 mod corpus;
 mod crowds;
 mod days_again;

@@ -2,7 +2,7 @@
 //! of its command (`Arguments`), its examples, and `run`, which does the work and returns a summary.
 //!
 //! Some files serve several commands: [`making`] makes outputs, [`pages`] and [`reading`] read inputs, [`searching`] looks for something in pages, [`excerpts`] reads texts again and [`difference`] shows
-//! what differs between two, [`store_at`] finds the version of a store, and [`shell`] quotes words of
+//! what differs between two, [`store_at`] finds the version of a store, [`copies`] counts the copies of near pages, and [`shell`] quotes words of
 //! proposed commands. [`help`] has what the help of all commands says,
 //! and [`version`] what `--version` says.
 //!
@@ -17,6 +17,7 @@ pub(crate) mod command_line;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod contains;
+pub(crate) mod copies;
 pub(crate) mod dedup;
 pub(crate) mod destination;
 pub(crate) mod difference;

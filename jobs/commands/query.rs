@@ -18,9 +18,11 @@ use dupsieve::rooms::fingerprint::{Width, hex, of_hex};
 use dupsieve::rooms::index::{Asker, Lookup, LookupOptions};
 use dupsieve::rooms::join;
 use dupsieve::rooms::matches::{Confirm, Question};
+use dupsieve::rooms::report::Copies;
 use dupsieve::rooms::store::{Access, Store, Version};
 use dupsieve::rooms::work::Work;
 
+use crate::commands::copies::CopiesFlag;
 use crate::commands::help::examples;
 use crate::commands::pages::PageFlags;
 use crate::commands::store_at::StoreFlag;
@@ -74,6 +76,8 @@ pub(crate) struct Arguments {
     asked: Asked,
     #[command(flatten)]
     pages: PageFlags,
+    #[command(flatten)]
+    copies: CopiesFlag,
     /// Near pages differ in at most this many bits, 15 at most [default: that of the preset that the store was made
     /// with, else 3]
     #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
@@ -140,6 +144,9 @@ fn parse_limit(text: &str) -> Result<u64, String> {
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let store = Store::open(&arguments.store.path(global)?)?;
     let version = store.at(arguments.as_of)?;
+    let counter = arguments.copies.counter(global)?;
+    let counted = counter.map(|counter| counter.count(&version, None)).transpose()?.flatten();
+    let copies = counted.map(|counted| counted.copies);
     let lookup = arguments.open(&store, version)?;
     if lookup.without_index() > 0 {
         let count = lookup.without_index();
@@ -148,8 +155,10 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         );
     }
     match &arguments.asked.fingerprint[..] {
-        [] => arguments.ask_pages(&store, &lookup, global)?,
-        fingerprints => arguments.ask_fingerprints(&lookup, fingerprints)?,
+        [] => arguments.ask_pages(&store, (&lookup, copies.as_ref()), global)?,
+        fingerprints => {
+            arguments.ask_fingerprints((&lookup, copies.as_ref()), fingerprints)?;
+        }
     }
     Ok(Summary::answered())
 }
@@ -180,7 +189,11 @@ impl Arguments {
         usize::try_from(self.limit).unwrap_or(usize::MAX)
     }
 
-    fn ask_fingerprints(&self, lookup: &Arc<Lookup>, fingerprints: &[String]) -> Result<()> {
+    fn ask_fingerprints(
+        &self,
+        (lookup, copies): (&Arc<Lookup>, Option<&Copies>),
+        fingerprints: &[String],
+    ) -> Result<()> {
         let width = lookup.width().unwrap_or(Width::W64);
         let asked = fingerprints.iter().map(|text| of_hex(text, width));
         let asked = asked.collect::<Result<Vec<u128>>>()?;
@@ -190,12 +203,17 @@ impl Arguments {
             let question = Question { fingerprint, page: None };
             let answer = asker.ask(&question, self.limit(), &mut self.work())?;
             let id = hex(fingerprint, width);
-            Line::of(&id, lookup, Some(&answer)).write(&mut out).at("stdout")?;
+            Line::of(&id, (lookup, copies), Some(&answer)).write(&mut out).at("stdout")?;
         }
         out.flush().at("stdout")
     }
 
-    fn ask_pages(&self, store: &Store, lookup: &Arc<Lookup>, global: &GlobalFlags) -> Result<()> {
+    fn ask_pages(
+        &self,
+        store: &Store,
+        (lookup, copies): (&Arc<Lookup>, Option<&Copies>),
+        global: &GlobalFlags,
+    ) -> Result<()> {
         let FingerprintSettings { made, pages } = self.settings(global)?;
         let recipe = match lookup.version().stamp() {
             Some(stamp) => {
@@ -207,6 +225,7 @@ impl Arguments {
         let (inputs, options) = pages.inputs(asked, recipe.width())?;
         let answering = Answering {
             lookup,
+            copies,
             recipe: &recipe,
             page_time: made.page_time(),
             limit: self.limit(),

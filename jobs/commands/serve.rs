@@ -39,6 +39,7 @@ use dupsieve::{Error, Kind, Result};
 use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, watch};
 
+use crate::commands::copies::{CopiesFlag, CopyCounter};
 use crate::commands::help::examples;
 use crate::commands::query::recipe;
 use crate::commands::store::{expire_days, keep_up};
@@ -128,6 +129,8 @@ pub(crate) struct Arguments {
     /// needed, and keeps it as long as memory allows
     #[arg(long)]
     resident: bool,
+    #[command(flatten)]
+    copies: CopiesFlag,
     #[command(flatten, next_help_heading = "Limits")]
     limits: Limits,
 }
@@ -165,6 +168,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         );
     }
     let options = arguments.options(&version, &recipe, global)?;
+    let counter = arguments.copies.counter(global)?;
     let listener = listen(address)?;
     let address = listener.local_addr().at("the socket")?;
     let service = Arc::new(arguments.service(recipe, token, global)?);
@@ -181,7 +185,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         }
     });
     tracing::info!("listening at http://{address}");
-    open(store, options, Arc::clone(&service), tell)?;
+    open((store, options, counter), Arc::clone(&service), tell)?;
     let signal = loop {
         match events.recv() {
             Ok(Event::Open) => tracing::info!("the store is open"),
@@ -214,8 +218,7 @@ fn listen(address: SocketAddr) -> Result<TcpListener> {
 
 /// Opens the store in a thread of its own, which then looks for new versions.
 fn open(
-    store: Store,
-    options: OnlineOptions,
+    (store, options, counter): (Store, OnlineOptions, Option<CopyCounter>),
     service: Arc<Service>,
     tell: Sender<Event>,
 ) -> Result<()> {
@@ -226,6 +229,7 @@ fn open(
             Err(error) => return drop(tell.send(Event::Failed(error))),
         };
         finish(&online);
+        let mut counted = service.count_copies(counter.as_ref(), &online);
         let _ = service.online.set(Arc::clone(&online));
         let _ = tell.send(Event::Open);
         loop {
@@ -234,6 +238,9 @@ fn open(
             progress::tick(Activity::Reading);
             finish(&online);
             service.note(online.refresh(), &online);
+            if counted != online.version().number() {
+                counted = service.count_copies(counter.as_ref(), &online);
+            }
         }
     };
     let thread = thread::Builder::new().name("store".into()).spawn(open);
@@ -324,6 +331,7 @@ impl Arguments {
         let (flags, days, versions) = (global.clone(), self.keep_days, self.keep_versions);
         Ok(Service {
             online: OnceLock::new(),
+            counted: ArcSwapOption::empty(),
             trouble: ArcSwapOption::empty(),
             recipe,
             limits,
@@ -368,6 +376,18 @@ impl Service {
         if is_new {
             tracing::info!("version {} answers", online.version().number());
         }
+    }
+
+    /// Counts the copies of the pages of the version that answers, if that is asked for. Returns the number of the version.
+    fn count_copies(&self, counter: Option<&CopyCounter>, online: &Online) -> u64 {
+        let version = online.version();
+        let count = |counter: &CopyCounter| counter.count(&version, self.counted.load().as_deref());
+        match counter.map(count).transpose() {
+            Ok(Some(Some(counted))) => self.counted.store(Some(Arc::new(counted))),
+            Ok(_) => {}
+            Err(error) => tracing::warn!("the copies of the pages are not counted anew: {error}"),
+        }
+        version.number()
     }
 
     fn closing(&self, store: &std::path::Path) -> Summary {

@@ -8,6 +8,7 @@
 //! - `history`: the reports of many days, and which days are odd ([`History`]).
 //! - `join_page`, `days_page`, `pairs_page`: drawn for people, by the templates in `html`.
 //! - `readmission`: dropped pages for which no kept page is left.
+//! - `copies`: how many pages the days have dropped as duplicates of a page ([`Copies`]).
 //! - `later_days`: what a day that was run late found in the store ([`LaterDays`]).
 //! - `annotations`: what is said of each page, found by its id ([`Annotations`]).
 //! - `verdicts`: the verdict on one page ([`verdict`]), and all matches ([`each_match`]).
@@ -29,6 +30,7 @@ mod bar;
 mod cluster_page;
 mod cluster_report;
 mod contained_text;
+mod copies;
 mod days_page;
 mod existing;
 mod history;
@@ -47,6 +49,7 @@ mod verdicts;
 pub use annotations::{Annotations, ClustersOf, Judged};
 pub use cluster_report::ClusterReport;
 pub use contained_text::ContainedText;
+pub use copies::{Copies, CopyCount};
 pub use existing::{existing, refuse_strangers};
 pub use history::{DayFigures, History, outputs};
 pub use join_report::{Report, records};

@@ -63,22 +63,35 @@ impl Outputs {
         memory_bytes: usize,
     ) -> Result<impl Iterator<Item = Result<String>>> {
         let mut ids = Sorter::new(folder, memory_bytes);
+        self.each_dropped(|page, _| match is_readmitted(page) {
+            true => ids.push(page.id.to_owned()),
+            false => Ok(()),
+        })?;
+        let mut last = None;
+        Ok(ids.sorted()?.filter(move |id| match id {
+            Ok(id) => last.replace(id.clone()).as_ref() != Some(id),
+            Err(_) => true,
+        }))
+    }
+
+    /// Calls `each` with the dropped pages and the replaced ones, each with the page that stands for it now, and with whether it was replaced.
+    pub(super) fn each_dropped(
+        &self,
+        mut each: impl FnMut(Dropped<'_>, bool) -> Result<()>,
+    ) -> Result<()> {
         let successors = self.successors()?;
         for (output, report) in &self.0 {
             let mut dropped = 0;
-            let mut readmit = |page: Dropped<'_>| match is_readmitted(successors.follow(page)) {
-                true => ids.push(page.id.to_owned()),
-                false => Ok(()),
-            };
             let verdicts = ResultReader::of(output, VERDICTS)?;
             let path = verdicts.path().to_path_buf();
             each_dropped(verdicts, report.day, |page| {
                 dropped += 1;
-                readmit(page)
+                each(successors.follow(page), false)
             })?;
             if let (Some(1..), Some(by_day)) = (report.outcome.replaced, report.day) {
                 each_replaced(output, |id, day, by, _| {
-                    readmit(Dropped { id, day: Some(day), of: by, against: Some(by_day) })
+                    let page = Dropped { id, day: Some(day), of: by, against: Some(by_day) };
+                    each(successors.follow(page), true)
                 })?;
             }
             if dropped != report.outcome.dropped {
@@ -87,11 +100,7 @@ impl Outputs {
                 return Err(error.expected(report.outcome.dropped).found(dropped));
             }
         }
-        let mut last = None;
-        Ok(ids.sorted()?.filter(move |id| match id {
-            Ok(id) => last.replace(id.clone()).as_ref() != Some(id),
-            Err(_) => true,
-        }))
+        Ok(())
     }
 
     /// The pages that replaced others, by the tables of all outputs.

@@ -9,20 +9,20 @@ use serde_json::Value;
 use crate::support::{Bench, Ended, Running, free_address};
 pub(super) use crate::support::{PATIENCE, wait_until as until};
 
-pub(super) struct Served {
+pub(crate) struct Served {
     pub(super) running: Running,
     pub(super) address: String,
 }
 
 #[derive(Debug)]
-pub(super) struct Reply {
+pub(crate) struct Reply {
     pub(super) status: u16,
     pub(super) head: String,
     pub(super) body: String,
 }
 
 impl Reply {
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
     }
 
@@ -86,7 +86,7 @@ const CONTINUE: &[u8; 25] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 impl Served {
     /// Starts the service and waits until its store is open.
-    pub(super) fn start(bench: &Bench, flags: &str) -> Served {
+    pub(crate) fn start(bench: &Bench, flags: &str) -> Served {
         let address = free_address();
         let running = bench.start(&format!("serve --store store --listen {address} {flags}"));
         let served = Served { running, address };
@@ -114,12 +114,12 @@ impl Served {
         assert_eq!((reply.status, &*reply.problem()), (status, kind), "{shown}: {reply:?}");
     }
 
-    pub(super) fn get(&self, path: &str) -> std::io::Result<Reply> {
+    pub(crate) fn get(&self, path: &str) -> std::io::Result<Reply> {
         exchange(&self.address, &request("GET", path, "", ""))
     }
 
     /// Posts JSON, which must succeed.
-    pub(super) fn post(&self, path: &str, body: Value) -> Value {
+    pub(crate) fn post(&self, path: &str, body: Value) -> Value {
         let reply = post(&self.address, path, &body).unwrap();
         assert_eq!(reply.status, 200, "{body}: {reply:?}");
         reply.json()
@@ -130,7 +130,7 @@ impl Served {
         self.get("/metrics").is_ok_and(|reply| reply.body.lines().any(|it| it == line))
     }
 
-    pub(super) fn end(self) -> Ended {
+    pub(crate) fn end(self) -> Ended {
         self.running.signal(Signal::TERM);
         self.running.end()
     }

@@ -9,3 +9,5 @@ mod description;
 mod guards;
 mod limits;
 mod requests;
+
+pub(crate) use client::Served;

@@ -9,6 +9,7 @@ use dupsieve::rooms::fingerprint::{PageTime, Recipe};
 use dupsieve::rooms::flow::Fingerprinting;
 use dupsieve::rooms::index::{Asker, Lookup};
 use dupsieve::rooms::matches::{Answer, Question};
+use dupsieve::rooms::report::Copies;
 use dupsieve::rooms::store::FingerprintedDocument;
 use dupsieve::rooms::work::Work;
 use dupsieve::{Kind, Result};
@@ -19,6 +20,7 @@ use super::line::Line;
 #[derive(Clone, Copy)]
 pub(super) struct Answering<'a> {
     pub(super) lookup: &'a Arc<Lookup>,
+    pub(super) copies: Option<&'a Copies>,
     pub(super) recipe: &'a Recipe,
     pub(super) page_time: PageTime,
     pub(super) limit: usize,
@@ -88,7 +90,8 @@ impl<'a> Answerer<'a> {
                 Err(error) => return Err(error),
             },
         };
-        let line = Line::of(&id, self.answering.lookup, answer.as_ref());
+        let Answering { lookup, copies, .. } = self.answering;
+        let line = Line::of(&id, (lookup, copies), answer.as_ref());
         line.write(&mut answered.lines).expect("memory takes what is written");
         answered.documents += 1;
         Ok(Ok(()))

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use dupsieve::rooms::index::Lookup;
 use dupsieve::rooms::matches::{Answer, NearPage};
+use dupsieve::rooms::report::{Copies, CopyCount};
 use dupsieve::rooms::store::Day;
 use serde::Serialize;
 
@@ -27,11 +28,17 @@ struct NearLine<'a> {
     distance: u8,
     #[serde(skip_serializing_if = "Option::is_none")]
     similarity: Option<f64>,
+    #[serde(flatten)]
+    count: Option<CopyCount>,
 }
 
 impl<'a> Line<'a> {
     /// That of the page with this id; without an answer the page has no fingerprint.
-    pub(super) fn of(id: &'a str, lookup: &Lookup, answer: Option<&'a Answer>) -> Line<'a> {
+    pub(super) fn of(
+        id: &'a str,
+        (lookup, copies): (&Lookup, Option<&Copies>),
+        answer: Option<&'a Answer>,
+    ) -> Line<'a> {
         let verdict = match answer {
             None => "empty",
             Some(answer) if answer.drops() => "drop",
@@ -41,7 +48,8 @@ impl<'a> Line<'a> {
         let near = answer.map_or(&[][..], |answer| &answer.near);
         let near = near.iter().map(|NearPage { distance, id, day, similarity }| {
             let similarity = similarity.map(|similarity| similarity.number());
-            NearLine { id, day: *day, distance: *distance, similarity }
+            let count = copies.map(|copies| copies.of(id, *day));
+            NearLine { id, day: *day, distance: *distance, similarity, count }
         });
         let store_version = lookup.version().number();
         let more = answer.map_or(0, |answer| answer.more);

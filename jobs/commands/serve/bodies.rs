@@ -1,6 +1,7 @@
 //! The JSON of answers. That of requests is read by [`dupsieve::rooms::online::requests`].
 
 use dupsieve::rooms::online::{Committed, Found, Gone, GonePage, Told};
+use dupsieve::rooms::report::Copies;
 use dupsieve::rooms::store::Day;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -45,22 +46,34 @@ pub(super) struct Near<'a> {
     /// How alike the texts are, from 0 to 1, where a check confirms that.
     #[serde(skip_serializing_if = "Option::is_none")]
     similarity: Option<f64>,
+    /// How many pages the days of `run` have dropped as its duplicates, if the service counts copies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    copies: Option<u64>,
+    /// Of how many hosts these pages and the page itself are, where their ids are URLs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hosts: Option<u64>,
 }
 
 impl<'a> Answers<'a> {
-    pub(super) fn of(told: &'a Told, ids: &'a [String]) -> Answers<'a> {
-        let answers = ids.iter().zip(&told.answers).map(|(id, found)| Answer::of(id, found));
+    pub(super) fn of(told: &'a Told, ids: &'a [String], copies: Option<&Copies>) -> Answers<'a> {
+        let answers = ids.iter().zip(&told.answers);
+        let answers = answers.map(|(id, found)| Answer::of(id, found, copies));
         Answers { store_version: told.store_version, answers: answers.collect() }
     }
 }
 
 impl<'a> Answer<'a> {
-    fn of(id: &'a str, found: &'a Found) -> Answer<'a> {
-        let near = found.near.iter().map(|near| Near {
-            id: &near.id,
-            day: near.day,
-            distance: near.distance,
-            similarity: near.similarity.map(|similarity| similarity.number()),
+    fn of(id: &'a str, found: &'a Found, copies: Option<&Copies>) -> Answer<'a> {
+        let near = found.near.iter().map(|near| {
+            let count = copies.map(|copies| copies.of(&near.id, near.day));
+            Near {
+                id: &near.id,
+                day: near.day,
+                distance: near.distance,
+                similarity: near.similarity.map(|similarity| similarity.number()),
+                copies: count.map(|count| count.copies),
+                hosts: count.map(|count| count.hosts),
+            }
         });
         let Found { more, is_cut: cut, verdict, .. } = *found;
         Answer { id, near: near.collect(), more, cut, verdict: verdict.name() }

@@ -32,6 +32,7 @@ use super::metrics::Metrics;
 use super::pool::Pool;
 use super::problem::{Fault, Problem};
 use super::queue::{Asked, Peer};
+use crate::commands::copies::Counted;
 
 /// The largest distance that a query may ask for, unless the service has a larger one.
 const MOST_DISTANCE: u32 = 7;
@@ -40,6 +41,8 @@ const MOST_DISTANCE: u32 = 7;
 pub(super) struct Service {
     /// The store, once it is open.
     pub(super) online: OnceLock<Arc<Online>>,
+    /// The copies of its pages, if they are counted.
+    pub(super) counted: ArcSwapOption<Counted>,
     /// Why the store cannot be read any more; empty while it can.
     pub(super) trouble: ArcSwapOption<String>,
     pub(super) recipe: Recipe,
@@ -182,7 +185,9 @@ impl Service {
     /// The answer for these ids, with the room for it. What was found stands in its own room until the answer is written.
     fn answer(&self, told: &Told, ids: &[String], _: &Findings<'_>) -> Result<Held, Problem> {
         let mut answer = self.memory.growing(1)?;
-        let written = serde_json::to_writer(&mut answer, &Answers::of(told, ids));
+        let counted = self.counted.load();
+        let copies = counted.as_ref().map(|counted| &counted.copies);
+        let written = serde_json::to_writer(&mut answer, &Answers::of(told, ids, copies));
         written.map(|()| answer.held()).map_err(|_| no_room())
     }
 
