@@ -84,11 +84,17 @@ fn print(days: &[DayFigures], out: &mut impl Write) -> io::Result<()> {
 
 /// What is said of the text of all days.
 fn said(ContainedText { runs, containment, replaced, through_replaced }: ContainedText) -> String {
-    format!(
-        "of {runs} shingles read, page by page, the kept pages contain about {:.2} %; {replaced} pages of the store were \
-         replaced, and {through_replaced} dropped pages are contained only through these",
+    let mut said = format!(
+        "the kept pages contain about {:.2} % of all text (of {runs} shingles, each page by itself)",
         100.0 * containment
-    )
+    );
+    if replaced > 0 {
+        said += &format!(
+            "; {replaced} pages of the store were replaced, and {through_replaced} dropped pages are contained only through \
+             these"
+        );
+    }
+    said
 }
 
 /// How much text was lost on a day, in percent, and how many pages of the store its pages contain; `-` where the join does not tell.
