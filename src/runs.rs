@@ -236,9 +236,14 @@ impl<R: Record> Spool<R> {
 
     /// Parts of it, in order, each to be read by itself.
     pub(crate) fn parts(&self) -> Result<Vec<Range<u64>>> {
-        let mut all = self.read(0..self.run.bytes()?)?;
+        let mut all = self.all()?;
         let parts = std::iter::from_fn(|| all.skip_frame().transpose());
         parts.collect()
+    }
+
+    /// All of its records.
+    pub(crate) fn all(&self) -> Result<RecordReader<R>> {
+        self.read(0..self.run.bytes()?)
     }
 
     /// The records of a part.

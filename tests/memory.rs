@@ -3,6 +3,7 @@
 
 use std::io::{self, Read};
 
+use dupsieve::rooms::passages::{PageWords, anchors_of};
 use dupsieve::rooms::store::{Details, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -10,6 +11,7 @@ use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 
 use crate::support::{Bench, Running, command};
+use crate::world::{page, words};
 
 const PAGES: u64 = 1_000_000;
 /// What the program maps whatever it does: itself, its libraries, stacks, buffers of runs.
@@ -65,6 +67,43 @@ fn a_million_pages_with_a_check_take_what_plan_says() {
     );
     assert_eq!(within(&bench, memory + held + BASE_MIB, &join), 0);
     assert!(bench.read("out/drop.txt").lines().count() > 100);
+}
+
+/// A store with long ids whose pages all have one text, so that each of them may have a passage in common with the day.
+#[test]
+fn pages_that_share_a_passage_are_sorted_within_the_memory() {
+    const PAGES: u64 = 250_000;
+    let bench = Bench::new();
+    let text = words(0..50);
+    bench.write("new.jsonl", page("new", &text));
+    bench.done("fingerprint --recipe words --keep-passages --input new.jsonl --output new.seg");
+    let mut found = PageWords::default();
+    found.take(&text).unwrap();
+    let mut details = Details::default();
+    found.write(&mut details.words);
+    details.passage_anchors = anchors_of(&found.hashes);
+    let mut options = SegmentOptions::default();
+    (options.words, options.passage_anchors) = (true, true);
+    options.stamp = Segment::open(bench.path("new.seg")).unwrap().stamp().to_owned();
+    let mut writer = SegmentWriter::create(bench.path("old.seg"), options).unwrap();
+    let id = |number: u64| format!("{}{number:07}", "a".repeat(1_200));
+    for number in 0..PAGES {
+        let id = id(PAGES - 1 - number);
+        let mut row = Row::new(number << 40, &id);
+        row.details = &details;
+        writer.push(&row).unwrap();
+    }
+    let counts = RecordCounts { read: PAGES, fingerprinted: PAGES, ..RecordCounts::default() };
+    writer.finish(counts, "").unwrap();
+    bench.store(&[("2026-11-01", "old")]);
+    let memory = 64;
+    let join = format!(
+        "dedup --batch new.seg --store store --passages 50 --memory {memory}MiB --workers 2 --output out"
+    );
+    assert_eq!(within(&bench, memory + BASE_MIB, &join), 0);
+    let of = id(0);
+    let expected = ["new", "0", &text.len().to_string(), "50", &of, "0", "2026-11-01"];
+    assert_eq!(bench.rows("out/passages.tsv"), [expected]);
 }
 
 /// Pages of a gigabyte that are packed to some kilobytes, as whole files and within a web archive.

@@ -8,6 +8,7 @@
 //! - `cut`: a text without its passages.
 //! - `corpus_page`: a page of a corpus in keep order. `tables`: the passages of a corpus as a table. `row`: a row of it, read
 //!   back. `most`: those that most pages have.
+//! - `naming`: the ids of the pages, and the table.
 //! - `anchors`: what pages that share a passage have in common. `over_days`: the passages of a day that stood in earlier days.
 //!
 //! Imports `features`, `store`, `matches`, `output`, `results` and `runs`. Start with [`PassageFinder`].
@@ -34,6 +35,7 @@ mod corpus_page;
 mod cut;
 mod finder;
 mod most;
+mod naming;
 mod over_days;
 mod page_words;
 mod parted_sorter;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::tables::columns;
+use super::naming::columns;
 use crate::error::Result;
 use crate::results::ResultReader;
 

@@ -1,11 +1,7 @@
 //! The table of the passages of a corpus, and what is counted on the way.
 //!
 //! Pages have numbers while passages are found. Workers read their words twice: a filter meets all windows, and those that it met twice are sorted.
-//! The ids of the pages are joined twice, in the order of the pages that have passages and of those where these stood first:
-//!
-//! ```text
-//! passages by page -> ids, words by host -> by first page -> ids of these, pages of each -> by id -> table
-//! ```
+//! Words of hosts are counted while the passages get the ids of their pages, and the pages of each passage while they get those of the first ones.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -15,14 +11,15 @@ use serde::{Deserialize, Serialize};
 use super::corpus_page::CorpusPage;
 use super::finder::{Passage, PassageFinder};
 use super::most::{Most, RepeatedPassage};
+use super::naming::{self, Name};
 use super::page_words::PageWords;
 use super::window_filter::WindowFilter;
-use crate::document::{Position, host};
+use crate::document::host;
 use crate::error::{Error, Kind, Result};
 use crate::output::{Staging, Sum};
 use crate::parallel::in_parallel;
 use crate::progress::{self, Activity};
-use crate::results::{ResultColumn, ResultFile, ResultFormat, Values};
+use crate::results::ResultFormat;
 use crate::runs::{Record, SortedRecords, Space, Spool};
 
 /// What was found, counted.
@@ -87,51 +84,6 @@ pub(super) struct NumberedPage {
 
 impl Record for NumberedPage {}
 
-/// The id of a page, by its number.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Name {
-    page: u32,
-    id: String,
-    position: Position,
-}
-
-impl Record for Name {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + self.id.len()
-    }
-}
-
-/// A passage and the name of its page, in the order of where it stood first.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Copied {
-    of: u32,
-    of_word: u32,
-    page: u32,
-    passage: Passage,
-    name: Name,
-}
-
-impl Record for Copied {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + self.name.id.len()
-    }
-}
-
-/// A row of the table.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Row {
-    id: String,
-    position: Position,
-    passage: Passage,
-    of: String,
-}
-
-impl Record for Row {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + self.id.len() + self.of.len()
-    }
-}
-
 impl PassageTables<'_> {
     /// Finds the passages of these pages, writes them, and gives them counted.
     ///
@@ -152,7 +104,7 @@ impl PassageTables<'_> {
             let count = PageWords::count(&words);
             found.words += count;
             hosts.add(&id, [count, 0]);
-            let name = Name { page, id, position };
+            let name = Name { page, id, position: Some(position), day: None };
             first_names.push(name.clone())?;
             names.push(name)?;
             Ok(NumberedPage { page, words })
@@ -160,13 +112,10 @@ impl PassageTables<'_> {
         let numbered = Spool::write(self.folder, numbered)?;
         let finder = self.windows_met_twice(&numbered, found.words)?;
         drop(numbered);
-        let mut names = Names { sorted: names.sorted()?, last: None };
-        let mut copied = space.sorter();
-        let mut counted = None;
-        for passage in finder.finish()? {
-            let passage = passage?;
-            let Passage { page, word, words, of, of_word, .. } = passage;
-            let name = names.of(page)?;
+        let mut counted: Option<(u32, u32)> = None;
+        let mut most = Most::default();
+        let names = [names.sorted()?, first_names.sorted()?];
+        let count = |&Passage { page, word, words, .. }: &Passage, name: &Name| {
             // Passages of one page can overlap: words between two of their windows stand in both.
             let last = counted.filter(|&(last, _)| last == page);
             let new = word + words - last.map_or(word, |(_, end)| word.max(end));
@@ -175,21 +124,13 @@ impl PassageTables<'_> {
             found.passages += 1;
             found.repeated += u64::from(new);
             hosts.add(&name.id, [0, new.into()]);
-            copied.push(Copied { of, of_word, page, passage, name: name.clone() })?;
-        }
+        };
+        let take = |passage: &Passage, id: &str, of: &str| most.take(passage, id, of);
+        let rows = naming::named(finder.finish()?, names, space, count, take)?;
         found.share = share(found.repeated, found.words);
         found.hosts = hosts.most();
-        let mut names = Names { sorted: first_names.sorted()?, last: None };
-        let mut rows = space.sorter();
-        let mut most = Most::default();
-        for copied in copied.sorted()? {
-            let Copied { passage, name: Name { id, position, .. }, .. } = copied?;
-            let of = &names.of(passage.of)?.id;
-            most.take(&passage, &id, of);
-            rows.push(Row { id, position, passage, of: of.clone() })?;
-        }
         found.most = most.finish();
-        found.files.extend([self.table(rows.sorted()?, staging)?]);
+        found.files.extend([naming::write_table(rows, self.format, staging)?]);
         Ok(found)
     }
 
@@ -231,28 +172,6 @@ impl PassageTables<'_> {
         });
         done.into_iter().collect()
     }
-
-    fn table(&self, rows: SortedRecords<Row>, staging: &Staging) -> Result<(String, Sum)> {
-        let mut table = ResultFile::create(staging, self.format, "passages", &columns())?;
-        for row in rows {
-            let Row { id, passage: Passage { begin, end, words, of_begin, .. }, of, .. } = row?;
-            table.row(format_args!("{id}\t{begin}\t{end}\t{words}\t{of}\t{of_begin}\tbatch"))?;
-        }
-        table.finish()
-    }
-}
-
-/// The columns of the table, of a corpus and of a day alike.
-pub(super) fn columns() -> [ResultColumn; 7] {
-    [
-        ResultColumn::new("id", Values::Text).ascending(),
-        ResultColumn::new("begin", Values::Count),
-        ResultColumn::new("end", Values::Count),
-        ResultColumn::new("words", Values::Count),
-        ResultColumn::new("of", Values::Names),
-        ResultColumn::new("of_begin", Values::Count),
-        ResultColumn::new("against", Values::Names),
-    ]
 }
 
 fn too_many() -> Error {
@@ -263,22 +182,6 @@ fn too_many() -> Error {
 
 fn share(part: u64, of: u64) -> f64 {
     (part as f64 / of.max(1) as f64 * 1e4).round() / 1e4
-}
-
-/// The names of pages, which are asked for in the order of their numbers.
-struct Names {
-    sorted: SortedRecords<Name>,
-    last: Option<Name>,
-}
-
-impl Names {
-    fn of(&mut self, page: u32) -> Result<&Name> {
-        while self.last.as_ref().is_none_or(|last| last.page < page) {
-            let lost = || Error::new(Kind::Internal, "a page has no name");
-            self.last = Some(self.sorted.next().ok_or_else(lost)??);
-        }
-        Ok(self.last.as_ref().expect("it was just found"))
-    }
 }
 
 /// The words of hosts, and how many of them are repeated.
