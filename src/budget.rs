@@ -13,7 +13,6 @@
 //! finalize  |  ids 1/4  |  confirmed 1/8  |  finalize 1/16 each, 2 at once      |    while pairs are read
 //!           |  ids 1/4  |  signatures 1/4  |  finalize 1/16 each, at most 7 at once        |    afterwards
 //! passages  |  documents 1/4  |  passages 3/4, of which windows and those repeated 1/4 each    |    of a day without documents
-//! verifying |  verification 1/4 each, at most 4 at once      |    three sorts, and signatures
 //! clusters  |  clustering 1/4 each, at most 3 at once        |    and 4 to 12 bytes for each member
 //! ```
 //!
@@ -118,11 +117,6 @@ impl Budget {
         self.part(4).saturating_mul(3)
     }
 
-    /// For each sort of a verification, and for the signatures of its batch.
-    pub fn verification(self) -> usize {
-        self.part(4)
-    }
-
     /// For each sort of a clustering.
     pub fn clustering(self) -> usize {
         self.part(4)
@@ -142,8 +136,6 @@ mod tests {
     /// The sorts that exist after that: edges, unnamed rows and verdicts, held pages, rows, verdicts, and
     /// those being merged.
     const AFTER_PAIRS: u64 = 7;
-    /// What exists while verdicts are audited: documents, claims, pages claimed to be kept, and signatures.
-    const VERIFYING: u64 = 4;
     /// The sorts that exist while changes of clusters are found: pages that go, those that come, and both with their clusters.
     const CLUSTERING: u64 = 3;
 
@@ -161,7 +153,6 @@ mod tests {
                 (budget.ids() + budget.confirmed()) as u64 + BESIDE_PAIRS * finalize,
                 held + AFTER_PAIRS * finalize,
                 documents + budget.passages() as u64,
-                VERIFYING * budget.verification() as u64,
                 CLUSTERING * budget.clustering() as u64,
             ];
             assert!(together.iter().all(|&parts| parts <= budget.whole()), "{bytes}: {together:?}");

@@ -195,7 +195,7 @@ fn a_page_with_words_is_not_called_empty() {
     let (told, forged) = ("a\tkeep\t\t\t\nb\tempty\t\t\t\n", "a\tempty\t\t\t\nb\tkeep\t\t\t\n");
     let files = [("verdicts.tsv", told, forged), ("keep.txt", "a\n", "b\n")];
     forge(&bench, OUT, &files, |_| ());
-    bench.refuses(65, "verify out", &["verdicts.tsv:2", "the empty ones"]);
+    bench.refuses(65, "verify out", &["made again, the output has another `"]);
 }
 
 #[test]

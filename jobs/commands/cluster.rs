@@ -423,7 +423,7 @@ pub(crate) fn check(
         method: report.method,
         before: before.map(previous),
         spill: &env::temp_dir(),
-        memory_bytes: global.budget().verification(),
+        memory_bytes: global.budget().clustering(),
     }
     .run()
 }

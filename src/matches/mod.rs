@@ -9,8 +9,6 @@
 //!                     |
 //!                  partition -> keep_rule (crowd) --+
 //!                          \-> expand --------------+-> listing: verdicts, keep.txt, drop.txt, matches
-//!
-//! these files -> audit -> recompute: are they what the inputs give?
 //! ```
 //!
 //! Start with `Windows` in `confirm.rs`, and with `Finalize::write`, which goes through the steps after it; `keep_rule` has the rule
@@ -34,7 +32,6 @@
 
 mod allocated;
 mod answer;
-mod audit;
 mod batch;
 mod certificate;
 mod comparing;
@@ -78,7 +75,6 @@ mod store_pair;
 
 pub(crate) use allocated::allocated;
 pub use answer::{Answer, NearPage, Question};
-pub use audit::{Audit, BatchDocument};
 pub use batch::held_bytes;
 pub(crate) use detail::MAX_MATCHES;
 pub use detail::{Detail, too_many};

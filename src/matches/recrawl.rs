@@ -75,8 +75,6 @@ impl fmt::Display for Recrawl {
 }
 
 impl Change {
-    const ALL: [Change; 3] = [Change::New, Change::Unchanged, Change::Changed];
-
     fn name(self) -> &'static str {
         match self {
             Change::New => "new",
@@ -93,26 +91,6 @@ impl Recrawls {
             Change::Unchanged => &mut self.unchanged,
             Change::Changed => &mut self.changed,
         } += 1;
-    }
-
-    /// Counts a page by its columns in verdicts.tsv, unless these contradict each other.
-    pub(super) fn take(&mut self, columns: &[&str]) -> bool {
-        let [change, id, day, contained] = columns else { return false };
-        let Some(change) = Change::ALL.into_iter().find(|it| it.name() == *change) else {
-            return false;
-        };
-        self.count(change);
-        let is_share = |text: &str| text.parse::<Similarity>().is_ok();
-        match change {
-            Change::New => [id, day, contained].iter().all(|it| it.is_empty()),
-            Change::Unchanged | Change::Changed => {
-                let is_whole = change == Change::Changed || contained.is_empty();
-                !id.is_empty()
-                    && day.parse::<Origin>().is_ok()
-                    && is_whole
-                    && (contained.is_empty() || is_share(contained))
-            }
-        }
     }
 }
 

@@ -13,6 +13,7 @@ use super::parameters::Parameters;
 use super::seal::{self, damaged};
 use crate::error::{At, Result};
 use crate::output::{SUCCESS, Staging, Sum};
+use crate::results::ResultReader;
 
 /// What any report says: the job that made it, if that was no join.
 #[derive(Deserialize)]
@@ -82,6 +83,8 @@ pub trait Made: Serialize + DeserializeOwned {
     fn check_files(&self, output: &Path) -> Result<()> {
         for (name, sum) in self.files() {
             let path = output.join(name);
+            // In another format, a table of the same name could be read in the place of this one.
+            ResultReader::path_in(output, name.split('.').next().unwrap_or_default())?;
             let found = match fs::metadata(&path) {
                 Ok(file) if file.len() == sum.bytes => Sum::of(&path)?.to_string(),
                 Ok(file) => format!("{} bytes", file.len()),

@@ -34,20 +34,6 @@ impl Lines {
         }
     }
 
-    pub(crate) fn expect(&mut self, id: &str) -> Result<()> {
-        match self.next()? {
-            Some(found) if found == id => Ok(()),
-            _ => Err(self.wrong("not what the verdicts say").expected(format_args!("`{id:.100}`"))),
-        }
-    }
-
-    pub(crate) fn expect_end(&mut self) -> Result<()> {
-        match self.next()? {
-            None => Ok(()),
-            Some(_) => Err(self.wrong("more pages than verdicts")),
-        }
-    }
-
     pub(crate) fn number(&self) -> u64 {
         self.number
     }

@@ -48,7 +48,6 @@ pub use column::{ResultColumn, Sorted, Values};
 pub(crate) use file::ResultFile;
 pub use format::ResultFormat;
 pub(crate) use json_lines::write_members;
-pub(crate) use lines::Lines;
 #[cfg(feature = "parquet")]
 pub(crate) use parquet::{
     CREATED_BY, ColumnValues, Gaps, ParquetFile, RowGroup, schema, trying, unwritten, values_of,

@@ -1,14 +1,12 @@
 //! An output of `dedup` and its report: what it says it was made from, and what is checked against that.
 
-use std::env;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use dupsieve::rooms::budget::Budget;
 use dupsieve::rooms::error::Named;
-use dupsieve::rooms::matches::{Audit, BatchDocument, Confirm, Detail};
+use dupsieve::rooms::matches::{Confirm, Detail};
 use dupsieve::rooms::report::{LaterDays, Made, Report, records};
-use dupsieve::rooms::runs::{SortedRecords, Sorter};
 use dupsieve::rooms::store::{Day, Entry, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
@@ -114,23 +112,6 @@ impl JoinOutput<'_> {
         Err(self.differs("store", "later_days", named(&later), named(told)))
     }
 
-    /// Checks that the files agree with each other and with the batch.
-    pub(super) fn audit(&self, batch: Option<&Segment>) -> Result<()> {
-        let documents = batch.map(|batch| self.documents(batch)).transpose()?;
-        let spill = env::temp_dir();
-        let audit = Audit {
-            output: self.output,
-            outcome: &self.report.outcome,
-            empty: self.report.batch.empty,
-            distance: self.distance()?,
-            detail: self.detail()?,
-            confirm: self.confirm()?,
-            spill: &spill,
-            memory_bytes: self.budget.verification(),
-        };
-        audit.run(documents)
-    }
-
     /// The error for a report that says another `name` than what it was made from.
     pub(super) fn differs(
         &self,
@@ -166,7 +147,7 @@ impl JoinOutput<'_> {
     pub(super) fn say_gone(&self, which: &str) {
         tracing::warn!(
             "nothing was made again, because the {which} that {} was made from is no longer there. \
-             The files agree with each other, but this does not prove that they are right",
+             The files are as they were written, but this does not prove that they are right",
             self.output.named()
         );
     }
@@ -193,28 +174,17 @@ impl JoinOutput<'_> {
         self.report.parameters.get("check").map(|check| check.parse()).transpose()
     }
 
-    /// The documents of the batch in the order of their ids. Fails unless it is the batch that was read.
-    fn documents(&self, batch: &Segment) -> Result<SortedRecords<BatchDocument>> {
+    /// Fails unless it is the batch that was read, and the report has its counts.
+    pub(super) fn check_batch(&self, batch: &Segment) -> Result<()> {
         self.expect("batch", batch.digest().to_string(), batch.path())?;
         self.expect("records", records(&batch.counts()), batch.path())?;
-        if self.report.batch != batch.counts() {
-            return Err(Error::new(
-                Kind::BadData,
-                "the counts of the report and of the batch differ",
-            )
+        if self.report.batch == batch.counts() {
+            return Ok(());
+        }
+        Err(Error::new(Kind::BadData, "the counts of the report and of the batch differ")
             .at(self.output)
             .expected(format_args!("{:?}", batch.counts()))
-            .found(format_args!("{:?}", self.report.batch)));
-        }
-        let mut sorter = Sorter::new(&env::temp_dir(), self.budget.verification());
-        let mut ids = batch.ids();
-        for row in 0..batch.rows() {
-            sorter.push(BatchDocument { id: ids.get(row)?.to_owned(), empty: false })?;
-        }
-        for id in batch.empty_ids() {
-            sorter.push(BatchDocument { id: id?, empty: true })?;
-        }
-        sorter.sorted()
+            .found(format_args!("{:?}", self.report.batch)))
     }
 
     /// Fails unless `found`, the digest of the input at `path`, is the one in the report.
