@@ -79,22 +79,21 @@ const PAGES: &str = "id\ttext\n\
     c1\tan apple a day keeps every doctor far away or so they say\n";
 
 #[test]
-fn explain_names_what_moved_the_bits_that_differ() {
+fn explain_shows_two_pages_and_what_differs() {
     let bench = Bench::new();
     bench.write("pages.tsv", PAGES);
     let told = bench.answer("explain --recipe words --input pages.tsv a1 b1");
     assert_eq!(told, bench.answer("explain a1 b1 --input pages.tsv --recipe words"));
-    assert!(told.contains("\"the\"") && told.contains("\nbit "), "{told}");
-    let bits = told.lines().filter(|line| line.starts_with("bit ")).count();
+    assert!(told.contains("\"the\"") && told.contains("[-"), "{told}");
     let json = object(&bench.answer("explain --recipe words --input pages.tsv a1 b1 --json"));
-    assert_eq!((&json["distance"], json["bits"].as_array().unwrap().len()), (&bits.into(), bits));
+    assert!(told.contains(&format!("\ndistance  {}\n", json["distance"])), "{told}");
     let short = bench.answer("explain --input pages.tsv a1 b1");
     // The verdict asks for the share held, so this share is shown, and not another measure.
     assert!(short.contains(" of the first page is in the second"), "{short}");
     assert!(short.contains("contains 0.9 of it or more") && !short.contains("jaccard"), "{short}");
-    assert!(short.contains("class        short") && !short.contains("\nbit "), "{short}");
+    assert!(short.contains("class        short"), "{short}");
     let same = object(&bench.answer("explain --input pages.tsv a1 a2 --json"));
-    assert_eq!(same["moved"], serde_json::json!([]));
+    assert_eq!(same["difference"], serde_json::json!(["equal"]));
     assert!(bench.fails(66, "explain --input pages.tsv a1 nobody --json").contains("nobody"));
     bench.fails(2, "explain --input pages.tsv --json");
 }

@@ -1,4 +1,4 @@
-//! `dupsieve explain`: why two documents have the distance they have.
+//! `dupsieve explain`: the verdict on a document, and two documents compared.
 
 mod comparison;
 mod nearest;

@@ -27,7 +27,6 @@ class _Comparison(TypedDict, total=False):
     distance: int
     sketches: list[str]
     classes: list[Literal["full", "short"]]
-    shared_weight: float
     jaccard: float
     check: str
     containment: list[float]

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::builder::{FixedSizeBinaryBuilder, UInt64Builder};
 use arrow_array::{ArrayRef, BinaryArray};
-use dupsieve::rooms::features::ONE;
 use dupsieve::rooms::fingerprint::check::Contained;
-use dupsieve::rooms::fingerprint::{Check, Class, Difference, TextMeasure, Width, hex};
+use dupsieve::rooms::fingerprint::{Check, Class, TextMeasure, Width, hex};
 use dupsieve::rooms::join::Preset;
 use dupsieve::{Error, Kind, Recipe, Result};
 use pyo3::prelude::*;
@@ -107,8 +106,7 @@ pub(crate) fn signature(
 ///
 /// Returns:
 ///     A dictionary: `recipe`, `distance` (bits in which the fingerprints differ), `sketches` (both fingerprints), `classes` (`Full` or
-///     `Short`), `shared_weight` (the share of the weight of the features that both have), `jaccard` (the share of the 3-word shingles
-///     that both have), and, if the preset has a check, `check` and `containment`: the share of `one` that `another` contains, and the share of
+///     `Short`), `jaccard` (the share of the 3-word shingles that both have), and, if the preset has a check, `check` and `containment`: the share of `one` that `another` contains, and the share of
 ///     `another` that `one` contains.
 ///
 /// Raises:
@@ -131,7 +129,6 @@ pub(crate) fn compare<'py>(
     told.set_item("sketches", compared.sketches.map(|sketch| hex(sketch, width)))?;
     let class = |class| if class == Class::Short { "short" } else { "full" };
     told.set_item("classes", compared.classes.map(class))?;
-    told.set_item("shared_weight", compared.shared_weight)?;
     told.set_item("jaccard", compared.jaccard)?;
     if let (Some(check), Some(containment)) = (check, compared.containment) {
         told.set_item("check", check.to_string())?;
@@ -144,7 +141,6 @@ struct Compared {
     sketches: [u128; 2],
     classes: [Class; 2],
     distance: u32,
-    shared_weight: f64,
     jaccard: f64,
     containment: Option<[f64; 2]>,
 }
@@ -155,13 +151,9 @@ impl Compared {
         let mut page = |text: &str| {
             let lacking = || Error::new(Kind::BadData, "the document has no feature");
             let (sketch, class) = sketcher.page(text)?.ok_or_else(lacking)?;
-            Ok((sketch, class, sketcher.weighted(text)?))
+            Ok((sketch, class))
         };
         let [one, another] = [page(texts[0])?, page(texts[1])?];
-        let apart = one.0 ^ another.0;
-        let difference = Difference::of([&one.2, &another.2], apart, recipe.width());
-        let whole = difference.totals[0].max(difference.totals[1]);
-        let weight = |fixed: i128| fixed as f64 / ONE as f64;
         let containment = |check: Check| {
             let mut signer = check.signer();
             let [mut first, mut second] = [Vec::new(), Vec::new()];
@@ -172,8 +164,7 @@ impl Compared {
         Ok(Compared {
             sketches: [one.0, another.0],
             classes: [one.1, another.1],
-            distance: apart.count_ones(),
-            shared_weight: weight(difference.shared) / weight(whole),
+            distance: (one.0 ^ another.0).count_ones(),
             jaccard: TextMeasure::Jaccard.similarity(texts)?,
             containment: check.map(containment).transpose()?.flatten(),
         })
