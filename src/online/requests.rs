@@ -17,13 +17,11 @@ const MOST_SAID: usize = 300;
 
 /// What is near to these fingerprints or pages? Give one of the two lists.
 #[derive(Debug, Deserialize)]
-#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct QueryRequest {
     /// Near pages differ in at most this many bits [default: the distance of the service].
     pub distance: Option<u32>,
     /// Fingerprints in hex, with or without 0x.
-    #[cfg_attr(feature = "serve", schema(example = json!(["0x9ae16a3b2f90404f"])))]
     pub fingerprints: Option<Vec<String>>,
     /// Pages.
     pub pages: Option<Vec<Page>>,
@@ -31,7 +29,6 @@ pub struct QueryRequest {
 
 /// Remember these pages.
 #[derive(Debug, Deserialize)]
-#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RememberRequest {
     /// Which pages are remembered [default: kept].
@@ -43,11 +40,9 @@ pub struct RememberRequest {
 
 /// Make a day of what is remembered.
 #[derive(Debug, Deserialize)]
-#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CommitRequest {
     /// The day, YYYY-MM-DD.
-    #[cfg_attr(feature = "serve", schema(example = "2026-11-22"))]
     pub day: String,
     /// Whether the day is meant, though it lies more than a week after today and after the newest day of the store.
     #[serde(default)]
@@ -56,7 +51,6 @@ pub struct CommitRequest {
 
 /// A page: its text, or its fingerprint where the store holds fingerprints made elsewhere.
 #[derive(Debug, Deserialize)]
-#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Page {
     /// The id; a number stands for its decimal text.
@@ -71,20 +65,7 @@ pub struct Page {
 
 /// A text, or a whole number of 64 bits that stands for its decimal text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "serve", schema(value_type = NameForms))]
 pub struct Name(pub String);
-
-/// The forms of a [`Name`].
-#[cfg(feature = "serve")]
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-#[serde(untagged)]
-pub enum NameForms {
-    /// A text.
-    Text(String),
-    /// A whole number.
-    Number(i64),
-}
 
 /// What is wrong with a request.
 #[derive(Clone, Debug, PartialEq, Eq)]

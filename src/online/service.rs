@@ -65,7 +65,6 @@ impl OnlineOptions {
 
 /// Which pages are remembered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Remember {
     /// Those whose verdict is keep.

@@ -47,6 +47,16 @@ fn conforms(api: &Value, schema: &Value, value: &Value) {
     }
 }
 
+fn fields(api: &Value, schema: &Value) -> BTreeSet<String> {
+    resolved(api, schema)["properties"].as_object().unwrap().keys().cloned().collect()
+}
+
+/// The fields that a problem names behind the one that is not known.
+fn fields_named(problem: &Value) -> BTreeSet<String> {
+    let detail = problem["detail"].as_str().unwrap();
+    detail.split('`').skip(3).step_by(2).map(str::to_owned).collect()
+}
+
 #[test]
 fn the_description_fits_the_answers_and_the_metrics_count() {
     let (_bench, served) = Served::fresh("--preset paper");
@@ -64,10 +74,16 @@ fn the_description_fits_the_answers_and_the_metrics_count() {
     ] {
         let schema = body(path, "post", "200", "application/json");
         conforms(&api, &schema, &served.post(path, request));
-        let problem = post(&served.address, path, &json!({ "no": "such field" })).unwrap();
-        let schema = body(path, "post", "default", "application/json");
-        conforms(&api, &schema, &problem.json());
+        let problem = post(&served.address, path, &json!({ "no": "such field" })).unwrap().json();
+        let schema = body(path, "post", "default", "application/problem+json");
+        conforms(&api, &schema, &problem);
+        let taken = &api["paths"][path]["post"]["requestBody"]["content"]["application/json"];
+        assert_eq!(fields(&api, &taken["schema"]), fields_named(&problem));
     }
+    let no_page = post(&served.address, "/v1/query", &json!({ "pages": [{ "no": 1 }] })).unwrap();
+    let of_page = json!({ "$ref": "#/components/schemas/Page" });
+    assert_eq!(fields(&api, &of_page), fields_named(&no_page.json()));
+    assert_eq!(api["info"]["version"], env!("CARGO_PKG_VERSION"));
     let schema = body("/v1/status", "get", "200", "application/json");
     conforms(&api, &schema, &served.get("/v1/status").unwrap().json());
     let paths: BTreeSet<&str> =
@@ -86,7 +102,7 @@ fn the_description_fits_the_answers_and_the_metrics_count() {
     let metrics = served.get("/metrics").unwrap().body;
     for line in [
         "dupsieve_requests_total{path=\"/v1/query\",status=\"200\"} 2",
-        "dupsieve_requests_total{path=\"/v1/query\",status=\"400\"} 2",
+        "dupsieve_requests_total{path=\"/v1/query\",status=\"400\"} 3",
         "dupsieve_asked_total 2",
         "dupsieve_remembered_total 2",
         "dupsieve_commits_total 1",

@@ -1,13 +1,12 @@
-//! The JSON of answers. That of requests is read by [`dupsieve::rooms::online::requests`].
+//! The JSON of answers, which `openapi.json` describes. That of requests is read by [`dupsieve::rooms::online::requests`].
 
 use dupsieve::rooms::online::{Committed, Found, Gone, GonePage, Told};
 use dupsieve::rooms::report::Copies;
 use dupsieve::rooms::store::Day;
 use serde::Serialize;
-use utoipa::ToSchema;
 
 /// Answers, one for each fingerprint or page, in their order.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
 pub(super) struct Answers<'a> {
     /// The version of the store that answers.
     store_version: u64,
@@ -15,7 +14,7 @@ pub(super) struct Answers<'a> {
 }
 
 /// What is near to one.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
 pub(super) struct Answer<'a> {
     /// The id of the page, or the fingerprint as it was given.
     id: &'a str,
@@ -23,11 +22,9 @@ pub(super) struct Answer<'a> {
     near: Vec<Near<'a>>,
     /// How many more near pages there are.
     #[serde(skip_serializing_if = "is_zero")]
-    #[schema(required = false)]
     more: u64,
     /// Whether the work for this answer was over before all was looked at: there may be nearer pages, and more of them.
     #[serde(skip_serializing_if = "is_false")]
-    #[schema(required = false)]
     cut: bool,
     /// keep, drop, empty for a text without words, repeated for an id that was remembered since the last commit, or
     /// unknown if the work was over before a near page was found.
@@ -35,11 +32,10 @@ pub(super) struct Answer<'a> {
 }
 
 /// A near page.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
 pub(super) struct Near<'a> {
     id: &'a str,
     /// Its day; null if it was remembered and is in no day of the store yet.
-    #[schema(value_type = Option<String>)]
     day: Option<Day>,
     /// In how many bits it differs.
     distance: u8,
@@ -81,7 +77,7 @@ impl<'a> Answer<'a> {
 }
 
 /// What became of a commit.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
 pub(super) struct CommitAnswer<'a> {
     /// The version of the store that has the day, or the newest one.
     store_version: u64,
@@ -94,31 +90,26 @@ pub(super) struct CommitAnswer<'a> {
     /// The pages that stay remembered until a later day is committed: they came after a removal of their ids that
     /// holds up to this day or a later one.
     #[serde(skip_serializing_if = "is_zero")]
-    #[schema(required = false)]
     waiting: u64,
     /// Whether the store had the day before, and nothing was done.
     already: bool,
     /// Whether no day was made, because nothing was remembered.
     #[serde(skip_serializing_if = "is_false")]
-    #[schema(required = false)]
     skipped: bool,
     /// The pages that go because a kept page contains them: those that were remembered and are left out of the day, and those of
     /// earlier days that a page of this day contains, which the store hides.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    #[schema(required = false)]
     gone: Vec<GoneAnswer<'a>>,
     /// How many more such pages there are.
     #[serde(skip_serializing_if = "is_zero")]
-    #[schema(required = false)]
     more: u64,
 }
 
 /// A page that goes with a commit.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
 pub(super) struct GoneAnswer<'a> {
     id: &'a str,
     /// Its day; null if it was remembered and is in no day of the store.
-    #[schema(value_type = Option<String>)]
     day: Option<Day>,
     /// The id of the page that contains it.
     by: &'a str,
@@ -150,7 +141,7 @@ impl<'a> CommitAnswer<'a> {
 }
 
 /// What is served.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
 pub(super) struct Status {
     /// The version of the store that answers.
     pub(super) store_version: u64,

@@ -19,11 +19,9 @@ type Work = Box<dyn FnOnce(&mut Fingerprinting) + Send>;
 /// Threads that work for requests. They end with it.
 pub(super) struct Pool(Arc<Waiting>);
 
-/// The requests that wait for a thread.
 struct Waiting {
     /// None once the service ends.
     queue: Mutex<Option<Queue<Work>>>,
-    /// How many may wait.
     most: usize,
     has_come: Condvar,
 }

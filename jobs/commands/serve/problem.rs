@@ -8,7 +8,6 @@ use axum::response::{IntoResponse, Response};
 use dupsieve::rooms::online::requests::Wrong;
 use dupsieve::{Error, Kind};
 use serde::Serialize;
-use utoipa::ToSchema;
 
 /// The seconds after which a client may try again.
 const RETRY_SECONDS: &str = "1";
@@ -61,16 +60,13 @@ pub(super) struct Problem {
 }
 
 /// What went wrong, as RFC 9457 has it.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Problem)]
-pub(super) struct ProblemBody<'a> {
+#[derive(Serialize)]
+struct ProblemBody<'a> {
     /// The kind of problem: a URI that never changes its meaning.
     #[serde(rename = "type")]
-    #[schema(example = "urn:dupsieve:problem:too-large")]
     kind: String,
     /// The same for all problems of the kind.
     title: &'a str,
-    /// The status of the answer.
     status: u16,
     /// What went wrong this time.
     detail: &'a str,

@@ -14,15 +14,14 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use dupsieve::rooms::online::requests::{self, CommitRequest, QueryRequest, RememberRequest};
+use dupsieve::rooms::online::requests::{self, CommitRequest};
 use dupsieve::rooms::store::Day;
 use tokio::sync::oneshot;
 use tokio::task::block_in_place;
 use tokio::time::timeout;
-use utoipa::OpenApi;
 
-use super::bodies::{Answers, CommitAnswer, Status};
-use super::problem::{Fault, Problem, ProblemBody};
+use super::bodies::{CommitAnswer, Status};
+use super::problem::{Fault, Problem};
 use super::queue::Peer;
 use super::service::{Service, json, write};
 use crate::outcome::{exposition, identity};
@@ -36,21 +35,13 @@ const READYZ: &str = "/readyz";
 const METRICS: &str = "/metrics";
 const OPENAPI: &str = "/openapi.json";
 
+/// The description of the service by OpenAPI. A test holds it against the paths, the requests and the answers.
+const DESCRIPTION: &str = include_str!("openapi.json");
+
 /// The longest body of a commit.
 const COMMIT_BYTES: usize = 1 << 10;
 
 type Shared = State<Arc<Service>>;
-
-/// The description of the service. The paths are those of the router.
-#[derive(OpenApi)]
-#[openapi(
-    info(
-        title = "dupsieve",
-        description = "Which pages of a store are near to these? Remember these pages."
-    ),
-    paths(query, pages, commit, status, healthz, readyz, metrics, openapi)
-)]
-struct Description;
 
 pub(super) fn router(service: Arc<Service>) -> Router {
     Router::new()
@@ -157,12 +148,6 @@ fn bearer(value: &[u8]) -> Option<&[u8]> {
 }
 
 /// What is near to fingerprints or pages.
-#[utoipa::path(
-    post,
-    path = QUERY,
-    request_body = QueryRequest,
-    responses((status = 200, body = Answers<'_>), (status = "default", body = ProblemBody<'_>))
-)]
 async fn query(State(service): Shared, request: Request) -> Result<Response, Problem> {
     let peer = Peer::of(&request);
     let body = service.body(request, service.limits.max_body).await?;
@@ -171,12 +156,6 @@ async fn query(State(service): Shared, request: Request) -> Result<Response, Pro
 
 /// Judge pages, and remember those that are kept. They are on disk when the answer comes, and every later query sees
 /// them.
-#[utoipa::path(
-    post,
-    path = PAGES,
-    request_body = RememberRequest,
-    responses((status = 200, body = Answers<'_>), (status = "default", body = ProblemBody<'_>))
-)]
 async fn pages(State(service): Shared, request: Request) -> Result<Response, Problem> {
     let peer = Peer::of(&request);
     let body = service.body(request, service.limits.max_body).await?;
@@ -184,12 +163,6 @@ async fn pages(State(service): Shared, request: Request) -> Result<Response, Pro
 }
 
 /// Make a day of the store of what is remembered; no day if that is nothing. The same day again changes nothing.
-#[utoipa::path(
-    post,
-    path = COMMIT,
-    request_body = CommitRequest,
-    responses((status = 200, body = CommitAnswer<'_>), (status = "default", body = ProblemBody<'_>))
-)]
 async fn commit(State(service): Shared, request: Request) -> Result<Response, Problem> {
     let body = service.body(request, COMMIT_BYTES).await?;
     let CommitRequest { day, confirm_day } = requests::read(&body, 0)?;
@@ -222,11 +195,6 @@ async fn commit(State(service): Shared, request: Request) -> Result<Response, Pr
 }
 
 /// What is served.
-#[utoipa::path(
-    get,
-    path = STATUS,
-    responses((status = 200, body = Status), (status = "default", body = ProblemBody<'_>))
-)]
 async fn status(State(service): Shared) -> Result<Response, Problem> {
     let online = service.online()?;
     let version = online.version();
@@ -247,33 +215,16 @@ async fn status(State(service): Shared) -> Result<Response, Problem> {
 }
 
 /// Whether the service lives, and can read its store.
-#[utoipa::path(
-    get,
-    path = HEALTHZ,
-    responses(
-        (status = 200, body = String, content_type = "text/plain"),
-        (status = "default", body = ProblemBody<'_>)
-    )
-)]
 async fn healthz(State(service): Shared) -> Result<&'static str, Problem> {
     service.check_store().map(|()| "ok\n")
 }
 
 /// Whether the store is open.
-#[utoipa::path(
-    get,
-    path = READYZ,
-    responses(
-        (status = 200, body = String, content_type = "text/plain"),
-        (status = "default", body = ProblemBody<'_>)
-    )
-)]
 async fn readyz(State(service): Shared) -> Result<&'static str, Problem> {
     service.online().map(|_| "ready\n")
 }
 
 /// Counts and times for Prometheus.
-#[utoipa::path(get, path = METRICS, responses((status = 200, body = String, content_type = "text/plain")))]
 async fn metrics(State(service): Shared) -> Response {
     let online = service.online.get().map(Arc::as_ref);
     // The journal may be waiting for the disk.
@@ -285,9 +236,8 @@ async fn metrics(State(service): Shared) -> Response {
 }
 
 /// This description.
-#[utoipa::path(get, path = OPENAPI, responses((status = 200, body = serde_json::Value)))]
 async fn openapi() -> Response {
-    json(write(&Description::openapi()))
+    json(DESCRIPTION)
 }
 
 async fn not_found(request: Request) -> Problem {

@@ -37,7 +37,6 @@ use crate::commands::copies::Counted;
 /// The largest distance that a query may ask for, unless the service has a larger one.
 const MOST_DISTANCE: u32 = 7;
 
-/// What all requests share.
 pub(super) struct Service {
     /// The store, once it is open.
     pub(super) online: OnceLock<Arc<Online>>,
