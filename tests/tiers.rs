@@ -107,6 +107,12 @@ fn a_join_finds_the_same_in_tiers_and_in_single_days() {
     for flags in ["", "--workers 2", "--processes 2 --workers 1"] {
         assert!(join(&bench, "tiers", flags) == expected, "{flags}");
     }
+    let best = ["tiers", "plain"].map(|store| {
+        let line = format!("dedup --batch batch.seg --store {store} --output best-{store}");
+        bench.done(&line);
+        ["verdicts.tsv", "matches.tsv"].map(|name| bench.read(&format!("best-{store}/{name}")))
+    });
+    assert_eq!(best[0], best[1]);
     bench.done("store compact plain --tiers");
     assert!(join(&bench, "plain", "--workers 2") == expected);
     // Every version, before and after each merge, is what it was.

@@ -22,11 +22,8 @@ use crate::store::{Column, Dated, Day, Ids, RowDays, Segment, Shown, Slack};
 /// segment holds that id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct UnnamedRow {
-    /// The existing document.
     pub(super) existing: SegmentRow,
-    /// The new one.
     pub(super) new: IdRank,
-    /// The Hamming distance.
     pub(super) distance: u8,
     /// How alike the two are, where that was checked.
     pub(super) similarity: Option<Similarity>,
@@ -38,7 +35,6 @@ impl Record for UnnamedRow {}
 pub(super) struct StoreExpansion<'a> {
     pub(super) judged: &'a Judged<'a>,
     pub(super) store: &'a [Dated],
-    /// The slack of its pages.
     pub(super) slack: &'a Slack,
     /// Whether a check confirmed the pairs.
     pub(super) checked: bool,
@@ -165,7 +161,6 @@ pub(super) fn expand_groups(
     })
 }
 
-/// Expands the copies within each group.
 pub(super) fn expand_copies(
     batch: &Batch,
     checked: bool,
@@ -195,138 +190,4 @@ pub(super) fn name(
         rows.push(MatchRow { new, distance, existing, origin: Origin::Batch, similarity })?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-    use std::path::Path;
-    use std::sync::atomic::AtomicU64;
-
-    use super::*;
-    use crate::fingerprint::Fingerprint;
-    use crate::matches::numbers::FingerprintIndex;
-    use crate::matches::{
-        ConfirmedPairs, Detail, Finalize, Groups, KeepOrder, Pair, Place, distinct_fingerprints,
-    };
-    use crate::output::{Lock, Staging};
-    use crate::runs::Space;
-    use crate::store::{
-        Codec, NewDay, RecordCounts, SegmentOptions, SegmentWriter, Store, Version,
-    };
-    use crate::store::{Row as Document, Segment};
-
-    /// A segment of pages near to a few, with ids that come again under other days.
-    fn segment(path: &Path, seed: u64) -> Result<Segment> {
-        let mut state = seed;
-        let mut random = |below: u64| {
-            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            (state >> 33) % below
-        };
-        let mut pages: Vec<(u64, String)> = (0..400)
-            .map(|_| {
-                let flips =
-                    (0..random(4)).map(|_| 1 << random(64)).fold(0, |all, bit: u64| all | bit);
-                let page = (random(20) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ flips;
-                (page, format!("page-{}", random(30)))
-            })
-            .collect();
-        pages.sort();
-        pages.dedup();
-        let mut writer = SegmentWriter::create(path, SegmentOptions::default())?;
-        for (fingerprint, id) in &pages {
-            writer.push(&Document::new(*fingerprint, id))?;
-        }
-        writer.finish(RecordCounts::default(), "")
-    }
-
-    /// Every near pair, by comparing all with all.
-    fn pairs(new: &[u64], segments: &[Segment], sorter: &mut Sorter<Pair>) -> Result<()> {
-        for (number, segment) in (0..).zip(segments) {
-            let mut fingerprints = segment.fingerprints();
-            let held: Vec<u128> =
-                (0..segment.rows()).map(|row| fingerprints.get(row)).collect::<Result<_>>()?;
-            let mut row = 0;
-            for copies in held.chunk_by(|a, b| a == b) {
-                let rows = copies.len() as u64;
-                let existing = Place::Store { segment: number, row, rows };
-                sorter.extend(near(new, copies[0] as u64, existing))?;
-                row += rows;
-            }
-        }
-        for (group, &fingerprint) in (0_u32..).zip(new) {
-            let group = FingerprintIndex::from(group);
-            let pairs = near(new, fingerprint, Place::Batch { group });
-            sorter.extend(pairs.filter(|pair| pair.new > group))?;
-        }
-        Ok(())
-    }
-
-    fn near(new: &[u64], held: u64, existing: Place) -> impl Iterator<Item = Pair> {
-        (0_u32..).zip(new).filter_map(move |(new, fingerprint)| {
-            let new = new.into();
-            let distance = fingerprint.distance(held) as u8;
-            (distance <= 3).then_some(Pair { new, existing, distance })
-        })
-    }
-
-    /// The files that a join of `batch` with `version` writes.
-    fn output(
-        batch: &Segment,
-        version: &Version,
-        detail: Detail,
-    ) -> Result<BTreeMap<String, Vec<u8>>> {
-        let folder = tempfile::tempdir().unwrap();
-        let segments = version.segments()?;
-        let mut sorter = Sorter::new(folder.path(), 1 << 20);
-        pairs(&distinct_fingerprints(batch)?, &segments, &mut sorter)?;
-        let finalize = Finalize {
-            segment: batch,
-            confirm: None,
-            store: &version.dated()?,
-            slack: &version.slack()?,
-            distance: 3,
-            keep: KeepOrder::FirstId,
-            detail,
-            max_matches: u64::MAX,
-            memory_bytes: 1 << 20,
-            ids_bytes: 1 << 20,
-            signatures_bytes: 1 << 20,
-            format: Default::default(),
-            workers: 2,
-        };
-        let out = folder.path().join("out");
-        let staging = Staging::beside(&out, Lock::beside(&out)?)?;
-        let space = Space { folder: folder.path(), memory_bytes: 1 << 20 };
-        let groups = Groups::load::<u64>(batch, None, space, 2)?;
-        let pairs = ConfirmedPairs::unchecked(sorter.sorted()?);
-        let outcome = finalize.write::<u64>(groups.into(), None, pairs, &staging)?;
-        assert!(outcome.dropped > 0 && outcome.matches > 0);
-        let read = |name: String| std::fs::read(staging.folder().join(&name)).map(|it| (name, it));
-        Ok(outcome.files.into_keys().map(|name| read(name).unwrap()).collect())
-    }
-
-    #[test]
-    fn compaction_changes_no_byte_of_an_output() -> Result<()> {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, _) = Store::init(folder.path().join("store"))?;
-        for (seed, day) in [(1, "2026-11-21"), (2, "2026-11-19"), (3, "2026-11-20")] {
-            let path = folder.path().join(day);
-            segment(&path, seed)?;
-            store.add(&NewDay::whole(&path, day.parse()?), None)?;
-        }
-        let batch = segment(&folder.path().join("batch"), 4)?;
-        let plain = store.at(None)?;
-        store.compact(Codec::Huffman, &AtomicU64::new(0))?;
-        let compacted = store.at(None)?;
-        assert_eq!((plain.segments()?.len(), compacted.segments()?.len()), (3, 1));
-        for detail in [Detail::All, Detail::Best] {
-            let expected = output(&batch, &plain, detail)?;
-            let days = ["2026-11-19", "2026-11-20", "2026-11-21"];
-            let matches = String::from_utf8_lossy(&expected["matches.tsv"]);
-            assert!(detail == Detail::Best || days.iter().all(|day| matches.contains(day)));
-            assert!(output(&batch, &compacted, detail)? == expected, "{detail}");
-        }
-        Ok(())
-    }
 }

@@ -1,12 +1,10 @@
-//! The store and its journal against a plain list: answers, verdicts, days, and commits that were cut short.
+//! The store and its journal: verdicts, days, and commits that were cut short. (Answers against all pairs: `tests/serve`.)
 
 use std::fs;
 use std::io::Write;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::channel;
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
 
 use super::*;
@@ -15,8 +13,7 @@ use crate::document::IdList;
 use crate::error::{Kind, Result};
 use crate::fingerprint::{Class, Width};
 use crate::index::LookupOptions;
-use crate::journal::Journal;
-use crate::matches::{NearPage, Question};
+use crate::matches::Question;
 use crate::store::{Day, Details, FingerprintedDocument, NewDay, SegmentOptions, Store};
 use crate::work::Work;
 
@@ -47,22 +44,6 @@ fn empty() -> Result<(TempDir, Store, Online)> {
 
 fn page(id: &str, fingerprint: Option<u128>) -> FingerprintedDocument {
     FingerprintedDocument::new(id, fingerprint)
-}
-
-fn pages(seed: u64, count: usize) -> Vec<FingerprintedDocument> {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let centres: Vec<u64> =
-        (0..count / 4).map(|at| (at as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
-    let fingerprint = |number: usize| {
-        let flips = (0..random.random_range(0..4))
-            .fold(0, |it, _| it | 1_u64 << random.random_range(0..64));
-        let centre = centres[random.random_range(0..centres.len())];
-        page(
-            &format!("{seed}-{number}"),
-            (!number.is_multiple_of(29)).then_some(u128::from(centre ^ flips)),
-        )
-    };
-    (0..count).map(fingerprint).collect()
 }
 
 fn remember(online: &Online, pages: &[FingerprintedDocument], which: Remember) -> Result<Told> {
@@ -97,75 +78,6 @@ fn holders(online: &Online, fingerprint: u128) -> Result<Vec<(String, Option<Day
     let told =
         online.query(&[Some(Question { fingerprint, page: None })], 0, &mut Work::unbounded())?;
     Ok(told.answers[0].near.iter().map(|near| (near.id.clone(), near.day)).collect())
-}
-
-type Held = (String, u128, Option<Day>);
-
-fn near(held: &[Held], fingerprint: u128, distance: u32) -> Vec<NearPage> {
-    let mut near: Vec<NearPage> = held
-        .iter()
-        .map(|(id, other, day)| (id, (other ^ fingerprint).count_ones(), day))
-        .filter(|&(_, apart, _)| apart <= distance)
-        .map(|(id, apart, &day)| NearPage {
-            distance: apart as u8,
-            id: id.clone(),
-            day,
-            similarity: None,
-        })
-        .collect();
-    near.sort();
-    near
-}
-
-#[test]
-fn days_of_pages_are_judged_and_found_as_by_definition() -> Result<()> {
-    let (_home, store, mut online) = empty()?;
-    let mut held: Vec<Held> = Vec::new();
-    for day in 1..=4 {
-        let date = Day::of(2026, 11, day);
-        let all = pages(day.into(), 240);
-        for (number, some) in all.chunks(16).enumerate() {
-            let told = remember(&online, some, Remember::Kept)?;
-            for (page, found) in some.iter().zip(&told.answers) {
-                let Some(fingerprint) = page.fingerprint else {
-                    assert_eq!(found.verdict, Verdict::Empty);
-                    continue;
-                };
-                let expected = near(&held, fingerprint, 3);
-                let is_new = expected.is_empty();
-                assert_eq!(found.near, expected);
-                assert_eq!(found.verdict, if is_new { Verdict::Keep } else { Verdict::Drop });
-                if is_new {
-                    held.push((page.id.clone(), fingerprint, None));
-                }
-            }
-            if number == 7 {
-                drop(online);
-                online = open(&store)?;
-            }
-        }
-        for distance in 0..=7 {
-            let asked: Vec<_> = all.iter().take(40).map(|page| page.fingerprint).collect();
-            let questions: Vec<_> = asked
-                .iter()
-                .map(|it| it.map(|fingerprint| Question { fingerprint, page: None }))
-                .collect();
-            let told = online.query(&questions, distance, &mut Work::unbounded())?;
-            for (asked, found) in asked.iter().zip(told.answers) {
-                let expected = asked.map_or(Vec::new(), |asked| near(&held, asked, distance));
-                assert_eq!((found.near, found.more), (expected, 0));
-            }
-        }
-        let date = date.expect("a day of November");
-        let committed = online.commit(date, None)?;
-        let rows = held.iter().filter(|it| it.2.is_none()).count() as u64;
-        assert_eq!((committed.rows, committed.already), (rows, false));
-        held.iter_mut().filter(|it| it.2.is_none()).for_each(|it| it.2 = Some(date));
-        assert!(online.commit(date, None)?.already);
-        assert_eq!(online.journal().pages(), 0);
-    }
-    assert_eq!(store.at(None)?.rows(), held.len() as u64);
-    Ok(())
 }
 
 #[test]
@@ -220,40 +132,6 @@ fn pages_of_a_day_that_others_have_added_go_back_and_take_another_day() -> Resul
     assert_eq!(online.commit(next, None)?.rows, 3);
     assert_eq!(holders(&online, 0xc)?, [("c".to_owned(), Some(next))]);
     assert_eq!(holders(&online, 0xaaaa)?, []);
-    Ok(())
-}
-
-fn journal_has(store: &Store, bytes: &[u8]) -> bool {
-    let files = fs::read_dir(store.path().join("journal")).unwrap();
-    let files = files.map(|file| file.unwrap().path()).filter(|path| path.is_file());
-    files
-        .map(|path| fs::read(path).unwrap())
-        .any(|file| file.windows(bytes.len()).any(|some| some == bytes))
-}
-
-#[test]
-fn removed_pages_are_forgotten_without_a_service_only_where_there_are_some() -> Result<()> {
-    let home = tempfile::tempdir().unwrap();
-    let (store, _) = Store::init(home.path().join("store"))?;
-    let notes = || fs::read_dir(store.path().join("journal/removed")).unwrap().count();
-    Journal::leave_out_removed_at(store.path())?;
-    // A journal that nothing was written to yet: nobody would heed the note.
-    fs::create_dir(store.path().join("journal")).unwrap();
-    remove(&store, "the first\n")?;
-    assert_eq!(notes(), 1);
-    Journal::leave_out_removed_at(store.path())?;
-    assert_eq!(notes(), 0);
-    let online = open(&store)?;
-    let all = [page("the first", Some(0xa)), page("the second", Some(0xb))];
-    remember(&online, &all, Remember::All)?;
-    Journal::leave_out_removed_at(store.path())?;
-    remove(&store, "the second\n")?;
-    let held = Journal::leave_out_removed_at(store.path()).unwrap_err();
-    assert_eq!((held.kind(), notes()), (Kind::Temporary, 1), "the service does so");
-    drop(online);
-    Journal::leave_out_removed_at(store.path())?;
-    assert_eq!((notes(), journal_has(&store, b"the second")), (0, false));
-    assert!(journal_has(&store, b"the first"));
     Ok(())
 }
 
@@ -396,24 +274,6 @@ fn what_is_found_takes_room_as_it_is_found() -> Result<()> {
             Err(error) => assert_eq!(error.kind(), Kind::Temporary),
         }
     }
-    Ok(())
-}
-
-#[test]
-fn a_version_of_others_is_taken_up_and_what_is_remembered_stays() -> Result<()> {
-    let (_home, store, online) = empty()?;
-    remember(&online, &[page("ours", Some(0xff))], Remember::All)?;
-    let day: Day = "2026-11-20".parse()?;
-    assert!(!online.refresh()?);
-    add(&store, day, &[page("theirs", Some(0xfe))])?;
-    assert!(online.refresh()?);
-    let question = Some(Question { fingerprint: 0xff, page: None });
-    let told = online.query(&[question], 3, &mut Work::unbounded())?;
-    let near =
-        |distance, id: &str, day| NearPage { distance, id: id.to_owned(), day, similarity: None };
-    let expected = [near(0, "ours", None), near(1, "theirs", Some(day))];
-    assert_eq!((told.store_version, &told.answers[0].near[..]), (2, &expected[..]));
-    assert_eq!(online.query(&[None], 16, &mut Work::unbounded()).unwrap_err().kind(), Kind::Usage);
     Ok(())
 }
 

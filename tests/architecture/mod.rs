@@ -291,21 +291,6 @@ fn every_file_opens_by_saying_what_it_is_for() {
 }
 
 #[test]
-fn files_that_are_taken_from_elsewhere_exist() {
-    let mut broken = Vec::new();
-    for source in sources() {
-        let folder = source.path.parent().unwrap();
-        for (line, code) in source.code() {
-            let Some((_, named)) = code.split_once("#[path = \"") else { continue };
-            let (path, _) = named.split_once('"').unwrap();
-            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join(path);
-            broken.extend((!path.exists()).then(|| source.at(line)));
-        }
-    }
-    assert_none(broken, "a module whose file is not there");
-}
-
-#[test]
 fn main_stays_small() {
     let main = sources().into_iter().find(|file| file.path == Path::new("jobs/main.rs")).unwrap();
     let lines = main.text.lines().count();
