@@ -42,7 +42,6 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// A budget of so many bytes.
     pub fn of(bytes: u64) -> Budget {
         Budget { bytes }
     }

@@ -71,7 +71,7 @@
 ///
 /// The program is made of these rooms. What a program of your own starts with stands at the root of the crate, and what these
 /// starting points take and give is here. Between two versions the rooms change more than the root does.
-// The rooms are folders beside this file. Whatever is public is documented in those that the root of the crate takes from; in the
+// The rooms are folders beside this file. In those whose types stand at the root of the crate, whatever is public is documented; in the
 // others, what a name does not say.
 #[path = "."]
 #[allow(missing_docs)]
@@ -84,7 +84,6 @@ pub mod rooms {
     pub mod small_file;
     pub mod step;
 
-    #[warn(missing_docs)]
     pub mod budget;
     pub mod work;
     pub mod work_queues;
@@ -118,7 +117,6 @@ pub mod rooms {
 
     pub mod tables;
 
-    #[warn(missing_docs)]
     pub mod matches;
 
     #[warn(missing_docs)]
@@ -145,7 +143,6 @@ pub mod rooms {
 
     pub mod peers;
 
-    #[warn(missing_docs)]
     pub mod flow;
 
     #[warn(missing_docs)]

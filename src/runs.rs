@@ -310,7 +310,6 @@ pub(crate) struct RecordReader<R> {
 }
 
 impl<R: Record> RecordReader<R> {
-    /// All records of a run.
     fn whole(run: FrameFile) -> Result<RecordReader<R>> {
         let end = run.bytes()?;
         Ok(RecordReader::open(run, 0..end, damaged_run))

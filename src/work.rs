@@ -45,7 +45,6 @@ impl<'a> Work<'a> {
         Work::of(u64::MAX)
     }
 
-    /// At most so many steps.
     #[must_use]
     pub fn of(steps: u64) -> Work<'a> {
         let (kept, reading, is_over, is_cut) = (0, 0, false, false);

@@ -353,7 +353,6 @@ pub(crate) fn sums(report: &impl Made) -> String {
     listed(report.files().iter())
 }
 
-/// The state to which a day is added.
 pub(crate) fn state(report: &ClusterReport) -> String {
     listed(report.files().iter().filter(|(name, _)| name.ends_with(".bin")))
 }

@@ -28,7 +28,6 @@ pub(crate) struct CommandLine {
     command: Command,
     #[command(flatten)]
     global: GlobalFlags,
-    /// What was typed for the command.
     #[arg(skip)]
     typed: ArgMatches,
 }

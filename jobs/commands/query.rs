@@ -122,7 +122,6 @@ pub(crate) struct Arguments {
     accept_truncated: Option<bool>,
 }
 
-/// What is asked for.
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
 struct Asked {

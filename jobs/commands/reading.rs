@@ -461,7 +461,6 @@ const ALL_TEXT: &str = "all 1";
 /// Precedes the suffix if a job failed to replace an output.
 const FAILED: &str = ".failed";
 
-/// What a job continues with.
 pub(crate) struct Accepted<R> {
     /// What was made, sorted.
     pub(crate) made: SortedRecords<R>,

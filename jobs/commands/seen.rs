@@ -68,7 +68,6 @@ pub(crate) struct Arguments {
     pages: PageFlags,
 }
 
-/// What is asked for.
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
 struct Asked {

@@ -272,7 +272,6 @@ impl Age {
     }
 }
 
-/// Where a rollback goes.
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
 struct Target {

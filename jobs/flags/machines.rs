@@ -130,7 +130,6 @@ impl MachineFlags {
     }
 }
 
-/// A time of 1 to `MOST` seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seconds<const MOST: u64>(u64);
 

@@ -79,7 +79,6 @@ impl<T: Into<PathBuf>> From<T> for Place {
 pub(crate) struct Output(Place);
 
 impl Output {
-    /// Like [`Place::here`].
     pub(crate) fn here(&self) -> Result<PathBuf> {
         match Address::of(&self.0.0)? {
             Some(address) => {

@@ -22,7 +22,6 @@ use crate::error::{Error, Kind, Result};
 #[derive(Clone, Debug)]
 pub struct NewText {
     format: Format,
-    /// The name of the field of the text.
     field: String,
     /// Its column, if the file has columns.
     column: usize,

@@ -15,7 +15,6 @@ pub(crate) struct GivenName(PathBuf, PathBuf);
 
 #[cfg(any(test, feature = "object-store"))]
 impl GivenName {
-    /// Gives what is at `path`, and below it, the name `name`.
     pub(crate) fn new(path: PathBuf, name: PathBuf) -> GivenName {
         let mut names = NAMES.write().unwrap_or_else(PoisonError::into_inner);
         names.push((path.clone(), name.clone()));

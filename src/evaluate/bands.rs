@@ -23,7 +23,6 @@ pub struct Band {
     pub to: Option<f64>,
     pub positives: u64,
     pub found: u64,
-    /// Their share.
     pub recall: Option<f64>,
 }
 

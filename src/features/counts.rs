@@ -56,7 +56,6 @@ pub struct Head {
     pub identity: String,
 }
 
-/// A table, loaded.
 #[derive(Clone, Deserialize, Serialize)]
 #[serde(try_from = "PathBuf", into = "String")]
 pub struct Counts {
@@ -115,7 +114,6 @@ impl Counts {
         &self.loaded.head
     }
 
-    /// How many features it holds.
     pub fn rows(&self) -> u64 {
         self.loaded.counts.len() as u64
     }

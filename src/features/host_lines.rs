@@ -55,14 +55,12 @@ pub struct PageLines {
 pub enum HostRecord {
     /// So many pages whose ids are no URLs.
     WithoutHost(u64),
-    /// A part of a host.
     Of(String, HostPart),
 }
 
 /// A page of a host, or a line of one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum HostPart {
-    /// A page.
     Page(PageLines),
     /// A line, normalised.
     Line(String),

@@ -29,13 +29,11 @@ pub struct Normalise {
     /// Unicode normalization form KC: full-width letters, ligatures and the like become plain. Characters that show
     /// nothing, such as soft hyphens, are left out, and a zero-width space is a space.
     pub nfkc: bool,
-    /// Upper and lower case.
     pub case: Case,
     /// Runs of the ASCII digits (with `nfkc`, full-width digits are ASCII by now).
     pub digits: Digits,
     /// Runs of characters with the Unicode property White_Space.
     pub white_space: WhiteSpace,
-    /// Left-overs of markup.
     #[serde(default, skip_serializing_if = "Markup::is_kept")]
     pub markup: Markup,
 }
@@ -44,7 +42,6 @@ pub struct Normalise {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Markup {
-    /// They stay.
     #[default]
     Keep,
     /// They are removed, before anything else is done.
@@ -57,35 +54,28 @@ impl Markup {
     }
 }
 
-/// What becomes of upper case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Case {
     /// Each character becomes its Unicode lower-case mapping, whatever its neighbours.
     Fold,
-    /// Stays.
     Keep,
 }
 
-/// What becomes of digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Digits {
-    /// Stay.
     Keep,
     /// Each run becomes one `0`, so that 9 and 10 are alike.
     Zero,
-    /// They are removed.
     Drop,
 }
 
-/// What becomes of white space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhiteSpace {
     /// Each run becomes one space, and none at either end of the text.
     Collapse,
-    /// Stays.
     Keep,
 }
 

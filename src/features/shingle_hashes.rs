@@ -182,7 +182,6 @@ fn hash(word: &str) -> u64 {
     Hash::Xxh3.of(word)
 }
 
-/// The words so far.
 struct Shingles<F> {
     /// The hashes of the two words before.
     before: [u64; 2],
@@ -191,7 +190,6 @@ struct Shingles<F> {
 }
 
 impl<F: FnMut(u64)> Shingles<F> {
-    /// Takes a word by its hash.
     #[inline(always)]
     fn word(&mut self, word: u64) {
         self.words += 1;

@@ -43,7 +43,6 @@ pub fn characters<'t>(text: &'t str, length: usize, mut shingle: impl FnMut(&'t 
     }
 }
 
-/// The length in bytes of a character, by its first.
 #[inline]
 fn char_bytes_of(first: u8) -> usize {
     match first {

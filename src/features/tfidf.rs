@@ -26,7 +26,6 @@ const NUMBER_BITS: u32 = 16;
 /// The median of the table, in fixed point: the answer for a word that it does not hold.
 const MEDIAN: i64 = (11.954_767_502_9 * ONE as f64).round() as i64;
 
-/// The idf of words.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Idf(&'static IdfTable);
 
@@ -78,7 +77,6 @@ impl IdfTable {
         IdfTable { idfs, starts, words: words.as_chunks().0 }
     }
 
-    /// The idf of the word with this hash.
     fn of_hash(&self, hash: u64) -> Option<i64> {
         let first = (hash >> (u64::BITS - FIRST_BITS)) as usize;
         let words = &self.words[self.starts[first] as usize..self.starts[first + 1] as usize];

@@ -17,7 +17,6 @@ pub(crate) enum Weigher {
     Jieba(Idf),
     /// Inverse document frequency by a table of `dupsieve weights`.
     Counted(Counts),
-    /// The part of speech.
     Speech(Box<Speech>),
 }
 

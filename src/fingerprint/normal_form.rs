@@ -5,9 +5,7 @@ use crate::features::normalise::Normalise;
 /// A text in normal form.
 #[derive(Clone, Copy, Debug)]
 pub struct NormalForm<'t> {
-    /// How it was normalised.
     pub(super) by: Normalise,
-    /// What became of it.
     pub(super) text: &'t str,
 }
 

@@ -10,7 +10,6 @@ use crate::fingerprint::normal_form::NormalForm;
 use crate::fingerprint::page_time::{PageClock, PageTime};
 use crate::fingerprint::recipe::Features;
 
-/// A text to its features.
 #[derive(Debug)]
 pub(super) struct Reader {
     /// The clock of the page; once that is late, no more features are given.

@@ -406,7 +406,6 @@ impl Recipe {
         }
     }
 
-    /// What is for words alone.
     fn check_words(&self, text: &Text) -> Result<()> {
         let words = matches!(self.features, Features::Words { .. });
         let characters = matches!(self.features, Features::CharacterShingles { .. });

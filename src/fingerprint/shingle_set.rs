@@ -42,7 +42,6 @@ impl ShingleSet {
         ShingleSet { hashes }
     }
 
-    /// Its hashes, ascending.
     pub(crate) fn hashes(&self) -> &[u64] {
         &self.hashes
     }

@@ -28,7 +28,6 @@ use crate::parallel::lock;
 use crate::progress::{self, Activity};
 use crate::store::Digest;
 
-/// Tags of frames.
 const PORTION: u32 = 1;
 const END: u32 = 2;
 /// The bytes of the number of a portion.
@@ -70,7 +69,6 @@ impl Checkpoint {
         self.done.keys().copied().collect()
     }
 
-    /// A file that is done, and what was made of it.
     pub(super) fn file(&self, file: u32) -> Option<&FileMade> {
         self.done.get(&file)
     }
@@ -103,7 +101,6 @@ impl Checkpoint {
 }
 
 impl Portion {
-    /// What was made of it.
     pub(super) fn made<R: DeserializeOwned>(&self) -> Result<R> {
         let mut body = vec![0; self.bytes as usize];
         File::open(&*self.path)

@@ -28,17 +28,16 @@ const STEP: &str = "cluster";
 #[derive(Debug, Serialize, Deserialize)]
 enum Task {
     /// Join the links of this folder between so many pages.
-    Unite { folder: PathBuf, pages: u32 },
-    /// Nothing more.
+    Unite {
+        folder: PathBuf,
+        pages: u32,
+    },
     End,
 }
 
 impl Processes {
     /// Makes clusters: process 0 calls `lead` with all workers as its engine, and the others work for it until it
     /// has ended. If it fails, all fail alike.
-    ///
-    /// # Errors
-    /// As [`Processes::agree`].
     pub fn clustering<S>(
         &mut self,
         lead: impl FnOnce(&mut dyn Engine) -> Result<S>,

@@ -17,9 +17,6 @@ use crate::work_queues::Claim;
 
 /// Confirms the pairs in the windows of every process. Process 0 gets all that are confirmed, sorted in `memory_bytes` and in `folder`, and the
 /// certificates of all pieces.
-///
-/// # Errors
-/// The first error of any worker, as `Processes::execute`.
 pub(crate) fn confirm(
     processes: &mut Processes,
     windows: Windows,

@@ -18,9 +18,7 @@ use crate::runs::Record;
 /// A feature, and how many documents of a part of the input hold it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Counted {
-    /// The feature.
     pub feature: String,
-    /// How many documents.
     pub documents: u64,
 }
 
@@ -30,7 +28,6 @@ impl Record for Counted {
     }
 }
 
-/// What is counted.
 enum Of {
     /// The features that a recipe takes, without its boilerplate.
     Features(Box<Sketcher>, Option<Boilerplate>),

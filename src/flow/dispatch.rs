@@ -53,7 +53,6 @@ pub(super) type Yield<R> = Box<dyn Iterator<Item = Result<R>>>;
 
 /// What one worker does with units of work: it claims them and runs each one as a whole.
 pub(super) trait UnitRunner: 'static {
-    /// A unit of work.
     type Unit: 'static;
     /// A unit yields any number of these.
     type Record: timely::ExchangeData;
@@ -64,7 +63,6 @@ pub(super) trait UnitRunner: 'static {
     fn run(&mut self, unit: Self::Unit) -> Result<(Yield<Self::Record>, Self::Receipt)>;
 }
 
-/// How far a worker is with a unit.
 enum Stage<W: UnitRunner> {
     /// It has claimed the unit and entered an epoch for it. All workers learn this before it begins.
     Claimed(W::Unit),
@@ -75,7 +73,6 @@ enum Stage<W: UnitRunner> {
 /// A part of what a unit yields, and the receipt with the last one.
 type Part<W> = (Vec<<W as UnitRunner>::Record>, Option<<W as UnitRunner>::Receipt>);
 
-/// One worker and where it is.
 struct Dispatching<W: UnitRunner> {
     runner: W,
     /// None between two units.
@@ -173,7 +170,6 @@ impl Times {
 
 /// The streams of dispatched work. Their timestamps are epochs and times in them.
 pub(super) struct Dispatched<'scope, W: UnitRunner> {
-    /// What the units yielded.
     pub(super) records: StreamVec<'scope, u64, W::Record>,
     /// One receipt a unit.
     pub(super) receipts: StreamVec<'scope, u64, W::Receipt>,

@@ -34,12 +34,10 @@ use crate::passages::{CorpusPage, PageWords};
 use crate::seen::{Holdings, Seeker};
 use crate::store::{Digest, FingerprintedDocument};
 
-/// Documents to be read.
 #[derive(Clone, Debug)]
 pub struct Documents {
     /// The files. All processes must see the same ones; each reads its share.
     pub inputs: Arc<Inputs>,
-    /// How they are read.
     pub options: ReadOptions,
     /// Where sorted runs go that do not fit into memory.
     pub folder: PathBuf,
@@ -56,7 +54,6 @@ pub struct Documents {
 pub struct Harvest<R> {
     /// What was made, and what could not be read.
     pub collected: Collected<R>,
-    /// What was read.
     pub read: Read,
 }
 
@@ -72,9 +69,6 @@ impl Documents {
 
     /// Makes fingerprints by `recipe`. A page that takes longer than `time` is quarantined. Of pages whose text is in
     /// `holdings`, which were made by the same recipe, nothing is computed.
-    ///
-    /// # Errors
-    /// The first error of any worker, as `Processes::execute`.
     pub fn fingerprint(
         self,
         processes: &mut Processes,
@@ -90,9 +84,6 @@ impl Documents {
 
     /// Counts in how many documents each feature of `recipe` occurs; with `lines`, each line. A page that
     /// takes longer than `time` is quarantined.
-    ///
-    /// # Errors
-    /// The first error of any worker, as `Processes::execute`.
     pub fn count(
         self,
         processes: &mut Processes,
@@ -105,9 +96,6 @@ impl Documents {
     }
 
     /// Gathers the lines of the documents for their hosts, as `recipe` normalises them.
-    ///
-    /// # Errors
-    /// The first error of any worker, as `Processes::execute`.
     pub fn count_by_host(
         self,
         processes: &mut Processes,
@@ -118,9 +106,6 @@ impl Documents {
     }
 
     /// Finds which of the `items` stand in the documents. A page that takes longer than `time` is quarantined.
-    ///
-    /// # Errors
-    /// The first error of any worker, as `Processes::execute`.
     pub fn find_items(
         self,
         processes: &mut Processes,
@@ -136,9 +121,6 @@ impl Documents {
     }
 
     /// Reads the words of the documents, in which passages are looked for, and puts the pages in this order.
-    ///
-    /// # Errors
-    /// The first error of any worker, as `Processes::execute`.
     pub fn read_words(
         self,
         processes: &mut Processes,

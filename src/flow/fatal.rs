@@ -45,9 +45,6 @@ impl Fatal {
     }
 
     /// Fails if an error was raised.
-    ///
-    /// # Errors
-    /// The error that was raised first.
     pub fn check(&self) -> Result<()> {
         self.first.get().map_or(Ok(()), |error| Err(error.clone()))
     }

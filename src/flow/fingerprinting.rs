@@ -27,7 +27,6 @@ pub struct Fingerprinting {
     unchanged: u64,
 }
 
-/// What makes the parts of a page.
 struct Makers {
     /// None if fingerprints come ready-made.
     sketcher: Option<Sketcher>,

@@ -57,7 +57,6 @@ pub(super) struct End {
 }
 
 impl End {
-    /// An end without streams.
     pub(super) fn new(fatal: Fatal) -> End {
         End { reached: ProbeHandle::new(), fatal }
     }
@@ -73,7 +72,6 @@ impl End {
     }
 }
 
-/// Streams that can be gathered.
 pub(super) trait Gather<'scope, R> {
     /// Sends every record to the worker that owns it, which passes it to its collector. The resulting stream is empty; it
     /// has passed a time when the collectors have taken all records of that time.

@@ -19,7 +19,6 @@ const AHEAD: usize = 2;
 
 /// What the reading thread sends.
 pub(super) enum Portion {
-    /// Some records.
     Records(Records),
     /// What an earlier run made of some records.
     Kept(checkpoint::Portion),

@@ -21,9 +21,7 @@ use crate::work_queues::Claim;
 pub(crate) struct Probing<F: Fingerprint> {
     /// The distinct fingerprints of the batch, ascending.
     pub(crate) groups: Arc<[F]>,
-    /// The batch arranged for probing.
     pub(crate) method: ArrangedBatch<F>,
-    /// The join of the batch with itself.
     pub(crate) itself: SelfJoin<F>,
     /// The keys of the batch, past which those of the store and of the batch stream.
     pub(crate) keys: KeyProbe<F>,
@@ -54,7 +52,6 @@ pub(super) struct Prober<F: Fingerprint> {
     places: Places,
     /// What the chunks of the store are probed in.
     scratch: MethodScratch<F>,
-    /// What the parts of the batch are joined in.
     self_scratch: SelfJoinScratch<F>,
     run: Vec<F>,
     /// The pass over the segments, after the last chunk.

@@ -12,7 +12,6 @@ use crate::object_storage::Bill;
 /// Counts of what was read. Their sums over all processes prove that nothing was lost on the way.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Read {
-    /// Blank lines.
     pub blank: u64,
     /// Records that are no pages.
     pub skipped: Skipped,
@@ -38,18 +37,15 @@ pub struct Read {
     pub order: OrderCounts,
     /// The first document without the field that puts it in order, and the fields that it has.
     pub without_order: Option<(Position, String)>,
-    /// What each process read.
     pub shares: Vec<ShareRead>,
 }
 
 /// What the files hold that a process read.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ShareRead {
-    /// The number of the process.
     pub process: u32,
     /// The states of all files, as the process saw them ([`Inputs::states`](crate::document::Inputs::states)).
     pub states: Option<u128>,
-    /// What it read.
     pub contents: Vec<FileContents>,
     /// What it had asked object stores for by then.
     pub bill: Bill,

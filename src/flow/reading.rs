@@ -27,7 +27,6 @@ pub(super) enum Taken<R> {
 
 /// What one worker makes of documents.
 pub(super) trait Handler: 'static {
-    /// What it makes.
     type Made: timely::ExchangeData + Record;
 
     /// Takes a document, and may make something of it at once.
@@ -44,7 +43,6 @@ pub(super) trait Handler: 'static {
 /// Everything that came of the inputs, sorted as it arrives.
 #[derive(Debug)]
 pub struct Collected<R> {
-    /// What was made.
     pub made: Sorter<R>,
     /// The records that could not be read.
     pub quarantined: Quarantine,

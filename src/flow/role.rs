@@ -54,7 +54,6 @@ impl<'de, L> Deserialize<'de> for Role<L> {
 pub enum Start<T, H, D> {
     /// There is nothing to make: the output exists, or this is a dry run.
     Done(Role<D>),
-    /// Make it.
     Make(T, Role<H>),
 }
 

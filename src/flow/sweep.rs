@@ -22,7 +22,6 @@ const PIECES_BYTES: u64 = 4 << 20;
 /// How many pieces of a segment there may be: one that is decoded, one that is read ahead, and one that was decoded.
 const PIECES: u64 = 3;
 
-/// A pass in progress.
 #[derive(Debug)]
 pub(super) struct Sweep<F: Fingerprint> {
     feeds: Vec<Feed<F>>,
@@ -186,7 +185,6 @@ impl<F: Fingerprint> Feed<F> {
 }
 
 impl CopyCounts {
-    /// The first row of fingerprint `at`.
     fn row(&self, at: usize) -> u64 {
         let before = self.copies.partition_point(|&(of, _)| of < at);
         let copies = before.checked_sub(1).map_or(0, |last| self.copies[last].1);

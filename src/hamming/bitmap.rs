@@ -29,7 +29,6 @@ const MOST: usize = 1 << 31;
 pub struct Bitmap {
     /// A power of two of them, at most [`MOST`] bits.
     words: Vec<u32>,
-    /// The last number.
     last: u32,
 }
 

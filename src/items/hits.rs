@@ -43,7 +43,6 @@ impl Finder {
     }
 }
 
-/// What was found, counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ItemsFound {
@@ -52,7 +51,6 @@ pub struct ItemsFound {
     pub found: u64,
     /// How many items in pages there are.
     pub hits: u64,
-    /// How many pages have an item.
     pub pages: u64,
     /// The items that most pages have, and in how many pages each stands.
     pub most: Vec<(String, u64)>,

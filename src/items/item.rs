@@ -8,7 +8,6 @@ pub(super) const WORDS: usize = 3;
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) id: String,
-    /// How many words it has.
     pub(super) words: usize,
     /// Its distinct shingles, ascending.
     pub(super) shingles: Vec<u64>,

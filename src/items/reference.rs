@@ -90,12 +90,10 @@ impl Items {
         }
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
@@ -105,7 +103,6 @@ impl Items {
         self.items.iter().filter(|item| item.words == 0).map(|item| &*item.id)
     }
 
-    /// The digest of all ids and texts.
     pub fn digest(&self) -> Digest {
         self.digest
     }

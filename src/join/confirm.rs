@@ -13,7 +13,6 @@ use crate::runs::Space;
 use crate::step::{self, Step};
 
 impl Join {
-    /// The groups of the batch.
     pub(super) fn groups<F: Fingerprint>(
         &self,
         workers: usize,

@@ -10,7 +10,6 @@ pub(super) const PAIR_BYTES: usize = 30;
 /// The most pairs in a frame, the unit of checksumming and reading.
 pub(super) const FRAME_PAIRS: usize = 1 << 15;
 
-/// Tags of frames.
 pub(super) const KEY: u32 = 0;
 const PAIRS: u32 = 1;
 const RECEIPT: u32 = 2;

@@ -81,7 +81,6 @@ impl Sketches {
     }
 }
 
-/// The family of a space.
 #[derive(Debug)]
 enum Hasher {
     Jaccard(MinHashes),

@@ -6,10 +6,8 @@ use super::group_key::GroupKey;
 use super::similarity::{Confirm, Similarity};
 use crate::store::{Day, Details};
 
-/// A page that is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
-    /// Its fingerprint.
     pub fingerprint: u128,
     /// What is known of its text: its anchors, by which more candidates are found, and its class and its sketch, by which they are
     /// confirmed. Without these, as for a ready-made fingerprint, all that is within the distance is near.
@@ -45,12 +43,10 @@ impl<'a> Question<'a> {
     }
 }
 
-/// A page that is near.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NearPage {
     /// The number of bits in which it differs.
     pub distance: u8,
-    /// Its id.
     pub id: String,
     /// Its day; none if it was remembered and no day of the store has it yet.
     pub day: Option<Day>,
@@ -58,12 +54,10 @@ pub struct NearPage {
     pub similarity: Option<Similarity>,
 }
 
-/// What is near to a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     /// The nearest pages, ordered by distance, id and day, up to the limit.
     pub near: Vec<NearPage>,
-    /// How many more there are.
     pub more: u64,
     /// Whether the work was over before all was looked at: there may be pages that are nearer, and more of them.
     pub is_cut: bool,

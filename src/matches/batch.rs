@@ -58,7 +58,6 @@ pub(super) struct Batch {
     groups: Arc<Groups>,
     /// The rank of each id, by row of the segment.
     ranks: Vec<IdRank>,
-    /// The bytes of all ids.
     id_bytes: u64,
 }
 
@@ -81,12 +80,10 @@ impl Batch {
         Ok((Batch { groups, ranks: ids.ranks()?, id_bytes: ids.bytes() }, ids))
     }
 
-    /// The rank of a row's id.
     pub(super) fn rank(&self, row: Row) -> IdRank {
         self.rank_in_segment(self.segment_row(row))
     }
 
-    /// The rank of the id of a row of the segment.
     pub(super) fn rank_in_segment(&self, row: SegmentRow) -> IdRank {
         self.ranks[row.index()]
     }

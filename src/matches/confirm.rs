@@ -47,14 +47,10 @@ use crate::work_queues::Claim;
 /// How many pairs a worker compares at once.
 const PIECE: usize = 1 << 12;
 
-/// Candidates that are to be confirmed, and how.
 #[derive(Clone, Debug)]
 pub(crate) struct Confirming {
-    /// The batch.
     pub(crate) segment: Segment,
-    /// Its pages in groups.
     pub(crate) groups: Arc<Groups>,
-    /// The segments of the store.
     pub(crate) store: Vec<Dated>,
     /// The check that confirms; without one, classes do.
     pub(crate) confirm: Option<Confirm>,
@@ -66,7 +62,6 @@ pub(crate) struct Confirming {
     pub(crate) detail: Detail,
     /// How many rows may be confirmed with [`Detail::All`].
     pub(crate) max_matches: u64,
-    /// Where sorts spill to.
     pub(crate) folder: PathBuf,
     /// Memory of each of two sorts, in bytes.
     pub(crate) memory_bytes: usize,
@@ -83,7 +78,6 @@ pub(crate) struct Windows {
     most_met: usize,
     /// How many rows a window may have.
     most_rows: usize,
-    /// The rows that are confirmed so far.
     rows: AtomicU64,
     stage: Mutex<Stage>,
 }
@@ -98,13 +92,11 @@ enum Stage {
     Done,
 }
 
-/// The windows that are left.
 pub(crate) struct Rest {
     fingerprints: Span<FingerprintIndex>,
     found: std::iter::Peekable<FoundPairs>,
 }
 
-/// A window that is open.
 struct Window {
     keys: Arc<WindowKeys>,
     within: Distinct<Within>,
@@ -117,7 +109,6 @@ type Distinct<R> = Box<dyn Iterator<Item = Result<R>> + Send>;
 
 /// What a worker does at once.
 pub(crate) enum Task {
-    /// It opens a window.
     Open(Rest),
     /// It compares pairs of the batch.
     Within(Arc<WindowKeys>, Vec<Within>),

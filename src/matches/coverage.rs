@@ -16,7 +16,6 @@ use crate::fingerprint::{Check, Contained};
 pub(crate) struct Coverage {
     /// The ten-thousandths of the other page's text that are missing, as far as they count in comparisons.
     missing: u16,
-    /// The Hamming distance.
     pub(crate) distance: u8,
     /// How many shingles of the other page it lacks. It does not count in comparisons.
     pub(super) lacking: u32,
@@ -59,7 +58,6 @@ impl Coverage {
         self.similarity
     }
 
-    /// What decides comparisons.
     fn key(self) -> (u16, u8) {
         (self.missing, self.distance)
     }

@@ -28,7 +28,6 @@ pub(super) struct Drafts<'a> {
     /// How many rows are duplicates of each row of the batch, by the rank of its id.
     duplicates: Vec<u32>,
     lost: LostTally,
-    /// The dropped rows, counted.
     tally: DroppedTally,
     /// The dropped rows, for their hosts.
     dropped: DroppedRows<'a>,
@@ -48,11 +47,8 @@ pub(super) struct Drafted {
     pub(super) hosts: Option<(SortedRecords<HostOf>, Vec<DroppedHost>)>,
     /// What is lost with the dropped pages, where a check tells it.
     pub(super) lost: Option<Lost>,
-    /// The dropped pages, counted.
     pub(super) dropped_pages: DroppedPages,
-    /// Those of matches.tsv.
     pub(super) matches: SortedRecords<MatchRow>,
-    /// Those that the verdicts name.
     pub(super) verdicts: SortedRecords<MatchRow>,
 }
 

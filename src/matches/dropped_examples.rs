@@ -20,11 +20,9 @@ const SHOWN: usize = 10;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DroppedExample {
-    /// Its id.
     pub id: String,
     /// The id of the kept page.
     pub of: String,
-    /// The distance of both.
     pub distance: u32,
     /// The day of the store that has the kept page, or `batch`.
     pub against: String,

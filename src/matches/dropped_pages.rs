@@ -33,7 +33,6 @@ pub struct DroppedPages {
     pub containment: BTreeMap<String, u64>,
 }
 
-/// Counts dropped pages one by one.
 #[derive(Debug, Default)]
 pub(super) struct DroppedTally {
     against: BTreeMap<Origin, u64>,
@@ -49,7 +48,6 @@ impl DroppedTally {
         }
     }
 
-    /// All that was taken.
     pub(super) fn counted(self) -> DroppedPages {
         let containment = FROM.iter().zip(self.containment).filter(|(_, count)| *count > 0);
         DroppedPages {

@@ -32,34 +32,27 @@ use crate::results::ResultFormat;
 use crate::runs::{Sorter, Space};
 use crate::store::{Dated, Segment, Slack};
 
-/// What becomes an output, and how.
 #[derive(Debug)]
 pub(crate) struct Finalize<'a> {
-    /// The batch's segment.
     pub(crate) segment: &'a Segment,
     /// The check that confirmed the pairs, if there is one.
     pub(crate) confirm: Option<Confirm>,
     /// The segments of the store that the batch was joined with, and the days of their rows.
     pub(crate) store: &'a [Dated],
-    /// The slack of its pages.
     pub(crate) slack: &'a Slack,
     /// The largest distance that counts as near.
     pub(crate) distance: u32,
     /// Which page of several near ones is kept.
     pub(crate) keep: KeepOrder,
-    /// Which rows are written.
     pub(crate) detail: Detail,
     /// How many rows may be written with [`Detail::All`].
     pub(crate) max_matches: u64,
     /// Memory that each sort may use, in bytes. Up to seven sorts run at once.
     pub(crate) memory_bytes: usize,
-    /// Memory for the ids of the batch, in bytes.
     pub(crate) ids_bytes: usize,
     /// Memory for the signatures of a crowd, in bytes.
     pub(crate) signatures_bytes: usize,
-    /// How the tables are written.
     pub(crate) format: ResultFormat,
-    /// How many threads there are.
     pub(crate) workers: usize,
 }
 

@@ -61,7 +61,6 @@ impl GroupKeyReader {
         Ok(GroupKeyReader { classes, checks })
     }
 
-    /// The key of a row of the segment.
     pub(crate) fn get(&mut self, row: u64) -> Result<GroupKey<'_>> {
         let class = self.classes.as_mut().map_or(Ok(Class::Full), |classes| classes.get(row))?;
         let signature = self.checks.as_mut().map_or(Ok(&[][..]), |checks| checks.get(row))?;
@@ -85,7 +84,6 @@ impl HeldKeys {
         memory_bytes.checked_div(each).unwrap_or(usize::MAX).max(1)
     }
 
-    /// Reads the keys of these rows.
     pub(super) fn read(reader: &mut GroupKeyReader, rows: Range<usize>) -> Result<HeldKeys> {
         let (classes, ends) = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
         let mut held = HeldKeys { rows: rows.clone(), classes, signatures: Vec::new(), ends };

@@ -17,7 +17,6 @@ use crate::progress::{self, Activity};
 use crate::runs::{Record, Space};
 use crate::store::Segment;
 
-/// The pages of the batch in groups.
 #[derive(Debug)]
 pub(crate) struct Groups {
     /// The first row of each group, and the number of rows at the end.
@@ -163,7 +162,6 @@ impl Groups {
         cut.max(FingerprintIndex::from(u32::from(first) + 1))
     }
 
-    /// A row as its segment counts it.
     pub(super) fn segment_row(&self, row: Row) -> SegmentRow {
         let undivided = || SegmentRow::from(u32::from(row));
         self.divided.as_ref().map_or_else(undivided, |divided| divided.segment_rows[row.index()])
@@ -174,7 +172,6 @@ impl Groups {
         self.divided.as_ref().map_or(self.groups(), |divided| divided.firsts.len() as u32 - 1)
     }
 
-    /// The groups that have a fingerprint.
     pub(super) fn groups_of(&self, fingerprint: FingerprintIndex) -> Span<Group> {
         match &self.divided {
             None => {
@@ -188,7 +185,6 @@ impl Groups {
         }
     }
 
-    /// The fingerprint of a group.
     pub(super) fn fingerprint_of(&self, group: Group) -> FingerprintIndex {
         let undivided = || FingerprintIndex::from(u32::from(group));
         self.divided.as_ref().map_or_else(undivided, |divided| {
@@ -208,28 +204,23 @@ impl Groups {
         groups
     }
 
-    /// The group of a row.
     pub(super) fn group_of(&self, row: Row) -> Group {
         Group::from(self.starts.partition_point(|&start| start <= row) as u32 - 1)
     }
 
-    /// The number of groups.
     pub(super) fn groups(&self) -> u32 {
         self.starts.len() as u32 - 1
     }
 
-    /// The number of pages.
     pub(super) fn rows(&self) -> u32 {
         self.starts[self.groups() as usize].into()
     }
 
-    /// The rows of a group.
     pub(super) fn rows_of(&self, group: Group) -> Span<Row> {
         let at = group.index();
         Span { start: self.starts[at], end: self.starts[at + 1] }
     }
 
-    /// How many pages a group has.
     pub(super) fn size(&self, group: Group) -> u128 {
         self.rows_of(group).len() as u128
     }

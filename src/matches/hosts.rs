@@ -19,13 +19,10 @@ use crate::store::Segment;
 /// How many hosts the report lists.
 const LISTED: usize = 10;
 
-/// A host with how many of its pages were dropped.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DroppedHost {
-    /// The host.
     pub host: String,
-    /// How many of its pages were dropped.
     pub pages: u64,
 }
 
@@ -47,7 +44,6 @@ pub(super) struct HostOf {
 
 impl Record for HostOf {}
 
-/// The pages that go.
 pub(super) struct DroppedRows<'a>(Sorter<DroppedRow>, Space<'a>);
 
 impl<'a> DroppedRows<'a> {
@@ -103,16 +99,13 @@ fn hash_of(id: &str) -> Option<u64> {
     host(id).map(|host| xxh3_64(host.as_bytes()))
 }
 
-/// Counts the hosts of pages.
 pub(super) struct HostTally(Sorter<String>);
 
 impl HostTally {
-    /// Nothing yet.
     pub(super) fn new(space: Space<'_>) -> HostTally {
         HostTally(space.sorter())
     }
 
-    /// Counts the page with this id.
     pub(super) fn take(&mut self, id: &str) -> Result<()> {
         host(id).map_or(Ok(()), |host| self.0.push(host.into_owned()))
     }

@@ -47,7 +47,6 @@ impl InKeepOrder {
         InKeepOrder::of(segment, batch, keep, confirm, workers, space)
     }
 
-    /// The order of a batch.
     pub(super) fn of(
         segment: &Segment,
         batch: Batch,
@@ -62,7 +61,6 @@ impl InKeepOrder {
         Ok(InKeepOrder { batch, leaders, shingles })
     }
 
-    /// The place of each group.
     pub(crate) fn of_groups(&self) -> Arc<[KeepRank]> {
         below::<Group>(self.batch.groups()).map(|group| self.leaders.rank(group)).collect()
     }

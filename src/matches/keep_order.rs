@@ -72,17 +72,14 @@ impl Leaders {
         Ok(Leaders { rows, order, ranks })
     }
 
-    /// The leader of a group.
     pub(super) fn row(&self, group: Group) -> Row {
         self.rows[group.index()]
     }
 
-    /// The group with this rank.
     pub(super) fn group(&self, rank: KeepRank) -> Group {
         self.order[rank.index()]
     }
 
-    /// The rank of a group.
     pub(super) fn rank(&self, group: Group) -> KeepRank {
         self.ranks[group.index()]
     }
@@ -91,15 +88,11 @@ impl Leaders {
 impl Record for (Turn, IdRank, Group) {}
 
 impl KeepOrder {
-    /// All orders that have a name.
     pub const ALL: [KeepOrder; 4] =
         [KeepOrder::Oldest, KeepOrder::Newest, KeepOrder::FirstId, KeepOrder::Longest];
 
     /// The order that was asked for, or the default: that of the field whose keys the segment has, else the oldest first if
     /// it has times, else by id.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if the segment lacks the column that the order needs.
     pub fn for_segment(asked: Option<KeepOrder>, segment: &Segment) -> Result<KeepOrder> {
         let has_keys = segment.order().is_some();
         if has_keys && asked.is_none_or(|order| order == KeepOrder::Field) {
@@ -110,9 +103,6 @@ impl KeepOrder {
     }
 
     /// The order that was asked for, or the default, for documents that may have times and texts.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if they lack what the order needs.
     pub fn for_documents(asked: Option<KeepOrder>, times: bool, texts: bool) -> Result<KeepOrder> {
         let default = if times { KeepOrder::Oldest } else { KeepOrder::FirstId };
         let order = asked.unwrap_or(default);
@@ -164,9 +154,6 @@ impl KeepOrder {
     }
 
     /// The order that has this name in a report.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if there is no such order.
     pub fn recorded(name: &str) -> Result<KeepOrder> {
         if name.contains(':') { Ok(KeepOrder::Field) } else { name.parse() }
     }

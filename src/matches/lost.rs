@@ -17,7 +17,6 @@ pub struct Lost {
     pub over_tenth: f64,
     /// The shingles of all pages that were judged, each page by itself.
     pub shingles: u64,
-    /// Those of the dropped pages.
     pub dropped_shingles: u64,
 }
 

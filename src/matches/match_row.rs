@@ -16,11 +16,9 @@ use crate::runs::Record;
 pub(crate) struct MatchRow {
     /// The rank of the new document's id among the ids of the batch.
     pub(crate) new: IdRank,
-    /// The Hamming distance.
     pub(crate) distance: u8,
     /// The existing document's id.
     pub(crate) existing: String,
-    /// Where that document comes from.
     pub(crate) origin: Origin,
     /// How alike the two are, where a distance was checked.
     pub(crate) similarity: Option<Similarity>,

@@ -15,13 +15,11 @@ use crate::hamming::within;
 use crate::store::Segment;
 use crate::tables::Masked;
 
-/// Compares groups.
 pub(super) struct Nearby<'a, F> {
     batch: &'a Batch,
     leaders: &'a Leaders,
     /// The distinct fingerprints of the batch.
     fingerprints: Vec<F>,
-    /// The masks of the blocks.
     masks: Vec<u128>,
     k: u32,
     confirm: Option<Confirm>,

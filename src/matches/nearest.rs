@@ -22,7 +22,6 @@ pub(super) struct NearestStored {
     pub(super) group: Group,
     pub(super) id: String,
     pub(super) day: Day,
-    /// The distance.
     pub(super) distance: u8,
     /// How well the page covers the group, and the other way round.
     pub(super) coverages: Coverages,
@@ -118,7 +117,6 @@ impl Judged<'_> {
         below::<Group>(self.batch.groups()).map(|group| self.batch.rows_of(group).len() as u64)
     }
 
-    /// The groups with the most pages.
     pub(super) fn most_copied(&self) -> MostFrequent {
         MostFrequent::copied(self.sizes())
     }

@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 pub trait Number:
     Copy + Ord + Hash + std::fmt::Debug + Serialize + DeserializeOwned + From<u32> + Into<u32>
 {
-    /// The number as an index.
     #[inline]
     fn index(self) -> usize {
         let number: u32 = self.into();
@@ -87,7 +86,6 @@ pub(super) struct Span<N> {
 }
 
 impl<N: Number> Span<N> {
-    /// How many there are.
     pub(super) fn len(self) -> usize {
         self.end.index() - self.start.index()
     }
@@ -99,7 +97,6 @@ impl<N: Number> Span<N> {
     }
 }
 
-/// The numbers below `end`.
 pub(crate) fn below<N: Number>(end: u32) -> impl Iterator<Item = N> {
     (0..end).map(N::from)
 }

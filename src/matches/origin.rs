@@ -14,7 +14,6 @@ use crate::store::Day;
 pub(crate) enum Origin {
     /// The store: added under this day.
     Day(Day),
-    /// The batch.
     Batch,
 }
 

@@ -16,9 +16,7 @@ use crate::output::Sum;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
-    /// Pages kept.
     pub kept: u64,
-    /// Pages dropped.
     pub dropped: u64,
     /// Pages of the store that kept pages hold, where it is known which share of a page another page holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,6 +57,5 @@ pub struct Outcome {
     /// With [`Detail::All`](super::Detail::All), the fingerprints with the most matches in the store
     /// and among the smaller fingerprints of the batch.
     pub hot_matches: Vec<Frequent>,
-    /// The files written.
     pub files: BTreeMap<String, Sum>,
 }

@@ -11,7 +11,6 @@ use crate::runs::Record;
 pub struct Pair<N = FingerprintIndex> {
     /// The fingerprint or group of the batch.
     pub new: N,
-    /// What it is near to.
     pub existing: Place<N>,
     /// The Hamming distance of the two fingerprints.
     pub distance: u8,
@@ -29,7 +28,6 @@ pub enum Place<N = FingerprintIndex> {
         /// How many rows are shown, at least one.
         rows: u64,
     },
-    /// In the batch itself.
     Batch {
         /// The fingerprint or group, always a smaller one than the pair's `new`.
         group: N,
@@ -42,9 +40,7 @@ pub enum Place<N = FingerprintIndex> {
         apart: u8,
         /// The segment's number in its version of the store.
         segment: u32,
-        /// The first row.
         row: u64,
-        /// How many rows there are.
         rows: u64,
     },
     /// In the batch itself: a page that shares keys with another one. Both are rows of its segment.

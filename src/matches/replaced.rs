@@ -27,7 +27,6 @@ use crate::store::{Day, Replacements, Segment};
 /// The table of the pages of the store that pages of the batch hold.
 pub(crate) const REPLACED: &str = "replaced";
 
-/// Its columns.
 pub(crate) fn replaced_columns() -> [ResultColumn; 4] {
     [
         ResultColumn::new("id", Values::Text).ascending(),
@@ -40,7 +39,6 @@ pub(crate) fn replaced_columns() -> [ResultColumn; 4] {
 /// The table of the slack of pages of the batch and of the store, as far as the batch has lowered it.
 pub(crate) const SLACK: &str = "slack";
 
-/// Its columns.
 pub(crate) fn slack_columns() -> [ResultColumn; 3] {
     [
         ResultColumn::new("id", Values::Text).ascending(),
@@ -50,18 +48,12 @@ pub(crate) fn slack_columns() -> [ResultColumn; 3] {
 }
 
 /// The pages in the tables of the output in `folder`, those that are replaced and those with a slack.
-///
-/// # Errors
-/// [`Kind::Missing`](crate::Kind::Missing) if one is not there, [`Kind::BadData`](crate::Kind::BadData) if it is damaged.
 pub fn replacements_in(folder: &Path) -> Result<Replacements> {
     let replaced = replacements(ResultReader::of(folder, REPLACED)?)?;
     with_slack(replaced, ResultReader::of(folder, SLACK)?)
 }
 
 /// The pages in the table `replaced`, and in the table `slack`, as far as they are given.
-///
-/// # Errors
-/// As [`replacements_in`].
 pub fn replacements_at(
     replaced: Option<&Path>,
     slack: Option<&Path>,
@@ -105,9 +97,6 @@ fn replacements(mut table: ResultReader) -> Result<Replacements> {
 
 /// Calls `each` with the pages in the table of the output in `folder`: the id, the day, the page that replaces it, and the share of it that this
 /// page holds.
-///
-/// # Errors
-/// As [`replacements_in`], and those of `each`.
 pub fn each_replaced(
     folder: &Path,
     mut each: impl FnMut(&str, Day, &str, f64) -> Result<()>,
@@ -161,7 +150,6 @@ impl Record for Fate {
     }
 }
 
-/// The slack of a page.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct SlackRow {
     id: String,

@@ -78,14 +78,12 @@ impl Sieve {
         })
     }
 
-    /// Forgets all pairs.
     pub fn clear(&mut self) {
         self.listed.clear();
         self.nearest.clear();
         self.first.clear();
     }
 
-    /// Whether this pair is to be listed.
     #[inline]
     pub fn passes<N: Number>(&mut self, pair: &Pair<N>) -> bool {
         if self.listed.is_empty() {

@@ -19,7 +19,6 @@ const LEAST_CONTAINED: f64 = 0.9;
 /// optionally followed by the least similarity: `minhash:0.75`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Confirm {
-    /// The check.
     pub check: Check,
     /// The least similarity, from 0 to 1.
     pub least: f64,
@@ -54,7 +53,6 @@ impl Similarity {
         Similarity((number.clamp(0.0, 1.0) * whole + 0.5).floor() as u16)
     }
 
-    /// The similarity as a number.
     #[must_use]
     pub fn number(self) -> f64 {
         f64::from(self.0) / f64::from(Similarity::WHOLE)
@@ -87,7 +85,6 @@ impl FromStr for Similarity {
 }
 
 impl Confirm {
-    /// A check, and the least similarity that it asks for.
     #[must_use]
     pub fn new(check: Check, least: f64) -> Confirm {
         Confirm { check, least, has_any_size: false }

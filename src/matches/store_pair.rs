@@ -22,7 +22,6 @@ pub(crate) struct StorePair<N> {
     pub(super) rows: u64,
     /// The fingerprint or group of the batch.
     pub(super) new: N,
-    /// The Hamming distance.
     pub(super) distance: u8,
     /// How well the page of the store covers that of the batch, and the other way round, once that is known.
     pub(super) coverages: Coverages,

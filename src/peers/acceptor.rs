@@ -49,7 +49,6 @@ struct Hello {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Step(pub(super) u64, pub(super) String);
 
-/// What the called process answers.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Answer {
     Welcome,
@@ -73,7 +72,6 @@ struct Here;
 /// The connections to all other processes, by their numbers; none at the own number.
 pub(crate) type Links = Vec<Option<Link>>;
 
-/// Accepts the calls of peers.
 pub(super) struct Acceptor {
     pub(super) topology: Topology,
     job: JobIdentity,
@@ -98,16 +96,13 @@ pub(super) struct Arrivals {
     refusals: BTreeSet<String>,
 }
 
-/// Where this process is in its run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum State {
     /// Not at the next step yet.
     Before,
     /// At the step, which the leader prepares. Nobody is let in.
     Preparing,
-    /// Peers are let in.
     Open,
-    /// The run is over.
     Gone,
 }
 

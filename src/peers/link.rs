@@ -81,7 +81,6 @@ struct Receiving {
     records: u64,
     ended: bool,
     sealed: Vec<u8>,
-    /// The last record.
     plain: Vec<u8>,
     /// Where the part of it begins that was not read yet.
     at: usize,

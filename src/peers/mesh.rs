@@ -27,7 +27,6 @@ pub(crate) struct Mesh {
     address: SocketAddr,
     hosts: Vec<String>,
     patience: Patience,
-    /// The thread that accepts calls.
     accepting: Option<JoinHandle<()>>,
 }
 
@@ -36,7 +35,6 @@ pub(crate) struct Mesh {
 struct Awaited {
     /// When it last answered.
     sign_of_life: Instant,
-    /// Whether it ever answered.
     answered: bool,
     /// Whether what answered is another run of it than the one that arrived at the steps before.
     was_restarted: bool,

@@ -6,15 +6,12 @@ use crate::error::named;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum By {
-    /// Their ids.
     Ids,
-    /// Their texts.
     Texts,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sought<'a> {
-    /// One with this id.
     Id(&'a str),
     /// One whose text has this [digest](crate::document::Content::text_digest).
     Text(u128),

@@ -19,7 +19,6 @@ pub(super) const REPLACED: &str = "replaced";
 /// The most bytes of such a file, since it is read whole.
 const LONGEST: u64 = 2 << 30;
 
-/// What is in a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Listed {
     /// Rows that are hidden.

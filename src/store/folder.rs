@@ -208,7 +208,6 @@ impl Store {
         })
     }
 
-    /// The manifest of one of [`Store::versions`].
     pub(super) fn manifest_of(&self, version: u64) -> Result<Manifest> {
         self.manifest_by(&mut ManifestReader::default(), version)
     }

@@ -59,7 +59,6 @@ pub struct Version {
 }
 
 impl Version {
-    /// The version of the store at `store` with this manifest.
     pub(super) fn of(store: &Path, manifest: Manifest) -> Result<Version> {
         let removals = Removals::read(store)?;
         let mut version = Version {

@@ -71,7 +71,6 @@ impl Design {
     }
 }
 
-/// Says which designs cover `k`.
 fn covering(k: u32) -> String {
     let mut covering = Design::named().filter(|design| k <= design.covers());
     let Some(first) = covering.next() else {

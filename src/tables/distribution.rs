@@ -25,7 +25,6 @@ const SHOWING_BITS: u32 = 16;
 const CHANCE: f64 = 2.0;
 const FEW_PAIRS: f64 = 16.0;
 
-/// How a batch and a store are distributed.
 #[derive(Clone, Debug, Default)]
 pub struct Distribution {
     /// Which part of the key space they lie in.

@@ -24,7 +24,6 @@ struct Weight {
 }
 
 impl Flips {
-    /// All masks of up to `weight` bits.
     pub(super) fn up_to(weight: u32) -> Flips {
         let of = |weight| Weight {
             words: words(if weight <= WIDE_WEIGHT { WIDEST } else { NARROW }, weight)

@@ -3,7 +3,6 @@
 /// A fingerprint of the batch and a probed one that differ in at most k bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hit {
-    /// The index of the fingerprint in the batch.
     pub batch: u32,
     /// The index of the run that was probed.
     pub run: u32,

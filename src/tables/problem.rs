@@ -10,7 +10,6 @@ const WINDOW_BYTES: u64 = 4 << 20;
 /// The bytes that a segment saves of each fingerprint, about, since neighbours begin alike.
 const SHARED_BYTES: u64 = 3;
 
-/// What is to be joined, and by how many workers.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// The number of distinct fingerprints of the batch.
@@ -46,6 +45,5 @@ pub(super) struct Cost {
     pub(super) nanoseconds: f64,
     /// Time of one thread in all: to arrange the batch, and to join it with the store.
     pub(super) seconds: f64,
-    /// How many bytes it takes, with all workers.
     pub(super) memory_bytes: u64,
 }

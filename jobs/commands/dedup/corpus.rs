@@ -41,7 +41,6 @@ use crate::outcome::failure;
 use crate::outcome::summary::{Summary, tally};
 use crate::processes::machines;
 
-/// What only a corpus has.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct CorpusFlags {
     /// Files, folders, globs or addresses (s3://BUCKET/...) with the documents of a corpus. A document without an id gets its

@@ -4,7 +4,6 @@ use clap::Args;
 
 use crate::commands::pages::PageFlags;
 
-/// The flags of a sweep.
 #[derive(Args, Debug)]
 pub(super) struct SweepFlags {
     /// How many pages --sweep draws [default: 1000]

@@ -142,7 +142,6 @@ struct Copier<'a> {
     /// Set if the inputs are Parquet: for each file the rows to copy, which are copied with all their columns at the end.
     rows: Option<Vec<RoaringTreemap>>,
     fields: &'a Fields,
-    /// The format of the inputs.
     format: Format,
     listed: &'a mut Listed,
     header: Option<Vec<u8>>,

@@ -28,7 +28,6 @@ pub(crate) struct Cutting {
     words: u64,
 }
 
-/// What becomes of a page.
 pub(super) enum Taken {
     AsItCame,
     Cut(String),

@@ -23,7 +23,6 @@ const MOST_PATTERNS: usize = 3;
 pub(super) struct Layout {
     /// With `{date}`, or with `{year}`, `{month}` and `{day}`. Each finds files of every day.
     pub(super) patterns: BTreeSet<String>,
-    /// The days that the patterns find.
     pub(super) days: BTreeSet<Day>,
     /// Patterns of files that other days do not have.
     pub(super) left_out: BTreeSet<String>,

@@ -31,7 +31,6 @@ pub(super) struct Answering<'a> {
 #[derive(Default)]
 pub(super) struct Answered {
     pub(super) lines: Vec<u8>,
-    /// How many there are.
     pub(super) documents: u64,
     pub(super) bad: Vec<Quarantined>,
 }
@@ -49,7 +48,6 @@ impl<'a> Answerer<'a> {
         Ok(Answerer { answering, asker, fingerprinting })
     }
 
-    /// The answers to `records`, in their order.
     pub(super) fn answer(&mut self, records: &Records, fields: &Fields) -> Result<Answered> {
         let mut answered = Answered::default();
         let mut failure = None;

@@ -153,7 +153,6 @@ section! {
     }
 }
 
-/// Whether documents of this format are texts.
 pub(crate) fn reads_texts(format: Format) -> bool {
     !matches!(format, Format::Fingerprints | Format::Features | Format::Vectors)
 }

@@ -50,7 +50,6 @@ pub struct Original {
 }
 
 impl Original {
-    /// Bytes of memory that its texts take.
     pub fn text_bytes(&self) -> usize {
         self.url.len() + self.date.len() + self.id.len()
     }

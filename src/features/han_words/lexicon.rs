@@ -24,7 +24,6 @@ const FREQUENCY: u32 = LETTER_BITS;
 /// The bits of a number of a frequency; 0 for a prefix that is no word.
 const FREQUENCY_BITS: u32 = 13;
 
-/// Where the base begins.
 const BASE: u32 = FREQUENCY + FREQUENCY_BITS;
 
 /// The bits of a place, and of a base; 0 for a word that begins no other.

@@ -65,7 +65,6 @@ fn shortcuts_hold_for_every_character() {
     }
 }
 
-/// The definition, part after part.
 fn definition(parts: Normalise, text: &str) -> String {
     let mut text = text.to_owned();
     if parts.nfkc {

@@ -225,14 +225,12 @@ fn count_in(bitmap: &[u64], hashes: impl Iterator<Item = u32>) -> usize {
     hashes.map(is_marked).sum()
 }
 
-/// The lowest bits of a hash.
 #[inline]
 fn low_of(hash: &u32) -> u32 {
     hash & ((1 << LOW_BITS) - 1)
 }
 
 impl Marked {
-    /// Marks a sketch in place of the one before.
     pub(crate) fn mark(&mut self, sketch: Sample<'_>) {
         if std::mem::take(&mut self.has_marks) {
             for &hash in &self.hashes {

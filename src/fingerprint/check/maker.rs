@@ -6,7 +6,6 @@ use crate::features::normalise::{Case, Digits, Markup, Normalise, WhiteSpace};
 use crate::fingerprint::normal_form::Normaliser;
 use crate::fingerprint::page_time::PageClock;
 
-/// Makes signatures of texts.
 pub(super) trait Maker: fmt::Debug + Send + Sync {
     /// Appends the signature of `text`; all zeros if the text has no feature.
     fn sign(&mut self, text: &str, signing: Signing<'_, '_>);

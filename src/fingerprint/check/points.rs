@@ -51,7 +51,6 @@ pub(crate) fn of_features(features: &[(u64, i64)]) -> Vec<u8> {
     sketch(FEATURES, words.take(MOST & !1).map(u32::to_le_bytes))
 }
 
-/// The sketch of a fingerprint of so many `bits`.
 pub(crate) fn of_bits(fingerprint: u128, bits: u32) -> Vec<u8> {
     let words = fingerprint.to_le_bytes();
     sketch(BITS, words.as_chunks::<4>().0.iter().copied().take((bits / u32::BITS) as usize))

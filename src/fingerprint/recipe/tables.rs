@@ -15,7 +15,6 @@ pub(super) fn taking(recipe: &impl Serialize) -> Option<String> {
     taken_by(recipe, &parts, &[])
 }
 
-/// How it takes lines from a text.
 pub(super) fn taking_lines(recipe: &impl Serialize) -> Option<String> {
     taken_by(recipe, &["normalise"], &[("features", "lines")])
 }

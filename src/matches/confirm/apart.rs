@@ -73,7 +73,6 @@ pub(super) struct Apart<'a> {
     groups: &'a Groups,
     met: Met<'a>,
     window: Span<FingerprintIndex>,
-    /// The groups of the window.
     own: Span<Group>,
     /// Within this distance fingerprints find all pairs with the store.
     known: Option<u32>,
@@ -81,7 +80,6 @@ pub(super) struct Apart<'a> {
     pub(super) within: Sorter<Within>,
     /// The pairs with the store, likewise.
     pub(super) with_store: Sorter<StorePair<Group>>,
-    /// Marks of crowds.
     pub(super) crowded: Vec<Confirmed>,
     pub(super) candidates: Candidates,
     /// How many pairs, rows and marks were taken.
@@ -245,7 +243,6 @@ impl<'a> Apart<'a> {
         Ok(())
     }
 
-    /// A group of the window meets another one.
     fn meet(&mut self, own: Group, other: Group, distance: u8) -> Result<()> {
         let is_own = (self.own.start..self.own.end).contains(&other);
         let (existing, new) = if is_own { (own.min(other), own.max(other)) } else { (other, own) };

@@ -53,7 +53,6 @@ fn page() -> impl Strategy<Value = Page> {
     })
 }
 
-/// The signature of a text, and its anchors.
 fn signed(check: Check, text: &str) -> (Vec<u8>, Vec<u8>) {
     let (mut signer, mut signature) = (check.signer(), Vec::new());
     signer.sign(text, &mut signature).unwrap();
@@ -102,7 +101,6 @@ impl Rule {
         self.confirm.is_some_and(|confirm| confirm.has_direction())
     }
 
-    /// The class of the length of a page, where lengths count.
     fn length(&self, page: &Page) -> LengthClass {
         let shingles = self
             .confirm
@@ -318,7 +316,6 @@ fn ordered(
     confirm.filter(|it| it.check.is_whole()).map(load).transpose()
 }
 
-/// How pages of a batch are confirmed.
 fn confirming(
     batch: &Segment,
     store: &[Dated],

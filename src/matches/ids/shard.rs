@@ -10,14 +10,12 @@ use crate::matches::numbers::SegmentRow;
 /// The bytes before each id: its row and its length.
 const HEAD_BYTES: usize = 8;
 
-/// Adds an id to the bytes of a shard.
 pub(super) fn push(bytes: &mut Vec<u8>, row: SegmentRow, id: &str) {
     bytes.extend(u32::from(row).to_le_bytes());
     bytes.extend((id.len() as u32).to_le_bytes());
     bytes.extend(id.as_bytes());
 }
 
-/// How many bytes of a shard an id takes.
 pub(super) fn bytes_of(id: &str) -> usize {
     HEAD_BYTES + id.len()
 }
@@ -31,7 +29,6 @@ pub(crate) struct Shard {
 }
 
 impl Shard {
-    /// Sorts the ids in these bytes.
     pub(super) fn sorted(bytes: Vec<u8>) -> Shard {
         let mut shard = Shard { bytes, starts: Vec::new() };
         let alike = shard.alike();
@@ -67,12 +64,10 @@ impl Shard {
         self.starts.iter().map(|&start| self.row(start))
     }
 
-    /// The ids in their order.
     pub(in crate::rooms::matches) fn ids(&self) -> impl Iterator<Item = &str> {
         (0..self.starts.len()).map(|place| self.id(place))
     }
 
-    /// The id at a place of the order.
     pub(in crate::rooms::matches) fn id(&self, place: usize) -> &str {
         str::from_utf8(self.id_bytes(self.starts[place])).expect("an id that was put here as text")
     }

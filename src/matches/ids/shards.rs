@@ -69,9 +69,7 @@ impl<R: Fn(SegmentRow) -> IdRank + Sync> Portion for Ranked<'_, R> {
 pub(in crate::rooms::matches) struct Workshop<'a> {
     /// Where to write what does not fit into memory.
     pub(in crate::rooms::matches) folder: &'a Path,
-    /// Memory for ids, in bytes.
     pub(in crate::rooms::matches) memory_bytes: usize,
-    /// How many threads there are.
     pub(in crate::rooms::matches) workers: usize,
 }
 
@@ -88,7 +86,6 @@ pub(in crate::rooms::matches) struct IdShards {
 }
 
 impl IdShards {
-    /// Reads the ids of a segment.
     pub(in crate::rooms::matches) fn read(
         segment: &Segment,
         workshop: Workshop<'_>,
@@ -124,17 +121,14 @@ impl IdShards {
         (0..self.count()).map(move |shard| Ranked { ids: self, shard, rank })
     }
 
-    /// How many shards there are.
     fn count(&self) -> usize {
         self.bounds.len() + 1
     }
 
-    /// The ranks of the ids of a shard.
     fn ranks_of(&self, shard: usize) -> Range<u32> {
         self.firsts[shard]..self.firsts[shard + 1]
     }
 
-    /// The bytes of all ids.
     pub(in crate::rooms::matches) fn bytes(&self) -> u64 {
         self.shares.iter().map(|share| share.read_bytes()).sum()
     }
@@ -156,7 +150,6 @@ impl IdShards {
         Ok(ranks.into_iter().map(|rank| IdRank::from(rank.into_inner())).collect())
     }
 
-    /// The bytes of a shard.
     fn load(&self, shard: usize) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.shares.iter().try_for_each(|share| share.load(shard, &mut bytes))?;

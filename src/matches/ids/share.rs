@@ -110,7 +110,6 @@ impl Share {
             .help("check the disk and try again"))
     }
 
-    /// How many ids it has of a shard.
     pub(super) fn count(&self, shard: usize) -> u32 {
         self.parts[shard].count
     }

@@ -21,11 +21,8 @@ pub(crate) struct AnchoredRows {
     apart: u8,
     /// The distance of their fingerprint.
     pub(crate) distance: u8,
-    /// The number of their segment.
     pub(crate) segment: u32,
-    /// The first of them.
     pub(crate) row: u64,
-    /// How many there are.
     pub(crate) rows: u64,
 }
 
@@ -37,7 +34,6 @@ pub(crate) struct Anchored<'a, F> {
 }
 
 impl<'a, F: Fingerprint> Anchored<'a, F> {
-    /// The page with this fingerprint and these anchors.
     pub(crate) fn new(fingerprint: F, anchors: &'a [u8]) -> Anchored<'a, F> {
         let mut places: [Vec<u64>; ANCHORS] = Default::default();
         for (place, key) in anchors_of(anchors) {

@@ -126,7 +126,6 @@ impl Groups {
         self.first.iter().map(|it| it.1).filter(move |page| pages.contains(page))
     }
 
-    /// A page with the key.
     fn offer(&mut self, page: u32, order: &[KeepRank]) {
         self.first.extend(order.get(page as usize).map(|&place| (place, page)));
         if self.first.len() >= 4 * MOST_FIRST {

@@ -23,14 +23,11 @@ pub(crate) struct KeyProbe<F> {
     batch: Segment,
     store: Vec<Dated>,
     pages: Pages<F>,
-    /// The chunks.
     units: Vec<Unit>,
-    /// The keys that are in memory.
     index: Mutex<Option<Arc<KeyIndex>>>,
     workers: usize,
 }
 
-/// What anchors cost a join.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AnchorCost {
     /// How often they are read: once for each part of the batch whose anchors fit into memory.

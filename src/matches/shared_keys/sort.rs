@@ -31,7 +31,6 @@ impl Sort {
         }
     }
 
-    /// Looks up the keys of a segment.
     pub(super) fn keys(self, segment: &Segment) -> Option<RowBytes> {
         match self {
             Sort::Anchors => segment.anchors(),
@@ -94,7 +93,6 @@ pub(crate) fn anchors_of(anchors: &[u8]) -> impl Iterator<Item = (u8, u64)> + Cl
     keys.filter(|&(_, key)| key != NONE)
 }
 
-/// The key in a place.
 pub(super) fn key_at(keys: &[u8], place: u8) -> u64 {
     key_of(keys[KEY_BYTES * usize::from(place)..].first_chunk().expect("a key in each place"))
 }

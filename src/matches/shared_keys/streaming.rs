@@ -21,10 +21,8 @@ use crate::work::Work;
 /// How many candidates a page has at most: in the batch, and in the store.
 pub(crate) const MOST_MET: usize = 32;
 
-/// The blocks of a chunk.
 pub(super) const CHUNK_BLOCKS: usize = 16;
 
-/// The rows of a chunk.
 pub(crate) const CHUNK_ROWS: u64 = (CHUNK_BLOCKS * SCANNED_ROWS) as u64;
 
 /// A row that shares an anchor with a page, and the place of the anchor.
@@ -85,7 +83,6 @@ impl<F: Fingerprint> Pages<F> {
         &self.order
     }
 
-    /// The number of the fingerprint of a page.
     fn index_of(&self, page: u32) -> FingerprintIndex {
         self.indices[page as usize]
     }
@@ -95,7 +92,6 @@ impl<F: Fingerprint> Pages<F> {
     }
 }
 
-/// What is read of the rows of a segment.
 pub(super) struct SegmentRows<'a, F> {
     pub(super) segment: &'a Segment,
     /// Which rows are shown; of the batch all are.

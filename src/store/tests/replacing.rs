@@ -25,7 +25,6 @@ fn store() -> Result<(TempDir, Store, PathBuf)> {
     Ok((folder, store, path))
 }
 
-/// The list of pages of days, each with the page that replaces it.
 fn list(pages: &[(&str, &str, &str)]) -> Replacements {
     let mut list = Replacements::new(Path::new("replaced.tsv"));
     for ((id, on, by), row) in pages.iter().zip(2..) {

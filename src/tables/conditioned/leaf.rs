@@ -26,7 +26,6 @@ pub(super) struct Leaf<F> {
     /// The keys of the entries that are marked, and the entry that gave each.
     keys: Vec<u32>,
     entries: Vec<u32>,
-    /// The same keys.
     marked: Bitmap,
     candidates: Candidates<F>,
     tested: BlockKeys,

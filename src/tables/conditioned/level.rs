@@ -156,14 +156,12 @@ impl<F: Fingerprint> Level<F> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reach<'m> {
     pub(super) flips: &'m Flips,
-    /// The most errors.
     pub(super) k: u32,
     /// The digit, and its width: that of the level's digits or less.
     pub(super) digit: u32,
     pub(super) bits: u32,
 }
 
-/// The low 32 bits of a fingerprint.
 #[inline]
 pub(super) fn low<F: Fingerprint>(fingerprint: F) -> u32 {
     fingerprint.to_u128() as u32

@@ -43,7 +43,6 @@ const SORT_ACCESSES: f64 = 1.2;
 /// To gather the rows of one value. Of rows in one column of 12 bytes; three columns of two bytes take less.
 const GATHER_NS: f64 = 4.0;
 
-/// What the steps cost, in nanoseconds.
 #[derive(Clone, Copy)]
 struct Steps {
     /// To sort one of the window by one block.

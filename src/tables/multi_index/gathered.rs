@@ -42,7 +42,6 @@ impl Gathered {
         self.count += length;
     }
 
-    /// What is compared of the rows.
     #[inline(always)]
     pub(super) fn strip(&self) -> Strip<'_> {
         self.lanes.strip(0..self.count)

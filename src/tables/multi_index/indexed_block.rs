@@ -46,7 +46,6 @@ impl IndexedBlock {
         self.starts[value] as usize..self.starts[value + 1] as usize
     }
 
-    /// What is compared of some rows.
     #[inline(always)]
     pub(super) fn strip(&self, rows: Range<usize>) -> Strip<'_> {
         self.lanes.strip(rows)

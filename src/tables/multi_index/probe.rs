@@ -148,7 +148,6 @@ pub(super) fn blocks<F: Fingerprint>(
     Block::divide(span, count, k)
 }
 
-/// The bits that are the same in all of `batch`.
 fn constant<F: Fingerprint>(batch: &[F]) -> F {
     let Some(&first) = batch.first() else { return F::default() };
     !batch.iter().fold(F::default(), |varying, &fingerprint| varying | (fingerprint ^ first))
@@ -194,7 +193,6 @@ impl<F: Fingerprint> Probe<F> for MultiIndex<F> {
     }
 }
 
-/// Where the places of a window are in its runs.
 #[derive(Debug)]
 struct Places {
     ends: Vec<usize>,

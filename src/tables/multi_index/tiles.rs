@@ -14,7 +14,6 @@ pub(super) struct Tiles {
     tiles: Vec<Range<u32>>,
 }
 
-/// A fingerprint for a tile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Item {
     pub(super) value: usize,
@@ -52,7 +51,6 @@ impl Tiles {
         start as usize..end as usize
     }
 
-    /// What is compared of some lanes.
     #[inline(always)]
     pub(super) fn strip(&self, lanes: Range<usize>) -> Strip<'_> {
         self.lanes.strip(lanes)

@@ -16,7 +16,6 @@ pub struct Estimate {
     pub nanoseconds: f64,
     /// Time of one thread in all: the batch arranged, and joined with the store.
     pub seconds: f64,
-    /// How many bytes it takes, with all workers.
     pub memory_bytes: u64,
     /// How many fingerprints of the store are probed at once at most, if the memory or the number of workers limits that.
     pub window: Option<usize>,
