@@ -1,8 +1,14 @@
 //! Passages: what is found is what the definition says, in the order that is asked for, by any workers and in little memory.
 
+use std::io::Read;
+
+use flate2::read::MultiGzDecoder;
 use serde_json::json;
 
 use crate::support::Bench;
+#[cfg(feature = "parquet")]
+use crate::world::museum;
+use crate::world::{gzip, record};
 
 const HEADER: &str = "id\tbegin\tend\twords\tof\tof_begin\tagainst\n";
 
@@ -113,20 +119,71 @@ fn what_cannot_be_cut_is_refused() {
         &format!("{line} --cut lines"),
         &["an id stands for two pages", "--place-ids all"],
     );
-    bench.write("page.html", "<p>one");
-    bench.refuses(
-        2,
-        "passages --input page.html --output new --kept kept --cut words",
-        &["JSON lines"],
+    assert!(!bench.path("kept").exists());
+}
+
+fn gunzip(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    MultiGzDecoder::new(bytes).read_to_string(&mut text).unwrap();
+    text
+}
+
+/// What cannot be put back into its record is a page as JSON Lines: web archives, HTML, other encodings.
+#[test]
+fn pages_whose_records_take_no_text_are_copied_as_json_lines() {
+    let bench = Bench::new();
+    let response = |url, page| record("response", url, &format!("HTTP/1.1 200 OK\r\n\r\n{page}"));
+    let pages = [
+        response("http://a/", "<p>one two <b>three</b> four"),
+        response("http://b/", "<p>first<p>ONE, two &amp; three four"),
+    ];
+    bench.write("crawl/pages.warc.gz", gzip(pages.concat()));
+    bench.write("crawl/z/page.html", "<p>last<p>one two three four");
+    bench.write("crawl/y.html", "<p>one two three four");
+    let line = "passages --input crawl --words 4 --output found --kept clean --max-repeated 0.9";
+    let ended = bench.done(&format!("{line} --cut lines"));
+    let counts = ["copied", "pages_cut", "words_cut", "pages_dropped"];
+    assert_eq!(counts.map(|name| ended.count(name)), [3, 2, 8, 1]);
+    let warc = gunzip(&bench.bytes("clean/pages.warc.jsonl.gz"));
+    let lines: Vec<serde_json::Value> =
+        warc.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0], json!({"id": "http://a/", "text": "one two three four"}));
+    assert_eq!(lines[1]["text"].as_str().unwrap().trim(), "first");
+    assert!(bench.read("clean/y.html.jsonl").is_empty());
+    assert!(
+        bench
+            .read("clean/z/page.html.jsonl")
+            .starts_with("{\"id\":\"z/page.html\",\"text\":\"last\\n")
     );
-    bench.write(
-        "pages.warc",
-        crate::world::record("response", "http://a.org/", "HTTP/1.1 200 OK\r\n\r\n<p>one"),
-    );
-    bench.refuses(
-        2,
-        "passages --input pages.warc --output new --kept kept --cut words",
-        &["JSON lines"],
-    );
-    assert!(!bench.path("new").exists());
+    // Records that are not cut are copied as they came.
+    bench.done(&line.replace("clean", "whole"));
+    assert_eq!(gunzip(&bench.bytes("whole/pages.warc.gz")), pages.concat());
+    bench.write("pages.jsonl", PAGES);
+    let html = "passages --input pages.jsonl --html --words 5 --output html --place-ids all --cut words --kept text";
+    bench.done(html);
+    let first = bench.read("text/pages.jsonl.jsonl");
+    assert!(first.starts_with("{\"id\":\"pages.jsonl:1\",\"text\":\"Spring"), "{first}");
+}
+
+#[test]
+#[cfg(feature = "parquet")]
+fn rows_of_parquet_are_copied_without_their_passages() {
+    let bench = Bench::new();
+    bench.write("A.jsonl", "{\"id\": \"A\", \"text\": \"first page\"}\n");
+    let cut = "{\"id\": \"a\", \"text\": \"the \"}\n{\"id\": \"b\", \"text\": \"第二页\"}\n";
+    bench.write("cut.jsonl", cut);
+    bench.done("fingerprint --input cut.jsonl --output cut.seg");
+    for name in ["pyarrow", "pyarrow-int96", "duckdb", "polars"] {
+        let file = museum(&format!("parquet/{name}.parquet"));
+        // The text of one row is null.
+        let line = format!("passages --input A.jsonl {file} --max-bad 1 --words 2 --output {name}");
+        let ended = bench.done(&format!("{line} --cut words --kept clean-{name}"));
+        assert_eq!(["copied", "words_cut"].map(|it| ended.count(it)), [3, 2]);
+        bench.done(&format!(
+            "fingerprint --input clean-{name}/{name}.parquet --max-bad 1 --output {name}.seg"
+        ));
+        let [found, expected] =
+            [name, "cut"].map(|it| bench.answer(&format!("inspect {it}.seg --dump")));
+        assert_eq!(found, expected, "{name}");
+    }
 }

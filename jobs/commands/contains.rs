@@ -14,7 +14,7 @@ use std::sync::Arc;
 use clap::Args;
 use dupsieve::rooms::document::{Content, IdList, PlaceIds};
 use dupsieve::rooms::error::Named;
-use dupsieve::rooms::fingerprint::{PageTime, Width};
+use dupsieve::rooms::fingerprint::PageTime;
 use dupsieve::rooms::flow::{Documents, Harvest, Processes};
 use dupsieve::rooms::items::{ItemHit, ItemTables, Items, ItemsFound};
 use dupsieve::rooms::output::Staging;
@@ -24,17 +24,13 @@ use dupsieve::{Error, Kind, Result};
 
 use crate::commands::filter::Kept;
 use crate::commands::help::examples;
-use crate::commands::making;
 use crate::commands::pages;
-use crate::commands::places;
-use crate::commands::reading::Pages;
-use crate::commands::searching::{Search, Searching};
+use crate::commands::searching::{self, Asked, Search};
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::{Output, Place};
 use crate::flags::settings::{FormatFlag, PageSettings, RecipeSettings, Share};
 use crate::flags::shared::{JOB, shared};
 use crate::outcome::summary::Summary;
-use crate::processes::machines;
 
 /// The share of its shingles by which an item is found, if no other is asked for.
 const SHARE: f64 = 0.8;
@@ -92,50 +88,31 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let config = global.config()?;
-    let settings = arguments.pages.clone().or(config.fingerprint.pages);
-    let place_ids = settings.place_ids.or(Some(PlaceIds::Missing));
-    let settings = PageSettings { place_ids, ..settings };
-    let format = arguments.format.or(&config.output);
-    let output = &*arguments.output.here()?;
     let items = Arc::new(arguments.read_items()?);
     for id in items.without_words() {
         tracing::warn!("the item {id} has no word, so it stands in no page");
     }
-    let kept = arguments.kept.as_ref().map(Output::here).transpose()?;
-    let mut processes = machines::join(global, &format!("{arguments:?} {settings:?} {format}"))?;
-    let mut copies = None;
-    processes.agree("check the folders", || {
-        places::expect_folder(output)?;
-        if let Some(kept) = &kept {
-            making::check_apart(kept, [output])?;
-            let inputs = settings.inputs(&arguments.input, Width::W128)?;
-            copies = Some(Kept::of(inputs, kept)?);
-        }
-        Ok(())
-    })?;
+    let output = &*arguments.output.here()?;
+    let format = arguments.format.or(&config.output);
+    let asked = Asked {
+        input: &arguments.input,
+        output,
+        format,
+        pages: searching::settings(&arguments.pages, global)?,
+        kept: arguments.kept.as_ref().map(Output::here).transpose()?,
+    };
     let page_time = RecipeSettings { page_time: arguments.page_time, ..Default::default() };
     let page_time = page_time.or(config.fingerprint.made).page_time();
-    let found = making::from_pages(&mut processes, output, global, |processes| {
-        let pages = Pages::find(&arguments.input, output, &settings, Width::W128, processes)?;
-        let (items, share) = (Arc::clone(&items), arguments.share());
-        Ok(Searching { pages, search: ItemSearch { items, share, page_time }, format })
-    })?;
-    let mut copied = Summary::new().already_done();
-    processes.agree("copy the pages without an item", || {
-        if let (Some(copies), false) = (&copies, global.dry_run) {
-            copied = copies.copy_all_but(pages_with_items(output, format)?, global)?;
-        }
-        Ok(())
-    })?;
-    places::publish_job(&mut processes, global)?;
-    if !processes.is_leader() || global.dry_run {
-        return Ok(found);
-    }
+    let search = ItemSearch { items, share: arguments.share(), page_time };
+    let copy = |copies: &Kept| copies.copy_all_but(pages_with_items(output, format)?, global);
+    let (found, copied) = asked.search(arguments, global, |pages| Ok((pages, search)), copy)?;
+    let Some(copied) = copied else { return Ok(found) };
     let [pages, items, stand, hit] =
         ["documents", "items", "found", "pages"].map(|name| found.counted(name));
     let [items_table, counts] = ["items", "counts"].map(|table| format.file_name(table));
     let named = output.named();
-    let without = copies
+    let without = arguments
+        .kept
         .is_some()
         .then(|| format!("{} pages without an item copied", copied.counted("copied")));
     Ok(found

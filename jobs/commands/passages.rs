@@ -10,9 +10,7 @@ use std::num::NonZeroU16;
 use std::path::PathBuf;
 
 use clap::Args;
-use dupsieve::rooms::document::PlaceIds;
 use dupsieve::rooms::error::Named;
-use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::flow::{Documents, Harvest, Processes};
 use dupsieve::rooms::matches::KeepOrder;
 use dupsieve::rooms::output::Staging;
@@ -25,16 +23,13 @@ use dupsieve::{Error, Kind, Result};
 use crate::commands::filter::{Cutting, Kept};
 use crate::commands::fingerprint::two_orders;
 use crate::commands::help::examples;
-use crate::commands::making;
-use crate::commands::places;
 use crate::commands::reading::Pages;
-use crate::commands::searching::{Search, Searching};
+use crate::commands::searching::{self, Asked, Search};
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Output;
 use crate::flags::settings::{FormatFlag, Keep, PageSettings, Share};
 use crate::flags::shared::{JOB, shared};
 use crate::outcome::summary::Summary;
-use crate::processes::machines;
 
 /// How many words a passage has at least, if nothing else is asked for.
 const WORDS: NonZeroU16 = NonZeroU16::new(50).unwrap();
@@ -84,51 +79,35 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let config = global.config()?;
-    let settings = arguments.pages.clone().or(config.fingerprint.pages);
-    let place_ids = settings.place_ids.or(Some(PlaceIds::Missing));
-    let settings = PageSettings { place_ids, ..settings };
-    let format = arguments.format.or(&config.output);
-    let output = &*arguments.output.here()?;
-    let kept = arguments.kept.as_ref().map(Output::here).transpose()?;
-    let mut processes = machines::join(global, &format!("{arguments:?} {settings:?} {format}"))?;
-    let mut copies = None;
-    processes.agree("check the folders", || {
-        places::expect_folder(output)?;
-        if let Some(kept) = &kept {
-            arguments.check_cut()?;
-            making::check_apart(kept, [output])?;
-            let inputs = settings.inputs(&arguments.input, Width::W128)?;
-            let found = Kept::of(inputs, kept)?;
-            found.check_cut(arguments.cut)?;
-            copies = Some(found);
-        }
-        Ok(())
-    })?;
-    let found = making::from_pages(&mut processes, output, global, |processes| {
-        let pages = Pages::find(&arguments.input, output, &settings, Width::W128, processes)?;
-        let (pages, keep) = arguments.in_order(pages, &settings)?;
-        let search = PassageSearch { words: arguments.words.unwrap_or(WORDS), keep };
-        Ok(Searching { pages, search, format })
-    })?;
-    let mut copied = Summary::new().already_done();
-    processes.agree("copy the pages", || {
-        if let (Some(copies), false) = (&copies, global.dry_run) {
-            let most = arguments.max_repeated.map(|Share(share)| share);
-            copied = copies.copy_cut(Cutting::read(output, arguments.cut, most)?, global)?;
-        }
-        Ok(())
-    })?;
-    places::publish_job(&mut processes, global)?;
-    if !processes.is_leader() || global.dry_run {
-        return Ok(found);
+    if arguments.kept.is_some() {
+        arguments.check_cut()?;
     }
+    let output = &*arguments.output.here()?;
+    let asked = Asked {
+        input: &arguments.input,
+        output,
+        format: arguments.format.or(&global.config()?.output),
+        pages: searching::settings(&arguments.pages, global)?,
+        kept: arguments.kept.as_ref().map(Output::here).transpose()?,
+    };
+    let search = |pages| {
+        let (pages, keep) = arguments.in_order(pages, &asked.pages)?;
+        Ok((pages, PassageSearch { words: arguments.words.unwrap_or(WORDS), keep }))
+    };
+    let copy = |copies: &Kept| {
+        let most = arguments.max_repeated.map(|Share(share)| share);
+        let memory_bytes = global.budget().passages();
+        let cutting = Cutting::read(output, arguments.cut, most, memory_bytes)?;
+        copies.copy_cut(cutting, global)
+    };
+    let (found, copied) = asked.search(arguments, global, search, copy)?;
+    let Some(copied) = copied else { return Ok(found) };
     let [pages, having, passages, words, repeated] =
         ["documents", "pages", "passages", "words", "repeated"].map(|name| found.counted(name));
     let share = repeated as f64 / words.max(1) as f64 * 100.0;
-    let table = format.file_name("passages");
+    let table = asked.format.file_name("passages");
     let named = output.named();
-    let cut = copies.is_some().then(|| {
+    let cut = arguments.kept.is_some().then(|| {
         let [pages, words, dropped, all] =
             ["pages_cut", "words_cut", "pages_dropped", "copied"].map(|name| copied.counted(name));
         format!("{all} pages copied, {dropped} dropped; {words} words cut out of {pages}")

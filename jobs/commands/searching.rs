@@ -1,8 +1,11 @@
 //! A search in pages, for items or for passages: an output with the tables of what was found, and a report.
 
-use std::path::Path;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 use dupsieve::Result;
+use dupsieve::rooms::document::PlaceIds;
+use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::flow::{Documents, Harvest, Processes};
 use dupsieve::rooms::output::{self, Listed, Lock, Staging};
 use dupsieve::rooms::report::{self, Made, Parameters, SearchReport, Searched};
@@ -11,11 +14,15 @@ use dupsieve::rooms::runs::{Record, SortedRecords};
 use dupsieve::rooms::step::{self, Step};
 use serde_json::json;
 
-use crate::commands::making::FromPages;
+use crate::commands::filter::Kept;
+use crate::commands::making::{self, FromPages};
+use crate::commands::places;
 use crate::commands::reading::{self, Accepted, Found, Pages};
 use crate::flags::global::GlobalFlags;
+use crate::flags::settings::PageSettings;
 use crate::outcome::account;
 use crate::outcome::summary::Summary;
+use crate::processes::machines;
 
 pub(crate) trait Search {
     /// What a worker makes of a page.
@@ -41,10 +48,66 @@ pub(crate) trait Search {
     fn count(found: &Self::Found, summary: Summary) -> Summary;
 }
 
-pub(crate) struct Searching<S> {
-    pub(crate) pages: Pages,
-    pub(crate) search: S,
+/// What any search is asked for.
+pub(crate) struct Asked<'a> {
+    pub(crate) input: &'a [PathBuf],
+    pub(crate) output: &'a Path,
     pub(crate) format: ResultFormat,
+    pub(crate) pages: PageSettings,
+    /// The folder that pages are copied to.
+    pub(crate) kept: Option<PathBuf>,
+}
+
+impl Asked<'_> {
+    /// Searches, and copies pages by what was found: an output, and copies, that stand are not made again. Gives the summary of the search, and that
+    /// of the copies if there is more to say: in process 0, and not of a dry run. `arguments` are to be the same in all processes.
+    pub(crate) fn search<S: Search>(
+        &self,
+        arguments: &dyn fmt::Debug,
+        global: &GlobalFlags,
+        search: impl FnOnce(Pages) -> Result<(Pages, S)>,
+        copy: impl FnOnce(&Kept) -> Result<Summary>,
+    ) -> Result<(Summary, Option<Summary>)> {
+        let Asked { input, output, format, pages, kept } = self;
+        let mut processes = machines::join(global, &format!("{arguments:?} {pages:?} {format}"))?;
+        let mut copies = None;
+        processes.agree("check the folders", || {
+            places::expect_folder(output)?;
+            if let Some(kept) = kept {
+                making::check_apart(kept, [*output])?;
+                copies = Some(Kept::of(pages.inputs(input, Width::W128)?, kept)?);
+            }
+            Ok(())
+        })?;
+        let found = making::from_pages(&mut processes, output, global, |processes| {
+            let found = Pages::find(input, output, pages, Width::W128, processes)?;
+            let (pages, search) = search(found)?;
+            Ok(Searching { pages, search, format: *format })
+        })?;
+        let mut copied = Summary::new().already_done();
+        processes.agree("copy the pages", || {
+            if let (Some(copies), false) = (&copies, global.dry_run) {
+                copied = copy(copies)?;
+            }
+            Ok(())
+        })?;
+        places::publish_job(&mut processes, global)?;
+        let says_more = processes.is_leader() && !global.dry_run;
+        Ok((found, says_more.then_some(copied)))
+    }
+}
+
+/// How pages are read: by these flags, else by the configuration. A record without an id has its place as the id.
+pub(crate) fn settings(flags: &PageSettings, global: &GlobalFlags) -> Result<PageSettings> {
+    let settings = flags.clone().or(global.config()?.fingerprint.pages);
+    let place_ids = settings.place_ids.or(Some(PlaceIds::Missing));
+    Ok(PageSettings { place_ids, ..settings })
+}
+
+struct Searching<S> {
+    pages: Pages,
+    search: S,
+    format: ResultFormat,
 }
 
 impl<S: Search> FromPages for Searching<S> {

@@ -30,12 +30,12 @@ pub struct RepeatedText<'a> {
     text: &'a str,
     /// The passages, those that overlap or touch as one.
     passages: Vec<Range<usize>>,
-    /// The words, and whether each stands in a passage.
-    words: Vec<(Range<usize>, bool)>,
+    /// Where each word begins, and whether it stands in a passage.
+    words: Vec<(u32, bool)>,
 }
 
 impl<'a> RepeatedText<'a> {
-    /// A text with these passages, in the order in which they begin.
+    /// A text below 4 GiB, as passages are found in, with these passages, in the order in which they begin.
     pub fn new(text: &'a str, passages: &[Range<usize>]) -> RepeatedText<'a> {
         let mut joined: Vec<Range<usize>> = Vec::new();
         for passage in passages {
@@ -51,7 +51,7 @@ impl<'a> RepeatedText<'a> {
                 at += 1;
             }
             let is_in = |it: &Range<usize>| it.start <= place.start && place.end <= it.end;
-            words.push((place.clone(), joined.get(at).is_some_and(is_in)));
+            words.push((place.start as u32, joined.get(at).is_some_and(is_in)));
         });
         RepeatedText { text, passages: joined, words }
     }
@@ -85,8 +85,8 @@ impl<'a> RepeatedText<'a> {
         (text, words)
     }
 
-    fn words_of(&self, part: &Range<usize>) -> &[(Range<usize>, bool)] {
-        let before = |end: usize| self.words.partition_point(|(place, _)| place.start < end);
+    fn words_of(&self, part: &Range<usize>) -> &[(u32, bool)] {
+        let before = |end: usize| self.words.partition_point(|&(begin, _)| (begin as usize) < end);
         &self.words[before(part.start)..before(part.end)]
     }
 

@@ -5,7 +5,7 @@
 //!
 //! - `page_words`: the words of a page, and where they stand. `windows`: the hash of each window, as words pass.
 //! - `finder`: the passages of pages, found by sorting windows, by all workers (`parted_sorter`). `window_filter`: which windows may be repeated.
-//! - `cut`: a text without its passages.
+//! - `cut`: a text without its passages. `by_page`: the passages of each page.
 //! - `corpus_page`: a page of a corpus in keep order. `tables`: the passages of a corpus as a table. `row`: a row of it, read
 //!   back. `most`: those that most pages have.
 //! - `naming`: the ids of the pages, and the table.
@@ -31,6 +31,7 @@
 //! ```
 
 mod anchors;
+mod by_page;
 mod corpus_page;
 mod cut;
 mod finder;
@@ -47,6 +48,7 @@ mod window_filter;
 mod windows;
 
 pub use anchors::{LEAST_WORDS, anchors_of};
+pub use by_page::PassagesByPage;
 pub use corpus_page::CorpusPage;
 pub use cut::{Cut, RepeatedText};
 pub use finder::{Passage, PassageFinder, Passages};

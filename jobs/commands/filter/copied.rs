@@ -1,8 +1,8 @@
 //! What a copy of records holds, and the names that fit it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use dupsieve::rooms::document::{Format, Inputs};
+use dupsieve::rooms::document::{Fields, Format, Input, Inputs, NewText};
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::output::{PackedUnit, Packing};
 use dupsieve::{Error, Kind, Result};
@@ -64,6 +64,22 @@ fn of(format: Format) -> Format {
     }
 }
 
+/// Whether other texts can be put back into the records of a file.
+pub(super) fn takes_texts(file: &Input, fields: &Fields) -> bool {
+    let format = file.format();
+    let as_they_are = !fields.html && fields.encoding.is_none();
+    let takes = format == Format::Parquet || NewText::of(format, &fields.text, None).is_ok();
+    as_they_are && takes
+}
+
+/// The name of a copy that has the pages of a file as JSON Lines: page.warc.jsonl.gz of page.warc.gz.
+pub(super) fn name_of_pages(name: &Path) -> PathBuf {
+    match name.extension().filter(|_| Packing::named(name).is_some()) {
+        Some(packed) => name.with_extension("jsonl").with_added_extension(packed),
+        None => name.with_added_extension("jsonl"),
+    }
+}
+
 /// What is compressed by itself in the output. Web archives are copied into a web archive.
 pub(super) fn unit(format: Format) -> PackedUnit {
     if format == Format::Warc { PackedUnit::Record } else { PackedUnit::File }
@@ -116,6 +132,18 @@ fn usual_ending(format: Format) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn copies_of_pages_are_named_as_json_lines() {
+        for (name, copy) in [
+            ("a/page.html", "a/page.html.jsonl"),
+            ("a.b/pages", "a.b/pages.jsonl"),
+            ("pages.warc.GZ", "pages.warc.jsonl.GZ"),
+            (".gz", ".gz.jsonl"),
+        ] {
+            assert_eq!(name_of_pages(Path::new(name)), Path::new(copy));
+        }
+    }
 
     #[test]
     fn names_that_say_another_format_are_refused() {

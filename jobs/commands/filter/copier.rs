@@ -1,5 +1,6 @@
 //! Copies records whose ids are listed, unchanged and in their order.
 
+use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
 #[cfg(feature = "parquet")]
@@ -8,11 +9,13 @@ use dupsieve::rooms::document::{
     self, Content, Document, Fields, Format, IdList, Inputs, NewText, Position, ReadOptions,
     Records, Share,
 };
-use dupsieve::rooms::output::PackedFile;
+use dupsieve::rooms::output::{PackedFile, parent_of};
 #[cfg(not(feature = "parquet"))]
 use dupsieve::rooms::results::ResultFormat;
+use dupsieve::rooms::runs::{Record, Sorter};
 use dupsieve::{Error, Kind, Result};
 use roaring::RoaringTreemap;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::copied;
@@ -65,6 +68,15 @@ impl Listed {
         self.cutting.iter().fold(summary, |summary, cutting| cutting.count(summary))
     }
 
+    /// Whether the pages of these files are copied as JSON Lines: what is cut cannot be put back into their records.
+    pub(super) fn makes_pages(&self, inputs: &Inputs, fields: &Fields) -> bool {
+        let Some(cutting) = &self.cutting else { return false };
+        inputs.files().iter().any(|file| {
+            let is_cut = cutting.cut.is_some() && !copied::takes_texts(file, fields);
+            is_cut || file.format().is_whole_file()
+        })
+    }
+
     /// Copies the listed records of `inputs`, which have one format, to `out`. `progress` grows by the bytes that are read.
     pub(super) fn copy(
         &mut self,
@@ -74,12 +86,15 @@ impl Listed {
         out: PackedFile,
     ) -> Result<PackedFile> {
         let format = copied::format(inputs)?;
-        let archives = (format == Format::Warc).then(Archives::default);
-        let rows =
-            (format == Format::Parquet).then(|| vec![RoaringTreemap::new(); inputs.files().len()]);
         let fields = &options.fields;
+        let are_pages = self.makes_pages(inputs, fields);
+        let is_cut = self.cutting.as_ref().is_some_and(|it| it.cut.is_some());
+        let is = |wanted: Format| !are_pages && format == wanted;
+        let archives = is(Format::Warc).then(Archives::default);
+        let rows = is(Format::Parquet).then(|| Rows::of(inputs, parent_of(out.path())));
         let format = inputs.files().first().map_or(format, |file| file.format());
-        let mut copier = Copier { archives, rows, fields, format, listed: self, header: None, out };
+        let (listed, header) = (self, None);
+        let mut copier = Copier { archives, rows, are_pages, fields, format, listed, header, out };
         let mut outcome = Ok(());
         document::read(inputs, &Share::whole(), options, progress, &mut |batch| {
             outcome = copier.batch(&batch);
@@ -88,7 +103,7 @@ impl Listed {
         outcome?;
         let Copier { out, rows, .. } = copier;
         match rows {
-            Some(rows) => copy_rows(inputs, &rows, out),
+            Some(rows) => rows.copy(inputs, is_cut.then_some(&*fields.text), out),
             None => Ok(out),
         }
     }
@@ -119,28 +134,73 @@ impl Listed {
     }
 }
 
-/// Copies rows of Parquet: of each file those that are listed for it.
-#[cfg(feature = "parquet")]
-fn copy_rows(inputs: &Inputs, rows: &[RoaringTreemap], out: PackedFile) -> Result<PackedFile> {
-    let Some(first) = inputs.files().first() else { return Ok(out) };
-    let output = out.path().to_path_buf();
-    let mut copy = ParquetCopy::like(first, out, &output)?;
-    for (file, rows) in inputs.files().iter().zip(rows) {
-        copy.copy(file, rows)?;
-    }
-    copy.finish()
+/// Rows of Parquet that are copied with all their columns once all are known.
+struct Rows {
+    /// For each file those that are copied.
+    copied: Vec<RoaringTreemap>,
+    /// Those whose texts are cut.
+    cut: Sorter<CutRow>,
 }
 
-#[cfg(not(feature = "parquet"))]
-fn copy_rows(_: &Inputs, _: &[RoaringTreemap], out: PackedFile) -> Result<PackedFile> {
-    ResultFormat::Parquet.check().map(|()| out)
+/// A row that is copied with another text.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct CutRow {
+    file: u32,
+    row: u64,
+    text: String,
+}
+
+impl Record for CutRow {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.text.len()
+    }
+}
+
+impl Rows {
+    /// The memory of texts before they go to disk.
+    const TEXT_BYTES: usize = 16 << 20;
+
+    fn of(inputs: &Inputs, folder: &Path) -> Rows {
+        let copied = vec![RoaringTreemap::new(); inputs.files().len()];
+        Rows { copied, cut: Sorter::new(folder, Rows::TEXT_BYTES) }
+    }
+
+    /// Copies them. The column `text`, if there is one, has the texts that are cut.
+    #[cfg(feature = "parquet")]
+    fn copy(self, inputs: &Inputs, text: Option<&str>, out: PackedFile) -> Result<PackedFile> {
+        let Some(first) = inputs.files().first() else { return Ok(out) };
+        let output = out.path().to_path_buf();
+        let mut copy = ParquetCopy::like(first, out, &output)?;
+        let mut cut = self.cut.sorted()?.peekable();
+        for (number, (file, rows)) in (0..).zip(inputs.files().iter().zip(&self.copied)) {
+            let Some(text) = text else {
+                copy.copy(file, rows)?;
+                continue;
+            };
+            let is_of = |next: &Result<CutRow>, row| {
+                next.as_ref().map_or(true, |next| (next.file, next.row) == (number, row))
+            };
+            copy.copy_with_texts(file, rows, text, &mut |row| {
+                let next = cut.next_if(|next| is_of(next, row)).transpose()?;
+                Ok(next.map(|next| next.text))
+            })?;
+        }
+        copy.finish()
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn copy(self, _: &Inputs, _: Option<&str>, out: PackedFile) -> Result<PackedFile> {
+        ResultFormat::Parquet.check().map(|()| out)
+    }
 }
 
 struct Copier<'a> {
     /// Set if the inputs are web archives.
     archives: Option<Archives>,
-    /// Set if the inputs are Parquet: for each file the rows to copy, which are copied with all their columns at the end.
-    rows: Option<Vec<RoaringTreemap>>,
+    /// Set if the inputs are Parquet.
+    rows: Option<Rows>,
+    /// Whether pages are written as JSON Lines in place of their records.
+    are_pages: bool,
     fields: &'a Fields,
     format: Format,
     listed: &'a mut Listed,
@@ -150,14 +210,15 @@ struct Copier<'a> {
 
 impl Copier<'_> {
     fn batch(&mut self, batch: &Records) -> Result<()> {
-        if let Some(header) = batch.header() {
+        if let Some(header) = batch.header().filter(|_| !self.are_pages) {
             self.header(header)?;
         }
         let mut outcome = Ok(());
         let fields = self.fields;
         let is_cut = self.listed.cutting.as_ref().is_some_and(|it| it.cut.is_some());
+        let has_records = self.rows.is_none() && !self.are_pages;
         let new_text = || NewText::of(self.format, &fields.text, batch.header());
-        let new_text = is_cut.then(new_text).transpose()?;
+        let new_text = (is_cut && has_records).then(new_text).transpose()?;
         batch.parse(fields, &mut |position, document| {
             if let Ok(document) = document
                 && outcome.is_ok()
@@ -177,13 +238,24 @@ impl Copier<'_> {
         new_text: Option<&NewText>,
     ) -> Result<()> {
         let taken = self.listed.cutting.as_mut().map(|cutting| cutting.take(document));
-        match (taken.transpose()?, new_text) {
-            (Some(Taken::Dropped), _) => Ok(()),
-            (Some(Taken::Cut(text)), Some(new_text)) => {
-                self.out.line(&new_text.record(document.record, &text)?)
-            }
+        match taken.transpose()? {
+            Some(Taken::Dropped) => Ok(()),
+            Some(Taken::Cut(text)) => match (new_text, &mut self.rows) {
+                (Some(new_text), _) => self.out.line(&new_text.record(document.record, &text)?),
+                (None, Some(rows)) => {
+                    let Position { file, line: row } = position;
+                    rows.cut.push(CutRow { file, row, text })?;
+                    self.record(position, document)
+                }
+                (None, None) => self.page(document, &text),
+            },
             _ => self.record(position, document),
         }
+    }
+
+    /// Writes a page as a line of JSON.
+    fn page(&mut self, document: &Document<'_>, text: &str) -> Result<()> {
+        self.out.line(json!({"id": document.id, "text": text}).to_string().as_bytes())
     }
 
     /// Copies the header of the first file with columns, and the first record of each ARC file. The columns
@@ -216,12 +288,12 @@ impl Copier<'_> {
             return self.out.record(document.record);
         }
         if let Some(rows) = &mut self.rows {
-            rows[position.file as usize].insert(position.line);
+            rows.copied[position.file as usize].insert(position.line);
             return Ok(());
         }
         match &document.content {
-            Content::Text(text) if position.is_file() => {
-                self.out.line(json!({"id": document.id, "text": text}).to_string().as_bytes())
+            Content::Text(text) if self.are_pages || position.is_file() => {
+                self.page(document, text)
             }
             _ => self.out.line(document.record),
         }

@@ -1,14 +1,14 @@
 //! Pages without the passages that an output of `passages` has found in them.
 
-use std::collections::HashMap;
-use std::ops::Range;
 use std::path::Path;
 
 use dupsieve::rooms::document::{Content, Document};
-use dupsieve::rooms::passages::{Cut, PassageRow, PassageRows, RepeatedText};
+use dupsieve::rooms::output::parent_of;
+use dupsieve::rooms::passages::{Cut, PassageRow, PassageRows, PassagesByPage, RepeatedText};
 use dupsieve::rooms::store::Digest;
 use dupsieve::{Error, Kind, Result};
-use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+use roaring::RoaringTreemap;
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::outcome::summary::Summary;
 
@@ -20,8 +20,9 @@ pub(crate) struct Cutting {
     most: f64,
     /// A digest of what decides what is cut.
     pub(super) made_of: Digest,
-    /// The passages of each page, by the XXH3-128 of its id, and whether the page was met.
-    passages: HashMap<u128, (Vec<Range<u32>>, bool)>,
+    passages: PassagesByPage,
+    /// The first passage of each page that was met.
+    met: RoaringTreemap,
     copied: u64,
     changed: u64,
     dropped: u64,
@@ -36,18 +37,33 @@ pub(super) enum Taken {
 
 impl Cutting {
     /// By the passages of this output. Of a page with more than `most` of its words in passages nothing is copied.
-    pub(crate) fn read(output: &Path, cut: Option<Cut>, most: Option<f64>) -> Result<Cutting> {
-        let mut passages: HashMap<u128, (Vec<Range<u32>>, bool)> = HashMap::new();
+    pub(crate) fn read(
+        output: &Path,
+        cut: Option<Cut>,
+        most: Option<f64>,
+        memory_bytes: usize,
+    ) -> Result<Cutting> {
         let most = most.unwrap_or(1.0);
         let mut made_of = Xxh3::new();
         made_of.update(format!("{cut:?} {most}").as_bytes());
-        for row in PassageRows::of(output)? {
-            let PassageRow { id, begin, end, .. } = row?;
-            made_of.update(format!("\n{id}\t{begin}\t{end}").as_bytes());
-            passages.entry(xxh3_128(id.as_bytes())).or_default().0.push(begin..end);
-        }
-        let made_of = Digest(made_of.digest128());
-        Ok(Cutting { cut, most, made_of, passages, copied: 0, changed: 0, dropped: 0, words: 0 })
+        let rows = PassageRows::of(output)?.inspect(|row| {
+            if let Ok(PassageRow { id, begin, end, .. }) = row {
+                made_of.update(format!("\n{id}\t{begin}\t{end}").as_bytes());
+            }
+        });
+        let passages = PassagesByPage::of(rows, parent_of(output), memory_bytes)?;
+        let (made_of, met) = (Digest(made_of.digest128()), RoaringTreemap::new());
+        Ok(Cutting {
+            cut,
+            most,
+            made_of,
+            passages,
+            met,
+            copied: 0,
+            changed: 0,
+            dropped: 0,
+            words: 0,
+        })
     }
 
     /// Takes a page.
@@ -55,18 +71,16 @@ impl Cutting {
     /// # Errors
     /// [`Kind::BadData`] if a page with passages has the id of an earlier one: nothing says which of them the passages are of.
     pub(super) fn take(&mut self, document: &Document<'_>) -> Result<Taken> {
-        let Some((places, was_met)) = self.passages.get_mut(&xxh3_128(document.id.as_bytes()))
-        else {
+        let Some((first, places)) = self.passages.of_page(&document.id)? else {
             self.copied += 1;
             return Ok(Taken::AsItCame);
         };
-        if std::mem::replace(was_met, true) {
+        if !self.met.insert(first) {
             return Err(Error::new(Kind::BadData, "an id stands for two pages, one with passages")
                 .found(&document.id)
                 .help("add --place-ids all --overwrite: then each page has its place as its id"));
         }
         let Content::Text(text) = &document.content else { return Ok(Taken::AsItCame) };
-        let places: Vec<_> = places.iter().map(|it| it.start as usize..it.end as usize).collect();
         let repeated = RepeatedText::new(text, &places);
         if repeated.repeated() as f64 > self.most * repeated.words() as f64 {
             self.dropped += 1;

@@ -1,13 +1,13 @@
-//! The kept records of a corpus as they came: for each file of the input a file of the same name and format.
+//! The kept records of a corpus as they came: for each file of the input a file of the same name and format. Where texts are cut that cannot be put
+//! back, as in web archives, the pages are copied as JSON Lines.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Component, Path, PathBuf};
 
-use dupsieve::rooms::document::{self, IdList, Input, Inputs, NewText, PlaceIds, ReadOptions};
+use dupsieve::rooms::document::{self, Format, IdList, Input, Inputs, PlaceIds, ReadOptions};
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::output::{self, Lock, PackedFile, STDOUT, Staging};
-use dupsieve::rooms::passages::Cut;
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::rooms::store::{Digest, Segment};
 use dupsieve::{Error, Kind, Result};
@@ -127,29 +127,6 @@ impl Kept {
         self.copy_listed(Listed::all_but(ids), None, global)
     }
 
-    /// Fails if these records cannot be cut: each is read with its text, and with `cut` another text is put into it.
-    pub(crate) fn check_cut(&self, cut: Option<Cut>) -> Result<()> {
-        let refused = |file: &Input, what: &str| {
-            Error::new(Kind::Usage, what.to_owned())
-                .at(file.path())
-                .expected("JSON, JSON Lines, TSV, CSV or lines, in UTF-8")
-                .found(file.format())
-                .help("write the pages as JSON lines first, or cut nothing out and filter them by passages.tsv")
-        };
-        for file in self.inputs.files() {
-            let format = file.format();
-            if format.is_whole_file() {
-                return Err(refused(file, "files that are a page each are not cut"));
-            }
-            let fields = &self.options.fields;
-            let is_other = fields.html || fields.encoding.is_some();
-            if cut.is_some() && (is_other || NewText::of(format, &fields.text, None).is_err()) {
-                return Err(refused(file, "no text can be put back into these records"));
-            }
-        }
-        Ok(())
-    }
-
     /// Copies all records without the passages that are cut out of them.
     ///
     /// # Errors
@@ -184,10 +161,13 @@ impl Kept {
         let total = self.inputs.bytes();
         let (progress, _shown) = Progress::count("copying", Unit::Bytes, total, global.quiet);
         for (file, name) in self.inputs.files().iter().zip(&self.names) {
+            let one = Inputs::one(file);
+            let are_pages = listed.makes_pages(&one, &self.options.fields);
+            let name = if are_pages { &copied::name_of_pages(name) } else { name };
             let path = staging.folder().join(name);
-            if !file.format().is_whole_file() {
-                let one = Inputs::one(file);
-                let unit = copied::unit(copied::format(&one)?);
+            if are_pages || !file.format().is_whole_file() {
+                let format = if are_pages { Format::Jsonl } else { copied::format(&one)? };
+                let unit = copied::unit(format);
                 let out = PackedFile::staged(unit, document::packing(file)?, &path)?;
                 listed.copy(&one, &self.options, &progress, out)?.finish(false)?;
             } else if file.name().to_str().is_some_and(|id| listed.is_next(id)) {

@@ -23,7 +23,7 @@ pub(super) fn copy(
 ) -> Result<Summary> {
     let Some(kept) = kept else { return Ok(Summary::new().already_done()) };
     let batch = Segment::open(&joined.batch)?;
-    kept.copy(ids(joined, global)?, cutting(plan, joined)?, Some(&batch), global)
+    kept.copy(ids(joined, global)?, cutting(plan, joined, global)?, Some(&batch), global)
 }
 
 /// Whether the clean files of a day are there as they would be made, or not asked for.
@@ -34,7 +34,7 @@ pub(super) fn stand(
     global: &GlobalFlags,
 ) -> Result<bool> {
     let Some(kept) = plan.copies(day)? else { return Ok(true) };
-    let cutting = cutting(plan, joined)?;
+    let cutting = cutting(plan, joined, global)?;
     kept.stand(&ids(joined, global)?, cutting.as_ref(), &Segment::open(&joined.batch)?)
 }
 
@@ -74,8 +74,14 @@ fn ids(joined: &dedup::Request, global: &GlobalFlags) -> Result<IdList> {
 }
 
 /// What is cut out of the copies, by the passages of the output `joined`.
-fn cutting(plan: &DayPlan<'_>, joined: &dedup::Request) -> Result<Option<Cutting>> {
-    plan.cut().map(|cut| Cutting::read(&joined.output, Some(cut), None)).transpose()
+fn cutting(
+    plan: &DayPlan<'_>,
+    joined: &dedup::Request,
+    global: &GlobalFlags,
+) -> Result<Option<Cutting>> {
+    let memory_bytes = global.budget().passages();
+    let cutting = |cut| Cutting::read(&joined.output, Some(cut), None, memory_bytes);
+    plan.cut().map(cutting).transpose()
 }
 
 fn beside(kept: &Path) -> PathBuf {

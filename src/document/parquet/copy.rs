@@ -72,14 +72,42 @@ impl<W: Write + Send> ParquetCopy<W> {
 
     pub fn copy(&mut self, input: &Input, rows: &RoaringTreemap) -> Result<()> {
         let file = self.open(input)?;
-        let input = input.path();
+        self.copy_groups(input.path(), &file, rows, None)
+    }
+
+    /// The same, with other texts in the column `text`: `texts` gives that of a row, and none if it stays as it is. Rows are counted from 1, and
+    /// come in ascending order.
+    pub fn copy_with_texts(
+        &mut self,
+        input: &Input,
+        rows: &RoaringTreemap,
+        text: &str,
+        texts: &mut dyn FnMut(u64) -> Result<Option<String>>,
+    ) -> Result<()> {
+        let file = self.open(input)?;
+        let schema = file.metadata().schema_descr();
+        let is_text = |leaf: &usize| schema.column(*leaf).path().string() == text;
+        let leaf = (0..schema.num_columns()).find(is_text);
+        self.copy_groups(input.path(), &file, rows, leaf.map(|leaf| (leaf, texts)))
+    }
+
+    fn copy_groups(
+        &mut self,
+        input: &Path,
+        file: &ParquetFile<Opened>,
+        rows: &RoaringTreemap,
+        mut texts: Option<(usize, Texts<'_>)>,
+    ) -> Result<()> {
         let mut first: u64 = 1;
         for number in 0..file.groups() {
             let group = file.group(number);
             let range = first..first.saturating_add(group.rows());
             if rows.range_cardinality(range.clone()) > 0 {
                 let wanted = |row| rows.contains(first + row);
-                self.group(input, &group, &wanted, &mut |_, _| Ok(()))?;
+                let mut of_group =
+                    texts.as_mut().map(|(leaf, texts)| (*leaf, |row| texts(first + row)));
+                let texts = of_group.as_mut().map(|(leaf, texts)| (*leaf, texts as Texts<'_>));
+                self.group(input, &group, (&wanted, texts), &mut |_, _| Ok(()))?;
             }
             first = range.end;
         }
@@ -102,7 +130,7 @@ impl<W: Write + Send> ParquetCopy<W> {
             let group = file.group(number);
             let rows = first..first.saturating_add(group.rows());
             first = rows.end;
-            self.group(input, &group, &|_| true, &mut |at, out| {
+            self.group(input, &group, (&|_| true, None), &mut |at, out| {
                 write_added(&added[at], at, rows.clone(), texts, &mut (out, &output))
             })?;
         }
@@ -119,12 +147,12 @@ impl<W: Write + Send> ParquetCopy<W> {
             .help("filter the files one by one"))
     }
 
-    /// Copies the rows of a group, counted from 0, that are `wanted`. `add` writes an added column.
+    /// Copies the rows of a group, counted from 0, that are `wanted`, with other `texts` in a column. `add` writes an added column.
     fn group(
         &mut self,
         input: &Path,
         group: &RowGroup<'_, Opened>,
-        wanted: &dyn Fn(u64) -> bool,
+        (wanted, mut texts): (&dyn Fn(u64) -> bool, Option<(usize, Texts<'_>)>),
         add: &mut dyn FnMut(usize, &mut SerializedColumnWriter<'_>) -> Result<()>,
     ) -> Result<()> {
         let failed = |cause| unwritten(&self.output, cause);
@@ -142,7 +170,10 @@ impl<W: Write + Send> ParquetCopy<W> {
             let reader = trying(input, || group.column(leaf))?;
             let column = group.metadata().column(leaf).column_descr();
             let levels = (column.max_def_level(), column.max_rep_level());
-            copy_column(input, &self.output, reader, out, Rows { levels, rows, wanted })?;
+            let texts = texts.as_mut().filter(|(of, _)| *of == leaf);
+            let texts = texts.map(|(_, texts)| &mut **texts as Texts<'_>);
+            let rows = Rows { levels, rows, wanted };
+            copy_column((input, &self.output), reader, out, rows, texts)?;
             leaf += 1;
         }
         copied.close().map(drop).map_err(failed)
@@ -202,27 +233,56 @@ struct Rows<'a> {
     wanted: &'a dyn Fn(u64) -> bool,
 }
 
+/// Gives the other text of a row, if it has one.
+type Texts<'a> = &'a mut dyn FnMut(u64) -> Result<Option<String>>;
+
 fn copy_column(
-    input: &Path,
-    output: &Path,
+    places: (&Path, &Path),
     reader: ColumnReader,
     mut out: SerializedColumnWriter<'_>,
     rows: Rows<'_>,
+    texts: Option<Texts<'_>>,
 ) -> Result<()> {
-    let places = (input, output);
-    match reader {
-        ColumnReader::BoolColumnReader(it) => rows.copy::<BoolType>(it, &mut out, places),
-        ColumnReader::Int32ColumnReader(it) => rows.copy::<Int32Type>(it, &mut out, places),
-        ColumnReader::Int64ColumnReader(it) => rows.copy::<Int64Type>(it, &mut out, places),
-        ColumnReader::Int96ColumnReader(it) => rows.copy::<Int96Type>(it, &mut out, places),
-        ColumnReader::FloatColumnReader(it) => rows.copy::<FloatType>(it, &mut out, places),
-        ColumnReader::DoubleColumnReader(it) => rows.copy::<DoubleType>(it, &mut out, places),
-        ColumnReader::ByteArrayColumnReader(it) => rows.copy::<ByteArrayType>(it, &mut out, places),
-        ColumnReader::FixedLenByteArrayColumnReader(it) => {
-            rows.copy::<FixedLenByteArrayType>(it, &mut out, places)
+    let out_of = &mut out;
+    match (reader, texts) {
+        (ColumnReader::ByteArrayColumnReader(it), Some(texts)) => {
+            rows.copy::<ByteArrayType>(it, out_of, places, |row, value| {
+                Ok(texts(row)?.map_or(value, |text| text.into_bytes().into()))
+            })
+        }
+        (_, Some(_)) => Err(Error::new(Kind::Usage, "the column of the text has no texts")
+            .at(places.0)
+            .help("write the column as texts, or the pages as JSON Lines, and cut these")),
+        (ColumnReader::BoolColumnReader(it), None) => {
+            rows.copy::<BoolType>(it, out_of, places, same)
+        }
+        (ColumnReader::Int32ColumnReader(it), None) => {
+            rows.copy::<Int32Type>(it, out_of, places, same)
+        }
+        (ColumnReader::Int64ColumnReader(it), None) => {
+            rows.copy::<Int64Type>(it, out_of, places, same)
+        }
+        (ColumnReader::Int96ColumnReader(it), None) => {
+            rows.copy::<Int96Type>(it, out_of, places, same)
+        }
+        (ColumnReader::FloatColumnReader(it), None) => {
+            rows.copy::<FloatType>(it, out_of, places, same)
+        }
+        (ColumnReader::DoubleColumnReader(it), None) => {
+            rows.copy::<DoubleType>(it, out_of, places, same)
+        }
+        (ColumnReader::ByteArrayColumnReader(it), None) => {
+            rows.copy::<ByteArrayType>(it, out_of, places, same)
+        }
+        (ColumnReader::FixedLenByteArrayColumnReader(it), None) => {
+            rows.copy::<FixedLenByteArrayType>(it, out_of, places, same)
         }
     }?;
-    out.close().map_err(|cause| unwritten(output, cause))
+    out.close().map_err(|cause| unwritten(places.1, cause))
+}
+
+fn same<V>(_: u64, value: V) -> Result<V> {
+    Ok(value)
 }
 
 impl Rows<'_> {
@@ -231,6 +291,7 @@ impl Rows<'_> {
         mut reader: ColumnReaderImpl<T>,
         out: &mut SerializedColumnWriter<'_>,
         (input, output): (&Path, &Path),
+        mut change: impl FnMut(u64, T::T) -> Result<T::T>,
     ) -> Result<()> {
         let mut next = 0;
         while next < self.rows {
@@ -242,7 +303,7 @@ impl Rows<'_> {
                 let what = "a column ends before its row group, or has levels that it cannot have";
                 return trying(input, || Err(ParquetError::General(what.to_owned())));
             }
-            let kept = self.kept(part, next);
+            let kept = self.kept(part, next, &mut change)?;
             next += records as u64;
             let definitions = (definition > 0).then_some(&*kept.definitions);
             let repetitions = (repetition > 0).then_some(&*kept.repetitions);
@@ -253,7 +314,12 @@ impl Rows<'_> {
         Ok(())
     }
 
-    fn kept<V>(&self, part: Part<V>, first: u64) -> Part<V> {
+    fn kept<V>(
+        &self,
+        part: Part<V>,
+        first: u64,
+        change: &mut impl FnMut(u64, V) -> Result<V>,
+    ) -> Result<Part<V>> {
         let (definition, repetition) = self.levels;
         let Part { values, definitions, repetitions } = part;
         let count = if definition > 0 { definitions.len() } else { values.len() };
@@ -269,7 +335,7 @@ impl Rows<'_> {
             if !(self.wanted)(row) {
                 continue;
             }
-            kept.values.extend(value);
+            kept.values.extend(value.map(|value| change(row, value)).transpose()?);
             if definition > 0 {
                 kept.definitions.push(definitions[at]);
             }
@@ -277,6 +343,6 @@ impl Rows<'_> {
                 kept.repetitions.push(repetitions[at]);
             }
         }
-        kept
+        Ok(kept)
     }
 }

@@ -417,6 +417,32 @@ fn rows_are_copied_with_lists_and_groups() {
     }
 }
 
+#[test]
+fn rows_are_copied_with_other_texts() {
+    let folder = tempfile::tempdir().unwrap();
+    let [input, output] = ["in.parquet", "out.parquet"].map(|name| folder.path().join(name));
+    write_nested(&input, 3);
+    let inputs = Inputs::find(std::slice::from_ref(&input), Format::Parquet).unwrap();
+    let file = &inputs.files()[0];
+    let copy = |out, text| {
+        let mut copy = ParquetCopy::like(file, out, &output)?;
+        let of_row = |row: u64| (row % 7 == 0).then(|| format!("new {row}"));
+        copy.copy_with_texts(file, &(2..=1300).collect(), text, &mut |row| Ok(of_row(row)))?;
+        copy.finish()
+    };
+    copy(File::create(&output).unwrap(), "id").unwrap();
+    let all = rows_of(&input);
+    let expected = (2..).zip(&all[1..1300]).map(|(row, text)| match row % 7 {
+        0 => text.replace(&format!("id: \"id{}\"", row - 1), &format!("id: \"new {row}\"")),
+        _ => text.clone(),
+    });
+    let expected: Vec<String> = expected.collect();
+    assert!(expected[5].contains("new 7"), "{}", expected[5]);
+    assert_eq!(rows_of(&output), expected);
+    let error = copy(File::create(&output).unwrap(), "flag").unwrap_err();
+    assert_eq!(error.kind(), Kind::Usage);
+}
+
 /// A file with an id and a list of floats a row, in which lists are as `schema` says. `levels` are those of all elements: the
 /// definition, and whether a row begins.
 fn write_lists(path: &Path, schema: &str, levels: &[(i16, bool)], number: i16) {
