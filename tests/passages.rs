@@ -132,10 +132,9 @@ fn gunzip(bytes: &[u8]) -> String {
 #[test]
 fn pages_whose_records_take_no_text_are_copied_as_json_lines() {
     let bench = Bench::new();
-    let response = |url, page| record("response", url, &format!("HTTP/1.1 200 OK\r\n\r\n{page}"));
     let pages = [
-        response("http://a/", "<p>one two <b>three</b> four"),
-        response("http://b/", "<p>first<p>ONE, two &amp; three four"),
+        record("conversion", "http://a/", "one two three four"),
+        record("conversion", "http://b/", "first\nONE, two & three four"),
     ];
     bench.write("crawl/pages.warc.gz", gzip(pages.concat()));
     bench.write("crawl/z/page.html", "<p>last<p>one two three four");
@@ -161,7 +160,7 @@ fn pages_whose_records_take_no_text_are_copied_as_json_lines() {
     bench.write("pages.jsonl", PAGES);
     let html = "passages --input pages.jsonl --html --words 5 --output html --place-ids all --cut words --kept text";
     bench.done(html);
-    let first = bench.read("text/pages.jsonl.jsonl");
+    let first = bench.read("text/pages.jsonl");
     assert!(first.starts_with("{\"id\":\"pages.jsonl:1\",\"text\":\"Spring"), "{first}");
 }
 

@@ -74,6 +74,9 @@ pub(super) fn takes_texts(file: &Input, fields: &Fields) -> bool {
 
 /// The name of a copy that has the pages of a file as JSON Lines: page.warc.jsonl.gz of page.warc.gz.
 pub(super) fn name_of_pages(name: &Path) -> PathBuf {
+    if ending(name).is_some_and(|ending| ending.eq_ignore_ascii_case("jsonl")) {
+        return name.to_path_buf();
+    }
     match name.extension().filter(|_| Packing::named(name).is_some()) {
         Some(packed) => name.with_extension("jsonl").with_added_extension(packed),
         None => name.with_added_extension("jsonl"),
@@ -139,6 +142,7 @@ mod tests {
             ("a/page.html", "a/page.html.jsonl"),
             ("a.b/pages", "a.b/pages.jsonl"),
             ("pages.warc.GZ", "pages.warc.jsonl.GZ"),
+            ("pages.jsonl.gz", "pages.jsonl.gz"),
             (".gz", ".gz.jsonl"),
         ] {
             assert_eq!(name_of_pages(Path::new(name)), Path::new(copy));
