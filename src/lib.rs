@@ -14,16 +14,16 @@
 //!
 //! | to | start with | example |
 //! |---|---|---|
-//! | make fingerprints of texts | [`fingerprint::Recipe`] | [below](#fingerprints-of-texts) |
-//! | find the pages of a day that are copies | [`join::Join`] | [below](#the-near-duplicates-of-a-day) |
-//! | ask a store for near pages, and feed it | [`online::Online`] | [below](#a-store-that-is-asked-and-fed) |
-//! | ask a version of a store, and nothing else | [`index::Lookup`] | there |
-//! | say which pages or vectors share buckets | [`lsh::Bands`] | [below](#locality-sensitive-hashing) |
-//! | put the copies of many days into clusters | [`clusters::Clustering`] | [below](#clusters) |
-//! | read pages from files | [`document::read()`] | there |
+//! | make fingerprints of texts | [`fingerprint::Recipe`](rooms::fingerprint::Recipe) | [below](#fingerprints-of-texts) |
+//! | find the pages of a day that are copies | [`join::Join`](rooms::join::Join) | [below](#the-near-duplicates-of-a-day) |
+//! | ask a store for near pages, and feed it | [`online::Online`](rooms::online::Online) | [below](#a-store-that-is-asked-and-fed) |
+//! | ask a version of a store, and nothing else | [`index::Lookup`](rooms::index::Lookup) | there |
+//! | say which pages or vectors share buckets | [`lsh::Bands`](rooms::lsh::Bands) | [below](#locality-sensitive-hashing) |
+//! | put the copies of many days into clusters | [`clusters::Clustering`](rooms::clusters::Clustering) | [below](#clusters) |
+//! | read pages from files | [`document::read()`](rooms::document::read) | there |
 //!
 //! Every failure is an [`Error`]. The modules are in the order of the flow above, and each imports only modules above it. Start
-//! reading at [`tables`] for the paper's algorithm.
+//! reading at [`tables`](rooms::tables) for the paper's algorithm.
 //!
 //! # Fingerprints of texts
 //!
@@ -71,98 +71,26 @@
 ///
 /// The program is made of these rooms. What a program of your own starts with stands at the root of the crate, and what these
 /// starting points take and give is here. Between two versions the rooms change more than the root does.
-// The rooms are folders beside this file. In those whose types stand at the root of the crate, whatever is public is documented; in the
-// others, what a name does not say.
-#[path = "."]
-#[allow(missing_docs)]
 pub mod rooms {
-    pub mod catch_panic;
-    #[warn(missing_docs)]
-    pub mod error;
-    pub mod parallel;
-    pub mod progress;
-    pub mod small_file;
-    pub mod step;
-
-    pub mod budget;
-    pub mod work;
-    pub mod work_queues;
-
-    pub mod object_storage;
-
-    pub mod output;
-
-    pub mod mount;
-
-    pub mod frames;
-    pub mod runs;
-
-    pub mod results;
-
-    pub mod hash;
-
-    pub mod document;
-
-    pub mod features;
-
-    #[warn(missing_docs)]
-    pub mod fingerprint;
-
-    pub mod hamming;
-
-    #[warn(missing_docs)]
-    pub mod store;
-
-    pub mod synthetic;
-
-    pub mod tables;
-
-    pub mod matches;
-
-    #[warn(missing_docs)]
-    pub mod index;
-
-    pub mod seen;
-
-    pub mod journal;
-
-    #[warn(missing_docs)]
-    pub mod lsh;
-
-    #[warn(missing_docs)]
-    pub mod clusters;
-
-    pub mod items;
-
-    pub mod passages;
-
+    pub use dupsieve_archive::{hamming, seen, store, synthetic};
+    pub use dupsieve_base::{
+        budget, catch_panic, error, frames, mount, object_storage, output, parallel, progress,
+        results, runs, small_file, step, work, work_queues,
+    };
+    pub use dupsieve_engine::{flow, join, ledger, online, peers, report};
     #[cfg(feature = "evaluate")]
-    pub mod evaluate;
-
-    pub mod ledger;
-
-    pub mod peers;
-
-    pub mod flow;
-
-    #[warn(missing_docs)]
-    pub mod join;
-
-    pub mod report;
-
-    #[warn(missing_docs)]
-    pub mod online;
+    pub use dupsieve_overlap::evaluate;
+    pub use dupsieve_overlap::{clusters, items, lsh, passages};
+    pub use dupsieve_search::{index, journal, matches, tables};
+    pub use dupsieve_text::{document, features, fingerprint, hash};
 }
 
-// Within the crate a room goes by its own name: `crate::store`.
-use rooms::*;
-
-pub use rooms::clusters::Clustering;
-pub use rooms::document::read;
-pub use rooms::error::{Error, Kind, Result};
-pub use rooms::fingerprint::{Recipe, Sketcher};
-pub use rooms::flow::Processes;
-pub use rooms::index::Lookup;
-pub use rooms::join::Join;
-pub use rooms::online::Online;
-pub use rooms::store::{Row, Segment, SegmentWriter, Store};
+pub use dupsieve_archive::store::{Row, Segment, SegmentWriter, Store};
+pub use dupsieve_base::{Error, Kind, Result};
+pub use dupsieve_engine::flow::Processes;
+pub use dupsieve_engine::join::Join;
+pub use dupsieve_engine::online::Online;
+pub use dupsieve_overlap::clusters::Clustering;
+pub use dupsieve_search::index::Lookup;
+pub use dupsieve_text::document::read;
+pub use dupsieve_text::fingerprint::{Recipe, Sketcher};

@@ -156,7 +156,7 @@ fn documents() {
 
 #[test]
 fn texts() {
-    let recipe = include_str!("../src/fingerprint/recipes.toml").as_bytes();
+    let recipe = include_str!("../src/text/fingerprint/recipes.toml").as_bytes();
     let lists = "# some\n的\nthe\n词 10 n\na.example:7 # host\nid\tcluster\n".as_bytes();
     let files =
         [recipe.to_vec(), lists.to_vec(), b"blocks:6,choose:2".to_vec(), b"2026-11-21".to_vec()];

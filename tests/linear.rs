@@ -150,7 +150,7 @@ fn checks_and_comparisons() {
 #[test]
 fn a_page_that_takes_too_long_is_quarantined_with_its_id() {
     let bench = Bench::new();
-    let recipe = include_str!("../src/fingerprint/recipe/plain_words.toml")
+    let recipe = include_str!("../src/text/fingerprint/recipe/plain_words.toml")
         .replace("\"words\"\nhmm = true", "\"character-shingles\"\nlength = 64")
         .replace("\"xxh3\"", "\"md5\"");
     bench.write("slow.toml", recipe);

@@ -27,7 +27,7 @@ fn day(bench: &Bench) {
 /// The words that a recipe with a segmenter takes.
 #[cfg(feature = "segmenter")]
 fn words(text: &str) -> Vec<String> {
-    let words = include_str!("../src/fingerprint/recipe/plain_words.toml");
+    let words = include_str!("../src/text/fingerprint/recipe/plain_words.toml");
     let words: toml::Table = words.parse().unwrap();
     let segmenter = ("segmenter".to_owned(), toml::Value::from("icu"));
     let recipe = Recipe::from_table(&words.into_iter().chain([segmenter]).collect()).unwrap();

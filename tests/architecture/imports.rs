@@ -14,7 +14,8 @@ use syn::{
 /// A path of names, from the root of its crate.
 type Names = Vec<String>;
 
-/// The files of one crate, as modules.
+/// The files of one crate, or of several that are read as one, as modules.
+#[derive(Default)]
 pub(super) struct Tree {
     modules: Vec<Module>,
 }
@@ -37,6 +38,11 @@ impl Tree {
         let sources = files.iter().filter(|(path, _)| is_source(path));
         let modules = sources.map(|(path, text)| Module::read(root, path, text)).collect();
         Tree { modules }
+    }
+
+    /// Adds the files of a crate.
+    pub(super) fn extend(&mut self, other: Tree) {
+        self.modules.extend(other.modules);
     }
 
     pub(super) fn modules(&self) -> &[Module] {
@@ -186,8 +192,6 @@ impl Module {
             "crate" => {
                 base.clear();
                 rest = &path[1..];
-                // The rooms have their own names at the root as well.
-                rest = rest.strip_prefix(&["rooms".to_owned()]).unwrap_or(rest);
             }
             "self" => rest = &path[1..],
             "super" => {}

@@ -16,7 +16,7 @@ import sys
 
 HERE = pathlib.Path(__file__).parent.resolve()
 MUSEUM = HERE.parent / "data"
-RECIPES = HERE.parents[1] / "src/fingerprint/recipes.toml"
+RECIPES = HERE.parents[1] / "src/text/fingerprint/recipes.toml"
 BUILT = HERE / "target/x86_64-unknown-linux-gnu"
 TARGETS = sorted(path.stem for path in (HERE / "fuzz_targets").glob("*.rs"))
 CONFIGS = HERE.parents[1] / "configs"

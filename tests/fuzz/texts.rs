@@ -101,7 +101,7 @@ fn variant(parts: &str) -> Recipe {
 
 /// The recipe of words whose parts tests exchange, with these parts.
 fn table(parts: &str) -> toml::Table {
-    let words = include_str!("../../src/fingerprint/recipe/plain_words.toml");
+    let words = include_str!("../../src/text/fingerprint/recipe/plain_words.toml");
     let mut table: toml::Table = words.parse().expect("a recipe is a table");
     table.extend(parts.parse::<toml::Table>().expect("parts are TOML"));
     if table["features"].as_str() == Some("character-shingles") {

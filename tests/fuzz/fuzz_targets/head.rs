@@ -11,7 +11,7 @@ mod error {
     pub use dupsieve::{Error, Kind, Result};
 }
 
-#[path = "../../../src/mount/head.rs"]
+#[path = "../../../src/base/mount/head.rs"]
 mod head;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

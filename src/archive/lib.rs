@@ -1,0 +1,22 @@
+//! What is kept of all days: segments of fingerprints and what belongs to them, versions of the store, hidden rows, and filters that
+//! know what was seen.
+//!
+//! ```text
+//! store::Store -> store::Version -> store::Segment -> chunks of fingerprints, sketches, ids
+//!             `-> seen::Filter
+//! ```
+
+#![allow(missing_docs)]
+#![deny(unsafe_code)]
+
+pub mod hamming;
+
+#[warn(missing_docs)]
+pub mod store;
+
+pub mod seen;
+pub mod synthetic;
+
+// A room of the crates below goes by the name that it has there: `crate::store`.
+use dupsieve_base::*;
+use dupsieve_text::*;

@@ -1,0 +1,131 @@
+//! Reduces a segment to a list of ids, or to those of its pages that were not removed from the store.
+
+use std::path::Path;
+
+use crate::document::IdList;
+use crate::error::{Named, Result};
+use crate::fingerprint::{Fingerprint, Width};
+
+use super::day::Day;
+use super::digest::Digest;
+use super::row_sets::RowSet;
+use super::segment::{
+    DetailLookup, IdKind, KeyRange, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter,
+};
+
+pub(crate) fn digest_of(only: &IdList) -> Digest {
+    Digest::of(&only.keys().iter().flat_map(|key| key.to_le_bytes()).collect::<Vec<u8>>())
+}
+
+pub(crate) struct Reduction<'a> {
+    /// Only these ids, without those of documents that have no fingerprint; or all.
+    pub only: Option<&'a IdList>,
+    pub removed: &'a RowSet,
+}
+
+impl Reduction<'_> {
+    /// Writes what is left of `segment` to `path`.
+    pub(crate) fn write(&self, segment: &Segment, path: &Path) -> Result<Segment> {
+        match segment.width() {
+            Width::W64 => self.write_part::<u64>(segment, path),
+            Width::W128 => self.write_part::<u128>(segment, path),
+        }
+    }
+
+    /// Writes what is left of `segment` to `path`, to stand in its place: it says of itself what `segment` says, and how many pages
+    /// it leaves out.
+    pub(crate) fn write_in_place_of(&self, segment: &Segment, path: &Path) -> Result<Segment> {
+        match segment.width() {
+            Width::W64 => self.write_whole::<u64>(segment, path),
+            Width::W128 => self.write_whole::<u128>(segment, path),
+        }
+    }
+
+    fn write_part<F: Fingerprint>(&self, segment: &Segment, path: &Path) -> Result<Segment> {
+        let (writer, rows, empty) = self.rows::<F>(segment, path)?;
+        let counts = RecordCounts {
+            read: rows + empty,
+            fingerprinted: rows,
+            empty,
+            ..RecordCounts::default()
+        };
+        writer.finish(counts, &self.identity(segment.digest()))
+    }
+
+    fn write_whole<F: Fingerprint>(&self, segment: &Segment, path: &Path) -> Result<Segment> {
+        let (writer, fingerprinted, empty) = self.rows::<F>(segment, path)?;
+        let counts = segment.counts();
+        let left_out = (counts.fingerprinted + counts.empty).saturating_sub(fingerprinted + empty);
+        let removed = counts.removed + left_out;
+        writer.finish_like(segment, RecordCounts { fingerprinted, empty, removed, ..counts })
+    }
+
+    /// Starts a segment at `path` with the rows that are left, and says how many there are, and of documents without a fingerprint.
+    fn rows<F: Fingerprint>(
+        &self,
+        segment: &Segment,
+        path: &Path,
+    ) -> Result<(SegmentWriter<F>, u64, u64)> {
+        let mut scan = segment.scan::<F>(KeyRange::all());
+        let mut ids = segment.ids();
+        let mut details = DetailLookup::new(segment);
+        let mut writer = SegmentWriter::create(path, options(segment))?;
+        let mut found = vec![false; self.only.map_or(0, |only| only.len())];
+        let (mut rows, mut empty) = (0, 0);
+        let mut run = Vec::new();
+        while let Some(first) = scan.next(&mut run)? {
+            for (row, &fingerprint) in (first..).zip(&run) {
+                let id = ids.get(row)?;
+                if let Some(only) = self.only {
+                    let Some(place) = only.place(id) else { continue };
+                    found[place] = true;
+                }
+                if !self.removed.rows.contains(row) {
+                    rows += 1;
+                    let details = details.get(row)?;
+                    writer.push(&Row { details, ..Row::new(fingerprint, id) })?;
+                }
+            }
+        }
+        if let Some(only) = self.only {
+            if found.contains(&false) {
+                let looked_up = format!("the segment is {}", segment.path().named());
+                let what = "the segment does not have this id";
+                return Err(only.missing(&found, what).help(looked_up));
+            }
+        } else {
+            for (row, id) in (0..).zip(segment.empty_ids()) {
+                if !self.removed.empties.contains(row) {
+                    empty += 1;
+                    writer.push_empty(&id?)?;
+                }
+            }
+        }
+        Ok((writer, rows, empty))
+    }
+
+    fn identity(&self, source: Digest) -> String {
+        let only = self.only.map_or(String::new(), |only| format!(" only {}", digest_of(only)));
+        let without =
+            (!self.removed.is_empty()).then(|| format!(" without {}", self.removed.digest()));
+        format!("{source}{only}{}", without.unwrap_or_default())
+    }
+
+    pub(crate) fn file(&self, source: Digest, day: Day) -> String {
+        let only = self.only.map_or(String::new(), |only| format!("-{}", digest_of(only)));
+        let without =
+            (!self.removed.is_empty()).then(|| format!("-without-{}", self.removed.digest()));
+        format!("{day}-{source}{only}{}.seg", without.unwrap_or_default())
+    }
+}
+
+/// The columns of the reduced segment. Row numbers change, so they become ids.
+fn options(segment: &Segment) -> SegmentOptions {
+    SegmentOptions {
+        ids: match segment.id_kind() {
+            IdKind::None => IdKind::None,
+            IdKind::Numbers | IdKind::Text => IdKind::Text,
+        },
+        ..SegmentOptions::like(segment)
+    }
+}

@@ -1,0 +1,250 @@
+//! Columns with bytes for each row: signatures, band keys, anchors and digests, of equal length, and sketches, of as many as each needs.
+//! They look random, so they are not compressed. Words and anchors of passages are: pages have many in common.
+
+use std::io::Write;
+use std::ops::Range;
+use std::path::Path;
+
+use crate::error::{At, Error, Kind, Result};
+use crate::fingerprint::check::{AS_NEEDED, MAX_SKETCH_BYTES};
+use crate::store::damage::damaged;
+
+use super::columns::{Spool, Spooled};
+use super::directory::{Coding, Column, Head, LENGTH_BYTES};
+use super::lookup::{Held, place};
+use super::open::Segment;
+use super::packed::{MAX_PACKED_ROW_BYTES, Packer, Unpacker};
+
+/// The bytes of the length of a row that is compressed.
+const PACKED_LENGTH_BYTES: usize = 4;
+
+pub(crate) struct RowBytesColumn {
+    column: Column,
+    coding: Coding,
+    spool: Spool,
+    bytes: usize,
+    rows: u64,
+    block: Vec<u8>,
+    /// None where blocks are not compressed.
+    packer: Option<Packer>,
+    packed: Vec<u8>,
+}
+
+impl RowBytesColumn {
+    pub(crate) fn beside(path: &Path, column: Column, bytes: usize) -> Result<RowBytesColumn> {
+        let spool = Spool::beside(path)?;
+        let coding = if bytes == AS_NEEDED { Coding::Sketches } else { column.coding() };
+        let is_packed = coding == Coding::PackedRows;
+        let packer = is_packed.then(Packer::new).transpose().at(path)?;
+        let (block, packed) = (Vec::new(), Vec::new());
+        Ok(RowBytesColumn { column, coding, spool, bytes, rows: 0, block, packer, packed })
+    }
+
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<()> {
+        match self.coding {
+            Coding::Sketches if bytes.len() <= MAX_SKETCH_BYTES => {
+                self.block.extend(&bytes.len().to_le_bytes()[..LENGTH_BYTES]);
+            }
+            Coding::PackedRows if bytes.len() <= MAX_PACKED_ROW_BYTES => {
+                self.block.extend(&bytes.len().to_le_bytes()[..PACKED_LENGTH_BYTES]);
+            }
+            Coding::Signatures | Coding::Scanned if bytes.len() == self.bytes => {}
+            _ => return Err(self.misfit(bytes.len())),
+        }
+        self.block.extend(bytes);
+        self.rows += 1;
+        if self.rows.is_multiple_of(self.coding.block_rows()) { self.flush() } else { Ok(()) }
+    }
+
+    fn misfit(&self, found: usize) -> Error {
+        let expected = match self.coding {
+            Coding::Sketches => format!("at most {MAX_SKETCH_BYTES} bytes"),
+            Coding::PackedRows => format!("at most {MAX_PACKED_ROW_BYTES} bytes"),
+            _ => format!("{} bytes", self.bytes),
+        };
+        Error::new(Kind::BadData, "a row does not have what its segment keeps of each row")
+            .expected(format_args!("{expected} for the column {:?}", self.column))
+            .found(found)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let block = match &mut self.packer {
+            Some(packer) => {
+                packer.pack(&self.block, &mut self.packed).at(self.spool.path())?;
+                &self.packed
+            }
+            None => &self.block,
+        };
+        self.spool.put(block, &[])?;
+        self.block.clear();
+        Ok(())
+    }
+}
+
+impl Spooled for RowBytesColumn {
+    fn append_to(&mut self, segment: &mut impl Write) -> Result<(Head, &[u8])> {
+        if !self.block.is_empty() {
+            self.flush()?;
+        }
+        self.spool.append_to(segment)?;
+        Ok((self.spool.head(self.column, self.coding, self.rows), &self.spool.entries))
+    }
+}
+
+impl Segment {
+    /// Looks up signatures by row, if the segment has them.
+    pub fn checks(&self) -> Option<RowBytes> {
+        RowBytes::new(self, Column::Checks)
+    }
+
+    /// Looks up the band keys of rows, if the segment has them.
+    pub fn bands(&self) -> Option<RowBytes> {
+        RowBytes::new(self, Column::Bands)
+    }
+
+    /// Looks up the anchors of rows, if the segment has them.
+    pub fn anchors(&self) -> Option<RowBytes> {
+        RowBytes::new(self, Column::Anchors)
+    }
+
+    /// Looks up the words of rows, if the segment has them.
+    pub fn words(&self) -> Option<RowBytes> {
+        RowBytes::new(self, Column::Words)
+    }
+
+    /// Looks up the anchors of passages, if the segment has them.
+    pub fn passage_anchors(&self) -> Option<RowBytes> {
+        RowBytes::new(self, Column::PassageAnchors)
+    }
+
+    /// Looks up the digests of texts by row, if the segment has them.
+    pub fn digests(&self) -> Option<TextDigests> {
+        TextDigests::new(self, Column::Digests)
+    }
+
+    /// Looks up the hashes of the keys of pages by row, if the segment has them.
+    pub fn keys(&self) -> Option<TextDigests> {
+        TextDigests::new(self, Column::Keys)
+    }
+}
+
+/// Looks up bytes by row. Keeps the last block, so ascending rows read every block once.
+pub struct RowBytes {
+    segment: Segment,
+    column: Column,
+    block_rows: usize,
+    held: Held,
+    bytes: usize,
+    /// What the length of each row takes, where they differ in length.
+    length_bytes: usize,
+    /// Where each row of the block ends, where they differ in length.
+    ends: Vec<usize>,
+    /// The block, if it is compressed.
+    plain: Vec<u8>,
+    unpacker: Option<Unpacker>,
+}
+
+impl RowBytes {
+    pub(super) fn new(segment: &Segment, column: Column) -> Option<RowBytes> {
+        let coding = segment.column(column)?.head.coding;
+        let block_rows = coding.block_rows() as usize;
+        let is_packed = coding == Coding::PackedRows;
+        let bytes = segment.row_bytes(column);
+        Some(RowBytes {
+            segment: segment.clone(),
+            column,
+            block_rows,
+            held: Held::default(),
+            bytes,
+            length_bytes: if is_packed { PACKED_LENGTH_BYTES } else { LENGTH_BYTES },
+            ends: Vec::new(),
+            plain: Vec::new(),
+            unpacker: is_packed.then(Unpacker::new),
+        })
+    }
+
+    /// The bytes of `row`, which the segment has.
+    pub fn get(&mut self, row: u64) -> Result<&[u8]> {
+        let (index, at) = place(row, self.block_rows);
+        self.turn_to(index)?;
+        let bytes = self.bytes;
+        if bytes == AS_NEEDED {
+            let start = self.length_bytes + if at == 0 { 0 } else { self.ends[at - 1] };
+            return Ok(&self.block()[start..self.ends[at]]);
+        }
+        Ok(&self.held.bytes()[at * bytes..][..bytes])
+    }
+
+    fn block(&self) -> &[u8] {
+        match self.unpacker {
+            Some(_) => &self.plain,
+            None => self.held.bytes(),
+        }
+    }
+
+    /// The rows of a block, and the bytes of all these rows, row after row. `None` after the last
+    /// block.
+    pub fn rows_of(&mut self, index: usize) -> Result<Option<(Range<u64>, &[u8])>> {
+        let first = (index * self.block_rows) as u64;
+        let rows = self.segment.rows_in(self.column, index) as u64;
+        if first >= self.segment.rows() {
+            return Ok(None);
+        }
+        self.turn_to(index)?;
+        Ok(Some((first..first + rows, self.held.bytes())))
+    }
+
+    fn turn_to(&mut self, index: usize) -> Result<()> {
+        let rows = self.segment.rows_in(self.column, index);
+        let RowBytes { segment, column, held, bytes, length_bytes, ends, plain, unpacker, .. } =
+            self;
+        held.turn_to(segment, *column, index, |block| {
+            let block = match unpacker {
+                Some(unpacker) => {
+                    unpacker.unpack_rows(block, plain)?;
+                    plain
+                }
+                None => block,
+            };
+            let expected = match *bytes {
+                AS_NEEDED => ends_of(block, rows, *length_bytes, ends),
+                bytes => rows * bytes,
+            };
+            if block.len() != expected {
+                return Err(damaged("a block has a wrong length")
+                    .expected(expected)
+                    .found(block.len()));
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Where the rows of a block end, each behind its length. Gives the end of the last one.
+fn ends_of(block: &[u8], rows: usize, length_bytes: usize, ends: &mut Vec<usize>) -> usize {
+    ends.clear();
+    let mut end = 0;
+    for _ in 0..rows {
+        let length = block.get(end..end + length_bytes).unwrap_or_default();
+        let length = length.iter().rev().fold(0, |length, &byte| length << 8 | usize::from(byte));
+        end += length_bytes + length;
+        ends.push(end);
+    }
+    end
+}
+
+/// Looks up digests by row: of texts, or of keys.
+pub struct TextDigests(RowBytes);
+
+impl TextDigests {
+    pub(super) fn new(segment: &Segment, column: Column) -> Option<TextDigests> {
+        RowBytes::new(segment, column).map(TextDigests)
+    }
+
+    /// The XXH3-128 of the text of `row`, which the segment has; 0 if it is not known.
+    pub fn get(&mut self, row: u64) -> Result<u128> {
+        let bytes = self.0.get(row)?;
+        let digest = bytes.try_into().map(u128::from_le_bytes);
+        digest.map_err(|_| damaged("a digest has a wrong length").expected(16).found(bytes.len()))
+    }
+}

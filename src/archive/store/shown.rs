@@ -1,0 +1,123 @@
+//! Which rows of a segment a version shows: not those of removed pages, not those that pages of later days have replaced,
+//! and not those of days that have expired.
+//!
+//! ```text
+//! row        0    1    2    3    4    5
+//! day       20   21   20   22   21   21     the days before 21 have expired: 0 and 2 are hidden
+//! removed             2         4
+//! replaced                           5      so 1 and 3 are shown
+//! ```
+//!
+//! Only a segment of several days has expired rows, because one whose days have all expired is no part of the version. Its
+//! day column says which they are, so nothing is written when a day expires.
+
+use std::sync::Arc;
+
+use super::damage::damaged;
+use super::day::Day;
+use super::digest::Digest;
+use super::row_sets::RowSet;
+use super::segment::{Days, Segment};
+use crate::error::{Named, Result};
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Hidden {
+    pub(super) gone: Option<Arc<RowSet>>,
+    pub(super) expired: Option<Expired>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Expired {
+    pub before: Day,
+    pub rows: u64,
+}
+
+/// Tells row by row what is shown. Ascending rows are fast.
+pub struct Shown {
+    gone: Option<Arc<RowSet>>,
+    /// The first day that is shown, and the days of the rows; none if no day has expired.
+    expired: Option<(Day, Days)>,
+    segment: Segment,
+}
+
+impl Hidden {
+    pub(super) fn is_any(&self) -> bool {
+        self.gone.is_some() || self.expired.is_some()
+    }
+
+    pub(super) fn counts(&self) -> (u64, u64) {
+        let expired = self.expired.map_or(0, |expired| expired.rows);
+        let Some(gone) = &self.gone else { return (expired, 0) };
+        // Such a row of a day that has expired counts as expired.
+        let first = self.expired.map(|expired| expired.before);
+        let is_left = |day: &Day| first.is_none_or(|first| *day >= first);
+        let rows = gone.days.iter().filter(|(day, _)| is_left(day)).map(|(_, rows)| rows);
+        (expired + rows.sum::<u64>(), gone.empties.len())
+    }
+
+    pub(super) fn digest(&self) -> Option<Digest> {
+        let gone = self.gone.as_ref().map(|gone| gone.digest());
+        let Some(Expired { before, .. }) = self.expired else { return gone };
+        let mut told = format!("before {before}").into_bytes();
+        told.extend(gone.into_iter().flat_map(|gone| gone.0.to_le_bytes()));
+        Some(Digest::of(&told))
+    }
+}
+
+impl Shown {
+    pub(super) fn new(segment: &Segment, hidden: &Hidden) -> Shown {
+        let days = |expired: Expired| (expired.before, Days::new(segment.clone()));
+        Shown {
+            gone: hidden.gone.clone(),
+            expired: hidden.expired.map(days),
+            segment: segment.clone(),
+        }
+    }
+
+    /// Whether `row` is shown.
+    #[inline]
+    pub fn get(&mut self, row: u64) -> Result<bool> {
+        if self.gone.as_ref().is_some_and(|gone| gone.rows.contains(row)) {
+            return Ok(false);
+        }
+        match &mut self.expired {
+            Some((first, days)) => Ok(days.get(row)? >= *first),
+            None => Ok(true),
+        }
+    }
+
+    /// The first shown row from `row` on.
+    pub fn next(&mut self, row: u64) -> Result<u64> {
+        for row in row..self.segment.rows() {
+            if self.get(row)? {
+                return Ok(row);
+            }
+        }
+        Err(damaged("the segment shows fewer rows than were counted").at(self.segment.path()))
+    }
+
+    /// Of `rows` rows from `row` on the first that is shown, and how many are; none if none is.
+    pub fn among(&mut self, row: u64, rows: u64) -> Result<Option<(u64, u64)>> {
+        let gone = self.gone.as_ref();
+        let is_gone = gone.is_some_and(|gone| gone.rows.range_cardinality(row..row + rows) > 0);
+        if !is_gone && self.expired.is_none() {
+            return Ok(Some((row, rows)));
+        }
+        let mut first = None;
+        let mut count = 0;
+        for row in row..row + rows {
+            if self.get(row)? {
+                first.get_or_insert(row);
+                count += 1;
+            }
+        }
+        Ok(first.map(|first| (first, count)))
+    }
+}
+
+impl std::fmt::Debug for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let first = self.expired.as_ref().map(|(first, _)| first);
+        write!(f, "Shown({}, from {first:?})", self.segment.path().named())
+    }
+}

@@ -1,0 +1,185 @@
+//! The steps of a join: all processes find pairs and confirm them, then process 0 proves that none is missing and writes
+//! the verdicts.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::build::build;
+use super::find::{Figures, FoundPairs, make_room, spill_folder};
+use super::proof::Proof;
+use super::request::Join;
+use super::site::{Site, unwatched};
+use crate::document::IdList;
+use crate::error::{Error, Kind, Named, Result};
+use crate::fingerprint::{Fingerprint, Width};
+use crate::flow::{Processes, Role};
+use crate::matches::{ConfirmedPairs, Finalize, Groups, InKeepOrder, KEEP, Outcome};
+use crate::output::{Lock, Staging, Sum};
+use crate::passages::{DayPassages, DayPassagesFound};
+use crate::runs::SortSpace;
+use crate::step::{self, Step};
+use crate::store::Version;
+
+/// The groups of a batch, their order if it is known already, and the pairs of these that match. The pairs are in process 0.
+struct Matching {
+    groups: Arc<Groups>,
+    order: Option<InKeepOrder>,
+    pairs: ConfirmedPairs,
+}
+
+/// A finished join.
+#[derive(Clone, Debug)]
+pub struct Joined {
+    /// What was found and written.
+    pub outcome: Outcome,
+    /// The passages that were found, if they were asked for.
+    pub passages: Option<DayPassagesFound>,
+    /// The proof that nothing was left out.
+    pub proof: Proof,
+    /// How it was done.
+    pub figures: Figures,
+}
+
+impl Join {
+    /// Does the join and makes the folder `output`, which must not exist yet: matches.tsv, verdicts.tsv,
+    /// keep.txt and drop.txt. All processes of the job call this; process 0 writes the folder and gets
+    /// the result.
+    ///
+    /// A run that is killed leaves no output. The next run of the same join takes over its finished chunks.
+    ///
+    /// # Errors
+    /// As [`Join::check`]; [`Kind::Exists`] if the output exists; [`Kind::Temporary`] if another run makes
+    /// it; [`Kind::BadData`] if there are too many matches or an input is damaged; [`Kind::Io`] if the disk
+    /// is full.
+    pub fn run(&self, processes: &mut Processes, output: &Path) -> Result<Role<Joined>> {
+        let begin = || {
+            self.check()?;
+            let lock = Lock::beside(output)?;
+            if output.exists() || output.is_symlink() {
+                return Err(Error::new(Kind::Exists, "the output exists")
+                    .at(output)
+                    .help("choose another output, or move this one away"));
+            }
+            let staging = Staging::beside(output, lock)?;
+            let (fence, itself_bytes) = (staging.fence().clone(), self.budget.itself());
+            Ok((self.inputs(), fence, build()?, itself_bytes, Role::Leader(staging)))
+        };
+        let step = format!("join {}", output.named());
+        let (inputs, fence, build, itself_bytes, staging) = processes.agree(&step, begin)?;
+        let _lock = (!processes.is_leader()).then(|| Lock::shared(fence));
+        self.check_inputs(&inputs)?;
+        let site = Site { output, build, itself_bytes, staging, watch: &unwatched };
+        self.run_at(processes, site, |joined, staging| staging.commit().map(|()| joined))
+    }
+
+    /// Does the join at a `site` that is prepared. In process 0, `finish` gets the result and the output; it
+    /// commits the output, and may write more files into it before.
+    ///
+    /// # Errors
+    /// As [`Join::run`], and those of `finish`.
+    pub fn run_at<S>(
+        &self,
+        processes: &mut Processes,
+        site: Site<'_>,
+        finish: impl FnOnce(Joined, Staging) -> Result<S>,
+    ) -> Result<Role<S>> {
+        match self.batch.width() {
+            Width::W64 => self.run_in::<u64, S>(processes, site, finish),
+            Width::W128 => self.run_in::<u128, S>(processes, site, finish),
+        }
+    }
+
+    /// As [`Join::run_at`], with fingerprints of one width.
+    fn run_in<F: Fingerprint, S>(
+        &self,
+        processes: &mut Processes,
+        site: Site<'_>,
+        finish: impl FnOnce(Joined, Staging) -> Result<S>,
+    ) -> Result<Role<S>> {
+        let workers = processes.topology().workers;
+        let folder = spill_folder(site.output, &site.staging);
+        let space = SortSpace { folder: &folder, memory_bytes: self.budget.finalize() };
+        let groups = self.groups::<F>(workers, space)?;
+        let order = self.orders().then(|| {
+            let (groups, ids) = (Arc::clone(&groups), (self.budget.ids(), workers));
+            InKeepOrder::load(&self.batch, groups, self.keep, self.check, ids, space)
+        });
+        let order = order.transpose()?;
+        let mut found = self.find::<F>(processes, &site, order.as_ref())?;
+        let pairs = self
+            .confirm(processes, &site, &mut found, &groups, order.as_ref())
+            .map_err(|error| make_room(site.output, &found.ledger, error))?;
+        let ledger = found.ledger.clone();
+        let matching = Matching { groups, order, pairs };
+        let Site { output, staging, .. } = site;
+        let step = format!("finalize {}", output.named());
+        let done = processes.conclude(&step, staging, |staging| {
+            staging.check()?;
+            finish(self.finalize::<F>(found, matching, output, &staging, workers)?, staging)
+        })?;
+        ledger.remove()?;
+        Ok(done)
+    }
+
+    /// Proves that everything was found, and writes the verdicts.
+    fn finalize<F: Fingerprint>(
+        &self,
+        found: FoundPairs,
+        Matching { groups, order, pairs }: Matching,
+        output: &Path,
+        staging: &Staging,
+        workers: usize,
+    ) -> Result<Joined> {
+        let FoundPairs { chunks, repeated, receipts, store, figures, .. } = found;
+        let proof = Proof::of(chunks, self.store_rows(), &receipts, output)?.without(repeated);
+        let slack = self.store.as_ref().map(Version::slack).transpose()?.unwrap_or_default();
+        let finalize = Finalize {
+            segment: &self.batch,
+            confirm: self.check,
+            store: &store,
+            slack: &slack,
+            distance: self.distance,
+            keep: self.keep,
+            detail: self.detail,
+            max_matches: self.max_matches,
+            memory_bytes: self.budget.finalize(),
+            ids_bytes: self.budget.ids(),
+            signatures_bytes: self.budget.signatures(),
+            format: self.format,
+            workers,
+        };
+        step::begin(Step::Writing);
+        let mut outcome = finalize.write::<F>(groups, order, pairs, staging)?;
+        let kept = staging.folder().join(KEEP);
+        let found = self.passages.map(|words| self.find_passages(words, &kept, staging, workers));
+        let passages = found.transpose()?.map(|(passages, file)| {
+            outcome.files.extend([file]);
+            passages
+        });
+        Ok(Joined { outcome, passages, proof, figures })
+    }
+
+    /// Writes the passages, of so many words, of the pages that the list at `kept` names: those that stood earlier, in the store or in the batch.
+    ///
+    /// # Errors
+    /// Those of the disk, and [`Kind::BadData`] for damage.
+    pub fn find_passages(
+        &self,
+        words: usize,
+        kept: &Path,
+        staging: &Staging,
+        workers: usize,
+    ) -> Result<(DayPassagesFound, (String, Sum))> {
+        let kept = IdList::read(kept, self.budget.whole())?;
+        let day = DayPassages {
+            store: self.store.as_ref(),
+            batch: &self.batch,
+            kept: &kept,
+            words,
+            format: self.format,
+            workers,
+            memory_bytes: self.budget.passages(),
+        };
+        day.write(staging)
+    }
+}

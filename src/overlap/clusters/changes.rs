@@ -1,0 +1,119 @@
+//! What differs between two states: the rows of the table of clusters that go and that come.
+//!
+//! Clusters are compared as rows of the later state, so no id is looked up but those of pages that move:
+//!
+//! ```text
+//! before   a -> a, c -> c           rows of clusters   0 1     in the later state   0 2
+//! after    a -> a, b -> a, c -> a                      0 0 0                        0 0 0
+//! changes  a b +1, a c +1, c c -1
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use super::names::each_with_page;
+use super::page::Page;
+use super::row::{CHANGES, change_columns};
+use super::state::{ClusterState, Member, Named};
+use crate::error::Result;
+use crate::matches::allocated;
+use crate::output::Staging;
+use crate::results::{ResultFile, ResultFormat};
+use crate::runs::{Record, SortSpace, Sorter};
+
+/// A page that comes into a cluster or goes. Ordered as the table is.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Change {
+    cluster: String,
+    page: Page,
+    diff: i8,
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Move {
+    cluster: u32,
+    page: Page,
+}
+
+impl Record for Change {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + allocated(&self.cluster) + allocated(&self.page.id)
+    }
+}
+
+impl Record for Move {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + allocated(&self.page.id)
+    }
+}
+
+pub(super) fn write_changes(
+    before: &ClusterState,
+    after: &ClusterState,
+    staging: &Staging,
+    format: ResultFormat,
+    space: SortSpace<'_>,
+) -> Result<(Named, u64)> {
+    const GONE: u32 = u32::MAX;
+    let mut renumbered = Vec::new();
+    each_of_both(before, after, |was, is| {
+        if was.is_some() {
+            renumbered.push(is.map_or(GONE, |(row, _)| row));
+        }
+        Ok(())
+    })?;
+    let [mut go, mut come]: [Sorter<Move>; 2] = [space.sorter(), space.sorter()];
+    each_of_both(before, after, |was, is| {
+        if let (Some(was), Some((_, is))) = (&was, &is)
+            && renumbered[was.cluster as usize] == is.cluster
+        {
+            return Ok(());
+        }
+        let moved = |member: Member| Move { cluster: member.cluster, page: member.page };
+        was.map_or(Ok(()), |was| go.push(moved(was)))?;
+        is.map_or(Ok(()), |(_, is)| come.push(moved(is)))
+    })?;
+    drop(renumbered);
+    let mut changes = space.sorter();
+    for (state, moves, diff) in [(before, go, -1), (after, come, 1)] {
+        each_with_page(
+            state,
+            moves,
+            |it| it.cluster,
+            |it, named| changes.push(Change { cluster: named.id.clone(), page: it.page, diff }),
+        )?;
+    }
+    let mut table = ResultFile::create(staging, format, CHANGES, &change_columns())?;
+    let mut count = 0;
+    let mut changes = changes.sorted()?.peekable();
+    while let Some(change) = changes.next() {
+        let Change { cluster, page, diff } = change?;
+        // A cluster keeps its id where another version of the page that names it becomes the first. That is no change.
+        let stays = |next: &Result<Change>| {
+            next.as_ref().is_ok_and(|next| (&next.cluster, &next.page) == (&cluster, &page))
+        };
+        if changes.next_if(stays).is_none() {
+            table.row(format_args!("{cluster}\t{}\t{diff:+}\t{}", page.id, page.day))?;
+            count += 1;
+        }
+    }
+    Ok((table.finish()?, count))
+}
+
+fn each_of_both(
+    before: &ClusterState,
+    after: &ClusterState,
+    mut take: impl FnMut(Option<Member>, Option<(u32, Member)>) -> Result<()>,
+) -> Result<()> {
+    let mut before = before.pages()?.peekable();
+    for (row, is) in (0..).zip(after.pages()?) {
+        let is = is?;
+        while let Some(gone) =
+            before.next_if(|was| was.as_ref().map_or(true, |was| was.page < is.page))
+        {
+            take(Some(gone?), None)?;
+        }
+        let was = before.next_if(|was| was.as_ref().is_ok_and(|was| was.page == is.page));
+        take(was.transpose()?, Some((row, is)))?;
+    }
+    before.try_for_each(|gone| take(Some(gone?), None))
+}

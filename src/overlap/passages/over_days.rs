@@ -1,0 +1,329 @@
+//! The passages of a day that stood earlier: in pages of earlier days, or in pages of the day that come before.
+//!
+//! ```text
+//! B  kept pages of the day   anchors in memory --+          windows in a filter --+
+//!                                                |                                |
+//! F  pages of the store      anchors, all -------+-> rows that share one -> words -> windows --+
+//!                                                                                              +-> sorted by hash
+//! B  kept pages of the day   words -> windows -------------------------------------------------+   and place
+//! ```
+//!
+//! Which rows share an anchor is a semi-join: a template that all pages have costs one look-up a page, and never a pair. These pages are sorted on disk,
+//! and known by their numbers from then on. Of the windows with one hash
+//! the first one is the place that the others are repeated from: pages are in the order of their days, then of their ids, and those of B come last.
+//! Windows of B that the filter met once alone are not sorted.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Mutex;
+
+use roaring::RoaringTreemap;
+use serde::{Deserialize, Serialize};
+
+use super::anchors::each_anchor;
+use super::finder::{Passage, PassageFinder, Passages};
+use super::naming::{self, Name};
+use super::page_words::PageWords;
+use super::window_filter::WindowFilter;
+use crate::document::IdList;
+use crate::error::{Error, Kind, Result};
+use crate::hamming::bitmap::Bitmap;
+use crate::output::{Staging, Sum};
+use crate::parallel::{in_parallel, lock, row_parts};
+use crate::progress::{self, Activity};
+use crate::results::ResultFormat;
+use crate::runs::{Record, SortSpace, Sorter, Spool};
+use crate::store::{Column, Dated, Day, RowBytes, Segment, Version};
+
+/// The pages whose words all workers read at once.
+const AT_ONCE: usize = 1 << 16;
+
+/// The pages whose words a worker reads at once.
+const PORTION: usize = 1 << 10;
+
+/// The bytes of memory for an anchor: its number, and bits of the filter in front of it.
+const ANCHOR_MEMORY: usize = 16;
+
+/// The passages of a day that are looked for.
+#[derive(Debug)]
+pub struct DayPassages<'a> {
+    /// The pages of the days before.
+    pub store: Option<&'a Version>,
+    pub batch: &'a Segment,
+    /// The ids of the pages of the batch that were kept.
+    pub kept: &'a IdList,
+    /// The least words of a passage: those of a window.
+    pub words: usize,
+    /// How the table is written.
+    pub format: ResultFormat,
+    pub workers: usize,
+    /// The memory: first half of it for anchors, and a quarter for pages; then half for windows, at most a quarter for their filter, and the rest for ids.
+    pub memory_bytes: usize,
+}
+
+/// What was found, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DayPassagesFound {
+    /// How many pages have a passage that stood earlier.
+    pub pages: u64,
+    /// How many passages there are.
+    pub passages: u64,
+    /// The words of these passages.
+    pub words: u64,
+}
+
+/// A kept page of the day, or a page of the store that shares an anchor with one, in their order: those of the day are the last.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Page {
+    is_new: bool,
+    /// None for a page of the day.
+    day: Option<Day>,
+    id: String,
+    segment: u32,
+    row: u64,
+}
+
+impl Record for Page {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.id.len()
+    }
+}
+
+/// Where a page is on the disk, by its number.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Place {
+    segment: u32,
+    row: u64,
+    page: u32,
+}
+
+impl Record for Place {}
+
+/// The pages with numbers in their order.
+struct Numbered {
+    /// In the order of the disk.
+    places: Spool<Place>,
+    names: Spool<Name>,
+    first_new: u32,
+}
+
+impl DayPassages<'_> {
+    /// Writes the table `passages`, and gives what was found.
+    ///
+    /// # Errors
+    /// Those of the disk; [`Kind::BadData`] for damage, and if a segment has no words.
+    pub fn write(&self, staging: &Staging) -> Result<(DayPassagesFound, (String, Sum))> {
+        let dated = self.store.map(Version::dated).transpose()?.unwrap_or_default();
+        let space = SortSpace { folder: staging.folder(), memory_bytes: self.memory_bytes / 12 };
+        let pages = self.numbered(&dated, space)?;
+        let mut segments: Vec<&Segment> = dated.iter().map(Dated::segment).collect();
+        segments.push(self.batch);
+        let passages = self.find(&segments, &pages, space.folder)?;
+        let mut found = DayPassagesFound::default();
+        let mut last_page = None;
+        let count = |&Passage { page, words, .. }: &Passage, _: &Name| {
+            found.passages += 1;
+            found.words += u64::from(words);
+            found.pages += u64::from(last_page.replace(page) != Some(page));
+        };
+        let names = [pages.names.all()?, pages.names.all()?];
+        let rows = naming::named(passages, names, space, count, |_, _, _| ())?;
+        Ok((found, naming::write_table(rows, self.format, staging)?))
+    }
+
+    /// The kept pages of the day, and those of the store that share an anchor with one.
+    fn numbered(&self, store: &[Dated], space: SortSpace<'_>) -> Result<Numbered> {
+        let mut pages = Sorter::new(space.folder, self.memory_bytes / 4);
+        let mut kept = RoaringTreemap::new();
+        let segment = store.len() as u32;
+        self.batch.ids().each(0..self.batch.rows(), |row, id| {
+            if self.kept.place(id).is_none() {
+                return Ok(());
+            }
+            kept.insert(row);
+            pages.push(Page { is_new: true, day: None, id: id.to_owned(), segment, row })
+        })?;
+        let pages = Mutex::new(pages);
+        self.pages_that_share(store, &kept, &pages)?;
+        let pages = pages.into_inner().expect("no worker has panicked");
+        // A page can share anchors of several passes.
+        let mut last = None;
+        let distinct = pages.sorted()?.filter(|page| {
+            let place = page.as_ref().ok().map(|page| (page.segment, page.row));
+            place.is_none() || std::mem::replace(&mut last, place) != place
+        });
+        let mut places = space.sorter();
+        let mut first_new = 0;
+        let names = (0_u64..).zip(distinct).map(|(page, found)| {
+            let Page { is_new, day, id, segment, row } = found?;
+            let next = u32::try_from(page + 1).map_err(|_| too_many())?;
+            let page = next - 1;
+            first_new = if is_new { first_new } else { next };
+            places.push(Place { segment, row, page })?;
+            Ok(Name { page, id, position: None, day })
+        });
+        let names = Spool::write(space.folder, names)?;
+        let places = Spool::write(space.folder, places.sorted()?)?;
+        Ok(Numbered { places, names, first_new })
+    }
+
+    /// Adds the pages of the store that share an anchor with one of these rows of the batch, some of them more than once.
+    fn pages_that_share(
+        &self,
+        store: &[Dated],
+        rows: &RoaringTreemap,
+        pages: &Mutex<Sorter<Page>>,
+    ) -> Result<()> {
+        let mut anchors_of = column(self.batch, Segment::passage_anchors)?;
+        let mut count = 0;
+        for row in rows {
+            count += each_anchor(anchors_of.get(row)?).count();
+        }
+        let passes = (ANCHOR_MEMORY * count).div_ceil((self.memory_bytes / 2).max(1)) as u64;
+        for pass in 0..passes {
+            let mut anchors = Vec::new();
+            for row in rows {
+                let of_row = each_anchor(anchors_of.get(row)?);
+                anchors.extend(of_row.filter(|anchor| anchor % passes == pass));
+            }
+            let anchors = AnchorSet::of(anchors);
+            for (segment, dated) in (0..).zip(store) {
+                self.pages_of_segment(segment, dated, &anchors, pages)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the pages of a segment that are shown and have one of the anchors.
+    fn pages_of_segment(
+        &self,
+        number: u32,
+        dated: &Dated,
+        anchors: &AnchorSet,
+        pages: &Mutex<Sorter<Page>>,
+    ) -> Result<()> {
+        let segment = dated.segment();
+        let parts = row_parts(segment.rows(), self.workers);
+        let done = in_parallel(self.workers, &parts, |part: &Range<u64>| {
+            let mut anchors_of = column(segment, Segment::passage_anchors)?;
+            let (mut shown, mut ids, mut days) = (dated.shown(), segment.ids(), dated.days());
+            for row in part.clone() {
+                progress::tick(Activity::Working);
+                let mut of_row = each_anchor(anchors_of.get(row)?);
+                if of_row.any(|anchor| anchors.has(anchor)) && shown.get(row)? {
+                    let (day, id) = (Some(days.get(row)?), ids.get(row)?.to_owned());
+                    let page = Page { is_new: false, day, id, segment: number, row };
+                    lock(pages).push(page)?;
+                }
+            }
+            Ok(())
+        });
+        done.into_iter().collect()
+    }
+
+    /// The passages of the day.
+    fn find(&self, segments: &[&Segment], pages: &Numbered, folder: &Path) -> Result<Passages> {
+        let (first_new, memory_bytes) = (pages.first_new, self.memory_bytes / 2);
+        let finder = PassageFinder::new(self.words, first_new, folder, memory_bytes, self.workers);
+        let filter = self.filter();
+        let (old, new) = (0..first_new, first_new..u32::MAX);
+        self.each_page(segments, pages, &new, |_, words| {
+            finder.windows().of(&words.hashes).for_each(|(_, hash)| filter.meet(hash));
+            Ok(())
+        })?;
+        self.each_page(segments, pages, &old, |page, words| {
+            finder.take_some(page, words, |hash| {
+                let is_wanted = filter.was_met(hash);
+                if is_wanted {
+                    filter.meet(hash);
+                }
+                is_wanted
+            })
+        })?;
+        self.each_page(segments, pages, &new, |page, words| {
+            finder.take_some(page, words, |hash| filter.was_met_twice(hash))
+        })?;
+        drop(filter);
+        finder.finish()
+    }
+
+    /// A filter for the windows of the day.
+    fn filter(&self) -> WindowFilter {
+        let bytes = self.batch.mean_row_bytes(Column::Words) * self.kept.len();
+        WindowFilter::new(bytes as u64, self.memory_bytes / 4)
+    }
+
+    /// Calls `take` with each page whose number is among these and its words, on all workers.
+    fn each_page(
+        &self,
+        segments: &[&Segment],
+        pages: &Numbered,
+        numbers: &Range<u32>,
+        take: impl Fn(u32, &PageWords) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let is_among = |place: &Result<Place>| {
+            place.as_ref().map_or(true, |place| numbers.contains(&place.page))
+        };
+        let mut places = pages.places.all()?.filter(is_among);
+        loop {
+            let some: Vec<Place> = places.by_ref().take(AT_ONCE).collect::<Result<_>>()?;
+            if some.is_empty() {
+                return Ok(());
+            }
+            let portions: Vec<&[Place]> = some.chunks(PORTION).collect();
+            let done = in_parallel(self.workers, &portions, |portion| {
+                let mut words = PageWords::default();
+                for of_segment in portion.chunk_by(|one, other| one.segment == other.segment) {
+                    let segment = segments[of_segment[0].segment as usize];
+                    let mut words_of = column(segment, Segment::words)?;
+                    for &Place { row, page, .. } in of_segment {
+                        progress::tick(Activity::Working);
+                        words.read(words_of.get(row)?)?;
+                        take(page, &words)?;
+                    }
+                }
+                Ok(())
+            });
+            done.into_iter().collect::<Result<()>>()?;
+        }
+    }
+}
+
+fn too_many() -> Error {
+    Error::new(
+        Kind::BadData,
+        "too many pages of the store may have a passage in common with the day",
+    )
+    .expected("less than 4,294,967,295 pages")
+    .help("let old days expire, or leave [passages] out")
+}
+
+/// Looks up a column that a segment with words has.
+fn column(segment: &Segment, look_up: fn(&Segment) -> Option<RowBytes>) -> Result<RowBytes> {
+    look_up(segment).ok_or_else(|| {
+        Error::new(Kind::BadData, "the segment lacks the words that its stamp names")
+            .at(segment.path())
+    })
+}
+
+/// Anchors, behind a filter.
+struct AnchorSet {
+    sorted: Vec<u64>,
+    filter: Bitmap,
+}
+
+impl AnchorSet {
+    fn of(mut anchors: Vec<u64>) -> AnchorSet {
+        anchors.sort_unstable();
+        anchors.dedup();
+        let mut filter = Bitmap::default();
+        filter.reset((16 * anchors.len()).clamp(1 << 10, 1 << 31));
+        anchors.iter().for_each(|&anchor| filter.insert(anchor as u32));
+        AnchorSet { sorted: anchors, filter }
+    }
+
+    fn has(&self, anchor: u64) -> bool {
+        self.filter.contains(anchor as u32) && self.sorted.binary_search(&anchor).is_ok()
+    }
+}

@@ -1,0 +1,36 @@
+//! Which matches are written, and the error for too many of them.
+
+use std::fmt;
+
+use crate::error::{Error, Kind, named};
+
+/// The usual limit on the rows of matches.tsv with [`Detail::All`].
+pub const MAX_MATCHES: u64 = 100_000_000;
+
+/// What to do about too many matches.
+pub(super) const BEST: &str = "write one row for each dropped page";
+/// The setting that does so.
+pub(super) const BEST_SETTING: &str = "matches best";
+
+/// The error for more than `most` matches.
+pub fn too_many(found: impl fmt::Display, most: u64) -> Error {
+    Error::new(Kind::BadData, "there are more matches than may be written")
+        .called("too-many-matches")
+        .expected(format!("at most {most}"))
+        .found(found)
+        .help(format_args!("allow more, or {BEST}"))
+        .settings(["max-matches", BEST_SETTING])
+}
+
+/// Which rows matches.tsv holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Detail {
+    /// Every near pair of documents.
+    All,
+    /// For each dropped page the pair that its verdict names.
+    #[default]
+    Best,
+}
+
+named!(pub Detail { All = "all", Best = "best" } or "there is no such detail of matches");

@@ -1,0 +1,213 @@
+//! From confirmed pairs to a complete output: partition, judge, expand, write.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::batch::Batch;
+use super::confirmed::ConfirmedPairs;
+use super::coverage::Coverage;
+use super::crowd::Crowd;
+use super::detail::{BEST, BEST_SETTING, Detail, too_many};
+use super::distance::Distance;
+use super::drafts::{Drafted, Drafts};
+use super::expand::{StoreExpansion, expand_copies, expand_groups};
+use super::groups::Groups;
+use super::ids::{IdShards, Workshop};
+use super::in_keep_order::InKeepOrder;
+use super::keep_order::{KeepOrder, Leaders};
+use super::keep_rule::{Edge, Judgements, judge};
+use super::listing::{Duplicates, Listed, Listing};
+use super::nearby::Nearby;
+use super::nearest::{Judged, Nearest};
+use super::numbers::{KeepRank, Number};
+use super::outcome::Outcome;
+use super::partition::{Partition, Partitioning, copies};
+use super::recrawl::recrawls;
+use super::replaced::Replaced;
+use super::similarity::Confirm;
+use crate::error::Result;
+use crate::fingerprint::Fingerprint;
+use crate::output::{self, Staging};
+use crate::results::ResultFormat;
+use crate::runs::{SortSpace, Sorter};
+use crate::store::{Dated, Segment, Slack};
+
+#[derive(Debug)]
+pub struct Finalize<'a> {
+    pub segment: &'a Segment,
+    /// The check that confirmed the pairs, if there is one.
+    pub confirm: Option<Confirm>,
+    /// The segments of the store that the batch was joined with, and the days of their rows.
+    pub store: &'a [Dated],
+    pub slack: &'a Slack,
+    /// The largest distance that counts as near.
+    pub distance: u32,
+    /// Which page of several near ones is kept.
+    pub keep: KeepOrder,
+    pub detail: Detail,
+    /// How many rows may be written with [`Detail::All`].
+    pub max_matches: u64,
+    /// Memory that each sort may use, in bytes. Up to seven sorts run at once.
+    pub memory_bytes: usize,
+    pub ids_bytes: usize,
+    /// Memory for the signatures of a crowd, in bytes.
+    pub signatures_bytes: usize,
+    pub format: ResultFormat,
+    pub workers: usize,
+}
+
+impl Finalize<'_> {
+    /// Draws the verdicts from the pairs of `groups` that match, and writes every file of the output except the report. The `order` of the pages is
+    /// made unless it is known.
+    ///
+    /// # Errors
+    /// With [`Detail::All`] the rows are counted first: [`Kind::BadData`](crate::Kind::BadData) if they are
+    /// more than may be written, and [`Kind::Io`](crate::Kind::Io) if the disk has no room for them.
+    pub fn write<F: Fingerprint>(
+        &self,
+        groups: Arc<Groups>,
+        order: Option<InKeepOrder>,
+        ConfirmedPairs { pairs, candidates }: ConfirmedPairs,
+        staging: &Staging,
+    ) -> Result<Outcome> {
+        let space = SortSpace { folder: staging.folder(), memory_bytes: self.memory_bytes };
+        let (all, checked) = (self.detail == Detail::All, self.confirm.is_some());
+        let (folder, memory_bytes, workers) = (space.folder, self.ids_bytes, self.workers);
+        let workshop = Workshop { folder, memory_bytes, workers };
+        let (order, ids) = match order {
+            Some(order) => (order, IdShards::read(self.segment, workshop)?),
+            None => {
+                let (batch, ids) = Batch::load(self.segment, groups, workshop)?;
+                let (segment, keep) = (self.segment, self.keep);
+                (InKeepOrder::of(segment, batch, keep, self.confirm, workers, space)?, ids)
+            }
+        };
+        let InKeepOrder { batch, leaders, shingles } = order;
+        let shingles = shingles.as_deref();
+        let sifts = !all && shingles.is_none();
+        let partitioning = Partitioning { batch: &batch, leaders: &leaders, all, sifts, space };
+        let Partition { edges, with_store, nearest, crowded, rows, most_matches } =
+            partitioning.partition(pairs)?;
+        if all {
+            self.check_count_and_space(rows.iter().sum(), &batch, space.folder)?;
+        }
+        let mut drafts = Drafts::new(&batch, shingles, checked, self.detail, rows, space);
+        let held = |rank: KeepRank| nearest[leaders.group(rank).index()] != Coverage::KEPT;
+        let expand = |edge: &Edge<Coverage>| {
+            let groups = [edge.earlier, edge.later].map(|rank| leaders.group(rank));
+            let similarity = edge.similarity().filter(|_| checked);
+            let rows = &mut drafts.unnamed_matches;
+            if all {
+                expand_groups(&batch, groups, edge.distance(), similarity, rows)
+            } else {
+                Ok(())
+            }
+        };
+        let judgements = self.judge::<F>((&batch, &leaders), edges, crowded, held, expand)?;
+        let judged = Judged { batch: &batch, leaders, judgements, nearest };
+        let mut stored = space.sorter();
+        let mut replaced = Replaced::new(space, batch.rows());
+        let holds = shingles.is_some();
+        let expansion = StoreExpansion {
+            judged: &judged,
+            store: self.store,
+            slack: self.slack,
+            checked,
+            holds,
+        };
+        let wanted = all.then_some(&mut drafts.matches);
+        expansion.expand(with_store.sorted()?, wanted, &mut stored, &mut replaced)?;
+        if all {
+            expand_copies(&batch, checked, &mut drafts.unnamed_matches)?;
+        }
+        judged.each_dropped(stored, |row, of| {
+            match of {
+                Nearest::Stored(page, coverage) if holds => {
+                    let coverage = page.coverages.of_first.unwrap_or(coverage);
+                    replaced.named(&page.id, page.day, coverage.slack)?;
+                }
+                Nearest::Row(kept, coverage) if holds => {
+                    replaced.kept(judged.batch.segment_row(kept), coverage.slack);
+                }
+                _ => {}
+            }
+            drafts.dropped(row, of)
+        })?;
+        let replaced =
+            holds.then(|| replaced.write(self.segment, staging, self.format)).transpose()?;
+        let Drafted { counted, duplicates, hosts, lost, dropped_pages, matches, verdicts } =
+            drafts.finish(self.segment)?;
+        let (hosts, dropped_hosts) = hosts.unzip();
+        let rank = |row| judged.batch.rank_in_segment(row);
+        let recrawls = recrawls((self.segment, judged.batch), self.store, self.confirm, space)?;
+        let (recrawls, recrawl_counts) = recrawls.unzip();
+        let listing = Listing {
+            ids: ids.ranked(rank).map(Ok),
+            empties: self.segment.empty_ids(),
+            verdicts,
+            matches,
+            duplicates: hosts.map(|hosts| Duplicates { copies: duplicates, hosts }),
+            recrawls,
+            checked,
+            format: self.format,
+            workers,
+        };
+        let Listed { files, matches: written, examples } = listing.write(staging)?;
+        let (replaced_files, replaced) = replaced.unzip();
+        let files = files.into_iter().chain(replaced_files.into_iter().flatten());
+        Ok(Outcome {
+            candidates: candidates.map(|it| it.pairs),
+            left_out: candidates.map(|it| it.left_out),
+            replaced,
+            recrawls: recrawl_counts,
+            lost,
+            dropped_hosts,
+            dropped_pages: Some(dropped_pages),
+            dropped_examples: Some(examples),
+            hot_matches: most_matches.list(self.segment, &batch, |rows| rows)?,
+            hot_copies: judged.most_copied().list(self.segment, &batch, copies)?,
+            ..judged.outcome(written, &counted, files)
+        })
+    }
+
+    /// Refuses to write more rows than allowed, or more than half of what the disk has room for: sorting
+    /// takes as much again.
+    fn check_count_and_space(&self, rows: u128, batch: &Batch, folder: &Path) -> Result<()> {
+        if rows > u128::from(self.max_matches) {
+            return Err(too_many(rows, self.max_matches));
+        }
+        let needed = u64::try_from(2 * rows * row_bytes(batch)).unwrap_or(u64::MAX);
+        let help = format_args!("free some space and try again, or {BEST}");
+        output::check_free_space(folder, needed)
+            .map_err(|error| error.help(help).setting(BEST_SETTING))
+    }
+
+    /// The judgement on every group. `held` says of a group whether a page of the store covers it, and `each` is called with every pair of
+    /// the batch, in order.
+    fn judge<F: Fingerprint>(
+        &self,
+        (batch, leaders): (&Batch, &Leaders),
+        edges: Sorter<Edge<Coverage>>,
+        crowded: Vec<KeepRank>,
+        held: impl Fn(KeepRank) -> bool,
+        mut each: impl FnMut(&Edge<Coverage>) -> Result<()>,
+    ) -> Result<Judgements<Coverage>> {
+        let edges =
+            edges.sorted()?.distinct().map(|edge| edge.and_then(|edge| each(&edge).map(|()| edge)));
+        let name = |rank: KeepRank| batch.rank(leaders.row(leaders.group(rank)));
+        let compared = (batch, leaders);
+        let nearby = match crowded.is_empty() {
+            true => Nearby::nobody(compared),
+            false => {
+                let Finalize { segment, confirm, distance, signatures_bytes, .. } = *self;
+                Nearby::<F>::new(compared, segment, confirm, distance, signatures_bytes)?
+            }
+        };
+        judge(batch.groups(), held, edges, Crowd::new(crowded, nearby), name)
+    }
+}
+
+/// About how many bytes a row of matches.tsv takes, going by the ids of the batch.
+fn row_bytes(batch: &Batch) -> u128 {
+    u128::from(29 + 2 * batch.id_bytes())
+}

@@ -1,0 +1,161 @@
+//! The hosts of pages that are dropped: of how many a page is a copy, and which most dropped pages are of.
+//!
+//! Only ids that are URLs have a [`host`]. Ids are looked up in the order of the disk, and what they give is sorted there, so a
+//! batch of any size needs no more memory than the sorts.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::numbers::{IdRank, SegmentRow};
+use crate::document::host;
+use crate::error::Result;
+use crate::progress::{self, Activity};
+use crate::runs::{Record, SortSpace, SortedRecords, Sorter};
+use crate::store::Segment;
+
+/// How many hosts the report lists.
+const LISTED: usize = 10;
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DroppedHost {
+    pub host: String,
+    pub pages: u64,
+}
+
+/// A dropped page, by its row, and the kept page, if that is one of the batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct DroppedRow {
+    row: SegmentRow,
+    of: Option<IdRank>,
+}
+
+impl Record for DroppedRow {}
+
+/// The host of a duplicate of another page, by its XXH3-64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct HostOf {
+    pub(super) of: IdRank,
+    host: u64,
+}
+
+impl Record for HostOf {}
+
+pub(super) struct DroppedRows<'a>(Sorter<DroppedRow>, SortSpace<'a>);
+
+impl<'a> DroppedRows<'a> {
+    /// None yet. What they are sorted by goes to the folder when it takes more than so many bytes.
+    pub(super) fn new(space: SortSpace<'a>) -> DroppedRows<'a> {
+        DroppedRows(space.sorter(), space)
+    }
+
+    /// Takes the row of a page, and the kept page, if that is one of the batch.
+    pub(super) fn push(&mut self, row: SegmentRow, of: Option<IdRank>) -> Result<()> {
+        self.0.push(DroppedRow { row, of })
+    }
+
+    /// Their hosts, by the kept page, and the hosts of most of them.
+    pub(super) fn hosts(
+        self,
+        segment: &Segment,
+    ) -> Result<(SortedRecords<HostOf>, Vec<DroppedHost>)> {
+        let DroppedRows(rows, space) = self;
+        let mut found = space.sorter();
+        let mut names = HostTally::new(space);
+        let mut ids = segment.ids();
+        for row in rows.sorted()? {
+            let DroppedRow { row, of } = row?;
+            let id = ids.get(u32::from(row).into())?;
+            names.take(id)?;
+            if let (Some(of), Some(host)) = (of, hash_of(id)) {
+                found.push(HostOf { of, host })?;
+            }
+        }
+        Ok((found.sorted()?, names.most()?))
+    }
+}
+
+/// Of how many hosts the duplicates of the page `of` are, and this page itself, whose id is `id`. Takes these
+/// pages from the front of `hosts`, which are in order.
+pub(super) fn count(
+    id: &str,
+    of: IdRank,
+    hosts: &mut std::iter::Peekable<impl Iterator<Item = HostOf>>,
+) -> u64 {
+    let own = hash_of(id);
+    let mut count = u64::from(own.is_some());
+    let mut last = None;
+    while let Some(HostOf { host, .. }) = hosts.next_if(|next| next.of == of) {
+        count += u64::from(Some(host) != own && Some(host) != last);
+        last = Some(host);
+    }
+    count
+}
+
+fn hash_of(id: &str) -> Option<u64> {
+    host(id).map(|host| xxh3_64(host.as_bytes()))
+}
+
+pub(super) struct HostTally(Sorter<String>);
+
+impl HostTally {
+    pub(super) fn new(space: SortSpace<'_>) -> HostTally {
+        HostTally(space.sorter())
+    }
+
+    pub(super) fn take(&mut self, id: &str) -> Result<()> {
+        host(id).map_or(Ok(()), |host| self.0.push(host.into_owned()))
+    }
+
+    /// The hosts of most pages, the first ten; of equal ones the first by their bytes.
+    pub(super) fn most(self) -> Result<Vec<DroppedHost>> {
+        let mut most = BTreeSet::new();
+        let mut names = self.0.sorted()?.peekable();
+        while let Some(name) = names.next() {
+            progress::tick(Activity::Working);
+            let name = name?;
+            let mut pages = 1_u64;
+            while names.next_if(|next| next.as_ref().is_ok_and(|next| *next == name)).is_some() {
+                pages += 1;
+            }
+            most.insert((Reverse(pages), name));
+            if most.len() > LISTED {
+                most.pop_last();
+            }
+        }
+        let listed = most.into_iter();
+        Ok(listed.map(|(Reverse(pages), host)| DroppedHost { host, pages }).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hosts_of_most_pages_are_listed_and_those_of_a_page_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut tally = HostTally::new(SortSpace { folder: folder.path(), memory_bytes: 1 << 10 });
+        for host in 0..30 {
+            for page in 0..=(host % 12) {
+                tally.take(&format!("https://H{host}.example/{page}")).unwrap();
+                tally.take(&format!("page {page}")).unwrap();
+            }
+        }
+        let most = tally.most().unwrap();
+        let listed: Vec<(&str, u64)> = most.iter().map(|it| (&*it.host, it.pages)).collect();
+        assert_eq!(listed[..3], [("h11.example", 12), ("h23.example", 12), ("h10.example", 11)]);
+        assert_eq!((listed.len(), listed[9]), (10, ("h7.example", 8)));
+        let host_of =
+            |of: u32, name: &str| HostOf { of: of.into(), host: xxh3_64(name.as_bytes()) };
+        let mut hosts = vec![host_of(1, "a"), host_of(1, "a"), host_of(1, "b"), host_of(2, "c")];
+        hosts.sort();
+        let mut hosts = hosts.into_iter().peekable();
+        let mut count = |id: &str, of: u32| count(id, of.into(), &mut hosts);
+        assert_eq!([count("plain", 0), count("http://b/x", 1), count("plain", 2)], [0, 2, 1]);
+        assert_eq!(count("http://b/y", 3), 1);
+    }
+}

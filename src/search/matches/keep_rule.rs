@@ -1,0 +1,391 @@
+//! The keep rule, over groups of pages that match one another as copies.
+//!
+//! Groups are taken in keep order. A group is dropped if a page of the store, or a group already kept,
+//! can cover it; else it is kept. So a page that stays covers every dropped group, however long the chains of
+//! near pages are. Taking the groups one after the other is the definition, and it is also how it is done: with the pairs
+//! sorted by the later of the two, one pass over them is enough, and only a few bytes for each group are held.
+//!
+//! Where nothing but fingerprints is known, two groups within k bits cover each other. A check can tell that only one
+//! of two groups covers the other one: the longer one, which holds the text of the shorter one. Then keep order takes
+//! the longest texts first.
+//!
+//! An example with k = 3, ranks in keep order, and the pairs 0-1 (distance 3), 1-2 (2), 0-3 (3), 2-3 (2):
+//!
+//! | rank | near and kept before it | verdict | nearest kept group |
+//! |---|---|---|---|
+//! | 0 | - | keep | |
+//! | 1 | 0 | drop | 2, at distance 2 |
+//! | 2 | - (1 is dropped) | keep | |
+//! | 3 | 0 and 2 | drop | 2, at distance 2 |
+//!
+//! Rank 1 is dropped because of 0, but 2 is nearer, so the verdict names 2. It is known only when 2 is
+//! taken, so [`judge`] offers each newly kept group to the dropped ones before it.
+
+use serde::{Deserialize, Serialize};
+
+use super::coverage::{Coverage, Coverages};
+use super::crowd::{Comparing, Crowd};
+use super::distance::Distance;
+use super::numbers::{KeepRank, Number, below};
+use super::similarity::Similarity;
+use crate::error::Result;
+use crate::progress::{self, Activity};
+use crate::runs::Record;
+
+/// Two groups of the batch of which one can cover the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Edge<D> {
+    /// The group that is taken later.
+    pub later: KeepRank,
+    /// The group that is taken earlier.
+    pub earlier: KeepRank,
+    /// How well the earlier group covers the later one, if it can.
+    pub(crate) of_later: Option<D>,
+    /// How well the later group covers the earlier one, if it can.
+    pub(crate) of_earlier: Option<D>,
+}
+
+impl Edge<Coverage> {
+    /// The distance of the fingerprints.
+    pub(super) fn distance(&self) -> u8 {
+        self.of_later.or(self.of_earlier).map_or(0, |coverage| coverage.distance)
+    }
+
+    /// How alike the groups are.
+    pub(super) fn similarity(&self) -> Option<Similarity> {
+        self.of_later.or(self.of_earlier).map(Coverage::similarity)
+    }
+
+    /// Two groups, whichever comes first.
+    pub(super) fn of([first, second]: [KeepRank; 2], coverages: Coverages) -> Edge<Coverage> {
+        let Coverages { of_first: of_later, of_second: of_earlier } =
+            if first > second { coverages } else { coverages.turned() };
+        Edge { later: first.max(second), earlier: first.min(second), of_later, of_earlier }
+    }
+}
+
+impl<D: Distance> Record for Edge<D> {}
+
+/// The verdict on a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Judgement<D> {
+    /// Its leader is kept.
+    Kept,
+    /// All of it is dropped.
+    Dropped {
+        /// The nearest kept group of the batch, if any is near, and its distance.
+        near: Option<(KeepRank, D)>,
+    },
+}
+
+/// Judges all `groups`. `held` says of a rank whether the store has a page within k. `edges` are the near
+/// pairs, in order; pairs between two groups of the `crowd` may be missing. Of kept groups at one
+/// distance the one with the smallest `name` is the nearest.
+pub(crate) fn judge<N: Ord, D: Distance>(
+    groups: u32,
+    held: impl Fn(KeepRank) -> bool,
+    edges: impl Iterator<Item = Result<Edge<D>>>,
+    mut crowd: Crowd<impl Comparing<Distance = D>>,
+    name: impl Fn(KeepRank) -> N,
+) -> Result<Judgements<D>> {
+    let judgements = Judgements { near: Vec::new(), distances: Vec::new() };
+    let mut judging = Judging { judgements, name };
+    let mut edges = edges.peekable();
+    let mut earlier = Vec::new();
+    for rank in below(groups) {
+        earlier.clear();
+        while let Some(edge) =
+            edges.next_if(|edge| edge.as_ref().map_or(true, |it| it.later == rank))
+        {
+            earlier.push(edge?);
+        }
+        let crowded = crowd.contains(rank);
+        if crowded {
+            progress::tick(Activity::Working);
+        }
+        let held = held(rank) || (crowded && crowd.is_near(rank)?);
+        if judging.take(rank, held, &earlier) && crowded {
+            crowd.keep(rank)?;
+        }
+    }
+    for at in 0..crowd.ranks().len() {
+        let rank = crowd.ranks()[at];
+        if judging.judgements.is_kept(rank) {
+            continue;
+        }
+        progress::tick(Activity::Working);
+        let nearest = crowd.nearest(rank)?.into_iter();
+        nearest.for_each(|(kept, distance)| judging.offer(rank, kept, distance));
+    }
+    Ok(judging.judgements)
+}
+
+/// The judgement on every group, in a few bytes: five with a Hamming distance.
+#[derive(Debug)]
+pub(crate) struct Judgements<D> {
+    near: Vec<KeepRank>,
+    distances: Vec<D>,
+}
+
+impl<D: Distance> Judgements<D> {
+    /// The judgement on `rank`.
+    pub(crate) fn get(&self, rank: KeepRank) -> Judgement<D> {
+        match self.distances[rank.index()] {
+            kept if kept == D::KEPT => Judgement::Kept,
+            alone if alone == D::ALONE => Judgement::Dropped { near: None },
+            distance => Judgement::Dropped { near: Some((self.near[rank.index()], distance)) },
+        }
+    }
+
+    /// How many are kept.
+    pub(crate) fn kept(&self) -> u64 {
+        self.distances.iter().filter(|&&distance| distance == D::KEPT).count() as u64
+    }
+
+    fn push(&mut self, kept: bool) {
+        self.near.push(KeepRank::from(0));
+        self.distances.push(if kept { D::KEPT } else { D::ALONE });
+    }
+
+    fn is_kept(&self, rank: KeepRank) -> bool {
+        self.distances[rank.index()] == D::KEPT
+    }
+}
+
+/// The judgements on the groups taken so far.
+struct Judging<L, D> {
+    judgements: Judgements<D>,
+    name: L,
+}
+
+impl<N: Ord, L: Fn(KeepRank) -> N, D: Distance> Judging<L, D> {
+    /// Takes the next group, with its edges to `earlier` ones, and says whether it is kept. A group that
+    /// is `held` is dropped.
+    fn take(&mut self, rank: KeepRank, held: bool, earlier: &[Edge<D>]) -> bool {
+        let is_held =
+            |edge: &Edge<D>| edge.of_later.is_some() && self.judgements.is_kept(edge.earlier);
+        let kept = !held && !earlier.iter().any(is_held);
+        self.judgements.push(kept);
+        for edge in earlier {
+            let (of, by, distance) = match kept {
+                true => (edge.earlier, rank, edge.of_earlier),
+                false => (rank, edge.earlier, edge.of_later),
+            };
+            if let Some(distance) = distance
+                && self.judgements.is_kept(by)
+            {
+                self.offer(of, by, distance);
+            }
+        }
+        kept
+    }
+
+    /// Makes `kept` the nearest of a dropped group, if it is nearer than what was offered before.
+    fn offer(&mut self, rank: KeepRank, kept: KeepRank, distance: D) {
+        let Judging { judgements, name } = self;
+        let Judgement::Dropped { near } = judgements.get(rank) else { return };
+        let nearer = near.is_none_or(|(last, least)| (distance, name(kept)) < (least, name(last)));
+        if nearer {
+            judgements.near[rank.index()] = kept;
+            judgements.distances[rank.index()] = distance;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::crowd::Block;
+    use super::*;
+    use proptest::prelude::*;
+    use std::time::Instant;
+
+    /// The rule as it is defined: each group against every one kept before.
+    fn naive(
+        held: &[bool],
+        distance: impl Fn(KeepRank, KeepRank) -> Option<u8>,
+    ) -> Vec<Judgement<u8>> {
+        let groups = held.len() as u32;
+        let mut kept: Vec<KeepRank> = Vec::new();
+        for group in below::<KeepRank>(groups) {
+            if !held[group.index()] && kept.iter().all(|&other| distance(group, other).is_none()) {
+                kept.push(group);
+            }
+        }
+        let nearest = |group| {
+            let near =
+                kept.iter().filter_map(|&other| Some((distance(group, other)?, name(other))));
+            near.min().map(|(distance, name)| (KeepRank::from(99 - name), distance))
+        };
+        below(groups)
+            .map(|group| {
+                if kept.contains(&group) {
+                    Judgement::Kept
+                } else {
+                    Judgement::Dropped { near: nearest(group) }
+                }
+            })
+            .collect()
+    }
+
+    /// Names in the reverse order of the ranks.
+    fn name(rank: KeepRank) -> u32 {
+        99 - u32::from(rank)
+    }
+
+    fn edge(later: u32, earlier: u32, distance: u8) -> Edge<u8> {
+        let (later, earlier) = (later.into(), earlier.into());
+        Edge { later, earlier, of_later: Some(distance), of_earlier: Some(distance) }
+    }
+
+    /// The example at the top.
+    #[test]
+    fn a_dropped_group_names_the_nearest_kept_one() {
+        // Fingerprints that have these distances; 0-2 and 1-3 are farther apart than 3.
+        let fingerprints: [u32; 4] = [0b11111, 0b00011, 0b00000, 0b01100];
+        let pairs = [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)];
+        let near = pairs.into_iter().filter_map(|(later, earlier)| {
+            let bits = fingerprints[later as usize] ^ fingerprints[earlier as usize];
+            let distance = bits.count_ones() as u8;
+            (distance <= 3).then(|| edge(later, earlier, distance))
+        });
+        let edges = [edge(1, 0, 3), edge(2, 1, 2), edge(3, 0, 3), edge(3, 2, 2)];
+        assert!(near.eq(edges));
+        let judged = judge(4, |_| false, edges.into_iter().map(Ok), nobody(), |rank| rank).unwrap();
+        let of = |rank: u32| judged.get(rank.into());
+        let near = |rank: u32, distance| Judgement::Dropped { near: Some((rank.into(), distance)) };
+        assert_eq!(
+            [of(0), of(1), of(2), of(3)],
+            [Judgement::Kept, near(2, 2), Judgement::Kept, near(2, 2)]
+        );
+    }
+
+    /// No crowd.
+    fn nobody() -> Crowd<Fingerprints> {
+        Crowd::new(Vec::new(), Fingerprints { groups: Vec::new(), k: 0 })
+    }
+
+    /// Groups of 12 bits and a class. Within k bits, those of one class match.
+    struct Fingerprints {
+        groups: Vec<(u32, bool)>,
+        k: u32,
+    }
+
+    impl Comparing for Fingerprints {
+        type Sketch = u32;
+        type Distance = u8;
+
+        /// 5 blocks, as 4 differing bits need.
+        fn blocks(&self, rank: KeepRank) -> Result<Vec<Block>> {
+            let masked = [7, 0o70, 0o300, 0o1400, 0o6000].map(|mask| self.sketch(rank) & mask);
+            Ok(masked.into_iter().map(u128::from).enumerate().collect())
+        }
+
+        fn sketch(&self, rank: KeepRank) -> u32 {
+            self.groups[rank.index()].0
+        }
+
+        fn find(&self, sketch: u32, kept: &[u32], mut found: impl FnMut(usize, u8)) {
+            for (at, kept) in kept.iter().enumerate() {
+                found(at, (sketch ^ kept).count_ones() as u8);
+            }
+        }
+
+        fn distance(&mut self, one: KeepRank, other: KeepRank) -> Result<Option<u8>> {
+            Ok(self.within(one, other))
+        }
+    }
+
+    impl Fingerprints {
+        /// The distance of two groups, if they match.
+        fn within(&self, one: KeepRank, other: KeepRank) -> Option<u8> {
+            let [one, other] = [one, other].map(|rank| self.groups[rank.index()]);
+            let distance = (one.0 ^ other.0).count_ones();
+            (distance <= self.k && one.1 == other.1).then_some(distance as u8)
+        }
+    }
+
+    proptest! {
+        /// Pairs between crowded groups are left out of the edges, as the sieve does.
+        #[test]
+        fn judging_a_crowd_is_the_rule(
+            groups in prop::collection::vec((0_u32..4096, any::<[bool; 3]>()), 0..60),
+            k in 0_u32..5,
+        ) {
+            let fingerprints =
+                Fingerprints { groups: groups.iter().map(|&(bits, [class, ..])| (bits, class)).collect(), k };
+            let count = groups.len() as u32;
+            let crowded = |rank: u32| groups[rank as usize].1[2];
+            let pairs = (0..count).flat_map(|later| (0..later).map(move |earlier| (later, earlier)));
+            let edges = pairs.filter(|&(later, earlier)| !(crowded(later) && crowded(earlier)));
+            let edges = edges.filter_map(|(later, earlier)| {
+                let distance = fingerprints.within(later.into(), earlier.into())?;
+                Some(edge(later, earlier, distance))
+            });
+            let edges: Vec<Edge<u8>> = edges.collect();
+            let definition = |one, other| fingerprints.within(one, other);
+            let held: Vec<bool> = groups.iter().map(|group| group.1[1]).collect();
+            let expected = naive(&held, definition);
+            let ranks = (0..count).filter(|&rank| crowded(rank)).map(KeepRank::from).collect();
+            let crowd = Crowd::new(ranks, fingerprints);
+            let edges = edges.into_iter().map(Ok);
+            let judged = judge(count, |group| held[group.index()], edges, crowd, name).unwrap();
+            let judged: Vec<Judgement<u8>> = below(count).map(|rank| judged.get(rank)).collect();
+            prop_assert_eq!(judged, expected);
+        }
+
+        /// A group stands only for groups that are no larger.
+        #[test]
+        fn judging_by_edges_with_a_direction_is_the_rule(
+            groups in prop::collection::vec((0_u32..256, 0_u8..4, any::<bool>()), 0..24),
+            k in 0_u32..5,
+        ) {
+            let held: Vec<bool> = groups.iter().map(|group| group.2).collect();
+            let stands = |of: KeepRank, by: KeepRank| {
+                let [of, by] = [of, by].map(|rank| groups[rank.index()]);
+                let distance = (of.0 ^ by.0).count_ones();
+                (distance <= k && by.1 >= of.1).then_some(distance as u8)
+            };
+            let count = groups.len() as u32;
+            let pairs = (0..count).flat_map(|later| (0..later).map(move |earlier| (later, earlier)));
+            let edges = pairs.map(|(later, earlier)| {
+                let [later, earlier] = [later, earlier].map(KeepRank::from);
+                let of_later = stands(later, earlier);
+                Ok(Edge { later, earlier, of_later, of_earlier: stands(earlier, later) })
+            });
+            let judged = judge(count, |group| held[group.index()], edges, nobody(), name).unwrap();
+            let judged: Vec<Judgement<u8>> = below(count).map(|rank| judged.get(rank)).collect();
+            prop_assert_eq!(judged, naive(&held, stands));
+        }
+
+        #[test]
+        fn judging_by_edges_is_the_rule(
+            groups in prop::collection::vec((0_u32..256, any::<bool>()), 0..24),
+            k in 0_u32..5,
+        ) {
+            let held: Vec<bool> = groups.iter().map(|group| group.1).collect();
+            let distance = |a: KeepRank, b: KeepRank| {
+                let distance = (groups[a.index()].0 ^ groups[b.index()].0).count_ones();
+                (distance <= k).then_some(distance as u8)
+            };
+            let count = groups.len() as u32;
+            let pairs = (0..count).flat_map(|later| (0..later).map(move |earlier| (later, earlier)));
+            let edges = pairs.filter_map(|(later, earlier)| {
+                Some(Ok(edge(later, earlier, distance(later.into(), earlier.into())?)))
+            });
+            let judged = judge(count, |group| held[group.index()], edges, nobody(), name).unwrap();
+            let judged: Vec<Judgement<u8>> = below(count).map(|rank| judged.get(rank)).collect();
+            prop_assert_eq!(judged, naive(&held, distance));
+        }
+    }
+
+    #[test]
+    fn a_chain_of_a_million_keeps_every_other_one() {
+        let groups = 1_000_000_u32;
+        let edges = (1..groups).map(|later| Ok(edge(later, later - 1, 3)));
+        let began = Instant::now();
+        let judged = judge(groups, |_| false, edges, nobody(), |group| group).unwrap();
+        let is_kept = |rank: u32| judged.get(rank.into()) == Judgement::Kept;
+        assert!((0..groups).all(|rank| is_kept(rank) == rank.is_multiple_of(2)));
+        assert!(began.elapsed().as_secs() < 10, "not linear: {:?}", began.elapsed());
+    }
+}

@@ -1,0 +1,321 @@
+//! The files of an output: the tables of verdicts and matches, keep.txt and drop.txt.
+//!
+//! The ids come in portions. All workers make lines of a portion each; then the lines are written in the order of
+//! the portions, each file by one worker.
+
+use std::fmt::Write as _;
+use std::iter::Peekable;
+use std::ops::Range;
+
+use super::dropped_examples::{DroppedExample, Examples};
+use super::hosts::{self, HostOf};
+use super::ids::{Portion, Shard};
+use super::match_row::MatchRow;
+use super::numbers::{IdRank, Number};
+use super::recrawl::Recrawl;
+use super::result_columns::{MATCHES, VERDICTS, match_columns, verdict_columns};
+use crate::error::Result;
+use crate::output::{OutputFile, Staging, Sum};
+use crate::parallel::{both, in_parallel};
+use crate::progress::{self, Activity};
+use crate::results::{ResultColumn, ResultFile, ResultFormat};
+use crate::runs::{Record, SortedRecords};
+
+/// A file of the output by its name.
+pub(crate) type Named = (String, Sum);
+
+/// The lists of ids.
+pub const KEEP: &str = "keep.txt";
+const DROP: &str = "drop.txt";
+/// Rows are written once their lines have so many bytes.
+const LINES_BYTES: usize = 64 << 10;
+
+/// What is listed, all of it in the order of ids.
+pub(crate) struct Listing<P, E> {
+    /// The ids of all documents that are not empty, in portions.
+    pub ids: P,
+    /// The ids of the empty documents.
+    pub empties: E,
+    /// The match that the verdict on each dropped document names.
+    pub verdicts: SortedRecords<MatchRow>,
+    /// The rows of the matches.
+    pub matches: SortedRecords<MatchRow>,
+    /// The duplicates of each document, where it is known which share of a page another page contains.
+    pub duplicates: Option<Duplicates>,
+    /// What became of each document since the former page of its key, where documents have keys.
+    pub(super) recrawls: Option<SortedRecords<Recrawl>>,
+    /// Whether the matches were checked.
+    pub checked: bool,
+    /// How the tables are written.
+    pub format: ResultFormat,
+    /// How many threads there are.
+    pub workers: usize,
+}
+
+/// What was listed.
+pub(crate) struct Listed {
+    /// The files.
+    pub files: [Named; 4],
+    /// How many matches were written.
+    pub matches: u64,
+    /// Some of the dropped documents.
+    pub examples: Vec<DroppedExample>,
+}
+
+/// The duplicates of each document.
+pub(crate) struct Duplicates {
+    /// How many pages, by the rank of the document.
+    pub(super) copies: Vec<u32>,
+    /// The hosts of these pages, by the rank of the document.
+    pub(super) hosts: SortedRecords<HostOf>,
+}
+
+/// What is listed of one portion.
+struct Section<P> {
+    ids: P,
+    verdicts: Vec<MatchRow>,
+    hosts: Vec<HostOf>,
+    recrawls: Option<Vec<Recrawl>>,
+}
+
+/// The lines of one portion, except those of its matches and of the empty documents, which may be too many.
+struct Lines {
+    ids: Shard,
+    ranks: Range<u32>,
+    /// Whether each page is dropped.
+    dropped: Vec<bool>,
+    /// The least id that belongs behind the portion, if there is one.
+    bound: Option<String>,
+    verdicts: String,
+    keep: String,
+    drop: String,
+    examples: Examples,
+}
+
+/// The files that are being written.
+struct Files {
+    verdicts: ResultFile,
+    /// The line on an empty document, behind its id.
+    empty: String,
+    keep: OutputFile,
+    drop: OutputFile,
+    matches: ResultFile,
+    /// How many matches were written.
+    count: u64,
+}
+
+impl<I, P, E> Listing<P, E>
+where
+    I: Portion,
+    P: Iterator<Item = Result<I>>,
+    E: Iterator<Item = Result<String>>,
+{
+    /// Writes all files.
+    pub(crate) fn write(self, staging: &Staging) -> Result<Listed> {
+        let Listing { mut ids, empties, verdicts, matches, duplicates, .. } = self;
+        let Listing { recrawls, checked, format, workers, .. } = self;
+        let columns = verdict_columns(duplicates.is_some(), recrawls.is_some());
+        let mut files = Files::create(staging, format, checked, &columns)?;
+        let mut recrawls = recrawls.map(Iterator::peekable);
+        let (copies, hosts) = duplicates.map(|it| (it.copies, it.hosts.peekable())).unzip();
+        let mut hosts: Option<Peekable<SortedRecords<HostOf>>> = hosts;
+        let mut empties = empties.peekable();
+        let mut verdicts = verdicts.peekable();
+        let mut matches = matches.peekable();
+        let mut examples = Examples::default();
+        loop {
+            let sections = ids.by_ref().take(workers.max(1)).map(|ids| {
+                let ids = ids?;
+                let end = IdRank::from(ids.ranks().end);
+                let verdicts = while_below(&mut verdicts, |row: &MatchRow| row.new < end)?;
+                let hosts = hosts.as_mut().map(|it| while_below(it, |host| host.of < end));
+                let hosts = hosts.transpose()?.unwrap_or_default();
+                let recrawls = recrawls.as_mut().map(|it| while_below(it, |page| page.new < end));
+                Ok(Section { ids, verdicts, hosts, recrawls: recrawls.transpose()? })
+            });
+            let sections = sections.collect::<Result<Vec<_>>>()?;
+            if sections.is_empty() {
+                break;
+            }
+            let copies: Option<&[u32]> = copies.as_deref();
+            let of_section = |section: &Section<_>| section.lines(copies);
+            let lines = in_parallel(workers, &sections, of_section);
+            let lines = lines.into_iter().collect::<Result<Vec<Lines>>>()?;
+            files.write(&lines, &mut empties, &mut matches, workers)?;
+            lines.into_iter().for_each(|lines| examples.append(lines.examples));
+        }
+        files.empties(&mut empties)?;
+        let (files, matches) = files.finish(workers)?;
+        Ok(Listed { files, matches, examples: examples.listed() })
+    }
+}
+
+/// The next records, as long as each is `below`.
+fn while_below<R: Record>(
+    records: &mut Peekable<SortedRecords<R>>,
+    below: impl Fn(&R) -> bool,
+) -> Result<Vec<R>> {
+    let is_below = |record: &Result<R>| record.as_ref().map_or(true, &below);
+    std::iter::from_fn(|| records.next_if(is_below)).collect()
+}
+
+impl<P: Portion> Section<P> {
+    fn lines(&self, copies: Option<&[u32]>) -> Result<Lines> {
+        progress::tick(Activity::Working);
+        let mut lines = Lines {
+            ids: self.ids.load()?,
+            ranks: self.ids.ranks(),
+            dropped: Vec::with_capacity(self.ids.ranks().len()),
+            bound: self.ids.bound().map(str::to_owned),
+            verdicts: String::new(),
+            keep: String::new(),
+            drop: String::new(),
+            examples: Examples::default(),
+        };
+        let Lines { ids, ranks, dropped, verdicts, keep, drop, examples, .. } = &mut lines;
+        let mut named = self.verdicts.iter().peekable();
+        let mut hosts = self.hosts.iter().copied().peekable();
+        let mut recrawls = self.recrawls.iter().flatten();
+        for (rank, id) in ranks.clone().map(IdRank::from).zip(ids.ids()) {
+            let of = named.next_if(|row| row.new == rank);
+            let counted =
+                copies.map(|copies| (copies[rank.index()], hosts::count(id, rank, &mut hosts)));
+            add_verdict(verdicts, id, counted, of);
+            if let Some(recrawl) = recrawls.next() {
+                write!(verdicts, "\t{recrawl}").expect("a string takes any text");
+            }
+            verdicts.push('\n');
+            if let Some(row) = of {
+                let containment = row.similarity.filter(|_| counted.is_some());
+                examples.add([id, &row.existing], row.distance.into(), row.origin, containment);
+            }
+            dropped.push(of.is_some());
+            let listed = if of.is_none() { &mut *keep } else { &mut *drop };
+            listed.push_str(id);
+            listed.push('\n');
+        }
+        Ok(lines)
+    }
+}
+
+impl Lines {
+    /// Writes the verdicts, with those on the empty documents of this range between them.
+    fn write_verdicts<E: Iterator<Item = Result<String>>>(
+        &self,
+        empties: &mut Peekable<E>,
+        file: &mut ResultFile,
+        behind_id: &str,
+    ) -> Result<()> {
+        let is_here = |empty: &Result<String>| {
+            self.bound
+                .as_ref()
+                .is_none_or(|bound| empty.as_ref().map_or(true, |empty| empty < bound))
+        };
+        let mut rest = self.verdicts.as_str();
+        while let Some(empty) = empties.next_if(is_here).transpose()? {
+            let is_before = |line: &&str| line.split('\t').next() < Some(empty.as_str());
+            let before = rest.split_inclusive('\n').take_while(is_before).map(str::len).sum();
+            let (before, behind) = rest.split_at(before);
+            file.rows(before)?;
+            file.row(format_args!("{empty}{behind_id}"))?;
+            rest = behind;
+        }
+        file.rows(rest)
+    }
+}
+
+/// Adds the line on a document without its end, which is dropped because of another one, or is kept in place of so many copies, which are of so many hosts with
+/// the page itself.
+fn add_verdict(lines: &mut String, id: &str, counted: Option<(u32, u64)>, of: Option<&MatchRow>) {
+    let added = match (of, counted) {
+        (None, None) => write!(lines, "{id}\tkeep\t\t\t"),
+        (None, Some((copies, 0))) => write!(lines, "{id}\tkeep\t\t\t\t\t{copies}\t"),
+        (None, Some((copies, hosts))) => {
+            write!(lines, "{id}\tkeep\t\t\t\t\t{copies}\t{hosts}")
+        }
+        (Some(MatchRow { existing, distance, origin, similarity, .. }), counted) => {
+            let row = format_args!("{id}\tdrop\t{existing}\t{distance}\t{origin}");
+            match similarity.filter(|_| counted.is_some()) {
+                Some(containment) => write!(lines, "{row}\t{containment}\t\t"),
+                None => write!(lines, "{row}"),
+            }
+        }
+    };
+    added.expect("a string takes any text");
+}
+
+impl Files {
+    fn create(
+        staging: &Staging,
+        format: ResultFormat,
+        checked: bool,
+        verdicts: &[ResultColumn],
+    ) -> Result<Files> {
+        let matches = match_columns(checked);
+        Ok(Files {
+            empty: format!("\tempty{}", "\t".repeat(verdicts.len() - 2)),
+            verdicts: ResultFile::create(staging, format, VERDICTS, verdicts)?,
+            keep: staging.create(KEEP)?,
+            drop: staging.create(DROP)?,
+            matches: ResultFile::create(staging, format, MATCHES, &matches)?,
+            count: 0,
+        })
+    }
+
+    /// Writes the verdicts on empty documents that come after all others.
+    fn empties(&mut self, empties: &mut impl Iterator<Item = Result<String>>) -> Result<()> {
+        empties.try_for_each(|empty| {
+            let empty = empty?;
+            self.verdicts.row(format_args!("{empty}{}", self.empty))
+        })
+    }
+
+    /// Writes the lines of some portions, and what there is of `empties` and `rows` among them.
+    fn write<E: Iterator<Item = Result<String>>>(
+        &mut self,
+        portions: &[Lines],
+        empties: &mut Peekable<E>,
+        rows: &mut Peekable<SortedRecords<MatchRow>>,
+        workers: usize,
+    ) -> Result<()> {
+        let Files { verdicts, empty, keep, drop, matches, count } = self;
+        let add = |file: &mut OutputFile, text: fn(&Lines) -> &str| {
+            portions
+                .iter()
+                .try_for_each(|lines| file.write(|out| out.write_all(text(lines).as_bytes())))
+        };
+        let verdicts =
+            || portions.iter().try_for_each(|lines| lines.write_verdicts(empties, verdicts, empty));
+        let others = || {
+            add(keep, |lines| &lines.keep)?;
+            add(drop, |lines| &lines.drop)?;
+            let mut lines = String::new();
+            for Lines { ids, ranks, dropped, .. } in portions {
+                let is_here = |row: &Result<MatchRow>| {
+                    row.as_ref().map_or(true, |it| it.new < ranks.end.into())
+                };
+                while let Some(row) = rows.next_if(is_here).transpose()? {
+                    let place = (u32::from(row.new) - ranks.start) as usize;
+                    row.add_to(ids.id(place), dropped[place], &mut lines);
+                    *count += 1;
+                    if lines.len() >= LINES_BYTES {
+                        matches.rows(&lines)?;
+                        lines.clear();
+                    }
+                }
+            }
+            matches.rows(&lines)
+        };
+        let (others, verdicts) = both(workers, others, verdicts);
+        verdicts.and(others)
+    }
+
+    fn finish(self, workers: usize) -> Result<([Named; 4], u64)> {
+        let Files { verdicts, keep, drop, matches, count, .. } = self;
+        let lists = || Ok((keep.finish()?, drop.finish()?, matches.finish()?));
+        let (verdicts, lists) = both(workers, || verdicts.finish(), lists);
+        let (keep, drop, matches) = lists?;
+        let [keep, drop] = [(KEEP, keep), (DROP, drop)].map(|(name, sum)| (name.to_owned(), sum));
+        Ok(([verdicts?, keep, drop, matches], count))
+    }
+}

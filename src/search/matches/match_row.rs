@@ -1,0 +1,45 @@
+//! The row of matches.tsv: two documents, and how near they are.
+
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+use super::allocated::allocated;
+use super::numbers::IdRank;
+use super::origin::Origin;
+use super::similarity::Similarity;
+use crate::runs::Record;
+
+/// One near pair of documents. Rows are ordered as they are written: by the new id (as its rank among
+/// the batch's ids), by distance, by the existing id's bytes, by where that one comes from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct MatchRow {
+    /// The rank of the new document's id among the ids of the batch.
+    pub new: IdRank,
+    pub distance: u8,
+    /// The existing document's id.
+    pub existing: String,
+    pub(crate) origin: Origin,
+    /// How alike the two are, where a distance was checked.
+    pub similarity: Option<Similarity>,
+}
+
+impl MatchRow {
+    /// Adds the row as a line; `new` is the id whose rank the row holds, and `is_dropped` the verdict on it.
+    pub(super) fn add_to(&self, new: &str, is_dropped: bool, lines: &mut String) {
+        let MatchRow { distance, existing, origin, similarity, .. } = self;
+        let row = format_args!("{new}\t{existing}\t{distance}\t{origin}");
+        let verdict = if is_dropped { "drop" } else { "keep" };
+        let added = match similarity {
+            Some(similarity) => writeln!(lines, "{row}\t{similarity}\t{verdict}"),
+            None => writeln!(lines, "{row}\t{verdict}"),
+        };
+        added.expect("a string takes any text");
+    }
+}
+
+impl Record for MatchRow {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + allocated(&self.existing)
+    }
+}

@@ -1,0 +1,114 @@
+//! Pairs of near pages, and the verdicts drawn from them.
+//!
+//! Pages with one fingerprint are one group, so a million copies of an error page are one probe and one
+//! [`Pair`]. The keep rule is applied to groups as well. Only then, and after they have been counted,
+//! are pairs expanded to rows of documents.
+//!
+//! ```text
+//! Pair -> Sieve -> confirm: on all workers of all processes, each for a range of the batch
+//!                     |
+//!                  partition -> keep_rule (crowd) --+
+//!                          \-> expand --------------+-> listing: verdicts, keep.txt, drop.txt, matches
+//! ```
+//!
+//! Start with `PairWindows` in `confirm.rs`, and with `Finalize::write`, which goes through the steps after it; `keep_rule` has the rule
+//! with an example, `numbers` the six sorts of numbers. May import everything up to `tables`, no engine.
+//!
+//! A sieve leaves out pairs that cannot decide a verdict. A page of the store at distance 3 is of no use
+//! once one at distance 2 is known:
+//!
+//! ```
+//! use dupsieve::rooms::matches::{FingerprintIndex, Pair, Place, Sieve};
+//!
+//! let mut sieve = Sieve::new(10, true); // ten fingerprints in the batch
+//! let pair = |row, distance| {
+//!     let existing = Place::Store { segment: 0, row, rows: 1 };
+//!     Pair { new: FingerprintIndex::from(7), existing, distance }
+//! };
+//! assert!(sieve.passes(&pair(100, 2)));
+//! assert!(!sieve.passes(&pair(200, 3)));
+//! assert!(sieve.passes(&pair(300, 1)));
+//! ```
+
+mod allocated;
+mod answer;
+mod batch;
+mod certificate;
+mod comparing;
+mod confirm;
+mod confirmed;
+mod coverage;
+mod crowd;
+mod detail;
+mod distance;
+mod distinct;
+mod drafts;
+mod dropped_examples;
+mod dropped_pages;
+mod expand;
+mod finalize;
+mod frequent;
+mod group_key;
+mod groups;
+mod hosts;
+mod ids;
+mod in_keep_order;
+mod keep_order;
+mod keep_rule;
+mod listing;
+mod lost;
+mod match_row;
+mod nearby;
+mod nearest;
+mod numbers;
+mod origin;
+mod outcome;
+mod pair;
+mod partition;
+mod recrawl;
+mod replaced;
+mod result_columns;
+mod shared_keys;
+mod sieve;
+mod similarity;
+mod store_pair;
+
+pub use allocated::allocated;
+pub use answer::{Answer, NearPage, Question};
+pub use batch::held_bytes;
+pub use detail::MAX_MATCHES;
+pub use detail::{Detail, too_many};
+pub use distinct::distinct_fingerprints;
+pub use dropped_examples::DroppedExample;
+pub use dropped_pages::DroppedPages;
+pub use frequent::{Frequent, is_cut};
+pub use hosts::DroppedHost;
+pub use keep_order::KeepOrder;
+pub use lost::Lost;
+pub use numbers::{FingerprintIndex, KeepRank, Number};
+pub use outcome::Outcome;
+pub use pair::{Pair, Place};
+pub use recrawl::Recrawls;
+pub use replaced::{each_replaced, replacements_at, replacements_in};
+pub use sieve::Sieve;
+pub use similarity::{Confirm, Similarity};
+
+pub use certificate::{Certificate, Confirmed};
+pub use confirm::{Confirming, PairWindows, Task};
+pub use confirmed::ConfirmedPairs;
+pub(crate) use coverage::Covering;
+#[cfg(feature = "evaluate")]
+pub use coverage::{Coverage, Coverages};
+pub use finalize::Finalize;
+pub(crate) use group_key::{GroupKey, GroupKeyReader};
+pub use groups::Groups;
+pub use in_keep_order::InKeepOrder;
+#[cfg(feature = "evaluate")]
+pub use keep_order::LengthClass;
+pub use keep_order::Turn;
+pub use listing::KEEP;
+pub use result_columns::{MATCHES, RECRAWL, VERDICTS};
+pub use shared_keys::AnchorCost;
+pub use shared_keys::{
+    Anchored, AnchoredRows, CHUNK_ROWS, KeyProbe, MOST_MET, RowAnchor, anchors_of,
+};

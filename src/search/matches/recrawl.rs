@@ -1,0 +1,292 @@
+//! Recrawls: pages of the batch whose key a page had before, and what became of their text.
+//!
+//! Each page is compared with the latest earlier page of its key, which the store shows or the batch has. The keys of the batch are sorted, those of the
+//! store are read once and sieved, and what is left of them is merged with the batch in the order of key and time:
+//!
+//! ```text
+//! store    2026-11-20  http://a.example/x       key example,a)/x     09:00    text 1
+//! batch                https://a.example/x/                          08:00    text 1    new
+//!                      http://www.a.example/x                        10:00    text 2    changed since the page of the store
+//!                      http://a.example/x?                           11:00    text 2    unchanged since http://www.a.example/x
+//! ```
+//!
+//! Without times every page of the store is earlier than those of the batch, a later day comes after an earlier one, and pages of one day are in the order
+//! of their ids.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::allocated::allocated;
+use super::batch::Batch;
+use super::numbers::{IdRank, SegmentRow};
+use super::origin::Origin;
+use super::similarity::{Confirm, Similarity};
+use crate::document::IdSieve;
+use crate::error::Result;
+use crate::progress::{self, Activity};
+use crate::runs::{Record, SortSpace, SortedRecords, Sorter};
+use crate::store::{Dated, Day, Segment};
+
+/// How many pages of a batch came again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recrawls {
+    /// Pages of a key that no page had before.
+    pub new: u64,
+    /// Pages with the text of the latest earlier page of their key.
+    pub unchanged: u64,
+    /// Pages with another text.
+    pub changed: u64,
+}
+
+/// What became of a page since the latest earlier page of its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) enum Change {
+    New,
+    Unchanged,
+    Changed,
+}
+
+/// A page of the batch, and the latest earlier page of its key.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct Recrawl {
+    pub(super) new: IdRank,
+    change: Change,
+    former: Option<(String, Origin)>,
+    /// The share of the page that the former one contains, where both are compared.
+    contained: Option<Similarity>,
+}
+
+impl Record for Recrawl {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.former.as_ref().map_or(0, |former| allocated(&former.0))
+    }
+}
+
+impl fmt::Display for Recrawl {
+    /// Its columns in verdicts.tsv.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.change.name())?;
+        let Some((id, origin)) = &self.former else { return f.write_str("\t\t\t") };
+        write!(f, "\t{id}\t{origin}\t")?;
+        self.contained.map_or(Ok(()), |contained| contained.fmt(f))
+    }
+}
+
+impl Change {
+    fn name(self) -> &'static str {
+        match self {
+            Change::New => "new",
+            Change::Unchanged => "unchanged",
+            Change::Changed => "changed",
+        }
+    }
+}
+
+impl Recrawls {
+    fn count(&mut self, change: Change) {
+        *match change {
+            Change::New => &mut self.new,
+            Change::Unchanged => &mut self.unchanged,
+            Change::Changed => &mut self.changed,
+        } += 1;
+    }
+}
+
+/// A page of the batch in the order of key and time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Keyed {
+    key: u128,
+    time: i64,
+    rank: IdRank,
+    row: SegmentRow,
+    digest: u128,
+}
+
+impl Record for Keyed {}
+
+/// A page of the store in the order of key and time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct KeyedStored {
+    key: u128,
+    time: i64,
+    day: Day,
+    id: String,
+    place: (u32, u64),
+    digest: u128,
+}
+
+impl Record for KeyedStored {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + allocated(&self.id)
+    }
+}
+
+/// The latest earlier page of a key.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+enum Former {
+    Batch(SegmentRow),
+    Store { place: (u32, u64), day: Day, id: String },
+}
+
+/// A page of the batch whose key a page had before, in the order in which the former pages lie on disk.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct CameAgain {
+    former: Former,
+    row: SegmentRow,
+    rank: IdRank,
+    is_same: bool,
+}
+
+impl Record for CameAgain {
+    fn bytes(&self) -> usize {
+        let id = match &self.former {
+            Former::Batch(_) => 0,
+            Former::Store { id, .. } => allocated(id),
+        };
+        size_of::<Self>() + id
+    }
+}
+
+/// What came again, in the order of the ids, and how many pages did; none if the segment of the batch has no keys.
+pub(super) fn recrawls(
+    (segment, batch): (&Segment, &Batch),
+    store: &[Dated],
+    confirm: Option<Confirm>,
+    space: SortSpace<'_>,
+) -> Result<Option<(SortedRecords<Recrawl>, Recrawls)>> {
+    let Some((sieve, pages)) = of_batch(segment, batch, space)? else { return Ok(None) };
+    let mut stored = of_store(store, &sieve, space)?.sorted()?.peekable();
+    let mut recrawls = space.sorter();
+    let mut came_again = space.sorter();
+    let mut counted = Recrawls::default();
+    let mut latest: Option<(u128, u128, Former)> = None;
+    for page in pages.sorted()? {
+        let Keyed { key, time, rank, row, digest } = page?;
+        latest = latest.filter(|latest| latest.0 == key);
+        let is_earlier = |it: &Result<KeyedStored>| {
+            it.as_ref().map_or(true, |it| (it.key, it.time) <= (key, time))
+        };
+        while let Some(earlier) = stored.next_if(is_earlier).transpose()? {
+            let KeyedStored { key: of, digest, place, day, id, .. } = earlier;
+            if of == key {
+                latest = Some((key, digest, Former::Store { place, day, id }));
+            }
+        }
+        let change = match &latest {
+            None => Change::New,
+            Some((_, former, _)) if *former == digest => Change::Unchanged,
+            Some(_) => Change::Changed,
+        };
+        counted.count(change);
+        match latest.replace((key, digest, Former::Batch(row))) {
+            None => recrawls.push(Recrawl { new: rank, change, former: None, contained: None })?,
+            Some((_, _, former)) => {
+                let is_same = change == Change::Unchanged;
+                came_again.push(CameAgain { former, row, rank, is_same })?;
+            }
+        }
+    }
+    compare((segment, store), confirm, came_again.sorted()?, &mut recrawls)?;
+    Ok(Some((recrawls.sorted()?, counted)))
+}
+
+/// The pages of the batch, and a sieve of their keys.
+fn of_batch(
+    segment: &Segment,
+    batch: &Batch,
+    space: SortSpace<'_>,
+) -> Result<Option<(IdSieve, Sorter<Keyed>)>> {
+    let (Some(mut keys), Some(mut digests)) = (segment.keys(), segment.digests()) else {
+        return Ok(None);
+    };
+    let mut times = segment.times().filter(|_| segment.order().is_none());
+    let mut pages = space.sorter();
+    let mut hashes = Vec::with_capacity(segment.rows() as usize);
+    for number in 0..segment.rows() {
+        let row = SegmentRow::from(number as u32);
+        let time = times.as_mut().map(|times| times.get(number)).transpose()?.flatten();
+        let key = keys.get(number)?;
+        hashes.push(key);
+        pages.push(Keyed {
+            key,
+            time: time.unwrap_or(i64::MAX),
+            rank: batch.rank_in_segment(row),
+            row,
+            digest: digests.get(number)?,
+        })?;
+    }
+    Ok(Some((IdSieve::of(hashes.into_iter()), pages)))
+}
+
+/// The pages that the store shows and whose keys may be among those of the batch.
+fn of_store(store: &[Dated], sieve: &IdSieve, space: SortSpace<'_>) -> Result<Sorter<KeyedStored>> {
+    let mut stored = space.sorter();
+    for (number, dated) in (0..).zip(store) {
+        let segment = dated.segment();
+        let (Some(mut keys), Some(mut digests)) = (segment.keys(), segment.digests()) else {
+            continue;
+        };
+        let mut times = segment.times().filter(|_| segment.order().is_none());
+        let (mut ids, mut days, mut shown) = (segment.ids(), dated.days(), dated.shown());
+        for row in 0..segment.rows() {
+            progress::tick(Activity::Working);
+            let key = keys.get(row)?;
+            if !sieve.may_have(key) || !shown.get(row)? {
+                continue;
+            }
+            let time = times.as_mut().map(|times| times.get(row)).transpose()?.flatten();
+            stored.push(KeyedStored {
+                key,
+                time: time.unwrap_or(i64::MIN),
+                day: days.get(row)?,
+                id: ids.get(row)?.to_owned(),
+                place: (number, row),
+                digest: digests.get(row)?,
+            })?;
+        }
+    }
+    Ok(stored)
+}
+
+/// Names the former pages, and counts how much of each changed page they contain.
+fn compare(
+    (segment, store): (&Segment, &[Dated]),
+    confirm: Option<Confirm>,
+    came_again: SortedRecords<CameAgain>,
+    recrawls: &mut Sorter<Recrawl>,
+) -> Result<()> {
+    let confirm = confirm.filter(Confirm::has_direction);
+    let sketches_of = |segment: &Segment| confirm.map(|it| it.signatures(segment)).transpose();
+    let (mut ids, mut sketches) = (segment.ids(), sketches_of(segment)?);
+    let mut former_sketches = sketches_of(segment)?;
+    let mut read = None;
+    for page in came_again {
+        let CameAgain { former, row, rank, is_same } = page?;
+        let (former, former_row) = match former {
+            Former::Batch(former) => {
+                let former = u64::from(u32::from(former));
+                ((ids.get(former)?.to_owned(), Origin::Batch), former)
+            }
+            Former::Store { place: (number, former), day, id } => {
+                if read.replace(number) != Some(number) {
+                    former_sketches = sketches_of(store[number as usize].segment())?;
+                }
+                ((id, Origin::Day(day)), former)
+            }
+        };
+        let contained = match (confirm, &mut sketches, &mut former_sketches) {
+            (Some(Confirm { check, .. }), Some(sketches), Some(former_sketches)) if !is_same => {
+                let sketch = sketches.get(u32::from(row).into())?;
+                let contained = check.containment(sketch, former_sketches.get(former_row)?);
+                contained
+                    .map(|[it, _]| Similarity::of_share(it.shared.into(), it.all.max(1).into()))
+            }
+            _ => None,
+        };
+        let change = if is_same { Change::Unchanged } else { Change::Changed };
+        recrawls.push(Recrawl { new: rank, change, former: Some(former), contained })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,332 @@
+//! Rows of a segment stream past the keys of pages, or are named by those that they share.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
+
+use super::common_keys::{GROUPS_OF_BATCH, GROUPS_OF_STORE};
+use super::key_index::KeyIndex;
+use super::sort::{NONE, WIDTH, key_at};
+use crate::error::Result;
+use crate::fingerprint::Fingerprint;
+use crate::fingerprint::check::ANCHORS;
+use crate::matches::numbers::{FingerprintIndex, KeepRank, Number};
+use crate::matches::pair::{Pair, Place};
+use crate::progress::{self, Activity};
+use crate::store::{RowBytes, SCANNED_ROWS, Segment, Shown};
+use crate::tables::keys::{KEY_BYTES, number_of};
+use crate::work::Work;
+
+/// How many candidates a page has at most: in the batch, and in the store.
+pub const MOST_MET: usize = 32;
+
+pub(super) const CHUNK_BLOCKS: usize = 16;
+
+pub const CHUNK_ROWS: u64 = (CHUNK_BLOCKS * SCANNED_ROWS) as u64;
+
+/// A row that shares an anchor with a page, and the place of the anchor.
+pub type RowAnchor = (u64, u8);
+
+/// The pages past which rows stream.
+#[derive(Debug)]
+pub(super) struct Pages<F> {
+    /// Their distinct fingerprints, and which of these each page has.
+    fingerprints: Arc<[F]>,
+    indices: Vec<FingerprintIndex>,
+    /// The place of each page in keep order; none of a page that is asked for alone.
+    order: Vec<KeepRank>,
+    /// No candidate in the store that is farther from a page than this is one of its nearest.
+    farthest: Vec<AtomicU16>,
+}
+
+/// A row that shares keys with pages of the batch.
+struct Met {
+    row: u64,
+    /// How many rows there are with its fingerprint and its sketch, one after the other.
+    rows: u64,
+    keys: Vec<u8>,
+    fingerprint: u128,
+    /// Its sketch, once a row follows that may be a copy.
+    sketch: Option<Vec<u8>>,
+    /// The pages, each once, with what they share.
+    pages: Vec<(Shared, u32)>,
+}
+
+/// How near two pages are by what they share: how many eighths of their keys they do not share, then the distance of their fingerprints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Shared {
+    apart: u8,
+    distance: u8,
+}
+
+impl Shared {
+    fn number(self) -> u16 {
+        u16::from_be_bytes([self.apart, self.distance])
+    }
+}
+
+/// The nearest candidates of one page in a chunk: rows, and how many.
+type Nearest = Vec<(Shared, u64, u64)>;
+
+impl<F: Fingerprint> Pages<F> {
+    pub(super) fn new(
+        fingerprints: Arc<[F]>,
+        indices: Vec<FingerprintIndex>,
+        order: Vec<KeepRank>,
+    ) -> Pages<F> {
+        let farthest = indices.iter().map(|_| AtomicU16::new(u16::MAX)).collect();
+        Pages { fingerprints, indices, order, farthest }
+    }
+
+    pub(super) fn order(&self) -> &[KeepRank] {
+        &self.order
+    }
+
+    fn index_of(&self, page: u32) -> FingerprintIndex {
+        self.indices[page as usize]
+    }
+
+    fn fingerprint_of(&self, page: u32) -> F {
+        self.fingerprints[self.index_of(page).index()]
+    }
+}
+
+pub(super) struct SegmentRows<'a, F> {
+    pub(super) segment: &'a Segment,
+    /// Which rows are shown; of the batch all are.
+    pub(super) shown: Option<Shown>,
+    pub(super) fingerprint_of: &'a mut dyn FnMut(u64) -> Result<F>,
+}
+
+/// Rows that stream past the keys of pages.
+pub(super) struct Streaming<'a, F> {
+    pages: &'a Pages<F>,
+    index: &'a KeyIndex,
+    stream: Option<u32>,
+    rows: SegmentRows<'a, F>,
+    sketches: RowBytes,
+    /// The last row that met pages.
+    met: Option<Met>,
+    /// For each page the nearest rows of the store.
+    nearest: HashMap<u32, Nearest>,
+    take: &'a mut dyn FnMut(Pair),
+}
+
+impl<'a, F: Fingerprint> Streaming<'a, F> {
+    /// The rows of segment `stream` of a store, or of the batch; none if the segment has no sketches.
+    pub(super) fn new(
+        pages: &'a Pages<F>,
+        index: &'a KeyIndex,
+        stream: Option<u32>,
+        rows: SegmentRows<'a, F>,
+        take: &'a mut dyn FnMut(Pair),
+    ) -> Option<Streaming<'a, F>> {
+        let sketches = rows.segment.checks()?;
+        let (met, nearest) = (None, HashMap::new());
+        Some(Streaming { pages, index, stream, rows, sketches, met, nearest, take })
+    }
+
+    /// Takes the rows of a block. Returns how many of them share a key.
+    pub(super) fn block(&mut self, keys_of: &mut RowBytes, block: usize) -> Result<u64> {
+        let width = self.index.places.len() * KEY_BYTES;
+        let mut passed: Vec<(u32, u8)> = Vec::new();
+        let Some((rows, bytes)) = keys_of.rows_of(block)? else { return Ok(0) };
+        // One place after the other, so that the bitmap of a place stays in the cache.
+        for (place, keys) in (0..).zip(&self.index.places) {
+            for (row, bytes) in (0..).zip(bytes.chunks_exact(width)) {
+                let key = key_at(bytes, place);
+                if keys.may_have(key) && key != NONE {
+                    passed.push((row, place));
+                }
+            }
+        }
+        passed.sort_unstable();
+        let mut sharing = 0;
+        for passed in passed.chunk_by(|one, other| one.0 == other.0) {
+            let at = passed[0].0 as usize;
+            let places = passed.iter().map(|it| it.1);
+            let shares = self.row(rows.start + at as u64, &bytes[at * width..][..width], places)?;
+            sharing += u64::from(shares);
+        }
+        Ok(sharing)
+    }
+
+    /// Takes a row that may share a key in each of these `places`. Returns whether it does.
+    fn row(&mut self, row: u64, keys: &[u8], places: impl Iterator<Item = u8>) -> Result<bool> {
+        progress::tick(Activity::Working);
+        let is_shown = self.rows.shown.as_mut().map_or(Ok(true), |shown| shown.get(row))?;
+        if !is_shown {
+            return Ok(false);
+        }
+        if self.is_copy(row, keys)? {
+            return Ok(true);
+        }
+        self.leave();
+        let mut pages: Vec<u32> = Vec::new();
+        let mut fingerprint = None;
+        for place in places {
+            let index = self.index;
+            let key = key_at(keys, place);
+            let mut shared = index.places[place as usize].with(key);
+            if !shared.is_empty()
+                && let Some(common) = index.common.get(place, key)
+            {
+                let fingerprint = self.rows.fingerprint(row, &mut fingerprint)?;
+                let groups = if self.stream.is_none() { GROUPS_OF_BATCH } else { GROUPS_OF_STORE };
+                let reached =
+                    common.around(groups, |page| self.pages.fingerprint_of(page) < fingerprint);
+                if self.stream.is_none() {
+                    let first = common.first(index.pages.clone());
+                    pages.extend(first.filter(|page| !reached.contains(page)));
+                }
+                let before = |page: u32| {
+                    shared.partition_point(|&it| index.pages.start + number_of(it) < page)
+                };
+                shared = &shared[before(reached.start)..before(reached.end)];
+            }
+            pages.extend(shared.iter().map(|&entry| index.pages.start + number_of(entry)));
+        }
+        pages.sort_unstable();
+        if pages.is_empty() {
+            return Ok(false);
+        }
+        let fingerprint = self.rows.fingerprint(row, &mut fingerprint)?;
+        let places = self.index.places.len();
+        let is_earlier = |page: &&[u32]| {
+            let place = |page: u32| self.pages.order[page as usize];
+            self.stream.is_some() || place(page[0]) < place(row as u32)
+        };
+        let pages = pages.chunk_by(|one, other| one == other).filter(is_earlier).map(|same| {
+            let distance = fingerprint.distance(self.pages.fingerprint_of(same[0])) as u8;
+            let apart = (places - same.len()) * ANCHORS / places;
+            (Shared { apart: apart as u8, distance }, same[0])
+        });
+        let (pages, keys) = (pages.collect(), keys.to_vec());
+        let fingerprint = fingerprint.to_u128();
+        self.met = Some(Met { row, rows: 1, keys, fingerprint, sketch: None, pages });
+        Ok(true)
+    }
+
+    /// Whether a row is a copy of the last one that met pages, in its chunk. It then goes with that one.
+    fn is_copy(&mut self, row: u64, keys: &[u8]) -> Result<bool> {
+        let follows = |met: &&mut Met| {
+            met.row + met.rows == row && !row.is_multiple_of(CHUNK_ROWS) && met.keys == keys
+        };
+        let Some(met) = self.met.as_mut().filter(follows) else { return Ok(false) };
+        if (self.rows.fingerprint_of)(row)?.to_u128() != met.fingerprint {
+            return Ok(false);
+        }
+        let sketch = match &mut met.sketch {
+            Some(sketch) => sketch,
+            none => none.insert(self.sketches.get(met.row)?.to_vec()),
+        };
+        let is_copy = self.sketches.get(row)? == sketch;
+        met.rows += u64::from(is_copy);
+        Ok(is_copy)
+    }
+
+    /// Hands on what the last row met.
+    fn leave(&mut self) {
+        let Some(Met { row, rows, mut pages, .. }) = self.met.take() else { return };
+        if self.stream.is_none() {
+            let row = row as u32;
+            nearest_and_first(&mut pages, |&(_, page)| self.pages.order[page as usize]);
+            for (Shared { apart, distance }, other) in pages {
+                let existing = Place::BatchRow { page: row, apart, row: other };
+                (self.take)(Pair { new: self.pages.index_of(row), existing, distance });
+            }
+            return;
+        }
+        for (shared, page) in pages {
+            if self.pages.farthest[page as usize].load(Ordering::Relaxed) < shared.number() {
+                continue;
+            }
+            let nearest = self.nearest.entry(page).or_default();
+            nearest.push((shared, row, rows));
+            if nearest.len() >= 2 * MOST_MET {
+                keep_nearest(nearest);
+            }
+        }
+    }
+
+    /// Hands on the nearest rows of each page.
+    pub(super) fn finish(&mut self) {
+        self.leave();
+        let Some(segment) = self.stream else { return };
+        let mut all: Vec<(u32, Nearest)> = self.nearest.drain().collect();
+        all.sort_unstable();
+        for (page, mut nearest) in all {
+            keep_nearest(&mut nearest);
+            if let Some((farthest, ..)) = nearest.get(MOST_MET - 1) {
+                self.pages.farthest[page as usize].fetch_min(farthest.number(), Ordering::Relaxed);
+            }
+            let new = self.pages.index_of(page);
+            for (Shared { apart, distance }, row, rows) in nearest {
+                let existing = Place::StoreRow { page, apart, segment, row, rows };
+                (self.take)(Pair { new, existing, distance });
+            }
+        }
+    }
+
+    /// Takes rows that share anchors with the one page, those first that share most of its `anchors`: once there are enough, the others can
+    /// be no nearer.
+    pub(super) fn sharing(
+        &mut self,
+        anchors: &[u8],
+        mut rows: Vec<RowAnchor>,
+        work: &mut Work<'_>,
+    ) -> Result<()> {
+        rows.sort_unstable();
+        let mut rows: Vec<&[RowAnchor]> = rows.chunk_by(|one, other| one.0 == other.0).collect();
+        rows.sort_by_key(|places| Reverse(places.len()));
+        let mut shared = [0; WIDTH];
+        for alike in rows.chunk_by(|one, other| one.len() == other.len()) {
+            for places in alike {
+                if !work.spend(1) {
+                    return Ok(());
+                }
+                shared.fill(u8::MAX);
+                for &(_, place) in *places {
+                    let bytes =
+                        usize::from(place) * KEY_BYTES..(usize::from(place) + 1) * KEY_BYTES;
+                    shared[bytes.clone()].copy_from_slice(&anchors[bytes]);
+                }
+                self.row(places[0].0, &shared, places.iter().map(|it| it.1))?;
+            }
+            self.leave();
+            let apart = (ANCHORS - alike[0].len()) as u8;
+            let nearest = self.nearest.entry(0).or_default();
+            keep_nearest(nearest);
+            if nearest.get(MOST_MET - 1).is_some_and(|it| it.0.apart <= apart) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<F: Fingerprint> SegmentRows<'_, F> {
+    fn fingerprint(&mut self, row: u64, known: &mut Option<F>) -> Result<F> {
+        if let Some(known) = known {
+            return Ok(*known);
+        }
+        let fingerprint = (self.fingerprint_of)(row)?;
+        Ok(*known.insert(fingerprint))
+    }
+}
+
+/// Leaves half of [`MOST_MET`], the least ones, and of the others as many that come first in keep order.
+pub(crate) fn nearest_and_first<T: Ord>(all: &mut Vec<T>, place: impl Fn(&T) -> KeepRank) {
+    all.sort_unstable();
+    if all.len() > MOST_MET {
+        all[MOST_MET / 2..].sort_by_key(place);
+        all.truncate(MOST_MET);
+    }
+}
+
+/// Leaves the least ones.
+fn keep_nearest<T: Ord>(all: &mut Vec<T>) {
+    all.sort_unstable();
+    all.truncate(MOST_MET);
+}

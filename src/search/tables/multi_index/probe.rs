@@ -1,0 +1,214 @@
+//! The batch by blocks, and the probe.
+
+use std::ops::Range;
+
+use super::block::Block;
+use super::cost;
+use super::gathered::Gathered;
+use super::indexed_block::IndexedBlock;
+use super::scan::Scan;
+use super::tiles::{Item, Tiles};
+use crate::fingerprint::Fingerprint;
+use crate::hamming::multiversion::{Instructions, counting};
+use crate::parallel::in_parallel;
+use crate::progress::{self, Activity};
+use crate::tables::buckets::{Buckets, Entry};
+use crate::tables::flips::Flips;
+use crate::tables::hit::Hit;
+use crate::tables::probe::Probe;
+
+#[derive(Debug)]
+pub(in crate::tables) struct MultiIndex<F> {
+    pub(super) batch: Vec<F>,
+    pub(super) blocks: Vec<IndexedBlock>,
+    pub(super) flips: Flips,
+    /// The bits that are the same in all of the batch.
+    constant: F,
+    pub(super) k: u32,
+}
+
+/// Memory that a probe works in.
+#[derive(Debug, Default)]
+pub(in crate::tables) struct MultiIndexScratch<F> {
+    window: Buckets<F>,
+    pub(super) tiles: Tiles,
+    pub(super) gathered: Gathered,
+}
+
+impl<F: Fingerprint> MultiIndex<F> {
+    /// Arranges `batch`, which is sorted and distinct, for distances up to `k`, on up to `threads` threads.
+    pub(in crate::tables) fn new(batch: &[F], k: u32, threads: usize) -> MultiIndex<F> {
+        MultiIndex::of(batch, k, &blocks(batch, k, Instructions::widest()), threads)
+    }
+
+    /// Arranges `batch` to be joined with itself, in the same way on all machines.
+    pub(in crate::tables) fn for_itself(batch: &[F], k: u32, threads: usize) -> MultiIndex<F> {
+        MultiIndex::of(batch, k, &blocks(batch, k, cost::ANYWHERE), threads)
+    }
+
+    #[cfg(test)]
+    pub(super) fn by(batch: &[F], k: u32, blocks: u32) -> MultiIndex<F> {
+        MultiIndex::of(batch, k, &Block::divide(span(constant(batch)), blocks, k), 2)
+    }
+
+    fn of(batch: &[F], k: u32, blocks: &[Block], threads: usize) -> MultiIndex<F> {
+        let constant = constant(batch);
+        let blocks = in_parallel(threads, blocks, |&block| IndexedBlock::new(block, batch));
+        let most = blocks.iter().map(|indexed| indexed.block.limit).max().unwrap_or_default();
+        MultiIndex { batch: batch.to_vec(), blocks, flips: Flips::up_to(most), constant, k }
+    }
+
+    pub(in crate::tables) fn memory_bytes(&self) -> u64 {
+        let blocks: u64 = self.blocks.iter().map(IndexedBlock::memory_bytes).sum();
+        blocks + size_of_val(&self.batch[..]) as u64
+    }
+
+    /// Whether it would be arranged in the same way for fingerprints other than the batch, on this machine.
+    pub(in crate::tables) fn is_arranged_for_others(&self) -> bool {
+        let blocks = blocks(&self.batch, self.k, Instructions::widest());
+        blocks.iter().eq(self.blocks.iter().map(|indexed| &indexed.block))
+    }
+
+    /// Whether `fingerprint` is within k of the batch in the bits that are the same in all of it.
+    #[inline]
+    fn is_in_reach(&self, fingerprint: F) -> bool {
+        if self.constant == F::default() {
+            return true;
+        }
+        let first = self.batch.first().copied().unwrap_or_default();
+        ((fingerprint ^ first) & self.constant).distance(F::default()) <= self.k
+    }
+
+    /// The first block in which a pair with these differing bits meets.
+    #[inline]
+    fn first_meeting(&self, differing: F) -> Option<usize> {
+        self.blocks.iter().position(|indexed| indexed.block.meets(differing))
+    }
+
+    /// The distance of a pair with these differing bits, if it is within k and meets in block `turn` first.
+    #[inline]
+    pub(super) fn distance_first_met(&self, differing: F, turn: usize) -> Option<u8> {
+        let distance = differing.distance(F::default());
+        let counts = distance <= self.k && self.first_meeting(differing) == Some(turn);
+        counts.then_some(distance as u8)
+    }
+
+    /// Compares the tiles of one bucket of block `turn` with the batch, or the batch with itself if there is no `window`, and calls
+    /// `near` with the place of a row and of another fingerprint that may be near each other.
+    pub(super) fn scan(
+        &self,
+        turn: usize,
+        bucket: usize,
+        window: Option<&Tiles>,
+        gathered: &mut Gathered,
+        near: &mut dyn FnMut(u32, u32),
+    ) {
+        let indexed = &self.blocks[turn];
+        let flips = &self.flips;
+        let (_, rest) = divided(indexed.block);
+        let (first, count) = (bucket << rest, 1 << rest);
+        counting(Scan { indexed, flips, window, first, count, k: self.k, gathered, near });
+    }
+
+    /// Sorts what of `runs` is in reach by the first bits of a block: as many buckets as there are values of
+    /// these bits.
+    fn sort(&self, block: Block, runs: &[&[F]], window: &mut Buckets<F>) {
+        progress::tick(Activity::Sorting);
+        let firsts = runs.iter().scan(0, |end, run| {
+            let first = *end;
+            *end += run.len() as u32;
+            Some(first)
+        });
+        let entries = firsts.zip(runs).flat_map(|(first, run)| {
+            (first..).zip(*run).map(|(place, &fingerprint)| Entry { fingerprint, place })
+        });
+        let near = entries.filter(|entry| self.is_in_reach(entry.fingerprint));
+        let (buckets, rest) = divided(block);
+        window.sort(near, buckets, |fingerprint| (block.value(fingerprint) >> rest) as usize);
+    }
+}
+
+/// How many buckets the window has, and how many bits of a block follow those that tell the bucket.
+pub(super) fn divided(block: Block) -> (usize, u32) {
+    let rest = block.bits / 2;
+    (1 << (block.bits - rest), rest)
+}
+
+pub(super) fn blocks<F: Fingerprint>(
+    batch: &[F],
+    k: u32,
+    instructions: Instructions,
+) -> Vec<Block> {
+    let span = span(constant(batch));
+    let count = cost::blocks(batch.len() as f64, span.end - span.start, k, instructions);
+    Block::divide(span, count, k)
+}
+
+fn constant<F: Fingerprint>(batch: &[F]) -> F {
+    let Some(&first) = batch.first() else { return F::default() };
+    !batch.iter().fold(F::default(), |varying, &fingerprint| varying | (fingerprint ^ first))
+}
+
+/// The bits from the first to the last that is not `constant`.
+fn span<F: Fingerprint>(constant: F) -> Range<u32> {
+    let varying = (!constant).to_u128();
+    if varying == 0 { 0..0 } else { varying.trailing_zeros()..128 - varying.leading_zeros() }
+}
+
+impl<F: Fingerprint> Probe<F> for MultiIndex<F> {
+    type Scratch = MultiIndexScratch<F>;
+
+    fn probe(&self, runs: &[&[F]], scratch: &mut MultiIndexScratch<F>, found: &mut dyn FnMut(Hit)) {
+        let MultiIndexScratch { window, tiles, gathered } = scratch;
+        let places = Places::of(runs);
+        for (turn, indexed) in self.blocks.iter().enumerate() {
+            let block = indexed.block;
+            self.sort(block, runs, window);
+            let (_, rest) = divided(block);
+            for (bucket, entries) in window.buckets().enumerate().filter(|(_, it)| !it.is_empty()) {
+                progress::tick(Activity::Working);
+                let items = entries.iter().map(|&Entry { fingerprint, place }| Item {
+                    value: block.value(fingerprint) as usize & ((1 << rest) - 1),
+                    columns: block.others(fingerprint),
+                    place,
+                });
+                tiles.fill(1 << rest, items);
+                self.scan(turn, bucket, Some(tiles), gathered, &mut |batch, place| {
+                    let (run, at) = places.find(place);
+                    let differing = runs[run][at] ^ self.batch[batch as usize];
+                    if let Some(distance) = self.distance_first_met(differing, turn) {
+                        found(Hit { batch, run: run as u32, at: at as u32, distance });
+                    }
+                });
+            }
+        }
+    }
+
+    fn window(&self) -> usize {
+        cost::WINDOW
+    }
+}
+
+#[derive(Debug)]
+struct Places {
+    ends: Vec<usize>,
+}
+
+impl Places {
+    fn of<F>(runs: &[&[F]]) -> Places {
+        let ends = runs.iter().scan(0, |end, run| {
+            *end += run.len();
+            Some(*end)
+        });
+        Places { ends: ends.collect() }
+    }
+
+    fn find(&self, place: u32) -> (usize, usize) {
+        let place = place as usize;
+        let run = self.ends.partition_point(|&end| end <= place);
+        (run, place - run.checked_sub(1).map_or(0, |before| self.ends[before]))
+    }
+}
+
+#[cfg(test)]
+mod tests;

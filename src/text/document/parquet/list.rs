@@ -1,0 +1,190 @@
+//! A column of lists of numbers, decoded row by row: each list is a vector.
+//!
+//! | definition level | what it stands for |
+//! |---|---|
+//! | that of a value | a number |
+//! | less, but not below the repeated ancestor's | a null in a list |
+//! | one below the repeated ancestor's | an empty list |
+//! | less | no list |
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use half::f16;
+use parquet::basic::{LogicalType, Type};
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::column::reader::ColumnReaderImpl;
+use parquet::data_type::{
+    DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, FloatType,
+};
+use parquet::errors::ParquetError;
+use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, SchemaDescriptor};
+
+use super::column::{SAME_NAME, ended};
+use super::levels::{Part, read};
+use crate::document::columns::{Opened, Value};
+use crate::document::vector::{self, MOST_COMPONENTS};
+use crate::results::RowGroup;
+
+/// The most values of the pages from which a row is decoded. A page can say in few bytes that it has billions.
+const MOST_VALUES: u64 = 32 << 20;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::document) struct ListPlace {
+    leaf: usize,
+}
+
+impl ListPlace {
+    pub(super) fn find(
+        schema: &SchemaDescriptor,
+        field: &str,
+    ) -> Option<Result<ListPlace, String>> {
+        let is_of_field = |column: &ColumnDescriptor| {
+            let path = column.path().string();
+            path.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let leaves = (0..schema.num_columns()).filter(|&leaf| is_of_field(&schema.column(leaf)));
+        match leaves.collect::<Vec<_>>()[..] {
+            [] => None,
+            [leaf] => Some(checked(&schema.column(leaf)).map(|()| ListPlace { leaf })),
+            [first, second, ..] => {
+                let path = |leaf| schema.column(leaf).path().string();
+                let is_same = path(first) == path(second);
+                let found = if is_same { SAME_NAME } else { "a group of columns" };
+                Some(Err(found.to_owned()))
+            }
+        }
+    }
+}
+
+fn checked(column: &ColumnDescriptor) -> Result<(), String> {
+    let is_half = matches!(column.logical_type_ref(), Some(LogicalType::Float16));
+    match (column.max_rep_level(), column.physical_type()) {
+        (0, _) => Err("no lists".to_owned()),
+        (1, Type::FLOAT | Type::DOUBLE) => Ok(()),
+        (1, Type::FIXED_LEN_BYTE_ARRAY) if is_half => Ok(()),
+        (1, other) => Err(format!("lists of values of type {other}")),
+        _ => Err("lists of lists".to_owned()),
+    }
+}
+
+pub(in crate::document) struct ListColumn {
+    numbers: Numbers,
+    levels: Levels,
+    /// How many values more the pages of the current row may have.
+    left: Arc<AtomicU64>,
+}
+
+enum Numbers {
+    Float(ColumnReaderImpl<FloatType>),
+    Double(ColumnReaderImpl<DoubleType>),
+    Half(ColumnReaderImpl<FixedLenByteArrayType>),
+}
+
+#[derive(Clone, Copy)]
+struct Levels {
+    number: i16,
+    in_list: i16,
+}
+
+impl ListColumn {
+    pub(super) fn new(
+        group: &RowGroup<'_, Opened>,
+        place: ListPlace,
+        most: usize,
+    ) -> Result<ListColumn, ParquetError> {
+        let column: ColumnDescPtr = group.metadata().schema_descr().column(place.leaf);
+        let left = Arc::new(AtomicU64::new(MOST_VALUES));
+        let inner = group.pages(place.leaf, most, None)?;
+        let pages = Box::new(BoundedPages { inner, left: Arc::clone(&left) });
+        let levels = Levels {
+            number: column.max_def_level(),
+            in_list: column.repeated_ancestor_def_level(),
+        };
+        let numbers = match column.physical_type() {
+            Type::FLOAT => Numbers::Float(ColumnReaderImpl::new(column, pages)),
+            Type::DOUBLE => Numbers::Double(ColumnReaderImpl::new(column, pages)),
+            _ => Numbers::Half(ColumnReaderImpl::new(column, pages)),
+        };
+        Ok(ListColumn { numbers, levels, left })
+    }
+
+    pub(super) fn next(&mut self) -> Result<Option<Value>, ParquetError> {
+        self.left.store(MOST_VALUES, Ordering::Relaxed);
+        let levels = self.levels;
+        let list = match &mut self.numbers {
+            Numbers::Float(reader) => list(reader, levels, |&number| f64::from(number)),
+            Numbers::Double(reader) => list(reader, levels, |&number| number),
+            Numbers::Half(reader) => list(reader, levels, half),
+        }?;
+        Ok(list.map(|list| Value::Vector(vector::checked(list))))
+    }
+}
+
+/// The list of the next row; one that is too long is cut.
+fn list<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    levels: Levels,
+    number: impl Fn(&T::T) -> f64,
+) -> Result<Option<Vec<Option<f64>>>, ParquetError> {
+    let (part, records) = read::<T>(reader, 1)?;
+    if records == 0 {
+        return Err(ended());
+    }
+    if !part.has_levels_up_to(levels.number, 1) {
+        return Err(ParquetError::General("a list has levels that it cannot have".to_owned()));
+    }
+    let Part { values, definitions, .. } = part;
+    let mut values = values.iter();
+    let is_there = definitions.first().is_some_and(|definition| definition + 1 >= levels.in_list);
+    let mut list = Vec::new();
+    for definition in definitions {
+        let value = if definition == levels.number { values.next() } else { None };
+        if definition >= levels.in_list && list.len() <= MOST_COMPONENTS {
+            list.push(value.map(&number));
+        }
+    }
+    Ok(is_there.then_some(list))
+}
+
+fn half(bytes: &FixedLenByteArray) -> f64 {
+    bytes.data().try_into().map_or(f64::NAN, |bytes| f16::from_le_bytes(bytes).to_f64())
+}
+
+struct BoundedPages {
+    inner: Box<dyn PageReader>,
+    left: Arc<AtomicU64>,
+}
+
+impl PageReader for BoundedPages {
+    fn get_next_page(&mut self) -> Result<Option<Page>, ParquetError> {
+        let page = self.inner.get_next_page()?;
+        let values = page.as_ref().map_or(0, |page| u64::from(page.num_values()));
+        let left = self.left.load(Ordering::Relaxed).checked_sub(values);
+        let left = left.ok_or_else(|| {
+            ParquetError::General(format!("lists with more than {MOST_VALUES} values in a row"))
+        })?;
+        self.left.store(left, Ordering::Relaxed);
+        Ok(page)
+    }
+
+    fn peek_next_page(&mut self) -> Result<Option<PageMetadata>, ParquetError> {
+        self.inner.peek_next_page()
+    }
+
+    fn skip_next_page(&mut self) -> Result<(), ParquetError> {
+        self.inner.skip_next_page()
+    }
+
+    fn at_record_boundary(&mut self) -> Result<bool, ParquetError> {
+        self.inner.at_record_boundary()
+    }
+}
+
+impl Iterator for BoundedPages {
+    type Item = Result<Page, ParquetError>;
+
+    fn next(&mut self) -> Option<Result<Page, ParquetError>> {
+        self.get_next_page().transpose()
+    }
+}

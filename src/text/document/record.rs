@@ -1,0 +1,118 @@
+//! One record of the input: where it is and what it contains.
+
+use std::borrow::Cow;
+use std::str::Utf8Error;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
+
+use super::order_key::OrderKey;
+use super::reason::Reason;
+
+/// A document as read. It borrows from its [`Records`](super::Records) what need not be copied.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document<'a> {
+    /// The id: not empty, at most 65536 bytes, without tab, CR, LF and NUL.
+    pub id: Cow<'a, str>,
+    pub order: OrderKey,
+    pub content: Content<'a>,
+    /// The bytes of the record in the file: a line without its end, a record of a web archive with its
+    /// end, or the whole file.
+    pub record: &'a [u8],
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content<'a> {
+    Text(Cow<'a, str>),
+    /// Ready-made features: name and finite weight, in the order of the file; a name may be repeated.
+    Features(Vec<(&'a str, f64)>),
+    Fingerprint(u128),
+    Vector(Vec<f64>),
+}
+
+impl Content<'_> {
+    pub fn digest(&self) -> u64 {
+        match self {
+            Content::Text(text) => xxh3_64(text.as_bytes()),
+            Content::Fingerprint(fingerprint) => xxh3_64(&fingerprint.to_le_bytes()),
+            Content::Features(features) => {
+                let mut hasher = Xxh3::new();
+                for (name, weight) in features {
+                    hasher.update(&(name.len() as u64).to_le_bytes());
+                    hasher.update(name.as_bytes());
+                    hasher.update(&weight.to_bits().to_le_bytes());
+                }
+                hasher.digest()
+            }
+            Content::Vector(components) => {
+                let mut hasher = Xxh3::new();
+                components.iter().for_each(|it| hasher.update(&it.to_bits().to_le_bytes()));
+                hasher.digest()
+            }
+        }
+    }
+
+    pub fn text_digest(&self) -> Option<u128> {
+        match self {
+            Content::Text(text) => Some(xxh3_128(text.as_bytes())),
+            Content::Features(_) | Content::Fingerprint(_) | Content::Vector(_) => None,
+        }
+    }
+
+    pub fn text_bytes(&self) -> u64 {
+        match self {
+            Content::Text(text) => text.len() as u64,
+            Content::Features(_) | Content::Fingerprint(_) | Content::Vector(_) => 0,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Position {
+    pub file: u32,
+    /// The line, counted from 1, or the number of the record in a format without lines; 0 if the whole file
+    /// is the record.
+    pub line: u64,
+}
+
+impl Position {
+    pub fn is_file(self) -> bool {
+        self.line == 0
+    }
+}
+
+pub const MAX_ID_BYTES: usize = 1 << 16;
+
+/// Refuses an id that is empty, longer than 65536 bytes, or not one field of a TSV file.
+pub fn check_id(id: &str) -> Result<(), Reason> {
+    if id.len() > MAX_ID_BYTES {
+        return Err(Reason::quoting(format!("the id is longer than {MAX_ID_BYTES} bytes"), id));
+    }
+    if id.bytes().any(|byte| matches!(byte, b'\t' | b'\r' | b'\n' | 0)) {
+        return Err(Reason::quoting("the id holds a tab, CR, LF or NUL", id));
+    }
+    if id.is_empty() { Err("the id is empty".into()) } else { Ok(()) }
+}
+
+/// A byte order mark in UTF-8.
+pub(super) const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Refuses a record that begins with a byte order mark. At the beginning of a file it is taken off; elsewhere it comes from files that
+/// were joined, and would be a part of a name or an id.
+pub(super) fn check_start(record: &[u8]) -> Result<(), Reason> {
+    match record.starts_with(MARK) {
+        true => Err("a byte order mark within the file".into()),
+        false => Ok(()),
+    }
+}
+
+/// These bytes as text, if they are UTF-8. Whether they are is found by vectors; where they are not, is looked for afterwards.
+pub(super) fn as_utf8(bytes: &[u8]) -> Result<&str, Utf8Error> {
+    simdutf8::basic::from_utf8(bytes).or_else(|_| str::from_utf8(bytes))
+}
+
+pub(super) fn utf8(bytes: &[u8]) -> Result<&str, Reason> {
+    as_utf8(bytes).map_err(|error| {
+        Reason::with("not UTF-8", format_args!(" at byte {} of the record", error.valid_up_to()))
+    })
+}

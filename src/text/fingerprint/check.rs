@@ -1,0 +1,255 @@
+//! A check: the sketch of a text, which says how alike candidates are.
+//!
+//! A small fingerprint that tolerates edits also makes unrelated pages near. So the distance of fingerprints
+//! only finds candidates, and the sketch, which is read for candidates alone, decides. Each maker of sketches has a file of its own below
+//! this one. The name of a check has all its parameters, and a name never changes its meaning:
+//!
+//! | name | bytes | what it says of two pages |
+//! |---|---|---|
+//! | `containment` | some 2.1 a word | how much of each page the other one [contains](Contained): the check of `run` and `dedup` |
+//! | `minhash-NxB` | N B / 8 | estimate of the Jaccard similarity of runs of three characters by [one permutation](super::minhash) |
+//! | `cosine-N` | 4 N | the cosine of the N most frequent runs of two characters |
+//! | `sentences-N` | 8 N | the share of the N longest sentences in common |
+//! | `points` | up to 24,580 | how alike they are in the space of their bands, such as the cosine of two vectors |
+//!
+//! ```
+//! use dupsieve::rooms::fingerprint::Check;
+//!
+//! let check: Check = "containment".parse()?;
+//! let mut signer = check.signer();
+//! let texts = ["a page about the sea and its ships", "a page about the sea and its ships and more"];
+//! let [mut one, mut other] = [Vec::new(), Vec::new()];
+//! signer.sign(texts[0], &mut one)?;
+//! signer.sign(texts[1], &mut other)?;
+//! let [of_one, of_other] = check.containment(&one, &other).expect("the sketches have a direction");
+//! assert_eq!((of_one.share(), of_other.share()), (1.0, 0.75));
+//! # Ok::<(), dupsieve::Error>(())
+//! ```
+
+mod character_minhash;
+mod containment;
+mod cosine;
+mod maker;
+pub mod points;
+mod sentences;
+mod shingles;
+mod signer;
+
+use std::cell::RefCell;
+use std::str::FromStr;
+use std::{fmt, mem};
+
+use crate::error::{Error, Kind, Result, as_text};
+use crate::fingerprint::minhash::{self, MinHash, Permutations};
+
+use character_minhash::CharacterMinHash;
+use containment::Containment;
+use cosine::Cosine;
+use points::Points;
+use sentences::Sentences;
+
+pub use containment::{ANCHOR_BYTES, ANCHORS, Contained, word_shingles};
+pub use containment::{MAX_SKETCH_BYTES, Marked, Sample, sketch_of};
+pub use maker::{NORMALISE, NORMALISE_WORDS};
+pub use shingles::word_run_set;
+pub use signer::Signer;
+
+/// The most bytes that a signature of fixed length takes.
+pub const MAX_SIGNATURE_BYTES: usize = 1024;
+
+/// The bytes of a signature where each has as many as it needs.
+pub const AS_NEEDED: usize = u32::MAX as usize;
+
+/// Names without parts.
+const ALIASES: [(&str, &str); 3] =
+    [("minhash", "minhash-512x2"), ("cosine", "cosine-32"), ("sentences", "sentences-5")];
+
+/// A sort of sketch with all its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Check(Sort);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Sort {
+    Containment,
+    MinHash { slots: usize, bits: u32 },
+    Cosine(usize),
+    Sentences(usize),
+    Points,
+}
+
+thread_local! {
+    /// What sketches are compared in, on each thread that compares some.
+    static COMPARED: RefCell<(Marked, Vec<u32>)> = RefCell::default();
+}
+
+impl Check {
+    /// Whether this is the name of a check without its size, such as `minhash`.
+    pub fn is_without_size(name: &str) -> bool {
+        ALIASES.iter().any(|alias| alias.0 == name)
+    }
+
+    /// Whether the other check is the same but for its size.
+    pub fn is_like(self, other: Check) -> bool {
+        mem::discriminant(&self.0) == mem::discriminant(&other.0)
+    }
+
+    /// The bytes of a signature; [`AS_NEEDED`] of a check whose signatures differ in length.
+    pub fn bytes(self) -> usize {
+        match self.0 {
+            Sort::Containment | Sort::Points => AS_NEEDED,
+            Sort::MinHash { slots, bits } => slots * bits as usize / 8,
+            Sort::Cosine(features) => cosine::FEATURE_BYTES * features,
+            Sort::Sentences(count) => sentences::HASH_BYTES * count,
+        }
+    }
+
+    /// The bytes of the anchors of a page, by which pages that share much find each other; 0 where a check has none.
+    pub fn anchor_bytes(self) -> usize {
+        if self.has_direction() { ANCHORS * ANCHOR_BYTES } else { 0 }
+    }
+
+    /// How alike the texts behind two signatures are, from 0 to 1. Of a check with a direction, the greater of both shares.
+    #[must_use]
+    pub fn similarity(self, one: &[u8], another: &[u8]) -> f64 {
+        match self.0 {
+            Sort::Containment => {
+                let shares = contained(one, another).map(|both| both.map(Contained::share));
+                shares.map_or(0.0, |[first, second]| first.max(second))
+            }
+            Sort::MinHash { bits, .. } => minhash::similarity(one, another, bits),
+            Sort::Cosine(_) => cosine::similarity(one, another),
+            Sort::Sentences(_) => sentences::similarity(one, another),
+            Sort::Points => points::similarity(one, another),
+        }
+    }
+
+    /// How much of each text the other one contains, of `one` first; none of a check without a direction.
+    #[must_use]
+    pub fn containment(self, one: &[u8], another: &[u8]) -> Option<[Contained; 2]> {
+        if self.has_direction() { contained(one, another) } else { None }
+    }
+
+    /// Whether the check tells which of two texts contains the other one.
+    #[must_use]
+    pub fn has_direction(self) -> bool {
+        matches!(self.0, Sort::Containment)
+    }
+
+    /// The number of distinct shingles of a text by its sketch, where the check has a direction.
+    #[must_use]
+    pub fn shingles(self, sketch: &[u8]) -> Option<u64> {
+        self.has_direction().then(|| containment::count(sketch))
+    }
+
+    /// The check, if it compares texts by themselves.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] for points, which the bands of a segment make.
+    pub fn of_texts(self) -> Result<Check> {
+        if !self.is_of_points() {
+            return Ok(self);
+        }
+        Err(Error::new(Kind::Usage, "the check points compares what a segment with bands keeps")
+            .expected("a check of texts, such as containment or minhash"))
+    }
+
+    /// Whether the sketches are points of the space of a page's bands, which make them.
+    #[must_use]
+    pub fn is_of_points(self) -> bool {
+        self.0 == Sort::Points
+    }
+
+    /// Whether pages are compared as wholes, of whatever length, and find each other by keys that they share.
+    #[must_use]
+    pub fn is_whole(self) -> bool {
+        self.has_direction() || self.is_of_points()
+    }
+
+    /// A maker of its signatures.
+    #[must_use]
+    pub fn signer(self) -> Signer {
+        match self.0 {
+            Sort::Containment => Signer::new(Containment::default()),
+            Sort::MinHash { slots, bits } => {
+                Signer::new(CharacterMinHash(MinHash::new(Permutations::One, slots, bits)))
+            }
+            Sort::Cosine(features) => Signer::new(Cosine::new(features)),
+            Sort::Sentences(count) => Signer::new(Sentences::new(count)),
+            Sort::Points => Signer::new(Points),
+        }
+    }
+}
+
+/// How much of each of two texts the other one contains, by their sketches.
+fn contained(one: &[u8], another: &[u8]) -> Option<[Contained; 2]> {
+    COMPARED.with_borrow_mut(|(marked, hashes)| {
+        marked.mark(Sample::read(one, hashes));
+        marked.contained(Sample::read(another, hashes), 0.0)
+    })
+}
+
+impl Sort {
+    fn parse(name: &str) -> Option<Sort> {
+        match name {
+            "containment" => return Some(Sort::Containment),
+            "points" => return Some(Sort::Points),
+            _ => {}
+        }
+        let (scheme, parts) = name.rsplit_once('-')?;
+        let bounded = |parts: &str| parts.parse().ok().filter(|&n| n <= MAX_SIGNATURE_BYTES);
+        match scheme {
+            "minhash" => slots_and_bits(parts).map(|(slots, bits)| Sort::MinHash { slots, bits }),
+            "cosine" => bounded(parts).map(Sort::Cosine),
+            "sentences" => bounded(parts).map(Sort::Sentences),
+            _ => None,
+        }
+    }
+}
+
+/// The slots of a MinHash and the bits of each, as `128x2`, where they make whole bytes.
+fn slots_and_bits(parts: &str) -> Option<(usize, u32)> {
+    let (slots, bits) = parts.split_once('x')?;
+    let slots = slots.parse().ok()?;
+    let bits = bits.parse().ok()?;
+    let whole = matches!(bits, 1 | 2 | 4 | 8)
+        && (1..=8 * MAX_SIGNATURE_BYTES).contains(&slots)
+        && (slots * bits as usize).is_multiple_of(8);
+    whole.then_some((slots, bits))
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Sort::Containment => f.write_str("containment"),
+            Sort::MinHash { slots, bits } => write!(f, "minhash-{slots}x{bits}"),
+            Sort::Cosine(features) => write!(f, "cosine-{features}"),
+            Sort::Sentences(count) => write!(f, "sentences-{count}"),
+            Sort::Points => f.write_str("points"),
+        }
+    }
+}
+
+impl FromStr for Check {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Check> {
+        let full = ALIASES.iter().find(|alias| alias.0 == name).map_or(name, |alias| alias.1);
+        let check = Sort::parse(full).map(Check);
+        // What does not read back as it was written had a sign or a leading zero.
+        let has_size =
+            |check: Check| check.is_whole() || (1..=MAX_SIGNATURE_BYTES).contains(&check.bytes());
+        let check = check.filter(|check| has_size(*check) && check.to_string() == full);
+        check.ok_or_else(|| {
+            Error::new(Kind::Usage, "there is no such check")
+                .expected(format!(
+                    "containment, points, minhash, minhash-NxB, cosine-N or sentences-N, of at most {MAX_SIGNATURE_BYTES} bytes, B being 1, 2, 4 or 8"
+                ))
+                .found(name)
+        })
+    }
+}
+
+as_text!(Check);
+
+#[cfg(test)]
+mod tests;

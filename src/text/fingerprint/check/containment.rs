@@ -1,0 +1,525 @@
+//! The sketch of a page: the set of its 3-word shingles, by which it is counted how much of a page another page contains.
+//!
+//! Containment has a direction (Broder, "On the resemblance and containment of documents", SEQUENCES 1997). A page of 1,000
+//! [shingles](crate::features::shingle_hashes) that stands whole in a page of 4,000 is contained in it to 1, and contains a quarter of it. So
+//! containment says which of two pages can go without loss. Numbers count: two pages of one template with other figures are two pages.
+//!
+//! A sketch has the first 24 bits of the hash of each shingle, ascending, as gaps in a Rice code: a page of 430 words takes some 900 bytes.
+//! Up to 8,192 shingles the set is whole. Of a longer page it is a sample: the shingles whose hashes begin with `level` zeros. Two
+//! pages are compared at the higher of their levels.
+//!
+//! ```text
+//! level | number of hashes, 1 to 3 bytes | gap, gap, gap ...      a gap: its high bits as zeros before a one, then its low bits
+//! ```
+//!
+//! Some of the hashes that two pages have in common are of different shingles: each shingle of a meets one of n hashes of b by chance once in
+//! 2^24 / n. What is expected of these is taken off: of 8,192 shingles one in 2,000, of 430 one in 39,000.
+
+use super::maker::{Maker, Signing};
+use crate::features::shingle_hashes;
+use crate::fingerprint::shingle_set::ShingleSet;
+
+/// The bits of a hash in a sketch.
+const BITS: u32 = 24;
+
+/// The most hashes of a sketch.
+const MOST: usize = 1 << 13;
+
+/// The most bytes of a sketch: a level, a number, and a Rice code of at most two bits beside the low ones.
+pub const MAX_SKETCH_BYTES: usize = 1 + 3 + MOST * 3;
+const _: () = assert!(MAX_SKETCH_BYTES < 1 << 16);
+
+/// The set of the shingles of a text, by which it is known exactly how much of a text another text contains.
+pub fn word_shingles(text: &str) -> ShingleSet {
+    ShingleSet::gather(|add| {
+        shingle_hashes::each(text, &mut shingle_hashes::Buffer::default(), add)
+    })
+}
+
+/// How many anchors a page has, and the bytes of each.
+pub const ANCHORS: usize = 8;
+/// The bytes of an anchor.
+pub const ANCHOR_BYTES: usize = 5;
+
+/// Appends the anchors of a page: of each eighth of its shingles, by the last bits of their hashes, the least one. Two pages that
+/// share most of their shingles share most of their anchors. Where there is none, all bits are ones.
+fn write_anchors(shingles: &ShingleSet, out: &mut Vec<u8>) {
+    let mut least = [u64::MAX; ANCHORS];
+    for &hash in shingles.hashes() {
+        let least = &mut least[hash as usize % ANCHORS];
+        *least = hash.min(*least);
+    }
+    let low = |hash: u64| hash.checked_add(1).map_or(u64::MAX, |_| hash / ANCHORS as u64);
+    least.iter().for_each(|&hash| out.extend(&low(hash).to_le_bytes()[..ANCHOR_BYTES]));
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Containment {
+    buffer: shingle_hashes::Buffer,
+}
+
+impl Maker for Containment {
+    fn sign(&mut self, text: &str, signing: Signing<'_, '_>) {
+        let Signing { clock, signature, anchors, .. } = signing;
+        let set = ShingleSet::gather(|add| {
+            shingle_hashes::each(text, &mut self.buffer, |run| {
+                if clock.step() {
+                    add(run);
+                }
+            });
+        });
+        encode(&set, signature);
+        write_anchors(&set, anchors);
+    }
+}
+
+/// How much of a page another page contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contained {
+    /// How many shingles of the page, or of the sample of them, the other page has.
+    pub shared: u32,
+    /// How many there are.
+    pub all: u32,
+    /// Of which part of the shingles these are a sample: one in 2^level.
+    pub level: u8,
+}
+
+impl Contained {
+    /// The share that is contained; of a page without a shingle, nothing.
+    pub fn share(self) -> f64 {
+        f64::from(self.shared) / f64::from(self.all.max(1))
+    }
+
+    /// How many shingles of the page the other page lacks.
+    pub fn lacking(self) -> u64 {
+        u64::from(self.all - self.shared) << self.level
+    }
+
+    /// Whether at least this share of the page is contained. Of a sample, that must be all but sure: it is asked of the lower end
+    /// of Wilson's interval at two standard errors.
+    pub fn is_at_least(self, least: f64) -> bool {
+        self.all > 0 && self.all_but_sure() >= least - f64::EPSILON
+    }
+
+    /// How many shingles more the other page could lack, and at least this share of the page would be contained.
+    pub fn slack(self, least: f64) -> u64 {
+        let shingles = u64::from(self.all) << self.level;
+        // A tenth of 300 is 30, whatever the last bit says.
+        (shingles as f64 * (self.all_but_sure() - least).max(0.0) + 1e-6).floor() as u64
+    }
+
+    /// The share that is contained; of a sample, the one that is all but sure.
+    fn all_but_sure(self) -> f64 {
+        let (share, all) = (self.share(), f64::from(self.all.max(1)));
+        if self.level == 0 {
+            return share;
+        }
+        let half = 2.0 / all;
+        let middle = share + half;
+        let spread = 2.0 * (share * (1.0 - share) / all + 1.0 / (all * all)).sqrt();
+        (middle - spread) / (1.0 + 2.0 * half)
+    }
+}
+
+/// The sketch of a set of shingles, and its anchors.
+pub fn sketch_of(shingles: &ShingleSet) -> (Vec<u8>, Vec<u8>) {
+    let [mut sketch, mut anchors] = [Vec::new(), Vec::new()];
+    encode(shingles, &mut sketch);
+    write_anchors(shingles, &mut anchors);
+    (sketch, anchors)
+}
+
+/// Appends the sketch of a set of shingles; nothing of an empty one.
+fn encode(shingles: &ShingleSet, out: &mut Vec<u8>) {
+    let hashes = shingles.hashes();
+    let mut level = 0;
+    let mut whole = hashes.len();
+    while whole > MOST {
+        level += 1;
+        whole = hashes.partition_point(|hash| hash.leading_zeros() >= level);
+    }
+    let mut bits: Vec<u32> =
+        hashes[..whole].iter().map(|hash| (hash >> (u64::BITS - BITS)) as u32).collect();
+    bits.dedup();
+    if bits.is_empty() {
+        return;
+    }
+    out.push(level as u8);
+    write_number(bits.len() as u32, out);
+    let low = low_bits(level, bits.len());
+    let mut writer = BitWriter { out, held: 0, bits: 0 };
+    let mut last = 0;
+    for hash in bits {
+        let gap = hash - last;
+        last = hash;
+        writer.zeros(gap >> low);
+        writer.put(1 | u64::from(gap & ((1 << low) - 1)) << 1, low + 1);
+    }
+    writer.finish();
+}
+
+/// How many shingles a page has, by its sketch.
+pub(super) fn count(sketch: &[u8]) -> u64 {
+    SketchHead::read(sketch).map_or(0, |head| u64::from(head.count) << head.level)
+}
+
+/// The hashes of a sketch, ascending, and of which sample they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample<'a> {
+    /// How often the hashes were halved: one of `2^level` shingles is in the sample.
+    pub level: u8,
+    /// The hashes of these shingles, ascending.
+    pub hashes: &'a [u32],
+}
+
+impl<'a> Sample<'a> {
+    /// Those of a sketch, read into `hashes`.
+    pub fn read(sketch: &[u8], hashes: &'a mut Vec<u32>) -> Sample<'a> {
+        let level = decode(sketch, hashes);
+        Sample { level, hashes }
+    }
+
+    /// The hashes that are in a sample of a higher `level` too.
+    fn at(self, level: u8) -> &'a [u32] {
+        // Ascending, so what begins with so many zeros comes first.
+        let end = 1 << (BITS - u32::from(level));
+        &self.hashes[..self.hashes.partition_point(|&hash| hash < end)]
+    }
+}
+
+/// A sketch whose hashes are marked in bitmaps, so that many others can be compared with it.
+#[derive(Debug)]
+pub struct Marked {
+    level: u8,
+    hashes: Vec<u32>,
+    /// A bit for the lowest bits of a hash: 16 KiB, which stay in the nearest cache. Most sketches that are compared are of other pages, and
+    /// these are told by it.
+    low_marks: Box<[u64]>,
+    /// A bit for each hash there may be: 2 MiB, of which a sketch touches a few lines. Set once a sketch passes the others.
+    marks: Box<[u64]>,
+    has_marks: bool,
+}
+
+/// How many of the lowest bits of a hash are marked.
+const LOW_BITS: u32 = 17;
+
+impl Default for Marked {
+    fn default() -> Marked {
+        let bitmap = |bits: u32| vec![0; (1 << bits) / u64::BITS as usize].into();
+        let (low_marks, marks) = (bitmap(LOW_BITS), bitmap(BITS));
+        Marked { level: 0, hashes: Vec::new(), low_marks, marks, has_marks: false }
+    }
+}
+
+/// Where a bitmap has a hash: the word, and the bit of it.
+#[inline]
+fn bit_of(hash: u32) -> (usize, u64) {
+    (hash as usize / 64, 1 << (hash % 64))
+}
+
+/// How many of these hashes a bitmap has.
+#[inline]
+fn count_in(bitmap: &[u64], hashes: impl Iterator<Item = u32>) -> usize {
+    let is_marked = |hash: u32| {
+        let (word, bit) = bit_of(hash);
+        usize::from(bitmap[word] & bit != 0)
+    };
+    hashes.map(is_marked).sum()
+}
+
+#[inline]
+fn low_of(hash: &u32) -> u32 {
+    hash & ((1 << LOW_BITS) - 1)
+}
+
+impl Marked {
+    /// Marks the shingles of a sketch.
+    pub fn mark(&mut self, sketch: Sample<'_>) {
+        if std::mem::take(&mut self.has_marks) {
+            for &hash in &self.hashes {
+                self.marks[bit_of(hash).0] = 0;
+            }
+        }
+        self.level = sketch.level;
+        self.hashes.clear();
+        self.hashes.extend(sketch.hashes);
+        self.low_marks.fill(0);
+        for (word, bit) in self.hashes.iter().map(|hash| bit_of(low_of(hash))) {
+            self.low_marks[word] |= bit;
+        }
+    }
+
+    /// The shingles of the sketch.
+    pub fn sample(&self) -> Sample<'_> {
+        Sample { level: self.level, hashes: &self.hashes }
+    }
+
+    /// How much of each of two pages the other one contains: of the one that is marked first. None as soon as it is sure that neither
+    /// contains so much of the other one as `least`.
+    pub fn contained(&mut self, other: Sample<'_>, least: f64) -> Option<[Contained; 2]> {
+        let level = self.level.max(other.level);
+        let other = other.at(level);
+        let size = self.sample().at(level).len();
+        let enough = least * size.min(other.len()) as f64 - 1.0;
+        // At most as many are equal as have equal low bits. Where most of the first ones do, the others are likely to.
+        let low = |hashes: &[u32]| count_in(&self.low_marks, hashes.iter().map(low_of));
+        let first = &other[..other.len().min(32)];
+        if 4 * low(first) < 3 * first.len() {
+            count_enough(other, enough, low)?;
+        }
+        if !std::mem::replace(&mut self.has_marks, true) {
+            for &hash in &self.hashes {
+                let (word, bit) = bit_of(hash);
+                self.marks[word] |= bit;
+            }
+        }
+        let all = |hashes: &[u32]| count_in(&self.marks, hashes.iter().copied());
+        let equal = count_enough(other, enough, all)? as f64;
+        let sizes = [size as u32, other.len() as u32];
+        let range = f64::from(1_u32 << (BITS - u32::from(level)));
+        let of = |all: u32, other: u32| {
+            let chance = f64::from(other) / range;
+            let shared = (equal - chance * f64::from(all)) / (1.0 - chance).max(f64::EPSILON);
+            let shared = shared.round().clamp(0.0, all.min(other).into()) as u32;
+            Contained { shared, all, level }
+        };
+        Some([of(sizes[0], sizes[1]), of(sizes[1], sizes[0])])
+    }
+}
+
+/// How many of these hashes `count` counts; none as soon as it is sure that they are not `enough`.
+fn count_enough(hashes: &[u32], enough: f64, count: impl Fn(&[u32]) -> usize) -> Option<usize> {
+    let (mut counted, mut left) = (0, hashes.len());
+    for hashes in hashes.chunks(64) {
+        counted += count(hashes);
+        left -= hashes.len();
+        if ((counted + left) as f64) < enough {
+            return None;
+        }
+    }
+    Some(counted)
+}
+
+struct SketchHead {
+    level: u8,
+    count: u32,
+    bytes: usize,
+}
+
+impl SketchHead {
+    /// The head of a sketch, unless the bytes are none, or damaged.
+    fn read(sketch: &[u8]) -> Option<SketchHead> {
+        let (&level, rest) = sketch.split_first()?;
+        let mut count = 0;
+        for (at, &byte) in rest.iter().take(3).enumerate() {
+            count |= u32::from(byte & 0x7f) << (7 * at);
+            if byte < 0x80 {
+                let is_sound = u32::from(level) < BITS && (1..=MOST as u32).contains(&count);
+                return is_sound.then_some(SketchHead { level, count, bytes: at + 2 });
+            }
+        }
+        None
+    }
+}
+
+/// Replaces `hashes` by those of a sketch, and gives their level. Bytes that are no sketch give what they can.
+fn decode(sketch: &[u8], hashes: &mut Vec<u32>) -> u8 {
+    hashes.clear();
+    let Some(SketchHead { level, count, bytes }) = SketchHead::read(sketch) else { return 0 };
+    let low = low_bits(level.into(), count as usize);
+    let code = &sketch[bytes..];
+    let (mut at, mut last) = (0, 0_u32);
+    for _ in 0..count {
+        let mut gap = 0;
+        loop {
+            let zeros = window(code, at).trailing_zeros().min(56);
+            gap += zeros;
+            at += zeros as usize;
+            if zeros < 56 || at >= 8 * code.len() {
+                break;
+            }
+        }
+        at += 1;
+        let rest = window(code, at) as u32 & ((1 << low) - 1);
+        at += low as usize;
+        last = last.saturating_add(gap << low | rest).min((1 << BITS) - 1);
+        hashes.push(last);
+    }
+    level
+}
+
+/// At least 56 bits of a code from a bit on, zeros behind its end.
+#[inline]
+fn window(code: &[u8], at: usize) -> u64 {
+    let rest = code.get(at / 8..).unwrap_or_default();
+    let word = rest.first_chunk().map_or_else(
+        || rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+        |word| u64::from_le_bytes(*word),
+    );
+    word >> (at % 8)
+}
+
+/// How many bits of each gap are written as they are: as many as the mean gap has.
+fn low_bits(level: u32, count: usize) -> u32 {
+    ((1 << (BITS - level)) / count as u32).max(1).ilog2()
+}
+
+/// Appends a number below 2^21, seven bits a byte, the lowest first.
+fn write_number(mut number: u32, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// Writes bits, the lowest of each byte first.
+struct BitWriter<'a> {
+    out: &'a mut Vec<u8>,
+    held: u64,
+    bits: u32,
+}
+
+impl BitWriter<'_> {
+    /// Writes the lowest `bits` of a number, at most 32.
+    fn put(&mut self, number: u64, bits: u32) {
+        self.held |= number << self.bits;
+        self.bits += bits;
+        while self.bits >= 8 {
+            self.out.push(self.held as u8);
+            self.held >>= 8;
+            self.bits -= 8;
+        }
+    }
+
+    fn zeros(&mut self, count: u32) {
+        let mut left = count;
+        while left > 0 {
+            let bits = left.min(32);
+            self.put(0, bits);
+            left -= bits;
+        }
+    }
+
+    fn finish(self) {
+        if self.bits > 0 {
+            self.out.push(self.held as u8);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Shingles that look like hashes.
+    fn set(numbers: impl IntoIterator<Item = u64>) -> ShingleSet {
+        let hash = |number: u64| xxhash_rust::xxh3::xxh3_64(&number.to_le_bytes());
+        ShingleSet::gather(|add| numbers.into_iter().map(hash).for_each(add))
+    }
+
+    fn sketch(set: &ShingleSet) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        encode(set, &mut bytes);
+        assert!(bytes.len() <= MAX_SKETCH_BYTES);
+        bytes
+    }
+
+    fn anchors(set: &ShingleSet) -> Vec<u8> {
+        let mut anchors = Vec::new();
+        write_anchors(set, &mut anchors);
+        anchors
+    }
+
+    fn contained(one: &[u8], other: &[u8]) -> [Contained; 2] {
+        let mut marked = Marked::default();
+        let hashes = &mut Vec::new();
+        for sketch in [other, one] {
+            marked.mark(Sample::read(sketch, hashes));
+        }
+        let found = marked.contained(Sample::read(other, hashes), 0.0).unwrap();
+        for least in [0.5, 0.9] {
+            let is_enough = found.iter().any(|it| it.is_at_least(least));
+            let asked = marked.contained(Sample::read(other, hashes), least);
+            assert!(asked == Some(found) || asked.is_none() && !is_enough);
+        }
+        found
+    }
+
+    fn compare(one: &ShingleSet, other: &ShingleSet) -> [Contained; 2] {
+        contained(&sketch(one), &sketch(other))
+    }
+
+    proptest! {
+        /// Up to thousands of shingles, containment is that of the sets, but for chance.
+        #[test]
+        fn containment_is_that_of_the_sets(from in 0_u64..900, to in 1_u64..900, cut in 0_u64..900, more in 0_u64..900) {
+            let [one, other] = [from..from + to, from + cut..from + to + more];
+            let [a, b] = [set(one.clone()), set(other.clone())];
+            let [one, other] = [one, other].map(BTreeSet::from_iter);
+            let shared = one.intersection(&other).count() as f64;
+            for (found, all) in compare(&a, &b).into_iter().zip([one.len(), other.len()]) {
+                prop_assert!((f64::from(found.all) - all as f64).abs() <= 4.0);
+                prop_assert!((f64::from(found.shared) - shared).abs() <= 6.0, "{found:?} {shared}");
+            }
+        }
+
+        #[test]
+        fn hashes_come_back(numbers in prop::collection::btree_set(any::<u64>(), 0..600)) {
+            let set = ShingleSet::gather(|add| numbers.iter().copied().for_each(add));
+            let mut hashes = Vec::new();
+            decode(&sketch(&set), &mut hashes);
+            let exact: BTreeSet<u32> = numbers.iter().map(|it| (it >> 40) as u32).collect();
+            prop_assert!(hashes.iter().eq(&exact));
+        }
+
+        #[test]
+        fn bytes_that_are_no_sketch_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..60), other in prop::collection::vec(any::<u8>(), 0..60)) {
+            let [one, _] = contained(&bytes, &other);
+            prop_assert!(one.shared <= one.all);
+            count(&bytes);
+        }
+    }
+
+    #[test]
+    fn a_long_page_is_sampled_and_what_is_told_of_it_is_near_the_truth() {
+        let whole = set(0..1_000_000);
+        let bytes = sketch(&whole);
+        assert!((count(&bytes) as f64 / 1e6 - 1.0).abs() < 0.05, "{}", count(&bytes));
+        let [of_part, _] = compare(&set(20_000..120_000), &whole);
+        assert!(of_part.level > 0 && of_part.is_at_least(0.9), "{of_part:?}");
+        let [less, more] = compare(&set(0..200_000), &set(30_000..250_000));
+        assert!((less.share() - 0.85).abs() < 0.02 && !less.is_at_least(0.9), "{less:?}");
+        assert!((more.share() - 170.0 / 220.0).abs() < 0.02, "{more:?}");
+        // A few samples of a short page prove nothing.
+        let [short, _] = compare(&set(0..1000), &whole);
+        assert!(short.all < 40 && !short.is_at_least(0.9), "{short:?}");
+    }
+
+    #[test]
+    fn an_empty_set_has_no_sketch_and_is_contained_in_nothing() {
+        assert!(sketch(&set([])).is_empty());
+        let [none, some] = compare(&set([]), &set(0..9));
+        assert!(!none.is_at_least(0.0) && !some.is_at_least(0.1));
+        assert_eq!(anchors(&set([])), [u8::MAX; ANCHORS * ANCHOR_BYTES]);
+    }
+
+    #[test]
+    fn pages_that_share_much_share_anchors() {
+        let [one, other] = [set(0..1000), set(50..1050)].map(|set| anchors(&set));
+        let shared =
+            one.chunks(ANCHOR_BYTES).zip(other.chunks(ANCHOR_BYTES)).filter(|(a, b)| a == b);
+        assert!(shared.count() >= 5);
+    }
+
+    /// Sketches are kept in stores: these bytes never change.
+    #[test]
+    fn sketches_stay_as_they_are() {
+        let hex: String = sketch(&set(0..6)).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hex, "00061a1b829335ef717567721c30ea2e7f3715");
+    }
+}

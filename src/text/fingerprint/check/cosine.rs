@@ -1,0 +1,157 @@
+//! The cosine of the angle between the counts of two texts' features.
+//!
+//! Of a short text no bits can be spared: all its features are kept, each with the number of its
+//! occurrences, and two texts are compared exactly, as in the vector space model of Salton, Wong and
+//! Yang (A Vector SortSpace Model for Automatic Indexing, CACM 1975). Of a longer one the most frequent
+//! are kept. A hash has 24 bits, so that a feature takes four bytes.
+
+use std::cmp::Reverse;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::maker::{Maker, NORMALISE, Signing};
+use crate::features::by_hash::{self, ByHash};
+use crate::features::shingles;
+
+/// The bytes that one feature takes: its hash, three bytes, and its count, which 255 bounds.
+pub(super) const FEATURE_BYTES: usize = 4;
+
+const SHINGLE: usize = 2;
+
+const HASH_BITS: u32 = 24;
+
+/// Makes signatures of the most frequent features of a text.
+#[derive(Clone, Debug)]
+pub(super) struct Cosine {
+    features: usize,
+    counts: ByHash<u32, u32>,
+}
+
+impl Cosine {
+    /// Signatures of at most this many features.
+    pub(super) fn new(features: usize) -> Cosine {
+        Cosine { features, counts: ByHash::default() }
+    }
+
+    /// Takes one occurrence of a feature.
+    fn add(&mut self, hash: u64) {
+        let count = self.counts.entry((hash >> (u64::BITS - HASH_BITS)) as u32).or_default();
+        *count = count.saturating_add(1);
+    }
+
+    /// Appends the signature of what was taken, and forgets it: features by their hashes, ascending,
+    /// then zeros in place of missing features.
+    fn finish(&mut self, signature: &mut Vec<u8>) {
+        let mut counted: Vec<(u32, u32)> = self.counts.iter().map(|(&it, &n)| (it, n)).collect();
+        by_hash::clear(&mut self.counts);
+        counted.sort_unstable_by_key(|&(hash, count)| (Reverse(count), hash));
+        counted.truncate(self.features);
+        counted.sort_unstable();
+        let wanting = self.features - counted.len();
+        for (hash, count) in counted {
+            signature.extend(((hash << 8) | count.min(255)).to_be_bytes());
+        }
+        signature.resize(signature.len() + wanting * FEATURE_BYTES, 0);
+    }
+}
+
+impl Maker for Cosine {
+    fn sign(&mut self, text: &str, Signing { clock, normal, signature, .. }: Signing<'_, '_>) {
+        shingles::characters(normal.page(&NORMALISE, text), SHINGLE, |shingle| {
+            if clock.step() {
+                self.add(xxh3_64(shingle.as_bytes()));
+            }
+        });
+        self.finish(signature);
+    }
+}
+
+/// The cosine of two signatures: 1 for texts with the same features in the same proportion, 0 for those
+/// with none in common. Two texts without features are alike.
+pub(super) fn similarity(one: &[u8], another: &[u8]) -> f64 {
+    let squares = |signature| features(signature).map(|(_, count)| count * count).sum::<u64>();
+    let mut product = 0;
+    let mut others = features(another);
+    let mut next = None;
+    for (hash, count) in features(one) {
+        next = next.or_else(|| others.next());
+        while next.is_some_and(|(other, _)| other < hash) {
+            next = others.next();
+        }
+        if let Some((_, times)) = next.filter(|&(other, _)| other == hash) {
+            product += count * times;
+        }
+    }
+    match [squares(one), squares(another)] {
+        [0, 0] => 1.0,
+        [0, _] | [_, 0] => 0.0,
+        // Sums of integers: exact until here, in whatever order.
+        [one, another] => product as f64 / ((one as f64) * (another as f64)).sqrt(),
+    }
+}
+
+/// The features of a signature, ascending, with their counts.
+fn features(signature: &[u8]) -> impl Iterator<Item = (u32, u64)> {
+    let words = signature.as_chunks::<FEATURE_BYTES>().0.iter();
+    let words = words.map(|&bytes| u32::from_be_bytes(bytes)).filter(|&word| word > 0);
+    words.map(|word| (word >> 8, u64::from(word & 0xff)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn signature(hashes: &[u32], features: usize) -> Vec<u8> {
+        let mut cosine = Cosine::new(features);
+        hashes.iter().for_each(|&hash| cosine.add(u64::from(hash) << 40));
+        let mut signature = Vec::new();
+        cosine.finish(&mut signature);
+        assert!(cosine.counts.is_empty());
+        signature
+    }
+
+    fn naive(one: &[u32], another: &[u32]) -> f64 {
+        let counts = |hashes: &[u32]| {
+            let mut counts = BTreeMap::new();
+            hashes.iter().for_each(|&hash| *counts.entry(hash).or_insert(0.0) += 1.0);
+            counts
+        };
+        let [one, another]: [BTreeMap<u32, f64>; 2] = [one, another].map(counts);
+        let length = |of: &BTreeMap<u32, f64>| of.values().map(|it| it * it).sum::<f64>().sqrt();
+        let product: f64 =
+            one.iter().map(|(hash, it)| it * another.get(hash).unwrap_or(&0.0)).sum();
+        match (one.len(), another.len()) {
+            (0, 0) => 1.0,
+            (0, _) | (_, 0) => 0.0,
+            _ => product / (length(&one) * length(&another)),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn equals_the_definition(
+            one in prop::collection::vec(1..12_u32, 0..30),
+            another in prop::collection::vec(1..12_u32, 0..30),
+        ) {
+            let found = similarity(&signature(&one, 12), &signature(&another, 12));
+            prop_assert!((found - naive(&one, &another)).abs() < 1e-12);
+            prop_assert_eq!(found, similarity(&signature(&another, 12), &signature(&one, 12)));
+        }
+    }
+
+    #[test]
+    fn the_most_frequent_features_are_kept_and_of_equals_the_least() {
+        assert_eq!(signature(&[7, 9, 8, 9], 2), [0, 0, 7, 1, 0, 0, 9, 2]);
+        assert_eq!(signature(&[3; 300], 2), [0, 0, 3, 255, 0, 0, 0, 0]);
+    }
+
+    /// Signatures are kept in stores: these bytes never change.
+    #[test]
+    fn signatures_stay_as_they_are() {
+        assert_eq!(signature(&[0, 0xab_cdef, 0], 2), [0, 0, 0, 2, 0xab, 0xcd, 0xef, 1]);
+    }
+}

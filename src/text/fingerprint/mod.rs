@@ -1,0 +1,55 @@
+//! Features to fixed-size sketches: what a fingerprint is, and the recipes that make one.
+//!
+//! A [`Recipe`] says everything that decides a fingerprint, a [`Sketcher`] makes the fingerprints of one
+//! recipe, and its [`Stamp`] is written beside them. A [`Check`] names a second signature, by which near
+//! pages are confirmed. If the recipe has a table of lines, [`Boilerplate`] drops them from a page before
+//! either is made. The methods have a file each: [`simhash`], [`minhash`], `nilsimsa`, and those that only
+//! checks use below [`check`].
+//!
+//! Start with [`recipe`], then `sketcher`. May import `features` and what it imports.
+//!
+//! ```
+//! use dupsieve::rooms::fingerprint::Recipe;
+//!
+//! let mut sketcher = Recipe::named("shingles", None)?.sketcher()?;
+//! let mut print = |text| sketcher.text(text).map(Option::unwrap_or_default);
+//! let fox = print("The quick brown fox jumps over the lazy dog near the river bank.")?;
+//! let copy = print("The quick  brown FOX jumps over the lazy dog near the river bank.")?;
+//! let other = print("Two bridges cross the canal, and both are closed in winter.")?;
+//! assert_eq!(fox, copy); // case and white space do not count
+//! assert!((fox ^ other).count_ones() > 10);
+//! # Ok::<(), dupsieve::Error>(())
+//! ```
+
+mod bits;
+mod boilerplate;
+pub mod check;
+mod class;
+mod measure;
+pub mod minhash;
+mod nilsimsa;
+mod normal_form;
+mod page_time;
+mod reader;
+pub mod recipe;
+mod shingle_set;
+pub mod simhash;
+mod sketcher;
+mod stamp;
+mod tally;
+mod width;
+
+pub use bits::{Fingerprint, hex, of_hex};
+pub use boilerplate::{Boilerplate, Rest};
+pub use check::{Check, Contained, Signer};
+pub use class::Class;
+pub use measure::TextMeasure;
+pub use nilsimsa::Nilsimsa;
+pub use normal_form::NormalForm;
+pub use page_time::PageClock;
+pub use page_time::PageTime;
+pub use recipe::Recipe;
+pub use shingle_set::ShingleSet;
+pub use sketcher::{Sketcher, Weighted};
+pub use stamp::Stamp;
+pub use width::Width;

@@ -1,0 +1,137 @@
+//! The weights of a recipe: what a feature counts, which features count, and which texts are too short
+//! to be counted.
+
+use serde::{Deserialize, Serialize};
+
+/// What the features of a text weigh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Weights {
+    /// Each feature 1, however often it occurs.
+    Uniform,
+    /// Each occurrence 1.
+    Tf,
+    /// Each feature the number of its occurrences to the power 9/8.
+    RaisedTf,
+    /// Each occurrence the feature's inverse document frequency.
+    TfIdf,
+    /// Each occurrence 1 to 5 by the word's part of speech.
+    Speech,
+    /// Each feature its TextRank.
+    TextRank,
+}
+
+impl Weights {
+    /// Whether the inverse document frequency enters.
+    pub(in crate::fingerprint) fn take_idf(self) -> bool {
+        self == Weights::TfIdf
+    }
+}
+
+/// What words weigh that are one Han character, or one to three ASCII characters: mostly those that
+/// join others together, which all pages of a language share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShortWords {
+    /// As much as others.
+    #[default]
+    Full,
+    /// Half as much.
+    Half,
+}
+
+impl ShortWords {
+    pub(super) fn are_full(&self) -> bool {
+        *self == ShortWords::Full
+    }
+}
+
+/// How many features of a text count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Keywords {
+    /// So many.
+    Fixed(usize),
+    /// By the length of the text.
+    ByLength(KeywordShare),
+}
+
+/// A share of the features of a text, but never fewer than some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeywordShare {
+    /// The share in percent, rounded down.
+    pub percent: usize,
+    /// The least number.
+    pub least: usize,
+}
+
+impl Keywords {
+    /// How many of `features` different features count.
+    pub fn of(self, features: usize) -> usize {
+        match self {
+            Keywords::Fixed(number) => number,
+            Keywords::ByLength(KeywordShare { percent, least }) => {
+                (features * percent / 100).max(least)
+            }
+        }
+    }
+
+    pub(super) fn are_possible(self) -> bool {
+        match self {
+            Keywords::Fixed(number) => number > 0,
+            Keywords::ByLength(share) => share.least > 0 && (1..=100).contains(&share.percent),
+        }
+    }
+}
+
+/// The route of short texts, whose sums are too few to be stable. Such texts are a class of their own and
+/// match no others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ShortText {
+    /// By the hash of their keywords.
+    Key(KeywordKey),
+    /// By the bits of their keywords.
+    Bits(KeywordBits),
+}
+
+/// The fingerprint of a short text is the hash of its heaviest features by tf-idf in order, so that it is
+/// equal where these are and far off where they are not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeywordKey {
+    /// A text is short when its features are effectively fewer: the square of the sum of their
+    /// weights over the sum of the squares.
+    pub below: usize,
+    /// How many features make the key.
+    pub keywords: usize,
+}
+
+/// The fingerprint of a short text has a few bits set for each of its heaviest features by idf. Two texts
+/// that have all of them in common but one differ in twice as many bits as one has, at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeywordBits {
+    /// A text is short when it has fewer [plain words](crate::features::words::each_plain).
+    pub words: usize,
+    /// How many features count. Those of a text that has fewer count again, with other bits.
+    pub keywords: usize,
+    /// How many bits each of them sets.
+    pub bits: usize,
+}
+
+/// The most bits of a keyword: as many as are sure to be found in one hash.
+const MOST_BITS: usize = 8;
+
+impl ShortText {
+    pub(super) fn is_possible(self) -> bool {
+        match self {
+            ShortText::Key(KeywordKey { below, keywords }) => below > 0 && keywords > 0,
+            ShortText::Bits(KeywordBits { words, keywords, bits }) => {
+                words > 0 && (1..=64).contains(&keywords) && (1..=MOST_BITS).contains(&bits)
+            }
+        }
+    }
+}

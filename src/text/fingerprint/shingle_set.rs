@@ -1,0 +1,126 @@
+//! The set of a text's shingles, for the exact Jaccard similarity that signatures estimate.
+
+use serde::{Deserialize, Serialize};
+
+/// How many distinct hashes are gathered before duplicates are removed for the first time.
+const FEW: usize = 1 << 12;
+
+/// About as many shingles as most texts have.
+const USUAL: usize = 1 << 9;
+
+/// A set of hashed shingles, eight bytes for each.
+///
+/// ```
+/// use dupsieve::rooms::fingerprint::check::word_run_set;
+///
+/// // Of three runs of three words the texts share one: "the old harbour".
+/// let [one, other] = ["the old harbour town", "the old harbour wall"].map(word_run_set);
+/// assert_eq!(one.jaccard(&other), 1.0 / 3.0);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ShingleSet {
+    /// Ascending, each once.
+    hashes: Vec<u64>,
+}
+
+impl ShingleSet {
+    /// The set of the hashes that `each` adds. Takes memory for a few times the number of distinct hashes.
+    pub fn gather(each: impl FnOnce(&mut dyn FnMut(u64))) -> ShingleSet {
+        let mut hashes = Vec::with_capacity(USUAL);
+        let mut distinct = 0;
+        each(&mut |hash| {
+            hashes.push(hash);
+            if hashes.len() >= 2 * FEW.max(distinct) {
+                hashes.sort_unstable();
+                hashes.dedup();
+                distinct = hashes.len();
+            }
+        });
+        hashes.sort_unstable();
+        hashes.dedup();
+        hashes.shrink_to_fit();
+        ShingleSet { hashes }
+    }
+
+    /// Their hashes, ascending.
+    pub fn hashes(&self) -> &[u64] {
+        &self.hashes
+    }
+
+    /// The bytes of memory that it takes.
+    pub fn bytes(&self) -> u64 {
+        (size_of::<ShingleSet>() + size_of_val(&self.hashes[..])) as u64
+    }
+
+    /// How many shingles there are.
+    pub fn len(&self) -> usize {
+        self.hashes.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.hashes.is_empty()
+    }
+
+    /// The Jaccard similarity |A ∩ B| / |A ∪ B| (Broder 1997) of two sets, 1 if both are empty.
+    pub fn jaccard(&self, other: &ShingleSet) -> f64 {
+        let shared = self.shared(other);
+        let all = self.len() + other.len() - shared;
+        if all == 0 { 1.0 } else { shared as f64 / all as f64 }
+    }
+
+    /// The share of this set that `other` has (the containment of Broder 1997); of an empty set, nothing.
+    pub fn contained_in(&self, other: &ShingleSet) -> f64 {
+        self.shared(other) as f64 / self.len().max(1) as f64
+    }
+
+    /// How many shingles both sets have.
+    pub fn shared(&self, other: &ShingleSet) -> usize {
+        let mut shared = 0;
+        let mut rest = &other.hashes[..];
+        for hash in &self.hashes {
+            while let [first, tail @ ..] = rest
+                && first < hash
+            {
+                rest = tail;
+            }
+            shared += usize::from(rest.first() == Some(hash));
+        }
+        shared
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn set(hashes: impl IntoIterator<Item = u64>) -> ShingleSet {
+        ShingleSet::gather(|add| hashes.into_iter().for_each(add))
+    }
+
+    proptest! {
+        #[test]
+        fn shares_are_their_definitions(
+            one in prop::collection::vec(0..40_u64, 0..60),
+            two in prop::collection::vec(0..40_u64, 0..60),
+        ) {
+            let [a, b] = [&one, &two].map(|hashes| set(hashes.iter().copied()));
+            let [one, two] = [one, two].map(BTreeSet::from_iter);
+            let shared = one.intersection(&two).count();
+            let all = one.union(&two).count();
+            let exact = if all == 0 { 1.0 } else { shared as f64 / all as f64 };
+            prop_assert_eq!(a.jaccard(&b), exact);
+            prop_assert_eq!(a.shared(&b), shared);
+            prop_assert!((a.contained_in(&b) * one.len() as f64 - shared as f64).abs() < 1e-9);
+            prop_assert_eq!((a.len(), a.is_empty()), (one.len(), one.is_empty()));
+        }
+    }
+
+    #[test]
+    fn a_shingle_that_comes_often_takes_no_room() {
+        let set = set((0..1_000_000).map(|at| at % 7));
+        assert_eq!((set.len(), set.hashes.capacity(), set.bytes()), (7, 7, 24 + 7 * 8));
+    }
+}

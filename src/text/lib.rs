@@ -1,0 +1,20 @@
+//! From files to fingerprints: the formats of pages, their words, the features of a text, its fingerprint and its sketch.
+//!
+//! ```text
+//! document::Inputs -> document::Document -> features::Weigher -> fingerprint::Sketcher -> fingerprint, sketch, anchors
+//! ```
+
+#![allow(missing_docs)]
+#![deny(unsafe_code)]
+
+pub mod hash;
+
+pub mod document;
+
+pub mod features;
+
+#[warn(missing_docs)]
+pub mod fingerprint;
+
+// A room of the crates below goes by the name that it has there: `crate::store`.
+use dupsieve_base::*;
