@@ -10,9 +10,9 @@ pub(crate) use methods::presets;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, ArgMatches, Args};
-use dupsieve::rooms::evaluate::{Labels, PairSimilarities, Pairs, Scores, bootstrap};
+use dupsieve::rooms::evaluate::{Labels, Pairs, Scores};
 use dupsieve::{Error, Kind, Result};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::commands::help::examples;
 use crate::commands::pages::PageFlags;
@@ -44,14 +44,6 @@ pub(crate) struct Arguments {
     /// Which documents belong together: `id<TAB>cluster`
     #[arg(long, value_name = "FILE", requires = "pairs", conflicts_with = "sweep")]
     labels: Option<Place>,
-    /// Similarities of pairs (columns id1, id2, J3), to show the recall by similarity
-    #[arg(
-        long = "similarities",
-        alias = "similarity",
-        value_name = "FILE",
-        conflicts_with = "sweep"
-    )]
-    similarity: Option<PathBuf>,
     /// Files, folders, globs or addresses (s3://BUCKET/...) with the pages
     #[arg(long, value_name = "PATH", num_args = 1.., requires = "sweep")]
     input: Vec<PathBuf>,
@@ -81,20 +73,15 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     if labels.is_empty() {
         return Err(Error::new(Kind::BadData, "the file has no labels").at(path));
     }
-    judge(&pairs.here()?, &labels, arguments)
+    judge(&pairs.here()?, &labels)
 }
 
-fn judge(pairs: &Path, labels: &Labels, arguments: &Arguments) -> Result<Summary> {
+fn judge(pairs: &Path, labels: &Labels) -> Result<Summary> {
     let pairs = &Pairs::read(pairs, labels)?;
     let mut object = json!(Scores::of(pairs, labels));
     object["documents"] = labels.clusters().len().into();
     object["clusters"] = labels.len().into();
     object["unlabelled"] = pairs.unlabelled.into();
-    object["intervals"] = json!(bootstrap(pairs, labels, arguments.seed));
-    object["bands"] = match &arguments.similarity {
-        Some(path) => json!(PairSimilarities::read(path, labels)?.bands(pairs, labels)),
-        None => Value::Null,
-    };
     println!("{object}");
     Ok(Summary::answered())
 }

@@ -1,5 +1,4 @@
-//! Found pairs compared with known ones: precision, recall, F1, the adjusted Rand index, and recall by
-//! similarity.
+//! Found pairs compared with known ones: precision, recall, F1 and the adjusted Rand index.
 //!
 //! The truth is given as [labels](Labels), a cluster for each document: two documents of one cluster are a
 //! positive pair. The [found pairs](Pairs) are a list. Documents without a label do not count.
@@ -26,7 +25,6 @@ pub mod choice;
 pub mod planted;
 
 mod bands;
-mod bootstrap;
 mod columns;
 mod in_parts;
 mod labels;
@@ -37,8 +35,7 @@ mod page_sample;
 mod pairs;
 mod scores;
 
-pub use bands::{BANDS, Band, PairSimilarities};
-pub use bootstrap::{Intervals, bootstrap};
+pub use bands::{BANDS, Band};
 pub use labels::Labels;
 pub use loss::{DroppedPage, Loss};
 pub use memory_meter::{MemoryMeter, NEAR_PAIR_BYTES};
