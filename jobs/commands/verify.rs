@@ -2,6 +2,7 @@
 
 mod again;
 mod clustered;
+mod gone;
 mod held;
 mod join_output;
 mod left;

@@ -19,8 +19,8 @@ use dupsieve::rooms::output::Staging;
 use dupsieve::rooms::passages::{DayPassagesFound, PassageRow, PassageRows};
 use dupsieve::{Error, Kind, Result};
 
+use super::gone::{Gone, PORTION};
 use super::join_output::{JoinOutput, StoreRead};
-use super::left::{Gone, PORTION};
 
 const PASSAGE: &str = "passage";
 
