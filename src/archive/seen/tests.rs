@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use proptest::prelude::*;
@@ -248,29 +247,5 @@ fn filters_come_and_go_with_their_segments() -> Result<()> {
     assert_eq!((kept.removed, is_kept(&store)?), (12, false));
     fs::write(store.path().join("FILTERS"), "fuse 0123\n").unwrap();
     assert_eq!(is_kept(&store).unwrap_err().kind(), Kind::BadData);
-    Ok(())
-}
-
-/// Without digests a store can be asked for ids alone; with nothing in it, for anything.
-#[test]
-fn a_store_says_what_it_can_be_asked_for() -> Result<()> {
-    let folder = tempfile::tempdir().unwrap();
-    let (empty, _) = Store::init(folder.path().join("empty"))?;
-    let holdings = Holdings::open(&empty, empty.at(None)?)?;
-    assert!(holdings.has_texts());
-    assert_eq!(holdings.newest_days(By::Texts, &[Sought::Text(1)], 1)?, [None]);
-    let path = folder.path().join("plain.seg");
-    let stamp = Recipe::named("words", None)?.stamp().to_string();
-    let options = SegmentOptions { stamp, ..SegmentOptions::default() };
-    let mut writer = SegmentWriter::<u64>::create(&path, options)?;
-    writer.push(&Row::new(5, "a"))?;
-    writer.finish(RecordCounts::default(), "")?;
-    empty.add(&NewDay::whole(&path, day(0)), None)?;
-    assert_eq!(make(&empty)?.made, 1);
-    let holdings: Arc<Holdings> = Holdings::open(&empty, empty.at(None)?)?;
-    assert!(!holdings.has_texts());
-    assert_eq!(holdings.newest_days(By::Texts, &[Sought::Text(1)], 1)?, [None]);
-    let ids = [Sought::Id("b"), Sought::Id("a")];
-    assert_eq!(holdings.newest_days(By::Ids, &ids, 1)?, [None, Some(day(0))]);
     Ok(())
 }

@@ -531,25 +531,3 @@ fn a_store_that_lost_its_current_is_not_made_anew() -> Result<()> {
     assert_eq!(Store::init(store.path()).unwrap_err().kind(), Kind::BadData);
     Ok(())
 }
-
-#[test]
-fn a_rollback_is_a_new_version_and_forgets_nothing() -> Result<()> {
-    let (folder, store) = new_store();
-    let one = batch(&folder, 1, 100);
-    let two = batch(&folder, 2, 50);
-    add(&store, &one, "2026-11-20")?;
-    add(&store, &two, "2026-11-21")?;
-    assert_eq!(rollback(&store, 2)?.number(), 4);
-    assert_eq!(days(&store.at(None)?), ["2026-11-20"]);
-    assert_eq!(store.at(None)?.digest(), store.at(Some(2))?.digest());
-    assert_eq!(add(&store, &one, "2026-11-21")?, (true, 5));
-    // Sweeping has spared the segment that only version 3 holds.
-    assert_eq!(store.at(Some(3))?.segments()?[1].rows(), 50);
-    assert_eq!(rollback(&store, 1)?.rows(), 0);
-    assert_eq!(add(&store, &two, "2026-11-21")?, (true, 7));
-    for missing in [0, 8] {
-        assert_eq!(store.at(Some(missing)).unwrap_err().kind(), Kind::Missing);
-        assert_eq!(rollback(&store, missing).unwrap_err().kind(), Kind::Missing);
-    }
-    Ok(())
-}
