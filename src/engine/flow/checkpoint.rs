@@ -42,7 +42,6 @@ pub(super) struct Checkpoint {
     file: Mutex<Option<(File, u64)>>,
 }
 
-/// What was made of a portion, on disk.
 #[derive(Clone, Debug)]
 pub(super) struct Portion {
     path: Arc<PathBuf>,
@@ -73,7 +72,6 @@ impl Checkpoint {
         self.done.get(&file)
     }
 
-    /// Adds the end of a file, or of several of one portion.
     pub(super) fn end(&self, read: &[FileRead]) -> Result<()> {
         self.append(END, Vec::new(), &read)
     }

@@ -42,7 +42,6 @@ impl Chunks {
         Chunks { work: Arc::clone(work), worker, workers, queues, queue: 0, claimed: 0..0 }
     }
 
-    /// The next chunk, if there is one left.
     pub(super) fn next(&mut self) -> Result<Option<usize>> {
         let Chunks { work, queues, queue, claimed, .. } = self;
         while claimed.is_empty() && *queue < queues.len() {

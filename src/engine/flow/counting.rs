@@ -35,7 +35,6 @@ enum Of {
     Lines(Normalise, String),
 }
 
-/// Counts the documents of a batch that hold a feature.
 pub(super) struct Counting {
     of: Of,
     /// The features of the current document, so that each counts once.

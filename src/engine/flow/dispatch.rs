@@ -83,7 +83,6 @@ struct Dispatching<W: UnitRunner> {
 }
 
 impl<W: UnitRunner> Dispatching<W> {
-    /// Claims a unit, and enters an epoch for it.
     fn claim(&mut self, held: &mut [Capability<u64>]) -> Result<Claim<()>> {
         Ok(match self.runner.claim()? {
             Claim::Unit(unit) => {

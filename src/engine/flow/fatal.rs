@@ -44,7 +44,6 @@ impl Fatal {
         }
     }
 
-    /// Fails if an error was raised.
     pub fn check(&self) -> Result<()> {
         self.first.get().map_or(Ok(()), |error| Err(error.clone()))
     }

@@ -23,9 +23,7 @@ const HELD: usize = 1 << 15;
 pub(super) struct Findings {
     ledger: LedgerWriter,
     held: Vec<Pair>,
-    /// Pairs of the chunk that were found.
     found_here: u64,
-    /// Pairs of the chunk that are in the ledger.
     listed: u64,
     /// Decides which pairs are listed; none if all are.
     sieve: Option<Sieve>,
@@ -80,7 +78,6 @@ impl Findings {
         }
     }
 
-    /// Whether one of very many pairs is listed.
     fn passes(&mut self, pair: &Pair) -> bool {
         if self.found_here == HELD as u64 + 1 {
             self.sift();
@@ -100,7 +97,6 @@ impl Findings {
         self.held.push(pair);
     }
 
-    /// Finishes the chunk: all its pairs, and its receipt.
     pub(super) fn finish(
         &mut self,
         chunk: u64,
@@ -124,7 +120,6 @@ impl Findings {
         Ok((pairs, receipt))
     }
 
-    /// Counts pairs that this or an earlier run found.
     pub(super) fn count_in(&self, pairs: u64) -> Result<()> {
         let found = self.found.fetch_add(pairs, Ordering::Relaxed) + pairs;
         if found <= self.most {

@@ -10,12 +10,10 @@ use crate::passages::{self, PageWords};
 use crate::seen::{HeldId, HeldPage, Seeker};
 use crate::store::{Details, FingerprintedDocument, MAX_PACKED_ROW_BYTES, SegmentOptions};
 
-/// Makes fingerprints of documents by a recipe.
 pub struct Fingerprinting {
     makers: Makers,
     /// None if texts are taken whole.
     boilerplate: Option<Boilerplate>,
-    /// Whether the digests of texts are kept.
     digests: bool,
     /// What the keys of pages are made of; none if none are kept.
     key: Option<PageKey>,

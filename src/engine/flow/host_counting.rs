@@ -16,7 +16,6 @@ pub(super) struct HostCounting {
     normalise: Normalise,
     /// The names of the lines, as a table knows them.
     lines: HashSet<String>,
-    /// How many pages of the batch have no host.
     without_host: u64,
 }
 

@@ -22,7 +22,6 @@ impl Places {
         Places { shown, ..Places::default() }
     }
 
-    /// Forgets what was found.
     pub(super) fn begin(&mut self) {
         self.found.clear();
     }

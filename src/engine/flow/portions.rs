@@ -17,7 +17,6 @@ use crate::work_queues::Claim;
 /// Batches read ahead for each worker. What is read ahead of a file that several processes divide is claimed, and no other process can do it.
 const AHEAD: usize = 2;
 
-/// What the reading thread sends.
 pub(super) enum Portion {
     Records(Records),
     /// What an earlier run made of some records.
@@ -79,7 +78,6 @@ fn read(
     }
 }
 
-/// What the thread has sent.
 struct Outbox {
     send: Sender<Portion>,
     delivered: u64,

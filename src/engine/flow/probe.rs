@@ -33,7 +33,6 @@ pub(crate) struct Probing<F: Fingerprint> {
     pub(crate) chunks: Vec<Chunk<F>>,
     /// Fingerprints probed by this process so far, copies included.
     pub(crate) probed: Arc<AtomicU64>,
-    /// Pairs found by this process so far.
     pub(crate) found: Arc<AtomicU64>,
     /// More pairs than this are an error.
     pub(crate) most_pairs: u64,

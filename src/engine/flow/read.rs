@@ -13,7 +13,6 @@ use crate::object_storage::Bill;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Read {
     pub blank: u64,
-    /// Records that are no pages.
     pub skipped: Skipped,
     /// What could not be read of files and was accepted.
     pub damaged: Vec<Damage>,
@@ -21,13 +20,11 @@ pub struct Read {
     pub many_lines: Option<(u32, u64)>,
     /// Documents that the handlers took.
     pub documents: u64,
-    /// Records that could not be read.
     pub bad: u64,
     /// Documents that are nothing but boilerplate of their host, and were taken whole.
     pub only_boilerplate: u64,
     /// Documents that a store holds, of which nothing was computed.
     pub unchanged: u64,
-    /// Batches that workers took.
     pub taken: u64,
     /// Batches that the reading threads delivered.
     pub delivered: u64,

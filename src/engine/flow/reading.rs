@@ -21,11 +21,9 @@ use crate::work_queues::Claim;
 pub(super) enum Taken<R> {
     /// The handler made this of one document or several.
     Made(R),
-    /// It could not be read.
     Quarantined(Quarantined),
 }
 
-/// What one worker makes of documents.
 pub(super) trait Handler: 'static {
     type Made: timely::ExchangeData + Record;
 
@@ -44,7 +42,6 @@ pub(super) trait Handler: 'static {
 #[derive(Debug)]
 pub struct Collected<R> {
     pub made: Sorter<R>,
-    /// The records that could not be read.
     pub quarantined: Quarantine,
 }
 

@@ -144,7 +144,6 @@ impl<F: Fingerprint> Sweep<F> {
 }
 
 impl<F: Fingerprint> Feed<F> {
-    /// Moves past the window.
     fn leave(&mut self) {
         self.rows.leave(self.window.len());
         self.window.start = self.window.end;

@@ -35,11 +35,9 @@ struct Uniting {
     /// How many portions workers have claimed, and how many they have joined.
     claimed: AtomicU64,
     joined: AtomicU64,
-    /// How many ranges of pages workers have claimed.
     ranges: AtomicU64,
 }
 
-/// What a worker does at once.
 enum Unit {
     /// It joins a portion of the links.
     Join(u64),

@@ -26,7 +26,6 @@ use super::wait::Wait;
 use super::wire;
 use crate::parallel::lock;
 
-/// The longest greeting, in bytes.
 const GREETING_BYTES: u64 = 4 << 10;
 /// How many different reasons for a refusal are logged.
 const MOST_REASONS: usize = 32;

@@ -33,7 +33,6 @@ pub(crate) struct Mesh {
 /// What is known of a peer that has not arrived yet.
 #[derive(Clone)]
 struct Awaited {
-    /// When it last answered.
     sign_of_life: Instant,
     answered: bool,
     /// Whether what answered is another run of it than the one that arrived at the steps before.

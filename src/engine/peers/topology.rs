@@ -15,7 +15,6 @@ pub struct Topology {
     pub process: usize,
 }
 
-/// What the processes of a job share.
 #[derive(Clone, Debug)]
 pub struct Peers {
     /// The address of each process, in their order.

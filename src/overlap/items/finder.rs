@@ -59,7 +59,6 @@ impl Finder {
         Ok(found)
     }
 
-    /// Finds which items may stand in the page.
     fn find_candidates(&mut self, text: &str) {
         let Finder { items, clock, buffer, candidates, is_candidate, .. } = self;
         candidates.drain(..).for_each(|item| is_candidate[item as usize] = false);

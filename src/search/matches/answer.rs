@@ -45,7 +45,6 @@ impl<'a> Question<'a> {
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NearPage {
-    /// The number of bits in which it differs.
     pub distance: u8,
     pub id: String,
     /// Its day; none if it was remembered and no day of the store has it yet.

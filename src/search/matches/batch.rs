@@ -41,7 +41,6 @@ pub fn held_bytes(width: Width, check: Option<Check>, workers: u64) -> u64 {
     u64::from(width.bits()) / 8 + PLACES + SIEVE * workers + divided
 }
 
-/// The place of a group in keep order.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Placed {
     length: Reverse<LengthClass>,

@@ -87,7 +87,6 @@ impl Samples {
 pub(super) struct Comparer<'a> {
     confirm: Option<&'a Confirm>,
     keys: &'a WindowKeys,
-    /// Looks up what is not held.
     reader: GroupKeyReader,
     decoded: Vec<u32>,
     /// The page that others are compared with: its key, or its sketch.

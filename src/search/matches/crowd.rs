@@ -23,7 +23,6 @@ pub(crate) type Block = (usize, u128);
 pub(crate) trait Comparing {
     /// What tells at once that most groups do not match; held for each kept group.
     type Sketch: Copy;
-    /// How near two groups are.
     type Distance: Distance;
 
     /// The blocks of a group; near groups share one.
@@ -66,12 +65,10 @@ impl<C: Comparing> Crowd<C> {
         Crowd { ranks, comparing, kept: HashMap::new() }
     }
 
-    /// All crowded groups, ascending.
     pub(super) fn ranks(&self) -> &[KeepRank] {
         &self.ranks
     }
 
-    /// Whether a group is crowded.
     pub(super) fn contains(&self, rank: KeepRank) -> bool {
         self.ranks.binary_search(&rank).is_ok()
     }
@@ -88,7 +85,6 @@ impl<C: Comparing> Crowd<C> {
         Ok(())
     }
 
-    /// Whether a kept group is near a crowded one.
     pub(super) fn is_near(&mut self, rank: KeepRank) -> Result<bool> {
         for (_, kept) in self.candidates(rank)? {
             if self.comparing.distance(rank, kept)?.is_some() {

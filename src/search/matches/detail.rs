@@ -12,7 +12,6 @@ pub(super) const BEST: &str = "write one row for each dropped page";
 /// The setting that does so.
 pub(super) const BEST_SETTING: &str = "matches best";
 
-/// The error for more than `most` matches.
 pub fn too_many(found: impl fmt::Display, most: u64) -> Error {
     Error::new(Kind::BadData, "there are more matches than may be written")
         .called("too-many-matches")
@@ -22,11 +21,9 @@ pub fn too_many(found: impl fmt::Display, most: u64) -> Error {
         .settings(["max-matches", BEST_SETTING])
 }
 
-/// Which rows matches.tsv holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Detail {
-    /// Every near pair of documents.
     All,
     /// For each dropped page the pair that its verdict names.
     #[default]

@@ -37,7 +37,6 @@ pub(super) struct Drafts<'a> {
     unnamed_verdicts: Sorter<UnnamedRow>,
 }
 
-/// Rows as they are listed.
 pub(super) struct Drafted {
     /// How many rows of matches.tsv each distance has.
     pub(super) counted: Vec<u128>,

@@ -31,7 +31,6 @@ pub(super) struct UnnamedRow {
 
 impl Record for UnnamedRow {}
 
-/// The pairs with the store, once all groups are judged.
 pub(super) struct StoreExpansion<'a> {
     pub(super) judged: &'a Judged<'a>,
     pub(super) store: &'a [Dated],
@@ -147,7 +146,6 @@ pub(super) fn row_of_pair(
     UnnamedRow { existing, new: batch.rank(new), distance, similarity }
 }
 
-/// Expands two near groups of the batch, which are this similar.
 pub(super) fn expand_groups(
     batch: &Batch,
     groups: [Group; 2],

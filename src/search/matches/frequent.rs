@@ -59,7 +59,6 @@ impl MostFrequent {
         most
     }
 
-    /// Takes a group into account.
     pub(crate) fn offer(&mut self, count: u128, group: Group) {
         if count >= LEAST {
             self.0.insert((Reverse(count), group));

@@ -25,7 +25,6 @@ pub struct Groups {
     divided: Option<Divided>,
 }
 
-/// Fingerprints divided into groups.
 #[derive(Debug, Default)]
 struct Divided {
     /// Each row as its segment counts it.

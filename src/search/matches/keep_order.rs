@@ -53,7 +53,6 @@ pub(super) struct Leaders {
     rows: Vec<Row>,
     /// The groups in keep order.
     order: Vec<Group>,
-    /// The place of each group in that order.
     ranks: Vec<KeepRank>,
 }
 
@@ -155,7 +154,6 @@ impl KeepOrder {
         if name.contains(':') { Ok(KeepOrder::Field) } else { name.parse() }
     }
 
-    /// The error for pages without the column that this order needs.
     fn lacks_its_column(self) -> Error {
         Error::new(Kind::Usage, format!("the batch cannot be kept {self}: it lacks that column"))
             .help("keep pages by something else; times, and the values of a field, must be read with the pages")

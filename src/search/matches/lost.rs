@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use super::coverage::Coverage;
 
-/// The text that goes with the dropped pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lost {

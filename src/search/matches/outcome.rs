@@ -12,7 +12,6 @@ use super::lost::Lost;
 use super::recrawl::Recrawls;
 use crate::output::Sum;
 
-/// What a join found and wrote.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
@@ -52,7 +51,6 @@ pub struct Outcome {
     pub copies: u64,
     /// The most pages of the batch with one fingerprint.
     pub largest_group: u64,
-    /// The fingerprints with the most pages of the batch.
     pub hot_copies: Vec<Frequent>,
     /// With [`Detail::All`](super::Detail::All), the fingerprints with the most matches in the store
     /// and among the smaller fingerprints of the batch.

@@ -12,7 +12,6 @@ pub struct Pair<N = FingerprintIndex> {
     /// The fingerprint or group of the batch.
     pub new: N,
     pub existing: Place<N>,
-    /// The Hamming distance of the two fingerprints.
     pub distance: u8,
 }
 
@@ -38,7 +37,6 @@ pub enum Place<N = FingerprintIndex> {
         page: u32,
         /// How many eighths of their keys they do not share.
         apart: u8,
-        /// The segment's number in its version of the store.
         segment: u32,
         row: u64,
         rows: u64,

@@ -17,7 +17,6 @@ use crate::runs::{SortSpace, Sorter};
 /// The pairs of a join, partitioned by where their existing side is.
 #[derive(Debug)]
 pub(super) struct Partition {
-    /// Near groups of the batch.
     pub(super) edges: Sorter<Edge<Coverage>>,
     /// Pairs with the store.
     pub(super) with_store: Sorter<StorePair<Group>>,
@@ -46,7 +45,6 @@ pub(super) struct Partitioning<'a> {
 }
 
 impl Partitioning<'_> {
-    /// Partitions `pairs`, which come in order.
     pub(super) fn partition(
         self,
         pairs: impl Iterator<Item = Result<Confirmed>>,
@@ -114,7 +112,6 @@ impl Partition {
     }
 }
 
-/// The pairs within a group of this size.
 pub(crate) fn copies(size: u128) -> u128 {
     size * size.saturating_sub(1) / 2
 }

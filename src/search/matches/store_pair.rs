@@ -14,13 +14,11 @@ use crate::store::{Column, Dated, Expected};
 /// the order in which they lie on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct StorePair<N> {
-    /// The segment's number in its version of the store.
     pub(super) segment: u32,
     /// The first row that is shown.
     pub(super) row: u64,
     /// How many shown rows share the fingerprint.
     pub(super) rows: u64,
-    /// The fingerprint or group of the batch.
     pub(super) new: N,
     pub(super) distance: u8,
     /// How well the page of the store covers that of the batch, and the other way round, once that is known.

@@ -8,6 +8,5 @@ pub struct Hit {
     pub run: u32,
     /// The index of the fingerprint in that run.
     pub at: u32,
-    /// In how many bits they differ.
     pub distance: u8,
 }

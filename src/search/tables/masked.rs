@@ -28,7 +28,6 @@ pub(super) const MAX_DISTANCE: u32 = 15;
 /// The most tables a design may have.
 const MAX_TABLES: u64 = 1024;
 
-/// A design of exact-match keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Masked {
     /// 4 blocks, choose 1.

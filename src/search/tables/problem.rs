@@ -19,7 +19,6 @@ pub struct Problem {
     pub k: u32,
     pub width: Width,
     pub workers: u64,
-    /// How both are distributed over the key space.
     pub distribution: Distribution,
 }
 

@@ -18,7 +18,6 @@ use super::csv;
 use super::format::Format;
 use crate::error::{Error, Kind, Result};
 
-/// Puts texts into the records of a file.
 #[derive(Clone, Debug)]
 pub struct NewText {
     format: Format,

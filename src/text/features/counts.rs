@@ -37,7 +37,6 @@ use crate::features::lists::by_digest;
 use crate::output::{Fence, NewFile, has_magic};
 
 const FIRST_LINE: &[u8] = b"dupsieve counts 1\n";
-/// The longest line of a table, in bytes.
 const LONGEST_LINE: u64 = 1 << 16;
 /// The most features that are held: some 2 GiB of memory.
 const MOST_ROWS: u64 = 1 << 26;
@@ -69,7 +68,6 @@ struct Loaded {
     counts: ByHash<u64, u64>,
 }
 
-/// Whether a table can hold this feature.
 pub fn is_counted(feature: &str) -> bool {
     feature.len() <= LONGEST_FEATURE && !feature.contains('\n')
 }
@@ -124,7 +122,6 @@ impl Counts {
         self.loaded.counts.get(&key(feature)).copied().unwrap_or(0)
     }
 
-    /// The inverse document frequency of `feature`.
     pub fn idf(&self, feature: &str) -> i64 {
         frequency::inverse(self.head().documents, self.count(feature))
     }

@@ -25,7 +25,6 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::error::{Error, Kind, Result};
 use crate::small_file;
 
-/// The longest list, in bytes.
 const LONGEST_LIST: u64 = 64 << 20;
 
 /// Words that are not features. The file has one word a line, in UTF-8; white space around a word and
@@ -73,7 +72,6 @@ impl UserDictionary {
         Ok(UserDictionary { digest, jieba: Arc::new(jieba) })
     }
 
-    /// The segmenter with these words.
     pub(super) fn jieba(&self) -> Arc<Jieba> {
         Arc::clone(&self.jieba)
     }

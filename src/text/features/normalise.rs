@@ -38,7 +38,6 @@ pub struct Normalise {
     pub markup: Markup,
 }
 
-/// What becomes of the left-overs of markup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Markup {

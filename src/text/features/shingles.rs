@@ -135,7 +135,6 @@ impl WordWindow {
         (0 < self.words && self.words < self.length).then_some(&self.joined)
     }
 
-    /// Makes the window empty.
     pub fn clear(&mut self) {
         self.words = 0;
         self.joined.clear();

@@ -52,7 +52,6 @@ impl Idf {
         Idf(&SHARED)
     }
 
-    /// The idf of `word`, in fixed point.
     #[inline]
     pub(crate) fn of(self, word: &str) -> i64 {
         if word.len() > LONGEST_WORD || !word.contains(is_han) {

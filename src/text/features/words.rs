@@ -166,7 +166,6 @@ impl<'t, F: FnMut(&'t str)> Batch<'t, F> {
         });
     }
 
-    /// Hands on the words that are left.
     #[inline(never)]
     fn flush(&mut self) {
         self.words[..self.count].iter().for_each(|word| (self.word)(word));

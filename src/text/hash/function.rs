@@ -8,7 +8,6 @@ use super::charikar::string_hash;
 use super::jenkins::lookup3;
 use super::xxh3_short::xxh3_short;
 
-/// A hash function a recipe can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -82,7 +81,6 @@ impl Hash {
 mod tests {
     use super::*;
 
-    /// The published values of XXH3 and MD5 for no bytes at all.
     #[test]
     fn published_values() {
         assert_eq!(Hash::Xxh3.of::<u64>(""), 0x2d06800538d394c2);

@@ -60,7 +60,6 @@ struct NearestRows {
 /// How many pages a page meets, and which.
 #[derive(Clone, Copy)]
 pub(super) struct Met<'a> {
-    /// The group of each row of the batch's segment.
     pub(super) of_rows: &'a [Group],
     /// The place of each group in keep order, where whole pages are compared.
     pub(super) order: Option<&'a [KeepRank]>,

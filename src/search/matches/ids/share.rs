@@ -15,7 +15,6 @@ use crate::output;
 use crate::progress::{self, Activity};
 use crate::store::Ids;
 
-/// The ids that one worker has read.
 #[derive(Debug)]
 pub(super) struct Share {
     folder: PathBuf,
@@ -28,7 +27,6 @@ pub(super) struct Share {
     spilled_bytes: u64,
 }
 
-/// What one worker has read of a shard.
 #[derive(Debug, Default)]
 struct Part {
     count: u32,
@@ -36,7 +34,6 @@ struct Part {
     spilled: Vec<Piece>,
 }
 
-/// A part of a shard on disk.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     offset: u64,
@@ -69,7 +66,6 @@ impl Share {
         Ok(())
     }
 
-    /// Writes everything in memory to the disk.
     fn spill(&mut self) -> Result<()> {
         output::check_free_space(&self.folder, self.held_bytes as u64)?;
         let file = match &mut self.spilled {

@@ -35,10 +35,8 @@ const MOST_FIRST: usize = 1 << 4;
 #[derive(Debug, Default)]
 pub(super) struct CommonKeys(pub(super) HashMap<(u8, u64), Groups>);
 
-/// The pages with a common key.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Groups {
-    /// The first page of each group.
     starts: Vec<u32>,
     /// The pages that come first in keep order, with their places, in order once all are there.
     first: Vec<(KeepRank, u32)>,

@@ -148,7 +148,6 @@ impl<F: Fingerprint> KeyProbe<F> {
         Ok(())
     }
 
-    /// The keys that the chunk streams past.
     fn index(&self, unit: &Unit) -> Result<Arc<KeyIndex>> {
         let mut held = lock(&self.index);
         if let Some(index) = &*held

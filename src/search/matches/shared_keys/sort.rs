@@ -16,7 +16,6 @@ pub(super) const WIDTH: usize = ANCHORS * KEY_BYTES;
 /// The key of a page that has none in this place.
 pub(super) const NONE: u64 = (1 << (8 * KEY_BYTES)) - 1;
 
-/// The keys by which pages meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
     Anchors,
@@ -38,7 +37,6 @@ impl Sort {
         }
     }
 
-    /// How many keys a page has.
     pub(super) fn places(self, segment: &Segment) -> usize {
         let bytes = match self {
             Sort::Anchors => segment.anchor_bytes(),

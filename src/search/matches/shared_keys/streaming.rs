@@ -28,7 +28,6 @@ pub const CHUNK_ROWS: u64 = (CHUNK_BLOCKS * SCANNED_ROWS) as u64;
 /// A row that shares an anchor with a page, and the place of the anchor.
 pub type RowAnchor = (u64, u8);
 
-/// The pages past which rows stream.
 #[derive(Debug)]
 pub(super) struct Pages<F> {
     /// Their distinct fingerprints, and which of these each page has.
@@ -99,7 +98,6 @@ pub(super) struct SegmentRows<'a, F> {
     pub(super) fingerprint_of: &'a mut dyn FnMut(u64) -> Result<F>,
 }
 
-/// Rows that stream past the keys of pages.
 pub(super) struct Streaming<'a, F> {
     pages: &'a Pages<F>,
     index: &'a KeyIndex,

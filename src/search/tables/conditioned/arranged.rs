@@ -6,7 +6,6 @@ use super::level::Level;
 use super::shape::Shape;
 use crate::tables::flips::Flips;
 
-/// The batch arranged by prefix.
 #[derive(Debug)]
 pub(in crate::tables) struct Conditioned<F> {
     pub(super) root: Level<F>,

@@ -58,7 +58,6 @@ impl Default for BlockKeys {
     }
 }
 
-/// Computes the keys of a block of fingerprints.
 pub(super) struct Cut<'a, F> {
     pub(super) blocks: Blocks,
     pub(super) fingerprints: &'a [F],

@@ -10,7 +10,6 @@ use crate::hamming::lanes::{LANES, Lanes, Strip};
 pub(super) const MOST: usize = LANES;
 const FEW: usize = 8;
 
-/// The rows of some values.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
     lanes: Lanes,

@@ -27,7 +27,6 @@ pub(in crate::tables) struct MultiIndex<F> {
     pub(super) k: u32,
 }
 
-/// Memory that a probe works in.
 #[derive(Debug, Default)]
 pub(in crate::tables) struct MultiIndexScratch<F> {
     window: Buckets<F>,

@@ -125,7 +125,6 @@ fn each(singles: Strip<'_>, strip: Strip<'_>, limit: u32, near: &mut dyn FnMut(u
     }
 }
 
-/// Gives signs of progress.
 struct Ticks {
     /// After so many are compared there is a sign.
     step: usize,

@@ -10,7 +10,6 @@ use crate::tables::masked::{MAX_DISTANCE, Masked};
 use crate::tables::problem::{Cost, Problem};
 use crate::tables::{conditioned, multi_index, sorted};
 
-/// The design to use, and why.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The cheapest for the store that fits into memory.

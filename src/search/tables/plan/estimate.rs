@@ -5,7 +5,6 @@ use std::fmt;
 use crate::tables::design::Design;
 use crate::tables::problem::Cost;
 
-/// What a design is expected to cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
     /// The design, never [`Design::Auto`].

@@ -66,7 +66,6 @@ impl<F: Fingerprint> SortedJoin<F> {
         &self.keys
     }
 
-    /// The number of parts of the join of the batch with itself.
     pub fn parts(&self) -> u32 {
         parts(self.batch.len())
     }

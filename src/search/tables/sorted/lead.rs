@@ -32,7 +32,6 @@ pub(super) struct Lead<F> {
 }
 
 impl<F: Fingerprint> Lead<F> {
-    /// How many shares its groups are divided into.
     pub(super) fn shares(&self) -> u32 {
         1 << self.share_bits
     }

@@ -69,7 +69,6 @@ enum ViewBuffer {
     Here(Stretch),
     Packed(usize),
     Unpacked(Vec<u8>),
-    /// It takes too much when it is unpacked.
     TooLarge,
 }
 

@@ -285,7 +285,6 @@ impl Spot {
         }
     }
 
-    /// Adds all columns of a name.
     fn add(
         columns: &[Field],
         name: &str,

@@ -55,7 +55,6 @@ pub(in crate::document) enum NextBatch {
     Rows(u64),
     /// The file ends here as it should.
     End,
-    /// The file breaks off.
     Cut,
 }
 

@@ -38,7 +38,6 @@ const PAIR_BITS: u32 = 21;
 /// The most characters of a word.
 const LONGEST: usize = 16;
 
-/// Jieba's words of Han.
 #[derive(Debug)]
 pub(super) struct Lexicon {
     nodes: Box<[u64; 1 << PLACE_BITS]>,
