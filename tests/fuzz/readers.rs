@@ -20,7 +20,7 @@ use dupsieve::Error;
 use dupsieve::rooms::catch_panic;
 use dupsieve::rooms::clusters::{ClusterAudit, Clustering, Clusters, Method, Previous, RemovedIds};
 use dupsieve::rooms::document::{Content, Document, Format, Inputs, ReadOptions, Share, read};
-use dupsieve::rooms::evaluate::{Labels, PairSimilarities, Pairs};
+use dupsieve::rooms::evaluate::{Labels, Pairs};
 use dupsieve::rooms::features::counts::Counts;
 use dupsieve::rooms::features::lists::{StopWords, UserDictionary};
 use dupsieve::rooms::features::words::Words;
@@ -443,7 +443,7 @@ pub fn lists(bytes: &[u8]) {
     let path = file("list.txt", bytes);
     let _ = (StopWords::read(&path), hosts::read(&path));
     if let Ok(labels) = Labels::read(&path) {
-        let _ = (Pairs::read(&path, &labels), PairSimilarities::read(&path, &labels));
+        let _ = Pairs::read(&path, &labels);
     }
 }
 

@@ -150,8 +150,7 @@ impl Compared {
         let mut sketcher = recipe.sketcher()?;
         let mut page = |text: &str| {
             let lacking = || Error::new(Kind::BadData, "the document has no feature");
-            let (sketch, class) = sketcher.page(text)?.ok_or_else(lacking)?;
-            Ok((sketch, class))
+            sketcher.page(text)?.ok_or_else(lacking)
         };
         let [one, another] = [page(texts[0])?, page(texts[1])?];
         let containment = |check: Check| {
