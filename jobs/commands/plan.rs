@@ -156,16 +156,3 @@ fn bytes_at_rest(count: u64, width: Width) -> u64 {
     let least = (0..=width.bits()).step_by(8).map(bits).fold(f64::INFINITY, f64::min);
     (count as f64 * least / 8.0) as u64
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn eight_thousand_million_take_four_bytes_and_a_bit_each() {
-        let bits = |count| bytes_at_rest(count, Width::W64) as f64 * 8.0 / count as f64;
-        assert!((bits(8_000_000_000) - 33.54).abs() < 0.01);
-        assert!((bits(100_000_000) - 41.17).abs() < 0.01);
-        assert_eq!(bytes_at_rest(0, Width::W128), 0);
-    }
-}

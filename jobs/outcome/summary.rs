@@ -256,17 +256,3 @@ impl SummaryLine {
         std::iter::once(first).chain(counts).chain(paths).collect()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::tally;
-
-    #[test]
-    fn a_tally_leaves_out_what_is_zero() {
-        let parts =
-            |kept, dropped, empty| [(kept, "kept"), (dropped, "duplicate(s)"), (empty, "empty")];
-        assert_eq!(tally(4, "page(s)", &parts(1, 2, 1)), "4 pages: 1 kept, 2 duplicates, 1 empty");
-        assert_eq!(tally(1, "page(s)", &parts(0, 1, 0)), "1 page: 1 duplicate");
-        assert_eq!(tally(0, "page(s)", &parts(0, 0, 0)), "0 pages");
-    }
-}

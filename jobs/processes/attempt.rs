@@ -63,17 +63,3 @@ impl Cause {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_killed_child_counts_as_a_lost_process() {
-        let killed = Cause::of_end(1, ExitStatus::from_raw(9));
-        assert_eq!((killed.code, killed.process), (75, None));
-        assert_eq!(killed.error.to_string(), "lost process 1 to SIGKILL");
-        let failed = Cause::of_end(1, ExitStatus::from_raw(65 << 8));
-        assert_eq!((failed.code, failed.process), (65, Some(1)));
-    }
-}

@@ -301,18 +301,3 @@ fn is_summary(line: &str) -> bool {
         && serde_json::from_str::<Value>(line)
             .is_ok_and(|value| keys.iter().all(|key| value.get(key).is_some()))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::outcome::summary::{Summary, SummaryLine};
-
-    #[test]
-    fn a_summary_line_is_recognised() {
-        let summary = SummaryLine::of("dedup", Ok(Summary::new().count("matches", 3)));
-        assert!(is_summary(&summary.to_json()));
-        for line in ["", "127.0.0.1:2101", "{", "{}", "{\"code\": 1}", "[\"job\"]"] {
-            assert!(!is_summary(line), "{line}");
-        }
-    }
-}

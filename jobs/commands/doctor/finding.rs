@@ -63,23 +63,3 @@ pub(super) fn bytes(bytes: u64) -> String {
     }
     format!("{rest:.1} TiB")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_have_three_digits_at_most() {
-        let shown = [0, 999, 1000, 3 << 20, 999 << 30, 1 << 40].map(bytes);
-        assert_eq!(shown, ["0 B", "999 B", "1.0 KiB", "3.0 MiB", "999 GiB", "1.0 TiB"]);
-    }
-
-    #[test]
-    fn the_first_fault_is_told() {
-        let finding = Finding::ok("memory", "1 GiB")
-            .but(false, State::Wrong, "never")
-            .but(true, State::Poor, "first")
-            .but(true, State::Wrong, "second");
-        assert_eq!((finding.state, &*finding.advice), (State::Poor, "first"));
-    }
-}

@@ -98,35 +98,3 @@ fn write(
 fn id(number: u64) -> String {
     format!("document-{number:012}")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_packing_is_replaced_unasked() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut texts = Vec::new();
-        for name in ["d.jsonl", "d.jsonl.gz", "d.jsonl.zst"] {
-            let path = folder.path().join(name);
-            write(&DocumentGenerator::new(7, 0.2), 20, &path, None, false).unwrap();
-            assert!(
-                write(&DocumentGenerator::new(7, 0.2), 20, &path, None, false).unwrap().1,
-                "it exists already"
-            );
-            let other = write(&DocumentGenerator::new(7, 0.3), 20, &path, None, false).unwrap_err();
-            assert_eq!(other.kind(), Kind::Exists);
-            let bytes = std::fs::read(&path).unwrap();
-            texts.push(match name.rsplit('.').next() {
-                Some("gz") => {
-                    std::io::read_to_string(flate2::read::GzDecoder::new(&bytes[..])).unwrap()
-                }
-                Some("zst") => String::from_utf8(zstd::decode_all(&bytes[..]).unwrap()).unwrap(),
-                _ => String::from_utf8(bytes).unwrap(),
-            });
-        }
-        assert_eq!(texts[0].lines().count(), 20);
-        assert!(texts.iter().all(|text| *text == texts[0]));
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
-    }
-}

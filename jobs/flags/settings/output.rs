@@ -84,34 +84,3 @@ impl<'de> Visitor<'de> for PathOrSection {
         Ok(OutputSettings { path, format })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[derive(Debug, Deserialize)]
-    struct File {
-        output: OutputSettings,
-    }
-
-    fn read(text: &str) -> Result<OutputSettings, String> {
-        toml::from_str::<File>(text).map(|file| file.output).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn an_output_is_a_path_or_a_section() {
-        let path = OutputSettings { path: Some("out/{date}".to_owned()), format: None };
-        assert_eq!(read("output = \"out/{date}\""), Ok(path.clone()));
-        assert_eq!(read("[output]\npath = \"out/{date}\""), Ok(path.clone()));
-        let lines = OutputSettings { format: Some(ResultFormat::JsonLines), ..path };
-        assert_eq!(read("[output]\npath = \"out/{date}\"\nformat = \"jsonl\""), Ok(lines));
-        for (text, said) in [
-            ("output = 1", "the path of the outputs"),
-            ("[output]\nformats = \"tsv\"", "unknown field `formats`"),
-            ("[output]\nformat = \"csv\"", "tsv, parquet or jsonl"),
-        ] {
-            let error = read(text).unwrap_err();
-            assert!(error.contains(said), "{error}");
-        }
-    }
-}

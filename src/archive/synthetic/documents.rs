@@ -156,11 +156,4 @@ mod tests {
         }
         assert!((70..130).contains(&copies), "{copies} of 200");
     }
-
-    #[test]
-    fn the_same_seed_makes_the_same_documents() {
-        let one = generator(0.3);
-        let other = generator(0.3);
-        assert!((0..50).all(|number| one.document(number).text() == other.document(number).text()));
-    }
 }

@@ -39,18 +39,3 @@ impl Ration {
         left_out as u64
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_pages_that_fit_are_named() {
-        let mut work = Work::unbounded();
-        let mut ration = Ration::new(3 * PAGE_BYTES + 5);
-        let mut first = vec!["aa", "bb", "c".repeat(70).leak(), "d"];
-        assert_eq!((ration.cut(&mut first, |id| id, &mut work), first), (2, vec!["aa", "bb"]));
-        let mut second = vec!["e"];
-        assert_eq!((ration.cut(&mut second, |id| id, &mut work), second.len()), (1, 0));
-    }
-}

@@ -9,16 +9,3 @@ pub fn cheapest(scores: &[f64]) -> usize {
     let best = scores.iter().copied().fold(0.0, f64::max);
     scores.iter().position(|&score| score >= best - CLOSE).unwrap_or(0)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_cheapest_is_the_first_that_is_close_to_the_best() {
-        assert_eq!(cheapest(&[0.90, 0.94, 0.93]), 0);
-        assert_eq!(cheapest(&[0.80, 0.94, 0.98]), 1);
-        assert_eq!(cheapest(&[0.0, 0.0]), 0);
-        assert_eq!(cheapest(&[]), 0);
-    }
-}

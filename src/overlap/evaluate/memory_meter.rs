@@ -36,20 +36,3 @@ impl MemoryMeter {
             .setting("memory")
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn more_than_is_left_is_refused() {
-        let mut meter = MemoryMeter::new(100);
-        meter.take(60, "texts").unwrap();
-        assert_eq!((meter.fits(8), meter.take(40, "sets").is_ok()), (5, true));
-        let error = meter.take(1, "pairs").unwrap_err().to_string();
-        assert!(
-            error.contains("pairs") && error.contains("100") && error.contains("101"),
-            "{error}"
-        );
-    }
-}

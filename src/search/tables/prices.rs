@@ -27,17 +27,3 @@ pub(super) fn load(bytes: f64) -> f64 {
         false => between(shared, far, (reach - second) / (last - second)),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_load_costs_more_the_farther_it_goes() {
-        let loads = [1e3, 5e5, 1e6, 4e6, 1e7, 6e7, 1e8, 1e12].map(load);
-        assert!(loads.is_sorted(), "{loads:?}");
-        let known = REACHES.map(|bytes| load(bytes as f64));
-        let off = known.iter().zip(LOADS).map(|(load, price)| (load - price).abs());
-        assert!(off.fold(0.0, f64::max) < 1e-9, "{known:?}");
-    }
-}

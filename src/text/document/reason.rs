@@ -67,19 +67,3 @@ impl fmt::Display for Reason {
         write!(f, "{}{}", self.what, self.detail)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_reason_shows_a_little_of_the_value() {
-        let reason = Reason::quoting("not a time", "a\tb").to_string();
-        assert_eq!(reason, r#"not a time: "a\tb""#);
-        let long = Reason::quoting("not a time", &"\u{7}".repeat(1000)).to_string();
-        assert!(
-            long.chars().count() <= 12 + Excerpt::CHARACTERS + 5 && long.ends_with("...\""),
-            "{long}"
-        );
-    }
-}
