@@ -21,7 +21,6 @@ pub(crate) const MOST_INPUT_BYTES: u64 = 128 << 20;
 /// A page and the page that it is near to.
 pub(crate) type Pair<'a> = (&'a str, &'a Nearest);
 
-/// The beginning of a text.
 struct Excerpt {
     text: String,
     is_cut: bool,

@@ -54,7 +54,6 @@ pub(crate) trait FromPages {
     const WHAT: &'static str;
     /// How the output is locked: as a file, or as a folder.
     const LOCK: fn(&Path) -> Result<Lock> = Lock::on_file;
-    /// What all processes find in the documents.
     type Found;
 
     fn pages(&self) -> &Pages;
@@ -114,10 +113,8 @@ pub(crate) trait FromPages {
         Ok(is_made)
     }
 
-    /// Reads the documents, in all processes.
     fn read(&self, processes: &mut Processes, global: &GlobalFlags) -> Result<Self::Found>;
 
-    /// Process 0 writes the output of what was found.
     fn write(&self, found: Self::Found, lock: Lock, global: &GlobalFlags) -> Result<Summary>;
 }
 

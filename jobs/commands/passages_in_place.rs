@@ -23,7 +23,6 @@ const LONGEST: usize = 600;
 /// How many passages a report shows.
 const IN_REPORT: usize = 10;
 
-/// A passage and its text.
 #[derive(Debug, Serialize)]
 pub(crate) struct PassageInPlace {
     #[serde(flatten)]

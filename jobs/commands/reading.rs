@@ -33,7 +33,6 @@ pub(crate) use inputs::{INPUTS, Listing};
 
 const DAMAGED_NAMED: usize = 10;
 
-/// The documents that one file is made of.
 pub(crate) struct Pages {
     inputs: Arc<Inputs>,
     output: PathBuf,
@@ -462,7 +461,6 @@ const ALL_TEXT: &str = "all 1";
 const FAILED: &str = ".failed";
 
 pub(crate) struct Accepted<R> {
-    /// What was made, sorted.
     pub(crate) made: SortedRecords<R>,
     pub(crate) read: Read,
     pub(crate) quarantine: Option<Listed>,

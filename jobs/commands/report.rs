@@ -82,7 +82,6 @@ fn print(days: &[DayFigures], out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// What is said of the text of all days.
 fn said(ContainedText { runs, containment, replaced, through_replaced }: ContainedText) -> String {
     let mut said = format!(
         "the kept pages contain about {:.2} % of all text (of {runs} shingles, each page by itself)",

@@ -135,12 +135,10 @@ pub(crate) struct Arguments {
     limits: Limits,
 }
 
-/// What the main thread waits for.
 enum Event {
     Open,
     /// A signal asks the service to end.
     Stop(&'static str),
-    /// The store cannot be opened.
     Failed(Error),
 }
 

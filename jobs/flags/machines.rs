@@ -94,7 +94,6 @@ impl MachineFlags {
         }
     }
 
-    /// How often all processes may be restarted.
     pub(crate) fn most_restarts(&self) -> u32 {
         self.restarts.unwrap_or(2)
     }

@@ -42,7 +42,6 @@ pub(crate) struct SummaryLine {
     pub(crate) code: u8,
     counts: Map<String, Value>,
     error: Option<String>,
-    /// What to do about the failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     help: Option<String>,
     job: String,

@@ -19,7 +19,6 @@ pub(super) struct Analysed {
     pub(super) fingerprint: u128,
     pub(super) class: Class,
     pub(super) features: Vec<Weighted>,
-    /// What the recipe takes of its text.
     pub(super) text: String,
     /// The bytes of boilerplate that the recipe leaves out.
     pub(super) dropped_bytes: usize,

@@ -36,7 +36,6 @@ pub(super) struct Listed {
 }
 
 impl Listed {
-    /// Nothing is copied yet.
     pub(super) fn new(wanted: IdList) -> Listed {
         let found = vec![false; wanted.len()];
         Listed { wanted, found, again: 0, others: None, cutting: None }

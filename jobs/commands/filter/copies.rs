@@ -25,7 +25,6 @@ pub(super) struct Copies {
 }
 
 impl Copies {
-    /// Those that are in `folder` now, made of this.
     pub(super) fn found_in(folder: &Path, made_of: Option<Digest>) -> Result<Copies> {
         let sum = |path: PathBuf| Ok((name(folder, &path), Sum::of(&path)?));
         let files = files_below(folder)?.into_iter().map(sum).collect::<Result<_>>()?;

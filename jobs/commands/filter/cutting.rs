@@ -18,7 +18,6 @@ pub(crate) struct Cutting {
     pub(super) cut: Option<Cut>,
     /// A page of which more is repeated is dropped.
     most: f64,
-    /// A digest of what decides what is cut.
     pub(super) made_of: Digest,
     passages: PassagesByPage,
     /// The first passage of each page that was met.

@@ -18,7 +18,6 @@ use dupsieve::rooms::store::Day;
 /// The most patterns of one crawl. If there were more, wider ones are taken.
 const MOST_PATTERNS: usize = 3;
 
-/// The paths of a crawl by day.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     /// With `{date}`, or with `{year}`, `{month}` and `{day}`. Each finds files of every day.
@@ -199,7 +198,6 @@ fn partition_placeholders(path: &str) -> Option<String> {
 struct Partition<'a> {
     name: &'a str,
     value: &'a str,
-    /// Where it stands in the path.
     at: usize,
 }
 

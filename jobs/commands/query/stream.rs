@@ -115,11 +115,8 @@ impl Stream<'_> {
     }
 }
 
-/// Prints answers in the order of the input.
 struct Printer {
-    /// The number of the portion that is printed next.
     next: u64,
-    /// The answers to later ones.
     waiting: BTreeMap<u64, Answered>,
     documents: u64,
     bad: Quarantine,

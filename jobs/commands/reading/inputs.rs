@@ -68,7 +68,6 @@ fn is_known(inputs: &Inputs, digest: &str) -> bool {
     states.is_some_and(|states| known::is_known(states, digest, mounts().cache()))
 }
 
-/// The digest of the inputs, which hold this.
 pub(super) fn digest(inputs: &Inputs, contents: &[FileContents]) -> String {
     let digest = Digest(inputs.digest(contents)).to_string();
     if let Some(states) = inputs.states_at_rest() {

@@ -66,7 +66,6 @@ impl DayPlan<'_> {
         Place::from(day.expand(self.output)).here().map(|here| absolute(&here))
     }
 
-    /// The folder for the output of a day, as written in the file.
     pub(crate) fn named_output(&self, day: Day) -> PathBuf {
         PathBuf::from(day.expand(self.output))
     }
@@ -84,7 +83,6 @@ impl DayPlan<'_> {
         ))
     }
 
-    /// The inputs of a day, as written in the file.
     pub(crate) fn inputs(&self, day: Day) -> impl Iterator<Item = String> {
         self.config.inputs.iter().map(move |input| day.expand(input))
     }

@@ -51,7 +51,6 @@ const LEAVING: &str = "leaving.txt";
 /// Which days are made again, and from where.
 #[derive(Debug, Serialize, Deserialize)]
 struct RedoPlan {
-    /// The newest version of the store.
     newest: u64,
     /// The version that the store goes back to before the days are added again.
     base: u64,

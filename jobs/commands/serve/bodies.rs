@@ -8,7 +8,6 @@ use serde::Serialize;
 /// Answers, one for each fingerprint or page, in their order.
 #[derive(Serialize)]
 pub(super) struct Answers<'a> {
-    /// The version of the store that answers.
     store_version: u64,
     answers: Vec<Answer<'a>>,
 }
@@ -16,18 +15,12 @@ pub(super) struct Answers<'a> {
 /// What is near to one.
 #[derive(Serialize)]
 pub(super) struct Answer<'a> {
-    /// The id of the page, or the fingerprint as it was given.
     id: &'a str,
-    /// The near pages, the nearest first.
     near: Vec<Near<'a>>,
-    /// How many more near pages there are.
     #[serde(skip_serializing_if = "is_zero")]
     more: u64,
-    /// Whether the work for this answer was over before all was looked at: there may be nearer pages, and more of them.
     #[serde(skip_serializing_if = "is_false")]
     cut: bool,
-    /// keep, drop, empty for a text without words, repeated for an id that was remembered since the last commit, or
-    /// unknown if the work was over before a near page was found.
     verdict: &'static str,
 }
 
@@ -35,17 +28,12 @@ pub(super) struct Answer<'a> {
 #[derive(Serialize)]
 pub(super) struct Near<'a> {
     id: &'a str,
-    /// Its day; null if it was remembered and is in no day of the store yet.
     day: Option<Day>,
-    /// In how many bits it differs.
     distance: u8,
-    /// How alike the texts are, from 0 to 1, where a check confirms that.
     #[serde(skip_serializing_if = "Option::is_none")]
     similarity: Option<f64>,
-    /// How many pages the days of `run` have dropped as its duplicates, if the service counts copies.
     #[serde(skip_serializing_if = "Option::is_none")]
     copies: Option<u64>,
-    /// Of how many hosts these pages and the page itself are, where their ids are URLs.
     #[serde(skip_serializing_if = "Option::is_none")]
     hosts: Option<u64>,
 }
@@ -79,28 +67,17 @@ impl<'a> Answer<'a> {
 /// What became of a commit.
 #[derive(Serialize)]
 pub(super) struct CommitAnswer<'a> {
-    /// The version of the store that has the day, or the newest one.
     store_version: u64,
-    /// The day.
     day: String,
-    /// Its fingerprints.
     rows: u64,
-    /// Its pages without a fingerprint.
     empties: u64,
-    /// The pages that stay remembered until a later day is committed: they came after a removal of their ids that
-    /// holds up to this day or a later one.
     #[serde(skip_serializing_if = "is_zero")]
     waiting: u64,
-    /// Whether the store had the day before, and nothing was done.
     already: bool,
-    /// Whether no day was made, because nothing was remembered.
     #[serde(skip_serializing_if = "is_false")]
     skipped: bool,
-    /// The pages that go because a kept page contains them: those that were remembered and are left out of the day, and those of
-    /// earlier days that a page of this day contains, which the store hides.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     gone: Vec<GoneAnswer<'a>>,
-    /// How many more such pages there are.
     #[serde(skip_serializing_if = "is_zero")]
     more: u64,
 }
@@ -109,11 +86,8 @@ pub(super) struct CommitAnswer<'a> {
 #[derive(Serialize)]
 pub(super) struct GoneAnswer<'a> {
     id: &'a str,
-    /// Its day; null if it was remembered and is in no day of the store.
     day: Option<Day>,
-    /// The id of the page that contains it.
     by: &'a str,
-    /// The share of it that this page contains.
     containment: f64,
 }
 
@@ -143,21 +117,13 @@ impl<'a> CommitAnswer<'a> {
 /// What is served.
 #[derive(Serialize)]
 pub(super) struct Status {
-    /// The version of the store that answers.
     pub(super) store_version: u64,
-    /// Its fingerprints.
     pub(super) rows: u64,
-    /// Its days.
     pub(super) days: u64,
-    /// The pages that are remembered and in no day of the store.
     pub(super) journal_pages: u64,
-    /// The bytes of the file that takes new pages.
     pub(super) journal_bytes: u64,
-    /// The bits of a fingerprint.
     pub(super) width: u32,
-    /// Near pages differ in at most this many bits.
     pub(super) distance: u32,
-    /// The check that confirms near pages, and its least similarity.
     pub(super) check: Option<String>,
 }
 
@@ -167,4 +133,57 @@ fn is_zero(more: &u64) -> bool {
 
 fn is_false(said: &bool) -> bool {
     !said
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn the_description_has_every_field_that_an_answer_can_have() {
+        let (id, by) = ("a", "b");
+        let (similarity, copies, hosts) = (Some(0.5), Some(1), Some(1));
+        let near = Near { id, day: None, distance: 1, similarity, copies, hosts };
+        let answer = Answer { id, near: Vec::new(), more: 1, cut: true, verdict: "keep" };
+        let gone = || GoneAnswer { id, day: None, by, containment: 1.0 };
+        let commit = CommitAnswer {
+            store_version: 1,
+            day: String::new(),
+            rows: 1,
+            empties: 1,
+            waiting: 1,
+            already: true,
+            skipped: true,
+            gone: vec![gone()],
+            more: 1,
+        };
+        let status = Status {
+            store_version: 1,
+            rows: 1,
+            days: 1,
+            journal_pages: 1,
+            journal_bytes: 1,
+            width: 64,
+            distance: 3,
+            check: None,
+        };
+        let api: Value = serde_json::from_str(include_str!("openapi.json")).unwrap();
+        let fields =
+            |of: &Value| -> BTreeSet<String> { of.as_object().unwrap().keys().cloned().collect() };
+        for (name, value) in [
+            ("Answers", json!(Answers { store_version: 1, answers: Vec::new() })),
+            ("Answer", json!(answer)),
+            ("Near", json!(near)),
+            ("GoneAnswer", json!(gone())),
+            ("CommitAnswer", json!(commit)),
+            ("Status", json!(status)),
+        ] {
+            let told = &api["components"]["schemas"][name]["properties"];
+            assert_eq!(fields(&value), fields(told), "{name}");
+        }
+    }
 }

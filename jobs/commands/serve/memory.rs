@@ -13,7 +13,6 @@ use super::problem::{Fault, Problem};
 /// What is counted at once.
 const UNIT: usize = 1 << 10;
 
-/// The memory that bodies and answers share.
 pub(super) struct Memory(Arc<Semaphore>);
 
 /// The room for what a query finds, which is taken as it is found.
@@ -100,7 +99,6 @@ impl Findings<'_> {
 }
 
 impl Growing<'_> {
-    /// How many bytes have come.
     pub(super) fn len(&self) -> usize {
         self.bytes.len()
     }

@@ -25,7 +25,6 @@ const BUCKETS: usize = 18;
 /// The times of the first bucket, in seconds.
 const FIRST_BUCKET: f64 = 1e-4;
 
-/// The requests of one path that were answered.
 #[derive(Default)]
 struct Answered {
     statuses: BTreeMap<u16, u64>,

@@ -62,13 +62,10 @@ pub(super) struct Problem {
 /// What went wrong, as RFC 9457 has it.
 #[derive(Serialize)]
 struct ProblemBody<'a> {
-    /// The kind of problem: a URI that never changes its meaning.
     #[serde(rename = "type")]
     kind: String,
-    /// The same for all problems of the kind.
     title: &'a str,
     status: u16,
-    /// What went wrong this time.
     detail: &'a str,
 }
 

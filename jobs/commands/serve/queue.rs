@@ -20,7 +20,6 @@ use std::net::IpAddr;
 
 use axum::extract::Request;
 
-/// What a request costs at least.
 const LEAST_BYTES: u64 = 1 << 10;
 
 /// The machine from which a connection comes, if the system tells it.
@@ -44,7 +43,6 @@ pub(super) struct Asked {
 /// Requests of one machine and about one size: each size is up to sixteen times the one before.
 type Flow = (Peer, u32);
 
-/// What waits, in the order in which it is worked on.
 pub(super) struct Queue<T> {
     waiting: BTreeMap<(u64, u64), T>,
     /// The greatest number of each flow that is not served yet.
@@ -64,7 +62,6 @@ impl<T> Queue<T> {
         self.waiting.len()
     }
 
-    /// Adds something that waits.
     pub(super) fn push(&mut self, Asked { peer, bytes }: Asked, item: T) {
         let bytes = (bytes as u64).max(LEAST_BYTES);
         let end = self.ends.entry((peer, bytes.ilog2() / 4)).or_default();
@@ -73,7 +70,6 @@ impl<T> Queue<T> {
         self.come += 1;
     }
 
-    /// Takes what is to be worked on next.
     pub(super) fn pop(&mut self) -> Option<T> {
         let ((number, _), item) = self.waiting.pop_first()?;
         self.now = number;

@@ -38,7 +38,6 @@ const OPENAPI: &str = "/openapi.json";
 /// The description of the service by OpenAPI. A test holds it against the paths, the requests and the answers.
 const DESCRIPTION: &str = include_str!("openapi.json");
 
-/// The longest body of a commit.
 const COMMIT_BYTES: usize = 1 << 10;
 
 type Shared = State<Arc<Service>>;
@@ -134,7 +133,6 @@ fn check_place(request: &Request) -> Result<(), Problem> {
     }
 }
 
-/// Whether a host is this machine.
 fn is_loopback(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")
@@ -219,7 +217,6 @@ async fn healthz(State(service): Shared) -> Result<&'static str, Problem> {
     service.check_store().map(|()| "ok\n")
 }
 
-/// Whether the store is open.
 async fn readyz(State(service): Shared) -> Result<&'static str, Problem> {
     service.online().map(|_| "ready\n")
 }

@@ -38,7 +38,6 @@ use crate::commands::copies::Counted;
 const MOST_DISTANCE: u32 = 7;
 
 pub(super) struct Service {
-    /// The store, once it is open.
     pub(super) online: OnceLock<Arc<Online>>,
     /// The copies of its pages, if they are counted.
     pub(super) counted: ArcSwapOption<Counted>,
@@ -48,11 +47,9 @@ pub(super) struct Service {
     pub(super) limits: Limits,
     /// Without one, everybody who reaches the service may ask.
     pub(super) token: Option<Secret>,
-    /// The requests that may be worked on.
     pub(super) requests: Semaphore,
     /// What their bodies and answers may take.
     pub(super) memory: Memory,
-    /// The commit that may run.
     pub(super) commits: Arc<Semaphore>,
     pub(super) pool: Pool,
     pub(super) metrics: Metrics,

@@ -62,7 +62,6 @@ pub(super) fn list(store: &Store, as_json: bool) -> Result<Summary> {
     Ok(Summary::answered())
 }
 
-/// The index that a store keeps, and its filters.
 struct Index {
     design: IndexDesign,
     files: u64,

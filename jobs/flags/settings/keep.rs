@@ -47,7 +47,6 @@ impl Keep {
         }
     }
 
-    /// The order of a batch, if this one was `asked` for.
     pub(crate) fn of_batch(asked: Option<&Keep>, batch: &Segment) -> Result<KeepOrder> {
         let Some(Keep::Field(field)) = asked else {
             return KeepOrder::for_segment(asked.and_then(Keep::order), batch);
@@ -65,7 +64,6 @@ impl Keep {
 }
 
 impl KeepField {
-    /// The field, with the list read if there is one.
     pub(crate) fn read(&self) -> Result<OrderField> {
         let by = match &self.by {
             FieldBy::Least => OrderBy::Least,

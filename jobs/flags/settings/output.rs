@@ -23,7 +23,6 @@ pub(crate) struct FormatFlag {
 }
 
 impl FormatFlag {
-    /// The format; if it is not set, that of the file.
     pub(crate) fn or(self, file: &OutputSettings) -> ResultFormat {
         self.output_format.or(file.format).unwrap_or_default()
     }

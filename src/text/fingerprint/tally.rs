@@ -75,7 +75,6 @@ fn weigh(weights: Weights, count: u64, each: i64) -> i64 {
     }
 }
 
-/// The product of two weights.
 #[inline]
 fn times(one: i64, another: i64) -> i64 {
     match another {

@@ -416,7 +416,6 @@ mod tests {
 
     use super::*;
 
-    /// Shingles that look like hashes.
     fn set(numbers: impl IntoIterator<Item = u64>) -> ShingleSet {
         let hash = |number: u64| xxhash_rust::xxh3::xxh3_64(&number.to_le_bytes());
         ShingleSet::gather(|add| numbers.into_iter().map(hash).for_each(add))

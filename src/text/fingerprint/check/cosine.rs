@@ -33,7 +33,6 @@ impl Cosine {
         Cosine { features, counts: ByHash::default() }
     }
 
-    /// Takes one occurrence of a feature.
     fn add(&mut self, hash: u64) {
         let count = self.counts.entry((hash >> (u64::BITS - HASH_BITS)) as u32).or_default();
         *count = count.saturating_add(1);

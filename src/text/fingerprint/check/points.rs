@@ -180,7 +180,6 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
 
-    /// A hash whose upper half is the number.
     fn hash(number: u64) -> u64 {
         number << u32::BITS | 7
     }

@@ -18,7 +18,6 @@ const LONG_WORD: i64 = 10;
 #[derive(Debug)]
 pub(super) struct Short<F> {
     parts: ShortText,
-    /// The idf of a word.
     weigher: Weigher,
     tally: Tally<F>,
     key: Vec<u8>,
@@ -39,7 +38,6 @@ impl<F: Fingerprint + Hashed> Short<F> {
         matches!(self.parts, ShortText::Key(_))
     }
 
-    /// Whether `text` is short by its words.
     pub(super) fn takes(&self, text: &str) -> bool {
         matches!(self.parts, ShortText::Bits(parts) if Class::of(text, parts.words) == Class::Short)
     }
