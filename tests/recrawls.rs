@@ -1,6 +1,6 @@
-//! Pages that come again under one key, in whatever spelling: what `dedup` and `run` say of them, against a plain list of pages.
+//! Pages that come again under one key, in whatever spelling: what `dedup` and `run` say of them and which of them stay, against plain lists of pages.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
@@ -188,4 +188,289 @@ fn a_changed_page_says_how_much_of_it_the_former_one_contains_in_every_command()
     bench.done("cluster --matches found --output clusters");
     let said = bench.fails(2, "fingerprint --key page --input pages.jsonl --output no.seg");
     assert!(said.contains("url or surt"), "{said}");
+}
+
+/// A page of a day of `run`. Pages with one text are duplicates, whatever their keys.
+#[derive(Clone, Debug, PartialEq)]
+struct Crawled {
+    day: u64,
+    id: String,
+    key: u64,
+    text: usize,
+    /// None if the page has no time.
+    time: Option<u64>,
+}
+
+impl Crawled {
+    /// What is greatest in the newest page: the time, else the beginning of the day; then the day and the id.
+    fn at(&self) -> (u64, u64, &str) {
+        (self.time.unwrap_or(midnight(self.day)), self.day, &self.id)
+    }
+
+    /// Names the record: the record of a page that the store shows is that of its day.
+    fn line(&self) -> String {
+        let Crawled { day, id, text, time, .. } = self;
+        let mut line = json!({ "id": id, "text": words(*text..text + 60), "day": day });
+        if let Some(time) = time {
+            line["at"] = json!(time);
+        }
+        line.to_string() + "\n"
+    }
+}
+
+fn date(day: u64) -> String {
+    format!("2026-11-{day:02}")
+}
+
+fn midnight(day: u64) -> u64 {
+    1_793_491_200 + (day - 1) * 86_400
+}
+
+/// The definition: of each key the newest page counts. One that takes the place of others is kept, and of the rest the first page with a text, unless the store shows
+/// the text. Gives the verdicts; `shown` is what the store shows afterwards.
+fn newest(shown: &mut Vec<Crawled>, batch: &[Crawled]) -> BTreeMap<String, &'static str> {
+    let all = [&shown[..], batch].concat();
+    let is_newest =
+        |page: &Crawled| all.iter().all(|it| it.key != page.key || it.at() <= page.at());
+    let is_known = |page: &Crawled| all.iter().any(|it| it.day != page.day && it.key == page.key);
+    shown.retain(|page| is_newest(page));
+    let mut verdicts = BTreeMap::new();
+    let mut order: Vec<&Crawled> = batch.iter().collect();
+    order.sort_by_key(|page| (!is_known(page), page.time.is_none(), page.time, &page.id));
+    for page in order {
+        let is_there = shown.iter().any(|it| it.text == page.text);
+        let verdict = match (is_newest(page), is_known(page), is_there) {
+            (false, ..) => "superseded",
+            (true, false, true) => "drop",
+            _ => "keep",
+        };
+        if verdict == "keep" {
+            shown.push(page.clone());
+        }
+        verdicts.insert(page.id.clone(), verdict);
+    }
+    verdicts
+}
+
+/// The definition of `keep`: a page names the page of the store with its text whose id is the least, else the first of its day, and is kept if that one has its key.
+fn keep(shown: &mut Vec<Crawled>, batch: &[Crawled]) -> BTreeMap<String, &'static str> {
+    let mut order: Vec<&Crawled> = batch.iter().collect();
+    order.sort_by_key(|page| (page.time.is_none(), page.time, &page.id));
+    let names = |page: &&Crawled| {
+        let stored = shown.iter().filter(|it| it.text == page.text);
+        let first = order.iter().find(|it| it.text == page.text).unwrap();
+        stored.min_by_key(|it| (&it.id, it.day)).unwrap_or(first).key
+    };
+    let kept: Vec<Crawled> =
+        order.iter().filter(|page| names(page) == page.key).map(|&page| page.clone()).collect();
+    let verdict = |page: &Crawled| if kept.contains(page) { "keep" } else { "drop" };
+    let verdicts = batch.iter().map(|page| (page.id.clone(), verdict(page))).collect();
+    shown.extend(kept);
+    verdicts
+}
+
+type Definition = fn(&mut Vec<Crawled>, &[Crawled]) -> BTreeMap<String, &'static str>;
+
+/// Days of `run` in any order, with days made again, rolled back, removed from and expired, against the definition of `recrawled`.
+fn days_by(seed: u64, has_times: bool, (recrawled, definition): (&str, Definition)) {
+    let bench = Bench::new();
+    let mut random = numbers(seed);
+    let times = if has_times { "time_field = \"at\"\n" } else { "" };
+    let keys = "key = \"surt\"\ndrop_parameters = [\"sid\", \"ref\"]\n";
+    let settings = format!("[fingerprint]\n{keys}{times}[dedup]\nrecrawled = \"{recrawled}\"\n");
+    bench.configure("days.toml", &settings);
+    let mut shown: Vec<Crawled> = Vec::new();
+    // The days as they were added, with their pages, and what the store showed before each.
+    let mut added: Vec<(u64, Vec<Crawled>, Vec<Crawled>)> = Vec::new();
+    let mut removed: BTreeSet<String> = BTreeSet::new();
+    let mut left: Vec<u64> = (1..29).collect();
+    let run = |shown: &mut Vec<Crawled>, pages: &[Crawled], removed: &BTreeSet<String>| {
+        let pages: Vec<Crawled> =
+            pages.iter().filter(|page| !removed.contains(&page.id)).cloned().collect();
+        definition(shown, &pages)
+    };
+    for step in 0..10 {
+        let day = left.swap_remove(random(left.len() as u64) as usize);
+        let mut pages: Vec<Crawled> = Vec::new();
+        for _ in 0..10 {
+            let (key, own) = (random(6), random(3));
+            // A fourth of the texts are those of any key.
+            let text = if random(4) == 0 { 9_000 } else { key * 300 } + own * 100;
+            let time = midnight(day) + random(6) * 86_400;
+            let time = (has_times && random(3) > 0).then(|| time - 3 * 86_400);
+            let page =
+                Crawled { day, id: spelling(key, random(4)), key, text: text as usize, time };
+            if pages.iter().all(|it| it.id != page.id) {
+                pages.push(page);
+            }
+        }
+        let lines: String = pages.iter().map(Crawled::line).collect();
+        bench.write(&format!("crawl/{}.jsonl", date(day)), lines);
+        bench.done(&format!("run days.toml --date {}", date(day)));
+        added.push((day, pages.clone(), shown.clone()));
+        let verdicts = run(&mut shown, &pages, &removed);
+        let table = bench.rows(&format!("out/{}/dedup/verdicts.tsv", date(day)));
+        let found = table.into_iter().map(|row| (row[0].clone(), row[1].clone()));
+        let found: BTreeMap<String, String> = found.filter(|(id, _)| id != "id").collect();
+        let expected = verdicts.into_iter().map(|(id, verdict)| (id, verdict.to_owned())).collect();
+        assert_eq!(found, expected, "step {step} of history {seed}");
+        bench.done(&format!("verify out/{}", date(day)));
+        match random(6) {
+            0 | 1 if !added.is_empty() => {
+                // A day is made again, and those that were added after it in the order of the days.
+                let from = random(added.len() as u64) as usize;
+                let mut again = added.split_off(from);
+                bench.done(&format!("run days.toml --redo {}", date(again[0].0)));
+                shown = again[0].2.clone();
+                shown.retain(|page| !removed.contains(&page.id));
+                again.sort_by_key(|(day, ..)| *day);
+                for (day, pages, _) in again {
+                    added.push((day, pages.clone(), shown.clone()));
+                    run(&mut shown, &pages, &removed);
+                }
+            }
+            2 => {
+                let (day, _, before) = added.pop().unwrap();
+                bench.done(&format!("store rollback store --before-day {}", date(day)));
+                shown = before;
+            }
+            3 if !shown.is_empty() => {
+                let id = shown[random(shown.len() as u64) as usize].id.clone();
+                bench.write("gone.txt", format!("{id}\n"));
+                bench.done("store remove store --ids gone.txt --until 2026-11-28");
+                removed.insert(id);
+            }
+            4 if !added.is_empty() => {
+                let last = added.iter().map(|(day, ..)| *day).max().unwrap();
+                let first = last.saturating_sub(19).max(1);
+                bench.done("store expire store --keep-days 20");
+                shown.retain(|page| page.day >= first);
+                left.retain(|day| *day >= first);
+                added.clear();
+            }
+            _ => drop(bench.done("store compact store")),
+        }
+        shown.retain(|page| !removed.contains(&page.id));
+        bench.done("filter --config days.toml --all --output now");
+        let pages: String = (1..29)
+            .map(|day| format!("now/{0}/{0}.jsonl", date(day)))
+            .filter(|file| bench.path(file).exists())
+            .map(|file| bench.read(&file))
+            .collect();
+        let found: BTreeSet<&str> = pages.lines().collect();
+        let expected: Vec<String> = shown.iter().map(Crawled::line).collect();
+        let expected: BTreeSet<&str> = expected.iter().map(|line| line.trim_end()).collect();
+        assert_eq!(found, expected, "what is shown after step {step} of history {seed}");
+        let _ = std::fs::remove_dir_all(bench.path("now"));
+    }
+    for (day, ..) in added {
+        bench.done(&format!("verify out/{}", date(day)));
+    }
+}
+
+#[test]
+fn which_version_stays_is_the_definition_through_random_histories() {
+    std::thread::scope(|scope| {
+        let with_times = scope.spawn(|| {
+            days_by(0, true, ("newest", newest));
+            days_by(1, true, ("newest", newest));
+            days_by(4, true, ("keep", keep));
+        });
+        days_by(2, false, ("newest", newest));
+        days_by(3, false, ("newest", newest));
+        days_by(5, false, ("keep", keep));
+        with_times.join().unwrap();
+    });
+}
+
+/// The second page of `a` has all of the first and more, that of `b` has another text, that of `c` the same, and `copy` is a page of another key.
+fn changed(settings: &str) -> Bench {
+    let bench = Bench::new();
+    let page = |id: &str, text: std::ops::Range<usize>, at: u64| {
+        json!({ "id": format!("http://h.example/{id}"), "text": words(text), "at": at }).to_string()
+            + "\n"
+    };
+    let days = [
+        ("2026-11-01", [page("a", 0..60, 1), page("b", 300..360, 1), page("c", 600..660, 1)]),
+        ("2026-11-02", [page("a/", 0..99, 2), page("b/", 900..960, 2), page("c/", 600..660, 2)]),
+        ("2026-11-03", [page("copy", 600..660, 3), page("a?", 1200..1260, 0), String::new()]),
+    ];
+    let keyed = "[fingerprint]\nkey = \"surt\"\ntime_field = \"at\"\n";
+    bench.crawl(days.map(|(day, pages)| (day, pages.concat())), &format!("{keyed}{settings}"));
+    bench.done("run days.toml");
+    bench
+}
+
+/// The letters of the kept pages of each day, and of the pages that are replaced and superseded.
+fn letters(bench: &Bench) -> [String; 3] {
+    let days = ["01", "02", "03"].map(|day| format!("out/2026-11-{day}/dedup"));
+    let letter = |id: &str| id.trim_start_matches("http://h.example/").to_owned() + " ";
+    let kept = days
+        .each_ref()
+        .map(|day| bench.read(&format!("{day}/keep.txt")).lines().map(letter).collect::<String>());
+    let [replaced, verdicts] = ["replaced", "verdicts"].map(|table| {
+        days.iter().flat_map(|day| bench.rows(&format!("{day}/{table}.tsv"))).collect::<Vec<_>>()
+    });
+    let replaced = replaced.iter().filter(|row| row[0] != "id").map(|row| letter(&row[0]));
+    let superseded =
+        verdicts.iter().filter(|row| row[1] == "superseded").map(|row| letter(&row[0]));
+    [kept.join("| "), replaced.collect(), superseded.collect()]
+}
+
+#[test]
+fn one_key_decides_by_its_setting_and_by_keep_newest() {
+    let all = "a b c | a/ b/ c/ | ";
+    for (settings, kept, replaced, superseded) in [
+        ("", "a b c | a/ b/ | a? ", "a ", ""),
+        ("[dedup]\nrecrawled = \"rule\"\nkeep = \"newest\"", "a b c | a/ b/ | a? ", "a ", ""),
+        ("[dedup]\nrecrawled = \"newest\"", all, "a b c ", "a? "),
+        ("[dedup]\nkeep = \"newest\"", all, "a b c ", "a? "),
+        ("[dedup]\nrecrawled = \"keep\"", "a b c | a/ b/ c/ | a? ", "", ""),
+    ] {
+        let bench = changed(settings);
+        assert_eq!(letters(&bench), [kept, replaced, superseded], "{settings}");
+        for day in ["01", "02", "03"] {
+            bench.done(&format!("verify out/2026-11-{day}"));
+        }
+    }
+    let bench = changed("");
+    for (settings, says) in [
+        ("[dedup]\nrecrawled = \"newest\"\npreset = \"paper\"\n", "containment"),
+        ("[dedup]\nrecrawled = \"newest\"\n[store]\npath = \"s\"\nreplaced = \"keep\"\n", "stay"),
+        ("[dedup]\nrecrawled = \"last\"\n", "rule, newest or keep"),
+    ] {
+        let keyed = "[fingerprint]\nkey = \"surt\"\ntime_field = \"at\"\n";
+        bench.configure("other.toml", &format!("{keyed}{settings}"));
+        let said = bench.run("run other.toml --date 2026-11-01").said();
+        assert!(said.contains(says), "{said}");
+    }
+    let batch = "dedup --batch plain.seg --recrawled newest --output found";
+    bench.done("fingerprint --input crawl/2026-11-01.jsonl --output plain.seg");
+    bench.refuses(2, batch, &["recrawled = newest needs keys"]);
+}
+
+/// The former page is listed once the newest is removed, as what was superseded by it is.
+#[test]
+fn pages_whose_newest_page_is_removed_are_readmitted() {
+    let bench = changed("[dedup]\nrecrawled = \"newest\"");
+    bench.write("gone.txt", "http://h.example/a/\n");
+    bench.done(
+        "store remove store --ids gone.txt --readmit readmit.txt --outputs out/2026-11-01 --outputs out/2026-11-02 --outputs out/2026-11-03",
+    );
+    assert_eq!(bench.read("readmit.txt"), "http://h.example/a\nhttp://h.example/a?\n");
+    bench.done("verify out/2026-11-03");
+}
+
+#[test]
+fn the_newest_is_the_same_for_any_workers_and_processes() {
+    let bench = changed("[dedup]\nrecrawled = \"newest\"");
+    let batch = "dedup --batch out/2026-11-02/batch.seg --recrawled newest --store store --as-of 2";
+    let outputs = ["--workers 1", "--workers 3", "--processes 2"].map(|flags| {
+        let output = flags.trim_start_matches('-').replace(' ', "-");
+        bench.done(&format!("{batch} {flags} --output {output}"));
+        ["verdicts.tsv", "replaced.tsv", "slack.tsv", "matches.tsv"]
+            .map(|table| bench.read(&format!("{output}/{table}")))
+    });
+    assert!(outputs.iter().all(|output| *output == outputs[0]));
+    assert!(outputs[0][1].lines().count() > 3, "{}", outputs[0][1]);
 }

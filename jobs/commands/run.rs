@@ -277,6 +277,7 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
     let (config, shown) = (shell::word(&config.named()), shell::word(&folder.named()));
     let for_later = total.find(Summary::FOR_LATER).filter(|count| *count > 0);
     let replaced = total.find("replaced").filter(|count| *count > 0);
+    let how = if total.find(Summary::SUPERSEDED).is_some() { "replace" } else { "contain" };
     let hidden = match plan.config.store.replaced {
         Replaced::Hide => ", which are hidden now",
         Replaced::Keep => "",
@@ -289,8 +290,7 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
                 .map(|count| format!("  {count} of the duplicates are of pages of later days")),
         )
         .say_if(
-            replaced
-                .map(|count| format!("  kept pages contain {count} pages of the store{hidden}")),
+            replaced.map(|count| format!("  kept pages {how} {count} pages of the store{hidden}")),
         )
         .say(format!(
             "The store {store} has {} pages (version {}).",

@@ -66,6 +66,9 @@ impl Summary {
     /// The count of pages that were dropped as duplicates of pages of later days, where the store held later days.
     pub(crate) const FOR_LATER: &str = "dropped_for_later_days";
 
+    /// The count of pages of whose key there is a newer page, where the newest is kept.
+    pub(crate) const SUPERSEDED: &str = "superseded";
+
     pub(crate) fn new() -> Summary {
         Summary::default()
     }
@@ -84,6 +87,9 @@ impl Summary {
         report.lost.into_iter().for_each(account::note_lost);
         let passages = report.passages.map(|it| it.passages).into_iter();
         let summary = passages.fold(summary, |summary, count| summary.count("passages", count));
+        let superseded = outcome.superseded.into_iter();
+        let summary =
+            superseded.fold(summary, |summary, count| summary.count(Summary::SUPERSEDED, count));
         let replaced = outcome.replaced.iter();
         let summary = replaced.fold(summary, |summary, count| summary.count("replaced", *count));
         let dropped = later_days.iter().map(|later| later.dropped);
@@ -153,16 +159,18 @@ impl Summary {
     }
 
     /// What became of the pages, for a [`tally`].
-    pub(crate) fn verdicts(&self) -> [(u64, &'static str); 6] {
+    pub(crate) fn verdicts(&self) -> [(u64, &'static str); 7] {
+        let count = |name| self.counted(name);
+        let duplicates = count("dropped").saturating_sub(count(Summary::SUPERSEDED));
         [
-            ("kept", "kept"),
-            ("dropped", "duplicate(s) dropped"),
-            ("empty", "empty"),
-            ("repeated", "repeated id(s)"),
-            ("quarantined", "unreadable"),
-            ("removed", "removed from the store earlier"),
+            (count("kept"), "kept"),
+            (duplicates, "duplicate(s) dropped"),
+            (count(Summary::SUPERSEDED), "superseded by newer pages"),
+            (count("empty"), "empty"),
+            (count("repeated"), "repeated id(s)"),
+            (count("quarantined"), "unreadable"),
+            (count("removed"), "removed from the store earlier"),
         ]
-        .map(|(name, shown)| (self.counted(name), shown))
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<u64> {

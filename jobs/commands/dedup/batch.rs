@@ -13,6 +13,7 @@ use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::{Recipe, Stamp};
 use dupsieve::rooms::flow::{Processes, Role, Start};
 use dupsieve::rooms::join::{self, Join, JoinInputs, Joined, Preset, Site};
+use dupsieve::rooms::matches::Recrawled;
 use dupsieve::rooms::output::{self, Fence, Lock, Staging};
 use dupsieve::rooms::peers::Topology;
 use dupsieve::rooms::report::{self, LaterDays, Made, Parameters, Report};
@@ -38,6 +39,9 @@ use crate::outcome::summary::Summary;
 
 /// A join that is expected to take longer is announced: a quarter of the day.
 const LONG: Duration = Duration::from_secs(6 * 3600);
+
+/// The parameter that says which pages of one key are kept, unless the rule decides.
+pub(crate) const RECRAWLED: &str = "recrawled";
 
 /// What process 0 tells the others of a batch.
 #[derive(Debug, Serialize, Deserialize)]
@@ -185,6 +189,8 @@ impl Job {
         join.check = check;
         join.design = settings.design.unwrap_or(join.design);
         join.keep = keep;
+        join.recrawled = settings.recrawled(join.batch.stamp());
+        join.day = request.store.day();
         join.detail = settings.matches.unwrap_or(join.detail);
         join.passages = settings.passages;
         join.max_matches = settings.max_matches.map_or(join.max_matches, |Count(count)| count);
@@ -319,8 +325,11 @@ pub(crate) fn parameters(settings: &DedupSettings, stamp: &str) -> Parameters {
     ];
     let check = check.map(|check| ("check", check.to_string()));
     let passages = settings.passages.map(|words| ("passages", words.to_string()));
+    let recrawled = Some(settings.recrawled(stamp)).filter(|it| *it != Recrawled::Rule);
+    let recrawled = recrawled.map(|it| (RECRAWLED, it.to_string()));
     named
         .into_iter()
+        .chain(recrawled)
         .chain(check)
         .chain(passages)
         .map(|(name, value)| (name.to_owned(), value))
@@ -344,6 +353,7 @@ pub(crate) fn check_settings(
     join::check_recipe(store, stamp.as_str())?;
     settings.check_limits(stamp.as_str())?;
     join::check_passages(settings.passages, stamp.as_str())?;
+    join::check_recrawled(settings.recrawled(stamp.as_str()), check, stamp.as_str())?;
     join::check_signatures(check, stamp.as_str())
 }
 

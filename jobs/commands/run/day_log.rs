@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use dupsieve::Result;
-use dupsieve::rooms::matches::Outcome;
 use dupsieve::rooms::report::{Made, Report};
 use dupsieve::rooms::store::{Day, RecordCounts};
 
@@ -16,10 +15,10 @@ pub(super) fn log_day(plan: &DayPlan<'_>, day: Day, found: &Path) -> Result<()> 
         return Ok(());
     };
     let RecordCounts { read, empty, repeated, quarantined, removed, .. } = batch;
-    let Outcome { kept, dropped, .. } = outcome;
     let parts = [
-        (kept, "kept"),
-        (dropped, "duplicate(s)"),
+        (outcome.kept, "kept"),
+        (outcome.duplicates(), "duplicate(s)"),
+        (outcome.superseded.unwrap_or(0), "superseded"),
         (empty, "empty"),
         (repeated, "repeated id(s)"),
         (quarantined, "unreadable"),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use dupsieve::rooms::clusters::Method;
 use dupsieve::rooms::fingerprint::Recipe;
-use dupsieve::rooms::matches::{Detail, KeepOrder};
+use dupsieve::rooms::matches::{Detail, KeepOrder, Recrawled};
 use dupsieve::rooms::report::{self, ClusterReport, Made, Parameters, Report};
 use dupsieve::rooms::store::{Day, Segment, Store, Version, expect_come};
 use dupsieve::{Error, Kind, Result};
@@ -16,7 +16,7 @@ use crate::commands::dedup;
 use crate::commands::fingerprint::two_orders;
 use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{ClustersSettings, DedupSettings, Keep, PageSettings};
+use crate::flags::settings::{ClustersSettings, DedupSettings, Keep, PageSettings, Replaced};
 
 /// Fails if a day lies far ahead of `today` and of what the store holds.
 pub(super) fn check_days(plan: &DayPlan<'_>, today: Day) -> Result<()> {
@@ -40,6 +40,14 @@ pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> 
     let recipe = fingerprint.chosen()?;
     let store = held(plan)?;
     dedup::check_settings(dedup, store.as_ref(), &recipe, global)?;
+    let hides = plan.config.store.replaced == Replaced::Hide;
+    if !hides && dedup.recrawled(recipe.stamp().as_str()) == Recrawled::Newest {
+        let what =
+            "the newest page of a key replaces the others, and replaced = \"keep\" lets them stay";
+        return Err(Error::new(Kind::Usage, what)
+            .at(config)
+            .help("leave `replaced` out of [store]"));
+    }
     if let Some(field) = dedup.keep.as_ref().and_then(Keep::field) {
         if fingerprint.pages.time_field.is_some() {
             return Err(two_orders().at(config));
@@ -122,7 +130,7 @@ fn check_output(path: &Path, settings: &DedupSettings, recipe: &Recipe) -> Resul
     let Ok(Some(report)) = Report::read(path) else { return Ok(()) };
     let asked = dedup::parameters(settings, recipe.stamp().as_str());
     let mut made = report.parameters;
-    let known = ["distance", "matches", "check", "passages"];
+    let known = ["distance", "matches", "check", "passages", dedup::RECRAWLED];
     made.retain(|name, _| known.contains(&name.as_str()));
     if made == asked {
         return Ok(());

@@ -72,6 +72,8 @@ impl JoinOutput<'_> {
         join.distance = self.distance()?;
         join.check = self.confirm()?;
         join.keep = KeepOrder::recorded(self.parameter("keep")?)?;
+        join.recrawled = self.recrawled()?;
+        join.day = self.report.day;
         join.detail = self.detail()?;
         join.passages = self.passages()?;
         join.max_matches = u64::MAX;

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use dupsieve::rooms::budget::Budget;
 use dupsieve::rooms::error::Named;
-use dupsieve::rooms::matches::{Confirm, Detail};
+use dupsieve::rooms::matches::{Confirm, Detail, Recrawled};
 use dupsieve::rooms::report::{LaterDays, Made, Report, records};
 use dupsieve::rooms::store::{Day, Entry, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
+use crate::commands::dedup::RECRAWLED;
 use crate::flags::place::Place;
 
 pub(super) struct JoinOutput<'a> {
@@ -164,6 +165,11 @@ impl JoinOutput<'_> {
             let what = "the report has an invalid number of words of passages";
             Error::new(Kind::BadData, what).at(self.output)
         })
+    }
+
+    pub(super) fn recrawled(&self) -> Result<Recrawled> {
+        let told = self.report.parameters.get(RECRAWLED).map(|told| told.parse());
+        told.transpose().map(Option::unwrap_or_default)
     }
 
     pub(super) fn detail(&self) -> Result<Detail> {

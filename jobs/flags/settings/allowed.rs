@@ -5,7 +5,7 @@ use std::fmt::Display;
 use dupsieve::rooms::clusters::Method;
 use dupsieve::rooms::document::{Format, PageKey, PlaceIds};
 use dupsieve::rooms::join::Preset;
-use dupsieve::rooms::matches::{Detail, KeepOrder};
+use dupsieve::rooms::matches::{Detail, KeepOrder, Recrawled};
 use dupsieve::rooms::passages::Cut;
 use dupsieve::rooms::results::ResultFormat;
 use schemars::{Schema, SchemaGenerator, json_schema};
@@ -66,6 +66,10 @@ pub(crate) fn detail(_: &mut SchemaGenerator) -> Schema {
 
 pub(crate) fn key(_: &mut SchemaGenerator) -> Schema {
     one_of(PageKey::NAMES)
+}
+
+pub(crate) fn recrawled(_: &mut SchemaGenerator) -> Schema {
+    one_of(Recrawled::ALL)
 }
 
 /// A keep order, or a field of the pages.

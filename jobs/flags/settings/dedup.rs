@@ -4,8 +4,8 @@ use std::path::Path;
 
 use clap::Args;
 use dupsieve::rooms::error::Named;
-use dupsieve::rooms::join::Preset;
-use dupsieve::rooms::matches::{Confirm, Detail, Lost};
+use dupsieve::rooms::join::{self, Preset};
+use dupsieve::rooms::matches::{Confirm, Detail, KeepOrder, Lost, Recrawled};
 use dupsieve::rooms::tables::Design;
 use dupsieve::{Error, Kind, Result};
 use schemars::JsonSchema;
@@ -68,6 +68,13 @@ pub(crate) struct DedupSettings {
     #[serde(deserialize_with = "typed")]
     #[schemars(schema_with = "allowed::keep")]
     pub(crate) keep: Option<Keep>,
+    /// Of pages of one key (--key of `fingerprint`), in the batch and the store: `rule` drops a page only if a kept page contains it; `newest` keeps
+    /// the newest, whatever its text, and drops or hides the others; `keep` drops and hides no page for one of its own key
+    /// [default: newest with --keep newest, else rule]
+    #[arg(long, value_name = "newest|rule|keep", env = "DUPSIEVE_RECRAWLED")]
+    #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::recrawled")]
+    pub(crate) recrawled: Option<Recrawled>,
     /// List in passages.tsv what kept pages repeat of earlier pages: of the store or the batch, each longest run of words of which
     /// every window of so many words (50, and at least 50) stood in an earlier page, or earlier in the page. The batch has its words
     /// (--keep-passages) [default: none; `words` in the section [passages]]
@@ -90,6 +97,7 @@ impl DedupSettings {
             matches: self.matches.or(file.matches),
             max_matches: self.max_matches.or(file.max_matches),
             keep: self.keep.or(file.keep),
+            recrawled: self.recrawled.or(file.recrawled),
             passages: self.passages.or(file.passages),
         }
     }
@@ -105,6 +113,14 @@ impl DedupSettings {
             _ => check.fitting(stamp),
         });
         (self.distance.unwrap_or(preset.distance()), check)
+    }
+
+    /// Which pages of one key are kept, for a batch with this stamp. Who keeps the newest of near pages keeps the newest of a key, if there are keys.
+    pub(crate) fn recrawled(&self, stamp: &str) -> Recrawled {
+        let (_, check) = self.distance_and_check(stamp);
+        let keeps_newest = self.keep == Some(Keep::Order(KeepOrder::Newest));
+        let newest = keeps_newest && join::check_recrawled(Recrawled::Newest, check, stamp).is_ok();
+        self.recrawled.unwrap_or(if newest { Recrawled::Newest } else { Recrawled::Rule })
     }
 
     /// Fails if a limit is given for what is contained or lost, and the check of a batch with this stamp does not tell that.

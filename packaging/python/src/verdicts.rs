@@ -94,7 +94,7 @@ fn unknown(folder: &Path) -> Error {
 fn verdict(row: &str, ids: &Ids<'_>) -> Option<Verdict> {
     let mut cells = row.split('\t').map(|cell| Some(cell).filter(|cell| !cell.is_empty()));
     let word = cells.next()??;
-    let word = ["keep", "drop", "empty"].into_iter().find(|known| *known == word)?;
+    let word = ["keep", "drop", "superseded", "empty"].into_iter().find(|known| *known == word)?;
     let [of, distance, against, containment, copies, hosts] =
         std::array::from_fn(|_| cells.next().flatten());
     let of_row = of.filter(|_| against == Some("batch")).and_then(|id| ids.row(id));

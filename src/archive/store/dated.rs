@@ -35,6 +35,16 @@ impl Dated {
         Dated { hidden, ..self }
     }
 
+    /// Hides these rows too, which are of these days.
+    pub fn without(self, rows: impl Iterator<Item = (u64, Day)>) -> Dated {
+        let mut gone = self.hidden.gone.as_deref().cloned().unwrap_or_default();
+        if gone.add(rows, std::iter::empty()) == 0 {
+            return self;
+        }
+        let hidden = Hidden { gone: Some(gone.into()), ..self.hidden };
+        self.hiding(hidden)
+    }
+
     /// The segment.
     pub fn segment(&self) -> &Segment {
         &self.segment

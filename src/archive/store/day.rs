@@ -42,6 +42,11 @@ impl Day {
         Day::within(now).unwrap_or(Day(WRITTEN))
     }
 
+    /// Its beginning in UTC, in seconds since 1970.
+    pub fn begins(self) -> i64 {
+        self.0.midnight().assume_utc().unix_timestamp()
+    }
+
     fn next(self) -> Option<Day> {
         self.0.next_day().and_then(Day::within)
     }

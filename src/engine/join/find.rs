@@ -14,7 +14,7 @@ use crate::matches::{self, Detail, InKeepOrder, KeepRank, KeyProbe, Pair, Sieve}
 use crate::output::{self, Staging};
 use crate::runs::SortedRecords;
 use crate::step::{self, Step};
-use crate::store::{BLOCK_ROWS, Dated, Digest, Segment, Version};
+use crate::store::{BLOCK_ROWS, Dated, Digest, Segment};
 use crate::tables::{ArrangedBatch, Distribution, Estimate, Plan, Problem, SelfJoin};
 
 /// About how many fingerprints of a store tell how it is distributed.
@@ -55,12 +55,12 @@ impl Join {
         &self,
         processes: &mut Processes,
         site: &Site<'_>,
+        store: Vec<Dated>,
         order: Option<&InKeepOrder>,
     ) -> Result<FoundPairs> {
         step::begin(Step::Joining);
         let began = Instant::now();
         let groups: Arc<[F]> = matches::distinct_fingerprints(&self.batch)?.into();
-        let store = self.store.as_ref().map_or(Ok(Vec::new()), Version::dated)?;
         let segments: Vec<Segment> = store.iter().map(|it| it.segment().clone()).collect();
         let workers = processes.topology().workers;
         let problem = Problem {

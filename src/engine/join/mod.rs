@@ -50,6 +50,8 @@ pub use build::build;
 pub use find::Figures;
 pub use preset::Preset;
 pub use proof::Proof;
-pub use request::{Join, JoinInputs, check_passages, check_recipe, check_signatures, check_stamps};
+pub use request::{
+    Join, JoinInputs, check_passages, check_recipe, check_recrawled, check_signatures, check_stamps,
+};
 pub use run::Joined;
 pub use site::{Site, Watch, unwatched};

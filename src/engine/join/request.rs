@@ -9,10 +9,10 @@ use super::preset::Preset;
 use crate::budget::Budget;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Stamp;
-use crate::matches::{Confirm, Detail, KeepOrder, MAX_MATCHES};
+use crate::matches::{Confirm, Detail, KeepOrder, MAX_MATCHES, Recrawled};
 use crate::passages::LEAST_WORDS;
 use crate::results::ResultFormat;
-use crate::store::{Digest, Segment, Version};
+use crate::store::{Day, Digest, Segment, Version};
 use crate::tables::plan::Memory;
 use crate::tables::{Design, Plan, Problem, plan};
 
@@ -67,6 +67,10 @@ pub struct Join {
     pub design: Design,
     /// Which of several near pages is kept.
     pub keep: KeepOrder,
+    /// Which pages of one key are kept. Anything but the rule needs keys, and a check of containment.
+    pub recrawled: Recrawled,
+    /// The day of the batch. Its pages without a time count as crawled then; without a day, after all that the store has.
+    pub day: Option<Day>,
     /// Which rows are written to matches.tsv.
     pub detail: Detail,
     /// How many rows may be written if all are asked for.
@@ -95,6 +99,8 @@ impl Join {
             distance: preset.distance(),
             check: preset.check(),
             design: Design::Auto,
+            recrawled: Recrawled::default(),
+            day: None,
             detail: Detail::default(),
             max_matches: MAX_MATCHES,
             passages: None,
@@ -118,6 +124,8 @@ impl Join {
         check_signatures(self.check, self.batch.stamp())
             .map_err(|error| error.at(self.batch.path()))?;
         check_passages(self.passages, self.batch.stamp())
+            .map_err(|error| error.at(self.batch.path()))?;
+        check_recrawled(self.recrawled, self.check, self.batch.stamp())
             .map_err(|error| error.at(self.batch.path()))?;
         self.plan(&self.problem(1, 1), self.budget.itself()).map(drop)
     }
@@ -252,6 +260,30 @@ pub fn check_passages(words: Option<usize>, stamp: &str) -> Result<()> {
         .help("make it with its words")
         .job("fingerprint")
         .setting("keep-passages"))
+}
+
+/// Checks that pages of one key can be told in a batch with this stamp, and that this check says how much of a page another one contains, if that is asked for.
+///
+/// # Errors
+/// [`Kind::Usage`] if not.
+pub fn check_recrawled(asked: Recrawled, check: Option<Confirm>, stamp: &str) -> Result<()> {
+    if asked == Recrawled::Rule {
+        return Ok(());
+    }
+    if Stamp::parse(stamp)?.key().is_none() {
+        return Err(Error::new(
+            Kind::Usage,
+            format!("recrawled = {asked} needs keys of the pages"),
+        )
+        .help("make batch and store with keys")
+        .job("fingerprint")
+        .setting("key surt"));
+    }
+    if check.is_some_and(|check| check.has_direction()) {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Usage, format!("recrawled = {asked} needs the check containment"))
+        .found(check.map_or("no check".to_owned(), |check| check.to_string())))
 }
 
 /// Checks that a batch with this stamp has the signatures of a check. The store is of the same recipe and

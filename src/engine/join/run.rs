@@ -13,7 +13,7 @@ use crate::document::IdList;
 use crate::error::{Error, Kind, Named, Result};
 use crate::fingerprint::{Fingerprint, Width};
 use crate::flow::{Processes, Role};
-use crate::matches::{ConfirmedPairs, Finalize, Groups, InKeepOrder, KEEP, Outcome};
+use crate::matches::{ByKey, ConfirmedPairs, Finalize, Groups, InKeepOrder, KEEP, Outcome};
 use crate::output::{Lock, Staging, Sum};
 use crate::passages::{DayPassages, DayPassagesFound};
 use crate::runs::SortSpace;
@@ -24,6 +24,7 @@ use crate::store::Version;
 struct Matching {
     groups: Arc<Groups>,
     order: Option<InKeepOrder>,
+    by_key: ByKey,
     pairs: ConfirmedPairs,
 }
 
@@ -100,17 +101,19 @@ impl Join {
         let folder = spill_folder(site.output, &site.staging);
         let space = SortSpace { folder: &folder, memory_bytes: self.budget.finalize() };
         let groups = self.groups::<F>(workers, space)?;
+        let store = self.store.as_ref().map_or(Ok(Vec::new()), Version::dated)?;
+        let (by_key, store) = ByKey::of((&self.batch, self.day), store, self.recrawled, space)?;
         let order = self.orders().then(|| {
-            let (groups, ids) = (Arc::clone(&groups), (self.budget.ids(), workers));
+            let (groups, ids) = ((Arc::clone(&groups), &by_key), (self.budget.ids(), workers));
             InKeepOrder::load(&self.batch, groups, self.keep, self.check, ids, space)
         });
         let order = order.transpose()?;
-        let mut found = self.find::<F>(processes, &site, order.as_ref())?;
+        let mut found = self.find::<F>(processes, &site, store, order.as_ref())?;
         let pairs = self
             .confirm(processes, &site, &mut found, &groups, order.as_ref())
             .map_err(|error| make_room(site.output, &found.ledger, error))?;
         let ledger = found.ledger.clone();
-        let matching = Matching { groups, order, pairs };
+        let matching = Matching { groups, order, by_key, pairs };
         let Site { output, staging, .. } = site;
         let step = format!("finalize {}", output.named());
         let done = processes.conclude(&step, staging, |staging| {
@@ -125,7 +128,7 @@ impl Join {
     fn finalize<F: Fingerprint>(
         &self,
         found: FoundPairs,
-        Matching { groups, order, pairs }: Matching,
+        Matching { groups, order, by_key, pairs }: Matching,
         output: &Path,
         staging: &Staging,
         workers: usize,
@@ -149,7 +152,7 @@ impl Join {
             workers,
         };
         step::begin(Step::Writing);
-        let mut outcome = finalize.write::<F>(groups, order, pairs, staging)?;
+        let mut outcome = finalize.write::<F>(groups, (order, by_key), pairs, staging)?;
         let kept = staging.folder().join(KEEP);
         let found = self.passages.map(|words| self.find_passages(words, &kept, staging, workers));
         let passages = found.transpose()?.map(|(passages, file)| {

@@ -88,15 +88,15 @@ pub(super) fn drawn(
         report,
         name: name.into_owned(),
         place: place.to_string_lossy().into_owned(),
-        dropped_share: percent(outcome.dropped.into(), batch.fingerprinted.into()),
+        dropped_share: percent(outcome.duplicates().into(), batch.fingerprinted.into()),
         least: outcome.dropped_examples.iter().flatten().next().and_then(least),
         lost: lost.map(shares_of),
         funnel: bars(funnel(batch, outcome, run), batch.read.into()),
         distances: bars(distances.collect(), outcome.distances.values().sum()),
-        against: bars(against, outcome.dropped.into()),
+        against: bars(against, outcome.duplicates().into()),
         more_days,
-        containment: bars(containments(&dropped), outcome.dropped.into()),
-        hosts: bars(hosts.collect(), outcome.dropped.into()),
+        containment: bars(containments(&dropped), outcome.duplicates().into()),
+        hosts: bars(hosts.collect(), outcome.duplicates().into()),
         examples: examples.map(|(at, dropped)| example(dropped, &run["differences"][at])).collect(),
         has_differences: run["differences"].is_array(),
         seconds: phases(&run["seconds"]),
@@ -177,7 +177,11 @@ fn funnel(
     ];
     let counts = counts.into_iter().filter(|(_, _, count)| *count > 0);
     let read = [("records read", "", batch.read)];
-    let verdicts = [("duplicates", "dropped", outcome.dropped), ("kept", "kept", outcome.kept)];
+    let verdicts =
+        [("duplicates", "dropped", outcome.duplicates()), ("kept", "kept", outcome.kept)];
+    let superseded = outcome.superseded.filter(|&count| count > 0);
+    let superseded = superseded.map(|count| ("superseded by newer pages", "dropped", count));
+    let verdicts = superseded.into_iter().chain(verdicts);
     let replaced = outcome.replaced.filter(|&count| count > 0);
     let replaced = replaced.map(|count| ("pages of the store replaced", "other", count));
     let all = read.into_iter().chain(counts).chain(removed).chain(unchanged).chain(verdicts);

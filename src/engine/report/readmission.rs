@@ -149,8 +149,10 @@ fn each_dropped(
         let columns: Vec<&str> = row.split('\t').collect();
         let dropped = match columns[..] {
             [_, "keep" | "empty", ..] => continue,
-            [id, "drop", of, _, "batch", ..] => Some(Dropped { id, day, of, against: None }),
-            [id, "drop", of, _, containment, ..] => containment
+            [id, "drop" | "superseded", of, _, "batch", ..] => {
+                Some(Dropped { id, day, of, against: None })
+            }
+            [id, "drop" | "superseded", of, _, containment, ..] => containment
                 .parse()
                 .ok()
                 .map(|containment| Dropped { id, day, of, against: Some(containment) }),

@@ -10,9 +10,9 @@ use crate::results::ResultReader;
 
 #[derive(Debug, Serialize)]
 pub struct PageVerdict {
-    /// keep, drop or empty.
+    /// keep, drop, superseded or empty.
     pub word: String,
-    /// The kept page that it is a near-duplicate of, if it was dropped.
+    /// The kept page that it is a near-duplicate of, if it was dropped, or the newest page of its key, if it was superseded.
     pub nearest: Option<Nearest>,
 }
 
@@ -78,7 +78,7 @@ pub fn each_differing(
 fn page_verdict(columns: &[&str]) -> Option<PageVerdict> {
     let word = columns.get(1)?.to_string();
     let nearest = match word.as_str() {
-        "drop" => Some(nearest(columns.get(2..5)?)?),
+        "drop" | "superseded" => Some(nearest(columns.get(2..5)?)?),
         _ => None,
     };
     Some(PageVerdict { word, nearest })

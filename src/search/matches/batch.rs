@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::coverage::Coverage;
 use super::groups::Groups;
 use super::ids::{IdShards, Workshop};
-use super::keep_order::{KeepOrder, Leaders, LengthClass, Turn};
+use super::keep_order::{KeepOrder, Leaders, LengthClass, Precedence, Turn};
 use super::numbers::{Group, IdRank, Number, Row, SegmentRow, below};
 use crate::error::Result;
 use crate::fingerprint::{Check, Width};
@@ -43,6 +43,7 @@ pub fn held_bytes(width: Width, check: Option<Check>, workers: u64) -> u64 {
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Placed {
+    precedence: Precedence,
     length: Reverse<LengthClass>,
     turn: Turn,
     rank: IdRank,
@@ -58,6 +59,8 @@ pub(super) struct Batch {
     /// The rank of each id, by row of the segment.
     ranks: Vec<IdRank>,
     id_bytes: u64,
+    /// What precedes their order, by row of the segment; none if nothing does.
+    precedence: Arc<[Precedence]>,
 }
 
 impl Deref for Batch {
@@ -73,14 +76,21 @@ impl Batch {
     pub(super) fn load(
         segment: &Segment,
         groups: Arc<Groups>,
+        precedence: Arc<[Precedence]>,
         workshop: Workshop<'_>,
     ) -> Result<(Batch, IdShards)> {
         let ids = IdShards::read(segment, workshop)?;
-        Ok((Batch { groups, ranks: ids.ranks()?, id_bytes: ids.bytes() }, ids))
+        let (ranks, id_bytes) = (ids.ranks()?, ids.bytes());
+        Ok((Batch { groups, ranks, id_bytes, precedence }, ids))
     }
 
     pub(super) fn rank(&self, row: Row) -> IdRank {
         self.rank_in_segment(self.segment_row(row))
+    }
+
+    /// What precedes a row's place in keep order.
+    pub(super) fn precedence(&self, row: Row) -> Precedence {
+        self.precedence.get(self.segment_row(row).index()).copied().unwrap_or_default()
     }
 
     pub(super) fn rank_in_segment(&self, row: SegmentRow) -> IdRank {
@@ -106,7 +116,8 @@ impl Batch {
             Reverse(LengthClass::of(shingles.into()))
         };
         let mut turn = keep.turns(segment)?;
-        let mut place = |row| Ok((turn(self.segment_row(row))?, self.rank(row)));
+        let mut place =
+            |row| Ok((self.precedence(row), turn(self.segment_row(row))?, self.rank(row)));
         let mut rows = Vec::with_capacity(self.groups() as usize);
         for group in below::<Group>(self.groups()) {
             let mut copies = self.rows_of(group).iter();
@@ -124,8 +135,8 @@ impl Batch {
         }
         let mut order = space.sorter();
         for (group, &row) in below::<Group>(self.groups()).zip(&rows) {
-            let (turn, rank) = place(row)?;
-            order.push(Placed { length: length(group), turn, rank, group })?;
+            let (precedence, turn, rank) = place(row)?;
+            order.push(Placed { precedence, length: length(group), turn, rank, group })?;
         }
         Leaders::new(rows, order.sorted()?.map(|next| next.map(|it| it.group)))
     }

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::batch::Batch;
+use super::by_key::ByKey;
 use super::coverage::Coverage;
 use super::match_row::MatchRow;
 use super::nearest::{Judged, NearestStored};
@@ -16,7 +17,7 @@ use super::similarity::Similarity;
 use super::store_pair::{Near, StorePair, each_place};
 use crate::error::Result;
 use crate::runs::{Record, SortedRecords, Sorter};
-use crate::store::{Column, Dated, Day, Ids, RowDays, Segment, Shown, Slack};
+use crate::store::{Column, Dated, Day, Ids, RowDays, Segment, Shown, Slack, TextDigests};
 
 /// A row of matches.tsv within the batch, without the existing id. Ordered by the row in which the
 /// segment holds that id.
@@ -39,6 +40,8 @@ pub(super) struct StoreExpansion<'a> {
     pub(super) checked: bool,
     /// Whether the check tells which of two pages holds the other one, so that pages of the store may go.
     pub(super) holds: bool,
+    /// What keys decide.
+    pub(super) by_key: &'a ByKey,
 }
 
 impl StoreExpansion<'_> {
@@ -51,14 +54,14 @@ impl StoreExpansion<'_> {
         nearest: &mut Sorter<NearestStored>,
         replaced: &mut Replaced<'_>,
     ) -> Result<()> {
-        let mut reader: Option<(u32, Ids, RowDays, Shown)> = None;
+        let mut reader: Option<(u32, Ids, RowDays, Shown, Option<TextDigests>)> = None;
         each_place(pairs, self.store, &[Column::Ids, Column::Days], |first, near| {
-            let (_, ids, days, shown) = match &mut reader {
+            let (_, ids, days, shown, keys) = match &mut reader {
                 Some(reader) if reader.0 == first.segment => reader,
                 other => {
                     let dated = &self.store[first.segment as usize];
-                    let ids = dated.segment().ids();
-                    other.insert((first.segment, ids, dated.days(), dated.shown()))
+                    let (ids, keys) = (dated.segment().ids(), self.by_key.keys_of(dated));
+                    other.insert((first.segment, ids, dated.days(), dated.shown(), keys))
                 }
             };
             // Rows with equal fingerprints are sorted by id, then by day, so the first row is the one that a verdict names.
@@ -67,7 +70,8 @@ impl StoreExpansion<'_> {
             for &Near { new: group, distance, coverages } in near {
                 if coverages.of_first == Some(self.judged.nearest[group.index()]) {
                     let id = id.to_owned();
-                    nearest.push(NearestStored { group, id, day, distance, coverages })?;
+                    let key = key_of(keys, first.row)?;
+                    nearest.push(NearestStored { group, id, day, distance, coverages, key })?;
                 }
             }
             let replacing = self.replacing(near);
@@ -85,6 +89,7 @@ impl StoreExpansion<'_> {
                 }
                 if let Some((coverage, by)) = replacing
                     && let Some(slack) = self.slack_left(id, day, coverage)
+                    && !self.by_key.is_of_key(by, key_of(keys, row)?)
                 {
                     let containment = coverage.share();
                     replaced.going(Going { by, id: id.to_owned(), day, containment, slack })?;
@@ -131,6 +136,10 @@ impl StoreExpansion<'_> {
             }))
         })
     }
+}
+
+fn key_of(keys: &mut Option<TextDigests>, row: u64) -> Result<Option<u128>> {
+    keys.as_mut().map(|keys| keys.get(row)).transpose()
 }
 
 /// The row of two documents of the batch, which are this similar: the larger id is the new one.

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::batch::Batch;
+use super::by_key::ByKey;
 use super::confirmed::ConfirmedPairs;
 use super::coverage::Coverage;
 use super::crowd::Crowd;
@@ -14,7 +15,7 @@ use super::expand::{StoreExpansion, expand_copies, expand_groups};
 use super::groups::Groups;
 use super::ids::{IdShards, Workshop};
 use super::in_keep_order::InKeepOrder;
-use super::keep_order::{KeepOrder, Leaders};
+use super::keep_order::{KeepOrder, Leaders, Precedence};
 use super::keep_rule::{Edge, Judgements, judge};
 use super::listing::{Duplicates, Listed, Listing};
 use super::nearby::Nearby;
@@ -25,6 +26,7 @@ use super::partition::{Partition, Partitioning, copies};
 use super::recrawl::recrawls;
 use super::replaced::Replaced;
 use super::similarity::Confirm;
+use super::superseded;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::output::{self, Staging};
@@ -66,7 +68,7 @@ impl Finalize<'_> {
     pub fn write<F: Fingerprint>(
         &self,
         groups: Arc<Groups>,
-        order: Option<InKeepOrder>,
+        (order, mut by_key): (Option<InKeepOrder>, ByKey),
         ConfirmedPairs { pairs, candidates }: ConfirmedPairs,
         staging: &Staging,
     ) -> Result<Outcome> {
@@ -77,7 +79,8 @@ impl Finalize<'_> {
         let (order, ids) = match order {
             Some(order) => (order, IdShards::read(self.segment, workshop)?),
             None => {
-                let (batch, ids) = Batch::load(self.segment, groups, workshop)?;
+                let precedence = Arc::clone(&by_key.precedence);
+                let (batch, ids) = Batch::load(self.segment, groups, precedence, workshop)?;
                 let (segment, keep) = (self.segment, self.keep);
                 (InKeepOrder::of(segment, batch, keep, self.confirm, workers, space)?, ids)
             }
@@ -92,7 +95,11 @@ impl Finalize<'_> {
             self.check_count_and_space(rows.iter().sum(), &batch, space.folder)?;
         }
         let mut drafts = Drafts::new(&batch, shingles, checked, self.detail, rows, space);
-        let held = |rank: KeepRank| nearest[leaders.group(rank).index()] != Coverage::KEPT;
+        let held = |rank: KeepRank| {
+            let group = leaders.group(rank);
+            let is_superseded = batch.precedence(leaders.row(group)) == Precedence::Superseded;
+            is_superseded || nearest[group.index()] != Coverage::KEPT
+        };
         let expand = |edge: &Edge<Coverage>| {
             let groups = [edge.earlier, edge.later].map(|rank| leaders.group(rank));
             let similarity = edge.similarity().filter(|_| checked);
@@ -114,13 +121,25 @@ impl Finalize<'_> {
             slack: self.slack,
             checked,
             holds,
+            by_key: &by_key,
         };
         let wanted = all.then_some(&mut drafts.matches);
         expansion.expand(with_store.sorted()?, wanted, &mut stored, &mut replaced)?;
         if all {
             expand_copies(&batch, checked, &mut drafts.unnamed_matches)?;
         }
+        let mut dropped = 0;
         judged.each_dropped(stored, |row, of| {
+            let own = judged.batch.segment_row(row);
+            let key = match of {
+                Nearest::Stored(page, _) => page.key,
+                Nearest::Row(kept, _) => by_key.key(judged.batch.segment_row(kept)),
+            };
+            let is_usual = judged.batch.precedence(row) == Precedence::Usual;
+            if !is_usual || by_key.is_of_key(own, key) {
+                return Ok(());
+            }
+            dropped += 1;
             match of {
                 Nearest::Stored(page, coverage) if holds => {
                     let coverage = page.coverages.of_first.unwrap_or(coverage);
@@ -133,13 +152,19 @@ impl Finalize<'_> {
             }
             drafts.dropped(row, of)
         })?;
+        if let Some(confirm) = self.confirm.filter(|_| holds) {
+            superseded::replace(&mut by_key, (self.segment, confirm), &mut replaced)?;
+        }
+        let pages = (self.segment, judged.batch);
+        let superseded = superseded::superseded(&mut by_key, pages, &mut replaced, space)?;
         let replaced =
             holds.then(|| replaced.write(self.segment, staging, self.format)).transpose()?;
         let Drafted { counted, duplicates, hosts, lost, dropped_pages, matches, verdicts } =
             drafts.finish(self.segment)?;
         let (hosts, dropped_hosts) = hosts.unzip();
         let rank = |row| judged.batch.rank_in_segment(row);
-        let recrawls = recrawls((self.segment, judged.batch), self.store, self.confirm, space)?;
+        let pages = (self.segment, judged.batch, by_key.day);
+        let recrawls = recrawls(pages, &by_key.store, self.confirm, space)?;
         let (recrawls, recrawl_counts) = recrawls.unzip();
         let listing = Listing {
             ids: ids.ranked(rank).map(Ok),
@@ -148,17 +173,20 @@ impl Finalize<'_> {
             matches,
             duplicates: hosts.map(|hosts| Duplicates { copies: duplicates, hosts }),
             recrawls,
+            superseded,
             checked,
             format: self.format,
             workers,
         };
-        let Listed { files, matches: written, examples } = listing.write(staging)?;
+        let Listed { files, matches: written, superseded, examples } = listing.write(staging)?;
+        dropped += superseded.unwrap_or(0);
         let (replaced_files, replaced) = replaced.unzip();
         let files = files.into_iter().chain(replaced_files.into_iter().flatten());
         Ok(Outcome {
             candidates: candidates.map(|it| it.pairs),
             left_out: candidates.map(|it| it.left_out),
             replaced,
+            superseded,
             recrawls: recrawl_counts,
             lost,
             dropped_hosts,
@@ -166,7 +194,7 @@ impl Finalize<'_> {
             dropped_examples: Some(examples),
             hot_matches: most_matches.list(self.segment, &batch, |rows| rows)?,
             hot_copies: judged.most_copied().list(self.segment, &batch, copies)?,
-            ..judged.outcome(written, &counted, files)
+            ..judged.outcome(written, (&counted, dropped), files)
         })
     }
 

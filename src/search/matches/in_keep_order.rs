@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::batch::Batch;
+use super::by_key::ByKey;
 use super::group_key::GroupKeyReader;
 use super::groups::Groups;
 use super::ids::Workshop;
@@ -36,14 +37,14 @@ impl InKeepOrder {
     /// Damage is [`crate::Kind::BadData`].
     pub fn load(
         segment: &Segment,
-        groups: Arc<Groups>,
+        (groups, by_key): (Arc<Groups>, &ByKey),
         keep: KeepOrder,
         confirm: Option<Confirm>,
         (ids_bytes, workers): (usize, usize),
         space: SortSpace<'_>,
     ) -> Result<InKeepOrder> {
         let workshop = Workshop { folder: space.folder, memory_bytes: ids_bytes, workers };
-        let (batch, _) = Batch::load(segment, groups, workshop)?;
+        let (batch, _) = Batch::load(segment, groups, Arc::clone(&by_key.precedence), workshop)?;
         InKeepOrder::of(segment, batch, keep, confirm, workers, space)
     }
 

@@ -46,6 +46,17 @@ impl LengthClass {
     }
 }
 
+/// When a page of the batch is taken, before any other order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) enum Precedence {
+    /// It takes the place of pages of the store, and is kept.
+    Replaces,
+    #[default]
+    Usual,
+    /// A newer page of its key is there: it is not kept.
+    Superseded,
+}
+
 /// The leader of each group: its first page in keep order, the only one of the group that can be kept.
 #[derive(Debug)]
 pub(super) struct Leaders {

@@ -137,11 +137,6 @@ impl<D: Distance> Judgements<D> {
         }
     }
 
-    /// How many are kept.
-    pub(crate) fn kept(&self) -> u64 {
-        self.distances.iter().filter(|&&distance| distance == D::KEPT).count() as u64
-    }
-
     fn push(&mut self, kept: bool) {
         self.near.push(KeepRank::from(0));
         self.distances.push(if kept { D::KEPT } else { D::ALONE });

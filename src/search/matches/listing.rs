@@ -44,6 +44,8 @@ pub(crate) struct Listing<P, E> {
     pub duplicates: Option<Duplicates>,
     /// What became of each document since the former page of its key, where documents have keys.
     pub(super) recrawls: Option<SortedRecords<Recrawl>>,
+    /// The newest page of the key of each document that is superseded, where the newest is kept.
+    pub superseded: Option<SortedRecords<MatchRow>>,
     /// Whether the matches were checked.
     pub checked: bool,
     /// How the tables are written.
@@ -58,6 +60,8 @@ pub(crate) struct Listed {
     pub files: [Named; 4],
     /// How many matches were written.
     pub matches: u64,
+    /// How many documents are superseded, where the newest of a key is kept.
+    pub superseded: Option<u64>,
     /// Some of the dropped documents.
     pub examples: Vec<DroppedExample>,
 }
@@ -76,6 +80,7 @@ struct Section<P> {
     verdicts: Vec<MatchRow>,
     hosts: Vec<HostOf>,
     recrawls: Option<Vec<Recrawl>>,
+    superseded: Vec<MatchRow>,
 }
 
 /// The lines of one portion, except those of its matches and of the empty documents, which may be too many.
@@ -113,10 +118,12 @@ where
     /// Writes all files.
     pub(crate) fn write(self, staging: &Staging) -> Result<Listed> {
         let Listing { mut ids, empties, verdicts, matches, duplicates, .. } = self;
-        let Listing { recrawls, checked, format, workers, .. } = self;
+        let Listing { recrawls, superseded, checked, format, workers, .. } = self;
         let columns = verdict_columns(duplicates.is_some(), recrawls.is_some());
         let mut files = Files::create(staging, format, checked, &columns)?;
         let mut recrawls = recrawls.map(Iterator::peekable);
+        let mut count = superseded.is_some().then_some(0);
+        let mut superseded = superseded.into_iter().flatten().peekable();
         let (copies, hosts) = duplicates.map(|it| (it.copies, it.hosts.peekable())).unzip();
         let mut hosts: Option<Peekable<SortedRecords<HostOf>>> = hosts;
         let mut empties = empties.peekable();
@@ -131,7 +138,9 @@ where
                 let hosts = hosts.as_mut().map(|it| while_below(it, |host| host.of < end));
                 let hosts = hosts.transpose()?.unwrap_or_default();
                 let recrawls = recrawls.as_mut().map(|it| while_below(it, |page| page.new < end));
-                Ok(Section { ids, verdicts, hosts, recrawls: recrawls.transpose()? })
+                let superseded = while_below(&mut superseded, |row: &MatchRow| row.new < end)?;
+                count = count.map(|count| count + superseded.len() as u64);
+                Ok(Section { ids, verdicts, hosts, recrawls: recrawls.transpose()?, superseded })
             });
             let sections = sections.collect::<Result<Vec<_>>>()?;
             if sections.is_empty() {
@@ -146,13 +155,13 @@ where
         }
         files.empties(&mut empties)?;
         let (files, matches) = files.finish(workers)?;
-        Ok(Listed { files, matches, examples: examples.listed() })
+        Ok(Listed { files, matches, superseded: count, examples: examples.listed() })
     }
 }
 
 /// The next records, as long as each is `below`.
 fn while_below<R: Record>(
-    records: &mut Peekable<SortedRecords<R>>,
+    records: &mut Peekable<impl Iterator<Item = Result<R>>>,
     below: impl Fn(&R) -> bool,
 ) -> Result<Vec<R>> {
     let is_below = |record: &Result<R>| record.as_ref().map_or(true, &below);
@@ -176,11 +185,16 @@ impl<P: Portion> Section<P> {
         let mut named = self.verdicts.iter().peekable();
         let mut hosts = self.hosts.iter().copied().peekable();
         let mut recrawls = self.recrawls.iter().flatten();
+        let mut superseded = self.superseded.iter().peekable();
         for (rank, id) in ranks.clone().map(IdRank::from).zip(ids.ids()) {
             let of = named.next_if(|row| row.new == rank);
             let counted =
                 copies.map(|copies| (copies[rank.index()], hosts::count(id, rank, &mut hosts)));
-            add_verdict(verdicts, id, counted, of);
+            let newest = superseded.next_if(|row| row.new == rank);
+            match newest {
+                Some(newest) => add_superseded(verdicts, id, counted.is_some(), newest),
+                None => add_verdict(verdicts, id, counted, of),
+            }
             if let Some(recrawl) = recrawls.next() {
                 write!(verdicts, "\t{recrawl}").expect("a string takes any text");
             }
@@ -189,8 +203,9 @@ impl<P: Portion> Section<P> {
                 let containment = row.similarity.filter(|_| counted.is_some());
                 examples.add([id, &row.existing], row.distance.into(), row.origin, containment);
             }
-            dropped.push(of.is_some());
-            let listed = if of.is_none() { &mut *keep } else { &mut *drop };
+            let is_dropped = of.is_some() || newest.is_some();
+            dropped.push(is_dropped);
+            let listed = if is_dropped { &mut *drop } else { &mut *keep };
             listed.push_str(id);
             listed.push('\n');
         }
@@ -242,6 +257,14 @@ fn add_verdict(lines: &mut String, id: &str, counted: Option<(u32, u64)>, of: Op
         }
     };
     added.expect("a string takes any text");
+}
+
+/// Adds the line, without its end, on a document of whose key there is a newer page.
+fn add_superseded(lines: &mut String, id: &str, holds: bool, newest: &MatchRow) {
+    let MatchRow { existing, distance, origin, .. } = newest;
+    let shares = if holds { "\t\t\t" } else { "" };
+    let row = format_args!("{id}\tsuperseded\t{existing}\t{distance}\t{origin}{shares}");
+    write!(lines, "{row}").expect("a string takes any text");
 }
 
 impl Files {

@@ -33,6 +33,7 @@
 mod allocated;
 mod answer;
 mod batch;
+mod by_key;
 mod certificate;
 mod comparing;
 mod confirm;
@@ -72,10 +73,12 @@ mod shared_keys;
 mod sieve;
 mod similarity;
 mod store_pair;
+mod superseded;
 
 pub use allocated::allocated;
 pub use answer::{Answer, NearPage, Question};
 pub use batch::held_bytes;
+pub use by_key::{ByKey, Recrawled};
 pub use detail::MAX_MATCHES;
 pub use detail::{Detail, too_many};
 pub use distinct::distinct_fingerprints;

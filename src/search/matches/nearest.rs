@@ -7,7 +7,7 @@ use super::batch::Batch;
 use super::coverage::{Coverage, Coverages};
 use super::distance::Distance;
 use super::frequent::MostFrequent;
-use super::keep_order::Leaders;
+use super::keep_order::{Leaders, Precedence};
 use super::keep_rule::{Judgement, Judgements};
 use super::listing::Named;
 use super::numbers::{Group, Number, Row, below};
@@ -25,6 +25,8 @@ pub(super) struct NearestStored {
     pub(super) distance: u8,
     /// How well the page covers the group, and the other way round.
     pub(super) coverages: Coverages,
+    /// Its key, where that counts.
+    pub(super) key: Option<u128>,
 }
 
 impl Record for NearestStored {
@@ -66,8 +68,8 @@ impl Judged<'_> {
         is_kept.then(|| self.leaders.row(group))
     }
 
-    /// Calls `each` with every dropped row and the page it is dropped for. `stored` are the nearest pages
-    /// of the store for each group.
+    /// Calls `each` with every row that is a duplicate, and the page that it is one of. `stored` are the nearest pages
+    /// of the store for each group. Superseded pages are left out.
     pub(super) fn each_dropped(
         &self,
         stored: Sorter<NearestStored>,
@@ -83,14 +85,18 @@ impl Judged<'_> {
                 first.get_or_insert(next);
             }
             let (kept, nearest) = self.nearest(group);
+            let is_judged = |row: &Row| self.batch.precedence(*row) != Precedence::Superseded;
+            let rows = self.batch.rows_of(group).iter();
+            let mut dropped = rows.filter(|row| Some(*row) != kept && is_judged(row)).peekable();
+            if dropped.peek().is_none() {
+                continue;
+            }
             let nearest = match nearest {
                 Nearest::Row(row, distance) => Nearest::Row(row, distance),
                 Nearest::Stored((), distance) => {
                     Nearest::Stored(first.as_ref().expect("a page of the store is near"), distance)
                 }
             };
-            let rows = self.batch.rows_of(group).iter();
-            let mut dropped = rows.filter(|&row| Some(row) != kept);
             dropped.try_for_each(|row| each(row, nearest))?;
         }
         Ok(())
@@ -125,13 +131,12 @@ impl Judged<'_> {
     pub(super) fn outcome(
         &self,
         matches: u64,
-        rows: &[u128],
+        (rows, dropped): (&[u128], u64),
         files: impl Iterator<Item = Named>,
     ) -> Outcome {
-        let kept = self.judgements.kept();
         Outcome {
-            kept,
-            dropped: u64::from(self.batch.rows()) - kept,
+            kept: u64::from(self.batch.rows()) - dropped,
+            dropped,
             matches,
             distances: (0..).zip(rows.iter().copied()).filter(|(_, rows)| *rows > 0).collect(),
             copies: self.sizes().filter(|&size| size > 1).sum(),

@@ -17,6 +17,9 @@ use crate::output::Sum;
 pub struct Outcome {
     pub kept: u64,
     pub dropped: u64,
+    /// How many of these are superseded by a newer page of their key, where the newest is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub superseded: Option<u64>,
     /// Pages of the store that kept pages hold, where it is known which share of a page another page holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaced: Option<u64>,
@@ -56,4 +59,11 @@ pub struct Outcome {
     /// and among the smaller fingerprints of the batch.
     pub hot_matches: Vec<Frequent>,
     pub files: BTreeMap<String, Sum>,
+}
+
+impl Outcome {
+    /// Pages that were dropped as duplicates.
+    pub fn duplicates(&self) -> u64 {
+        self.dropped.saturating_sub(self.superseded.unwrap_or(0))
+    }
 }

@@ -10,8 +10,8 @@
 //!                      http://a.example/x?                           11:00    text 2    unchanged since http://www.a.example/x
 //! ```
 //!
-//! Without times every page of the store is earlier than those of the batch, a later day comes after an earlier one, and pages of one day are in the order
-//! of their ids.
+//! A page without a time counts as crawled at the beginning of its day. Of one time, the page of the later day is later, and pages of one day are in the order
+//! of their ids. A batch of which no day is known comes after all days.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ use crate::document::IdSieve;
 use crate::error::Result;
 use crate::progress::{self, Activity};
 use crate::runs::{Record, SortSpace, SortedRecords, Sorter};
-use crate::store::{Dated, Day, Segment};
+use crate::store::{Dated, Day, Segment, TextDigests, Times};
 
 /// How many pages of a batch came again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,11 +94,39 @@ impl Recrawls {
     }
 }
 
+/// When a page was crawled, in seconds, and the number of its day.
+pub(super) type At = (i64, u64);
+
+/// Looks up the keys of the pages of a segment, and when they were crawled.
+pub(super) struct KeyReader {
+    keys: TextDigests,
+    times: Option<Times>,
+}
+
+impl KeyReader {
+    /// None if the segment has no keys.
+    pub(super) fn of(segment: &Segment) -> Option<KeyReader> {
+        let times = segment.times().filter(|_| segment.order().is_none());
+        Some(KeyReader { keys: segment.keys()?, times })
+    }
+
+    pub(super) fn key(&mut self, row: u64) -> Result<u128> {
+        self.keys.get(row)
+    }
+
+    /// When a page was crawled that is of this day, if its day is known.
+    pub(super) fn at(&mut self, row: u64, day: Option<Day>) -> Result<At> {
+        let time = self.times.as_mut().map(|times| times.get(row)).transpose()?.flatten();
+        let time = time.or(day.map(Day::begins)).unwrap_or(i64::MAX);
+        Ok((time, day.map_or(u64::MAX, Day::number)))
+    }
+}
+
 /// A page of the batch in the order of key and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Keyed {
     key: u128,
-    time: i64,
+    at: At,
     rank: IdRank,
     row: SegmentRow,
     digest: u128,
@@ -108,12 +136,13 @@ impl Record for Keyed {}
 
 /// A page of the store in the order of key and time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct KeyedStored {
-    key: u128,
-    time: i64,
-    day: Day,
-    id: String,
-    place: (u32, u64),
+pub(super) struct KeyedStored {
+    pub(super) key: u128,
+    pub(super) at: At,
+    pub(super) day: Day,
+    pub(super) id: String,
+    /// Its segment and row.
+    pub(super) place: (u32, u64),
     digest: u128,
 }
 
@@ -151,23 +180,24 @@ impl Record for CameAgain {
 
 /// What came again, in the order of the ids, and how many pages did; none if the segment of the batch has no keys.
 pub(super) fn recrawls(
-    (segment, batch): (&Segment, &Batch),
+    (segment, batch, day): (&Segment, &Batch, Option<Day>),
     store: &[Dated],
     confirm: Option<Confirm>,
     space: SortSpace<'_>,
 ) -> Result<Option<(SortedRecords<Recrawl>, Recrawls)>> {
-    let Some((sieve, pages)) = of_batch(segment, batch, space)? else { return Ok(None) };
-    let mut stored = of_store(store, &sieve, space)?.sorted()?.peekable();
+    let Some((sieve, pages)) = of_batch(segment, batch, day, space)? else { return Ok(None) };
+    let mut stored = space.sorter();
+    each_stored(store, &sieve, |page| stored.push(page))?;
+    let mut stored = stored.sorted()?.peekable();
     let mut recrawls = space.sorter();
     let mut came_again = space.sorter();
     let mut counted = Recrawls::default();
     let mut latest: Option<(u128, u128, Former)> = None;
     for page in pages.sorted()? {
-        let Keyed { key, time, rank, row, digest } = page?;
+        let Keyed { key, at, rank, row, digest } = page?;
         latest = latest.filter(|latest| latest.0 == key);
-        let is_earlier = |it: &Result<KeyedStored>| {
-            it.as_ref().map_or(true, |it| (it.key, it.time) <= (key, time))
-        };
+        let is_earlier =
+            |it: &Result<KeyedStored>| it.as_ref().map_or(true, |it| (it.key, it.at) <= (key, at));
         while let Some(earlier) = stored.next_if(is_earlier).transpose()? {
             let KeyedStored { key: of, digest, place, day, id, .. } = earlier;
             if of == key {
@@ -196,22 +226,21 @@ pub(super) fn recrawls(
 fn of_batch(
     segment: &Segment,
     batch: &Batch,
+    day: Option<Day>,
     space: SortSpace<'_>,
 ) -> Result<Option<(IdSieve, Sorter<Keyed>)>> {
-    let (Some(mut keys), Some(mut digests)) = (segment.keys(), segment.digests()) else {
+    let (Some(mut keys), Some(mut digests)) = (KeyReader::of(segment), segment.digests()) else {
         return Ok(None);
     };
-    let mut times = segment.times().filter(|_| segment.order().is_none());
     let mut pages = space.sorter();
     let mut hashes = Vec::with_capacity(segment.rows() as usize);
     for number in 0..segment.rows() {
         let row = SegmentRow::from(number as u32);
-        let time = times.as_mut().map(|times| times.get(number)).transpose()?.flatten();
-        let key = keys.get(number)?;
+        let key = keys.key(number)?;
         hashes.push(key);
         pages.push(Keyed {
             key,
-            time: time.unwrap_or(i64::MAX),
+            at: keys.at(number, day)?,
             rank: batch.rank_in_segment(row),
             row,
             digest: digests.get(number)?,
@@ -220,34 +249,37 @@ fn of_batch(
     Ok(Some((IdSieve::of(hashes.into_iter()), pages)))
 }
 
-/// The pages that the store shows and whose keys may be among those of the batch.
-fn of_store(store: &[Dated], sieve: &IdSieve, space: SortSpace<'_>) -> Result<Sorter<KeyedStored>> {
-    let mut stored = space.sorter();
+/// Calls `each` with the pages that the store shows and whose keys may be among those of the batch.
+pub(super) fn each_stored(
+    store: &[Dated],
+    sieve: &IdSieve,
+    mut each: impl FnMut(KeyedStored) -> Result<()>,
+) -> Result<()> {
     for (number, dated) in (0..).zip(store) {
         let segment = dated.segment();
-        let (Some(mut keys), Some(mut digests)) = (segment.keys(), segment.digests()) else {
+        let (Some(mut keys), Some(mut digests)) = (KeyReader::of(segment), segment.digests())
+        else {
             continue;
         };
-        let mut times = segment.times().filter(|_| segment.order().is_none());
         let (mut ids, mut days, mut shown) = (segment.ids(), dated.days(), dated.shown());
         for row in 0..segment.rows() {
             progress::tick(Activity::Working);
-            let key = keys.get(row)?;
+            let key = keys.key(row)?;
             if !sieve.may_have(key) || !shown.get(row)? {
                 continue;
             }
-            let time = times.as_mut().map(|times| times.get(row)).transpose()?.flatten();
-            stored.push(KeyedStored {
+            let day = days.get(row)?;
+            each(KeyedStored {
                 key,
-                time: time.unwrap_or(i64::MIN),
-                day: days.get(row)?,
+                at: keys.at(row, Some(day))?,
+                day,
                 id: ids.get(row)?.to_owned(),
                 place: (number, row),
                 digest: digests.get(row)?,
             })?;
         }
     }
-    Ok(stored)
+    Ok(())
 }
 
 /// Names the former pages, and counts how much of each changed page they contain.

@@ -14,6 +14,7 @@ use rustix::time::{ClockId, clock_gettime};
 use super::*;
 use crate::error::Kind;
 use crate::fingerprint::{Check, Class, Fingerprint};
+use crate::matches::by_key::ByKey;
 use crate::matches::confirmed::ConfirmedPairs;
 use crate::matches::coverage::{Coverage, Coverages};
 use crate::matches::distance::Distance;
@@ -310,7 +311,7 @@ fn ordered(
 ) -> Result<Option<InKeepOrder>> {
     let space = SortSpace { folder, memory_bytes: 1 << 20 };
     let load = |confirm| {
-        let groups = Arc::clone(groups);
+        let groups = (Arc::clone(groups), &ByKey::default());
         InKeepOrder::load(batch, groups, KeepOrder::FirstId, Some(confirm), (1 << 20, 2), space)
     };
     confirm.filter(|it| it.check.is_whole()).map(load).transpose()
@@ -375,7 +376,7 @@ fn written(
         false => ConfirmedPairs::unchecked(pairs(batch, store, None, folder.path())?),
     };
     let order = ordered(batch, &how.groups, confirm, folder.path())?;
-    let outcome = finalize.write::<u64>(how.groups, order, pairs, &staging)?;
+    let outcome = finalize.write::<u64>(how.groups, (order, ByKey::default()), pairs, &staging)?;
     let none = "id\tday\tby\tcontainment\n";
     let read = |name: &str| {
         let text = fs::read_to_string(staging.folder().join(name));
