@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
+use dupsieve::rooms::passages::PassageRows;
+use dupsieve::rooms::results::ResultFormat;
 use serde_json::{Value, json};
 
 use crate::forgery::{forge, replace_and_seal};
@@ -334,7 +336,7 @@ fn the_longest_passages_are_shown_in_place() {
     let [short, long] = [words(500..555), words(700..760)];
     let pages = [
         page("a", &[&words(1_000..1_090), &licence, &short].map(|it| &it[..]).join(" ")),
-        page("b", &[&words(2_000..2_090), &licence, "end"].map(|it| &it[..]).join(" ")),
+        page("b", &[&words(2_000..2_090), &licence, "end"].join(" ")),
         page(
             "c",
             &[&words(3_000..3_090), &licence, &words(5_000..5_003)].map(|it| &it[..]).join(" "),
@@ -391,6 +393,31 @@ fn the_longest_passages_are_shown_in_place() {
     assert!(bench.read("pairs.html").contains(&format!("<mark>{short}</mark>")));
     bench.write(&format!("crawl/{}.jsonl", DAYS[1]), page("other", &start));
     assert!(sampled("").contains("not in the inputs: d\n"));
+}
+
+/// Tables of the other formats are cut by, shown and verified as TSV, also where a page has left the store since.
+#[test]
+fn passages_are_the_same_in_every_format() {
+    let mut told = Vec::new();
+    for format in ResultFormat::ALL.into_iter().filter(|format| format.check().is_ok()) {
+        let bench = Bench::new();
+        let days = [0, 1].map(|day| (DAYS[day], crawled(day, 21)));
+        days.iter().for_each(|(day, pages)| write(&bench, day, pages));
+        let config = format!("dates = {:?}\nkept = \"clean/{{date}}\"\n", &DAYS[..2]);
+        bench.configure("days.toml", &format!("{config}[passages]\ncut = \"words\"\n"));
+        bench.done(&format!("run days.toml --output-format {format}"));
+        let output = format!("out/{}", DAYS[1]);
+        let rows = PassageRows::of(&bench.path(&format!("{output}/dedup"))).unwrap();
+        let rows: Vec<_> = rows.map(Result::unwrap).collect();
+        bench.done("verify out");
+        bench.write("gone.txt", format!("{}\n", rows[0].of));
+        bench.done("store remove store --ids gone.txt");
+        let verified = bench.done(&format!("verify {output}")).stderr;
+        assert!(verified.contains("passages come out the same"), "{verified}");
+        let cut = bench.read(&format!("clean/{0}/{0}.jsonl", DAYS[1]));
+        told.push((rows, bench.answer(&format!("sample {output}")), cut));
+    }
+    assert!(told[0].0.len() > 5 && told.windows(2).all(|two| two[0] == two[1]), "{told:?}");
 }
 
 #[test]
