@@ -181,8 +181,7 @@ impl DayPlan<'_> {
         let inputs: Vec<PathBuf> = self.inputs(day).map(PathBuf::from).collect();
         let inputs = self.config.fingerprint.pages.inputs(&inputs, Width::W128);
         let inputs = inputs.map_err(|error| self.explain_missing(day, error))?;
-        let copies = Kept::of(inputs, &folder)?;
-        Ok(Some(copies))
+        Kept::of(inputs, &folder).map(Some)
     }
 
     /// How passages are cut out of the copies; none if these are as they came.
