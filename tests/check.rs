@@ -1,17 +1,17 @@
-//! The check: what is within k is confirmed by a second signature, from the command line to the files,
+//! The check: what is within k is confirmed by a sketch, from the command line to the files,
 //! and hostile documents end in a result.
 
 use std::collections::BTreeSet;
 
 use crate::support::Bench;
 
-/// Pages with one fingerprint, whose signatures differ.
+/// Pages with one fingerprint, whose sketches differ.
 #[test]
 fn the_limit_of_matches_holds_while_they_are_confirmed() {
     let bench = Bench::new();
     let page = |page| format!("{page}\tone sentence that all pages have, and number {page}\n");
     bench.write("pages.tsv", "id\ttext\n".to_owned() + &(0..400).map(page).collect::<String>());
-    bench.done("fingerprint --check minhash --input pages.tsv --output pages.seg");
+    bench.done("fingerprint --sketch minhash --input pages.tsv --output pages.seg");
     let line = "dedup --batch pages.seg --check minhash:0.1 --output out";
     bench.refuses(65, &format!("{line} --max-matches 1000 --matches all"), &["more than 1000"]);
     bench.done(&format!("{line} --max-matches 1000"));
@@ -49,7 +49,7 @@ fn days() -> Bench {
     bench.done("store init store");
     for day in ["old", "new"] {
         bench.done(&format!(
-            "fingerprint --recipe words --check minhash --input {day}.tsv --output {day}.seg"
+            "fingerprint --recipe words --sketch minhash --input {day}.tsv --output {day}.seg"
         ));
     }
     bench.done("store add store --segment old.seg --day 2026-11-20");
@@ -103,20 +103,20 @@ fn words_in_another_order_are_near_but_not_confirmed() {
 }
 
 #[test]
-fn what_lacks_the_signatures_is_refused_with_what_to_do() {
+fn what_lacks_the_sketches_is_refused_with_what_to_do() {
     let bench = days();
     bench.done("fingerprint --recipe words --input new.tsv --output bare.seg");
     let said = bench.fails(2, "dedup --batch bare.seg --check minhash --output out");
-    assert!(said.contains("none") && said.contains("fingerprint --check minhash-512x2"), "{said}");
+    assert!(said.contains("none") && said.contains("fingerprint --sketch minhash-512x2"), "{said}");
     let said = bench.fails(2, "dedup --batch new.seg --check minhash-32x8 --output out");
     assert!(said.contains("minhash-32x8") && said.contains("minhash-512x2"), "{said}");
     bench.refuses(2, "dedup --batch bare.seg --store store --output out", &["different recipes"]);
     bench.fails(73, "store add store --segment bare.seg --day 2026-11-21");
     bench.write("ready.tsv", "a\t1\n");
     let ready = "fingerprint --format fingerprints --input ready.tsv --output ready.seg";
-    assert!(bench.fails(2, &format!("{ready} --check minhash")).contains("takes texts"));
-    bench.fails(2, "fingerprint --input new.tsv --output x.seg --check minhash-64x3");
-    bench.fails(2, "fingerprint --input new.tsv --output x.seg --check jaccard");
+    assert!(bench.fails(2, &format!("{ready} --sketch minhash")).contains("takes texts"));
+    bench.fails(2, "fingerprint --input new.tsv --output x.seg --sketch minhash-64x3");
+    bench.fails(2, "fingerprint --input new.tsv --output x.seg --sketch jaccard");
 }
 
 #[test]

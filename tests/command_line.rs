@@ -496,16 +496,6 @@ fn a_path_without_its_flag_is_told_the_flag() {
 fn former_names_of_flags_still_work() {
     let bench = Bench::new();
     bench.write("a.txt", "one two three four five six");
-    for flag in ["signature", "check"] {
-        let line = "fingerprint --input a.txt --output";
-        bench.done(&format!("{line} {flag}.seg --{flag} minhash-64x2"));
-        bench.write("key.toml", format!("[fingerprint]\n{flag} = \"minhash-64x2\"\n"));
-        bench.done(&format!("{line} {flag}-key.seg --config key.toml"));
-    }
-    for other in ["check", "signature-key", "check-key"] {
-        let other = bench.bytes(&format!("{other}.seg"));
-        assert_eq!(other, bench.bytes("signature.seg"));
-    }
     for recipe in ["words", "default"] {
         bench.done(&format!("fingerprint --input a.txt --recipe {recipe} --output {recipe}.seg"));
     }

@@ -111,7 +111,7 @@ fn overlapping() -> Bench {
     write("new.jsonl", &pages);
     for name in ["old", "new"] {
         bench.done(&format!(
-            "fingerprint --input {name}.jsonl --check minhash-64x8 --output {name}.seg"
+            "fingerprint --input {name}.jsonl --sketch minhash-64x8 --output {name}.seg"
         ));
     }
     bench.store(&[("2026-01-01", "old")]);

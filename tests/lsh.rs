@@ -217,13 +217,13 @@ fn days_are_compared_by_the_buckets_of_the_store() {
     let all = texts();
     let days = ["2026-11-20", "2026-11-21", "2026-11-22"];
     let mut pages = days.into_iter().zip(all.chunks(25).map(jsonl));
-    let more = "[fingerprint]\nsignature = \"points\"\nkeep_bands = \"minhash-22x5\"\n\
+    let more = "[fingerprint]\nsketch = \"points\"\nkeep_bands = \"minhash-22x5\"\n\
                 [dedup]\ncheck = \"points:0.6\"\n[store]\npath = \"out/store\"\n";
     bench.crawl([(); 3].map(|()| pages.next().unwrap()), more);
     bench.done("run days.toml");
     bench.done("store init store");
     for day in days {
-        bench.done(&format!("fingerprint --input crawl/{day}.jsonl --signature points --keep-bands minhash-22x5 --output {day}.seg"));
+        bench.done(&format!("fingerprint --input crawl/{day}.jsonl --sketch points --keep-bands minhash-22x5 --output {day}.seg"));
         bench.done(&format!(
             "dedup --batch {day}.seg --store store --check points:0.6 --output {day}"
         ));
@@ -253,7 +253,7 @@ fn days_are_compared_by_the_buckets_of_the_store() {
         }
     }
     // What does not fit is refused, with what to do.
-    bench.done("fingerprint --input crawl/2026-11-22.jsonl --signature points --keep-bands minhash-20x5 --output other.seg");
+    bench.done("fingerprint --input crawl/2026-11-22.jsonl --sketch points --keep-bands minhash-20x5 --output other.seg");
     bench.refuses(2, "dedup --batch other.seg --store store --output x", &["22x5", "20x5"]);
     bench.fails(73, "store add store --segment other.seg --day 2026-11-23");
 }
@@ -346,7 +346,7 @@ fn flags_that_say_nothing_or_nonsense_are_refused() {
     bench.fails(2, "lsh --family jaccard --format fingerprints --input prints.tsv --output prints");
     bench.fails(66, "lsh --input missing.jsonl --output missing");
     bench.fails(2, "fingerprint --input pages.jsonl --keep-bands minhash --output x.seg");
-    let said = bench.fails(2, "fingerprint --input pages.jsonl --signature points --output x.seg");
+    let said = bench.fails(2, "fingerprint --input pages.jsonl --sketch points --output x.seg");
     assert!(said.contains("--keep-bands"), "{said}");
     let banded = "fingerprint --input pages.jsonl --keep-bands minhash-4x4 --output x.seg";
     bench.refuses(2, &format!("{banded} --preset paper"), &["containment or points"]);

@@ -20,7 +20,7 @@ const BASE_MIB: u64 = 448;
 /// A million pages with signatures of 128 bytes, of which a few hundred are near others.
 fn signed(bench: &Bench) {
     bench.write("one.jsonl", "{\"id\": \"a\", \"text\": \"some words of a page\"}\n");
-    bench.done("fingerprint --recipe words --check minhash --input one.jsonl --output one.seg");
+    bench.done("fingerprint --recipe words --sketch minhash --input one.jsonl --output one.seg");
     let stamp = Segment::open(bench.path("one.seg")).unwrap().stamp().to_owned();
     let mut random = ChaCha8Rng::seed_from_u64(5);
     let mut pages: Vec<u64> = (0..PAGES).map(|_| random.random()).collect();

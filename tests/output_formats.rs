@@ -21,8 +21,9 @@ fn batch() -> Bench {
     bench.write("old.jsonl", bench.documents(200, 400));
     bench.write("pages.jsonl", bench.documents(0, 300) + "{\"id\": \"blank\", \"text\": \"\"}\n");
     for name in ["old", "pages"] {
-        bench
-            .done(&format!("fingerprint --input {name}.jsonl --output {name}.seg --check minhash"));
+        bench.done(&format!(
+            "fingerprint --input {name}.jsonl --output {name}.seg --sketch minhash"
+        ));
     }
     bench.store(&[("2026-01-01", "old")]);
     bench

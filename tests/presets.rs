@@ -117,7 +117,7 @@ fn a_preset_is_priced_and_refused_where_it_cannot_be() {
 #[test]
 fn signatures_that_nobody_uses_are_told() {
     let bench = bench();
-    bench.done("fingerprint --input new.jsonl --output new.seg --check minhash");
+    bench.done("fingerprint --input new.jsonl --output new.seg --sketch minhash");
     let told = bench.done("dedup --batch new.seg --output out").stderr;
     assert!(told.contains("sketches minhash-512x2, but no check uses them"), "{told}");
     let told = bench.done("dedup --batch new.seg --output used --check minhash").stderr;

@@ -184,7 +184,7 @@ fn with_an_empty_page() -> Bench {
     let bench = Bench::new();
     let pages = "{\"id\": \"a\", \"text\": \"some words\"}\n{\"id\": \"b\", \"text\": \"\"}\n";
     bench.write("pages.jsonl", pages);
-    bench.done("fingerprint --input pages.jsonl --check minhash --output batch.seg");
+    bench.done("fingerprint --input pages.jsonl --sketch minhash --output batch.seg");
     bench.done("dedup --batch batch.seg --output out");
     bench
 }

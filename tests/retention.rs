@@ -152,7 +152,7 @@ fn texts(bench: &Bench, name: &str, without: &BTreeSet<String>) {
         let stays = |line: &&str| !without.contains(&id(line));
         bench.write("pages.jsonl", pages.split_inclusive('\n').filter(stays).collect::<String>());
         bench.done(
-            "fingerprint --recipe words --signature points --keep-bands jaccard-20x4 --input pages.jsonl \
+            "fingerprint --recipe words --sketch points --keep-bands jaccard-20x4 --input pages.jsonl \
              --output pages.seg --overwrite",
         );
         bench.done(&format!("store add {name} --segment pages.seg --day {day}"));
@@ -177,7 +177,7 @@ fn a_store_answers_as_if_it_had_never_had_the_removed_pages() {
     bench.done("store remove forgets --ids ids.txt");
     bench.write("batch.jsonl", bench.documents(200, 500));
     bench.done(
-        "fingerprint --recipe words --signature points --keep-bands jaccard-20x4 --input batch.jsonl \
+        "fingerprint --recipe words --sketch points --keep-bands jaccard-20x4 --input batch.jsonl \
          --output batch.seg",
     );
     let ways = ["dedup -k 3", "dedup -k 3 --check points:0.6"];

@@ -65,7 +65,7 @@ pub(crate) struct Arguments {
     /// Bits of a fingerprint, if the recipe allows both
     #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
     width: Option<Width>,
-    /// Also show the similarity by this check: one of `fingerprint --signature`, or jaccard, the share of 3-word
+    /// Also show the similarity by this check: one of `fingerprint --sketch`, or jaccard, the share of 3-word
     /// shingles that both have, as in `compare` [default: jaccard, where verdicts do not ask for containment]
     #[arg(long, value_name = "C", num_args = 1)]
     check: Option<TextMeasure>,

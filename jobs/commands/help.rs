@@ -90,8 +90,8 @@ const RARE: [&str; 46] = [
     "resident",
     "seed",
     "shingle",
-    "signature",
     "similarities",
+    "sketch",
     "width",
 ];
 

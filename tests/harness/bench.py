@@ -167,7 +167,7 @@ class Bench:
         self.done(self.made, "store", "init", "store")
         self.done(self.made, "store", "add", "store", "--segment", "old.seg", "--day", DAYS[0])
         for name in ["older", "newer"]:
-            self.done(self.made, "fingerprint", "--input", f"{name}.tsv", "--signature", "points",
+            self.done(self.made, "fingerprint", "--input", f"{name}.tsv", "--sketch", "points",
                       "--keep-bands", "minhash-8x2", "--output",
                       f"{name}.seg")
         self.done(self.made, "store", "init", "banded")

@@ -108,7 +108,7 @@ impl Stream<'_> {
         if self.max_bad.exceeded(bad, records) {
             return Err(too_many_bad(bad, records, self.max_bad)
                 .found(reasons)
-                .help("--quarantine lists them; correct them or the flags, such as --text-field, or raise --max-bad"));
+                .help("--quarantine lists them; correct them or the flags, such as --id-field and --text-field, or raise --max-bad"));
         }
         tracing::warn!("{bad} records could not be read and have no answer: {reasons}");
         Ok(())

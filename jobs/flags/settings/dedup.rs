@@ -26,7 +26,7 @@ pub(crate) struct DedupSettings {
     /// Near-duplicates differ in at most this many bits; the largest k is 15 [default: that of the preset]
     #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
     pub(crate) distance: Option<u32>,
-    /// Confirm candidates by the sketches that `fingerprint --signature` made: the name of the check, and after a colon the least
+    /// Confirm candidates by the sketches that `fingerprint --sketch` made: the name of the check, and after a colon the least
     /// containment or similarity (if left out, 0.9 for containment and 0.75 for others), such as minhash:0.6
     /// [default: that of the preset]
     #[arg(id = "confirm", long = "check", value_name = "C[:LEAST]", env = "DUPSIEVE_CHECK")]

@@ -46,8 +46,8 @@ section! {
         width: Width,
         /// Make a sketch of each text, by which `dedup --check` confirms candidates: containment, minhash, minhash-NxB (N slots of B
         /// bits), cosine-N or sentences-N; or points, which --keep-bands makes [default: that of the preset]
-        #[arg(long = "signature", alias = "check", value_name = "C", env = "DUPSIEVE_SIGNATURE")]
-        #[serde(rename = "signature", alias = "check", deserialize_with = "typed")]
+        #[arg(long = "sketch", value_name = "C", env = "DUPSIEVE_SKETCH")]
+        #[serde(rename = "sketch", deserialize_with = "typed")]
         #[schemars(schema_with = "allowed::text")]
         check: Check,
         /// Keep the keys of these bands of each page, a further source of candidates for `dedup`:
@@ -262,7 +262,7 @@ impl RecipeSettings {
                 )
                 .expected("containment or points")
                 .found(recipe.check().map_or("no check".to_owned(), |it| it.to_string()))
-                .settings(["signature points", "keep-bands"]));
+                .settings(["sketch points", "keep-bands"]));
             }
             Some(bands) => recipe.with_bands(bands.to_string()),
             None => recipe,

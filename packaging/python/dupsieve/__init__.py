@@ -9,11 +9,11 @@ tables of `arro3.core`, which all of these take without a copy:
     verdicts = polars.DataFrame(dupsieve.dedup(pages, id="url", text="text", time="fetched"))
     kept = pages.filter(verdicts["verdict"] == "keep")
 
-`dedup`, `fingerprint`, `signature`, `compare`, `passages`, `contains` and `Store` are the library, in this process. `run`, `lsh` and `clusters` start the program,
+`dedup`, `fingerprint`, `sketch`, `compare`, `passages`, `contains` and `Store` are the library, in this process. `run`, `lsh` and `clusters` start the program,
 which this package brings along, and leave their results in folders.
 """
 
-from ._dupsieve import Store, __version__, compare, contains, dedup, fingerprint, passages, signature
+from ._dupsieve import Store, __version__, compare, contains, dedup, fingerprint, passages, sketch
 from .errors import Error
 from .program import clusters, lsh, run
 
@@ -29,5 +29,5 @@ __all__ = [
     "lsh",
     "passages",
     "run",
-    "signature",
+    "sketch",
 ]

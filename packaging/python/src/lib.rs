@@ -29,7 +29,7 @@ fn _dupsieve(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(dedup::dedup, module)?)?;
     module.add_function(wrap_pyfunction!(texts::fingerprint, module)?)?;
-    module.add_function(wrap_pyfunction!(texts::signature, module)?)?;
+    module.add_function(wrap_pyfunction!(texts::sketch, module)?)?;
     module.add_function(wrap_pyfunction!(texts::compare, module)?)?;
     module.add_function(wrap_pyfunction!(search::passages, module)?)?;
     module.add_function(wrap_pyfunction!(search::contains, module)?)?;

@@ -1,4 +1,4 @@
-//! `fingerprint`, `signature` and `compare`: texts without a table.
+//! `fingerprint`, `sketch` and `compare`: texts without a table.
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ pub(crate) fn fingerprint(
 ///     ValueError: There is no such preset, or it has no check.
 #[pyfunction]
 #[pyo3(signature = (texts, *, preset="balanced", workers=None))]
-pub(crate) fn signature(
+pub(crate) fn sketch(
     py: Python<'_>,
     texts: Strings,
     preset: &str,
@@ -86,10 +86,8 @@ pub(crate) fn signature(
                 if sketcher.text(text)?.is_none() {
                     return Ok(None);
                 }
-                let mut signature = Vec::new();
-                signer
-                    .sign_known(text, sketcher.normal_form(), &mut signature)
-                    .map(|()| Some(signature))
+                let mut sketch = Vec::new();
+                signer.sign_known(text, sketcher.normal_form(), &mut sketch).map(|()| Some(sketch))
             })
         })?;
         Ok(Arc::new(BinaryArray::from_iter(made)) as ArrayRef)

@@ -30,18 +30,18 @@ class Texts(InAFolder):
         texts = ["a text of some words", "", None, " .,;"]
         made = pyarrow.array(dupsieve.fingerprint(texts))
         self.assertEqual(made.is_null().to_pylist(), [False, True, True, True])
-        self.assertEqual(pyarrow.array(dupsieve.signature(texts)).is_null().to_pylist(), [False, True, True, True])
+        self.assertEqual(pyarrow.array(dupsieve.sketch(texts)).is_null().to_pylist(), [False, True, True, True])
         self.assertEqual(pyarrow.array(dupsieve.fingerprint([])).to_pylist(), [])
 
     def test_recipes(self):
         wide = pyarrow.array(dupsieve.fingerprint(["a text"], recipe="charikar-128"))
         self.assertEqual(wide.type, pyarrow.binary(16))
-        self.assertEqual(pyarrow.array(dupsieve.signature(["a text"])).type, pyarrow.binary())
+        self.assertEqual(pyarrow.array(dupsieve.sketch(["a text"])).type, pyarrow.binary())
         for wrong in ({"recipe": "none"}, {"preset": "none"}):
             with self.assertRaises(ValueError):
                 dupsieve.fingerprint(["a text"], **wrong)
         with self.assertRaises(ValueError):
-            dupsieve.signature(["a text"], preset="paper")
+            dupsieve.sketch(["a text"], preset="paper")
         with self.assertRaises(TypeError):
             dupsieve.fingerprint("a text")
         with self.assertRaises(ValueError):

@@ -286,7 +286,7 @@ pub fn check_recrawled(asked: Recrawled, check: Option<Confirm>, stamp: &str) ->
         .found(check.map_or("no check".to_owned(), |check| check.to_string())))
 }
 
-/// Checks that a batch with this stamp has the signatures of a check. The store is of the same recipe and
+/// Checks that a batch with this stamp has the sketches of a check. The store is of the same recipe and
 /// then has them too.
 ///
 /// # Errors
@@ -297,13 +297,13 @@ pub fn check_signatures(asked: Option<Confirm>, stamp: &str) -> Result<()> {
     if kept == Some(check) {
         return Ok(());
     }
-    let error = Error::new(Kind::Usage, format!("the batch has no {check} signatures"))
+    let error = Error::new(Kind::Usage, format!("the batch has no {check} sketches"))
         .found(kept.map_or("none".to_owned(), |kept| format!("those of {kept}")));
     if let Some(kept) = kept.filter(|kept| kept.is_like(check)) {
         return Err(error.help(format!(
-            "signatures of one size cannot be compared as those of another; ask for {kept}, or name the check without its size"
+            "sketches of one size cannot be compared as those of another; ask for {kept}, or name the check without its size"
         )));
     }
-    let error = error.help("make batch and store with signatures of this check");
-    Err(error.job("fingerprint").setting(format!("check {check}")))
+    let error = error.help("make batch and store with sketches of this check");
+    Err(error.job("fingerprint").setting(format!("sketch {check}")))
 }
