@@ -20,7 +20,7 @@
 //! it sorts them to disk:
 //!
 //! ```
-//! use dupsieve::rooms::budget::Budget;
+//! use dupsieve_base::budget::Budget;
 //!
 //! let budget = Budget::default();
 //! assert_eq!(budget.tables(), 768 << 20);

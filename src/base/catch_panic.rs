@@ -5,7 +5,7 @@
 //! panic alone.
 //!
 //! ```
-//! use dupsieve::rooms::catch_panic;
+//! use dupsieve_base::catch_panic;
 //!
 //! assert_eq!(catch_panic::call(|| 7), Ok(7));
 //! assert_eq!(catch_panic::call(|| panic!("damaged")), Err::<(), _>("damaged".to_owned()));

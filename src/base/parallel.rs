@@ -11,7 +11,7 @@ use std::time::Duration;
 /// ```
 /// use std::sync::Mutex;
 ///
-/// use dupsieve::rooms::parallel::lock;
+/// use dupsieve_base::parallel::lock;
 ///
 /// assert_eq!(*lock(&Mutex::new(7)), 7);
 /// ```
@@ -34,7 +34,7 @@ pub fn in_time<T: Send + 'static>(
 /// Each takes consecutive items, about as many as the others.
 ///
 /// ```
-/// use dupsieve::rooms::parallel::in_parallel;
+/// use dupsieve_base::parallel::in_parallel;
 ///
 /// assert_eq!(in_parallel(2, &[1, 2, 3], |item| item * item), [1, 4, 9]);
 /// ```

@@ -3,7 +3,7 @@
 //! sees no tick for minutes concludes that the process hangs, and names the last activity.
 //!
 //! ```
-//! use dupsieve::rooms::progress::{self, Activity};
+//! use dupsieve_base::progress::{self, Activity};
 //!
 //! let before = progress::own_ticks();
 //! progress::tick(Activity::Sorting);

@@ -15,7 +15,7 @@
 //! Each run is a sequence of [frames], so a damaged disk gives an error and never another order.
 //!
 //! ```
-//! use dupsieve::rooms::runs::{Record, Sorter};
+//! use dupsieve_base::runs::{Record, Sorter};
 //! use serde::{Deserialize, Serialize};
 //!
 //! #[derive(PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -26,7 +26,7 @@
 //! sorter.extend((0..1000).rev().map(Visit))?;
 //! let sorted = sorter.sorted()?.map(|visit| visit.map(|it| it.0));
 //! assert_eq!(sorted.collect::<Result<Vec<u64>, _>>()?, (0..1000).collect::<Vec<u64>>());
-//! # Ok::<(), dupsieve::Error>(())
+//! # Ok::<(), dupsieve_base::Error>(())
 //! ```
 
 use std::cmp::Reverse;

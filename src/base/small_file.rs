@@ -3,7 +3,7 @@
 //! are both limited.
 //!
 //! ```
-//! use dupsieve::{Kind, rooms::small_file};
+//! use dupsieve_base::{Kind, small_file};
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("hosts");
 //!
@@ -11,7 +11,7 @@
 //! assert_eq!(small_file::read_text(&path, 1 << 20, Kind::Config)?, "a:7000\nb:7000\n");
 //! let error = small_file::read_text(&path, 10, Kind::Config).unwrap_err();
 //! assert!(error.to_string().contains("expected at most 10 bytes"));
-//! # Ok::<(), dupsieve::Error>(())
+//! # Ok::<(), dupsieve_base::Error>(())
 //! ```
 
 use std::fs::{self, File};

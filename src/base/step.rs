@@ -3,7 +3,7 @@
 //! clock each.
 //!
 //! ```
-//! use dupsieve::rooms::step::{self, Clock, Step};
+//! use dupsieve_base::step::{self, Clock, Step};
 //!
 //! step::begin(Step::Reading);
 //! assert_eq!(Clock::of_this_thread().current().name(), "reading");

@@ -8,7 +8,7 @@
 //! is cut.
 //!
 //! ```
-//! use dupsieve::rooms::work::Work;
+//! use dupsieve_base::work::Work;
 //!
 //! let mut work = Work::of(100);
 //! // The first of four questions takes 10 steps of its 25, so 30 are left for each of the others.

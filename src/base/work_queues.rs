@@ -15,13 +15,13 @@
 //! ```
 //!
 //! ```
-//! use dupsieve::rooms::work_queues::{Ask, WorkQueues, Queues};
+//! use dupsieve_base::work_queues::{Ask, WorkQueues, Queues};
 //!
 //! let work = Queues::default();
 //! let ask = |asker| Ask { queue: 0, tickets: 8, asker, askers: 2, part: 4 };
 //! assert_eq!(work.claim(ask(1))?, 4..5);
 //! assert_eq!(work.claim(ask(0))?, 0..1);
-//! # Ok::<(), dupsieve::Error>(())
+//! # Ok::<(), dupsieve_base::Error>(())
 //! ```
 
 use std::collections::HashMap;

@@ -6,7 +6,7 @@
 //! take as long as 8.
 //!
 //! ```
-//! use dupsieve::rooms::hamming::bitmap::Bitmap;
+//! use dupsieve_archive::hamming::bitmap::Bitmap;
 //!
 //! let mut bitmap = Bitmap::default();
 //! bitmap.reset(64);

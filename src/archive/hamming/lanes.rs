@@ -14,7 +14,7 @@
 //! | `0110 1010 0001`, `1010 0011 1001` | `1100 1001 1000` | `1101`: three bits, it is not near |
 //!
 //! ```
-//! use dupsieve::rooms::hamming::lanes::{Lanes, columns};
+//! use dupsieve_archive::hamming::lanes::{Lanes, columns};
 //!
 //! let mut lanes = Lanes::new(2);
 //! lanes.set(0, columns(0b0111_u64));

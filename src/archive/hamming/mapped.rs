@@ -9,7 +9,7 @@
 //! ```
 //!
 //! ```
-//! use dupsieve::rooms::hamming::mapped::Keep;
+//! use dupsieve_archive::hamming::mapped::Keep;
 //!
 //! let folder = tempfile::tempdir()?;
 //! let keep = Keep::new(folder.path());

@@ -3,7 +3,7 @@
 //! Both are advice to the machine. The results are the same if it ignores them.
 //!
 //! ```
-//! use dupsieve::rooms::hamming::memory::{prefetch, zeroed};
+//! use dupsieve_archive::hamming::memory::{prefetch, zeroed};
 //!
 //! let bytes = zeroed(1000);
 //! prefetch(&bytes, 700); // and do something else before reading bytes[700]

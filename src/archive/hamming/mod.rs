@@ -6,7 +6,7 @@
 //! the bytes of numbers that lie packed by [`packed`]. Imports `fingerprint` only.
 //!
 //! ```
-//! use dupsieve::rooms::hamming::within;
+//! use dupsieve_archive::hamming::within;
 //!
 //! let mut near = Vec::new();
 //! within(0b0000_u64, &[0b0111, 0b1111, 0b0001], 3, |at, distance| near.push((at, distance)));

@@ -11,7 +11,7 @@
 //! time, for these ([`counting`]).
 //!
 //! ```
-//! use dupsieve::rooms::hamming::multiversion::{Multiversion, widest};
+//! use dupsieve_archive::hamming::multiversion::{Multiversion, widest};
 //!
 //! struct CountOnes<'a>(&'a [u64]);
 //!

@@ -19,12 +19,12 @@ const WRITTEN: Date = match Date::from_calendar_date(2026, Month::December, 31) 
 /// A day of the calendar, from the year 0 to the year 9999; written `YYYY-MM-DD` and in no other way.
 ///
 /// ```
-/// use dupsieve::rooms::store::Day;
+/// use dupsieve_archive::store::Day;
 ///
 /// let day: Day = "2024-02-29".parse()?;
 /// assert_eq!(day.expand("crawl/{year}/{month}-{day}.jsonl"), "crawl/2024/02-29.jsonl");
 /// assert!("2023-02-29".parse::<Day>().is_err(), "2023 is not a leap year");
-/// # Ok::<(), dupsieve::Error>(())
+/// # Ok::<(), dupsieve_base::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Day(Date);

@@ -31,7 +31,7 @@
 //! specifies the bytes. Start with [`Segment`], then [`Store`].
 //!
 //! ```
-//! use dupsieve::rooms::store::{Added, NewDay, RecordCounts, KeyRange, Row, Segment, SegmentOptions, SegmentWriter, Store};
+//! use dupsieve_archive::store::{Added, NewDay, RecordCounts, KeyRange, Row, Segment, SegmentOptions, SegmentWriter, Store};
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("monday.seg");
 //!
@@ -55,7 +55,7 @@
 //! let Added::New(version) = store.add(&monday, None)? else { panic!() };
 //! assert_eq!((version.number(), version.rows()), (2, 2));
 //! assert_eq!(Store::open(store.path())?.at(Some(1))?.rows(), 0);
-//! # Ok::<(), dupsieve::Error>(())
+//! # Ok::<(), dupsieve_base::Error>(())
 //! ```
 
 mod addition;

@@ -2,7 +2,7 @@
 //! strengths.
 //!
 //! ```
-//! use dupsieve::rooms::synthetic::Edit;
+//! use dupsieve_archive::synthetic::Edit;
 //! use rand::SeedableRng;
 //! use rand_chacha::ChaCha8Rng;
 //!

@@ -13,8 +13,8 @@
 //! `store` and what `store` imports. Start with [`generate()`].
 //!
 //! ```
-//! use dupsieve::rooms::store::{IdKind, SegmentOptions};
-//! use dupsieve::rooms::synthetic::{Planted, SegmentSpec, generate, plant};
+//! use dupsieve_archive::store::{IdKind, SegmentOptions};
+//! use dupsieve_archive::synthetic::{Planted, SegmentSpec, generate, plant};
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let [first, second] = ["first.seg", "second.seg"].map(|name| folder.path().join(name));
 //!
@@ -28,7 +28,7 @@
 //! let spec = SegmentSpec { seed: 3, ..spec };
 //! let (batch, rows) = generate(&second, &spec, &planted, "a batch")?;
 //! assert_eq!((batch.rows(), rows.len()), (1000, 10));
-//! # Ok::<(), dupsieve::Error>(())
+//! # Ok::<(), dupsieve_base::Error>(())
 //! ```
 
 mod documents;

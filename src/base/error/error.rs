@@ -2,7 +2,7 @@
 //! expected, what was found, and what to do about it.
 //!
 //! ```
-//! use dupsieve::{Error, Kind};
+//! use dupsieve_base::{Error, Kind};
 //!
 //! let error = Error::new(Kind::BadData, "the header line lacks a column")
 //!     .at("pages.tsv")

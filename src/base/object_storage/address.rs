@@ -28,12 +28,12 @@ pub(super) enum Scheme {
 ///
 /// ```
 /// use std::path::Path;
-/// use dupsieve::rooms::object_storage::Address;
+/// use dupsieve_base::object_storage::Address;
 ///
 /// let address = Address::of(Path::new("s3://crawl/2026-11-20/"))?.unwrap();
 /// assert_eq!((address.key(), address.to_string()), ("2026-11-20", "s3://crawl/2026-11-20".to_owned()));
 /// assert!(Address::of(Path::new("crawl/2026-11-20"))?.is_none());
-/// # Ok::<(), dupsieve::Error>(())
+/// # Ok::<(), dupsieve_base::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {

@@ -11,7 +11,7 @@
 //! Imports `error`, `progress` and `parallel` only. Start with [`Staging`].
 //!
 //! ```
-//! use dupsieve::rooms::output::{Lock, Staging};
+//! use dupsieve_base::output::{Lock, Staging};
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let target = folder.path().join("out");
 //!
@@ -22,7 +22,7 @@
 //! assert!(!target.exists(), "nothing is there before the commit");
 //! staging.commit()?;
 //! assert!(target.join("pairs.tsv").exists() && target.join("_SUCCESS").exists());
-//! # Ok::<(), dupsieve::Error>(())
+//! # Ok::<(), dupsieve_base::Error>(())
 //! ```
 
 mod copy;

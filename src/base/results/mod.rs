@@ -20,7 +20,7 @@
 //! Imports `output` and what stands before it. Start with [`ResultWriter`].
 //!
 //! ```
-//! use dupsieve::rooms::results::{ResultColumn, ResultFormat, ResultWriter, Values};
+//! use dupsieve_base::results::{ResultColumn, ResultFormat, ResultWriter, Values};
 //!
 //! let columns = [ResultColumn::new("id", Values::Text), ResultColumn::new("distance", Values::Bits).or_null()];
 //! let mut table = ResultWriter::new(Vec::new(), "out".as_ref(), ResultFormat::JsonLines, &columns)?;

@@ -11,13 +11,13 @@
 //! `processes.rs` has the steps, and `fatal.rs` how a run ends early.
 //!
 //! ```
-//! use dupsieve::rooms::flow::Processes;
+//! use dupsieve_engine::flow::Processes;
 //!
 //! let mut processes = Processes::alone(2);
 //! // Every process learns what process 0 decides. Here there is one process.
 //! let days = processes.agree("choose the days", || Ok(vec![20, 21]))?;
 //! assert_eq!(days, [20, 21]);
-//! # Ok::<(), dupsieve::Error>(())
+//! # Ok::<(), dupsieve_base::Error>(())
 //! ```
 
 mod checkpoint;

@@ -8,14 +8,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// other processes receive [`Role::Follower`] in its place.
 ///
 /// ```
-/// use dupsieve::rooms::flow::{Processes, Role};
+/// use dupsieve_engine::flow::{Processes, Role};
 ///
 /// let mut processes = Processes::alone(1);
 /// let (day, lock) = processes.agree("begin", || Ok((21, Role::Leader("the lock"))))?;
 /// assert_eq!((day, lock), (21, Role::Leader("the lock")));
 /// let written = processes.conclude("write", lock, |lock| Ok(format!("written under {lock}")))?;
 /// assert_eq!(written.leader().as_deref(), Some("written under the lock"));
-/// # Ok::<(), dupsieve::Error>(())
+/// # Ok::<(), dupsieve_base::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role<L> {

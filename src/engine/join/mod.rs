@@ -17,9 +17,9 @@
 //! Three fingerprints, of which two differ in one bit:
 //!
 //! ```
-//! use dupsieve::rooms::flow::Processes;
-//! use dupsieve::rooms::join::Join;
-//! use dupsieve::rooms::store::{RecordCounts, Row, SegmentOptions, SegmentWriter};
+//! use dupsieve_engine::flow::Processes;
+//! use dupsieve_engine::join::Join;
+//! use dupsieve_archive::store::{RecordCounts, Row, SegmentOptions, SegmentWriter};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let mut writer = SegmentWriter::<u64>::create(&folder.path().join("a.seg"), SegmentOptions::default())?;

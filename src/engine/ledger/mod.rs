@@ -26,9 +26,9 @@
 //! probes chunk 4 again:
 //!
 //! ```
-//! use dupsieve::rooms::ledger::{Ledger, Receipt};
-//! use dupsieve::rooms::matches::{Pair, Place};
-//! use dupsieve::rooms::store::Digest;
+//! use dupsieve_engine::ledger::{Ledger, Receipt};
+//! use dupsieve_search::matches::{Pair, Place};
+//! use dupsieve_archive::store::Digest;
 //!
 //! let folder = tempfile::tempdir()?;
 //! let open = || Ledger::open(folder.path(), Digest(1));

@@ -2,7 +2,7 @@
 //! everything after a `#`.
 //!
 //! ```
-//! use dupsieve::rooms::peers::hosts;
+//! use dupsieve_engine::peers::hosts;
 //!
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("hosts.txt");

@@ -10,7 +10,7 @@
 //! `link.rs` one connection, and `seal.rs` its handshake.
 //!
 //! ```
-//! use dupsieve::rooms::peers::JobIdentity;
+//! use dupsieve_engine::peers::JobIdentity;
 //!
 //! // Processes refuse each other unless job and parameters are equal.
 //! let identity = JobIdentity::new("dedup", "k = 3");

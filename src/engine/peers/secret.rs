@@ -24,7 +24,7 @@ const NOBODY: u32 = 0o027;
 /// The key that protects all connections of a job. It is never shown.
 ///
 /// ```
-/// use dupsieve::rooms::peers::Secret;
+/// use dupsieve_engine::peers::Secret;
 ///
 /// let secret = Secret::new(b"correct horse battery staple");
 /// assert!(secret == Secret::new(b"correct horse battery staple"));

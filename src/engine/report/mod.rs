@@ -19,7 +19,7 @@
 //! let output = tempfile::tempdir()?;
 //! let lines = "id\tverdict\tnearest\tdistance\tagainst\na\tkeep\t\t\t\nb\tdrop\ta\t2\tbatch\n";
 //! std::fs::write(output.path().join("verdicts.tsv"), lines)?;
-//! let verdict = dupsieve::rooms::report::verdict(output.path(), "b")?;
+//! let verdict = dupsieve_engine::report::verdict(output.path(), "b")?;
 //! assert_eq!(verdict.word, "drop");
 //! assert_eq!(verdict.nearest.map(|page| page.id), Some("a".to_owned()));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -24,7 +24,7 @@
 //! The heart of it, over pages that have numbers:
 //!
 //! ```
-//! use dupsieve::rooms::clusters::Forest;
+//! use dupsieve_overlap::clusters::Forest;
 //!
 //! let forest = Forest::of(5);
 //! for (new, existing) in [(3, 1), (4, 3), (2, 0)] {

@@ -9,7 +9,7 @@
 //! Start with [`Scores`]. Imports `fingerprint`, `synthetic`, `matches`, `clusters`, and what these import.
 //!
 //! ```
-//! use dupsieve::rooms::evaluate::{Labels, Pairs, Scores};
+//! use dupsieve_overlap::evaluate::{Labels, Pairs, Scores};
 //!
 //! let mut labels = Labels::default();
 //! for (id, cluster) in [("a", "1"), ("b", "1"), ("c", "1"), ("d", "2")] {
@@ -18,7 +18,7 @@
 //! // Three positive pairs: a b, a c and b c. Found are a b, b c and, wrongly, c d.
 //! let scores = Scores::of(&Pairs::of([(0, 1), (1, 2), (2, 3)]), &labels);
 //! assert_eq!(scores.f1, Some(2.0 / 3.0));
-//! # Ok::<(), dupsieve::Error>(())
+//! # Ok::<(), dupsieve_base::Error>(())
 //! ```
 
 pub mod choice;

@@ -16,7 +16,7 @@
 //! Imports `output`, `results`, `features` and `fingerprint`. Start with [`Items`].
 //!
 //! ```
-//! use dupsieve::rooms::items::{Finder, Items};
+//! use dupsieve_overlap::items::{Finder, Items};
 //!
 //! let question = "Which planet of the solar system has the most moons?";
 //! let items = Items::new(vec![("q1".to_owned(), question.to_owned())], 0.8)?;
@@ -25,7 +25,7 @@
 //! let found = finder.find(page)?;
 //! assert_eq!((found[0].item, found[0].shared, found[0].shingles), (0, 8, 8));
 //! assert_eq!(&page[found[0].place.clone()], "WHICH planet\nof the Solar System has the most moons");
-//! # Ok::<(), dupsieve::Error>(())
+//! # Ok::<(), dupsieve_base::Error>(())
 //! ```
 
 mod finder;

@@ -17,7 +17,7 @@
 //! Start with `family.rs`, then `banding.rs` and `bands.rs`. May import everything up to `tables`, no engine.
 //!
 //! ```
-//! use dupsieve::rooms::lsh::{Banding, Family, MinHashes, Permutations};
+//! use dupsieve_overlap::lsh::{Banding, Family, MinHashes, Permutations};
 //!
 //! let banding = Banding { bands: 16, rows: 7 };
 //! let mut minhash = MinHashes::new(Permutations::Many, banding.hashes(), 0);

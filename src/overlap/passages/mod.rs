@@ -14,7 +14,7 @@
 //! Imports `features`, `store`, `matches`, `output`, `results` and `runs`. Start with [`PassageFinder`].
 //!
 //! ```
-//! use dupsieve::rooms::passages::{PageWords, PassageFinder};
+//! use dupsieve_overlap::passages::{PageWords, PassageFinder};
 //!
 //! let pages = ["All rights reserved by the author. Spring tides.", "Autumn tides. ALL RIGHTS reserved by the author!"];
 //! let finder = PassageFinder::new(4, 0, &std::env::temp_dir(), 1 << 20, 2);
@@ -27,7 +27,7 @@
 //! assert_eq!(found.len(), 1);
 //! assert_eq!((found[0].page, found[0].words, found[0].of), (1, 6, 0));
 //! assert_eq!(&pages[1][found[0].begin as usize..found[0].end as usize], "ALL RIGHTS reserved by the author");
-//! # Ok::<(), dupsieve::Error>(())
+//! # Ok::<(), dupsieve_base::Error>(())
 //! ```
 
 mod anchors;

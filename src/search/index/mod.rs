@@ -37,10 +37,10 @@
 //! with [`Lookup::open`].
 //!
 //! ```
-//! use dupsieve::rooms::index::{Asker, Lookup, LookupOptions};
-//! use dupsieve::rooms::matches::Question;
-//! use dupsieve::rooms::store::{NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter, Store};
-//! use dupsieve::rooms::work::Work;
+//! use dupsieve_search::index::{Asker, Lookup, LookupOptions};
+//! use dupsieve_search::matches::Question;
+//! use dupsieve_archive::store::{NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter, Store};
+//! use dupsieve_base::work::Work;
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("monday.seg");
 //!
@@ -57,7 +57,7 @@
 //! let answer = Asker::new(&lookup).ask(&Question { fingerprint: 0xfedf, page: None }, 10, &mut Work::unbounded())?;
 //! assert!(answer.drops());
 //! assert_eq!((answer.near[0].id.as_str(), answer.near[0].distance), ("b", 2));
-//! # Ok::<(), dupsieve::Error>(())
+//! # Ok::<(), dupsieve_base::Error>(())
 //! ```
 
 mod anchor_table;

@@ -18,7 +18,7 @@
 //! once one at distance 2 is known:
 //!
 //! ```
-//! use dupsieve::rooms::matches::{FingerprintIndex, Pair, Place, Sieve};
+//! use dupsieve_search::matches::{FingerprintIndex, Pair, Place, Sieve};
 //!
 //! let mut sieve = Sieve::new(10, true); // ten fingerprints in the batch
 //! let pair = |row, distance| {

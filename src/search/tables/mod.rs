@@ -22,7 +22,7 @@
 //! At 64 bits and k = 3 the paper takes 5 blocks and a key for each choice of 2 of them, ten keys:
 //!
 //! ```
-//! use dupsieve::rooms::tables::{Hit, Masked, Probe, SortedJoin};
+//! use dupsieve_search::tables::{Hit, Masked, Probe, SortedJoin};
 //!
 //! let batch = [0x0123_4567_89ab_cdef_u64, 0xfedc_ba98_7654_3210]; // ascending
 //! let join = SortedJoin::new(batch.into(), Masked::Ten.into(), 3)?;
@@ -30,7 +30,7 @@
 //! let mut hits = Vec::new();
 //! join.probe(&[&store], &mut Default::default(), &mut |hit| hits.push(hit));
 //! assert_eq!(hits, [Hit { batch: 0, run: 0, at: 0, distance: 1 }]);
-//! # Ok::<(), dupsieve::Error>(())
+//! # Ok::<(), dupsieve_base::Error>(())
 //! ```
 //!
 //! Start with `masked` (the keys) and `sorted`, which brings a window of F together with B, key after key, and joins B

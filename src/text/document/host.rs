@@ -12,7 +12,7 @@ const LONGEST_HOST: usize = 253;
 /// the same host in Punycode are two hosts, and so are `example.com` and `www.example.com`.
 ///
 /// ```
-/// use dupsieve::rooms::document::host;
+/// use dupsieve_text::document::host;
 ///
 /// assert_eq!(host("https://News.Example.com:8080/a?b").as_deref(), Some("news.example.com"));
 /// assert_eq!(host("page-17"), None);

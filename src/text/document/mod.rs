@@ -24,7 +24,7 @@
 //!
 //! ```
 //! use std::sync::atomic::AtomicU64;
-//! use dupsieve::rooms::document::{Format, Inputs, ReadOptions, Share, read};
+//! use dupsieve_text::document::{Format, Inputs, ReadOptions, Share, read};
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("pages.jsonl");
 //!
@@ -40,7 +40,7 @@
 //!     true
 //! })?;
 //! assert_eq!(found, [(1, Ok("1".to_owned())), (2, Err("no field `text`; fields found: id".to_owned()))]);
-//! # Ok::<(), dupsieve::Error>(())
+//! # Ok::<(), dupsieve_base::Error>(())
 //! ```
 
 mod added_fields;

@@ -1,12 +1,12 @@
 //! A record again with another text: all else of it stays as it came.
 //!
 //! ```
-//! use dupsieve::rooms::document::{Format, NewText};
+//! use dupsieve_text::document::{Format, NewText};
 //!
 //! let new_text = NewText::of(Format::Jsonl, "page.text", None)?;
 //! let record = br#"{"id": 7.0, "page": {"text": "one two\n", "of": []}}"#;
 //! assert_eq!(new_text.record(record, "one")?, br#"{"id": 7.0, "page": {"text": "one", "of": []}}"#);
-//! # Ok::<(), dupsieve::Error>(())
+//! # Ok::<(), dupsieve_base::Error>(())
 //! ```
 
 use std::ops::Range;

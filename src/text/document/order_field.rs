@@ -1,7 +1,7 @@
 //! The field by whose values pages are put in keep order: a time, a number, or a value of a list.
 //!
 //! ```
-//! use dupsieve::rooms::document::{OrderBy, OrderField};
+//! use dupsieve_text::document::{OrderBy, OrderField};
 //!
 //! let score = OrderField { name: "score".into(), by: OrderBy::Greatest };
 //! let key = |value| score.key(value).unwrap().key();

@@ -10,12 +10,12 @@ use crate::error::{Error, Kind};
 /// What the key of a page is made of.
 ///
 /// ```
-/// use dupsieve::rooms::document::PageKey;
+/// use dupsieve_text::document::PageKey;
 ///
 /// let surt: PageKey = "surt".parse()?;
 /// assert_eq!(surt.hash("http://www.example.com/a?c&b"), surt.hash("https://example.com/a/?b&c"));
 /// assert_ne!(PageKey::Url.hash("http://example.com/"), PageKey::Url.hash("http://example.com"));
-/// # Ok::<(), dupsieve::Error>(())
+/// # Ok::<(), dupsieve_base::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PageKey {

@@ -5,7 +5,7 @@
 //! names a table by the path of its file, the recipe's stamp by the digest of its contents.
 //!
 //! ```
-//! use dupsieve::rooms::features::counts::{Counts, CountsWriter, Head};
+//! use dupsieve_text::features::counts::{Counts, CountsWriter, Head};
 //!
 //! let folder = tempfile::tempdir().unwrap();
 //! let path = folder.path().join("words.counts");
@@ -18,7 +18,7 @@
 //! let counts = Counts::read(&path)?;
 //! assert_eq!(counts.count("sea"), 4);
 //! assert!(counts.idf("squid") > counts.idf("sea")); // rarer words weigh more
-//! # Ok::<(), dupsieve::Error>(())
+//! # Ok::<(), dupsieve_base::Error>(())
 //! ```
 
 use std::fmt;

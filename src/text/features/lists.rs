@@ -4,13 +4,13 @@
 //! contents, so fingerprints made with other words are never compared.
 //!
 //! ```
-//! use dupsieve::rooms::features::lists::StopWords;
+//! use dupsieve_text::features::lists::StopWords;
 //!
 //! let folder = tempfile::tempdir().unwrap();
 //! let path = folder.path().join("stop.txt");
 //! std::fs::write(&path, "the\nof\n").unwrap();
 //! assert_eq!(StopWords::read(&path)?.iter().count(), 2);
-//! # Ok::<(), dupsieve::Error>(())
+//! # Ok::<(), dupsieve_base::Error>(())
 //! ```
 
 use std::collections::HashSet;

@@ -11,7 +11,7 @@
 //! Start with [`normalise::Normalise`] and [`words::Words`]. May import `output` and what it imports.
 //!
 //! ```
-//! use dupsieve::rooms::features::shingles;
+//! use dupsieve_text::features::shingles;
 //!
 //! let mut found = Vec::new();
 //! shingles::characters("abcd", 3, |shingle| found.push(shingle));

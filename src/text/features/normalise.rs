@@ -2,7 +2,7 @@
 //! digits and white space are made alike, in this order.
 //!
 //! ```
-//! use dupsieve::rooms::features::normalise::{Case, Digits, Markup, Normalise, WhiteSpace};
+//! use dupsieve_text::features::normalise::{Case, Digits, Markup, Normalise, WhiteSpace};
 //!
 //! let normalise = Normalise {
 //!     nfkc: true,

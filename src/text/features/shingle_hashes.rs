@@ -5,7 +5,7 @@
 //! of one or two words is one shingle.
 //!
 //! ```
-//! use dupsieve::rooms::features::shingle_hashes;
+//! use dupsieve_text::features::shingle_hashes;
 //!
 //! let mut count = 0;
 //! shingle_hashes::each("Price: 12.50 EUR", &mut Default::default(), |_| count += 1);

@@ -1,7 +1,7 @@
 //! Shingles of a text: overlapping runs of characters, or of words.
 //!
 //! ```
-//! use dupsieve::rooms::features::shingles::{WordWindow, characters};
+//! use dupsieve_text::features::shingles::{WordWindow, characters};
 //!
 //! let mut found = Vec::new();
 //! characters("abcd", 3, |shingle| found.push(shingle));

@@ -13,10 +13,10 @@ pub const ONE: i64 = 1 << SCALE_BITS;
 /// [`Kind::BadData`] if it is not a number, or 2^43 or more in size.
 ///
 /// ```
-/// use dupsieve::rooms::features::{ONE, fixed};
+/// use dupsieve_text::features::{ONE, fixed};
 ///
 /// assert_eq!(fixed(2.5)?, 2 * ONE + ONE / 2);
-/// # Ok::<(), dupsieve::Error>(())
+/// # Ok::<(), dupsieve_base::Error>(())
 /// ```
 pub fn fixed(weight: f64) -> Result<i64> {
     let scaled = (weight * ONE as f64).round_ties_even();

@@ -8,7 +8,7 @@
 //! A recipe may take other words in scripts without spaces, such as Thai: runs of characters, or what a segmenter cuts.
 //!
 //! ```
-//! use dupsieve::rooms::features::words::Words;
+//! use dupsieve_text::features::words::Words;
 //!
 //! let mut found = Vec::new();
 //! Words::new(true).each("我来到北京, it's 3.14%", |word| found.push(word));
@@ -78,7 +78,7 @@ impl Words {
     /// run begins no earlier than the letters and digits that it ends.
     ///
     /// ```
-    /// use dupsieve::rooms::features::words::Words;
+    /// use dupsieve_text::features::words::Words;
     ///
     /// let mut found = Vec::new();
     /// Words::new(true).in_runs(3).each("環境を作ります", |word| found.push(word));

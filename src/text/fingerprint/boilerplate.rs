@@ -17,11 +17,11 @@ use crate::fingerprint::Recipe;
 /// Drops the boilerplate of pages. It has buffers, so each worker needs its own.
 ///
 /// ```
-/// use dupsieve::rooms::fingerprint::Recipe;
+/// use dupsieve_text::fingerprint::Recipe;
 ///
 /// // Most recipes have no table of lines, and take every text whole.
 /// assert!(Recipe::named("wide", None)?.boilerplate().is_none());
-/// # Ok::<(), dupsieve::Error>(())
+/// # Ok::<(), dupsieve_base::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Boilerplate {

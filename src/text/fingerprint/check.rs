@@ -13,7 +13,7 @@
 //! | `points` | up to 24,580 | how alike they are in the space of their bands, such as the cosine of two vectors |
 //!
 //! ```
-//! use dupsieve::rooms::fingerprint::Check;
+//! use dupsieve_text::fingerprint::Check;
 //!
 //! let check: Check = "containment".parse()?;
 //! let mut signer = check.signer();
@@ -23,7 +23,7 @@
 //! signer.sign(texts[1], &mut other)?;
 //! let [of_one, of_other] = check.containment(&one, &other).expect("the sketches have a direction");
 //! assert_eq!((of_one.share(), of_other.share()), (1.0, 0.75));
-//! # Ok::<(), dupsieve::Error>(())
+//! # Ok::<(), dupsieve_base::Error>(())
 //! ```
 
 mod character_minhash;

@@ -14,8 +14,8 @@
 //! Different elements agree in them by chance in 2^-b of all cases, and [`similarity`] corrects for that.
 //!
 //! ```
-//! use dupsieve::rooms::fingerprint::minhash::{MinHash, Permutations, similarity};
-//! use dupsieve::rooms::hash::Hash;
+//! use dupsieve_text::fingerprint::minhash::{MinHash, Permutations, similarity};
+//! use dupsieve_text::hash::Hash;
 //!
 //! let mut minhash = MinHash::new(Permutations::One, 512, 8);
 //! let mut sign = |from: u32, to: u32| {

@@ -9,7 +9,7 @@
 //! Start with [`recipe`], then `sketcher`. May import `features` and what it imports.
 //!
 //! ```
-//! use dupsieve::rooms::fingerprint::Recipe;
+//! use dupsieve_text::fingerprint::Recipe;
 //!
 //! let mut sketcher = Recipe::named("shingles", None)?.sketcher()?;
 //! let mut print = |text| sketcher.text(text).map(Option::unwrap_or_default);
@@ -18,7 +18,7 @@
 //! let other = print("Two bridges cross the canal, and both are closed in winter.")?;
 //! assert_eq!(fox, copy); // case and white space do not count
 //! assert!((fox ^ other).count_ones() > 10);
-//! # Ok::<(), dupsieve::Error>(())
+//! # Ok::<(), dupsieve_base::Error>(())
 //! ```
 
 mod bits;

@@ -9,7 +9,7 @@ use std::fmt;
 /// A sketch of 256 bits, too wide for a segment: two of them can be [compared](Nilsimsa::score).
 ///
 /// ```
-/// use dupsieve::rooms::fingerprint::Nilsimsa;
+/// use dupsieve_text::fingerprint::Nilsimsa;
 ///
 /// let one = Nilsimsa::of("the winter timetable of the ferry");
 /// let other = Nilsimsa::of("the summer timetable of the ferry");

@@ -33,13 +33,13 @@
 //! Parts are neither guessed nor ignored: a missing, unknown or useless one is an error.
 //!
 //! ```
-//! use dupsieve::rooms::fingerprint::{Recipe, Width};
+//! use dupsieve_text::fingerprint::{Recipe, Width};
 //!
 //! let recipe = Recipe::named("words", Some(Width::W128))?;
 //! assert_eq!(recipe.name(), "words-1"); // the newest of its kind
 //! assert_eq!(recipe.width(), Width::W128);
 //! assert!(Recipe::from_toml("scheme = 'simhash'").is_err()); // parts are missing
-//! # Ok::<(), dupsieve::Error>(())
+//! # Ok::<(), dupsieve_base::Error>(())
 //! ```
 
 use serde::{Deserialize, Serialize};

@@ -11,7 +11,7 @@ const USUAL: usize = 1 << 9;
 /// A set of hashed shingles, eight bytes for each.
 ///
 /// ```
-/// use dupsieve::rooms::fingerprint::check::word_run_set;
+/// use dupsieve_text::fingerprint::check::word_run_set;
 ///
 /// // Of three runs of three words the texts share one: "the old harbour".
 /// let [one, other] = ["the old harbour town", "the old harbour wall"].map(word_run_set);

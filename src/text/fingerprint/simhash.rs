@@ -13,9 +13,9 @@
 //! Seal), which takes three hashes of one plane to two, one of them of the next plane.
 //!
 //! ```
-//! use dupsieve::rooms::fingerprint::Fingerprint;
-//! use dupsieve::rooms::fingerprint::simhash::{SimHash, Ties};
-//! use dupsieve::rooms::hash::Hash;
+//! use dupsieve_text::fingerprint::Fingerprint;
+//! use dupsieve_text::fingerprint::simhash::{SimHash, Ties};
+//! use dupsieve_text::hash::Hash;
 //!
 //! let mut simhash = SimHash::<u64>::new(Ties::Clear);
 //! let mut fingerprint = |text: &str| {

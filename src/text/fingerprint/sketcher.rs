@@ -21,12 +21,12 @@ use short::Short;
 /// Makes the fingerprints of one recipe. It has buffers, so each worker needs its own.
 ///
 /// ```
-/// use dupsieve::rooms::fingerprint::Recipe;
+/// use dupsieve_text::fingerprint::Recipe;
 ///
 /// let mut sketcher = Recipe::named("words-1", None)?.sketcher()?;
 /// assert_eq!(sketcher.text("Two words")?, sketcher.text("two  WORDS")?);
 /// assert_eq!(sketcher.text("?!")?, None); // no feature
-/// # Ok::<(), dupsieve::Error>(())
+/// # Ok::<(), dupsieve_base::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Sketcher {

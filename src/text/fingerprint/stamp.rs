@@ -22,13 +22,13 @@ const ALGORITHM: u32 = 1;
 /// What made a fingerprint. Fingerprints can be compared only if their stamps are equal.
 ///
 /// ```
-/// use dupsieve::rooms::fingerprint::Recipe;
+/// use dupsieve_text::fingerprint::Recipe;
 ///
 /// let words = Recipe::named("words", None)?.stamp();
 /// let shingles = Recipe::named("shingles", None)?.stamp();
 /// assert_ne!(words, shingles);
 /// assert_eq!(words, Recipe::named("words-1", None)?.stamp()); // the same recipe
-/// # Ok::<(), dupsieve::Error>(())
+/// # Ok::<(), dupsieve_base::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

@@ -5,7 +5,7 @@
 //! hashes of 32 bits, too narrow for a fingerprint. Imports nothing of the crate. Start with `function.rs`.
 //!
 //! ```
-//! use dupsieve::rooms::hash::Hash;
+//! use dupsieve_text::hash::Hash;
 //!
 //! let narrow: u64 = Hash::Md5.of("word");
 //! let wide: u128 = Hash::Md5.of("word");

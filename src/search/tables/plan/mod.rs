@@ -15,14 +15,14 @@
 //! Start with [`choose`].
 //!
 //! ```
-//! use dupsieve::rooms::fingerprint::Width;
-//! use dupsieve::rooms::tables::{Design, Problem, plan};
+//! use dupsieve_text::fingerprint::Width;
+//! use dupsieve_search::tables::{Design, Problem, plan};
 //!
 //! let (batch, store) = (1_000_000, 8_000_000_000);
 //! let problem = Problem::uniform(batch, store, 3, Width::W64, 1);
 //! let plan = plan::choose(Design::Auto, &problem, 16 << 30)?;
 //! assert_eq!(plan.chosen.design, Design::Conditioned);
-//! # Ok::<(), dupsieve::Error>(())
+//! # Ok::<(), dupsieve_base::Error>(())
 //! ```
 
 mod choose;
