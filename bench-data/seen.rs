@@ -156,6 +156,7 @@ fn pages(folder: &Path, count: u64, times: usize) -> Outcome<()> {
             let document = Document {
                 id: id_of(number).into(),
                 order: OrderKey::NoField,
+                key: None,
                 content: Content::Text(texts[number as usize].as_str().into()),
                 record: &[],
             };

@@ -159,6 +159,9 @@ fn a_changed_page_says_how_much_of_it_the_former_one_contains_in_every_command()
         page("https://www.h.example/A", 0..30, 1),
         page("http://h.example/a?", 0..60, 3),
         page("http://h.example/b", 500..560, 0),
+        json!({ "id": "http://h.example/b/", "text": words(500..560).to_uppercase() + "!", "at": 1 })
+            .to_string()
+            + "\n",
         json!({ "id": "no page", "text": "?!", "at": 0 }).to_string(),
     ];
     bench.write("pages.jsonl", pages.concat());
@@ -174,12 +177,13 @@ fn a_changed_page_says_how_much_of_it_the_former_one_contains_in_every_command()
             ["changed", "https://www.h.example/A", "batch", "0.4828"],
             ["unchanged", "http://h.example/a/", "batch", ""],
             ["new", "", "", ""],
+            ["same text", "http://h.example/b", "batch", "1.0000"],
             ["new", "", "", ""],
             ["", "", "", ""],
         ]
     );
     let report = bench.report("found");
-    let counts = json!({ "new": 2, "unchanged": 1, "changed": 1 });
+    let counts = json!({ "new": 2, "unchanged": 1, "same_text": 1, "changed": 1 });
     assert_eq!(report["outcome"]["recrawls"], counts);
     bench.done("verify found");
     bench.done("filter --input pages.jsonl --annotate found --output annotated.jsonl");
@@ -187,7 +191,88 @@ fn a_changed_page_says_how_much_of_it_the_former_one_contains_in_every_command()
     assert!(annotated.contains("\"former_contains\":0.4828"), "{annotated}");
     bench.done("cluster --matches found --output clusters");
     let said = bench.fails(2, "fingerprint --key page --input pages.jsonl --output no.seg");
-    assert!(said.contains("url or surt"), "{said}");
+    assert!(said.contains("url, surt, field:NAME or surt:NAME"), "{said}");
+    let dumped = bench.answer("inspect day.seg --dump");
+    assert!(
+        dumped
+            .lines()
+            .all(|row| row.ends_with("\texample,h)/a") || row.ends_with("\texample,h)/b"))
+    );
+    bench.done("dedup --input pages.jsonl --key surt --output corpus");
+    let explained = bench.answer("explain corpus http://h.example/b/");
+    assert!(explained.contains("key          example,h)/b"), "{explained}");
+    let drawn = bench.answer("sample corpus");
+    assert!(drawn.contains("  key example,h)/b"), "{drawn}");
+}
+
+/// The key is made of the value of a field, in every format that has fields; of a page without a value, of its id.
+#[test]
+fn keys_are_made_of_a_field_in_every_format() {
+    let bench = Bench::new();
+    // Three pages of one address, one of another, and two without.
+    let urls = [
+        "http://a.example/x",
+        "https://www.a.example/X/",
+        "http://a.example/x",
+        "http://b.example/",
+        "",
+        "",
+    ];
+    let texts: Vec<String> = (0..6).map(|at| words(100 * at..100 * at + 40)).collect();
+    let each = |line: &dyn Fn(usize) -> String| (0..6).map(line).collect::<String>();
+    bench.write(
+        "p.jsonl",
+        each(&|at| {
+            let url = if urls[at].is_empty() { json!(null) } else { json!(urls[at]) };
+            json!({ "id": format!("p{at}"), "text": texts[at], "meta": { "url": url } }).to_string()
+                + "\n"
+        }),
+    );
+    let table = |between: &str| {
+        let row = |at: usize| [&format!("p{at}"), urls[at], &texts[at]].join(between) + "\n";
+        ["id", "meta.url", "text"].join(between) + "\n" + &each(&row)
+    };
+    bench.write("p.tsv", table("\t"));
+    bench.write("p.csv", table(","));
+    let archived = |at: usize| {
+        let url = match urls[at] {
+            "" => String::new(),
+            url => format!("meta.url: {url}\r\n"),
+        };
+        format!(
+            "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Date: 2026-11-18T00:00:00Z\r\nWARC-Target-URI: p{at}\r\n{url}Content-Type: text/plain\r\n\
+             Content-Length: {}\r\n\r\n{}\r\n\r\n",
+            texts[at].len(),
+            texts[at]
+        )
+    };
+    bench.write("p.wet", each(&archived));
+    for format in ["jsonl", "tsv", "csv", "wet"] {
+        for (key, changed) in
+            [("field:meta.url", ["p2"].as_slice()), ("surt:meta.url", &["p1", "p2"])]
+        {
+            let output = format!("{format}-{}", &key[..4]);
+            bench.done(&format!(
+                "dedup --input p.{format} --id-field id --key {key} --output {output}"
+            ));
+            let said = said(&bench, &format!("{output}/dedup"));
+            let of =
+                |(id, [change, ..]): &(String, [String; 3])| (change != "new").then(|| id.clone());
+            let again: Vec<String> = said.iter().filter_map(of).collect();
+            assert_eq!(again, changed, "{format} {key}");
+        }
+    }
+    bench.write("other.jsonl", json!({ "id": "p9", "text": "some text" }).to_string());
+    let what = "fingerprint --key field:url --max-bad 0 --input other.jsonl --output no.seg";
+    bench.refuses(65, what, &["no field `url`"]);
+    bench.write("p.txt", &texts[0]);
+    let what = "fingerprint --key field:url --input p.txt --output no.seg";
+    bench.refuses(2, what, &["--key names a field, but this file has no fields"]);
+    bench.done("fingerprint --key field:meta.url --input p.jsonl --output field.seg");
+    bench.done("fingerprint --key surt --input p.jsonl --output surt.seg");
+    bench.store(&[("2026-11-02", "field")]);
+    let what = "dedup --batch surt.seg --store store --output refused";
+    bench.refuses(2, what, &["different recipes", "key.field"]);
 }
 
 /// A page of a day of `run`. Pages with one text are duplicates, whatever their keys.

@@ -7,7 +7,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::document::Content;
+use dupsieve::rooms::document::{Content, PageKey};
 use dupsieve::rooms::error::At;
 use dupsieve::rooms::fingerprint::{Recipe, TextMeasure, Width};
 use dupsieve::rooms::join::Preset;
@@ -133,6 +133,8 @@ struct Judged {
     other: Option<Other>,
     /// Whether that one was dropped itself.
     is_other_dropped: bool,
+    /// What keys are made of, if the pages have keys.
+    key: Option<PageKey>,
     /// What the join asked for, if the output says so.
     asked: Option<Asked>,
     source: PageSource,
@@ -159,7 +161,8 @@ impl Judged {
             _ => false,
         };
         let (source, settings) = PageSource::of_output(&output, (&[], "--input"), pages, global)?;
-        Ok(Judged { id, verdict, other, is_other_dropped, asked, source, settings })
+        let key = report.as_ref().and_then(Report::key);
+        Ok(Judged { id, verdict, other, is_other_dropped, key, asked, source, settings })
     }
 
     fn wanted(&self) -> Result<Option<[Wanted; 2]>> {
@@ -219,6 +222,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         Some(judged) => judged.settings.clone(),
         None => arguments.pages.over(pages),
     };
+    let key = judged.as_ref().map_or(made.key.clone(), |judged| judged.key.clone());
     let made = RecipeSettings {
         preset: arguments.preset.or(made.preset),
         recipe: arguments.recipe.clone().or(made.recipe),
@@ -227,7 +231,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         ..RecipeSettings::default()
     };
     let recipe = made.recipe(&pages)?;
-    let documents = match (analyse(&wanted, &pages, &recipe), &judged) {
+    let documents = match (analyse(&wanted, &pages, (&recipe, key.as_ref())), &judged) {
         // The pages of earlier days have often been deleted.
         (Err(error), Some(judged)) if error.kind() == Kind::Missing => {
             tracing::warn!("{error}");
@@ -286,8 +290,10 @@ fn print_alone(judged: &Judged, as_json: bool) -> Result<Summary> {
 fn analyse(
     wanted: &[Wanted; 2],
     settings: &PageSettings,
-    recipe: &Recipe,
+    (recipe, key): (&Recipe, Option<&PageKey>),
 ) -> Result<[Analysed; 2]> {
+    // Values of other fields are not read.
+    let key = key.filter(|key| key.field().is_none());
     let mut sketcher = recipe.sketcher()?;
     let mut boilerplate = recipe.boilerplate();
     let mut found = [None, None];
@@ -309,8 +315,10 @@ fn analyse(
                 })?;
                 let features = sketcher.weighted(text)?;
                 let dropped_bytes = whole.len() - text.len();
+                let key = key.map(|key| key.of(id, None).into_owned());
                 let [id, text] = [id, text].map(str::to_owned);
-                *found = Some(Analysed { id, fingerprint, class, features, text, dropped_bytes });
+                *found =
+                    Some(Analysed { id, key, fingerprint, class, features, text, dropped_bytes });
             }
             Ok(())
         })?;

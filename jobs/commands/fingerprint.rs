@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use dupsieve::rooms::document::Tolerance;
+use dupsieve::rooms::document::{PageKey, Tolerance};
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::{PageTime, Recipe};
 use dupsieve::rooms::flow::{Fingerprinting, Processes, Read};
@@ -310,6 +310,10 @@ impl Job {
         let pages = match &request.keep {
             Some(_) if settings.pages.time_field.is_some() => return Err(two_orders()),
             Some(field) => pages.ordered_by(field.read()?)?,
+            None => pages,
+        };
+        let pages = match recipe.key().and_then(PageKey::field) {
+            Some(field) => pages.keyed_by(field)?,
             None => pages,
         };
         if matches!(request.known, StoreAt::Version(..)) && !recipe.has_digests() {

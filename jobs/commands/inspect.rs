@@ -7,7 +7,7 @@ use std::path::Path;
 use clap::Args;
 use dupsieve::Result;
 use dupsieve::rooms::error::{At, Named};
-use dupsieve::rooms::fingerprint::{Fingerprint, Width, hex};
+use dupsieve::rooms::fingerprint::{Fingerprint, Stamp, Width, hex};
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::results::{ResultColumn, ResultFormat, ResultWriter, Values};
 use dupsieve::rooms::store::{Codec, KeyRange, Segment};
@@ -30,7 +30,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 pub(crate) struct Arguments {
     /// A segment
     file: Place,
-    /// Print its rows instead, as `id<TAB>0x...` in stored order
+    /// Print its rows instead, as `id<TAB>0x...` in stored order, and behind another tab the key, if pages have keys (of a field, its hash)
     #[arg(long)]
     dump: bool,
     /// With --dump, how the rows are printed: tsv, parquet or jsonl. Only tsv has no names of columns [default: tsv]
@@ -89,10 +89,16 @@ fn dump<F: Fingerprint>(
     format: ResultFormat,
     out: &mut (impl Write + Send),
 ) -> Result<()> {
-    let columns = [
+    let mut columns = vec![
         ResultColumn::new("id", Values::Text),
         ResultColumn::new("fingerprint", Values::Text).ascending(),
     ];
+    let mut keys = segment.keys();
+    let key = Stamp::parse(segment.stamp()).ok().and_then(|stamp| stamp.key());
+    let key = key.filter(|key| key.field().is_none());
+    if keys.is_some() {
+        columns.push(ResultColumn::new("key", Values::Text));
+    }
     let mut table = match format {
         ResultFormat::Tsv => ResultWriter::without_names(out, Path::new("stdout")),
         _ => ResultWriter::new(out, Path::new("stdout"), format, &columns)?,
@@ -104,7 +110,15 @@ fn dump<F: Fingerprint>(
         for (row, fingerprint) in (first..).zip(&run) {
             let id = ids.get(row)?;
             let fingerprint = hex(fingerprint.to_u128(), F::WIDTH);
-            table.row(format_args!("{id}\t{fingerprint}"))?;
+            match (&mut keys, &key) {
+                (None, _) => table.row(format_args!("{id}\t{fingerprint}"))?,
+                (Some(_), Some(key)) => {
+                    table.row(format_args!("{id}\t{fingerprint}\t{}", key.of(id, None)))?;
+                }
+                (Some(keys), None) => {
+                    table.row(format_args!("{id}\t{fingerprint}\t{:032x}", keys.get(row)?))?;
+                }
+            }
         }
     }
     table.finish().map(drop)

@@ -115,16 +115,28 @@ impl Pages {
 
     /// The pages, put in order by the values of this field in place of times.
     pub(crate) fn ordered_by(mut self, order: OrderField) -> Result<Pages> {
-        if let Some(file) = self.inputs.files().iter().find(|file| !file.format().has_fields()) {
-            return Err(Error::new(
-                Kind::Usage,
-                "--keep names a field, but this file has no fields",
-            )
-            .at(file.path())
-            .found(format_args!("it is read as {}", file.format())));
-        }
+        self.expect_fields("--keep")?;
         self.options.fields.order = Some(order);
         Ok(self)
+    }
+
+    /// The pages, with the values of this field, of which their keys are made.
+    pub(crate) fn keyed_by(mut self, field: &str) -> Result<Pages> {
+        self.expect_fields("--key")?;
+        self.options.fields.key = Some(field.to_owned());
+        Ok(self)
+    }
+
+    /// Fails if a file has no fields, and this flag names one.
+    fn expect_fields(&self, flag: &str) -> Result<()> {
+        match self.inputs.files().iter().find(|file| !file.format().has_fields()) {
+            Some(file) => {
+                let what = format!("{flag} names a field, but this file has no fields");
+                let found = format!("it is read as {}", file.format());
+                Err(Error::new(Kind::Usage, what).at(file.path()).found(found))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Logs the formats of the files, and which files of the given folders are not read.

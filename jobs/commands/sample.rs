@@ -11,6 +11,7 @@ use std::path::Path;
 
 use clap::Args;
 use dupsieve::Result;
+use dupsieve::rooms::document::PageKey;
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::output::PackedFile;
 use dupsieve::rooms::passages::PassageRow;
@@ -75,9 +76,17 @@ struct Pair {
     existing: Nearest,
     /// The share of the new page that the other one contains, in ten-thousandths, where that is known.
     containment: Option<u32>,
+    /// The key of both, if it is one.
+    key: Option<String>,
 }
 
 impl Pair {
+    /// Notes the key of both pages, if it is one. Values of other fields than the id are not read.
+    fn find(&mut self, key: &PageKey) {
+        let [one, other] = [&self.new, &self.existing.id].map(|id| key.of(id, None));
+        self.key = (key.field().is_none() && one == other).then(|| one.into_owned());
+    }
+
     fn pages(&self) -> excerpts::Pair<'_> {
         (&self.new, &self.existing)
     }
@@ -105,6 +114,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             Some(_) => vec![worst(of_day, arguments)?],
             None => draw(of_day, arguments)?,
         };
+        if let Some(key) = report.key() {
+            drawn.iter_mut().flat_map(|drawn| &mut drawn.pairs).for_each(|pair| pair.find(&key));
+        }
         let mut passages = "longest passages".to_owned();
         if of_day != output {
             let day = of_day.file_name().unwrap_or_default().to_string_lossy();
@@ -173,10 +185,11 @@ fn shown_pair(pair: &Pair, texts: &Excerpts<'_>) -> Result<ShownPair> {
     let containment =
         pair.containment.map(|containment| ("containment", format!("{:.4}", share(containment))));
     let distance = [("distance", distance.to_string())];
+    let key = pair.key.as_ref().map(|key| ("key", key.clone()));
     let mut shown = ShownPair {
         ids: [pair.new.clone(), id.clone()],
         against: against.clone(),
-        figures: containment.into_iter().chain(distance).collect(),
+        figures: key.into_iter().chain(containment).chain(distance).collect(),
         ..ShownPair::default()
     };
     match texts.compare(pair.pages())? {
@@ -235,8 +248,12 @@ fn worst(output: &Path, arguments: &Arguments) -> Result<Drawn> {
             worst.pop_last();
         }
     })?;
-    let pair =
-        |((containment, new), existing)| Pair { new, existing, containment: Some(containment) };
+    let pair = |((containment, new), existing)| Pair {
+        new,
+        existing,
+        containment: Some(containment),
+        key: None,
+    };
     let pairs = worst.into_iter().map(pair).collect();
     Ok(Drawn { what: "most text lost".to_owned(), pairs, seen })
 }
@@ -251,7 +268,7 @@ fn draw(output: &Path, arguments: &Arguments) -> Result<Vec<Drawn>> {
             drawn: Drawn { what: format!("distance {distance}"), pairs: Vec::new(), seen: 0 },
             random: ChaCha8Rng::seed_from_u64(seed),
         });
-        of_distance.add(Pair { new: new.to_owned(), existing, containment: None }, most);
+        of_distance.add(Pair { new: new.to_owned(), existing, containment: None, key: None }, most);
     })?;
     let mut drawn: Vec<Drawn> = drawn.into_values().map(|it| it.drawn).collect();
     for Drawn { pairs, .. } in &mut drawn {
@@ -283,6 +300,9 @@ fn object(pair: &Pair, compared: Option<Compared<'_>>) -> Value {
     if let Some(containment) = pair.containment {
         object["containment"] = share(containment).into();
     }
+    if let Some(key) = &pair.key {
+        object["key"] = key.as_str().into();
+    }
     if let Some(Compared { texts, jaccard, is_cut }) = compared {
         object["jaccard"] = jaccard.into();
         object["difference"] = difference::lines(texts).into();
@@ -297,10 +317,11 @@ fn describe(
     compared: Result<Compared<'_>, &str>,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let Pair { new, existing: Nearest { id, against, .. }, containment } = pair;
+    let Pair { new, existing: Nearest { id, against, .. }, containment, key } = pair;
     write!(out, "{new}  {id} ({against})")?;
     containment
         .map_or(Ok(()), |containment| write!(out, "  containment {:.4}", share(containment)))?;
+    key.as_ref().map_or(Ok(()), |key| write!(out, "  key {key}"))?;
     match compared {
         Err(missing) => writeln!(out, "\n    not in the inputs: {missing}\n"),
         Ok(Compared { texts, jaccard, is_cut }) => {

@@ -16,7 +16,7 @@ use std::fs;
 use std::path::{self, Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::document::{self, IdList, PlaceIds, Tolerance};
+use dupsieve::rooms::document::{self, IdList, PageKey, PlaceIds, Tolerance};
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::flow::Processes;
@@ -57,6 +57,13 @@ pub(crate) struct CorpusFlags {
     /// Recipe of the fingerprints, as in `fingerprint` [default: that of the preset]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
     recipe: Option<RecipeChoice>,
+    /// Make a key of each document, by which its verdict says whether it came again, as in `fingerprint`: `url`, `surt`, `field:NAME` or
+    /// `surt:NAME` [default: none]
+    #[arg(long, value_name = "url|surt|field:NAME", env = "DUPSIEVE_KEY")]
+    key: Option<PageKey>,
+    /// Leave these parameters out of --key surt, such as `sid,utm_source` [default: none]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', env = "DUPSIEVE_DROP_PARAMETERS")]
+    drop_parameters: Option<Vec<String>>,
     /// Of several texts with one id judge the first alone, as `fingerprint` does, and abort (exit 65) if more records repeat an earlier
     /// id: a number, or a share such as 5% [default: all texts are judged]
     #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_REPEATED")]
@@ -138,10 +145,16 @@ fn make(
 
 impl Corpus {
     fn of(flags: &CorpusFlags, request: Request, file: FingerprintSettings) -> Result<Corpus> {
-        let CorpusFlags { input, kept, drop_empty, recipe, max_repeated, pages } = flags;
+        let CorpusFlags { input, kept, drop_empty, recipe, max_repeated, pages, .. } = flags;
         let made = recipe_settings(&request, recipe.as_ref());
         let settings = FingerprintSettings {
-            made: RecipeSettings { max_repeated: *max_repeated, ..made }.or(file.made),
+            made: RecipeSettings {
+                key: flags.key.clone(),
+                drop_parameters: flags.drop_parameters.clone(),
+                max_repeated: *max_repeated,
+                ..made
+            }
+            .or(file.made),
             pages: pages.clone().or(file.pages),
         };
         let place_ids = settings.pages.place_ids.unwrap_or(PlaceIds::Missing);

@@ -16,6 +16,8 @@ const SHOWN: usize = 10;
 
 pub(super) struct Analysed {
     pub(super) id: String,
+    /// Its key, if pages have keys.
+    pub(super) key: Option<String>,
     pub(super) fingerprint: u128,
     pub(super) class: Class,
     pub(super) features: Vec<Weighted>,
@@ -109,6 +111,7 @@ impl Comparison<'_> {
         let features = features.map(|it| json!([it.feature, weight(it.weight)]));
         json!({
             "id": document.id,
+            "key": document.key,
             "fingerprint": hex(document.fingerprint, self.recipe.width()),
             "class": document.class,
             "boilerplate_bytes": document.dropped_bytes,
@@ -121,6 +124,9 @@ impl Comparison<'_> {
         writeln!(out, "recipe    {}, {} bits", recipe.name(), recipe.width().bits())?;
         for document in documents {
             writeln!(out, "\n{}", document.id)?;
+            if let Some(key) = &document.key {
+                writeln!(out, "    key          {key}")?;
+            }
             writeln!(out, "    fingerprint  {}", hex(document.fingerprint, recipe.width()))?;
             if document.class == Class::Short {
                 writeln!(out, "    class        short: by these features alone, the heaviest")?;

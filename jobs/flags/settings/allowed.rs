@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use dupsieve::rooms::clusters::Method;
-use dupsieve::rooms::document::{Format, PageKey, PlaceIds};
+use dupsieve::rooms::document::{Format, PlaceIds};
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::matches::{Detail, KeepOrder, Recrawled};
 use dupsieve::rooms::passages::Cut;
@@ -65,7 +65,7 @@ pub(crate) fn detail(_: &mut SchemaGenerator) -> Schema {
 }
 
 pub(crate) fn key(_: &mut SchemaGenerator) -> Schema {
-    one_of(PageKey::NAMES)
+    json_schema!({"type": "string", "pattern": "^(url|surt|(field|surt):.+)$"})
 }
 
 pub(crate) fn recrawled(_: &mut SchemaGenerator) -> Schema {

@@ -70,8 +70,8 @@ section! {
         keep_passages: bool,
         /// Keep a key of each page (32 bytes, with the digest of its text), by which `dedup` and `run` know that a page came again:
         /// `url`, the id as it is, or `surt`, the id without what web archives ignore in a URL, such as www, the default port and the order of
-        /// parameters. It is a part of the recipe [default: none]
-        #[arg(long, value_name = "url|surt", env = "DUPSIEVE_KEY")]
+        /// parameters; `field:NAME` and `surt:NAME` take the value of a field in place of the id. It is a part of the recipe [default: none]
+        #[arg(long, value_name = "url|surt|field:NAME", env = "DUPSIEVE_KEY")]
         #[serde(deserialize_with = "typed")]
         #[schemars(schema_with = "allowed::key")]
         key: PageKey,
@@ -218,6 +218,7 @@ impl PageSettings {
             place_ids: self.place_ids.unwrap_or(default.fields.place_ids),
             text: self.text_field.clone().unwrap_or(text),
             order: self.time_field.clone().map(OrderField::time),
+            key: None,
             html: self.html.unwrap_or(default.fields.html),
             encoding: self.encoding,
             vectors: self.format == Some(Format::Vectors),

@@ -132,7 +132,7 @@ impl Reader<'_> {
         order: OrderKey,
     ) -> Result<Read> {
         let content = Content::Text(Cow::Borrowed(text));
-        let document = Document { id, order, content, record: &[] };
+        let document = Document { id, order, key: None, content, record: &[] };
         match self.fingerprinting.page(Position { file: 0, line: row + 1 }, document) {
             Ok(made) => Ok(Ok(made)),
             Err(error) if error.kind() == Kind::BadData => Ok(Err(Reason::from(&error))),

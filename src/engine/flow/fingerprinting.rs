@@ -144,7 +144,7 @@ impl Fingerprinting {
             length: document.content.text_bytes(),
             time: document.order.key(),
             digest: digest.unwrap_or(0),
-            key: self.key.as_ref().map_or(0, |key| key.hash(&document.id)),
+            key: self.key.as_ref().map_or(0, |key| key.hash(&document.id, document.key.as_deref())),
             ..computed
         };
         Ok(FingerprintedDocument {

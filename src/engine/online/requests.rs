@@ -3,6 +3,7 @@
 //! A body is hostile until it is read. Its lists are counted before they are held, and nothing of it is held but the
 //! texts, so that reading a body takes at most about as much memory as the body once more.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, Visitor};
@@ -61,6 +62,8 @@ pub struct Page {
     pub fingerprint: Option<String>,
     /// The time at which it was fetched: RFC 3339, an HTTP date, or seconds or milliseconds since 1970.
     pub time: Option<Name>,
+    /// The value of the field that keys are made of, where the store has keys of a field [default: the id].
+    pub key: Option<Name>,
 }
 
 /// A text, or a whole number of 64 bits that stands for its decimal text.
@@ -144,7 +147,7 @@ impl Page {
         most_text_bytes: usize,
     ) -> Result<(Position, Document<'static>), Wrong> {
         let wrong = |what: &dyn fmt::Display| Wrong::Page(format!("page {number}: {what}"));
-        let Page { id: Name(id), text, fingerprint, time } = self;
+        let Page { id: Name(id), text, fingerprint, time, key } = self;
         check_id(&id).map_err(|reason| wrong(&reason))?;
         let order = match time {
             None => OrderKey::NoField,
@@ -164,7 +167,8 @@ impl Page {
             _ => return Err(wrong(&"give either its text or its fingerprint")),
         };
         let position = Position { file: 0, line: number as u64 };
-        Ok((position, Document { id: id.into(), order, content, record: b"" }))
+        let key = key.map(|Name(key)| key.into()).filter(|key: &Cow<'_, str>| !key.is_empty());
+        Ok((position, Document { id: id.into(), order, key, content, record: b"" }))
     }
 }
 

@@ -12,7 +12,9 @@ use super::later_days::{LaterDays, dropped_after};
 use super::made::Made;
 use super::parameters::Parameters;
 use super::seal::damaged;
+use crate::document::PageKey;
 use crate::error::Result;
+use crate::fingerprint::Stamp;
 use crate::join::Proof;
 use crate::matches::{Lost, Outcome};
 use crate::output::Sum;
@@ -55,6 +57,11 @@ pub struct Report {
 }
 
 impl Report {
+    /// What the keys of the pages are made of, if they have keys.
+    pub fn key(&self) -> Option<PageKey> {
+        Stamp::parse(&self.recipe.to_string()).ok()?.key()
+    }
+
     /// Fails if the report says of the later days what the verdicts in `output` contradict.
     pub fn check_later_days(&self, output: &Path) -> Result<()> {
         let (Some(later), Some(day)) = (&self.later_days, self.day) else { return Ok(()) };

@@ -24,6 +24,7 @@ use super::origin::Origin;
 use super::similarity::{Confirm, Similarity};
 use crate::document::IdSieve;
 use crate::error::Result;
+use crate::fingerprint::Contained;
 use crate::progress::{self, Activity};
 use crate::runs::{Record, SortSpace, SortedRecords, Sorter};
 use crate::store::{Dated, Day, Segment, TextDigests, Times};
@@ -34,8 +35,10 @@ use crate::store::{Dated, Day, Segment, TextDigests, Times};
 pub struct Recrawls {
     /// Pages of a key that no page had before.
     pub new: u64,
-    /// Pages with the text of the latest earlier page of their key.
+    /// Pages with the text of the latest earlier page of their key, letter by letter.
     pub unchanged: u64,
+    /// Pages with the same words: each has all shingles of the other.
+    pub same_text: u64,
     /// Pages with another text.
     pub changed: u64,
 }
@@ -45,6 +48,7 @@ pub struct Recrawls {
 pub(super) enum Change {
     New,
     Unchanged,
+    SameText,
     Changed,
 }
 
@@ -79,6 +83,7 @@ impl Change {
         match self {
             Change::New => "new",
             Change::Unchanged => "unchanged",
+            Change::SameText => "same text",
             Change::Changed => "changed",
         }
     }
@@ -89,6 +94,7 @@ impl Recrawls {
         *match change {
             Change::New => &mut self.new,
             Change::Unchanged => &mut self.unchanged,
+            Change::SameText => &mut self.same_text,
             Change::Changed => &mut self.changed,
         } += 1;
     }
@@ -204,21 +210,22 @@ pub(super) fn recrawls(
                 latest = Some((key, digest, Former::Store { place, day, id }));
             }
         }
-        let change = match &latest {
-            None => Change::New,
-            Some((_, former, _)) if *former == digest => Change::Unchanged,
-            Some(_) => Change::Changed,
-        };
-        counted.count(change);
         match latest.replace((key, digest, Former::Batch(row))) {
-            None => recrawls.push(Recrawl { new: rank, change, former: None, contained: None })?,
-            Some((_, _, former)) => {
-                let is_same = change == Change::Unchanged;
+            None => {
+                let change = Change::New;
+                counted.count(change);
+                recrawls.push(Recrawl { new: rank, change, former: None, contained: None })?;
+            }
+            Some((_, before, former)) => {
+                let is_same = before == digest;
                 came_again.push(CameAgain { former, row, rank, is_same })?;
             }
         }
     }
-    compare((segment, store), confirm, came_again.sorted()?, &mut recrawls)?;
+    compare((segment, store), confirm, came_again.sorted()?, |recrawl| {
+        counted.count(recrawl.change);
+        recrawls.push(recrawl)
+    })?;
     Ok(Some((recrawls.sorted()?, counted)))
 }
 
@@ -282,12 +289,12 @@ pub(super) fn each_stored(
     Ok(())
 }
 
-/// Names the former pages, and counts how much of each changed page they contain.
+/// Calls `each` with the pages that came again, with their former pages and how much of each changed page these contain.
 fn compare(
     (segment, store): (&Segment, &[Dated]),
     confirm: Option<Confirm>,
     came_again: SortedRecords<CameAgain>,
-    recrawls: &mut Sorter<Recrawl>,
+    mut each: impl FnMut(Recrawl) -> Result<()>,
 ) -> Result<()> {
     let confirm = confirm.filter(Confirm::has_direction);
     let sketches_of = |segment: &Segment| confirm.map(|it| it.signatures(segment)).transpose();
@@ -311,14 +318,19 @@ fn compare(
         let contained = match (confirm, &mut sketches, &mut former_sketches) {
             (Some(Confirm { check, .. }), Some(sketches), Some(former_sketches)) if !is_same => {
                 let sketch = sketches.get(u32::from(row).into())?;
-                let contained = check.containment(sketch, former_sketches.get(former_row)?);
-                contained
-                    .map(|[it, _]| Similarity::of_share(it.shared.into(), it.all.max(1).into()))
+                check.containment(sketch, former_sketches.get(former_row)?)
             }
             _ => None,
         };
-        let change = if is_same { Change::Unchanged } else { Change::Changed };
-        recrawls.push(Recrawl { new: rank, change, former: Some(former), contained })?;
+        let is_whole = |it: Contained| it.all > 0 && it.shared == it.all;
+        let change = match contained {
+            _ if is_same => Change::Unchanged,
+            Some(both) if both.into_iter().all(is_whole) => Change::SameText,
+            _ => Change::Changed,
+        };
+        let share = |it: Contained| Similarity::of_share(it.shared.into(), it.all.max(1).into());
+        let contained = contained.map(|[it, _]| share(it));
+        each(Recrawl { new: rank, change, former: Some(former), contained })?;
     }
     Ok(())
 }

@@ -478,10 +478,12 @@ impl CsvPortion {
             Some((column, order)) => order.key(value(*column)?)?,
             None => OrderKey::NoField,
         };
+        let key = self.columns.key.map_or(Ok(""), value)?;
         let text = value(self.columns.text)?.to_owned();
         Ok(fields.as_text(Document {
             id: Cow::Owned(id.to_owned()),
             order,
+            key: Some(Cow::Owned(key.to_owned())).filter(|key: &Cow<'_, str>| !key.is_empty()),
             content: Content::Text(Cow::Owned(text)),
             record: without_end(record),
         }))

@@ -21,6 +21,8 @@ pub struct Fields {
     pub text: String,
     /// The field by which pages are put in keep order, such as their time; none if none is read.
     pub order: Option<OrderField>,
+    /// The field that the keys of pages are made of; none if none is read.
+    pub key: Option<String>,
     /// Whether the text is HTML, of which the text is taken.
     pub html: bool,
     /// The encoding of files of text without a byte order mark; UTF-8 if none is named.
@@ -39,6 +41,7 @@ impl Default for Fields {
             place_ids: PlaceIds::Never,
             text,
             order: None,
+            key: None,
             html: false,
             encoding: None,
             vectors: false,
@@ -48,9 +51,10 @@ impl Default for Fields {
 }
 
 impl Fields {
-    pub(super) fn names(&self) -> [Option<&str>; 3] {
+    pub(super) fn names(&self) -> [Option<&str>; 4] {
         let id = self.place_ids.reads_ids().then_some(&*self.id);
-        [id, Some(&self.text), self.order.as_ref().map(|order| &*order.name)]
+        let order = self.order.as_ref().map(|order| &*order.name);
+        [id, Some(&self.text), order, self.key.as_deref()]
     }
 
     pub(super) fn missing(&self, field: &str, error: Error) -> Error {
@@ -60,6 +64,9 @@ impl Fields {
                 .settings(["id-field", "place-ids"]),
             _ if field == self.text => {
                 error.help("name the column of the texts").setting("text-field")
+            }
+            _ if Some(field) == self.key.as_deref() => {
+                error.help("name the column of the keys").setting("key field:NAME")
             }
             _ => {
                 let is_time = self.order.as_ref().is_some_and(OrderField::is_time);
@@ -95,8 +102,8 @@ impl Fields {
             return Err(Error::new(Kind::Usage, "the name of a field is empty"));
         }
         if (1..names.len()).any(|place| names[..place].contains(&names[place])) {
-            let [id, text, order] = self.names();
-            let found = format!("id {id:?}, text {text:?}, time or order {order:?}");
+            let [id, text, order, key] = self.names();
+            let found = format!("id {id:?}, text {text:?}, time or order {order:?}, key {key:?}");
             return Err(Error::new(Kind::Usage, "two fields have the same name").found(found));
         }
         Ok(())

@@ -35,18 +35,23 @@ fn document<'a>(
     vectors: bool,
     content: impl FnOnce(Value<'a>) -> Result<Content<'a>, Wrong>,
 ) -> Result<Document<'a>, Reason> {
-    let mut found = [const { Value::Absent }; 3];
+    let mut found = [const { Value::Absent }; 4];
     let mut json = serde_json::Deserializer::from_str(line);
     json.deserialize_map(Walk { wanted: fields.names(), vectors, found: &mut found })
         .and_then(|()| json.end())
         .map_err(|error| broken(&error))?;
-    let [id, text, order] = found;
+    let [id, text, order, key] = found;
     let id = match id {
         Value::Absent | Value::Null if fields.place_ids.fill() => Cow::Borrowed(""),
         id => id.id().map_err(|wrong| wrong.reason(&fields.id, line))?,
     };
+    let key = match &fields.key {
+        Some(field) => key.key_value().map_err(|wrong| wrong.reason(field, line))?,
+        None => None,
+    };
     Ok(Document {
         id,
+        key,
         order: fields.order.as_ref().map_or(Ok(OrderKey::NoField), |field| order.key(field))?,
         content: content(text).map_err(|wrong| wrong.reason(&fields.text, line))?,
         record: line.as_bytes(),
@@ -174,6 +179,18 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// The value of which a key is made; none of null and of an empty text.
+    fn key_value(self) -> Result<Option<Cow<'a, str>>, Wrong> {
+        match self.id() {
+            Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
+            Err(Wrong::Null) => Ok(None),
+            Err(Wrong::Other(_)) => {
+                Err(Wrong::Other("the key is neither a string nor a whole number of 64 bits"))
+            }
+            Err(wrong) => Err(wrong),
+        }
+    }
+
     fn text(self) -> Result<Cow<'a, str>, Wrong> {
         match self {
             Value::Text(text) => Ok(text),
@@ -208,12 +225,12 @@ impl<'a> Value<'a> {
 
 /// For each field the rest of its name from here on: empty if this value is the field, `None` if the
 /// field is not in this value.
-type Wanted<'f> = [Option<&'f str>; 3];
+type Wanted<'f> = [Option<&'f str>; 4];
 
 struct Walk<'f, 'v, 'a> {
     wanted: Wanted<'f>,
     vectors: bool,
-    found: &'v mut [Value<'a>; 3],
+    found: &'v mut [Value<'a>; 4],
 }
 
 impl<'a> Walk<'_, '_, 'a> {
@@ -277,8 +294,8 @@ impl<'a> Visitor<'a> for Walk<'_, '_, 'a> {
     fn visit_seq<A: SeqAccess<'a>>(self, mut items: A) -> Result<(), A::Error> {
         if self.vectors && self.wanted.contains(&Some("")) {
             let mut components = Vec::new();
-            let mut found = [const { Value::Absent }; 3];
-            let wanted = [Some(""), None, None];
+            let mut found = [const { Value::Absent }; 4];
+            let wanted = [Some(""), None, None, None];
             while items
                 .next_element_seed(Walk { wanted, vectors: false, found: &mut found })?
                 .is_some()
@@ -302,7 +319,7 @@ impl<'a> Visitor<'a> for Walk<'_, '_, 'a> {
             for field in (0..wanted.len()).filter(|&field| wanted[field].is_some()) {
                 found[field] = Value::Absent;
             }
-            if wanted == [None; 3] {
+            if wanted == [None; 4] {
                 object.next_value::<IgnoredAny>()?;
             } else {
                 object.next_value_seed(Walk { wanted, vectors, found })?;

@@ -116,7 +116,7 @@ impl LinePortion {
                 let (id, text) = (Cow::Borrowed(""), line.strip_suffix('\r').unwrap_or(line));
                 let content = Content::Text(Cow::Borrowed(text));
                 let record = line.as_bytes();
-                return Ok(Document { id, order: OrderKey::NoField, content, record });
+                return Ok(Document { id, order: OrderKey::NoField, key: None, content, record });
             }
             (_, Some(columns)) => tsv::parse(line, columns),
             (Format::Fingerprints, _) => ready::fingerprint(line, fields.width_bits),

@@ -26,6 +26,7 @@ pub(super) fn fingerprint(line: &str, width_bits: u32) -> Result<Document<'_>, R
     Ok(Document {
         id: Cow::Borrowed(id),
         order: OrderKey::NoField,
+        key: None,
         content: Content::Fingerprint(number),
         record: line.as_bytes(),
     })
@@ -44,6 +45,7 @@ pub(super) fn features(line: &str) -> Result<Document<'_>, Reason> {
     Ok(Document {
         id: Cow::Borrowed(id),
         order: OrderKey::NoField,
+        key: None,
         content: Content::Features(features),
         record: line.as_bytes(),
     })

@@ -15,6 +15,8 @@ pub struct Document<'a> {
     /// The id: not empty, at most 65536 bytes, without tab, CR, LF and NUL.
     pub id: Cow<'a, str>,
     pub order: OrderKey,
+    /// The value of the field that the key of the page is made of, if such a field is read and the record has a value.
+    pub key: Option<Cow<'a, str>>,
     pub content: Content<'a>,
     /// The bytes of the record in the file: a line without its end, a record of a web archive with its
     /// end, or the whole file.

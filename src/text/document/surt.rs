@@ -1,7 +1,7 @@
 //! The SURT of a URL: the name under which web archives file a page, whatever spelling of its address a crawler met.
 //!
 //! It is what the canonicaliser of the Internet Archive makes (the Python package `surt`), with three differences. Session ids stay, unless they are
-//! among the parameters to drop. Hosts in Unicode are not converted to Punycode. Addresses that are written as one number, such as
+//! among the parameters to drop. Hosts in Unicode are converted to Punycode by UTS 46, as browsers do, and not by IDNA 2003. Addresses that are written as one number, such as
 //! `http://2130706433/`, stay as they are.
 //!
 //! ```text
@@ -56,7 +56,11 @@ pub(super) fn surt(url: &str, drop: &[String]) -> Option<String> {
 
 /// The labels of a host in reverse, without the `www` or `www12` before them; none of no host.
 fn host_of(host: &str) -> Option<String> {
-    let host = escaped(&unescaped(host)).to_ascii_lowercase().replace("..", ".");
+    let host = unescaped(host);
+    let in_unicode = str::from_utf8(&host).ok().filter(|host| !host.is_ascii());
+    let punycode = in_unicode.and_then(|host| idna::domain_to_ascii(host).ok());
+    let host = punycode.unwrap_or_else(|| escaped(&host));
+    let host = host.to_ascii_lowercase().replace("..", ".");
     let host = host.trim_matches('.');
     let behind =
         host.strip_prefix("www").map(|it| it.trim_start_matches(|c: char| c.is_ascii_digit()));
@@ -142,6 +146,22 @@ mod tests {
     fn surts_are_those_of_the_internet_archive() {
         for line in include_str!("surt/answers.tsv").lines() {
             let (url, expected) = line.split_once('\t').unwrap();
+            assert_eq!(surt(url, &[]).as_deref(), Some(expected), "{url}");
+        }
+    }
+
+    #[test]
+    fn hosts_in_unicode_are_those_in_punycode() {
+        for (url, expected) in [
+            ("http://www.B\u{fc}cher.example/a", "example,xn--bcher-kva)/a"),
+            ("http://xn--bcher-kva.example/a", "example,xn--bcher-kva)/a"),
+            ("http://b%C3%BCcher.example:8080/", "example,xn--bcher-kva:8080)/"),
+            ("http://bu\u{308}cher.example/", "example,xn--bcher-kva)/"),
+            ("https://\u{4f8b}\u{3048}\u{3002}jp/", "jp,xn--r8jz45g)/"),
+            // What is no name of a host stays as bytes.
+            ("http://%ff\u{fc}.example/", "example,%ff%c3%bc)/"),
+            ("http://xn--\u{fc}.example/", "example,xn--%c3%bc)/"),
+        ] {
             assert_eq!(surt(url, &[]).as_deref(), Some(expected), "{url}");
         }
     }

@@ -20,6 +20,7 @@ pub(super) struct Columns {
     pub(super) id: Option<usize>,
     pub(super) text: usize,
     pub(super) order: Option<(usize, OrderField)>,
+    pub(super) key: Option<usize>,
     pub(super) count: usize,
     pub(super) header: Vec<u8>,
 }
@@ -78,6 +79,7 @@ impl Columns {
                 .as_ref()
                 .map(|order| Ok((column(&order.name)?, order.clone())))
                 .transpose()?,
+            key: fields.key.as_deref().map(column).transpose()?,
             count: names.len(),
             header: header.to_vec(),
         })
@@ -95,6 +97,7 @@ pub(super) fn parse<'a>(line: &'a str, columns: &Columns) -> Result<Document<'a>
     let mut id = "";
     let mut text = "";
     let mut value_of_order = "";
+    let mut key = "";
     let order_column = columns.order.as_ref().map(|(column, _)| *column);
     let mut count = 0;
     for value in line.split('\t') {
@@ -102,6 +105,7 @@ pub(super) fn parse<'a>(line: &'a str, columns: &Columns) -> Result<Document<'a>
             _ if Some(count) == columns.id => id = value,
             _ if count == columns.text => text = value,
             _ if Some(count) == order_column => value_of_order = value,
+            _ if Some(count) == columns.key => key = value,
             _ => {}
         }
         count += 1;
@@ -114,7 +118,8 @@ pub(super) fn parse<'a>(line: &'a str, columns: &Columns) -> Result<Document<'a>
         None => OrderKey::NoField,
     };
     let content = Content::Text(Cow::Borrowed(text));
-    Ok(Document { id: Cow::Borrowed(id), order, content, record: line.as_bytes() })
+    let key = Some(Cow::Borrowed(key)).filter(|key| !key.is_empty());
+    Ok(Document { id: Cow::Borrowed(id), order, key, content, record: line.as_bytes() })
 }
 
 #[cfg(test)]

@@ -38,6 +38,6 @@ impl WholeFile {
             text_of_file(fields.encoding, bytes)?
         };
         let (id, content) = (Cow::Borrowed(&**id), Content::Text(text));
-        Ok(Document { id, order: OrderKey::NoField, content, record: bytes })
+        Ok(Document { id, order: OrderKey::NoField, key: None, content, record: bytes })
     }
 }

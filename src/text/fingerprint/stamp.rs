@@ -95,7 +95,12 @@ impl Stamp {
             part("passages", json!({ "words": PASSAGES, "normalization": normalization() }));
         }
         if let Some(key) = recipe.key() {
-            part("key", json!({ "rules": key.rules(), "dropped": key.dropped(), "hash": DIGESTS }));
+            let mut made =
+                json!({ "rules": key.rules(), "dropped": key.dropped(), "hash": DIGESTS });
+            if let Some(field) = key.field() {
+                made["field"] = field.into();
+            }
+            part("key", made);
         }
         if matches!(recipe.features(), Features::WordCharacterShingles { .. }) {
             part("unicode", json!({ "categories": version(unicode_properties::UNICODE_VERSION) }));
@@ -170,8 +175,8 @@ impl Stamp {
         let parts: Value = serde_json::from_str(&self.text).unwrap_or_default();
         let part = &parts["key"];
         let dropped = Vec::<String>::deserialize(&part["dropped"]).ok()?;
-        let keys = [PageKey::Url, PageKey::Surt { drop: dropped }];
-        keys.into_iter().find(|key| part["rules"] == key.rules())
+        let field = part["field"].as_str().map(str::to_owned);
+        PageKey::by(part["rules"].as_str()?, dropped, field)
     }
 
     /// The parts in which two stamps differ, each as `name = value`: first those of `one`, then those of

@@ -87,8 +87,8 @@ impl<'a, F: ColumnFile> ColumnCutter<'a, F> {
         let mut of = F::trying(path, || F::open(opened, options.max_record_bytes))?;
         let find = |field: &str, wanted| of.find(field, wanted);
         let places = OfFields::find(&options.fields, path, &of.names(NAMED), find)?;
-        let OfFields { id, text, order } = &places;
-        id.iter().chain([text]).chain(order).for_each(|place| of.want(place));
+        let OfFields { id, text, order, key } = &places;
+        id.iter().chain([text]).chain(order).chain(key).for_each(|place| of.want(place));
         Ok(ColumnCutter {
             input,
             options,
@@ -157,7 +157,7 @@ impl<F: ColumnFile> Cutter for ColumnCutter<'_, F> {
                 return Ok(None);
             }
         }
-        let Some(OfFields { id, text, order }) = &mut self.columns else { return Ok(None) };
+        let Some(OfFields { id, text, order, key }) = &mut self.columns else { return Ok(None) };
         let (mut rows, mut bytes) = (Vec::new(), 0);
         F::trying(self.input.path(), || {
             while self.left > 0 && rows.len() < MOST_ROWS && bytes < self.options.portion_bytes {
@@ -166,6 +166,7 @@ impl<F: ColumnFile> Cutter for ColumnCutter<'_, F> {
                     id: id.as_mut().map_or(Ok(None), F::value)?,
                     text: F::value(text)?,
                     order: order.as_mut().map_or(Ok(None), F::value)?,
+                    key: key.as_mut().map_or(Ok(None), F::value)?,
                 };
                 bytes += row.bytes();
                 rows.push(row);

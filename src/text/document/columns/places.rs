@@ -24,6 +24,7 @@ pub(in crate::document) struct OfFields<P> {
     pub(in crate::document) id: Option<P>,
     pub(in crate::document) text: P,
     pub(in crate::document) order: Option<P>,
+    pub(in crate::document) key: Option<P>,
 }
 
 impl<P> OfFields<P> {
@@ -58,11 +59,13 @@ impl<P> OfFields<P> {
         }?;
         let order = fields.order.as_ref().map(|OrderField { name, .. }| name);
         let order = order.map(|name| place(name, Wanted::Number, numbers)).transpose()?;
+        let key = fields.key.as_ref();
+        let key = key.map(|name| place(name, Wanted::Text, "text or whole numbers")).transpose()?;
         let place_ids = fields.place_ids;
         let may_lack = || place_ids.fill() && find(&fields.id, Wanted::Number).is_none();
         let has_ids = place_ids.reads_ids() && !may_lack();
         let id = || place(&fields.id, Wanted::Number, "text, whole numbers or UUIDs");
-        Ok(OfFields { id: has_ids.then(id).transpose()?, text, order })
+        Ok(OfFields { id: has_ids.then(id).transpose()?, text, order, key })
     }
 
     pub(in crate::document) fn map<Q, E>(
@@ -73,6 +76,7 @@ impl<P> OfFields<P> {
             id: self.id.as_ref().map(&mut make).transpose()?,
             text: make(&self.text)?,
             order: self.order.as_ref().map(&mut make).transpose()?,
+            key: self.key.as_ref().map(&mut make).transpose()?,
         })
     }
 }

@@ -83,6 +83,7 @@ pub(in crate::document) struct Row {
     pub(in crate::document) id: Option<Value>,
     pub(in crate::document) text: Option<Value>,
     pub(in crate::document) order: Option<Value>,
+    pub(in crate::document) key: Option<Value>,
 }
 
 impl Portion for RowPortion {
@@ -101,11 +102,11 @@ impl Row {
     }
 
     pub(in crate::document) fn bytes(&self) -> usize {
-        [&self.id, &self.text, &self.order].into_iter().flatten().map(Value::bytes).sum()
+        [&self.id, &self.text, &self.order, &self.key].into_iter().flatten().map(Value::bytes).sum()
     }
 
     fn check_length(&self, max_bytes: usize) -> Result<(), Reason> {
-        let fields = [&self.id, &self.text, &self.order];
+        let fields = [&self.id, &self.text, &self.order, &self.key];
         let has = |value| fields.contains(&&Some(value));
         if has(Value::TooLong) || self.text_bytes() > max_bytes {
             return Err(too_long(max_bytes));
@@ -138,7 +139,12 @@ impl Row {
             Some(field) => key_of(self.order.as_ref(), field)?,
             None => OrderKey::NoField,
         };
-        Ok(fields.as_text(Document { id, order, content, record: &[] }))
+        let key = match (&fields.key, &self.key) {
+            (Some(field), Some(value)) => Some(text_of(Some(value), field)?),
+            _ => None,
+        };
+        let key = key.filter(|key| !key.is_empty());
+        Ok(fields.as_text(Document { id, order, key, content, record: &[] }))
     }
 }
 

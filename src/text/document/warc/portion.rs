@@ -103,6 +103,7 @@ impl WarcPortion {
         Ok(Document {
             id: Cow::Borrowed(id(head, fields)?),
             order: order(head, fields),
+            key: key(head, fields).map(Cow::Borrowed),
             content: Content::Text(text),
             record,
         })
@@ -131,6 +132,12 @@ fn order(head: Head<'_>, fields: &Fields) -> OrderKey {
     let Some(field) = &fields.order else { return OrderKey::NoField };
     let key = |value| field.key(utf8(value).ok()?).ok();
     head.field(&field.name).map_or(OrderKey::NoField, |value| key(value).unwrap_or(OrderKey::Empty))
+}
+
+/// The value of the header that the key is made of. Not every record has each header.
+fn key<'a>(head: Head<'a>, fields: &Fields) -> Option<&'a str> {
+    let value = head.field(fields.key.as_ref()?)?;
+    utf8(value).ok().filter(|value| !value.is_empty())
 }
 
 struct RecordedPage<'a> {
