@@ -74,9 +74,7 @@ fn store_of(folder: &Path, segment: &Path) -> Outcome<Store> {
 fn rows(folder: &Path, count: u64, asked: u64) -> Outcome<()> {
     let path = folder.join("rows.seg");
     let stamp = recipe()?.stamp().to_string();
-    let mut options = SegmentOptions::default();
-    options.digests = true;
-    options.stamp = stamp;
+    let options = SegmentOptions { digests: true, stamp, ..SegmentOptions::default() };
     let mut writer = SegmentWriter::<u64>::create(&path, options)?;
     let step = u64::MAX / count;
     let mut details = Details::default();

@@ -77,8 +77,7 @@ fn write_segment(
     for (id, text) in pages {
         // A text without a word has no fingerprint.
         let Some((fingerprint, class)) = sketcher.page(text)? else { continue };
-        let mut details = Details::default();
-        details.class = class;
+        let mut details = Details { class, ..Details::default() };
         signer.sign(text, &mut details.check)?;
         details.anchors = signer.anchors().to_vec();
         rows.push((fingerprint as u64, *id, details));

@@ -486,12 +486,14 @@ fn the_journal_of_the_museum_becomes_the_segment_of_its_day() {
     let bench = Bench::new();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/journal-1");
     bench.write("journal/000001.journal", fs::read(data.join("000001.journal")).unwrap());
-    let mut segment = SegmentOptions::default();
-    segment.lengths = true;
-    segment.classes = true;
-    segment.check_bytes = 16;
-    segment.band_bytes = 5;
-    segment.stamp = "a recipe".to_owned();
+    let segment = SegmentOptions {
+        lengths: true,
+        classes: true,
+        check_bytes: 16,
+        band_bytes: 5,
+        stamp: "a recipe".to_owned(),
+        ..SegmentOptions::default()
+    };
     let options = JournalOptions { width: Width::W64, segment, most_bytes: 1 << 20 };
     let journal = Journal::open(&bench.path(""), options).unwrap();
     let day = "2026-11-22".parse().unwrap();

@@ -27,9 +27,7 @@ fn signed(bench: &Bench) {
     (0..500).for_each(|page| pages[2 * page] = pages[2 * page + 1] ^ 1);
     pages.sort_unstable();
     pages.dedup();
-    let mut options = SegmentOptions::default();
-    options.check_bytes = 128;
-    options.stamp = stamp;
+    let options = SegmentOptions { check_bytes: 128, stamp, ..SegmentOptions::default() };
     let mut writer = SegmentWriter::create(bench.path("batch.seg"), options).unwrap();
     let (mut details, rows) = (Details::default(), pages.len() as u64);
     details.check = vec![0; 128];

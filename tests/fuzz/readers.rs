@@ -410,12 +410,14 @@ pub fn note(bytes: &[u8]) {
 
 /// The columns of the journal in the museum.
 fn journal_options() -> JournalOptions {
-    let mut segment = SegmentOptions::default();
-    segment.lengths = true;
-    segment.classes = true;
-    segment.check_bytes = 16;
-    segment.band_bytes = 5;
-    segment.stamp = "a recipe".to_owned();
+    let segment = SegmentOptions {
+        lengths: true,
+        classes: true,
+        check_bytes: 16,
+        band_bytes: 5,
+        stamp: "a recipe".to_owned(),
+        ..SegmentOptions::default()
+    };
     JournalOptions { width: Width::W64, segment, most_bytes: 1 << 20 }
 }
 

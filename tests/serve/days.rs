@@ -393,8 +393,10 @@ fn remember_long(bench: &Bench, ids: &[&str]) {
 
 /// Seals the journal of ready-made fingerprints, as a service that died between the seal and the addition.
 fn seal(bench: &Bench, day: &str) {
-    let mut segment = SegmentOptions::default();
-    segment.stamp = r#"{"features":"external","width":64}"#.to_owned();
+    let segment = SegmentOptions {
+        stamp: r#"{"features":"external","width":64}"#.to_owned(),
+        ..SegmentOptions::default()
+    };
     seal_as(bench, day, segment);
 }
 

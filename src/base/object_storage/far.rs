@@ -44,7 +44,7 @@ pub(crate) struct FarTree(PathBuf);
 
 #[cfg(feature = "object-store")]
 impl FarTree {
-    pub fn new(place: PathBuf, objects: Objects) -> FarTree {
+    pub(crate) fn new(place: PathBuf, objects: Objects) -> FarTree {
         TREES.write().unwrap_or_else(PoisonError::into_inner).push((place.clone(), objects));
         FarTree(place)
     }

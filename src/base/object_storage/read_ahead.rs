@@ -143,7 +143,7 @@ impl Drop for Ahead {
     }
 }
 
-pub(crate) struct ObjectReader {
+pub struct ObjectReader {
     ahead: ReadAhead,
     number: u32,
     here: Bytes,

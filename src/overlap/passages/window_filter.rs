@@ -87,7 +87,7 @@ mod tests {
             memory_bytes in 0_usize..200,
             threads in 1_usize..4,
         ) {
-            let hashes: Vec<u128> = hashes.iter().map(|hash| u128::from(hash * hash << 40)).collect();
+            let hashes: Vec<u128> = hashes.iter().map(|hash| u128::from((hash * hash) << 40)).collect();
             let filter = WindowFilter::new(80, memory_bytes);
             in_parallel(threads, &hashes, |&hash| filter.meet(hash));
             let mut times: HashMap<u128, usize> = HashMap::new();

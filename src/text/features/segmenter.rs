@@ -32,7 +32,7 @@ pub(crate) struct Cutter(
 
 #[cfg(feature = "segmenter")]
 impl Cutter {
-    pub fn new(segmenter: Segmenter) -> Cutter {
+    pub(crate) fn new(segmenter: Segmenter) -> Cutter {
         let Segmenter::Icu = segmenter;
         Cutter(icu_segmenter::WordSegmenter::new_dictionary(Default::default()))
     }

@@ -96,7 +96,7 @@ impl<W: Write + Send> ParquetCopy<W> {
         input: &Path,
         file: &ParquetFile<Opened>,
         rows: &RoaringTreemap,
-        mut texts: Option<(usize, Texts<'_>)>,
+        mut texts: ColumnTexts<'_>,
     ) -> Result<()> {
         let mut first: u64 = 1;
         for number in 0..file.groups() {
@@ -152,7 +152,7 @@ impl<W: Write + Send> ParquetCopy<W> {
         &mut self,
         input: &Path,
         group: &RowGroup<'_, Opened>,
-        (wanted, mut texts): (&dyn Fn(u64) -> bool, Option<(usize, Texts<'_>)>),
+        (wanted, mut texts): (&dyn Fn(u64) -> bool, ColumnTexts<'_>),
         add: &mut dyn FnMut(usize, &mut SerializedColumnWriter<'_>) -> Result<()>,
     ) -> Result<()> {
         let failed = |cause| unwritten(&self.output, cause);
@@ -235,6 +235,9 @@ struct Rows<'a> {
 
 /// Gives the other text of a row, if it has one.
 type Texts<'a> = &'a mut dyn FnMut(u64) -> Result<Option<String>>;
+
+/// The column that has other texts, by its number, and the texts.
+type ColumnTexts<'a> = Option<(usize, Texts<'a>)>;
 
 fn copy_column(
     places: (&Path, &Path),

@@ -426,7 +426,7 @@ fn rows_are_copied_with_other_texts() {
     let file = &inputs.files()[0];
     let copy = |out, text| {
         let mut copy = ParquetCopy::like(file, out, &output)?;
-        let of_row = |row: u64| (row % 7 == 0).then(|| format!("new {row}"));
+        let of_row = |row: u64| row.is_multiple_of(7).then(|| format!("new {row}"));
         copy.copy_with_texts(file, &(2..=1300).collect(), text, &mut |row| Ok(of_row(row)))?;
         copy.finish()
     };
