@@ -2,7 +2,7 @@
 //!
 //! Every table and every sort of a job takes its share from one [`Budget`], so that the parts that exist at
 //! the same time never add up to more than the whole. Some bytes for each page of a batch come on top;
-//! [`held_bytes`](crate::matches::held_bytes) counts them.
+//! `held_bytes` counts them.
 //! Two tables that are written as Parquet hold a row group each, of 16 MiB at most: the bytes of a file may not depend on the
 //! memory, so neither may a row group.
 //!

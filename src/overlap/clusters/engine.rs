@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::forest::Forest;
 use crate::error::Result;
 
-/// Does the part of a clustering that many threads share. [`Processes`](crate::flow::Processes) is one: its workers, and those of
+/// Does the part of a clustering that many threads share. `Processes` is one: its workers, and those of
 /// other processes.
 pub trait Engine {
     /// Joins in `forest` the two pages of every link of the state in `folder`.

@@ -50,7 +50,7 @@ impl<'a, F: Fingerprint> Anchored<'a, F> {
     }
 
     /// Adds to `found` the nearest rows of segment `number`, as far as `work` goes. `sharing` has all rows that share anchors, as many whole
-    /// [chunks](CHUNK_ROWS) of them at a time as it likes; without it, all rows stream past.
+    /// chunks of them at a time as it likes; without it, all rows stream past.
     ///
     /// # Errors
     /// Damage is [`Kind::BadData`](crate::Kind::BadData).
