@@ -316,7 +316,7 @@ fn failures_known_beforehand_are_reported_before_any_work() {
     for (more, what) in [
         ("[dedup]\ndistance = 99\n", ["99", "at most 15"]),
         ("[dedup]\ndesign = \"conditioned\"\ndistance = 9\n", ["conditioned", "9"]),
-        ("[dedup]\ncheck = \"minhash:0.6\"\n", ["minhash", "--check"]),
+        ("[dedup]\ncheck = \"minhash:0.6\"\n", ["minhash", "--sketch"]),
         ("[dedup]\nkeep = \"oldest\"\n", ["oldest", "--time-field"]),
     ] {
         two_days(&bench, "wrong.toml", more);

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::support::Bench;
 
 /// The flags by which all segments are made: everything that a row can have.
-const RECIPE: &str = "--check points --keep-bands minhash-4x4";
+const RECIPE: &str = "--sketch points --keep-bands minhash-4x4";
 
 fn page(id: &str, text: &str) -> String {
     format!("{{\"id\": \"{id}\", \"text\": {text:?}}}\n")
@@ -241,7 +241,7 @@ fn a_run_counts_the_pages_that_have_not_changed() {
     }
     let report = bench.report("known/2026-11-21/dedup");
     assert_eq!(report["run"]["unchanged"], expected);
-    assert!(bench.read("known/2026-11-21/dedup/report.html").contains("the store held"));
+    assert!(bench.read("known/2026-11-21/dedup/report.html").contains("text in the store already"));
     assert_eq!(bench.report("plain/2026-11-21/dedup")["run"].get("unchanged"), Some(&0.into()));
     assert_eq!(bench.names("known/store/filters").len(), 8, "two days, by ids and by texts");
     let redone = bench.done("run known.toml --redo 2026-11-21 --dry-run");

@@ -46,7 +46,7 @@ const EXAMPLES_IN_SHORT: usize = 2;
 const LONGEST_DEFAULT: usize = 40;
 
 /// Flags that few need.
-const RARE: [&str; 46] = [
+const RARE: [&str; 48] = [
     "accept-truncated",
     "annotate-prefix",
     "as-of",
@@ -57,6 +57,7 @@ const RARE: [&str; 46] = [
     "design",
     "distance",
     "drop-empty",
+    "drop-parameters",
     "encoding",
     "exclude",
     "hashes",
@@ -87,6 +88,7 @@ const RARE: [&str; 46] = [
     "place-ids",
     "quarantine",
     "recipe",
+    "recrawled",
     "resident",
     "seed",
     "shingle",
