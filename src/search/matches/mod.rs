@@ -100,13 +100,11 @@ pub use certificate::{Certificate, Confirmed};
 pub use confirm::{Confirming, PairWindows, Task};
 pub use confirmed::ConfirmedPairs;
 pub(crate) use coverage::Covering;
-#[cfg(feature = "evaluate")]
 pub use coverage::{Coverage, Coverages};
 pub use finalize::Finalize;
 pub(crate) use group_key::{GroupKey, GroupKeyReader};
 pub use groups::Groups;
 pub use in_keep_order::InKeepOrder;
-#[cfg(feature = "evaluate")]
 pub use keep_order::LengthClass;
 pub use keep_order::Turn;
 pub use listing::KEEP;
