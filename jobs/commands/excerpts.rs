@@ -15,7 +15,7 @@ use crate::flags::settings::PageSettings;
 /// How many bytes of a text are kept and compared.
 pub(crate) const EXCERPT_BYTES: usize = 32 << 10;
 
-/// Inputs of more bytes than this are not read again for a report. `sample` reads them.
+/// Inputs of more bytes than this, and what is no file, are not read again for a report. `sample` reads them.
 pub(crate) const MOST_INPUT_BYTES: u64 = 128 << 20;
 
 /// A page and the page that it is near to.
@@ -32,7 +32,7 @@ pub(crate) struct Excerpts<'a> {
     source: &'a PageSource,
 }
 
-/// How many bytes the inputs of these pairs have: each file once for each day that is read.
+/// How many bytes the inputs of these pairs have: each file once for each day that is read. Streams and objects have more than any.
 pub(crate) fn input_bytes<'a>(
     pairs: impl IntoIterator<Item = Pair<'a>>,
     source: &PageSource,
@@ -43,8 +43,8 @@ pub(crate) fn input_bytes<'a>(
         read.extend([source.inputs_of(None)?, source.inputs_of(Some(existing))?]);
     }
     let bytes = |paths: &Vec<PathBuf>| match settings.inputs(paths, Width::W128) {
-        Ok((inputs, _)) if inputs.has_stream() => Ok(u64::MAX),
-        Ok((inputs, _)) => Ok(inputs.bytes()),
+        Ok((inputs, _)) if inputs.are_files() => Ok(inputs.bytes()),
+        Ok(_) => Ok(u64::MAX),
         // The pages of earlier days have often been deleted.
         Err(error) if error.kind() == Kind::Missing => Ok(0),
         Err(error) => Err(error),

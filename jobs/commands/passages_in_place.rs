@@ -55,7 +55,7 @@ pub(crate) fn for_report(
         let (inputs, settings) =
             (source.inputs_of(None)?, source.settings(PageSettings::default())?);
         let (files, _) = settings.inputs(&inputs, Width::W128)?;
-        let is_small = !files.has_stream() && files.bytes() <= MOST_INPUT_BYTES;
+        let is_small = files.are_files() && files.bytes() <= MOST_INPUT_BYTES;
         if is_small { read(&mut passages, &inputs, &settings) } else { Ok(()) }
     });
     if let Some(Err(error)) = read {

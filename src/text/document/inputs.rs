@@ -141,6 +141,11 @@ impl Inputs {
         self.files.iter().any(Input::is_stream)
     }
 
+    /// Whether all of them are files, which can be read again and cost no request.
+    pub fn are_files(&self) -> bool {
+        self.files.iter().all(|file| matches!(file.origin, Origin::File(_)))
+    }
+
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.origin.bytes()).sum()
     }
