@@ -2,10 +2,11 @@
 //! know what was seen.
 //!
 //! ```text
-//! store::Store -> store::Version -> store::Segment -> chunks of fingerprints, sketches, ids
-//!             `-> seen::Filter
+//! store::Store -> store::Version -> store::Segment -> fingerprints, sketches, ids
+//!                              `-> seen::Seeker
 //! ```
 
+// What the front does not show has comments where its name does not say all.
 #![allow(missing_docs)]
 #![deny(unsafe_code)]
 

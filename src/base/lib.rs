@@ -2,10 +2,11 @@
 //! show them as folders, sorted runs, and results in three formats.
 //!
 //! ```text
-//! object_storage::Address -> mount::Mount -> output::NewFile -> results::Writer
-//!                                  `-> frames -> runs::Sorter
+//! object_storage::Address -> mount::Mount -> output::NewFile -+-> results::ResultWriter
+//!                                                             `-> frames::FrameFile -> runs::Sorter
 //! ```
 
+// What the front does not show has comments where its name does not say all.
 #![allow(missing_docs)]
 #![deny(unsafe_code)]
 

@@ -6,6 +6,7 @@
 //! online::Online -> index, journal -> join::Join
 //! ```
 
+// What the front does not show has comments where its name does not say all.
 #![allow(missing_docs)]
 #![deny(unsafe_code)]
 

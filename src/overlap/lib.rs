@@ -3,9 +3,10 @@
 //!
 //! ```text
 //! lsh::Bands -> candidates        clusters::Clustering -> members of all days
-//! passages::Windows -> passages   items::Reference -> hits
+//! passages::Windows -> passages   items::Items -> hits
 //! ```
 
+// What the front does not show has comments where its name does not say all.
 #![allow(missing_docs)]
 #![deny(unsafe_code)]
 

@@ -2,10 +2,11 @@
 //! for one page at once.
 //!
 //! ```text
-//! tables::Plan -> tables::Probe -+-> matches::Candidate -> matches::Confirmed -> keep rule -> verdicts
-//! shared anchors ----------------+
+//! tables::Plan -> tables::Probe -+-> candidates -> matches::Confirmed -> keep rule -> verdicts
+//! matches::Anchored -------------+
 //! ```
 
+// What the front does not show has comments where its name does not say all.
 #![allow(missing_docs)]
 #![deny(unsafe_code)]
 

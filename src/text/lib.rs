@@ -4,6 +4,7 @@
 //! document::Inputs -> document::Document -> features::Weigher -> fingerprint::Sketcher -> fingerprint, sketch, anchors
 //! ```
 
+// What the front does not show has comments where its name does not say all.
 #![allow(missing_docs)]
 #![deny(unsafe_code)]
 

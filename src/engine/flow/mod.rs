@@ -1,4 +1,4 @@
-//! The pipeline lifted to streams: the only room that names the engine, timely and differential dataflow.
+//! The pipeline lifted to streams: the only room that names the engine, timely dataflow.
 //!
 //! A [`Processes`] is one process of all those that run a job together. It runs the job step by step. A step
 //! that computes is a dataflow, and all dataflows have one shape: units of work are dispatched to whichever
