@@ -8,7 +8,7 @@
 Each file holds a JSON object with id and text a line. The recipes of the case and jieba-rs alone run in
 turn, several times, with PYTHON (an interpreter with jieba, simhash and datasketch) these, and with FOLDER
 (the sources of cppjieba, which `npm install --ignore-scripts nodejieba` brings) cppjieba.cc. Prints medians
-with the least and the greatest, as a table to paste into bench-data/runs.
+with the least and the greatest, as a table.
 """
 
 import argparse

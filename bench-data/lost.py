@@ -1,24 +1,21 @@
 #!/usr/bin/env python3
-"""Compares what goes with dropped pages with their texts, exactly, over all pairs.
+"""Compares dropped pages with the pages that are kept for them, exactly, over all pairs.
 
     python3 bench-data/lost.py --dupsieve target/release/dupsieve --methods METHOD... -- DOCS.jsonl.gz...
 
 A METHOD is the name of a preset, or RECIPE/CHECK/K, such as wide/shingles/5 or words/none/3. Each file is one batch without a
 store. The name of a preset with :days behind it feeds the pages to `run` on ten days, page by page in turn, with a store; a page goes that is dropped or
-replaced, and counts by the page that is kept for it in the end. DOCS.jsonl.gz may be NAME=PATH. A folder given with --keep has the verdicts afterwards; `--flags='--boilerplate FILE'`
-gives `fingerprint` further flags.
+replaced, and counts by the page that is kept for it in the end. DOCS.jsonl.gz may be NAME=PATH. A folder given with --keep has the verdicts afterwards;
+`--flags='--boilerplate FILE'` gives `fingerprint` further flags.
 
 A text is the set of its 3-word shingles, in lower case; a word is one character of Han, kana, Thai or Lao, or a run of letters and
-digits. Prints a row for each file and method, for bench-data/runs:
+digits. Prints a row for each file and method:
 
-  dropped            pages that the verdicts drop
-  could go           pages that could go if each had to be contained to 0.9 in a page that stays, longest first
-  of these           dropped / could go
-  over a tenth       of the dropped pages, the share that lacks more than a tenth of its shingles in the page named
-  lost               of all shingles of the dropped pages, the share that the page named lacks
-  by report.json     the same as report.json says
-  missed             pages that stay though another page that stays contains 0.95 of them (of two that contain each other, one counts),
-                     and that number / could go
+  could go       pages that could go if each had to be contained to 0.9 in a kept page, longest first
+  dropped        pages that the verdicts drop
+  over a tenth   dropped pages of which more than a tenth is not in the kept page
+  lost           the share of the shingles of the dropped pages that the kept pages lack
+  missed         pages that are kept though another kept page contains 0.95 of them (of two that contain each other, one counts)
 
 Needs numpy.
 """
@@ -38,7 +35,7 @@ WORD = re.compile("[\u3400-\u9fff\u3040-\u30ff\u0e00-\u0eff]|[^\\W_]+")
 WORD_BITS = 21
 HELD, FULLY = 0.9, 0.95
 DAYS = 10
-COLUMNS = ["set", "method", "dropped", "could go", "of these", "over a tenth", "lost", "by report.json", "missed"]
+COLUMNS = ["could go", "dropped", "over a tenth", "lost", "missed"]
 
 
 class Texts:
@@ -107,7 +104,7 @@ def runs_of(text, words):
 
 
 def verdicts(dupsieve, docs, method, folder, flags=()):
-    """The dropped pages with the pages named, and what report.json says is lost."""
+    """The dropped pages with the pages named."""
     method, _, days = method.partition(":")
     if days:
         return verdicts_of_days(dupsieve, docs, method, folder)
@@ -120,12 +117,11 @@ def verdicts(dupsieve, docs, method, folder, flags=()):
         run(dupsieve, "fingerprint", "--input", docs, *making, *flags, "--output", segment)
     run(dupsieve, "dedup", "--batch", segment, *joining, "--output", output)
     rows = [line.split("\t") for line in (output / "verdicts.tsv").read_text(encoding="utf8").splitlines()[1:]]
-    report = json.loads((output / "report.json").read_text())
-    return {row[0]: row[2] for row in rows if row[1] == "drop"}, (report.get("lost") or {}).get("share")
+    return {row[0]: row[2] for row in rows if row[1] == "drop"}
 
 
 def verdicts_of_days(dupsieve, docs, preset, folder):
-    """The pages that go on ten days, each with the page that stays for it. No report tells what is lost in all."""
+    """The pages that go on ten days, each with the page that is kept for it in the end."""
     home = folder / f"{name_of(docs)}-{preset}-days"
     home.mkdir()
     with (gzip.open if docs.suffix == ".gz" else open)(docs, "rt", encoding="utf8") as lines:
@@ -137,14 +133,14 @@ def verdicts_of_days(dupsieve, docs, preset, folder):
     config = home / "run.toml"
     config.write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in places.items()))
     run(dupsieve, "run", config, "--date", f"{days[0]}..{days[-1]}")
-    named = {}
+    going = {}
     for day in days:
         for table in ["verdicts", "replaced"]:
             text = (home / "out" / day / "dedup" / f"{table}.tsv").read_text(encoding="utf8")
             rows = [line.split("\t") for line in text.splitlines()[1:]]
-            named |= {row[0]: row[2] for row in rows if table == "replaced" or row[1] == "drop"}
-    stays = lambda page: stays(named[page]) if page in named else page
-    return {page: stays(page) for page in named}, None
+            going |= {row[0]: row[2] for row in rows if table == "replaced" or row[1] == "drop"}
+    stays = lambda page: stays(going[page]) if page in going else page
+    return {page: stays(page) for page in going}
 
 
 def name_of(docs):
@@ -158,21 +154,35 @@ def run(*words):
         sys.exit(ended.stderr)
 
 
-def row(texts, dropped, told):
+def judged(texts, dropped):
+    """What became of the pages of a file: counts, and the share of the dropped text that is lost."""
     place = texts.place
     pairs = [(place[page], place[named]) for page, named in dropped.items()]
     held = np.array([texts.shares(page, [named])[0] for page, named in pairs])
     sizes = texts.sizes[[page for page, _ in pairs]]
-    missed = texts.missed(set(range(len(texts.runs))) - {page for page, _ in pairs})
-    return [
-        len(dropped),
-        texts.could_go,
-        f"{len(dropped) / texts.could_go:.3f}",
-        f"{np.mean(held < HELD):.4f}",
-        f"{((1 - held) * sizes).sum() / sizes.sum():.4f}",
-        f"{told:.4f}" if told is not None else "-",
-        f"{missed} ({missed / texts.could_go:.3f})",
-    ]
+    return {
+        "pages": len(texts.runs),
+        "dropped": len(dropped),
+        "could go": texts.could_go,
+        "over a tenth": int((held < HELD).sum()),
+        "lost": ((1 - held) * sizes).sum() / sizes.sum(),
+        "missed": texts.missed(set(range(len(texts.runs))) - {page for page, _ in pairs}),
+    }
+
+
+def cells(found):
+    """A judgement as the cells of COLUMNS."""
+    return [f"{found[name]:.1%}".replace("%", " %") if name == "lost" else f"{found[name]:,}" for name in COLUMNS]
+
+
+def named(docs):
+    """The name of a set, and its file."""
+    name, path = docs.split("=") if "=" in docs else (pathlib.Path(docs).parent.name, docs)
+    return name, pathlib.Path(path)
+
+
+def head(*columns):
+    print("|", " | ".join(columns), "|\n|" + "---|" * len(columns), flush=True)
 
 
 def main():
@@ -183,16 +193,15 @@ def main():
     arguments.add_argument("--flags", default="", help="further flags of `fingerprint`, in one text")
     arguments.add_argument("docs", nargs="+")
     given = arguments.parse_args()
-    print("|", " | ".join(COLUMNS), "|\n|" + "---|" * len(COLUMNS), flush=True)
+    head("set", "method", *COLUMNS)
     with tempfile.TemporaryDirectory() as scratch:
         folder = given.keep or pathlib.Path(scratch)
         folder.mkdir(exist_ok=True)
-        for docs in given.docs:
-            name, path = docs.split("=") if "=" in docs else (pathlib.Path(docs).parent.name, docs)
-            texts = Texts(pathlib.Path(path))
+        for name, path in map(named, given.docs):
+            texts = Texts(path)
             for method in given.methods:
-                dropped, told = verdicts(given.dupsieve, pathlib.Path(path), method, folder, given.flags.split())
-                print("|", " | ".join(map(str, [name, method, *row(texts, dropped, told)])), "|", flush=True)
+                dropped = verdicts(given.dupsieve, path, method, folder, given.flags.split())
+                print("|", " | ".join([name, method, *cells(judged(texts, dropped))]), "|", flush=True)
 
 
 if __name__ == "__main__":

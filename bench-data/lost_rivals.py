@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Compares what goes with the pages that other programs drop with their texts, exactly, as lost.py does it for dupsieve.
+"""Compares the pages that dupsieve and other programs drop with the pages that are kept, exactly, as lost.py does it for presets.
 
-    python3 bench-data/lost_rivals.py --programs datasketch rensa datatrove text-dedup -- DOCS.jsonl.gz...
+    python3 bench-data/lost_rivals.py --dupsieve target/release/dupsieve -- DOCS.jsonl.gz...
 
-Each program runs in a process of its own, with the settings of SETTINGS, and says which pages stay and which page belongs to which group.
-A dropped page counts as held by that page of its group which stays and holds most of it; so a program that names no page is measured by
-the best page that it could name. The columns are those of lost.py; the last one is the processor time of the program in seconds.
+Each program runs in a process of its own and says which pages are dropped, and which page belongs to which group.
+A dropped page counts as contained in that kept page of its group which has most of it; so a program that names no page is measured by
+the best page that it could name. The columns are those of lost.py, and the processor time of the program.
 
-datasketch and rensa take sets: they get the runs of three words of lost.py, and a page is dropped if the index has a page that stays and
-is near. datatrove and text-dedup read the texts by themselves. Programs that are not installed are left out, and that is said.
+datasketch and rensa take sets: they get the 3-word shingles of lost.py, which are made in Python, and a page is dropped if the index has a kept page that
+is near, from a similarity of 0.8 on. gaoya, datatrove (its default of 14 x 8, runs of five words) and text-dedup read the texts by themselves. Programs that
+are not installed are left out, and that is said.
 """
 
 import argparse
@@ -23,12 +24,28 @@ import subprocess
 import sys
 import tempfile
 
-SETTINGS = {
-    "datasketch": "MinHashLSH(threshold=0.8, num_perm=128)",
-    "rensa": "RMinHashDeduplicator(threshold=0.8, num_perm=128, use_lsh=True)",
-    "datatrove": "MinhashConfig() by default: 14 x 8, runs of 5 words",
-    "text-dedup": "text_dedup.minhash, threshold 0.7 and runs of 5 words, its defaults",
-}
+# Its defaults, and what its documentation has for a corpus: runs of five words, and pairs that are confirmed.
+TEXT_DEDUP = """
+[input]
+input_type = "local_files"
+file_type = "json"
+read_arguments = {{ path = "json", data_files = "{work}/pages.jsonl", split = "train", cache_dir = "{work}/cache" }}
+
+[algorithm]
+algorithm_name = "minhash"
+text_column = "text"
+num_perm = 240
+ngram_size = 5
+threshold = 0.7
+check_false_positive = true
+num_proc = 1
+
+[output]
+output_dir = "{work}/kept"
+save_clusters = true
+
+[debug]
+"""
 
 
 def pages(docs):
@@ -130,30 +147,37 @@ def datatrove(docs, work):
         yield from ((page, other) for other in stays[cluster])
 
 
+def gaoya(docs, _):
+    from gaoya.minhash import MinHashStringIndex
+
+    index, ids = MinHashStringIndex(32, 0.8, 14, 8, None, "word", True, (3, 3)), []
+    for page, text in pages(docs):
+        near = index.query(text)
+        yield from ((page, ids[other]) for other in near)
+        if not near:
+            index.insert_document(len(ids), text)
+            ids.append(page)
+
+
 def text_dedup(docs, work):
-    (work / "documents").mkdir()
     ids = []
-    with open(work / "documents" / "0.jsonl", "w") as out:
+    with open(work / "pages.jsonl", "w") as out:
         for page, text in pages(docs):
             ids.append(page)
-            print(json.dumps({"id": page, "text": text}), file=out)
-    command = [sys.executable, "-m", "text_dedup.minhash", "--path", "json", "--split", "train"]
-    command += ["--data_dir", work / "documents", "--cache_dir", work / "cache", "--output", work / "kept"]
-    command += ["--column", "text", "--num_proc", 1, "--debug"]
-    subprocess.run([str(part) for part in command], check=True, capture_output=True)
-    with open(work / "kept/uf.pkl", "rb") as file:
-        parents = pickle.load(file)
-    parents = getattr(parents, "parent", parents)
-
-    def root(at):
-        while parents.get(at, at) != at:
-            at = parents[at]
-        return at
-
-    yield from ((page, ids[root(at)]) for at, page in enumerate(ids) if root(at) != at)
+            print(json.dumps({"text": text}), file=out)
+    (work / "config.toml").write_text(TEXT_DEDUP.format(work=work))
+    subprocess.run([sys.executable, "-m", "text_dedup.minhash"], cwd=work, check=True, capture_output=True)
+    with open(work / "kept/clusters.pickle", "rb") as file:
+        yield from ((ids[page], ids[first]) for page, first in pickle.load(file).items() if page != first)
 
 
-PROGRAMS = {"datasketch": datasketch, "rensa": rensa, "datatrove": datatrove, "text-dedup": text_dedup}
+def dupsieve(docs, work):
+    from lost import verdicts
+
+    yield from verdicts(os.environ["DUPSIEVE"], docs, "balanced", work).items()
+
+
+PROGRAMS = {"dupsieve": dupsieve, "datasketch": datasketch, "rensa": rensa, "gaoya": gaoya, "datatrove": datatrove, "text-dedup": text_dedup}
 
 
 def child(program, docs):
@@ -178,30 +202,50 @@ def dropped_of(texts, pairs):
     return best
 
 
+def version(program):
+    if program == "dupsieve":
+        return subprocess.run([os.environ["DUPSIEVE"], "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
+    return importlib.metadata.version(program)
+
+
 def main():
     import lost
 
     arguments = argparse.ArgumentParser()
+    arguments.add_argument("--dupsieve", default="target/release/dupsieve")
     arguments.add_argument("--programs", nargs="+", default=list(PROGRAMS))
     arguments.add_argument("docs", nargs="+")
     given = arguments.parse_args()
-    print("|", " | ".join([*lost.COLUMNS, "s"]), "|\n|" + "---|" * (len(lost.COLUMNS) + 1), flush=True)
-    for docs in given.docs:
-        name, path = docs.split("=") if "=" in docs else (pathlib.Path(docs).parent.name, docs)
-        texts = lost.Texts(pathlib.Path(path))
+    os.environ["DUPSIEVE"] = given.dupsieve
+    rows, of = [], {}
+    for name, path in map(lost.named, given.docs):
+        texts = lost.Texts(path)
         for program in given.programs:
             try:
-                version = importlib.metadata.version(program)
+                called = f"{program} {version(program)}"
             except importlib.metadata.PackageNotFoundError:
                 print(f"{program} is not installed", file=sys.stderr)
                 continue
-            ended = subprocess.run([sys.executable, __file__, "--child", program, path], capture_output=True, text=True)
+            ended = subprocess.run([sys.executable, __file__, "--child", program, str(path)], capture_output=True, text=True)
             if ended.returncode:
-                print(f"{program} {version} fails: {ended.stderr.splitlines()[-1]}", file=sys.stderr)
+                print(f"{called} fails: {ended.stderr.splitlines()[-1]}", file=sys.stderr)
                 continue
             found = json.loads(ended.stdout)
-            row = lost.row(texts, dropped_of(texts, found["pairs"]), None)
-            print("|", " | ".join(map(str, [name, f"{program} {version}", *row, f"{found['seconds']:.1f}"])), "|", flush=True)
+            row = lost.judged(texts, dropped_of(texts, found["pairs"])) | {"seconds": found["seconds"]}
+            rows.append([name, called, *lost.cells(row), f"{row['seconds']:.1f} s"])
+            of.setdefault(called, []).append(row)
+    whole = max(of.values(), key=len)
+    print(f"{len(whole)} sets, {sum(row['pages'] for row in whole):,} pages, of which {sum(row['could go'] for row in whole):,} could go:\n")
+    lost.head("program", *lost.COLUMNS[1:], "processor time")
+    for called, rows_of in of.items():
+        total = {name: sum(row[name] for row in rows_of) for name in rows_of[0]}
+        share = [lost.cells(row)[lost.COLUMNS.index("lost")] for row in sorted(rows_of, key=lambda row: row["lost"])]
+        numbers = [f"{total['dropped']:,}", f"{total['over a tenth']:,}", f"{share[0].split()[0]} to {share[-1]}", f"{total['missed']:,}"]
+        print("|", " | ".join([called, *numbers, f"{total['seconds']:.1f} s"]), "|" if len(rows_of) == len(whole) else f"| ({len(rows_of)} sets)")
+    print("\nEach set:\n")
+    lost.head("set", "program", *lost.COLUMNS, "processor time")
+    for row in rows:
+        print("|", " | ".join(row), "|")
 
 
 if __name__ == "__main__":

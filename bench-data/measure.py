@@ -7,7 +7,7 @@ Inputs are generated into a scratch folder; a case without `store` joins its bat
 `segments` joins it with a store of so many days and with one of a single day, as large. Each round runs
 dupsieve with every number of workers and then each rival of the case; PYTHON is an interpreter with numpy,
 faiss-cpu and simhash-pybind. With `cut_off` a rival is stopped after so many seconds of its join. Every answer is checked against what was planted. Prints medians with the
-least and the greatest, as a table to paste into bench-data/runs.
+least and the greatest, as a table.
 """
 
 import argparse

@@ -10,7 +10,7 @@ for some of the programs know words only by the blanks between them. All program
 of runs of five words and put them into 14 bands of 8 rows. dupsieve, and no other, also confirms each pair and
 names it; it copies the kept documents with `filter` as well, since datatrove and text-dedup write them too.
 
-Prints a table for bench-data/runs. Pairs of one cluster count as found. The truth is exact: documents that
+Prints a table. Pairs of one cluster count as found. The truth is exact: documents that
 are no copies of each other share no run of five words, which is checked for 10,000 documents and fewer. Time
 on the clock, time of the processor and memory are those of all processes together, looked at several times a
 second.

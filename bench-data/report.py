@@ -1,22 +1,23 @@
 #!/usr/bin/env python3
-"""Measures commands in turn, several times, and writes tables, drawings and reached or missed targets:
+"""Measures commands in turn, several times, and writes the page of figures: tables, drawings, and targets that are reached or missed.
 
     python3 bench-data/report.py bench-data/cases/report/*.toml [--size short|hour|full] [--program DUPSIEVE] [--rivals PYTHON] [--data FOLDER]
-                                 [--scratch FOLDER] [--output FOLDER]
+                                 [--scratch FOLDER] [--output docs/src/figures.md]
 
-A case has commands for bash, which run in a folder of their own with `dupsieve` on their path: `inputs` once, `fresh` before each command, and then those of its
-table `commands` in turn, as often as `rounds` says. Names in braces are the numbers of its table for the size: `short` shows in seconds that the commands still
-work, and a missed target is no failure then; all cases of the size `hour` take less than an hour on two cores; `full` is the size of the figures of the book.
-`{python}` is PYTHON, an interpreter with the rivals, `{data}` is FOLDER, and `{bench}` is the folder of this file: a command or a case that needs what is not given is named as not measured.
+A case has a `title`, a `place` on the page, what it is `about`, and commands for bash, which run in a folder of their own with `dupsieve` on their path: `inputs`
+once, `fresh` before each command, and then those of its table `commands` in turn, as often as `rounds` says; those that `once` names run in the first round alone.
+Names in braces are the numbers of its table for the size: `short` shows in seconds that the commands still work, and a missed target is no failure then; all cases
+of the size `hour` take half an hour on two quiet cores; `full` takes larger inputs.
+`{python}` is PYTHON, an interpreter with the other programs, `{data}` is FOLDER, and `{bench}` is the folder of this file: a command or a case that needs what is not given is named as not measured.
 A command that fails ends its case; the other cases are measured, and the exit code is 1.
-With `cold` the system's cache is dropped before each command (that needs root). A command of the table `prints` runs once, and what it prints stands in the report.
+With `cold` the system's cache is dropped before each command (that needs root). A command of the table `prints` runs once, and what it prints stands on the page.
 
 A target holds the medians of two commands against each other: `of` and `to`, the clock (`wall` or `processor`) and the `most` that the ratio may be.
-Prints the report; with --output, FOLDER gets report.md, report.json and a drawing of each case.
+A case draws the processor time of its commands, or what `draw` says: a `column` of the first printed table, from 0, and what the bars mean (`says`).
+Prints the page; with --output it is a file, and the drawings are in the folder `pictures` beside it.
 """
 
 import argparse
-import json
 import os
 import pathlib
 import platform
@@ -42,7 +43,7 @@ class Bench:
     def __init__(self, case, folder, names, short):
         self.case, self.folder, self.names, self.short = case, folder, names, short
         self.missing = set()
-        self.found = {"title": case["title"], "runs": {}, "prints": {}, "left_out": [], "needs": [], "targets": []}
+        self.found = {"case": case, "runs": {}, "prints": {}, "left_out": [], "needs": [], "targets": []}
 
     def filled(self, command):
         """The command with the names in braces replaced; None if one of them is not given."""
@@ -80,11 +81,10 @@ class Bench:
             commands = {name: self.filled(command) for name, command in self.case.get("commands", {}).items()}
             prints = {name: self.filled(command) for name, command in self.case.get("prints", {}).items()}
             found["left_out"] = [name for name, command in {**commands, **prints}.items() if command is None]
-            for _ in range(1 if self.short else self.case.get("rounds", 1)):
+            for turn in range(1 if self.short else self.case.get("rounds", 1)):
                 for name, command in commands.items():
-                    if command:
-                        run = self.timed(command)
-                        found["runs"].setdefault(name, []).append(run)
+                    if command and (turn == 0 or name not in self.case.get("once", [])):
+                        found["runs"].setdefault(name, []).append(self.timed(command))
             for name, command in prints.items():
                 if command:
                     found["prints"][name] = self.run(command, stdout=subprocess.PIPE, text=True).stdout
@@ -105,57 +105,106 @@ def held(target, runs):
 
 def spread(runs, figure, digits=2):
     values = [run[figure] for run in runs]
-    return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f} to {max(values):.{digits}f})"
+    whole = f" ({min(values):.{digits}f} to {max(values):.{digits}f})" if len(values) > 1 else ""
+    return f"{statistics.median(values):.{digits}f}{whole}"
 
 
-def written(name, found):
-    """The part of the report about one case."""
-    lines = [f"## {found['title']}", ""]
+def anchor(title):
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+
+
+def verdict(target):
+    """What a target asks for and what was found, as cells."""
+    found = "not measured" if target["ratio"] is None else f"{target['ratio']:.2f} ({target['least']:.2f} to {target['greatest']:.2f})"
+    met = {None: "", True: "reached", False: "**missed**"}[target["reached"]]
+    return f"{target['of']} / {target['to']}, {'clock' if target['clock'] == 'wall' else 'processor'} | {target['most']} | {found} | {met}"
+
+
+def written(name, found, drawn):
+    """The section of the page about one case."""
+    case = found["case"]
+    lines = [f"## {case['title']}", "", f"{case['about'].strip()} [The commands](../../bench-data/cases/report/{name}.toml).", ""]
     if found["runs"]:
-        lines += ["| command | wall s | processor s | peak MB |", "|---|---|---|---|"]
-        lines += [f"| {command} | {spread(runs, 'wall')} | {spread(runs, 'processor')} | {spread(runs, 'memory', 0)} |" for command, runs in found["runs"].items()]
+        lines += ["| command | clock, s | processor, s | memory, MB |", "|---|---|---|---|"]
+        lines += [f"| {command} | {spread(runs, 'wall')} | {spread(runs, 'processor')} | {max(run['memory'] for run in runs):,.0f} |" for command, runs in found["runs"].items()]
         lines.append("")
-    for target in found["targets"]:
-        said = f"{target['of']} / {target['to']}, {target['clock']}: at most {target['most']}"
-        if target["ratio"] is None:
-            lines.append(f"- {said}: not measured")
-        else:
-            verdict = "reached" if target["reached"] else "MISSED"
-            lines.append(f"- {said}: {target['ratio']:.2f} ({target['least']:.2f} to {target['greatest']:.2f}), {verdict}")
     for command, printed in found["prints"].items():
-        lines += [f"{command}:", "", printed.rstrip() if printed.startswith("|") else f"```text\n{printed.rstrip()}\n```", ""]
+        lines += [f"{command}:", "", printed.rstrip() if "\n|---" in printed else f"```text\n{printed.rstrip()}\n```", ""]
+    if drawn:
+        lines += [f"![{case['title']}, as bars](pictures/figures-{name}.svg)", ""]
+    if found["targets"]:
+        lines += ["| target | at most | found | |", "|---|---|---|---|", *(f"| {verdict(target)} |" for target in found["targets"]), ""]
     if "failed" in found:
-        lines.append(f"FAILED: {found['failed']}")
+        lines += [f"FAILED: `{found['failed']}`", ""]
     if found["needs"]:
         what = ", ".join(found["left_out"]) or "the case"
-        lines.append(f"Not measured: {what}. Needs {' and '.join('--rivals' if it == 'python' else f'--{it}' for it in found['needs'])}.")
-    lines += ["", f"`cases/report/{name}.toml`", ""]
+        lines += [f"Not measured: {what}. Needs {' and '.join('--rivals' if it == 'python' else f'--{it}' for it in found['needs'])}.", ""]
     return "\n".join(lines)
 
 
+def bars(found):
+    """What a case draws: what the bars mean, and their names and lengths."""
+    if draw := found["case"].get("draw"):
+        table = re.search(r"(?:^\|.*\n)+", "\n".join(found["prints"].values()) + "\n", re.MULTILINE)
+        rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table.group().splitlines()[2:]] if table else []
+        return draw["says"], {row[0]: float(re.sub(r"[^\d.]", "", row[draw["column"]].split()[0])) for row in rows}
+    return "processor seconds; less is better", {name: statistics.median(run["processor"] for run in runs) for name, runs in found["runs"].items()}
+
+
 def drawing(found):
-    """The processor seconds of the commands of a case as bars; None if there are none."""
-    medians = {name: statistics.median(run["processor"] for run in runs) for name, runs in found["runs"].items()}
-    if not medians:
+    """The bars of a case; None if there are none."""
+    says, lengths = bars(found)
+    if not lengths:
         return None
-    most = max(medians.values()) or 1
-    picture = Picture(860, 60 + 34 * len(medians), f"Processor seconds: {found['title']}")
-    picture.text(20, 28, "processor seconds; less is better", "title")
-    for place, (name, seconds) in enumerate(medians.items()):
+    most = max(lengths.values()) or 1
+    picture = Picture(860, 60 + 34 * len(lengths), f"{found['case']['title']}: {says}")
+    picture.text(20, 28, says, "title")
+    for place, (name, length) in enumerate(lengths.items()):
         y = 46 + 34 * place
+        other = "{python}" in found["case"].get("commands", {}).get(name, "") or ("draw" in found["case"] and not name.startswith("dupsieve"))
         picture.text(290, y + 15, name[:44], "end")
-        picture.rect(300, y, max(1, 460 * seconds / most), 20, "a" if "{python}" in found["commands"][name] else "b")
-        picture.text(308 + 460 * seconds / most, y + 15, f"{seconds:.2f}", "small")
+        picture.rect(300, y, max(1, 460 * length / most), 20, "a" if other else "b")
+        picture.text(308 + 460 * length / most, y + 15, f"{length:,.2f}" if length % 1 else f"{length:,.0f}", "small")
     return str(picture)
 
 
-def machine(program):
-    """What the figures depend on."""
+def head(asked, program, begun):
+    """What the page says before its cases: the command, the build and the machine."""
     cpu = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
     memory = re.search(r"MemTotal:\s*(\d+)", pathlib.Path("/proc/meminfo").read_text())
-    version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
-    return {"program": " ".join(version.split()), "processor": cpu[1] if cpu else platform.processor(), "cores": os.cpu_count(),
-            "memory_gib": round(int(memory[1]) / 2**20), "system": platform.release(), "load_before": os.getloadavg()[0]}
+    version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.strip().replace("\n", "; ")
+    return f"""# Figures
+
+All figures of this page, and those of the README, are from one build on one machine, by one command:
+
+    python3 bench-data/report.py bench-data/cases/report/*.toml --size {asked.size} --rivals PYTHON --data FOLDER --output docs/src/figures.md
+
+- **Build**: {version}
+- **Machine**: {cpu[1] if cpu else platform.processor()}, {os.cpu_count()} cores, {int(memory[1]) / 2**20:.0f} GiB, Linux {platform.release()}; {time.strftime("%Y-%m-%d", time.gmtime())}, load {begun:.1f} at the start
+
+Commands ran in turn. Each figure is the median, with the least and the greatest behind it. *Clock* and *processor* are seconds of the whole command, from its start to its end; *memory* is the most that one of its processes took.
+"""
+
+
+def targets(cases):
+    """All targets in one table."""
+    rows = [(found["case"]["title"], target) for found in cases.values() for target in found["targets"]]
+    counts = [sum(target["reached"] is it for _, target in rows) for it in (True, False, None)]
+    lines = ["## Targets", "", f"{counts[0]} reached, {counts[1]} missed, {counts[2]} not measured. A target is the most that the first command may take of the second one.", ""]
+    lines += ["| | target | at most | found | |", "|---|---|---|---|---|"]
+    return "\n".join([*lines, *(f"| [{title}](#{anchor(title)}) | {verdict(target)} |" for title, target in rows), ""])
+
+
+def measured(path, asked):
+    """What one case measured."""
+    case = tomllib.loads(path.read_text())
+    names = {"python": asked.rivals and asked.rivals.absolute(), "data": asked.data and asked.data.resolve(), "bench": HOME, **case.get(asked.size, {})}
+    with tempfile.TemporaryDirectory(dir=asked.scratch) as folder:
+        bench = Bench(case, folder, names, asked.size == "short")
+        try:
+            return bench.measured()
+        except subprocess.CalledProcessError as failure:
+            return {**bench.found, "failed": failure.cmd if isinstance(failure.cmd, str) else failure.cmd[-1]}
 
 
 def main():
@@ -166,39 +215,32 @@ def main():
     words.add_argument("--rivals", type=pathlib.Path, metavar="PYTHON")
     words.add_argument("--data", type=pathlib.Path, metavar="FOLDER")
     words.add_argument("--scratch", type=pathlib.Path, help="where inputs are made [default: the system's folder for that]")
-    words.add_argument("--output", type=pathlib.Path, metavar="FOLDER")
+    words.add_argument("--output", type=pathlib.Path, metavar="PAGE.md")
     asked = words.parse_args()
     program = asked.program.resolve()
     os.environ["PATH"] = f"{program.parent}:{os.environ['PATH']}"
     if asked.scratch:
         asked.scratch.mkdir(parents=True, exist_ok=True)
-    report = {"machine": machine(program), "size": asked.size, "cases": {}}
-    of = report["machine"]
-    head = (f"{of['program']}; {of['processor']}, {of['cores']} cores, {of['memory_gib']} GiB, Linux {of['system']}; load {of['load_before']:.1f} before. "
-            f"Size `{asked.size}`. Commands ran in turn; medians with the least and the greatest.")
-    texts = [f"# Figures of {time.strftime('%Y-%m-%d', time.gmtime())}\n\n{head}\n"]
-    print(texts[0], flush=True)
-    for path in asked.cases:
-        case = tomllib.loads(path.read_text())
-        names = {"python": asked.rivals and asked.rivals.absolute(), "data": asked.data and asked.data.resolve(), "bench": HOME, **case.get(asked.size, {})}
-        with tempfile.TemporaryDirectory(dir=asked.scratch) as folder:
-            bench = Bench(case, folder, names, asked.size == "short")
-            try:
-                found = bench.measured()
-            except subprocess.CalledProcessError as failure:
-                found = {**bench.found, "failed": failure.cmd if isinstance(failure.cmd, str) else failure.cmd[-1]}
-        found["commands"] = case.get("commands", {})
-        report["cases"][path.stem] = found
-        texts.append(written(path.stem, found))
-        print(texts[-1], flush=True)
+    first = head(asked, program, os.getloadavg()[0])
+    print(first, flush=True)
+    cases, sections, drawings = {}, [], {}
+    for path in sorted(asked.cases, key=lambda path: tomllib.loads(path.read_text())["place"]):
+        begun = time.monotonic()
+        found = cases[path.stem] = measured(path, asked)
+        if svg := drawing(found):
+            drawings[f"figures-{path.stem}.svg"] = svg
+        sections.append(written(path.stem, found, svg))
+        print(sections[-1], flush=True)
+        print(f"{path.stem}: {time.monotonic() - begun:.0f} s", file=sys.stderr)
     if asked.output:
-        asked.output.mkdir(parents=True, exist_ok=True)
-        (asked.output / "report.md").write_text("\n".join(texts))
-        (asked.output / "report.json").write_text(json.dumps(report, indent=1) + "\n")
-        for name, found in report["cases"].items():
-            if svg := drawing(found):
-                (asked.output / f"{name}.svg").write_text(svg)
-    if failed := [name for name, found in report["cases"].items() if "failed" in found]:
+        asked.output.write_text("\n".join([first, targets(cases), *sections]))
+        pictures = asked.output.parent / "pictures"
+        pictures.mkdir(exist_ok=True)
+        for old in pictures.glob("figures-*.svg"):
+            old.unlink()
+        for name, svg in drawings.items():
+            (pictures / name).write_text(svg)
+    if failed := [name for name, found in cases.items() if "failed" in found]:
         raise SystemExit(f"a command failed in {', '.join(failed)}")
 
 

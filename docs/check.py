@@ -5,7 +5,7 @@
 1. Every relative link leads to a file, and every anchor to a heading.
 2. Every `dupsieve` command line in a block of code names commands and flags that the program has.
 3. The chapter "All settings" has the keys of `dupsieve schema`, and no others.
-4. The pictures are what `docs/pictures.py` draws from the tables of the book.
+4. The pictures are what `docs/pictures.py` draws.
 5. The tests that PROMISES.md names are there.
 6. llms.txt names the chapters of the book.
 7. `mdbook build` takes the book, and every link of its pages leads somewhere. Needs mdbook, in `PATH` or `--mdbook`."""

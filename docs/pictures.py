@@ -3,13 +3,12 @@
 
     python3 docs/pictures.py
 
-Each picture is an SVG in docs/src/pictures that follows the reader's light or dark theme. Figures come from the tables of the book, so a
-picture and its table never differ: docs/check.py looks. Needs nothing but Python.
+Each picture is an SVG in docs/src/pictures that follows the reader's light or dark theme. Figures in them come from the text of the book, so the
+two never differ: docs/check.py looks. bench-data/report.py draws those of the chapter on figures. Needs nothing but Python.
 """
 
 import argparse
 import html
-import math
 import pathlib
 import re
 
@@ -68,17 +67,6 @@ class Picture:
         head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" width="{self.width}" role="img">'
         paper = f'<rect width="{self.width}" height="{self.height}" class="paper"/>'
         return "\n".join([head, f"<title>{html.escape(self.says)}</title>", f"<style>{STYLE}</style>", tip, paper, *self.parts, "</svg>", ""])
-
-
-def table(chapter, heading):
-    """The rows of the first table below a heading, without its own heading and rule, as lists of cells."""
-    below = (BOOK / chapter).read_text().partition(f"\n## {heading}\n")[2]
-    rows = re.search(r"(?:^\|.*\n)+", below, re.MULTILINE).group().splitlines()[2:]
-    return [[cell.strip().replace("`", "") for cell in row.strip("|").split("|")] for row in rows]
-
-
-def number(cell):
-    return float(re.match(r"[\d,.]+", cell).group().replace(",", ""))
 
 
 def flow():
@@ -246,52 +234,6 @@ def bands():
     return picture
 
 
-def overlap():
-    """Documents that overlap, beside other programs, from the table of the chapter on figures."""
-    rows = table("figures.md", "Beside other programs: documents that overlap")
-    picture = Picture(860, 60 + 34 * len(rows) + 30, "Processor seconds of programs that find documents that overlap, with the share of the pairs that each finds and the "
-                                                     "number of wrong pairs.")
-    most = max(number(row[1]) for row in rows)
-    picture.text(220, 28, "processor time; less is better", "title")
-    picture.text(660, 28, "found", "title")
-    picture.text(740, 28, "wrong pairs", "title")
-    for place, (name, time, _, found, wrong) in enumerate(rows):
-        y = 46 + 34 * place
-        picture.text(210, y + 15, name, "end")
-        length = 360 * number(time) / most
-        picture.rect(220, y, length, 20, "b" if name.startswith("dupsieve") else "a")
-        picture.text(226 + length, y + 15, time, "small")
-        picture.text(660, y + 15, found)
-        picture.text(740, y + 15, wrong)
-    picture.text(20, picture.height - 12, "Input, machine and settings: the chapter on figures", "small faint")
-    return picture
-
-
-def growth():
-    """Processor time by pages and by rows of the store, from the table of the chapter on figures."""
-    rows = table("figures.md", "What grows")
-    picture = Picture(860, 330, "Processor time of fingerprint and dedup by the number of pages, and of a join by the rows of the store, on logarithmic axes.")
-    panels = [("pages", "pages", ["fingerprint", "dedup --input"], 60), ("rows", "rows of the store; a million new ones", ["k = 3", "k = 6"], 490)]
-    for of, says, names, left in panels:
-        points = [(number(many), [number(one), number(other)]) for what, many, one, other, _ in rows if what == of]
-        first, last = math.floor(math.log10(points[0][0])), math.log10(points[-1][0])
-        place = lambda count, seconds: (left + 300 * (math.log10(count) - first) / (last - first), 260 - 70 * math.log10(seconds))
-        for power in range(first, round(last) + 1):
-            x, _ = place(10**power, 1)
-            picture.line(x, 50, x, 260, "grid")
-            picture.text(x, 278, f"{10**power:,}", "middle small faint")
-        for seconds in (1, 10, 100, 1000):
-            _, y = place(points[0][0], seconds)
-            picture.line(left, y, left + 300, y, "grid")
-            picture.text(left - 8, y + 4, f"{seconds} s", "end small faint")
-        picture.text(left, 28, says, "title")
-        for at, (name, kind) in enumerate(zip(names, "ab")):
-            picture.curve([place(count, seconds[at]) for count, seconds in points], f"curve-{kind}")
-            picture.rect(left + 130 * at, 294, 10, 10, kind)
-            picture.text(left + 130 * at + 18, 303, name)
-    return picture
-
-
 def report():
     """The upper part of report.html of a day of the sample: its figures as the chapter on results takes them from its report.json, and the pair
     that loses most as `sample` prints it in the first chapter."""
@@ -334,7 +276,7 @@ def report():
     return picture
 
 
-DRAWN = [flow, containment, blocks, output, store, clusters, bands, overlap, growth, report]
+DRAWN = [flow, containment, blocks, output, store, clusters, bands, report]
 
 
 def drawn():
