@@ -325,7 +325,7 @@ fn failures_known_beforehand_are_reported_before_any_work() {
     bench.done("run days.toml --date 2026-01-01");
     // The store has another recipe. The error names the parts that differ.
     two_days(&bench, "other.toml", "[fingerprint]\nrecipe = \"short-text\"\n");
-    let parts = ["check.signature = containment", "check.signature = none", "weights = raised-tf"];
+    let parts = ["sketch = containment", "sketch = none", "weights = raised-tf"];
     refused(2, "run other.toml --date 2026-01-02", &parts);
     // The output of a later day was made with another distance.
     bench.done("run days.toml");
@@ -340,7 +340,7 @@ fn a_difference_of_recipes_names_the_parts_that_differ() {
     let bench = bench();
     let said =
         bench.fails(73, "fingerprint --recipe short-text --input pages.tsv --output pages.seg");
-    assert!(said.contains("recipe: ") && said.contains("check.signature = none"), "{said}");
+    assert!(said.contains("recipe: ") && said.contains("sketch = none"), "{said}");
     assert!(!said.contains('{') && !said.contains("xxh3"), "{said}");
     bench.done("fingerprint --recipe short-text --input pages.tsv --output other.seg");
     for (code, line) in [
@@ -348,7 +348,7 @@ fn a_difference_of_recipes_names_the_parts_that_differ() {
         (73, "store add store --segment other.seg --day 2026-01-02"),
     ] {
         let said = bench.fails(code, line);
-        assert!(said.contains("containment") && said.contains("signature = none"), "{said}");
+        assert!(said.contains("containment") && said.contains("sketch = none"), "{said}");
         assert!(!said.contains('{') && !said.contains("xxh3"), "{said}");
     }
 }

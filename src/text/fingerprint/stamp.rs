@@ -197,10 +197,13 @@ impl Stamp {
         })
     }
 
-    /// Every value by its name; `a.b` is the part `b` of the part `a`.
+    /// Every value by its name in messages; `a.b` is the part `b` of the part `a`.
     fn parts(&self) -> BTreeMap<String, String> {
         let mut parts = BTreeMap::new();
         gather("", &serde_json::from_str(&self.text).unwrap_or_default(), &mut parts);
+        if let Some(sketch) = parts.remove("check.signature") {
+            parts.insert("sketch".to_owned(), sketch);
+        }
         parts
     }
 
