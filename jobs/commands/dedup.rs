@@ -53,12 +53,12 @@ const EXAMPLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Find the near-duplicates in a corpus, or in a batch and a store
+/// Drop the near-duplicates of a corpus, or of new pages against a store
 #[derive(Args, Debug)]
 #[command(args = shared(JOB), after_help = examples(EXAMPLES))]
 #[command(group = ArgGroup::new("documents").required(true))]
 pub(crate) struct Arguments {
-    /// The new fingerprints, as `dupsieve fingerprint` writes them
+    /// A segment of new pages, as `dupsieve fingerprint` writes it
     #[arg(long, value_name = "FILE.seg", group = "documents")]
     batch: Option<Place>,
     /// The store of earlier pages. Without it, the batch is compared with itself alone
@@ -75,7 +75,7 @@ pub(crate) struct Arguments {
     format: FormatFlag,
     #[command(flatten)]
     settings: DedupSettings,
-    #[command(flatten, next_help_heading = "A corpus, in place of a batch")]
+    #[command(flatten, next_help_heading = "A corpus, in place of --batch")]
     corpus: corpus::CorpusFlags,
 }
 

@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     /// Random seed
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
-    /// Instead, judge the presets, and what the file of --config says, on your pages
+    /// Judge the presets, and the settings of --config, on your pages
     #[arg(long, requires = "input")]
     sweep: bool,
     #[command(flatten)]

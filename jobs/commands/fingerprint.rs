@@ -73,14 +73,14 @@ pub(crate) struct Arguments {
     /// The segment to write
     #[arg(long, value_name = "FILE.seg")]
     output: Output,
-    /// Take what this store has of pages whose text it holds, letter by letter, instead of computing it again. It keeps
+    /// Take the fingerprints of pages from this store if it has exactly their text. It keeps
     /// digests (--keep-digests) and filters (`dupsieve store index --filters`). The segment is the same, byte for byte
     #[arg(long, value_name = "DIR")]
     store: Option<Place>,
     /// The version of the store to look in [default: the current one]
     #[arg(long, value_name = "VERSION", requires = "store")]
     as_of: Option<u64>,
-    /// Keep of each page what puts it in the keep order of `dedup`, in place of its time: the number in a field, FIELD:max or
+    /// Note a field by which `dedup` chooses which page to keep, in place of the time: the number in a field, FIELD:max or
     /// FIELD:min, or FIELD:LIST, a file with the values of the field, the most trusted first [default: `keep` in the section
     /// [dedup], if it names a field]
     #[arg(long, value_name = "FIELD:max|min|LIST")]

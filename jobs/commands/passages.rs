@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
     /// Least length of a passage, in words [default: 50]
     #[arg(long, value_name = "N")]
     words: Option<NonZeroU16>,
-    /// Which pages count as earlier, whose passages stay: first-id, oldest, newest or longest; or by a field of the pages, FIELD:max, FIELD:min or
+    /// Which of several pages keeps a passage that they share: first-id, oldest, newest or longest; or by a field of the pages, FIELD:max, FIELD:min or
     /// FIELD:LIST [default: first-id]
     #[arg(long, value_name = "ORDER", env = "DUPSIEVE_KEEP")]
     keep: Option<Keep>,

@@ -175,7 +175,7 @@ enum Change {
         #[arg(long, value_name = "N")]
         keep_versions: NonZero<u64>,
     },
-    /// Let days leave that are too old: a new version no longer shows them. The versions before it still do until `store
+    /// Remove days that are too old: a new version no longer shows them. The versions before it still do until `store
     /// prune` removes them, and `store rollback` brings the days back. Days that have expired cannot be added again
     #[command(args = shared(&[Memory, DryRun, Overwrite, Telemetry]), after_help = examples(&[
         ("Keep the days of the last 90 days", "dupsieve store expire store --keep-days 90"),

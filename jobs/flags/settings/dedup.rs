@@ -17,7 +17,7 @@ use super::{Count, Keep, Share, allowed, typed};
 #[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct DedupSettings {
-    /// What counts as near, paper or balanced [default: the preset that the batch was made with, else paper; of a
+    /// What counts as near, `balanced` (the default for a corpus) or `paper` (faster, by fingerprints alone) [default: the preset that the batch was made with, else paper; of a
     /// corpus balanced]
     #[arg(id = "join_preset", long = "preset", value_name = "NAME", env = "DUPSIEVE_PRESET")]
     #[serde(deserialize_with = "typed")]
@@ -61,7 +61,7 @@ pub(crate) struct DedupSettings {
     #[serde(deserialize_with = "typed")]
     #[schemars(schema_with = "allowed::number")]
     pub(crate) max_matches: Option<Count>,
-    /// Which of several near pages to keep: oldest, newest, first-id or longest; or by a field of the pages, FIELD:max or FIELD:min
+    /// Which of several near pages to keep, such as oldest or longest: oldest, newest, first-id or longest; or by a field of the pages, FIELD:max or FIELD:min
     /// (a number), or FIELD:LIST (a file with its values, the most trusted first), for which `fingerprint` needs the same --keep
     /// [default: the field that the batch was made for, else oldest if it has times, else first-id]
     #[arg(long, value_name = "ORDER", env = "DUPSIEVE_KEEP")]
