@@ -31,12 +31,12 @@ impl ShingleSet {
         each(&mut |hash| {
             hashes.push(hash);
             if hashes.len() >= 2 * FEW.max(distinct) {
-                hashes.sort_unstable();
+                sort(&mut hashes);
                 hashes.dedup();
                 distinct = hashes.len();
             }
         });
-        hashes.sort_unstable();
+        sort(&mut hashes);
         hashes.dedup();
         hashes.shrink_to_fit();
         ShingleSet { hashes }
@@ -90,6 +90,30 @@ impl ShingleSet {
     }
 }
 
+/// Sorts hashes: by their first two bytes in two passes, the second byte first, and the few that share these by comparison.
+fn sort(hashes: &mut Vec<u64>) {
+    if hashes.len() < 64 {
+        return hashes.sort_unstable();
+    }
+    let mut sorted = vec![0; hashes.len()];
+    for shift in [48, 56] {
+        let byte = |hash: u64| usize::from((hash >> shift) as u8);
+        let mut places = [0; 256];
+        hashes.iter().for_each(|&hash| places[byte(hash)] += 1);
+        let mut before = 0;
+        for place in &mut places {
+            before += std::mem::replace(place, before);
+        }
+        for &hash in hashes.iter() {
+            let place = &mut places[byte(hash)];
+            sorted[*place] = hash;
+            *place += 1;
+        }
+        std::mem::swap(hashes, &mut sorted);
+    }
+    hashes.chunk_by_mut(|a, b| a >> 48 == b >> 48).for_each(<[u64]>::sort_unstable);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,6 +139,18 @@ mod tests {
             prop_assert_eq!(a.shared(&b), shared);
             prop_assert!((a.contained_in(&b) * one.len() as f64 - shared as f64).abs() < 1e-9);
             prop_assert_eq!((a.len(), a.is_empty()), (one.len(), one.is_empty()));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn hashes_are_sorted(
+            mut hashes in prop::collection::vec(prop_oneof![any::<u64>(), 0..9_u64, (0..9_u64).prop_map(|it| it << 45)], 0..300),
+        ) {
+            let mut expected = hashes.clone();
+            expected.sort_unstable();
+            sort(&mut hashes);
+            prop_assert_eq!(hashes, expected);
         }
     }
 

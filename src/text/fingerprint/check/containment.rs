@@ -385,26 +385,23 @@ impl BitWriter<'_> {
     fn put(&mut self, number: u64, bits: u32) {
         self.held |= number << self.bits;
         self.bits += bits;
-        while self.bits >= 8 {
-            self.out.push(self.held as u8);
-            self.held >>= 8;
-            self.bits -= 8;
+        if self.bits >= 32 {
+            self.out.extend((self.held as u32).to_le_bytes());
+            self.held >>= 32;
+            self.bits -= 32;
         }
     }
 
-    fn zeros(&mut self, count: u32) {
-        let mut left = count;
-        while left > 0 {
-            let bits = left.min(32);
-            self.put(0, bits);
-            left -= bits;
+    fn zeros(&mut self, mut count: u32) {
+        while count > 32 {
+            self.put(0, 32);
+            count -= 32;
         }
+        self.put(0, count);
     }
 
     fn finish(self) {
-        if self.bits > 0 {
-            self.out.push(self.held as u8);
-        }
+        self.out.extend(&self.held.to_le_bytes()[..self.bits.div_ceil(8) as usize]);
     }
 }
 
