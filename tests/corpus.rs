@@ -186,7 +186,7 @@ fn no_text_is_lost_where_ids_start_again_in_each_file() {
     let ended = bench.done(job);
     let counts = ["read", "kept", "dropped", "repeated", "copied"].map(|it| ended.count(it));
     assert_eq!(counts, [5, 4, 1, 0, 4]);
-    assert!(ended.stderr.contains("2 documents have the id of an earlier one"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("2 documents have the id of another one"), "{}", ended.stderr);
     let keep = bench.read("found/dedup/keep.txt");
     assert_eq!(keep, "a.jsonl:1\na.jsonl:2\nb.jsonl:1\nb.jsonl:2\n");
     assert_eq!(bench.read("kept/a.jsonl"), bench.read("in/a.jsonl"));

@@ -396,7 +396,7 @@ impl Job {
         if repeated > 0 {
             let path = beside(self.pages.place(), output::REPEATED);
             tracing::warn!(
-                "ids that came before: {repeated}, with the same text: {same}; they are listed in {}",
+                "repeated ids: {repeated} ({same} with the same text), listed in {}",
                 path.named()
             );
         }

@@ -188,7 +188,7 @@ fn findings(
         let id =
             if fields.place_ids == PlaceIds::All { "none, so FILE:RECORD" } else { &fields.id };
         told.push(format!(
-            "fields: id {id}, text {}{html}, time {time}; there are {}",
+            "fields: id = {id}, text = {}{html}, time = {time} (of {})",
             fields.text,
             other.join(", ")
         ));
@@ -196,7 +196,7 @@ fn findings(
     let count = pages.pages.len();
     let [shortest, middle, longest] = pages.characters;
     told.push(format!(
-        "a sample of {count} pages: {shortest} to {longest} characters, half of them {middle} or more; {} % mostly Chinese",
+        "a sample of {count} pages: {shortest} to {longest} characters, {middle} in the middle; {} % mostly Chinese",
         100 * pages.han / count
     ));
     if middle <= SHORT {
@@ -207,10 +207,7 @@ fn findings(
     }
     let near: Vec<String> =
         pages.near.iter().map(|(preset, near)| format!("{near} by {preset}")).collect();
-    told.push(format!(
-        "pages near to an earlier one of the sample: {}; all pages have more",
-        near.join(", ")
-    ));
+    told.push(format!("near-duplicates in the sample: {}; all pages have more", near.join(", ")));
     told.push(format!(
         "`dupsieve evaluate --sweep --input {}` measures which preset suits them",
         inputs.files()[0].path().named()

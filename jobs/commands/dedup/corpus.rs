@@ -233,8 +233,8 @@ impl Corpus {
                 .settings(["place-ids all", "max-repeated 100%"]));
         }
         tracing::warn!(
-            "{count} documents have the id of an earlier one and another text, so the ids are no names: each document gets its \
-             place as the id, and the fingerprints are made once more (--place-ids all does so at once)"
+            "{count} documents have the id of another one, so all get their places as ids, and fingerprints are made again \
+             (--place-ids all spares that)"
         );
         Ok(true)
     }
@@ -322,11 +322,11 @@ impl Corpus {
         let copies = self.kept.as_ref().map(|folder| {
             let empties = match (empty, self.drop_empty) {
                 (0, _) => "",
-                (_, false) => " So are those without any word; --drop-empty leaves them out.",
-                (_, true) => " Those without any word are left out.",
+                (_, false) => " Those without a word are there too; --drop-empty leaves them out.",
+                (_, true) => " Those without a word are left out.",
             };
             format!(
-                "The kept documents are in {}/, as they came: a file for each file of the input.{empties}",
+                "The kept documents are in {}/, one file for each input file.{empties}",
                 folder.named()
             )
         });

@@ -104,9 +104,8 @@ impl Seen<'_> {
 
     fn preset(&self, text: &mut String) {
         text.push_str(
-            "# Which pages are dropped: by \"balanced\" those of which a kept page contains nine tenths; by \"paper\" those whose\n\
-             # fingerprints are within 3 bits of those of a kept page.\n\
-             # A store holds one of them.\n",
+            "# Which pages are dropped: \"balanced\" drops a page if a kept page contains nine tenths of it, \"paper\" if their\n\
+             # fingerprints differ in at most 3 bits. A store has one preset.\n",
         );
         if let Some(pages) = self.pages {
             let near: Vec<String> =
