@@ -52,6 +52,7 @@ impl Join {
             folder: folder.clone(),
             memory_bytes: self.budget.finalize(),
             signatures_bytes: self.budget.signatures(),
+            workers: topology.workers,
         };
         let own = Owners::of(groups.fingerprints(), &topology).of_process(&topology);
         let windows = PairWindows::new(how, own, pairs);

@@ -13,6 +13,7 @@ use super::similarity::Confirm;
 use crate::error::Result;
 use crate::fingerprint::Class;
 use crate::fingerprint::check::{Marked, Sample};
+use crate::parallel::{in_parallel, row_parts};
 use crate::progress::{self, Activity};
 use crate::store::Segment;
 
@@ -24,10 +25,16 @@ pub(crate) enum WindowKeys {
     Samples(Samples),
 }
 
-/// Sketches of neighbouring rows, decoded.
+/// Sketches of neighbouring rows, decoded, in parts of so many rows.
 #[derive(Debug)]
 pub(crate) struct Samples {
-    first_row: usize,
+    rows: Range<usize>,
+    part_rows: usize,
+    parts: Vec<SamplesPart>,
+}
+
+#[derive(Debug, Default)]
+struct SamplesPart {
     levels: Vec<u8>,
     /// The hashes, end to end, and where those of each row end.
     hashes: Vec<u32>,
@@ -42,27 +49,45 @@ impl WindowKeys {
         HeldKeys::most(segment, confirm, memory_bytes / factor)
     }
 
-    /// Reads those of these rows.
+    /// Reads those of these rows, on so many threads.
     pub(super) fn read(
-        reader: &mut GroupKeyReader,
+        segment: &Segment,
         rows: Range<usize>,
         confirm: Option<&Confirm>,
+        workers: usize,
     ) -> Result<WindowKeys> {
+        let reader = || GroupKeyReader::new(segment, confirm);
         if !confirm.is_some_and(Confirm::has_direction) {
-            return HeldKeys::read(reader, rows).map(WindowKeys::Keys);
+            return HeldKeys::read(&mut reader()?, rows).map(WindowKeys::Keys);
         }
-        let (levels, hashes, ends) = (Vec::new(), Vec::new(), Vec::new());
-        let mut samples = Samples { first_row: rows.start, levels, hashes, ends };
+        let parts = row_parts(rows.len() as u64, workers);
+        let read = |part: &Range<u64>| {
+            let [start, end] = [part.start, part.end].map(|it| rows.start as u64 + it);
+            SamplesPart::read(&mut reader()?, start..end)
+        };
+        let part_rows = parts.first().map_or(1, |part| part.end as usize);
+        let parts = in_parallel(workers, &parts, read).into_iter().collect::<Result<_>>()?;
+        Ok(WindowKeys::Samples(Samples { rows, part_rows, parts }))
+    }
+}
+
+impl SamplesPart {
+    fn read(reader: &mut GroupKeyReader, rows: Range<u64>) -> Result<SamplesPart> {
+        let mut part = SamplesPart::default();
         let mut decoded = Vec::new();
         for row in rows {
             progress::tick(Activity::Working);
-            let Sample { level, hashes } =
-                Sample::read(reader.get(row as u64)?.signature, &mut decoded);
-            samples.levels.push(level);
-            samples.hashes.extend(hashes);
-            samples.ends.push(samples.hashes.len());
+            let Sample { level, hashes } = Sample::read(reader.get(row)?.signature, &mut decoded);
+            part.levels.push(level);
+            part.hashes.extend(hashes);
+            part.ends.push(part.hashes.len());
         }
-        Ok(WindowKeys::Samples(samples))
+        Ok(part)
+    }
+
+    fn get(&self, at: usize) -> Sample<'_> {
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        Sample { level: self.levels[at], hashes: &self.hashes[start..self.ends[at]] }
     }
 }
 
@@ -74,12 +99,11 @@ impl Samples {
         reader: &mut GroupKeyReader,
         decoded: &'a mut Vec<u32>,
     ) -> Result<Sample<'a>> {
-        let held = row.index().checked_sub(self.first_row).filter(|&at| at < self.ends.len());
-        let Some(at) = held else {
+        if !self.rows.contains(&row.index()) {
             return Ok(Sample::read(reader.get(row.index() as u64)?.signature, decoded));
-        };
-        let start = if at == 0 { 0 } else { self.ends[at - 1] };
-        Ok(Sample { level: self.levels[at], hashes: &self.hashes[start..self.ends[at]] })
+        }
+        let at = row.index() - self.rows.start;
+        Ok(self.parts[at / self.part_rows].get(at % self.part_rows))
     }
 }
 

@@ -38,7 +38,7 @@ use super::pair::{Pair, Place};
 use super::similarity::Confirm;
 use super::store_pair::{Near, StorePair, each_place};
 use crate::error::Result;
-use crate::parallel::lock;
+use crate::parallel::{both, lock};
 use crate::progress::{self, Activity};
 use crate::runs::SortSpace;
 use crate::store::{Column, Dated, Segment, Shown};
@@ -67,6 +67,8 @@ pub struct Confirming {
     pub memory_bytes: usize,
     /// Memory for the sketches of a window, in bytes.
     pub signatures_bytes: usize,
+    /// How many threads open a window.
+    pub workers: usize,
 }
 
 /// The windows of a range of the batch, while the workers of a process confirm them.
@@ -194,10 +196,9 @@ impl PairWindows {
         let Span { start, end } = rest.fingerprints;
         let window = Span { start, end: groups.window(start, self.most_rows).min(end) };
         let [first, end] = [window.start, window.end].map(|it| groups.first_row(it));
-        let mut reader = self.reader()?;
         let held = first..end.min(first.saturating_add(self.most_rows));
-        let confirm = self.how.confirm.as_ref();
-        let keys = WindowKeys::read(&mut reader, held, confirm)?;
+        let Confirming { segment, confirm, workers, .. } = &self.how;
+        let keys = WindowKeys::read(segment, held, confirm.as_ref(), *workers)?;
         let known = (*detail == Detail::All).then_some(*distance);
         let space = SortSpace { folder, memory_bytes: *memory_bytes };
         let met = Met { of_rows: &self.of_rows, order: order.as_deref(), most: self.most_met };
@@ -207,10 +208,11 @@ impl PairWindows {
         let fingerprints = window.len() as u32;
         let certificate = Certificate { fingerprints, taken, candidates };
         rest.fingerprints.start = window.end;
+        let (with_store, within) = both(*workers, || with_store.sorted(), || within.sorted());
         *lock(&self.stage) = Stage::Open(Window {
             keys: Arc::new(keys),
-            within: Box::new(within.sorted()?.distinct()),
-            with_store: Box::new(with_store.sorted()?.distinct()),
+            within: Box::new(within?.distinct()),
+            with_store: Box::new(with_store?.distinct()),
             rest,
         });
         Ok((crowded, certificate))

@@ -95,6 +95,13 @@ impl<N: Number> Span<N> {
         let end: u32 = self.end.into();
         (start..end).map(N::from)
     }
+
+    /// At most so many of them, from one on.
+    pub(super) fn part(self, begin: usize, most: usize) -> impl Iterator<Item = N> {
+        let [start, end] = [self.start, self.end].map(Into::into);
+        let start = end.min(start + begin as u32);
+        (start..end.min(start.saturating_add(most as u32))).map(N::from)
+    }
 }
 
 pub(crate) fn below<N: Number>(end: u32) -> impl Iterator<Item = N> {

@@ -273,7 +273,7 @@ impl<'a> Apart<'a> {
             let last = met.len().saturating_sub(beside);
             let begin = middle.saturating_sub(beside / 2).min(last);
             self.left_out(met.len().saturating_sub(most));
-            let of_size = met.iter().skip(begin).take(beside);
+            let of_size = met.part(begin, beside);
             for other in first.iter().copied().chain(of_size) {
                 // Of one fingerprint, each pair once.
                 if new != existing || other < own || first.contains(&other) {

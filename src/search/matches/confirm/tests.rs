@@ -340,6 +340,7 @@ fn confirming(
         folder: folder.to_owned(),
         memory_bytes: 1 << 20,
         signatures_bytes,
+        workers: threads,
     })
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use super::key_index::KeyIndex;
 use super::sort::Sort;
-use super::streaming::{CHUNK_BLOCKS, Pages, SegmentRows, Streaming};
+use super::streaming::{BATCH_CHUNK_BLOCKS, CHUNK_BLOCKS, Pages, SegmentRows, Streaming};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::check::{ANCHORS, Check};
@@ -191,8 +191,9 @@ pub(super) fn units_of(
         let streams = (0..).zip(store).map(|(number, dated)| (Some(number), dated.segment()));
         for (stream, segment) in streams.chain([(None, batch)]) {
             let blocks = segment.blocks_of(sort.column());
-            units.extend((0..blocks).step_by(CHUNK_BLOCKS).map(|it| {
-                let blocks = it..blocks.min(it + CHUNK_BLOCKS);
+            let of_chunk = if stream.is_some() { CHUNK_BLOCKS } else { BATCH_CHUNK_BLOCKS };
+            units.extend((0..blocks).step_by(of_chunk).map(|it| {
+                let blocks = it..blocks.min(it + of_chunk);
                 Unit { sort, pages: pages.clone(), passes, stream, blocks }
             }));
         }

@@ -21,7 +21,9 @@ use crate::work::Work;
 /// How many candidates a page has at most: in the batch, and in the store.
 pub const MOST_MET: usize = 32;
 
+/// The blocks of a chunk of the store, and of the batch, of which each row meets more.
 pub(super) const CHUNK_BLOCKS: usize = 16;
+pub(super) const BATCH_CHUNK_BLOCKS: usize = 2;
 
 pub const CHUNK_ROWS: u64 = (CHUNK_BLOCKS * SCANNED_ROWS) as u64;
 
@@ -316,15 +318,17 @@ impl<F: Fingerprint> SegmentRows<'_, F> {
 
 /// Leaves half of [`MOST_MET`], the least ones, and of the others as many that come first in keep order.
 pub(crate) fn nearest_and_first<T: Ord>(all: &mut Vec<T>, place: impl Fn(&T) -> KeepRank) {
-    all.sort_unstable();
     if all.len() > MOST_MET {
-        all[MOST_MET / 2..].sort_by_key(place);
+        let (_, _, others) = all.select_nth_unstable(MOST_MET / 2 - 1);
+        others.select_nth_unstable_by_key(MOST_MET / 2, place);
         all.truncate(MOST_MET);
     }
 }
 
-/// Leaves the least ones.
+/// Leaves the least ones. Of as many as there may be, the farthest is the last.
 fn keep_nearest<T: Ord>(all: &mut Vec<T>) {
-    all.sort_unstable();
-    all.truncate(MOST_MET);
+    if all.len() >= MOST_MET {
+        all.select_nth_unstable(MOST_MET - 1);
+        all.truncate(MOST_MET);
+    }
 }

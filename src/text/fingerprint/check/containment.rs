@@ -181,6 +181,9 @@ impl<'a> Sample<'a> {
 
     /// The hashes that are in a sample of a higher `level` too.
     fn at(self, level: u8) -> &'a [u32] {
+        if level == self.level {
+            return self.hashes;
+        }
         // Ascending, so what begins with so many zeros comes first.
         let end = 1 << (BITS - u32::from(level));
         &self.hashes[..self.hashes.partition_point(|&hash| hash < end)]
@@ -257,24 +260,26 @@ impl Marked {
     /// How much of each of two pages the other one contains: of the one that is marked first. None as soon as it is sure that neither
     /// contains so much of the other one as `least`.
     pub fn contained(&mut self, other: Sample<'_>, least: f64) -> Option<[Contained; 2]> {
+        let Marked { hashes, low_marks, marks, has_marks, .. } = self;
         let level = self.level.max(other.level);
         let other = other.at(level);
-        let size = self.sample().at(level).len();
+        let own = Sample { level: self.level, hashes }.at(level);
+        let size = own.len();
         let enough = least * size.min(other.len()) as f64 - 1.0;
         // At most as many are equal as have equal low bits. Where most of the first ones do, the others are likely to.
-        let low = |hashes: &[u32]| count_in(&self.low_marks, hashes.iter().map(low_of));
+        let low = |hashes: &[u32]| count_in(low_marks, hashes.iter().map(low_of));
         let first = &other[..other.len().min(32)];
         if 4 * low(first) < 3 * first.len() {
-            count_enough(other, enough, low)?;
+            count_enough(other, own, enough, low)?;
         }
-        if !std::mem::replace(&mut self.has_marks, true) {
-            for &hash in &self.hashes {
+        if !std::mem::replace(has_marks, true) {
+            for &hash in &*hashes {
                 let (word, bit) = bit_of(hash);
-                self.marks[word] |= bit;
+                marks[word] |= bit;
             }
         }
-        let all = |hashes: &[u32]| count_in(&self.marks, hashes.iter().copied());
-        let equal = count_enough(other, enough, all)? as f64;
+        let all = |hashes: &[u32]| count_in(marks, hashes.iter().copied());
+        let equal = count_enough(other, own, enough, all)? as f64;
         let sizes = [size as u32, other.len() as u32];
         let range = f64::from(1_u32 << (BITS - u32::from(level)));
         let of = |all: u32, other: u32| {
@@ -287,13 +292,21 @@ impl Marked {
     }
 }
 
-/// How many of these hashes `count` counts; none as soon as it is sure that they are not `enough`.
-fn count_enough(hashes: &[u32], enough: f64, count: impl Fn(&[u32]) -> usize) -> Option<usize> {
+/// How many of these hashes `count` counts among its `own`; none as soon as it is sure that they are not `enough`. Both are ascending, so behind
+/// a hash there are no more equal ones than either has left.
+fn count_enough(
+    hashes: &[u32],
+    own: &[u32],
+    enough: f64,
+    count: impl Fn(&[u32]) -> usize,
+) -> Option<usize> {
     let (mut counted, mut left) = (0, hashes.len());
     for hashes in hashes.chunks(64) {
         counted += count(hashes);
         left -= hashes.len();
-        if ((counted + left) as f64) < enough {
+        let last = hashes[hashes.len() - 1];
+        let is_short = |left: usize| ((counted + left) as f64) < enough;
+        if is_short(left) || is_short(own.len() - own.partition_point(|&hash| hash <= last)) {
             return None;
         }
     }
