@@ -31,7 +31,8 @@ import tempfile
 
 import numpy as np
 
-WORD = re.compile("[\u3400-\u9fff\u3040-\u30ff\u0e00-\u0eff]|[^\\W_]+")
+ALONE = "\u3400-\u9fff\u3040-\u30ff\u0e00-\u0eff"
+WORD = re.compile(f"[{ALONE}]|[^\\W_{ALONE}]+")
 WORD_BITS = 21
 HELD, FULLY = 0.9, 0.95
 DAYS = 10

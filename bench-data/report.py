@@ -162,7 +162,7 @@ def drawing(found):
     for place, (name, length) in enumerate(lengths.items()):
         y = 46 + 34 * place
         other = "{python}" in found["case"].get("commands", {}).get(name, "") or ("draw" in found["case"] and not name.startswith("dupsieve"))
-        picture.text(290, y + 15, name[:44], "end")
+        picture.text(290, y + 15, name[:40], "end")
         picture.rect(300, y, max(1, 460 * length / most), 20, "a" if other else "b")
         picture.text(308 + 460 * length / most, y + 15, f"{length:,.2f}" if length % 1 else f"{length:,.0f}", "small")
     return str(picture)
