@@ -270,20 +270,6 @@ mod tests {
     }
 
     #[test]
-    fn urls_are_all_different_and_those_of_their_rows() {
-        let folder = tempfile::tempdir().unwrap();
-        let wanted = random(5000, 5000);
-        let options = SegmentOptions { ids: IdKind::Text, ..wanted.options.clone() };
-        let wanted = SegmentSpec { options, urls: true, ..wanted };
-        let (segment, _) = generate::<u64>(&folder.path().join("a"), &wanted, &[], "i").unwrap();
-        let mut ids = segment.ids();
-        let all: HashSet<String> = (0..5000).map(|row| ids.get(row).unwrap().to_owned()).collect();
-        assert_eq!(all.len(), 5000);
-        let first = "https://www.site-40503.example/2026/02/page-b97f4a7c15.html";
-        assert_eq!(ids.get(1).unwrap(), first);
-    }
-
-    #[test]
     fn planted_fingerprints_stand_at_their_distance() {
         let (near, originals, _) = write::<u64>(random(5000, 5000), &[]);
         for (count, density, distance) in [(3000, 3000, 3), (3000, 1 << 24, 7), (300, 300, 64)] {

@@ -4,7 +4,6 @@ use proptest::prelude::*;
 use roaring::RoaringTreemap;
 
 use super::*;
-use crate::store::NewDay;
 use crate::store::row_sets::RowSet;
 use crate::store::shown::{Expired, Hidden};
 
@@ -83,80 +82,21 @@ fn four_days() -> Result<(TempDir, Store)> {
 #[test]
 fn a_shared_segment_stays_while_one_of_its_days_is_shown() -> Result<()> {
     let (_folder, store) = four_days()?;
-    let whole = dated(&store.at(None)?)?;
-    let expired = store.expire(Retention::From(day("2026-01-02")))?.unwrap();
-    assert_eq!((expired.rows, &expired.days[..]), (100, &[day("2026-01-01")][..]));
+    store.expire(Retention::From(day("2026-01-02")))?.unwrap();
     let version = store.at(None)?;
     assert_eq!((version.segment_count(), version.rows(), version.shown_rows()), (3, 400, 300));
-    assert_eq!((version.expired_rows(), days(&version).len()), (100, 3));
-    let left: Vec<_> = whole.iter().filter(|(_, of)| *of >= day("2026-01-02")).cloned().collect();
-    assert_eq!(dated(&version)?, left);
 
     // Day 3 is not there: three days back from day 5 are from day 3 on.
     store.expire(Retention::Days(NonZero::new(3).unwrap()))?.unwrap();
     let version = store.verify()?;
     assert_eq!((version.segment_count(), version.rows()), (2, 200));
     assert_eq!(version.expired_before(), Some(day("2026-01-03")));
-    assert_eq!(dated(&store.at(Some(6))?)?, whole);
-    let log = store.history()?;
-    let told: Vec<String> = log[6..].iter().map(|revision| revision.change.to_string()).collect();
-    assert_eq!(told, ["expire before 2026-01-02", "expire before 2026-01-03"]);
-    assert_eq!((log[7].days, log[7].rows), (2, 200));
 
     // The digest is that of a store that never had the other days.
     let (other_folder, other) = new_store();
     add(&other, &batch(&other_folder, 3, 100), "2026-01-04")?;
     add(&other, &batch(&other_folder, 4, 100), "2026-01-05")?;
     assert_eq!(version.digest(), other.at(None)?.digest());
-    Ok(())
-}
-
-#[test]
-fn an_expired_day_is_known_and_a_day_as_old_is_refused() -> Result<()> {
-    let (folder, store) = four_days()?;
-    store.expire(Retention::From(day("2026-01-04")))?;
-    let [one, other] = [1, 9].map(|seed| batch(&folder, seed, 100));
-    assert_eq!(add(&store, &one, "2026-01-01")?, (false, 7));
-    assert!(!store.would_add(&NewDay::whole(&one, day("2026-01-01")))?);
-    let said = add(&store, &other, "2026-01-01").unwrap_err();
-    assert!(said.kind() == Kind::Exists && said.to_string().contains("has expired"), "{said}");
-    let said = add(&store, &other, "2026-01-03").unwrap_err();
-    assert!(said.kind() == Kind::Usage && said.to_string().contains("2026-01-04"), "{said}");
-    assert!(store.would_add(&NewDay::whole(&other, day("2026-01-03"))).is_err());
-    let version = store.at(None)?;
-    assert_eq!((version.before(day("2026-01-02")), version.before(day("2026-01-03"))), (2, 7));
-
-    // All of it can expire; then the store is empty, and of the same recipe.
-    store.expire(Retention::From(day("2027-01-01")))?;
-    let version = store.verify()?;
-    assert_eq!(
-        (version.segments()?.len(), version.shown_rows(), version.stamp()),
-        (0, 0, Some("r"))
-    );
-    assert_eq!(store.expire(Retention::Days(NonZero::new(1).unwrap()))?, None);
-    assert!(matches!(store.compact(Codec::default(), &AtomicU64::new(0))?, Compacted::Already(_)));
-
-    // Whoever goes back has it all, and may add what was refused.
-    rollback(&store, 6)?;
-    assert_eq!(add(&store, &other, "2026-01-03")?, (true, 10));
-    assert_eq!(store.verify()?.shown_rows(), 500);
-    Ok(())
-}
-
-#[test]
-fn what_a_day_was_joined_with_is_known_after_it_was_pruned() -> Result<()> {
-    let (folder, store) = four_days()?;
-    store.expire(Retention::From(day("2026-01-02")))?;
-    let before = store.at(None)?.digest();
-    add(&store, &batch(&folder, 5, 100), "2026-01-06")?;
-    store.expire(Retention::From(day("2026-01-05")))?;
-    let joined = |of: &str| store.before(day(of)).map(|version| version.digest());
-    let days = ["2026-01-01", "2026-01-04", "2026-01-06"];
-    let known: Vec<Digest> = days.iter().map(|of| joined(of)).collect::<Result<_>>()?;
-    assert_eq!(known[2], before);
-    prune(&store, 1)?;
-    assert_eq!(days.iter().map(|of| joined(of)).collect::<Result<Vec<_>>>()?, known);
-    assert_eq!(store.verify()?.shown_rows(), 200);
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use roaring::RoaringTreemap;
 use tempfile::TempDir;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{add, batch, day, documents, new_store, numbers, options, write};
+use super::{add, batch, day, documents, new_store, options, write};
 use crate::document::IdList;
 use crate::error::{Error, Kind, Result};
 use crate::store::removals::Removals;
@@ -229,28 +229,4 @@ fn a_lost_or_an_old_list_of_removed_pages_is_noticed_by_all() -> Result<()> {
     assert_eq!(remove(&store, &[&ids[0], &ids[1]], None)?.rows, 2);
     fs::write(&path, new).unwrap();
     store.verify().map(drop)
-}
-
-#[test]
-fn pages_are_kept_out_of_days_up_to_the_one_that_is_given() -> Result<()> {
-    let (folder, store) = new_store();
-    let path = folder.path().join("day.seg");
-    let pages = documents(&numbers(1).take(10).collect::<Vec<u64>>());
-    write(&path, options("r"), &pages, &["nothing"])?;
-    let refused = remove(&store, &[pages[0].id()], None).unwrap_err();
-    assert_eq!(refused.kind(), Kind::Usage);
-    assert_eq!(refused.remedy().settings, ["until"], "{refused}");
-    assert!(!store.path().join("REMOVED").exists());
-    remove(&store, &[pages[0].id(), "nothing"], Some(day("2026-01-02")))?;
-    let mut held = Vec::new();
-    for on in ["2026-01-01", "2026-01-02", "2026-01-03"] {
-        add(&store, &path, on)?;
-        let version = store.verify()?;
-        let entry = version.entry(day(on)).unwrap();
-        held.push((entry.rows, entry.empties));
-    }
-    assert_eq!(held, [(9, 0), (9, 0), (10, 1)]);
-    let early = remove(&store, &["some"], Some(day("2026-01-02"))).unwrap_err();
-    assert_eq!(early.kind(), Kind::Usage, "{early}");
-    Ok(())
 }

@@ -54,77 +54,6 @@ fn ids() -> Vec<String> {
     documents(&[1, 2, 3, 4, 5, 6_u64]).iter().map(|page| page.id().to_owned()).collect()
 }
 
-#[test]
-fn a_page_of_one_day_goes_and_that_of_another_stays() -> Result<()> {
-    let (folder, store, third) = store()?;
-    let (ids, before) = (ids(), shown(&store)?);
-    let pages = list(&[(&ids[1], "2026-11-01", &ids[0]), (&ids[4], "2026-11-02", &ids[1])]);
-    add(&store, &third, "2026-11-03", &pages)?;
-    let gone = [(&*ids[1], "2026-11-01"), (&*ids[4], "2026-11-02")];
-    let mut all = before.clone();
-    all.extend(ids[..2].iter().map(|id| (id.clone(), day("2026-11-03"))));
-    all.sort();
-    let left = without(all.clone(), &gone);
-    assert_eq!(shown(&store)?, left);
-    let newest = store.at(None)?;
-    assert_eq!((newest.shown_rows(), newest.replaced_rows(), newest.removed_rows()), (12, 2, 0));
-    assert_eq!(store.at(Some(3))?.shown_rows(), 12);
-    assert_eq!(store.verify()?.number(), 4);
-    // The same again changes nothing. Another list is refused, and so is none.
-    add(&store, &third, "2026-11-03", &pages)?;
-    let other = add(&store, &third, "2026-11-03", &list(&[])).unwrap_err();
-    assert_eq!((other.kind(), store.at(None)?.number()), (Kind::Exists, 4));
-
-    // A removal of a replaced page counts it once, and it is removed in the versions that showed it.
-    fs::write(folder.path().join("ids.txt"), format!("{}\n", ids[1])).unwrap();
-    let gone = IdList::read(&folder.path().join("ids.txt"), IdList::MOST_BYTES)?;
-    store.removal(gone, None)?.run(1, &AtomicU64::new(0))?;
-    let newest = store.at(None)?;
-    assert_eq!((newest.shown_rows(), newest.replaced_rows(), newest.removed_rows()), (10, 1, 3));
-    let versions: Vec<_> = store.history()?.iter().map(|it| (it.rows, it.replaced)).collect();
-    assert_eq!(versions, [(0, 0), (5, 0), (10, 0), (10, 1)]);
-    store.verify()?;
-
-    // A merge leaves them out; going back brings the replaced page back, and not the removed one.
-    store.compact(Codec::Huffman, &AtomicU64::new(0))?;
-    let newest = store.at(None)?;
-    assert_eq!((newest.rows(), newest.shown_rows(), newest.replaced_rows()), (10, 10, 0));
-    rollback(&store, 3)?;
-    assert_eq!(
-        shown(&store)?,
-        without(before, &[(&ids[1], "2026-11-01"), (&ids[1], "2026-11-02")])
-    );
-    store.verify()?;
-    Ok(())
-}
-
-#[test]
-fn what_a_day_replaced_stays_hidden_when_it_expires_or_loses_its_pages() -> Result<()> {
-    let (folder, store, third) = store()?;
-    let ids = ids();
-    // A day before the others replaces a page of a later day.
-    add(&store, &third, "2026-10-03", &list(&[(&ids[3], "2026-11-02", &ids[1])]))?;
-    fs::write(folder.path().join("ids.txt"), format!("{}\n", ids[1])).unwrap();
-    let ids_of = IdList::read(&folder.path().join("ids.txt"), IdList::MOST_BYTES)?;
-    store.removal(ids_of, None)?.run(1, &AtomicU64::new(0))?;
-    let is_shown = |store: &Store| -> Result<bool> {
-        Ok(shown(store)?.contains(&(ids[3].clone(), day("2026-11-02"))))
-    };
-    assert!(!is_shown(&store)?);
-    let expired = store.expire(Retention::From(day("2026-11-02")))?.unwrap();
-    assert_eq!(expired.rows, 1 + 5);
-    assert!(!is_shown(&store)? && store.at(None)?.replaced_rows() == 1);
-    // The versions before the expiry go, and the list with the rows stays as long as a version names it.
-    prune(&store, 1)?;
-    store.verify()?;
-    assert!(!is_shown(&store)?);
-    assert_eq!(lists(&store).len(), 1);
-    store.compact(Codec::Huffman, &AtomicU64::new(0))?;
-    prune(&store, 1)?;
-    assert!(!is_shown(&store)? && lists(&store).is_empty());
-    Ok(())
-}
-
 /// The version before the third day was pruned. Two pages of earlier days come back when it leaves: hidden rows are shown again, and what a merge has
 /// left out is read from the segments that were given. What was removed stays away.
 #[test]
@@ -167,23 +96,6 @@ fn what_a_day_that_leaves_has_replaced_comes_back() -> Result<()> {
         assert_eq!(error.unwrap_err().kind(), Kind::Temporary);
     }
     Ok(())
-}
-
-#[test]
-fn a_page_goes_only_if_its_successor_enters_the_store() -> Result<()> {
-    let (folder, store, third) = store()?;
-    let (ids, before) = (ids(), shown(&store)?);
-    fs::write(folder.path().join("ids.txt"), format!("{}\n", ids[0])).unwrap();
-    let removed = IdList::read(&folder.path().join("ids.txt"), IdList::MOST_BYTES)?;
-    store.removal(removed, Some(day("2026-11-09")))?.run(1, &AtomicU64::new(0))?;
-    let pages = list(&[(&ids[3], "2026-11-01", &ids[0]), (&ids[4], "2026-11-01", &ids[1])]);
-    add(&store, &third, "2026-11-03", &pages)?;
-    let mut left = without(before, &[(&ids[0], "2026-11-01"), (&ids[0], "2026-11-02")]);
-    left = without(left, &[(&ids[4], "2026-11-01")]);
-    left.push((ids[1].clone(), day("2026-11-03")));
-    left.sort();
-    assert_eq!(shown(&store)?, left);
-    add(&store, &third, "2026-11-03", &pages)
 }
 
 #[test]
