@@ -351,26 +351,6 @@ mod tests {
             let judged: Vec<Judgement<u8>> = below(count).map(|rank| judged.get(rank)).collect();
             prop_assert_eq!(judged, naive(&held, stands));
         }
-
-        #[test]
-        fn judging_by_edges_is_the_rule(
-            groups in prop::collection::vec((0_u32..256, any::<bool>()), 0..24),
-            k in 0_u32..5,
-        ) {
-            let held: Vec<bool> = groups.iter().map(|group| group.1).collect();
-            let distance = |a: KeepRank, b: KeepRank| {
-                let distance = (groups[a.index()].0 ^ groups[b.index()].0).count_ones();
-                (distance <= k).then_some(distance as u8)
-            };
-            let count = groups.len() as u32;
-            let pairs = (0..count).flat_map(|later| (0..later).map(move |earlier| (later, earlier)));
-            let edges = pairs.filter_map(|(later, earlier)| {
-                Some(Ok(edge(later, earlier, distance(later.into(), earlier.into())?)))
-            });
-            let judged = judge(count, |group| held[group.index()], edges, nobody(), name).unwrap();
-            let judged: Vec<Judgement<u8>> = below(count).map(|rank| judged.get(rank)).collect();
-            prop_assert_eq!(judged, naive(&held, distance));
-        }
     }
 
     #[test]

@@ -182,36 +182,6 @@ fn crowds_are_exact() {
     crowds_lose_nothing::<u128>();
 }
 
-fn many_fingerprints_lose_nothing<F: Fingerprint>() {
-    let mut random = ChaCha8Rng::seed_from_u64(6);
-    let batch = set(uniform::<F>(&mut random, 20_000));
-    let planted = batch.iter().step_by(20);
-    let planted = planted.zip((0..8).cycle()).map(|(&b, bits)| off(&mut random, b, bits));
-    let others = set(planted.collect::<Vec<F>>());
-    let batch = Arc::from(batch);
-    for (k, design) in [
-        (3, Masked::Ten.into()),
-        (3, Masked::Sixteen.into()),
-        (3, Design::Conditioned),
-        (7, Design::Conditioned),
-        (3, Design::MultiIndex),
-        (7, Design::MultiIndex),
-        (10, Design::MultiIndex),
-        (6, Masked::Blocks { blocks: 8, choose: 2 }.into()),
-    ] {
-        let method = ArrangedBatch::build(&batch, design, k, 1).unwrap();
-        let hits = probed(&method, &others);
-        assert!(hits.len() >= others.len() / 8 * (k.min(7) as usize + 1));
-        assert_eq!(hits, all_pairs(&batch, &others, k), "{design} at {k}");
-    }
-}
-
-#[test]
-fn a_batch_of_thousands_is_exact() {
-    many_fingerprints_lose_nothing::<u64>();
-    many_fingerprints_lose_nothing::<u128>();
-}
-
 #[test]
 fn a_design_that_does_not_cover_k_is_refused() {
     for (design, k) in [(Masked::Four.into(), 4), (Design::Conditioned, 8), (Design::Auto, 16)] {

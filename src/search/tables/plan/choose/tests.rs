@@ -39,9 +39,16 @@ fn there_is_a_plan_for_every_distance() {
 
 #[test]
 fn a_dense_store_takes_the_conditioned_probe_and_a_batch_too_large_for_tables_is_sorted() {
+    for (store, k, width, design) in [
+        (8_000_000_000, 3, Width::W64, Design::Conditioned),
+        (8_000_000_000, 3, Width::W128, Design::Conditioned),
+        (8_000_000_000, 7, Width::W128, Design::MultiIndex),
+        (10_000_000, 3, Width::W64, Design::MultiIndex),
+    ] {
+        let plan = plan(1_000_000, store, k, width, u64::MAX).unwrap();
+        assert_eq!(plan.chosen.design, design, "{}", plan.why);
+    }
     for width in WIDTHS {
-        let dense = plan(1_000_000, 8_000_000_000, 3, width, u64::MAX).unwrap();
-        assert_eq!(dense.chosen.design, Design::Conditioned, "{}", dense.why);
         let large = plan(100_000_000, 100_000_000, 3, width, 1 << 30).unwrap();
         assert!(is_sorted(&large.chosen), "{}", large.why);
         let alone = plan(1_000_000, 0, 3, width, u64::MAX).unwrap();
@@ -88,18 +95,6 @@ fn of_masks_a_million_against_eight_thousand_million_takes_the_papers_ten_tables
         cheapest.design
     };
     assert_eq!(WIDTHS.map(cheapest), [Masked::Ten.into(), Masked::Four.into()]);
-}
-
-#[test]
-fn a_store_some_times_the_batch_takes_the_vectors() {
-    let plan = plan(1_000_000, 10_000_000, 3, Width::W64, u64::MAX).unwrap();
-    assert_eq!(plan.chosen.design, Design::MultiIndex, "{}", plan.why);
-}
-
-#[test]
-fn seven_bits_of_128_are_left_to_the_vectors() {
-    let plan = plan(1_000_000, 8_000_000_000, 7, Width::W128, u64::MAX).unwrap();
-    assert_eq!(plan.chosen.design, Design::MultiIndex, "{}", plan.why);
 }
 
 #[test]
