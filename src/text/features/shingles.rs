@@ -258,17 +258,6 @@ mod tests {
     }
 
     #[test]
-    fn short_texts_are_one_shingle_and_punctuation_is_none() {
-        assert_eq!(of_characters("中文ab", 3), ["中文a", "文ab"]);
-        assert_eq!(of_characters("中a", 3), ["中a"]);
-        assert_eq!(of_characters("a -- b", 2), ["a ", " b"]);
-        assert_eq!(of_characters("", 3), [""; 0]);
-        assert_eq!(of_characters("-- 。。 !", 3), [""; 0]);
-        assert_eq!(of_words(&["a".into()], 2), ["a"]);
-        assert_eq!(of_words(&[], 2), [""; 0]);
-    }
-
-    #[test]
     fn what_first_bytes_say_is_what_the_tables_say() {
         for c in '\0'..=char::MAX {
             let text = c.to_string();

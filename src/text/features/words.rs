@@ -533,15 +533,6 @@ mod tests {
     }
 
     #[test]
-    fn punctuation_and_white_space_are_no_words() {
-        for nothing in
-            ["", " \t\u{3000}\n", "。，、！？《》", "...!?—…", "☃ ✓ →", "\u{301}\u{200d}"]
-        {
-            assert_eq!(words(nothing), [""; 0], "{nothing:?}");
-        }
-    }
-
-    #[test]
     fn han_covers_every_block_of_ideographs() {
         let ideographs = [
             ('\u{3400}', '\u{4dbf}'),

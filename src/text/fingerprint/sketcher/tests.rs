@@ -267,17 +267,6 @@ fn what_makes_no_sense_is_refused() {
     assert_eq!(features.features(&[]), Ok(None), "what was counted before the failure is gone");
 }
 
-#[test]
-fn a_word_repeated_and_a_million_words_are_fine() {
-    let hash: u64 = Hash::Xxh3.of("word");
-    let repeated = "word ".repeat(1_000_000);
-    assert_eq!(sketcher("words-1", Width::W64).text(&repeated), Ok(Some(u128::from(hash))));
-    let distinct: String = (0..1_000_000).map(|i| format!("w{i} ")).collect();
-    for weights in ["\"tf\"", "\"uniform\""] {
-        assert!(variant("\"words\"", weights).text(&distinct).unwrap().is_some());
-    }
-}
-
 fn sketcher_of(name: &str) -> Sketcher {
     Recipe::named(name, None).unwrap().sketcher().unwrap()
 }
