@@ -91,6 +91,20 @@ impl<F: Fingerprint> Pages<F> {
     fn fingerprint_of(&self, page: u32) -> F {
         self.fingerprints[self.index_of(page).index()]
     }
+
+    /// Whether as many rows of the store as a page meets are nearer to it.
+    fn is_too_far(&self, page: u32, shared: Shared) -> bool {
+        self.farthest[page as usize].load(Ordering::Relaxed) < shared.number()
+    }
+
+    /// Leaves the nearest rows of a page. Of as many as there may be, the farthest is the last.
+    fn keep_nearest(&self, page: u32, nearest: &mut Nearest) {
+        if nearest.len() >= MOST_MET {
+            let (_, farthest, _) = nearest.select_nth_unstable(MOST_MET - 1);
+            self.farthest[page as usize].fetch_min(farthest.0.number(), Ordering::Relaxed);
+            nearest.truncate(MOST_MET);
+        }
+    }
 }
 
 pub(super) struct SegmentRows<'a, F> {
@@ -197,11 +211,17 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
             let place = |page: u32| self.pages.order[page as usize];
             self.stream.is_some() || place(page[0]) < place(row as u32)
         };
-        let pages = pages.chunk_by(|one, other| one == other).filter(is_earlier).map(|same| {
-            let distance = fingerprint.distance(self.pages.fingerprint_of(same[0])) as u8;
-            let apart = (places - same.len()) * ANCHORS / places;
-            (Shared { apart: apart as u8, distance }, same[0])
-        });
+        let pages =
+            pages.chunk_by(|one, other| one == other).filter(is_earlier).filter_map(|same| {
+                let (page, apart) = (same[0], ((places - same.len()) * ANCHORS / places) as u8);
+                if self.stream.is_some()
+                    && self.pages.is_too_far(page, Shared { apart, distance: 0 })
+                {
+                    return None;
+                }
+                let distance = fingerprint.distance(self.pages.fingerprint_of(page)) as u8;
+                Some((Shared { apart, distance }, page))
+            });
         let (pages, keys) = (pages.collect(), keys.to_vec());
         let fingerprint = fingerprint.to_u128();
         self.met = Some(Met { row, rows: 1, keys, fingerprint, sketch: None, pages });
@@ -239,13 +259,13 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
             return;
         }
         for (shared, page) in pages {
-            if self.pages.farthest[page as usize].load(Ordering::Relaxed) < shared.number() {
+            if self.pages.is_too_far(page, shared) {
                 continue;
             }
             let nearest = self.nearest.entry(page).or_default();
             nearest.push((shared, row, rows));
             if nearest.len() >= 2 * MOST_MET {
-                keep_nearest(nearest);
+                self.pages.keep_nearest(page, nearest);
             }
         }
     }
@@ -257,10 +277,7 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
         let mut all: Vec<(u32, Nearest)> = self.nearest.drain().collect();
         all.sort_unstable();
         for (page, mut nearest) in all {
-            keep_nearest(&mut nearest);
-            if let Some((farthest, ..)) = nearest.get(MOST_MET - 1) {
-                self.pages.farthest[page as usize].fetch_min(farthest.number(), Ordering::Relaxed);
-            }
+            self.pages.keep_nearest(page, &mut nearest);
             let new = self.pages.index_of(page);
             for (Shared { apart, distance }, row, rows) in nearest {
                 let existing = Place::StoreRow { page, apart, segment, row, rows };
@@ -297,7 +314,7 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
             self.leave();
             let apart = (ANCHORS - alike[0].len()) as u8;
             let nearest = self.nearest.entry(0).or_default();
-            keep_nearest(nearest);
+            self.pages.keep_nearest(0, nearest);
             if nearest.get(MOST_MET - 1).is_some_and(|it| it.0.apart <= apart) {
                 break;
             }
@@ -321,14 +338,6 @@ pub(crate) fn nearest_and_first<T: Ord>(all: &mut Vec<T>, place: impl Fn(&T) -> 
     if all.len() > MOST_MET {
         let (_, _, others) = all.select_nth_unstable(MOST_MET / 2 - 1);
         others.select_nth_unstable_by_key(MOST_MET / 2, place);
-        all.truncate(MOST_MET);
-    }
-}
-
-/// Leaves the least ones. Of as many as there may be, the farthest is the last.
-fn keep_nearest<T: Ord>(all: &mut Vec<T>) {
-    if all.len() >= MOST_MET {
-        all.select_nth_unstable(MOST_MET - 1);
         all.truncate(MOST_MET);
     }
 }
