@@ -2,7 +2,7 @@
 //!
 //! Of all ways to cut a run into words of the dictionary, the best has the greatest product of their frequencies. It is found from
 //! the end of the run to its beginning: at each character, each word that begins there is joined to the best way of what follows it.
-//! (Jieba first lists these words for all characters.) The words of up to three characters, which are most, are looked up
+//! (Jieba first lists these words for all characters.) The words of one and two characters, which are most, are looked up
 //! before that, for all characters in turn: so no read of memory waits for another one, or for a guess at a branch. Where the best way leaves
 //! single characters beside each other, jieba's hidden Markov model may join them. What it makes of a short row of characters is
 //! remembered.
@@ -27,9 +27,9 @@ const USUAL_BYTES: usize = 3;
 pub(super) struct HanWords {
     /// The model, if it joins characters.
     model: Option<Model>,
-    /// The characters of a row, and three times 0 behind them.
+    /// The characters of a row, and two times 0 behind them.
     letters: Vec<u16>,
-    /// What the lexicon has of each character and the two behind it.
+    /// What the lexicon has of each character and the one behind it.
     beginnings: Vec<Beginning>,
     /// The score of the best way from each character, from the end, and from behind it.
     scores: Vec<f64>,
@@ -97,15 +97,15 @@ impl HanWords {
             return;
         }
         let lexicon = Lexicon::shared();
-        letters.extend([0; 3]);
+        letters.extend([0; 2]);
         beginnings.clear();
-        beginnings.extend(letters.array_windows().map(|four| lexicon.beginning(*four)));
-        scores.resize(count + 3, 0.0);
+        beginnings.extend(letters.array_windows().map(|three| lexicon.beginning(*three)));
+        scores.resize(count + 2, 0.0);
         scores[count..].fill(0.0);
         lengths.resize(count, 0);
         for (at, beginning) in beginnings.iter().enumerate().rev() {
             let (before, after) = scores.split_at_mut(at + 1);
-            (before[at], lengths[at]) = lexicon.best(beginning, &letters[at + 3..], after);
+            (before[at], lengths[at]) = lexicon.best(beginning, &letters[at + 2..=count], after);
         }
         let mut at = 0;
         while at < count {

@@ -152,52 +152,39 @@ impl Lexicon {
         node.is_some_and(|node| !self.score(node).is_nan())
     }
 
-    /// The words that the first characters of four are: one, two or three of them.
+    /// The words that begin with the first two of three characters.
     #[inline(always)]
-    pub(super) fn beginning(&self, [first, second, third, fourth]: [u16; 4]) -> Beginning {
+    pub(super) fn beginning(&self, [first, second, third]: [u16; 3]) -> Beginning {
         let single = self.single(first);
-        let bit = pair_bit(first, second);
-        let may_be = self.pairs[bit >> 6] >> (bit & 63) & 1 == 1;
-        // Which characters begin words cannot be foreseen, so nothing is branched upon.
-        let pair = self.child_if(may_be, single, second);
-        let three = self.child_if(pair & child_bit(third) != 0, pair, third);
+        let pair = pair_bit(first, second);
+        let may_be = self.pairs[pair >> 6] >> (pair & 63) & 1 == 1;
+        // Which pairs begin words cannot be foreseen, so nothing is branched upon.
+        let place = select_unpredictable(may_be, base(single) ^ usize::from(second), 0);
+        let child = self.nodes[place];
+        let is_child = child & ((1 << LETTER_BITS) - 1) == u64::from(second);
+        let node = select_unpredictable(is_child, child, 0);
         Beginning {
-            scores: [single, pair, three].map(|node| self.score(node)),
-            node: three,
-            is_longer: three & child_bit(fourth) != 0,
+            node,
+            scores: [single, node].map(|node| self.score(node)),
+            is_longer: node & child_bit(third) != 0,
         }
     }
 
-    /// The child of a node with this character, if there may be one; 0 if there is none.
-    #[inline(always)]
-    fn child_if(&self, may_be: bool, node: u64, letter: u16) -> u64 {
-        let place = select_unpredictable(may_be, base(node) ^ usize::from(letter), 0);
-        let child = self.nodes[place];
-        let is_child = child & ((1 << LETTER_BITS) - 1) == u64::from(letter);
-        select_unpredictable(is_child, child, 0)
-    }
-
-    /// The best way to cut the characters from a beginning on, whose fourth and others are `letters`, up to a 0: the score of all its words, and the
+    /// The best way to cut the characters from a beginning on, whose third and others are `letters`, up to a 0: the score of all its words, and the
     /// length of the first. `scores` has the score of the best way behind each of the characters. Of equal ways that with the longer word is taken.
     #[inline(always)]
     pub(super) fn best(&self, begin: &Beginning, letters: &[u16], scores: &[f64]) -> (f64, u8) {
-        let [one, two, three] = begin.scores;
-        let [after, after_two, after_three, rest @ ..] = scores else {
-            unreachable!("the scores of the end")
-        };
+        let [one, two] = begin.scores;
+        let [after, rest @ ..] = scores else { unreachable!("the score of the end") };
         let one = one + after;
         // What is no word has no number.
         let one = if one.is_nan() { (f64::NEG_INFINITY, 0) } else { (one, 1) };
-        let longer = |best: (f64, u8), score: f64, length| {
-            let is_better = score >= best.0;
-            (
-                select_unpredictable(is_better, score, best.0),
-                select_unpredictable(is_better, length, best.1),
-            )
-        };
-        let mut best = longer(longer(one, two + after_two, 2), three + after_three, 3);
+        let two = two + rest[0];
+        let is_two = two >= one.0;
+        let mut best =
+            (select_unpredictable(is_two, two, one.0), select_unpredictable(is_two, 2, one.1));
         if begin.is_longer {
-            best = self.best_longer(begin.node, letters, rest, best);
+            best = self.best_longer(begin.node, letters, &rest[1..], best);
         }
         if best.1 > 0 { best } else { (self.unknown + after, 1) }
     }
@@ -211,7 +198,7 @@ impl Lexicon {
         scores: &[f64],
         mut best: (f64, u8),
     ) -> (f64, u8) {
-        for (length, (&letter, rest)) in (4..).zip(letters.iter().zip(scores)) {
+        for (length, (&letter, rest)) in (3..).zip(letters.iter().zip(scores)) {
             match self.child(node, letter) {
                 Some(child) => node = child,
                 None => break,
@@ -225,13 +212,13 @@ impl Lexicon {
     }
 }
 
-/// What the lexicon has of three characters that follow each other.
+/// What the lexicon has of two characters that follow each other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Beginning {
-    /// The scores of one, two and three of them as words.
-    scores: [f64; 3],
-    /// The node of all three; 0 if there is none.
+    /// The node of both; 0 if there is none.
     node: u64,
+    /// The score of the first as a word, and that of both.
+    scores: [f64; 2],
     /// Whether more characters may follow, the next one among them.
     is_longer: bool,
 }
