@@ -56,7 +56,7 @@ pub use join_report::{Report, records};
 pub use later_days::LaterDays;
 pub use made::Made;
 pub use pairs_page::{PairGroup, PairsPage, Run, ShownPair};
-pub use parameters::{Parameters, format, format_parameter, made_otherwise};
+pub use parameters::{Parameters, RECRAWLED, format, format_parameter, made_otherwise};
 pub use readmission::{Dropped, Outputs};
 pub use search_report::{SearchReport, Searched};
 pub use verdicts::{
