@@ -103,7 +103,7 @@ impl Outputs {
                         against: Some(by_day),
                         is_lost: false,
                     };
-                    // What it was replaced for stands for it, whatever becomes of that one.
+                    // A former version is not wanted back.
                     each(Dropped { is_lost: false, ..successors.follow(page) }, true)
                 })?;
             }
