@@ -409,14 +409,6 @@ fn commands_take_all_days_at_once_and_one_output_and_an_id() {
         format!("{day}: {}", bench.answer(&format!("sample out/{day} --per-distance 2")))
     });
     assert_eq!(sampled, parts.concat());
-    bench.done("filter --annotate out --output judged");
-    for day in DAYS {
-        let line =
-            format!("filter --input crawl/{day}.jsonl --annotate out/{day} --output one.jsonl");
-        bench.done(&format!("{line} --overwrite"));
-        assert_eq!(bench.read(&format!("judged/{day}.jsonl")), bench.read("one.jsonl"));
-    }
-
     let day = DAYS[1];
     let verdicts = bench.read(&format!("out/{day}/dedup/verdicts.tsv"));
     let of = |word: &str| {

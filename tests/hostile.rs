@@ -196,27 +196,12 @@ fn tables_of_counts() {
 fn tables_of_results() {
     let tables = ["tsv", "jsonl", "parquet"].map(museum_tables).concat();
     attack(&tables, readers::tables::results);
-    attack(&tables, readers::tables::verdicts);
 }
 
 fn museum_tables(ending: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tables-1").join(ending);
     let named = ["verdicts", "matches"].map(|table| folder.join(format!("{table}.{ending}")));
     named.iter().map(|path| fs::read(path).unwrap()).collect()
-}
-
-#[test]
-fn annotated_records() {
-    let pages = [
-        "{\"id\": \"a\", \"text\": \"a page 页面\\n\", \"more\": {\"verdict\": []}}\r\n\n{\"id\": 7, \"text\": \"\"}",
-        "id\ttext\tx\r\nb\twords of a page\t1\r\n\nc\t\t\n",
-        "id,text\n\"a, \"\"b\"\"\",\"words\nof a page\"\n\nc,\"\"\r\nd,e,f\n",
-    ];
-    let files: Vec<Vec<u8>> =
-        (0..).zip(pages).map(|(choice, page)| [&[choice], page.as_bytes()].concat()).collect();
-    attack_often(8 * COPIES, &files, readers::tables::annotated);
-    // A record that no format takes, behind a byte order mark, begins as Zstandard does.
-    readers::tables::annotated(b"\0\xef\xbb\xbf(\xb5/\xfd\xbf\n\0\0\nhttp:ttps:/\xa4/ 2\0\0l");
 }
 
 #[test]

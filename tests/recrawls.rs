@@ -186,9 +186,6 @@ fn a_changed_page_says_how_much_of_it_the_former_one_contains_in_every_command()
     let counts = json!({ "new": 2, "unchanged": 1, "same_text": 1, "changed": 1 });
     assert_eq!(report["outcome"]["recrawls"], counts);
     bench.done("verify found");
-    bench.done("filter --input pages.jsonl --annotate found --output annotated.jsonl");
-    let annotated = bench.read("annotated.jsonl");
-    assert!(annotated.contains("\"former_contains\":0.4828"), "{annotated}");
     bench.done("cluster --matches found --output clusters");
     let said = bench.fails(2, "fingerprint --key page --input pages.jsonl --output no.seg");
     assert!(said.contains("url, surt, field:NAME or surt:NAME"), "{said}");
