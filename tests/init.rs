@@ -22,7 +22,7 @@ fn the_proposed_configuration_runs_as_it_is() {
     let bench = Bench::new();
     copy_sample(&bench);
     let made = bench.done("init --input crawl");
-    assert_eq!((made.count("sampled"), made.count("unreadable")), (132, 0), "{made:?}");
+    assert_eq!((made.count("sampled"), made.count("unreadable")), (126, 0), "{made:?}");
     let text = bench.read("dupsieve.toml");
     for line in [
         "inputs = [\"crawl/{date}/*.jsonl*\"]",
@@ -139,10 +139,15 @@ fn files_with_fields_and_files_without_need_two_configurations() {
 }
 
 #[test]
-fn what_was_found_is_said() {
+fn what_was_found_is_said_and_pairs_are_shown() {
     let bench = Bench::new();
+    // Nine tenths of each page stand in the others too.
+    let ships = "harbour quay granite rope anchor sail tide crane port gull mast keel buoy dock pier lock wharf \
+        hull deck bow";
+    let built = |ship: &str| format!("the ship of the {ship} was built of granite and of oak");
+    let story = ships.split_whitespace().map(built).collect::<Vec<_>>().join(", ");
     let row = |at: u32| {
-        format!("k{at}\t<p>the ship was built of granite, and opened in the month {at}</p>\n")
+        format!("k{at}\t<p>{story}, and then in the month {at} it was opened to all ships</p>\n")
     };
     let rows: String = (0..40).map(row).collect();
     bench.write("pages.tsv", format!("key\tbody\n{rows}"));
@@ -157,6 +162,7 @@ fn what_was_found_is_said() {
     ] {
         assert!(ended.stdout.contains(line), "{line} is not in\n{}", ended.stdout);
     }
+    assert!(ended.stdout.contains("39 by balanced"), "{}", ended.stdout);
 }
 
 #[test]
