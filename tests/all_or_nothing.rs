@@ -168,25 +168,6 @@ fn an_output_and_its_inputs_have_places_of_their_own() {
 }
 
 #[test]
-fn nothing_is_replaced_unasked() {
-    let bench = Bench::new();
-    bench.done("generate segment --count 100 --output near.seg");
-    let job = "generate segment --count 100 --seed 2 --near near.seg --planted 5";
-    let foreign = "planted\tnear\tdistance\na\tb\t1\n";
-    bench.write("truth.tsv", foreign);
-    bench.fails(73, &format!("{job} --output a.seg --truth truth.tsv"));
-    assert!(!bench.path("a.seg").exists());
-    assert_eq!(bench.read("truth.tsv"), foreign);
-    bench.done(&format!("{job} --output a.seg --truth truth.tsv --overwrite"));
-    bench.done(&format!("{job} --output a.seg --truth truth.tsv"));
-    bench.done(&format!("{job} --output a.seg --truth other.tsv"));
-    assert_eq!(bench.bytes("truth.tsv"), bench.bytes("other.tsv"));
-    bench.write("letter", "dear");
-    bench.fails(73, &format!("{job} --output b.seg --truth letter --overwrite"));
-    assert_eq!(bench.read("letter"), "dear");
-}
-
-#[test]
 fn records_go_to_standard_output_where_that_is_named() {
     let bench = Bench::new();
     bench.write("pages.jsonl", bench.documents(0, 40));

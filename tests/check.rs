@@ -120,7 +120,7 @@ fn what_lacks_the_sketches_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn checks_are_shown_by_compare_and_explain_and_judged_by_evaluate() {
+fn checks_are_shown_by_compare_and_explain() {
     let bench = days();
     let words = text(1, 300);
     bench.write("one.txt", words.join(" "));
@@ -138,19 +138,4 @@ fn checks_are_shown_by_compare_and_explain_and_judged_by_evaluate() {
     assert!(told.contains(" by jaccard\n"), "{told}");
     let told = bench.answer("explain --input new.tsv --check minhash edited-3 turned-3");
     assert!(told.contains(" by minhash-512x2\n"), "{told}");
-
-    let own = |check: &str| {
-        let recipe = "[fingerprint]\nrecipe = \"words\"\n";
-        bench.write("own.toml", format!("{recipe}[dedup]\ncheck = \"{check}\"\n"));
-    };
-    own("minhash:0.5");
-    let line = "evaluate --sweep --input new.tsv --sample 20 --config own.toml --json";
-    let told: serde_json::Value = bench.json(line);
-    let methods = told["methods"].as_array().unwrap();
-    let checked = |at: usize| (&methods[at]["recipe"], &methods[at]["check"]);
-    assert_eq!(checked(2), (&"words-1".into(), &"minhash-512x2:0.5".into()));
-    assert!(methods[2]["f1"].as_f64() >= Some(0.5), "{told}");
-    assert_eq!(methods.len(), 3);
-    own("nonsense");
-    bench.fails(78, line);
 }

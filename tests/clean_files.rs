@@ -62,7 +62,7 @@ fn the_kept_pages_of_a_day_are_copied_as_they_came() {
     assert!(bench.read("clean/2026-11-02/two.jsonl").is_empty());
     let times = bench.times("");
     for processes in ["", "--processes 2"] {
-        assert_eq!(bench.done(&format!("{run} {processes}")).summary()["already_done"], true);
+        bench.again(&format!("{run} {processes}"));
         assert_eq!(bench.times(""), times);
     }
 
@@ -116,7 +116,7 @@ fn a_redo_makes_the_clean_files_again_with_those_of_later_days() {
     let fresh = days();
     fresh.done("run days.toml --date 2026-11-01..2026-11-03");
     assert_eq!(bench.files("clean"), fresh.files("clean"));
-    assert_eq!(bench.done("run days.toml --redo 2026-11-03").summary()["already_done"], true);
+    bench.again("run days.toml --redo 2026-11-03");
 
     // `a` of the third day is new, now that the first day lacks it.
     bench.write("crawl/2026-11-01/one.jsonl", words_of("grows", "q", 0));
@@ -195,8 +195,7 @@ fn the_copies_of_all_days_are_what_the_store_shows() {
         check_all(&bench, &DAYS, &[], &["a"], "a purge");
         bench.done("store expire store --keep-days 2");
         check_all(&bench, &DAYS, &DAYS[..2], &["a"], "an expiry");
-        let again = bench.done("filter --config days.toml --all --output all");
-        assert_eq!(again.summary()["already_done"], true);
+        bench.again("filter --config days.toml --all --output all");
         // A page that the inputs no longer have is named, with its day.
         bench.write(&format!("crawl/{three}/two.jsonl"), "");
         let said = bench.fails(65, "filter --config days.toml --all --output lost");

@@ -64,17 +64,6 @@ fn every_design_and_distance_at_128_bits() {
 }
 
 #[test]
-fn exactly_k_is_in_and_one_more_is_out() {
-    let far = |bits: u32| (1_u128 << bits) - 1;
-    for k in [0, 3, 7] {
-        let batch = vec![("new".to_owned(), 0)];
-        let store =
-            vec![("2026-01-01", vec![("in".to_owned(), far(k)), ("out".to_owned(), far(k + 1))])];
-        check(64, k, &batch, &store);
-    }
-}
-
-#[test]
 fn one_fingerprint_a_thousand_times() {
     let many =
         |name: &str| (0..1000).map(|i| (format!("{name}{i}"), 0xabcd)).collect::<Vec<Page>>();

@@ -50,19 +50,6 @@ fn columns_keep_their_header_and_text_files_become_lines() {
 }
 
 #[test]
-fn a_record_that_was_not_judged_is_not_copied() {
-    let bench = Bench::new();
-    let good = "{\"id\": \"p\", \"text\": \"good\", \"at\": 7}\n";
-    bench.write(
-        "pages.jsonl",
-        format!("{{\"id\": \"p\", \"text\": \"bad\", \"at\": \"soon\"}}\n{good}"),
-    );
-    bench.write("ids.txt", "p\n");
-    bench.done("filter --input pages.jsonl --time-field at --ids ids.txt --output kept.jsonl");
-    assert_eq!(bench.read("kept.jsonl"), good);
-}
-
-#[test]
 fn records_of_archives_are_copied_byte_for_byte_each_packed_by_itself() {
     let bench = Bench::new();
     let pages = ["a", "b", "c"].map(|url| record("conversion", url, &format!("page {url}\n")));
@@ -127,6 +114,10 @@ fn fields_that_the_report_of_an_output_knows_need_no_flags() {
         bench.read("kept.jsonl"),
         pages.lines().skip(1).map(|line| line.to_owned() + "\n").collect::<String>()
     );
+    let ended = bench.done(
+        "filter --input crawl/2026-11-18.jsonl --annotate out/2026-11-18/dedup --output all.jsonl",
+    );
+    assert_eq!((ended.count("annotated"), ended.count("unread")), (2, 1));
 }
 
 /// Days whose pages have the same ids, and other texts.

@@ -140,63 +140,6 @@ fn a_removed_page_is_in_no_answer_of_any_version() {
     }
 }
 
-/// A store of three days of texts, of which the first two are one segment. `without` leaves these ids out.
-fn texts(bench: &Bench, name: &str, without: &BTreeSet<String>) {
-    bench.done(&format!("store init {name}"));
-    for (at, day) in ["2026-01-01", "2026-01-02", "2026-01-03"].into_iter().enumerate() {
-        let pages = bench.documents(100 * at, 100 * at + 250);
-        let id = |line: &str| {
-            let page: serde_json::Value = serde_json::from_str(line).unwrap();
-            page["id"].as_str().unwrap().to_owned()
-        };
-        let stays = |line: &&str| !without.contains(&id(line));
-        bench.write("pages.jsonl", pages.split_inclusive('\n').filter(stays).collect::<String>());
-        bench.done(
-            "fingerprint --recipe words --sketch points --keep-bands jaccard-20x4 --input pages.jsonl \
-             --output pages.seg --overwrite",
-        );
-        bench.done(&format!("store add {name} --segment pages.seg --day {day}"));
-        if at == 1 {
-            bench.done(&format!("store compact {name}"));
-        }
-    }
-}
-
-#[test]
-fn a_store_answers_as_if_it_had_never_had_the_removed_pages() {
-    let bench = Bench::new();
-    let all = bench.documents(0, 450);
-    let ids = all.lines().map(|line| {
-        let page: serde_json::Value = serde_json::from_str(line).unwrap();
-        page["id"].as_str().unwrap().to_owned()
-    });
-    let removed: BTreeSet<String> = ids.step_by(3).collect();
-    bench.write("ids.txt", removed.iter().map(|id| format!("{id}\n")).collect::<String>());
-    texts(&bench, "whole", &removed);
-    texts(&bench, "forgets", &BTreeSet::new());
-    bench.done("store remove forgets --ids ids.txt");
-    bench.write("batch.jsonl", bench.documents(200, 500));
-    bench.done(
-        "fingerprint --recipe words --sketch points --keep-bands jaccard-20x4 --input batch.jsonl \
-         --output batch.seg",
-    );
-    let ways = ["dedup -k 3", "dedup -k 3 --check points:0.6"];
-    for (number, way) in ways.into_iter().enumerate() {
-        for detail in ["all", "best"] {
-            let found = ["whole", "forgets"].map(|store| {
-                let output = format!("{store}-{number}-{detail}");
-                bench.done(&format!(
-                    "{way} --batch batch.seg --store {store} --matches {detail} --output {output}"
-                ));
-                bench.done(&format!("verify {output}"));
-                ["verdicts.tsv", "matches.tsv"].map(|file| bench.read(&format!("{output}/{file}")))
-            });
-            assert_eq!(found[0], found[1], "{way} {detail}");
-            assert!(found[0][1].contains("2026-01-01") && found[0][1].contains("2026-01-03"));
-        }
-    }
-}
-
 #[test]
 fn a_removal_is_done_once_and_holds_for_days_that_come_back() {
     let bench = Bench::new();
@@ -227,35 +170,6 @@ fn a_removal_is_done_once_and_holds_for_days_that_come_back() {
     // Once more, and they are gone too.
     bench.done("store remove store --ids ids.txt");
     assert_eq!(bench.done("store verify store").count("fingerprints"), 7 * 58);
-}
-
-#[test]
-fn after_a_purge_no_byte_of_a_removed_page_is_left() {
-    let bench = Bench::new();
-    let mut days = store(&bench, 64);
-    let batch = pages("new", 1, 64, 60);
-    bench.segment("batch", 64, &batch);
-    bench.done("store index store");
-    let removed = remove(&bench, &mut days, 3);
-    let would = bench.done("store purge store --dry-run");
-    assert!(would.stderr.contains("versions 1 to 7"), "{}", would.stderr);
-    assert!(bench.bytes("store/CURRENT").starts_with(b"000007"));
-
-    let told = bench.done("store purge store");
-    assert_eq!([told.count("rewritten"), told.count("pruned_versions")], [3, 9]);
-    let log = bench.answer("store log store");
-    assert!(log.lines().count() == 2 && log.ends_with(" purge\n"), "{log}");
-    check(&bench, &batch, &days, 10, 3, "purged");
-    let certificate: serde_json::Value =
-        serde_json::from_str(&bench.read("store/purges/000010.json")).unwrap();
-    assert_eq!(certificate["ids"].as_object().unwrap().len(), removed.len());
-    assert_eq!(certificate["segments"].as_object().unwrap().len(), 3);
-    bench.done("store verify store");
-
-    bench.again("store purge store");
-    bench.done("store rollback store --to 10");
-    check(&bench, &batch, &days, 11, 3, "rolled");
-    bench.fails(66, "store rollback store --to 7");
 }
 
 /// All that a file has, with what its blocks hold if it is a segment.

@@ -114,13 +114,6 @@ fn a_day_must_be_named_and_exist() {
 }
 
 #[test]
-fn unknown_keys_are_refused_before_any_work() {
-    let bench = sample("kept", &DAYS, "colour = \"red\"\n");
-    bench.refuses(78, "run sample.toml", &["colour"]);
-    assert!(!bench.path("out").exists());
-}
-
-#[test]
 fn a_dry_run_makes_nothing() {
     let bench = sample("kept", &DAYS, "");
     let before = bench.tree();

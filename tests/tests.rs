@@ -1,6 +1,7 @@
 //! The promises of dupsieve, one module each.
 
 mod all_or_nothing;
+mod annotate;
 mod architecture;
 mod chains;
 mod check;

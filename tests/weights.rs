@@ -87,34 +87,6 @@ fn lines_that_pages_share_are_dropped() {
     assert!(told.contains("\"fox\"") && !told.contains("\"home\""), "{told}");
 }
 
-#[test]
-fn a_short_page_and_a_long_one_never_match() {
-    let bench = Bench::new();
-    let title = "我来到北京清华大学";
-    let long: String = (0..200).map(|number| format!("word{} ", "x".repeat(number))).collect();
-    bench.write(
-        "pages.tsv",
-        format!("id\ttext\na\t{title}\nb\t我来到了北京的清华大学\nc\t{long}\nd\t{long}\n"),
-    );
-    bench.done("fingerprint --recipe short-text --input pages.tsv --output pages.seg");
-    bench.done("dedup --batch pages.seg --output out");
-    let matches = bench.read("out/matches.tsv");
-    assert_eq!(
-        matches,
-        "new\texisting\tdistance\tagainst\tverdict\nb\ta\t0\tbatch\tdrop\nd\tc\t0\tbatch\tdrop\n"
-    );
-    bench.store(&[("2026-11-20", "pages")]);
-    bench.done("store compact store");
-    bench.write("next.tsv", format!("id\ttext\ne\t{title}\n"));
-    bench.done("fingerprint --recipe short-text --input next.tsv --output next.seg");
-    bench.done("dedup --batch next.seg --store store --output next --matches all");
-    let matches = bench.read("next/matches.tsv");
-    assert!(
-        matches.ends_with("e\ta\t0\t2026-11-20\tdrop\ne\tb\t0\t2026-11-20\tdrop\n"),
-        "{matches}"
-    );
-}
-
 /// Two hosts of eight pages each: `Home | About`, a line of its own that is long, and a notice. The line
 /// `Shared line` is on all pages of the first host and on two of the second.
 fn two_hosts(bench: &Bench) {
@@ -170,64 +142,6 @@ fn pages_of_no_host_at_all_are_an_error() {
     assert!(!bench.path("lines.counts").exists());
     bench.write("none.jsonl", "");
     bench.done(&format!("{BY_HOST} --input none.jsonl --output lines.counts"));
-}
-
-#[test]
-fn a_page_loses_the_lines_of_its_own_host_alone() {
-    let bench = Bench::new();
-    two_hosts(&bench);
-    bench.done(&format!("{BY_HOST} --input pages.jsonl --output lines.counts"));
-    bench.write("mixed.jsonl", concat!(
-        "{\"id\":\"http://one.example/new\",\"text\":\"Home of one.example\\nShared line\\na fox\"}\n",
-        "{\"id\":\"http://two.example/new\",\"text\":\"Home of one.example\\nShared line\\na fox\"}\n",
-        "{\"id\":\"http://other.example/new\",\"text\":\"(c) All\\na fox\"}\n",
-        "{\"id\":\"no-url\",\"text\":\"Shared line\\na fox\"}\n",
-    ));
-    bench.write("preset.toml", "[fingerprint]\nboilerplate = \"lines.counts\"\n");
-    let features = |one: &str, other: &str| {
-        let told = bench.answer(&format!(
-            "explain --json --config preset.toml --input mixed.jsonl {one} {other}"
-        ));
-        let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-        let documents = told["documents"].as_array().unwrap();
-        documents.iter().map(|it| it["features"].as_array().unwrap().len()).collect::<Vec<_>>()
-    };
-    assert_eq!(features("http://one.example/new", "http://two.example/new"), [2, 4]);
-    assert_eq!(features("http://other.example/new", "no-url"), [4, 4]);
-}
-
-/// Near copies of one article share nearly all their lines, as pages in one frame do. They stay whole,
-/// and they are found.
-#[test]
-fn copies_of_one_article_are_not_boilerplate() {
-    let bench = Bench::new();
-    let copy = |number: usize| {
-        let lines = (0..12).map(|line| match (number, line) {
-            (number, line) if [number % 12, 5 * number % 12].contains(&line) => {
-                format!(
-                    "edited {} of paragraph {number} in line {}",
-                    WORDS[number % 8].repeat(9),
-                    "y".repeat(line)
-                )
-            }
-            (_, line) => format!("{} of paragraph {}", WORDS[line % 8].repeat(9), "x".repeat(line)),
-        });
-        let text: Vec<String> = lines.collect();
-        format!("{{\"id\":\"http://one.example/{number}\",\"text\":\"{}\"}}\n", text.join("\\n"))
-    };
-    bench.write("pages.jsonl", (0..20).map(copy).collect::<String>());
-    bench.done(&format!("{BY_HOST} --input pages.jsonl --output lines.counts"));
-    assert_eq!(rows(&bench, "lines.counts"), [""; 0]);
-    for (name, flags) in [("whole", ""), ("cut", "--boilerplate lines.counts")] {
-        bench.done(&format!("fingerprint --input pages.jsonl --output {name}.seg {flags}"));
-        let joining = "dedup --distance 15 --containment 0.4";
-        bench.done(&format!("{joining} --batch {name}.seg --output {name}"));
-    }
-    assert!(
-        bench.read("whole/verdicts.tsv").lines().filter(|row| row.contains("\tdrop\t")).count()
-            > 10
-    );
-    assert_eq!(bench.read("cut/verdicts.tsv"), bench.read("whole/verdicts.tsv"));
 }
 
 /// One article in the frames of two hosts has one fingerprint and one signature.

@@ -46,8 +46,9 @@ const EXAMPLES_IN_SHORT: usize = 2;
 const LONGEST_DEFAULT: usize = 40;
 
 /// Flags that few need.
-const RARE: [&str; 47] = [
+const RARE: [&str; 48] = [
     "accept-truncated",
+    "annotate-prefix",
     "as-of",
     "boilerplate",
     "check",

@@ -285,12 +285,4 @@ mod tests {
         assert_eq!(late.commit().unwrap_err().kind(), Kind::Temporary);
         assert_eq!(names(&target), [SUCCESS]);
     }
-
-    #[test]
-    fn two_runs_do_not_build_the_same_output() {
-        let home = tempfile::tempdir().unwrap();
-        let target = home.path().join("out");
-        let _first = staging(&target);
-        assert_eq!(Lock::beside(&target).unwrap_err().kind(), Kind::Temporary);
-    }
 }

@@ -240,11 +240,11 @@ fn of_batch(
         return Ok(None);
     };
     let mut pages = space.sorter();
-    let mut sieve = IdSieve::with_room(segment.rows());
+    let mut hashes = Vec::with_capacity(segment.rows() as usize);
     for number in 0..segment.rows() {
         let row = SegmentRow::from(number as u32);
         let key = keys.key(number)?;
-        sieve.insert(key);
+        hashes.push(key);
         pages.push(Keyed {
             key,
             at: keys.at(number, day)?,
@@ -253,7 +253,7 @@ fn of_batch(
             digest: digests.get(number)?,
         })?;
     }
-    Ok(Some((sieve, pages)))
+    Ok(Some((IdSieve::of(hashes.into_iter()), pages)))
 }
 
 /// Calls `each` with the pages that the store shows and whose keys may be among those of the batch.

@@ -1,5 +1,8 @@
-//! Tables of results, in every format.
+//! Tables of results, in every format, and verdicts by which pages are annotated.
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(init: readers::pass_panics_of_libraries(), |bytes: &[u8]| readers::tables::results(bytes));
+libfuzzer_sys::fuzz_target!(init: readers::pass_panics_of_libraries(), |bytes: &[u8]| {
+    readers::tables::results(bytes);
+    readers::tables::verdicts(bytes);
+});

@@ -14,7 +14,7 @@ use crate::results::days::number_of;
 const BATCH: usize = 4096;
 
 #[derive(Default)]
-pub(super) struct ColumnValues {
+pub struct ColumnValues {
     /// 1 for each row with a value, 0 for each without.
     levels: Vec<i16>,
     text: Vec<u8>,
@@ -26,7 +26,7 @@ pub(super) struct ColumnValues {
 
 impl ColumnValues {
     /// Takes the text of a row, and says how many bytes it takes; none if it is no text of the column.
-    pub(super) fn push(&mut self, column: &ResultColumn, text: &str) -> Option<usize> {
+    pub fn push(&mut self, column: &ResultColumn, text: &str) -> Option<usize> {
         if column.is_optional {
             self.levels.push((!text.is_empty()).into());
             if text.is_empty() {
@@ -63,7 +63,7 @@ impl ColumnValues {
         Some(bytes)
     }
 
-    pub(super) fn write(
+    pub fn write(
         &mut self,
         column: &ResultColumn,
         out: &mut SerializedColumnWriter<'_>,
@@ -118,7 +118,7 @@ fn batches<T: DataType>(
     Ok(())
 }
 
-pub(super) fn schema(columns: &[ResultColumn]) -> Result<Type, ParquetError> {
+pub fn schema(columns: &[ResultColumn]) -> Result<Type, ParquetError> {
     let mut schema = "message table {".to_owned();
     for ResultColumn { name, values, is_optional, .. } in columns {
         let presence = if *is_optional { "optional" } else { "required" };
