@@ -142,7 +142,7 @@ def tables(out):
 
 
 def joins(program, out):
-    """The pages of the day in Parquet, joined with their verdicts as the book says, and annotated."""
+    """The pages of the day in Parquet, joined with their verdicts as the book says."""
     pages, verdicts = out / "pages.parquet", out / "parquet" / DAY / "dedup" / "verdicts.parquet"
     lines = [path for path in (ROOT / "bench-data/sample/crawl" / DAY).iterdir()]
     frame = polars.concat([polars.read_ndjson(path) for path in lines]).unique("id", keep="first", maintain_order=True)
@@ -156,19 +156,7 @@ def joins(program, out):
     check(joined.filter(polars.col("verdict") == "keep").height == kept, "the join of Polars")
     table = parquet.read_table(pages).join(parquet.read_table(verdicts), "id")
     check(table.filter(pyarrow.compute.equal(table["verdict"], "keep")).num_rows == kept, "the join of pyarrow")
-    annotated = out / "annotated.parquet"
-    run(program, "filter", "--input", pages, "--annotate", out / "parquet" / DAY, "--output", annotated)
-    expected = {**polars.read_parquet_schema(pages), "verdict": polars.String, "duplicate_of": polars.String,
-                "distance": polars.UInt8, "containment": polars.Float64, "copies": polars.Int64, "hosts": polars.Int64,
-                "cluster": polars.String}
-    found = polars.read_parquet(annotated)
-    check(dict(found.schema) == expected, f"{annotated}: {found.schema}")
-    check(found.select(polars.read_parquet(pages).columns).equals(polars.read_parquet(pages)), f"{annotated}: other pages")
-    counts = [found.filter(polars.col("verdict") == "keep").height,
-              duckdb.sql(f"FROM '{annotated}' WHERE verdict = 'keep'").aggregate("count(*)").fetchall()[0][0],
-              parquet.read_table(annotated)["verdict"].to_pylist().count("keep")]
-    check(counts == [kept] * 3, f"{annotated}: {counts} kept, not {kept}")
-    print(f"  {kept} kept pages by joins and by annotations")
+    print(f"  {kept} kept pages by joins")
 
 
 def main(program):

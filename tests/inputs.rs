@@ -119,8 +119,6 @@ fn datasets_saved_to_disk_are_read_as_folders() {
     assert!(kept.contains("test/data-00000-of-00001.arrow:1\n"), "{kept}");
     let said = bench.fails(2, "dedup --input saved --output again --kept kept");
     assert!(said.contains("rows of Arrow files cannot be copied"), "{said}");
-    let said = bench.fails(2, "filter --annotate out --output a.arrow");
-    assert!(said.contains("rows of Arrow files cannot be copied"), "{said}");
     bench.done("init --input saved/train --output pages.toml");
     let settings = bench.read("pages.toml");
     assert!(settings.contains("id_field = \"id\"") || settings.contains("meta.url"), "{settings}");

@@ -470,15 +470,6 @@ fn outputs_at_addresses_are_read_one_by_one_by_a_pattern_and_by_their_folder() {
         );
     }
 
-    let annotate = |folder: &str| {
-        let day = DAYS[1];
-        format!("filter --input days/{day}.jsonl --annotate {folder}/{day} --overwrite --output")
-    };
-    bench.done(&format!("{} l.jsonl", annotate("out")));
-    server.done(&bench, &format!("{} r.jsonl", annotate("s3://b/out")));
-    assert!(bench.read("l.jsonl").contains("\"duplicate_of\""));
-    assert_eq!(bench.read("l.jsonl"), bench.read("r.jsonl"));
-
     let kept = bench.read(&format!("out/{}/dedup/keep.txt", DAYS[0]));
     bench.write("ids.txt", kept);
     let remove = "--ids ids.txt --readmit";

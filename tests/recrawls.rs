@@ -186,9 +186,6 @@ fn a_changed_page_says_how_much_of_it_the_former_one_contains_in_every_command()
     let counts = json!({ "new": 2, "unchanged": 1, "same_text": 1, "changed": 1 });
     assert_eq!(report["outcome"]["recrawls"], counts);
     bench.done("verify found");
-    bench.done("filter --input pages.jsonl --annotate found --output annotated.jsonl");
-    let annotated = bench.read("annotated.jsonl");
-    assert!(annotated.contains("\"former_contains\":0.4828"), "{annotated}");
     bench.done("cluster --matches found --output clusters");
     let said = bench.fails(2, "fingerprint --key page --input pages.jsonl --output no.seg");
     assert!(said.contains("url, surt, field:NAME or surt:NAME"), "{said}");
@@ -544,6 +541,42 @@ fn pages_whose_newest_page_is_removed_are_readmitted() {
     );
     assert_eq!(bench.read("readmit.txt"), "http://h.example/a\nhttp://h.example/a?\n");
     bench.done("verify out/2026-11-03");
+}
+
+/// `copy` was dropped for `c`, which gets another text. Former versions of `c` itself are not listed.
+#[test]
+fn duplicates_of_a_page_whose_newest_version_lacks_its_text_are_readmitted() {
+    for (recrawled, text, listed) in [
+        ("newest", 900..960, "http://h.example/copy\n"),
+        ("newest", 600..700, ""),
+        ("rule", 900..960, ""),
+    ] {
+        let bench = Bench::new();
+        let page = |id: &str, text| {
+            json!({ "id": format!("http://h.example/{id}"), "text": words(text) }).to_string()
+                + "\n"
+        };
+        let days = [
+            ("2026-11-01", page("c", 600..660) + &page("copy", 600..660)),
+            ("2026-11-02", page("c/", text)),
+            ("2026-11-03", page("c?", 1200..1260)),
+        ];
+        let settings =
+            format!("[fingerprint]\nkey = \"surt\"\n[dedup]\nrecrawled = \"{recrawled}\"\n");
+        bench.crawl(days, &settings);
+        bench.done("run days.toml --date 2026-11-01 --date 2026-11-02");
+        let list = "store readmit store --overwrite --output readmit.txt --outputs out/2026-11-01";
+        bench.done(&format!("{list} out/2026-11-02"));
+        assert_eq!(bench.read("readmit.txt"), listed, "{recrawled}");
+        if listed.is_empty() {
+            continue;
+        }
+        // Read in again, it is kept.
+        bench.done("run days.toml --date 2026-11-03");
+        bench.done("filter --input crawl/2026-11-01.jsonl --ids readmit.txt --output crawl/2026-11-04.jsonl");
+        bench.done("run days.toml --date 2026-11-04");
+        assert_eq!(bench.read("out/2026-11-04/dedup/keep.txt"), listed);
+    }
 }
 
 #[test]

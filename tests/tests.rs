@@ -1,7 +1,6 @@
 //! The promises of dupsieve, one module each.
 
 mod all_or_nothing;
-mod annotate;
 mod architecture;
 mod chains;
 mod check;

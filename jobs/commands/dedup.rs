@@ -22,7 +22,7 @@ use crate::flags::shared::{JOB, flags_of, shared, typed_flag};
 use crate::outcome::summary::Summary;
 use crate::processes::machines;
 
-pub(crate) use batch::{RECRAWLED, Request, check_settings, dedup, parameters, stands};
+pub(crate) use batch::{Request, check_settings, dedup, parameters, stands};
 pub(crate) use corpus::{CorpusFlags, run as dedup_corpus};
 
 const EXAMPLES: &[(&str, &str)] = &[

@@ -1,8 +1,7 @@
 //! `dupsieve filter`: copies the records whose ids are listed, unchanged and in their order; the kept records of all days
-//! (`all_days`); all records, with what an output says of them (`annotate`); or all records of web archives, each payload once (`revisits`).
+//! (`all_days`); or all records of web archives, each payload once (`revisits`).
 
 mod all_days;
-mod annotate;
 mod copied;
 mod copier;
 mod copies;
@@ -17,11 +16,10 @@ use dupsieve::rooms::document::{Format, IdList, Inputs, ReadOptions};
 use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::output::{Lock, is_same_file, parent_of};
 use dupsieve::rooms::output::{PackedFile, Packing, STDOUT};
-use dupsieve::rooms::report::{self, Made, Report};
+use dupsieve::rooms::report::{Made, Report};
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::{Error, Kind, Result};
 
-use annotate::Asked;
 use copier::Listed;
 pub(crate) use cutting::Cutting;
 pub(crate) use kept::Kept;
@@ -46,10 +44,6 @@ const EXAMPLES: &[(&str, &str)] = &[
         "dupsieve filter --config dupsieve.toml --all --output clean",
     ),
     (
-        "Copy all pages, each with its verdict and the page that it is a duplicate of",
-        "dupsieve filter --input crawl/ --annotate found --output judged.jsonl.gz",
-    ),
-    (
         "Make an archive smaller that still replays whole",
         "dupsieve filter --input crawl/ --revisits --output crawl.warc.gz",
     ),
@@ -58,35 +52,24 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// What to do where one id stands for pages of several days.
 const ALL_DAYS: &str = "an id belongs to a day: `dupsieve filter --config FILE --all` copies the kept pages of all days, each by its day";
 
-/// Copy the records whose ids are listed, or all records with their verdicts
+/// Copy the records whose ids are listed, as they are
 #[derive(Args, Debug)]
 #[command(args = shared(&[Memory, DryRun, Overwrite, Telemetry]), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Files, folders, globs, addresses (s3://BUCKET/...), or - for standard input
-    #[arg(long, value_name = "PATH", required_unless_present_any = ["all", "annotate"], num_args = 1..)]
+    #[arg(long, value_name = "PATH", required_unless_present = "all", num_args = 1..)]
     input: Vec<PathBuf>,
     /// The ids to copy, one a line, such as keep.txt of an output
-    #[arg(long, value_name = "FILE", required_unless_present_any = ["annotate", "all", "revisits"])]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["all", "revisits"])]
     ids: Option<Place>,
     /// Copy the kept pages of all days of the file given with --config. As the store shows them now: not those that were removed, that
     /// pages of other days have replaced, or whose days have expired. Into a folder for each day, with a file for each file of the input, of
     /// the same name and format
-    #[arg(long, conflicts_with_all = ["input", "ids", "annotate"])]
+    #[arg(long, conflicts_with_all = ["input", "ids"])]
     all: bool,
-    /// Copy all records, with the verdicts of this output as further fields: verdict, duplicate_of, distance or similarity, and cluster
-    /// (where there are clusters), as dedup, lsh or a day of run wrote them. For JSON Lines, TSV, CSV and Parquet. Without --input
-    /// the report names the inputs; then it may be a folder of days too, and --output is a folder with a file for each day
-    #[arg(long, value_name = "DIR", conflicts_with = "ids")]
-    annotate: Option<Place>,
-    /// The clusters of that output, as `cluster` wrote them [default: those of the day of run]
-    #[arg(long, value_name = "DIR", requires = "annotate")]
-    clusters: Option<Place>,
-    /// What the names of the added fields begin with: letters, digits and _ [default: nothing]
-    #[arg(long, value_name = "PREFIX", requires = "annotate")]
-    annotate_prefix: Option<String>,
     /// Copy these WARC files with each payload once: a response whose payload is byte for byte that of an earlier response becomes a
     /// revisit record, without the payload, with the name of the record that has it. Players of web archives show both
-    #[arg(long, conflicts_with_all = ["ids", "annotate", "all"])]
+    #[arg(long, conflicts_with_all = ["ids", "all"])]
     revisits: bool,
     /// Output file, or - for standard output; a name that ends in .gz, .zst, .bz2 or .xz is compressed. Files of text
     /// or HTML become JSON lines. Rows of Parquet are copied into Parquet, with all columns. The records of web archives are copied as they are, each compressed by
@@ -111,9 +94,6 @@ pub(crate) struct Arguments {
 /// Runs `filter`. Of several records with the same id it copies the first, because that one was judged.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let output = &*arguments.output.here()?;
-    if let Some(judged) = &arguments.annotate {
-        return annotate_all(arguments, &judged.here()?, output, global);
-    }
     let settings = arguments.settings(&arguments.recorded()?, global)?;
     match &arguments.ids {
         None if arguments.revisits => {
@@ -143,42 +123,6 @@ fn check(inputs: &Inputs, output: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Annotates the pages of the output at `judged`, or of each day in this folder: into the file `output`, or into a file for each day in
-/// this folder.
-fn annotate_all(
-    arguments: &Arguments,
-    judged: &Path,
-    output: &Path,
-    global: &GlobalFlags,
-) -> Result<Summary> {
-    let Arguments { input, clusters, annotate_prefix, .. } = arguments;
-    let clusters = clusters.as_ref().map(Place::here).transpose()?;
-    let prefix = annotate_prefix.as_deref().unwrap_or_default();
-    if !input.is_empty() {
-        let settings = arguments.settings(&arguments.recorded()?, global)?;
-        let (inputs, options) = settings.inputs(input, Width::W128)?;
-        check(&inputs, output)?;
-        let asked = Asked { judged, clusters, prefix, output };
-        return annotate::run(&asked, &inputs, &options, global);
-    }
-    let mut total = Summary::new().already_done();
-    for day in report::outputs(judged)? {
-        let flags = &arguments.pages;
-        let (source, _) = PageSource::of_output(&day, (&[], "--input"), flags, global)?;
-        let settings = arguments.settings(&source, global)?;
-        let (inputs, options) = settings.inputs(&source.inputs_of(None)?, Width::W128)?;
-        let name = day.file_name().unwrap_or_default().to_string_lossy();
-        let output = match day == judged {
-            true => output.to_path_buf(),
-            false => output.join(copied::name(&name, copied::format(&inputs)?)),
-        };
-        check(&inputs, &output)?;
-        let asked = Asked { judged: &day, clusters: clusters.clone(), prefix, output: &output };
-        total = total.plus(annotate::run(&asked, &inputs, &options, global)?);
-    }
-    Ok(total.path("output", output))
-}
-
 impl Arguments {
     /// How pages are read: as these flags say, else as an output has recorded, else as the configuration file says.
     fn settings(&self, recorded: &PageSource, global: &GlobalFlags) -> Result<PageSettings> {
@@ -193,12 +137,8 @@ impl Arguments {
 
     /// How the pages were read that the output has judged, as far as its report knows it.
     fn recorded(&self) -> Result<PageSource> {
-        let folder = match (&self.ids, &self.annotate) {
-            (_, Some(judged)) => report::folder(&judged.here()?),
-            (Some(ids), None) => parent_of(&ids.here()?).to_path_buf(),
-            (None, None) => return Ok(PageSource::default()),
-        };
-        let report = Report::read(&folder)?;
+        let Some(ids) = &self.ids else { return Ok(PageSource::default()) };
+        let report = Report::read(parent_of(&ids.here()?))?;
         Ok(report.and_then(|report| PageSource::of_report(&report.run)).unwrap_or_default())
     }
 }

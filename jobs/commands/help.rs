@@ -46,9 +46,8 @@ const EXAMPLES_IN_SHORT: usize = 2;
 const LONGEST_DEFAULT: usize = 40;
 
 /// Flags that few need.
-const RARE: [&str; 48] = [
+const RARE: [&str; 47] = [
     "accept-truncated",
-    "annotate-prefix",
     "as-of",
     "boilerplate",
     "check",

@@ -36,7 +36,7 @@ pub(crate) use coming_back::coming_back;
 use expire::expire;
 pub(crate) use expire::{expire_days, log_expiry};
 use listing::{list, log, summary_of};
-use readmit::ReadmitFlags;
+use readmit::{ReadmitFlags, readmit};
 use retention::{purge, remove};
 use upkeep::{compact, prune};
 pub(crate) use upkeep::{keep_up, show_verifying};
@@ -177,9 +177,8 @@ enum Change {
     },
     /// Remove days that are too old: a new version no longer shows them. The versions before it still do until `store
     /// prune` removes them, and `store rollback` brings the days back. Days that have expired cannot be added again
-    #[command(args = shared(&[Memory, DryRun, Overwrite, Telemetry]), after_help = examples(&[
+    #[command(args = shared(&[Memory, DryRun, Telemetry]), after_help = examples(&[
         ("Keep the days of the last 90 days", "dupsieve store expire store --keep-days 90"),
-        ("List the pages that were dropped as duplicates of expired ones", "dupsieve store expire store --keep-days 90 --readmit readmit.txt --outputs out/*"),
     ]))]
     Expire {
         /// Folder of the store
@@ -187,13 +186,27 @@ enum Change {
         store: Place,
         #[command(flatten)]
         age: Age,
-        #[command(flatten)]
-        readmit: ReadmitFlags,
         /// Merge no segments; `store compact --tiers` does it later
         #[arg(long)]
         no_compact: bool,
         #[command(flatten)]
         confirm: ConfirmDay,
+    },
+    /// List pages that were dropped as duplicates of pages that the store shows no more: their days have expired, or with
+    /// `recrawled = "newest"` the newest page of their key took their place without all of their text. Feed these pages to the next crawl
+    #[command(args = shared(&[Memory, DryRun, Overwrite, Telemetry]), after_help = examples(&[
+        ("List the pages whose kept page has gone", "dupsieve store readmit store --outputs out/* --output readmit.txt"),
+    ]))]
+    Readmit {
+        /// Folder of the store
+        #[arg(value_name = "DIR")]
+        store: Place,
+        /// Finished outputs whose verdicts are read: folders of `dedup`, or of days of `run`
+        #[arg(long, value_name = "OUTPUT", num_args = 1.., required = true)]
+        outputs: Vec<Outputs>,
+        /// File to write the ids into, one a line, sorted
+        #[arg(long, value_name = "FILE")]
+        output: PathBuf,
     },
     /// Take pages out of all versions at once, by their ids. No join finds them any more, also after `store
     /// rollback`. Their bytes stay in the files until these are merged, rewritten or pruned. If a segment of a day up to
@@ -310,10 +323,13 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             indexing::run(&open(store)?, *design, *filters, global)
         }
         Change::Prune { store, keep_versions } => prune(&open(store)?, *keep_versions, global),
-        Change::Expire { store, age, no_compact, readmit, confirm } => {
+        Change::Expire { store, age, no_compact, confirm } => {
             let store = open(store)?;
             confirm.check(|today| store.at(None)?.expect_kept(age.retention(), today))?;
-            expire(&store, age.retention(), !no_compact, readmit, global)
+            expire(&store, age.retention(), !no_compact, global)
+        }
+        Change::Readmit { store, outputs, output } => {
+            readmit(&open(store)?, outputs, output, global)
         }
         Change::Purge { store, deadline } => {
             let purged = purge(&open(store)?, deadline.map(Duration::from_secs), global)?;

@@ -99,8 +99,6 @@ def seeds(target):
               "vectors": "**/*.parquet"}
     if target in museum:
         return [path.read_bytes() for path in sorted(MUSEUM.glob(museum[target]))]
-    if target == "annotated":
-        return [bytes([choice]) + page.encode() for choice in range(3) for page in PAGES]
     if target == "documents":
         parquet = [path.read_bytes() for path in sorted(MUSEUM.glob("**/*.parquet"))]
         return [bytes([choice]) + page for choice in range(12) for page in [*map(str.encode, PAGES), *parquet]]

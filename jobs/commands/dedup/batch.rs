@@ -40,9 +40,6 @@ use crate::outcome::summary::Summary;
 /// A join that is expected to take longer is announced: a quarter of the day.
 const LONG: Duration = Duration::from_secs(6 * 3600);
 
-/// The parameter that says which pages of one key are kept, unless the rule decides.
-pub(crate) const RECRAWLED: &str = "recrawled";
-
 /// What process 0 tells the others of a batch.
 #[derive(Debug, Serialize, Deserialize)]
 struct Task {
@@ -326,7 +323,7 @@ pub(crate) fn parameters(settings: &DedupSettings, stamp: &str) -> Parameters {
     let check = check.map(|check| ("check", check.to_string()));
     let passages = settings.passages.map(|words| ("passages", words.to_string()));
     let recrawled = Some(settings.recrawled(stamp)).filter(|it| *it != Recrawled::Rule);
-    let recrawled = recrawled.map(|it| (RECRAWLED, it.to_string()));
+    let recrawled = recrawled.map(|it| (report::RECRAWLED, it.to_string()));
     named
         .into_iter()
         .chain(recrawled)

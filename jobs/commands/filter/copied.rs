@@ -115,11 +115,6 @@ fn ending(path: &Path) -> Option<&str> {
     plain.extension()?.to_str()
 }
 
-/// The name of a copy in this format, before its ending `stem`.
-pub(super) fn name(stem: &str, format: Format) -> String {
-    format!("{stem}.{}", usual_ending(format))
-}
-
 /// The usual ending of a copy in this format.
 fn usual_ending(format: Format) -> &'static str {
     match format {

@@ -130,7 +130,7 @@ fn check_output(path: &Path, settings: &DedupSettings, recipe: &Recipe) -> Resul
     let Ok(Some(report)) = Report::read(path) else { return Ok(()) };
     let asked = dedup::parameters(settings, recipe.stamp().as_str());
     let mut made = report.parameters;
-    let known = ["distance", "matches", "check", "passages", dedup::RECRAWLED];
+    let known = ["distance", "matches", "check", "passages", report::RECRAWLED];
     made.retain(|name, _| known.contains(&name.as_str()));
     if made == asked {
         return Ok(());

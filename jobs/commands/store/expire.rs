@@ -4,11 +4,9 @@ use std::num::NonZero;
 
 use dupsieve::Result;
 use dupsieve::rooms::error::Named;
-use dupsieve::rooms::report::Dropped;
 use dupsieve::rooms::store::{Day, Expiry, Retention, Store};
 
 use super::listing::summary_of;
-use super::readmit::ReadmitFlags;
 use super::upkeep::{keep_up, or_later};
 use crate::flags::global::GlobalFlags;
 use crate::outcome::summary::Summary;
@@ -18,10 +16,8 @@ pub(super) fn expire(
     store: &Store,
     retention: Retention,
     compacts: bool,
-    readmit: &ReadmitFlags,
     global: &GlobalFlags,
 ) -> Result<Summary> {
-    let readmit = readmit.open()?;
     let (expiry, merged) = match global.dry_run {
         true => (store.at(None)?.expiry(retention), 0),
         false => {
@@ -32,17 +28,13 @@ pub(super) fn expire(
     };
     log_expiry(expiry.as_ref(), global.dry_run);
     let version = store.at(None)?;
-    let first = expiry.as_ref().map(|expiry| expiry.first).or(version.expired_before());
     let is_changed = expiry.is_some() || merged > 0;
     let (days, rows) = expiry.map_or((0, 0), |expiry| (expiry.days.len() as u64, expiry.rows));
     let summary = summary_of(store, &version)
         .count("expired_days", days)
         .count("expired", rows)
         .count("merged", merged);
-    // A page of a day that has expired itself does not come back.
-    let is_expired = |day: Option<Day>| day.is_some() && day < first;
-    let is_readmitted = |page: Dropped<'_>| is_expired(page.against) && !is_expired(page.day);
-    readmit.write(is_readmitted, (summary, is_changed), global)
+    Ok(if is_changed { summary } else { summary.already_done() })
 }
 
 /// Lets the days of a store expire but the last `days`, after a day was added. Returns how many have.

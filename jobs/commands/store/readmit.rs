@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use dupsieve::rooms::output::{Lock, PackedFile, PackedUnit, parent_of};
 use dupsieve::rooms::report::{Dropped, Outputs};
+use dupsieve::rooms::store::{Day, Store};
 use dupsieve::{Kind, Result};
 
+use super::listing::summary_of;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Outputs as Named;
 use crate::outcome::summary::Summary;
@@ -35,6 +37,24 @@ impl ReadmitFlags {
                 .transpose()?,
         ))
     }
+}
+
+/// Lists in the file `path` the dropped pages of `outputs` whose kept page has expired, or gave its place to a page without its text.
+pub(super) fn readmit(
+    store: &Store,
+    outputs: &[Named],
+    path: &PathBuf,
+    global: &GlobalFlags,
+) -> Result<Summary> {
+    let version = store.at(None)?;
+    let first = version.expired_before();
+    let is_expired = |day: Option<Day>| day.is_some() && day < first;
+    // A page of a day that has expired itself does not come back.
+    let is_readmitted =
+        |page: Dropped<'_>| (page.is_lost || is_expired(page.against)) && !is_expired(page.day);
+    let outputs = Outputs::open(&Named::here(outputs)?)?;
+    let summary = summary_of(store, &version);
+    Readmit(Some((path, outputs))).write(is_readmitted, (summary, false), global)
 }
 
 impl Readmit<'_> {

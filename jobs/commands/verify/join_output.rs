@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use dupsieve::rooms::budget::Budget;
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::matches::{Confirm, Detail, Recrawled};
-use dupsieve::rooms::report::{LaterDays, Made, Report, records};
+use dupsieve::rooms::report::{LaterDays, Made, RECRAWLED, Report, records};
 use dupsieve::rooms::store::{Day, Entry, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
-use crate::commands::dedup::RECRAWLED;
 use crate::flags::place::Place;
 
 pub(super) struct JoinOutput<'a> {

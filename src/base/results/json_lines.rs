@@ -17,7 +17,7 @@ pub(super) fn write_object(row: &str, columns: &[ResultColumn], objects: &mut Ve
 }
 
 /// Adds the members of the object of a row, given as its texts, with commas between them.
-pub fn write_members(row: &str, columns: &[ResultColumn], objects: &mut Vec<u8>) {
+fn write_members(row: &str, columns: &[ResultColumn], objects: &mut Vec<u8>) {
     let mut texts = row.split('\t');
     for (at, column) in columns.iter().enumerate() {
         if at > 0 {

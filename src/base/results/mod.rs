@@ -47,10 +47,7 @@ mod writer;
 pub use column::{ResultColumn, Sorted, Values};
 pub use file::ResultFile;
 pub use format::ResultFormat;
-pub use json_lines::write_members;
 #[cfg(feature = "parquet")]
-pub use parquet::{
-    CREATED_BY, ColumnValues, Gaps, ParquetFile, RowGroup, schema, trying, unwritten, values_of,
-};
+pub use parquet::{CREATED_BY, Gaps, ParquetFile, RowGroup, trying, unwritten, values_of};
 pub use reader::ResultReader;
 pub use writer::ResultWriter;

@@ -10,7 +10,6 @@
 //! - `readmission`: dropped pages for which no kept page is left.
 //! - `copies`: how many pages the days have dropped as duplicates of a page ([`Copies`]).
 //! - `later_days`: what a day that was run late found in the store ([`LaterDays`]).
-//! - `annotations`: what is said of each page, found by its id ([`Annotations`]).
 //! - `verdicts`: the verdict on one page ([`verdict`]), and all matches ([`each_match`]).
 //!
 //! Imports `join`, and what `join` imports. Start with [`Made`].
@@ -25,7 +24,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod annotations;
 mod bar;
 mod cluster_page;
 mod cluster_report;
@@ -46,7 +44,6 @@ mod seal;
 mod search_report;
 mod verdicts;
 
-pub use annotations::{Annotations, ClustersOf, Judged};
 pub use cluster_report::ClusterReport;
 pub use contained_text::ContainedText;
 pub use copies::{Copies, CopyCount};
@@ -56,7 +53,7 @@ pub use join_report::{Report, records};
 pub use later_days::LaterDays;
 pub use made::Made;
 pub use pairs_page::{PairGroup, PairsPage, Run, ShownPair};
-pub use parameters::{Parameters, format, format_parameter, made_otherwise};
+pub use parameters::{Parameters, RECRAWLED, format, format_parameter, made_otherwise};
 pub use readmission::{Dropped, Outputs};
 pub use search_report::{SearchReport, Searched};
 pub use verdicts::{

@@ -14,6 +14,9 @@ pub type Parameters = BTreeMap<String, String>;
 /// The name of the parameter that says how the tables of an output are written.
 const FORMAT: &str = "output_format";
 
+/// The parameter that says which pages of one key are kept, unless the rule decides.
+pub const RECRAWLED: &str = "recrawled";
+
 /// The parameter for the format of the tables. An output of TSV has none, as all had before there were others.
 pub fn format_parameter(format: ResultFormat) -> Option<(String, String)> {
     (format != ResultFormat::Tsv).then(|| (FORMAT.to_owned(), format.to_string()))

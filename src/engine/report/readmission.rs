@@ -11,6 +11,8 @@
 //!                    f  drop  of a 3 batch             f comes back
 //! replaced of 22     d  2026-11-19  by a               d comes back, and c, which is contained in a by now
 //! ```
+//!
+//! A newest page of a key takes the place of the former ones whatever its text. What was dropped for one of these is lost if the newest lacks any of its text.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -19,9 +21,10 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::join_report::Report;
 use super::made::Made;
+use super::parameters::RECRAWLED;
 use super::verdicts::folder;
 use crate::error::{Error, Kind, Result};
-use crate::matches::{VERDICTS, each_replaced};
+use crate::matches::{Recrawled, VERDICTS, each_replaced};
 use crate::results::ResultReader;
 use crate::runs::Sorter;
 use crate::store::Day;
@@ -35,6 +38,8 @@ pub struct Dropped<'a> {
     pub of: &'a str,
     /// The day under which the store held that page; none if it was a page of the same batch, which has not been replaced.
     pub against: Option<Day>,
+    /// Whether it was dropped for a page whose place the newest page of a key took, without all of the text.
+    pub is_lost: bool,
 }
 
 /// Finished outputs, whose verdicts are read once.
@@ -84,14 +89,22 @@ impl Outputs {
             let mut dropped = 0;
             let verdicts = ResultReader::of(output, VERDICTS)?;
             let path = verdicts.path().to_path_buf();
-            each_dropped(verdicts, report.day, |page| {
+            each_dropped(verdicts, report.day, |page, is_superseded| {
                 dropped += 1;
-                each(successors.follow(page), false)
+                let page = successors.follow(page);
+                each(Dropped { is_lost: page.is_lost && !is_superseded, ..page }, false)
             })?;
             if let (Some(1..), Some(by_day)) = (report.outcome.replaced, report.day) {
                 each_replaced(output, |id, day, by, _| {
-                    let page = Dropped { id, day: Some(day), of: by, against: Some(by_day) };
-                    each(successors.follow(page), true)
+                    let page = Dropped {
+                        id,
+                        day: Some(day),
+                        of: by,
+                        against: Some(by_day),
+                        is_lost: false,
+                    };
+                    // A former version is not wanted back.
+                    each(Dropped { is_lost: false, ..successors.follow(page) }, true)
                 })?;
             }
             if dropped != report.outcome.dropped {
@@ -108,8 +121,12 @@ impl Outputs {
         let mut successors = HashMap::new();
         for (output, report) in &self.0 {
             let (Some(1..), Some(by_day)) = (report.outcome.replaced, report.day) else { continue };
-            each_replaced(output, |id, day, by, _| {
-                successors.insert((xxh3_128(id.as_bytes()), day), (by.to_owned(), by_day));
+            let recrawled = report.parameters.get(RECRAWLED);
+            let decides_by_key = recrawled.is_some_and(|it| *it == Recrawled::Newest.to_string());
+            each_replaced(output, |id, day, by, containment| {
+                let lacks_text = decides_by_key && containment < 1.0;
+                let successor = (by.to_owned(), by_day, lacks_text);
+                successors.insert((xxh3_128(id.as_bytes()), day), successor);
                 Ok(())
             })?;
         }
@@ -119,8 +136,8 @@ impl Outputs {
 
 /// The pages that replaced others.
 struct Successors {
-    /// The id and the day of each, by the hash of the id and the day of the page that it replaced.
-    successors: HashMap<(u128, Day), (String, Day)>,
+    /// The id and the day of each and whether it may lack text of the page that it replaced, by the hash of the id and the day of that page.
+    successors: HashMap<(u128, Day), (String, Day, bool)>,
     /// How many outputs there are. Each replaces a page once, so no page has more successors.
     outputs: usize,
 }
@@ -132,34 +149,37 @@ impl Successors {
         for _ in 0..self.outputs {
             let Some(day) = last.against.or(last.day) else { break };
             let of = (xxh3_128(last.of.as_bytes()), day);
-            let Some((by, day)) = self.successors.get(&of) else { break };
-            last = Dropped { of: by, against: Some(*day), ..last };
+            let Some((by, day, lacks_text)) = self.successors.get(&of) else { break };
+            let is_lost = last.is_lost || *lacks_text;
+            last = Dropped { of: by, against: Some(*day), is_lost, ..last };
         }
         last
     }
 }
 
-/// Calls `each` with the dropped pages of a table of verdicts, whose pages have this day.
+/// Calls `each` with the dropped pages of a table of verdicts, whose pages have this day, and with whether a page is superseded.
 fn each_dropped(
     mut verdicts: ResultReader,
     day: Option<Day>,
-    mut each: impl FnMut(Dropped<'_>) -> Result<()>,
+    mut each: impl FnMut(Dropped<'_>, bool) -> Result<()>,
 ) -> Result<()> {
     while let Some(row) = verdicts.next_row()? {
         let columns: Vec<&str> = row.split('\t').collect();
         let dropped = match columns[..] {
             [_, "keep" | "empty", ..] => continue,
-            [id, "drop" | "superseded", of, _, "batch", ..] => {
-                Some(Dropped { id, day, of, against: None })
+            [id, verdict @ ("drop" | "superseded"), of, _, against, ..] => {
+                let against = match against {
+                    "batch" => Some(None),
+                    day => day.parse().ok().map(Some),
+                };
+                against.map(|against| {
+                    (Dropped { id, day, of, against, is_lost: false }, verdict == "superseded")
+                })
             }
-            [id, "drop" | "superseded", of, _, containment, ..] => containment
-                .parse()
-                .ok()
-                .map(|containment| Dropped { id, day, of, against: Some(containment) }),
             _ => None,
         };
         match dropped {
-            Some(dropped) => each(dropped)?,
+            Some((dropped, is_superseded)) => each(dropped, is_superseded)?,
             None => return Err(verdicts.wrong("not the verdict on a page")),
         }
     }

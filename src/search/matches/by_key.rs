@@ -130,24 +130,26 @@ impl ByKey {
         let by_key = ByKey { day, store: store.clone(), ..ByKey::default() };
         let reader = KeyReader::of(segment).filter(|_| recrawled != Recrawled::Rule);
         let Some(mut reader) = reader else { return Ok((by_key, store)) };
-        let keys = (0..segment.rows()).map(|row| reader.key(row)).collect::<Result<Vec<_>>>()?;
         if recrawled == Recrawled::Keep {
+            let keys = (0..segment.rows()).map(|row| reader.key(row)).collect::<Result<_>>()?;
             return Ok((ByKey { keys, ..by_key }, store));
         }
         let mut versions = space.sorter();
-        let mut ids = segment.ids();
-        for (row, &key) in (0..).zip(&keys) {
+        let (mut ids, mut sieve) = (segment.ids(), IdSieve::with_room(segment.rows()));
+        for row in 0..segment.rows() {
+            let key = reader.key(row)?;
+            sieve.insert(key);
             let (at, id) = (reader.at(row, day)?, ids.get(row)?.to_owned());
             let row = SegmentRow::from(row as u32);
             let page = Reverse((at, PageOfKey::New { id, row }));
             versions.push(NewestFirst { key, page })?;
         }
-        each_stored(&store, &IdSieve::of(keys.iter().copied()), |page| {
+        each_stored(&store, &sieve, |page| {
             let KeyedStored { key, at, day, id, place, .. } = page;
             let page = Reverse((at, PageOfKey::Stored { day, id, place }));
             versions.push(NewestFirst { key, page })
         })?;
-        by_key.newest(versions.sorted()?, keys.len(), space)
+        by_key.newest(versions.sorted()?, segment.rows() as usize, space)
     }
 
     fn newest(

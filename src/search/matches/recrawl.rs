@@ -240,11 +240,11 @@ fn of_batch(
         return Ok(None);
     };
     let mut pages = space.sorter();
-    let mut hashes = Vec::with_capacity(segment.rows() as usize);
+    let mut sieve = IdSieve::with_room(segment.rows());
     for number in 0..segment.rows() {
         let row = SegmentRow::from(number as u32);
         let key = keys.key(number)?;
-        hashes.push(key);
+        sieve.insert(key);
         pages.push(Keyed {
             key,
             at: keys.at(number, day)?,
@@ -253,7 +253,7 @@ fn of_batch(
             digest: digests.get(number)?,
         })?;
     }
-    Ok(Some((IdSieve::of(hashes.into_iter()), pages)))
+    Ok(Some((sieve, pages)))
 }
 
 /// Calls `each` with the pages that the store shows and whose keys may be among those of the batch.

@@ -21,14 +21,21 @@ pub struct IdSieve {
 
 impl IdSieve {
     pub fn of(hashes: impl ExactSizeIterator<Item = u128>) -> IdSieve {
-        let bits = hashes.len().saturating_mul(16).max(1).ilog2() + 1;
-        let bits = bits.clamp(LEAST_BITS, MOST_BITS);
-        let mut sieve = IdSieve { words: vec![0; 1 << (bits - 6)], shift: 128 - bits };
-        for hash in hashes {
-            let (word, bit) = sieve.place(hash);
-            sieve.words[word] |= 1 << bit;
-        }
+        let mut sieve = IdSieve::with_room(hashes.len() as u64);
+        hashes.for_each(|hash| sieve.insert(hash));
         sieve
+    }
+
+    /// Without hashes, for so many.
+    pub fn with_room(count: u64) -> IdSieve {
+        let bits = count.saturating_mul(16).max(1).ilog2() + 1;
+        let bits = bits.clamp(LEAST_BITS, MOST_BITS);
+        IdSieve { words: vec![0; 1 << (bits - 6)], shift: 128 - bits }
+    }
+
+    pub fn insert(&mut self, hash: u128) {
+        let (word, bit) = self.place(hash);
+        self.words[word] |= 1 << bit;
     }
 
     pub fn may_have(&self, hash: u128) -> bool {

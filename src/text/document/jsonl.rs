@@ -6,7 +6,6 @@
 //! `id`, and finds `url`.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fmt;
 
 use serde::Deserializer;
@@ -70,11 +69,6 @@ impl Document<'_> {
     pub fn fields_found(&self) -> String {
         fields_found(str::from_utf8(self.record).unwrap_or_default())
     }
-}
-
-pub(super) fn names(line: &[u8]) -> Vec<String> {
-    let fields: Result<HashMap<String, IgnoredAny>, _> = serde_json::from_slice(line);
-    fields.map_or_else(|_| Vec::new(), |fields| fields.into_keys().collect())
 }
 
 struct Names(Vec<String>, &'static str);

@@ -13,7 +13,6 @@
 //! - `columns`: what formats of columns share. `vector`: what a vector may be. `html`, `charset`: the text and the characters of a page of HTML.
 //! - `encoding`: files of text in other encodings than UTF-8. `json_lines`: JSON over several lines, or in an array.
 //! - `damage`: what of files could not be read.
-//! - `added_fields`: records copied with more fields.
 //! - `survey`: which fields there are, and which are likely the id, the text and the time.
 //! - `host`: the host of a page, if its id is a URL. `page_key`, `surt`: which pages are versions of one page.
 //! - `skipped`: records that are no pages, counted by what they are.
@@ -43,7 +42,6 @@
 //! # Ok::<(), dupsieve_base::Error>(())
 //! ```
 
-mod added_fields;
 #[cfg(feature = "parquet")]
 mod arrow;
 mod charset;
@@ -97,7 +95,6 @@ mod walk;
 mod warc;
 mod whole_files;
 
-pub use added_fields::AddedFields;
 pub use contents::FileContents;
 pub use damage::Damage;
 pub use encoding::TextEncoding;

@@ -13,7 +13,6 @@ use std::ops::Range;
 
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use super::added_fields::without_cr;
 use super::csv;
 use super::format::Format;
 use crate::error::{Error, Kind, Result};
@@ -126,6 +125,10 @@ fn value<T: DeserializeOwned>(json: &str, at: usize) -> Option<(T, usize)> {
     let mut values = serde_json::Deserializer::from_str(&json[at..]).into_iter();
     let value = values.next()?.ok()?;
     Some((value, at + values.byte_offset()))
+}
+
+fn without_cr(line: &[u8]) -> (&[u8], &[u8]) {
+    line.split_at(line.len() - usize::from(line.ends_with(b"\r")))
 }
 
 #[cfg(test)]

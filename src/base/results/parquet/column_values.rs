@@ -14,7 +14,7 @@ use crate::results::days::number_of;
 const BATCH: usize = 4096;
 
 #[derive(Default)]
-pub struct ColumnValues {
+pub(super) struct ColumnValues {
     /// 1 for each row with a value, 0 for each without.
     levels: Vec<i16>,
     text: Vec<u8>,
@@ -26,7 +26,7 @@ pub struct ColumnValues {
 
 impl ColumnValues {
     /// Takes the text of a row, and says how many bytes it takes; none if it is no text of the column.
-    pub fn push(&mut self, column: &ResultColumn, text: &str) -> Option<usize> {
+    pub(super) fn push(&mut self, column: &ResultColumn, text: &str) -> Option<usize> {
         if column.is_optional {
             self.levels.push((!text.is_empty()).into());
             if text.is_empty() {
@@ -63,7 +63,7 @@ impl ColumnValues {
         Some(bytes)
     }
 
-    pub fn write(
+    pub(super) fn write(
         &mut self,
         column: &ResultColumn,
         out: &mut SerializedColumnWriter<'_>,
@@ -118,7 +118,7 @@ fn batches<T: DataType>(
     Ok(())
 }
 
-pub fn schema(columns: &[ResultColumn]) -> Result<Type, ParquetError> {
+pub(super) fn schema(columns: &[ResultColumn]) -> Result<Type, ParquetError> {
     let mut schema = "message table {".to_owned();
     for ResultColumn { name, values, is_optional, .. } in columns {
         let presence = if *is_optional { "optional" } else { "required" };

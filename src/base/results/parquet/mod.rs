@@ -13,7 +13,6 @@ mod pages;
 mod reader;
 mod writer;
 
-pub use column_values::{ColumnValues, schema};
 pub use file::{ParquetFile, RowGroup};
 pub use library::{trying, unwritten, values_of};
 pub use pages::Gaps;

@@ -4,7 +4,6 @@
 //! groups. Lists and groups of columns are copied by their levels, as they are.
 
 use std::io::Write;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,53 +20,34 @@ use parquet::schema::types::Type;
 use roaring::RoaringTreemap;
 
 use super::levels::{Part, read};
-use crate::document::added_fields::check_free;
 use crate::document::columns::{Opened, bytes_of};
 use crate::document::inputs::Input;
 use crate::error::{Error, Kind, Result};
 use crate::progress::{self, Activity};
-use crate::results::{
-    CREATED_BY, ColumnValues, ParquetFile, ResultColumn, RowGroup, schema, trying, unwritten,
-};
+use crate::results::{CREATED_BY, ParquetFile, RowGroup, trying, unwritten};
 
 const BATCH: usize = 256;
 
 pub struct ParquetCopy<W: Write + Send> {
     output: PathBuf,
     schema: Arc<Type>,
-    added: Vec<ResultColumn>,
     writer: SerializedFileWriter<W>,
 }
 
 impl<W: Write + Send> ParquetCopy<W> {
     pub fn like(first: &Input, out: W, output: &Path) -> Result<ParquetCopy<W>> {
-        ParquetCopy::with_columns(first, out, output, &[])
-    }
-
-    pub fn with_columns(
-        first: &Input,
-        out: W,
-        output: &Path,
-        added: &[ResultColumn],
-    ) -> Result<ParquetCopy<W>> {
         let file = open(first)?;
         let metadata = file.metadata();
         let schema = metadata.schema_descr().root_schema_ptr();
         let level = ZstdLevel::try_new(3).map_err(|cause| unwritten(output, cause))?;
-        let mut notes = metadata.key_value_metadata().cloned();
-        if let Some(notes) = notes.as_mut().filter(|_| !added.is_empty()) {
-            // It describes the columns once more, and there are others now.
-            notes.retain(|note| note.key != ARROW_SCHEMA);
-        }
         let properties = WriterProperties::builder()
             .set_created_by(CREATED_BY.to_owned())
             .set_compression(Compression::ZSTD(level))
-            .set_key_value_metadata(notes)
+            .set_key_value_metadata(metadata.key_value_metadata().cloned())
             .build();
-        let wider = wider(&schema, added).map_err(|error| error.at(first.path()))?;
-        let writer = SerializedFileWriter::new(out, wider, Arc::new(properties))
+        let writer = SerializedFileWriter::new(out, Arc::clone(&schema), Arc::new(properties))
             .map_err(|cause| unwritten(output, cause))?;
-        Ok(ParquetCopy { output: output.to_path_buf(), schema, added: added.to_vec(), writer })
+        Ok(ParquetCopy { output: output.to_path_buf(), schema, writer })
     }
 
     pub fn copy(&mut self, input: &Input, rows: &RoaringTreemap) -> Result<()> {
@@ -107,32 +87,9 @@ impl<W: Write + Send> ParquetCopy<W> {
                 let mut of_group =
                     texts.as_mut().map(|(leaf, texts)| (*leaf, |row| texts(first + row)));
                 let texts = of_group.as_mut().map(|(leaf, texts)| (*leaf, texts as Texts<'_>));
-                self.group(input, &group, (&wanted, texts), &mut |_, _| Ok(()))?;
+                self.group(input, &group, (&wanted, texts))?;
             }
             first = range.end;
-        }
-        Ok(())
-    }
-
-    /// Copies all rows of `input`. `texts` gives what the added columns of a row have, with tabs between; rows are
-    /// counted from 1, and each is asked for once for each of these columns.
-    pub fn copy_all(
-        &mut self,
-        input: &Input,
-        texts: &mut dyn FnMut(u64) -> Result<String>,
-    ) -> Result<()> {
-        let file = self.open(input)?;
-        let input = input.path();
-        let added = self.added.clone();
-        let output = self.output.clone();
-        let mut first: u64 = 1;
-        for number in 0..file.groups() {
-            let group = file.group(number);
-            let rows = first..first.saturating_add(group.rows());
-            first = rows.end;
-            self.group(input, &group, (&|_| true, None), &mut |at, out| {
-                write_added(&added[at], at, rows.clone(), texts, &mut (out, &output))
-            })?;
         }
         Ok(())
     }
@@ -147,26 +104,18 @@ impl<W: Write + Send> ParquetCopy<W> {
             .help("filter the files one by one"))
     }
 
-    /// Copies the rows of a group, counted from 0, that are `wanted`, with other `texts` in a column. `add` writes an added column.
+    /// Copies the rows of a group, counted from 0, that are `wanted`, with other `texts` in a column.
     fn group(
         &mut self,
         input: &Path,
         group: &RowGroup<'_, Opened>,
         (wanted, mut texts): (&dyn Fn(u64) -> bool, ColumnTexts<'_>),
-        add: &mut dyn FnMut(usize, &mut SerializedColumnWriter<'_>) -> Result<()>,
     ) -> Result<()> {
         let failed = |cause| unwritten(&self.output, cause);
         let mut copied = self.writer.next_row_group().map_err(failed)?;
         let rows = group.rows();
-        let leaves = group.metadata().num_columns();
         let mut leaf: usize = 0;
-        while let Some(mut out) = copied.next_column().map_err(failed)? {
-            if let Some(at) = leaf.checked_sub(leaves) {
-                add(at, &mut out)?;
-                out.close().map_err(failed)?;
-                leaf += 1;
-                continue;
-            }
+        while let Some(out) = copied.next_column().map_err(failed)? {
             let reader = trying(input, || group.column(leaf))?;
             let column = group.metadata().column(leaf).column_descr();
             let levels = (column.max_def_level(), column.max_rep_level());
@@ -187,44 +136,6 @@ impl<W: Write + Send> ParquetCopy<W> {
 fn open(input: &Input) -> Result<ParquetFile<Opened>> {
     let bytes = bytes_of(input)?;
     trying(input.path(), || ParquetFile::new(bytes))
-}
-
-const ARROW_SCHEMA: &str = "ARROW:schema";
-
-fn wider(inputs: &Arc<Type>, added: &[ResultColumn]) -> Result<Arc<Type>> {
-    if added.is_empty() {
-        return Ok(Arc::clone(inputs));
-    }
-    let names: Vec<&str> = inputs.get_fields().iter().map(|field| field.name()).collect();
-    check_free(added, |name| names.contains(&name))?;
-    let built = schema(added).and_then(|more| {
-        let fields = inputs.get_fields().iter().chain(more.get_fields()).map(Arc::clone);
-        Type::group_type_builder(inputs.name()).with_fields(fields.collect()).build()
-    });
-    built.map(Arc::new).map_err(|cause| Error::new(Kind::Internal, cause.to_string()))
-}
-
-fn write_added(
-    column: &ResultColumn,
-    at: usize,
-    rows: Range<u64>,
-    texts: &mut dyn FnMut(u64) -> Result<String>,
-    (out, output): &mut (&mut SerializedColumnWriter<'_>, &Path),
-) -> Result<()> {
-    let mut values = ColumnValues::default();
-    for (number, row) in rows.enumerate() {
-        let texts = texts(row)?;
-        let text = texts.split('\t').nth(at).unwrap_or_default();
-        values.push(column, text).ok_or_else(|| {
-            Error::new(Kind::Internal, format!("not a text of the column {}", column.name))
-                .found(text)
-        })?;
-        if (number + 1).is_multiple_of(BATCH) {
-            progress::tick(Activity::Writing);
-            values.write(column, out).map_err(|cause| unwritten(output, cause))?;
-        }
-    }
-    values.write(column, out).map_err(|cause| unwritten(output, cause))
 }
 
 struct Rows<'a> {
