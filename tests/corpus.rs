@@ -303,6 +303,15 @@ fn what_has_no_word_is_copied_unless_that_is_not_wanted() {
 }
 
 #[test]
+fn an_input_without_documents_is_done_with_a_warning() {
+    let bench = Bench::new();
+    bench.write("in/empty.jsonl", "");
+    let ended = bench.done("dedup --input in --output found --kept kept");
+    assert!(ended.stderr.contains("the inputs have no documents"), "{}", ended.stderr);
+    assert_eq!(bench.read("kept/empty.jsonl"), "");
+}
+
+#[test]
 fn a_json_array_is_read_and_its_kept_objects_are_copied_as_lines() {
     for input in ["in", "in/all.json"] {
         let bench = Bench::new();
