@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::forgery::{forge, replace_and_seal};
 use crate::support::Bench;
-use crate::world::{numbers, page, words};
+use crate::world::{numbers, page, record, words};
 
 const DAYS: [&str; 6] =
     ["2026-11-01", "2026-11-02", "2026-11-03", "2026-11-04", "2026-11-05", "2026-11-06"];
@@ -127,10 +127,10 @@ fn passages_of_days_are_those_of_the_definition() {
         bench.done("store remove store --ids gone.txt");
         store.retain(|(_, id), _| *id != gone.1);
         bench.done("store compact store");
-        assert!(run(&mut store, five, "--processes 2") > 5);
+        assert!(run(&mut store, five, "--processes 2 --workers 2") > 5);
         bench.done("store expire store --keep-days 3");
         store.retain(|(day, _), _| day.as_str() >= three);
-        assert!(run(&mut store, six, "") > 5);
+        assert!(run(&mut store, six, "--processes 3") > 5);
         [four, five].iter().for_each(|day| drop(bench.done(&format!("verify out/{day}"))));
         bench.again(&format!("run days.toml --date {six}"));
     }
@@ -272,6 +272,32 @@ fn clean_files_are_without_the_passages_of_the_definition() {
         days.insert(DAYS[0], first);
         check_all(&days);
     }
+}
+
+/// Where no text can be put back, the clean files have the same pages as JSON Lines.
+#[test]
+fn web_archives_of_days_are_copied_without_their_passages() {
+    let clean = |name: &str, write: fn(&str, &str) -> String| {
+        let bench = Bench::new();
+        for (day, pages) in DAYS[..2].iter().zip((0..).map(|day| crawled(day, 31))) {
+            let pages: String =
+                pages.iter().map(|(id, text)| write(&format!("http://{id}/"), text)).collect();
+            bench.write(&format!("crawl/{day}{name}"), pages);
+        }
+        let config = format!("dates = {:?}\nkept = \"clean/{{date}}\"\n", &DAYS[..2]);
+        bench.configure("days.toml", &format!("{config}[passages]\ncut = \"lines\"\n"));
+        let ran = bench.done("run days.toml");
+        bench.done("verify out");
+        let copies = DAYS[..2].iter().map(|day| {
+            let copy =
+                bench.read(&format!("clean/{day}/{day}{}", name.replace("warc", "warc.jsonl")));
+            copy.lines().map(|it| serde_json::from_str::<Value>(it).unwrap()).collect::<Vec<_>>()
+        });
+        (ran.count("pages_cut"), copies.collect::<Vec<_>>())
+    };
+    let archives = clean(".warc", |id, text| record("conversion", id, text));
+    assert!(archives.0 > 5);
+    assert_eq!(archives, clean(".jsonl", page));
 }
 
 #[test]

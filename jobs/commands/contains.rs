@@ -74,7 +74,8 @@ pub(crate) struct Arguments {
     /// Output folder
     #[arg(long, value_name = "DIR")]
     output: Output,
-    /// Copy the pages without any item, as they came, into this folder: for each input file a file of the same name and format
+    /// Folder for copies of the pages in which no item stands, as they came: for each input file a file of the same name and format. A page with an item
+    /// is left out as a whole
     #[arg(long, value_name = "DIR")]
     kept: Option<Output>,
     /// Time limit for each MiB of a page's text. A page that takes longer is quarantined. Ordinary pages need far less [default: 60]

@@ -62,14 +62,15 @@ pub(crate) struct Arguments {
     /// FIELD:LIST [default: first-id]
     #[arg(long, value_name = "ORDER", env = "DUPSIEVE_KEEP")]
     keep: Option<Keep>,
-    /// Cut repeated passages out of the copies, by words, lines or paragraphs: words (to the word), lines (whole lines and sentences that are repeated) or paragraphs.
+    /// Cut repeated passages out of the copies: words (to the word), lines (whole lines and sentences that are repeated) or paragraphs.
     /// The first copy of a passage stays
     #[arg(long, value_name = "HOW", requires = "kept")]
     cut: Option<Cut>,
     /// Do not copy pages of which more than this share of the words is repeated, from 0 to 1
     #[arg(long, value_name = "SHARE", requires = "kept")]
     max_repeated: Option<Share>,
-    /// Copy the pages, each without what is cut, into this folder: for each input file a file of the same name and format
+    /// Folder for copies of all pages but those that --max-repeated leaves out, each without what --cut takes out of it: for each input file a file of
+    /// the same name and format, or JSON Lines where no text can be put back
     #[arg(long, value_name = "DIR")]
     kept: Option<Output>,
     #[command(flatten)]

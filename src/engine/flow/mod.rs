@@ -6,7 +6,7 @@
 //! bounds what is in flight.
 //!
 //! This room may import everything above it in `lib.rs`. Start reading at
-//! `find.rs`, the dataflow of a join, then `dispatch.rs` and `gather.rs`, its operators. `confirming.rs` is the dataflow after it.
+//! `find.rs`, the dataflow of a join, then `dispatch.rs` and `gather.rs`, its operators. `confirming.rs` and `passages.rs` are the dataflows after it.
 //! `probe.rs` is what a worker does with one chunk. `documents.rs` is the dataflow that reads documents.
 //! `processes.rs` has the steps, and `fatal.rs` how a run ends early.
 //!
@@ -35,6 +35,7 @@ mod fingerprinting;
 mod gather;
 mod host_counting;
 mod owners;
+mod passages;
 mod places;
 mod portions;
 mod probe;
@@ -58,4 +59,5 @@ pub use role::{Role, Start};
 pub(crate) use confirming::confirm;
 pub(crate) use find::{Pairs, find_pairs};
 pub(crate) use owners::Owners;
+pub(crate) use passages::find_passages;
 pub(crate) use probe::Probing;

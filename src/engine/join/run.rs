@@ -1,6 +1,7 @@
 //! The steps of a join: all processes find pairs and confirm them, then process 0 proves that none is missing and writes
 //! the verdicts.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,14 +10,14 @@ use super::find::{Figures, FoundPairs, make_room, spill_folder};
 use super::proof::Proof;
 use super::request::Join;
 use super::site::{Site, unwatched};
-use crate::document::IdList;
 use crate::error::{Error, Kind, Named, Result};
 use crate::fingerprint::{Fingerprint, Width};
-use crate::flow::{Processes, Role};
+use crate::flow::{self, Processes, Role};
 use crate::matches::{ByKey, ConfirmedPairs, Finalize, Groups, InKeepOrder, KEEP, Outcome};
-use crate::output::{Lock, Staging, Sum};
-use crate::passages::{DayPassages, DayPassagesFound};
-use crate::runs::SortSpace;
+use crate::output::{self, Lock, Staging, Sum};
+use crate::passages::{DayPassages, DayPassagesFound, KeptPages, NamedPassage};
+use crate::peers::Topology;
+use crate::runs::{SortSpace, Sorter};
 use crate::step::{self, Step};
 use crate::store::Version;
 
@@ -116,12 +117,71 @@ impl Join {
         let matching = Matching { groups, order, by_key, pairs };
         let Site { output, staging, .. } = site;
         let step = format!("finalize {}", output.named());
-        let done = processes.conclude(&step, staging, |staging| {
+        let held = processes.conclude(&step, staging, |staging| {
             staging.check()?;
-            finish(self.finalize::<F>(found, matching, output, &staging, workers)?, staging)
+            Ok((self.finalize::<F>(found, matching, output, &staging, workers)?, staging))
+        })?;
+        let (held, passages) = match self.passages {
+            None => (held, None),
+            Some(words) => self.passages_of_all(processes, words, output, held)?,
+        };
+        let done = processes.conclude(&step, held, |(mut joined, staging)| {
+            if let Some(passages) = passages {
+                let (found, file) =
+                    DayPassagesFound::write(passages.sorted()?, self.format, &staging)?;
+                joined.passages = Some(found);
+                joined.outcome.files.extend([file]);
+            }
+            finish(joined, staging)
         })?;
         ledger.remove()?;
         Ok(done)
+    }
+
+    /// Finds the passages of the kept pages: every process those of a range of their ids. Process 0 has them then.
+    fn passages_of_all(
+        &self,
+        processes: &mut Processes,
+        words: usize,
+        output: &Path,
+        held: Role<(Joined, Staging)>,
+    ) -> Result<(Role<(Joined, Staging)>, Option<Sorter<NamedPassage>>)> {
+        let step = format!("passages {}", output.named());
+        let parent = output::parent_of(output);
+        let (kept, count, held) = processes.agree(&step, || match held {
+            Role::Leader((joined, staging)) => {
+                let kept = staging.folder().strip_prefix(parent).unwrap_or(staging.folder());
+                Ok((kept.join(KEEP), joined.outcome.kept, Role::Leader((joined, staging))))
+            }
+            Role::Follower => unreachable!("process 0 decides"),
+        })?;
+        let &Topology { processes: all, process, workers } = processes.topology();
+        let bound = |process: usize| count * process as u64 / all as u64;
+        let numbers = bound(process)..bound(process + 1);
+        let passages = self.passages_of(words, &parent.join(kept), &numbers, parent, workers)?;
+        let folder = parent.to_path_buf();
+        let found = flow::find_passages(processes, passages, folder, self.budget.passages() / 12)?;
+        Ok((held, processes.is_leader().then_some(found)))
+    }
+
+    /// The passages, of so many words, of the pages of these `numbers` in the list at `kept`: those that stood earlier, in the store or in the batch.
+    fn passages_of(
+        &self,
+        words: usize,
+        kept: &Path,
+        numbers: &Range<u64>,
+        folder: &Path,
+        workers: usize,
+    ) -> Result<DayPassages> {
+        Ok(DayPassages {
+            store: self.store.clone(),
+            batch: self.batch.clone(),
+            kept: KeptPages::read(kept, numbers, self.budget.whole())?,
+            words,
+            folder: folder.to_path_buf(),
+            workers,
+            memory_bytes: self.budget.passages(),
+        })
     }
 
     /// Proves that everything was found, and writes the verdicts.
@@ -152,17 +212,11 @@ impl Join {
             workers,
         };
         step::begin(Step::Writing);
-        let mut outcome = finalize.write::<F>(groups, (order, by_key), pairs, staging)?;
-        let kept = staging.folder().join(KEEP);
-        let found = self.passages.map(|words| self.find_passages(words, &kept, staging, workers));
-        let passages = found.transpose()?.map(|(passages, file)| {
-            outcome.files.extend([file]);
-            passages
-        });
-        Ok(Joined { outcome, passages, proof, figures })
+        let outcome = finalize.write::<F>(groups, (order, by_key), pairs, staging)?;
+        Ok(Joined { outcome, passages: None, proof, figures })
     }
 
-    /// Writes the passages, of so many words, of the pages that the list at `kept` names: those that stood earlier, in the store or in the batch.
+    /// Writes the passages, of so many words, of the pages that the list at `kept` names, found by this process alone.
     ///
     /// # Errors
     /// Those of the disk, and [`Kind::BadData`] for damage.
@@ -173,16 +227,7 @@ impl Join {
         staging: &Staging,
         workers: usize,
     ) -> Result<(DayPassagesFound, (String, Sum))> {
-        let kept = IdList::read(kept, self.budget.whole())?;
-        let day = DayPassages {
-            store: self.store.as_ref(),
-            batch: &self.batch,
-            kept: &kept,
-            words,
-            format: self.format,
-            workers,
-            memory_bytes: self.budget.passages(),
-        };
-        day.write(staging)
+        let passages = self.passages_of(words, kept, &(0..u64::MAX), staging.folder(), workers)?;
+        DayPassagesFound::write(passages.find()?, self.format, staging)
     }
 }

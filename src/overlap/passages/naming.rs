@@ -50,16 +50,16 @@ impl Record for Copied {
 }
 
 /// A row of the table.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct Row {
-    id: String,
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct NamedPassage {
+    pub(super) id: String,
     position: Option<Position>,
-    passage: Passage,
+    pub(super) passage: Passage,
     of: String,
     against: Option<Day>,
 }
 
-impl Record for Row {
+impl Record for NamedPassage {
     fn bytes(&self) -> usize {
         size_of::<Self>() + self.id.len() + self.of.len()
     }
@@ -73,7 +73,7 @@ pub(super) fn named(
     space: SortSpace<'_>,
     mut each: impl FnMut(&Passage, &Name),
     mut each_copied: impl FnMut(&Passage, &str, &str),
-) -> Result<SortedRecords<Row>> {
+) -> Result<SortedRecords<NamedPassage>> {
     let mut names = Names { sorted: names, last: None };
     let mut copied = space.sorter();
     for passage in passages {
@@ -89,21 +89,26 @@ pub(super) fn named(
         let Copied { passage, name: Name { id, position, .. }, .. } = copied?;
         let Name { id: of, day, .. } = names.of(passage.of)?;
         each_copied(&passage, &id, of);
-        rows.push(Row { id, position, passage, of: of.clone(), against: *day })?;
+        rows.push(NamedPassage { id, position, passage, of: of.clone(), against: *day })?;
     }
     rows.sorted()
 }
 
 /// Writes the table.
 pub(super) fn write_table(
-    rows: SortedRecords<Row>,
+    rows: impl Iterator<Item = Result<NamedPassage>>,
     format: ResultFormat,
     staging: &Staging,
 ) -> Result<(String, Sum)> {
     let mut table = ResultFile::create(staging, format, "passages", &columns())?;
     for row in rows {
-        let Row { id, passage: Passage { begin, end, words, of_begin, .. }, of, against, .. } =
-            row?;
+        let NamedPassage {
+            id,
+            passage: Passage { begin, end, words, of_begin, .. },
+            of,
+            against,
+            ..
+        } = row?;
         let against = against.map_or("batch".to_owned(), |day| day.to_string());
         table.row(format_args!("{id}\t{begin}\t{end}\t{words}\t{of}\t{of_begin}\t{against}"))?;
     }

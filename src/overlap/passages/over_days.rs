@@ -8,21 +8,23 @@
 //! B  kept pages of the day   words -> windows -------------------------------------------------+   and place
 //! ```
 //!
+//! Of several processes each takes a range of the ids of B. Pages of B with lower ids are then found by their anchors, as those of F.
+//!
 //! Which rows share an anchor is a semi-join: a template that all pages have costs one look-up a page, and never a pair. These pages are sorted on disk,
 //! and known by their numbers from then on. Of the windows with one hash
 //! the first one is the place that the others are repeated from: pages are in the order of their days, then of their ids, and those of B come last.
 //! Windows of B that the filter met once alone are not sorted.
 
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use roaring::RoaringTreemap;
 use serde::{Deserialize, Serialize};
 
 use super::anchors::each_anchor;
-use super::finder::{Passage, PassageFinder, Passages};
-use super::naming::{self, Name};
+use super::finder::{PassageFinder, Passages};
+use super::naming::{self, Name, NamedPassage};
 use super::page_words::PageWords;
 use super::window_filter::WindowFilter;
 use crate::document::IdList;
@@ -32,7 +34,7 @@ use crate::output::{Staging, Sum};
 use crate::parallel::{in_parallel, lock, row_parts};
 use crate::progress::{self, Activity};
 use crate::results::ResultFormat;
-use crate::runs::{Record, SortSpace, Sorter, Spool};
+use crate::runs::{Record, SortSpace, SortedRecords, Sorter, Spool};
 use crate::store::{Column, Dated, Day, RowBytes, Segment, Version};
 
 /// The pages whose words all workers read at once.
@@ -44,24 +46,68 @@ const PORTION: usize = 1 << 10;
 /// The bytes of memory for an anchor: its number, and bits of the filter in front of it.
 const ANCHOR_MEMORY: usize = 16;
 
-/// The passages of a day that are looked for.
+/// The passages of a day that are looked for: those of a range of its kept pages.
 #[derive(Debug)]
-pub struct DayPassages<'a> {
+pub struct DayPassages {
     /// The pages of the days before.
-    pub store: Option<&'a Version>,
-    pub batch: &'a Segment,
-    /// The ids of the pages of the batch that were kept.
-    pub kept: &'a IdList,
+    pub store: Option<Version>,
+    pub batch: Segment,
+    pub kept: KeptPages,
     /// The least words of a passage: those of a window.
     pub words: usize,
-    /// How the table is written.
-    pub format: ResultFormat,
+    /// Where sorts spill.
+    pub folder: PathBuf,
     pub workers: usize,
     /// The memory: first half of it for anchors, and a quarter for pages; then half for windows, at most a quarter for their filter, and the rest for ids.
     pub memory_bytes: usize,
 }
 
-/// What was found, counted.
+/// The kept pages of a day from a first one to a last one, and those before them.
+#[derive(Debug)]
+pub struct KeptPages {
+    /// The ids up to the last one.
+    ids: IdList,
+    /// The first id, byte by byte.
+    first: String,
+    count: usize,
+}
+
+impl KeptPages {
+    /// Those of these `numbers` in a list that is sorted, in at most `memory_bytes`.
+    ///
+    /// # Errors
+    /// As [`IdList::read`].
+    pub fn read(path: &Path, numbers: &Range<u64>, memory_bytes: u64) -> Result<KeptPages> {
+        let (mut number, mut first) = (0, String::new());
+        let ids = IdList::read_some(path, memory_bytes, |id| {
+            if number == numbers.start {
+                id.clone_into(&mut first);
+            }
+            number += 1;
+            number <= numbers.end
+        })?;
+        let count = ids.len().saturating_sub(numbers.start as usize);
+        Ok(KeptPages { ids, first, count })
+    }
+
+    /// Whether a page is among them or before them; none if it is after them, or was not kept.
+    fn origin(&self, id: &str) -> Option<Origin> {
+        let is_own = self.count > 0 && *id >= *self.first;
+        self.ids.place(id).map(|_| if is_own { Origin::Own } else { Origin::Batch })
+    }
+}
+
+/// Where a page comes from, in the order of pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+enum Origin {
+    Store,
+    /// The batch, before the pages whose passages are looked for.
+    Batch,
+    /// These pages.
+    Own,
+}
+
+/// The passages of a day, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DayPassagesFound {
@@ -73,10 +119,35 @@ pub struct DayPassagesFound {
     pub words: u64,
 }
 
-/// A kept page of the day, or a page of the store that shares an anchor with one, in their order: those of the day are the last.
+impl DayPassagesFound {
+    /// Writes the table `passages` of all passages of a day, in the order of the ids of their pages.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn write(
+        passages: SortedRecords<NamedPassage>,
+        format: ResultFormat,
+        staging: &Staging,
+    ) -> Result<(DayPassagesFound, (String, Sum))> {
+        let mut found = DayPassagesFound::default();
+        let mut last = String::new();
+        let counted = passages.inspect(|row| {
+            if let Ok(NamedPassage { id, passage, .. }) = row {
+                found.passages += 1;
+                found.words += u64::from(passage.words);
+                found.pages += u64::from(found.passages == 1 || last != *id);
+                last.clone_from(id);
+            }
+        });
+        let file = naming::write_table(counted, format, staging)?;
+        Ok((found, file))
+    }
+}
+
+/// A page whose passages are looked for, or an earlier one that shares an anchor with one, in their order.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Page {
-    is_new: bool,
+    origin: Origin,
     /// None for a page of the day.
     day: Option<Day>,
     id: String,
@@ -105,47 +176,43 @@ struct Numbered {
     /// In the order of the disk.
     places: Spool<Place>,
     names: Spool<Name>,
-    first_new: u32,
+    first_own: u32,
 }
 
-impl DayPassages<'_> {
-    /// Writes the table `passages`, and gives what was found.
+impl DayPassages {
+    /// Finds the passages, in the order of the ids of their pages.
     ///
     /// # Errors
     /// Those of the disk; [`Kind::BadData`] for damage, and if a segment has no words.
-    pub fn write(&self, staging: &Staging) -> Result<(DayPassagesFound, (String, Sum))> {
-        let dated = self.store.map(Version::dated).transpose()?.unwrap_or_default();
-        let space = SortSpace { folder: staging.folder(), memory_bytes: self.memory_bytes / 12 };
+    pub fn find(&self) -> Result<SortedRecords<NamedPassage>> {
+        let dated = self.store.as_ref().map(Version::dated).transpose()?.unwrap_or_default();
+        let space = SortSpace { folder: &self.folder, memory_bytes: self.memory_bytes / 12 };
         let pages = self.numbered(&dated, space)?;
         let mut segments: Vec<&Segment> = dated.iter().map(Dated::segment).collect();
-        segments.push(self.batch);
-        let passages = self.find(&segments, &pages, space.folder)?;
-        let mut found = DayPassagesFound::default();
-        let mut last_page = None;
-        let count = |&Passage { page, words, .. }: &Passage, _: &Name| {
-            found.passages += 1;
-            found.words += u64::from(words);
-            found.pages += u64::from(last_page.replace(page) != Some(page));
-        };
+        segments.push(&self.batch);
+        let passages = self.passages(&segments, &pages)?;
         let names = [pages.names.all()?, pages.names.all()?];
-        let rows = naming::named(passages, names, space, count, |_, _, _| ())?;
-        Ok((found, naming::write_table(rows, self.format, staging)?))
+        naming::named(passages, names, space, |_, _| (), |_, _, _| ())
     }
 
-    /// The kept pages of the day, and those of the store that share an anchor with one.
+    /// The pages whose passages are looked for, and those before that share an anchor with one.
     fn numbered(&self, store: &[Dated], space: SortSpace<'_>) -> Result<Numbered> {
         let mut pages = Sorter::new(space.folder, self.memory_bytes / 4);
-        let mut kept = RoaringTreemap::new();
+        let (mut own, mut before) = (RoaringTreemap::new(), RoaringTreemap::new());
         let segment = store.len() as u32;
         self.batch.ids().each(0..self.batch.rows(), |row, id| {
-            if self.kept.place(id).is_none() {
-                return Ok(());
+            match self.kept.origin(id) {
+                Some(origin @ Origin::Own) => {
+                    own.insert(row);
+                    pages.push(Page { origin, day: None, id: id.to_owned(), segment, row })?;
+                }
+                Some(_) => drop(before.insert(row)),
+                None => {}
             }
-            kept.insert(row);
-            pages.push(Page { is_new: true, day: None, id: id.to_owned(), segment, row })
+            Ok(())
         })?;
         let pages = Mutex::new(pages);
-        self.pages_that_share(store, &kept, &pages)?;
+        self.pages_that_share(store, [&own, &before], &pages)?;
         let pages = pages.into_inner().expect("no worker has panicked");
         // A page can share anchors of several passes.
         let mut last = None;
@@ -154,42 +221,51 @@ impl DayPassages<'_> {
             place.is_none() || std::mem::replace(&mut last, place) != place
         });
         let mut places = space.sorter();
-        let mut first_new = 0;
+        let mut first_own = 0;
         let names = (0_u64..).zip(distinct).map(|(page, found)| {
-            let Page { is_new, day, id, segment, row } = found?;
+            let Page { origin, day, id, segment, row } = found?;
             let next = u32::try_from(page + 1).map_err(|_| too_many())?;
             let page = next - 1;
-            first_new = if is_new { first_new } else { next };
+            first_own = if origin == Origin::Own { first_own } else { next };
             places.push(Place { segment, row, page })?;
             Ok(Name { page, id, position: None, day })
         });
         let names = Spool::write(space.folder, names)?;
         let places = Spool::write(space.folder, places.sorted()?)?;
-        Ok(Numbered { places, names, first_new })
+        Ok(Numbered { places, names, first_own })
     }
 
-    /// Adds the pages of the store that share an anchor with one of these rows of the batch, some of them more than once.
+    /// Adds the pages of the store, and of the rows of the batch `before`, that share an anchor with one of its `own` rows, some of them more than once.
     fn pages_that_share(
         &self,
         store: &[Dated],
-        rows: &RoaringTreemap,
+        [own, before]: [&RoaringTreemap; 2],
         pages: &Mutex<Sorter<Page>>,
     ) -> Result<()> {
-        let mut anchors_of = column(self.batch, Segment::passage_anchors)?;
+        let mut anchors_of = column(&self.batch, Segment::passage_anchors)?;
         let mut count = 0;
-        for row in rows {
+        for row in own {
             count += each_anchor(anchors_of.get(row)?).count();
         }
         let passes = (ANCHOR_MEMORY * count).div_ceil((self.memory_bytes / 2).max(1)) as u64;
         for pass in 0..passes {
             let mut anchors = Vec::new();
-            for row in rows {
+            for row in own {
                 let of_row = each_anchor(anchors_of.get(row)?);
                 anchors.extend(of_row.filter(|anchor| anchor % passes == pass));
             }
             let anchors = AnchorSet::of(anchors);
             for (segment, dated) in (0..).zip(store) {
                 self.pages_of_segment(segment, dated, &anchors, pages)?;
+            }
+            let mut ids = self.batch.ids();
+            for row in before {
+                progress::tick(Activity::Working);
+                if each_anchor(anchors_of.get(row)?).any(|anchor| anchors.has(anchor)) {
+                    let (origin, id) = (Origin::Batch, ids.get(row)?.to_owned());
+                    let segment = store.len() as u32;
+                    lock(pages).push(Page { origin, day: None, id, segment, row })?;
+                }
             }
         }
         Ok(())
@@ -213,7 +289,7 @@ impl DayPassages<'_> {
                 let mut of_row = each_anchor(anchors_of.get(row)?);
                 if of_row.any(|anchor| anchors.has(anchor)) && shown.get(row)? {
                     let (day, id) = (Some(days.get(row)?), ids.get(row)?.to_owned());
-                    let page = Page { is_new: false, day, id, segment: number, row };
+                    let page = Page { origin: Origin::Store, day, id, segment: number, row };
                     lock(pages).push(page)?;
                 }
             }
@@ -222,17 +298,18 @@ impl DayPassages<'_> {
         done.into_iter().collect()
     }
 
-    /// The passages of the day.
-    fn find(&self, segments: &[&Segment], pages: &Numbered, folder: &Path) -> Result<Passages> {
-        let (first_new, memory_bytes) = (pages.first_new, self.memory_bytes / 2);
-        let finder = PassageFinder::new(self.words, first_new, folder, memory_bytes, self.workers);
+    /// The passages of the pages that have numbers.
+    fn passages(&self, segments: &[&Segment], pages: &Numbered) -> Result<Passages> {
+        let (first_own, memory_bytes) = (pages.first_own, self.memory_bytes / 2);
+        let finder =
+            PassageFinder::new(self.words, first_own, &self.folder, memory_bytes, self.workers);
         let filter = self.filter();
-        let (old, new) = (0..first_new, first_new..u32::MAX);
-        self.each_page(segments, pages, &new, |_, words| {
+        let (before, own) = (0..first_own, first_own..u32::MAX);
+        self.each_page(segments, pages, &own, |_, words| {
             finder.windows().of(&words.hashes).for_each(|(_, hash)| filter.meet(hash));
             Ok(())
         })?;
-        self.each_page(segments, pages, &old, |page, words| {
+        self.each_page(segments, pages, &before, |page, words| {
             finder.take_some(page, words, |hash| {
                 let is_wanted = filter.was_met(hash);
                 if is_wanted {
@@ -241,16 +318,16 @@ impl DayPassages<'_> {
                 is_wanted
             })
         })?;
-        self.each_page(segments, pages, &new, |page, words| {
+        self.each_page(segments, pages, &own, |page, words| {
             finder.take_some(page, words, |hash| filter.was_met_twice(hash))
         })?;
         drop(filter);
         finder.finish()
     }
 
-    /// A filter for the windows of the day.
+    /// A filter for the windows of the pages whose passages are looked for.
     fn filter(&self) -> WindowFilter {
-        let bytes = self.batch.mean_row_bytes(Column::Words) * self.kept.len();
+        let bytes = self.batch.mean_row_bytes(Column::Words) * self.kept.count;
         WindowFilter::new(bytes as u64, self.memory_bytes / 4)
     }
 

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::error::{Error, Kind, Result};
-use crate::features::shingle_hashes::{Buffer, each_place, each_word};
+use crate::features::shingle_hashes::{Buffer, each_word_and_place};
 
 /// The words of a page.
 #[derive(Clone, Debug, Default)]
@@ -32,9 +32,9 @@ impl PageWords {
         }
         let PageWords { hashes, places, buffer } = self;
         hashes.clear();
-        each_word(text, buffer, |hash| hashes.push(hash as u32));
         places.clear();
-        each_place(text, |place| places.push(place.start as u32..place.end as u32));
+        let place = |place: Range<usize>| places.push(place.start as u32..place.end as u32);
+        each_word_and_place(text, buffer, |hash| hashes.push(hash as u32), place);
         Ok(())
     }
 

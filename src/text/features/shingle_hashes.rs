@@ -147,6 +147,33 @@ fn end(first: Class, found: &str, word: &mut impl FnMut(u64)) {
     }
 }
 
+/// Calls `word` as [`each_word`], and `place` with where each of these words stands, as [`each_place`]. What is not ASCII is gone through twice.
+pub fn each_word_and_place(
+    text: &str,
+    buffer: &mut Buffer,
+    mut word: impl FnMut(u64),
+    mut place: impl FnMut(Range<usize>),
+) {
+    if may_have_sigma(text) {
+        each_word(text, buffer, word);
+        return each_place(text, place);
+    }
+    let Buffer { lower, normal } = buffer;
+    lower.clear();
+    lower.push_str(text);
+    lower.make_ascii_lowercase();
+    stretches::each(lower.as_bytes(), may_be_in_word, |start, end| {
+        if let Some(hash) = xxh3_of_ascii(lower.as_bytes(), start, end) {
+            word(hash);
+            return place(start..end);
+        }
+        each_of_stretch(&lower[start..end], Some((&text[start..end], normal)), &mut word);
+        // Marks at its start belong to the gap before it.
+        let start = start.saturating_sub(1);
+        each_place(&text[start..end], |it| place(start + it.start..start + it.end));
+    });
+}
+
 /// Calls `word` with where each word of a text stands in it, in bytes. A character belongs to a word with the marks that follow it, and with
 /// what shows nothing.
 pub fn each_place(text: &str, mut word: impl FnMut(Range<usize>)) {
@@ -158,17 +185,22 @@ pub fn each_place(text: &str, mut word: impl FnMut(Range<usize>)) {
         let rest = &text[at + c.len_utf8()..];
         let joined = rest.find(|c| !Character::of(c).follows).unwrap_or(rest.len());
         let end = at + c.len_utf8() + joined;
-        let shown = text[at..end].chars().filter_map(shown).nfkc();
-        for c in shown.flat_map(char::to_lowercase) {
-            let class = Character::of(c).class;
+        let mut take = |c: char, class: Class| {
             if first.is_joined_by(class) {
                 place.end = end;
-                continue;
+                return;
             }
             if first.begins_word() {
-                word(place);
+                word(place.clone());
             }
             (first, place) = (class.at_start(c), at..end);
+        };
+        match Character::of(c.to_ascii_lowercase()) {
+            Character { class, is_settled: true, .. } if joined == 0 => take(c, class),
+            _ => {
+                let shown = text[at..end].chars().filter_map(shown).nfkc();
+                shown.flat_map(char::to_lowercase).for_each(|c| take(c, Character::of(c).class));
+            }
         }
         at = end;
     }
@@ -318,9 +350,14 @@ mod tests {
                 _ => words.windows(3).collect(),
             };
             let found = hashes(&text);
-            let mut places = 0;
-            each_place(&text, |_| places += 1);
-            prop_assert_eq!(places, words.len());
+            let [mut places, mut same] = [Vec::new(), Vec::new()];
+            each_place(&text, |place| places.push(place));
+            prop_assert_eq!(places.len(), words.len());
+            let [mut alone, mut with_places] = [Vec::new(), Vec::new()];
+            each_word(&text, &mut Buffer::default(), |word| alone.push(word));
+            let place = |place| same.push(place);
+            each_word_and_place(&text, &mut Buffer::default(), |word| with_places.push(word), place);
+            prop_assert_eq!((same, with_places), (places, alone));
             let word = |shingle: &[String], at: usize| shingle.get(at).map(|it| xxh3_64(it.as_bytes()));
             let expected = shingles.iter().map(|shingle| match shingle {
                 [_] => combined([1, 0, word(shingle, 0).unwrap()]),

@@ -1,0 +1,49 @@
+//! The dataflow that finds the passages of a day: every process finds those of a range of the kept pages, on all its workers. Process 0 gathers them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::dispatch::{UnitRunner, Yield, dispatch};
+use super::gather::{End, Gather, Gathered};
+use super::processes::Processes;
+use crate::error::Result;
+use crate::passages::{DayPassages, NamedPassage};
+use crate::runs::Sorter;
+use crate::work_queues::Claim;
+
+/// Finds the passages of the range of this process. Process 0 gets those of all, sorted in `memory_bytes` and in `folder`.
+pub(crate) fn find_passages(
+    processes: &mut Processes,
+    passages: DayPassages,
+    folder: PathBuf,
+    memory_bytes: usize,
+) -> Result<Sorter<NamedPassage>> {
+    let (range, fatal) = (Arc::new((AtomicBool::new(false), passages)), processes.fatal());
+    processes.execute_gathered(move |worker| {
+        let end = End::new(fatal.clone());
+        let found = Gathered::new(Sorter::new(&folder, memory_bytes));
+        worker.dataflow(|scope| {
+            let dispatched = dispatch(scope, Arc::clone(&range), &end);
+            dispatched.window.close(dispatched.records.gather(&found, &end));
+        });
+        end.wait(worker)?;
+        Ok(found.take())
+    })
+}
+
+/// A range is one unit of work, whichever worker claims it.
+impl UnitRunner for Arc<(AtomicBool, DayPassages)> {
+    type Unit = ();
+    type Record = NamedPassage;
+    type Receipt = ();
+
+    fn claim(&mut self) -> Result<Claim<()>> {
+        let is_taken = self.0.swap(true, Ordering::Relaxed);
+        Ok(if is_taken { Claim::Done } else { Claim::Unit(()) })
+    }
+
+    fn run(&mut self, (): ()) -> Result<(Yield<NamedPassage>, ())> {
+        Ok((Box::new(self.1.find()?), ()))
+    }
+}
