@@ -284,8 +284,9 @@ fn web_archives_of_days_are_copied_without_their_passages() {
                 pages.iter().map(|(id, text)| write(&format!("http://{id}/"), text)).collect();
             bench.write(&format!("crawl/{day}{name}"), pages);
         }
-        let config = format!("dates = {:?}\nkept = \"clean/{{date}}\"\n", &DAYS[..2]);
-        bench.configure("days.toml", &format!("{config}[passages]\ncut = \"lines\"\n"));
+        let inputs = format!("inputs = [\"crawl/{{date}}{name}\"]\ndates = {:?}\n", &DAYS[..2]);
+        let places = "output = \"out/{date}\"\nkept = \"clean/{date}\"\nstore = \"store\"\n";
+        bench.write("days.toml", format!("{inputs}{places}[passages]\ncut = \"words\"\n"));
         let ran = bench.done("run days.toml");
         bench.done("verify out");
         let copies = DAYS[..2].iter().map(|day| {
