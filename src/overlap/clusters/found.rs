@@ -7,12 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::describe::{LargeCluster, SizeRange, describe, size_ranges};
 use super::groups::Groups;
-use super::names::each_named;
-use super::page::PageDay;
 use super::state::ClusterState;
 use crate::error::{Error, Kind, Result};
 use crate::output::Sum;
-use crate::runs::SortSpace;
 
 /// What a clustering has made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,20 +39,6 @@ impl Clusters {
     pub fn file_of(&self, table: &str) -> Option<&str> {
         let is_of = |name: &&String| name.split_once('.').is_some_and(|(stem, _)| stem == table);
         self.files.keys().find(is_of).map(String::as_str)
-    }
-
-    /// Calls `take` with the id of each page of a day and the id of its cluster, in the order of pages. `spill` is a place for
-    /// two sorts, which have so much memory each.
-    pub fn each_member(
-        &self,
-        folder: &Path,
-        day: PageDay,
-        (spill, memory_bytes): (&Path, usize),
-        take: &mut dyn FnMut(&str, &str) -> Result<()>,
-    ) -> Result<()> {
-        let space = SortSpace { folder: spill, memory_bytes };
-        let state = ClusterState::of(folder, self.members, &self.files)?;
-        each_named(&state, |page| page.day == day, space, |page, cluster| take(&page.id, cluster))
     }
 
     pub(super) fn of(

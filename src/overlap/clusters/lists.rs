@@ -33,12 +33,9 @@ pub(super) fn write_lists(
     space: SortSpace<'_>,
 ) -> Result<[Named; 2]> {
     let mut rows = ResultFile::create(staging, format, CLUSTERS, &row_columns())?;
-    each_named(
-        state,
-        |_| true,
-        space,
-        |page, cluster| rows.row(format_args!("{}\t{cluster}\t{}", page.id, page.day)),
-    )?;
+    each_named(state, space, |page, cluster| {
+        rows.row(format_args!("{}\t{cluster}\t{}", page.id, page.day))
+    })?;
     let rows = rows.finish()?;
     let mut sorter: Sorter<Size> = space.sorter();
     for (member, &size) in state.pages()?.zip(sizes) {

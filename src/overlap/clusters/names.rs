@@ -49,16 +49,12 @@ pub(super) fn each_with_page<R: Record>(
 
 pub(super) fn each_named(
     state: &ClusterState,
-    is_wanted: impl Fn(&Page) -> bool,
     space: SortSpace<'_>,
     mut take: impl FnMut(&Page, &str) -> Result<()>,
 ) -> Result<()> {
     let mut named: Sorter<NamedRow> = space.sorter();
     for (row, member) in (0..).zip(state.pages()?) {
-        let member = member?;
-        if is_wanted(&member.page) {
-            named.push(NamedRow { name: member.cluster, row })?;
-        }
+        named.push(NamedRow { name: member?.cluster, row })?;
     }
     let mut labelled: Sorter<Labelled> = space.sorter();
     each_with_page(
