@@ -29,6 +29,9 @@ struct Matching {
     pairs: ConfirmedPairs,
 }
 
+/// In process 0, a join whose output is not committed yet.
+type Uncommitted = Role<(Joined, Staging)>;
+
 /// A finished join.
 #[derive(Clone, Debug)]
 pub struct Joined {
@@ -144,8 +147,8 @@ impl Join {
         processes: &mut Processes,
         words: usize,
         output: &Path,
-        held: Role<(Joined, Staging)>,
-    ) -> Result<(Role<(Joined, Staging)>, Option<Sorter<NamedPassage>>)> {
+        held: Uncommitted,
+    ) -> Result<(Uncommitted, Option<Sorter<NamedPassage>>)> {
         let step = format!("passages {}", output.named());
         let parent = output::parent_of(output);
         let (kept, count, held) = processes.agree(&step, || match held {
@@ -153,7 +156,7 @@ impl Join {
                 let kept = staging.folder().strip_prefix(parent).unwrap_or(staging.folder());
                 Ok((kept.join(KEEP), joined.outcome.kept, Role::Leader((joined, staging))))
             }
-            Role::Follower => unreachable!("process 0 decides"),
+            Role::Follower => Err(Error::new(Kind::Internal, "only process 0 decides")),
         })?;
         let &Topology { processes: all, process, workers } = processes.topology();
         let bound = |process: usize| count * process as u64 / all as u64;
