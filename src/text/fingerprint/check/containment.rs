@@ -343,25 +343,37 @@ fn decode(sketch: &[u8], hashes: &mut Vec<u32>) -> u8 {
     let code = &sketch[bytes..];
     let (mut at, mut last) = (0, 0_u32);
     for _ in 0..count {
-        let mut gap = 0;
-        loop {
-            let zeros = window(code, at).trailing_zeros().min(56);
-            gap += zeros;
-            at += zeros as usize;
-            if zeros < 56 || at >= 8 * code.len() {
-                break;
-            }
+        let word = window(code, at);
+        let mut gap = word.trailing_zeros();
+        let mut rest = word.unbounded_shr(gap + 1);
+        if gap + 1 + low > WINDOW_BITS {
+            (gap, rest) = long_gap(code, at);
         }
-        at += 1;
-        let rest = window(code, at) as u32 & ((1 << low) - 1);
-        at += low as usize;
-        last = last.saturating_add(gap << low | rest).min((1 << BITS) - 1);
+        at += (gap + 1 + low) as usize;
+        last = last.saturating_add(gap << low | rest as u32 & ((1 << low) - 1));
+        last = last.min((1 << BITS) - 1);
         hashes.push(last);
     }
     level
 }
 
-/// At least 56 bits of a code from a bit on, zeros behind its end.
+/// The high bits of a gap that is longer than a window, and the bits behind them.
+fn long_gap(code: &[u8], at: usize) -> (u32, u64) {
+    let mut gap = 0;
+    loop {
+        let at = at + gap as usize;
+        let zeros = window(code, at).trailing_zeros().min(WINDOW_BITS);
+        gap += zeros;
+        if zeros < WINDOW_BITS || at + zeros as usize >= 8 * code.len() {
+            return (gap, window(code, at + zeros as usize + 1));
+        }
+    }
+}
+
+/// How many bits a window has at least.
+const WINDOW_BITS: u32 = 56;
+
+/// At least [`WINDOW_BITS`] of a code from a bit on, zeros behind its end.
 #[inline]
 fn window(code: &[u8], at: usize) -> u64 {
     let rest = code.get(at / 8..).unwrap_or_default();
