@@ -151,3 +151,18 @@ fn cheapest<F: Fingerprint>(fingerprints: &[F]) -> usize {
         })
         .unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn low_parts_wider_than_a_fingerprint_are_damage() {
+        let of = |low_bytes: usize| {
+            let mut block = vec![0; HEADER_BYTES + unary::WORD_BYTES + low_bytes];
+            block[HEADER_BYTES] = 1;
+            Parts::of(&block, low_bytes, 1, 0_u64).is_ok()
+        };
+        assert_eq!([8, 9].map(of), [true, false]);
+    }
+}
