@@ -1,6 +1,5 @@
 //! The dataflow that finds the passages of a day: every process finds those of a range of the kept pages, on all its workers. Process 0 gathers them.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,13 +11,12 @@ use crate::passages::{DayPassages, NamedPassage};
 use crate::runs::Sorter;
 use crate::work_queues::Claim;
 
-/// Finds the passages of the range of this process. Process 0 gets those of all, sorted in `memory_bytes` and in `folder`.
+/// Finds the passages of the range of this process. Process 0 gets those of all.
 pub(crate) fn find_passages(
     processes: &mut Processes,
     passages: DayPassages,
-    folder: PathBuf,
-    memory_bytes: usize,
 ) -> Result<Sorter<NamedPassage>> {
+    let (folder, memory_bytes) = (passages.folder.clone(), passages.sort_bytes());
     let (range, fatal) = (Arc::new((AtomicBool::new(false), passages)), processes.fatal());
     processes.execute_gathered(move |worker| {
         let end = End::new(fatal.clone());

@@ -162,8 +162,7 @@ impl Join {
         let bound = |process: usize| count * process as u64 / all as u64;
         let numbers = bound(process)..bound(process + 1);
         let passages = self.passages_of(words, &parent.join(kept), &numbers, parent, workers)?;
-        let folder = parent.to_path_buf();
-        let found = flow::find_passages(processes, passages, folder, self.budget.passages() / 12)?;
+        let found = flow::find_passages(processes, passages)?;
         Ok((held, processes.is_leader().then_some(found)))
     }
 

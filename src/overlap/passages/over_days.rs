@@ -180,13 +180,18 @@ struct Numbered {
 }
 
 impl DayPassages {
+    /// The memory of a sort of what is found.
+    pub fn sort_bytes(&self) -> usize {
+        self.memory_bytes / 12
+    }
+
     /// Finds the passages, in the order of the ids of their pages.
     ///
     /// # Errors
     /// Those of the disk; [`Kind::BadData`] for damage, and if a segment has no words.
     pub fn find(&self) -> Result<SortedRecords<NamedPassage>> {
         let dated = self.store.as_ref().map(Version::dated).transpose()?.unwrap_or_default();
-        let space = SortSpace { folder: &self.folder, memory_bytes: self.memory_bytes / 12 };
+        let space = SortSpace { folder: &self.folder, memory_bytes: self.sort_bytes() };
         let pages = self.numbered(&dated, space)?;
         let mut segments: Vec<&Segment> = dated.iter().map(Dated::segment).collect();
         segments.push(&self.batch);
