@@ -91,6 +91,7 @@ pub fn anchors_of(anchors: &[u8]) -> impl Iterator<Item = (u8, u64)> + Clone {
     keys.filter(|&(_, key)| key != NONE)
 }
 
+#[inline]
 pub(super) fn key_at(keys: &[u8], place: u8) -> u64 {
     key_of(keys[KEY_BYTES * usize::from(place)..].first_chunk().expect("a key in each place"))
 }

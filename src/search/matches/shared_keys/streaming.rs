@@ -148,12 +148,12 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
         let Some((rows, bytes)) = keys_of.rows_of(block)? else { return Ok(0) };
         // One place after the other, so that the bitmap of a place stays in the cache.
         for (place, keys) in (0..).zip(&self.index.places) {
-            for (row, bytes) in (0..).zip(bytes.chunks_exact(width)) {
+            let rows = (0..).zip(bytes.chunks_exact(width));
+            let shares = |&(_, bytes): &(u32, &[u8])| {
                 let key = key_at(bytes, place);
-                if keys.may_have(key) && key != NONE {
-                    passed.push((row, place));
-                }
-            }
+                keys.may_have(key) && key != NONE
+            };
+            passed.extend(rows.filter(shares).map(|(row, _)| (row, place)));
         }
         passed.sort_unstable();
         let mut sharing = 0;

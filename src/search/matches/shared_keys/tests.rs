@@ -78,7 +78,7 @@ fn anchors_cost_what_is_read_of_them_and_memory() {
     let cost = |batch, memory| AnchorCost::of(batch, 1_000_000, check, memory);
     assert_eq!(
         cost(1000, 1 << 20),
-        AnchorCost { passes: 1, bytes_read: 40_040_000, memory_bytes: 192_000 }
+        AnchorCost { passes: 1, bytes_read: 40_040_000, memory_bytes: 160_000 }
     );
     assert_eq!(cost(1000, 96_000).passes, 2);
     assert_eq!(AnchorCost::of(9, 9, "minhash".parse().ok(), 9), AnchorCost::default());

@@ -342,14 +342,22 @@ fn decode(sketch: &[u8], hashes: &mut Vec<u32>) -> u8 {
     let low = low_bits(level.into(), count as usize);
     let code = &sketch[bytes..];
     let (mut at, mut last) = (0, 0_u32);
+    // What is left of a window, which has some three gaps.
+    let (mut word, mut left) = (0_u64, 0);
     for _ in 0..count {
-        let word = window(code, at);
         let mut gap = word.trailing_zeros();
+        if gap + 1 + low > left {
+            (word, left) = (window(code, at), WINDOW_BITS);
+            gap = word.trailing_zeros();
+        }
         let mut rest = word.unbounded_shr(gap + 1);
-        if gap + 1 + low > WINDOW_BITS {
+        if gap + 1 + low > left {
             (gap, rest) = long_gap(code, at);
+            left = gap + 1 + low;
         }
         at += (gap + 1 + low) as usize;
+        left -= gap + 1 + low;
+        word = rest >> low;
         last = last.saturating_add(gap << low | rest as u32 & ((1 << low) - 1));
         last = last.min((1 << BITS) - 1);
         hashes.push(last);
