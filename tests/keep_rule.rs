@@ -3,7 +3,7 @@
 //! that is linear, however many copies there are and however long the chains.
 
 use std::cmp::{Ordering, Reverse};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
-use crate::oracle::{Days, Page, verdicts};
+use crate::oracle::{Days, Page, dropped, verdicts};
 use crate::support::Bench;
 
 /// A page of text: what keep orders go by.
@@ -91,6 +91,33 @@ fn texts_and_store(bench: &Bench, seed: u64) -> (Vec<Text>, Days) {
         days.push((day, rows(bench, day)));
     }
     (batch, days)
+}
+
+/// The pages of a batch alone, of which half are near others: what is dropped is the fixed point of the rule, for any workers.
+#[test]
+fn what_is_dropped_is_the_fixed_point_of_the_rule() {
+    let bench = Bench::new();
+    let texts = texts(&bench, "batch", 40, 400);
+    let mut order: Vec<&str> = texts.iter().map(|text| &*text.id).collect();
+    order.sort_unstable();
+    let rank = |id: &str| order.binary_search(&id).unwrap() as u32;
+    for k in [3, 8, 15] {
+        bench.done(&format!(
+            "dedup --batch batch.seg --distance {k} --keep first-id --matches all --output {k}"
+        ));
+        let matches = bench.read(&format!("{k}/matches.tsv"));
+        let pair = |line: &str| {
+            let ranks: Vec<u32> = line.split('\t').take(2).map(rank).collect();
+            (ranks[0].max(ranks[1]), ranks[0].min(ranks[1]))
+        };
+        let near: Vec<(u32, u32)> = matches.lines().skip(1).map(pair).collect();
+        let dropped_ids = bench.read(&format!("{k}/drop.txt"));
+        let expected: BTreeSet<u32> = dropped_ids.lines().map(rank).collect();
+        assert!(expected.len() > 20 && near.len() > expected.len(), "{k}: {}", near.len());
+        for workers in [1, 3] {
+            assert_eq!(dropped(&near, workers), expected, "{k}, {workers} workers");
+        }
+    }
 }
 
 #[test]
