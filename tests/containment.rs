@@ -117,6 +117,32 @@ fn what_is_contained_is_found_by_anchors() {
     }
 }
 
+/// A short page that stands in one of hundreds of times its length most likely shares no anchor with it. Within a batch it is found.
+#[test]
+fn short_pages_in_much_longer_ones_are_found() {
+    let bench = Bench::new();
+    let mut random = numbers(5);
+    let long =
+        (0..4).map(|page| (format!("long-{page}"), words(page * 20_000..page * 20_000 + 8000)));
+    let short = (0..80).map(|number| {
+        let at = (number % 4) * 20_000 + random(7800) as usize;
+        (format!("short-{number}"), words(at..at + 3 + number * 3 / 2))
+    });
+    let strangers = (0..20).map(|number| {
+        (format!("other-{number}"), words(90_000 + number * 9..90_000 + number * 9 + 7))
+    });
+    let texts: Texts = long.chain(short).chain(strangers).collect();
+    bench.write("pages.jsonl", lines(&texts));
+    bench.done(&format!("{DEDUP} pages.jsonl --output one --workers 1"));
+    bench.done(&format!("{DEDUP} pages.jsonl --output two --processes 2 --workers 2"));
+    let found = told(&bench, "one/dedup");
+    assert_eq!(bench.files("two/dedup")["verdicts.tsv"], bench.files("one/dedup")["verdicts.tsv"]);
+    let stays = |id: &str| found[id].is_none();
+    assert!(texts.keys().all(|id| stays(id) != id.starts_with("short-")), "{found:?}");
+    expect_the_rule(&texts, &found);
+    bench.done("verify one");
+}
+
 /// A hundred and fifty versions of one page, each with words of its own.
 fn crowd() -> Texts {
     let mut random = numbers(11);

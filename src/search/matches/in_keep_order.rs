@@ -11,7 +11,7 @@ use super::group_key::GroupKeyReader;
 use super::groups::Groups;
 use super::ids::Workshop;
 use super::keep_order::{KeepOrder, Leaders};
-use super::numbers::{FingerprintIndex, Group, KeepRank, below};
+use super::numbers::{FingerprintIndex, Group, KeepRank, Number, below};
 use super::similarity::Confirm;
 use crate::error::Result;
 use crate::parallel::in_parallel;
@@ -73,6 +73,17 @@ impl InKeepOrder {
             groups.map(|group| self.leaders.rank(group)).min().expect("a fingerprint has a group")
         };
         below::<FingerprintIndex>(self.batch.fingerprints()).map(first).collect()
+    }
+
+    /// How many shingles each row of the segment has; none of one like another row, nor where no check tells it.
+    pub(super) fn shingles_of_rows(&self) -> Vec<u32> {
+        let mut of_rows = vec![0; self.batch.of_segment_rows().len()];
+        for (group, &shingles) in
+            below::<Group>(self.batch.groups()).zip(self.shingles.iter().flatten())
+        {
+            of_rows[self.batch.key_row(group).index()] = shingles;
+        }
+        of_rows
     }
 
     /// The place of the group of each row of the segment.

@@ -2,7 +2,7 @@
 //!
 //! A page has two sorts of keys. Its eight [anchors](crate::fingerprint::check) are of each eighth of its shingles the one with the least
 //! hash. Two pages of which one contains most of the other one share most of these; a page that stands whole in one of five times its
-//! length shares one or two. The keys of its [bands](crate::lsh), if it has some, agree where its hashes of a family do. This is Google's
+//! length shares one or two, and within a batch it is found by [all shingles](parts) of the longer one. The keys of its [bands](crate::lsh), if it has some, agree where its hashes of a family do. This is Google's
 //! batch query with equality in place of distance: the keys of the batch are sorted, those of the store and of the batch itself
 //! stream past them.
 //!
@@ -20,6 +20,8 @@
 mod anchored;
 mod common_keys;
 mod key_index;
+mod least;
+mod parts;
 mod probe;
 mod sort;
 mod streaming;

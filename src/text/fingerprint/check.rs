@@ -49,7 +49,7 @@ use points::Points;
 use sentences::Sentences;
 
 pub use containment::{ANCHOR_BYTES, ANCHORS, Contained, word_shingles};
-pub use containment::{MAX_SKETCH_BYTES, Marked, Sample, sketch_of};
+pub use containment::{Hashes, MAX_SKETCH_BYTES, Marked, Sample, sketch_of};
 pub use maker::{NORMALISE, NORMALISE_WORDS};
 pub use shingles::word_run_set;
 pub use signer::Signer;

@@ -41,9 +41,14 @@ impl<'a, F: Fingerprint> Anchored<'a, F> {
         }
         let places = places.map(Keys::of).into();
         let common = CommonKeys::default().into();
-        let index = KeyIndex { sort: Sort::Anchors, pages: 0..1, places, common };
+        let index = KeyIndex::new(Sort::Anchors, 0..1, places, common);
         Anchored {
-            pages: Pages::new([fingerprint].into(), vec![FingerprintIndex::from(0)], Vec::new()),
+            pages: Pages::new(
+                [fingerprint].into(),
+                vec![FingerprintIndex::from(0)],
+                Vec::new(),
+                Vec::new(),
+            ),
             index,
             anchors,
         }

@@ -12,10 +12,9 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::sort::{Sort, each_key};
+use super::sort::BatchKeys;
 use crate::error::Result;
 use crate::matches::numbers::KeepRank;
-use crate::store::Segment;
 use crate::tables::keys::{Keys, key_of_entry, number_of};
 
 /// How many pages have a key that is not common.
@@ -59,19 +58,14 @@ impl CommonKeys {
     }
 
     /// Those of a batch of which a part of so many `parts` fits into memory.
-    pub(super) fn of(
-        batch: &Segment,
-        sort: Sort,
-        parts: u32,
-        order: &[KeepRank],
-    ) -> Result<CommonKeys> {
-        let all = 0..batch.rows() as u32;
+    pub(super) fn of(keys: BatchKeys<'_>, parts: u32, order: &[KeepRank]) -> Result<CommonKeys> {
+        let all = 0..keys.batch.rows() as u32;
         // A key that is counted takes more than one that is sorted.
         let parts = 2 * u64::from(parts);
         let mut common = CommonKeys::default();
         for part in 0..parts {
             let mut counted: HashMap<(u8, u64), Count> = HashMap::new();
-            each_key(batch, sort, all.clone(), |place, key, page| {
+            keys.each(all.clone(), |place, key, page| {
                 if key % parts != part {
                     return;
                 }
@@ -90,7 +84,7 @@ impl CommonKeys {
                 counted.get(key).is_none_or(|count| count.pages as usize > MOST_SHARED)
             });
         }
-        each_key(batch, sort, all, |place, key, page| {
+        keys.each(all, |place, key, page| {
             if let Some(groups) = common.0.get_mut(&(place as u8, key)) {
                 groups.offer(page, order);
             }

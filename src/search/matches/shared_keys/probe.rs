@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use super::key_index::KeyIndex;
-use super::sort::Sort;
+use super::parts;
+use super::sort::{BatchKeys, Sort};
 use super::streaming::{BATCH_CHUNK_BLOCKS, CHUNK_BLOCKS, Pages, SegmentRows, Streaming};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
@@ -83,7 +84,9 @@ impl<F: Fingerprint> KeyProbe<F> {
         workers: usize,
     ) -> Result<KeyProbe<F>> {
         let mut units = Vec::new();
-        for sort in [Sort::Anchors, Sort::Bands].into_iter().filter(|_| order.is_some()) {
+        for sort in
+            [Sort::Anchors, Sort::Bands, Sort::Parts].into_iter().filter(|_| order.is_some())
+        {
             units_of(sort, batch, store, memory_bytes, &mut units);
         }
         let mut indices = Vec::new();
@@ -103,6 +106,7 @@ impl<F: Fingerprint> KeyProbe<F> {
                 fingerprints,
                 indices,
                 order.map_or(Vec::new(), InKeepOrder::of_rows),
+                order.map_or(Vec::new(), InKeepOrder::shingles_of_rows),
             ),
             units,
             index: Mutex::default(),
@@ -127,6 +131,9 @@ impl<F: Fingerprint> KeyProbe<F> {
     pub fn probe(&self, chunk: u32, take: &mut dyn FnMut(Pair)) -> Result<()> {
         let unit = &self.units[chunk as usize];
         let index = self.index(unit)?;
+        if unit.sort == Sort::Parts {
+            return parts::stream(&self.pages, &index, &self.batch, unit.blocks.clone(), take);
+        }
         let dated = unit.stream.map(|number| &self.store[number as usize]);
         let segment = dated.map_or(&self.batch, Dated::segment);
         let mut fingerprints = segment.fingerprints();
@@ -158,8 +165,7 @@ impl<F: Fingerprint> KeyProbe<F> {
         let last = held.take().filter(|last| last.sort == unit.sort);
         let common = last.map(|last| Arc::clone(&last.common));
         let index = Arc::new(KeyIndex::of(
-            &self.batch,
-            unit.sort,
+            BatchKeys { batch: &self.batch, sort: unit.sort, shingles: self.pages.shingles() },
             unit.pages.clone(),
             unit.passes,
             common,
@@ -188,6 +194,7 @@ pub(super) fn units_of(
     let passes = rows.div_ceil(most);
     for first in (0..rows).step_by(most as usize) {
         let pages = first..first.saturating_add(most).min(rows);
+        let store = if sort == Sort::Parts { &[] } else { store };
         let streams = (0..).zip(store).map(|(number, dated)| (Some(number), dated.segment()));
         for (stream, segment) in streams.chain([(None, batch)]) {
             let blocks = segment.blocks_of(sort.column());

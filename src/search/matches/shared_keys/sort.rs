@@ -1,7 +1,8 @@
-//! The keys by which pages meet, as a segment has them.
+//! The keys by which pages meet, of the rows of a segment.
 
 use std::ops::Range;
 
+use super::least;
 use crate::error::Result;
 use crate::fingerprint::check::{ANCHOR_BYTES, ANCHORS};
 use crate::progress::{self, Activity};
@@ -20,12 +21,14 @@ pub(super) const NONE: u64 = (1 << (8 * KEY_BYTES)) - 1;
 pub(super) enum Sort {
     Anchors,
     Bands,
+    /// The least shingles of short pages, by which these are found in much longer ones.
+    Parts,
 }
 
 impl Sort {
     pub(super) fn column(self) -> Column {
         match self {
-            Sort::Anchors => Column::Anchors,
+            Sort::Anchors | Sort::Parts => Column::Anchors,
             Sort::Bands => Column::Bands,
         }
     }
@@ -34,29 +37,48 @@ impl Sort {
         match self {
             Sort::Anchors => segment.anchors(),
             Sort::Bands => segment.bands(),
+            Sort::Parts => segment.checks(),
         }
     }
 
     pub(super) fn places(self, segment: &Segment) -> usize {
         let bytes = match self {
-            Sort::Anchors => segment.anchor_bytes(),
+            Sort::Anchors | Sort::Parts => segment.anchor_bytes(),
             Sort::Bands => segment.band_bytes(),
         };
         bytes / KEY_BYTES
     }
 }
 
-/// Calls `take` with each key of these pages of the batch: its place, and the page. Of pages with one fingerprint and one sketch, the first one is
-/// enough.
-pub(super) fn each_key(
+/// The keys of one sort that a batch has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BatchKeys<'a> {
+    pub(super) batch: &'a Segment,
+    pub(super) sort: Sort,
+    /// How many shingles each page has; none of one like another page.
+    pub(super) shingles: &'a [u32],
+}
+
+impl BatchKeys<'_> {
+    /// Calls `take` with each key of these pages: its place, and the page. Of pages with one fingerprint and one sketch, the first one is enough.
+    pub(super) fn each(self, pages: Range<u32>, take: impl FnMut(usize, u64, u32)) -> Result<()> {
+        let BatchKeys { batch, sort, shingles } = self;
+        let (Some(keys_of), Some(sketches)) = (sort.keys(batch), batch.checks()) else {
+            return Ok(());
+        };
+        match sort {
+            Sort::Parts => least::each_key(sketches, shingles, pages, take),
+            Sort::Anchors | Sort::Bands => each_key(batch, (keys_of, sketches), pages, take),
+        }
+    }
+}
+
+fn each_key(
     batch: &Segment,
-    sort: Sort,
+    (mut keys_of, mut sketches): (RowBytes, RowBytes),
     pages: Range<u32>,
     mut take: impl FnMut(usize, u64, u32),
 ) -> Result<()> {
-    let (Some(mut keys_of), Some(mut sketches)) = (sort.keys(batch), batch.checks()) else {
-        return Ok(());
-    };
     let mut fingerprints = batch.fingerprints();
     let (mut last, mut last_sketch) = (Vec::new(), Vec::new());
     // From the row before them on, of which the first one may be a copy.

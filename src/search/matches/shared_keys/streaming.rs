@@ -37,6 +37,8 @@ pub(super) struct Pages<F> {
     indices: Vec<FingerprintIndex>,
     /// The place of each page in keep order; none of a page that is asked for alone.
     order: Vec<KeepRank>,
+    /// How many shingles each page has; none of one like another page, nor where there are no sketches.
+    shingles: Vec<u32>,
     /// No candidate in the store that is farther from a page than this is one of its nearest.
     farthest: Vec<AtomicU16>,
 }
@@ -56,9 +58,9 @@ struct Met {
 
 /// How near two pages are by what they share: how many eighths of their keys they do not share, then the distance of their fingerprints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Shared {
-    apart: u8,
-    distance: u8,
+pub(super) struct Shared {
+    pub(super) apart: u8,
+    pub(super) distance: u8,
 }
 
 impl Shared {
@@ -75,16 +77,31 @@ impl<F: Fingerprint> Pages<F> {
         fingerprints: Arc<[F]>,
         indices: Vec<FingerprintIndex>,
         order: Vec<KeepRank>,
+        shingles: Vec<u32>,
     ) -> Pages<F> {
         let farthest = indices.iter().map(|_| AtomicU16::new(u16::MAX)).collect();
-        Pages { fingerprints, indices, order, farthest }
+        Pages { fingerprints, indices, order, shingles, farthest }
     }
 
     pub(super) fn order(&self) -> &[KeepRank] {
         &self.order
     }
 
-    fn index_of(&self, page: u32) -> FingerprintIndex {
+    pub(super) fn shingles(&self) -> &[u32] {
+        &self.shingles
+    }
+
+    /// Whether a page comes before another one in keep order.
+    pub(super) fn is_before(&self, page: u32, other: u32) -> bool {
+        self.order[page as usize] < self.order[other as usize]
+    }
+
+    /// The distance of the fingerprints of two pages.
+    pub(super) fn distance(&self, page: u32, other: u32) -> u8 {
+        self.fingerprint_of(page).distance(self.fingerprint_of(other)) as u8
+    }
+
+    pub(super) fn index_of(&self, page: u32) -> FingerprintIndex {
         self.indices[page as usize]
     }
 

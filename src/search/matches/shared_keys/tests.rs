@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use super::key_index::KeyIndex;
 use super::probe::units_of;
-use super::sort::{Sort, WIDTH};
+use super::sort::{BatchKeys, Sort, WIDTH};
 use super::*;
 use crate::error::Result;
 use crate::fingerprint::check::{ANCHORS, AS_NEEDED};
@@ -105,8 +105,7 @@ fn common_keys_are_the_same_however_often_the_batch_is_read() -> Result<()> {
         let mut units = Vec::new();
         units_of(Sort::Anchors, &batch, &[], memory_bytes, &mut units);
         let index = KeyIndex::of(
-            &batch,
-            units[0].sort,
+            BatchKeys { batch: &batch, sort: units[0].sort, shingles: &[] },
             units[0].pages.clone(),
             units[0].passes,
             None,

@@ -175,7 +175,10 @@ pub struct Sample<'a> {
 impl<'a> Sample<'a> {
     /// Those of a sketch, read into `hashes`.
     pub fn read(sketch: &[u8], hashes: &'a mut Vec<u32>) -> Sample<'a> {
-        let level = decode(sketch, hashes);
+        let of_sketch = Hashes::of(sketch);
+        let level = of_sketch.level;
+        hashes.clear();
+        hashes.extend(of_sketch);
         Sample { level, hashes }
     }
 
@@ -313,6 +316,7 @@ fn count_enough(
     Some(counted)
 }
 
+#[derive(Default)]
 struct SketchHead {
     level: u8,
     count: u32,
@@ -335,34 +339,61 @@ impl SketchHead {
     }
 }
 
-/// Replaces `hashes` by those of a sketch, and gives their level. Bytes that are no sketch give what they can.
-fn decode(sketch: &[u8], hashes: &mut Vec<u32>) -> u8 {
-    hashes.clear();
-    let Some(SketchHead { level, count, bytes }) = SketchHead::read(sketch) else { return 0 };
-    let low = low_bits(level.into(), count as usize);
-    let code = &sketch[bytes..];
-    let (mut at, mut last) = (0, 0_u32);
-    // What is left of a window, which has some three gaps.
-    let (mut word, mut left) = (0_u64, 0);
-    for _ in 0..count {
-        let mut gap = word.trailing_zeros();
-        if gap + 1 + low > left {
-            (word, left) = (window(code, at), WINDOW_BITS);
-            gap = word.trailing_zeros();
-        }
-        let mut rest = word.unbounded_shr(gap + 1);
-        if gap + 1 + low > left {
-            (gap, rest) = long_gap(code, at);
-            left = gap + 1 + low;
-        }
-        at += (gap + 1 + low) as usize;
-        left -= gap + 1 + low;
-        word = rest >> low;
-        last = last.saturating_add(gap << low | rest as u32 & ((1 << low) - 1));
-        last = last.min((1 << BITS) - 1);
-        hashes.push(last);
+/// The hashes of a sketch, ascending, decoded one by one. Bytes that are no sketch give what they can.
+#[derive(Clone, Debug)]
+pub struct Hashes<'a> {
+    /// As [`Sample::level`].
+    pub level: u8,
+    count: u32,
+    low: u32,
+    code: &'a [u8],
+    at: usize,
+    /// What is left of a window, which has some three gaps, and of how many bits.
+    word: u64,
+    left: u32,
+    last: u32,
+}
+
+impl<'a> Hashes<'a> {
+    /// Those of a sketch.
+    pub fn of(sketch: &'a [u8]) -> Hashes<'a> {
+        let head = SketchHead::read(sketch);
+        let SketchHead { level, count, bytes } = head.unwrap_or_default();
+        let low = if count > 0 { low_bits(level.into(), count as usize) } else { 0 };
+        Hashes { level, count, low, code: &sketch[bytes..], at: 0, word: 0, left: 0, last: 0 }
     }
-    level
+}
+
+impl ExactSizeIterator for Hashes<'_> {}
+
+impl Iterator for Hashes<'_> {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        self.count = self.count.checked_sub(1)?;
+        let low = self.low;
+        let mut gap = self.word.trailing_zeros();
+        if gap + 1 + low > self.left {
+            (self.word, self.left) = (window(self.code, self.at), WINDOW_BITS);
+            gap = self.word.trailing_zeros();
+        }
+        let mut rest = self.word.unbounded_shr(gap + 1);
+        if gap + 1 + low > self.left {
+            (gap, rest) = long_gap(self.code, self.at);
+            self.left = gap + 1 + low;
+        }
+        self.at += (gap + 1 + low) as usize;
+        self.left -= gap + 1 + low;
+        self.word = rest >> low;
+        self.last = self.last.saturating_add(gap << low | rest as u32 & ((1 << low) - 1));
+        self.last = self.last.min((1 << BITS) - 1);
+        Some(self.last)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.count as usize, Some(self.count as usize))
+    }
 }
 
 /// The high bits of a gap that is longer than a window, and the bits behind them.
@@ -500,10 +531,8 @@ mod tests {
         #[test]
         fn hashes_come_back(numbers in prop::collection::btree_set(any::<u64>(), 0..600)) {
             let set = ShingleSet::gather(|add| numbers.iter().copied().for_each(add));
-            let mut hashes = Vec::new();
-            decode(&sketch(&set), &mut hashes);
             let exact: BTreeSet<u32> = numbers.iter().map(|it| (it >> 40) as u32).collect();
-            prop_assert!(hashes.iter().eq(&exact));
+            prop_assert!(Hashes::of(&sketch(&set)).eq(exact));
         }
 
         #[test]
