@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
-use dupsieve::rooms::document::{Content, Document, OrderKey, Position};
+use dupsieve::rooms::document::{Content, Declared, Document, OrderKey, Position};
 use dupsieve::rooms::fingerprint::{PageTime, Recipe};
 use dupsieve::rooms::flow::Fingerprinting;
 use dupsieve::rooms::join::Preset;
@@ -156,6 +156,7 @@ fn pages(folder: &Path, count: u64, times: usize) -> Outcome<()> {
                 order: OrderKey::NoField,
                 key: None,
                 content: Content::Text(texts[number as usize].as_str().into()),
+                declared: Declared::default(),
                 record: &[],
             };
             made.push(fingerprinting.page(Position { file: 0, line: number + 1 }, document)?);

@@ -51,7 +51,7 @@ fn said(bench: &Bench, output: &str) -> Vec<(String, [String; 3])> {
     let mut lines = verdicts.lines().map(|line| line.split('\t').collect::<Vec<_>>());
     let header = lines.next().unwrap();
     let at = header.iter().position(|name| *name == "recrawl").unwrap();
-    assert_eq!(header[at + 1..], ["former", "former_against", "former_contains"]);
+    assert_eq!(header[at + 1..], ["former", "former_against", "former_contains", "canonical"]);
     lines.map(|row| (row[0].to_owned(), [0, 1, 2].map(|more| row[at + more].to_owned()))).collect()
 }
 
@@ -174,12 +174,12 @@ fn a_changed_page_says_how_much_of_it_the_former_one_contains_in_every_command()
     assert_eq!(
         found.lines().skip(1).map(columns).collect::<Vec<_>>(),
         [
-            ["changed", "https://www.h.example/A", "batch", "0.4828"],
-            ["unchanged", "http://h.example/a/", "batch", ""],
-            ["new", "", "", ""],
-            ["same text", "http://h.example/b", "batch", "1.0000"],
-            ["new", "", "", ""],
-            ["", "", "", ""],
+            ["changed", "https://www.h.example/A", "batch", "0.4828", ""],
+            ["unchanged", "http://h.example/a/", "batch", "", ""],
+            ["new", "", "", "", ""],
+            ["same text", "http://h.example/b", "batch", "1.0000", ""],
+            ["new", "", "", "", ""],
+            ["", "", "", "", ""],
         ]
     );
     let report = bench.report("found");
@@ -270,6 +270,74 @@ fn keys_are_made_of_a_field_in_every_format() {
     bench.store(&[("2026-11-02", "field")]);
     let what = "dedup --batch surt.seg --store store --output refused";
     bench.refuses(2, what, &["different recipes", "key.field"]);
+}
+
+/// A record of a web archive, with what it declares.
+fn response(url: &str, time: &str, declared: &str, link: &str, html: &str) -> String {
+    let block = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{link}\r\n{html}");
+    format!(
+        "WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: {time}\r\nWARC-Target-URI: {url}\r\n{declared}Content-Length: {}\r\n\r\n{block}\r\n\r\n",
+        block.len()
+    )
+}
+
+/// A digest of the payload tells pages of one text apart, and is believed against no text. An address that a page names as canonical is listed if its key is
+/// another one.
+#[test]
+fn what_records_declare_is_listed_beside_the_verdicts() {
+    let bench = Bench::new();
+    let digest = |it: &str| match it {
+        "" => String::new(),
+        it => format!("WARC-Payload-Digest: sha1:{it}\r\n"),
+    };
+    let named = |rel: &str, address: &str| format!("<link rel='{rel}' href='{address}'>");
+    let header = |rel: &str| format!("Link: </style.css>; rel=preload, </x>; rel=\"{rel}\"\r\n");
+    let [none, other] = [String::new(), words(900..960)];
+    // The digest on either day, the text of the second day, its header and its link: what is said of it, and the address.
+    let pages = [
+        ("A", "A", &none, &none, &none, "unchanged", ""),
+        ("A", "B", &none, &none, &none, "same text", ""),
+        ("A", "a", &none, &none, &none, "unchanged", ""),
+        ("A", "", &none, &none, &none, "unchanged", ""),
+        ("A", "A", &other, &none, &none, "changed", ""),
+        ("", "", &none, &none, &named("canonical", "../x?a=1&amp;b"), "unchanged", "/x?a=1&b"),
+        ("", "", &none, &none, &named("alternate CANONICAL", "//o.example"), "unchanged", "o"),
+        ("", "", &none, &none, &named("alternate", "/canonical"), "unchanged", ""),
+        ("", "", &none, &none, &named("canonical", "https://www.h.example/d/P8/"), "unchanged", ""),
+        ("A", "B", &none, &header("canonical"), &named("canonical", "/y"), "same text", "/x"),
+        ("", "", &none, &header("next"), &none, "unchanged", ""),
+    ];
+    for (day, second) in [("2026-11-01", false), ("2026-11-02", true)] {
+        let page = |(at, page): (usize, &(&str, &str, &String, &String, &String, &str, &str))| {
+            let (before, after, text, header, link, ..) = *page;
+            let own = words(1000 * at..1000 * at + 60);
+            let text = if second && !text.is_empty() { text } else { &own };
+            let html = format!("<html><head>{link}<body>{text}");
+            let declared = digest(if second { after } else { before });
+            let (url, time) = (format!("http://h.example/d/p{at}"), format!("{day}T00:00:00Z"));
+            response(&url, &time, &declared, header, &html)
+        };
+        bench.write(
+            &format!("crawl/{day}/a.warc"),
+            pages.iter().enumerate().map(page).collect::<String>(),
+        );
+    }
+    let keyed = "inputs = [\"crawl/{date}/*\"]\noutput = \"out/{date}\"\nstore = \"store\"\n[fingerprint]\nkey = \"surt\"\n[dedup]\nrecrawled = \"keep\"\n";
+    bench.write("days.toml", keyed);
+    bench.done("run days.toml --date 2026-11-01 --date 2026-11-02");
+    let rows = bench.rows("out/2026-11-02/dedup/verdicts.tsv");
+    for (at, (.., change, canonical)) in pages.iter().enumerate() {
+        let id = format!("http://h.example/d/p{at}");
+        let row = rows.iter().find(|row| row[0] == id).unwrap();
+        let canonical = match *canonical {
+            "o" => "http://o.example/".to_owned(),
+            path => [if path.is_empty() { "" } else { "http://h.example" }, path].concat(),
+        };
+        assert_eq!([&row[8], &row[12]], [*change, &canonical], "{row:?}");
+    }
+    bench.done("verify out/2026-11-02");
+    bench.done("store compact store");
+    bench.done("verify out/2026-11-02");
 }
 
 /// A page of a day of `run`. Pages with one text are duplicates, whatever their keys.

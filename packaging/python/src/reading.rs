@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use arrow_array::RecordBatch;
 use dupsieve::rooms::document::{
-    Content, Document, OrderBy, OrderField, OrderKey, Position, Reason, check_id,
+    Content, Declared, Document, OrderBy, OrderField, OrderKey, Position, Reason, check_id,
 };
 use dupsieve::rooms::fingerprint::PageTime;
 use dupsieve::rooms::flow::Fingerprinting;
@@ -132,7 +132,8 @@ impl Reader<'_> {
         order: OrderKey,
     ) -> Result<Read> {
         let content = Content::Text(Cow::Borrowed(text));
-        let document = Document { id, order, key: None, content, record: &[] };
+        let declared = Declared::default();
+        let document = Document { id, order, key, content, declared, record: &[] };
         match self.fingerprinting.page(Position { file: 0, line: row + 1 }, document) {
             Ok(made) => Ok(Ok(made)),
             Err(error) if error.kind() == Kind::BadData => Ok(Err(Reason::from(&error))),

@@ -126,8 +126,8 @@ pub use segment::{
     BLOCK_ROWS, Cursor, DetailLookup, Expected, LANES, MAX_PACKED_ROW_BYTES, Ranked, SCANNED_ROWS,
 };
 pub use segment::{
-    Classes, Days, EmptyIds, Fingerprints, Ids, Integers, KeyRange, Lengths, RowBytes, Scan,
-    Segment, TextDigests, Times,
+    Classes, Days, DeclaredRows, EmptyIds, Fingerprints, Ids, Integers, KeyRange, Lengths,
+    RowBytes, Scan, Segment, TextDigests, Times,
 };
 pub use segment::{Codec, Coding, Column, ColumnSize};
 pub use segment::{Details, IdKind, Lists, RecordCounts, Row, SegmentOptions, SegmentWriter};

@@ -2,7 +2,7 @@
 
 use super::read::Read;
 use super::reading::Handler;
-use crate::document::{Content, Document, PageKey, Position, host};
+use crate::document::{Content, Declared, Document, PageKey, Position, host};
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Boilerplate, Check, Class, PageTime, Recipe, Rest, Signer, Sketcher};
 use crate::lsh::{Bands, Family, Hyperplanes, Sketch, Sketches, Space};
@@ -140,11 +140,16 @@ impl Fingerprinting {
             Some(page) => (Some(page.fingerprint), page.details),
             None => (None, Details::default()),
         };
+        let (key, declared) = match &self.key {
+            Some(key) => of_key(key, &document),
+            None => (0, Vec::new()),
+        };
         let details = Details {
             length: document.content.text_bytes(),
             time: document.order.key(),
             digest: digest.unwrap_or(0),
-            key: self.key.as_ref().map_or(0, |key| key.hash(&document.id, document.key.as_deref())),
+            key,
+            declared,
             ..computed
         };
         Ok(FingerprintedDocument {
@@ -235,6 +240,17 @@ impl Makers {
             (Content::Features(_), ..) => Err(misfit("features ready made", "features")),
         }
     }
+}
+
+/// The hash of the key of a page, and what is kept of what its record declares.
+fn of_key(
+    key: &PageKey,
+    Document { id, key: value, declared, .. }: &Document<'_>,
+) -> (u128, Vec<u8>) {
+    let value = value.as_deref();
+    let named = declared.canonical.as_ref();
+    let canonical = named.and_then(|named| key.canonical(id, value, named));
+    (key.hash(id, value), Declared { canonical, ..*declared }.to_row())
 }
 
 /// The failure of a text. If the document is at fault, the error names its id, cut if it is long.

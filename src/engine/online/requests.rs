@@ -10,7 +10,7 @@ use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::service::Remember;
-use crate::document::{Content, Document, OrderKey, Position, Reason, check_id};
+use crate::document::{Content, Declared, Document, OrderKey, Position, Reason, check_id};
 use crate::fingerprint::{Width, of_hex};
 
 /// The most bytes of what serde says of a body: it may quote the body.
@@ -168,7 +168,8 @@ impl Page {
         };
         let position = Position { file: 0, line: number as u64 };
         let key = key.map(|Name(key)| key.into()).filter(|key: &Cow<'_, str>| !key.is_empty());
-        Ok((position, Document { id: id.into(), order, key, content, record: b"" }))
+        let declared = Declared::default();
+        Ok((position, Document { id: id.into(), order, key, content, declared, record: b"" }))
     }
 }
 

@@ -73,6 +73,7 @@ impl Header {
             words: passages,
             passage_anchors: passages,
             keys,
+            declared: keys,
             check_bytes,
             anchor_bytes,
             band_bytes,

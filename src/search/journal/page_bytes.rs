@@ -14,8 +14,8 @@ const IS_SHORT: u8 = 4;
 
 pub(super) fn write(page: &FingerprintedDocument, header: &Header, out: &mut Vec<u8>) {
     let flag = |is: bool, bit: u8| if is { bit } else { 0 };
-    let Details { length, time, class, check, anchors, bands, digest, words, passage_anchors, key } =
-        &page.details;
+    let Details { length, time, class, check, anchors, bands, digest, .. } = &page.details;
+    let Details { words, passage_anchors, key, declared, .. } = &page.details;
     out.push(
         flag(page.fingerprint.is_some(), HAS_FINGERPRINT)
             | flag(time.is_some(), HAS_TIME)
@@ -40,15 +40,24 @@ pub(super) fn write(page: &FingerprintedDocument, header: &Header, out: &mut Vec
             out.extend(digest.to_le_bytes());
         }
         if header.options.words {
-            for bytes in [words, passage_anchors] {
-                out.extend((bytes.len() as u32).to_le_bytes());
-                out.extend(bytes);
-            }
+            [words, passage_anchors].into_iter().for_each(|row| write_row(row, out));
         }
         if header.options.keys {
             out.extend(key.to_le_bytes());
+            write_row(declared, out);
         }
     }
+}
+
+/// A row of as many bytes as it needs, behind its length.
+fn write_row(row: &[u8], out: &mut Vec<u8>) {
+    out.extend((row.len() as u32).to_le_bytes());
+    out.extend(row);
+}
+
+fn read_row(bytes: &mut &[u8]) -> Option<Vec<u8>> {
+    let length = u32::from_le_bytes(*bytes.split_off(..4)?.first_chunk()?);
+    Some(bytes.split_off(..length as usize)?.to_vec())
 }
 
 /// Takes a page from the front of `bytes`, and gives it this number; none if there is no such page.
@@ -94,12 +103,12 @@ pub(super) fn read(
         }
         if header.options.words {
             for row in [&mut page.details.words, &mut page.details.passage_anchors] {
-                let length = u32::from_le_bytes(*bytes.split_off(..4)?.first_chunk()?);
-                *row = bytes.split_off(..length as usize)?.to_vec();
+                *row = read_row(bytes)?;
             }
         }
         if header.options.keys {
             page.details.key = u128::from_le_bytes(*bytes.split_off(..16)?.first_chunk()?);
+            page.details.declared = read_row(bytes)?;
         }
     }
     Some(page)

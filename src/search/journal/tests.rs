@@ -25,6 +25,7 @@ fn options(width: Width) -> JournalOptions {
         words: true,
         passage_anchors: true,
         keys: true,
+        declared: true,
         stamp: "a recipe".to_owned(),
         ..SegmentOptions::default()
     };
@@ -65,6 +66,7 @@ fn pages(width: Width, count: usize, seed: u64) -> Vec<FingerprintedDocument> {
                 words: row(number % 7, &mut random),
                 passage_anchors: row(5 * (number % 3), &mut random),
                 key: fingerprint.map_or(0, |bits| !bits),
+                declared: row(number % 40, &mut random),
             },
         }
     };

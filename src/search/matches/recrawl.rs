@@ -22,12 +22,12 @@ use super::batch::Batch;
 use super::numbers::{IdRank, SegmentRow};
 use super::origin::Origin;
 use super::similarity::{Confirm, Similarity};
-use crate::document::IdSieve;
+use crate::document::{Declared, IdSieve};
 use crate::error::Result;
 use crate::fingerprint::Contained;
 use crate::progress::{self, Activity};
 use crate::runs::{Record, SortSpace, SortedRecords, Sorter};
-use crate::store::{Dated, Day, Segment, TextDigests, Times};
+use crate::store::{Dated, Day, DeclaredRows, Segment, TextDigests, Times};
 
 /// How many pages of a batch came again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,9 +35,9 @@ use crate::store::{Dated, Day, Segment, TextDigests, Times};
 pub struct Recrawls {
     /// Pages of a key that no page had before.
     pub new: u64,
-    /// Pages with the text of the latest earlier page of their key, letter by letter.
+    /// Pages with the text of the latest earlier page of their key, letter by letter, and no other digest of the payload.
     pub unchanged: u64,
-    /// Pages with the same words: each has all shingles of the other.
+    /// Other pages with the same text, or with the same words: each has all shingles of the other.
     pub same_text: u64,
     /// Pages with another text.
     pub changed: u64,
@@ -60,11 +60,14 @@ pub(super) struct Recrawl {
     former: Option<(String, Origin)>,
     /// The share of the page that the former one contains, where both are compared.
     contained: Option<Similarity>,
+    /// The address that the page names as canonical, if it is another one.
+    canonical: Option<String>,
 }
 
 impl Record for Recrawl {
     fn bytes(&self) -> usize {
-        size_of::<Self>() + self.former.as_ref().map_or(0, |former| allocated(&former.0))
+        let former = self.former.as_ref().map_or(0, |former| allocated(&former.0));
+        size_of::<Self>() + former + self.canonical.as_deref().map_or(0, allocated)
     }
 }
 
@@ -72,9 +75,12 @@ impl fmt::Display for Recrawl {
     /// Its columns in verdicts.tsv.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.change.name())?;
-        let Some((id, origin)) = &self.former else { return f.write_str("\t\t\t") };
-        write!(f, "\t{id}\t{origin}\t")?;
-        self.contained.map_or(Ok(()), |contained| contained.fmt(f))
+        match &self.former {
+            Some((id, origin)) => write!(f, "\t{id}\t{origin}\t")?,
+            None => f.write_str("\t\t\t")?,
+        }
+        self.contained.map_or(Ok(()), |contained| contained.fmt(f))?;
+        write!(f, "\t{}", self.canonical.as_deref().unwrap_or_default())
     }
 }
 
@@ -103,9 +109,38 @@ impl Recrawls {
 /// When a page was crawled, in seconds, and the number of its day.
 pub(super) type At = (i64, u64);
 
-/// Looks up the keys of the pages of a segment, and when they were crawled.
+/// The digests of a page, 0 if they are not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Digests {
+    text: u128,
+    payload: u128,
+}
+
+/// What two pages of one key have in common by their digests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+enum Same {
+    Payload,
+    Text,
+    Nothing,
+}
+
+impl Digests {
+    /// Payloads are the same too where nothing is known of one of them. A digest that an archive declares is believed against no text.
+    fn same(self, other: Digests) -> Same {
+        let are_known = self.payload != 0 && other.payload != 0;
+        match self.text == other.text {
+            true if are_known && self.payload != other.payload => Same::Text,
+            true => Same::Payload,
+            false => Same::Nothing,
+        }
+    }
+}
+
+/// Looks up the keys of the pages of a segment, their digests, and when they were crawled.
 pub(super) struct KeyReader {
     keys: TextDigests,
+    digests: TextDigests,
+    declared: Option<DeclaredRows>,
     times: Option<Times>,
 }
 
@@ -113,11 +148,19 @@ impl KeyReader {
     /// None if the segment has no keys.
     pub(super) fn of(segment: &Segment) -> Option<KeyReader> {
         let times = segment.times().filter(|_| segment.order().is_none());
-        Some(KeyReader { keys: segment.keys()?, times })
+        let (keys, digests) = (segment.keys()?, segment.digests()?);
+        Some(KeyReader { keys, digests, declared: segment.declared(), times })
     }
 
     pub(super) fn key(&mut self, row: u64) -> Result<u128> {
         self.keys.get(row)
+    }
+
+    /// The digests of a page, and the address that it names as canonical.
+    fn digests(&mut self, row: u64) -> Result<(Digests, Option<String>)> {
+        let declared = self.declared.as_mut().map(|declared| declared.get(row)).transpose()?;
+        let Declared { payload, canonical } = declared.unwrap_or_default();
+        Ok((Digests { text: self.digests.get(row)?, payload }, canonical))
     }
 
     /// When a page was crawled that is of this day, if its day is known.
@@ -129,16 +172,21 @@ impl KeyReader {
 }
 
 /// A page of the batch in the order of key and time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Keyed {
     key: u128,
     at: At,
     rank: IdRank,
     row: SegmentRow,
-    digest: u128,
+    digests: Digests,
+    canonical: Option<String>,
 }
 
-impl Record for Keyed {}
+impl Record for Keyed {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.canonical.as_deref().map_or(0, allocated)
+    }
+}
 
 /// A page of the store in the order of key and time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -149,7 +197,7 @@ pub(super) struct KeyedStored {
     pub(super) id: String,
     /// Its segment and row.
     pub(super) place: (u32, u64),
-    digest: u128,
+    digests: Digests,
 }
 
 impl Record for KeyedStored {
@@ -171,7 +219,8 @@ struct CameAgain {
     former: Former,
     row: SegmentRow,
     rank: IdRank,
-    is_same: bool,
+    same: Same,
+    canonical: Option<String>,
 }
 
 impl Record for CameAgain {
@@ -180,7 +229,7 @@ impl Record for CameAgain {
             Former::Batch(_) => 0,
             Former::Store { id, .. } => allocated(id),
         };
-        size_of::<Self>() + id
+        size_of::<Self>() + id + self.canonical.as_deref().map_or(0, allocated)
     }
 }
 
@@ -198,27 +247,28 @@ pub(super) fn recrawls(
     let mut recrawls = space.sorter();
     let mut came_again = space.sorter();
     let mut counted = Recrawls::default();
-    let mut latest: Option<(u128, u128, Former)> = None;
+    let mut latest: Option<(u128, Digests, Former)> = None;
     for page in pages.sorted()? {
-        let Keyed { key, at, rank, row, digest } = page?;
+        let Keyed { key, at, rank, row, digests, canonical } = page?;
         latest = latest.filter(|latest| latest.0 == key);
         let is_earlier =
             |it: &Result<KeyedStored>| it.as_ref().map_or(true, |it| (it.key, it.at) <= (key, at));
         while let Some(earlier) = stored.next_if(is_earlier).transpose()? {
-            let KeyedStored { key: of, digest, place, day, id, .. } = earlier;
+            let KeyedStored { key: of, digests, place, day, id, .. } = earlier;
             if of == key {
-                latest = Some((key, digest, Former::Store { place, day, id }));
+                latest = Some((key, digests, Former::Store { place, day, id }));
             }
         }
-        match latest.replace((key, digest, Former::Batch(row))) {
+        match latest.replace((key, digests, Former::Batch(row))) {
             None => {
                 let change = Change::New;
                 counted.count(change);
-                recrawls.push(Recrawl { new: rank, change, former: None, contained: None })?;
+                let (former, contained) = (None, None);
+                recrawls.push(Recrawl { new: rank, change, former, contained, canonical })?;
             }
             Some((_, before, former)) => {
-                let is_same = before == digest;
-                came_again.push(CameAgain { former, row, rank, is_same })?;
+                let same = before.same(digests);
+                came_again.push(CameAgain { former, row, rank, same, canonical })?;
             }
         }
     }
@@ -236,22 +286,16 @@ fn of_batch(
     day: Option<Day>,
     space: SortSpace<'_>,
 ) -> Result<Option<(IdSieve, Sorter<Keyed>)>> {
-    let (Some(mut keys), Some(mut digests)) = (KeyReader::of(segment), segment.digests()) else {
-        return Ok(None);
-    };
+    let Some(mut keys) = KeyReader::of(segment) else { return Ok(None) };
     let mut pages = space.sorter();
     let mut sieve = IdSieve::with_room(segment.rows());
     for number in 0..segment.rows() {
         let row = SegmentRow::from(number as u32);
         let key = keys.key(number)?;
         sieve.insert(key);
-        pages.push(Keyed {
-            key,
-            at: keys.at(number, day)?,
-            rank: batch.rank_in_segment(row),
-            row,
-            digest: digests.get(number)?,
-        })?;
+        let (digests, canonical) = keys.digests(number)?;
+        let (at, rank) = (keys.at(number, day)?, batch.rank_in_segment(row));
+        pages.push(Keyed { key, at, rank, row, digests, canonical })?;
     }
     Ok(Some((sieve, pages)))
 }
@@ -264,10 +308,7 @@ pub(super) fn each_stored(
 ) -> Result<()> {
     for (number, dated) in (0..).zip(store) {
         let segment = dated.segment();
-        let (Some(mut keys), Some(mut digests)) = (KeyReader::of(segment), segment.digests())
-        else {
-            continue;
-        };
+        let Some(mut keys) = KeyReader::of(segment) else { continue };
         let (mut ids, mut days, mut shown) = (segment.ids(), dated.days(), dated.shown());
         for row in 0..segment.rows() {
             progress::tick(Activity::Working);
@@ -282,7 +323,7 @@ pub(super) fn each_stored(
                 day,
                 id: ids.get(row)?.to_owned(),
                 place: (number, row),
-                digest: digests.get(row)?,
+                digests: keys.digests(row)?.0,
             })?;
         }
     }
@@ -302,7 +343,7 @@ fn compare(
     let mut former_sketches = sketches_of(segment)?;
     let mut read = None;
     for page in came_again {
-        let CameAgain { former, row, rank, is_same } = page?;
+        let CameAgain { former, row, rank, same, canonical } = page?;
         let (former, former_row) = match former {
             Former::Batch(former) => {
                 let former = u64::from(u32::from(former));
@@ -316,7 +357,9 @@ fn compare(
             }
         };
         let contained = match (confirm, &mut sketches, &mut former_sketches) {
-            (Some(Confirm { check, .. }), Some(sketches), Some(former_sketches)) if !is_same => {
+            (Some(Confirm { check, .. }), Some(sketches), Some(former_sketches))
+                if same != Same::Payload =>
+            {
                 let sketch = sketches.get(u32::from(row).into())?;
                 check.containment(sketch, former_sketches.get(former_row)?)
             }
@@ -324,13 +367,14 @@ fn compare(
         };
         let is_whole = |it: Contained| it.all > 0 && it.shared == it.all;
         let change = match contained {
-            _ if is_same => Change::Unchanged,
+            _ if same == Same::Payload => Change::Unchanged,
+            _ if same == Same::Text => Change::SameText,
             Some(both) if both.into_iter().all(is_whole) => Change::SameText,
             _ => Change::Changed,
         };
         let share = |it: Contained| Similarity::of_share(it.shared.into(), it.all.max(1).into());
         let contained = contained.map(|[it, _]| share(it));
-        each(Recrawl { new: rank, change, former: Some(former), contained })?;
+        each(Recrawl { new: rank, change, former: Some(former), contained, canonical })?;
     }
     Ok(())
 }

@@ -8,12 +8,13 @@ pub const MATCHES: &str = "matches";
 pub const VERDICTS: &str = "verdicts";
 
 /// What became of a page since the latest earlier page of its key, which page that is, the day under which the store holds it or `batch`, and the share
-/// of a changed page that it contains.
-pub const RECRAWL: [ResultColumn; 4] = [
+/// of a changed page that it contains; and the address that the page names as canonical, if it is another one.
+pub const RECRAWL: [ResultColumn; 5] = [
     ResultColumn::new("recrawl", Values::Names).or_null(),
     ResultColumn::new("former", Values::Names).or_null(),
     ResultColumn::new("former_against", Values::Names).or_null(),
     ResultColumn::new("former_contains", Values::Share).or_null(),
+    ResultColumn::new("canonical", Values::Names).or_null(),
 ];
 
 /// The columns of the matches. The last column is the verdict on the new page.

@@ -15,6 +15,7 @@ use csv_core::{ReadRecordResult, Reader};
 use memchr::{memchr, memchr_iter, memchr2};
 
 use super::damage::Damage;
+use super::declared::Declared;
 use super::fields::Fields;
 use super::fields::ReadOptions;
 use super::inputs::Input;
@@ -485,6 +486,7 @@ impl CsvPortion {
             order,
             key: Some(Cow::Owned(key.to_owned())).filter(|key: &Cow<'_, str>| !key.is_empty()),
             content: Content::Text(Cow::Owned(text)),
+            declared: Declared::default(),
             record: without_end(record),
         }))
     }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::declared::Declared;
 use super::encoding::{TextEncoding, text_in};
 use super::html;
 use super::order_field::OrderField;
@@ -90,7 +91,9 @@ impl Fields {
     pub(super) fn as_text<'a>(&self, document: Document<'a>) -> Document<'a> {
         match document.content {
             Content::Text(html) if self.html => {
-                Document { content: Content::Text(Cow::Owned(html::text(&html))), ..document }
+                let html::Page { text, canonical } = html::page(&html);
+                let declared = Declared { canonical, ..document.declared };
+                Document { content: Content::Text(Cow::Owned(text)), declared, ..document }
             }
             _ => document,
         }

@@ -12,13 +12,20 @@
 use std::convert::Infallible;
 
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
-use html5gum::{Span, Tokenizer};
+use html5gum::{Span, Token, Tokenizer};
 
 use super::markup::{Markup, Piece, is_space};
 use super::record::MARK;
 
-pub(super) fn text(html: &str) -> String {
+pub(super) struct Page {
+    pub(super) text: String,
+    /// The address of the first link that is `rel=canonical`.
+    pub(super) canonical: Option<String>,
+}
+
+pub(super) fn page(html: &str) -> Page {
     let mut shown = Shown::default();
+    let mut canonical = None;
     let mut markup = Markup::of(html);
     while let Some(piece) = markup.next() {
         match piece {
@@ -29,12 +36,29 @@ pub(super) fn text(html: &str) -> String {
                 Tag::Hidden => _ = markup.raw(name),
                 Tag::Literal => shown.literal(markup.raw(name)),
                 Tag::Rest => shown.literal(markup.rest()),
+                Tag::Link if canonical.is_none() && shown.templates == 0 => {
+                    canonical = canonical_of(markup.attributes());
+                }
                 _ => {}
             },
             Piece::End(name) => shown.end(name),
         }
     }
-    shown.text
+    Page { text: shown.text, canonical }
+}
+
+/// The address of a link with these attributes, if it is the canonical one.
+fn canonical_of(attributes: &str) -> Option<String> {
+    if !attributes.to_ascii_lowercase().contains("canonical") {
+        return None;
+    }
+    let link = format!("<link {attributes}>");
+    let Some(Ok(Token::StartTag(link))) = Tokenizer::new(&link).next() else { return None };
+    let value = |name: &str| link.attributes.get(name.as_bytes());
+    let rel = String::from_utf8_lossy(value("rel")?).to_ascii_lowercase();
+    let is_canonical = rel.split_ascii_whitespace().any(|word| word == "canonical");
+    let address = String::from_utf8_lossy(value("href").filter(|_| is_canonical)?);
+    Some(address.trim().to_owned()).filter(|address| !address.is_empty())
 }
 
 /// Whether a file that begins with these bytes is HTML: after white space and a byte order mark, a
@@ -167,6 +191,7 @@ enum Tag {
     /// It divides lines, and ends of lines count in it.
     Preformatted,
     Template,
+    Link,
     Script,
     /// What is in it is not HTML, and not shown.
     Hidden,
@@ -192,6 +217,7 @@ impl Tag {
             b"xmp" => Tag::Literal,
             b"plaintext" => Tag::Rest,
             b"template" => Tag::Template,
+            b"link" => Tag::Link,
             b"pre" | b"listing" => Tag::Preformatted,
             b"td" | b"th" | b"button" | b"option" | b"img" | b"input" => Tag::Cell,
             b"address" | b"article" | b"aside" | b"blockquote" | b"body" | b"br" | b"caption"
@@ -207,7 +233,7 @@ impl Tag {
 
     fn gap(self) -> Gap {
         match self {
-            Tag::Inline | Tag::Template | Tag::Script | Tag::Hidden => Gap::Nothing,
+            Tag::Inline | Tag::Template | Tag::Link | Tag::Script | Tag::Hidden => Gap::Nothing,
             Tag::Cell => Gap::Space,
             Tag::Block | Tag::Preformatted | Tag::Literal | Tag::Rest => Gap::Line,
         }

@@ -11,6 +11,7 @@ use std::fmt;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::declared::Declared;
 use super::fields::Fields;
 use super::order_field::OrderField;
 use super::order_key::OrderKey;
@@ -53,6 +54,7 @@ fn document<'a>(
         key,
         order: fields.order.as_ref().map_or(Ok(OrderKey::NoField), |field| order.key(field))?,
         content: content(text).map_err(|wrong| wrong.reason(&fields.text, line))?,
+        declared: Declared::default(),
         record: line.as_bytes(),
     })
 }

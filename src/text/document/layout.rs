@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::damage::Damage;
+use super::declared::Declared;
 use super::fields::Fields;
 use super::fields::ReadOptions;
 use super::format::Format;
@@ -116,7 +117,8 @@ impl LinePortion {
                 let (id, text) = (Cow::Borrowed(""), line.strip_suffix('\r').unwrap_or(line));
                 let content = Content::Text(Cow::Borrowed(text));
                 let record = line.as_bytes();
-                return Ok(Document { id, order: OrderKey::NoField, key: None, content, record });
+                let (order, declared) = (OrderKey::NoField, Declared::default());
+                return Ok(Document { id, order, key: None, content, declared, record });
             }
             (_, Some(columns)) => tsv::parse(line, columns),
             (Format::Fingerprints, _) => ready::fingerprint(line, fields.width_bits),

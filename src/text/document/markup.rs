@@ -1,7 +1,7 @@
 //! A page of HTML in pieces: its tags and the text between them, as a browser's tokenizer cuts them.
 //!
-//! Only what tells of the text is kept: attributes, comments and declarations are passed over. Each byte is looked at a fixed
-//! number of times, and nothing is stored. The tests hold it against the tokenizer of `html5gum`.
+//! Comments and declarations are passed over, and attributes are left as they stand. Each byte is looked at a fixed number of times,
+//! and nothing is stored. The tests hold it against the tokenizer of `html5gum`.
 //!
 //! `a<p class="x>y">b&amp;c<!-- d --></p>` is the text `a`, the start `p`, the text `b`, the reference `&amp;`, the text `c` and the
 //! end `p`.
@@ -17,7 +17,10 @@ pub(super) enum Piece<'p> {
     End(&'p str),
 }
 
-pub(super) struct Markup<'p>(&'p str);
+pub(super) struct Markup<'p> {
+    rest: &'p str,
+    attributes: &'p str,
+}
 
 #[inline(always)]
 pub(super) fn is_space(byte: u8) -> bool {
@@ -29,7 +32,7 @@ impl<'p> Iterator for Markup<'p> {
 
     fn next(&mut self) -> Option<Piece<'p>> {
         loop {
-            match *self.0.as_bytes() {
+            match *self.rest.as_bytes() {
                 [] => return None,
                 [b'<', first, ..] if first.is_ascii_alphabetic() => {
                     return self.tag(1).map(Piece::Start);
@@ -48,37 +51,42 @@ impl<'p> Iterator for Markup<'p> {
 
 impl<'p> Markup<'p> {
     pub(super) fn of(page: &'p str) -> Markup<'p> {
-        Markup(page)
+        Markup { rest: page, attributes: "" }
+    }
+
+    /// Those of the last tag, as they stand there.
+    pub(super) fn attributes(&self) -> &'p str {
+        self.attributes
     }
 
     pub(super) fn rest(&mut self) -> &'p str {
-        self.cut(self.0.len())
+        self.cut(self.rest.len())
     }
 
     pub(super) fn raw(&mut self, name: &str) -> &'p str {
-        let bytes = self.0.as_bytes();
+        let bytes = self.rest.as_bytes();
         let end = memchr_iter(b'<', bytes).find(|&at| ends(&bytes[at..], name));
         self.cut(end.unwrap_or(bytes.len()))
     }
 
     pub(super) fn script(&mut self) -> &'p str {
-        let end = script_end(self.0.as_bytes());
-        self.cut(end.unwrap_or(self.0.len()))
+        let end = script_end(self.rest.as_bytes());
+        self.cut(end.unwrap_or(self.rest.len()))
     }
 
     fn cut(&mut self, len: usize) -> &'p str {
-        let (cut, rest) = self.0.split_at(len);
-        self.0 = rest;
+        let (cut, rest) = self.rest.split_at(len);
+        self.rest = rest;
         cut
     }
 
     fn text(&mut self) -> &'p str {
-        let bytes = self.0.as_bytes();
+        let bytes = self.rest.as_bytes();
         self.cut(memchr2(b'<', b'&', &bytes[1..]).map_or(bytes.len(), |at| at + 1))
     }
 
     fn reference(&mut self) -> Piece<'p> {
-        let bytes = self.0.as_bytes();
+        let bytes = self.rest.as_bytes();
         let begin = 1 + usize::from(bytes.get(1) == Some(&b'#'));
         let end = begin + leading(&bytes[begin..], |byte| byte.is_ascii_alphanumeric());
         if end == 1 {
@@ -87,30 +95,32 @@ impl<'p> Markup<'p> {
         Piece::Reference(self.cut(end + usize::from(bytes.get(end) == Some(&b';'))))
     }
 
-    /// The name of a tag that is `begin` bytes from here. Its attributes are passed over. None if the page ends in the tag.
+    /// The name of a tag that is `begin` bytes from here. None if the page ends in the tag.
     fn tag(&mut self, begin: usize) -> Option<&'p str> {
         self.cut(begin);
         let name =
-            leading(self.0.as_bytes(), |byte| !matches!(byte, b'/' | b'>') && !is_space(byte));
+            leading(self.rest.as_bytes(), |byte| !matches!(byte, b'/' | b'>') && !is_space(byte));
         let name = self.cut(name);
+        let begin = self.rest;
         while self.attribute() {}
-        let is_whole = !self.0.is_empty();
+        self.attributes = &begin[..begin.len() - self.rest.len()];
+        let is_whole = !self.rest.is_empty();
         self.pass_over(b'>');
         is_whole.then_some(name)
     }
 
     fn attribute(&mut self) -> bool {
         self.pass(|byte| byte == b'/' || is_space(byte));
-        if matches!(self.0.as_bytes(), [] | [b'>', ..]) {
+        if matches!(self.rest.as_bytes(), [] | [b'>', ..]) {
             return false;
         }
         // The name may begin with `=`, or with a part of a character.
-        let name = leading(&self.0.as_bytes()[1..], |byte| {
+        let name = leading(&self.rest.as_bytes()[1..], |byte| {
             !matches!(byte, b'/' | b'>' | b'=') && !is_space(byte)
         });
         self.cut(1 + name);
         self.pass(is_space);
-        if self.0.starts_with('=') {
+        if self.rest.starts_with('=') {
             self.cut(1);
             self.value();
         }
@@ -119,7 +129,7 @@ impl<'p> Markup<'p> {
 
     fn value(&mut self) {
         self.pass(is_space);
-        match self.0.as_bytes() {
+        match self.rest.as_bytes() {
             [quote @ (b'"' | b'\''), ..] => {
                 self.cut(1);
                 self.pass_over(*quote);
@@ -131,7 +141,7 @@ impl<'p> Markup<'p> {
     /// Passes over a comment. Its first dashes may be its last.
     fn pass_comment(&mut self) {
         self.cut("<!--".len());
-        let text = self.0.as_bytes();
+        let text = self.rest.as_bytes();
         let is_end = |&at: &usize| {
             let before = &text[..at];
             before.ends_with(b"--") || before.ends_with(b"--!") || matches!(before, b"" | b"-")
@@ -141,12 +151,12 @@ impl<'p> Markup<'p> {
     }
 
     fn pass_over(&mut self, byte: u8) {
-        let end = memchr(byte, self.0.as_bytes());
-        self.cut(end.map_or(self.0.len(), |at| at + 1));
+        let end = memchr(byte, self.rest.as_bytes());
+        self.cut(end.map_or(self.rest.len(), |at| at + 1));
     }
 
     fn pass(&mut self, is_so: impl Fn(u8) -> bool) {
-        self.cut(leading(self.0.as_bytes(), is_so));
+        self.cut(leading(self.rest.as_bytes(), is_so));
     }
 }
 

@@ -14,7 +14,8 @@
 //! - `encoding`: files of text in other encodings than UTF-8. `json_lines`: JSON over several lines, or in an array.
 //! - `damage`: what of files could not be read.
 //! - `survey`: which fields there are, and which are likely the id, the text and the time.
-//! - `host`: the host of a page, if its id is a URL. `page_key`, `surt`: which pages are versions of one page.
+//! - `host`: the host of a page, if its id is a URL. `page_key`, `surt`: which pages are versions of one page. `declared`: what
+//!   records say of their pages.
 //! - `skipped`: records that are no pages, counted by what they are.
 //! - `reason`, `quarantine`, `repeated`, `tolerance`: records that cannot be read never stop the job;
 //!   they are counted and listed.
@@ -50,6 +51,7 @@ mod columns;
 mod contents;
 mod csv;
 mod damage;
+mod declared;
 mod encoding;
 mod expand;
 mod fields;
@@ -97,6 +99,7 @@ mod whole_files;
 
 pub use contents::FileContents;
 pub use damage::Damage;
+pub use declared::Declared;
 pub use encoding::TextEncoding;
 pub use fields::{Fields, PlaceIds, ReadOptions};
 pub use format::Format;

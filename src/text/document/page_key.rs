@@ -4,10 +4,14 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use url::Url;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::surt::surt;
 use crate::error::{Error, Kind};
+
+/// Longer addresses are nobody's: browsers and crawlers cut them off.
+const MOST_CANONICAL_BYTES: usize = 2048;
 
 /// What the key of a page is made of: its id, or the value of a field, as it is or as a SURT. It is written `url` or `surt`, and of a field
 /// `field:NAME` or `surt:NAME`.
@@ -77,6 +81,16 @@ impl PageKey {
         let value = value.unwrap_or(id);
         let surt = self.dropped.as_ref().and_then(|dropped| surt(value, dropped));
         surt.map_or(Cow::Borrowed(value), Cow::Owned)
+    }
+
+    /// The address that the page `id` names by `rel=canonical`, if its key is another one than that of the page. It is resolved against the
+    /// address of the page.
+    pub fn canonical(&self, id: &str, value: Option<&str>, named: &str) -> Option<String> {
+        let base = value.and_then(|value| Url::parse(value).ok()).or_else(|| Url::parse(id).ok());
+        let url = Url::options().base_url(base.as_ref()).parse(named).ok()?;
+        let is_address = url.has_host() && url.as_str().len() <= MOST_CANONICAL_BYTES;
+        let is_other = self.of(url.as_str(), None) != self.of(id, value);
+        (is_address && is_other).then(|| url.into())
     }
 
     /// The XXH3-128 of the key.

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use super::declared::Declared;
 use super::order_key::OrderKey;
 use super::reason::Reason;
 use super::record::{Content, Document};
@@ -28,6 +29,7 @@ pub(super) fn fingerprint(line: &str, width_bits: u32) -> Result<Document<'_>, R
         order: OrderKey::NoField,
         key: None,
         content: Content::Fingerprint(number),
+        declared: Declared::default(),
         record: line.as_bytes(),
     })
 }
@@ -47,6 +49,7 @@ pub(super) fn features(line: &str) -> Result<Document<'_>, Reason> {
         order: OrderKey::NoField,
         key: None,
         content: Content::Features(features),
+        declared: Declared::default(),
         record: line.as_bytes(),
     })
 }

@@ -6,6 +6,7 @@ use std::str::Utf8Error;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
 
+use super::declared::Declared;
 use super::order_key::OrderKey;
 use super::reason::Reason;
 
@@ -18,6 +19,7 @@ pub struct Document<'a> {
     /// The value of the field that the key of the page is made of, if such a field is read and the record has a value.
     pub key: Option<Cow<'a, str>>,
     pub content: Content<'a>,
+    pub declared: Declared,
     /// The bytes of the record in the file: a line without its end, a record of a web archive with its
     /// end, or the whole file.
     pub record: &'a [u8],

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use super::declared::Declared;
 use super::fields::Fields;
 use super::order_field::OrderField;
 use super::order_key::OrderKey;
@@ -119,7 +120,8 @@ pub(super) fn parse<'a>(line: &'a str, columns: &Columns) -> Result<Document<'a>
     };
     let content = Content::Text(Cow::Borrowed(text));
     let key = Some(Cow::Borrowed(key)).filter(|key| !key.is_empty());
-    Ok(Document { id: Cow::Borrowed(id), order, key, content, record: line.as_bytes() })
+    let declared = Declared::default();
+    Ok(Document { id: Cow::Borrowed(id), order, key, content, declared, record: line.as_bytes() })
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::declared::Declared;
 use super::encoding::text_of_file;
 use super::fields::Fields;
 use super::order_key::OrderKey;
@@ -31,13 +32,16 @@ impl WholeFile {
     fn parse(&self, fields: &Fields) -> Result<Document<'_>, Reason> {
         let (id, bytes) = self.page.as_ref().map_err(Reason::clone)?;
         check_id(id)?;
+        let mut declared = Declared::default();
         let text = if self.is_html {
             let named = fields.encoding.map(|it| it.label().as_bytes());
-            Cow::Owned(html::text(&charset::decode_html(bytes, named)?))
+            let page = html::page(&charset::decode_html(bytes, named)?);
+            declared.canonical = page.canonical;
+            Cow::Owned(page.text)
         } else {
             text_of_file(fields.encoding, bytes)?
         };
         let (id, content) = (Cow::Borrowed(&**id), Content::Text(text));
-        Ok(Document { id, order: OrderKey::NoField, key: None, content, record: bytes })
+        Ok(Document { id, order: OrderKey::NoField, key: None, content, declared, record: bytes })
     }
 }

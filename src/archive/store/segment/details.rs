@@ -51,6 +51,8 @@ pub struct SegmentOptions {
     pub passage_anchors: bool,
     /// Whether it has the keys of the pages.
     pub keys: bool,
+    /// Whether it has what records declare of their pages.
+    pub declared: bool,
     /// The stamp of the recipe.
     pub stamp: String,
 }
@@ -174,6 +176,8 @@ details! {
     passage_anchors: Vec<u8> = PassageAnchors if passage_anchors;
     /// The XXH3-128 of its key; 0 if it is not known.
     key: u128 = Keys if keys;
+    /// What its record declares ([`Declared::to_row`](crate::document::Declared::to_row)).
+    declared: Vec<u8> = Declared if declared;
 }
 
 impl SegmentOptions {
@@ -188,6 +192,7 @@ impl SegmentOptions {
             words: recipe.has_passages(),
             passage_anchors: recipe.has_passages(),
             keys: recipe.key().is_some(),
+            declared: recipe.key().is_some(),
             stamp: recipe.stamp().to_string(),
             ..SegmentOptions::default()
         }

@@ -61,6 +61,8 @@ pub enum Column {
     PassageAnchors = 14,
     /// Hashes of the keys, by which a page is known as a later version of another one.
     Keys = 15,
+    /// What records declare of their pages, by which it is listed.
+    Declared = 16,
 }
 
 /// How the blocks of a column are coded.
@@ -88,7 +90,7 @@ pub enum Coding {
 }
 
 impl Column {
-    const ALL: [Column; 14] = [
+    const ALL: [Column; 15] = [
         Column::Fingerprints,
         Column::Ids,
         Column::Lengths,
@@ -103,6 +105,7 @@ impl Column {
         Column::Words,
         Column::PassageAnchors,
         Column::Keys,
+        Column::Declared,
     ];
 
     pub(crate) fn coding(self) -> Coding {
@@ -112,7 +115,7 @@ impl Column {
             Column::Lengths | Column::Times | Column::Days | Column::Classes => Coding::Integers,
             Column::Checks | Column::Digests => Coding::Signatures,
             Column::Bands | Column::Anchors | Column::Keys => Coding::Scanned,
-            Column::Words | Column::PassageAnchors => Coding::PackedRows,
+            Column::Words | Column::PassageAnchors | Column::Declared => Coding::PackedRows,
         }
     }
 

@@ -61,7 +61,7 @@ pub use metadata::RecordCounts;
 pub use open::{ColumnSize, Segment};
 pub use packed::MAX_PACKED_ROW_BYTES;
 pub use ranked::{Cursor, LANES, Ranked};
-pub use row_bytes::{RowBytes, TextDigests};
+pub use row_bytes::{DeclaredRows, RowBytes, TextDigests};
 pub use scan::{KeyRange, Scan};
 pub use writer::{Lists, Row, SegmentWriter};
 

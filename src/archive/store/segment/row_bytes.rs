@@ -1,10 +1,11 @@
 //! Columns with bytes for each row: signatures, band keys, anchors and digests, of equal length, and sketches, of as many as each needs.
-//! They look random, so they are not compressed. Words and anchors of passages are: pages have many in common.
+//! They look random, so they are not compressed. Words, anchors of passages and what records declare are: pages have much in common.
 
 use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
+use crate::document::Declared;
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::check::{AS_NEEDED, MAX_SKETCH_BYTES};
 use crate::store::damage::damaged;
@@ -126,6 +127,11 @@ impl Segment {
     pub fn keys(&self) -> Option<TextDigests> {
         TextDigests::new(self, Column::Keys)
     }
+
+    /// Looks up what records declare of their pages, if the segment has it.
+    pub fn declared(&self) -> Option<DeclaredRows> {
+        RowBytes::new(self, Column::Declared).map(DeclaredRows)
+    }
 }
 
 /// Looks up bytes by row. Keeps the last block, so ascending rows read every block once.
@@ -246,5 +252,16 @@ impl TextDigests {
         let bytes = self.0.get(row)?;
         let digest = bytes.try_into().map(u128::from_le_bytes);
         digest.map_err(|_| damaged("a digest has a wrong length").expected(16).found(bytes.len()))
+    }
+}
+
+/// Looks up by row what records declare of their pages.
+pub struct DeclaredRows(RowBytes);
+
+impl DeclaredRows {
+    /// What is declared of `row`, which the segment has.
+    pub fn get(&mut self, row: u64) -> Result<Declared> {
+        let bytes = self.0.get(row)?;
+        Declared::of_row(bytes).ok_or_else(|| damaged("a row declares neither digest nor address"))
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use parquet::data_type::ByteArray;
 
+use crate::document::declared::Declared;
 use crate::document::fields::Fields;
 use crate::document::jsonl::is_whole;
 use crate::document::order_field::OrderField;
@@ -144,7 +145,14 @@ impl Row {
             _ => None,
         };
         let key = key.filter(|key| !key.is_empty());
-        Ok(fields.as_text(Document { id, order, key, content, record: &[] }))
+        Ok(fields.as_text(Document {
+            id,
+            order,
+            key,
+            content,
+            declared: Declared::default(),
+            record: &[],
+        }))
     }
 }
 

@@ -6,7 +6,11 @@ use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 use proptest::prelude::*;
 
-use super::{Gap, Tag, text};
+use super::{Gap, Tag, page};
+
+fn text(html: &str) -> String {
+    page(html).text
+}
 
 #[test]
 fn blocks_divide_lines_and_inline_elements_divide_nothing() {
@@ -41,6 +45,27 @@ fn odd_references_and_broken_tags_are_text_as_in_browsers() {
     );
     assert_eq!(text("<p title='a>b'>c <a href=\"x"), "c");
     assert_eq!(text(""), "");
+}
+
+#[test]
+fn the_first_canonical_link_of_the_page_counts() {
+    for (html, canonical) in [
+        ("<link rel=canonical href=/a>", Some("/a")),
+        ("<LINK HREF=' /a?b&amp;c ' REL='x Canonical'/>", Some("/a?b&c")),
+        (
+            "<link rel=next href=canonical><link rel=canonical><link rel=canonical href=b>",
+            Some("b"),
+        ),
+        ("<link rel=canonical href=a><link rel=canonical href=b>", Some("a")),
+        (
+            "<!-- <link rel=canonical href=a> --><script>'<link rel=canonical href=b>'</script>",
+            None,
+        ),
+        ("<template><link rel=canonical href=a></template><a rel=canonical href=b>", None),
+        ("<link rel=canonical href=a", None),
+    ] {
+        assert_eq!(page(html).canonical.as_deref(), canonical, "{html}");
+    }
 }
 
 #[test]

@@ -25,4 +25,23 @@ impl<'a> Response<'a> {
     pub(super) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
+
+    /// The address of a header such as `Link: <https://a.example/x>; rel="canonical"`.
+    pub(super) fn canonical(&self) -> Option<String> {
+        self.headers.all("Link").find_map(|links| {
+            let links = str::from_utf8(links).ok()?.split('<').skip(1);
+            let link = links.filter_map(|link| link.split_once('>'));
+            let (address, _) = link.into_iter().find(|(_, about)| is_canonical(about))?;
+            Some(address.trim().to_owned()).filter(|address| !address.is_empty())
+        })
+    }
+}
+
+/// Whether a link with these parameters is the canonical one.
+fn is_canonical(parameters: &str) -> bool {
+    parameters.to_ascii_lowercase().split(';').any(|parameter| {
+        let rel = parameter.trim().strip_prefix("rel").and_then(|it| it.trim().strip_prefix('='));
+        let mut words = rel.unwrap_or_default().split(|c: char| " \t\",".contains(c));
+        words.any(|word| word == "canonical")
+    })
 }

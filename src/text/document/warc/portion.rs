@@ -7,6 +7,7 @@ use super::codings::unpacked;
 use super::head::{Archive, Head};
 
 use super::http::Response;
+use crate::document::declared::Declared;
 use crate::document::fields::Fields;
 use crate::document::order_key::OrderKey;
 use crate::document::reason::{Reason, too_long};
@@ -99,12 +100,14 @@ impl WarcPortion {
         if matches!(cut, Cut::Long(_)) {
             return Err(page.too_long(self.max_bytes));
         }
-        let text = page.text(self.max_bytes)?;
+        let (text, canonical) = page.text(self.max_bytes)?;
+        let payload = Declared::payload(head.field("WARC-Payload-Digest"));
         Ok(Document {
             id: Cow::Borrowed(id(head, fields)?),
             order: order(head, fields),
             key: key(head, fields).map(Cow::Borrowed),
             content: Content::Text(text),
+            declared: Declared { payload, canonical },
             record,
         })
     }
@@ -196,7 +199,8 @@ impl<'a> RecordedPage<'a> {
         Ok(RecordedPage { medium, charset: charset_of(content_type), body: Body::Plain(block) })
     }
 
-    fn text(&self, max_bytes: usize) -> Result<Cow<'a, str>, NoPage> {
+    /// The text, and the address that the page names as canonical, in the header of HTTP or in the page.
+    fn text(&self, max_bytes: usize) -> Result<(Cow<'a, str>, Option<String>), NoPage> {
         let bytes = match &self.body {
             Body::Plain(bytes) => Ok(Cow::Borrowed(*bytes)),
             Body::Http(response) => unpacked(response, max_bytes),
@@ -204,15 +208,22 @@ impl<'a> RecordedPage<'a> {
         if self.medium == Medium::Unknown && !bytes.as_ref().is_ok_and(|it| html::begins(it)) {
             return Err(NoPage::Skipped(Skip::MediaType));
         }
-        Ok(match (self.medium, bytes?) {
+        let mut canonical = match &self.body {
+            Body::Plain(_) => None,
+            Body::Http(response) => response.canonical(),
+        };
+        let text = match (self.medium, bytes?) {
             (Medium::Text, Cow::Borrowed(bytes)) => charset::decode_text(bytes, self.charset)?,
             (Medium::Text, Cow::Owned(bytes)) => {
                 Cow::Owned(charset::decode_text(&bytes, self.charset)?.into_owned())
             }
             (Medium::Html | Medium::Unknown, bytes) => {
-                Cow::Owned(html::text(&charset::decode_html(&bytes, self.charset)?))
+                let page = html::page(&charset::decode_html(&bytes, self.charset)?);
+                canonical = canonical.or(page.canonical);
+                Cow::Owned(page.text)
             }
-        })
+        };
+        Ok((text, canonical))
     }
 
     fn too_long(&self, max_bytes: usize) -> NoPage {
