@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::Bench;
 use crate::world::{numbers, words};
@@ -421,6 +421,50 @@ fn keep(shown: &mut Vec<Crawled>, batch: &[Crawled]) -> BTreeMap<String, &'stati
 
 type Definition = fn(&mut Vec<Crawled>, &[Crawled]) -> BTreeMap<String, &'static str>;
 
+/// The outputs of the days that are in the store, or have expired.
+fn outputs_of(added: &[(u64, Vec<Crawled>, Vec<Crawled>)], expired: &[u64]) -> String {
+    let days = added.iter().map(|(day, ..)| day).chain(expired);
+    days.map(|day| format!(" out/{}", date(*day))).collect()
+}
+
+/// No text is lost: a page that a day dropped is listed, or was when a page was removed, if the store shows no page with its text. And none is listed whose
+/// kept page is shown, or that was removed itself.
+fn check_readmitted(
+    bench: &Bench,
+    outputs: &str,
+    first: u64,
+    shown: &[Crawled],
+    crawled: &[Crawled],
+    (removed, listed): (&BTreeSet<String>, &BTreeSet<String>),
+) {
+    bench.done(&format!("store readmit store --overwrite --output readmit.txt --outputs{outputs}"));
+    let readmitted: BTreeSet<String> =
+        bench.read("readmit.txt").lines().map(str::to_owned).collect();
+    let mut gave_way: BTreeSet<String> = BTreeSet::new();
+    for output in outputs.split_whitespace() {
+        let replaced = bench.rows(&format!("{output}/dedup/replaced.tsv"));
+        gave_way.extend(replaced.into_iter().map(|row| row[0].clone()));
+        let day = output.trim_start_matches("out/");
+        for row in bench.rows(&format!("{output}/dedup/verdicts.tsv")) {
+            let [id, verdict, of, _, against] = [0, 1, 2, 3, 4].map(|at| row[at].as_str());
+            let Some(page) = crawled.iter().find(|it| it.id == id && date(it.day) == day) else {
+                continue;
+            };
+            let against = if against == "batch" { day } else { against };
+            let has_gone = shown.iter().all(|it| it.id != of || date(it.day) != against);
+            if verdict != "keep" && has_gone {
+                gave_way.insert(id.to_owned());
+            }
+            let is_lost = verdict == "drop" && shown.iter().all(|it| it.text != page.text);
+            if is_lost && page.day >= first && !removed.contains(id) {
+                assert!(readmitted.contains(id) || listed.contains(id), "{page:?} of {outputs}");
+            }
+        }
+    }
+    assert!(readmitted.is_subset(&gave_way), "{readmitted:?} {gave_way:?}");
+    assert!(readmitted.is_disjoint(removed), "{readmitted:?} {removed:?}");
+}
+
 /// Days of `run` in any order, with days made again, rolled back, removed from and expired, against the definition of `recrawled`.
 fn days_by(seed: u64, has_times: bool, (recrawled, definition): (&str, Definition)) {
     let bench = Bench::new();
@@ -434,6 +478,10 @@ fn days_by(seed: u64, has_times: bool, (recrawled, definition): (&str, Definitio
     let mut added: Vec<(u64, Vec<Crawled>, Vec<Crawled>)> = Vec::new();
     let mut removed: BTreeSet<String> = BTreeSet::new();
     let mut left: Vec<u64> = (1..29).collect();
+    // All pages that were read, the days before the last expiry, and what was listed when pages were removed.
+    let mut crawled: Vec<Crawled> = Vec::new();
+    let (mut first_shown, mut expired): (u64, Vec<u64>) = (1, Vec::new());
+    let mut listed: BTreeSet<String> = BTreeSet::new();
     let run = |shown: &mut Vec<Crawled>, pages: &[Crawled], removed: &BTreeSet<String>| {
         let pages: Vec<Crawled> =
             pages.iter().filter(|page| !removed.contains(&page.id)).cloned().collect();
@@ -457,6 +505,7 @@ fn days_by(seed: u64, has_times: bool, (recrawled, definition): (&str, Definitio
         let lines: String = pages.iter().map(Crawled::line).collect();
         bench.write(&format!("crawl/{}.jsonl", date(day)), lines);
         bench.done(&format!("run days.toml --date {}", date(day)));
+        crawled.extend(pages.iter().cloned());
         added.push((day, pages.clone(), shown.clone()));
         let verdicts = run(&mut shown, &pages, &removed);
         let table = bench.rows(&format!("out/{}/dedup/verdicts.tsv", date(day)));
@@ -487,7 +536,15 @@ fn days_by(seed: u64, has_times: bool, (recrawled, definition): (&str, Definitio
             3 if !shown.is_empty() => {
                 let id = shown[random(shown.len() as u64) as usize].id.clone();
                 bench.write("gone.txt", format!("{id}\n"));
-                bench.done("store remove store --ids gone.txt --until 2026-11-28");
+                let outputs = outputs_of(&added, &expired);
+                let list = match outputs.is_empty() {
+                    true => String::new(),
+                    false => format!("--overwrite --readmit readmit.txt --outputs{outputs}"),
+                };
+                let line = "store remove store --ids gone.txt --until 2026-11-28";
+                if bench.done(&format!("{line} {list}")).code == 0 && !list.is_empty() {
+                    listed.extend(bench.read("readmit.txt").lines().map(str::to_owned));
+                }
                 removed.insert(id);
             }
             4 if !added.is_empty() => {
@@ -496,7 +553,8 @@ fn days_by(seed: u64, has_times: bool, (recrawled, definition): (&str, Definitio
                 bench.done("store expire store --keep-days 20");
                 shown.retain(|page| page.day >= first);
                 left.retain(|day| *day >= first);
-                added.clear();
+                expired.extend(added.drain(..).map(|(day, ..)| day));
+                first_shown = first;
             }
             _ => drop(bench.done("store compact store")),
         }
@@ -512,6 +570,10 @@ fn days_by(seed: u64, has_times: bool, (recrawled, definition): (&str, Definitio
         let expected: BTreeSet<&str> = expected.iter().map(|line| line.trim_end()).collect();
         assert_eq!(found, expected, "what is shown after step {step} of history {seed}");
         let _ = std::fs::remove_dir_all(bench.path("now"));
+        let outputs = outputs_of(&added, &expired);
+        if recrawled == "newest" && !outputs.is_empty() {
+            check_readmitted(&bench, &outputs, first_shown, &shown, &crawled, (&removed, &listed));
+        }
     }
     for (day, ..) in added {
         bench.done(&format!("verify out/{}", date(day)));
@@ -645,6 +707,24 @@ fn duplicates_of_a_page_whose_newest_version_lacks_its_text_are_readmitted() {
         bench.done("run days.toml --date 2026-11-04");
         assert_eq!(bench.read("out/2026-11-04/dedup/keep.txt"), listed);
     }
+}
+
+/// `a/` contains `a` whole, `c/` contains `c` and `copy`; `a?` and `b` have other texts than the newest pages of their keys.
+#[test]
+fn versions_with_other_texts_are_no_copies_of_the_newest() {
+    let bench = changed("[dedup]\nrecrawled = \"newest\"");
+    let ask = "query --config days.toml --input crawl/2026-11-02.jsonl --copies";
+    let counted = bench
+        .answer(ask)
+        .lines()
+        .map(|line| {
+            let near = &serde_json::from_str::<Value>(line).unwrap()["near"][0];
+            (near["id"].as_str().unwrap().to_owned(), near["copies"].as_u64().unwrap())
+        })
+        .collect::<Vec<_>>();
+    let expected = [("a/", 1), ("b/", 0), ("c/", 2)];
+    let expected = expected.map(|(id, copies)| (format!("http://h.example/{id}"), copies));
+    assert_eq!(counted, expected);
 }
 
 #[test]

@@ -158,6 +158,30 @@ fn days_are_a_set_and_can_be_a_range() {
 }
 
 #[test]
+fn without_a_day_those_that_are_there_are_named() {
+    let bench = Bench::new();
+    let days = ["2026-02-28", "2026-03-01", "2026-03-03"];
+    for (inputs, file) in [
+        ("crawl/{date}/*.jsonl", "crawl/DAY/a.jsonl"),
+        ("{year}/{month}/{day}/", "2026/MM/DD/a.jsonl"),
+    ] {
+        let toml =
+            format!("inputs = [\"{inputs}\"]\noutput = \"out/{{date}}\"\nstore = \"store\"\n");
+        bench.write("days.toml", toml);
+        bench.refuses(2, "run days.toml", &["no day is given", "help: give one with --date"]);
+        for day in days {
+            let file = file.replace("DAY", day).replace("MM", &day[5..7]).replace("DD", &day[8..]);
+            bench.write(&file, bench.documents(0, 2));
+        }
+        let typed = "run days.toml --date 2026-02-28..2026-03-01 --date 2026-03-03";
+        bench.refuses(2, "run days.toml", &[&format!("help: dupsieve {typed}")]);
+        bench.done(typed);
+        std::fs::remove_dir_all(bench.path("store")).unwrap();
+        std::fs::remove_dir_all(bench.path("out")).unwrap();
+    }
+}
+
+#[test]
 fn the_parts_of_a_day_expand() {
     let bench = sample("kept", &DAYS[..1], "");
     let config = bench.read("sample.toml");

@@ -1,7 +1,7 @@
 //! `dupsieve init`: looks at the pages of a crawl and writes a configuration for it.
 
 mod file;
-mod layout;
+pub(crate) mod layout;
 mod pages;
 
 use std::io::{self, Write};

@@ -130,10 +130,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     };
     let plan = DayPlan::of(&config, &arguments.days).map_err(|error| error.at(&arguments.days))?;
     if plan.days.is_empty() && arguments.redo.is_none() {
-        return Err(Error::new(Kind::Usage, "no day is given")
-            .called("no-day")
-            .at(&arguments.days)
-            .help("give one with --date, or set dates in the file"));
+        return Err(plan.no_day());
     }
     let mut processes = machines::join(global, &format!("{config:?} {:?}", arguments.redo))?;
     if let Some(day) = arguments.redo {

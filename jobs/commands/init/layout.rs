@@ -130,7 +130,7 @@ fn ending(name: &str) -> &str {
     starts.find(|rest| is_ending(rest)).unwrap_or("")
 }
 
-pub(super) fn day_in(path: &Path) -> Option<Day> {
+pub(crate) fn day_in(path: &Path) -> Option<Day> {
     dated(path.to_str()?).map(|(day, _)| day)
 }
 

@@ -1,6 +1,6 @@
 //! What a configuration file says about each day: its inputs, its output and its store.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::{self, Path, PathBuf};
 
@@ -18,9 +18,11 @@ use crate::commands::dedup;
 use crate::commands::destination::Destination;
 use crate::commands::filter::Kept;
 use crate::commands::fingerprint::{self, OtherTexts};
+use crate::commands::init::layout;
 use crate::commands::making;
 use crate::commands::pages::PageSource;
 use crate::commands::places;
+use crate::commands::shell;
 use crate::commands::store::{expire_days, keep_up, log_expiry};
 use crate::commands::store_at::StoreAt;
 use crate::flags::config::{Add, Config};
@@ -28,6 +30,8 @@ use crate::flags::global::GlobalFlags;
 use crate::flags::place::Place;
 use crate::flags::settings::{Replaced, StoreSettings};
 
+/// The most ranges of days that are named where none is given.
+const MOST_RANGES: usize = 8;
 /// The folder, in the output of a day, for outputs that are made again.
 pub(crate) const STAGED: &str = ".redo";
 
@@ -85,6 +89,35 @@ impl DayPlan<'_> {
 
     pub(crate) fn inputs(&self, day: Day) -> impl Iterator<Item = String> {
         self.config.inputs.iter().map(move |input| day.expand(input))
+    }
+
+    /// No day is given: says which ones have inputs, and what to type.
+    pub(crate) fn no_day(&self) -> Error {
+        let error = Error::new(Kind::Usage, "no day is given").called("no-day").at(self.file);
+        let ranges = ranges(&self.days_with_inputs());
+        if ranges.is_empty() {
+            return error.help("give one with --date, or set dates in the file");
+        }
+        let file = shell::word(&self.file.named());
+        let shown = &ranges[..ranges.len().min(MOST_RANGES)];
+        let more = if shown.len() < ranges.len() { ", and more" } else { "" };
+        error
+            .found(format_args!("inputs of {}{more}", shown.join(", ")))
+            .help(format_args!("dupsieve run {file} --date {}", shown.join(" --date ")))
+    }
+
+    /// The days in the paths of all files that the inputs find, whatever their day is.
+    fn days_with_inputs(&self) -> BTreeSet<Day> {
+        let any_day = |input: &String| {
+            let two = "[0-9][0-9]";
+            let any = input.replace("{date}", "{year}-{month}-{day}");
+            let any = any.replace("{year}", &[two, two].concat());
+            PathBuf::from(any.replace("{month}", two).replace("{day}", two))
+        };
+        let patterns: Vec<PathBuf> = self.config.inputs.iter().map(any_day).collect();
+        let found = self.config.fingerprint.pages.inputs(&patterns, Width::W128);
+        let files = found.iter().flat_map(|(inputs, _)| inputs.files());
+        files.filter_map(|file| layout::day_in(file.path())).collect()
     }
 
     pub(crate) fn is_held(&self, day: Day) -> bool {
@@ -278,6 +311,22 @@ impl DayPlan<'_> {
             Replaced::Keep => listed.map(Replacements::replacing_none),
         })
     }
+}
+
+/// These days as ranges, such as `2026-11-18..2026-11-20`.
+fn ranges(days: &BTreeSet<Day>) -> Vec<String> {
+    let mut ranges: Vec<(Day, Day)> = Vec::new();
+    for &day in days {
+        match ranges.last_mut() {
+            Some((_, last)) if last.next() == Some(day) => *last = day,
+            _ => ranges.push((day, day)),
+        }
+    }
+    let shown = |(first, last): (Day, Day)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}..{last}"),
+    };
+    ranges.into_iter().map(shown).collect()
 }
 
 /// Fails unless each day has a folder of its own by the pattern of this key.

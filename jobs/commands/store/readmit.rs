@@ -7,6 +7,7 @@ use dupsieve::rooms::output::{Lock, PackedFile, PackedUnit, parent_of};
 use dupsieve::rooms::report::{Dropped, Outputs};
 use dupsieve::rooms::store::{Day, Store};
 use dupsieve::{Kind, Result};
+use xxhash_rust::xxh3::xxh3_128;
 
 use super::listing::summary_of;
 use crate::flags::global::GlobalFlags;
@@ -49,9 +50,13 @@ pub(super) fn readmit(
     let version = store.at(None)?;
     let first = version.expired_before();
     let is_expired = |day: Option<Day>| day.is_some() && day < first;
-    // A page of a day that has expired itself does not come back.
-    let is_readmitted =
-        |page: Dropped<'_>| (page.is_lost || is_expired(page.against)) && !is_expired(page.day);
+    let is_removed = |page: Dropped<'_>| {
+        page.day.is_some_and(|day| version.is_removed(xxh3_128(page.id.as_bytes()), day))
+    };
+    // A page of a day that has expired itself does not come back, nor does one that was removed.
+    let is_readmitted = |page: Dropped<'_>| {
+        (page.is_lost || is_expired(page.against)) && !is_expired(page.day) && !is_removed(page)
+    };
     let outputs = Outputs::open(&Named::here(outputs)?)?;
     let summary = summary_of(store, &version);
     Readmit(Some((path, outputs))).write(is_readmitted, (summary, false), global)

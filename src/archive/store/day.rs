@@ -47,7 +47,8 @@ impl Day {
         self.0.midnight().assume_utc().unix_timestamp()
     }
 
-    fn next(self) -> Option<Day> {
+    /// The day after it.
+    pub fn next(self) -> Option<Day> {
         self.0.next_day().and_then(Day::within)
     }
 

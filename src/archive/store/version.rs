@@ -355,7 +355,8 @@ impl Version {
         is_any.then(|| Digest(hasher.digest128()))
     }
 
-    pub(super) fn is_removed(&self, id: u128, day: Day) -> bool {
+    /// Whether the page of this day with this XXH3-128 of its id was taken out.
+    pub fn is_removed(&self, id: u128, day: Day) -> bool {
         self.removals.has_digest(id, day)
     }
 

@@ -7,13 +7,15 @@
 //! verdicts of 21     c  drop  of a  2026-11-20
 //! replaced of 22     a  2026-11-20  by d             d has the copies a, b and c
 //! ```
+//!
+//! Versions of a page are no copies of the newest one of its key, unless that contains them whole.
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use super::readmission::{Dropped, Outputs};
+use super::readmission::{Dropped, GaveWay, Outputs};
 use crate::document::host;
 use crate::error::{Error, Kind, Result};
 use crate::runs::{Record, Sorter};
@@ -56,9 +58,10 @@ impl Outputs {
         memory_bytes: usize,
     ) -> Result<Copies> {
         let mut copies = Sorter::new(folder, memory_bytes);
-        self.each_dropped(|page, was_replaced| {
-            let is_stored = !was_replaced && page.day.is_some_and(&into_store);
-            match page.against.or(page.day).filter(|_| !is_stored) {
+        self.each_dropped(|page, how| {
+            let is_stored = how != GaveWay::Replaced && page.day.is_some_and(&into_store);
+            let is_other = page.is_lost || how == GaveWay::Superseded;
+            match page.against.or(page.day).filter(|_| !is_stored && !is_other) {
                 Some(day) => copies.push(CopyOf::of(page, day)),
                 None => Ok(()),
             }

@@ -42,6 +42,15 @@ pub struct Dropped<'a> {
     pub is_lost: bool,
 }
 
+/// How a page gave way to another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GaveWay {
+    Dropped,
+    /// It is an older page of the same key.
+    Superseded,
+    Replaced,
+}
+
 /// Finished outputs, whose verdicts are read once.
 #[derive(Debug)]
 pub struct Outputs(Vec<(PathBuf, Report)>);
@@ -68,9 +77,13 @@ impl Outputs {
         memory_bytes: usize,
     ) -> Result<impl Iterator<Item = Result<String>>> {
         let mut ids = Sorter::new(folder, memory_bytes);
-        self.each_dropped(|page, _| match is_readmitted(page) {
-            true => ids.push(page.id.to_owned()),
-            false => Ok(()),
+        self.each_dropped(|page, how| {
+            // A former version is not wanted back.
+            let is_lost = page.is_lost && how == GaveWay::Dropped;
+            match is_readmitted(Dropped { is_lost, ..page }) {
+                true => ids.push(page.id.to_owned()),
+                false => Ok(()),
+            }
         })?;
         let mut last = None;
         Ok(ids.sorted()?.filter(move |id| match id {
@@ -79,32 +92,27 @@ impl Outputs {
         }))
     }
 
-    /// Calls `each` with the dropped pages and the replaced ones, each with the page that stands for it now, and with whether it was replaced.
+    /// Calls `each` with the dropped pages and the replaced ones, each with the page that stands for it now.
     pub(super) fn each_dropped(
         &self,
-        mut each: impl FnMut(Dropped<'_>, bool) -> Result<()>,
+        mut each: impl FnMut(Dropped<'_>, GaveWay) -> Result<()>,
     ) -> Result<()> {
         let successors = self.successors()?;
         for (output, report) in &self.0 {
             let mut dropped = 0;
             let verdicts = ResultReader::of(output, VERDICTS)?;
             let path = verdicts.path().to_path_buf();
-            each_dropped(verdicts, report.day, |page, is_superseded| {
+            each_dropped(verdicts, report.day, |page, how| {
                 dropped += 1;
-                let page = successors.follow(page);
-                each(Dropped { is_lost: page.is_lost && !is_superseded, ..page }, false)
+                each(successors.follow(page), how)
             })?;
             if let (Some(1..), Some(by_day)) = (report.outcome.replaced, report.day) {
-                each_replaced(output, |id, day, by, _| {
-                    let page = Dropped {
-                        id,
-                        day: Some(day),
-                        of: by,
-                        against: Some(by_day),
-                        is_lost: false,
-                    };
-                    // A former version is not wanted back.
-                    each(Dropped { is_lost: false, ..successors.follow(page) }, true)
+                let by_key = decides_by_key(report);
+                each_replaced(output, |id, day, by, containment| {
+                    let (day, against) = (Some(day), Some(by_day));
+                    let is_lost = by_key && containment < 1.0;
+                    let page = Dropped { id, day, of: by, against, is_lost };
+                    each(successors.follow(page), GaveWay::Replaced)
                 })?;
             }
             if dropped != report.outcome.dropped {
@@ -121,10 +129,9 @@ impl Outputs {
         let mut successors = HashMap::new();
         for (output, report) in &self.0 {
             let (Some(1..), Some(by_day)) = (report.outcome.replaced, report.day) else { continue };
-            let recrawled = report.parameters.get(RECRAWLED);
-            let decides_by_key = recrawled.is_some_and(|it| *it == Recrawled::Newest.to_string());
+            let by_key = decides_by_key(report);
             each_replaced(output, |id, day, by, containment| {
-                let lacks_text = decides_by_key && containment < 1.0;
+                let lacks_text = by_key && containment < 1.0;
                 let successor = (by.to_owned(), by_day, lacks_text);
                 successors.insert((xxh3_128(id.as_bytes()), day), successor);
                 Ok(())
@@ -132,6 +139,12 @@ impl Outputs {
         }
         Ok(Successors { successors, outputs: self.0.len() })
     }
+}
+
+/// Whether the newest page of a key took the place of the others.
+fn decides_by_key(report: &Report) -> bool {
+    let recrawled = report.parameters.get(RECRAWLED);
+    recrawled.is_some_and(|it| *it == Recrawled::Newest.to_string())
 }
 
 /// The pages that replaced others.
@@ -157,11 +170,11 @@ impl Successors {
     }
 }
 
-/// Calls `each` with the dropped pages of a table of verdicts, whose pages have this day, and with whether a page is superseded.
+/// Calls `each` with the dropped pages of a table of verdicts, whose pages have this day.
 fn each_dropped(
     mut verdicts: ResultReader,
     day: Option<Day>,
-    mut each: impl FnMut(Dropped<'_>, bool) -> Result<()>,
+    mut each: impl FnMut(Dropped<'_>, GaveWay) -> Result<()>,
 ) -> Result<()> {
     while let Some(row) = verdicts.next_row()? {
         let columns: Vec<&str> = row.split('\t').collect();
@@ -172,14 +185,13 @@ fn each_dropped(
                     "batch" => Some(None),
                     day => day.parse().ok().map(Some),
                 };
-                against.map(|against| {
-                    (Dropped { id, day, of, against, is_lost: false }, verdict == "superseded")
-                })
+                let how = if verdict == "drop" { GaveWay::Dropped } else { GaveWay::Superseded };
+                against.map(|against| (Dropped { id, day, of, against, is_lost: false }, how))
             }
             _ => None,
         };
         match dropped {
-            Some((dropped, is_superseded)) => each(dropped, is_superseded)?,
+            Some((dropped, how)) => each(dropped, how)?,
             None => return Err(verdicts.wrong("not the verdict on a page")),
         }
     }
