@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::days_again::words_of;
+use crate::recrawls::response;
 use crate::support::Bench;
+use crate::world::words;
 
 const DAYS: [&str; 4] = ["2026-11-01", "2026-11-02", "2026-11-03", "2026-11-04"];
 
@@ -213,4 +215,35 @@ fn of_a_store_with_all_pages_the_kept_ones_are_copied() {
     bench.done("run days.toml --date 2026-11-01..2026-11-03");
     check_all(&bench, &DAYS[..3], &[], &[], "all pages");
     assert!(bench.read("all/2026-11-02/two.jsonl").is_empty());
+}
+
+/// Archives with keys: the newest page of an address is copied, byte by byte, on whatever day it came.
+#[test]
+fn the_newest_pages_of_archives_are_copied_as_they_came() {
+    let bench = Bench::new();
+    let at = |day: &str, page: &str, text: usize| {
+        let html = format!("<p>{}", words(100 * text..100 * text + 60));
+        response(&format!("http://h.example/{page}"), &format!("{day}T00:00:00Z"), "", "", &html)
+    };
+    // The second day has an older record of `a`, and the third an archive without pages that stay.
+    let [one, two, three, old] = ["2026-11-01", "2026-11-02", "2026-11-03", "2026-10-01"];
+    let pages = [
+        (one, "x.warc", vec![(at(one, "a", 0), false), (at(one, "b", 1), true)]),
+        (two, "x.warc", vec![(at(old, "a/", 2), false), (at(two, "c", 3), true)]),
+        (three, "x.warc", vec![(at(three, "a?", 4), true), (at(three, "d", 1), false)]),
+        (three, "y.warc", vec![(at(three, "e", 3), false)]),
+    ];
+    for (day, file, records) in &pages {
+        let all: String = records.iter().map(|(record, _)| record.as_str()).collect();
+        bench.write(&format!("crawl/{day}/{file}"), all);
+    }
+    let keyed = "[fingerprint]\nkey = \"surt\"\n[dedup]\nrecrawled = \"newest\"\n";
+    bench.write("days.toml", format!("{CONFIG}{keyed}"));
+    bench.done("run days.toml --date 2026-11-01..2026-11-03");
+    bench.done("filter --config days.toml --all --output all");
+    for (day, file, records) in &pages {
+        let shown = records.iter().filter(|(_, is_shown)| *is_shown);
+        let shown: String = shown.map(|(record, _)| record.as_str()).collect();
+        assert_eq!(bench.read(&format!("all/{day}/{file}")), shown, "{day}/{file}");
+    }
 }

@@ -273,7 +273,7 @@ fn keys_are_made_of_a_field_in_every_format() {
 }
 
 /// A record of a web archive, with what it declares.
-fn response(url: &str, time: &str, declared: &str, link: &str, html: &str) -> String {
+pub(crate) fn response(url: &str, time: &str, declared: &str, link: &str, html: &str) -> String {
     let block = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{link}\r\n{html}");
     format!(
         "WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: {time}\r\nWARC-Target-URI: {url}\r\n{declared}Content-Length: {}\r\n\r\n{block}\r\n\r\n",

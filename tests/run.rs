@@ -162,7 +162,7 @@ fn without_a_day_those_that_are_there_are_named() {
     let bench = Bench::new();
     let days = ["2026-02-28", "2026-03-01", "2026-03-03"];
     for (inputs, file) in [
-        ("crawl/{date}/*.jsonl", "crawl/DAY/a.jsonl"),
+        ("crawl/{date}/*.jsonl", "crawl/DAY/fetched-2025-01-01.jsonl"),
         ("{year}/{month}/{day}/", "2026/MM/DD/a.jsonl"),
     ] {
         let toml =

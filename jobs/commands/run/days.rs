@@ -106,7 +106,7 @@ impl DayPlan<'_> {
             .help(format_args!("dupsieve run {file} --date {}", shown.join(" --date ")))
     }
 
-    /// The days in the paths of all files that the inputs find, whatever their day is.
+    /// The days that have inputs, by the paths of the files that the inputs find, whatever their day is. A name of a file may have another day.
     fn days_with_inputs(&self) -> BTreeSet<Day> {
         let any_day = |input: &String| {
             let two = "[0-9][0-9]";
@@ -115,9 +115,16 @@ impl DayPlan<'_> {
             PathBuf::from(any.replace("{month}", two).replace("{day}", two))
         };
         let patterns: Vec<PathBuf> = self.config.inputs.iter().map(any_day).collect();
-        let found = self.config.fingerprint.pages.inputs(&patterns, Width::W128);
+        let find = |paths: &[PathBuf]| self.config.fingerprint.pages.inputs(paths, Width::W128);
+        let found = find(&patterns);
         let files = found.iter().flat_map(|(inputs, _)| inputs.files());
-        files.filter_map(|file| layout::day_in(file.path())).collect()
+        let named: BTreeSet<Day> =
+            files.flat_map(|file| file.path().ancestors().filter_map(layout::day_in)).collect();
+        let has_inputs = |day: &Day| {
+            let paths: Vec<PathBuf> = self.inputs(*day).map(PathBuf::from).collect();
+            find(&paths).is_ok_and(|(inputs, _)| !inputs.files().is_empty())
+        };
+        named.into_iter().filter(has_inputs).collect()
     }
 
     pub(crate) fn is_held(&self, day: Day) -> bool {

@@ -115,12 +115,14 @@ impl DedupSettings {
         (self.distance.unwrap_or(preset.distance()), check)
     }
 
-    /// Which pages of one key are kept, for a batch with this stamp. Who keeps the newest of near pages keeps the newest of a key, if there are keys.
+    /// Which pages of one key are kept, for a batch with this stamp.
     pub(crate) fn recrawled(&self, stamp: &str) -> Recrawled {
         let (_, check) = self.distance_and_check(stamp);
-        let keeps_newest = self.keep == Some(Keep::Order(KeepOrder::Newest));
-        let newest = keeps_newest && join::check_recrawled(Recrawled::Newest, check, stamp).is_ok();
-        self.recrawled.unwrap_or(if newest { Recrawled::Newest } else { Recrawled::Rule })
+        let keep = match self.keep {
+            Some(Keep::Order(order)) => Some(order),
+            _ => None,
+        };
+        join::recrawled(self.recrawled, keep, check, stamp)
     }
 
     /// Fails if a limit is given for what is contained or lost, and the check of a batch with this stamp does not tell that.

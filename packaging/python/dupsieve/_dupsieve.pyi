@@ -58,6 +58,9 @@ def dedup(
     distance: int | None = None,
     containment: float | None = None,
     keep: str | None = None,
+    key: str | None = None,
+    drop_parameters: list[str] | None = None,
+    recrawled: Literal["rule", "newest", "keep"] | None = None,
     workers: int | None = None,
     memory: int | None = None,
 ) -> Table: ...
@@ -101,7 +104,10 @@ class Store:
         distance: int | None = None,
         containment: float | None = None,
         keep: str | None = None,
-            workers: int | None = None,
+        key: str | None = None,
+        drop_parameters: list[str] | None = None,
+        recrawled: Literal["rule", "newest", "keep"] | None = None,
+        workers: int | None = None,
         memory: int | None = None,
     ) -> Table: ...
     def remove(self, ids: _Texts, *, until: _Day | None = None, workers: int | None = None) -> _Removed: ...

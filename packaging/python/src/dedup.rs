@@ -5,8 +5,9 @@ use std::thread;
 
 use arrow_array::RecordBatch;
 use dupsieve::rooms::budget::Budget;
+use dupsieve::rooms::document::PageKey;
 use dupsieve::rooms::error::At;
-use dupsieve::rooms::store::Version;
+use dupsieve::rooms::store::{Day, Version};
 use dupsieve::{Result, Store};
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
@@ -39,13 +40,19 @@ use crate::verdicts;
 ///     containment: Drop a document only if a kept one contains at least this share of it, from 0 to 1, in place of the preset's 0.9.
 ///     keep: Which of several near documents to keep: `oldest`, `newest`, `first-id`, `longest`, or a column, `COLUMN:max` or
 ///         `COLUMN:min`. The default is `oldest` with `time`, else `first-id`.
+///     key: Keep a key of each row, by which it is known as a later version of another one: `url` (the id as it is), `surt`, or the value of a
+///         column, `field:COLUMN` or `surt:COLUMN`. By default that of the store.
+///     drop_parameters: Parameters of queries that are no part of the key, such as session ids, with `surt`.
+///     recrawled: Which rows of one key stay: those that no document contains (`rule`, the default), the `newest`, which is meant by
+///         keep="newest" too, or all (`keep`).
 ///     workers: Threads. By default one for each core.
 ///     memory: Bytes for tables and sorts, beyond which these use the temporary folder.
 ///
 /// Returns:
-///     A table (`arro3.core.Table`) with a row for each row of `table`, in order: `id`, `verdict` (`keep`, `drop`, `empty`, `repeated`
-///     or `bad`), `of` (the id of the kept document), `of_row` (its row, from 0; null if it is a page of the store), `distance`,
+///     A table (`arro3.core.Table`) with a row for each row of `table`, in order: `id`, `verdict` (`keep`, `drop`, `superseded`, `empty`,
+///     `repeated` or `bad`), `of` (the id of the kept document), `of_row` (its row, from 0; null if it is a page of the store), `distance`,
 ///     `against` (`batch`, or the day of the store), `containment` (the share of it that the kept document contains), `copies` and `hosts`.
+///     With keys also `recrawl`, `former`, `former_against`, `former_contains` and `canonical`, as in verdicts.tsv.
 ///
 /// Raises:
 ///     ValueError: A column is missing or of another type, a setting is wrong, more than one row in a hundred cannot be read,
@@ -53,7 +60,7 @@ use crate::verdicts;
 ///     FileNotFoundError: There is no store.
 #[pyfunction]
 #[pyo3(signature = (table, *, id=None, text="text", time=None, store=None, preset=None, distance=None,
-    containment=None, keep=None, workers=None, memory=None))]
+    containment=None, keep=None, key=None, drop_parameters=None, recrawled=None, workers=None, memory=None))]
 #[expect(clippy::too_many_arguments, reason = "they are the keywords of a call in Python")]
 pub(crate) fn dedup(
     py: Python<'_>,
@@ -66,16 +73,21 @@ pub(crate) fn dedup(
     distance: Option<u32>,
     containment: Option<f64>,
     keep: Option<String>,
+    key: Option<String>,
+    drop_parameters: Option<Vec<String>>,
+    recrawled: Option<String>,
     workers: Option<usize>,
     memory: Option<u64>,
 ) -> PyResult<Arro3Table> {
     let fields = Fields::new(id, text.to_owned(), time, keep.as_deref());
     let fields = fields.map_err(|error| exception(py, &error))?;
-    let rule = Rule { distance, containment, keep };
+    let key = recipe::key(key.as_deref(), drop_parameters);
+    let key = key.map_err(|error| exception(py, &error))?;
+    let rule = Rule { distance, containment, keep, recrawled };
     let means = Means::of(workers, memory);
     let verdicts = interrupt::run(py, move |stop| {
         let store = store.map(|path| Store::open(path)?.at(None)).transpose()?;
-        let asked = Asked { fields, preset, rule, means };
+        let asked = Asked { fields, preset, key, rule, day: None, means };
         let folder = tempfile::tempdir().at(std::env::temp_dir())?;
         asked.join(table.0, store, folder.path(), stop).map(|(_, verdicts)| verdicts)
     })?;
@@ -104,7 +116,10 @@ impl Means {
 pub(crate) struct Asked {
     pub(crate) fields: Fields,
     pub(crate) preset: Option<String>,
+    pub(crate) key: Option<PageKey>,
     pub(crate) rule: Rule,
+    /// The day as which the rows are added, if they are.
+    pub(crate) day: Option<Day>,
     pub(crate) means: Means,
 }
 
@@ -117,12 +132,15 @@ impl Asked {
         folder: &std::path::Path,
         stop: &Stop,
     ) -> Result<(Batch, RecordBatch)> {
-        let Asked { fields, preset, rule, means: Means { threads, budget } } = self;
-        let recipe = recipe::chosen(preset.as_deref(), store.as_ref())?;
+        let Asked { fields, preset, key, rule, day, means: Means { threads, budget } } = self;
+        let recipe = recipe::chosen(preset.as_deref(), key, store.as_ref())?;
+        let key = recipe.key().and_then(PageKey::field).map(str::to_owned);
+        let fields = Fields { key, ..fields };
         let making = Making { fields, recipe, threads, budget };
         let batch = making.make(table, folder, stop)?;
         let order = making.fields.order.as_ref();
-        let join = rule.join(batch.segment.clone(), store, order, budget)?;
+        let mut join = rule.join(batch.segment.clone(), store, order, budget)?;
+        join.day = day;
         let found = folder.join("found");
         join.run(&mut stop.processes(threads)?, &found)?;
         stop.check()?;

@@ -13,6 +13,8 @@ pub(crate) struct Rule {
     /// The share of a page that a kept page has to contain.
     pub(crate) containment: Option<f64>,
     pub(crate) keep: Option<String>,
+    /// Which pages of one key stay.
+    pub(crate) recrawled: Option<String>,
 }
 
 impl Rule {
@@ -29,11 +31,13 @@ impl Rule {
             Some(name) if !by_column => Some(name.parse::<KeepOrder>()?),
             _ => None,
         };
-        let keep = KeepOrder::for_segment(keep, &batch)?;
+        let recrawled = self.recrawled.as_deref().map(str::parse).transpose()?;
+        let (asked, keep) = (keep, KeepOrder::for_segment(keep, &batch)?);
         let mut join = Join::new(batch, store)?;
         join.distance = self.distance.unwrap_or(join.distance);
         join.check = self.check(join.check)?;
         join.keep = keep;
+        join.recrawled = join::recrawled(recrawled, asked, join.check, join.batch.stamp());
         join.budget = budget;
         join::check_signatures(join.check, join.batch.stamp())?;
         Ok(join)

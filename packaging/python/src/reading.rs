@@ -24,6 +24,8 @@ pub(crate) struct Fields {
     pub(crate) id: Option<String>,
     pub(crate) text: String,
     pub(crate) order: Option<OrderField>,
+    /// The column that the keys of pages are made of, if it is not that of the ids.
+    pub(crate) key: Option<String>,
 }
 
 impl Fields {
@@ -47,15 +49,17 @@ impl Fields {
             (Some(time), None) => Some(OrderField::time(time)),
             (None, by) => by.map(|(name, by)| OrderField { name: name.to_owned(), by }),
         };
-        Ok(Fields { id, text, order })
+        Ok(Fields { id, text, order, key: None })
     }
 
     pub(crate) fn of(&self, table: Source) -> Result<Source> {
         let schema = &table.schema;
         expect_texts(schema, &self.text, false)?;
         self.id.iter().try_for_each(|id| expect_texts(schema, id, true))?;
+        self.key.iter().try_for_each(|key| expect_texts(schema, key, true))?;
         let order = self.order.as_ref().map(|field| &field.name);
-        let names = [Some(&self.text), self.id.as_ref(), order].into_iter().flatten();
+        let names = [Some(&self.text), self.id.as_ref(), order, self.key.as_ref()];
+        let names = names.into_iter().flatten();
         let mut places = names.map(|name| find(schema, name)).collect::<Result<Vec<usize>>>()?;
         places.sort_unstable();
         places.dedup();
@@ -101,9 +105,11 @@ impl Reader<'_> {
         piece: &Piece,
         mut take: impl FnMut(u64, Read) -> Result<()>,
     ) -> Result<()> {
-        let Fields { id, text, order } = self.fields;
+        let Fields { id, text, order, key: page_key } = self.fields;
         let texts = Texts::of(column(&piece.rows, text)?)?;
         let ids = RowIds::of(&piece.rows, id.as_deref())?;
+        let page_keys = page_key.as_ref().map(|name| Texts::of(column(&piece.rows, name)?));
+        let page_keys = page_keys.transpose()?;
         let keys = match order {
             Some(field) => Some((Keys::of(column(&piece.rows, &field.name)?)?, field)),
             None => None,
@@ -115,8 +121,10 @@ impl Reader<'_> {
                 None => Ok(OrderKey::NoField),
             };
             let text = texts.get(at)?.unwrap_or_default();
+            let page_key = page_keys.as_ref().map(|keys| keys.get(at)).transpose()?.flatten();
+            let page_key = page_key.filter(|value| !value.is_empty()).map(Cow::Borrowed);
             let read = match check_id(&id).and(key) {
-                Ok(order) => self.document(row, id, text, order)?,
+                Ok(order) => self.document(row, id, text, (order, page_key))?,
                 Err(reason) => Err(reason),
             };
             take(row, read)?;
@@ -129,7 +137,7 @@ impl Reader<'_> {
         row: u64,
         id: Cow<'_, str>,
         text: &str,
-        order: OrderKey,
+        (order, key): (OrderKey, Option<Cow<'_, str>>),
     ) -> Result<Read> {
         let content = Content::Text(Cow::Borrowed(text));
         let declared = Declared::default();

@@ -28,6 +28,7 @@ use crate::failure::exception;
 use crate::interrupt;
 use crate::join::Rule;
 use crate::reading::Fields;
+use crate::recipe;
 use crate::source::{ALONE, Source, Strings, Table};
 
 const LIST_BYTES: u64 = 4 << 30;
@@ -113,7 +114,7 @@ impl Store {
         version: Option<u64>,
         workers: Option<usize>,
     ) -> PyResult<Arro3Table> {
-        let fields = Fields { id, text: text.to_owned(), order: None };
+        let fields = Fields { id, text: text.to_owned(), order: None, key: None };
         let threads = Means::of(workers, None).threads;
         let asked = query::Asked { fields, distance, limit, version, threads };
         let store = self.store.clone();
@@ -162,7 +163,7 @@ impl Store {
     ///     time: The column of the times.
     ///     only: What enters the store: `kept`, the rows that are kept, which hide the pages of the store that they contain; or `all`.
     ///     preset: For the first day of a store: `paper` or `balanced` (the default).
-    ///     distance, containment, keep, workers, memory: As in `dedup`.
+    ///     distance, containment, keep, key, drop_parameters, recrawled, workers, memory: As in `dedup`.
     ///
     /// Returns:
     ///     The verdicts, as `dedup` gives them.
@@ -171,7 +172,7 @@ impl Store {
     ///     FileExistsError: The store has other pages of this day.
     ///     ValueError: As `dedup`; or the store was made with another preset.
     #[pyo3(signature = (table, *, day, id, text="text", time=None, only="kept", preset=None, distance=None,
-        containment=None, keep=None, workers=None, memory=None))]
+        containment=None, keep=None, key=None, drop_parameters=None, recrawled=None, workers=None, memory=None))]
     #[expect(clippy::too_many_arguments, reason = "they are the keywords of a call in Python")]
     fn add(
         &self,
@@ -186,6 +187,9 @@ impl Store {
         distance: Option<u32>,
         containment: Option<f64>,
         keep: Option<String>,
+        key: Option<String>,
+        drop_parameters: Option<Vec<String>>,
+        recrawled: Option<String>,
         workers: Option<usize>,
         memory: Option<u64>,
     ) -> PyResult<Arro3Table> {
@@ -193,8 +197,11 @@ impl Store {
         let only_kept = is_kept(only).map_err(|error| exception(py, &error))?;
         let fields = Fields::new(Some(id), text.to_owned(), time, keep.as_deref());
         let fields = fields.map_err(|error| exception(py, &error))?;
-        let (rule, means) = (Rule { distance, containment, keep }, Means::of(workers, memory));
-        let asked = Asked { fields, preset, rule, means };
+        let key = recipe::key(key.as_deref(), drop_parameters);
+        let key = key.map_err(|error| exception(py, &error))?;
+        let rule = Rule { distance, containment, keep, recrawled };
+        let means = Means::of(workers, memory);
+        let asked = Asked { fields, preset, key, rule, day: Some(day), means };
         let store = self.store.clone();
         exported(interrupt::run(py, move |stop| {
             let folder = tempfile::tempdir().at(std::env::temp_dir())?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow_array::builder::{
     Float64Builder, LargeStringBuilder, StringBuilder, UInt8Builder, UInt64Builder,
 };
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, Float64Array, LargeStringArray, RecordBatch};
 use dupsieve::rooms::results::ResultReader;
 use dupsieve::{Error, Kind, Result};
 
@@ -28,6 +28,18 @@ struct Verdict {
     containment: Option<f64>,
     copies: Option<u64>,
     hosts: Option<u64>,
+    recrawl: Recrawl,
+}
+
+/// What became of a page since the former one of its key.
+#[derive(Clone, Debug, Default)]
+struct Recrawl {
+    change: Option<Box<str>>,
+    /// The id of the former page, as Python sees it.
+    former: Option<Box<str>>,
+    against: Option<Box<str>>,
+    containment: Option<f64>,
+    canonical: Option<Box<str>>,
 }
 
 /// The ids of a batch, as Python sees them and as the segment has them.
@@ -84,7 +96,11 @@ pub(crate) fn table(folder: &Path, batch: &Batch) -> Result<RecordBatch> {
         let (row, verdict) = read.ok_or_else(|| unknown(folder))?;
         *verdicts.get_mut(row as usize).ok_or_else(|| unknown(folder))? = verdict;
     }
-    Ok(written(&ids, &verdicts))
+    let columns = written(&ids, &verdicts);
+    let keyed = batch.segment.keys().is_some().then(|| recrawls(&verdicts));
+    let columns = columns.into_iter().chain(keyed.into_iter().flatten());
+    let made = RecordBatch::try_from_iter_with_nullable(columns);
+    Ok(made.expect("the columns are of one length"))
 }
 
 fn unknown(folder: &Path) -> Error {
@@ -97,6 +113,10 @@ fn verdict(row: &str, ids: &Ids<'_>) -> Option<Verdict> {
     let word = ["keep", "drop", "superseded", "empty"].into_iter().find(|known| *known == word)?;
     let [of, distance, against, containment, copies, hosts] =
         std::array::from_fn(|_| cells.next().flatten());
+    let [change, former, former_against, former_contains, canonical] =
+        std::array::from_fn(|_| cells.next().flatten());
+    let former_row = former.filter(|_| former_against == Some("batch")).and_then(|id| ids.row(id));
+    let former_name = former_row.map(|row| ids.name(row)).or(former.map(Cow::Borrowed));
     let of_row = of.filter(|_| against == Some("batch")).and_then(|id| ids.row(id));
     Some(Verdict {
         word: Some(word),
@@ -107,10 +127,20 @@ fn verdict(row: &str, ids: &Ids<'_>) -> Option<Verdict> {
         containment: containment.and_then(|it| it.parse().ok()),
         copies: copies.and_then(|it| it.parse().ok()),
         hosts: hosts.and_then(|it| it.parse().ok()),
+        recrawl: Recrawl {
+            change: change.map(Box::from),
+            former: former_name.as_deref().map(Box::from),
+            against: former_against.map(Box::from),
+            containment: former_contains.and_then(|it| it.parse().ok()),
+            canonical: canonical.map(Box::from),
+        },
     })
 }
 
-fn written(ids: &Ids<'_>, verdicts: &[Verdict]) -> RecordBatch {
+/// A column, and whether it has nulls.
+type Column = (&'static str, ArrayRef, bool);
+
+fn written(ids: &Ids<'_>, verdicts: &[Verdict]) -> [Column; 9] {
     let (mut id, mut word, mut of) =
         (LargeStringBuilder::new(), StringBuilder::new(), LargeStringBuilder::new());
     let (mut of_row, mut distance) = (UInt64Builder::new(), UInt8Builder::new());
@@ -135,7 +165,7 @@ fn written(ids: &Ids<'_>, verdicts: &[Verdict]) -> RecordBatch {
         copies.append_option(verdict.copies);
         hosts.append_option(verdict.hosts);
     }
-    let columns: [(&str, ArrayRef, bool); 9] = [
+    [
         ("id", Arc::new(id.finish()), false),
         ("verdict", Arc::new(word.finish()), false),
         ("of", Arc::new(of.finish()), true),
@@ -145,6 +175,21 @@ fn written(ids: &Ids<'_>, verdicts: &[Verdict]) -> RecordBatch {
         ("containment", Arc::new(containment.finish()), true),
         ("copies", Arc::new(copies.finish()), true),
         ("hosts", Arc::new(hosts.finish()), true),
-    ];
-    RecordBatch::try_from_iter_with_nullable(columns).expect("the columns are of one length")
+    ]
+}
+
+/// The columns that there are where pages have keys.
+fn recrawls(verdicts: &[Verdict]) -> [Column; 5] {
+    let texts = |text: fn(&Recrawl) -> &Option<Box<str>>| -> ArrayRef {
+        let texts = verdicts.iter().map(|verdict| text(&verdict.recrawl).as_deref());
+        Arc::new(LargeStringArray::from_iter(texts))
+    };
+    let contained = verdicts.iter().map(|verdict| verdict.recrawl.containment);
+    [
+        ("recrawl", texts(|it| &it.change), true),
+        ("former", texts(|it| &it.former), true),
+        ("former_against", texts(|it| &it.against), true),
+        ("former_contains", Arc::new(Float64Array::from_iter(contained)), true),
+        ("canonical", texts(|it| &it.canonical), true),
+    ]
 }

@@ -35,6 +35,31 @@ class Stores(InAFolder):
         self.assertEqual(*logs)
         self.assertEqual(dupsieve.Store("store").versions, logs[0]["versions"])
 
+    def test_the_newest_page_of_a_key_stays(self):
+        """A page comes again under other spellings of its address, with other texts: the third day is older than the second."""
+        texts = [" ".join(f"{word}{number}" for number in range(60)) for word in ("fare", "ferry", "closed")]
+        urls = ["https://a.example/fares", "http://www.a.example/fares/?sid=7", "https://a.example/fares?"]
+        days = ["2026-11-18", "2026-11-20", "2026-11-19"]
+        for key, settings in (("surt", {"recrawled": "newest"}), ("surt:url", {"keep": "newest", "time": "at"})):
+            store = dupsieve.Store(self.folder / key, create=True)
+            told = []
+            for number, day in enumerate(days):
+                id = urls[number] if key == "surt" else str(number)
+                page = pyarrow.table({"id": [id], "url": [urls[number]], "text": [texts[number]], "at": [day]})
+                keys = {"key": key, "drop_parameters": ["sid"]} if number == 0 else {}
+                told += rows(store.add(page, day=day, id="id", **keys, **settings))
+            self.assertEqual([row["verdict"] for row in told], ["keep", "keep", "superseded"])
+            self.assertEqual([row["recrawl"] for row in told[:2]], ["new", "changed"])
+            self.assertEqual(told[1]["former_against"], days[0])
+            self.assertEqual([row["held"] for row in rows(store.seen([row["id"] for row in told]))], [False, True, False])
+        table = pyarrow.table({"url": urls, "text": texts[:1] * 3})
+        found = rows(dupsieve.dedup(table, id="url", key="surt", drop_parameters=["sid"], recrawled="keep"))
+        self.assertEqual({row["verdict"] for row in found}, {"keep"})
+        self.assertEqual(sorted(row["recrawl"] for row in found), ["new", "unchanged", "unchanged"])
+        for wrong in ({"key": "page"}, {"drop_parameters": ["sid"]}, {"recrawled": "newest"}, {"key": "surt", "recrawled": "last"}):
+            with self.assertRaises(ValueError):
+                dupsieve.dedup(table, id="url", **wrong)
+
     def test_a_day_again(self):
         store, told = self.fill()
         versions = store.versions

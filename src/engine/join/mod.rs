@@ -51,7 +51,8 @@ pub use find::Figures;
 pub use preset::Preset;
 pub use proof::Proof;
 pub use request::{
-    Join, JoinInputs, check_passages, check_recipe, check_recrawled, check_signatures, check_stamps,
+    Join, JoinInputs, check_passages, check_recipe, check_recrawled, check_signatures,
+    check_stamps, recrawled,
 };
 pub use run::Joined;
 pub use site::{Site, Watch, unwatched};

@@ -262,6 +262,18 @@ pub fn check_passages(words: Option<usize>, stamp: &str) -> Result<()> {
         .setting("keep-passages"))
 }
 
+/// Which pages of one key are kept, for a batch with this stamp. Who keeps the newest of near pages keeps the newest of a key, if there are keys.
+pub fn recrawled(
+    asked: Option<Recrawled>,
+    keep: Option<KeepOrder>,
+    check: Option<Confirm>,
+    stamp: &str,
+) -> Recrawled {
+    let newest =
+        keep == Some(KeepOrder::Newest) && check_recrawled(Recrawled::Newest, check, stamp).is_ok();
+    asked.unwrap_or(if newest { Recrawled::Newest } else { Recrawled::Rule })
+}
+
 /// Checks that pages of one key can be told in a batch with this stamp, and that this check says how much of a page another one contains, if that is asked for.
 ///
 /// # Errors

@@ -39,7 +39,7 @@ impl Asked {
     pub(super) fn answer(&self, store: &Store, table: Source, stop: &Stop) -> Result<RecordBatch> {
         let table = self.fields.of(table)?;
         let version = store.at(self.version)?;
-        let recipe = recipe::chosen(None, Some(&version))?;
+        let recipe = recipe::chosen(None, None, Some(&version))?;
         let preset = Preset::of(recipe.stamp().as_str()).unwrap_or(Preset::Paper);
         let distance = self.distance.unwrap_or(preset.distance());
         let mut options = LookupOptions::within(distance);
