@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Args;
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::join::{self, Preset};
-use dupsieve::rooms::matches::{Confirm, Detail, KeepOrder, Lost, Recrawled};
+use dupsieve::rooms::matches::{Confirm, Detail, Lost, Recrawled};
 use dupsieve::rooms::tables::Design;
 use dupsieve::{Error, Kind, Result};
 use schemars::JsonSchema;
