@@ -11,7 +11,7 @@ ARG DUPSIEVE_COMMIT
 ARG FEATURES=object-store,segmenter
 RUN --mount=type=cache,target=/build/target --mount=type=cache,target=/usr/local/cargo/registry \
     cargo build --release --locked --bin dupsieve --features "$FEATURES" \
-    && install -D -s target/release/dupsieve /image/usr/bin/dupsieve \
+    && install -D target/release/dupsieve /image/usr/bin/dupsieve \
     && install -D /etc/ssl/certs/ca-certificates.crt /image/etc/ssl/certs/ca-certificates.crt \
     && mkdir /data
 

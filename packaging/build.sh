@@ -58,7 +58,7 @@ static() {
     local program=target/$target/$folder/dupsieve
     build "$program" --target "$target"
     texts "$program"
-    install -Ds "$program" "$made/$name/dupsieve"
+    install -D "$program" "$made/$name/dupsieve"
     cp -r "$made/man" "$made"/completions.* README.md LICENSE "$made/$name/"
     tar --create --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --directory "$made" "$name" |
         gzip -n >"$packages/$name.tar.gz"
