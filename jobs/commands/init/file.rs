@@ -156,7 +156,11 @@ impl Seen<'_> {
         }
         line(text, "max_bad", Value::from(format!("{percent}%")));
         text.truncate(text.trim_end().len());
-        text.push_str("           # more unreadable records than this fail the day (exit 65)\n\n");
+        text.push_str("           # more unreadable records than this fail the day (exit 65)\n");
+        if self.pages.is_some_and(|it| it.pages.iter().all(|page| page.id.contains("://"))) {
+            text.push_str("# key = \"surt\"           # verdicts say of each address whether it is new, unchanged or changed\n");
+        }
+        text.push('\n');
     }
 }
 
