@@ -308,7 +308,7 @@ fn what_records_declare_is_listed_beside_the_verdicts() {
         ("", "", &none, &header("next"), &none, "unchanged", ""),
     ];
     for (day, second) in [("2026-11-01", false), ("2026-11-02", true)] {
-        let page = |(at, page): (usize, &(&str, &str, &String, &String, &String, &str, &str))| {
+        let records = pages.iter().enumerate().map(|(at, page)| {
             let (before, after, text, header, link, ..) = *page;
             let own = words(1000 * at..1000 * at + 60);
             let text = if second && !text.is_empty() { text } else { &own };
@@ -316,11 +316,8 @@ fn what_records_declare_is_listed_beside_the_verdicts() {
             let declared = digest(if second { after } else { before });
             let (url, time) = (format!("http://h.example/d/p{at}"), format!("{day}T00:00:00Z"));
             response(&url, &time, &declared, header, &html)
-        };
-        bench.write(
-            &format!("crawl/{day}/a.warc"),
-            pages.iter().enumerate().map(page).collect::<String>(),
-        );
+        });
+        bench.write(&format!("crawl/{day}/a.warc"), records.collect::<String>());
     }
     let keyed = "inputs = [\"crawl/{date}/*\"]\noutput = \"out/{date}\"\nstore = \"store\"\n[fingerprint]\nkey = \"surt\"\n[dedup]\nrecrawled = \"keep\"\n";
     bench.write("days.toml", keyed);
