@@ -338,5 +338,6 @@ fn near(Nearest { id, distance, against }: &Nearest) -> String {
         "batch" => "a page of the same batch".to_owned(),
         day => format!("a page that the store holds since {day}"),
     };
-    format!("{distance} bits from {id}, {held}")
+    let bits = if *distance == 1 { "bit" } else { "bits" };
+    format!("{distance} {bits} from {id}, {held}")
 }

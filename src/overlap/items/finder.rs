@@ -31,10 +31,21 @@ pub struct Finder {
     buffer: Buffer,
     /// The items that may stand in the page at hand.
     candidates: Vec<u32>,
-    /// Whether an item is one of them.
-    is_candidate: Vec<bool>,
+    /// The items of which the page has a shingle that is in the index, and what is known of each item.
+    met: Vec<u32>,
+    states: Vec<Met>,
     /// The shingles of the candidates: whose, and which of its shingles.
     wanted: ByHash<u64, Vec<(usize, u32)>>,
+}
+
+/// What a page has of the shingles of an item that are in the index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Met {
+    Nothing,
+    /// This one alone, and the item needs two.
+    One(u64),
+    /// Enough: the item may stand in the page.
+    Enough,
 }
 
 impl Finder {
@@ -44,7 +55,8 @@ impl Finder {
             clock: PageClock::new(time),
             buffer: Buffer::default(),
             candidates: Vec::new(),
-            is_candidate: vec![false; items.len()],
+            met: Vec::new(),
+            states: vec![Met::Nothing; items.len()],
             wanted: ByHash::default(),
             items,
         }
@@ -60,14 +72,25 @@ impl Finder {
     }
 
     fn find_candidates(&mut self, text: &str) {
-        let Finder { items, clock, buffer, candidates, is_candidate, .. } = self;
-        candidates.drain(..).for_each(|item| is_candidate[item as usize] = false);
+        let Finder { items, clock, buffer, candidates, met, states, .. } = self;
+        met.drain(..).for_each(|item| states[item as usize] = Met::Nothing);
+        candidates.clear();
         each_shingle(text, buffer, items.widths, |_, shingle| {
             if !clock.step() {
                 return;
             }
             for &item in items.with(shingle) {
-                if !std::mem::replace(&mut is_candidate[item as usize], true) {
+                let state = &mut states[item as usize];
+                match *state {
+                    Met::Enough => continue,
+                    Met::One(first) if first == shingle => continue,
+                    Met::One(_) => {}
+                    Met::Nothing => met.push(item),
+                }
+                if *state == Met::Nothing && items.needs_two(item) {
+                    *state = Met::One(shingle);
+                } else {
+                    *state = Met::Enough;
                     candidates.push(item);
                 }
             }

@@ -8,10 +8,13 @@ use crate::features::by_hash::ByHash;
 use crate::features::shingle_hashes::Buffer;
 use crate::store::Digest;
 
+/// A shingle that more items have is a common phrase: none is asked for to have a second one.
+const COMMON: u32 = 8;
+
 /// The items of a reference set.
 ///
-/// A page that has the least number of an item's shingles lacks few of them, so of any choice of one more than these it has one. The index has
-/// those that the fewest items have: common phrases lead to no item.
+/// A page that has the least number of an item's shingles lacks few of them. So of any choice of one more than these it has one, and of two
+/// more it has two. The index has those that the fewest items have: common phrases lead to no item, and one that is chance leads to few.
 #[derive(Debug)]
 pub struct Items {
     pub(super) items: Vec<Item>,
@@ -20,6 +23,8 @@ pub struct Items {
     /// Shingles, each with where its items begin and end in `listed`.
     index: ByHash<u64, (u32, u32)>,
     listed: Vec<u32>,
+    /// The items that are looked for only in a page that has two shingles of theirs in the index.
+    by_two: Vec<bool>,
     /// Of how many words there are shingles.
     pub(super) widths: [bool; WORDS],
     digest: Digest,
@@ -52,6 +57,7 @@ impl Items {
             share,
             index: ByHash::default(),
             listed: Vec::new(),
+            by_two: Vec::new(),
             widths: [false; WORDS],
             digest,
         };
@@ -65,13 +71,17 @@ impl Items {
             *common.entry(*shingle).or_default() += 1;
         }
         let mut postings = Vec::new();
-        for (at, item) in (0..).zip(&self.items).filter(|(_, item)| item.words > 0) {
+        self.by_two = vec![false; self.items.len()];
+        for (at, item) in self.items.iter().enumerate().filter(|(_, item)| item.words > 0) {
             self.widths[item.width() - 1] = true;
             let mut rarest: Vec<(u32, u64)> =
                 item.shingles.iter().map(|shingle| (common[shingle], *shingle)).collect();
             rarest.sort_unstable();
-            let chosen = rarest.len() - item.least(self.share) + 1;
-            postings.extend(rarest[..chosen].iter().map(|&(_, shingle)| (shingle, at)));
+            let lacking = rarest.len() - item.least(self.share);
+            let by_two = rarest.get(lacking + 1).is_some_and(|&(items, _)| items <= COMMON);
+            self.by_two[at] = by_two;
+            let chosen = &rarest[..=lacking + usize::from(by_two)];
+            postings.extend(chosen.iter().map(|&(_, shingle)| (shingle, at as u32)));
         }
         postings.sort_unstable();
         for of_one in postings.chunk_by(|one, other| one.0 == other.0) {
@@ -88,6 +98,12 @@ impl Items {
             Some(&(start, end)) => &self.listed[start as usize..end as usize],
             None => &[],
         }
+    }
+
+    /// Whether an item needs two of its shingles in the index to be looked for.
+    #[inline]
+    pub(super) fn needs_two(&self, item: u32) -> bool {
+        self.by_two[item as usize]
     }
 
     pub fn len(&self) -> usize {
