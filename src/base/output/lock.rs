@@ -198,6 +198,9 @@ impl Drop for Lock {
             (Some(_), None) if passes => drop(fs::remove_file(&self.fence.path)),
             _ => {}
         }
+        // A process that is being started by another thread has this file open too, until it runs its own program: closing it here would
+        // leave it locked for so long.
+        let _ = self.file.as_ref().map(File::unlock);
     }
 }
 
