@@ -1,5 +1,5 @@
 //! The keep rule once more, as a fixed point in differential dataflow: a page is dropped if a page before it that is near is not
-//! dropped. Each round knows one page more of every chain, so it ends.
+//! dropped. Each round decides one page more of every chain, so it ends.
 //!
 //! It says nothing of an order in which pages are taken, and is spread over workers by page. That is also how several processes could
 //! decide; `cargo bench --bench keep_rule` shows what it costs beside one pass.

@@ -198,8 +198,8 @@ impl Drop for Lock {
             (Some(_), None) if passes => drop(fs::remove_file(&self.fence.path)),
             _ => {}
         }
-        // A process that is being started by another thread has this file open too, until it runs its own program: closing it here would
-        // leave it locked for so long.
+        // A process that another thread is just starting has this file open too, until it runs its own program. Closing alone would leave
+        // the file locked until then.
         let _ = self.file.as_ref().map(File::unlock);
     }
 }

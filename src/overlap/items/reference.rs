@@ -8,13 +8,13 @@ use crate::features::by_hash::ByHash;
 use crate::features::shingle_hashes::Buffer;
 use crate::store::Digest;
 
-/// A shingle that more items have is a common phrase: none is asked for to have a second one.
+/// A shingle that more items have is a common phrase: an item whose second shingle is one is looked for by the first one alone.
 const COMMON: u32 = 8;
 
 /// The items of a reference set.
 ///
 /// A page that has the least number of an item's shingles lacks few of them. So of any choice of one more than these it has one, and of two
-/// more it has two. The index has those that the fewest items have: common phrases lead to no item, and one that is chance leads to few.
+/// more it has two. The index has those that the fewest items have: common phrases lead to no item, and what a page has by chance leads to few.
 #[derive(Debug)]
 pub struct Items {
     pub(super) items: Vec<Item>,

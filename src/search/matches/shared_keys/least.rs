@@ -12,7 +12,7 @@ use crate::tables::keys::KEY_BYTES;
 /// The most shingles of a short page.
 const SHORT: u32 = 1 << 7;
 
-/// The place of the hash of a shingle, and its key there, which has all of its bits and others that hang on them.
+/// The place of the hash of a shingle, and its key there: the other bits of the hash, spread over those of a key.
 pub(super) fn key_of(hash: u32) -> (u8, u64) {
     let place = hash % ANCHORS as u32;
     let key = u64::from(hash / ANCHORS as u32).wrapping_mul(0x9e37_79b9_7f4b);
