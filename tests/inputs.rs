@@ -91,47 +91,6 @@ fn parquet_of_other_programs_is_read_as_the_same_pages() {
     assert!(said.contains("cut.parquet") && said.contains("is it whole"), "{said}");
 }
 
-/// A folder as `save_to_disk` of Hugging Face datasets writes it, with splits.
-#[test]
-fn datasets_saved_to_disk_are_read_as_folders() {
-    let bench = Bench::new();
-    let data = |name: &str| {
-        let file = museum(&format!("arrow/{name}"));
-        fs::read(file).unwrap()
-    };
-    bench.write("saved/dataset_dict.json", "{\"splits\": [\"train\", \"test\"]}");
-    for (split, name) in [("train", "stream.arrow"), ("test", "zstd.arrow")] {
-        bench.write(&format!("saved/{split}/data-00000-of-00001.arrow"), data(name));
-        bench.write(&format!("saved/{split}/state.json"), "{\n  \"_data_files\": []\n}");
-        bench.write(&format!("saved/{split}/dataset_info.json"), "{\n  \"features\": {}\n}");
-    }
-    let flags = "--text-field views --time-field meta.at --max-bad 1";
-    let ended = bench.done(&format!("fingerprint --input saved/train {flags} --output one.seg"));
-    assert_eq!((ended.count("read"), ended.count("quarantined")), (7, 1));
-    assert!(ended.stderr.contains("dataset_info.json"), "{}", ended.stderr);
-    bench.done(&format!("fingerprint --input saved/test {flags} --output two.seg"));
-    let dump = |name: &str| bench.answer(&format!("inspect {name}.seg --dump"));
-    assert_eq!(dump("one"), dump("two"));
-    let ended =
-        bench.done("dedup --input saved --place-ids all --max-bad 2 --workers 2 --output out");
-    assert_eq!(ended.count("quarantined"), 2);
-    let kept = bench.read("out/dedup/keep.txt");
-    assert!(kept.contains("test/data-00000-of-00001.arrow:1\n"), "{kept}");
-    let said = bench.fails(2, "dedup --input saved --output again --kept kept");
-    assert!(said.contains("rows of Arrow files cannot be copied"), "{said}");
-    bench.done("init --input saved/train --output pages.toml");
-    let settings = bench.read("pages.toml");
-    assert!(settings.contains("id_field = \"id\"") || settings.contains("meta.url"), "{settings}");
-    // What breaks off is read up to there, if that is wanted.
-    let whole = data("stream.arrow");
-    bench.write("cut.arrow", &whole[..whole.len() - 100]);
-    let said = bench.fails(65, "fingerprint --input cut.arrow --output cut.seg");
-    assert!(said.contains("ends too early") && said.contains("--accept-truncated"), "{said}");
-    let line = "fingerprint --input cut.arrow --accept-truncated --max-bad 1 --output cut.seg";
-    let ended = bench.done(line);
-    assert_eq!((ended.count("read"), ended.count("truncated")), (3, 1));
-}
-
 #[test]
 fn html_gives_its_text_alone_in_archives_and_in_fields() {
     let bench = Bench::new();

@@ -29,7 +29,6 @@ const ENDINGS: [(&str, Format); 13] = [
 /// # Errors
 /// [`Kind::Usage`] if they cannot be copied into one file.
 pub(super) fn format(inputs: &Inputs) -> Result<Format> {
-    check(inputs)?;
     let Some(first) = inputs.files().first() else { return Ok(Format::Jsonl) };
     let copied = of(first.format());
     match inputs.files().iter().find(|file| of(file.format()) != copied) {
@@ -41,16 +40,6 @@ pub(super) fn format(inputs: &Inputs) -> Result<Format> {
                 .found(format_args!("it is read as {}", other.format()))
                 .help("filter them one after the other"))
         }
-    }
-}
-
-/// Fails with [`Kind::Usage`] if one of these files has rows that cannot be copied.
-pub(super) fn check(inputs: &Inputs) -> Result<()> {
-    match inputs.files().iter().find(|file| file.format() == Format::Arrow) {
-        None => Ok(()),
-        Some(file) => Err(Error::new(Kind::Usage, "rows of Arrow files cannot be copied")
-            .at(file.path())
-            .help("take the ids of keep.txt in the program that wrote the file, or write it as Parquet")),
     }
 }
 

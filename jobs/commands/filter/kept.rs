@@ -47,7 +47,6 @@ impl Kept {
             copied::format(&inputs)?;
             return Ok(Kept { inputs, options, names: Vec::new(), folder: folder.to_path_buf() });
         }
-        copied::check(&inputs)?;
         inputs.check_apart(&[folder.to_path_buf()])?;
         if Copies::listed_in(folder)?.is_some() {
             check_outside(&inputs, folder)?;

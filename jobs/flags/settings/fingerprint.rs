@@ -98,7 +98,7 @@ section! {
     /// How pages are read.
     pages: PageSettings {
         /// File format: auto, jsonl, json (objects in an array or over several lines), text, lines (each line is a page), html, tsv,
-        /// csv, warc (also WET and ARC), parquet, arrow, fingerprints, features or vectors. `auto` recognises JSON lines, web archives, Parquet, Arrow
+        /// csv, warc (also WET and ARC), parquet, fingerprints, features or vectors. `auto` recognises JSON lines, web archives, Parquet
         /// and HTML by their first bytes and other files by their names, and refuses other formats, such as PDF [default: auto]
         #[arg(long, env = "DUPSIEVE_FORMAT")]
         #[serde(deserialize_with = "typed")]
@@ -127,7 +127,7 @@ section! {
         #[arg(env = "DUPSIEVE_HTML")]
         html: bool,
         /// Encoding of files of text, by its name in HTML, such as gbk, big5, shift_jis or windows-1252. A byte order mark wins over it;
-        /// web archives, HTML, Parquet and Arrow name their own [default: utf-8]
+        /// web archives, HTML and Parquet name their own [default: utf-8]
         #[arg(long, value_name = "NAME", env = "DUPSIEVE_ENCODING")]
         #[serde(deserialize_with = "typed")]
         #[schemars(schema_with = "allowed::text")]

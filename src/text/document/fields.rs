@@ -28,7 +28,7 @@ pub struct Fields {
     pub html: bool,
     /// The encoding of files of text without a byte order mark; UTF-8 if none is named.
     pub encoding: Option<TextEncoding>,
-    /// Whether the text field of Parquet or Arrow has vectors: lists of numbers.
+    /// Whether the text field of Parquet has vectors: lists of numbers.
     pub vectors: bool,
     /// The width in bits of ready-made fingerprints.
     pub width_bits: u32,

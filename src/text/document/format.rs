@@ -13,7 +13,7 @@ pub enum Format {
     /// Recognized file by file. JSON lines are recognized by their first bytes, whatever the name.
     /// Otherwise the extension decides, without a final `.gz`, `.zst`, `.bz2` or `.xz`: `.jsonl` and `.ndjson` are JSON
     /// lines, `.json` is other JSON, `.tsv` is TSV, `.csv` is CSV, `.txt` and no extension are text. In a folder, other extensions are text
-    /// too. Web archives, Parquet, Arrow and HTML are recognized by their first bytes, or by their names. Others
+    /// too. Web archives, Parquet and HTML are recognized by their first bytes, or by their names. Others
     /// that cannot be read are refused. A stream is JSON lines unless its name says otherwise.
     #[default]
     Auto,
@@ -35,13 +35,11 @@ pub enum Format {
     Warc,
     /// Columns in row groups: Apache Parquet. Read with the feature `parquet`, which is on by default.
     Parquet,
-    /// Columns in record batches: Apache Arrow's IPC, as streams and files. Read with the feature `parquet`.
-    Arrow,
     /// `id<TAB>fingerprint` a line, decimal or 0x hex.
     Fingerprints,
     /// `id<TAB>feature:weight feature:weight ...` a line. The last colon separates the weight.
     Features,
-    /// One JSON object a line, with an array of numbers in place of the text; or Parquet or Arrow with lists of numbers.
+    /// One JSON object a line, with an array of numbers in place of the text; or Parquet with lists of numbers.
     Vectors,
 }
 
@@ -56,7 +54,6 @@ named!(pub Format {
     Csv = "csv",
     Warc = "warc",
     Parquet = "parquet",
-    Arrow = "arrow",
     Fingerprints = "fingerprints",
     Features = "features",
     Vectors = "vectors",
@@ -101,12 +98,10 @@ impl Format {
                 Recognized::Format(Format::Json | Format::Jsonl) => Some(self),
                 _ => None,
             },
-            Format::Html | Format::Warc | Format::Parquet | Format::Arrow => {
-                match Recognized::of(path, head)? {
-                    Recognized::Format(format) => Some(self).filter(|_| format == self),
-                    _ => None,
-                }
-            }
+            Format::Html | Format::Warc | Format::Parquet => match Recognized::of(path, head)? {
+                Recognized::Format(format) => Some(self).filter(|_| format == self),
+                _ => None,
+            },
             Format::Auto => match Recognized::of(path, head)? {
                 Recognized::Format(format) => Some(format),
                 Recognized::Unknown => Some(Format::Text),
@@ -173,12 +168,8 @@ const PARQUET: Recognized = match cfg!(feature = "parquet") {
     false => Recognized::NotRead("Parquet, which needs a build with the feature `parquet`"),
 };
 
-const ARROW: Recognized = match cfg!(feature = "parquet") {
-    true => Recognized::Format(Format::Arrow),
-    false => Recognized::NotRead("Arrow, which needs a build with the feature `parquet`"),
-};
-
-const NOT_READ: [(&str, &[&str]); 5] = [
+const NOT_READ: [(&str, &[&str]); 6] = [
+    ("Arrow, which its programs write as Parquet too", &["arrow", "arrows", "feather", "ipc"]),
     ("an Avro or ORC file", &["avro", "orc"]),
     ("a spreadsheet", &["xls", "xlsx", "ods"]),
     ("PDF", &["pdf"]),
@@ -201,7 +192,7 @@ impl Recognized {
     }
 
     fn is_columns(self) -> bool {
-        self == PARQUET || self == ARROW
+        self == PARQUET
     }
 
     fn read(self, path: &Path) -> Result<Format> {
@@ -228,10 +219,6 @@ impl Recognized {
             Some(Recognized::Format(Format::Warc))
         } else if head.starts_with(b"PAR1") {
             Some(PARQUET)
-        } else if head.starts_with(b"ARROW1") {
-            Some(ARROW)
-        } else if head.starts_with(b"FEA1") {
-            Some(Recognized::NotRead("the first version of Feather, which is not Arrow IPC"))
         } else if html::begins(head) {
             Some(Recognized::Format(Format::Html))
         } else {
@@ -249,7 +236,6 @@ impl Recognized {
             "html" | "htm" | "xhtml" => Recognized::Format(Format::Html),
             "warc" | "wet" | "wat" | "arc" => Recognized::Format(Format::Warc),
             "parquet" => PARQUET,
-            "arrow" | "arrows" | "feather" | "ipc" => ARROW,
             "txt" | "" => Recognized::Format(Format::Text),
             _ => {
                 let known = NOT_READ.iter().find(|(_, names)| names.contains(&extension));
@@ -282,7 +268,7 @@ fn opens_json_lines(head: &[u8]) -> bool {
 fn not_read(path: &Path, what: &str) -> Error {
     Error::new(Kind::Usage, "dupsieve cannot read the format of this file").called("unknown-format")
         .at(path)
-        .expected("JSON, TSV, CSV, WARC, HTML or text, plain or compressed as .gz, .zst, .bz2 or .xz; or Parquet or Arrow")
+        .expected("JSON, TSV, CSV, WARC, HTML or text, plain or compressed as .gz, .zst, .bz2 or .xz; or Parquet")
         .found(what)
         .help("convert the file or leave it out; the format text would read each whole file as one page of text")
         .setting("format")
@@ -387,7 +373,8 @@ mod tests {
 
     #[test]
     fn what_is_not_read_is_refused_by_name() {
-        let all = [("a.avro", "Obj"), ("a.ORC.gz", "ORC"), ("a.jsonl.lz4", "\u{4}")];
+        let all =
+            [("a.avro", "Obj"), ("a.ORC.gz", "ORC"), ("a.arrow", ""), ("a.jsonl.lz4", "\u{4}")];
         for (name, head) in all {
             for refused in [alone(name, head).map(Some), in_folder(Format::Auto, name, head)] {
                 let error = refused.unwrap_err();

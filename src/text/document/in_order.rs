@@ -41,7 +41,7 @@ impl<'a> InOrder<'a> {
 }
 
 pub(super) fn is_read_in_order(format: Format) -> bool {
-    !matches!(format, Format::Parquet | Format::Arrow)
+    format != Format::Parquet
 }
 
 /// The files that a reader has claimed, in ascending runs. Of files that are on disks it claims a run when it comes to it; of objects

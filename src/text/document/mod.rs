@@ -8,9 +8,9 @@
 //! - `contents`: what the files hold, and states that tell when that has changed.
 //! - `in_order`, `source`, `lines`, `read`: what must happen in order: opening, decompressing, cutting.
 //! - `records`: what a format is: a cutter of records, and portions of them that any thread parses.
-//! - `layout` with `jsonl`, `tsv` and `ready`, `csv`, `whole_files`, `warc`, `parquet`, `arrow`: the formats. A new one is a file
+//! - `layout` with `jsonl`, `tsv` and `ready`, `csv`, `whole_files`, `warc`, `parquet`: the formats. A new one is a file
 //!   or a folder beside these.
-//! - `columns`: what formats of columns share. `vector`: what a vector may be. `html`, `charset`: the text and the characters of a page of HTML.
+//! - `vector`: what a vector may be. `html`, `charset`: the text and the characters of a page of HTML.
 //! - `encoding`: files of text in other encodings than UTF-8. `json_lines`: JSON over several lines, or in an array.
 //! - `damage`: what of files could not be read.
 //! - `survey`: which fields there are, and which are likely the id, the text and the time.
@@ -43,11 +43,7 @@
 //! # Ok::<(), dupsieve_base::Error>(())
 //! ```
 
-#[cfg(feature = "parquet")]
-mod arrow;
 mod charset;
-#[cfg(feature = "parquet")]
-mod columns;
 mod contents;
 mod csv;
 mod damage;

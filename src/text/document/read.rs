@@ -7,10 +7,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use memchr::memchr_iter;
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "parquet")]
-use super::arrow::ArrowFile;
-#[cfg(feature = "parquet")]
-use super::columns::ColumnCutter;
 use super::contents::FileContents;
 use super::csv::CsvCutter;
 use super::damage::Damage;
@@ -21,7 +17,7 @@ use super::in_order::{InOrder, is_read_in_order};
 use super::inputs::{Input, Inputs};
 use super::layout::LineCutter;
 #[cfg(feature = "parquet")]
-use super::parquet::ParquetGroups;
+use super::parquet::ParquetCutter;
 use super::reason::{BROKEN_OFF, Reason, too_long};
 use super::records::{Cutter, Portion, Records};
 use super::share::Share;
@@ -206,12 +202,7 @@ impl<'a> Reader<'a> {
             #[cfg(feature = "parquet")]
             Format::Parquet => {
                 let (options, progress) = (self.options, self.progress);
-                Box::new(ColumnCutter::<ParquetGroups>::new(file, input, options, progress)?)
-            }
-            #[cfg(feature = "parquet")]
-            Format::Arrow => {
-                let (options, progress) = (self.options, self.progress);
-                Box::new(ColumnCutter::<ArrowFile>::new(file, input, options, progress)?)
+                Box::new(ParquetCutter::new(file, input, options, progress)?)
             }
             Format::Csv => Box::new(CsvCutter::new(file, input, source()?, self.options)?),
             Format::Warc => Box::new(WarcCutter::new(file, source()?, self.options)),

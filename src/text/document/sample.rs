@@ -47,7 +47,7 @@ pub(super) fn read_file(
         skipped.add(passed.skipped);
         true
     })?;
-    if [Format::Parquet, Format::Arrow].contains(&inputs.files()[0].format()) {
+    if inputs.files()[0].format() == Format::Parquet {
         assert_eq!(progress.into_inner(), inputs.bytes(), "all of the file counts as read");
     }
     Ok(Outcome { skipped: skipped.to_string(), damaged: files.damaged, ..outcome })

@@ -16,10 +16,6 @@ use std::sync::atomic::AtomicU64;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-#[cfg(feature = "parquet")]
-use super::arrow::ArrowFile;
-#[cfg(feature = "parquet")]
-use super::columns::{self, first_rows};
 use super::encoding::{Decoded, TextEncoding};
 use super::fields::Fields;
 use super::fields::PlaceIds;
@@ -29,7 +25,7 @@ use super::inputs::{Input, Inputs};
 use super::json_lines::JsonLines;
 use super::order_field::OrderField;
 #[cfg(feature = "parquet")]
-use super::parquet::ParquetGroups;
+use super::parquet;
 use super::record::{MAX_ID_BYTES, check_id};
 use super::source::{End, Source};
 use super::time;
@@ -42,7 +38,7 @@ use values::Value;
 const MOST_FILES: usize = 8;
 const MOST_BYTES: usize = 8 << 20;
 const MOST_RECORDS: u64 = 1000;
-/// The most rows of Parquet and Arrow: they are held in memory, a column at a time.
+/// The most rows of Parquet: they are held in memory, a column at a time.
 #[cfg(feature = "parquet")]
 const MOST_ROWS: u64 = 200;
 const MOST_FIELDS: usize = 500;
@@ -162,17 +158,16 @@ impl Survey {
     /// Looks at a file of columns; none if it is another one.
     #[cfg(feature = "parquet")]
     fn rows(&mut self, input: &Input, day: u64) -> Result<Option<u64>> {
-        let mut each = |name: &str, value: &columns::Value| {
+        let mut each = |name: &str, value: &parquet::Value| {
             let Some(text) = value.text() else { return };
             let value = match value {
-                columns::Value::Float(_) => Value::Fraction(&text),
+                parquet::Value::Float(_) => Value::Fraction(&text),
                 _ => Value::Text(&text),
             };
             add(&mut self.fields, name, value, day);
         };
         match input.format() {
-            Format::Parquet => first_rows::<ParquetGroups>(input, MOST_ROWS, &mut each).map(Some),
-            Format::Arrow => first_rows::<ArrowFile>(input, MOST_ROWS, &mut each).map(Some),
+            Format::Parquet => parquet::first_rows(input, MOST_ROWS, &mut each).map(Some),
             _ => Ok(None),
         }
     }

@@ -5,7 +5,8 @@ use parquet::column::reader::ColumnReader;
 use parquet::errors::ParquetError;
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
-use crate::document::columns::{Opened, Value, held_bytes};
+use super::opened::Opened;
+use super::rows::{Value, held_bytes};
 use crate::parallel::lock;
 use crate::results::{Gaps, RowGroup, values_of};
 
@@ -16,7 +17,7 @@ const MOST_DIGITS: i32 = 38;
 pub(super) const SAME_NAME: &str = "two columns of this name";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::document) struct Place {
+pub(super) struct Place {
     pub(super) leaf: usize,
     meaning: Meaning,
     /// The level of a value that is not null, nor below a group that is; 0 if there are no nulls.
@@ -151,7 +152,7 @@ fn whole_number(bytes: &[u8]) -> i128 {
     bytes.iter().fold(sign, |number, &byte| number << 8 | i128::from(byte))
 }
 
-pub(in crate::document) struct Column {
+pub(super) struct Column {
     reader: ColumnReader,
     place: Place,
     /// The row that comes next, and the rows whose values stand in pages that take too much.

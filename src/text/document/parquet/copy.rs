@@ -20,7 +20,7 @@ use parquet::schema::types::Type;
 use roaring::RoaringTreemap;
 
 use super::levels::{Part, read};
-use crate::document::columns::{Opened, bytes_of};
+use super::opened::{Opened, bytes_of};
 use crate::document::inputs::Input;
 use crate::error::{Error, Kind, Result};
 use crate::progress::{self, Activity};

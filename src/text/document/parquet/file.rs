@@ -1,16 +1,15 @@
 //! A Parquet file, row group by row group.
 
-use std::path::Path;
-
 use parquet::errors::ParquetError;
 
 use super::column::{Column, Place};
 use super::list::{ListColumn, ListPlace};
-use crate::document::columns::{ColumnFile, NextBatch, Opened, Value, Wanted, held_bytes};
-use crate::error::Result;
-use crate::results::{ParquetFile, trying};
+use super::opened::Opened;
+use super::places::Wanted;
+use super::rows::{Value, held_bytes};
+use crate::results::ParquetFile;
 
-pub(in crate::document) struct ParquetGroups {
+pub(super) struct ParquetGroups {
     file: ParquetFile<Opened>,
     /// The row groups that were opened, and their bytes in all columns.
     opened: usize,
@@ -19,35 +18,28 @@ pub(in crate::document) struct ParquetGroups {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(in crate::document) enum AnyPlace {
+pub(super) enum AnyPlace {
     Values(Place),
     Vectors(ListPlace),
 }
 
-pub(in crate::document) enum AnyColumn {
+pub(super) enum AnyColumn {
     Values(Column),
     Vectors(ListColumn),
 }
 
-impl ColumnFile for ParquetGroups {
-    type Place = AnyPlace;
-    type Column = AnyColumn;
-    type Failure = ParquetError;
-
-    fn trying<T>(path: &Path, work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T> {
-        trying(path, work)
-    }
-
-    fn open(bytes: Opened, max_bytes: usize) -> Result<ParquetGroups, ParquetError> {
+impl ParquetGroups {
+    pub(super) fn open(bytes: Opened, max_bytes: usize) -> Result<ParquetGroups, ParquetError> {
         Ok(ParquetGroups { file: ParquetFile::new(bytes)?, opened: 0, at: 0, max_bytes })
     }
 
-    fn names(&self, most: usize) -> Vec<String> {
+    pub(super) fn names(&self, most: usize) -> Vec<String> {
         let columns = self.file.metadata().schema_descr().columns();
         columns.iter().take(most).map(|column| column.path().string()).collect()
     }
 
-    fn find(&self, field: &str, wanted: Wanted) -> Option<Result<AnyPlace, String>> {
+    /// Where the column of a field is; or what that holds, if the field cannot be made of it.
+    pub(super) fn find(&self, field: &str, wanted: Wanted) -> Option<Result<AnyPlace, String>> {
         let schema = self.file.metadata().schema_descr();
         Some(match wanted {
             Wanted::Vector => ListPlace::find(schema, field)?.map(AnyPlace::Vectors),
@@ -55,19 +47,20 @@ impl ColumnFile for ParquetGroups {
         })
     }
 
-    fn next(&mut self) -> Result<NextBatch, ParquetError> {
+    /// Opens the next row group that has rows, and returns how many.
+    pub(super) fn next(&mut self) -> Result<Option<u64>, ParquetError> {
         while self.opened < self.file.groups() {
             let group = self.file.group(self.opened);
             self.opened += 1;
             self.at += u64::try_from(group.metadata().compressed_size()).unwrap_or(0);
             if group.rows() > 0 {
-                return Ok(NextBatch::Rows(group.rows()));
+                return Ok(Some(group.rows()));
             }
         }
-        Ok(NextBatch::End)
+        Ok(None)
     }
 
-    fn column(&self, place: &AnyPlace) -> Result<AnyColumn, ParquetError> {
+    pub(super) fn column(&self, place: &AnyPlace) -> Result<AnyColumn, ParquetError> {
         let group = self.file.group(self.opened - 1);
         Ok(match *place {
             AnyPlace::Values(place) => {
@@ -79,14 +72,18 @@ impl ColumnFile for ParquetGroups {
         })
     }
 
-    fn value(column: &mut AnyColumn) -> Result<Option<Value>, ParquetError> {
-        match column {
+    /// How many bytes of the file come before the end of the current row group.
+    pub(super) fn at(&self) -> u64 {
+        self.at
+    }
+}
+
+impl AnyColumn {
+    /// The value of the next row; none for null.
+    pub(super) fn next(&mut self) -> Result<Option<Value>, ParquetError> {
+        match self {
             AnyColumn::Values(column) => column.next(),
             AnyColumn::Vectors(lists) => lists.next(),
         }
-    }
-
-    fn at(&self) -> u64 {
-        self.at
     }
 }

@@ -22,7 +22,8 @@ use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, SchemaDescriptor};
 
 use super::column::{SAME_NAME, ended};
 use super::levels::{Part, read};
-use crate::document::columns::{Opened, Value};
+use super::opened::Opened;
+use super::rows::Value;
 use crate::document::vector::{self, MOST_COMPONENTS};
 use crate::results::RowGroup;
 
@@ -30,7 +31,7 @@ use crate::results::RowGroup;
 const MOST_VALUES: u64 = 32 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::document) struct ListPlace {
+pub(super) struct ListPlace {
     leaf: usize,
 }
 
@@ -68,7 +69,7 @@ fn checked(column: &ColumnDescriptor) -> Result<(), String> {
     }
 }
 
-pub(in crate::document) struct ListColumn {
+pub(super) struct ListColumn {
     numbers: Numbers,
     levels: Levels,
     /// How many values more the pages of the current row may have.

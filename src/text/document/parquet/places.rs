@@ -9,7 +9,7 @@ use crate::error::{Error, Kind, Result};
 const SHOWN: usize = 12;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::document) enum Wanted {
+pub(super) enum Wanted {
     /// Texts, whole numbers and times.
     Text,
     /// Those, and numbers with a fraction.
@@ -19,18 +19,18 @@ pub(in crate::document) enum Wanted {
 }
 
 #[derive(Clone, Debug)]
-pub(in crate::document) struct OfFields<P> {
+pub(super) struct OfFields<P> {
     /// None: every row gets its place as the id.
-    pub(in crate::document) id: Option<P>,
-    pub(in crate::document) text: P,
-    pub(in crate::document) order: Option<P>,
-    pub(in crate::document) key: Option<P>,
+    pub(super) id: Option<P>,
+    pub(super) text: P,
+    pub(super) order: Option<P>,
+    pub(super) key: Option<P>,
 }
 
 impl<P> OfFields<P> {
     /// The places of the columns of these fields. `find` has that of a column of this name: none if there is no such column,
     /// and an error with what it holds if the field cannot be made of that. `names` are those of the columns of the file at `path`.
-    pub(in crate::document) fn find(
+    pub(super) fn find(
         fields: &Fields,
         path: &Path,
         names: &[String],
@@ -68,7 +68,7 @@ impl<P> OfFields<P> {
         Ok(OfFields { id: has_ids.then(id).transpose()?, text, order, key })
     }
 
-    pub(in crate::document) fn map<Q, E>(
+    pub(super) fn map<Q, E>(
         &self,
         mut make: impl FnMut(&P) -> std::result::Result<Q, E>,
     ) -> std::result::Result<OfFields<Q>, E> {

@@ -1,9 +1,7 @@
-//! A file of columns, opened where it is, and read at any place.
+//! A Parquet file, opened where it is, and read at any place.
 
 use std::fs::File;
-use std::io::{self, Read};
-use std::os::unix::fs::FileExt;
-use std::rc::Rc;
+use std::io::Read;
 
 use bytes::Bytes;
 use parquet::errors::ParquetError;
@@ -14,12 +12,12 @@ use crate::document::inputs::Input;
 use crate::document::origin::Origin;
 use crate::error::{At, Error, Kind, Result};
 
-pub(in crate::document) enum Opened {
+pub(super) enum Opened {
     File(File),
     Object(Blocks),
 }
 
-pub(in crate::document) fn bytes_of(input: &Input) -> Result<Opened> {
+pub(super) fn bytes_of(input: &Input) -> Result<Opened> {
     let path = input.path();
     match input.origin() {
         Origin::File(_) => Ok(Opened::File(File::open(path).at(path)?)),
@@ -59,26 +57,5 @@ impl ChunkReader for Opened {
             Opened::File(file) => file.get_bytes(start, length),
             Opened::Object(blocks) => blocks.exactly(start, length),
         }
-    }
-}
-
-/// Some bytes of a file, read in order. Several are read beside each other.
-#[derive(Clone)]
-pub(in crate::document) struct Stretch {
-    pub(in crate::document) of: Rc<Opened>,
-    pub(in crate::document) at: u64,
-    pub(in crate::document) end: u64,
-}
-
-impl Read for Stretch {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let left = usize::try_from(self.end.saturating_sub(self.at)).unwrap_or(usize::MAX);
-        let most = into.len().min(left);
-        let read = match &*self.of {
-            Opened::File(file) => file.read_at(&mut into[..most], self.at),
-            Opened::Object(blocks) => blocks.onward(self.at).read(&mut into[..most]),
-        }?;
-        self.at += read as u64;
-        Ok(read)
     }
 }

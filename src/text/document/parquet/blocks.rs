@@ -1,4 +1,4 @@
-//! Files of columns in object stores: read by blocks, of which the last few are kept. So the pages of a column come together, and a
+//! Parquet files in object stores: read by blocks, of which the last few are kept. So the pages of a column come together, and a
 //! row group of many gigabytes takes no more memory than some blocks.
 
 use std::collections::VecDeque;
@@ -18,7 +18,7 @@ const BLOCK_BYTES: u64 = 4 << 20;
 const KEPT: usize = 8;
 
 #[derive(Clone)]
-pub(in crate::document) struct Blocks {
+pub(super) struct Blocks {
     pub(super) object: ObjectFile,
     /// The blocks that were read last, by their numbers; the newest is the first.
     kept: Arc<Mutex<VecDeque<(u64, Bytes)>>>,

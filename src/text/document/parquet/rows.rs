@@ -1,4 +1,4 @@
-//! Rows of a file of columns, and the documents that they are.
+//! Rows of a Parquet file, and the documents that they are.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ const RECORDS: usize = 8;
 /// The least bound: usual pages, and usual rows of a page, whatever a record may take.
 const LEAST: usize = 16 << 20;
 
-pub(in crate::document) fn held_bytes(max_record: usize) -> usize {
+pub(super) fn held_bytes(max_record: usize) -> usize {
     max_record.saturating_mul(RECORDS).max(LEAST)
 }
 
@@ -54,7 +54,7 @@ impl Value {
     }
 
     /// The 16 bytes of a UUID as text: `00112233-4455-6677-8899-aabbccddeeff`.
-    pub(in crate::document) fn of_uuid(bytes: &[u8]) -> Value {
+    pub(super) fn of_uuid(bytes: &[u8]) -> Value {
         let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let text = match bytes.len() {
             16 => [0..4, 4..6, 6..8, 8..10, 10..16].map(|part| hex(&bytes[part])).join("-"),
@@ -63,7 +63,7 @@ impl Value {
         Value::Bytes(text.into_bytes().into())
     }
 
-    pub(in crate::document) fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         match self {
             Value::Bytes(bytes) => bytes.len(),
             Value::Vector(Ok(vector)) => size_of_val(&vector[..]),
@@ -73,18 +73,18 @@ impl Value {
 }
 
 #[derive(Debug)]
-pub(in crate::document) struct RowPortion {
-    pub(in crate::document) first: Position,
-    pub(in crate::document) rows: Vec<Row>,
-    pub(in crate::document) max_bytes: usize,
+pub(super) struct RowPortion {
+    pub(super) first: Position,
+    pub(super) rows: Vec<Row>,
+    pub(super) max_bytes: usize,
 }
 
 #[derive(Debug)]
-pub(in crate::document) struct Row {
-    pub(in crate::document) id: Option<Value>,
-    pub(in crate::document) text: Option<Value>,
-    pub(in crate::document) order: Option<Value>,
-    pub(in crate::document) key: Option<Value>,
+pub(super) struct Row {
+    pub(super) id: Option<Value>,
+    pub(super) text: Option<Value>,
+    pub(super) order: Option<Value>,
+    pub(super) key: Option<Value>,
 }
 
 impl Portion for RowPortion {
@@ -102,7 +102,7 @@ impl Row {
         self.text.as_ref().map_or(0, Value::bytes)
     }
 
-    pub(in crate::document) fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         [&self.id, &self.text, &self.order, &self.key].into_iter().flatten().map(Value::bytes).sum()
     }
 

@@ -1,0 +1,153 @@
+//! The rows of a Parquet file: cut into portions, or the first of them in all columns.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parquet::file::reader::Length;
+
+use super::file::{AnyColumn, AnyPlace, ParquetGroups};
+use super::opened::bytes_of;
+use super::places::{OfFields, Wanted};
+use super::rows::{Row, RowPortion, Value};
+use crate::document::damage::Damage;
+use crate::document::fields::ReadOptions;
+use crate::document::inputs::Input;
+use crate::document::record::Position;
+use crate::document::records::{Cutter, Portion};
+use crate::error::Result;
+use crate::progress::{self, Activity};
+use crate::results::trying;
+
+const MOST_ROWS: usize = 4096;
+/// How many columns are named where one is missing, and how many are looked at for their first rows.
+const NAMED: usize = 100;
+const MOST_COLUMNS: usize = 500;
+
+pub(in crate::document) struct ParquetCutter<'a> {
+    input: &'a Input,
+    options: &'a ReadOptions,
+    progress: &'a AtomicU64,
+    file: ParquetGroups,
+    places: OfFields<AnyPlace>,
+    columns: Option<OfFields<AnyColumn>>,
+    /// How many rows of the current row group are left.
+    left: u64,
+    next: Position,
+    /// The bytes of the file, and how many of them are part of the progress.
+    bytes: u64,
+    passed: u64,
+}
+
+impl<'a> ParquetCutter<'a> {
+    pub(in crate::document) fn new(
+        file: u32,
+        input: &'a Input,
+        options: &'a ReadOptions,
+        progress: &'a AtomicU64,
+    ) -> Result<ParquetCutter<'a>> {
+        let path = input.path();
+        let opened = bytes_of(input)?;
+        let bytes = opened.len();
+        let of = trying(path, || ParquetGroups::open(opened, options.max_record_bytes))?;
+        let find = |field: &str, wanted| of.find(field, wanted);
+        let places = OfFields::find(&options.fields, path, &of.names(NAMED), find)?;
+        Ok(ParquetCutter {
+            input,
+            options,
+            progress,
+            file: of,
+            places,
+            columns: None,
+            left: 0,
+            next: Position { file, line: 1 },
+            bytes,
+            passed: 0,
+        })
+    }
+
+    /// Counts the bytes of the file up to here as read.
+    fn advance(&mut self, to: u64) {
+        let more = to.min(self.bytes).saturating_sub(self.passed);
+        self.progress.fetch_add(more, Ordering::Relaxed);
+        self.passed += more;
+        progress::tick(Activity::Reading);
+    }
+
+    /// Opens the next row group. Returns false at the end of the file.
+    fn open_group(&mut self) -> Result<bool> {
+        self.columns = None;
+        let ParquetCutter { file, places, columns, left, .. } = self;
+        trying(self.input.path(), || {
+            if let Some(rows) = file.next()? {
+                *columns = Some(places.map(|place| file.column(place))?);
+                *left = rows;
+            }
+            Ok(())
+        })?;
+        let to = if self.columns.is_some() { self.file.at() } else { self.bytes };
+        self.advance(to);
+        Ok(self.columns.is_some())
+    }
+}
+
+impl Cutter for ParquetCutter<'_> {
+    fn next(&mut self) -> Result<Option<Box<dyn Portion>>> {
+        while self.left == 0 {
+            if !self.open_group()? {
+                return Ok(None);
+            }
+        }
+        let Some(OfFields { id, text, order, key }) = &mut self.columns else { return Ok(None) };
+        let (mut rows, mut bytes) = (Vec::new(), 0);
+        trying(self.input.path(), || {
+            while self.left > 0 && rows.len() < MOST_ROWS && bytes < self.options.portion_bytes {
+                self.left -= 1;
+                let row = Row {
+                    id: id.as_mut().map_or(Ok(None), AnyColumn::next)?,
+                    text: AnyColumn::next(text)?,
+                    order: order.as_mut().map_or(Ok(None), AnyColumn::next)?,
+                    key: key.as_mut().map_or(Ok(None), AnyColumn::next)?,
+                };
+                bytes += row.bytes();
+                rows.push(row);
+            }
+            Ok(())
+        })?;
+        progress::tick(Activity::Reading);
+        let first = self.next;
+        self.next.line += rows.len() as u64;
+        let max_bytes = self.options.max_record_bytes;
+        Ok(Some(Box::new(RowPortion { first, rows, max_bytes })))
+    }
+
+    fn damage(&self) -> Option<Damage> {
+        None
+    }
+
+    fn contents(&self) -> Option<u128> {
+        None
+    }
+}
+
+/// Calls `each` with the name of the column and the value of the first `most` rows of the first row group, column by column. Returns how
+/// many rows these are.
+pub(in crate::document) fn first_rows(
+    input: &Input,
+    most: u64,
+    each: &mut dyn FnMut(&str, &Value),
+) -> Result<u64> {
+    let opened = bytes_of(input)?;
+    trying(input.path(), || {
+        let mut file = ParquetGroups::open(opened, ReadOptions::default().max_record_bytes)?;
+        let Some(rows) = file.next()? else { return Ok(0) };
+        for name in file.names(MOST_COLUMNS) {
+            let Some(Ok(place)) = file.find(&name, Wanted::Number) else { continue };
+            let mut column = file.column(&place)?;
+            for _ in 0..rows.min(most) {
+                if let Some(value) = column.next()? {
+                    each(&name, &value);
+                }
+            }
+        }
+        Ok(rows.min(most))
+    })
+}
