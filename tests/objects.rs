@@ -472,13 +472,12 @@ fn outputs_at_addresses_are_read_one_by_one_by_a_pattern_and_by_their_folder() {
 
     let kept = bench.read(&format!("out/{}/dedup/keep.txt", DAYS[0]));
     bench.write("ids.txt", kept);
-    let remove = "--ids ids.txt --readmit";
-    bench.done(&format!(
-        "store remove out/store {remove} l.txt --outputs out/{} out/{}",
-        DAYS[0], DAYS[1]
-    ));
+    bench.done("store remove out/store --ids ids.txt");
+    let outputs = format!("out/{} out/{}", DAYS[0], DAYS[1]);
+    bench.done(&format!("store readmit out/store --output l.txt --outputs {outputs}"));
+    server.done(&bench, "store remove s3://b/out/store --ids ids.txt");
     let outputs = "--outputs=s3://b/out/2026-*";
-    server.done(&bench, &format!("store remove s3://b/out/store {remove} r.txt {outputs}"));
+    server.done(&bench, &format!("store readmit s3://b/out/store --output r.txt {outputs}"));
     assert!(bench.read("l.txt").lines().count() > 10);
     assert_eq!(bench.read("l.txt"), bench.read("r.txt"));
 }

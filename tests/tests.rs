@@ -69,4 +69,5 @@ mod tiers;
 mod verify;
 mod version;
 mod weights;
+mod which_version;
 mod world;

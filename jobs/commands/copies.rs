@@ -76,7 +76,7 @@ impl CopyCounter {
             );
         }
         let folders: Vec<PathBuf> = days.iter().filter_map(|(.., folder)| folder.clone()).collect();
-        let outputs = Outputs::open(&folders)?;
+        let outputs = Outputs::open(&folders, |_| true)?;
         let copies = outputs.copies(is_whole, &std::env::temp_dir(), self.memory_bytes)?;
         Ok(Some(Counted { days, copies }))
     }

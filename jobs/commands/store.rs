@@ -36,7 +36,7 @@ pub(crate) use coming_back::coming_back;
 use expire::expire;
 pub(crate) use expire::{expire_days, log_expiry};
 use listing::{list, log, summary_of};
-use readmit::{ReadmitFlags, readmit};
+use readmit::readmit;
 use retention::{purge, remove};
 use upkeep::{compact, prune};
 pub(crate) use upkeep::{keep_up, show_verifying};
@@ -192,8 +192,9 @@ enum Change {
         #[command(flatten)]
         confirm: ConfirmDay,
     },
-    /// List pages that were dropped as duplicates of pages that the store shows no more: their days have expired, or with
-    /// `recrawled = "newest"` the newest page of their key took their place without all of their text. Feed these pages to the next crawl
+    /// List pages that were dropped as duplicates of pages that the store shows no more: these were removed, their days have
+    /// expired, or with `recrawled = "newest"` the newest page of their key took their place without all of their text. Feed the listed
+    /// pages to the next crawl
     #[command(args = shared(&[Memory, DryRun, Overwrite, Telemetry]), after_help = examples(&[
         ("List the pages whose kept page has gone", "dupsieve store readmit store --outputs out/* --output readmit.txt"),
     ]))]
@@ -201,7 +202,8 @@ enum Change {
         /// Folder of the store
         #[arg(value_name = "DIR")]
         store: Place,
-        /// Finished outputs whose verdicts are read: folders of `dedup`, or of days of `run`
+        /// Finished outputs whose verdicts are read: folders of `dedup`, or of days of `run`. Those of days that the store has not are
+        /// left out
         #[arg(long, value_name = "OUTPUT", num_args = 1.., required = true)]
         outputs: Vec<Outputs>,
         /// File to write the ids into, one a line, sorted
@@ -211,7 +213,7 @@ enum Change {
     /// Take pages out of all versions at once, by their ids. No join finds them any more, also after `store
     /// rollback`. Their bytes stay in the files until these are merged, rewritten or pruned. If a segment of a day up to
     /// the newest in the store is added later, they stay out of it too
-    #[command(args = shared(&[Workers, Memory, DryRun, Overwrite, Telemetry]), after_help = examples(&[
+    #[command(args = shared(&[Workers, Memory, DryRun, Telemetry]), after_help = examples(&[
         ("Take the pages whose ids are in a file out of all versions", "dupsieve store remove store --ids gone.txt"),
     ]))]
     Remove {
@@ -225,8 +227,6 @@ enum Change {
         /// store. A store without a day needs it. A page of a later day is a new page [default: the newest day]
         #[arg(long, value_name = "D")]
         until: Option<Day>,
-        #[command(flatten)]
-        readmit: ReadmitFlags,
     },
     /// Rewrite and prune until no byte of a removed page is left in the folder, and write a certificate into
     /// `purges`. All versions go that name a segment with removed pages; --dry-run says which. An interrupted purge
@@ -336,9 +336,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             places::publish_and_sweep(global)?;
             Ok(purged)
         }
-        Change::Remove { store, ids, until, readmit } => {
-            remove(&open(store)?, &ids.here()?, *until, readmit, global)
-        }
+        Change::Remove { store, ids, until } => remove(&open(store)?, &ids.here()?, *until, global),
         Change::Rollback { store, target, outputs } => {
             rollback(&open(store)?, target, outputs, global)
         }

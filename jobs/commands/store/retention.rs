@@ -12,7 +12,6 @@ use dupsieve::{Error, Kind, Result};
 
 use super::indexing;
 use super::listing::summary_of;
-use super::readmit::ReadmitFlags;
 use super::upkeep::{show_merging, show_verifying};
 use crate::flags::global::GlobalFlags;
 use crate::outcome::progress::{Progress, Unit};
@@ -23,10 +22,8 @@ pub(super) fn remove(
     store: &Store,
     ids: &Path,
     until: Option<Day>,
-    readmit: &ReadmitFlags,
     global: &GlobalFlags,
 ) -> Result<Summary> {
-    let readmit = readmit.open()?;
     let removal = store.removal(IdList::read(ids, global.budget().whole())?, until)?;
     let threads = global.workers(1);
     let removed = {
@@ -44,8 +41,7 @@ pub(super) fn remove(
         .count("listed", listed)
         .count("held", held)
         .count("removed", rows);
-    let is_removed = |id: &str| removal.ids().place(id).is_some();
-    readmit.write(|page| is_removed(page.of) && !is_removed(page.id), (summary, is_new), global)
+    Ok(if is_new { summary } else { summary.already_done() })
 }
 
 /// Rewrites and prunes until no byte of a removed page is left, and proves it. After the first step that ends later than

@@ -56,8 +56,8 @@ pub(super) enum GaveWay {
 pub struct Outputs(Vec<(PathBuf, Report)>);
 
 impl Outputs {
-    /// Opens outputs: folders that `dedup` wrote, or the output of a day, which has a folder `dedup`.
-    pub fn open(paths: &[PathBuf]) -> Result<Outputs> {
+    /// Opens outputs: folders that `dedup` wrote, or the output of a day, which has a folder `dedup`. Those of days that are not wanted are left out.
+    pub fn open(paths: &[PathBuf], is_wanted: impl Fn(Day) -> bool) -> Result<Outputs> {
         let open = |path: &PathBuf| {
             let output = folder(path);
             let report = Report::read(&output)?.ok_or_else(|| {
@@ -65,7 +65,9 @@ impl Outputs {
             })?;
             Ok((output, report))
         };
-        paths.iter().map(open).collect::<Result<_>>().map(Outputs)
+        let mut outputs = paths.iter().map(open).collect::<Result<Vec<(PathBuf, Report)>>>()?;
+        outputs.retain(|(_, report)| report.day.is_none_or(&is_wanted));
+        Ok(Outputs(outputs))
     }
 
     /// The dropped pages, and the replaced ones, for which `is_readmitted`. The sort takes about `memory_bytes` and writes into `folder` what has no
