@@ -225,8 +225,10 @@ impl<'a> Apart<'a> {
         }))
     }
 
-    /// Takes the rows of the batch that are nearest to a page by their anchors: each pass over the batch has found some.
+    /// Takes the rows of the batch that are nearest to a page by their keys. Each sort of keys has found some, maybe the same.
     fn leave_in_batch(&mut self, nearest: &mut NearestRows) -> Result<()> {
+        nearest.rows.sort_unstable_by_key(|row| (row.3, row.0));
+        nearest.rows.dedup_by_key(|row| row.3);
         self.left_out(usize::from(nearest.rows.len() >= MOST_BY_KEYS));
         let Met { of_rows, order, .. } = self.met;
         let Some(&one) = of_rows.get(nearest.page as usize) else { return Ok(()) };

@@ -1,7 +1,7 @@
 //! Confirmed matches and their verdicts against the sequential definition.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -13,6 +13,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::*;
 use crate::error::Kind;
+use crate::fingerprint::check::Hashes;
 use crate::fingerprint::{Check, Class, Fingerprint};
 use crate::matches::by_key::ByKey;
 use crate::matches::confirmed::ConfirmedPairs;
@@ -68,6 +69,12 @@ struct Rule {
 }
 
 impl Rule {
+    /// The same of two pages of the batch, of which one may also be a candidate as a short part of the other one.
+    fn near_in_batch(&self, one: &Page, other: &Page) -> Option<(u32, Coverages)> {
+        let is_part = self.is_short_part(one, other) || self.is_short_part(other, one);
+        if is_part { self.coverages(one, other) } else { self.near(one, other) }
+    }
+
     /// The distance of two pages, and how well each covers the other one, if one can. Candidates are near by their fingerprints, or
     /// share an anchor.
     fn near(&self, one: &Page, other: &Page) -> Option<(u32, Coverages)> {
@@ -76,6 +83,11 @@ impl Rule {
         if two_classes || distance > K && !self.share_an_anchor(one, other) {
             return None;
         }
+        self.coverages(one, other)
+    }
+
+    fn coverages(&self, one: &Page, other: &Page) -> Option<(u32, Coverages)> {
+        let distance = one.fingerprint.distance(other.fingerprint);
         let coverages = match self.confirm {
             None => Coverages::mutual(Coverage::near(distance as u8)),
             Some(confirm) => {
@@ -95,6 +107,20 @@ impl Rule {
         let [one, other] = [one, other].map(|page| signed(confirm.check, &page.text).1);
         let mut places = one.chunks(5).zip(other.chunks(5));
         places.any(|(one, other)| one == other && one != [u8::MAX; 5])
+    }
+
+    /// Whether of each eighth of the shingles of a short page the least one is in a page of at least twice its length, in three of four.
+    fn is_short_part(&self, short: &Page, long: &Page) -> bool {
+        let Some(confirm) = self.confirm.filter(Confirm::has_direction) else { return false };
+        let [short, long] = [short, long].map(|page| {
+            Hashes::of(&signed(confirm.check, &page.text).0).collect::<BTreeSet<u32>>()
+        });
+        let least = (0..8).filter_map(|place| short.iter().find(|&hash| hash % 8 == place));
+        let least: Vec<&u32> = least.collect();
+        let of_both = least.iter().filter(|&hash| long.contains(hash)).count();
+        (1..=128).contains(&short.len())
+            && 2 * short.len() <= long.len()
+            && 4 * of_both >= 3 * least.len()
     }
 
     /// Whether it is known which of two pages contains the other one.
@@ -202,7 +228,11 @@ fn naive(batch: &[Page], days: &[(Day, Vec<Page>)], rule: &Rule) -> [String; 3] 
     let mut kept: BTreeMap<&str, &Page> = BTreeMap::new();
     for (id, page) in turns {
         let in_store = held.iter().any(|held| stands(page, held.2).is_some());
-        if !in_store && kept.values().all(|kept| stands(page, kept).is_none()) {
+        if !in_store
+            && kept.values().all(|kept| {
+                rule.near_in_batch(page, kept).and_then(|near| near.1.of_first).is_none()
+            })
+        {
             kept.insert(id, page);
         }
     }
@@ -217,7 +247,7 @@ fn naive(batch: &[Page], days: &[(Day, Vec<Page>)], rule: &Rule) -> [String; 3] 
             }
         }
         for (other, other_page) in pages.iter().filter(|other| other.0 != *new) {
-            if let Some((distance, coverages)) = rule.near(page, other_page) {
+            if let Some((distance, coverages)) = rule.near_in_batch(page, other_page) {
                 if other < new {
                     let share = coverages.share();
                     rows.push((new.clone(), distance, other.clone(), "batch".into(), share));
