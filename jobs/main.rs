@@ -12,8 +12,8 @@ use tracing::level_filters::LevelFilter;
 use commands::command_line::CommandLine;
 use flags::global::LogFormat;
 use outcome::summary::Summary;
-use outcome::{abort, exit, identity, log};
-use processes::{child, signals, stall, supervisor, telemetry};
+use outcome::{abort, exit, identity, log, metrics_file};
+use processes::{child, signals, stall, supervisor};
 
 /// With the allocator of musl, threads wait for each other.
 #[cfg(target_env = "musl")]
@@ -40,7 +40,13 @@ fn main() {
     identity::set_process(line.global().number());
     step::begin(Step::Starting);
     // A wrong configuration is told too.
-    let told = telemetry::begin(line.global());
+    let global = line.global();
+    let told = match &global.telemetry.metrics_file {
+        Some(file) if global.speaks_for_job() && !global.dry_run => {
+            metrics_file::write_at_end(file)
+        }
+        _ => Ok(()),
+    };
     exit::end(completed.and(told).and_then(|()| run(&line)))
 }
 

@@ -1,14 +1,10 @@
-//! Metrics: the file that a job leaves however it ends, and what it serves while it runs.
+//! Metrics: the file that a job leaves however it ends.
 
 use std::collections::{BTreeMap, BTreeSet};
-#[cfg(feature = "serve")]
-use std::io::{Read, Write};
 
 use rustix::process::Signal;
 
 use crate::faults::{at_work, long_job};
-#[cfg(feature = "serve")]
-use crate::support::free_address;
 use crate::support::{Bench, Running};
 
 /// Two days of pages, with a bad record, and a configuration for them.
@@ -119,43 +115,4 @@ fn only_a_file_of_metrics_is_replaced() {
     command.env("DUPSIEVE_METRICS_FILE", "other.prom");
     assert_eq!(Running::start(command).end().code, 0);
     assert!(!bench.path("other.prom").exists(), "a dry run writes nothing");
-}
-
-/// The head and the body of an answer.
-#[cfg(feature = "serve")]
-fn get(address: &str, path: &str) -> (String, String) {
-    let mut stream = std::net::TcpStream::connect(address).unwrap();
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    (head.to_owned(), body.to_owned())
-}
-
-#[cfg(feature = "serve")]
-#[test]
-fn a_job_serves_its_metrics_while_it_runs() {
-    let bench = Bench::new();
-    let address = free_address();
-    let line = format!("{} --metrics {address}", long_job(&bench));
-    let job = at_work(&bench, "out", || bench.start(&line));
-    let (head, body) = get(&address, "/metrics");
-    assert!(
-        head.starts_with("HTTP/1.1 200 ") && head.contains("text/plain; version=0.0.4"),
-        "{head}"
-    );
-    let metrics = read(&body);
-    assert!(metrics["dupsieve_resident_memory_bytes"] > 0.0);
-    assert_eq!(metrics["dupsieve_job_info{command=\"dedup\",day=\"\",process=\"0\"}"], 1.0);
-    let active: f64 = ["starting", "joining", "sorting", "writing"]
-        .iter()
-        .filter_map(|step| metrics.get(&format!("dupsieve_step_active{{step=\"{step}\"}}")))
-        .sum();
-    assert_eq!(active, 1.0);
-    assert!(get(&address, "/other").0.starts_with("HTTP/1.1 404 "));
-    // Another job cannot have the address meanwhile, and does nothing.
-    bench.fails(69, &format!("dedup --batch b.seg --output other --metrics {address}"));
-    assert!(!bench.path("other").exists());
-    job.signal(Signal::TERM);
-    assert_eq!(job.end().code, 75);
 }

@@ -47,9 +47,8 @@ const EXAMPLES: &[(&str, &str)] = &[
         "dupsieve run configs/daily.toml --date 2026-11-21 --dry-run",
     ),
     (
-        "Leave metrics for the node exporter of Prometheus, and serve them meanwhile",
-        "dupsieve run configs/daily.toml --date 2026-11-21 --metrics-file dupsieve.prom \
-                 --metrics 127.0.0.1:9464",
+        "Leave metrics for the node exporter of Prometheus",
+        "dupsieve run configs/daily.toml --date 2026-11-21 --metrics-file dupsieve.prom",
     ),
 ];
 

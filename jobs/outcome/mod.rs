@@ -1,6 +1,6 @@
 //! The ground of the program: what a command leaves when it ends. Its exit code and summary ([`exit`],
 //! [`summary`]; [`abort`] where a thread aborts), the report of a failure ([`failure`]), with its advice in flags (`advice`), and what it shows meanwhile: log lines ([`log`]) and progress ([`progress`]), on a terminal without control characters ([`terminal`]). [`identity`] is which job it is. Programs
-//! that watch jobs get metrics, when it has ended ([`metrics_file`]) and while it runs (`live`).
+//! that watch jobs get metrics when it has ended ([`metrics_file`]).
 //!
 //! May import: files of this room and the library. No flag and no command is known here: these files take
 //! plain arguments, such as `quiet: bool`.
@@ -14,8 +14,6 @@ pub(crate) mod exit;
 pub(crate) mod exposition;
 pub(crate) mod failure;
 pub(crate) mod identity;
-#[cfg(feature = "serve")]
-pub(crate) mod live;
 pub(crate) mod log;
 pub(crate) mod metrics_file;
 pub(crate) mod progress;

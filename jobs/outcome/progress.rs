@@ -1,12 +1,11 @@
 //! The progress of long work: a bar with rate and time left on a terminal, log lines elsewhere.
 
 use std::io::{self, IsTerminal};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use dupsieve::rooms::parallel::lock;
 use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
 #[derive(Clone, Copy, Debug)]
@@ -14,23 +13,6 @@ pub(crate) enum Unit {
     Bytes,
     Fingerprints,
     Pages,
-}
-
-/// The work that is shown: its name, its unit, how much there is, and how much is done.
-type Work = (&'static str, Unit, u64, Arc<AtomicU64>);
-
-static CURRENT: Mutex<Option<Work>> = Mutex::new(None);
-
-fn set_current(work: Option<Work>) {
-    *lock(&CURRENT) = work;
-}
-
-/// The name and unit of the work under way, how much of it is done, and how much there is.
-#[cfg(feature = "serve")]
-pub(crate) fn current() -> Option<(&'static str, Unit, u64, u64)> {
-    let current = lock(&CURRENT);
-    let (task, unit, total, counter) = current.as_ref()?;
-    Some((task, *unit, counter.load(Ordering::Relaxed), *total))
 }
 
 /// Shows the progress of a counter until it is dropped.
@@ -61,7 +43,6 @@ impl Progress {
         counter: Arc<AtomicU64>,
         quiet: bool,
     ) -> Progress {
-        set_current(Some((task, unit, total, Arc::clone(&counter))));
         let ended = Arc::new(AtomicBool::new(false));
         let display = (!quiet).then(|| {
             let ended = Arc::clone(&ended);
@@ -76,7 +57,6 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        set_current(None);
         self.ended.store(true, Ordering::Relaxed);
         if let Some(display) = self.display.take() {
             display.thread().unpark();

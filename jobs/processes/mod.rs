@@ -2,8 +2,7 @@
 //!
 //! With `--processes N` the [`supervisor`] starts [`children`] and restarts them when an [`attempt`] fails; each
 //! [`child`] meets the others through it. [`machines`] joins this process with the others, whether they are
-//! children or lines of a hosts file ([`listen`]). [`signals`] and [`stall`] end a process that is interrupted or hangs. [`telemetry`]
-//! tells others how the job fares.
+//! children or lines of a hosts file ([`listen`]). [`signals`] and [`stall`] end a process that is interrupted or hangs.
 //!
 //! May import: files of this room, of `flags` and `outcome`, and the library.
 //!
@@ -14,9 +13,6 @@ pub(crate) mod child;
 pub(crate) mod children;
 mod listen;
 pub(crate) mod machines;
-#[cfg(feature = "serve")]
-mod metrics_server;
 pub(crate) mod signals;
 pub(crate) mod stall;
 pub(crate) mod supervisor;
-pub(crate) mod telemetry;

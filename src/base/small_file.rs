@@ -26,10 +26,6 @@ use crate::parallel;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Reads the file at `path`, which has at most `most` bytes.
-///
-/// # Errors
-/// A longer file is an error of `kind`. A pipe that is not written and closed within half a minute
-/// is [`Kind::Temporary`].
 pub fn read(path: &Path, most: u64, kind: Kind) -> Result<Vec<u8>> {
     let whole = move |path: &Path| {
         let mut bytes = Vec::new();
@@ -41,9 +37,6 @@ pub fn read(path: &Path, most: u64, kind: Kind) -> Result<Vec<u8>> {
 }
 
 /// Reads the text file at `path`, which has at most `most` bytes.
-///
-/// # Errors
-/// As [`read`]; text that is not UTF-8 is an error of `kind` too.
 pub fn read_text(path: &Path, most: u64, kind: Kind) -> Result<String> {
     text(read(path, most, kind)?, most, kind).map_err(|error| error.at(path))
 }

@@ -58,9 +58,6 @@ pub enum Claim<U> {
 
 pub trait WorkQueues: Send + Sync {
     /// The next run of tickets; empty if all are dealt.
-    ///
-    /// # Errors
-    /// The work may be out of reach.
     fn claim(&self, ask: Ask) -> Result<Range<u64>>;
 }
 

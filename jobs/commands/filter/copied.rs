@@ -25,9 +25,6 @@ const ENDINGS: [(&str, Format); 13] = [
 ];
 
 /// The format of a copy of records of these inputs.
-///
-/// # Errors
-/// [`Kind::Usage`] if they cannot be copied into one file.
 pub(super) fn format(inputs: &Inputs) -> Result<Format> {
     let Some(first) = inputs.files().first() else { return Ok(Format::Jsonl) };
     let copied = of(first.format());

@@ -32,9 +32,6 @@ impl Copies {
     }
 
     /// Those that the folder lists; none if there is no folder.
-    ///
-    /// # Errors
-    /// [`Kind::Exists`] if there is something else, or a file that is not listed.
     pub(super) fn listed_in(folder: &Path) -> Result<Option<Copies>> {
         if folder.symlink_metadata().is_err() {
             return Ok(None);

@@ -66,9 +66,6 @@ impl Cutting {
     }
 
     /// Takes a page.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`] if a page with passages has the id of an earlier one: nothing says which of them the passages are of.
     pub(super) fn take(&mut self, document: &Document<'_>) -> Result<Taken> {
         let Some((first, places)) = self.passages.of_page(&document.id)? else {
             self.copied += 1;

@@ -32,10 +32,6 @@ pub(crate) struct Kept {
 impl Kept {
     /// Copies of these files in `folder`, which is not there yet or holds such copies. `-` is standard output, where the records follow each
     /// other.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if an input can be read only once, unless it is standard input and will be in a file, if two copies would have one name, or if the folder and the inputs are not
-    /// apart; [`Kind::Exists`] if the folder holds something else.
     pub(crate) fn of((inputs, options): (Inputs, ReadOptions), folder: &Path) -> Result<Kept> {
         let is_printed = folder == Path::new(STDOUT);
         let is_lost = |file: &Input| file.is_stream() && !(is_printed && file.path() == folder);
@@ -70,9 +66,6 @@ impl Kept {
     }
 
     /// Whether the folder has the records whose ids are listed, of pages that were read as the segment `batch` says.
-    ///
-    /// # Errors
-    /// [`Kind::Exists`] if the folder holds something else.
     pub(crate) fn stand(
         &self,
         ids: &IdList,
@@ -95,9 +88,6 @@ impl Kept {
 
     /// Copies the records whose ids are listed, without what is cut out of them. The folder appears complete, or does not change. Where the segment of the inputs is given, by
     /// which a rerun knows them, copies that are there already are not made again.
-    ///
-    /// # Errors
-    /// [`Kind::Exists`] if the folder holds other copies; with `--overwrite` they are replaced.
     pub(crate) fn copy(
         &self,
         ids: IdList,
@@ -119,17 +109,11 @@ impl Kept {
     }
 
     /// Copies the records of all ids but these, in the same way.
-    ///
-    /// # Errors
-    /// As [`Kept::copy`].
     pub(crate) fn copy_all_but(&self, ids: IdList, global: &GlobalFlags) -> Result<Summary> {
         self.copy_listed(Listed::all_but(ids), None, global)
     }
 
     /// Copies all records without the passages that are cut out of them.
-    ///
-    /// # Errors
-    /// As [`Kept::copy`].
     pub(crate) fn copy_cut(&self, cutting: Cutting, global: &GlobalFlags) -> Result<Summary> {
         let all = Listed::all_but(IdList::of(Path::new(""), Vec::new()));
         self.copy_listed(all.cut(Some(cutting)), None, global)

@@ -10,9 +10,6 @@ use dupsieve::rooms::join::{self, Preset};
 use crate::flags::settings::{PageSettings, RecipeSettings};
 
 /// As [`of`], with the bands, digests, keys and words that are kept beside the fingerprints.
-///
-/// # Errors
-/// As [`of`].
 #[cfg(feature = "serve")]
 pub(crate) fn whole(
     stamp: &str,
@@ -38,9 +35,6 @@ fn with_columns(recipe: Recipe, held: &Stamp) -> Result<Recipe> {
 
 /// The recipe with this stamp: the one that the settings name, or one of those with names. Bands,
 /// digests, keys and words, which no answer needs, are left out.
-///
-/// # Errors
-/// [`dupsieve::Kind::Usage`] if it is none of them.
 pub(super) fn of(stamp: &str, settings: &RecipeSettings, pages: &PageSettings) -> Result<Recipe> {
     let stamp = &*in_full(stamp);
     let held = Stamp::parse(stamp)?;

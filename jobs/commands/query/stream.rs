@@ -40,9 +40,6 @@ type Numbered = (u64, Result<Answered>);
 
 impl Stream<'_> {
     /// Prints the answers to all of them.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`] if too many records are bad, once all others are answered.
     pub(super) fn answer(&self, answering: &Answering<'_>, workers: usize) -> Result<()> {
         let (leave, has_leave) = bounded(AHEAD * workers);
         let (to_workers, records) = unbounded();

@@ -45,25 +45,16 @@ impl Memory {
     }
 
     /// Room for so many bytes.
-    ///
-    /// # Errors
-    /// A problem if bodies and answers of others take the memory.
     pub(super) fn room(&self, bytes: usize) -> Result<Room, Problem> {
         self.take(bytes.div_ceil(UNIT)).map(Room)
     }
 
     /// Room for bytes that come bit by bit, and that will stand in memory so many times.
-    ///
-    /// # Errors
-    /// As [`Memory::room`].
     pub(super) fn growing(&self, times: usize) -> Result<Growing<'_>, Problem> {
         Ok(Growing { memory: self, bytes: Vec::new(), room: self.room(0)?, times })
     }
 
     /// Room for what a query will find.
-    ///
-    /// # Errors
-    /// As [`Memory::room`].
     pub(super) fn findings(&self) -> Result<Findings<'_>, Problem> {
         Ok(Findings { memory: self, found: RefCell::new((0, self.room(0)?)) })
     }
@@ -104,9 +95,6 @@ impl Growing<'_> {
     }
 
     /// Adds bytes, of which at most `most` come in all.
-    ///
-    /// # Errors
-    /// As [`Memory::room`].
     pub(super) fn push(&mut self, bytes: &[u8], most: usize) -> Result<(), Problem> {
         let needed = self.bytes.len() + bytes.len();
         if needed > self.bytes.capacity() {

@@ -69,9 +69,6 @@ impl Pool {
 
     /// Has `work` done by one of the threads. It may ask whether somebody still waits for its answer: nobody does once the
     /// client has gone or the time is over.
-    ///
-    /// # Errors
-    /// A problem if too many requests wait.
     pub(super) async fn run<R: Send + 'static>(
         &self,
         asked: Asked,

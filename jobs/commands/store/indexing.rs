@@ -76,10 +76,6 @@ fn set_index(store: &Store, design: IndexDesign, global: &GlobalFlags) -> Result
 }
 
 /// Makes what the index and the filters of a store lack after a change of the store.
-///
-/// # Errors
-/// Only [`Kind::Temporary`]: the same command does it when run again. Any other failure is logged as a warning,
-/// because the change is made, and the store answers without these too.
 pub(crate) fn keep(store: &Store, global: &GlobalFlags) -> Result<()> {
     let folder = store.path().named();
     let index = || {

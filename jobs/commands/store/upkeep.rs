@@ -74,10 +74,6 @@ pub(crate) struct Upkeep {
 /// Keeps a store small after a day was added: removes all versions but the newest `keep`, which may free the
 /// space that a merge needs, does the merge that is due if it `merges`, removes what this leaves behind, and makes the
 /// index of the new segments, if the store has one.
-///
-/// # Errors
-/// Only [`Kind::Temporary`]: the same command does it when run again. Any other failure is logged as a
-/// warning, because the day is in the store.
 pub(crate) fn keep_up(
     store: &Store,
     merges: bool,

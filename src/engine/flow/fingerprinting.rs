@@ -43,9 +43,6 @@ struct Makers {
 impl Fingerprinting {
     /// Makes fingerprints by `recipe`, or takes ready-made ones. A page that takes longer
     /// than `time` is quarantined.
-    ///
-    /// # Errors
-    /// As [`Recipe::sketcher`]; [`Kind::Usage`] if the bands of the recipe are wrong, or if it keeps points without bands.
     pub fn new(recipe: &Recipe, time: PageTime) -> Result<Fingerprinting> {
         let is_made_here = !recipe.is_external() && !recipe.takes_vectors();
         let sketcher = is_made_here.then(|| recipe.sketcher()).transpose()?;
@@ -79,9 +76,6 @@ impl Fingerprinting {
 
     /// The options of a segment with the columns that it fills by `recipe`. The caller adds times or keys of another order,
     /// which the inputs have.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if the bands of the recipe are wrong.
     pub fn columns(recipe: &Recipe) -> Result<SegmentOptions> {
         let bands = recipe.bands().map(str::parse::<Bands>).transpose()?;
         Ok(SegmentOptions {
@@ -100,9 +94,6 @@ impl Fingerprinting {
 
 impl Fingerprinting {
     /// Makes the fingerprint of a document, and all that stands beside it in a segment.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`] if the document is at fault, [`Kind::Usage`] if it does not fit the recipe.
     pub fn page(
         &mut self,
         position: Position,

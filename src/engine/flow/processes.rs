@@ -71,12 +71,6 @@ impl Processes {
     /// One of several processes. Others call it at `listener`, which stays open until the value is dropped.
     /// All processes must have the same `job`. If one gives no sign of life for too long, the run ends. The
     /// hook of `fatal` must end the process; there is no other way to end a failed step for all.
-    ///
-    /// # Errors
-    /// As [`Error::system`], if the listener has no address or no thread can be started.
-    ///
-    /// # Panics
-    /// If the `topology` does not fit the hosts of the `peers`.
     pub fn join(
         topology: Topology,
         listener: TcpListener,
@@ -103,9 +97,6 @@ impl Processes {
 
     /// Ends a step: process 0 writes the output with what it `held`, and the others wait until it has. If
     /// `write` fails, all fail alike.
-    ///
-    /// # Errors
-    /// As [`Processes::agree`].
     pub fn conclude<H, S>(
         &mut self,
         step: &str,
@@ -124,9 +115,6 @@ impl Processes {
     }
 
     /// Where the work of this step is dealt, for its one dataflow. A process alone has queues of its own for every dataflow.
-    ///
-    /// # Panics
-    /// If several processes run no step, or the queues of their step were taken.
     pub(super) fn work(&mut self) -> Arc<dyn WorkQueues> {
         let dealt = self.work.take();
         assert!(dealt.is_some() || self.mesh.is_none(), "the work of a step is dealt once");
@@ -135,10 +123,6 @@ impl Processes {
 
     /// Begins a step: process 0 decides by `lead`, and the others wait for its decision, however long it
     /// takes. If `lead` fails, all processes fail with its error.
-    ///
-    /// # Errors
-    /// The error of `lead`; [`Kind::Unavailable`] if a peer does not arrive at the first step or is refused;
-    /// [`Kind::Temporary`] if one is lost later.
     pub fn agree<T: Serialize + DeserializeOwned>(
         &mut self,
         step: &str,
@@ -157,9 +141,6 @@ impl Processes {
     }
 
     /// As [`Processes::execute`], for work whose result is gathered by the first worker.
-    ///
-    /// # Errors
-    /// As [`Processes::execute`].
     pub(super) fn execute_gathered<R: Send + 'static>(
         &mut self,
         work: impl Fn(&mut Worker) -> Result<R> + Send + Sync + 'static,
@@ -173,10 +154,6 @@ impl Processes {
     /// returned. The dataflow uses the connections of the agreement before it.
     ///
     /// `work` waits for a dataflow with [`Fatal::step_while`], which ends when the run fails.
-    ///
-    /// # Errors
-    /// In one process, the first error that a worker returned or that was raised through
-    /// [`Processes::fatal`]. In several, the hook has ended the process before.
     pub(super) fn execute<R: Send + 'static>(
         &mut self,
         work: impl Fn(&mut Worker) -> Result<R> + Send + Sync + 'static,

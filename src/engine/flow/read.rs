@@ -68,9 +68,6 @@ impl Read {
     }
 
     /// Checks that every process read its share to the end and every batch was taken.
-    ///
-    /// # Errors
-    /// [`Kind::Internal`] if something was lost.
     pub fn check_complete(&self, processes: usize) -> Result<()> {
         if self.ends == processes as u64 && self.taken == self.delivered {
             return Ok(());

@@ -28,9 +28,6 @@ pub(super) trait Handler: 'static {
     type Made: timely::ExchangeData + Record;
 
     /// Takes a document, and may make something of it at once.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`] quarantines the document. Any other error ends the run.
     fn take(&mut self, position: Position, document: Document<'_>) -> Result<Option<Self::Made>>;
 
     /// Calls `made` with what was made of several documents, at the end of each batch, and adds to the

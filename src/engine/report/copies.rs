@@ -48,9 +48,6 @@ impl Record for CopyOf {}
 impl Outputs {
     /// The copies by these outputs of days. Pages that a day has dropped and all the same put `into_store` are no copies: the store has them. The sort
     /// takes about `memory_bytes` and writes into `folder` what has no room there; what is counted may take as much.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if it takes more, [`Kind::BadData`] for damage.
     pub fn copies(
         &self,
         into_store: impl Fn(Day) -> bool,

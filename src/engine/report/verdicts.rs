@@ -48,9 +48,6 @@ pub fn verdict(output: &Path, id: &str) -> Result<PageVerdict> {
 
 /// Calls `each` with every page on which two outputs of one batch say different things: its id, and what they say. What they count of a
 /// kept page does not matter.
-///
-/// # Errors
-/// Damage is [`Kind::BadData`], and those of `each`.
 pub fn each_differing(
     outputs: [&Path; 2],
     mut each: impl FnMut(&str, [PageVerdict; 2]) -> Result<()>,

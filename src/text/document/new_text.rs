@@ -27,9 +27,6 @@ pub struct NewText {
 
 impl NewText {
     /// Puts texts into this field of records of such a file, whose columns the header names.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if a text cannot be put back into records of this format.
     pub fn of(format: Format, field: &str, header: Option<&[u8]>) -> Result<NewText> {
         let header = header.unwrap_or_default();
         let names: Vec<String> = match format {
@@ -47,9 +44,6 @@ impl NewText {
     }
 
     /// The record with this text.
-    ///
-    /// # Errors
-    /// [`Kind::Internal`] if the record has no text, and so was not read.
     pub fn record(&self, record: &[u8], text: &str) -> Result<Vec<u8>> {
         let (line, cr) = without_cr(record);
         let mut new = Vec::with_capacity(record.len());

@@ -44,9 +44,6 @@ impl PageKey {
     }
 
     /// The same key without the parameters of these names in the query.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if queries are no part of it that can be changed.
     pub fn dropping(self, names: &[String]) -> Result<PageKey, Error> {
         if self.dropped.is_none() {
             return Err(Error::new(Kind::Usage, "parameters are dropped from SURTs alone")

@@ -8,10 +8,6 @@ pub const SCALE_BITS: u32 = 20;
 pub const ONE: i64 = 1 << SCALE_BITS;
 
 /// The fixed-point weight nearest to `weight`, ties to even.
-///
-/// # Errors
-/// [`Kind::BadData`] if it is not a number, or 2^43 or more in size.
-///
 /// ```
 /// use dupsieve_text::features::{ONE, fixed};
 ///
