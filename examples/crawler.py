@@ -3,7 +3,12 @@
     dupsieve serve --store store --create &
     python3 examples/crawler.py --most 5 https://example.com/
 
-`NearDuplicates` is all that another crawler needs. `Middleware` is for Scrapy: name it in DOWNLOADER_MIDDLEWARES. Needs the standard library only."""
+`NearDuplicates` is all that another crawler needs. `Middleware` is for Scrapy: copy this file beside settings.py, and say there
+
+    DOWNLOADER_MIDDLEWARES = {"project.crawler.Middleware": 543}    # behind redirects and compression
+    NEAR_DUPLICATES = 5
+
+Needs the standard library only."""
 
 import argparse
 import collections
@@ -40,9 +45,12 @@ class Middleware:
         settings = crawler.settings
         return cls(settings.getint("NEAR_DUPLICATES", 5), settings.get("DUPSIEVE", "http://127.0.0.1:8373"))
 
-    def process_response(self, request, response, spider):
+    def process_response(self, request, response, spider=None):
         from scrapy.exceptions import IgnoreRequest
 
+        # Pictures, robots.txt, redirects and errors are no pages.
+        if response.status != 200 or not response.headers.get("Content-Type", b"").startswith(b"text/html"):
+            return response
         if self.near_duplicates.count(response.url, Page(response.text).text) >= self.most:
             raise IgnoreRequest(f"{response.url} has {self.most} near-duplicates")
         return response
@@ -62,7 +70,7 @@ class Page(html.parser.HTMLParser):
         self.links += [link for name, link in attributes if (tag, name) == ("a", "href") and link]
 
     def handle_endtag(self, tag):
-        self.hidden -= tag in ("script", "style")
+        self.hidden = max(0, self.hidden - (tag in ("script", "style")))
 
     def handle_data(self, data):
         if not self.hidden:

@@ -85,9 +85,14 @@ def dropped(address):
     sys.modules["scrapy.exceptions"] = types.SimpleNamespace(IgnoreRequest=IgnoreRequest)
     settings = types.SimpleNamespace(getint=lambda _, __: MOST, get=lambda _, __: address)
     middleware = crawler.Middleware.from_crawler(types.SimpleNamespace(settings=settings))
+    picture = types.SimpleNamespace(status=200, headers={"Content-Type": b"image/png"})
+    assert middleware.process_response(None, picture) is picture
     count = 0
     for day in range(10):
-        response = types.SimpleNamespace(url=f"http://b.example/{day}", text=f"<p>{text(7777)} {day}</p>")
+        headers = {"Content-Type": b"text/html; charset=utf-8"}
+        response = types.SimpleNamespace(
+            url=f"http://b.example/{day}", status=200, headers=headers, text=f"</style><p>{text(7777)} {day}</p>"
+        )
         try:
             assert middleware.process_response(None, response, None) is response
         except IgnoreRequest:

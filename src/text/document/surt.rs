@@ -37,6 +37,7 @@ pub(super) fn surt(url: &str, drop: &[String]) -> Option<String> {
         Some((host, behind)) => (host, behind.strip_prefix(':').unwrap_or(behind)),
         None => address.split_once(':').unwrap_or((address, "")),
     };
+    let port = port.trim_start_matches('0');
     let mut surt = host_of(host)?;
     let usual_port = if scheme == "https" { "443" } else { "80" };
     let is_usual = is_http(&scheme) && port == usual_port;
