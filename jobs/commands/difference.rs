@@ -20,7 +20,7 @@ pub(crate) struct Room {
     of_group: usize,
 }
 
-const IN_LINES: Room = Room { around: 8, groups: 8, longest: 160, of_group: 400 };
+const IN_LINES: Room = Room { around: 8, groups: 8, longest: 80, of_group: 160 };
 /// Both texts beside each other.
 pub(crate) const BESIDE: Room =
     Room { around: 24, groups: 40, longest: 1200, of_group: usize::MAX };

@@ -21,7 +21,7 @@ use crate::flags::place::Output;
 use crate::flags::shared::Shared::{DryRun, Overwrite};
 use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
-use file::{MOST_DAYS, Seen};
+use file::Seen;
 use layout::Layout;
 use pages::Pages;
 
@@ -83,6 +83,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         layout: Layout::of(inputs.files().iter().map(|file| file.path())),
         fields: fields.clone(),
         has_fields: survey.records > 0,
+        has_times: fields.order.is_some() || inputs.formats().keys().eq([&Format::Warc]),
         format: *format,
         pages: Some(&pages),
     };
@@ -101,17 +102,8 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             summary = summary.say(sentence);
         }
     }
-    let date = match with_days.map(|layout| &layout.days) {
-        None => "--date 2026-11-21".to_owned(),
-        Some(days) if days.len() <= MOST_DAYS => String::new(),
-        // So many do not stand in the file.
-        Some(days) => days
-            .first()
-            .zip(days.last())
-            .map_or_else(String::new, |(first, last)| format!("--date {first}..{last}")),
-    };
     let next =
-        if seen.is_corpus() { next_of_corpus(output, &seen.given) } else { next(output, &date) };
+        if seen.is_corpus() { next_of_corpus(output, &seen.given) } else { next(output, "") };
     Ok(summary.say(format!("written: {}", output.named())).say(next))
 }
 

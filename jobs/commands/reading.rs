@@ -317,7 +317,7 @@ impl Pages {
             return Err(too_many_bad(read.bad, records, self.max_bad)
                 .at(path)
                 .found(reasons)
-                .help("the file lists them; correct them or the flags, such as --id-field and --text-field, or raise --max-bad"));
+                .help("the list names file and line: leave out files that hold no pages (--exclude), name the fields (--id-field, --text-field), or raise --max-bad"));
         }
         self.check_order(&read)?;
         if let Some(order) = self.options.fields.order.as_ref().filter(|_| read.documents > 0) {

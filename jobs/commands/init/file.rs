@@ -6,11 +6,11 @@ use dupsieve::rooms::document::{Fields, Format, PlaceIds};
 use dupsieve::rooms::join::Preset;
 use toml::Value;
 
-use super::layout::Layout;
+use super::layout::{self, Layout};
 use super::pages::Pages;
 
-/// The most days that are written into the file.
-pub(super) const MOST_DAYS: usize = 31;
+/// The most patterns that are listed as left out.
+const MOST_PATTERNS: usize = 31;
 
 /// What the file says of pages without days.
 const CORPUS: &str = "# No path names a day, so the files are one corpus, which `dupsieve dedup --config FILE --input PATH...` reads.\n\
@@ -25,6 +25,8 @@ pub(super) struct Seen<'a> {
     pub(super) layout: Option<Layout>,
     pub(super) fields: Fields,
     pub(super) has_fields: bool,
+    /// Whether the pages have times: in a field, or because they are web archives.
+    pub(super) has_times: bool,
     /// The format, if `auto` does not tell it.
     pub(super) format: Option<Format>,
     pub(super) pages: Option<&'a Pages>,
@@ -38,6 +40,7 @@ impl Seen<'_> {
             layout: None,
             fields: Fields::default(),
             has_fields: true,
+            has_times: false,
             format: None,
             pages: None,
         }
@@ -58,13 +61,10 @@ impl Seen<'_> {
             text += STORE;
         }
         self.fingerprint(&mut text);
-        let keep = match &self.fields.order {
-            Some(_) => {
-                "[dedup]\nkeep = \"oldest\"          # of near pages of one day and about one length, the one fetched first\n"
-            }
-            None => {
-                "[dedup]\nkeep = \"first-id\"        # of near pages of one day and about one length, the one whose id comes first\n"
-            }
+        let keep = if self.has_times {
+            "[dedup]\nkeep = \"oldest\"          # of near pages of one day and about one length, the one fetched first\n"
+        } else {
+            "[dedup]\nkeep = \"first-id\"        # of near pages of one day and about one length, the one whose id comes first\n"
         };
         text += keep;
         text
@@ -81,21 +81,13 @@ impl Seen<'_> {
             Some(layout) => {
                 if !layout.left_out.is_empty() {
                     text.push_str("# Not all of the days below have files of these patterns: a configuration of their own would read them.\n");
-                    for pattern in layout.left_out.iter().take(MOST_DAYS) {
+                    for pattern in layout.left_out.iter().take(MOST_PATTERNS) {
                         let _ = writeln!(text, "# {}", Value::from(pattern.clone()));
                     }
                 }
                 line(text, "inputs", list(layout.patterns.iter().cloned()));
-                let days = layout.days.len();
-                if days > MOST_DAYS {
-                    let _ = writeln!(
-                        text,
-                        "# Files of {days} days were found; `--date` says which days are run."
-                    );
-                } else {
-                    text.push_str("# The days that were found. Take the line out, and `--date` says which day is run.\n");
-                    line(text, "dates", list(layout.days.iter().map(ToString::to_string)));
-                }
+                text.push_str("# The days that were found. Take the line out, and `--date` says which day is run.\n");
+                line(text, "dates", list(layout::ranges(&layout.days).into_iter()));
             }
             None => line(text, "inputs", list(self.given.iter().cloned())),
         }

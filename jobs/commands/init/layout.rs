@@ -130,6 +130,22 @@ fn ending(name: &str) -> &str {
     starts.find(|rest| is_ending(rest)).unwrap_or("")
 }
 
+/// These days as ranges, such as `2026-11-18..2026-11-20`.
+pub(crate) fn ranges(days: &BTreeSet<Day>) -> Vec<String> {
+    let mut ranges: Vec<(Day, Day)> = Vec::new();
+    for &day in days {
+        match ranges.last_mut() {
+            Some((_, last)) if last.next() == Some(day) => *last = day,
+            _ => ranges.push((day, day)),
+        }
+    }
+    let shown = |(first, last): (Day, Day)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}..{last}"),
+    };
+    ranges.into_iter().map(shown).collect()
+}
+
 pub(crate) fn day_in(path: &Path) -> Option<Day> {
     dated(path.to_str()?).map(|(day, _)| day)
 }

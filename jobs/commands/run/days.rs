@@ -91,10 +91,20 @@ impl DayPlan<'_> {
         self.config.inputs.iter().map(move |input| day.expand(input))
     }
 
+    /// Whether the inputs of the first day that has some are web archives, whose pages have times.
+    pub(crate) fn are_archives(&self) -> bool {
+        let pages = &self.config.fingerprint.pages;
+        let read = |day: &Day| {
+            let inputs: Vec<PathBuf> = self.inputs(*day).map(PathBuf::from).collect();
+            pages.inputs(&inputs, Width::W64).ok()
+        };
+        self.days.iter().find_map(read).is_some_and(|(_, options)| options.fields.order.is_some())
+    }
+
     /// No day is given: says which ones have inputs, and what to type.
     pub(crate) fn no_day(&self) -> Error {
         let error = Error::new(Kind::Usage, "no day is given").called("no-day").at(self.file);
-        let ranges = ranges(&self.days_with_inputs());
+        let ranges = layout::ranges(&self.days_with_inputs());
         if ranges.is_empty() {
             return error.help("give one with --date, or set dates in the file");
         }
@@ -318,22 +328,6 @@ impl DayPlan<'_> {
             Replaced::Keep => listed.map(Replacements::replacing_none),
         })
     }
-}
-
-/// These days as ranges, such as `2026-11-18..2026-11-20`.
-fn ranges(days: &BTreeSet<Day>) -> Vec<String> {
-    let mut ranges: Vec<(Day, Day)> = Vec::new();
-    for &day in days {
-        match ranges.last_mut() {
-            Some((_, last)) if last.next() == Some(day) => *last = day,
-            _ => ranges.push((day, day)),
-        }
-    }
-    let shown = |(first, last): (Day, Day)| match first == last {
-        true => first.to_string(),
-        false => format!("{first}..{last}"),
-    };
-    ranges.into_iter().map(shown).collect()
 }
 
 /// Fails unless each day has a folder of its own by the pattern of this key.

@@ -16,7 +16,7 @@ use crate::commands::dedup;
 use crate::commands::fingerprint::two_orders;
 use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{ClustersSettings, DedupSettings, Keep, PageSettings, Replaced};
+use crate::flags::settings::{ClustersSettings, DedupSettings, Keep, Replaced};
 
 /// Fails if a day lies far ahead of `today` and of what the store holds.
 pub(super) fn check_days(plan: &DayPlan<'_>, today: Day) -> Result<()> {
@@ -54,7 +54,9 @@ pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> 
         }
         field.read()?;
     }
-    check_keep_order(dedup.keep.as_ref().and_then(Keep::order), &fingerprint.pages, &recipe)?;
+    let order = dedup.keep.as_ref().and_then(Keep::order);
+    let has_times = || fingerprint.pages.time_field.is_some() || plan.are_archives();
+    check_keep_order(order, has_times, &recipe)?;
     if let Some(store) = &store {
         let added = plan.days.iter().filter(|day| store.entry(**day).is_none());
         added.copied().try_for_each(|day| store.expect_unexpired(day))?;
@@ -74,9 +76,13 @@ pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> 
 }
 
 /// Fails if --keep needs the time or the length of pages and these are not known.
-fn check_keep_order(keep: Option<KeepOrder>, pages: &PageSettings, recipe: &Recipe) -> Result<()> {
+fn check_keep_order(
+    keep: Option<KeepOrder>,
+    has_times: impl Fn() -> bool,
+    recipe: &Recipe,
+) -> Result<()> {
     let (lacks, help) = match keep {
-        Some(KeepOrder::Oldest | KeepOrder::Newest) if pages.time_field.is_none() => {
+        Some(KeepOrder::Oldest | KeepOrder::Newest) if !has_times() => {
             ("time", "name its field with --time-field")
         }
         Some(KeepOrder::Longest) if recipe.is_external() => ("length", "use first-id"),

@@ -35,14 +35,25 @@ pub fn verdict(output: &Path, id: &str) -> Result<PageVerdict> {
     let rows = ResultReader::of(&folder(output), VERDICTS)?;
     let path = rows.path().to_path_buf();
     let mut found = None;
+    let mut example = None;
     each_row(rows, |columns| {
+        if example.is_none() {
+            example = columns.first().map(|id| (*id).to_owned());
+        }
         if columns.first() == Some(&id) {
             found = Some(page_verdict(columns)?);
         }
         Some(found.is_none())
     })?;
     found.ok_or_else(|| {
-        Error::new(Kind::Missing, "this output has no page with this id").at(&path).found(id)
+        let error =
+            Error::new(Kind::Missing, "this output has no page with this id").at(&path).found(id);
+        match example {
+            Some(example) => error.help(format_args!(
+                "give a whole id from the first column of that table, such as `{example}`"
+            )),
+            None => error.help("the output has no pages at all"),
+        }
     })
 }
 

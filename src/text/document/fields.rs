@@ -63,9 +63,9 @@ impl Fields {
             _ if field == self.id => error
                 .help("name the column of the ids, or take the places of records as ids")
                 .settings(["id-field", "place-ids"]),
-            _ if field == self.text => {
-                error.help("name the column of the texts").setting("text-field")
-            }
+            _ if field == self.text => error
+                .help("if the file holds no pages, leave it out; else name the column of the texts")
+                .settings(["exclude", "text-field"]),
             _ if Some(field) == self.key.as_deref() => {
                 error.help("name the column of the keys").setting("key field:NAME")
             }
