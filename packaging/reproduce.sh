@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds a package twice, in two folders, and compares the bytes: packaging/reproduce.sh [static|deb|wheel]...
-# Without an argument, the plain program. Takes two whole builds.
+# Builds a package twice, in two folders, and compares the bytes: packaging/reproduce.sh [static|deb|wheel|image]...
+# Without an argument, the static program. Takes two whole builds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,7 +12,7 @@ for copy in first second; do
     [ "$copy" = first ] || mv "$work/$copy/dupsieve" "$work/$copy/dupsieve-in-another-folder"
     (
         cd "$work/$copy"/*
-        packaging/build.sh "${@:-program}" >/dev/null
+        packaging/build.sh "${@:-static}" >/dev/null
         cd target/packages && sha256sum -- *
     ) >"$work/$copy.sums"
 done
