@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use dupsieve::rooms::passages::PassageRows;
 use dupsieve::rooms::results::ResultFormat;
+use dupsieve::rooms::store::{Column, Segment};
 use serde_json::{Value, json};
 
 use crate::forgery::{forge, replace_and_seal};
@@ -134,6 +135,43 @@ fn passages_of_days_are_those_of_the_definition() {
         [four, five].iter().for_each(|day| drop(bench.done(&format!("verify out/{day}"))));
         bench.again(&format!("run days.toml --date {six}"));
     }
+}
+
+#[test]
+fn a_page_takes_what_plan_says() {
+    let bench = Bench::new();
+    let mut next = numbers(3);
+    let mut word = |_| {
+        let word = next(20_000) as usize;
+        words(word..word + 1)
+    };
+    for (day, length) in [(DAYS[0], 60), (DAYS[1], 400)] {
+        let pages = (0..200).map(|number| {
+            let text: Vec<String> = (0..length).map(&mut word).collect();
+            (format!("{day}-{number}"), text.join(" "))
+        });
+        write(&bench, day, &pages.collect());
+        bench.configure("days.toml", PASSAGES);
+        bench.done(&format!("run days.toml --date {day}"));
+        let line =
+            format!("plan --batch 200 --store 200 --page-words {length} --config days.toml --json");
+        let told = &bench.json(&line)["passages"];
+        let batch = Segment::open(bench.path(&format!("out/{day}/batch.seg"))).unwrap();
+        for (name, column) in
+            [("word_bytes_a_page", Column::Words), ("anchor_bytes_a_page", Column::PassageAnchors)]
+        {
+            let found = batch.mean_row_bytes(column) as f64;
+            let off = told[name].as_f64().unwrap() / found;
+            assert!((2.0 / 3.0..4.0 / 3.0).contains(&off), "{length} {name} {found}: {told}");
+        }
+        assert_eq!(told["passes"], 1);
+        assert!(
+            bench
+                .answer(line.trim_end_matches(" --json"))
+                .contains("the anchors of the store are read once")
+        );
+    }
+    assert_eq!(bench.json("plan --batch 200 --store 200 --json")["passages"], Value::Null);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use dupsieve::rooms::error::At;
 use dupsieve::rooms::fingerprint::{Check, Width};
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::matches::{AnchorCost, held_bytes};
+use dupsieve::rooms::passages::PassageCost;
 use dupsieve::rooms::tables::{Design, Estimate, Plan, Problem, plan};
 use serde_json::{Value, json};
 
@@ -46,10 +47,17 @@ pub(crate) struct Arguments {
     /// Check that confirms matches; with one, each page needs a few bytes more [default: that of the preset]
     #[arg(long, value_name = "C")]
     check: Option<Check>,
+    /// Price the passages of the day too, as the section [passages] of --config does
+    #[arg(long)]
+    passages: bool,
+    /// Words of a page, for --passages
+    #[arg(long, value_name = "N", default_value = "500", value_parser = parse_count)]
+    page_words: u64,
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let &Arguments { batch, store, preset, distance, width, check } = arguments;
+    let &Arguments { batch, store, preset, distance, width, check, passages, page_words } =
+        arguments;
     let file = global.config()?;
     let named = preset.or(file.dedup.preset).or(file.fingerprint.made.preset);
     // A recipe without a preset is joined as the paper does.
@@ -67,18 +75,35 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let read = bytes_at_rest(store, width);
     let held = held_bytes(width, check, workers);
     let anchors = AnchorCost::of(batch, store, check, global.budget().itself());
+    let passages = (passages || file.passages.is_some())
+        .then(|| PassageCost::of(batch, store, page_words, global.budget().passages()));
     if global.json {
-        println!("{}", object(&plan, read, anchors, held));
+        println!("{}", object(&plan, read, anchors, held, passages));
     } else {
         print_table(&plan, read, memory_bytes)
             .and_then(|()| print_anchors(anchors))
             .and_then(|()| print_held(batch, held))
+            .and_then(|()| passages.map_or(Ok(()), |cost| print_passages(page_words, cost)))
             .at("stdout")?;
     }
     Ok(Summary::answered())
 }
 
-fn object(plan: &Plan, read: u64, anchors: AnchorCost, held: u64) -> Value {
+fn object(
+    plan: &Plan,
+    read: u64,
+    anchors: AnchorCost,
+    held: u64,
+    passages: Option<PassageCost>,
+) -> Value {
+    let passages = passages.map(|cost| {
+        let PassageCost { word_bytes, anchor_bytes, passes, bytes_read, memory_bytes, seconds } =
+            cost;
+        json!({
+            "word_bytes_a_page": word_bytes, "anchor_bytes_a_page": anchor_bytes, "passes": passes,
+            "bytes_read": bytes_read, "memory_bytes": memory_bytes, "thread_seconds": seconds,
+        })
+    });
     let AnchorCost { passes, bytes_read, memory_bytes } = anchors;
     let row = |estimate: &Estimate| {
         let Estimate { design, tables, nanoseconds, seconds, memory_bytes, .. } = estimate;
@@ -94,6 +119,7 @@ fn object(plan: &Plan, read: u64, anchors: AnchorCost, held: u64) -> Value {
         "bytes_read": read,
         "anchors": { "bytes_read": bytes_read, "passes": passes, "memory_bytes": memory_bytes },
         "held_bytes_a_page": held,
+        "passages": passages,
         "why": plan.why,
     })
 }
@@ -118,6 +144,19 @@ fn print_held(batch: u64, held: u64) -> io::Result<()> {
         io::stdout(),
         "in addition to the tables and sorts, which --memory limits, the join needs {held} bytes for each \
          page of the batch: {mebibytes} MiB for {batch} pages"
+    )
+}
+
+fn print_passages(page_words: u64, cost: PassageCost) -> io::Result<()> {
+    let PassageCost { word_bytes, anchor_bytes, passes, bytes_read, memory_bytes, seconds } = cost;
+    let times = if passes == 1 { "once".to_owned() } else { format!("{passes} times") };
+    writeln!(
+        io::stdout(),
+        "passages, with {page_words} words a page: a page takes {word_bytes:.0} bytes for words and {anchor_bytes:.0} for \
+         their anchors; the anchors of the store are read {times}, {:.1} GB with the words of the batch, in {} MiB; \
+         {seconds:.1} s of thread time",
+        bytes_read as f64 / 1e9,
+        memory_bytes.div_ceil(1 << 20)
     )
 }
 

@@ -9,7 +9,8 @@
 //! - `corpus_page`: a page of a corpus in keep order. `tables`: the passages of a corpus as a table. `row`: a row of it, read
 //!   back. `most`: those that most pages have.
 //! - `naming`: the ids of the pages, and the table.
-//! - `anchors`: what pages that share a passage have in common. `over_days`: the passages of a day that stood in earlier days.
+//! - `anchors`: what pages that share a passage have in common. `over_days`: the passages of a day that stood in earlier days. `cost`: what
+//!   these take.
 //!
 //! Imports `features`, `store`, `matches`, `output`, `results` and `runs`. Start with [`PassageFinder`].
 //!
@@ -33,6 +34,7 @@
 mod anchors;
 mod by_page;
 mod corpus_page;
+mod cost;
 mod cut;
 mod finder;
 mod most;
@@ -50,6 +52,7 @@ mod windows;
 pub use anchors::{LEAST_WORDS, anchors_of};
 pub use by_page::PassagesByPage;
 pub use corpus_page::CorpusPage;
+pub use cost::PassageCost;
 pub use cut::{Cut, RepeatedText};
 pub use finder::{Passage, PassageFinder, Passages};
 pub use most::RepeatedPassage;

@@ -23,6 +23,7 @@ use roaring::RoaringTreemap;
 use serde::{Deserialize, Serialize};
 
 use super::anchors::each_anchor;
+use super::cost::Memory;
 use super::finder::{PassageFinder, Passages};
 use super::naming::{self, Name, NamedPassage};
 use super::page_words::PageWords;
@@ -42,9 +43,6 @@ const AT_ONCE: usize = 1 << 16;
 
 /// The pages whose words a worker reads at once.
 const PORTION: usize = 1 << 10;
-
-/// The bytes of memory for an anchor: its number, and bits of the filter in front of it.
-const ANCHOR_MEMORY: usize = 16;
 
 /// The passages of a day that are looked for: those of a range of its kept pages.
 #[derive(Debug)]
@@ -202,7 +200,7 @@ impl DayPassages {
 
     /// The pages whose passages are looked for, and those before that share an anchor with one.
     fn numbered(&self, store: &[Dated], space: SortSpace<'_>) -> Result<Numbered> {
-        let mut pages = Sorter::new(space.folder, self.memory_bytes / 4);
+        let mut pages = Sorter::new(space.folder, Memory(self.memory_bytes).pages());
         let (mut own, mut before) = (RoaringTreemap::new(), RoaringTreemap::new());
         let segment = store.len() as u32;
         self.batch.ids().each(0..self.batch.rows(), |row, id| {
@@ -250,9 +248,9 @@ impl DayPassages {
         let mut anchors_of = column(&self.batch, Segment::passage_anchors)?;
         let mut count = 0;
         for row in own {
-            count += each_anchor(anchors_of.get(row)?).count();
+            count += each_anchor(anchors_of.get(row)?).count() as u64;
         }
-        let passes = (ANCHOR_MEMORY * count).div_ceil((self.memory_bytes / 2).max(1)) as u64;
+        let passes = Memory(self.memory_bytes).passes(count);
         for pass in 0..passes {
             let mut anchors = Vec::new();
             for row in own {
@@ -305,7 +303,7 @@ impl DayPassages {
 
     /// The passages of the pages that have numbers.
     fn passages(&self, segments: &[&Segment], pages: &Numbered) -> Result<Passages> {
-        let (first_own, memory_bytes) = (pages.first_own, self.memory_bytes / 2);
+        let (first_own, memory_bytes) = (pages.first_own, Memory(self.memory_bytes).windows());
         let finder =
             PassageFinder::new(self.words, first_own, &self.folder, memory_bytes, self.workers);
         let filter = self.filter();
@@ -333,7 +331,7 @@ impl DayPassages {
     /// A filter for the windows of the pages whose passages are looked for.
     fn filter(&self) -> WindowFilter {
         let bytes = self.batch.mean_row_bytes(Column::Words) * self.kept.count;
-        WindowFilter::new(bytes as u64, self.memory_bytes / 4)
+        WindowFilter::new(bytes as u64, Memory(self.memory_bytes).filter())
     }
 
     /// Calls `take` with each page whose number is among these and its words, on all workers.

@@ -28,9 +28,14 @@ pub(super) struct WindowFilter {
 impl WindowFilter {
     /// A filter for so many windows, in at most `memory_bytes`.
     pub(super) fn new(windows: u64, memory_bytes: usize) -> WindowFilter {
-        let wanted = usize::try_from(windows.saturating_mul(BITS) / 64).unwrap_or(usize::MAX);
-        let words = wanted.min(memory_bytes / size_of::<u64>()).max(1);
+        let words = (WindowFilter::bytes(windows, memory_bytes) / size_of::<u64>()).max(1);
         WindowFilter { words: (0..words).map(|_| AtomicU64::new(0)).collect() }
+    }
+
+    /// The bytes that it takes.
+    pub(super) fn bytes(windows: u64, memory_bytes: usize) -> usize {
+        let wanted = windows.saturating_mul(BITS) / 8;
+        usize::try_from(wanted).map_or(memory_bytes, |wanted| wanted.min(memory_bytes))
     }
 
     /// Meets a window.
