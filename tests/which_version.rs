@@ -219,8 +219,8 @@ fn days_by(seed: u64, has_times: bool, (recrawled, definition): (&str, Definitio
                 removed.insert(id);
             }
             4 if !added.is_empty() => {
-                let last = added.iter().map(|(day, ..)| *day).max().unwrap();
-                let first = last.saturating_sub(19).max(1);
+                let last = added.iter().map(|(day, ..)| day).chain(&expired).max().unwrap();
+                let first = last.saturating_sub(19).max(first_shown);
                 bench.done("store expire store --keep-days 20");
                 shown.retain(|page| page.day >= first);
                 left.retain(|day| *day >= first);
