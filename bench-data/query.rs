@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let design: index::IndexDesign = flags[at + 1].parse()?;
         let begun = Instant::now();
         let memory = number("--memory", 2e9) as usize;
-        let kept = index::index(&store, design, memory, &AtomicU64::new(0))?;
+        let kept = index::index(&store, design, (memory, 2), &AtomicU64::new(0))?;
         println!("{} files made in {:.1} s", kept.made, begun.elapsed().as_secs_f64());
     }
     let version = store.at(None)?;

@@ -39,8 +39,8 @@ fn set_filters(store: &Store, wanted: bool, global: &GlobalFlags) -> Result<Summ
         return Ok(summary.count("filters_made", filters).count("filter_rows", rows));
     }
     let was = seen::is_kept(store).ok();
-    let kept = build("making filters", rows, global, |memory, hashed| {
-        seen::set(store, wanted, memory, hashed)
+    let kept = build("making filters", rows, global, |space, hashed| {
+        seen::set(store, wanted, space, hashed)
     })?;
     let is_done = was == Some(wanted) && (kept.made, kept.removed) == (0, 0);
     let Kept { made, removed, files, bytes } = kept;
@@ -61,8 +61,8 @@ fn set_index(store: &Store, design: IndexDesign, global: &GlobalFlags) -> Result
         return Ok(summary.count("index_made", files).count("index_fingerprints", rows));
     }
     let was = index::design_of(store).ok();
-    let kept = build("indexing", rows, global, |memory, sorted| {
-        index::index(store, design, memory, sorted)
+    let kept = build("indexing", rows, global, |space, sorted| {
+        index::index(store, design, space, sorted)
     })?;
     let is_done = was == Some(design) && (kept.made, kept.removed) == (0, 0);
     let Kept { made, removed, files, bytes } = kept;
@@ -84,14 +84,14 @@ pub(crate) fn keep(store: &Store, global: &GlobalFlags) -> Result<()> {
             return Ok(Kept::default());
         }
         let (_, rows) = index::missing(store, design)?;
-        build("indexing", rows, global, |memory, sorted| index::keep(store, memory, sorted))
+        build("indexing", rows, global, |space, sorted| index::keep(store, space, sorted))
     };
     let filters = || {
         if !seen::is_kept(store)? {
             return Ok(Kept::default());
         }
         let (_, rows) = seen::missing(store)?;
-        build("making filters", rows, global, |memory, hashed| seen::keep(store, memory, hashed))
+        build("making filters", rows, global, |space, hashed| seen::keep(store, space, hashed))
     };
     or_later(index(), "its index", &format!("store index {folder}"))?;
     or_later(filters(), "its filters", &format!("store index {folder} --filters"))
@@ -110,14 +110,14 @@ fn or_later(kept: Result<Kept>, what: &str, command: &str) -> Result<()> {
     }
 }
 
-/// Calls `build` with the memory for its sorts and a counter of rows, and shows how far it is.
+/// Calls `build` with the memory for its sorts, the number of their threads and a counter of rows, and shows how far it is.
 fn build(
     doing: &'static str,
     rows: u64,
     global: &GlobalFlags,
-    build: impl FnOnce(usize, &AtomicU64) -> Result<Kept>,
+    build: impl FnOnce((usize, usize), &AtomicU64) -> Result<Kept>,
 ) -> Result<Kept> {
     let (sorted, _shown) = Progress::count(doing, Unit::Fingerprints, rows, global.quiet);
     let memory = usize::try_from(global.budget().whole()).unwrap_or(usize::MAX);
-    build(memory, &sorted)
+    build((memory, global.workers(1)), &sorted)
 }

@@ -39,26 +39,31 @@ pub fn missing(store: &Store) -> Result<(u64, u64)> {
     sidecars(store).missing(places_of(store))
 }
 
-/// Gives a store filters, or takes them away. The sorts take about `memory_bytes`; `hashed` grows by the rows of each
+/// Gives a store filters, or takes them away. The sorts of so many threads take about `memory_bytes` together; `hashed` grows by the rows of each
 /// filter that is made. Filters that are there are read and checked, and damaged ones made again.
-pub fn set(store: &Store, wanted: bool, memory_bytes: usize, hashed: &AtomicU64) -> Result<Kept> {
+pub fn set(
+    store: &Store,
+    wanted: bool,
+    (memory_bytes, threads): (usize, usize),
+    hashed: &AtomicU64,
+) -> Result<Kept> {
     let is_sound = |place: &FilterPlace, segment: &Segment| {
         place.open(segment).is_ok_and(|filter| filter.is_some_and(|it| it.verify().is_ok()))
     };
     let all = places_of(store);
     let places = |segment: &Segment| if wanted { all(segment) } else { Ok(Vec::new()) };
     let name = wanted.then(|| FUSE.to_owned());
-    sidecars(store).change(name, places, is_sound, memory_bytes, hashed)
+    sidecars(store).change(name, places, is_sound, (memory_bytes, threads), hashed)
 }
 
 /// Makes the filters that a store lacks after a change, and removes the filters that the store no
 /// longer needs. A store without filters stays as it is.
-pub fn keep(store: &Store, memory_bytes: usize, hashed: &AtomicU64) -> Result<Kept> {
+pub fn keep(store: &Store, space: (usize, usize), hashed: &AtomicU64) -> Result<Kept> {
     if !is_kept(store)? {
         return Ok(Kept::default());
     }
     let (name, places) = (Some(FUSE.to_owned()), places_of(store));
-    sidecars(store).change(name, places, FilterPlace::is_there, memory_bytes, hashed)
+    sidecars(store).change(name, places, FilterPlace::is_there, space, hashed)
 }
 
 pub fn size(store: &Store) -> Result<(u64, u64)> {

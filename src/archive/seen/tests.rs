@@ -116,7 +116,7 @@ fn files(store: &Store) -> Vec<PathBuf> {
 }
 
 fn make(store: &Store) -> Result<crate::store::Kept> {
-    set(store, true, 1 << 12, &AtomicU64::new(0))
+    set(store, true, (1 << 12, 2), &AtomicU64::new(0))
 }
 
 /// Each page has one text a day, so that a page is one row of a day.
@@ -157,7 +157,7 @@ proptest! {
         check(&store, store.at(None)?, &days, 320)?;
         store.compact(Codec::Huffman, &AtomicU64::new(0))?;
         check(&store, store.at(None)?, &days, 320)?;
-        keep(&store, 1 << 12, &AtomicU64::new(0))?;
+        keep(&store, (1 << 12, 2), &AtomicU64::new(0))?;
         check(&store, store.at(None)?, &days, 320)?;
     }
 }
@@ -225,7 +225,7 @@ fn filters_come_and_go_with_their_segments() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();
     let (store, days) = some(&folder)?;
     let count = AtomicU64::new(0);
-    assert_eq!((keep(&store, 1 << 12, &count)?.files, missing(&store)?.0), (0, 6));
+    assert_eq!((keep(&store, (1 << 12, 2), &count)?.files, missing(&store)?.0), (0, 6));
     assert_eq!((make(&store)?.files, files(&store).len(), is_kept(&store)?), (12, 12, true));
     assert_eq!((make(&store)?.made, size(&store)?.0, verify(&store)?), (0, 12, 6));
     fs::remove_file(&files(&store)[3]).unwrap();
@@ -235,15 +235,15 @@ fn filters_come_and_go_with_their_segments() -> Result<()> {
     let holdings = Holdings::open(&store, store.at(None)?)?;
     assert_eq!(holdings.without_filter(By::Ids) + holdings.without_filter(By::Texts), 2);
     check(&store, store.at(None)?, &days, 500)?;
-    let kept = keep(&store, 1 << 12, &count)?;
+    let kept = keep(&store, (1 << 12, 2), &count)?;
     assert_eq!((kept.made, kept.files, files(&store).len()), (2, 12, 13), "the notes stay");
     store.compact(Codec::EliasFano, &count)?;
-    let kept = keep(&store, 1 << 12, &count)?;
+    let kept = keep(&store, (1 << 12, 2), &count)?;
     assert_eq!((kept.made, kept.removed, kept.files), (2, 12, 4));
     assert_eq!(Holdings::open(&store, store.at(None)?)?.without_filter(By::Texts), 0);
     store.rollback(4, &count)?;
-    assert_eq!(keep(&store, 1 << 12, &count)?.files, 12);
-    let kept = set(&store, false, 1 << 12, &count)?;
+    assert_eq!(keep(&store, (1 << 12, 2), &count)?.files, 12);
+    let kept = set(&store, false, (1 << 12, 2), &count)?;
     assert_eq!((kept.removed, is_kept(&store)?), (12, false));
     fs::write(store.path().join("FILTERS"), "fuse 0123\n").unwrap();
     assert_eq!(is_kept(&store).unwrap_err().kind(), Kind::BadData);

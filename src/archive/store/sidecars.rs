@@ -19,6 +19,7 @@ use crate::object_storage::bytes_of;
 use crate::output::{
     Fence, Lock, UNFINISHED, check_free_space, entries_in, remove_if_there, sync_folder, write_file,
 };
+use crate::parallel::in_parallel;
 use crate::small_file;
 
 const LONGEST: u64 = 1 << 10;
@@ -153,29 +154,36 @@ impl Sidecars<'_> {
         Ok(missing)
     }
 
-    /// Makes what is not there, names what is kept then, and removes all others. Each is whole by itself, so a run after one that
-    /// died goes on where that stopped.
-    pub fn change<S: Sidecar>(
+    /// Makes what is not there, on so many threads that share the memory, names what is kept then, and removes all others. Each is whole by
+    /// itself, so a run after one that died goes on where that stopped.
+    pub fn change<S: Sidecar + Sync>(
         &self,
         name: Option<String>,
         of: impl Fn(&Segment) -> Result<Vec<S>>,
-        is_there: impl Fn(&S, &Segment) -> bool,
-        memory_bytes: usize,
+        is_there: impl Fn(&S, &Segment) -> bool + Sync,
+        (memory_bytes, threads): (usize, usize),
         done: &AtomicU64,
     ) -> Result<Kept> {
         let lock = self.store.lock()?;
         let folder = self.folder();
-        let (mut kept, mut own) = (Kept::default(), Vec::new());
+        let mut sidecars = Vec::new();
         self.each(of, |segment, sidecar| {
-            if !is_there(&sidecar, segment) {
+            sidecars.push((segment.clone(), sidecar));
+            Ok(())
+        })?;
+        let memory_bytes = memory_bytes / threads.clamp(1, sidecars.len().max(1));
+        let made = in_parallel(threads, &sidecars, |(segment, sidecar)| {
+            let is_missing = !is_there(sidecar, segment);
+            if is_missing {
                 fs::create_dir_all(&folder).at(&folder)?;
                 check_free_space(&folder, sidecar.bytes_to_write(segment, memory_bytes))?;
                 sidecar.make(segment, memory_bytes, done, lock.fence())?;
-                kept.made += 1;
             }
-            own.extend(sidecar.paths());
-            Ok(())
-        })?;
+            Ok(u64::from(is_missing))
+        });
+        let made = made.into_iter().sum::<Result<u64>>()?;
+        let mut kept = Kept { made, ..Kept::default() };
+        let own: Vec<PathBuf> = sidecars.iter().flat_map(|it| it.1.paths()).collect();
         if self.named().ok().as_ref() != Some(&name) {
             self.name(name.as_deref(), &lock)?;
         }

@@ -35,25 +35,25 @@ pub fn missing(store: &Store, design: IndexDesign) -> Result<(u64, u64)> {
     sidecars(store).missing(files_of(store, design))
 }
 
-/// Gives a store the index of this design, and takes away any other. The sorts take about `memory_bytes`; `sorted`
-/// grows by the fingerprints of each file that is done.
+/// Gives a store the index of this design, and takes away any other. The sorts of so many threads take about
+/// `memory_bytes` together; `sorted` grows by the fingerprints of each file that is done.
 pub fn index(
     store: &Store,
     design: IndexDesign,
-    memory_bytes: usize,
+    (memory_bytes, threads): (usize, usize),
     sorted: &AtomicU64,
 ) -> Result<Kept> {
     let name = (design != IndexDesign::None).then(|| design.to_string());
     let files = files_of(store, design);
-    sidecars(store).change(name, files, TableFile::is_there, memory_bytes, sorted)
+    sidecars(store).change(name, files, TableFile::is_there, (memory_bytes, threads), sorted)
 }
 
 /// Makes the files that the index of a store lacks after a change, and removes the files that the
 /// index no longer needs. A store without an index stays as it is.
-pub fn keep(store: &Store, memory_bytes: usize, sorted: &AtomicU64) -> Result<Kept> {
+pub fn keep(store: &Store, space: (usize, usize), sorted: &AtomicU64) -> Result<Kept> {
     match design_of(store)? {
         IndexDesign::None => Ok(Kept::default()),
-        design => index(store, design, memory_bytes, sorted),
+        design => index(store, design, space, sorted),
     }
 }
 

@@ -146,7 +146,7 @@ fn all_designs_agree<F: Fingerprint>(seed: u64, sizes: &[usize]) -> Result<()> {
             store.compact(Codec::EliasFano, &AtomicU64::new(0))?;
         }
         for design in IndexDesign::ALL {
-            index(&store, design, 1 << 12, &AtomicU64::new(0))?;
+            index(&store, design, (1 << 12, 2), &AtomicU64::new(0))?;
             for distance in [0, 1, 2, 3, 5, 7] {
                 let access = if distance % 2 == 0 { Access::OnDisk } else { Access::Resident };
                 let options = LookupOptions { distance, check: None, access };
@@ -195,7 +195,7 @@ fn blocks_and_crowds_end_where_they_end() -> Result<()> {
     let days = BTreeMap::from([(day, held)]);
     let store = store_of::<u64>(folder.path(), &days)?;
     for design in IndexDesign::ALL {
-        index(&store, design, 1 << 20, &AtomicU64::new(0))?;
+        index(&store, design, (1 << 20, 2), &AtomicU64::new(0))?;
         let options = LookupOptions { distance: 3, ..LookupOptions::default() };
         let lookup = Lookup::open(&store, store.at(None)?, options)?;
         for asked in [crowd, crowd ^ 1, crowd ^ 7 << 40, crowd ^ 15, days[&day][12_345].0] {
@@ -233,7 +233,7 @@ fn work_that_is_over_is_told_and_what_was_found_is_true() -> Result<()> {
     let store = store_of::<u64>(folder.path(), &days)?;
     let all = defined(&days, crowd, None, 15);
     for design in [IndexDesign::None, IndexDesign::Mirror] {
-        index(&store, design, 1 << 20, &AtomicU64::new(0))?;
+        index(&store, design, (1 << 20, 2), &AtomicU64::new(0))?;
         let options = LookupOptions { distance: 15, ..LookupOptions::default() };
         let lookup = Lookup::open(&store, store.at(None)?, options)?;
         let mut asker = Asker::new(&lookup);
@@ -274,12 +274,12 @@ fn work_that_is_over_is_told_and_what_was_found_is_true() -> Result<()> {
 fn a_store_without_pages_is_near_to_nothing() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();
     let (store, _) = Store::init(folder.path().join("store"))?;
-    index(&store, IndexDesign::Mirror, 1 << 12, &AtomicU64::new(0))?;
+    index(&store, IndexDesign::Mirror, (1 << 12, 2), &AtomicU64::new(0))?;
     let lookup = Lookup::open(&store, store.at(None)?, LookupOptions::default())?;
     assert_eq!((answered(&lookup, 5, None)?, lookup.width()), (Vec::new(), None));
     let empty = BTreeMap::from([("2026-11-01".parse()?, Pages::new())]);
     let store = store_of::<u64>(&folder.path().join("store-2"), &empty)?;
-    index(&store, IndexDesign::Mirror, 1 << 12, &AtomicU64::new(0))?;
+    index(&store, IndexDesign::Mirror, (1 << 12, 2), &AtomicU64::new(0))?;
     let lookup = Lookup::open(&store, store.at(None)?, LookupOptions::default())?;
     assert_eq!(answered(&lookup, 5, None)?, Vec::new());
     let far = LookupOptions { distance: 16, ..LookupOptions::default() };
@@ -293,14 +293,14 @@ fn an_index_is_kept() -> Result<()> {
     let days = days(4, &[50, 60, 70], 64);
     let store = store_of::<u64>(folder.path(), &days)?;
     let count = AtomicU64::new(0);
-    assert_eq!(keep(&store, 1 << 12, &count)?, Kept::default());
+    assert_eq!(keep(&store, (1 << 12, 2), &count)?, Kept::default());
     assert_eq!(
         (design_of(&store)?, missing(&store, IndexDesign::Mirror)?.0),
         (IndexDesign::None, 3)
     );
-    let kept = index(&store, IndexDesign::Mirror, 1 << 12, &count)?;
+    let kept = index(&store, IndexDesign::Mirror, (1 << 12, 2), &count)?;
     assert_eq!((kept.made, kept.removed, kept.files), (3, 0, 3));
-    assert_eq!(index(&store, IndexDesign::Mirror, 1 << 12, &count)?.made, 0);
+    assert_eq!(index(&store, IndexDesign::Mirror, (1 << 12, 2), &count)?.made, 0);
     let names = || -> Vec<_> {
         let entries = std::fs::read_dir(store.path().join("index")).unwrap();
         entries.map(|entry| entry.unwrap().path()).collect()
@@ -309,25 +309,25 @@ fn an_index_is_kept() -> Result<()> {
     std::fs::remove_file(&names()[1]).unwrap();
     std::fs::write(store.path().join("index/.unfinished-x"), "").unwrap();
     std::fs::write(store.path().join("index/notes.txt"), "").unwrap();
-    assert_eq!(keep(&store, 1 << 12, &count)?.made, 2);
+    assert_eq!(keep(&store, (1 << 12, 2), &count)?.made, 2);
     assert_eq!(names().len(), 4, "the notes stay");
     store.compact(Codec::EliasFano, &count)?;
     let options = LookupOptions { distance: 3, ..LookupOptions::default() };
     assert_eq!(Lookup::open(&store, store.at(None)?, options)?.without_index(), 1);
-    let kept = keep(&store, 1 << 12, &count)?;
+    let kept = keep(&store, (1 << 12, 2), &count)?;
     assert_eq!((kept.made, kept.removed, kept.files), (1, 3, 1));
     assert_eq!(Lookup::open(&store, store.at(None)?, options)?.without_index(), 0);
     // A file of another form, as of another version of the format, counts as missing.
     let mirror = names().into_iter().find(|path| path.extension() == Some("seg".as_ref())).unwrap();
-    index(&store, IndexDesign::Four, 1 << 12, &count)?;
+    index(&store, IndexDesign::Four, (1 << 12, 2), &count)?;
     let other = names().into_iter().find(|path| path.extension() == Some("seg".as_ref())).unwrap();
     let other = std::fs::read(other).unwrap();
-    index(&store, IndexDesign::Mirror, 1 << 12, &count)?;
+    index(&store, IndexDesign::Mirror, (1 << 12, 2), &count)?;
     std::fs::write(&mirror, other).unwrap();
     assert_eq!(missing(&store, IndexDesign::Mirror)?.0, 1);
     assert_eq!(Lookup::open(&store, store.at(None)?, options)?.without_index(), 1);
-    assert_eq!(keep(&store, 1 << 12, &count)?.made, 1);
-    let kept = index(&store, IndexDesign::None, 1 << 12, &count)?;
+    assert_eq!(keep(&store, (1 << 12, 2), &count)?.made, 1);
+    let kept = index(&store, IndexDesign::None, (1 << 12, 2), &count)?;
     assert_eq!((kept.made, kept.removed, kept.files), (0, 1, 0));
     assert!(!store.path().join("INDEX").exists());
     std::fs::write(store.path().join("INDEX"), "mirror 0123\n").unwrap();
@@ -350,7 +350,7 @@ proptest! {
         let asked: Vec<u128> = pages.iter().step_by(9).map(|page| page.0 ^ 5).collect();
         let days = BTreeMap::from([("2026-11-01".parse()?, pages)]);
         let store = store_of::<u64>(folder.path(), &days)?;
-        index(&store, design, 1 << 12, &AtomicU64::new(0))?;
+        index(&store, design, (1 << 12, 2), &AtomicU64::new(0))?;
         let options = LookupOptions { distance: k, ..LookupOptions::default() };
         let lookup = Lookup::open(&store, store.at(None)?, options)?;
         for asked in asked {
@@ -498,7 +498,7 @@ fn a_page_meets_the_pages_that_share_its_anchors() -> Result<()> {
             store.compact(Codec::EliasFano, &AtomicU64::new(0))?;
         }
         for design in IndexDesign::ALL {
-            index(&store, design, 1 << 12, &AtomicU64::new(0))?;
+            index(&store, design, (1 << 12, 2), &AtomicU64::new(0))?;
             let check = Some("containment".parse()?);
             let options = LookupOptions { distance: 3, check, access: Access::OnDisk };
             let lookup = Lookup::open(&store, store.at(None)?, options)?;
