@@ -76,10 +76,12 @@ for package in "$packages"/*; do
         ;;
     *.whl)
         python3 -m venv "$try"
-        "$try/bin/pip" install --quiet --disable-pip-version-check "$package" duckdb pandas polars pyarrow twine
+        "$try/bin/pip" install --quiet --disable-pip-version-check "$package" datasets duckdb pandas polars pyarrow twine
         "$try/bin/twine" check --strict "$package"
         days "$try/days" "$try/bin/dupsieve"
-        (cd "$work" && PATH=$try/bin:$PATH "$try/bin/python" -m unittest discover --start-directory "$root/packaging/python/tests")
+        (cd "$work" && PATH=$try/bin:$PATH "$try/bin/python" -m unittest discover --start-directory "$root/packaging/python/tests") \
+            >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+        grep -E "^(Ran|OK)" "$work/log"
         ;;
     *.cdx.json)
         python3 -c "import json, sys; print(len(json.load(open(sys.argv[1]))['components']), 'parts')" "$package"
