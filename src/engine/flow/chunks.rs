@@ -1,8 +1,9 @@
-//! The chunks of a join, as the workers of all processes claim them: first those of the store, then the parts of the batch.
+//! The chunks of a join, as the workers of all processes claim them: first those of the store, then the parts of the batch, then those that
+//! stream past one index of its keys, index after index.
 //!
 //! A worker goes through neighbours in order, so that what it has read beyond one chunk serves the next. With as many processes and
-//! workers as before, a worker begins where it began before: a rerun finds what it has finished in the ledgers of its machine. The
-//! parts of the batch have no neighbours and are claimed one by one.
+//! workers as before, a worker begins where it began before: a rerun finds what it has finished in the ledgers of its machine. All other
+//! chunks are claimed one by one. A process has memory for one index, so its workers are never at two of these for longer than a chunk.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,8 +21,8 @@ pub(super) struct Chunks {
     work: Arc<dyn WorkQueues>,
     worker: u32,
     workers: u32,
-    /// How many chunks are of the store, and how many of the batch.
-    queues: [u64; 2],
+    /// How many chunks each queue has; the first one is the store.
+    queues: Vec<u64>,
     /// Which of these the worker takes.
     queue: usize,
     /// What it has claimed and not taken.
@@ -29,16 +30,13 @@ pub(super) struct Chunks {
 }
 
 impl Chunks {
-    /// The chunks that the worker of this `scope` claims from the `work`: there are `store` chunks of the store and, behind them,
-    /// `parts` of the batch.
+    /// The chunks that the worker of this `scope` claims from the `work`: as many as each queue has, one queue behind the other.
     pub(super) fn new(
         work: &Arc<dyn WorkQueues>,
         scope: Scope<'_, u64>,
-        store: usize,
-        parts: usize,
+        queues: Vec<u64>,
     ) -> Chunks {
         let (worker, workers) = (scope.index() as u32, scope.peers() as u32);
-        let queues = [store as u64, parts as u64];
         Chunks { work: Arc::clone(work), worker, workers, queues, queue: 0, claimed: 0..0 }
     }
 
@@ -51,7 +49,7 @@ impl Chunks {
             *claimed = work.claim(ask)?;
             *queue += usize::from(claimed.is_empty());
         }
-        let before: u64 = queues[..(*queue).min(1)].iter().sum();
+        let before: u64 = queues[..*queue].iter().sum();
         Ok(claimed.next().map(|ticket| (before + ticket) as usize))
     }
 }

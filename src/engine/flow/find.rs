@@ -67,8 +67,7 @@ fn find<F: Fingerprint>(
     let pairs = Gathered::new(sorter);
     let receipts = Gathered::new(Vec::new());
     worker.dataflow(|scope| {
-        let parts = (probing.itself.parts() + probing.keys.chunks()) as usize;
-        let chunks = Chunks::new(work, scope, probing.chunks.len() - parts, parts);
+        let chunks = Chunks::new(work, scope, probing.queues());
         let dispatched = dispatch(scope, Prober::new(Arc::clone(probing), chunks), &end);
         dispatched.receipts.gather(&receipts, &end);
         let owner = move |pair: &Pair| owners.map_or(0, |owners| owners.owner(pair.new.into()));

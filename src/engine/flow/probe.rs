@@ -1,5 +1,6 @@
 //! What a worker does with a chunk: decode it, probe it, write the pairs to its ledger, send them on.
 
+use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -42,6 +43,16 @@ pub(crate) struct Probing<F: Fingerprint> {
     pub(crate) sieve: Option<Sieve>,
     /// The chunks that earlier runs finished, and the place for those of this run.
     pub(crate) ledger: Ledger,
+}
+
+impl<F: Fingerprint> Probing<F> {
+    /// How many chunks there are of the store, of the batch, and with each index of its keys.
+    pub(super) fn queues(&self) -> Vec<u64> {
+        let of_batch = iter::once(self.itself.parts()).chain(self.keys.chunks_by_index());
+        let of_batch: Vec<u64> = of_batch.map(u64::from).collect();
+        let store = self.chunks.len() as u64 - of_batch.iter().sum::<u64>();
+        iter::once(store).chain(of_batch).collect()
+    }
 }
 
 pub(super) struct Prober<F: Fingerprint> {

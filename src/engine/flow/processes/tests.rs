@@ -502,7 +502,7 @@ fn a_slow_process_gets_less() {
                 let end = End::new(fatal.clone());
                 let (chunks, takers) = (Gathered::new(Vec::new()), Gathered::new(Vec::new()));
                 worker.dataflow(|scope| {
-                    let claims = Chunks::new(&work, scope, 200, 20);
+                    let claims = Chunks::new(&work, scope, vec![200, 20]);
                     let begun = Arc::clone(&begun);
                     let dispatched =
                         dispatch(scope, Paced { chunks: claims, process, slower, begun }, &end);

@@ -171,6 +171,7 @@ fn pairs(
         // Of few pages, memory for the anchors of eight, so that there are several passes.
         let memory_bytes = if batch.rows() < 100 { 8 * 8 * 24 } else { 1 << 24 };
         let keys = KeyProbe::new(batch, store, new.clone().into(), order, memory_bytes, 2)?;
+        assert_eq!(keys.chunks_by_index().sum::<u32>(), keys.chunks());
         for chunk in 0..keys.chunks() {
             let mut found = Vec::new();
             keys.probe(chunk, &mut |pair| found.push(pair))?;

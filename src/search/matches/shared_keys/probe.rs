@@ -119,6 +119,12 @@ impl<F: Fingerprint> KeyProbe<F> {
         self.units.len() as u32
     }
 
+    /// How many of these stream past each index of keys, index after index. There is memory for one of them at a time.
+    pub fn chunks_by_index(&self) -> impl Iterator<Item = u32> {
+        let of_one = |one: &Unit, next: &Unit| (one.sort, &one.pages) == (next.sort, &next.pages);
+        self.units.chunk_by(of_one).map(|units| units.len() as u32)
+    }
+
     /// How many of these read a portion once more, because the keys of the batch do not fit into memory.
     pub fn repeated(&self) -> u32 {
         self.units.iter().filter(|unit| unit.pages.start > 0).count() as u32
