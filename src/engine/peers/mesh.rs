@@ -33,7 +33,8 @@ pub(crate) struct Mesh {
 /// What is known of a peer that has not arrived yet.
 #[derive(Clone)]
 struct Awaited {
-    sign_of_life: Instant,
+    /// How long this process has waited since the last sign of life.
+    silent: Duration,
     answered: bool,
     /// Whether what answered is another run of it than the one that arrived at the steps before.
     was_restarted: bool,
@@ -73,7 +74,12 @@ impl Mesh {
         let mut peers = self.awaited();
         let mut pause = PAUSES[0];
         self.acceptor.arrivals().state = State::Open;
+        let mut round = Instant::now();
         loop {
+            for awaited in &mut peers {
+                awaited.waited(round.elapsed(), self.patience(awaited));
+            }
+            round = Instant::now();
             self.call_missing(&mut peers);
             if let Some(peer) = peers.iter().position(|peer| peer.was_restarted) {
                 return Err(self.begun_anew(peer));
@@ -87,8 +93,7 @@ impl Mesh {
             if missing.is_empty() {
                 return Ok(());
             }
-            missing
-                .retain(|&peer| peers[peer].sign_of_life.elapsed() > self.patience(&peers[peer]));
+            missing.retain(|&peer| peers[peer].silent > self.patience(&peers[peer]));
             if !missing.is_empty() {
                 return Err(self.given_up(&missing, &peers));
             }
@@ -117,10 +122,9 @@ impl Mesh {
 
     /// What is known of the peers before the first call of a step.
     fn awaited(&self) -> Vec<Awaited> {
-        let sign_of_life = Instant::now();
         let answered = self.acceptor.arrivals().step.0 > 0;
         let awaited = Awaited {
-            sign_of_life,
+            silent: Duration::ZERO,
             answered,
             was_restarted: false,
             trouble: "no answer".into(),
@@ -154,7 +158,7 @@ impl Mesh {
         drop(arrivals);
         thread::scope(|round| {
             for (peer, awaited) in peers.iter_mut().enumerate() {
-                let quiet = awaited.sign_of_life.elapsed() > self.patience(awaited) / 4;
+                let quiet = awaited.silent > self.patience(awaited) / 4;
                 if missing.contains(&peer) && (peer < self.acceptor.topology.process || quiet) {
                     round.spawn(move || self.call(peer, step, awaited));
                 }
@@ -207,8 +211,14 @@ impl Mesh {
 }
 
 impl Awaited {
+    /// A round has taken so long. In a longer one than a quarter of the `patience` this process was stopped itself, or its machine slept: then
+    /// the peer was not silent all the time.
+    fn waited(&mut self, round: Duration, patience: Duration) {
+        self.silent += round.min(patience / 4);
+    }
+
     fn lives(&mut self) {
-        self.sign_of_life = Instant::now();
+        self.silent = Duration::ZERO;
         self.answered = true;
     }
 
@@ -224,5 +234,28 @@ impl Drop for Mesh {
         if let Some(accepting) = self.accepting.take().filter(|_| woken) {
             let _ = accepting.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_was_stopped_itself_counts_no_peer_as_lost() {
+        let mut peer = Awaited {
+            silent: Duration::ZERO,
+            answered: true,
+            was_restarted: false,
+            trouble: String::new(),
+            refusal: None,
+        };
+        let patience = Duration::from_secs(4);
+        peer.waited(Duration::from_secs(3600), patience);
+        assert_eq!(peer.silent, patience / 4);
+        (0..40).for_each(|_| peer.waited(Duration::from_millis(100), patience));
+        assert!(peer.silent > patience);
+        peer.lives();
+        assert_eq!(peer.silent, Duration::ZERO);
     }
 }
