@@ -159,7 +159,7 @@ mod tests {
     fn a_header_without_the_fields_is_refused() {
         let error = columns("id\tbody\ttime\r").unwrap_err();
         assert_eq!(error.kind(), Kind::BadData);
-        assert_eq!(error.remedy().settings, ["text-field"]);
+        assert_eq!(error.remedy().settings, ["exclude", "text-field"]);
         let message = error.to_string();
         assert!(message.starts_with("pages.tsv:1: the header line lacks a column"), "{message}");
         assert!(message.contains(r#"expected "text", found "id\tbody\ttime\r""#), "{message}");
