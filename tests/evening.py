@@ -69,8 +69,9 @@ def crawl(folder):
         pages = list(new.items()) + [(url, edited(known[of], chance)) for url, of in copies.items()]
         folder.joinpath(day).mkdir(parents=True)
         for part in range(2):
-            records = [record(url, f"{day}T{part:02}:{at // 60:02}:{at % 60:02}Z", lines)
-                       for at, (url, lines) in enumerate(pages[part::2])]
+            # The parts were written side by side; a copy is fetched after its original.
+            records = [record(url, f"{day}T00:{at // 60:02}:{at % 60:02}Z", lines)
+                       for at, (url, lines) in list(enumerate(pages))[part::2]]
             folder.joinpath(day, f"part-{part}.warc.gz").write_bytes(b"".join(records))
     return planted
 
