@@ -264,9 +264,10 @@ impl Store {
 /// Merges segments if a merge is due, and makes the index and the filters of what is new if the store keeps them.
 fn keep_up(store: &dupsieve::Store, means: Means) -> Result<()> {
     let count = AtomicU64::new(0);
+    let space = (means.budget.rows(), means.threads);
     store.compact_tiers(&count)?;
-    index::keep(store, means.budget.rows(), &count)?;
-    seen::keep(store, means.budget.rows(), &count).map(drop)
+    index::keep(store, space, &count)?;
+    seen::keep(store, space, &count).map(drop)
 }
 
 fn is_kept(only: &str) -> Result<bool> {
