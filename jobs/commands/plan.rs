@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     /// Check that confirms matches; with one, each page needs a few bytes more [default: that of the preset]
     #[arg(long, value_name = "C")]
     check: Option<Check>,
-    /// Price the passages of the day too, as the section [passages] of --config does
+    /// Estimate the passages of the day too, as the section [passages] of --config does
     #[arg(long)]
     passages: bool,
     /// Words of a page, for --passages

@@ -160,30 +160,30 @@ impl Sidecars<'_> {
         &self,
         name: Option<String>,
         of: impl Fn(&Segment) -> Result<Vec<S>>,
-        is_there: impl Fn(&S, &Segment) -> bool + Sync,
+        is_there: impl Fn(&S, &Segment) -> bool,
         (memory_bytes, threads): (usize, usize),
         done: &AtomicU64,
     ) -> Result<Kept> {
         let lock = self.store.lock()?;
         let folder = self.folder();
-        let mut sidecars = Vec::new();
+        let (mut own, mut missing) = (Vec::new(), Vec::new());
         self.each(of, |segment, sidecar| {
-            sidecars.push((segment.clone(), sidecar));
+            own.extend(sidecar.paths());
+            if !is_there(&sidecar, segment) {
+                missing.push((segment.clone(), sidecar));
+            }
             Ok(())
         })?;
-        let memory_bytes = memory_bytes / threads.clamp(1, sidecars.len().max(1));
-        let made = in_parallel(threads, &sidecars, |(segment, sidecar)| {
-            let is_missing = !is_there(sidecar, segment);
-            if is_missing {
-                fs::create_dir_all(&folder).at(&folder)?;
-                check_free_space(&folder, sidecar.bytes_to_write(segment, memory_bytes))?;
-                sidecar.make(segment, memory_bytes, done, lock.fence())?;
-            }
-            Ok(u64::from(is_missing))
+        if !missing.is_empty() {
+            fs::create_dir_all(&folder).at(&folder)?;
+        }
+        let memory_bytes = memory_bytes / threads.clamp(1, missing.len().max(1));
+        let made = in_parallel(threads, &missing, |(segment, sidecar)| {
+            check_free_space(&folder, sidecar.bytes_to_write(segment, memory_bytes))?;
+            sidecar.make(segment, memory_bytes, done, lock.fence())
         });
-        let made = made.into_iter().sum::<Result<u64>>()?;
-        let mut kept = Kept { made, ..Kept::default() };
-        let own: Vec<PathBuf> = sidecars.iter().flat_map(|it| it.1.paths()).collect();
+        made.into_iter().collect::<Result<()>>()?;
+        let mut kept = Kept { made: missing.len() as u64, ..Kept::default() };
         if self.named().ok().as_ref() != Some(&name) {
             self.name(name.as_deref(), &lock)?;
         }

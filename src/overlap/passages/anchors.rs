@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_have_as_many_anchors_as_are_reckoned() {
+    fn pages_have_as_many_anchors_as_are_estimated() {
         for words in [LEAST_WORDS, 100, 5_000] {
             let page = |page: u32| {
                 anchors(&(0..words as u32).map(|at| at + 5_000 * page).collect::<Vec<_>>()).len()

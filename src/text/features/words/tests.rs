@@ -1,0 +1,172 @@
+//! Words beside their definition.
+
+use super::*;
+use proptest::prelude::*;
+
+fn words(text: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    Words::new(true).each(text, |word| words.push(word));
+    words
+}
+
+#[test]
+fn stretches_end_where_a_script_with_spaces_begins() {
+    let mut found = Vec::new();
+    each_stretch("A環境をx ไทย、清华。ソフトᦂᦲไทย", |stretch, is_cut| {
+        found.push((stretch, is_cut));
+    });
+    let expected = [
+        ("A", false),
+        ("環境を", true),
+        ("x ", false),
+        ("ไทย", true),
+        ("、", false),
+        ("清华", false),
+        ("。", false),
+        ("ソフト", false),
+        // No dictionary has New Tai Lue.
+        ("ᦂᦲ", false),
+        ("ไทย", true),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn plain_words_are_characters_of_han_and_words_of_anything_else() {
+    let mut words = Vec::new();
+    each_plain("清华ACM会、it's (𠀀) —… ①", |word| words.push(word));
+    assert_eq!(words, ["清", "华", "ACM", "会", "it's", "𠀀", "①"]);
+}
+
+#[test]
+fn characters_of_unspaced_scripts_are_plain_words() {
+    for text in ["ภาษาไทย", "ພາສາລາວ", "မြန်မာ", "ខ្មែរ", "ひらがな"]
+    {
+        let mut words = Vec::new();
+        each_plain(text, |word| words.push(word));
+        assert!(words.len() > 1 && words.concat() == text, "{words:?}");
+        assert!(words.iter().all(|word| word.starts_with(is_unspaced)), "{words:?}");
+    }
+    assert!(!"aé한カ一བऄ".contains(is_unspaced));
+}
+
+#[test]
+fn the_share_of_han_counts_letters_only() {
+    assert_eq!([han_share(""), han_share("12 %"), han_share("english")], [0.0; 3]);
+    assert_eq!([han_share("我来 12。"), han_share("我来ab")], [1.0, 0.5]);
+}
+
+#[test]
+fn words_are_counted_until_they_are_enough() {
+    let gap = " ".repeat(100);
+    for (text, words) in
+        [("", 0), ("?! …", 0), ("清华 ACM", 3), (&format!("{gap}清{gap}it's{gap}"), 2)]
+    {
+        for count in 0..6 {
+            assert_eq!(has_plain(text, count), words >= count, "{text:?} {count}");
+        }
+    }
+}
+
+#[test]
+fn chinese_and_english_mix() {
+    assert_eq!(
+        words("小明在ACM会议上说：“it's 3.14%, isn’t it?” 我来到北京清华大学。"),
+        [
+            "小明",
+            "在",
+            "ACM",
+            "会议",
+            "上",
+            "说",
+            "it's",
+            "3.14",
+            "isn’t",
+            "it",
+            "我",
+            "来到",
+            "北京",
+            "清华大学"
+        ]
+    );
+    assert_eq!(words("二〇二一年，人々"), ["二", "〇", "二", "一年", "人", "々"]);
+    assert_eq!(words("привет, мир! naïve_x"), ["привет", "мир", "naïve_x"]);
+}
+
+#[test]
+fn han_covers_every_block_of_ideographs() {
+    let ideographs = [
+        ('\u{3400}', '\u{4dbf}'),
+        ('\u{4e00}', '\u{9fff}'),
+        ('\u{f900}', '\u{fad9}'),
+        ('\u{20000}', '\u{2a6df}'),
+        ('\u{2a700}', '\u{2ebe0}'),
+        ('\u{2ebf0}', '\u{2ee5d}'),
+        ('\u{2f800}', '\u{2fa1d}'),
+        ('\u{30000}', '\u{33479}'),
+    ];
+    assert!(ideographs.iter().all(|&(first, last)| is_han(first) && is_han(last)));
+    for other in ['a', '1', 'é', 'ひ', 'カ', '한', '。', '，', 'ー', '\u{4dc0}', '㍿', '😀']
+    {
+        assert!(!is_han(other), "{other}");
+    }
+    assert_eq!(words("𠮷野家").concat(), "𠮷野家");
+    assert_eq!(words("\u{30edd}\u{30edd}麵"), ["\u{30edd}", "\u{30edd}", "麵"]);
+}
+
+#[test]
+fn a_run_without_end_is_cut_in_pieces() {
+    let endless = "清华大学".repeat(LONGEST_PIECE / 6);
+    let words = words(&endless);
+    assert_eq!(words.concat(), endless);
+    assert!(words.iter().filter(|&&word| word == "清华大学").count() + 2 >= LONGEST_PIECE / 6);
+}
+
+#[test]
+fn the_dictionary_named_is_the_one_compiled_in() {
+    let lock = include_str!("../../../../Cargo.lock");
+    let package =
+        lock.split("[[package]]").find(|text| text.contains("name = \"jieba-rs\"")).unwrap();
+    for part in DICTIONARY.split(' ') {
+        assert!(package.contains(part), "{part} is not in {package}");
+    }
+}
+
+/// The definition, run by run and by whole libraries.
+fn definition(text: &str) -> Vec<&str> {
+    static JIEBA: LazyLock<Jieba> = LazyLock::new(Jieba::new);
+    let jieba = &*JIEBA;
+    let mut words = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let same = |c: &char| Class::of(*c) == Class::of(first);
+        let end = rest.chars().take_while(same).map(char::len_utf8).sum();
+        match Class::of(first) {
+            Class::Han => words.extend(jieba.cut(&rest[..end], true).iter().map(|it| it.word)),
+            Class::Other | Class::Ascii => words.extend(rest[..end].unicode_words()),
+            Class::Separator => {}
+        }
+        rest = &rest[end..];
+    }
+    words
+}
+
+#[test]
+fn sentences_are_cut_as_each_run_of_han_is() {
+    let sentence =
+        "小明在清华大学；他说（我来到北京）:“好！”3.14%，\r\n\u{3000}々人、a+b的#c, 二〇二一年.年";
+    assert_eq!(words(&sentence.repeat(2)), definition(&sentence.repeat(2)));
+}
+
+proptest! {
+    #[test]
+    fn words_equal_their_definition(text in "([ -~]|[ab'._,:0-9]|[a-z]{1,9} |[一-龥]{1,9}|[，。“”’—\u{301}é]|\\PC){0,30}") {
+        prop_assert_eq!(words(&text), definition(&text));
+    }
+
+    /// Cutting ASCII at white space first changes nothing.
+    #[test]
+    fn ascii_words_are_unicode_words(text in "([ -~]|[ab'._,:;0-9 ]){0,40}") {
+        prop_assert_eq!(words(&text), text.unicode_words().collect::<Vec<_>>());
+    }
+}
