@@ -13,7 +13,8 @@ fn line(id: &str, seed: usize) -> String {
     format!("{{\"id\": \"{id}\", \"text\": \"{words}\", \"more\": [1]}}\n")
 }
 
-/// Runs the program with these bytes in a pipe as its standard input. What it makes in the temporary folder must be gone.
+/// Runs the program with these bytes in a pipe as its standard input. What it makes in the temporary folder must be gone, but for
+/// the list of records that it names.
 fn piped(bench: &Bench, bytes: Vec<u8>, arguments: &str) -> Output {
     let mut command = bench.command(arguments);
     std::fs::create_dir_all(bench.path("tmp")).unwrap();
@@ -25,7 +26,14 @@ fn piped(bench: &Bench, bytes: Vec<u8>, arguments: &str) -> Output {
     let writer = thread::spawn(move || drop(stdin.write_all(&bytes)));
     let ended = child.wait_with_output().unwrap();
     writer.join().unwrap();
-    assert!(bench.names("tmp").is_empty(), "{:?}", bench.names("tmp"));
+    let names_a_list = said(&ended).contains(bench.path("tmp").to_str().unwrap());
+    assert_eq!(bench.names("tmp").len(), usize::from(names_a_list), "{}", said(&ended));
+    for folder in bench.names("tmp") {
+        let list = format!("{folder}/found/batch.seg.quarantine.tsv");
+        assert_eq!(bench.names(&format!("tmp/{folder}/found")), ["batch.seg.quarantine.tsv"]);
+        assert!(said(&ended).contains(&list), "{}", said(&ended));
+        std::fs::remove_dir_all(bench.path("tmp").join(folder)).unwrap();
+    }
     ended
 }
 

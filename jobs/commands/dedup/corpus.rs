@@ -81,7 +81,7 @@ struct Corpus {
 }
 
 /// Makes the fingerprints of a corpus, joins them as `request` says, and copies what is kept. `typed` is the command line with the
-/// settings of the join. Without an output the results are in a temporary folder.
+/// settings of the join. Without an output the results are in a temporary folder, of which only lists of records stay.
 pub(crate) fn run(
     (flags, typed): (&CorpusFlags, &str),
     mut request: Request,
@@ -95,7 +95,26 @@ pub(crate) fn run(
     request.output = scratch.path().join("found");
     let made = make((Corpus::of(flags, request, file)?, false), typed, global);
     failure::forget();
+    leave_lists(scratch)?;
     made
+}
+
+/// Removes a temporary folder. Of its results the lists of records stay, which log and errors have named.
+fn leave_lists(mut scratch: TempDir) -> Result<()> {
+    let (lists, others): (Vec<_>, Vec<_>) = output::entries_in(&scratch.path().join("found"))?
+        .into_iter()
+        .map(|entry| entry.path())
+        .partition(|path| path.extension().is_some_and(|it| it == "tsv"));
+    if lists.is_empty() {
+        return Ok(());
+    }
+    for path in others {
+        let removed =
+            if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        removed.at(&path)?;
+    }
+    scratch.disable_cleanup(true);
+    Ok(())
 }
 
 fn make(
