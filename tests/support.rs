@@ -116,8 +116,13 @@ impl<const N: usize> AsMut<Running> for [Running; N] {
 }
 
 impl Running {
-    pub(crate) fn start(mut command: Command) -> Running {
-        let piped = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    pub(crate) fn start(command: Command) -> Running {
+        Running::fed(command, Stdio::null())
+    }
+
+    /// Starts a command with this standard input.
+    pub(crate) fn fed(mut command: Command, stdin: Stdio) -> Running {
+        let piped = command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = piped.process_group(0).spawn().unwrap();
         let stdout = collect(child.stdout.take().unwrap());
         let stderr = collect(child.stderr.take().unwrap());

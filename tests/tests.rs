@@ -2,6 +2,7 @@
 
 mod all_or_nothing;
 mod architecture;
+mod cases;
 mod chains;
 mod check;
 mod clean_files;
