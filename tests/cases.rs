@@ -14,6 +14,7 @@
 //!   prints                                            all that it prints
 //!     a   yes
 //! $65 filter ...                                      a command that must end with this code
+//!   reported kept                                     it leaves a report of its failure, and no output
 //! is kept.jsonl                                       the text of a file, whole; `is a.txt: text`
 //!     a
 //! has report.html: of the text                        a part of it; `lacks` of one that it has not
@@ -31,6 +32,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::Stdio;
 
+use crate::faults::{assert_failed, assert_reported};
 use crate::support::{Bench, Ended, Running};
 use crate::world::{record, words};
 
@@ -44,7 +46,7 @@ macro_rules! cases {
     };
 }
 
-cases!(command_line corpus filter);
+cases!(command_line corpus failures filter judging lsh passages seen weights);
 
 #[test]
 fn every_file_of_cases_is_a_test() {
@@ -136,7 +138,11 @@ impl Case {
         let (verb, rest) = line.trim_start().split_once(' ').unwrap_or((line.trim_start(), ""));
         if line.starts_with("  ") {
             let ended = self.last.as_ref().expect("a command comes before");
-            return expect(place, ended, (verb, rest), block.as_deref());
+            match verb {
+                "reported" => assert_reported(&self.bench, ended.code, rest),
+                _ => expect(place, ended, (verb, rest), block.as_deref()),
+            }
+            return;
         }
         let bench = &self.bench;
         let (name, part) = rest.split_once(": ").unwrap_or((rest.trim_end_matches(':'), ""));
@@ -199,6 +205,9 @@ impl Case {
         command.envs(set);
         let ended = Running::fed(command, stdin).end();
         assert_eq!(ended.code.to_string(), code, "{place}\n{}", ended.stderr);
+        if ended.code != 0 && !ended.stdout.is_empty() {
+            assert_failed(&ended, ended.code);
+        }
         ended
     }
 

@@ -124,18 +124,6 @@ fn what_is_advised_for_a_day_without_pages_is_accepted() {
     assert_eq!(bench.done(&format!("{alone} --overwrite")).count("read"), 1);
 }
 
-#[test]
-fn a_segment_is_not_written_to_a_folder_that_does_not_exist() {
-    let bench = days();
-    for job in ["fingerprint", "weights"] {
-        for flags in ["", "--dry-run"] {
-            let line = format!("{job} --input crawl/2026-11-01.jsonl --output typo/a {flags}");
-            bench.refuses(66, &line, &["typo: the folder of the output does not exist"]);
-            assert!(!bench.path("typo").exists());
-        }
-    }
-}
-
 /// A page of words that no other page has, and `more` words.
 pub(crate) fn words_of(id: &str, word: &str, more: usize) -> String {
     let words: String = (0..150 + more).map(|at| format!("{word}{:x} ", (at + 7) * 7919)).collect();

@@ -1,4 +1,4 @@
-//! `evaluate --sweep`, by planted copies. (Of labels: `quality.rs`.)
+//! `evaluate --sweep`, by planted copies.
 
 use serde_json::Value;
 
@@ -124,4 +124,18 @@ fn a_few_long_pages_fit_into_a_small_sample() {
     bench.write("long.tsv", format!("id\ttext\n{}", (0..10).map(long).collect::<String>()));
     let json = object(&bench.answer("evaluate --sweep --input long.tsv --sample 2 --json"));
     assert_eq!(json["sample"], 2);
+}
+
+#[test]
+fn a_sweep_ends_before_it_takes_more_memory_than_allowed() {
+    let bench = Bench::new();
+    let word = |at: usize| format!("{:x} ", (at * 0x9e37_79b1) % (1 << 24));
+    let page = |page: usize| {
+        format!("{page}\t{}\n", (page * 450..page * 450 + 450).map(word).collect::<String>())
+    };
+    bench.write("pages.tsv", "id\ttext\n".to_owned() + &(0..800).map(page).collect::<String>());
+    let line = "evaluate --sweep --input pages.tsv";
+    let said = bench.fails(2, &format!("{line} --memory 1MiB --json"));
+    assert!(said.contains("the pages of the sample") && said.contains("--memory"), "{said}");
+    bench.answer(&format!("{line} --sample 50 --memory 64MiB"));
 }

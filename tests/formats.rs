@@ -7,7 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use dupsieve::rooms::document::Content;
-use dupsieve::rooms::fingerprint::{Check, Class, Fingerprint, PageTime, Stamp, Width, hex};
+use dupsieve::rooms::features::counts::Counts;
+use dupsieve::rooms::fingerprint::{
+    Check, Class, Fingerprint, PageTime, Recipe, Stamp, Width, hex,
+};
 use dupsieve::rooms::index::{Asker, Lookup, LookupOptions};
 use dupsieve::rooms::journal::{Journal, JournalOptions};
 use dupsieve::rooms::lsh::Bands;
@@ -511,4 +514,24 @@ fn the_journal_of_the_museum_becomes_the_segment_of_its_day() {
     journal.write_segment(day, &path, 1 << 20).unwrap();
     let left = contents(&path).unwrap();
     assert!(left.contains("page 3\t") && !left.contains("page 1\t") && !left.contains("page 2\t"));
+}
+
+/// Tables that earlier versions wrote are read, and mean what they meant.
+#[test]
+fn tables_of_counts_of_every_version_are_read() {
+    let path = |name: &str| crate::world::museum(&format!("counts-1/{name}.counts"));
+    let read = |name: &str| Counts::read(path(name).as_ref()).unwrap();
+    for (name, documents, rows, counted) in [
+        ("words", 17, 18, ("fox", 2)),
+        ("lines", 17, 4, ("(c) all", 16)),
+        ("lines-by-host", 17, 7, ("two.example\thome of two.example:", 8)),
+    ] {
+        let table = read(name);
+        assert_eq!((table.head().documents, table.rows()), (documents, rows), "{name}");
+        assert_eq!(table.count(counted.0), counted.1, "{name}");
+    }
+    for lines in ["lines", "lines-by-host"] {
+        let recipe = Recipe::named("wide-1", None).unwrap();
+        assert!(recipe.with_boilerplate(read(lines)).unwrap().boilerplate().is_some());
+    }
 }

@@ -7,9 +7,8 @@ use dupsieve::rooms::document::Content;
 use dupsieve::rooms::fingerprint::{PageTime, Width};
 use dupsieve::rooms::lsh::Bands;
 use dupsieve::rooms::store::Segment;
-use serde_json::Value;
 
-use crate::support::{Bench, Running};
+use crate::support::Bench;
 use crate::world::page;
 
 /// Words that stand for a text; `replaced` of them are others.
@@ -197,19 +196,6 @@ fn texts_are_dropped_by_containment_unless_a_similarity_is_asked_for() {
     assert!(bench.read("alike/dedup/keep.txt").contains("part\n"));
 }
 
-#[test]
-fn done_is_done_and_other_parameters_are_refused() {
-    let bench = Bench::new();
-    bench.write("pages.jsonl", jsonl(&texts()));
-    let line = "lsh --input pages.jsonl --similarity 0.8 --output out";
-    bench.done(line);
-    bench.again(&format!("{line} --workers 3 --memory 64MiB"));
-    for other in ["--similarity 0.9", "--seed 1", "--shingle words:3", "--matches all"] {
-        let usual = if other.starts_with("--similarity") { "" } else { "--similarity 0.8" };
-        bench.fails(73, &format!("lsh --input pages.jsonl --output out {usual} {other}"));
-    }
-}
-
 /// Days by days: segments that keep bands and points, compared with the store of the days before, by `dedup` and by `run`.
 #[test]
 fn days_are_compared_by_the_buckets_of_the_store() {
@@ -278,103 +264,4 @@ fn copies_by_the_thousand_are_one_group() {
     bench.write("pages.jsonl", (0..20_000).map(page).collect::<String>());
     let ended = bench.done("lsh --input pages.jsonl --similarity 0.8 --memory 16MiB --output out");
     assert_eq!(["kept", "dropped"].map(|name| ended.count(name)), [1, 19_999]);
-}
-
-#[test]
-fn vectors_that_are_none_are_quarantined_and_those_of_other_lengths_are_not_alike() {
-    let bench = Bench::new();
-    let line = |id: u32, vector: &str| format!("{{\"id\": {id}, \"vector\": {vector}}}\n");
-    let bad = ["[NaN, 1]", "[null, 1]", "[\"1\", 1]", "7", "[1e200, 1]"];
-    let bad: String = (0..).zip(bad).map(|(id, vector)| line(id, vector)).collect();
-    bench.write("bad.jsonl", bad + &line(9, "[1, 1]"));
-    let lsh = "lsh --family euclidean --input";
-    let ended = bench.done(&format!("{lsh} bad.jsonl --max-bad 5 --output out"));
-    assert_eq!([ended.count("quarantined"), ended.count("kept")], [5, 1]);
-    // Their slots are beyond 64 bits, so they would all be one.
-    bench.write("long.jsonl", line(1, "[1e24, 1]") + &line(2, "[1e30, 1]") + &line(3, "[1e9, 1]"));
-    let ended = bench.done(&format!("{lsh} long.jsonl --max-bad 2 --output long"));
-    assert_eq!([ended.count("quarantined"), ended.count("kept")], [2, 1]);
-    bench.write("lengths.jsonl", line(1, "[1, 1]") + &line(2, "[1, 1, 0]") + &line(3, "[1, 1]"));
-    let ended = bench.done(&format!("{lsh} lengths.jsonl --output lengths"));
-    assert_eq!([ended.count("kept"), ended.count("dropped")], [2, 1]);
-}
-
-#[test]
-fn fingerprints_and_features_made_elsewhere_are_taken() {
-    let bench = Bench::new();
-    bench.write("prints.tsv", "a\t0x0\nb\t0x3f\nc\t0xffffffff00000000\n");
-    bench.done("lsh --format fingerprints --similarity 0.9 --input prints.tsv --output prints");
-    let verdicts = bench.read("prints/dedup/verdicts.tsv");
-    assert!(verdicts.contains("b\tdrop\ta\t6\tbatch\n"), "{verdicts}");
-    bench
-        .write("features.tsv", "a\tsea:2 ship:1\nb\tsea:2 ship:1.1\nc\tbread:1\nd\tship:1 sea:1\n");
-    bench.done("lsh --format features --input features.tsv --output sets");
-    assert!(bench.read("sets/dedup/matches.tsv").contains("d\ta\t"));
-    bench.done(
-        "lsh --family cosine --format features --similarity 0.99 --bands 30 --rows 2 \
-         --input features.tsv --output cosine",
-    );
-    let matches = bench.read("cosine/dedup/matches.tsv");
-    assert!(
-        matches.lines().any(|line| line.starts_with("b\ta\t") && line.ends_with("\t0.9992\tdrop"))
-    );
-    assert!(bench.read("cosine/dedup/keep.txt").contains("d\n"));
-}
-
-#[test]
-fn flags_that_say_nothing_or_nonsense_are_refused() {
-    let bench = Bench::new();
-    bench.write("pages.jsonl", jsonl(&texts()));
-    bench.write("prints.tsv", "a\t0x0\n");
-    let lsh = "lsh --input pages.jsonl --output out";
-    for wrong in [
-        "--family simhash",
-        "--similarity 2",
-        "--bands 5",
-        "--bands 0 --rows 3",
-        "--bands 500 --rows 3",
-        "--bands 5 --rows 5 --hashes 30",
-        "--hashes 5000",
-        "--similarity 0.8 --check minhash",
-        "--similarity 0.8 --containment 0.8",
-        "--check minhash",
-        "--shingle words:0",
-        "--keep oldest",
-    ] {
-        bench.fails(2, &format!("{lsh} {wrong}"));
-    }
-    bench.fails(2, "lsh --family jaccard --format fingerprints --input prints.tsv --output prints");
-    bench.fails(66, "lsh --input missing.jsonl --output missing");
-    bench.fails(2, "fingerprint --input pages.jsonl --keep-bands minhash --output x.seg");
-    let said = bench.fails(2, "fingerprint --input pages.jsonl --sketch points --output x.seg");
-    assert!(said.contains("--keep-bands"), "{said}");
-    let banded = "fingerprint --input pages.jsonl --keep-bands minhash-4x4 --output x.seg";
-    bench.refuses(2, &format!("{banded} --preset paper"), &["containment or points"]);
-}
-
-/// A configuration and the environment are for other commands too.
-#[test]
-fn a_width_that_was_not_typed_is_no_error() {
-    let bench = Bench::new();
-    bench.write("pages.jsonl", jsonl(&texts()));
-    bench.write("wide.toml", "[fingerprint]\nwidth = 128\n");
-    bench.done("lsh --input pages.jsonl --config wide.toml --output out");
-    let mut command = bench.command("lsh --input pages.jsonl --output out");
-    command.env("DUPSIEVE_WIDTH", "128");
-    let ended = Running::start(command).end();
-    assert_eq!((ended.code, &ended.summary()["already_done"]), (0, &Value::Bool(true)));
-}
-
-#[test]
-fn a_plan_shows_the_curve() {
-    let bench = Bench::new();
-    let plan: Value = bench.json("lsh plan --similarity 0.8 --json");
-    assert_eq!([&plan["bands"], &plan["rows"]], [16, 7]);
-    assert_eq!(plan["curve"][20]["found"], 1.0);
-    assert!((plan["curve"][16]["found"].as_f64().unwrap() - 0.977).abs() < 1e-3);
-    assert_eq!((&plan["key_bytes"], &plan["keep_bands"]), (&80.into(), &"jaccard-16x7".into()));
-    let shown = bench.answer("lsh plan --bands 20 --rows 4 --similarity 0.7");
-    assert!(shown.contains("<- the least similarity"), "{shown}");
-    bench.fails_to_answer(2, "lsh plan --dry-run");
-    bench.fails_to_answer(2, "lsh plan --output out");
 }

@@ -94,36 +94,6 @@ fn a_flag_wins_over_the_environment_and_that_over_the_file() {
     }
 }
 
-#[test]
-fn a_preset_is_priced_and_refused_where_it_cannot_be() {
-    let bench = bench();
-    let distance = |flags: &str| {
-        let told = bench.answer(&format!("plan --batch 1e5 --store 1e6 {flags}"));
-        let (_, rest) = told.split_once(" existing within ").unwrap();
-        rest.split(' ').next().unwrap().to_owned()
-    };
-    bench.write("paper.toml", "preset = \"paper\"\n");
-    bench.write("shingles.toml", "[fingerprint]\nrecipe = \"shingles\"\n");
-    let flags = ["", "--distance 5", "--config paper.toml", "--config shingles.toml"];
-    assert_eq!(flags.map(distance), ["3", "5", "3", "3"]);
-    bench.write("ready.tsv", "a\tone:1 two:2\n");
-    let line = "fingerprint --format features --input ready.tsv --output ready.seg";
-    assert!(bench.fails(2, &format!("{line} --preset balanced")).contains("needs texts"));
-    bench.done(line);
-    let told = bench.fails(2, "weights --preset paper --input new.jsonl --output w");
-    assert!(told.contains("unexpected argument '--preset'"), "{told}");
-}
-
-#[test]
-fn signatures_that_nobody_uses_are_told() {
-    let bench = bench();
-    bench.done("fingerprint --input new.jsonl --output new.seg --sketch minhash");
-    let told = bench.done("dedup --batch new.seg --output out").stderr;
-    assert!(told.contains("sketches minhash-512x2, but no check uses them"), "{told}");
-    let told = bench.done("dedup --batch new.seg --output used --check minhash").stderr;
-    assert!(!told.contains("no check uses them"), "{told}");
-}
-
 fn word(number: usize) -> String {
     let syllables = ["ba", "ke", "li", "mo", "nu", "ra", "se", "ti", "vo", "zu"];
     number.to_string().bytes().map(|digit| syllables[usize::from(digit - b'0')]).collect()
@@ -177,24 +147,4 @@ fn a_mixed_crawl_gets_titles_and_pages_right_in_one_pass() {
     expected.sort();
     assert_eq!(found, expected);
     bench.done("verify out");
-}
-
-#[test]
-fn presets_that_differ_are_named() {
-    let bench = Bench::new();
-    bench.write("pages.jsonl", bench.documents(0, 20));
-    for preset in ["paper", "balanced"] {
-        bench.done(&format!(
-            "fingerprint --preset {preset} --input pages.jsonl --output {preset}.seg"
-        ));
-    }
-    bench.store(&[("2026-11-20", "paper")]);
-    bench.refuses(
-        2,
-        "dedup --batch balanced.seg --store store --output x",
-        &[
-            "the store was made with preset paper, and this batch with preset balanced",
-            "--preset paper",
-        ],
-    );
 }

@@ -9,7 +9,6 @@ mod clean_files;
 mod clusters;
 mod command_line;
 mod containment;
-mod contains;
 mod copies;
 mod corpus;
 mod crowds;
@@ -44,7 +43,6 @@ mod pipes;
 mod presets;
 mod proof;
 mod prune;
-mod quality;
 mod query;
 #[allow(unreachable_pub, dead_code)] // They are public to the fuzz targets, and one is for these alone.
 #[path = "fuzz/readers.rs"]
@@ -69,6 +67,5 @@ mod support;
 mod tiers;
 mod verify;
 mod version;
-mod weights;
 mod which_version;
 mod world;

@@ -213,21 +213,3 @@ fn a_configuration_that_is_not_text_is_78() {
     let said = fault(&bench, 78, &format!("{line} --secret-file long"));
     assert!(said.contains("too long"), "{said}");
 }
-
-#[test]
-fn more_threads_than_the_machine_can_use_are_refused() {
-    let bench = small();
-    let job = "dedup --batch batch.seg --output out";
-    for flags in [
-        "--workers 10000",
-        "--workers 18446744073709551615",
-        "--processes 10000",
-        "--workers 100 --processes 100",
-    ] {
-        let said = fault(&bench, 2, &format!("{job} {flags}"));
-        assert!(said.contains("threads"), "{said}");
-    }
-    bench.write("many.toml", "[machines]\nworkers = 10000\n");
-    assert!(fault(&bench, 2, &format!("{job} --config many.toml")).contains("threads"));
-    assert!(!bench.path("out").exists());
-}

@@ -26,7 +26,7 @@ use crate::support::{Bench, Ended, Running, TRIES, command, free_address, wait_u
 const RETRYABLE: [i32; 4] = [69, 70, 74, 75];
 
 /// Checks that the job ended with `code`, wrote only the summary line to stdout, and the reason to stderr.
-pub(super) fn assert_failed(ended: &Ended, code: i32) {
+pub(crate) fn assert_failed(ended: &Ended, code: i32) {
     assert_eq!(ended.code, code, "{ended:?}");
     assert_eq!(ended.stdout.lines().count(), 1, "{ended:?}");
     let summary: Value = serde_json::from_str(&ended.stdout).unwrap();
@@ -60,7 +60,7 @@ pub(super) fn fault_of(bench: &Bench, code: i32, output: &str, line: &str) -> St
     error
 }
 
-pub(super) fn assert_reported(bench: &Bench, code: i32, output: &str) {
+pub(crate) fn assert_reported(bench: &Bench, code: i32, output: &str) {
     assert!(!bench.path(output).exists(), "{output} is there");
     let failure: Value =
         serde_json::from_str(&bench.read(&format!("{output}.failed.json"))).unwrap();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rustix::process::{Signal, kill_process};
 
-use super::{assert_failed, at_work, is_there, long_job, small};
+use super::{assert_failed, at_work, is_there, long_job};
 use crate::support::{Bench, children, outlast, wait_until};
 
 #[test]
@@ -60,21 +60,6 @@ fn all_children_start_again_when_one_is_killed_or_frozen() {
         assert!(ended.stderr.contains("starting all processes again (1 of 2)"), "{ended:?}");
         assert!(first.into_iter().all(|child| !is_there(child)));
         assert!(bench.files(&out) == bench.files("alone"), "{out} differs");
-    }
-}
-
-#[test]
-fn no_child_starts_again_after_a_lasting_failure() {
-    let bench = small();
-    bench.write("damaged.seg", "not a segment");
-    for (code, line) in [
-        (65, "dedup --batch damaged.seg --output out --processes 2"),
-        (66, "dedup --batch none.seg --output out --processes 2"),
-        (2, "dedup --batch batch.seg --keep longest --output out --processes 2"),
-    ] {
-        let ended = bench.run(line);
-        assert_failed(&ended, code);
-        assert!(!ended.stderr.contains("starting all processes again"), "{ended:?}");
     }
 }
 
