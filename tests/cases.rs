@@ -46,7 +46,7 @@ macro_rules! cases {
     };
 }
 
-cases!(command_line corpus failures filter judging lsh passages seen weights);
+cases!(command_line corpus days failures filter inputs judging loss lsh passages seen store weights);
 
 #[test]
 fn every_file_of_cases_is_a_test() {

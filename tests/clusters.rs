@@ -91,53 +91,6 @@ fn stars_are_what_the_verdicts_say() {
 }
 
 #[test]
-fn what_is_done_is_found_and_what_contradicts_is_refused() {
-    let bench = crawled(7, "kept");
-    let [first, second] = [DAYS[0], DAYS[1]];
-    let made = format!("cluster --matches out/{first} --output one");
-    let dry = bench.done(&format!("{made} --dry-run"));
-    assert!(!bench.path("one").exists() && dry.count("days") == 1);
-    bench.done(&made);
-    let times = bench.times("one");
-    let again = bench.done(&made);
-    assert_eq!((again.summary()["already_done"].clone(), bench.times("one")), (true.into(), times));
-    bench.fails(73, &format!("cluster --matches out/{second} --output one"));
-    bench.done(&format!("cluster --matches out/{second} --output two"));
-    bench.done(&format!("cluster --matches out/{first} --output two --overwrite"));
-    assert_eq!(state(&bench, "one"), state(&bench, "two"));
-
-    let refused = [
-        (2, format!("cluster --matches out/{first} out/{first} --output x"), "there already"),
-        (2, format!("cluster --matches out/{first} --previous one --output x"), "there already"),
-        (2, format!("cluster --matches out/{first} --day {second} --output x"), "another day"),
-        (
-            2,
-            format!("cluster --matches out/{second} --previous one --method components --output x"),
-            "another method",
-        ),
-        (2, "cluster --previous one --output x --no-lists".to_owned(), "nothing to add"),
-        (2, format!("cluster --matches out/{first} --output out/{first}"), "one place"),
-        (
-            2,
-            format!("cluster --matches out/{second} --previous one --output one --overwrite"),
-            "one place",
-        ),
-        (66, "cluster --matches nowhere --output x".to_owned(), "no such folder"),
-        (65, "cluster --matches in --output x".to_owned(), "not a complete output"),
-        (
-            65,
-            format!("cluster --matches out/{second} --previous in --output x"),
-            "not a complete output",
-        ),
-        (73, format!("cluster --matches out/{first} --output in --overwrite"), "something else"),
-    ];
-    for (code, line, told) in refused {
-        bench.refuses(code, &line, &[told]);
-        assert!(!bench.path("x").exists());
-    }
-}
-
-#[test]
 fn damage_is_found_wherever_it_is() {
     let bench = crawled(11, "kept");
     let [first, second] = [DAYS[0], DAYS[1]];
@@ -187,34 +140,6 @@ fn a_state_without_lists_goes_on_alone() {
     bench.fails(73, &next);
     fs::remove_dir_all(bench.path("one")).unwrap();
     bench.done("verify two");
-}
-
-#[test]
-fn days_without_matches_and_with_one() {
-    let bench = Bench::new();
-    bench.segment("none", 64, &[("a".to_owned(), 0), ("b".to_owned(), u128::from(u64::MAX))]);
-    bench.segment("pair", 64, &[("a".to_owned(), 0), ("b".to_owned(), 1)]);
-    bench.segment("empty", 64, &[]);
-    for name in ["none", "pair", "empty"] {
-        bench.done(&format!("dedup --batch {name}.seg --output {name}"));
-    }
-    for (method, name) in [("star", "none"), ("components", "none"), ("star", "empty")] {
-        let ended = bench
-            .done(&format!("cluster --matches {name} --output {method}-{name} --method {method}"));
-        assert_eq!((ended.count("members"), ended.count("clusters")), (0, 0));
-        assert_eq!(bench.read(&format!("{method}-{name}/clusters.tsv")), "member\tcluster\tday\n");
-    }
-    bench.done("cluster --matches pair --output one");
-    assert_eq!(bench.read("one/clusters.tsv"), "member\tcluster\tday\na\ta\t\nb\ta\t\n");
-    assert_eq!(bench.read("one/sizes.tsv"), "cluster\tsize\na\t2\n");
-    let from = "cluster --previous star-none --matches pair --day 2026-11-20 --output";
-    bench.done(&format!("{from} next"));
-    let changes = "cluster\tmember\tdiff\tday\na\ta\t+1\t2026-11-20\na\tb\t+1\t2026-11-20\n";
-    assert_eq!(bench.read("next/changes.tsv"), changes);
-    bench.write("gone.txt", "a\n");
-    bench.done("cluster --previous next --removed gone.txt --output last");
-    assert_eq!(bench.read("last/changes.tsv"), changes.replace("+1", "-1"));
-    assert_eq!(bench.read("last/clusters.tsv"), "member\tcluster\tday\n");
 }
 
 #[test]

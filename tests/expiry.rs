@@ -1,33 +1,6 @@
 //! What is too old: days that have expired are in no answer of the versions that they have left.
 
-use crate::retention::store;
 use crate::support::{Bench, Ended};
-
-#[test]
-fn an_expiry_is_done_once_and_said() {
-    let bench = Bench::new();
-    store(&bench, 64);
-    let files = bench.files("store");
-    let would = bench.done("store expire store --keep-days 3 --dry-run");
-    assert!(would.stderr.contains("from 2026-01-01 to 2026-01-02"), "{}", would.stderr);
-    assert_eq!((bench.files("store") == files, would.count("expired_days")), (true, 2));
-    let told = bench.done("store expire store --keep-days 3");
-    let counts = ["expired_days", "expired"].map(|name| (told.count(name), would.count(name)));
-    assert_eq!(counts, [(2, 2), (120, 120)]);
-    let log = bench.answer("store log store");
-    assert!(log.contains("expire before 2026-01-03"), "{log}");
-    let files = bench.files("store");
-    for again in ["--keep-days 3", "--keep-days 1000000000000", "--before 2026-01-03"] {
-        let told = bench.done(&format!("store expire store {again}"));
-        assert_eq!(told.summary()["already_done"].as_bool(), Some(true), "{again}");
-        assert_eq!(bench.files("store"), files, "{again}");
-    }
-    let said = bench.fails(73, "store add store --segment 2026-01-01.seg --day 2026-01-02");
-    assert!(said.contains("has expired"), "{said}");
-    for wrong in ["", "--keep-days 0", "--before 2026-02-30", "--keep-days 3 --before 2026-01-03"] {
-        bench.fails(2, &format!("store expire store {wrong}"));
-    }
-}
 
 /// Six days, each with pages of the three days before it.
 fn crawl(bench: &Bench) {
@@ -139,26 +112,4 @@ fn a_day_that_is_made_again_carries_the_expiry_over() {
         }
         bench.done("store verify kept-store");
     }
-}
-
-#[test]
-fn a_day_far_ahead_is_added_and_a_store_is_emptied_only_if_that_is_meant() {
-    let bench = Bench::new();
-    bench.done("store init store");
-    for (name, day) in [("one", "2013-05-01"), ("two", "2026-11-20")] {
-        bench.segment(name, 64, &[(name.to_owned(), 7)]);
-        bench.done(&format!("store add store --segment {name}.seg --day {day}"));
-    }
-    bench.segment("far", 64, &[("far".to_owned(), 9)]);
-    let far = "store add store --segment far.seg --day 2226-11-21";
-    let files = bench.files("store");
-    for refused in [far, "store expire store --before 2026-11-21"] {
-        bench.refuses(2, refused, &["--confirm-day"]);
-        let said = bench.fails(2, &format!("{refused} --dry-run"));
-        assert!(said.contains("--confirm-day") && bench.files("store") == files, "{said}");
-    }
-    bench.done(&format!("{far} --confirm-day"));
-    bench.again(far);
-    let all = bench.done("store expire store --before 2226-11-22 --confirm-day");
-    assert_eq!((all.count("expired_days"), all.count("days")), (3, 0));
 }

@@ -167,26 +167,6 @@ fn what_was_found_is_said_and_pairs_are_shown() {
 }
 
 #[test]
-fn a_folder_without_days_and_ids_gets_a_configuration_for_one_corpus() {
-    let bench = Bench::new();
-    let lines: String = (0..40)
-        .map(|at| format!("{{\"body\": \"the story with the number {at} of a book\"}}\n"))
-        .collect();
-    bench.write("corpus/a.jsonl", &lines);
-    let told = bench.run("init --input corpus").stderr;
-    let next = "dupsieve dedup --config dupsieve.toml --input 'corpus' --output found --kept kept";
-    assert!(told.contains(next) && told.contains("FILE:RECORD"), "{told}");
-    let file = bench.read("dupsieve.toml");
-    assert!(
-        file.contains("place_ids = \"all\"") && file.contains("text_field = \"body\""),
-        "{file}"
-    );
-    bench.done("dedup --config dupsieve.toml --input corpus --output found --kept kept");
-    assert!(lines.starts_with(&bench.read("kept/a.jsonl").lines().next().unwrap().to_owned()));
-    bench.refuses(78, "run dupsieve.toml --date 2026-11-21", &["dedup --config"]);
-}
-
-#[test]
 fn many_days_are_written_as_ranges() {
     let bench = Bench::new();
     for number in 0..32 {
@@ -200,31 +180,4 @@ fn many_days_are_written_as_ranges() {
     let ranges = "dates = [\"2026-01-01..2026-01-28\", \"2026-02-01..2026-02-04\"]";
     assert!(bench.read("dupsieve.toml").contains(ranges), "{}", bench.read("dupsieve.toml"));
     bench.done("run dupsieve.toml --dry-run");
-}
-
-#[test]
-fn an_example_is_written_once_and_kept() {
-    let bench = Bench::new();
-    bench.done("init --output day.toml");
-    let text = bench.read("day.toml");
-    assert!(text.contains("crawl/{date}/*.jsonl.zst"));
-    bench.write("day.toml", "add = \"all\"\n");
-    bench.fails(73, "init --output day.toml");
-    bench.done("init --output day.toml --overwrite");
-    assert_eq!(bench.read("day.toml"), text);
-    // It is a configuration: what it lacks is the pages.
-    bench.fails(66, "run day.toml --date 2026-01-01");
-}
-
-#[test]
-fn what_nothing_can_be_proposed_for_is_refused() {
-    let bench = Bench::new();
-    bench.write("same.jsonl", "{\"flag\": true}\n".repeat(30));
-    bench.refuses(65, "init --input same.jsonl", &["a text"]);
-    bench.write("ready.tsv", "a\t0x1\n");
-    bench.fails(2, "init --input ready.tsv --format fingerprints");
-    bench.fails(66, "init --input none.jsonl");
-    bench.write("blank.jsonl", "\n\n");
-    bench.fails(65, "init --input blank.jsonl");
-    assert_eq!(bench.names("").len(), 3);
 }

@@ -146,50 +146,6 @@ fn a_damaged_archive_does_not_fail_the_day() {
 }
 
 #[test]
-fn pages_that_have_no_place_by_the_field_of_their_order_are_refused() {
-    let bench = Bench::new();
-    let page = |day: &str| {
-        format!("{{\"id\": \"{day}\", \"text\": \"some words\", \"date\": \"{day}\"}}\n")
-    };
-    bench.write("a.jsonl", page("2020-05-14") + &page("2021-05-14"));
-    let said = bench.fails(65, "fingerprint --input a.jsonl --keep date:max --output a.seg");
-    assert!(said.contains("no page has a number in `date`"), "{said}");
-    assert!(said.contains("--time-field date with --keep newest or oldest"), "{said}");
-    bench.done("fingerprint --input a.jsonl --time-field date --output a.seg");
-}
-
-#[test]
-fn files_left_out_by_a_format_are_counted_and_named() {
-    let bench = Bench::new();
-    bench.write("crawl/a.jsonl", pages(0, 3));
-    bench.write("crawl/b.jsonl.1", pages(3, 3));
-    bench.write("crawl/c.jsonl.txt", pages(6, 3));
-    bench.write("crawl/d.jsonl.lz4", b"\x04\x22\x4d\x18");
-    let ended = bench.done("fingerprint --input crawl --format jsonl --output out.seg");
-    assert_eq!((ended.count("read"), ended.count("passed_over")), (9, 1));
-    assert!(ended.stderr.contains("1 of them: crawl/d.jsonl.lz4"), "{}", ended.stderr);
-    bench.refuses(2, "fingerprint --input crawl --output auto.seg", &["d.jsonl.lz4"]);
-    let ended = bench.done("fingerprint --input crawl --exclude *.lz4 --output auto.seg");
-    assert_eq!((ended.count("read"), ended.count("passed_over")), (9, 0));
-}
-
-#[test]
-fn a_field_name_without_fields_is_refused() {
-    let bench = Bench::new();
-    bench.write("texts/a.txt", "a page");
-    bench.write("f.tsv", "a\t7\n");
-    for (flag, input) in [
-        ("--id-field url", "texts"),
-        ("--text-field body", "texts --format text"),
-        ("--time-field at", "f.tsv --format fingerprints"),
-    ] {
-        let job = format!("fingerprint --input {input} {flag} --output out.seg");
-        bench.refuses(2, &job, &["has no fields"]);
-    }
-    bench.done("fingerprint --input texts --output out.seg");
-}
-
-#[test]
 fn an_input_is_never_an_output() {
     let bench = Bench::new();
     let bytes = pages(0, 3);
@@ -213,55 +169,6 @@ fn an_input_is_never_an_output() {
     let left = ["a.jsonl", "b.seg.quarantine.tsv", "hard", "ids.txt", "linked"];
     let names = bench.names("").into_iter().filter(|name| !name.ends_with(".failed.json"));
     assert_eq!(names.collect::<Vec<_>>(), left);
-}
-
-#[test]
-fn an_output_inside_an_input_folder_is_refused() {
-    let bench = Bench::new();
-    bench.write("crawl/a.jsonl", pages(0, 3));
-    bench.write("crawl/out/b.jsonl", pages(3, 3));
-    for output in ["crawl/out.seg", "crawl/out/out.seg", "./crawl/out/../out.seg"] {
-        for input in ["crawl", "cr*"] {
-            let job = format!("fingerprint --input {input} --output {output}");
-            bench.refuses(2, &job, &["lies in an input folder"]);
-        }
-    }
-    bench.done("fingerprint --input crawl/*.jsonl --output crawl/out.seg");
-}
-
-#[test]
-fn a_failed_job_reports_the_most_common_reason_and_what_to_do() {
-    let bench = Bench::new();
-    let page = |n| format!("{{\"url\":\"u{n}\",\"content\":\"words\",\"crawl_time\":{n}}}\n");
-    bench.write("a.jsonl", (0..200).map(page).collect::<String>());
-    let said = bench.fails(65, "fingerprint --input a.jsonl --output out.seg");
-    let reason = "no field `id` in 200 of 200 records; fields found: url, content, crawl_time";
-    assert!(said.contains(reason) && said.contains("--id-field"), "{said}");
-    let listed = bench.read("out.seg.quarantine.tsv");
-    assert_eq!(listed.lines().count(), 201);
-    let said = bench.fails(65, "fingerprint --input a.jsonl --id-field url --output out.seg");
-    assert!(said.contains("no field `text` in 200 of 200 records; fields found: url"), "{said}");
-    let fields = "--id-field url --text-field content";
-    bench.done(&format!("fingerprint --input a.jsonl {fields} --output out.seg"));
-    assert!(!bench.path("out.seg.quarantine.tsv").exists());
-}
-
-#[test]
-fn a_misspelt_time_field_is_refused() {
-    let bench = Bench::new();
-    let page = |n| format!("{{\"id\":\"p{n}\",\"text\":\"words {n}\",\"crawl_time\":{n}}}\n");
-    bench.write("a.jsonl", (0..20).map(page).collect::<String>());
-    for flags in ["--workers 1", "--processes 2 --workers 2"] {
-        let job = "fingerprint --input a.jsonl --output out.seg --time-field crawl_tme";
-        let said = bench.fails(65, &format!("{job} {flags}"));
-        let reason = "no field `crawl_tme` in 20 of 20 records; fields found: id, text, crawl_time; see --time-field";
-        assert!(said.contains(reason) && said.contains("a.jsonl:1"), "{said}");
-        assert!(!bench.path("out.seg").exists());
-    }
-    // One page that has the field, even if empty, shows that the name of the field is right.
-    bench.write("b.jsonl", "{\"id\":\"b\",\"text\":\"words\",\"crawl_tme\":null}\n");
-    let job = "fingerprint --input a.jsonl b.jsonl --output out.seg --time-field crawl_tme";
-    assert_eq!(bench.done(job).count("times"), 0);
 }
 
 #[test]
@@ -291,35 +198,6 @@ fn repeating(count: usize, apart: usize) -> String {
 }
 
 #[test]
-fn one_id_for_all_records_fails_and_is_listed() {
-    let bench = Bench::new();
-    bench.write("a.jsonl", repeating(1000, 1));
-    let said = bench.fails(65, "fingerprint --input a.jsonl --output out.seg");
-    assert!(said.contains("too many ids are repeated"), "{said}");
-    assert!(said.contains("999 of 1000 records") && said.contains("--id-field"), "{said}");
-    assert!(!bench.path("out.seg").exists());
-    let listed = bench.read("out.seg.repeated.tsv");
-    let lines: Vec<&str> = listed.lines().collect();
-    assert_eq!(lines.len(), 1000);
-    assert_eq!(lines[0], "id\tfirst\tagain\ttext");
-    assert_eq!(lines[1], "p0000\ta.jsonl:1\ta.jsonl:2\tsame");
-    assert_eq!(lines[2], "p0000\ta.jsonl:1\ta.jsonl:3\tother");
-    for (tolerated, code) in [("998", 65), ("99.8%", 65), ("999", 0), ("99.9%", 0)] {
-        let job = "fingerprint --input a.jsonl --output out.seg --overwrite";
-        let ended = bench.run(&format!("{job} --max-repeated {tolerated}"));
-        assert_eq!(ended.code, code, "{tolerated}: {}", ended.stderr);
-    }
-    bench.fails(2, "fingerprint --input a.jsonl --output out.seg --max-repeated 101%");
-    // The default is the same segment, whether the limit is given or not.
-    bench.write("b.jsonl", repeating(4, 3));
-    let job = "fingerprint --input b.jsonl --output b.seg";
-    bench.done(&format!("{job} --max-repeated 50%"));
-    bench.done(job);
-    bench.done(&format!("{job} --max-repeated 50.0%"));
-    bench.fails(73, &format!("{job} --max-repeated 49%"));
-}
-
-#[test]
 fn repeated_ids_are_listed_with_the_same_bytes_and_verified() {
     let bench = Bench::new();
     bench.write("in/a.jsonl", repeating(900, 600));
@@ -339,30 +217,6 @@ fn repeated_ids_are_listed_with_the_same_bytes_and_verified() {
     bench.refuses(65, "verify one.seg", &["one.seg.repeated.tsv"]);
     fs::remove_file(bench.path("one.seg.repeated.tsv")).unwrap();
     bench.done("verify one.seg");
-}
-
-#[test]
-fn a_failed_job_keeps_the_older_segment_and_its_lists() {
-    let bench = Bench::new();
-    bench.write("a.jsonl", pages(0, 150) + &pages(0, 1) + "{\n");
-    bench.done("fingerprint --input a.jsonl --output out.seg");
-    let (quarantine, repeated) =
-        (bench.read("out.seg.quarantine.tsv"), bench.read("out.seg.repeated.tsv"));
-    bench.write("b.jsonl", pages(0, 150) + &"{\n".repeat(9));
-    bench.fails(65, "fingerprint --input b.jsonl --output out.seg --overwrite");
-    assert_eq!(bench.read("out.seg.failed.quarantine.tsv").lines().count(), 10);
-    bench.write("b.jsonl", repeating(150, 1));
-    bench.fails(65, "fingerprint --input b.jsonl --output out.seg --overwrite");
-    assert_eq!(bench.read("out.seg.failed.repeated.tsv").lines().count(), 150);
-    assert_eq!(bench.read("out.seg.quarantine.tsv"), quarantine);
-    assert_eq!(bench.read("out.seg.repeated.tsv"), repeated);
-    bench.done("verify out.seg");
-    bench.write("b.jsonl", pages(0, 150));
-    bench.done("fingerprint --input b.jsonl --output out.seg --overwrite");
-    bench.done("verify out.seg");
-    let lists: Vec<String> =
-        bench.names("").into_iter().filter(|name| name.ends_with(".tsv")).collect();
-    assert_eq!(lists, [""; 0]);
 }
 
 #[test]

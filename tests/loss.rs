@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::oracle::{DAYS, Found, crawl, history};
 use crate::support::Bench;
@@ -11,131 +11,6 @@ use crate::world::{page, words};
 /// A page of the words from one number to another.
 fn long(id: &str, numbers: Range<usize>) -> String {
     page(id, &words(numbers))
-}
-
-fn segment(bench: &Bench, name: &str, pages: &[String]) {
-    bench.write(&format!("{name}.jsonl"), pages.concat());
-    bench.fingerprint(name, "");
-}
-
-/// Of pages that hold each other, the keep order decides. A page that is longer by more than a tenth stays in any order.
-#[test]
-fn keep_orders_decide_among_pages_of_one_length() {
-    let bench = Bench::new();
-    let timed = |id: &str, words, at: &str| {
-        long(id, words).replacen('{', &format!("{{\"at\":\"2026-11-{at}T00:00:00Z\","), 1)
-    };
-    let pages = [
-        timed("a", 0..300, "03"),
-        timed("b", 0..301, "01"),
-        timed("c", 0..302, "05"),
-        long("d", 0..299),
-    ];
-    bench.write("one.jsonl", pages.concat());
-    bench.write("two.jsonl", pages.concat() + &timed("long", 0..380, "04"));
-    for batch in ["one", "two"] {
-        bench.fingerprint(batch, "--time-field at");
-        for (keep, first) in [("oldest", "b"), ("newest", "c"), ("first-id", "a"), ("longest", "c")]
-        {
-            let out = format!("{batch}-{keep}");
-            bench.done(&format!(
-                "dedup --batch {batch}.seg --distance 15 --keep {keep} --output {out}"
-            ));
-            let expected = if batch == "one" { first } else { "long" };
-            assert_eq!(bench.read(&format!("{out}/keep.txt")), format!("{expected}\n"), "{keep}");
-            bench.done(&format!("verify {out}"));
-        }
-    }
-    let orders = "oldest, newest, first-id or longest";
-    bench.refuses(2, "dedup --batch one.seg --keep latest --output x", &[orders]);
-}
-
-/// So does a field of the pages, and the store goes before it: what a page of the store holds is dropped, whatever its score.
-#[test]
-fn a_score_decides_among_pages_of_one_length_and_not_against_the_store() {
-    let bench = Bench::new();
-    let scored = |id: &str, words, score: &str| {
-        long(id, words).replacen('{', &format!("{{\"score\":{score},"), 1)
-    };
-    let pages = [
-        scored("a", 0..300, "0.2"),
-        scored("b", 0..301, "0.9"),
-        scored("c", 0..302, "\"high\""),
-        long("d", 0..299),
-    ];
-    bench.write("crawl/2026-11-20.jsonl", pages.concat());
-    let later = scored("e", 0..300, "1.0") + &scored("f", 0..400, "-1");
-    bench.write("crawl/2026-11-21.jsonl", later);
-    bench.configure("run.toml", "[dedup]\nkeep = \"score:max\"\ndistance = 15\n");
-    bench.done("run run.toml --date 2026-11-20 --date 2026-11-21");
-    assert_eq!(bench.read("out/2026-11-20/dedup/keep.txt"), "b\n");
-    assert_eq!(bench.report("out/2026-11-20/dedup")["parameters"]["keep"], "score:max");
-    assert_eq!(bench.read("out/2026-11-21/dedup/keep.txt"), "f\n", "b held e, and f holds b");
-    for day in ["2026-11-20", "2026-11-21"] {
-        bench.done(&format!("verify out/{day}"));
-    }
-    bench.done("store compact store");
-    bench.done("store verify store");
-    let file = bench.read("run.toml");
-    bench.write("run.toml", format!("{file}[fingerprint]\ntime_field = \"at\"\n"));
-    bench.fails(2, "run run.toml --date 2026-11-20");
-}
-
-/// A text of fewer than a hundred words is a class of its own, with a fingerprint of another sort. Signatures that share a band find it.
-#[test]
-fn a_short_text_is_a_duplicate_of_a_longer_page_that_contains_it() {
-    let bench = Bench::new();
-    let pages = [long("a-short", 0..98), long("b-long", 0..116), long("c", 500..616)];
-    segment(&bench, "batch", &pages);
-    for detail in ["best", "all"] {
-        bench.done(&format!("dedup --batch batch.seg --matches {detail} --output {detail}"));
-        assert_eq!(bench.read(&format!("{detail}/keep.txt")), "b-long\nc\n");
-        let distance = &bench.rows(&format!("{detail}/matches.tsv"))[0][2];
-        assert!(distance.parse::<u32>().unwrap() > 6, "the fingerprints do not find it");
-        bench.done(&format!("verify {detail}"));
-    }
-}
-
-const DEDUP: &str = "dedup --distance 15 --keep first-id";
-
-/// A kept page says of how many hosts it and its copies of the batch are; the report has the hosts of most dropped pages.
-#[test]
-fn the_hosts_of_copies_are_counted() {
-    let bench = Bench::new();
-    let copies = [
-        "https://a.example/1",
-        "https://A.example:443/2",
-        "https://b.example/",
-        "http://c.example/x",
-        "plain",
-    ];
-    let mut pages: Vec<String> = copies.iter().map(|id| long(id, 0..300)).collect();
-    pages.extend(["http://c.example/", "other"].map(|id| long(id, 1000..1300)));
-    pages.push(long("alone", 2000..2300));
-    pages.push(long("http://alone.example/", 3000..3300));
-    segment(&bench, "batch", &pages);
-    bench.done(&format!("{DEDUP} --batch batch.seg --output out --workers 2"));
-    let verdicts = bench.read("out/verdicts.tsv");
-    let columns = "id\tverdict\tof\tdistance\tagainst\tcontainment\tcopies\thosts\n";
-    assert!(verdicts.starts_with(columns), "{verdicts}");
-    let kept = verdicts.lines().filter(|row| row.contains("\tkeep\t")).collect::<Vec<_>>();
-    let expected = [
-        "alone\tkeep\t\t\t\t\t0\t",
-        "http://alone.example/\tkeep\t\t\t\t\t0\t1",
-        "http://c.example/\tkeep\t\t\t\t\t1\t1",
-        "http://c.example/x\tkeep\t\t\t\t\t4\t3",
-    ];
-    assert_eq!(kept, expected);
-    let dropped = json!([{"host": "a.example", "pages": 2}, {"host": "b.example", "pages": 1}]);
-    assert_eq!(bench.report("out")["outcome"]["dropped_hosts"], dropped);
-    let dropped = json!({"against": {"batch": 5}, "containment": {"1.0000": 5}});
-    assert_eq!(bench.report("out")["outcome"]["dropped_pages"], dropped);
-    let page = bench.read("out/report.html");
-    assert!(page.contains("a.example") && page.contains("How much of a dropped page"), "{page}");
-    assert!(!page.contains("Days of the kept pages"), "no day of a store is among them: {page}");
-    bench.done("verify out");
-    bench.write("out/verdicts.tsv", verdicts.replacen("\t4\t3\n", "\t4\t4\n", 1));
-    bench.fails(65, "verify out");
 }
 
 #[test]
@@ -200,46 +75,6 @@ fn what_stays_of_all_days_is_told() {
     assert!(told.contains("2 dropped pages are contained only through these"), "{told}");
     bench.answer("report out --output days.html");
     assert!(bench.read("days.html").contains("of the text read is contained in the kept pages"));
-}
-
-#[test]
-fn by_hand_a_day_replaces_what_the_join_lists() {
-    let bench = Bench::new();
-    segment(&bench, "old", &[long("grown", 0..300), long("same", 1000..1300)]);
-    segment(&bench, "new", &[long("grown", 0..380)]);
-    bench.store(&[("2026-11-19", "old")]);
-    let answer = |day: &str| format!("grown\tyes\t{day}\n");
-    bench.write("ids.txt", "grown\n");
-    for format in ["tsv", "jsonl", "parquet"] {
-        let join = format!("{DEDUP} --batch new.seg --store store --output-format {format}");
-        bench.done(&format!("{join} --output {format}"));
-        let add = format!(
-            "store add store --segment new.seg --day 2026-11-20 --only {format}/keep.txt \
-             --replaced {format}/replaced.{format} --slack {format}/slack.{format}"
-        );
-        bench.done(&add);
-        assert_eq!(bench.answer("seen --store store --ids ids.txt"), answer("2026-11-20"));
-        bench.again(&add);
-        let log = bench.answer("store log store");
-        assert!(log.trim_end().ends_with("add 2026-11-20, 1 replaced"), "{log}");
-        let list = bench.answer("store list store");
-        assert!(list.lines().any(|line| line.split_whitespace().eq(["replaced", "1"])), "{list}");
-        // No query finds the page that was replaced, and the join with the version before still does.
-        bench.done(&format!("{join} --output {format}-again --as-of 2"));
-        let name = format!("replaced.{format}");
-        let [found, again] = ["", "-again"].map(|it| bench.bytes(&format!("{format}{it}/{name}")));
-        assert_eq!(found, again);
-        bench.done(&format!("{join} --output {format}-after"));
-        assert_eq!(bench.read(&format!("{format}-after/keep.txt")), "");
-        bench.done("store rollback store --to 2");
-        assert_eq!(bench.answer("seen --store store --ids ids.txt"), answer("2026-11-19"));
-    }
-    bench.write("other.tsv", "id\tday\tby\tcontainment\nnobody\t2026-11-19\tgrown\t1.0000\n");
-    let add = "store add store --segment new.seg --day 2026-11-20 --replaced";
-    bench.refuses(65, &format!("{add} other.tsv"), &["other.tsv:2"]);
-    bench.write("other.tsv", "id\tday\tby\tcontainment\nnobody\tyesterday\tgrown\t1.0000\n");
-    bench.refuses(65, &format!("{add} other.tsv"), &["names no page of a day"]);
-    bench.fails(66, &format!("{add} none.tsv"));
 }
 
 /// Of a short page, a long one contains less than nine tenths, and the check asks for less.

@@ -174,89 +174,6 @@ fn assert_files(bench: &Bench, report: &Value) {
 }
 
 #[test]
-fn too_many_bad_records_are_65_and_are_listed() {
-    let bench = Bench::new();
-    let good = |count: usize| {
-        (0..count).map(|i| format!("{{\"id\":{i},\"text\":\"a page\"}}\n")).collect::<String>()
-    };
-    let input = |good: String, bad: usize| bench.write("in.jsonl", good + &"{\n".repeat(bad));
-    let job = "fingerprint --input in.jsonl --output out.seg --overwrite";
-    for (records, bad, max_bad, code) in [
-        (99, 1, "", 0),
-        (98, 1, "", 65),
-        (0, 1, "", 65),
-        (0, 0, "", 0),
-        (10, 3, "--max-bad 3", 0),
-        (10, 4, "--max-bad 3", 65),
-        (90, 10, "--max-bad 10%", 0),
-        (89, 11, "--max-bad 10.5%", 65),
-        (1000, 1, "--max-bad 0", 65),
-        (1000, 1, "--max-bad 0%", 65),
-        (0, 5, "--max-bad 100%", 0),
-    ] {
-        input(good(records), bad);
-        let ended = bench.run(&format!("{job} {max_bad}"));
-        assert_eq!(ended.code, code, "{bad} of {records} {max_bad}: {}", ended.stderr);
-        assert_eq!(bench.path("out.seg.quarantine.tsv").exists(), bad > 0);
-        assert_eq!(bench.path("out.seg").exists(), code == 0);
-        if bad > 0 {
-            assert_eq!(bench.read("out.seg.quarantine.tsv").lines().count(), bad + 1);
-        }
-        if code == 0 {
-            std::fs::remove_file(bench.path("out.seg")).unwrap();
-        }
-    }
-    for wrong in ["1.5", "-1", "101%", "many"] {
-        bench.fails(2, &format!("{job} --max-bad={wrong}"));
-    }
-}
-
-#[test]
-fn repeated_ids_are_no_bad_records_and_the_first_wins() {
-    let bench = Bench::new();
-    bench.write("b.jsonl", "{\"id\": \"x\", \"text\": \"the second file comes first\"}\n");
-    let a = "{\"id\": \"x\", \"text\": \"\"}\n{\"id\": \"y\", \"text\": \"\"}\n{\"id\": \"y\", \"text\": \"words\"}\n";
-    bench.write("a.jsonl", a);
-    let ended = bench.done("fingerprint --input b.jsonl a.jsonl --output ba.seg --max-bad 0");
-    assert_eq!(
-        (ended.count("fingerprinted"), ended.count("empty"), ended.count("repeated")),
-        (1, 1, 2)
-    );
-    let ended = bench.done("fingerprint --input a.jsonl b.jsonl --output ab.seg --max-bad 0");
-    assert_eq!(
-        (ended.count("fingerprinted"), ended.count("empty"), ended.count("repeated")),
-        (0, 2, 2)
-    );
-    bench.done("dedup --batch ab.seg --output out");
-    let verdicts = "id\tverdict\tof\tdistance\tagainst\tcontainment\tcopies\thosts\nx\tempty\t\t\t\t\t\t\ny\tempty\t\t\t\t\t\t\n";
-    assert_eq!(bench.read("out/verdicts.tsv"), verdicts);
-    assert_eq!(bench.read("out/keep.txt") + &bench.read("out/drop.txt"), "");
-}
-
-#[test]
-fn ready_made_input_is_told_as_well() {
-    let bench = Bench::new();
-    bench.write(
-        "in.tsv",
-        "a\t0\nb\t0x10\n\nc\nd\t1\t2\ne\tfive\nf\t0x1ffffffffffffffff\na\t7\n\t8\n",
-    );
-    let ended = bench
-        .done("fingerprint --format fingerprints --input in.tsv --output in.seg --max-bad 100%");
-    let counts = ["read", "fingerprinted", "repeated", "quarantined", "blank"];
-    assert_eq!(counts.map(|name| ended.count(name)), [8, 2, 1, 5, 1]);
-    let dump = bench.run("inspect in.seg --dump").stdout;
-    assert!(dump.starts_with("a\t0x0000000000000000\nb\t0x0000000000000010\n"), "{dump}");
-    bench.write("page.tsv", "id\ttext\nx\tsome words\ny\t\nz\none\ttwo\tthree\n");
-    let ended = bench.done("fingerprint --input page.tsv --output page.seg --max-bad 2");
-    assert_eq!(
-        ["read", "fingerprinted", "empty", "quarantined"].map(|name| ended.count(name)),
-        [4, 1, 1, 2]
-    );
-    bench.write("odd.tsv", "name\ttext\nx\tsome words\n");
-    bench.refuses(65, "fingerprint --input odd.tsv --output odd.seg", &["odd.tsv", "id"]);
-}
-
-#[test]
 fn packed_data_that_breaks_off_or_is_damaged_is_65_unless_an_end_is_accepted() {
     let bench = Bench::new();
     let pages = bench.documents(0, 400);
@@ -306,19 +223,4 @@ fn every_chunk_and_every_fingerprint_of_the_store_is_probed() {
         let row = format!("{}\t2026-01-01\tdrop\n", row.join("\t"));
         assert!(found.contains(&row), "a planted pair is missing: {row}");
     }
-}
-
-#[test]
-fn an_empty_input_is_success_and_no_matches_are_told_as_such() {
-    let bench = Bench::new();
-    bench.write("none.jsonl", "");
-    let ended = bench.done("fingerprint --input none.jsonl --output none.seg");
-    assert_eq!((ended.count("read"), ended.count("fingerprinted")), (0, 0));
-    bench.segment("old", 64, &[("far".into(), u128::from(u64::MAX))]);
-    bench.segment("new", 64, &[("near nothing".into(), 0)]);
-    bench.store(&[("2026-01-01", "old")]);
-    bench.done("dedup --batch new.seg --store store --output out");
-    let report = bench.report("out");
-    assert_eq!((&report["outcome"]["matches"], &report["outcome"]["kept"]), (&json!(0), &json!(1)));
-    assert_eq!(report["probe"]["fingerprints_probed"], 1);
 }

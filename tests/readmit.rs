@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use crate::support::Bench;
-use crate::world::{page, words};
 
 const DAYS: [&str; 4] = ["2026-11-01", "2026-11-02", "2026-11-03", "2026-11-04"];
 
@@ -92,77 +91,4 @@ fn pages_that_lose_their_witness_to_time_are_listed() {
     let verdicts = bench.read("out/2026-11-05/dedup/verdicts.tsv");
     assert!(verdicts.lines().skip(1).all(|line| !line.contains("2026-11-01")), "{verdicts}");
     assert!(verdicts.contains("\tkeep\t"));
-}
-
-#[test]
-fn pages_are_listed_when_what_replaced_their_kept_page_leaves() {
-    leave(&[("a", ""), ("longer", ""), ("longest", "a2\n")]);
-    leave(&[("longest", "a\na2\nlonger\n"), ("longer", "a\na2\n")]);
-    leave(&[("store expire store --before 2026-11-02", "a\na2\nlonger\n")]);
-    leave(&[("store rollback store --before-day 2026-11-03", ""), ("a", "a2\n")]);
-}
-
-/// `a` was kept for `a2`; `longer` replaced it and was replaced by `longest`, on a day before it that came late. Then pages leave, and what is listed each time.
-fn leave(leaving: &[(&str, &str)]) {
-    let bench = Bench::new();
-    let long = |id: &str, numbers| page(id, &words(numbers));
-    let pages = [long("a", 0..300), long("a2", 0..299), long("x", 2000..2300)];
-    let [first, second] = [long("longest", 0..400), long("longer", 0..340)];
-    let crawl = [("2026-11-02", pages.concat()), ("2026-11-03", second), ("2026-11-01", first)];
-    bench.crawl(crawl, "[dedup]\ndistance = 15\n");
-    let days = ["2026-11-02", "2026-11-03", "2026-11-01"];
-    days.iter().for_each(|day| drop(bench.done(&format!("run days.toml --date {day}"))));
-    for (day, row) in
-        [("2026-11-03", "a\t2026-11-02\tlonger"), ("2026-11-01", "longer\t2026-11-03\tlongest")]
-    {
-        let replaced = bench.read(&format!("out/{day}/dedup/replaced.tsv"));
-        assert!(replaced.contains(row), "{replaced}");
-    }
-    let outputs = days.map(|day| format!("out/{day}")).join(" ");
-    let list = format!("store readmit store --overwrite --output readmit.txt --outputs {outputs}");
-    bench.done(&list);
-    assert_eq!(bench.read("readmit.txt"), "");
-    for (leaves, listed) in leaving {
-        if leaves.starts_with("store") {
-            bench.done(leaves);
-        } else {
-            bench.write("ids.txt", leaves);
-            bench.done("store remove store --ids ids.txt");
-        }
-        bench.done(&list);
-        assert_eq!(bench.read("readmit.txt"), *listed, "{leaves}");
-    }
-}
-
-/// `copy` was dropped for `c`, which gets another text. Former versions of `c` itself are not listed.
-#[test]
-fn duplicates_of_a_page_whose_newest_version_lacks_its_text_are_readmitted() {
-    for (recrawled, text, listed) in [
-        ("newest", 900..960, "http://h.example/copy\n"),
-        ("newest", 600..700, ""),
-        ("rule", 900..960, ""),
-    ] {
-        let bench = Bench::new();
-        let page = |id: &str, text| page(&format!("http://h.example/{id}"), &words(text));
-        let days = [
-            ("2026-11-01", page("c", 600..660) + &page("copy", 600..660)),
-            ("2026-11-02", page("c/", text)),
-            ("2026-11-03", page("c?", 1200..1260)),
-        ];
-        let settings =
-            format!("[fingerprint]\nkey = \"surt\"\n[dedup]\nrecrawled = \"{recrawled}\"\n");
-        bench.crawl(days, &settings);
-        bench.done("run days.toml --date 2026-11-01 --date 2026-11-02");
-        let list = "store readmit store --overwrite --output readmit.txt --outputs out/2026-11-01";
-        bench.done(&format!("{list} out/2026-11-02"));
-        assert_eq!(bench.read("readmit.txt"), listed, "{recrawled}");
-        if listed.is_empty() {
-            continue;
-        }
-        // Read in again, it is kept.
-        bench.done("run days.toml --date 2026-11-03");
-        bench.done("filter --input crawl/2026-11-01.jsonl --ids readmit.txt --output crawl/2026-11-04.jsonl");
-        bench.done("run days.toml --date 2026-11-04");
-        assert_eq!(bench.read("out/2026-11-04/dedup/keep.txt"), listed);
-    }
 }

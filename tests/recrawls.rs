@@ -147,61 +147,6 @@ fn what_came_again_is_told_through_random_histories() {
     });
 }
 
-/// Of the 58 shingles of the later page the former one has 28.
-#[test]
-fn a_changed_page_says_how_much_of_it_the_former_one_contains_in_every_command() {
-    let bench = Bench::new();
-    let page = |id: &str, text: std::ops::Range<usize>, at: u64| {
-        json!({ "id": id, "text": words(text), "at": at }).to_string() + "\n"
-    };
-    let pages = [
-        page("http://h.example/a/", 0..60, 2),
-        page("https://www.h.example/A", 0..30, 1),
-        page("http://h.example/a?", 0..60, 3),
-        page("http://h.example/b", 500..560, 0),
-        json!({ "id": "http://h.example/b/", "text": words(500..560).to_uppercase() + "!", "at": 1 })
-            .to_string()
-            + "\n",
-        json!({ "id": "no page", "text": "?!", "at": 0 }).to_string(),
-    ];
-    bench.write("pages.jsonl", pages.concat());
-    bench.done("fingerprint --key surt --time-field at --input pages.jsonl --output day.seg");
-    bench.done("dedup --batch day.seg --output found --workers 1");
-    bench.done("dedup --batch day.seg --output again --workers 3");
-    let [found, again] = ["found", "again"].map(|it| bench.read(&format!("{it}/verdicts.tsv")));
-    assert_eq!(found, again);
-    let columns = |row: &str| row.split('\t').skip(8).map(str::to_owned).collect::<Vec<_>>();
-    assert_eq!(
-        found.lines().skip(1).map(columns).collect::<Vec<_>>(),
-        [
-            ["changed", "https://www.h.example/A", "batch", "0.4828", ""],
-            ["unchanged", "http://h.example/a/", "batch", "", ""],
-            ["new", "", "", "", ""],
-            ["same text", "http://h.example/b", "batch", "1.0000", ""],
-            ["new", "", "", "", ""],
-            ["", "", "", "", ""],
-        ]
-    );
-    let report = bench.report("found");
-    let counts = json!({ "new": 2, "unchanged": 1, "same_text": 1, "changed": 1 });
-    assert_eq!(report["outcome"]["recrawls"], counts);
-    bench.done("verify found");
-    bench.done("cluster --matches found --output clusters");
-    let said = bench.fails(2, "fingerprint --key page --input pages.jsonl --output no.seg");
-    assert!(said.contains("url, surt, field:NAME or surt:NAME"), "{said}");
-    let dumped = bench.answer("inspect day.seg --dump");
-    assert!(
-        dumped
-            .lines()
-            .all(|row| row.ends_with("\texample,h)/a") || row.ends_with("\texample,h)/b"))
-    );
-    bench.done("dedup --input pages.jsonl --key surt --output corpus");
-    let explained = bench.answer("explain corpus http://h.example/b/");
-    assert!(explained.contains("key          example,h)/b"), "{explained}");
-    let drawn = bench.answer("sample corpus");
-    assert!(drawn.contains("  key example,h)/b"), "{drawn}");
-}
-
 /// The key is made of the value of a field, in every format that has fields; of a page without a value, of its id.
 #[test]
 fn keys_are_made_of_a_field_in_every_format() {

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
 use crate::oracle::{Days, Page, matches, near, verdicts};
-use crate::support::{Bench, Ended};
+use crate::support::Bench;
 use crate::world::skewed;
 
 /// Pages around a few centres, many of them copies.
@@ -138,38 +138,6 @@ fn a_removed_page_is_in_no_answer_of_any_version() {
         let [again, not_again] = ["made_again", "not_made_again"].map(|it| verified.count(it));
         assert!(again > 0 && not_again > 0 && again + not_again == 60, "{}", verified.stderr);
     }
-}
-
-#[test]
-fn a_removal_is_done_once_and_holds_for_days_that_come_back() {
-    let bench = Bench::new();
-    store(&bench, 64);
-    bench.write("ids.txt", "old3\nold4\nnobody\n");
-    let would = bench.done("store remove store --ids ids.txt --dry-run");
-    assert!(!bench.path("store/REMOVED").exists());
-    let told = bench.done("store remove store --ids ids.txt");
-    let counts = |told: &Ended| ["listed", "held", "removed"].map(|it| told.count(it));
-    assert_eq!(counts(&would), counts(&told));
-    // Two pages of five days: those of three are in two files.
-    assert_eq!(counts(&told), [3, 2, 16]);
-    let again = bench.done("store remove store --ids ids.txt");
-    assert_eq!(again.summary()["already_done"].as_bool(), Some(true));
-    assert!(bench.answer("store list store").contains("removed"));
-
-    // The same segment comes without them, under its day and under an earlier one.
-    bench.done("store rollback store --before-day 2026-01-05");
-    let left = bench.done("store add store --segment 2026-01-05.seg --day 2026-01-05");
-    assert_eq!(left.count("fingerprints"), 5 * 58);
-    bench.again("store add store --segment 2026-01-05.seg --day 2026-01-05");
-    let earlier = bench.done("store add store --segment 2026-01-05.seg --day 2025-01-01");
-    assert_eq!(earlier.count("fingerprints"), 6 * 58);
-    // A later day has new pages.
-    let later = bench.done("store add store --segment 2026-01-05.seg --day 2026-01-06");
-    assert_eq!(later.count("fingerprints"), 6 * 58 + 60);
-    bench.done("store verify store");
-    // Once more, and they are gone too.
-    bench.done("store remove store --ids ids.txt");
-    assert_eq!(bench.done("store verify store").count("fingerprints"), 7 * 58);
 }
 
 /// All that a file has, with what its blocks hold if it is a segment.

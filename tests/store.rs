@@ -89,39 +89,6 @@ fn a_rollback_is_refused_unless_all_that_it_goes_back_to_is_sound() {
 }
 
 #[test]
-fn a_rollback_can_name_the_day_to_take_back() {
-    let bench = store(3);
-    let said = bench.done("store rollback store --before-day 2026-11-02 --dry-run").stderr;
-    assert!(said.contains("leave the store: 2026-11-02, 2026-11-03"), "{said}");
-    assert_eq!(bench.done("store verify store").count("days"), 3);
-    assert_eq!(bench.done("store rollback store --before-day 2026-11-02").count("days"), 1);
-    let said = bench.fails(66, "store rollback store --before-day 2026-11-02");
-    assert!(said.contains("does not hold 2026-11-02"), "{said}");
-    bench.fails(2, "store rollback store");
-    bench.fails(2, "store rollback store --to 1 --before-day 2026-11-01");
-}
-
-#[test]
-fn the_log_tells_what_each_version_changed() {
-    let bench = store(2);
-    bench.done("store compact store");
-    bench.done("store rollback store --to 2");
-    bench.done("store add store --segment day-2.seg --day 2026-11-09");
-    bench.done("store rollback store --before-day 2026-11-09");
-    let table = "version    days           rows  change\n\
-        \x20     1       0              0  init\n\
-        \x20     2       1            100  add 2026-11-01\n\
-        \x20     3       2            300  add 2026-11-02\n\
-        \x20     4       2            300  compact\n\
-        \x20     5       1            100  rollback to 2\n\
-        \x20     6       2            300  add 2026-11-09\n\
-        \x20     7       1            100  rollback to 2\n";
-    assert_eq!(bench.answer("store log store"), table);
-    let json: serde_json::Value = bench.json("store log store --json");
-    assert_eq!(json["versions"][6]["change"], "rollback to 2");
-}
-
-#[test]
 fn a_later_write_into_the_given_file_does_not_reach_the_store() {
     let bench = store(1);
     bench.segment("other", 64, &pages(9, 50));

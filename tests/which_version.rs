@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::recrawls::spelling;
 use crate::support::Bench;
@@ -272,102 +272,4 @@ fn which_version_stays_is_the_definition_through_random_histories() {
         days_by(7, false, ("rule", rule));
         with_times.join().unwrap();
     });
-}
-
-/// The second page of `a` has all of the first and more, that of `b` has another text, that of `c` the same, and `copy` is a page of another key.
-fn changed(settings: &str) -> Bench {
-    let bench = Bench::new();
-    let page = |id: &str, text: std::ops::Range<usize>, at: u64| {
-        json!({ "id": format!("http://h.example/{id}"), "text": words(text), "at": at }).to_string()
-            + "\n"
-    };
-    let days = [
-        ("2026-11-01", [page("a", 0..60, 1), page("b", 300..360, 1), page("c", 600..660, 1)]),
-        ("2026-11-02", [page("a/", 0..99, 2), page("b/", 900..960, 2), page("c/", 600..660, 2)]),
-        ("2026-11-03", [page("copy", 600..660, 3), page("a?", 1200..1260, 0), String::new()]),
-    ];
-    let keyed = "[fingerprint]\nkey = \"surt\"\ntime_field = \"at\"\n";
-    bench.crawl(days.map(|(day, pages)| (day, pages.concat())), &format!("{keyed}{settings}"));
-    bench.done("run days.toml");
-    bench
-}
-
-/// The letters of the kept pages of each day, and of the pages that are replaced and superseded.
-fn letters(bench: &Bench) -> [String; 3] {
-    let days = ["01", "02", "03"].map(|day| format!("out/2026-11-{day}/dedup"));
-    let letter = |id: &str| id.trim_start_matches("http://h.example/").to_owned() + " ";
-    let kept = days
-        .each_ref()
-        .map(|day| bench.read(&format!("{day}/keep.txt")).lines().map(letter).collect::<String>());
-    let [replaced, verdicts] = ["replaced", "verdicts"].map(|table| {
-        days.iter().flat_map(|day| bench.rows(&format!("{day}/{table}.tsv"))).collect::<Vec<_>>()
-    });
-    let replaced = replaced.iter().filter(|row| row[0] != "id").map(|row| letter(&row[0]));
-    let superseded =
-        verdicts.iter().filter(|row| row[1] == "superseded").map(|row| letter(&row[0]));
-    [kept.join("| "), replaced.collect(), superseded.collect()]
-}
-
-#[test]
-fn one_key_decides_by_its_setting_and_by_keep_newest() {
-    let all = "a b c | a/ b/ c/ | ";
-    for (settings, kept, replaced, superseded) in [
-        ("", "a b c | a/ b/ | a? ", "a ", ""),
-        ("[dedup]\nrecrawled = \"rule\"\nkeep = \"newest\"", "a b c | a/ b/ | a? ", "a ", ""),
-        ("[dedup]\nrecrawled = \"newest\"", all, "a b c ", "a? "),
-        ("[dedup]\nkeep = \"newest\"", all, "a b c ", "a? "),
-        ("[dedup]\nrecrawled = \"keep\"", "a b c | a/ b/ c/ | a? ", "", ""),
-    ] {
-        let bench = changed(settings);
-        assert_eq!(letters(&bench), [kept, replaced, superseded], "{settings}");
-        for day in ["01", "02", "03"] {
-            bench.done(&format!("verify out/2026-11-{day}"));
-        }
-    }
-    let bench = changed("");
-    for (settings, says) in [
-        ("[dedup]\nrecrawled = \"newest\"\npreset = \"paper\"\n", "containment"),
-        ("[dedup]\nrecrawled = \"newest\"\n[store]\npath = \"s\"\nreplaced = \"keep\"\n", "stay"),
-        ("[dedup]\nrecrawled = \"last\"\n", "rule, newest or keep"),
-    ] {
-        let keyed = "[fingerprint]\nkey = \"surt\"\ntime_field = \"at\"\n";
-        bench.configure("other.toml", &format!("{keyed}{settings}"));
-        let said = bench.run("run other.toml --date 2026-11-01").said();
-        assert!(said.contains(says), "{said}");
-    }
-    let batch = "dedup --batch plain.seg --recrawled newest --output found";
-    bench.done("fingerprint --input crawl/2026-11-01.jsonl --output plain.seg");
-    bench.refuses(2, batch, &["recrawled = newest needs keys"]);
-}
-
-/// `a/` contains `a` whole, `c/` contains `c` and `copy`; `a?` and `b` have other texts than the newest pages of their keys.
-#[test]
-fn versions_with_other_texts_are_no_copies_of_the_newest() {
-    let bench = changed("[dedup]\nrecrawled = \"newest\"");
-    let ask = "query --config days.toml --input crawl/2026-11-02.jsonl --copies";
-    let counted = bench
-        .answer(ask)
-        .lines()
-        .map(|line| {
-            let near = &serde_json::from_str::<Value>(line).unwrap()["near"][0];
-            (near["id"].as_str().unwrap().to_owned(), near["copies"].as_u64().unwrap())
-        })
-        .collect::<Vec<_>>();
-    let expected = [("a/", 1), ("b/", 0), ("c/", 2)];
-    let expected = expected.map(|(id, copies)| (format!("http://h.example/{id}"), copies));
-    assert_eq!(counted, expected);
-}
-
-#[test]
-fn the_newest_is_the_same_for_any_workers_and_processes() {
-    let bench = changed("[dedup]\nrecrawled = \"newest\"");
-    let batch = "dedup --batch out/2026-11-02/batch.seg --recrawled newest --store store --as-of 2";
-    let outputs = ["--workers 1", "--workers 3", "--processes 2"].map(|flags| {
-        let output = flags.trim_start_matches('-').replace(' ', "-");
-        bench.done(&format!("{batch} {flags} --output {output}"));
-        ["verdicts.tsv", "replaced.tsv", "slack.tsv", "matches.tsv"]
-            .map(|table| bench.read(&format!("{output}/{table}")))
-    });
-    assert!(outputs.iter().all(|output| *output == outputs[0]));
-    assert!(outputs[0][1].lines().count() > 3, "{}", outputs[0][1]);
 }
