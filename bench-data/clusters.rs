@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! python3 bench-data/clusters.py make random 1e8 edges.bin
-//! cargo bench --bench clusters -- edges.bin --pages 1e8 [--threads 1]
+//! cargo bench --bench clusters -- edges.bin --pages 1e8
 //! python3 bench-data/clusters.py scipy edges.bin 1e8
 //! ```
 //!
@@ -11,43 +11,36 @@
 
 use std::error::Error;
 use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::io::{BufReader, Read};
 use std::time::Instant;
 
 use dupsieve::Result;
 use dupsieve::rooms::clusters::Forest;
 use dupsieve::rooms::error::At;
-use dupsieve::rooms::parallel::in_parallel;
 
-/// How many edges a thread reads at once.
-const PORTION: u64 = 1 << 16;
+/// How many bytes are read at once.
+const PORTION: usize = 1 << 19;
 /// The bytes of an edge.
 const EDGE: u64 = 8;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let flags: Vec<String> = std::env::args().skip(1).filter(|flag| flag != "--bench").collect();
-    let number = |name: &str, default: f64| {
-        let at = flags.iter().position(|flag| flag == name);
-        at.map_or(default, |at| flags[at + 1].parse().expect("a number"))
-    };
+    let pages = flags.iter().position(|flag| flag == "--pages").expect("--pages");
+    let pages = flags[pages + 1].parse::<f64>().expect("a number") as u32;
     let path = flags.first().expect("a file of edges").clone();
     let file = File::open(&path)?;
     let edges = file.metadata()?.len() / EDGE;
     let began = Instant::now();
-    let forest = Forest::of(number("--pages", 0.0) as u32);
-    let portions: Vec<u64> = (0..edges).step_by(PORTION as usize).collect();
-    let unite = |&first: &u64| {
-        let mut bytes = vec![0; (PORTION.min(edges - first) * EDGE) as usize];
-        file.read_exact_at(&mut bytes, first * EDGE).at(&path)?;
-        let word = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("four bytes"));
-        for edge in bytes.chunks_exact(EDGE as usize) {
-            forest.join(word(&edge[..4]), word(&edge[4..]));
-        }
-        Ok(())
-    };
-    let threads = number("--threads", 1.0) as usize;
-    in_parallel(threads, &portions, unite).into_iter().collect::<Result<()>>()?;
-    let components = (0..forest.pages()).filter(|&page| forest.root(page) == page).count();
+    let mut forest = Forest::of(pages);
+    let mut file = BufReader::with_capacity(PORTION, file);
+    for _ in 0..edges {
+        let mut edge = [0; EDGE as usize];
+        file.read_exact(&mut edge).at(&path)?;
+        let [one, other] =
+            [[0, 1, 2, 3], [4, 5, 6, 7]].map(|at| u32::from_le_bytes(at.map(|it| edge[it])));
+        forest.join(one, other);
+    }
+    let components = (0..pages).filter(|&page| forest.root(page) == page).count();
     println!("{edges} edges, {components} components, {:.2} s", began.elapsed().as_secs_f64());
     Ok(())
 }

@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let output = at("clusters");
     let staging = Staging::beside(&output, Lock::beside(&output)?)?;
-    Clustering::new(Method::Star, sources).write(&mut processes, &staging)?;
+    Clustering::new(Method::Star, sources).write(&staging)?;
     staging.commit()?;
 
     let clusters = std::fs::read_to_string(output.join("clusters.tsv"))?;

@@ -156,7 +156,6 @@ fn a_hundred_thousand_identical_pages_are_one_star() {
         let largest = &bench.report(method)["found"]["largest"][0];
         assert_eq!(largest["diameter_at_most"], 0);
         assert_eq!(largest["steps_at_most"], 2);
-        // Two portions of links, one for each process.
         bench.done(&format!(
             "cluster --matches found --output shared-{method} {flags} --processes 2"
         ));

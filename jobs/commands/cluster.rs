@@ -10,7 +10,7 @@ use std::path::{self, Path, PathBuf};
 
 use clap::Args;
 use dupsieve::rooms::clusters::{
-    ClusterAudit, Clustering, Engine, Method, PageDay, Previous, RemovedIds, Source,
+    ClusterAudit, Clustering, Method, PageDay, Previous, RemovedIds, Source,
 };
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::flow::{Processes, Role};
@@ -18,6 +18,7 @@ use dupsieve::rooms::output::{self, Lock, Staging, Sum};
 use dupsieve::rooms::peers::Topology;
 use dupsieve::rooms::report::{self, ClusterReport, Made, Parameters, Report};
 use dupsieve::rooms::results::ResultFormat;
+use dupsieve::rooms::step::{self, Step};
 use dupsieve::rooms::store::Day;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
@@ -26,7 +27,7 @@ use crate::commands::help::examples;
 use crate::commands::making::{self, Making};
 use crate::commands::places;
 use crate::flags::global::GlobalFlags;
-use crate::flags::place::{Output, Place, mounts};
+use crate::flags::place::{Output, Place};
 use crate::flags::settings::FormatFlag;
 use crate::flags::shared::{JOB, shared};
 use crate::outcome::account;
@@ -142,8 +143,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         output: output.clone(),
     };
     let mut processes = machines::join(global, &format!("{arguments:?}"))?;
-    let topology = *processes.topology();
-    let made = processes.clustering(|engine| cluster_pages(engine, topology, &request, global))?;
+    let made = in_process_0(&mut processes, |topology| cluster_pages(topology, &request, global))?;
     places::publish_job(&mut processes, global)?;
     let Role::Leader(summary) = made else { return Ok(Summary::new()) };
     if global.dry_run {
@@ -159,15 +159,24 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     )))
 }
 
-/// Makes the clusters, unless they are there. Process 0 calls this.
+/// Makes clusters: process 0 calls `make`, and the others wait until it has ended. If it fails, all fail alike.
+pub(crate) fn in_process_0(
+    processes: &mut Processes,
+    make: impl FnOnce(Topology) -> Result<Summary>,
+) -> Result<Role<Summary>> {
+    step::begin(Step::Clustering);
+    let topology = *processes.topology();
+    processes.agree("cluster", || make(topology).map(Role::Leader))
+}
+
+/// Makes the clusters, unless they are there.
 pub(crate) fn cluster_pages(
-    engine: &mut dyn Engine,
     topology: Topology,
     request: &Request,
     global: &GlobalFlags,
 ) -> Result<Summary> {
     failure::reported_beside(&request.output, !global.dry_run, || {
-        Job::open(request, global)?.run(engine, topology, global)
+        Job::open(request, global)?.run(topology, global)
     })
 }
 
@@ -272,22 +281,14 @@ impl Job<'_> {
         Ok(())
     }
 
-    fn run(
-        self,
-        engine: &mut dyn Engine,
-        topology: Topology,
-        global: &GlobalFlags,
-    ) -> Result<Summary> {
+    fn run(self, topology: Topology, global: &GlobalFlags) -> Result<Summary> {
         let request = self.request;
         let lock = match making::begin(&self, global)? {
             ControlFlow::Break(done) => return Ok(done),
             ControlFlow::Continue(lock) => lock,
         };
         let staging = Staging::beside(&request.output, lock)?;
-        // The links are in a file of this machine.
-        let mut alone = Processes::alone(topology.workers);
-        let engine = if mounts().is_own(&request.output) { &mut alone } else { engine };
-        let found = self.clustering.write(engine, &staging)?;
+        let found = self.clustering.write(&staging)?;
         let place = |input: &Input| places::named(&input.place);
         let run = account::with_bill(json!({
             "inputs": {

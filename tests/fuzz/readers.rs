@@ -25,7 +25,6 @@ use dupsieve::rooms::features::counts::Counts;
 use dupsieve::rooms::features::lists::{StopWords, UserDictionary};
 use dupsieve::rooms::features::words::Words;
 use dupsieve::rooms::fingerprint::{Check, Fingerprint, Recipe, Stamp, Width, hex, of_hex};
-use dupsieve::rooms::flow::Processes;
 use dupsieve::rooms::index::{self, Asker, Lookup, LookupOptions};
 use dupsieve::rooms::journal::{Journal, JournalOptions};
 use dupsieve::rooms::ledger::Ledger;
@@ -368,7 +367,7 @@ fn add_to(folder: &str, found: &Clusters) {
     clustering.memory_bytes = 1 << 20;
     let lock = Lock::beside(&output).expect("nobody else has it");
     let staging = Staging::beside(&output, lock).expect("a folder can be made");
-    let _ = clustering.write(&mut Processes::alone(1), &staging);
+    let _ = clustering.write(&staging);
 }
 
 pub fn ledger(bytes: &[u8]) {

@@ -12,7 +12,7 @@
 //! Where no earlier day has clusters, those of a day are made from the matches of the whole chain. Either way
 //! they are the same.
 
-use dupsieve::rooms::clusters::{Engine, Method};
+use dupsieve::rooms::clusters::Method;
 use dupsieve::rooms::flow::Processes;
 use dupsieve::rooms::peers::Topology;
 use dupsieve::rooms::report::{ClusterReport, Made, Report};
@@ -21,7 +21,7 @@ use dupsieve::{Error, Kind, Result};
 
 use super::days::{DayPlan, STAGED};
 use crate::commands::cluster::{
-    self, Input, PREVIOUS, Request, cluster_pages, matches_of, state, sums,
+    self, Input, PREVIOUS, Request, cluster_pages, in_process_0, matches_of, state, sums,
 };
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::ClustersSettings;
@@ -38,9 +38,8 @@ pub(super) fn make<'a>(
 ) -> Result<Summary> {
     let unchanged = Summary::new().already_done();
     let Some(settings) = plan.config.clusters else { return Ok(unchanged) };
-    let topology = *processes.topology();
-    let made = processes.clustering(|engine| {
-        let made = find()?.make(settings, engine, topology, global)?;
+    let made = in_process_0(processes, |topology| {
+        let made = find()?.make(settings, topology, global)?;
         log_day(day, &made);
         Ok(made)
     })?;
@@ -87,7 +86,6 @@ impl<'a> Chain<'a> {
     fn make(
         &self,
         settings: ClustersSettings,
-        engine: &mut dyn Engine,
         topology: Topology,
         global: &GlobalFlags,
     ) -> Result<Summary> {
@@ -109,12 +107,12 @@ impl<'a> Chain<'a> {
         }
         if first == 0 {
             let request = self.request(settings, 0, last)?;
-            return cluster_pages(engine, topology, &request, global);
+            return cluster_pages(topology, &request, global);
         }
         let mut made = Summary::new();
         for at in first..=last {
             let request = self.request(settings, at, at)?;
-            made = cluster_pages(engine, topology, &request, global)?;
+            made = cluster_pages(topology, &request, global)?;
         }
         Ok(made)
     }

@@ -22,7 +22,6 @@
 
 mod checkpoint;
 mod chunks;
-mod clustering;
 mod confirming;
 mod counting;
 mod dispatch;
@@ -45,7 +44,6 @@ mod reading;
 mod role;
 mod stream;
 mod sweep;
-mod unite;
 
 pub use counting::Counted;
 pub use documents::{Documents, Harvest};

@@ -1,18 +1,15 @@
 //! Holds a clustering against its state: all of it is made again from the pages and links, and must come out as it is.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::clustering::{Clustering, Previous};
-use super::engine::Engine;
-use super::forest::Forest;
 use super::found::{Clusters, differs};
 use super::link::Link;
 use super::method::Method;
 use super::row::{CHANGES, CLUSTERS, SIZES};
-use super::state::{Member, StateRow, damaged, open_links};
+use super::state::{Member, StateRow, damaged};
 use crate::error::{At, Result};
 use crate::output::{Lock, Staging};
 use crate::results::{ResultFormat, ResultReader};
@@ -50,7 +47,7 @@ impl ClusterAudit<'_> {
             ..Clustering::new(method, Vec::new())
         };
         let before = before.as_ref().map(Previous::state).transpose()?;
-        let mut again = clustering.write_since(before.as_ref(), &mut Alone, &staging)?;
+        let mut again = clustering.write_since(before.as_ref(), &staging)?;
         for name in [Member::FILE, Link::FILE] {
             if again.files[name] != found.files[name] {
                 return Err(damaged("the links do not give these clusters").at(folder.join(name)));
@@ -64,19 +61,6 @@ impl ClusterAudit<'_> {
             }
         }
         compare(folder, &again, found)
-    }
-}
-
-/// The thread that asks.
-pub(super) struct Alone;
-
-impl Engine for Alone {
-    fn unite(&mut self, forest: &Arc<Forest>, folder: &Path) -> Result<()> {
-        let links = open_links(folder)?;
-        for portion in 0..links.portions() {
-            links.portion(portion)?.iter().for_each(|&(one, other)| forest.join(one, other));
-        }
-        Ok(())
     }
 }
 

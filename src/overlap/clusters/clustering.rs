@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::changes::write_changes;
-use super::engine::Engine;
 use super::found::Clusters;
 use super::groups::Groups;
 use super::lists::write_lists;
@@ -70,15 +69,14 @@ impl Clustering {
     }
 
     /// Writes the state, changes.tsv if there was a clustering before, and the lists if they are asked for.
-    pub fn write(&self, engine: &mut dyn Engine, staging: &Staging) -> Result<Clusters> {
+    pub fn write(&self, staging: &Staging) -> Result<Clusters> {
         let before = self.previous.as_ref().map(Previous::state).transpose()?;
-        self.write_since(before.as_ref(), engine, staging)
+        self.write_since(before.as_ref(), staging)
     }
 
     pub(super) fn write_since(
         &self,
         before: Option<&ClusterState>,
-        engine: &mut dyn Engine,
         staging: &Staging,
     ) -> Result<Clusters> {
         let Clustering { method, format, memory_bytes, .. } = *self;
@@ -89,7 +87,7 @@ impl Clustering {
         let Numbered { pages, count, versions, links, renumbered } = numbered;
         let state = ClusterState { folder: staging.folder().to_path_buf(), members: count };
         let links = state::write(staging, all_links(standing, renumbered, links)?)?;
-        let groups = Groups::of(&state, &versions, method, engine)?;
+        let groups = Groups::of(&state, &versions, method)?;
         let members = pages.zip(&groups.names);
         let members = members.map(|(page, &cluster)| page.map(|page| Member { page, cluster }));
         let mut files = BTreeMap::from([links, state::write(staging, members)?]);

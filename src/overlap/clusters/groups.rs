@@ -9,9 +9,6 @@
 //! component 0  0  0  0  0      2 and 3 are one page
 //! ```
 
-use std::sync::Arc;
-
-use super::engine::Engine;
 use super::forest::Forest;
 use super::method::Method;
 use super::row_set::RowSet;
@@ -33,17 +30,14 @@ pub(super) struct Groups {
 
 impl Groups {
     /// Finds the clusters. `versions` are the pages whose id is that of the page before.
-    pub(super) fn of(
-        state: &ClusterState,
-        versions: &RowSet,
-        method: Method,
-        engine: &mut dyn Engine,
-    ) -> Result<Groups> {
+    pub(super) fn of(state: &ClusterState, versions: &RowSet, method: Method) -> Result<Groups> {
         let (mut links, mut verdicts) = (0, 0);
         let (mut dropped, mut centres) = (RowSet::default(), RowSet::default());
+        let mut forest = Forest::of(state.members);
         for link in state.links()? {
             let link = link?;
             links += 1;
+            forest.join(link.new, link.existing);
             if link.is_verdict {
                 verdicts += 1;
                 centres.insert(link.existing);
@@ -53,8 +47,6 @@ impl Groups {
                 }
             }
         }
-        let forest = Arc::new(Forest::of(state.members));
-        engine.unite(&forest, &state.folder)?;
         let rows = || 0..state.members;
         let mut roots = RowSet::default();
         roots.extend(rows().filter(|&row| forest.root(row) == row));

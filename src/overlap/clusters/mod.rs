@@ -14,19 +14,19 @@
 //!
 //! - `page`, `link`, `method`: the nouns. `state`: pages and links in files. `row`: the columns of the lists.
 //! - `source`: the matches of an output. `removed`: ids that leave. `numbering`: pages become rows.
-//! - `groups`: which pages are one cluster. `forest`: union-find, shared by threads. `engine`: what is left to threads.
+//! - `groups`: which pages are one cluster. `forest`: union-find.
 //! - `names`: ids in place of rows. `changes`: what differs between two states. `lists`: clusters.tsv and sizes.tsv.
 //! - `describe`, `found`: sizes, and how wide the largest clusters are.
 //! - `audit`: all is made from the state again, and compared.
 //!
-//! May import everything up to `matches`; no engine. Start with [`Clustering::write`].
+//! May import everything up to `matches`. Start with [`Clustering::write`].
 //!
 //! The heart of it, over pages that have numbers:
 //!
 //! ```
 //! use dupsieve_overlap::clusters::Forest;
 //!
-//! let forest = Forest::of(5);
+//! let mut forest = Forest::of(5);
 //! for (new, existing) in [(3, 1), (4, 3), (2, 0)] {
 //!     forest.join(new, existing);
 //! }
@@ -38,7 +38,6 @@ mod audit;
 mod changes;
 mod clustering;
 mod describe;
-mod engine;
 mod forest;
 mod found;
 mod groups;
@@ -60,11 +59,9 @@ mod tests;
 pub use audit::ClusterAudit;
 pub use clustering::{Clustering, Previous};
 pub use describe::{LargeCluster, SizeRange};
-pub use engine::{Engine, Portions};
 pub use forest::Forest;
 pub use found::Clusters;
 pub use method::Method;
 pub use page::PageDay;
 pub use removed::RemovedIds;
 pub use source::Source;
-pub use state::open_links;

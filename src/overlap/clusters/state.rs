@@ -13,13 +13,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::engine::Portions;
 use super::link::Link;
 use super::page::Page;
 use crate::error::{At, Error, Kind, Result};
@@ -170,32 +167,4 @@ fn open<R: StateRow>(path: &Path) -> Result<RecordReader<R>> {
 
 pub(super) fn damaged(what: &str) -> Error {
     Error::new(Kind::BadData, what).help("make the clusters again, from nothing")
-}
-
-struct SharedLinks {
-    path: PathBuf,
-    frames: Vec<Range<u64>>,
-}
-
-/// Opens the links of the state in `folder`, for threads to share.
-pub fn open_links(folder: &Path) -> Result<Arc<dyn Portions>> {
-    let path = folder.join(Link::FILE);
-    let mut records = open::<Link>(&path)?;
-    let mut frames = Vec::new();
-    while let Some(frame) = records.skip_frame()? {
-        frames.push(frame);
-    }
-    Ok(Arc::new(SharedLinks { path, frames }))
-}
-
-impl Portions for SharedLinks {
-    fn portions(&self) -> u64 {
-        self.frames.len() as u64
-    }
-
-    fn portion(&self, number: u64) -> Result<Vec<(u32, u32)>> {
-        let frame = self.frames[number as usize].clone();
-        let links = RecordReader::open(FrameFile::open(&self.path)?, frame, damaged);
-        links.map(|link: Result<Link>| link.map(|link| (link.new, link.existing))).collect()
-    }
 }

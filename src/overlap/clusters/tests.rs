@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::audit::Alone;
 use super::{ClusterAudit, Clustering, Clusters, Method, PageDay, Previous, RemovedIds, Source};
 use crate::error::{Kind, Result};
 use crate::output::{Lock, Staging};
@@ -70,7 +69,7 @@ fn sources(folder: &Path, matches: &[Match]) -> Vec<Source> {
 
 fn cluster(clustering: &Clustering, output: &Path) -> Result<Clusters> {
     let staging = Staging::beside(output, Lock::beside(output)?)?;
-    let clusters = clustering.write(&mut Alone, &staging)?;
+    let clusters = clustering.write(&staging)?;
     staging.commit().map(|()| clusters)
 }
 

@@ -27,14 +27,15 @@ impl Scores {
         let clusters = labels.clusters();
         let positives = labels.sizes().into_iter().map(choose_two).sum();
         let mut counts = Counts { positives, ..Counts::default() };
-        let components = Forest::of(clusters.len() as u32);
+        let count = clusters.len() as u32;
+        let mut components = Forest::of(count);
         for &(one, another) in pairs.as_slice() {
             counts.pairs += 1;
             counts.true_positives +=
                 u64::from(clusters[one as usize] == clusters[another as usize]);
             components.join(one, another);
         }
-        let roots: Vec<u32> = (0..components.pages()).map(|page| components.root(page)).collect();
+        let roots: Vec<u32> = (0..count).map(|page| components.root(page)).collect();
         Scores {
             pairs: counts.pairs,
             positives,

@@ -16,12 +16,10 @@ use timely::dataflow::operators::Probe;
 use timely::dataflow::operators::generic::operator::{Operator, source};
 
 use super::*;
-use crate::clusters::{Forest, Portions};
 use crate::flow::Start;
 use crate::flow::chunks::Chunks;
 use crate::flow::dispatch::{UnitRunner, Yield, dispatch};
 use crate::flow::gather::{End, Gather, Gathered};
-use crate::flow::unite::unite;
 use crate::output::Lock;
 use crate::peers::{Patience, Secret};
 use crate::work_queues::Claim;
@@ -411,35 +409,6 @@ fn the_hook_hears_the_first_error_alone() {
     fatal.clone().raise(Error::new(Kind::Io, "second"));
     drop(fatal);
     assert_eq!(hear.iter().collect::<Vec<_>>(), ["first"]);
-}
-
-/// The links of a chain of pages and back, four in a portion.
-struct Chain(u32);
-
-impl Portions for Chain {
-    fn portions(&self) -> u64 {
-        u64::from(self.0).div_ceil(4)
-    }
-
-    fn portion(&self, number: u64) -> Result<Vec<(u32, u32)>> {
-        let first = 4 * number as u32;
-        Ok((first..self.0.min(first + 4)).map(|page| (page + 2, page)).collect())
-    }
-}
-
-#[test]
-fn process_0_learns_what_the_others_have_joined() {
-    for (pages, processes) in [(3, 3), (40, 2), (200_000, 3)] {
-        let all = (0..processes).map(|process| settings(process, processes, LATE)).collect();
-        let roots = play(all, |mut processes| {
-            let forest = Arc::new(Forest::of(pages));
-            processes.agree("unite", || Ok(())).unwrap();
-            unite(&mut processes, &forest, Arc::new(Chain(pages - 2))).unwrap();
-            let are_joined = (0..pages).all(|page| forest.root(page) == page % 2);
-            (processes.is_leader(), are_joined)
-        });
-        assert!(roots.into_iter().all(|(is_leader, are_joined)| !is_leader || are_joined));
-    }
 }
 
 /// Takes chunks, in step with the other process.
