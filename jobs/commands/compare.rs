@@ -34,8 +34,8 @@ const EXAMPLES: &[(&str, &str)] = &[
 #[command(after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Recipe (a name, nilsimsa, or a .toml file) or check (containment, minhash-NxB, cosine-N, sentences-N, or
-    /// jaccard: of the 3-word shingles of both texts the share that both have, exactly; in scripts without spaces a shingle has
-    /// three Han characters, or seven others) [default: the recipe of the preset balanced]
+    /// jaccard: of the 3-word shingles of both texts the share that both have, exactly) [default: the recipe of the preset
+    /// balanced]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
     recipe: Option<RecipeChoice>,
     /// Bits of a fingerprint, if the recipe allows both

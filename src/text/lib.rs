@@ -14,7 +14,6 @@ pub mod document;
 
 pub mod features;
 
-#[warn(missing_docs)]
 pub mod fingerprint;
 
 // A room of the crates below goes by the name that it has there: `crate::store`.

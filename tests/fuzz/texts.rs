@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use dupsieve::rooms::features::counts::{Counts, CountsWriter, Head};
 use dupsieve::rooms::features::host_lines::PageLines;
-use dupsieve::rooms::fingerprint::check::word_run_set;
+use dupsieve::rooms::fingerprint::check::word_shingles;
 use dupsieve::rooms::fingerprint::{Check, Nilsimsa, Recipe};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -156,7 +156,7 @@ pub fn checks() -> Vec<Way> {
     let normalise = *recipe.normalise().expect("it takes texts");
     let others = [
         Way::new("nilsimsa", |text| _ = Nilsimsa::of(text)),
-        Way::new("jaccard", |text| _ = word_run_set(text).jaccard(&word_run_set("another"))),
+        Way::new("jaccard", |text| _ = word_shingles(text).jaccard(&word_shingles("another"))),
         Way::new("lines of a host", move |text| _ = PageLines::of(text, normalise, |_| ())),
         Way::boilerplate(),
         Way::new("weighted features", move |text| {

@@ -15,15 +15,13 @@ use csv_core::{ReadRecordResult, Reader};
 use memchr::{memchr, memchr_iter, memchr2};
 
 use super::damage::Damage;
-use super::declared::Declared;
 use super::fields::Fields;
 use super::fields::ReadOptions;
 use super::inputs::Input;
 use super::lines::{Lines, Piece};
-use super::order_key::OrderKey;
 use super::origin::changed;
 use super::reason::{BROKEN_OFF, Reason, too_long};
-use super::record::{Content, Document, Position, check_start};
+use super::record::{Document, Position, check_start};
 use super::records::{Cutter, Each, Passed, Portion, Raw, Unread};
 use super::source::{End, Source};
 use super::tsv::{Columns, MOST_COLUMNS};
@@ -316,8 +314,9 @@ fn header(bytes: &[u8], fields: &Fields, path: &Path) -> Result<Columns> {
     let names: Vec<&[u8]> = (0..values.count).map(|column| values.get(column)).collect();
     let header = without_end(line);
     let shown = header.strip_suffix(b"\r").unwrap_or(header);
-    let columns = Columns::among(&names, shown, fields, path)?;
-    Ok(Columns { header: header.to_vec(), ..columns })
+    let mut columns = Columns::among(&names, shown, fields, path)?;
+    columns.header = header.to_vec();
+    Ok(columns)
 }
 
 /// The values of each record, up to one that cannot be read.
@@ -469,26 +468,14 @@ impl CsvPortion {
     ) -> std::result::Result<Document<'a>, Reason> {
         check_start(record)?;
         values.read(record)?;
-        if values.count != self.columns.count {
-            return Err(self.columns.miscounted(values.count));
+        self.columns.check_count(values.count)?;
+        let mut of_fields = [const { Cow::Borrowed("") }; 4];
+        for (value, column) in of_fields.iter_mut().zip(self.columns.places) {
+            if let Some(column) = column {
+                *value = fields.utf8(values.get(column))?.to_owned().into();
+            }
         }
-        let value = |column| fields.utf8(values.get(column));
-        let id = self.columns.id.map_or(Ok(""), value)?;
-        fields.check_id(id)?;
-        let order = match &self.columns.order {
-            Some((column, order)) => order.key(value(*column)?)?,
-            None => OrderKey::NoField,
-        };
-        let key = self.columns.key.map_or(Ok(""), value)?;
-        let text = value(self.columns.text)?.to_owned();
-        Ok(fields.as_text(Document {
-            id: Cow::Owned(id.to_owned()),
-            order,
-            key: Some(Cow::Owned(key.to_owned())).filter(|key: &Cow<'_, str>| !key.is_empty()),
-            content: Content::Text(Cow::Owned(text)),
-            declared: Declared::default(),
-            record: without_end(record),
-        }))
+        fields.page(self.columns.document(of_fields, without_end(record))?)
     }
 }
 

@@ -1,13 +1,10 @@
 //! How the inputs are read, and which fields of their records.
 
-use std::borrow::Cow;
-
-use super::declared::Declared;
 use super::encoding::{TextEncoding, text_in};
 use super::html;
 use super::order_field::OrderField;
 use super::reason::Reason;
-use super::record::{Content, Document, check_id};
+use super::record::{Document, check_id};
 use crate::error::{Error, Kind, Result, named};
 
 /// The names of the fields to read, and the width of ready-made fingerprints.
@@ -52,6 +49,7 @@ impl Default for Fields {
 }
 
 impl Fields {
+    /// Those of the id, the text, the order and the key.
     pub(super) fn names(&self) -> [Option<&str>; 4] {
         let id = self.place_ids.reads_ids().then_some(&*self.id);
         let order = self.order.as_ref().map(|order| &*order.name);
@@ -88,15 +86,26 @@ impl Fields {
         text_in(self.encoding, bytes)
     }
 
-    pub(super) fn as_text<'a>(&self, document: Document<'a>) -> Document<'a> {
-        match document.content {
-            Content::Text(html) if self.html => {
-                let html::Page { text, canonical } = html::page(&html);
-                let declared = Declared { canonical, ..document.declared };
-                Document { content: Content::Text(Cow::Owned(text)), declared, ..document }
-            }
-            _ => document,
-        }
+    /// The page of a record, if its id is one.
+    pub(super) fn page<'a>(
+        &self,
+        document: Document<'a>,
+    ) -> std::result::Result<Document<'a>, Reason> {
+        self.check_id(&document.id)?;
+        Ok(if self.html { html::as_text(document) } else { document })
+    }
+
+    /// Where the fields are, in the order of [`Fields::names`]: `find` has the place of a column. The ids need no column where records get
+    /// their places as ids.
+    pub(super) fn places<P>(
+        &self,
+        has: impl Fn(&str) -> bool,
+        find: impl Fn(&str) -> Result<P>,
+    ) -> Result<[Option<P>; 4]> {
+        let [id, text, order, key] = self.names();
+        let id = id.filter(|id| !self.place_ids.fill() || has(id));
+        let place = |name: Option<&str>| name.map(&find).transpose();
+        Ok([place(id)?, place(text)?, place(order)?, place(key)?])
     }
 
     pub(super) fn check(&self) -> Result<()> {

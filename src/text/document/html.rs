@@ -14,8 +14,9 @@ use std::convert::Infallible;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Token, Tokenizer};
 
+use super::declared::Declared;
 use super::markup::{Markup, Piece, is_space};
-use super::record::MARK;
+use super::record::{Content, Document, MARK};
 
 pub(super) struct Page {
     pub(super) text: String,
@@ -45,6 +46,14 @@ pub(super) fn page(html: &str) -> Page {
         }
     }
     Page { text: shown.text, canonical }
+}
+
+/// The document with the text of its HTML.
+pub(super) fn as_text(document: Document<'_>) -> Document<'_> {
+    let Content::Text(html) = &document.content else { return document };
+    let Page { text, canonical } = page(html);
+    let declared = Declared { canonical, ..document.declared };
+    Document { content: Content::Text(text.into()), declared, ..document }
 }
 
 /// The address of a link with these attributes, if it is the canonical one.

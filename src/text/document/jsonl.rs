@@ -11,7 +11,6 @@ use std::fmt;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::declared::Declared;
 use super::fields::Fields;
 use super::order_field::OrderField;
 use super::order_key::OrderKey;
@@ -49,14 +48,9 @@ fn document<'a>(
         Some(field) => key.key_value().map_err(|wrong| wrong.reason(field, line))?,
         None => None,
     };
-    Ok(Document {
-        id,
-        key,
-        order: fields.order.as_ref().map_or(Ok(OrderKey::NoField), |field| order.key(field))?,
-        content: content(text).map_err(|wrong| wrong.reason(&fields.text, line))?,
-        declared: Declared::default(),
-        record: line.as_bytes(),
-    })
+    let order = fields.order.as_ref().map_or(Ok(OrderKey::NoField), |field| order.key(field))?;
+    let content = content(text).map_err(|wrong| wrong.reason(&fields.text, line))?;
+    Ok(Document { key, order, ..Document::of(id, content, line.as_bytes()) })
 }
 
 fn fields_found(line: &str) -> String {

@@ -1,16 +1,13 @@
 //! Formats of lines: pieces of a file are whole lines, and any thread parses these.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::damage::Damage;
-use super::declared::Declared;
 use super::fields::Fields;
 use super::fields::ReadOptions;
 use super::format::Format;
 use super::inputs::Input;
 use super::lines::{self, Lines};
-use super::order_key::OrderKey;
 use super::reason::Reason;
 use super::record::{Content, Document, Position, check_start};
 use super::records::{Cutter, Each, Passed, Portion, Raw, Unread};
@@ -114,11 +111,8 @@ impl LinePortion {
         let line = fields.utf8(line)?;
         let document = match (self.format, &self.columns) {
             (Format::Lines, _) => {
-                let (id, text) = (Cow::Borrowed(""), line.strip_suffix('\r').unwrap_or(line));
-                let content = Content::Text(Cow::Borrowed(text));
-                let record = line.as_bytes();
-                let (order, declared) = (OrderKey::NoField, Declared::default());
-                return Ok(Document { id, order, key: None, content, declared, record });
+                let text = Content::Text(line.strip_suffix('\r').unwrap_or(line).into());
+                return Ok(Document::of("", text, line.as_bytes()));
             }
             (_, Some(columns)) => tsv::parse(line, columns),
             (Format::Fingerprints, _) => ready::fingerprint(line, fields.width_bits),
@@ -126,6 +120,6 @@ impl LinePortion {
             (Format::Vectors, _) => jsonl::vector(line, fields),
             _ => jsonl::parse(line, fields),
         }?;
-        fields.check_id(&document.id).map(|()| fields.as_text(document))
+        fields.page(document)
     }
 }

@@ -1,10 +1,6 @@
 //! Parses a line with ready-made data: an id, a tab, and a fingerprint or weighted features. A final
 //! CR is dropped, because neither can end in one.
 
-use std::borrow::Cow;
-
-use super::declared::Declared;
-use super::order_key::OrderKey;
 use super::reason::Reason;
 use super::record::{Content, Document};
 
@@ -24,14 +20,7 @@ pub(super) fn fingerprint(line: &str, width_bits: u32) -> Result<Document<'_>, R
     if u128::BITS - number.leading_zeros() > width_bits {
         return Err(Reason::quoting(format!("the fingerprint exceeds {width_bits} bits"), digits));
     }
-    Ok(Document {
-        id: Cow::Borrowed(id),
-        order: OrderKey::NoField,
-        key: None,
-        content: Content::Fingerprint(number),
-        declared: Declared::default(),
-        record: line.as_bytes(),
-    })
+    Ok(Document::of(id, Content::Fingerprint(number), line.as_bytes()))
 }
 
 /// `id<TAB>feature:weight feature:weight ...`; there may be no features.
@@ -44,14 +33,7 @@ pub(super) fn features(line: &str) -> Result<Document<'_>, Reason> {
         }
         features.push(feature(item)?);
     }
-    Ok(Document {
-        id: Cow::Borrowed(id),
-        order: OrderKey::NoField,
-        key: None,
-        content: Content::Features(features),
-        declared: Declared::default(),
-        record: line.as_bytes(),
-    })
+    Ok(Document::of(id, Content::Features(features), line.as_bytes()))
 }
 
 fn feature(item: &str) -> Result<(&str, f64), Reason> {

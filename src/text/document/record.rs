@@ -25,6 +25,18 @@ pub struct Document<'a> {
     pub record: &'a [u8],
 }
 
+impl<'a> Document<'a> {
+    /// A document of which nothing else is known.
+    pub(super) fn of(
+        id: impl Into<Cow<'a, str>>,
+        content: Content<'a>,
+        record: &'a [u8],
+    ) -> Document<'a> {
+        let (order, declared) = (OrderKey::NoField, Declared::default());
+        Document { id: id.into(), order, key: None, content, declared, record }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content<'a> {
     Text(Cow<'a, str>),

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::declared::Declared;
 use super::fields::Fields;
 use super::order_field::OrderField;
 use super::order_key::OrderKey;
@@ -17,11 +16,9 @@ pub(super) const MOST_COLUMNS: usize = 1 << 16;
 
 #[derive(Debug)]
 pub(super) struct Columns {
-    /// None: every record gets its place as the id.
-    pub(super) id: Option<usize>,
-    pub(super) text: usize,
-    pub(super) order: Option<(usize, OrderField)>,
-    pub(super) key: Option<usize>,
+    /// Those of the fields.
+    pub(super) places: [Option<usize>; 4],
+    order: Option<OrderField>,
     pub(super) count: usize,
     pub(super) header: Vec<u8>,
 }
@@ -69,59 +66,43 @@ impl Columns {
             let what = format!("the header line has more than {MOST_COLUMNS} columns");
             return Err(Error::new(Kind::BadData, what).at(path).line(1));
         }
-        let is_absent = |field: &str| !names.contains(&field.as_bytes());
-        let place_ids = fields.place_ids;
-        let has_ids = place_ids.reads_ids() && !(place_ids.fill() && is_absent(&fields.id));
-        Ok(Columns {
-            id: has_ids.then(|| column(&fields.id)).transpose()?,
-            text: column(&fields.text)?,
-            order: fields
-                .order
-                .as_ref()
-                .map(|order| Ok((column(&order.name)?, order.clone())))
-                .transpose()?,
-            key: fields.key.as_deref().map(column).transpose()?,
-            count: names.len(),
-            header: header.to_vec(),
-        })
+        let places = fields.places(|field| names.contains(&field.as_bytes()), column)?;
+        let (order, count, header) = (fields.order.clone(), names.len(), header.to_vec());
+        Ok(Columns { places, order, count, header })
     }
-}
 
-impl Columns {
-    pub(super) fn miscounted(&self, count: usize) -> Reason {
+    pub(super) fn check_count(&self, count: usize) -> Result<(), Reason> {
+        if count == self.count {
+            return Ok(());
+        }
         let what = "the number of columns is not that of the header";
-        Reason::with(what, format_args!(": {count}, not {}", self.count))
+        Err(Reason::with(what, format_args!(": {count}, not {}", self.count)))
+    }
+
+    /// The document of a record with these values of the fields.
+    pub(super) fn document<'a>(
+        &self,
+        [id, text, order, key]: [Cow<'a, str>; 4],
+        record: &'a [u8],
+    ) -> Result<Document<'a>, Reason> {
+        let key = Some(key).filter(|key| !key.is_empty());
+        let of = |field: &OrderField| field.key(&order);
+        let order = self.order.as_ref().map_or(Ok(OrderKey::NoField), of)?;
+        Ok(Document { order, key, ..Document::of(id, Content::Text(text), record) })
     }
 }
 
 pub(super) fn parse<'a>(line: &'a str, columns: &Columns) -> Result<Document<'a>, Reason> {
-    let mut id = "";
-    let mut text = "";
-    let mut value_of_order = "";
-    let mut key = "";
-    let order_column = columns.order.as_ref().map(|(column, _)| *column);
+    let mut values = [""; 4];
     let mut count = 0;
     for value in line.split('\t') {
-        match count {
-            _ if Some(count) == columns.id => id = value,
-            _ if count == columns.text => text = value,
-            _ if Some(count) == order_column => value_of_order = value,
-            _ if Some(count) == columns.key => key = value,
-            _ => {}
+        if let Some(field) = columns.places.iter().position(|place| *place == Some(count)) {
+            values[field] = value;
         }
         count += 1;
     }
-    if count != columns.count {
-        return Err(columns.miscounted(count));
-    }
-    let order = match &columns.order {
-        Some((_, order)) => order.key(value_of_order)?,
-        None => OrderKey::NoField,
-    };
-    let content = Content::Text(Cow::Borrowed(text));
-    let key = Some(Cow::Borrowed(key)).filter(|key| !key.is_empty());
-    let declared = Declared::default();
-    Ok(Document { id: Cow::Borrowed(id), order, key, content, declared, record: line.as_bytes() })
+    columns.check_count(count)?;
+    columns.document(values.map(Cow::Borrowed), line.as_bytes())
 }
 
 #[cfg(test)]

@@ -1,11 +1,7 @@
 //! Files that are one page each: text, or HTML.
 
-use std::borrow::Cow;
-
-use super::declared::Declared;
 use super::encoding::text_of_file;
 use super::fields::Fields;
-use super::order_key::OrderKey;
 use super::reason::Reason;
 use super::record::check_id;
 use super::record::{Content, Document, Position};
@@ -32,16 +28,12 @@ impl WholeFile {
     fn parse(&self, fields: &Fields) -> Result<Document<'_>, Reason> {
         let (id, bytes) = self.page.as_ref().map_err(Reason::clone)?;
         check_id(id)?;
-        let mut declared = Declared::default();
-        let text = if self.is_html {
-            let named = fields.encoding.map(|it| it.label().as_bytes());
-            let page = html::page(&charset::decode_html(bytes, named)?);
-            declared.canonical = page.canonical;
-            Cow::Owned(page.text)
-        } else {
-            text_of_file(fields.encoding, bytes)?
-        };
-        let (id, content) = (Cow::Borrowed(&**id), Content::Text(text));
-        Ok(Document { id, order: OrderKey::NoField, key: None, content, declared, record: bytes })
+        if !self.is_html {
+            let text = text_of_file(fields.encoding, bytes)?;
+            return Ok(Document::of(id, Content::Text(text), bytes));
+        }
+        let named = fields.encoding.map(|it| it.label().as_bytes());
+        let html = charset::decode_html(bytes, named)?;
+        Ok(html::as_text(Document::of(id, Content::Text(html), bytes)))
     }
 }

@@ -16,7 +16,7 @@ use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::features::words::{self, is_han};
-use crate::hash::{Hash, xxh3_of_three};
+use crate::hash::Hash;
 
 /// Calls `shingle` with each run of `length` characters of `text` that holds a letter or digit.
 ///
@@ -146,13 +146,6 @@ impl WordWindow {
     }
 }
 
-const RUN: usize = 3;
-
-/// The characters of a run in a script that is written without spaces: as many as make two unrelated
-/// halves of the Universal Declaration of Human Rights in Thai, Lao, Khmer, Burmese and Japanese share as
-/// few runs, on average, as three characters do in Chinese (5 %).
-const UNSPACED_RUN: usize = 7;
-
 /// Calls `run` with a hash of each run of so many plain words of `text`
 /// ([`words::each_plain`]), or of all words of a text that has fewer, but some: behind zeros for those that it
 /// lacks.
@@ -161,7 +154,7 @@ pub fn plain_word_runs(text: &str, length: usize, mut run: impl FnMut(u64)) {
     let mut words = 0;
     words::each_plain(text, |word| {
         last.drain(..8);
-        last.extend(hash_of_word(word).to_le_bytes());
+        last.extend(Hash::Xxh3.of::<u64>(word).to_le_bytes());
         words += 1;
         if words >= length {
             run(xxh3_64(&last));
@@ -170,70 +163,6 @@ pub fn plain_word_runs(text: &str, length: usize, mut run: impl FnMut(u64)) {
     if 0 < words && words < length {
         run(xxh3_64(&last));
     }
-}
-
-/// As [`plain_word_runs`], but a run that ends in a script without spaces, such as Thai, has seven words.
-/// There a word of [`words::each_plain`] is a character, and three of them stand on most pages.
-pub fn word_runs(text: &str, mut run: impl FnMut(u64)) {
-    let mut latest = Latest::default();
-    let mut runs = 0;
-    words::each_plain(text, |word| {
-        latest.push(hash_of_word(word));
-        let hash = if word.starts_with(words::is_unspaced) {
-            latest.run::<UNSPACED_RUN>()
-        } else {
-            latest.run::<RUN>()
-        };
-        if let Some(hash) = hash {
-            run(hash);
-            runs += 1;
-        }
-    });
-    if runs == 0 && latest.words > 0 {
-        // At most six words, since a seventh ends a run whatever it is. They stand at the start.
-        run(hash_of_run(&latest.ring[..latest.words]));
-    }
-}
-
-/// The latest words of a text, round and round in as many places as the longest run needs.
-#[derive(Default)]
-struct Latest {
-    ring: [u64; UNSPACED_RUN.next_power_of_two()],
-    words: usize,
-}
-
-impl Latest {
-    #[inline]
-    fn push(&mut self, word: u64) {
-        self.ring[self.words % self.ring.len()] = word;
-        self.words += 1;
-    }
-
-    /// A hash of the latest N words, if there are so many.
-    #[inline]
-    fn run<const N: usize>(&self) -> Option<u64> {
-        let first = self.words.checked_sub(N)?;
-        let run: [u64; N] = std::array::from_fn(|at| self.ring[(first + at) % self.ring.len()]);
-        Some(hash_of_run(&run))
-    }
-}
-
-#[inline(always)]
-fn hash_of_word(word: &str) -> u64 {
-    Hash::Xxh3.of(word)
-}
-
-/// XXH3 of the hashes of the words.
-#[inline]
-fn hash_of_run(words: &[u64]) -> u64 {
-    if let Ok(run) = words.try_into() {
-        return xxh3_of_three(run);
-    }
-    let mut bytes = [0; 8 * UNSPACED_RUN];
-    for (eight, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
-        *eight = word.to_le_bytes();
-    }
-    xxh3_64(&bytes[..8 * words.len()])
 }
 
 #[cfg(test)]
@@ -323,27 +252,6 @@ mod tests {
         );
     }
 
-    fn word_runs_of(text: &str) -> Vec<u64> {
-        let mut runs = Vec::new();
-        word_runs(text, |run| runs.push(run));
-        runs
-    }
-
-    #[test]
-    fn runs_in_scripts_without_spaces_are_longer() {
-        // Seven characters with their vowel signs, then eight.
-        let [seven, eight] = ["ภาษาไทย", "ภาษาไทยก"];
-        let counts = ["", "?!", "a", "a b", "a b c", "a b c d", "中文ab", "ภา", seven, eight];
-        assert_eq!(counts.map(|text| word_runs_of(text).len()), [0, 0, 1, 1, 1, 2, 1, 1, 1, 2]);
-        assert_ne!(word_runs_of("ก ข"), word_runs_of("ข ก"));
-        assert_eq!(word_runs_of("私は学校に行きました").len(), 7);
-        // Signatures in stores are made of these.
-        assert_eq!(
-            word_runs_of("one two three 中文"),
-            [7_939_448_954_101_991_128, 10_660_586_487_441_036_957, 9_988_588_795_395_064_217]
-        );
-    }
-
     #[test]
     fn a_cleared_window_remembers_nothing() {
         let mut window = WordWindow::new(2);
@@ -363,24 +271,6 @@ mod tests {
                 .map(|window| window.iter().collect())
                 .collect();
             prop_assert_eq!(of_characters(&text, length), windows);
-        }
-
-        #[test]
-        fn word_runs_equal_their_definition(text in "([a-c]{1,2} |[中文]|[กขคひ]| ){0,24}") {
-            let mut words = Vec::new();
-            words::each_plain(&text, |word| words.push(word));
-            let length = |word: &str| if word.starts_with(['ก', 'ข', 'ค', 'ひ']) { 7 } else { 3 };
-            let ends = (1..=words.len()).filter(|&end| end >= length(words[end - 1]));
-            let mut runs: Vec<&[&str]> =
-                ends.map(|end| &words[end - length(words[end - 1])..end]).collect();
-            if runs.is_empty() && !words.is_empty() {
-                runs.push(&words);
-            }
-            let hash = |run: &&[&str]| {
-                let words = run.iter().flat_map(|word| xxh3_64(word.as_bytes()).to_le_bytes());
-                xxh3_64(&words.collect::<Vec<u8>>())
-            };
-            prop_assert_eq!(word_runs_of(&text), runs.iter().map(hash).collect::<Vec<u64>>());
         }
 
         #[test]

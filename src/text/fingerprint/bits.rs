@@ -29,16 +29,12 @@ pub trait Fingerprint:
     + Shr<u32, Output = Self>
     + 'static
 {
-    /// The width of this type.
     const WIDTH: Width;
-    /// The width in bits.
     const BITS: u32;
     /// The largest fingerprint: every bit set.
     const MAX: Self;
 
-    /// The number of bits in which the two differ.
     fn distance(self, other: Self) -> u32;
-    /// The same number in 128 bits.
     fn to_u128(self) -> u128;
     /// The low bits of `bits` that the width holds.
     fn from_u128(bits: u128) -> Self;
@@ -100,9 +96,6 @@ pub fn hex(fingerprint: u128, width: Width) -> String {
 }
 
 /// Reads a fingerprint of `width` in hex, with or without `0x`.
-///
-/// # Errors
-/// [`Kind::Usage`].
 pub fn of_hex(text: &str, width: Width) -> Result<u128> {
     let digits = text.strip_prefix("0x").unwrap_or(text);
     let is_hex = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());

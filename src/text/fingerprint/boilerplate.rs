@@ -32,7 +32,6 @@ pub struct Boilerplate {
     rest: String,
 }
 
-/// A text without its boilerplate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rest<'a> {
     /// What is left, or the whole text if nothing was to be left.
@@ -56,7 +55,6 @@ impl Recipe {
 }
 
 impl Boilerplate {
-    /// Whether it drops the lines of the page's host only.
     #[must_use]
     pub fn is_by_host(&self) -> bool {
         self.by_host
@@ -96,7 +94,6 @@ mod tests {
     use crate::features::counts::{CountsWriter, Head};
     use crate::fingerprint::recipe::tests::plain_words;
 
-    /// Plain words with a table of these lines.
     fn boilerplate(of: impl Fn(&Recipe) -> Option<String>, lines: &[&str]) -> Boilerplate {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lines.counts");

@@ -32,7 +32,6 @@ mod cosine;
 mod maker;
 pub mod points;
 mod sentences;
-mod shingles;
 mod signer;
 
 use std::cell::RefCell;
@@ -51,7 +50,6 @@ use sentences::Sentences;
 pub use containment::{ANCHOR_BYTES, ANCHORS, Contained, word_shingles};
 pub use containment::{Hashes, MAX_SKETCH_BYTES, Marked, Sample, sketch_of};
 pub use maker::{NORMALISE, NORMALISE_WORDS};
-pub use shingles::word_run_set;
 pub use signer::Signer;
 
 /// The most bytes that a signature of fixed length takes.
@@ -64,12 +62,8 @@ pub const AS_NEEDED: usize = u32::MAX as usize;
 const ALIASES: [(&str, &str); 3] =
     [("minhash", "minhash-512x2"), ("cosine", "cosine-32"), ("sentences", "sentences-5")];
 
-/// A sort of sketch with all its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Check(Sort);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Sort {
+pub enum Check {
     Containment,
     MinHash { slots: usize, bits: u32 },
     Cosine(usize),
@@ -90,16 +84,16 @@ impl Check {
 
     /// Whether the other check is the same but for its size.
     pub fn is_like(self, other: Check) -> bool {
-        mem::discriminant(&self.0) == mem::discriminant(&other.0)
+        mem::discriminant(&self) == mem::discriminant(&other)
     }
 
     /// The bytes of a signature; [`AS_NEEDED`] of a check whose signatures differ in length.
     pub fn bytes(self) -> usize {
-        match self.0 {
-            Sort::Containment | Sort::Points => AS_NEEDED,
-            Sort::MinHash { slots, bits } => slots * bits as usize / 8,
-            Sort::Cosine(features) => cosine::FEATURE_BYTES * features,
-            Sort::Sentences(count) => sentences::HASH_BYTES * count,
+        match self {
+            Check::Containment | Check::Points => AS_NEEDED,
+            Check::MinHash { slots, bits } => slots * bits as usize / 8,
+            Check::Cosine(features) => cosine::FEATURE_BYTES * features,
+            Check::Sentences(count) => sentences::HASH_BYTES * count,
         }
     }
 
@@ -111,15 +105,15 @@ impl Check {
     /// How alike the texts behind two signatures are, from 0 to 1. Of a check with a direction, the greater of both shares.
     #[must_use]
     pub fn similarity(self, one: &[u8], another: &[u8]) -> f64 {
-        match self.0 {
-            Sort::Containment => {
+        match self {
+            Check::Containment => {
                 let shares = contained(one, another).map(|both| both.map(Contained::share));
                 shares.map_or(0.0, |[first, second]| first.max(second))
             }
-            Sort::MinHash { bits, .. } => minhash::similarity(one, another, bits),
-            Sort::Cosine(_) => cosine::similarity(one, another),
-            Sort::Sentences(_) => sentences::similarity(one, another),
-            Sort::Points => points::similarity(one, another),
+            Check::MinHash { bits, .. } => minhash::similarity(one, another, bits),
+            Check::Cosine(_) => cosine::similarity(one, another),
+            Check::Sentences(_) => sentences::similarity(one, another),
+            Check::Points => points::similarity(one, another),
         }
     }
 
@@ -132,7 +126,7 @@ impl Check {
     /// Whether the check tells which of two texts contains the other one.
     #[must_use]
     pub fn has_direction(self) -> bool {
-        matches!(self.0, Sort::Containment)
+        matches!(self, Check::Containment)
     }
 
     /// The number of distinct shingles of a text by its sketch, where the check has a direction.
@@ -142,9 +136,6 @@ impl Check {
     }
 
     /// The check, if it compares texts by themselves.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] for points, which the bands of a segment make.
     pub fn of_texts(self) -> Result<Check> {
         if !self.is_of_points() {
             return Ok(self);
@@ -156,7 +147,7 @@ impl Check {
     /// Whether the sketches are points of the space of a page's bands, which make them.
     #[must_use]
     pub fn is_of_points(self) -> bool {
-        self.0 == Sort::Points
+        self == Check::Points
     }
 
     /// Whether pages are compared as wholes, of whatever length, and find each other by keys that they share.
@@ -165,22 +156,20 @@ impl Check {
         self.has_direction() || self.is_of_points()
     }
 
-    /// A maker of its signatures.
     #[must_use]
     pub fn signer(self) -> Signer {
-        match self.0 {
-            Sort::Containment => Signer::new(Containment::default()),
-            Sort::MinHash { slots, bits } => {
+        match self {
+            Check::Containment => Signer::new(Containment::default()),
+            Check::MinHash { slots, bits } => {
                 Signer::new(CharacterMinHash(MinHash::new(Permutations::One, slots, bits)))
             }
-            Sort::Cosine(features) => Signer::new(Cosine::new(features)),
-            Sort::Sentences(count) => Signer::new(Sentences::new(count)),
-            Sort::Points => Signer::new(Points),
+            Check::Cosine(features) => Signer::new(Cosine::new(features)),
+            Check::Sentences(count) => Signer::new(Sentences::new(count)),
+            Check::Points => Signer::new(Points),
         }
     }
 }
 
-/// How much of each of two texts the other one contains, by their sketches.
 fn contained(one: &[u8], another: &[u8]) -> Option<[Contained; 2]> {
     COMPARED.with_borrow_mut(|(marked, hashes)| {
         marked.mark(Sample::read(one, hashes));
@@ -188,19 +177,19 @@ fn contained(one: &[u8], another: &[u8]) -> Option<[Contained; 2]> {
     })
 }
 
-impl Sort {
-    fn parse(name: &str) -> Option<Sort> {
+impl Check {
+    fn parse(name: &str) -> Option<Check> {
         match name {
-            "containment" => return Some(Sort::Containment),
-            "points" => return Some(Sort::Points),
+            "containment" => return Some(Check::Containment),
+            "points" => return Some(Check::Points),
             _ => {}
         }
         let (scheme, parts) = name.rsplit_once('-')?;
         let bounded = |parts: &str| parts.parse().ok().filter(|&n| n <= MAX_SIGNATURE_BYTES);
         match scheme {
-            "minhash" => slots_and_bits(parts).map(|(slots, bits)| Sort::MinHash { slots, bits }),
-            "cosine" => bounded(parts).map(Sort::Cosine),
-            "sentences" => bounded(parts).map(Sort::Sentences),
+            "minhash" => slots_and_bits(parts).map(|(slots, bits)| Check::MinHash { slots, bits }),
+            "cosine" => bounded(parts).map(Check::Cosine),
+            "sentences" => bounded(parts).map(Check::Sentences),
             _ => None,
         }
     }
@@ -219,12 +208,12 @@ fn slots_and_bits(parts: &str) -> Option<(usize, u32)> {
 
 impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Sort::Containment => f.write_str("containment"),
-            Sort::MinHash { slots, bits } => write!(f, "minhash-{slots}x{bits}"),
-            Sort::Cosine(features) => write!(f, "cosine-{features}"),
-            Sort::Sentences(count) => write!(f, "sentences-{count}"),
-            Sort::Points => f.write_str("points"),
+        match self {
+            Check::Containment => f.write_str("containment"),
+            Check::MinHash { slots, bits } => write!(f, "minhash-{slots}x{bits}"),
+            Check::Cosine(features) => write!(f, "cosine-{features}"),
+            Check::Sentences(count) => write!(f, "sentences-{count}"),
+            Check::Points => f.write_str("points"),
         }
     }
 }
@@ -234,7 +223,7 @@ impl FromStr for Check {
 
     fn from_str(name: &str) -> Result<Check> {
         let full = ALIASES.iter().find(|alias| alias.0 == name).map_or(name, |alias| alias.1);
-        let check = Sort::parse(full).map(Check);
+        let check = Check::parse(full);
         // What does not read back as it was written had a sign or a leading zero.
         let has_size =
             |check: Check| check.is_whole() || (1..=MAX_SIGNATURE_BYTES).contains(&check.bytes());

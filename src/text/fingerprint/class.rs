@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::features::words;
 
-/// The route of a text.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

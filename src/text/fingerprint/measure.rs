@@ -1,26 +1,23 @@
-//! How alike texts are: by the signatures of a check, or exactly by their sets of runs of words.
+//! How alike texts are: by the sketches of a check, or exactly by their sets of shingles.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
-use crate::fingerprint::check::{Check, word_run_set};
+use crate::fingerprint::check::{Check, word_shingles};
 
-/// A measure of how alike two texts are. Its name is the check's, or `jaccard`.
 #[derive(Clone, Copy, Debug)]
 pub enum TextMeasure {
-    /// The estimate of a check.
     Check(Check),
-    /// The Jaccard similarity of the [sets of runs of three words](word_run_set).
+    /// The Jaccard similarity of the [sets of 3-word shingles](word_shingles).
     Jaccard,
 }
 
 impl TextMeasure {
-    /// How alike two texts are, from 0 to 1.
     pub fn similarity(self, texts: [&str; 2]) -> Result<f64> {
         match self {
             TextMeasure::Jaccard => {
-                let [one, another] = texts.map(word_run_set);
+                let [one, another] = texts.map(word_shingles);
                 Ok(one.jaccard(&another))
             }
             TextMeasure::Check(check) => {

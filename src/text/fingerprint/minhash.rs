@@ -32,13 +32,10 @@
 /// Where the trials of a signature come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Permutations {
-    /// One permutation, cut into ranges.
     One,
-    /// One for each slot.
     Many,
 }
 
-/// The value of a slot without any hash.
 const EMPTY: u64 = u64::MAX;
 
 /// Makes signatures of sets of hashed features. Order and repetition of the hashes do not matter.
@@ -88,7 +85,6 @@ impl MinHash {
         self.least.fill(EMPTY);
     }
 
-    /// As [`MinHash::finish`], with 32 bits of each slot.
     pub fn finish_slots(&mut self, slots: &mut Vec<u32>) {
         self.densify();
         slots.extend(self.least.iter().map(|&least| least as u32));
@@ -159,7 +155,6 @@ pub fn differing(one: &[u8], another: &[u8], bits: u32) -> u32 {
     words.map(count).sum::<u32>() + count(rest)
 }
 
-/// At most eight bytes as a number.
 fn word(bytes: &[u8]) -> u64 {
     let mut word = [0; 8];
     word[..bytes.len()].copy_from_slice(bytes);

@@ -24,24 +24,19 @@ impl Default for PageTime {
     }
 }
 
-/// The clock of the page at hand.
 #[derive(Debug)]
 pub struct PageClock {
     allowed: PageTime,
-    /// When the page becomes late.
     end: Instant,
-    /// How many steps are left until the next look.
     steps: u32,
     is_late: bool,
 }
 
 impl PageClock {
-    /// A clock that is yet to be started.
     pub fn new(allowed: PageTime) -> PageClock {
         PageClock { allowed, end: Instant::now(), steps: STEPS, is_late: false }
     }
 
-    /// Begins a page that holds `text`.
     pub fn start(&mut self, text: &str) {
         let allowed = self.allowed.0.saturating_mul(1 + (text.len() >> 20) as u32);
         let now = Instant::now();

@@ -12,7 +12,6 @@ use crate::fingerprint::recipe::Features;
 
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// The clock of the page; once that is late, no more features are given.
     pub(super) clock: PageClock,
     form: Form,
     prepared: String,
@@ -22,7 +21,6 @@ pub(super) struct Reader {
     cut: Cut,
 }
 
-/// How a text is prepared before it is cut.
 #[derive(Clone, Copy, Debug)]
 enum Form {
     AsItIs,
@@ -103,7 +101,6 @@ impl Reader {
         reader
     }
 
-    /// The normal form of the text that was read last, if one was made of it.
     pub(super) fn normal_form(&self) -> Option<NormalForm<'_>> {
         self.normalised.map(|by| NormalForm { by, text: &self.prepared })
     }

@@ -83,7 +83,6 @@ pub const NILSIMSA: &str = "nilsimsa";
 /// The longest shingle, in words or characters.
 const LONGEST_SHINGLE: usize = 64;
 
-/// Everything that decides a fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recipe {
     #[serde(default = "unnamed", skip_serializing)]
@@ -109,9 +108,6 @@ pub struct Recipe {
 
 impl Recipe {
     /// The recipe with this name, and with this `width` if one is given.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] for an unknown name, or for a width that the recipe does not allow.
     pub fn named(name: &str, width: Option<Width>) -> Result<Recipe> {
         if name == NILSIMSA {
             return Err(Error::new(Kind::Usage, "nilsimsa makes sketches of 256 bits")
@@ -135,25 +131,18 @@ impl Recipe {
         }
     }
 
-    /// The names a user may ask for.
     pub fn names() -> impl Iterator<Item = &'static str> {
         let versioned = NAMED.lines().filter_map(|line| line.strip_prefix('[')?.strip_suffix(']'));
         ALIASES.iter().map(|alias| alias.0).chain(versioned)
     }
 
     /// The recipe written as `text`, a TOML table.
-    ///
-    /// # Errors
-    /// [`Kind::Config`] if it is not a recipe.
     pub fn from_toml(text: &str) -> Result<Recipe> {
         let table = text.parse().map_err(|cause: toml::de::Error| bad(cause.message()))?;
         Recipe::from_table(&table)
     }
 
     /// The recipe in `table`.
-    ///
-    /// # Errors
-    /// [`Kind::Config`] if it is not a recipe.
     pub fn from_table(table: &Table) -> Result<Recipe> {
         let recipe: Recipe = table.clone().try_into().map_err(|cause| bad(message(&cause)))?;
         let known = Table::try_from(&recipe).expect("a recipe is a table");
@@ -167,10 +156,6 @@ impl Recipe {
     }
 
     /// The same recipe for fingerprints of another width.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if it has only one width, like the recipes that reproduce the fingerprints of other
-    /// programs.
     pub fn with_width(mut self, width: Width) -> Result<Recipe> {
         let ours = self.sketch().is_some_and(|sketch| sketch.hash == Hash::Xxh3);
         if !ours && self.width != width {
@@ -183,20 +168,14 @@ impl Recipe {
     }
 
     /// The same recipe with a signature of `check` beside each fingerprint.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if it does not take texts, and the check is not of points.
     pub fn with_check(mut self, check: Check) -> Result<Recipe> {
-        self.check = Some(check);
-        if !self.takes_text() && !check.is_of_points() {
-            return Err(Error::new(Kind::Usage, "a check needs texts")
-                .expected("a recipe that takes texts")
-                .found(self.name));
+        if !check.is_of_points() {
+            self.needs_text("a check needs texts")?;
         }
+        self.check = Some(check);
         Ok(self)
     }
 
-    /// The check whose signature is made beside each fingerprint.
     pub fn check(&self) -> Option<Check> {
         self.check
     }
@@ -208,68 +187,43 @@ impl Recipe {
         Recipe { bands: Some(bands), ..self }
     }
 
-    /// The bands whose keys are made beside each fingerprint.
     pub fn bands(&self) -> Option<&str> {
         self.bands.as_deref()
     }
 
     /// The same recipe with the digest of each text beside its fingerprint, by which an unchanged page is known.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if it does not take texts.
     pub fn with_digests(mut self) -> Result<Recipe> {
+        self.needs_text("digests are made of texts")?;
         self.digests = true;
-        if !self.takes_text() {
-            return Err(Error::new(Kind::Usage, "digests are made of texts")
-                .expected("a recipe that takes texts")
-                .found(self.name));
-        }
         Ok(self)
     }
 
-    /// Whether the digest of each text is kept beside its fingerprint.
     pub fn has_digests(&self) -> bool {
         self.digests
     }
 
     /// The same recipe with the words of each text beside its fingerprint, by which repeated passages are found.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if it does not take texts.
     pub fn with_passages(mut self) -> Result<Recipe> {
+        self.needs_text("passages are found in texts")?;
         self.passages = true;
-        if !self.takes_text() {
-            return Err(Error::new(Kind::Usage, "passages are found in texts")
-                .expected("a recipe that takes texts")
-                .found(self.name));
-        }
         Ok(self)
     }
 
-    /// Whether the words of each text are kept beside its fingerprint.
     pub fn has_passages(&self) -> bool {
         self.passages
     }
 
     /// The same recipe with the key of each page beside its fingerprint, by which a later version of the page is known, and with the digest of
     /// its text.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if it does not take texts.
     pub fn with_key(self, key: PageKey) -> Result<Recipe> {
         Ok(Recipe { key: Some(key), ..self.with_digests()? })
     }
 
-    /// What the key of each page is made of, if it is kept.
     pub fn key(&self) -> Option<&PageKey> {
         self.key.as_ref()
     }
 
     /// The same recipe without the lines of this table, which `dupsieve weights --lines` made.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if it does not take the words or shingles of texts. [`Kind::Config`] if the lines were
-    /// counted otherwise than it takes them.
     pub fn with_boilerplate(mut self, lines: Counts) -> Result<Recipe> {
         let (Features::Words { text, .. }
         | Features::WordShingles { text, .. }
@@ -289,7 +243,6 @@ impl Recipe {
         tables::taking(self)
     }
 
-    /// How lines are taken from a text.
     pub fn taking_lines(&self) -> Option<String> {
         tables::taking_lines(self)
     }
@@ -299,11 +252,18 @@ impl Recipe {
         tables::taking_lines_by_host(self)
     }
 
+    fn needs_text(&self, why: &str) -> Result<()> {
+        if self.takes_text() {
+            return Ok(());
+        }
+        let error = Error::new(Kind::Usage, why).expected("a recipe that takes texts");
+        Err(error.found(&self.name))
+    }
+
     fn takes_text(&self) -> bool {
         !matches!(self.features, Features::Given { .. } | Features::Vectors | Features::External)
     }
 
-    /// How wide its fingerprints are.
     pub fn width(&self) -> Width {
         self.width
     }
@@ -313,12 +273,10 @@ impl Recipe {
         &self.name
     }
 
-    /// What it makes fingerprints of.
     pub fn features(&self) -> &Features {
         &self.features
     }
 
-    /// How features become its fingerprints, unless they are made elsewhere.
     fn sketch(&self) -> Option<&SketchParts> {
         match &self.features {
             Features::Words { text, .. }
@@ -331,7 +289,6 @@ impl Recipe {
         }
     }
 
-    /// How it takes the features of a text, if it does.
     pub(super) fn text(&self) -> Option<&Text> {
         match &self.features {
             Features::Words { text, .. }
@@ -341,22 +298,18 @@ impl Recipe {
         }
     }
 
-    /// How it normalises a text, if it does.
     pub fn normalise(&self) -> Option<&Normalise> {
         self.text().map(|text| &text.normalise)
     }
 
-    /// Whether its fingerprints can be of several classes.
     pub fn has_classes(&self) -> bool {
         matches!(&self.features, Features::Words { text, .. } if text.short_text.is_some())
     }
 
-    /// Whether its fingerprints are made elsewhere.
     pub fn is_external(&self) -> bool {
         self.features == Features::External
     }
 
-    /// Whether it takes vectors.
     pub fn takes_vectors(&self) -> bool {
         self.features == Features::Vectors
     }
@@ -391,7 +344,6 @@ impl Recipe {
         tables::check(self, text)
     }
 
-    /// The segmenter stands alone, and is built.
     pub(super) fn check_segmenter(&self) -> Result<()> {
         match self.features {
             Features::Words { segmenter: Some(_), unspaced_run: Some(_), .. } => Err(bad(
@@ -427,7 +379,6 @@ fn unnamed() -> String {
     "unnamed".to_owned()
 }
 
-/// The first line of the parser's message.
 fn message(cause: &toml::de::Error) -> &str {
     cause.message().lines().next().unwrap_or_default()
 }

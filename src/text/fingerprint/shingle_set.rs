@@ -11,10 +11,10 @@ const USUAL: usize = 1 << 9;
 /// A set of hashed shingles, eight bytes for each.
 ///
 /// ```
-/// use dupsieve_text::fingerprint::check::word_run_set;
+/// use dupsieve_text::fingerprint::check::word_shingles;
 ///
-/// // Of three runs of three words the texts share one: "the old harbour".
-/// let [one, other] = ["the old harbour town", "the old harbour wall"].map(word_run_set);
+/// // Of three shingles the texts share one: "the old harbour".
+/// let [one, other] = ["the old harbour town", "the old harbour wall"].map(word_shingles);
 /// assert_eq!(one.jaccard(&other), 1.0 / 3.0);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -42,22 +42,18 @@ impl ShingleSet {
         ShingleSet { hashes }
     }
 
-    /// Their hashes, ascending.
     pub fn hashes(&self) -> &[u64] {
         &self.hashes
     }
 
-    /// The bytes of memory that it takes.
     pub fn bytes(&self) -> u64 {
         (size_of::<ShingleSet>() + size_of_val(&self.hashes[..])) as u64
     }
 
-    /// How many shingles there are.
     pub fn len(&self) -> usize {
         self.hashes.len()
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.hashes.is_empty()
     }
@@ -74,7 +70,6 @@ impl ShingleSet {
         self.shared(other) as f64 / self.len().max(1) as f64
     }
 
-    /// How many shingles both sets have.
     pub fn shared(&self, other: &ShingleSet) -> usize {
         let mut shared = 0;
         let mut rest = &other.hashes[..];

@@ -52,7 +52,6 @@ pub enum Ties {
     Set,
 }
 
-/// The features of one text, counted towards its fingerprint.
 #[derive(Clone, Debug)]
 pub struct SimHash<F> {
     planes: Box<[F; 128]>,
@@ -65,7 +64,6 @@ pub struct SimHash<F> {
 }
 
 impl<F: Fingerprint> SimHash<F> {
-    /// No features yet.
     pub fn new(ties: Ties) -> SimHash<F> {
         let planes = Box::new([F::default(); 128]);
         let waiting = [F::default(); TOGETHER];

@@ -3,6 +3,7 @@
 mod short;
 
 use std::collections::HashMap;
+use std::fmt;
 
 use crate::error::{Error, Kind, Result};
 use crate::features::fixed;
@@ -32,13 +33,11 @@ use short::Short;
 pub struct Sketcher {
     name: String,
     reader: Option<Reader>,
-    maker: Either,
+    maker: Box<dyn Make>,
 }
 
-/// A feature of a text, with all that it adds to the fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weighted {
-    /// The feature, as it was hashed.
     pub feature: String,
     /// Its hash, as wide as the fingerprint; one of 64 bits is the low half.
     pub hash: u128,
@@ -48,9 +47,6 @@ pub struct Weighted {
 
 impl Recipe {
     /// A sketcher that makes its fingerprints.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if its fingerprints are made elsewhere. [`Kind::Config`] if it names a segmenter that is not built.
     pub fn sketcher(&self) -> Result<Sketcher> {
         Sketcher::new(self)
     }
@@ -74,10 +70,13 @@ impl Sketcher {
             Features::Vectors => return Err(refusal(&name, "vectors")),
             Features::External => return Err(refusal(&name, "fingerprints made elsewhere")),
         };
-        Ok(Sketcher { name, reader, maker: Either::new(recipe.width(), parts) })
+        let maker: Box<dyn Make> = match recipe.width() {
+            Width::W64 => Box::new(Maker::<u64>::new(parts)),
+            Width::W128 => Box::new(Maker::<u128>::new(parts)),
+        };
+        Ok(Sketcher { name, reader, maker })
     }
 
-    /// Allows each page this much time.
     pub fn allow(mut self, time: PageTime) -> Sketcher {
         if let Some(reader) = &mut self.reader {
             reader.clock = PageClock::new(time);
@@ -86,19 +85,8 @@ impl Sketcher {
     }
 
     /// The fingerprint of `text` and its class, `None` if it has no feature.
-    ///
-    /// Fails with [`Kind::Usage`] if the recipe takes features, with [`Kind::BadData`] if the page takes
-    /// longer than it is [allowed](Sketcher::allow).
     pub fn page(&mut self, text: &str) -> Result<Option<(u128, Class)>> {
-        let Some(reader) = &mut self.reader else {
-            return Err(refusal(&self.name, "features with weights"));
-        };
-        reader.clock.start(text);
-        let page = match &mut self.maker {
-            Either::W64(maker) => maker.text(reader, text),
-            Either::W128(maker) => maker.text(reader, text),
-        };
-        reader.clock.finish().map(|()| page)
+        self.timed(text, |maker, reader| maker.text(reader, text))
     }
 
     /// The normal form of the text that was taken last, if one was made of it, for a
@@ -108,52 +96,40 @@ impl Sketcher {
     }
 
     /// Calls `feature` with each occurrence of a feature in `text`.
-    ///
-    /// Fails as [`Sketcher::page`] does.
     pub fn each(&mut self, text: &str, feature: impl FnMut(&str)) -> Result<()> {
+        self.timed(text, |_, reader| reader.each(text, feature))
+    }
+
+    fn timed<T>(
+        &mut self,
+        text: &str,
+        take: impl FnOnce(&mut dyn Make, &mut Reader) -> T,
+    ) -> Result<T> {
         let Some(reader) = &mut self.reader else {
             return Err(refusal(&self.name, "features with weights"));
         };
         reader.clock.start(text);
-        reader.each(text, feature);
-        reader.clock.finish()
+        let taken = take(&mut *self.maker, reader);
+        reader.clock.finish().map(|()| taken)
     }
 
     /// The fingerprint of `text`, `None` if it has no feature. A fingerprint of 64 bits is the low half.
-    ///
-    /// Fails as [`Sketcher::page`] does.
     pub fn text(&mut self, text: &str) -> Result<Option<u128>> {
         Ok(self.page(text)?.map(|(fingerprint, _)| fingerprint))
     }
 
     /// The features of `text` that make its fingerprint, each once, in the order of their hashes.
-    ///
-    /// Fails as [`Sketcher::page`] does.
     pub fn weighted(&mut self, text: &str) -> Result<Vec<Weighted>> {
-        let Some(reader) = &mut self.reader else {
-            return Err(refusal(&self.name, "features with weights"));
-        };
-        reader.clock.start(text);
-        let weighted = match &mut self.maker {
-            Either::W64(maker) => maker.weighted(reader, text),
-            Either::W128(maker) => maker.weighted(reader, text),
-        };
-        reader.clock.finish().map(|()| weighted)
+        self.timed(text, |maker, reader| maker.weighted(reader, text))
     }
 
     /// The fingerprint of ready-made features with their [weights](fixed), none if there is no
     /// feature or all weigh 0; one of 64 bits is the low half.
-    ///
-    /// Fails with [`Kind::Usage`] if the recipe takes text, with [`Kind::BadData`] on a weight that
-    /// is out of range.
     pub fn features(&mut self, features: &[(&str, f64)]) -> Result<Option<u128>> {
         if self.reader.is_some() {
             return Err(refusal(&self.name, "text"));
         }
-        match &mut self.maker {
-            Either::W64(maker) => maker.features(features),
-            Either::W128(maker) => maker.features(features),
-        }
+        self.maker.features(features)
     }
 }
 
@@ -162,23 +138,13 @@ fn refusal(name: &str, takes: &str) -> Error {
         .help("choose the recipe that fits the input")
 }
 
-/// A maker of the recipe's width.
-#[derive(Debug)]
-enum Either {
-    W64(Maker<u64>),
-    W128(Maker<u128>),
+/// Makes fingerprints of some width.
+trait Make: fmt::Debug + Send + Sync {
+    fn text(&mut self, reader: &mut Reader, text: &str) -> Option<(u128, Class)>;
+    fn weighted(&mut self, reader: &mut Reader, text: &str) -> Vec<Weighted>;
+    fn features(&mut self, features: &[(&str, f64)]) -> Result<Option<u128>>;
 }
 
-impl Either {
-    fn new(width: Width, parts: Parts<'_>) -> Either {
-        match width {
-            Width::W64 => Either::W64(Maker::new(parts)),
-            Width::W128 => Either::W128(Maker::new(parts)),
-        }
-    }
-}
-
-/// The parts of a recipe that a maker needs.
 struct Parts<'r> {
     sketch: &'r SketchParts,
     weights: Weights,
@@ -202,7 +168,6 @@ impl<'r> Parts<'r> {
     }
 }
 
-/// The inverse document frequency of a recipe's features.
 fn idf(text: &Text) -> Weigher {
     match &text.idf {
         Some(counts) => Weigher::Counted(counts.clone()),
@@ -214,7 +179,6 @@ fn idf(text: &Text) -> Weigher {
 struct Maker<F> {
     hash: Hash,
     weigher: Weigher,
-    /// Whether short words weigh half.
     halves: bool,
     tally: Tally<F>,
     /// Whether each occurrence of a feature weighs 1, so that none need be kept.
@@ -241,6 +205,18 @@ impl<F: Fingerprint + Hashed> Maker<F> {
         }
     }
 
+    /// Takes the features of `text` into the tally; `name` is called with each and its hash.
+    fn tally(&mut self, reader: &mut Reader, text: &str, mut name: impl FnMut(F, &str)) {
+        let Maker { hash, weigher, halves, tally, .. } = self;
+        reader.each(text, |feature| {
+            let hash = hash.of(feature);
+            tally.push(hash, || weigh(weigher, *halves, feature));
+            name(hash, feature);
+        });
+    }
+}
+
+impl<F: Fingerprint + Hashed> Make for Maker<F> {
     fn text(&mut self, reader: &mut Reader, text: &str) -> Option<(u128, Class)> {
         let Maker { hash, short, .. } = self;
         if let Some(short) = short.as_mut().filter(|short| short.takes(text)) {
@@ -259,16 +235,6 @@ impl<F: Fingerprint + Hashed> Maker<F> {
             weighed.iter().for_each(|&(hash, weight)| simhash.add(hash, weight));
         }
         self.simhash.finish().map(|fingerprint| (fingerprint.to_u128(), Class::Full))
-    }
-
-    /// Takes the features of `text` into the tally; `name` is called with each and its hash.
-    fn tally(&mut self, reader: &mut Reader, text: &str, mut name: impl FnMut(F, &str)) {
-        let Maker { hash, weigher, halves, tally, .. } = self;
-        reader.each(text, |feature| {
-            let hash = hash.of(feature);
-            tally.push(hash, || weigh(weigher, *halves, feature));
-            name(hash, feature);
-        });
     }
 
     fn weighted(&mut self, reader: &mut Reader, text: &str) -> Vec<Weighted> {

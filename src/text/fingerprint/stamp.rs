@@ -109,9 +109,6 @@ impl Stamp {
     }
 
     /// The stamp that `text` holds.
-    ///
-    /// Fails with [`Kind::BadData`] if it is not an object with a width. Parts that this version
-    /// does not know are kept: the stamp is then equal to none of its own.
     pub fn parse(text: &str) -> Result<Stamp> {
         let bad = || {
             let start: String = text.chars().take(80).collect();
@@ -123,7 +120,6 @@ impl Stamp {
         Ok(Stamp { text: canonical(parts), width })
     }
 
-    /// How wide the fingerprints are.
     pub fn width(&self) -> Width {
         self.width
     }
@@ -144,9 +140,6 @@ impl Stamp {
     }
 
     /// The check whose signatures are beside the fingerprints.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] for a check that this version does not know.
     pub fn check(&self) -> Result<Option<Check>> {
         let parts: Value = serde_json::from_str(&self.text).unwrap_or_default();
         parts["check"]["signature"].as_str().map(str::parse).transpose()
@@ -241,7 +234,6 @@ fn unicode(text: &Text, words: bool) -> Value {
     Value::Object(versions)
 }
 
-/// The version of the tables of normalization forms.
 fn normalization() -> Value {
     let (major, minor, patch) = unicode_normalization::UNICODE_VERSION;
     version((major.into(), minor.into(), patch.into()))

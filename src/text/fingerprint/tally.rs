@@ -9,7 +9,6 @@ use crate::features::text_rank::ranks;
 use crate::features::{ONE, SCALE_BITS, frequency};
 use crate::fingerprint::recipe::{Keywords, Weights};
 
-/// The occurrences of a text's features, by their hashes.
 #[derive(Clone, Debug)]
 pub(super) struct Tally<F> {
     weights: Weights,

@@ -5,14 +5,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// How many bits the fingerprints of a segment have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Width {
-    /// 64 bits, a `u64`.
     W64,
-    /// 128 bits, a `u128`.
     W128,
 }
 
 impl Width {
-    /// The width in bits.
     #[must_use]
     pub fn bits(self) -> u32 {
         match self {
@@ -21,7 +18,6 @@ impl Width {
         }
     }
 
-    /// The width of that many bits, if there is one.
     pub fn of_bits(bits: u32) -> Option<Width> {
         [Width::W64, Width::W128].into_iter().find(|width| width.bits() == bits)
     }

@@ -1,4 +1,4 @@
-//! XXH3 of 1 to 16 bytes, the length of words and shingles, and of three words, in 64 bits and with seed 0.
+//! XXH3 of 1 to 16 bytes, the length of words and shingles, in 64 bits and with seed 0.
 //! The library's function is the same for every length, but it is not inlined, and a hash is made for each word
 //! and shingle.
 
@@ -78,15 +78,6 @@ fn of_16([first, last]: [u64; 2], length: usize) -> u64 {
     avalanche(sum.wrapping_add(folded(first, last)))
 }
 
-/// The hash of three words of eight bytes, the lowest byte first.
-#[inline]
-pub(crate) fn xxh3_of_three([first, second, third]: [u64; 3]) -> u64 {
-    const PRIME: u64 = 0x9e37_79b1_85eb_ca87;
-    let begin = folded(first ^ SECRET_0, second ^ SECRET_8);
-    let end = folded(second ^ SECRET_16, third ^ SECRET_24);
-    avalanche(PRIME.wrapping_mul(24).wrapping_add(begin).wrapping_add(end))
-}
-
 /// The halves of a product, folded.
 #[inline(always)]
 fn folded(one: u64, another: u64) -> u64 {
@@ -143,11 +134,6 @@ mod tests {
             let is_taken =
                 part.is_ascii() && (1..=16).contains(&part.len()) && start + 16 <= bytes.len();
             assert_eq!(xxh3_of_ascii(bytes, start, end), is_taken.then(|| xxh3_64(part)));
-        }
-
-        #[test]
-        fn three_words_are_their_bytes(words: [u64; 3]) {
-            assert_eq!(xxh3_of_three(words), xxh3_64(words.map(u64::to_le_bytes).as_flattened()));
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::document::reason::too_long;
 use crate::document::sample::{Outcome, read_bytes};
-use crate::document::{Format, Inputs, Share, read};
+use crate::document::{Content, Format, Inputs, Share, read};
 use proptest::prelude::*;
 use std::fs;
 use std::sync::atomic::AtomicU64;

@@ -6,9 +6,8 @@ use parquet::file::reader::Length;
 
 use super::file::{AnyColumn, AnyPlace, ParquetGroups};
 use super::opened::bytes_of;
-use super::places::{OfFields, Wanted};
-use super::rows::{Row, RowPortion, Value};
-use crate::document::damage::Damage;
+use super::places::{Wanted, places};
+use super::rows::{RowPortion, Value, bytes_of_row};
 use crate::document::fields::ReadOptions;
 use crate::document::inputs::Input;
 use crate::document::record::Position;
@@ -27,8 +26,9 @@ pub(in crate::document) struct ParquetCutter<'a> {
     options: &'a ReadOptions,
     progress: &'a AtomicU64,
     file: ParquetGroups,
-    places: OfFields<AnyPlace>,
-    columns: Option<OfFields<AnyColumn>>,
+    /// Those of the fields.
+    places: [Option<AnyPlace>; 4],
+    columns: Option<[Option<AnyColumn>; 4]>,
     /// How many rows of the current row group are left.
     left: u64,
     next: Position,
@@ -49,7 +49,7 @@ impl<'a> ParquetCutter<'a> {
         let bytes = opened.len();
         let of = trying(path, || ParquetGroups::open(opened, options.max_record_bytes))?;
         let find = |field: &str, wanted| of.find(field, wanted);
-        let places = OfFields::find(&options.fields, path, &of.names(NAMED), find)?;
+        let places = places(&options.fields, path, &of.names(NAMED), find)?;
         Ok(ParquetCutter {
             input,
             options,
@@ -78,7 +78,9 @@ impl<'a> ParquetCutter<'a> {
         let ParquetCutter { file, places, columns, left, .. } = self;
         trying(self.input.path(), || {
             if let Some(rows) = file.next()? {
-                *columns = Some(places.map(|place| file.column(place))?);
+                let [id, text, order, key] =
+                    places.map(|place| place.map(|place| file.column(&place)).transpose());
+                *columns = Some([id?, text?, order?, key?]);
                 *left = rows;
             }
             Ok(())
@@ -96,18 +98,16 @@ impl Cutter for ParquetCutter<'_> {
                 return Ok(None);
             }
         }
-        let Some(OfFields { id, text, order, key }) = &mut self.columns else { return Ok(None) };
+        let Some(columns) = &mut self.columns else { return Ok(None) };
         let (mut rows, mut bytes) = (Vec::new(), 0);
         trying(self.input.path(), || {
             while self.left > 0 && rows.len() < MOST_ROWS && bytes < self.options.portion_bytes {
                 self.left -= 1;
-                let row = Row {
-                    id: id.as_mut().map_or(Ok(None), AnyColumn::next)?,
-                    text: AnyColumn::next(text)?,
-                    order: order.as_mut().map_or(Ok(None), AnyColumn::next)?,
-                    key: key.as_mut().map_or(Ok(None), AnyColumn::next)?,
-                };
-                bytes += row.bytes();
+                let mut row = [const { None }; 4];
+                for (value, column) in row.iter_mut().zip(&mut *columns) {
+                    *value = column.as_mut().map_or(Ok(None), AnyColumn::next)?;
+                }
+                bytes += bytes_of_row(&row);
                 rows.push(row);
             }
             Ok(())
@@ -117,10 +117,6 @@ impl Cutter for ParquetCutter<'_> {
         self.next.line += rows.len() as u64;
         let max_bytes = self.options.max_record_bytes;
         Ok(Some(Box::new(RowPortion { first, rows, max_bytes })))
-    }
-
-    fn damage(&self) -> Option<Damage> {
-        None
     }
 
     fn contents(&self) -> Option<u128> {

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use parquet::data_type::ByteArray;
 
-use crate::document::declared::Declared;
 use crate::document::fields::Fields;
 use crate::document::jsonl::is_whole;
 use crate::document::order_field::OrderField;
@@ -79,81 +78,58 @@ pub(super) struct RowPortion {
     pub(super) max_bytes: usize,
 }
 
-#[derive(Debug)]
-pub(super) struct Row {
-    pub(super) id: Option<Value>,
-    pub(super) text: Option<Value>,
-    pub(super) order: Option<Value>,
-    pub(super) key: Option<Value>,
+/// The values of the fields: none for null, and for what is not read.
+pub(super) type Row = [Option<Value>; 4];
+
+pub(super) fn bytes_of_row(row: &Row) -> usize {
+    row.iter().flatten().map(Value::bytes).sum()
 }
 
 impl Portion for RowPortion {
     fn parse<'a>(&'a self, fields: &Fields, each: Each<'_, 'a>) -> Passed {
         for (line, row) in (self.first.line..).zip(&self.rows) {
-            let document = row.document(fields, self.max_bytes);
+            let document = document(row, fields, self.max_bytes);
             each(Position { line, ..self.first }, document);
         }
         Passed::default()
     }
 }
 
-impl Row {
-    fn text_bytes(&self) -> usize {
-        self.text.as_ref().map_or(0, Value::bytes)
+fn check_length(row: &Row, max_bytes: usize) -> Result<(), Reason> {
+    let [_, text, ..] = row;
+    let has = |value| row.contains(&Some(value));
+    if has(Value::TooLong) || text.as_ref().is_some_and(|text| text.bytes() > max_bytes) {
+        return Err(too_long(max_bytes));
     }
-
-    pub(super) fn bytes(&self) -> usize {
-        [&self.id, &self.text, &self.order, &self.key].into_iter().flatten().map(Value::bytes).sum()
+    if has(Value::Crowded) {
+        let most = held_bytes(max_bytes);
+        return Err(Reason::with(
+            "the record stands in a page that is larger than pages may be",
+            format_args!(": more than {most} bytes (by the setting `max-record`)"),
+        ));
     }
+    Ok(())
+}
 
-    fn check_length(&self, max_bytes: usize) -> Result<(), Reason> {
-        let fields = [&self.id, &self.text, &self.order, &self.key];
-        let has = |value| fields.contains(&&Some(value));
-        if has(Value::TooLong) || self.text_bytes() > max_bytes {
-            return Err(too_long(max_bytes));
+fn document<'a>(row: &'a Row, fields: &Fields, max_bytes: usize) -> Result<Document<'a>, Reason> {
+    check_length(row, max_bytes)?;
+    let [id, text, order, key] = row;
+    let id = match id {
+        None if fields.place_ids.fill() => Cow::Borrowed(""),
+        Some(Value::Float(id)) if !is_whole(*id) => {
+            return Err(Reason::with("the id is no whole number", format_args!(": {id}")));
         }
-        if has(Value::Crowded) {
-            let most = held_bytes(max_bytes);
-            return Err(Reason::with(
-                "the record stands in a page that is larger than pages may be",
-                format_args!(": more than {most} bytes (by the setting `max-record`)"),
-            ));
-        }
-        Ok(())
-    }
-
-    fn document(&self, fields: &Fields, max_bytes: usize) -> Result<Document<'_>, Reason> {
-        self.check_length(max_bytes)?;
-        let id = match &self.id {
-            None if fields.place_ids.fill() => Cow::Borrowed(""),
-            Some(Value::Float(id)) if !is_whole(*id) => {
-                return Err(Reason::with("the id is no whole number", format_args!(": {id}")));
-            }
-            id => text_of(id.as_ref(), &fields.id)?,
-        };
-        fields.check_id(&id)?;
-        let content = match &self.text {
-            Some(Value::Vector(vector)) => Content::Vector(vector.clone()?),
-            text => Content::Text(text_of(text.as_ref(), &fields.text)?),
-        };
-        let order = match &fields.order {
-            Some(field) => key_of(self.order.as_ref(), field)?,
-            None => OrderKey::NoField,
-        };
-        let key = match (&fields.key, &self.key) {
-            (Some(field), Some(value)) => Some(text_of(Some(value), field)?),
-            _ => None,
-        };
-        let key = key.filter(|key| !key.is_empty());
-        Ok(fields.as_text(Document {
-            id,
-            order,
-            key,
-            content,
-            declared: Declared::default(),
-            record: &[],
-        }))
-    }
+        id => text_of(id.as_ref(), &fields.id)?,
+    };
+    let content = match text {
+        Some(Value::Vector(vector)) => Content::Vector(vector.clone()?),
+        text => Content::Text(text_of(text.as_ref(), &fields.text)?),
+    };
+    let of = |field| key_of(order.as_ref(), field);
+    let order = fields.order.as_ref().map_or(Ok(OrderKey::NoField), of)?;
+    let of = |field: &String| Some(text_of(Some(key.as_ref()?), field));
+    let key = fields.key.as_ref().and_then(of).transpose()?.filter(|key| !key.is_empty());
+    fields.page(Document { order, key, ..Document::of(id, content, &[]) })
 }
 
 fn text_of<'a>(value: Option<&'a Value>, field: &str) -> Result<Cow<'a, str>, Reason> {

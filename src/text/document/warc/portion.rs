@@ -102,14 +102,10 @@ impl WarcPortion {
         }
         let (text, canonical) = page.text(self.max_bytes)?;
         let payload = Declared::payload(head.field("WARC-Payload-Digest"));
-        Ok(Document {
-            id: Cow::Borrowed(id(head, fields)?),
-            order: order(head, fields),
-            key: key(head, fields).map(Cow::Borrowed),
-            content: Content::Text(text),
-            declared: Declared { payload, canonical },
-            record,
-        })
+        let (order, key) = (order(head, fields), key(head, fields).map(Cow::Borrowed));
+        let declared = Declared { payload, canonical };
+        let document = Document::of(id(head, fields)?, Content::Text(text), record);
+        Ok(Document { order, key, declared, ..document })
     }
 }
 

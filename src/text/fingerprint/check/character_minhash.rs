@@ -1,18 +1,19 @@
-//! MinHash of runs of three characters.
+//! MinHash of the runs of three characters of a text.
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::maker::{Maker, Signing};
-use super::shingles::each_shingle;
+use super::maker::{Maker, NORMALISE, Signing};
+use crate::features::shingles;
 use crate::fingerprint::minhash::MinHash;
 
-/// Makes signatures of the set of shingles of a text.
+const SHINGLE: usize = 3;
+
 #[derive(Debug)]
 pub(super) struct CharacterMinHash(pub(super) MinHash);
 
 impl Maker for CharacterMinHash {
     fn sign(&mut self, text: &str, Signing { clock, normal, signature, .. }: Signing<'_, '_>) {
-        each_shingle(text, normal, |shingle| {
+        shingles::characters(normal.page(&NORMALISE, text), SHINGLE, |shingle| {
             if clock.step() {
                 self.0.add(xxh3_64(shingle.as_bytes()));
             }

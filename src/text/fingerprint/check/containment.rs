@@ -19,10 +19,8 @@ use super::maker::{Maker, Signing};
 use crate::features::shingle_hashes;
 use crate::fingerprint::shingle_set::ShingleSet;
 
-/// The bits of a hash in a sketch.
 const BITS: u32 = 24;
 
-/// The most hashes of a sketch.
 const MOST: usize = 1 << 13;
 
 /// The most bytes of a sketch: a level, a number, and a Rice code of at most two bits beside the low ones.
@@ -38,7 +36,6 @@ pub fn word_shingles(text: &str) -> ShingleSet {
 
 /// How many anchors a page has, and the bytes of each.
 pub const ANCHORS: usize = 8;
-/// The bytes of an anchor.
 pub const ANCHOR_BYTES: usize = 5;
 
 /// Appends the anchors of a page: of each eighth of its shingles, by the last bits of their hashes, the least one. Two pages that
@@ -78,7 +75,6 @@ impl Maker for Containment {
 pub struct Contained {
     /// How many shingles of the page, or of the sample of them, the other page has.
     pub shared: u32,
-    /// How many there are.
     pub all: u32,
     /// Of which part of the shingles these are a sample: one in 2^level.
     pub level: u8,
@@ -121,7 +117,6 @@ impl Contained {
     }
 }
 
-/// The sketch of a set of shingles, and its anchors.
 pub fn sketch_of(shingles: &ShingleSet) -> (Vec<u8>, Vec<u8>) {
     let [mut sketch, mut anchors] = [Vec::new(), Vec::new()];
     encode(shingles, &mut sketch);
@@ -168,12 +163,10 @@ pub(super) fn count(sketch: &[u8]) -> u64 {
 pub struct Sample<'a> {
     /// How often the hashes were halved: one of `2^level` shingles is in the sample.
     pub level: u8,
-    /// The hashes of these shingles, ascending.
     pub hashes: &'a [u32],
 }
 
 impl<'a> Sample<'a> {
-    /// Those of a sketch, read into `hashes`.
     pub fn read(sketch: &[u8], hashes: &'a mut Vec<u32>) -> Sample<'a> {
         let of_sketch = Hashes::of(sketch);
         let level = of_sketch.level;
@@ -223,7 +216,6 @@ fn bit_of(hash: u32) -> (usize, u64) {
     (hash as usize / 64, 1 << (hash % 64))
 }
 
-/// How many of these hashes a bitmap has.
 #[inline]
 fn count_in(bitmap: &[u64], hashes: impl Iterator<Item = u32>) -> usize {
     let is_marked = |hash: u32| {
@@ -239,7 +231,6 @@ fn low_of(hash: &u32) -> u32 {
 }
 
 impl Marked {
-    /// Marks the shingles of a sketch.
     pub fn mark(&mut self, sketch: Sample<'_>) {
         if std::mem::take(&mut self.has_marks) {
             for &hash in &self.hashes {
@@ -255,7 +246,6 @@ impl Marked {
         }
     }
 
-    /// The shingles of the sketch.
     pub fn sample(&self) -> Sample<'_> {
         Sample { level: self.level, hashes: &self.hashes }
     }
@@ -324,7 +314,6 @@ struct SketchHead {
 }
 
 impl SketchHead {
-    /// The head of a sketch, unless the bytes are none, or damaged.
     fn read(sketch: &[u8]) -> Option<SketchHead> {
         let (&level, rest) = sketch.split_first()?;
         let mut count = 0;
@@ -342,7 +331,6 @@ impl SketchHead {
 /// The hashes of a sketch, ascending, decoded one by one. Bytes that are no sketch give what they can.
 #[derive(Clone, Debug)]
 pub struct Hashes<'a> {
-    /// As [`Sample::level`].
     pub level: u8,
     count: u32,
     low: u32,
@@ -355,7 +343,6 @@ pub struct Hashes<'a> {
 }
 
 impl<'a> Hashes<'a> {
-    /// Those of a sketch.
     pub fn of(sketch: &'a [u8]) -> Hashes<'a> {
         let head = SketchHead::read(sketch);
         let SketchHead { level, count, bytes } = head.unwrap_or_default();
@@ -409,7 +396,6 @@ fn long_gap(code: &[u8], at: usize) -> (u32, u64) {
     }
 }
 
-/// How many bits a window has at least.
 const WINDOW_BITS: u32 = 56;
 
 /// At least [`WINDOW_BITS`] of a code from a bit on, zeros behind its end.
@@ -437,7 +423,6 @@ fn write_number(mut number: u32, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
-/// Writes bits, the lowest of each byte first.
 struct BitWriter<'a> {
     out: &'a mut Vec<u8>,
     held: u64,

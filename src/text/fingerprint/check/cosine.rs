@@ -20,7 +20,6 @@ const SHINGLE: usize = 2;
 
 const HASH_BITS: u32 = 24;
 
-/// Makes signatures of the most frequent features of a text.
 #[derive(Clone, Debug)]
 pub(super) struct Cosine {
     features: usize,
@@ -28,7 +27,6 @@ pub(super) struct Cosine {
 }
 
 impl Cosine {
-    /// Signatures of at most this many features.
     pub(super) fn new(features: usize) -> Cosine {
         Cosine { features, counts: ByHash::default() }
     }
@@ -89,7 +87,6 @@ pub(super) fn similarity(one: &[u8], another: &[u8]) -> f64 {
     }
 }
 
-/// The features of a signature, ascending, with their counts.
 fn features(signature: &[u8]) -> impl Iterator<Item = (u32, u64)> {
     let words = signature.as_chunks::<FEATURE_BYTES>().0.iter();
     let words = words.map(|&bytes| u32::from_be_bytes(bytes)).filter(|&word| word > 0);

@@ -37,7 +37,6 @@ impl Maker for Points {
     fn sign(&mut self, _: &str, _: Signing<'_, '_>) {}
 }
 
-/// The sketch of a set, by the hashes of its elements, ascending.
 pub fn of_set(hashes: &[u64]) -> Vec<u8> {
     let mut words: Vec<u32> = hashes.iter().map(upper).collect();
     words.dedup();
@@ -51,7 +50,6 @@ pub fn of_features(features: &[(u64, i64)]) -> Vec<u8> {
     sketch(FEATURES, words.take(MOST & !1).map(u32::to_le_bytes))
 }
 
-/// The sketch of the bits of a fingerprint.
 pub fn of_bits(fingerprint: u128, bits: u32) -> Vec<u8> {
     let words = fingerprint.to_le_bytes();
     sketch(BITS, words.as_chunks::<4>().0.iter().copied().take((bits / u32::BITS) as usize))
@@ -70,7 +68,6 @@ pub fn of_vector(components: &[f64], is_direction: bool) -> Result<Vec<u8>> {
     Ok(sketch(sort, components.iter().map(|&it| (it as f32).to_le_bytes())))
 }
 
-/// How alike two documents are by their sketches, from 0 to 1.
 pub(super) fn similarity(one: &[u8], another: &[u8]) -> f64 {
     let [Some((sort, one)), Some((other, another))] = [one, another].map(<[u8]>::split_first)
     else {

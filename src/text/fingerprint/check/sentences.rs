@@ -11,10 +11,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::maker::{Maker, NORMALISE, Signing};
 
-/// The bytes that one sentence takes.
 pub(super) const HASH_BYTES: usize = 8;
 
-/// Makes signatures of the longest sentences of a text.
 #[derive(Clone, Debug)]
 pub(super) struct Sentences {
     count: usize,
@@ -23,7 +21,6 @@ pub(super) struct Sentences {
 }
 
 impl Sentences {
-    /// Signatures of `count` sentences, eight bytes each.
     pub(super) fn new(count: usize) -> Sentences {
         Sentences { count, longest: BTreeSet::new() }
     }

@@ -20,22 +20,16 @@ impl Signer {
         Signer { clock, buffer: String::new(), anchors: Vec::new(), maker: Box::new(maker) }
     }
 
-    /// Allows each page this much time.
     pub fn allow(self, time: PageTime) -> Signer {
         Signer { clock: PageClock::new(time), ..self }
     }
 
     /// Appends the signature of `text`, [`Check::bytes`](super::Check::bytes) long.
-    ///
-    /// Fails with [`Kind::BadData`](crate::error::Kind::BadData) if the page takes longer than it is
-    /// [allowed](Signer::allow).
     pub fn sign(&mut self, text: &str, signature: &mut Vec<u8>) -> Result<()> {
         self.sign_known(text, None, signature)
     }
 
     /// Appends the signature of `text`, of which a normal form may be known already.
-    ///
-    /// Fails as [`Signer::sign`] does.
     pub fn sign_known(
         &mut self,
         text: &str,

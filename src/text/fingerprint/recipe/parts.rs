@@ -11,16 +11,13 @@ use crate::fingerprint::recipe::weights::{Keywords, ShortText, ShortWords, Weigh
 use crate::fingerprint::simhash::Ties;
 use crate::hash::Hash;
 
-/// What a fingerprint is made of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "features", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Features {
-    /// The words of a text.
     Words {
         /// Whether jieba's hidden Markov model joins characters its dictionary does not.
         hmm: bool,
-        /// Words for jieba besides its own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         user_dictionary: Option<UserDictionary>,
         /// How many characters are a word in scripts without spaces, such as Thai; none for one.
@@ -29,48 +26,35 @@ pub enum Features {
         /// What cuts scripts without spaces into words, Japanese among them; none for characters, or runs of them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         segmenter: Option<Segmenter>,
-        /// How the text is taken.
         #[serde(flatten)]
         text: Text,
     },
-    /// Runs of words, joined by spaces.
     WordShingles {
-        /// How many words.
         length: usize,
-        /// As for words.
         hmm: bool,
-        /// As for words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         user_dictionary: Option<UserDictionary>,
-        /// How the text is taken.
         #[serde(flatten)]
         text: Text,
     },
-    /// Runs of characters.
     CharacterShingles {
-        /// How many characters.
         length: usize,
-        /// How the text is taken.
         #[serde(flatten)]
         text: Text,
     },
     /// The text between white space, as it is, in Python's sense of white space.
     WhiteSpaceTokens {
-        /// How they become a fingerprint.
         #[serde(flatten)]
         sketch: SketchParts,
     },
     /// Runs of characters of the lower-case text without anything but letters, numbers and `_`.
     WordCharacterShingles {
-        /// How many characters.
         length: usize,
-        /// How they become a fingerprint.
         #[serde(flatten)]
         sketch: SketchParts,
     },
     /// Features with weights, made elsewhere.
     Given {
-        /// How they become a fingerprint.
         #[serde(flatten)]
         sketch: SketchParts,
     },
@@ -80,7 +64,6 @@ pub enum Features {
     External,
 }
 
-/// How the features of a text are taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Text {
     /// What is made alike first.
@@ -92,7 +75,6 @@ pub struct Text {
     /// [`Boilerplate`](crate::fingerprint::Boilerplate) drops them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boilerplate: Option<Counts>,
-    /// What a feature weighs.
     pub weights: Weights,
     /// In how many documents features occur; none for jieba's table of words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -106,15 +88,12 @@ pub struct Text {
     /// What is done with texts of few features; none to take them as all others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub short_text: Option<ShortText>,
-    /// How the features become a fingerprint.
     #[serde(flatten)]
     pub sketch: SketchParts,
 }
 
-/// How features become a fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SketchParts {
-    /// The sort of sketch.
     pub scheme: SketchScheme,
     /// What turns a feature into bits.
     pub hash: Hash,
@@ -122,11 +101,9 @@ pub struct SketchParts {
     pub ties: Ties,
 }
 
-/// The sort of sketch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SketchScheme {
-    /// Charikar's.
     Simhash,
 }
 

@@ -24,7 +24,6 @@ pub(super) fn taking_lines_by_host(recipe: &impl Serialize) -> Option<String> {
     taken_by(recipe, &["normalise"], &[("features", "lines"), ("by", "host")])
 }
 
-/// These parts of a recipe, and others.
 fn taken_by(recipe: &impl Serialize, parts: &[&str], others: &[(&str, &str)]) -> Option<String> {
     let mut recipe = serde_json::to_value(recipe).ok()?;
     let taken = recipe.as_object_mut().filter(|recipe| recipe.contains_key("normalise"))?;
@@ -50,7 +49,6 @@ pub(super) fn check(recipe: &impl Serialize, text: &Text) -> Result<()> {
     fits(text.boilerplate.as_ref(), lines, by_host, "boilerplate")
 }
 
-/// Checks that a table was counted in one of two ways.
 fn fits(
     table: Option<&Counts>,
     one: Option<String>,

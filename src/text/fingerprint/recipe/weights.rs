@@ -3,22 +3,17 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What the features of a text weigh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Weights {
-    /// Each feature 1, however often it occurs.
     Uniform,
-    /// Each occurrence 1.
     Tf,
     /// Each feature the number of its occurrences to the power 9/8.
     RaisedTf,
-    /// Each occurrence the feature's inverse document frequency.
     TfIdf,
     /// Each occurrence 1 to 5 by the word's part of speech.
     Speech,
-    /// Each feature its TextRank.
     TextRank,
 }
 
@@ -34,10 +29,8 @@ impl Weights {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShortWords {
-    /// As much as others.
     #[default]
     Full,
-    /// Half as much.
     Half,
 }
 
@@ -47,13 +40,10 @@ impl ShortWords {
     }
 }
 
-/// How many features of a text count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Keywords {
-    /// So many.
     Fixed(usize),
-    /// By the length of the text.
     ByLength(KeywordShare),
 }
 
@@ -63,7 +53,6 @@ pub enum Keywords {
 pub struct KeywordShare {
     /// The share in percent, rounded down.
     pub percent: usize,
-    /// The least number.
     pub least: usize,
 }
 
@@ -105,7 +94,6 @@ pub struct KeywordKey {
     /// A text is short when its features are effectively fewer: the square of the sum of their
     /// weights over the sum of the squares.
     pub below: usize,
-    /// How many features make the key.
     pub keywords: usize,
 }
 
@@ -118,7 +106,6 @@ pub struct KeywordBits {
     pub words: usize,
     /// How many features count. Those of a text that has fewer count again, with other bits.
     pub keywords: usize,
-    /// How many bits each of them sets.
     pub bits: usize,
 }
 

@@ -33,7 +33,6 @@ impl<F: Fingerprint + Hashed> Short<F> {
         Short { parts, weigher, tally, key: Vec::new() }
     }
 
-    /// Whether the weights of a text decide if it is short.
     pub(super) fn takes_weights(&self) -> bool {
         matches!(self.parts, ShortText::Key(_))
     }
