@@ -305,70 +305,48 @@ mod tests {
         format.in_folder(Path::new(name), || Ok(head.into()))
     }
 
+    /// Names, beginnings, and the format of each such file.
+    const KNOWN: [(&[&str], &[&str], Format); 9] = [
+        (&["a.jsonl", "a.ndjson.gz", "A.JSONL.GZ"], &["any"], Format::Jsonl),
+        (
+            &["part-0.gz", "a.txt", "a.json.gz", "a.jsonl.1", "a.csv", "a.tsv"],
+            &["{\"id\": 1}\n", "{ \"id", "\u{feff}{}", "\n\n{\t\"a\""],
+            Format::Jsonl,
+        ),
+        (
+            &["a.json", "a.json.bz2"],
+            &["[{\"id\": 1}", "\u{feff} [\n{", "{\n \"id\": 1}", "{\"id\": 1,\n", "[]", "[\n"],
+            Format::Json,
+        ),
+        (&["a.tsv.zst"], &["id\ttext"], Format::Tsv),
+        (
+            &["a.txt", "copyright", "changelog.gz", "b.d/readme"],
+            &["words", "{\n \"id\": 1}", "[{\"id\": 1}]", "{% page %}", "7"],
+            Format::Text,
+        ),
+        (&["crawl.warc.wet.gz", "a.arc"], &["", "?"], Format::Warc),
+        (&["part-0", "a.txt.zst"], &["WARC/1.0\r\n", "filedesc://a.arc 0.0.0.0"], Format::Warc),
+        (&["a.HTM.gz"], &["words"], Format::Html),
+        (&["index", "a"], &["\n<!DOCTYPE html>", "<!-- b --> <HTML>"], Format::Html),
+    ];
+
     #[test]
-    fn a_name_tells_the_format_under_its_packing() {
-        for name in ["a.jsonl", "a.ndjson.gz", "A.JSONL.GZ"] {
-            assert_eq!(alone(name, "any").unwrap(), Format::Jsonl, "{name}");
-        }
-        assert_eq!(alone("a.tsv.zst", "id\ttext").unwrap(), Format::Tsv);
-        for name in ["a.txt", "copyright", "changelog.gz", "b.d/readme"] {
-            assert_eq!(alone(name, "words").unwrap(), Format::Text, "{name}");
+    fn formats_are_told_by_the_first_bytes_and_the_name_under_its_packing() {
+        for (names, heads, format) in KNOWN {
+            for (name, head) in names.iter().flat_map(|name| heads.iter().map(move |it| (name, it)))
+            {
+                assert_eq!(alone(name, head).unwrap(), format, "{name} {head:?}");
+                for asked in [Format::Auto, format] {
+                    let found = in_folder(asked, name, head).unwrap();
+                    assert_eq!(found, Some(format), "{asked}: {name} {head:?}");
+                }
+                let other = if format == Format::Html { Format::Warc } else { Format::Html };
+                assert_eq!(in_folder(other, name, head).unwrap(), None, "{name} {head:?}");
+            }
         }
         assert_eq!(alone("a.md", "words").unwrap_err().kind(), Kind::Usage);
         let named = Format::Features.alone(Path::new("a.parquet"), || panic!("not needed"));
         assert_eq!(named.unwrap(), Format::Features);
-    }
-
-    #[test]
-    fn json_lines_are_known_by_their_first_bytes() {
-        for head in ["{\"id\": 1}\n", "{ \"id", "\u{feff}{}", "\n\n{\t\"a\""] {
-            for name in ["part-00000.gz", "a.txt", "a.json", "a.jsonl.1", "a.csv", "a.tsv"] {
-                assert_eq!(alone(name, head).unwrap(), Format::Jsonl, "{name} {head:?}");
-            }
-        }
-        for head in ["{\n \"id\": 1}", "[{\"id\": 1}]", "{% page %}", "7"] {
-            assert_eq!(alone("a", head).unwrap(), Format::Text, "{head}");
-        }
-    }
-
-    #[test]
-    fn other_json_is_read_if_it_holds_objects() {
-        let heads =
-            ["[{\"id\": 1}", "\u{feff} [\n{", "{\n \"id\": 1}", "{\"id\": 1,\n", "[]", "[\n"];
-        for head in heads {
-            assert_eq!(alone("a.json", head).unwrap(), Format::Json, "{head}");
-            for format in [Format::Auto, Format::Json] {
-                let found = in_folder(format, "a.json.bz2", head).unwrap();
-                assert_eq!(found, Some(Format::Json), "{head}");
-            }
-            assert_eq!(in_folder(Format::Jsonl, "a.json", head).unwrap(), None, "{head}");
-        }
-        for head in ["7", "[1, 2]", "\"text\"", "null"] {
-            let error = alone("a.json", head).unwrap_err();
-            assert_eq!(error.kind(), Kind::Usage, "{head}: {error}");
-            assert_eq!(in_folder(Format::Auto, "a.json", head).unwrap(), None, "{head}");
-        }
-    }
-
-    #[test]
-    fn web_archives_and_html_are_known_by_name_or_first_bytes() {
-        for (name, head) in [
-            ("crawl.warc.wet.gz", ""),
-            ("part-0", "WARC/1.0\r\n"),
-            ("a.txt.zst", "filedesc://a.arc 0.0.0.0"),
-            ("a.arc", "?"),
-        ] {
-            assert_eq!(alone(name, head).unwrap(), Format::Warc, "{name}");
-            assert_eq!(in_folder(Format::Warc, name, head).unwrap(), Some(Format::Warc));
-            assert_eq!(in_folder(Format::Html, name, head).unwrap(), None);
-        }
-        let html =
-            [("index", "\n<!DOCTYPE html>"), ("a.HTM.gz", "words"), ("a", "<!-- b --> <HTML>")];
-        for (name, head) in html {
-            assert_eq!(alone(name, head).unwrap(), Format::Html, "{name}");
-            assert_eq!(in_folder(Format::Auto, name, head).unwrap(), Some(Format::Html));
-            assert_eq!(in_folder(Format::Warc, name, head).unwrap(), None);
-        }
     }
 
     #[test]
@@ -383,29 +361,37 @@ mod tests {
             }
             assert_eq!(in_folder(Format::Text, name, head).unwrap(), Some(Format::Text));
         }
+        for head in ["7", "[1, 2]", "\"text\"", "null"] {
+            assert_eq!(alone("a.json", head).unwrap_err().kind(), Kind::Usage, "{head}");
+            assert_eq!(in_folder(Format::Auto, "a.json", head).unwrap(), None, "{head}");
+        }
     }
 
     #[test]
     fn a_folder_gives_the_files_that_fit() {
-        let fits = |format, name, head| in_folder(format, name, head).unwrap();
-        assert_eq!(fits(Format::Auto, "a.md", "words"), Some(Format::Text));
-        assert_eq!(fits(Format::Auto, "a.tsv", "id\ttext"), Some(Format::Tsv));
-        assert_eq!(fits(Format::Auto, "package.json", "{\n"), Some(Format::Json));
-        assert_eq!(fits(Format::Lines, "a.md", "words"), Some(Format::Lines));
-        assert_eq!(fits(Format::Text, "a.jsonl", "{}"), Some(Format::Text));
-        assert_eq!(fits(Format::Jsonl, "a.json.gz", "{}"), Some(Format::Jsonl));
-        assert_eq!(fits(Format::Jsonl, "a.jsonl.1", "{}"), Some(Format::Jsonl));
-        assert_eq!(fits(Format::Jsonl, "a.tsv", "id\ttext"), None);
-        assert_eq!(fits(Format::Tsv, "_SUCCESS", ""), None);
-        assert_eq!(fits(Format::Fingerprints, "a.txt", ""), Some(Format::Fingerprints));
-        assert_eq!(fits(Format::Features, "a.jsonl", ""), None);
+        for (format, name, head, expected) in [
+            (Format::Auto, "a.md", "words", Some(Format::Text)),
+            (Format::Lines, "a.md", "words", Some(Format::Lines)),
+            (Format::Text, "a.jsonl", "{}", Some(Format::Text)),
+            (Format::Jsonl, "a.json", "[]", None),
+            (Format::Jsonl, "a.tsv", "id\ttext", None),
+            (Format::Tsv, "_SUCCESS", "", None),
+            (Format::Fingerprints, "a.txt", "", Some(Format::Fingerprints)),
+            (Format::Features, "a.jsonl", "", None),
+        ] {
+            assert_eq!(in_folder(format, name, head).unwrap(), expected, "{format}: {name}");
+        }
     }
 
     #[test]
     fn a_stream_is_json_lines_unless_told_otherwise() {
-        assert_eq!(Format::Auto.of_stream(Path::new("/dev/fd/63")), Format::Jsonl);
-        assert_eq!(Format::Auto.of_stream(Path::new("fifo.tsv")), Format::Tsv);
-        assert_eq!(Format::Auto.of_stream(Path::new("fifo.warc.gz")), Format::Warc);
-        assert_eq!(Format::Text.of_stream(Path::new("-")), Format::Text);
+        for (format, path, expected) in [
+            (Format::Auto, "/dev/fd/63", Format::Jsonl),
+            (Format::Auto, "fifo.tsv", Format::Tsv),
+            (Format::Auto, "fifo.warc.gz", Format::Warc),
+            (Format::Text, "-", Format::Text),
+        ] {
+            assert_eq!(format.of_stream(Path::new(path)), expected, "{path}");
+        }
     }
 }

@@ -14,7 +14,6 @@ pub type ByHash<K, V> = HashMap<K, V, RandomState>;
 /// all texts after it: clearing a map, or iterating over it, takes time for all the room it has.
 const CAPACITY: usize = 1 << 14;
 
-/// Makes the map empty, and small.
 pub fn clear<K, V>(map: &mut ByHash<K, V>) {
     if map.capacity() > CAPACITY {
         *map = ByHash::default();

@@ -73,12 +73,10 @@ pub fn is_counted(feature: &str) -> bool {
 }
 
 impl Counts {
-    /// Whether there is a table at `path`, sound or damaged.
     pub fn stands_at(path: &Path) -> Result<bool> {
         has_magic(path, FIRST_LINE)
     }
 
-    /// Reads the table at `path`. Fails with [`Kind::BadData`] on one that is damaged.
     pub fn read(path: &Path) -> Result<Counts> {
         let mut lines = Lines::open(path)?;
         let head = lines.head()?;
@@ -134,7 +132,6 @@ fn end(rows: u64, sum: &str) -> String {
     format!("{rows} {sum}")
 }
 
-/// The lines of a table, with the checksum of those before the last one read.
 struct Lines<'p> {
     path: &'p Path,
     file: BufReader<File>,
@@ -168,7 +165,6 @@ impl<'p> Lines<'p> {
         head.map_err(|_| self.damaged("its head cannot be read"))
     }
 
-    /// The next line, without its end.
     fn next(&mut self) -> Result<&str> {
         if self.number > 1 {
             self.hash.update(&self.line);

@@ -25,7 +25,6 @@ const USUAL_BYTES: usize = 3;
 /// Cuts runs of Han into words. It has buffers, so each worker needs its own.
 #[derive(Clone, Debug)]
 pub(super) struct HanWords {
-    /// The model, if it joins characters.
     model: Option<Model>,
     /// The characters of a row, and two times 0 behind them.
     letters: Vec<u16>,
@@ -153,7 +152,6 @@ fn is_ideograph(c: char) -> bool {
         || matches!(c, '\u{20000}'..='\u{2a6df}' | '\u{2a700}'..='\u{2ebef}' | '\u{2f800}'..='\u{2fa1f}')
 }
 
-/// The hidden Markov model of jieba.
 #[derive(Clone, Debug)]
 struct Model {
     /// Jieba without a word, so that it leaves all characters to the model.

@@ -59,7 +59,6 @@ impl StopWords {
 }
 
 impl UserDictionary {
-    /// Reads the file at `path`, and jieba's own dictionary.
     pub fn read(path: &Path) -> Result<UserDictionary> {
         let (digest, text) = read(path)?;
         let mut jieba = Jieba::new();
@@ -77,7 +76,6 @@ impl UserDictionary {
     }
 }
 
-/// The digest and the text of the file at `path`.
 fn read(path: &Path) -> Result<(String, String)> {
     let bytes = small_file::read(path, LONGEST_LIST, Kind::Config)?;
     let digest = format!("{:032x}", xxh3_128(&bytes));

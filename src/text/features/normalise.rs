@@ -56,7 +56,6 @@ impl Markup {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Case {
-    /// Each character becomes its Unicode lower-case mapping, whatever its neighbours.
     Fold,
     Keep,
 }

@@ -5,12 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What cuts scripts without spaces into words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Segmenter {
-    /// The dictionaries of ICU4X.
     Icu,
 }
 

@@ -21,12 +21,10 @@ use crate::features::characters::{Character, Class, shown};
 use crate::features::stretches;
 use crate::hash::{Hash, xxh3_of_ascii};
 
-/// Where texts are lower-cased and normalised.
 #[derive(Clone, Debug, Default)]
 pub struct Buffer {
     /// The text, its ASCII lower-cased.
     lower: String,
-    /// The part at hand that had to be normalised.
     normal: String,
 }
 
@@ -215,7 +213,6 @@ fn hash(word: &str) -> u64 {
 }
 
 struct Shingles<F> {
-    /// The hashes of the two words before.
     before: [u64; 2],
     words: u64,
     shingle: F,

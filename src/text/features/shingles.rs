@@ -103,7 +103,6 @@ pub fn windows<'t>(text: &'t str, length: usize, mut window: impl FnMut(&'t str)
     }
 }
 
-/// The last few words of a text, joined by spaces.
 #[derive(Clone, Debug)]
 pub struct WordWindow {
     length: usize,

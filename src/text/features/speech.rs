@@ -39,7 +39,6 @@ pub(crate) struct Speech {
 }
 
 impl Speech {
-    /// By the dictionary that cuts the words.
     pub(super) fn new(jieba: Arc<Jieba>) -> Speech {
         Speech { jieba, known: Memo::default() }
     }

@@ -12,7 +12,6 @@ use crate::progress::{self, Activity};
 
 /// Two features are joined if this many consecutive places include both.
 const SPAN: usize = 5;
-/// How often rank flows.
 const ROUNDS: usize = 20;
 /// The share of a rank that flows in, 0.85 in fixed point. The rest is the same for all.
 const DAMPING: i64 = ONE * 85 / 100;

@@ -14,10 +14,8 @@ use crate::features::words::is_han;
 
 static TABLE: &[u8] = include_bytes!("tfidf/idf.bin");
 
-/// The longest word of the table, in bytes.
 const LONGEST_WORD: usize = 48;
 
-/// The first bits of a hash, by which words are found.
 const FIRST_BITS: u32 = 16;
 
 /// The last bits of a word in the table: which idf it has.
@@ -31,7 +29,6 @@ pub(crate) struct Idf(&'static IdfTable);
 
 #[derive(Debug)]
 struct IdfTable {
-    /// The different idfs, in fixed point.
     idfs: Vec<i64>,
     /// Where the words begin whose hashes have each of the first bits, and where the last ones end.
     starts: Vec<u32>,
@@ -39,14 +36,7 @@ struct IdfTable {
     words: &'static [[u8; 8]],
 }
 
-impl Default for Idf {
-    fn default() -> Idf {
-        Idf::new()
-    }
-}
-
 impl Idf {
-    /// The table of jieba, which is one for the process.
     pub(crate) fn new() -> Idf {
         static SHARED: LazyLock<IdfTable> = LazyLock::new(|| IdfTable::of(TABLE));
         Idf(&SHARED)

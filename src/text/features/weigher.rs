@@ -11,9 +11,7 @@ const SHORT_BYTES: usize = 3;
 
 #[derive(Debug)]
 pub(crate) enum Weigher {
-    /// All features weigh 1.
     Even,
-    /// Inverse document frequency by jieba's table.
     Jieba(Idf),
     /// Inverse document frequency by a table of `dupsieve weights`.
     Counted(Counts),
@@ -21,7 +19,6 @@ pub(crate) enum Weigher {
 }
 
 impl Weigher {
-    /// The weight of `feature`, in fixed point.
     #[inline]
     pub(crate) fn of(&mut self, feature: &str) -> i64 {
         match self {

@@ -2,7 +2,6 @@
 
 use crate::error::{Error, Kind, Result};
 
-/// The fractional bits of a weight.
 pub const SCALE_BITS: u32 = 20;
 
 pub const ONE: i64 = 1 << SCALE_BITS;

@@ -43,20 +43,17 @@ pub struct Words {
     unspaced: Unspaced,
 }
 
-/// What the words of scripts without spaces are.
 #[derive(Clone, Copy, Debug)]
 enum Unspaced {
     /// Those of Annex #29: mostly characters.
     Characters,
     /// So many characters up to the end of each of these.
     Runs(usize),
-    /// Words of dictionaries.
     Cut(Cutter),
 }
 
 #[derive(Clone, Debug)]
 enum Han {
-    /// Jieba's own dictionary.
     Own(Box<HanWords>),
     /// Jieba with the words of a user, and whether it joins characters.
     User(Arc<Jieba>, bool),
@@ -69,7 +66,6 @@ impl Words {
         Words { han: Han::Own(Box::new(HanWords::new(hmm))), unspaced: Unspaced::Characters }
     }
 
-    /// Words by jieba's own dictionary and a user's.
     pub fn with_dictionary(hmm: bool, dictionary: &UserDictionary) -> Words {
         Words { han: Han::User(dictionary.jieba(), hmm), unspaced: Unspaced::Characters }
     }
@@ -96,7 +92,6 @@ impl Words {
         Words { unspaced: Unspaced::Cut(Cutter::new(segmenter)), ..self }
     }
 
-    /// Weights by the part of speech that this dictionary gives a word.
     pub(crate) fn speech(&self) -> Speech {
         static JIEBA: LazyLock<Arc<Jieba>> = LazyLock::new(|| Arc::new(Jieba::new()));
         Speech::new(Arc::clone(match &self.han {
@@ -133,7 +128,6 @@ struct Batch<'t, F> {
     word: F,
 }
 
-/// How many words are handed on together.
 const BATCH: usize = 64;
 
 impl<'t, F: FnMut(&'t str)> Batch<'t, F> {
@@ -307,7 +301,6 @@ enum ByteKind {
     Letter,
     Digit,
     Mark,
-    /// No ASCII.
     Other,
 }
 
@@ -352,7 +345,6 @@ fn each_run<'t>(text: &'t str, mut run: impl FnMut(Class, &'t str)) {
     }
 }
 
-/// The number of bytes at the start that are ASCII.
 fn ascii_bytes(bytes: &[u8]) -> usize {
     const TOGETHER: usize = 32;
     let whole = bytes.as_chunks::<TOGETHER>().0.iter().take_while(|it| it.is_ascii()).count();

@@ -134,88 +134,19 @@ fn text_by_definition(html: &str) -> String {
     String::from_utf8(text).unwrap()
 }
 
-const PARTS: [&str; 73] = [
-    "a",
-    "b c",
-    "  ",
-    " ",
-    "\n",
-    "\r",
-    "\r\n",
-    "\t",
-    "\u{c}",
-    "\0",
-    "页",
-    "\u{a0}",
-    "<",
-    ">",
-    "/",
-    "</",
-    "/>",
-    "<!",
-    "<!-",
-    "<!--",
-    "-",
-    "--",
-    "-->",
-    "--!>",
-    "->",
-    "!",
-    "=",
-    "\"",
-    "'",
-    "<?",
-    "?>",
-    "[CDATA[",
-    "]]>",
-    "&",
-    "&amp;",
-    "&amp",
-    "&nbsp;",
-    "&notit;",
-    "&#13;",
-    "&#10;",
-    "&#x41",
-    "&#",
-    "&#x",
-    ";",
-    "&#0;",
-    "&#99999999;",
-    "<p",
-    "<p>",
-    "</p>",
-    "<PRE>",
-    "</pre>",
-    "<b id=",
-    "<td>",
-    "<script",
-    "<script>",
-    "</script>",
-    "</Script ",
-    "<style>",
-    "</style>",
-    "</style",
-    "<title>",
-    "</title>",
-    "<xmp>",
-    "</xmp>",
-    "<plaintext>",
-    "<template>",
-    "</template>",
-    "<!doctype html",
-    "public \"",
-    " x='",
-    " y=\"",
-    "<listing>",
-    "<textarea>",
-];
+/// Parts of pages, with `~` between them.
+const PARTS: &str = "a~b c~  ~ ~\n~\r~\r\n~\t~\u{c}~\0~页~\u{a0}~<~>~/~</~/>~<!~<!-~<!--~-~--~-->~--!>~->~\
+    !~=~\"~'~<?~?>~[CDATA[~]]>~&~&amp;~&amp~&nbsp;~&notit;~&#13;~&#10;~&#x41~&#~&#x~;~\
+    &#0;~&#99999999;~<p~<p>~</p>~<PRE>~</pre>~<b id=~<td>~<script~<script>~</script>~\
+    </Script ~<style>~</style>~</style~<title>~</title>~<xmp>~</xmp>~<plaintext>~\
+    <template>~</template>~<!doctype html~public \"~ x='~ y=\"~<listing>~<textarea>";
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4096))]
 
     #[test]
     fn any_page_has_the_text_of_the_definition(
-        parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..24),
+        parts in prop::collection::vec(prop::sample::select(PARTS.split('~').collect::<Vec<_>>()), 0..24),
         any in "\\PC{0,4}",
     ) {
         let html = parts.concat() + &any;

@@ -18,7 +18,6 @@ const LIST: &[u8] = include_bytes!("lexicon.zst");
 /// The bits of a character in a node. The characters before U+3400 and after U+9FFF are 0, of which no word is made.
 const LETTER_BITS: u32 = 15;
 
-/// Where the number of a node's frequency begins.
 const FREQUENCY: u32 = LETTER_BITS;
 
 /// The bits of a number of a frequency; 0 for a prefix that is no word.
@@ -29,7 +28,6 @@ const BASE: u32 = FREQUENCY + FREQUENCY_BITS;
 /// The bits of a place, and of a base; 0 for a word that begins no other.
 const PLACE_BITS: u32 = 20;
 
-/// Where the sixteen bits begin.
 const CHILDREN: u32 = BASE + PLACE_BITS;
 
 /// The bits of the number of the bit of a pair of characters.
@@ -51,7 +49,6 @@ pub(super) struct Lexicon {
 }
 
 impl Lexicon {
-    /// The words, which are loaded once a process.
     pub(super) fn shared() -> &'static Lexicon {
         static SHARED: LazyLock<Lexicon> = LazyLock::new(|| {
             let list = zstd::decode_all(LIST).expect("the list is whole");
@@ -144,7 +141,6 @@ impl Lexicon {
         self.scores[(node >> FREQUENCY & ((1 << FREQUENCY_BITS) - 1)) as usize]
     }
 
-    /// Whether these are the characters of a word.
     pub(super) fn has(&self, letters: &[u16]) -> bool {
         let Some((&first, others)) = letters.split_first() else { return false };
         let node =

@@ -70,25 +70,9 @@ fn words_are_counted_until_they_are_enough() {
 
 #[test]
 fn chinese_and_english_mix() {
-    assert_eq!(
-        words("小明在ACM会议上说：“it's 3.14%, isn’t it?” 我来到北京清华大学。"),
-        [
-            "小明",
-            "在",
-            "ACM",
-            "会议",
-            "上",
-            "说",
-            "it's",
-            "3.14",
-            "isn’t",
-            "it",
-            "我",
-            "来到",
-            "北京",
-            "清华大学"
-        ]
-    );
+    let expected = "小明 在 ACM 会议 上 说 it's 3.14 isn’t it 我 来到 北京 清华大学";
+    let text = "小明在ACM会议上说：“it's 3.14%, isn’t it?” 我来到北京清华大学。";
+    assert_eq!(words(text).join(" "), expected);
     assert_eq!(words("二〇二一年，人々"), ["二", "〇", "二", "一年", "人", "々"]);
     assert_eq!(words("привет, мир! naïve_x"), ["привет", "мир", "naïve_x"]);
 }
