@@ -81,12 +81,7 @@ impl fmt::Display for PassedOver {
 
 impl Inputs {
     pub fn one(file: &Input) -> Inputs {
-        Inputs {
-            files: vec![file.clone()],
-            walked: HashSet::new(),
-            prefixes: Vec::new(),
-            passed_over: PassedOver::default(),
-        }
+        Inputs { files: vec![file.clone()], ..Inputs::default() }
     }
 
     pub fn passed_over(&self) -> &PassedOver {

@@ -226,13 +226,11 @@ impl<'a> Reader<'a> {
                 return Ok(());
             }
         }
-        let damage = cutter.damage().map(|damage| Damage { file, ..damage });
-        let contents = self.end(file, input, &*cutter, true)?;
-        let (Some(contents), Some(state)) = (contents, input.state_at_rest()) else {
+        let Some(read) = self.end(file, input, cutter.damage(), cutter.contents())? else {
             return Ok(());
         };
         let portions = first..self.outbox.next;
-        self.outbox.deliver.end(&[FileRead { contents, state, damage, lines: 0, portions }])
+        self.outbox.deliver.end(&[FileRead { portions, ..read }])
     }
 
     /// Sends the portions of a file that this reader claims. Who has the first one counts what is counted once.
@@ -250,45 +248,35 @@ impl<'a> Reader<'a> {
             }
             number += 1;
         }
-        self.end(file, input, &*cutter, first == 0).map(drop)
+        let damage = cutter.damage().filter(|_| first == 0);
+        self.end(file, input, damage, cutter.contents()).map(drop)
     }
 
+    /// Takes note of a file that was read to its end. One whose digest is not known is read again for it. Returns what is known of it
+    /// from now on, if it was at rest.
     fn end(
         &mut self,
         file: u32,
         input: &Input,
-        cutter: &dyn Cutter,
-        is_counted: bool,
-    ) -> Result<Option<FileContents>> {
-        if is_counted {
-            let damage = cutter.damage().map(|damage| Damage { file, ..damage });
-            self.files_read.damaged.extend(damage);
-        }
-        self.add_contents(file, input, cutter.contents())
-    }
-
-    /// Adds the digest of a file. A file that was not read to its end is read again for it.
-    fn add_contents(
-        &mut self,
-        file: u32,
-        input: &Input,
+        damage: Option<Damage>,
         digest: Option<u128>,
-    ) -> Result<Option<FileContents>> {
+    ) -> Result<Option<FileRead>> {
+        let damage = damage.map(|damage| Damage { file, ..damage });
+        self.files_read.damaged.extend(damage);
         if input.is_stream() {
             return Ok(None);
         }
         let digest = digest.map_or_else(|| input.contents(), Ok)?;
         let contents = FileContents { file, digest };
         self.files_read.contents.push(contents);
-        Ok(Some(contents))
+        let read = |state| FileRead { contents, state, damage, lines: 0, portions: 0..0 };
+        Ok(input.state_at_rest().map(read))
     }
 
     fn page(&mut self, file: u32, input: &'a Input) -> Result<()> {
         let mut source = self.open(file, input)?;
         let page = self.whole_file(input, &mut source)?;
-        let contents = self.add_contents(file, input, source.contents())?;
-        let damage = source.damage().map(|damage| Damage { file, ..damage });
-        self.files_read.damaged.extend(damage);
+        let read = self.end(file, input, source.damage(), source.contents())?;
         self.pages_bytes += page.as_ref().map_or(0, |(_, bytes)| bytes.len());
         let is_html = input.format() == Format::Html;
         let lines = match &page {
@@ -296,9 +284,7 @@ impl<'a> Reader<'a> {
             _ => 0,
         };
         self.note_lines(file, lines);
-        if let (Some(contents), Some(state)) = (contents, input.state_at_rest()) {
-            self.pages_read.push(FileRead { contents, state, damage, lines, portions: 0..0 });
-        }
+        self.pages_read.extend(read.map(|read| FileRead { lines, ..read }));
         self.pages.push(WholeFile { file, is_html, page });
         if self.pages_bytes >= self.options.portion_bytes || self.pages.len() >= PORTION_FILES {
             self.send_pages()?;

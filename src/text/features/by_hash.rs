@@ -26,24 +26,3 @@ pub fn clear<K, V>(map: &mut ByHash<K, V>) {
 pub fn key(feature: &str) -> u64 {
     Hash::Xxh3.of(feature)
 }
-
-/// How many answers a [`Memo`] holds.
-const REMEMBERED: usize = 1 << 20;
-
-/// Answers about words, remembered so that a word is asked about once.
-#[derive(Debug, Default)]
-pub(super) struct Memo(ByHash<u64, i64>);
-
-impl Memo {
-    #[inline]
-    pub(super) fn of(&mut self, word: &str, ask: impl FnOnce() -> i64) -> i64 {
-        let key = key(word);
-        if let Some(&answer) = self.0.get(&key) {
-            return answer;
-        }
-        if self.0.len() == REMEMBERED {
-            self.0.clear();
-        }
-        *self.0.entry(key).or_insert_with(ask)
-    }
-}

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jieba_rs::Jieba;
 
 use crate::features::ONE;
-use crate::features::by_hash::Memo;
+use crate::features::by_hash::{ByHash, key};
 
 /// What a word weighs by the start of its tag, the first that fits.
 const WEIGHTS: [(&str, i64); 13] = [
@@ -31,16 +31,20 @@ const WEIGHTS: [(&str, i64); 13] = [
 /// long, and a look-up takes forty times the memory of the word.
 const LONGEST_WORD: usize = 1 << 10;
 
+/// How many weights are remembered.
+const REMEMBERED: usize = 1 << 20;
+
 /// Weights of words by their part of speech; each worker has its own.
 #[derive(Debug)]
 pub(crate) struct Speech {
     jieba: Arc<Jieba>,
-    known: Memo,
+    /// The weights of words that were looked up.
+    known: ByHash<u64, i64>,
 }
 
 impl Speech {
     pub(super) fn new(jieba: Arc<Jieba>) -> Speech {
-        Speech { jieba, known: Memo::default() }
+        Speech { jieba, known: ByHash::default() }
     }
 
     /// The weight of `word`, in fixed point: 1 to 5.
@@ -50,7 +54,10 @@ impl Speech {
         if word.len() > LONGEST_WORD {
             return ONE;
         }
-        known.of(word, || {
+        if known.len() == REMEMBERED {
+            known.clear();
+        }
+        *known.entry(key(word)).or_insert_with(|| {
             let tags = jieba.tag(word, false);
             let weigh =
                 |tag: &str| WEIGHTS.iter().find(|it| tag.starts_with(it.0)).map_or(1, |it| it.1);

@@ -294,34 +294,10 @@ impl Class {
     }
 }
 
-/// What a byte of ASCII is in a run, and in a word.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ByteKind {
-    Separator,
-    Letter,
-    Digit,
-    Mark,
-    Other,
-}
-
-static KINDS: [ByteKind; 256] = {
-    let mut kinds = [ByteKind::Other; 256];
-    let mut byte = 0;
-    while byte < 128 {
-        kinds[byte as usize] = match byte {
-            b'\t'..=b'\r' | b' ' => ByteKind::Separator,
-            b'a'..=b'z' | b'A'..=b'Z' => ByteKind::Letter,
-            b'0'..=b'9' => ByteKind::Digit,
-            _ => ByteKind::Mark,
-        };
-        byte += 1;
-    }
-    kinds
-};
-
+/// Whether this byte of ASCII is white space.
 #[inline(always)]
-fn kind(byte: u8) -> ByteKind {
-    KINDS[usize::from(byte)]
+fn is_separator(byte: u8) -> bool {
+    matches!(byte, b'\t'..=b'\r' | b' ')
 }
 
 /// Calls `run` with each longest run of Han and of others, and with what is all ASCII between them, separators included.
@@ -335,7 +311,7 @@ fn each_run<'t>(text: &'t str, mut run: impl FnMut(Class, &'t str)) {
             // It begins before its first character that is no ASCII.
             Class::Other => {
                 let run = bytes[at..at + ascii].iter().rev();
-                at + ascii - run.take_while(|&&byte| kind(byte) != ByteKind::Separator).count()
+                at + ascii - run.take_while(|&&byte| !is_separator(byte)).count()
             }
             _ => at + ascii,
         };
@@ -415,13 +391,12 @@ fn joins(bytes: &[u8], at: usize) -> bool {
     let Some(&[before, mark, behind]) = bytes[at.saturating_sub(1)..].first_chunk() else {
         return false;
     };
+    let letters = before.is_ascii_alphabetic() && behind.is_ascii_alphabetic();
+    let digits = before.is_ascii_digit() && behind.is_ascii_digit();
     match mark {
-        b'.' | b'\'' => {
-            kind(before) == kind(behind)
-                && matches!(kind(before), ByteKind::Letter | ByteKind::Digit)
-        }
-        b':' => kind(before) == ByteKind::Letter && kind(behind) == ByteKind::Letter,
-        b',' | b';' => kind(before) == ByteKind::Digit && kind(behind) == ByteKind::Digit,
+        b'.' | b'\'' => letters || digits,
+        b':' => letters,
+        b',' | b';' => digits,
         _ => false,
     }
 }

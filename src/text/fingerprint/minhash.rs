@@ -165,12 +165,7 @@ fn word(bytes: &[u8]) -> u64 {
 /// 1. Its variance is about (J + c)(1 - J) / n for n slots, with c = 1 / (2^b - 1) for chance.
 pub fn similarity(one: &[u8], another: &[u8], bits: u32) -> f64 {
     let slots = (one.len() * 8) as f64 / f64::from(bits);
-    similarity_of(differing(one, another, bits), slots, bits)
-}
-
-/// The same estimate, of signatures that differ in so many of their slots.
-pub fn similarity_of(differing: u32, slots: f64, bits: u32) -> f64 {
-    let agreeing = 1.0 - f64::from(differing) / slots;
+    let agreeing = 1.0 - f64::from(differing(one, another, bits)) / slots;
     let chance = 1.0 / f64::from(1_u32 << bits);
     ((agreeing - chance) / (1.0 - chance)).max(0.0)
 }

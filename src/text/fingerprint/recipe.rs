@@ -237,21 +237,6 @@ impl Recipe {
         self.validate().map(|()| self)
     }
 
-    /// How features are taken from a text, as tables of their counts say it: one line of JSON. None
-    /// where texts are not taken.
-    pub fn taking(&self) -> Option<String> {
-        tables::taking(self)
-    }
-
-    pub fn taking_lines(&self) -> Option<String> {
-        tables::taking_lines(self)
-    }
-
-    /// How lines are taken that are counted for the host of their page.
-    pub fn taking_lines_by_host(&self) -> Option<String> {
-        tables::taking_lines_by_host(self)
-    }
-
     fn needs_text(&self, why: &str) -> Result<()> {
         if self.takes_text() {
             return Ok(());
@@ -341,7 +326,7 @@ impl Recipe {
                 bad("a part of short_text out of range").expected("1 or more, at most 8 bits")
             );
         }
-        tables::check(self, text)
+        self.check_tables(text)
     }
 
     pub(super) fn check_segmenter(&self) -> Result<()> {

@@ -48,15 +48,9 @@ pub struct Weighted {
 impl Recipe {
     /// A sketcher that makes its fingerprints.
     pub fn sketcher(&self) -> Result<Sketcher> {
-        Sketcher::new(self)
-    }
-}
-
-impl Sketcher {
-    fn new(recipe: &Recipe) -> Result<Sketcher> {
-        recipe.check_segmenter()?;
-        let name = recipe.name().to_owned();
-        let (reader, parts) = match recipe.features() {
+        self.check_segmenter()?;
+        let name = self.name().to_owned();
+        let (reader, parts) = match self.features() {
             features @ (Features::Words { text, .. }
             | Features::WordShingles { text, .. }
             | Features::CharacterShingles { text, .. }) => {
@@ -70,13 +64,15 @@ impl Sketcher {
             Features::Vectors => return Err(refusal(&name, "vectors")),
             Features::External => return Err(refusal(&name, "fingerprints made elsewhere")),
         };
-        let maker: Box<dyn Make> = match recipe.width() {
+        let maker: Box<dyn Make> = match self.width() {
             Width::W64 => Box::new(Maker::<u64>::new(parts)),
             Width::W128 => Box::new(Maker::<u128>::new(parts)),
         };
         Ok(Sketcher { name, reader, maker })
     }
+}
 
+impl Sketcher {
     pub fn allow(mut self, time: PageTime) -> Sketcher {
         if let Some(reader) = &mut self.reader {
             reader.clock = PageClock::new(time);

@@ -37,6 +37,9 @@ pub struct Stamp {
     width: Width,
 }
 
+/// What does not decide fingerprints of whole texts.
+const BESIDE: [&str; 5] = ["boilerplate", "bands", "digests", "passages", "key"];
+
 /// The hash of the digests of texts.
 const DIGESTS: &str = "xxh3-128";
 
@@ -48,53 +51,47 @@ impl Recipe {
     /// of an equal stamp.
     #[must_use]
     pub fn stamp(&self) -> Stamp {
-        Stamp::of(self)
-    }
-}
-
-impl Stamp {
-    fn of(recipe: &Recipe) -> Stamp {
-        let Ok(Value::Object(mut parts)) = serde_json::to_value(recipe) else {
+        let Ok(Value::Object(mut parts)) = serde_json::to_value(self) else {
             unreachable!("a recipe is an object");
         };
         let mut part = |name: &str, value: Value| drop(parts.insert(name.to_owned(), value));
-        if *recipe.features() != Features::External {
+        if *self.features() != Features::External {
             part("algorithm", json!(ALGORITHM));
         }
-        if let Some(text) = recipe.text() {
-            let words = !matches!(recipe.features(), Features::CharacterShingles { .. });
+        if let Some(text) = self.text() {
+            let words = !matches!(self.features(), Features::CharacterShingles { .. });
             part("unicode", unicode(text, words));
             if words {
                 part("dictionary", json!(DICTIONARY));
             }
-            if let Features::Words { segmenter: Some(segmenter), .. } = recipe.features() {
+            if let Features::Words { segmenter: Some(segmenter), .. } = self.features() {
                 part("segmenter", json!(segmenter.version()));
             }
             if text.idf.is_none() && (text.weights.take_idf() || text.short_text.is_some()) {
                 part("idf", json!(DICTIONARY));
             }
         }
-        if let Some(check) = recipe.check() {
+        if let Some(check) = self.check() {
             let normalization = normalization();
             let mut check = json!({ "signature": check, "normalization": normalization });
             // Signatures were once made of whole texts.
-            if recipe.text().is_some_and(|text| text.boilerplate.is_some()) {
+            if self.text().is_some_and(|text| text.boilerplate.is_some()) {
                 check["boilerplate"] = json!("dropped");
             }
             part("check", check);
         }
-        if let Some(bands) = recipe.bands() {
+        if let Some(bands) = self.bands() {
             let segmentation = version(unicode_segmentation::UNICODE_VERSION);
             let bands = json!({ "keys": bands, "normalization": normalization(), "segmentation": segmentation });
             part("bands", bands);
         }
-        if recipe.has_digests() {
+        if self.has_digests() {
             part("digests", json!(DIGESTS));
         }
-        if recipe.has_passages() {
+        if self.has_passages() {
             part("passages", json!({ "words": PASSAGES, "normalization": normalization() }));
         }
-        if let Some(key) = recipe.key() {
+        if let Some(key) = self.key() {
             let mut made =
                 json!({ "rules": key.rules(), "dropped": key.dropped(), "hash": DIGESTS });
             if let Some(field) = key.field() {
@@ -102,12 +99,14 @@ impl Stamp {
             }
             part("key", made);
         }
-        if matches!(recipe.features(), Features::WordCharacterShingles { .. }) {
+        if matches!(self.features(), Features::WordCharacterShingles { .. }) {
             part("unicode", json!({ "categories": version(unicode_properties::UNICODE_VERSION) }));
         }
-        Stamp { text: canonical(parts), width: recipe.width() }
+        Stamp { text: canonical(parts), width: self.width() }
     }
+}
 
+impl Stamp {
     /// The stamp that `text` holds.
     pub fn parse(text: &str) -> Result<Stamp> {
         let bad = || {
@@ -124,15 +123,15 @@ impl Stamp {
         self.width
     }
 
+    fn value(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_default()
+    }
+
     /// The stamp of the same recipe that takes whole texts with their boilerplate and keeps neither bands, digests, keys nor words.
     #[must_use]
     pub fn plain(&self) -> Stamp {
         let mut parts: Map<String, Value> = serde_json::from_str(&self.text).unwrap_or_default();
-        parts.remove("boilerplate");
-        parts.remove("bands");
-        parts.remove("digests");
-        parts.remove("passages");
-        parts.remove("key");
+        parts.retain(|part, _| !BESIDE.contains(&part.as_str()));
         if let Some(check) = parts.get_mut("check").and_then(Value::as_object_mut) {
             check.remove("boilerplate");
         }
@@ -141,32 +140,27 @@ impl Stamp {
 
     /// The check whose signatures are beside the fingerprints.
     pub fn check(&self) -> Result<Option<Check>> {
-        let parts: Value = serde_json::from_str(&self.text).unwrap_or_default();
-        parts["check"]["signature"].as_str().map(str::parse).transpose()
+        self.value()["check"]["signature"].as_str().map(str::parse).transpose()
     }
 
     /// The bands whose keys are beside the fingerprints, as `lsh` writes their names.
     pub fn bands(&self) -> Option<String> {
-        let parts: Value = serde_json::from_str(&self.text).unwrap_or_default();
-        parts["bands"]["keys"].as_str().map(str::to_owned)
+        self.value()["bands"]["keys"].as_str().map(str::to_owned)
     }
 
     /// Whether the digests of the texts are beside the fingerprints.
     pub fn has_digests(&self) -> bool {
-        let parts: Value = serde_json::from_str(&self.text).unwrap_or_default();
-        parts["digests"] == DIGESTS
+        self.value()["digests"] == DIGESTS
     }
 
     /// Whether the words of the texts are beside the fingerprints.
     pub fn has_passages(&self) -> bool {
-        let parts: Value = serde_json::from_str(&self.text).unwrap_or_default();
-        parts["passages"]["words"] == PASSAGES
+        self.value()["passages"]["words"] == PASSAGES
     }
 
     /// What the keys beside the fingerprints are made of; none if there are none, or if this version does not know their rules.
     pub fn key(&self) -> Option<PageKey> {
-        let parts: Value = serde_json::from_str(&self.text).unwrap_or_default();
-        let part = &parts["key"];
+        let part = &self.value()["key"];
         let dropped = Vec::<String>::deserialize(&part["dropped"]).ok()?;
         let field = part["field"].as_str().map(str::to_owned);
         PageKey::by(part["rules"].as_str()?, dropped, field)
@@ -193,7 +187,7 @@ impl Stamp {
     /// Every value by its name in messages; `a.b` is the part `b` of the part `a`.
     fn parts(&self) -> BTreeMap<String, String> {
         let mut parts = BTreeMap::new();
-        gather("", &serde_json::from_str(&self.text).unwrap_or_default(), &mut parts);
+        gather("", &self.value(), &mut parts);
         if let Some(sketch) = parts.remove("check.signature") {
             parts.insert("sketch".to_owned(), sketch);
         }

@@ -47,24 +47,19 @@ fn walk(value: &Json, name: &str, depth: usize, each: Each<'_>) {
 }
 
 pub(super) fn tsv(text: &str, most: u64, each: Each<'_>) -> u64 {
-    let mut lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
-    let names: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
-    let mut records = 0;
-    for line in lines.filter(|line| !line.is_empty()) {
-        if records == most {
-            break;
-        }
-        records += 1;
-        names.iter().zip(line.split('\t')).for_each(|(name, value)| each(name, Value::Text(value)));
-    }
-    records
+    let lines = text.lines().filter(|line| !line.is_empty());
+    table(lines.map(|line| line.split('\t').map(str::to_owned).collect()), most, each)
 }
 
 pub(super) fn csv(text: &str, most: u64, each: Each<'_>) -> u64 {
-    let mut all = csv::records(text.as_bytes()).filter(|values| !values.is_empty());
-    let names = all.next().unwrap_or_default();
+    table(csv::records(text.as_bytes()).filter(|values| !values.is_empty()), most, each)
+}
+
+/// The first row names the columns.
+fn table(mut rows: impl Iterator<Item = Vec<String>>, most: u64, each: Each<'_>) -> u64 {
+    let names = rows.next().unwrap_or_default();
     let mut records = 0;
-    for values in all.take(most as usize) {
+    for values in rows.take(most as usize) {
         records += 1;
         names.iter().zip(&values).for_each(|(name, value)| each(name, Value::Text(value)));
     }
