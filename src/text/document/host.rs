@@ -45,37 +45,11 @@ mod tests {
 
     #[test]
     fn the_host_of_a_url_is_told_and_other_ids_have_none() {
-        for (id, expected) in [
-            ("http://example.com", "example.com"),
-            ("HTTPS://Example.COM/", "example.com"),
-            ("https://example.com:443/a:b@c", "example.com"),
-            ("https://example.com.?query", "example.com"),
-            ("https://user:p@ss@example.com:80#part", "example.com"),
-            ("http://[2001:DB8::1]:8080/", "[2001:db8::1]"),
-            ("http://127.0.0.1/", "127.0.0.1"),
-            ("https://ПРИМЕР.рф/", "пример.рф"),
-            ("https://例え.jp", "例え.jp"),
-            ("git+ssh://host/x", "host"),
-        ] {
-            assert_eq!(host(id).as_deref(), Some(expected), "{id}");
+        for line in include_str!("host.tsv").lines() {
+            let (id, expected) = line.split_once('\t').unwrap_or((line, ""));
+            assert_eq!(host(id).unwrap_or_default(), expected, "{id}");
         }
-        let long = format!("http://{}/", "a".repeat(LONGEST_HOST + 1));
-        for id in [
-            "",
-            "page",
-            "a/b.txt",
-            "://host/",
-            "1a://host/",
-            "a b://host",
-            "http:/host/",
-            "http:///path",
-            "http://:80/",
-            "http://.",
-            "http://user@/",
-            "http://a b/",
-            "http://a\u{7f}/",
-            &long,
-        ] {
+        for id in ["", "http://a\u{7f}/", &format!("http://{}/", "a".repeat(LONGEST_HOST + 1))] {
             assert_eq!(host(id), None, "{id}");
         }
     }

@@ -40,31 +40,6 @@ fn told(line: u64, what: &str) -> (u64, String) {
 }
 
 #[test]
-fn quotes_hold_commas_lines_and_quotes() {
-    let csv = "\u{feff}text,\"id\",x\r\n\"a \"\"b\"\",\n c\",1,\r\n\n5\" disk, 2 ,\"\"\n页,3,y";
-    let expected = [told(2, "1|a \"b\",\n c"), told(5, " 2 |5\" disk"), told(6, "3|页")];
-    assert_eq!(read_all(csv), expected);
-    assert_eq!(read_with(csv.as_bytes(), &ReadOptions::default()).unwrap().blank, 1);
-}
-
-#[test]
-fn bad_records_are_told_and_the_others_read() {
-    let csv = "id,text\n1,a,b\n2\n3,c\n,d\n5,\"e\"f\n6,g\rh\n7,\"never closed\n8,i\n,,,\n";
-    let expected = [
-        told(2, "! the number of columns is not that of the header: 3, not 2"),
-        told(3, "! the number of columns is not that of the header: 1, not 2"),
-        told(4, "3|c"),
-        told(5, "! the id is empty"),
-        told(6, "5|ef"),
-        told(7, "! a CR within a value without quotes"),
-        told(8, "! quotes are not closed"),
-        told(9, "8|i"),
-        told(10, "! more columns than the header has"),
-    ];
-    assert_eq!(read_all(csv), expected);
-}
-
-#[test]
 fn long_records_are_passed_over_with_what_is_in_quotes() {
     let options = ReadOptions { max_record_bytes: 100, ..ReadOptions::default() };
     let long = "x".repeat(300);
@@ -117,24 +92,10 @@ fn quotes_that_are_never_closed_take_linear_time() {
     assert_eq!(read_with(csv.as_bytes(), &options).unwrap().records.len(), 1 + lines);
     let largest = largest_portion(csv.as_bytes(), &options);
     assert!(largest <= portion_bytes / 7 + 1, "{largest} records at once");
-    let csv = "id,text\n1,\"a\nx\",\",b\n2,c\n\n3,d";
-    let expected = [
-        told(2, "! quotes are not closed"),
-        told(3, "! quotes are not closed"),
-        told(4, "2|c"),
-        told(6, "3|d"),
-    ];
-    assert_eq!(read_all(csv), expected);
 }
 
 #[test]
-fn a_header_must_name_the_fields() {
-    for csv in ["id,body\n1,a\n", "id,\"text", "\n", "id,text,\"x\n1,a,\n"] {
-        let error = read_with(csv.as_bytes(), &ReadOptions::default()).unwrap_err();
-        assert_eq!(error.kind(), Kind::BadData, "{csv:?}");
-    }
-    let twice = read_with(b"id,text,\"id\"\n1,a,2\n", &ReadOptions::default()).unwrap_err();
-    assert!(twice.to_string().contains("two columns of one name: expected \"id\""), "{twice}");
+fn a_header_may_have_many_columns() {
     let wide = (0..10_000).map(|column| format!("c{column}")).collect::<Vec<_>>().join(",");
     let csv = format!("id,text,{wide}\n7,a{}\n", ",".repeat(10_000));
     assert_eq!(read_all(&csv), [told(2, "7|a")]);
