@@ -80,6 +80,10 @@ const ALIASES: [(&str, &str); 7] = [
 /// The name of the sketches of [`Nilsimsa`](super::Nilsimsa), which no recipe makes.
 pub const NILSIMSA: &str = "nilsimsa";
 
+/// The parts that say how features are taken.
+const TAKING: [&str; 7] =
+    ["features", "length", "hmm", "user_dictionary", "unspaced_run", "segmenter", "normalise"];
+
 /// The longest shingle, in words or characters.
 const LONGEST_SHINGLE: usize = 64;
 
@@ -237,6 +241,20 @@ impl Recipe {
         self.validate().map(|()| self)
     }
 
+    /// How features are taken from a text, as tables of their counts say it. None where texts are not taken.
+    pub fn taking(&self) -> Option<String> {
+        tables::taken_by(self, &TAKING, &[])
+    }
+
+    pub fn taking_lines(&self) -> Option<String> {
+        tables::taken_by(self, &["normalise"], &[("features", "lines")])
+    }
+
+    /// How lines are taken that are counted for the host of their page.
+    pub fn taking_lines_by_host(&self) -> Option<String> {
+        tables::taken_by(self, &["normalise"], &[("features", "lines"), ("by", "host")])
+    }
+
     fn needs_text(&self, why: &str) -> Result<()> {
         if self.takes_text() {
             return Ok(());
@@ -327,6 +345,16 @@ impl Recipe {
             );
         }
         self.check_tables(text)
+    }
+
+    fn check_tables(&self, text: &Text) -> Result<()> {
+        let takes_idf = text.weights.take_idf() || text.short_text.is_some();
+        if text.idf.is_some() && !takes_idf {
+            return Err(bad("a part of no use").expected("weights by idf").found("idf"));
+        }
+        tables::fits(text.idf.as_ref(), self.taking(), None, "idf")?;
+        let [lines, by_host] = [self.taking_lines(), self.taking_lines_by_host()];
+        tables::fits(text.boilerplate.as_ref(), lines, by_host, "boilerplate")
     }
 
     pub(super) fn check_segmenter(&self) -> Result<()> {
