@@ -11,7 +11,7 @@
 //!   counts copied 2, read 5                           what its summary counts
 //!   already                                           all was done before
 //!   says "z"                                          a part of what it says; `hides` of a part that it does not say
-//!   prints                                            all that it prints
+//!   prints                                            all that it prints; `prints FILE` of what is in a file
 //!     a   yes
 //! $65 filter ...                                      a command that must end with this code
 //!   reported kept                                     it leaves a report of its failure, and no output
@@ -23,6 +23,7 @@
 //! same one.seg two.seg                                files or folders with the same bytes
 //! note store                                          `noted store` then says that its files have not changed
 //! copy one two                                        a file; `remove one` takes a file or a folder away
+//! museum 1/store store                                a file or a folder of tests/data
 //! ```
 //!
 //! `«0..60»` stands for the words of these numbers, `→` for a tab, and `⏎` for nothing, so that a line can be empty.
@@ -34,7 +35,7 @@ use std::process::Stdio;
 
 use crate::faults::{assert_failed, assert_reported};
 use crate::support::{Bench, Ended, Running};
-use crate::world::{record, words};
+use crate::world::{self, record, words};
 
 macro_rules! cases {
     ($($name:ident)*) => {
@@ -46,7 +47,7 @@ macro_rules! cases {
     };
 }
 
-cases!(command_line corpus days failures filter inputs judging loss lsh passages seen store weights);
+cases!(command_line corpus days failures filter inputs judging loss lsh museum passages presets seen store weights);
 
 #[test]
 fn every_file_of_cases_is_a_test() {
@@ -140,6 +141,9 @@ impl Case {
             let ended = self.last.as_ref().expect("a command comes before");
             match verb {
                 "reported" => assert_reported(&self.bench, ended.code, rest),
+                "prints" if !rest.is_empty() => {
+                    assert_eq!(ended.stdout, self.bench.read(rest), "{place}");
+                }
                 _ => expect(place, ended, (verb, rest), block.as_deref()),
             }
             return;
@@ -175,6 +179,10 @@ impl Case {
                 let (one, other) = rest.split_once(' ').unwrap();
                 assert!(self.files(one) == self.files(other), "{place}");
             }
+            "museum" => {
+                let (from, to) = rest.split_once(' ').unwrap();
+                self.take_from_museum(Path::new(&world::museum(from)), to);
+            }
             "note" => _ = self.noted.insert(rest.to_owned(), self.files(rest)),
             "noted" => assert!(self.noted[rest] == self.files(rest), "{place}"),
             "copy" => {
@@ -187,6 +195,18 @@ impl Case {
                 let code = verb.strip_prefix('$').unwrap_or_else(|| panic!("{place}: {verb}?"));
                 self.last = Some(self.run(place, if code.is_empty() { "0" } else { code }, rest));
             }
+        }
+    }
+
+    /// Copies a file of the museum, or a folder with all that is in it.
+    fn take_from_museum(&self, from: &Path, to: &str) {
+        if from.is_file() {
+            return self.bench.write(to, fs::read(from).unwrap());
+        }
+        for entry in fs::read_dir(from).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            self.take_from_museum(&path, &format!("{to}/{name}"));
         }
     }
 
@@ -205,7 +225,7 @@ impl Case {
         command.envs(set);
         let ended = Running::fed(command, stdin).end();
         assert_eq!(ended.code.to_string(), code, "{place}\n{}", ended.stderr);
-        if ended.code != 0 && !ended.stdout.is_empty() {
+        if ended.code != 0 && ended.stdout.lines().count() == 1 {
             assert_failed(&ended, ended.code);
         }
         ended

@@ -3,13 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 
 use crate::support::Bench;
-use crate::world::museum;
 
 const DAYS: [&str; 4] = ["2026-11-18", "2026-11-19", "2026-11-20", "2026-11-21"];
 
@@ -163,38 +161,4 @@ fn a_hundred_thousand_identical_pages_are_one_star() {
         let [one, two] = ["", "shared-"].map(|of| bench.files(&format!("{of}{method}")));
         assert_eq!(one, two);
     }
-}
-
-#[test]
-fn components_say_where_they_join_stars() {
-    let bench = Bench::new();
-    // b is near a and c, which are not near each other.
-    let pages = [("a", 0b0), ("b", 0b111), ("c", 0b11_1111), ("x", 0xff << 40), ("y", 0xff << 40)];
-    bench.segment("day", 64, &pages.map(|(id, bits)| (id.to_owned(), bits)));
-    bench.done("dedup --batch day.seg --output found --matches all");
-    let ended = bench.done("cluster --matches found --output joined --method components");
-    assert!(ended.stderr.contains("3 stars in 2 clusters"), "{}", ended.stderr);
-    let report = bench.report("joined");
-    assert!(report["warning"].as_str().unwrap().contains("a (3 members of 2 stars)"));
-    let ended = bench.done("cluster --matches found --output stars");
-    assert!(!ended.stderr.contains("join"), "{}", ended.stderr);
-    assert_eq!(bench.read("stars/sizes.tsv"), "cluster\tsize\na\t2\nx\t2\n");
-}
-
-#[test]
-fn the_state_of_the_museum_is_read_and_goes_on() {
-    let bench = Bench::new();
-    let museum = museum("clusters-1");
-    let listed = fs::read(Path::new(&museum).join("clusters.tsv")).unwrap();
-    bench.done(&format!("verify {museum}"));
-    bench.done(&format!("cluster --previous {museum} --output listed"));
-    assert_eq!(bench.bytes("listed/clusters.tsv"), listed);
-    // c connects a with d.
-    bench.write("gone.txt", "b\n");
-    bench.done(&format!("cluster --previous {museum} --removed gone.txt --output left"));
-    assert_eq!(
-        bench.read("left/clusters.tsv"),
-        "member\tcluster\tday\na\ta\t2026-11-20\nc\ta\t2026-11-20\nd\ta\t2026-11-21\nx\tx\t2026-11-20\n\
-         y\tx\t2026-11-20\nz\tx\t2026-11-20\n"
-    );
 }

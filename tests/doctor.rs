@@ -18,39 +18,6 @@ fn finding<'a>(findings: &'a [Value], what: &str) -> &'a Value {
 }
 
 #[test]
-fn a_folder_is_tried_and_left_as_it_was() {
-    let bench = Bench::new();
-    bench.write("store/CURRENT", "not touched");
-    let before = bench.tree();
-    let ended = bench.run("doctor store --memory 64MiB --json");
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
-    let found = findings(&ended);
-    for what in ["cores", "memory", "open files", "clock"] {
-        assert!(!finding(&found, what)["found"].as_str().unwrap().is_empty(), "{what}");
-    }
-    assert_eq!(finding(&found, "locks in store")["found"], "work");
-    assert_eq!(finding(&found, "renames in store")["found"], "work");
-    assert_eq!(bench.tree(), before);
-    let shown = bench.answer("doctor store");
-    assert!(shown.contains("folder store"), "{shown}");
-}
-
-#[test]
-fn what_would_fail_is_wrong_and_has_advice() {
-    let bench = Bench::new();
-    for (line, what) in [("doctor missing", "folder missing"), ("doctor --memory 900TiB", "memory")]
-    {
-        let ended = bench.run(&format!("{line} --json"));
-        assert_eq!(ended.code, 78, "{line}");
-        let found = findings(&ended);
-        let wrong = finding(&found, what);
-        assert_eq!(wrong["state"], "wrong");
-        assert!(!wrong["advice"].as_str().unwrap().is_empty());
-        assert!(ended.stderr.contains(what), "{}", ended.stderr);
-    }
-}
-
-#[test]
 fn processes_of_a_hosts_file_meet_or_are_named() {
     let bench = Bench::new();
     let [_, b] = bench.two_hosts();

@@ -107,8 +107,11 @@ fn a_sweep_says_what_to_use() {
     bench.fails(2, "evaluate --json");
     // Labels tell which documents belong together, and not what is lost, so they recommend nothing.
     bench.write("labels.tsv", "p0\t1\n");
-    let said = bench.fails(2, &format!("{SWEEP} --labels labels.tsv --json"));
-    assert!(said.contains("'--sweep' cannot be used with '--labels <FILE>'"), "{said}");
+    bench.refuses(
+        2,
+        &format!("{SWEEP} --labels labels.tsv --json"),
+        &["'--sweep' cannot be used with '--labels <FILE>'"],
+    );
     bench.fails(2, "evaluate --labels labels.tsv --json");
     bench.write("width.toml", "[fingerprint]\nwidth = 64\n");
     let json = object(&bench.answer(&format!("{SWEEP} --sample 9 --json --config width.toml")));
@@ -135,7 +138,10 @@ fn a_sweep_ends_before_it_takes_more_memory_than_allowed() {
     };
     bench.write("pages.tsv", "id\ttext\n".to_owned() + &(0..800).map(page).collect::<String>());
     let line = "evaluate --sweep --input pages.tsv";
-    let said = bench.fails(2, &format!("{line} --memory 1MiB --json"));
-    assert!(said.contains("the pages of the sample") && said.contains("--memory"), "{said}");
+    bench.refuses(
+        2,
+        &format!("{line} --memory 1MiB --json"),
+        &["the pages of the sample", "--memory"],
+    );
     bench.answer(&format!("{line} --sample 50 --memory 64MiB"));
 }

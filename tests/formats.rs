@@ -204,30 +204,6 @@ fn store(bench: &Bench, named: &str) -> PathBuf {
     bench.path("store")
 }
 
-#[test]
-fn the_store_of_the_museum_is_read_and_goes_on() {
-    let bench = Bench::new();
-    store(&bench, "store");
-    let listed = bench.run("store list store").stdout;
-    assert!(
-        listed.starts_with(&fs::read_to_string(museum(1).join("store.txt")).unwrap()),
-        "{listed}"
-    );
-    assert_eq!(bench.done("store verify store").count("fingerprints"), 6);
-    bench.segment("batch", 64, &[("all but one".into(), (1 << 63) - 1), ("two".into(), 2)]);
-    let matches = "new\texisting\tdistance\tagainst\tverdict\n\
-        all but one\tones\t1\t2026-11-20\tdrop\n\
-        all but one\tones\t2\t2026-11-21\tdrop\n\
-        two\talso zero\t1\t2026-11-20\tdrop\n\
-        two\tlow\t1\t2026-11-21\tdrop\n\
-        two\tzero\t1\t2026-11-20\tdrop\n\
-        two\t页\t3\t2026-11-20\tdrop\n";
-    bench.done("dedup --batch batch.seg --store store --output out --matches all");
-    assert_eq!(bench.read("out/matches.tsv"), matches);
-    bench.done("store add store --segment batch.seg --day 2026-11-22");
-    assert_eq!(bench.done("store rollback store --to 2").count("fingerprints"), 4);
-}
-
 /// Puts what the museum has beside the segments of its store into a store.
 fn copy_beside(bench: &Bench, folder: &str) {
     let kept = museum(1).with_file_name(folder);
@@ -237,20 +213,6 @@ fn copy_beside(bench: &Bench, folder: &str) {
             bench.write(&format!("store/{name}"), fs::read(kept.join(name)).unwrap());
         }
     }
-}
-
-#[test]
-fn the_filters_of_the_museum_answer() {
-    let bench = Bench::new();
-    store(&bench, "store");
-    bench.write("ids.txt", "also zero\nnone\nlow\n页\nother\n");
-    let told = bench.answer("seen --store store --ids ids.txt");
-    assert_eq!(told.matches("\tyes\t").count(), 3, "{told}");
-    copy_beside(&bench, "filters-1");
-    let again = bench.run("seen --store store --ids ids.txt");
-    assert_eq!((again.stdout, again.stderr.contains("without filters")), (told, false));
-    let done = bench.done("store index store --filters");
-    assert_eq!(done.summary()["already_done"], true, "they are made as they were");
 }
 
 #[test]
@@ -345,110 +307,6 @@ fn versions(path: &Path) -> Result<String, Error> {
         writeln!(all, "{:?} {}", version.entries(), version.shown_rows()).unwrap();
     }
     Ok(all)
-}
-
-#[test]
-fn the_forgetful_store_of_the_museum_is_read_and_goes_on() {
-    let bench = Bench::new();
-    store(&bench, "forgetful");
-    let told = fs::read_to_string(museum(1).join("forgetful.txt")).unwrap();
-    assert_eq!(bench.answer("store list store"), told);
-    assert_eq!(bench.done("store verify store").count("fingerprints"), 7);
-    bench.segment("batch", 64, &[("two".into(), 2)]);
-    let joined = |version: u32| {
-        let line = "dedup --batch batch.seg --store store --matches all";
-        bench.done(&format!("{line} --as-of {version} --output out-{version}"));
-        bench.read(&format!("out-{version}/matches.tsv"))
-    };
-    let head = "new\texisting\tdistance\tagainst\tverdict\n";
-    assert_eq!(joined(2), head);
-    assert_eq!(
-        joined(3),
-        format!("{head}two\t页\t2\t2026-11-20\tdrop\ntwo\tnine\t3\t2026-11-20\tdrop\n")
-    );
-    // A page of a later day is a new page.
-    let newest = "two\tzero\t1\t2026-11-21\tdrop\ntwo\tlast\t2\t2026-11-21\tdrop\ntwo\t页\t2\t2026-11-20\tdrop\n\
-        two\tnine\t3\t2026-11-20\tdrop\n";
-    assert_eq!(joined(6), format!("{head}{newest}"));
-    assert!(bench.read("store/CURRENT").ends_with(" 1\n"));
-    fs::remove_file(bench.path("store/REMOVED")).unwrap();
-    assert!(bench.fails(66, "store verify store").contains("lost its list of removed pages"));
-}
-
-#[test]
-fn a_store_whose_manifests_have_a_base_is_read_and_goes_on() {
-    let bench = Bench::new();
-    store(&bench, "based");
-    let told = fs::read_to_string(museum(1).join("based.txt")).unwrap();
-    assert_eq!(bench.answer("store list store"), told);
-    let verified = bench.done("store verify store");
-    assert_eq!(["versions", "fingerprints"].map(|name| verified.count(name)), [3, 74]);
-    let log = bench.answer("store log store");
-    assert!(log.contains("add 2026-02-05") && log.ends_with("add 2026-02-07\n"), "{log}");
-    bench.segment("batch", 64, &[("one".into(), 65_537), ("page-3".into(), 0)]);
-    bench.done("store add store --segment batch.seg --day 2026-02-08");
-    bench.done("store rollback store --to 40");
-    bench.done("store prune store --keep-versions 1");
-    assert_eq!(bench.done("store verify store").count("fingerprints"), 2 * 36 - 1);
-    // The base has gone where nothing needs it, and the count of removals stays.
-    assert!(bench.read("store/CURRENT").ends_with(" 1\n"));
-    bench.done("dedup --batch batch.seg --store store --output out --matches all");
-    assert!(bench.read("out/matches.tsv").contains("one\tpage-1\t0\t2026-01-01\tdrop\n"));
-}
-
-#[test]
-fn a_store_with_expired_days_is_read_and_goes_on() {
-    let bench = Bench::new();
-    store(&bench, "expired");
-    let told = fs::read_to_string(museum(1).join("expired.txt")).unwrap();
-    assert_eq!(bench.answer("store list store"), told);
-    assert!(bench.answer("store log store").ends_with("expire before 2026-01-04\n"));
-    let verified = bench.done("store verify store");
-    assert_eq!(["versions", "fingerprints"].map(|name| verified.count(name)), [2, 18]);
-    // Pages of an expired day and of one that is shown.
-    bench.segment("batch", 64, &[("one".into(), 65_537), ("four".into(), 4 * 65_537)]);
-    let join = "dedup --batch batch.seg --store store --matches all --distance 0 --output";
-    bench.done(&format!("{join} newest"));
-    let header = "new\texisting\tdistance\tagainst\tverdict\n";
-    let four = "four\tpage-04-a\t0\t2026-01-04\tdrop\n";
-    assert_eq!(bench.read("newest/matches.tsv"), format!("{header}{four}"));
-    bench.done(&format!("{join} before --as-of 14"));
-    let one = "one\tpage-01-a\t0\t2026-01-01\tdrop\n";
-    assert_eq!(bench.read("before/matches.tsv"), format!("{header}{four}{one}"));
-    let add = "store add store --segment batch.seg --day";
-    assert!(bench.fails(2, &format!("{add} 2025-12-31")).contains("expired"));
-    bench.done(&format!("{add} 2026-01-13"));
-    assert_eq!(bench.done("store compact store").count("fingerprints"), 20);
-    assert_eq!(bench.done("store verify store").count("fingerprints"), 20);
-}
-
-#[test]
-fn a_store_with_replaced_pages_is_read_and_goes_on() {
-    let bench = Bench::new();
-    store(&bench, "replaced");
-    let told = fs::read_to_string(museum(1).join("replaced.txt")).unwrap();
-    assert_eq!(bench.answer("store list store"), told);
-    assert!(bench.answer("store log store").ends_with("add 2026-01-02, 2 replaced\n"));
-    assert_eq!(bench.done("store verify store").count("fingerprints"), 3);
-    let slack = Store::open(bench.path("store")).unwrap().at(None).unwrap().slack().unwrap();
-    let pages = [("four", "2026-01-02"), ("two", "2026-01-01"), ("two", "2026-01-02")];
-    let slack = pages.map(|(id, day)| slack.get(id, day.parse().unwrap()));
-    assert_eq!(slack, [Some(3), Some(5), None]);
-    bench.segment("batch", 64, &[("again".into(), 1), ("other".into(), 0x0f << 56)]);
-    let join = "dedup --batch batch.seg --store store --matches all --distance 1 --output";
-    let header = "new\texisting\tdistance\tagainst\tverdict\n";
-    bench.done(&format!("{join} newest"));
-    let one = "again\tone\t1\t2026-01-02\tdrop\n";
-    assert_eq!(bench.read("newest/matches.tsv"), format!("{header}{one}"));
-    bench.done(&format!("{join} before --as-of 2"));
-    let both = "again\tone\t0\t2026-01-01\tdrop\nother\tthree\t0\t2026-01-01\tdrop\n";
-    assert_eq!(bench.read("before/matches.tsv"), format!("{header}{both}"));
-    assert_eq!(bench.done("store compact store").count("fingerprints"), 3);
-    bench.done("store rollback store --to 3");
-    assert_eq!(bench.done("store verify store").count("fingerprints"), 3);
-    bench.done("store rollback store --to 2");
-    assert_eq!(bench.done("store verify store").count("fingerprints"), 3);
-    assert!(bench.answer("store list store").contains("2026-01-01        2              3 "));
 }
 
 #[test]

@@ -120,17 +120,6 @@ fn a_crawl_that_fetches_the_same_pages_each_day_is_proposed_and_runs() {
 }
 
 #[test]
-fn more_unreadable_records_are_allowed_if_the_sample_has_them() {
-    let bench = Bench::new();
-    let pages = file("jsonl", "fetched", &crawled(18));
-    bench.write("crawl/2026-11-18.jsonl", [&pages, b"{broken\n".as_slice()].concat());
-    bench.done("init --input crawl");
-    let text = bench.read("dupsieve.toml");
-    assert!(text.contains("max_bad = \"7%\"") && text.contains("1 of 31 records"), "{text}");
-    bench.done("run dupsieve.toml");
-}
-
-#[test]
 fn files_with_fields_and_files_without_need_two_configurations() {
     let bench = Bench::new();
     bench.write("crawl/2026-11-18/a.warc", file("warc", "", &crawled(18)));

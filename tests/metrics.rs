@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustix::process::Signal;
 
 use crate::faults::{at_work, long_job};
-use crate::support::{Bench, Running};
+use crate::support::Bench;
 
 /// Two days of pages, with a bad record, and a configuration for them.
 fn days() -> Bench {
@@ -101,18 +101,4 @@ fn a_signal_leaves_metrics_too() {
     job.signal(Signal::TERM);
     assert_eq!(job.end().code, 75);
     assert_eq!(file(&bench)["dupsieve_last_run_exit_code{command=\"dedup\"}"], 75.0);
-}
-
-#[test]
-fn only_a_file_of_metrics_is_replaced() {
-    let bench = days();
-    bench.write("dupsieve.prom", "somebody's notes\n");
-    bench.fails(73, "run days.toml --metrics-file dupsieve.prom");
-    assert_eq!(bench.read("dupsieve.prom"), "somebody's notes\n");
-    bench.fails(66, "run days.toml --metrics-file no/such/folder.prom");
-    assert!(!bench.path("out").exists(), "it is refused before any work");
-    let mut command = bench.command("run days.toml --dry-run");
-    command.env("DUPSIEVE_METRICS_FILE", "other.prom");
-    assert_eq!(Running::start(command).end().code, 0);
-    assert!(!bench.path("other.prom").exists(), "a dry run writes nothing");
 }

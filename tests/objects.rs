@@ -163,8 +163,12 @@ fn a_day_is_explained_by_a_configuration_that_is_an_object() {
     let local = bench.run(&format!("{line} local.toml"));
     assert!(local.stdout.starts_with("verdict   drop: "), "{}", local.stdout);
     assert_eq!(server.run(&bench, &format!("{line} s3://b/run.toml")).stdout, local.stdout);
-    let missing = server.fails(&bench, 66, "run s3://b/none.toml");
-    assert!(missing.contains("s3://b/none.toml: there is no such object"), "{missing}");
+    server.refuses(
+        &bench,
+        66,
+        "run s3://b/none.toml",
+        &["s3://b/none.toml: there is no such object"],
+    );
 }
 
 /// The days of [`two_days`].
@@ -241,7 +245,7 @@ fn an_output_that_is_one_file_is_put_only_over_what_was_there() {
     }
     let web = format!("http://127.0.0.1:{}/b/two.seg", server.port);
     let line = format!("fingerprint --input s3://b/crawl --output {web}");
-    assert!(server.fails(&bench, 2, &line).contains("a server of files takes no outputs"));
+    server.refuses(&bench, 2, &line, &["a server of files takes no outputs"]);
 }
 
 #[test]

@@ -165,11 +165,7 @@ fn a_page_takes_what_plan_says() {
             assert!((2.0 / 3.0..4.0 / 3.0).contains(&off), "{length} {name} {found}: {told}");
         }
         assert_eq!(told["passes"], 1);
-        assert!(
-            bench
-                .answer(line.trim_end_matches(" --json"))
-                .contains("the anchors of the store are read once")
-        );
+        bench.says(line.trim_end_matches(" --json"), &["the anchors of the store are read once"]);
     }
     assert_eq!(bench.json("plan --batch 200 --store 200 --json")["passages"], Value::Null);
 }
@@ -451,9 +447,7 @@ fn the_longest_passages_are_shown_in_place() {
     let object: Value = serde_json::from_str(sampled("--json").lines().last().unwrap()).unwrap();
     assert_eq!((&object["passage"]["of"], &object["passage"]["words"]), (&json!("a"), &json!(55)));
     assert_eq!(object["passage"]["text"][1], short);
-    assert!(
-        bench.answer("sample out").contains(&format!("{}: longest passages: 1 of 2\n", DAYS[0]))
-    );
+    bench.says("sample out", &[&format!("{}: longest passages: 1 of 2\n", DAYS[0])]);
     sampled("--output pairs.html");
     assert!(bench.read("pairs.html").contains(&format!("<mark>{short}</mark>")));
     bench.write(&format!("crawl/{}.jsonl", DAYS[1]), page("other", &start));

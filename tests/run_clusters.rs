@@ -103,55 +103,6 @@ fn days_that_left_the_store_and_came_again_in_another_order() {
 }
 
 #[test]
-fn a_day_made_again_takes_the_clusters_of_the_days_after_it_with_it() {
-    let days = |second: &str| {
-        let bench = Bench::new();
-        for (at, day) in (1..).zip(DAYS) {
-            let text = bench.documents(60 * at, 60 * at + 100);
-            bench.write(&format!("crawl/{day}.jsonl"), text);
-        }
-        bench.write(
-            "days.toml",
-            format!(
-                "inputs = [\"crawl/{{date}}.jsonl\"]\noutput = \"out/{{date}}\"\nstore = \"store\"\n\
-                 dates = {DAYS:?}\n[clusters]\nmethod = \"star\"\n"
-            ),
-        );
-        if second == "bad" {
-            let text = bench.documents(0, 90);
-            bench.write(&format!("crawl/{}.jsonl", DAYS[1]), text);
-        }
-        bench.done("run days.toml");
-        bench
-    };
-    let good = days("good");
-    let bench = days("bad");
-    let states = |bench: &Bench| DAYS.map(|day| state(bench, &format!("out/{day}/clusters")));
-    assert_ne!(states(&bench)[1..], states(&good)[1..]);
-    let text = good.read(&format!("crawl/{}.jsonl", DAYS[1]));
-    bench.write(&format!("crawl/{}.jsonl", DAYS[1]), text);
-    let redo = format!("run days.toml --redo {}", DAYS[1]);
-    bench.done(&redo);
-    assert_eq!(states(&bench), states(&good));
-    for day in DAYS {
-        assert_eq!(bench.names(&format!("out/{day}")), ["batch.seg", "clusters", "dedup"]);
-        bench.done(&format!("verify out/{day}"));
-    }
-    let files = bench.files("out");
-    for again in ["run days.toml", &redo] {
-        bench.again(again);
-    }
-    assert_eq!(bench.files("out"), files);
-    // As if the redo had died before the join of the last day was put in its place, and after its clusters were.
-    let last = format!("out/{}", DAYS[2]);
-    let staged = bench.path(&format!("{last}/.redo"));
-    fs::create_dir(&staged).unwrap();
-    fs::rename(bench.path(&format!("{last}/dedup")), staged.join("dedup")).unwrap();
-    bench.done("run days.toml");
-    assert_eq!(bench.files("out"), files);
-}
-
-#[test]
 fn clusters_that_are_damaged_or_of_other_matches_or_by_another_method() {
     let bench = sample("star");
     bench.done("run sample.toml");

@@ -296,6 +296,12 @@ impl Bench {
         ended.stdout
     }
 
+    /// Like [`Bench::answer`], and what it printed has all of these parts.
+    #[track_caller]
+    pub(crate) fn says(&self, line: &str, parts: &[&str]) {
+        assert_says(&self.answer(line), line, parts);
+    }
+
     /// Runs the program, which must fail with `code`; returns what it said.
     pub(crate) fn fails(&self, code: i32, line: &str) -> String {
         let ended = self.run(line);

@@ -40,7 +40,6 @@ mod output_formats;
 mod passages;
 mod passages_over_days;
 mod pipes;
-mod presets;
 mod proof;
 mod prune;
 mod query;

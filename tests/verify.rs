@@ -64,22 +64,6 @@ fn a_report_that_tells_of_zeros_is_whole_and_done() {
     bench.done(&line);
 }
 
-#[test]
-fn sums_of_records_are_those_of_the_batch() {
-    let bench = Bench::new();
-    let external = "--format fingerprints --recipe external-64 --output a.seg";
-    bench.write("a.tsv", "a\t0x1\nb\t0xff\n");
-    bench.done(&format!("fingerprint --input a.tsv {external}"));
-    bench.done("dedup --batch a.seg --output out");
-    bench.write("a.tsv", "a\t0x1\nb\t0xff\nb\t0xff\nbad\n");
-    bench.done(&format!("fingerprint --input a.tsv {external} --overwrite --max-bad 50%"));
-    bench.fails(65, "verify out");
-    bench.fails(73, "dedup --batch a.seg --output out");
-    bench.done("dedup --batch a.seg --output out --overwrite");
-    assert_eq!(bench.report("out")["batch"]["read"], 4);
-    bench.done("verify out");
-}
-
 /// What people read of an output is checked, and no job reads it again. (Flipped bits in every other file: `slices.rs`.)
 #[test]
 fn a_page_that_was_damaged_is_65_and_one_that_is_missing_is_told() {

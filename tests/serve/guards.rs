@@ -34,11 +34,16 @@ fn without_a_token_it_listens_at_loopback_only_and_with_one_it_asks_for_it() {
     }
     assert_eq!(served.get("/healthz").unwrap().status, 200);
     assert_eq!(served.get("/v2").unwrap().status, 401, "a stranger learns nothing");
-    let taken =
-        bench.fails(69, &format!("serve --store other --create --listen {}", served.address));
-    assert!(taken.contains("cannot listen"), "{taken}");
-    let second = bench.fails(75, &format!("serve --store store --listen {}", free_address()));
-    assert!(second.contains("another run holds the lock"), "{second}");
+    bench.refuses(
+        69,
+        &format!("serve --store other --create --listen {}", served.address),
+        &["cannot listen"],
+    );
+    bench.refuses(
+        75,
+        &format!("serve --store store --listen {}", free_address()),
+        &["another run holds the lock"],
+    );
     assert_eq!(served.end().code, 0);
 }
 
@@ -46,8 +51,11 @@ fn without_a_token_it_listens_at_loopback_only_and_with_one_it_asks_for_it() {
 fn a_token_that_can_be_guessed_is_refused_and_so_is_a_store_that_is_not_there() {
     let bench = Bench::new();
     bench.secret("token", "hello\n");
-    let refused = bench.fails(78, "serve --store store --create --token-file token");
-    assert!(refused.contains("can be guessed") && refused.contains("16 bytes"), "{refused}");
+    bench.refuses(
+        78,
+        "serve --store store --create --token-file token",
+        &["can be guessed", "16 bytes"],
+    );
     bench.refuses(
         66,
         &format!("serve --store typo --listen {}", free_address()),

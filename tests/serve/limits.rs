@@ -61,8 +61,11 @@ fn bodies_and_answers_share_a_bounded_memory() {
     );
     assert!(!is_full(), "once");
     assert_eq!(served.end().code, 0);
-    let refused = bench.fails(2, "serve --store store --max-in-flight 1KiB");
-    assert!(refused.contains("--max-body is more than half of --max-in-flight"), "{refused}");
+    bench.refuses(
+        2,
+        "serve --store store --max-in-flight 1KiB",
+        &["--max-body is more than half of --max-in-flight"],
+    );
 }
 
 #[test]
