@@ -5,10 +5,9 @@ use std::fs;
 
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
-use rustix::process::Signal;
 
 use crate::oracle::Page;
-use crate::support::{Bench, wait_until};
+use crate::support::Bench;
 
 const FINGERPRINT: &str = "fingerprint --input pages.jsonl --output out/batch.seg";
 const DEDUP: &str = "dedup --batch out/batch.seg --store store --output out/dedup";
@@ -168,19 +167,6 @@ fn an_output_and_its_inputs_have_places_of_their_own() {
 }
 
 #[test]
-fn records_go_to_standard_output_where_that_is_named() {
-    let bench = Bench::new();
-    bench.write("pages.jsonl", bench.documents(0, 40));
-    bench.write("ids", "document-000000000003\ndocument-000000000007\n");
-    bench.done("filter --input pages.jsonl --ids ids --output kept.jsonl");
-    let filtered = bench.answer("filter --input pages.jsonl --ids ids --output -");
-    assert_eq!(filtered, bench.read("kept.jsonl"));
-    let generated = bench.answer("generate documents --count 40 --near-share 0.4 --output -");
-    assert_eq!(generated, bench.read("pages.jsonl"));
-    assert!(!bench.path("-").exists());
-}
-
-#[test]
 fn an_output_that_was_damaged_is_not_said_to_be_done() {
     let bench = joined();
     for name in ["matches.tsv", "verdicts.tsv", "keep.txt", "drop.txt", "report.json"] {
@@ -233,63 +219,4 @@ fn a_dry_run_makes_nothing() {
         bench.done(&format!("{job} --dry-run"));
         assert_eq!(bench.tree(), before, "{job}");
     }
-}
-
-#[test]
-fn the_store_takes_a_day_once() {
-    let bench = joined();
-    let add = "store add store --segment out/batch.seg --day 2026-01-02 --only out/dedup/keep.txt";
-    bench.done(add);
-    let (files, times) = (bench.files("store"), bench.times("store"));
-    bench.again(add);
-    assert_eq!(bench.times("store"), times);
-    bench.fails(73, "store add store --segment out/batch.seg --day 2026-01-02");
-    bench.fails(73, "store add store --segment old.seg --day 2026-01-02");
-    bench.fails(
-        73,
-        "store add store --segment out/batch.seg --day 2026-01-02 --only out/dedup/drop.txt",
-    );
-    bench.done("fingerprint --input pages.jsonl --output wide.seg --width 128");
-    bench.segment("external", 64, &pages(10, 1));
-    for other in ["wide", "external"] {
-        let said =
-            bench.fails(73, &format!("store add store --segment {other}.seg --day 2026-01-03"));
-        let part = if other == "wide" { "width = 128" } else { "features = external" };
-        assert!(said.contains(part) && said.contains("recipe"), "both are shown: {said}");
-    }
-    bench.write("stranger.txt", "nobody\n");
-    let said = bench.run("store add store --segment old.seg --day 2026-01-04 --only stranger.txt");
-    assert_eq!(said.code, 65, "{}", said.stderr);
-    assert!(said.stderr.contains("nobody"), "{}", said.stderr);
-    for day in ["2026-1-4", "2026-02-30", "20260104", "today"] {
-        bench.fails(2, &format!("store add store --segment old.seg --day {day}"));
-    }
-    assert_eq!(bench.files("store"), files);
-}
-
-/// Three days of documents, and the configuration that takes them through the whole job.
-fn three_days(flags: &str) -> Bench {
-    let bench = Bench::new();
-    let more = format!("[store]\npath = \"out/store\"\n[machines]\n{flags}\n");
-    bench.november(3, 1000, 1000, &more);
-    bench
-}
-
-#[test]
-fn interrupted_it_says_so_and_goes_on_the_next_time() {
-    let interrupted = || {
-        let bench = three_days("workers = 2");
-        let running = bench.start("run days.toml");
-        let is_done = || bench.path("out/2026-11-01/dedup").exists();
-        wait_until("a day is done", || is_done() || !running.is_running());
-        running.signal(Signal::TERM);
-        (bench, running.end())
-    };
-    // Days that were through before the signal came are run again.
-    let caught = std::iter::repeat_with(interrupted).take(20).find(|(_, ended)| ended.code != 0);
-    let (bench, ended) = caught.expect("the days are too short");
-    assert_eq!(ended.code, 75, "{}", ended.stderr);
-    let summary = ended.summary();
-    assert_eq!((&summary["code"], &summary["retryable"]), (&75.into(), &true.into()));
-    bench.done("run days.toml");
 }

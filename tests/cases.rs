@@ -47,7 +47,7 @@ macro_rules! cases {
     };
 }
 
-cases!(command_line corpus days failures filter inputs judging loss lsh museum passages presets seen store weights);
+cases!(command_line corpus days failures filter inputs judging loss lsh museum outputs passages presets seen store weights);
 
 #[test]
 fn every_file_of_cases_is_a_test() {

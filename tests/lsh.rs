@@ -177,25 +177,6 @@ fn vectors_are_compared_by_angle_and_by_distance_as_the_definition_says() {
     }
 }
 
-/// Without a similarity, buckets only find more candidates: the verdicts say what is contained, as those of `dedup`.
-#[test]
-fn texts_are_dropped_by_containment_unless_a_similarity_is_asked_for() {
-    let bench = Bench::new();
-    let mut pages = texts();
-    // Contained whole in a page of four times its length, and so similar to a quarter.
-    pages.push(("part".to_owned(), text(3, 50, 0)));
-    bench.write("pages.jsonl", jsonl(&pages));
-    bench.done("lsh --input pages.jsonl --output found");
-    bench.done("dedup --input pages.jsonl --output plain");
-    for file in ["verdicts.tsv", "matches.tsv", "keep.txt", "drop.txt"] {
-        let [found, plain] = ["found", "plain"].map(|it| bench.read(&format!("{it}/dedup/{file}")));
-        assert_eq!(found, plain, "{file}");
-    }
-    assert!(bench.read("found/dedup/drop.txt").contains("part\n"));
-    bench.done("lsh --input pages.jsonl --similarity 0.8 --output alike");
-    assert!(bench.read("alike/dedup/keep.txt").contains("part\n"));
-}
-
 /// Days by days: segments that keep bands and points, compared with the store of the days before, by `dedup` and by `run`.
 #[test]
 fn days_are_compared_by_the_buckets_of_the_store() {

@@ -157,51 +157,6 @@ fn a_flipped_bit_and_a_forgery_are_found_in_every_format() {
 }
 
 #[test]
-fn another_format_alone_is_said_and_run_keeps_the_format_of_a_day() {
-    let bench = batch();
-    let line = "dedup --batch pages.seg --output out --output-format";
-    bench.done(&format!("{line} jsonl"));
-    assert!(bench.done(&format!("{line} jsonl")).summary()["already_done"].as_bool().unwrap());
-    bench.refuses(73, &format!("{line} tsv"), &["in another format", "found: jsonl"]);
-    bench.done(&format!("{line} tsv --overwrite"));
-    let names = bench.names("out");
-    assert!(!names.iter().any(|name| name.ends_with(".jsonl")), "{names:?}");
-    let said = bench.run("dedup --batch pages.seg --output new --output-format csv");
-    assert_eq!(said.code, 2);
-    assert!(said.stderr.contains("tsv, parquet or jsonl"), "{}", said.stderr);
-
-    let config = |output: &str| {
-        format!(
-            "inputs = [\"{}/bench-data/sample/crawl/{{date}}/*\"]\n{output}store = \"store-of-days\"\n\
-             [clusters]\n",
-            env!("CARGO_MANIFEST_DIR")
-        )
-    };
-    // Keys of the top level stand before all sections.
-    let inline = |format: &str| {
-        config(&format!("output = {{ path = \"days/{{date}}\", format = \"{format}\" }}\n"))
-    };
-    bench.write("days.toml", config("output = \"days/{date}\"\n"));
-    bench.done("run days.toml --date 2026-11-18");
-    bench.write("days.toml", inline("jsonl"));
-    bench.done("run days.toml --date 2026-11-18 --date 2026-11-19");
-    assert!(bench.path("days/2026-11-18/dedup/matches.tsv").exists());
-    assert!(bench.path("days/2026-11-19/dedup/matches.jsonl").exists());
-    assert!(bench.path("days/2026-11-19/clusters/changes.jsonl").exists());
-    bench.done("verify days/2026-11-19");
-    let verdicts = rows(&bench.path("days/2026-11-19/dedup/verdicts.jsonl")).1;
-    let dropped = verdicts.iter().find(|row| row.contains("\tdrop\t")).unwrap();
-    let id = dropped.split('\t').next().unwrap();
-    bench.says(&format!("explain --config days.toml --date 2026-11-19 {id}"), &["drop"]);
-    let again = bench.done("run days.toml --date 2026-11-18 --date 2026-11-19");
-    assert!(again.summary()["already_done"].as_bool().unwrap());
-    bench.done("run days.toml --redo 2026-11-18");
-    assert!(bench.path("days/2026-11-18/dedup/matches.jsonl").exists());
-    bench.write("days.toml", inline("xml"));
-    bench.fails(78, "run days.toml --date 2026-11-18");
-}
-
-#[test]
 fn a_dump_is_a_table_too() {
     let bench = batch();
     let dumped = bench.answer("inspect pages.seg --dump");

@@ -478,34 +478,3 @@ fn passages_are_the_same_in_every_format() {
     }
     assert!(told[0].0.len() > 5 && told.windows(2).all(|two| two[0] == two[1]), "{told:?}");
 }
-
-#[test]
-fn what_cannot_be_found_is_said_before_any_page_is_read() {
-    let bench = Bench::new();
-    bench.crawl([(DAYS[0], page("a", &words(0..80))), (DAYS[1], page("b", &words(5..80)))], "");
-    bench.done(&format!("run days.toml --date {}", DAYS[0]));
-    bench.configure("with.toml", PASSAGES);
-    let run = format!("run with.toml --date {}", DAYS[1]);
-    bench.refuses(2, &run, &["the store has no words", "leave [passages] out"]);
-    bench.configure("short.toml", "[passages]\nwords = 20\n[store]\npath = \"other\"\n");
-    bench.refuses(2, &format!("run short.toml --date {}", DAYS[0]), &["at least 50 words"]);
-    bench.configure("other.toml", "[passages]\n[store]\npath = \"other\"\n");
-    bench.done(&format!("run other.toml --date {} --overwrite", DAYS[0]));
-    bench.configure("without.toml", "[store]\npath = \"other\"\n");
-    let run = format!("run without.toml --date {}", DAYS[1]);
-    bench.refuses(2, &run, &["keeps the words", "add the section [passages]"]);
-    bench.configure("cut.toml", "[passages]\ncut = \"lines\"\n");
-    let run = format!("run cut.toml --date {}", DAYS[1]);
-    bench.refuses(78, &run, &["kept = \"clean/{date}\""]);
-    let kept = "kept = \"clean/{date}\"\n";
-    bench.configure("cut.toml", &format!("{kept}add = \"all\"\n[passages]\ncut = \"lines\"\n"));
-    bench.refuses(78, &run, &["add = \"kept\""]);
-    bench.configure("cut.toml", &format!("{kept}[passages]\ncut = \"half\"\n"));
-    bench.refuses(78, &run, &["words, lines or paragraphs"]);
-    bench.fingerprint("crawl/2026-11-01", "");
-    bench.refuses(
-        2,
-        "dedup --batch crawl/2026-11-01.seg --passages --output x",
-        &["no words", "--keep-passages"],
-    );
-}

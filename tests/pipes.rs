@@ -5,7 +5,7 @@ use std::process::{Output, Stdio};
 use std::thread;
 
 use crate::support::Bench;
-use crate::world::gzip;
+use crate::world::{gzip, record};
 
 /// A page of words of its own, as a line.
 fn line(id: &str, seed: usize) -> String {
@@ -83,14 +83,7 @@ fn a_pipe_has_the_results_of_a_file() {
 #[test]
 fn web_archives_are_known_by_their_first_bytes_and_other_formats_are_named() {
     let bench = Bench::new();
-    let record = |url: &str, seed: usize| {
-        let words = line(url, seed);
-        format!(
-            "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: {url}\r\nWARC-Date: 2026-11-20T00:00:00Z\r\nContent-Type: text/plain\r\n\
-             Content-Length: {}\r\n\r\n{words}\r\n\r\n",
-            words.len()
-        )
-    };
+    let record = |url: &str, seed| record("conversion", url, &line(url, seed));
     let archive = [record("http://a/", 1), record("http://b/", 2), record("http://c/", 1)];
     let packed = archive.iter().flat_map(gzip).collect();
     let ended = piped(&bench, packed, "dedup --input - --kept -");

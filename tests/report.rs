@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::forgery::dropped_examples;
 use crate::support::Bench;
-use crate::world::{page, words};
+use crate::world::page;
 
 /// Four days of pages, of which the last has one page only; with a copy each.
 fn days() -> Bench {
@@ -90,31 +90,6 @@ fn a_page_shows_the_dropped_pages_that_lose_most_with_the_words_that_differ() {
         assert!(page.contains("<del>w6") || page.contains(added), "{page}");
         bench.done(&format!("verify {output}"));
     }
-}
-
-/// Words of a page of an earlier day are found in the input of that day. If that input is gone, the page says so.
-#[test]
-fn the_words_of_earlier_days_are_found_in_their_inputs() {
-    let bench = Bench::new();
-    let text = |other: &str| format!("{} {other} {}", words(0..100), words(100..200));
-    let days = [("01", "a", "<old>"), ("02", "b", "<new>"), ("03", "c", "<newest>")];
-    let day =
-        |(day, id, other): (&str, &str, &str)| (format!("2026-01-{day}"), page(id, &text(other)));
-    let [first, second, third] = days.map(day);
-    let days = [&first, &second, &third].map(|(day, page)| (&**day, page.clone()));
-    bench.crawl(days, "");
-    let shown = |day: &str| {
-        bench.done(&format!("run days.toml --date {day}"));
-        bench.done(&format!("verify out/{day}"));
-        bench.read(&format!("out/{day}/dedup/report.html"))
-    };
-    shown("2026-01-01");
-    let page = shown("2026-01-02");
-    assert!(page.contains("<del>new</del><ins>old</ins>"), "{page}");
-    assert!(page.contains("To see more pairs, side by side"), "{page}");
-    std::fs::remove_file(bench.path("crawl/2026-01-01.jsonl")).unwrap();
-    let page = shown("2026-01-03");
-    assert!(page.contains("The inputs do not have the text of a."), "{page}");
 }
 
 #[test]

@@ -20,33 +20,6 @@ fn joined() -> Bench {
 }
 
 #[test]
-fn what_is_whole_is_proved_whole() {
-    let bench = joined();
-    let before = bench.tree();
-    let ended = bench.done("verify out/dedup");
-    assert_eq!(ended.count("inputs_verified"), 2);
-    assert_eq!(ended.count("documents"), 301);
-    assert!(ended.count("matches") > 100 && ended.count("bytes") > 1000);
-    assert_eq!(bench.done("verify out").count("documents"), 301);
-    let counts = ["read", "fingerprinted", "empty", "repeated", "quarantined"];
-    let ended = bench.done("verify out/batch.seg");
-    assert_eq!(counts.map(|name| ended.count(name)), [302, 300, 1, 0, 1]);
-    assert_eq!(bench.done("verify store").count("fingerprints"), 200);
-    assert_eq!(bench.tree(), before, "nothing is written");
-    bench.done("dedup --batch out/batch.seg --store store --output best");
-    bench.done("verify best --memory 1MiB");
-    bench.done("dedup --batch old.seg --output alone --processes 2 --workers 1");
-    assert_eq!(bench.done("verify alone").count("inputs_verified"), 1);
-    fs::remove_file(bench.path("old.seg")).unwrap();
-    bench.fails(66, "verify alone");
-    assert_eq!(bench.done("verify alone --files-only").count("inputs_verified"), 0);
-    bench.fails(66, "verify nowhere");
-    bench.write("strange/file", "");
-    bench.fails(65, "verify strange");
-    bench.fails(65, "verify strange/file");
-}
-
-#[test]
 fn a_report_that_tells_of_zeros_is_whole_and_done() {
     let bench = Bench::new();
     let rows: String = (0..1200).map(|page| format!("z{page}\t0x0\n")).collect();
@@ -83,22 +56,4 @@ fn a_page_that_was_damaged_is_65_and_one_that_is_missing_is_told() {
     bench.done("verify out");
     fs::remove_file(bench.path("out/dedup/_SUCCESS")).unwrap();
     bench.fails(65, "verify out/dedup");
-}
-
-#[test]
-fn inputs_that_are_others_now_are_65() {
-    let bench = joined();
-    bench.done("fingerprint --input old.jsonl --output out/batch.seg --overwrite");
-    bench.refuses(65, "verify out/dedup", &["batch.seg", "not the batch"]);
-    bench.done("fingerprint --input pages.jsonl --output out/batch.seg --overwrite");
-    bench.done("verify out");
-    bench.done("store add store --segment out/batch.seg --day 2026-01-02");
-    bench.done("store compact store");
-    bench.done("verify out");
-    fs::remove_dir_all(bench.path("store")).unwrap();
-    bench.fails(66, "verify out");
-    assert_eq!(bench.done("verify out --files-only").count("inputs_verified"), 1);
-    bench.done("store init store");
-    bench.done("store add store --segment out/batch.seg --day 2026-01-01");
-    bench.refuses(65, "verify out", &["not the store"]);
 }
