@@ -7,6 +7,10 @@
 //! documents pages.jsonl 0..40                         generated pages
 //! records a.warc                                      a web archive; a line is of a record: its type, address and text
 //!     conversion http://a/ some words
+//! segment one                                         one.seg of ready fingerprints
+//!     a   0x1
+//! days days.toml                                      a configuration of days in `crawl`, `out` and `store`; `days a.toml made`
+//!     [dedup]                                         has its own output and its own store
 //! $ filter --input pages.jsonl --ids ids.txt ...      a command, which must succeed; `< FILE` is its standard input
 //!   counts copied 2, read 5                           what its summary counts
 //!   already                                           all was done before
@@ -35,7 +39,7 @@ use std::process::Stdio;
 
 use crate::faults::{assert_failed, assert_reported};
 use crate::support::{Bench, Ended, Running};
-use crate::world::{self, record, words};
+use crate::world::{record, words};
 
 macro_rules! cases {
     ($($name:ident)*) => {
@@ -164,6 +168,19 @@ impl Case {
                 let records = parts.map(|it| record(it[0], it[1], it.get(2).unwrap_or(&"")));
                 bench.write(rest, records.collect::<String>());
             }
+            "days" => {
+                let (file, output) = rest.split_once(' ').unwrap_or((rest, "out"));
+                let store = if output == "out" { "store" } else { &format!("{output}-store") };
+                let places = format!(
+                    "inputs = [\"crawl/{{date}}.jsonl\"]\noutput = \"{output}/{{date}}\"\nstore = \"{store}\"\n"
+                );
+                bench.write(file, places + block.as_deref().unwrap_or_default());
+            }
+            "segment" => {
+                bench.write(&format!("{rest}.tsv"), whole());
+                let line = "fingerprint --format fingerprints --input";
+                bench.done(&format!("{line} {rest}.tsv --output {rest}.seg"));
+            }
             "is" => assert_eq!(bench.read(name), whole(), "{place}"),
             "has" => assert!(bench.read(name).contains(part), "{place}: {}", bench.read(name)),
             "lacks" => assert!(!bench.read(name).contains(part), "{place}: {}", bench.read(name)),
@@ -181,7 +198,7 @@ impl Case {
             }
             "museum" => {
                 let (from, to) = rest.split_once(' ').unwrap();
-                self.take_from_museum(Path::new(&world::museum(from)), to);
+                bench.take_from_museum(from, to);
             }
             "note" => _ = self.noted.insert(rest.to_owned(), self.files(rest)),
             "noted" => assert!(self.noted[rest] == self.files(rest), "{place}"),
@@ -195,18 +212,6 @@ impl Case {
                 let code = verb.strip_prefix('$').unwrap_or_else(|| panic!("{place}: {verb}?"));
                 self.last = Some(self.run(place, if code.is_empty() { "0" } else { code }, rest));
             }
-        }
-    }
-
-    /// Copies a file of the museum, or a folder with all that is in it.
-    fn take_from_museum(&self, from: &Path, to: &str) {
-        if from.is_file() {
-            return self.bench.write(to, fs::read(from).unwrap());
-        }
-        for entry in fs::read_dir(from).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_str().unwrap();
-            self.take_from_museum(&path, &format!("{to}/{name}"));
         }
     }
 

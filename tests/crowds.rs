@@ -7,7 +7,7 @@ use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 
 use crate::oracle::Page;
-use crate::support::{Bench, Running, command};
+use crate::support::Bench;
 
 /// So many distinct fingerprints that differ in some low bits of one `centre`, with ids in no order.
 fn crowd(seed: u64, centre: u64, bits: u32, count: usize) -> Vec<Page> {
@@ -97,13 +97,7 @@ fn the_verdicts_of_a_crowd_are_those_of_all_its_pairs() {
 
 /// Runs the program where no file may be larger than so many blocks of 512 bytes.
 fn with_small_files(bench: &Bench, blocks: u64, line: &str) -> i32 {
-    let program = env!("CARGO_BIN_EXE_dupsieve");
-    let mut shell = command("sh");
-    shell
-        .current_dir(bench.path(""))
-        .arg("-c")
-        .arg(format!("ulimit -f {blocks}; exec {program} {line}"));
-    Running::start(shell).end().code
+    bench.start_after(&format!("ulimit -f {blocks}"), line).end().code
 }
 
 #[test]

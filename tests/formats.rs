@@ -191,28 +191,8 @@ fn lengths_times_and_empties_of_the_museum() {
 
 /// A copy of a store of the museum that may be changed.
 fn store(bench: &Bench, named: &str) -> PathBuf {
-    let folders = ["", "manifests", "segments", "replaced"];
-    for folder in folders.into_iter().filter(|it| museum(1).join(named).join(it).is_dir()) {
-        for entry in fs::read_dir(museum(1).join(named).join(folder)).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_file() {
-                let name = path.file_name().unwrap().to_str().unwrap();
-                bench.write(&format!("store/{folder}/{name}"), fs::read(&path).unwrap());
-            }
-        }
-    }
+    bench.take_from_museum(&format!("1/{named}"), "store");
     bench.path("store")
-}
-
-/// Puts what the museum has beside the segments of its store into a store.
-fn copy_beside(bench: &Bench, folder: &str) {
-    let kept = museum(1).with_file_name(folder);
-    for name in glob::glob(&format!("{}/**/*", kept.display())).unwrap().map(Result::unwrap) {
-        if name.is_file() {
-            let name = name.strip_prefix(&kept).unwrap().to_str().unwrap();
-            bench.write(&format!("store/{name}"), fs::read(kept.join(name)).unwrap());
-        }
-    }
 }
 
 #[test]
@@ -231,7 +211,7 @@ fn the_index_of_the_museum_answers_and_damage_to_it_is_an_error() {
         Ok::<_, Error>((lookup.without_index(), answers))
     };
     let (_, told) = ask().unwrap();
-    copy_beside(&bench, "index-1");
+    bench.take_from_museum("index-1", "store");
     assert_eq!(ask(), Ok((0, told.clone())));
     bench.again("store index store");
     for name in

@@ -10,7 +10,7 @@ use flate2::write::GzEncoder;
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 
-use crate::support::{Bench, Running, command};
+use crate::support::Bench;
 use crate::world::{page, words};
 
 const PAGES: u64 = 1_000_000;
@@ -44,11 +44,8 @@ fn signed(bench: &Bench) {
 
 /// Runs the program in so much address space, and gives its code.
 fn within(bench: &Bench, mebibytes: u64, line: &str) -> i32 {
-    let program = env!("CARGO_BIN_EXE_dupsieve");
-    let limited = format!("ulimit -v {}; exec {program} {line}", mebibytes << 10);
-    let mut shell = command("sh");
-    shell.current_dir(bench.path("")).env("MALLOC_ARENA_MAX", "2").args(["-c", &limited]);
-    Running::start(shell).end().code
+    let limit = format!("export MALLOC_ARENA_MAX=2; ulimit -v {}", mebibytes << 10);
+    bench.start_after(&limit, line).end().code
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::support::{Bench, Running, command, free_address, outlast, wait_until};
+use crate::support::{Bench, Running, command, outlast, wait_until};
 
 const DEDUP: &str = "dedup --batch batch.seg --store store --distance 4 --output out";
 
@@ -153,14 +153,10 @@ fn chunks_of_another_build_are_probed_again() {
 /// A join of two processes of a hosts file, of which the second is frozen when some chunks are finished. A join that was through first is
 /// done again.
 fn frozen_midway(bench: &Bench) {
-    bench.secret("secret", "known to the two of us");
     loop {
-        bench.write("hosts.txt", [(), ()].map(|()| free_address()).join("\n"));
-        let [leader, frozen] = [0, 1].map(|process| {
-            bench.start(&format!(
-                "{DEDUP} --workers 1 --hosts hosts.txt --process {process} --secret-file secret --peer-timeout 2"
-            ))
-        });
+        bench.two_hosts();
+        let line = format!("{DEDUP} --workers 1 --peer-timeout 2");
+        let [leader, frozen] = [0, 1].map(|process| bench.start_process(process, &line));
         wait_until("chunks are noted", || noted(bench) > 3_000 || !leader.is_running());
         frozen.signal(Signal::STOP);
         let ended = leader.end();

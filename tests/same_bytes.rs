@@ -198,11 +198,8 @@ fn on_two_hosts(bench: &Bench, line: &str, stopped: Option<usize>) {
     let [a, b] = [(), ()].map(|()| free_address());
     bench.write("hosts.txt", format!("# both\n\n{a}\n{b} # the other\n"));
     bench.secret("secret", "known to the two of us");
-    let both = [0, 1].map(|process| {
-        bench.start(&format!(
-            "{line} --hosts hosts.txt --process {process} --secret-file secret --workers 2"
-        ))
-    });
+    let line = format!("{line} --workers 2");
+    let both = [0, 1].map(|process| bench.start_process(process, &line));
     while let Some(stopped) = stopped
         && both.iter().all(Running::is_running)
     {

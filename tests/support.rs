@@ -277,6 +277,20 @@ impl Bench {
         Running::start(self.command(line))
     }
 
+    /// Starts the program in a shell, after the command `before`, such as a limit.
+    pub(crate) fn start_after(&self, before: &str, line: &str) -> Running {
+        let mut shell = command("sh");
+        shell.arg("-c").arg(format!("{before}; exec {} {line}", env!("CARGO_BIN_EXE_dupsieve")));
+        shell.current_dir(self.home.path());
+        Running::start(shell)
+    }
+
+    /// Starts a process of those in `hosts.txt`.
+    pub(crate) fn start_process(&self, process: usize, line: &str) -> Running {
+        let of = format!("--hosts hosts.txt --process {process} --secret-file secret");
+        self.start(&format!("{line} {of}"))
+    }
+
     pub(crate) fn run(&self, line: &str) -> Ended {
         self.start(line).end()
     }

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -13,12 +14,23 @@ use crate::oracle::Page;
 use crate::support::{Bench, Ended};
 
 impl Bench {
-    /// The generated documents `from..to` as JSON lines, Chinese and English, some of them near-duplicates.
+    /// The generated documents `from..to` as JSON lines, Chinese and English, some of them near-duplicates. They are made once for all tests.
     pub(crate) fn documents(&self, from: usize, to: usize) -> String {
-        if !self.path("documents.jsonl").exists() {
-            self.done("generate documents --count 3000 --near-share 0.4 --output documents.jsonl");
+        static MADE: LazyLock<String> = LazyLock::new(|| {
+            let bench = Bench::new();
+            bench.answer("generate documents --count 3000 --near-share 0.4 --output -")
+        });
+        MADE.split_inclusive('\n').take(to).skip(from).collect()
+    }
+
+    /// Copies a file of the museum, or a folder with all that is in it.
+    pub(crate) fn take_from_museum(&self, from: &str, to: &str) {
+        if !self.path(&museum(from)).is_dir() {
+            return self.write(to, self.bytes(&museum(from)));
         }
-        self.read("documents.jsonl").split_inclusive('\n').take(to).skip(from).collect()
+        for name in self.names(&museum(from)) {
+            self.take_from_museum(&format!("{from}/{name}"), &format!("{to}/{name}"));
+        }
     }
 
     /// Makes NAME.seg from NAME.jsonl.

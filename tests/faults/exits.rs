@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use rustix::process::{Signal, kill_process};
 
 use super::{as_somebody, assert_failed, at_work, fault, fault_of, long_job, pipe, small};
-use crate::support::{Bench, Ended, Running, children, command, wait_until};
+use crate::support::{Bench, Ended, Running, children, wait_until};
 
 /// What another process writes into a lock that it takes over.
 const OTHER: &str = "{\"token\":9,\"host\":\"elsewhere\",\"process\":1,\"since\":0,\"nonce\":1}\n";
@@ -42,16 +42,8 @@ fn a_superseded_run_is_75() {
     }
 }
 
-/// Starts the program in a shell, after the command `before`.
-fn started_after(bench: &Bench, before: &str, line: &str) -> Running {
-    let program = env!("CARGO_BIN_EXE_dupsieve");
-    let mut shell = command("sh");
-    shell.arg("-c").arg(format!("{before}; exec {program} {line}")).current_dir(bench.path(""));
-    Running::start(shell)
-}
-
 fn after(bench: &Bench, before: &str, line: &str) -> Ended {
-    started_after(bench, before, line).end()
+    bench.start_after(before, line).end()
 }
 
 #[test]
@@ -74,7 +66,7 @@ fn a_signal_is_75_while_the_configuration_is_read() {
 fn a_job_under_nohup_continues_when_the_terminal_closes() {
     let bench = Bench::new();
     let job = long_job(&bench);
-    let running = at_work(&bench, "out", || started_after(&bench, "trap '' HUP", job));
+    let running = at_work(&bench, "out", || bench.start_after("trap '' HUP", job));
     running.signal(Signal::HUP);
     assert_eq!(running.end().code, 0);
 }

@@ -82,12 +82,7 @@ fn a_killed_peer_is_named() {
     let job = long_job(&bench);
     bench.two_hosts();
     let both = at_work(&bench, "out", || {
-        [0, 1].map(|process| {
-            bench.start(&format!(
-                "{job} --hosts hosts.txt --process {process} --secret-file secret \
-                 --wait-for-peers 20"
-            ))
-        })
+        [0, 1].map(|process| bench.start_process(process, &format!("{job} --wait-for-peers 20")))
     });
     both[1].signal(Signal::KILL);
     let [leader, other] = both.map(Running::end);

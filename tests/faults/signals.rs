@@ -48,14 +48,11 @@ fn interrupted_is_75_while_waiting_for_others() {
     let bench = Bench::new();
     let job = long_job(&bench);
     let [leader, _] = bench.two_hosts();
-    let start = |process| {
-        bench.start(&format!("{job} --hosts hosts.txt --process {process} --secret-file secret"))
-    };
-    let first = start(0);
+    let first = bench.start_process(0, job);
     wait_until("the leader waits for callers", || TcpStream::connect(&leader).is_ok());
     assert!(interrupt(first, Duration::ZERO));
     let silent = TcpListener::bind(&leader).unwrap();
-    let second = start(1);
+    let second = bench.start_process(1, job);
     let _call = silent.accept().unwrap();
     assert!(interrupt(second, Duration::ZERO));
 }
