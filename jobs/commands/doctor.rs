@@ -5,11 +5,9 @@ mod finding;
 mod folder;
 mod machine;
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::error::At;
 use dupsieve::rooms::object_storage::Address;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
@@ -18,8 +16,8 @@ use crate::commands::help::examples;
 use crate::flags::global::GlobalFlags;
 use crate::flags::shared::Shared::{Memory, Processes, Workers};
 use crate::flags::shared::shared;
+use crate::outcome::answer;
 use crate::outcome::summary::Summary;
-use crate::outcome::terminal;
 use crate::processes::machines;
 use finding::{Finding, State};
 
@@ -55,18 +53,13 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     if global.machines.hosts.is_some() {
         findings.push(peers(global));
     }
-    let mut out = terminal::stdout();
-    let printed = if global.json {
-        writeln!(out, "{}", as_json(&findings))
-    } else {
-        print(&findings, &mut out)
-    };
-    printed.at("stdout")?;
+    let object = json!({ "findings": findings });
+    let summary = answer::print(&object, include_str!("doctor.txt"), global.json)?;
     match findings.iter().find(|finding| finding.state == State::Wrong) {
         Some(Finding { what, found, advice, .. }) => {
             Err(Error::new(Kind::Config, format!("{what}: {found}")).help(advice))
         }
-        None => Ok(Summary::answered()),
+        None => Ok(summary),
     }
 }
 
@@ -87,22 +80,4 @@ fn peers(global: &GlobalFlags) -> Finding {
         State::Wrong,
         "start `dupsieve doctor` with the same hosts file on every machine",
     )
-}
-
-fn as_json(findings: &[Finding]) -> serde_json::Value {
-    let findings = findings.iter().map(|Finding { what, found, state, advice }| {
-        json!({ "what": what, "found": found, "state": state.name(), "advice": advice })
-    });
-    json!({ "findings": findings.collect::<Vec<_>>() })
-}
-
-fn print(findings: &[Finding], out: &mut impl Write) -> io::Result<()> {
-    let width = findings.iter().map(|finding| finding.what.len()).max().unwrap_or(0);
-    for Finding { what, found, state, advice } in findings {
-        writeln!(out, "{:5}  {what:width$}  {found}", state.name())?;
-        if !advice.is_empty() {
-            writeln!(out, "{:5}  {:width$}  -> {advice}", "", "")?;
-        }
-    }
-    Ok(())
 }

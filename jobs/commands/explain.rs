@@ -3,17 +3,15 @@
 mod comparison;
 mod nearest;
 
-use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::rooms::document::{Content, PageKey};
-use dupsieve::rooms::error::At;
 use dupsieve::rooms::fingerprint::{Recipe, TextMeasure, Width};
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::store::Day;
 use dupsieve::{Error, Kind, Result};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::commands::help::examples;
 use crate::commands::pages::{self, PageFlags, PageSource, no_text};
@@ -23,10 +21,10 @@ use crate::flags::place::Place;
 use crate::flags::settings::{
     FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings, parse_width,
 };
+use crate::outcome::answer;
 use crate::outcome::summary::Summary;
-use crate::outcome::terminal;
 use comparison::{Analysed, Comparison};
-use dupsieve::rooms::report::{self, Made, Nearest, PageVerdict, Report};
+use dupsieve::rooms::report::{self, Made, PageVerdict, Report};
 use nearest::{Asked, Other};
 
 const EXAMPLES: &[(&str, &str)] = &[
@@ -37,6 +35,8 @@ const EXAMPLES: &[(&str, &str)] = &[
     ),
     ("Explain the distance of any two pages", "dupsieve explain --input crawl/ ID OTHER-ID"),
 ];
+
+const TEXT: &str = include_str!("explain.txt");
 
 /// Show why a page was dropped or kept, or what two pages have in common
 ///
@@ -191,16 +191,18 @@ impl Judged {
         }
     }
 
-    /// The verdict in words, with the page that it is explained by.
-    fn describe(&self, out: &mut impl Write) -> io::Result<()> {
-        let Some(other) = &self.other else { return Ok(()) };
-        match self.verdict.word.as_str() {
-            "keep" => {
-                writeln!(out, "verdict   keep: it is no duplicate of a kept page")?;
-                writeln!(out, "nearest   {}: {}", near(&other.page), self.why_not(other))
-            }
-            word => writeln!(out, "verdict   {word}: {}", near(&other.page)),
-        }
+    /// What is said of the verdict, beside what the comparison says.
+    fn add_to(&self, object: &mut Value) {
+        object["verdict"] = json!(self.verdict);
+        object["nearest"] = json!(self.other);
+        object["why_not"] = json!(self.other.as_ref().map(|other| self.why_not(other)));
+    }
+
+    /// Prints the verdict on a page that is compared with no other one.
+    fn print_alone(&self, as_json: bool) -> Result<Summary> {
+        let mut object = json!({ "id": self.id });
+        self.add_to(&mut object);
+        answer::print(&object, TEXT, as_json)
     }
 }
 
@@ -212,7 +214,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         None => arguments.wanted()?,
         Some(judged) => match judged.wanted()? {
             Some(wanted) => wanted,
-            None => return print_alone(judged, global.json),
+            None => return judged.print_alone(global.json),
         },
     };
     let mut dedup = config.dedup;
@@ -235,7 +237,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         // The pages of earlier days have often been deleted.
         (Err(error), Some(judged)) if error.kind() == Kind::Missing => {
             tracing::warn!("{error}");
-            return print_alone(judged, global.json);
+            return judged.print_alone(global.json);
         }
         (documents, _) => documents?,
     };
@@ -252,38 +254,12 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             other.distance
         );
     }
-    let mut out = BufWriter::new(terminal::stdout());
-    let printed = if global.json {
-        let mut object = comparison.object();
-        object["verdict"] = json!(judged.as_ref().map(|judged| &judged.verdict));
-        object["nearest"] = json!(judged.as_ref().map(|judged| &judged.other));
-        writeln!(out, "{object}")
-    } else {
-        let verdict = judged.as_ref().map_or(Ok(()), |judged| judged.describe(&mut out));
-        verdict.and_then(|()| comparison.describe(&mut out))
-    };
-    printed.and_then(|()| out.flush()).at("stdout")?;
-    Ok(Summary::answered())
-}
-
-/// Prints the verdict on a page that is compared with no other one.
-fn print_alone(judged: &Judged, as_json: bool) -> Result<Summary> {
-    let Judged { id, verdict, other, .. } = judged;
-    let out = &mut terminal::stdout();
-    match (as_json, verdict.word.as_str()) {
-        (true, _) => {
-            let object = json!({ "id": id, "verdict": verdict, "nearest": other });
-            writeln!(out, "{object}")
-        }
-        (false, "empty") => writeln!(
-            out,
-            "{id}: empty; it has no feature, so it has no fingerprint and was not compared"
-        ),
-        (false, _) if other.is_some() => judged.describe(out),
-        (false, word) => writeln!(out, "{id}: {word}; no other page is near it"),
+    let mut object = comparison.object();
+    match &judged {
+        Some(judged) => judged.add_to(&mut object),
+        None => (object["verdict"], object["nearest"]) = (Value::Null, Value::Null),
     }
-    .at("stdout")?;
-    Ok(Summary::answered())
+    answer::print(&object, TEXT, global.json)
 }
 
 /// Finds the two documents and their features. Of several documents with the same id it takes the first.
@@ -330,14 +306,4 @@ fn analyse(
             Err(Error::new(Kind::Missing, "the inputs have no document with this id").expected(id))
         }
     }
-}
-
-/// The page that another one is near.
-fn near(Nearest { id, distance, against }: &Nearest) -> String {
-    let held = match against.as_str() {
-        "batch" => "a page of the same batch".to_owned(),
-        day => format!("a page that the store holds since {day}"),
-    };
-    let bits = if *distance == 1 { "bit" } else { "bits" };
-    format!("{distance} {bits} from {id}, {held}")
 }

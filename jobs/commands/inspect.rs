@@ -1,7 +1,7 @@
 //! `dupsieve inspect`: what a segment holds, and whether it is undamaged.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use clap::Args;
@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use crate::commands::help::examples;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Place;
+use crate::outcome::answer;
 use crate::outcome::summary::Summary;
 use crate::outcome::terminal;
 
@@ -40,23 +41,17 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let segment = Segment::open(arguments.file.here()?)?;
-    let mut out = BufWriter::new(terminal::stdout());
-    if arguments.dump {
-        let json = global.json.then_some(ResultFormat::JsonLines);
-        let format = arguments.output_format.or(json).unwrap_or_default();
-        match segment.width() {
-            Width::W64 => dump::<u64>(&segment, format, &mut out)?,
-            Width::W128 => dump::<u128>(&segment, format, &mut out)?,
-        }
-    } else {
+    if !arguments.dump {
         segment.verify()?;
-        let codecs = segment.codecs()?;
-        if global.json {
-            writeln!(out, "{}", object(&segment, &codecs)).at("stdout")?;
-        } else {
-            describe(&segment, &mut out).at("stdout")?;
-            describe_codecs(&codecs, &mut out).at("stdout")?;
-        }
+        let object = object(&segment, &segment.codecs()?);
+        return answer::print(&object, include_str!("inspect.txt"), global.json);
+    }
+    let mut out = BufWriter::new(terminal::stdout());
+    let json = global.json.then_some(ResultFormat::JsonLines);
+    let format = arguments.output_format.or(json).unwrap_or_default();
+    match segment.width() {
+        Width::W64 => dump::<u64>(&segment, format, &mut out)?,
+        Width::W128 => dump::<u128>(&segment, format, &mut out)?,
     }
     out.flush().at("stdout")?;
     Ok(Summary::answered())
@@ -122,41 +117,4 @@ fn dump<F: Fingerprint>(
         }
     }
     table.finish().map(drop)
-}
-
-fn describe(segment: &Segment, out: &mut impl Write) -> io::Result<()> {
-    let counts = segment.counts();
-    writeln!(out, "segment       {}", segment.path().named())?;
-    writeln!(out, "digest        {} (sound)", segment.digest())?;
-    writeln!(out, "recipe        {}", segment.stamp())?;
-    if let Some(preset) = Preset::of(segment.stamp()) {
-        writeln!(out, "preset        {preset}")?;
-    }
-    writeln!(out, "made from     {}", segment.identity())?;
-    let removed = match counts.removed {
-        0 => String::new(),
-        removed => format!(" + {removed} removed"),
-    };
-    writeln!(
-        out,
-        "counts        {} read = {} fingerprinted + {} empty + {} repeated + {} quarantined{removed}",
-        counts.read, counts.fingerprinted, counts.empty, counts.repeated, counts.quarantined,
-    )?;
-    writeln!(out, "bytes         {}", segment.bytes())?;
-    for size in segment.columns() {
-        let column = format!("{:?}", size.column).to_lowercase();
-        let coding = format!("{:?}", size.coding).to_lowercase();
-        writeln!(
-            out,
-            "column        {column:<12} {:>13} rows {:>15} bytes  {coding}",
-            size.rows, size.bytes,
-        )?;
-    }
-    Ok(())
-}
-
-fn describe_codecs(codecs: &BTreeMap<Codec, u64>, out: &mut impl Write) -> io::Result<()> {
-    codecs.iter().try_for_each(|(codec, bytes)| {
-        writeln!(out, "codec         {codec:<12} {:>13}      {bytes:>15} bytes", "")
-    })
 }

@@ -1,24 +1,21 @@
 //! `dupsieve plan`: how a batch would be joined with a store, given their sizes, and why.
 
-use std::io::{self, Write};
-
 use clap::Args;
 use dupsieve::Result;
-use dupsieve::rooms::error::At;
 use dupsieve::rooms::fingerprint::{Check, Width};
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::matches::{AnchorCost, held_bytes};
 use dupsieve::rooms::passages::PassageCost;
-use dupsieve::rooms::tables::{Design, Estimate, Plan, Problem, plan};
-use serde_json::{Value, json};
+use dupsieve::rooms::tables::{Design, Estimate, Problem, plan};
+use serde_json::json;
 
 use crate::commands::help::examples;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{parse_count, parse_width};
 use crate::flags::shared::Shared::{Memory, Workers};
 use crate::flags::shared::shared;
+use crate::outcome::answer;
 use crate::outcome::summary::Summary;
-use crate::outcome::terminal;
 
 const EXAMPLES: &[(&str, &str)] = &[(
     "See how a million pages would be joined with eight billion",
@@ -77,34 +74,6 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let anchors = AnchorCost::of(batch, store, check, global.budget().itself());
     let passages = (passages || file.passages.is_some())
         .then(|| PassageCost::of(batch, store, page_words, global.budget().passages()));
-    if global.json {
-        println!("{}", object(&plan, read, anchors, held, passages));
-    } else {
-        print_table(&plan, read, memory_bytes)
-            .and_then(|()| print_anchors(anchors))
-            .and_then(|()| print_held(batch, held))
-            .and_then(|()| passages.map_or(Ok(()), |cost| print_passages(page_words, cost)))
-            .at("stdout")?;
-    }
-    Ok(Summary::answered())
-}
-
-fn object(
-    plan: &Plan,
-    read: u64,
-    anchors: AnchorCost,
-    held: u64,
-    passages: Option<PassageCost>,
-) -> Value {
-    let passages = passages.map(|cost| {
-        let PassageCost { word_bytes, anchor_bytes, passes, bytes_read, memory_bytes, seconds } =
-            cost;
-        json!({
-            "word_bytes_a_page": word_bytes, "anchor_bytes_a_page": anchor_bytes, "passes": passes,
-            "bytes_read": bytes_read, "memory_bytes": memory_bytes, "thread_seconds": seconds,
-        })
-    });
-    let AnchorCost { passes, bytes_read, memory_bytes } = anchors;
     let row = |estimate: &Estimate| {
         let Estimate { design, tables, nanoseconds, seconds, memory_bytes, .. } = estimate;
         json!({
@@ -112,79 +81,28 @@ fn object(
             "nanoseconds": nanoseconds, "thread_seconds": seconds, "memory_bytes": memory_bytes,
         })
     };
-    json!({
+    let passages = passages.map(|cost| {
+        let PassageCost { word_bytes, anchor_bytes, passes, bytes_read, memory_bytes, seconds } =
+            cost;
+        json!({
+            "page_words": page_words, "word_bytes_a_page": word_bytes, "anchor_bytes_a_page": anchor_bytes,
+            "passes": passes, "bytes_read": bytes_read, "memory_bytes": memory_bytes, "thread_seconds": seconds,
+        })
+    });
+    let AnchorCost { passes, bytes_read, memory_bytes: of_anchors } = anchors;
+    let object = json!({
+        "batch": batch,
+        "memory_bytes": memory_bytes,
         "chosen": row(&plan.chosen),
         "alternatives": plan.alternatives.iter().map(row).collect::<Vec<_>>(),
         "itself": row(&plan.itself),
         "bytes_read": read,
-        "anchors": { "bytes_read": bytes_read, "passes": passes, "memory_bytes": memory_bytes },
+        "anchors": { "bytes_read": bytes_read, "passes": passes, "memory_bytes": of_anchors },
         "held_bytes_a_page": held,
         "passages": passages,
         "why": plan.why,
-    })
-}
-
-fn print_anchors(anchors: AnchorCost) -> io::Result<()> {
-    let AnchorCost { passes, bytes_read, memory_bytes } = anchors;
-    if passes == 0 {
-        return Ok(());
-    }
-    let times = if passes == 1 { "once".to_owned() } else { format!("{passes} times") };
-    writeln!(
-        io::stdout(),
-        "the anchors of store and batch are read {times}: {:.1} GB, with those of the batch in {} MiB of each process",
-        bytes_read as f64 / 1e9,
-        memory_bytes.div_ceil(1 << 20)
-    )
-}
-
-fn print_held(batch: u64, held: u64) -> io::Result<()> {
-    let mebibytes = batch.saturating_mul(held).div_ceil(1 << 20);
-    writeln!(
-        io::stdout(),
-        "in addition to the tables and sorts, which --memory limits, the join needs {held} bytes for each \
-         page of the batch: {mebibytes} MiB for {batch} pages"
-    )
-}
-
-fn print_passages(page_words: u64, cost: PassageCost) -> io::Result<()> {
-    let PassageCost { word_bytes, anchor_bytes, passes, bytes_read, memory_bytes, seconds } = cost;
-    let times = if passes == 1 { "once".to_owned() } else { format!("{passes} times") };
-    writeln!(
-        io::stdout(),
-        "passages, with {page_words} words a page: a page takes {word_bytes:.0} bytes for words and {anchor_bytes:.0} for \
-         their anchors; the anchors of the store are read {times}, {:.1} GB with the words of the batch, in {} MiB; \
-         {seconds:.1} s of thread time",
-        bytes_read as f64 / 1e9,
-        memory_bytes.div_ceil(1 << 20)
-    )
-}
-
-fn print_table(plan: &Plan, read: u64, memory_bytes: u64) -> io::Result<()> {
-    let mut out = terminal::stdout();
-    writeln!(
-        out,
-        "{:<20} {:>6} {:>12} {:>14} {:>11}  reads",
-        "design", "tables", "ns each", "thread time", "memory"
-    )?;
-    row(&mut out, &plan.chosen, read, "chosen")?;
-    for other in &plan.alternatives {
-        let note = if other.memory_bytes > memory_bytes { "too large" } else { "" };
-        row(&mut out, other, read, note)?;
-    }
-    row(&mut out, &plan.itself, 0, "the batch and itself")?;
-    writeln!(out, "{}", plan.why)
-}
-
-fn row(out: &mut impl Write, estimate: &Estimate, read: u64, note: &str) -> io::Result<()> {
-    let Estimate { design, tables, nanoseconds, seconds, memory_bytes, .. } = estimate;
-    let line = format!(
-        "{:<20} {tables:>6} {nanoseconds:>12.1} {seconds:>12.1} s {:>7} MiB  {:.1} GB  {note}",
-        design.to_string(),
-        memory_bytes.div_ceil(1 << 20),
-        read as f64 / 1e9,
-    );
-    writeln!(out, "{}", line.trim_end())
+    });
+    answer::print(&object, include_str!("plan.txt"), global.json)
 }
 
 /// About how many bytes `count` random fingerprints take in a segment. They are coded by Elias-Fano with

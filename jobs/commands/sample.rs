@@ -6,7 +6,7 @@
 //! instead, the worst first. Only the drawn pairs and the beginnings of their texts are kept in memory.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use clap::Args;
@@ -14,14 +14,14 @@ use dupsieve::Result;
 use dupsieve::rooms::document::PageKey;
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::output::PackedFile;
-use dupsieve::rooms::passages::PassageRow;
 use dupsieve::rooms::report::{self, Made, Nearest, PairGroup, PairsPage, Report, ShownPair};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::commands::difference;
-use crate::commands::excerpts::{self, Compared, EXCERPT_BYTES, Excerpts};
+use crate::commands::excerpts::{self, Compared, Excerpts};
 use crate::commands::help::examples;
 use crate::commands::pages::{PageFlags, PageSource};
 use crate::commands::passages_in_place::{self, PassageInPlace};
@@ -29,6 +29,7 @@ use crate::flags::global::GlobalFlags;
 use crate::flags::place::{Output, Place};
 use crate::flags::shared::Shared::Overwrite;
 use crate::flags::shared::shared;
+use crate::outcome::answer;
 use crate::outcome::summary::Summary;
 use crate::outcome::terminal;
 
@@ -71,12 +72,15 @@ pub(crate) struct Arguments {
     pages: PageFlags,
 }
 
+#[derive(Serialize)]
 struct Pair {
     new: String,
     existing: Nearest,
-    /// The share of the new page that the other one contains, in ten-thousandths, where that is known.
-    containment: Option<u32>,
+    /// The share of the new page that the other one contains, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    containment: Option<f64>,
     /// The key of both, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
 }
 
@@ -129,7 +133,13 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         let texts = Excerpts::read(pairs, &source, &settings)?;
         match arguments.page {
             Some(_) => shown.groups.extend(groups(&drawn, &texts)?),
-            None => print(&drawn, &texts, global.json, &mut out)?,
+            None => {
+                for Drawn { what, pairs, seen } in &drawn {
+                    let pairs = pairs.iter().map(|pair| object(pair, &texts));
+                    let all = format!("{seen} pairs");
+                    say((what, all), pairs.collect::<Result<_>>()?, global.json, &mut out)?;
+                }
+            }
         }
         if let Some(found) = report.passages {
             let most = arguments.per_distance as usize;
@@ -137,9 +147,10 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             passages_in_place::read(&mut longest, &source.inputs_of(None)?, &settings)?;
             match arguments.page {
                 Some(_) => shown.groups.push(passage_group(passages, found.passages, longest)),
-                None if global.json => print_objects(&longest, &mut out).at("stdout")?,
                 None => {
-                    describe_passages(&passages, found.passages, &longest, &mut out).at("stdout")?
+                    let longest = longest.iter().map(|passage| json!({ "passage": passage }));
+                    let all = found.passages.to_string();
+                    say((&passages, all), longest.collect(), global.json, &mut out)?;
                 }
             }
         }
@@ -153,23 +164,18 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     Ok(Summary::answered())
 }
 
-fn print(drawn: &[Drawn], texts: &Excerpts<'_>, as_json: bool, out: &mut impl Write) -> Result<()> {
-    for Drawn { what, pairs, seen } in drawn {
-        if !as_json {
-            let shown = pairs.len();
-            writeln!(out, "{what}: {shown} of {seen} pairs\n").at("stdout")?;
-        }
-        for pair in pairs {
-            let compared = texts.compare(pair.pages())?;
-            let printed = if as_json {
-                writeln!(out, "{}", object(pair, compared.ok()))
-            } else {
-                describe(pair, compared, out)
-            };
-            printed.at("stdout")?;
-        }
+/// Prints what is shown of a group, and how many it has.
+fn say(
+    (name, all): (&str, String),
+    shown: Vec<Value>,
+    as_json: bool,
+    out: &mut impl Write,
+) -> Result<()> {
+    if as_json {
+        return shown.iter().try_for_each(|object| writeln!(out, "{object}")).at("stdout");
     }
-    Ok(())
+    let object = json!({ "name": name, "all": all, "shown": shown });
+    answer::write(&object, include_str!("sample.txt"), false, out)
 }
 
 fn groups(drawn: &[Drawn], texts: &Excerpts<'_>) -> Result<Vec<PairGroup>> {
@@ -182,8 +188,7 @@ fn groups(drawn: &[Drawn], texts: &Excerpts<'_>) -> Result<Vec<PairGroup>> {
 
 fn shown_pair(pair: &Pair, texts: &Excerpts<'_>) -> Result<ShownPair> {
     let Nearest { id, against, distance, .. } = &pair.existing;
-    let containment =
-        pair.containment.map(|containment| ("containment", format!("{:.4}", share(containment))));
+    let containment = pair.containment.map(|it| ("containment", format!("{it:.4}")));
     let distance = [("distance", distance.to_string())];
     let key = pair.key.as_ref().map(|key| ("key", key.clone()));
     let mut shown = ShownPair {
@@ -214,29 +219,6 @@ fn passage_group(name: String, seen: u64, longest: Vec<PassageInPlace>) -> PairG
     PairGroup { name, seen, pairs: pairs.collect() }
 }
 
-fn print_objects(longest: &[PassageInPlace], out: &mut impl Write) -> io::Result<()> {
-    longest.iter().try_for_each(|passage| writeln!(out, "{}", json!({ "passage": passage })))
-}
-
-fn describe_passages(
-    name: &str,
-    all: u64,
-    longest: &[PassageInPlace],
-    out: &mut impl Write,
-) -> io::Result<()> {
-    writeln!(out, "{name}: {} of {all}\n", longest.len())?;
-    for PassageInPlace { row: PassageRow { id, words, of, against, .. }, text } in longest {
-        writeln!(out, "{id}  {of} ({against})  {words} words")?;
-        match text {
-            Some([before, passage, behind]) => {
-                writeln!(out, "    {before}[={passage}=]{behind}\n")?;
-            }
-            None => writeln!(out, "    not in the inputs: {id}\n")?,
-        }
-    }
-    Ok(())
-}
-
 /// The pairs that lose most, the worst first, in one pass over the verdicts.
 fn worst(output: &Path, arguments: &Arguments) -> Result<Drawn> {
     let mut worst = BTreeMap::new();
@@ -251,7 +233,7 @@ fn worst(output: &Path, arguments: &Arguments) -> Result<Drawn> {
     let pair = |((containment, new), existing)| Pair {
         new,
         existing,
-        containment: Some(containment),
+        containment: Some(f64::from(containment) / 1e4),
         key: None,
     };
     let pairs = worst.into_iter().map(pair).collect();
@@ -291,48 +273,15 @@ impl Reservoir {
     }
 }
 
-fn share(ten_thousandths: u32) -> f64 {
-    f64::from(ten_thousandths) / 1e4
-}
-
-fn object(pair: &Pair, compared: Option<Compared<'_>>) -> Value {
-    let mut object = json!({ "new": pair.new, "existing": pair.existing });
-    if let Some(containment) = pair.containment {
-        object["containment"] = share(containment).into();
-    }
-    if let Some(key) = &pair.key {
-        object["key"] = key.as_str().into();
-    }
-    if let Some(Compared { texts, jaccard, is_cut }) = compared {
-        object["jaccard"] = jaccard.into();
-        object["difference"] = difference::lines(texts).into();
-        object["cut"] = is_cut.into();
-    }
-    object
-}
-
-/// Prints a pair. `compared` is an error with the missing id if the inputs lack one of the pages.
-fn describe(
-    pair: &Pair,
-    compared: Result<Compared<'_>, &str>,
-    out: &mut impl Write,
-) -> io::Result<()> {
-    let Pair { new, existing: Nearest { id, against, .. }, containment, key } = pair;
-    write!(out, "{new}  {id} ({against})")?;
-    containment
-        .map_or(Ok(()), |containment| write!(out, "  containment {:.4}", share(containment)))?;
-    key.as_ref().map_or(Ok(()), |key| write!(out, "  key {key}"))?;
-    match compared {
-        Err(missing) => writeln!(out, "\n    not in the inputs: {missing}\n"),
+fn object(pair: &Pair, texts: &Excerpts<'_>) -> Result<Value> {
+    let mut object = json!(pair);
+    match texts.compare(pair.pages())? {
+        Err(missing) => object["missing"] = missing.into(),
         Ok(Compared { texts, jaccard, is_cut }) => {
-            write!(out, "  jaccard {jaccard:.4}")?;
-            if is_cut {
-                write!(out, " of the first {} KiB", EXCERPT_BYTES >> 10)?;
-            }
-            writeln!(out)?;
-            let mut lines = difference::lines(texts).into_iter();
-            lines.try_for_each(|line| writeln!(out, "    {line}"))?;
-            writeln!(out)
+            object["jaccard"] = jaccard.into();
+            object["difference"] = difference::lines(texts).into();
+            object["cut"] = is_cut.into();
         }
     }
+    Ok(object)
 }

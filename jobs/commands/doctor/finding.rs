@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-#[derive(Debug)]
+use serde::Serialize;
+
+#[derive(Debug, Serialize)]
 pub(super) struct Finding {
     pub(super) what: String,
     pub(super) found: String,
@@ -13,7 +15,8 @@ pub(super) struct Finding {
 }
 
 /// Whether a job can work with what was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum State {
     Ok,
     /// A job will work, but slowly, or not at every size.
@@ -34,16 +37,6 @@ impl Finding {
             Finding { state, advice: advice.into(), ..self }
         } else {
             self
-        }
-    }
-}
-
-impl State {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            State::Ok => "ok",
-            State::Poor => "poor",
-            State::Wrong => "wrong",
         }
     }
 }

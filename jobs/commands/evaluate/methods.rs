@@ -2,7 +2,6 @@
 
 use dupsieve::Result;
 use dupsieve::rooms::evaluate::NearMethod;
-use dupsieve::rooms::evaluate::choice::cheapest;
 use dupsieve::rooms::join::Preset;
 use serde_json::{Value, json};
 
@@ -33,39 +32,10 @@ pub(crate) fn presets() -> Result<Vec<NearMethod>> {
     Preset::ALL.into_iter().map(preset).collect()
 }
 
-/// The number of the method to use: of the first, so of the cheapest preset, that scores nearly as well as the best.
-pub(super) fn recommended(scores: impl Iterator<Item = f64>) -> usize {
-    cheapest(&scores.collect::<Vec<f64>>())
-}
-
-/// The line for a configuration file that chooses a method; none if it is in the file already.
-pub(super) fn line(method: usize) -> Option<String> {
-    Preset::ALL.get(method).map(|preset| format!("preset = \"{preset}\"\n"))
-}
-
-/// What to write into a configuration file, in words.
-pub(super) fn told(method: usize) -> String {
-    match line(method) {
-        Some(line) => format!("\nin a configuration file this is:\n\n{line}"),
-        None => "\nYour configuration file says so already.\n".to_owned(),
-    }
-}
-
+/// The method to use, and the line for a configuration file that chooses it; none if it is in the file already.
 pub(super) fn recommendation(methods: &[NearMethod], best: usize) -> Value {
-    json!({ "method": methods[best].name, "configuration": line(best) })
-}
-
-pub(super) fn legend(methods: &[NearMethod]) -> String {
-    let mut text = format!("{:<11}{:<16}{:<11}{}\n", "method", "recipe", "distance", "check");
-    for NearMethod { name, recipe, distance, confirm } in methods {
-        let check = confirm.map_or_else(
-            || "none".to_owned(),
-            |confirm| format!("{} of at least {}", confirm.check, confirm.least),
-        );
-        let bits = format!("{distance} bits");
-        text += &format!("{name:<11}{:<16}{bits:<11}{check}\n", recipe.name());
-    }
-    text
+    let line = Preset::ALL.get(best).map(|preset| format!("preset = \"{preset}\"\n"));
+    json!({ "method": methods[best].name, "configuration": line })
 }
 
 pub(super) fn parts(method: &NearMethod) -> Value {

@@ -4,7 +4,6 @@
 use std::path::PathBuf;
 
 use dupsieve::rooms::document::Content;
-use dupsieve::rooms::error::At;
 use dupsieve::rooms::evaluate::planted::PlantedEvaluation;
 use dupsieve::rooms::evaluate::{LONGEST_PAGE, MemoryMeter, PageSample, SampledPage};
 use dupsieve::rooms::synthetic::Edit;
@@ -16,6 +15,7 @@ use super::planted::Report;
 use crate::commands::pages::{self, no_text};
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::PageSettings;
+use crate::outcome::answer;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 
@@ -55,11 +55,7 @@ pub(super) fn run(
     let scores = evaluation.scores(memory)?;
     drop(progress);
     let report = Report { seen, seed, methods: &methods, scores: &scores };
-    match global.json {
-        true => println!("{}", report.object()),
-        false => report.print().at("stdout")?,
-    }
-    Ok(Summary::answered())
+    answer::print(&report.object(), include_str!("sweep.txt"), global.json)
 }
 
 /// Draws the pages of the sample. Also gives how many pages there are.

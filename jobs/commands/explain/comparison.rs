@@ -1,7 +1,5 @@
 //! Two documents compared, as `explain` prints it: what the recipe makes of each, how alike they are, and the words that differ.
 
-use std::io::{self, Write};
-
 use dupsieve::Result;
 use dupsieve::rooms::features::ONE;
 use dupsieve::rooms::fingerprint::check::word_shingles;
@@ -10,9 +8,6 @@ use dupsieve::rooms::matches::Confirm;
 use serde_json::{Value, json};
 
 use crate::commands::difference;
-
-/// How many features are shown of a text, the heaviest.
-const SHOWN: usize = 10;
 
 pub(super) struct Analysed {
     pub(super) id: String,
@@ -49,16 +44,6 @@ impl Containment {
         let least = confirm.filter(Confirm::has_direction).map(|confirm| confirm.least);
         Containment { shares, least }
     }
-
-    fn describe(&self, out: &mut impl Write) -> io::Result<()> {
-        let [first, second] = self.shares;
-        let Some(least) = self.least else { return Ok(()) };
-        writeln!(
-            out,
-            "contained {first:.4} of the first page is in the second, {second:.4} of the second in the first"
-        )?;
-        writeln!(out, "          a page is dropped if a kept page contains {least} of it or more")
-    }
 }
 
 fn weight(fixed: impl Into<i128>) -> f64 {
@@ -85,11 +70,6 @@ impl Comparison<'_> {
         (one ^ another).count_ones()
     }
 
-    /// The words that differ, with some around them.
-    fn difference(&self) -> Vec<String> {
-        difference::lines(self.documents.each_ref().map(|document| document.text.as_str()))
-    }
-
     pub(super) fn object(&self) -> Value {
         let Comparison { recipe, containment, check, .. } = self;
         let check = check.map(
@@ -102,59 +82,22 @@ impl Comparison<'_> {
             "distance": self.distance(),
             "containment": { "shares": containment.shares, "least": containment.least },
             "check": check,
-            "difference": self.difference(),
+            "difference": difference::lines(self.documents.each_ref().map(|document| document.text.as_str())),
         })
     }
 
     fn document(&self, document: &Analysed) -> Value {
-        let features = document.features.iter();
-        let features = features.map(|it| json!([it.feature, weight(it.weight)]));
+        let mut heaviest: Vec<&Weighted> = document.features.iter().collect();
+        heaviest.sort_by_key(|feature| (-feature.weight, feature.hash));
+        let features = heaviest.iter().map(|it| json!([it.feature, weight(it.weight)]));
         json!({
             "id": document.id,
             "key": document.key,
             "fingerprint": hex(document.fingerprint, self.recipe.width()),
             "class": document.class,
+            "bytes": document.text.len() + document.dropped_bytes,
             "boilerplate_bytes": document.dropped_bytes,
             "features": features.collect::<Vec<_>>(),
         })
-    }
-
-    pub(super) fn describe(&self, out: &mut impl Write) -> io::Result<()> {
-        let Comparison { documents, recipe, containment, check } = self;
-        writeln!(out, "recipe    {}, {} bits", recipe.name(), recipe.width().bits())?;
-        for document in documents {
-            writeln!(out, "\n{}", document.id)?;
-            if let Some(key) = &document.key {
-                writeln!(out, "    key          {key}")?;
-            }
-            writeln!(out, "    fingerprint  {}", hex(document.fingerprint, recipe.width()))?;
-            if document.class == Class::Short {
-                writeln!(out, "    class        short: by these features alone, the heaviest")?;
-            }
-            if document.dropped_bytes > 0 {
-                let whole = document.text.len() + document.dropped_bytes;
-                writeln!(out, "    boilerplate  {} of {whole} bytes", document.dropped_bytes)?;
-            }
-            let features = document.features.len();
-            writeln!(out, "    features     {features}")?;
-            let mut heaviest: Vec<&Weighted> = document.features.iter().collect();
-            heaviest.sort_by_key(|feature| (-feature.weight, feature.hash));
-            for feature in &heaviest[..features.min(SHOWN)] {
-                writeln!(out, "    {:>11.3}  {:?}", weight(feature.weight), feature.feature)?;
-            }
-        }
-        writeln!(out, "\ndistance  {}", self.distance())?;
-        if documents[0].class != documents[1].class {
-            writeln!(
-                out,
-                "          of different classes, which match by the check containment alone"
-            )?;
-        }
-        containment.describe(out)?;
-        if let Some((check, similarity)) = check {
-            writeln!(out, "check     {similarity:.4} by {check}")?;
-        }
-        writeln!(out)?;
-        self.difference().iter().try_for_each(|line| writeln!(out, "    {line}"))
     }
 }

@@ -1,0 +1,48 @@
+//! An answer: one object, which `--json` prints as it is, and which a template draws for people otherwise.
+//!
+//! A template stands beside its command. It holds no rules: what it shows is in the object.
+
+use std::io::Write;
+
+use dupsieve::Result;
+use dupsieve::rooms::error::At;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{Environment, UndefinedBehavior};
+use serde_json::Value;
+
+use super::summary::Summary;
+use super::terminal;
+
+/// Prints the whole answer of a command.
+pub(crate) fn print(object: &Value, template: &str, as_json: bool) -> Result<Summary> {
+    let mut out = terminal::stdout();
+    write(object, template, as_json, &mut out)?;
+    out.flush().at("stdout")?;
+    Ok(Summary::answered())
+}
+
+/// Writes an answer, or a part of one.
+pub(crate) fn write(
+    object: &Value,
+    template: &str,
+    as_json: bool,
+    out: &mut impl Write,
+) -> Result<()> {
+    let text = if as_json { format!("{object}\n") } else { drawn(object, template) };
+    out.write_all(text.as_bytes()).at("stdout")
+}
+
+fn drawn(object: &Value, template: &str) -> String {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Lenient);
+    let mut syntax = SyntaxConfig::builder();
+    syntax.trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true);
+    environment.set_syntax(syntax.build().expect("only whitespace is set"));
+    environment.add_filter("json", |value: minijinja::Value| {
+        serde_json::to_string(&value).expect("a value is plain data")
+    });
+    environment.add_filter("mebibytes", |bytes: u64| bytes.div_ceil(1 << 20));
+    let context = minijinja::Value::from(Serde(object));
+    environment.render_str(template, context).expect("the object has what the template asks for")
+}
