@@ -3,19 +3,10 @@
 
 use std::fs;
 
-use rand::prelude::*;
-use rand_chacha::ChaCha8Rng;
-
-use crate::oracle::Page;
 use crate::support::Bench;
 
 const FINGERPRINT: &str = "fingerprint --input pages.jsonl --output out/batch.seg";
 const DEDUP: &str = "dedup --batch out/batch.seg --store store --output out/dedup";
-
-fn pages(count: u64, seed: u64) -> Vec<Page> {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    (0..count).map(|i| (format!("{seed}-{i}"), random.random::<u64>().into())).collect()
-}
 
 /// A batch joined with a store of one day.
 fn joined() -> Bench {
@@ -139,34 +130,6 @@ fn what_is_not_ours_is_left_alone() {
 }
 
 #[test]
-fn an_output_and_its_inputs_have_places_of_their_own() {
-    let bench = joined();
-    let before = bench.files("");
-    fs::create_dir(bench.path("folder")).unwrap();
-    fs::copy(bench.path("old.seg"), bench.path("folder/in.seg")).unwrap();
-    for job in [
-        "dedup --batch old.seg --output old.seg",
-        "dedup --batch old.seg --output ./out/../old.seg",
-        "dedup --batch old.seg --store store --output store",
-        "dedup --batch old.seg --store store --output store/segments/out",
-        "dedup --batch folder/in.seg --output folder",
-    ] {
-        for flags in ["", "--overwrite"] {
-            bench.fails(2, &format!("{job} {flags}"));
-        }
-    }
-    for job in ["dedup --batch old.seg --output -", "fingerprint --input pages.jsonl --output -"] {
-        for flags in ["", "--overwrite"] {
-            bench.fails_to_answer(2, &format!("{job} {flags}"));
-        }
-    }
-    fs::remove_dir_all(bench.path("folder")).unwrap();
-    let after = bench.files("");
-    let failures = |name: &String| name.ends_with(".failed.json");
-    assert!(after.iter().filter(|(name, _)| !failures(name)).eq(before.iter()));
-}
-
-#[test]
 fn an_output_that_was_damaged_is_not_said_to_be_done() {
     let bench = joined();
     for name in ["matches.tsv", "verdicts.tsv", "keep.txt", "drop.txt", "report.json"] {
@@ -199,24 +162,4 @@ fn a_failed_job_leaves_no_output_and_keeps_the_one_before() {
     assert_eq!(left.collect::<Vec<_>>(), ["dedup.failed.json"]);
     bench.done("dedup --batch out/batch.seg --store store --output new/dedup");
     assert_eq!(bench.names("new"), ["dedup"]);
-}
-
-#[test]
-fn a_dry_run_makes_nothing() {
-    let bench = joined();
-    bench.segment("ready", 64, &pages(10, 1));
-    let before = bench.tree();
-    for job in [
-        "fingerprint --input pages.jsonl --output new.seg",
-        "dedup --batch ready.seg --output new",
-        "dedup --batch ready.seg --output elsewhere/new",
-        "store init other",
-        "store add store --segment old.seg --day 2026-02-02",
-        "store rollback store --to 1",
-        "generate segment --count 10 --output made.seg",
-        "generate documents --count 10 --output made.jsonl",
-    ] {
-        bench.done(&format!("{job} --dry-run"));
-        assert_eq!(bench.tree(), before, "{job}");
-    }
 }

@@ -112,26 +112,6 @@ fn a_day_that_comes_late_says_so_and_a_redo_puts_the_days_in_order() {
     bench.again("run days.toml --redo 2026-11-02");
 }
 
-#[test]
-fn what_is_advised_for_a_day_without_pages_is_accepted() {
-    let bench = days();
-    let pages = bench.read("crawl/2026-11-02.jsonl");
-    bench.write("crawl/2026-11-02.jsonl", "");
-    let told = bench.done("run days.toml --date 2026-11-02 --verbose").stderr;
-    assert!(!told.contains("times read"), "{told}");
-    let advice = told.split('`').nth(1).unwrap();
-    assert_eq!(advice, "run days.toml --redo 2026-11-02", "{told}");
-    bench.write("crawl/2026-11-02.jsonl", pages);
-    assert_eq!(bench.done(advice).count("read"), 100);
-
-    let alone = "fingerprint --input crawl/none.jsonl --time-field fetched --output alone.seg";
-    bench.write("crawl/none.jsonl", "");
-    let told = bench.done(&format!("{alone} --verbose")).stderr;
-    assert!(told.contains("--overwrite") && !told.contains("times read"), "{told}");
-    bench.write("crawl/none.jsonl", "{\"id\": \"a\", \"text\": \"some words\", \"fetched\": 1}\n");
-    assert_eq!(bench.done(&format!("{alone} --overwrite")).count("read"), 1);
-}
-
 /// A page of words that no other page has, and `more` words.
 pub(crate) fn words_of(id: &str, word: &str, more: usize) -> String {
     let words: String = (0..150 + more).map(|at| format!("{word}{:x} ", (at + 7) * 7919)).collect();

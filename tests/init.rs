@@ -120,15 +120,6 @@ fn a_crawl_that_fetches_the_same_pages_each_day_is_proposed_and_runs() {
 }
 
 #[test]
-fn files_with_fields_and_files_without_need_two_configurations() {
-    let bench = Bench::new();
-    bench.write("crawl/2026-11-18/a.warc", file("warc", "", &crawled(18)));
-    bench.write("crawl/2026-11-18/a.jsonl", file("jsonl", "fetched", &crawled(18)));
-    bench.refuses(2, "init --input crawl", &["a.warc", "fetched, text, url"]);
-    assert!(!bench.path("dupsieve.toml").exists());
-}
-
-#[test]
 fn what_was_found_is_said_and_pairs_are_shown() {
     let bench = Bench::new();
     // Nine tenths of each page stand in the others too.

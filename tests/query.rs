@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -231,19 +230,4 @@ fn what_cannot_be_asked_is_said() {
     bytes[40] ^= 1;
     bench.write(&format!("store/segments/{}", names[0]), bytes);
     bench.fails_to_answer(65, "query --store store --fingerprint 0");
-}
-
-#[test]
-fn texts_come_from_files_and_from_standard_input() {
-    let bench = texts();
-    let page: Value = serde_json::from_str(bench.documents(400, 401).trim()).unwrap();
-    bench.write("page.txt", page["text"].as_str().unwrap());
-    let told = lines(&bench.answer("query --store store --text page.txt"));
-    assert_eq!((&told[0]["id"], &told[0]["verdict"]), (&"page.txt".into(), &"drop".into()));
-    assert_eq!(told[0]["near"][0]["distance"], 0);
-    let mut command = bench.command("query --store store --text -");
-    let file = std::fs::File::open(bench.path("page.txt")).unwrap();
-    let ended = command.stdin(file).stderr(Stdio::piped()).output().unwrap();
-    let piped = lines(&String::from_utf8(ended.stdout).unwrap());
-    assert_eq!((&piped[0]["id"], &piped[0]["near"]), (&"-".into(), &told[0]["near"]));
 }
