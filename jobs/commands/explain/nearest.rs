@@ -5,11 +5,11 @@
 //! it is the page whose fingerprint differs in the fewest bits.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::path::PathBuf;
 
-use dupsieve::rooms::fingerprint::check::{ANCHOR_BYTES, ANCHORS};
 use dupsieve::rooms::fingerprint::{Check, Fingerprint, Width};
-use dupsieve::rooms::matches::Confirm;
+use dupsieve::rooms::matches::{Confirm, anchors_of};
 use dupsieve::rooms::report::{Nearest, Report};
 use dupsieve::rooms::store::{Dated, KeyRange, RowBytes, Segment, Store};
 use dupsieve::{Kind, Result};
@@ -62,7 +62,7 @@ struct Page<F> {
 struct Sketch {
     check: Check,
     bytes: Vec<u8>,
-    anchors: Vec<u8>,
+    anchors: HashSet<u64>,
 }
 
 /// Of the pages that the page `id` of an output was compared with, the nearest one: of several the first of the store, then of the
@@ -160,7 +160,8 @@ impl Sketch {
         let Some((check, (mut anchors, mut sketches))) = check.zip(columns) else {
             return Ok(None);
         };
-        let (bytes, anchors) = (sketches.get(row)?.to_vec(), anchors.get(row)?.to_vec());
+        let (bytes, anchors) =
+            (sketches.get(row)?.to_vec(), anchors_of(anchors.get(row)?).collect());
         Ok(Some(Sketch { check, bytes, anchors }))
     }
 
@@ -179,9 +180,6 @@ impl Sketch {
     }
 
     fn shares_anchor(&self, anchors: &[u8]) -> bool {
-        const NONE: [u8; ANCHOR_BYTES] = [u8::MAX; ANCHOR_BYTES];
-        let [own, others] =
-            [&self.anchors, anchors].map(|it| it.chunks(ANCHOR_BYTES).take(ANCHORS));
-        own.zip(others).any(|(own, other)| own == other && own != NONE)
+        anchors_of(anchors).any(|anchor| self.anchors.contains(&anchor))
     }
 }

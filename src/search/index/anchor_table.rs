@@ -1,10 +1,10 @@
 //! The anchors of a segment, sorted: which rows have this one?
 //!
 //! The column has the anchors of row after row, to stream past a batch. For one page a table has them once more, a segment of 128 bits
-//! without ids. An entry is the place of the anchor, the anchor, and the row, in as many bits as the last row needs:
+//! without ids. An entry is the anchor, and the row, in as many bits as the last row needs:
 //!
 //! ```text
-//! 128 bits       zeros | place, 3 bits | anchor, 40 bits | row      so the rows with an anchor follow each other
+//! 128 bits       zeros | anchor, 40 bits | row      so the rows with an anchor follow each other
 //! ```
 //!
 //! A crowd may share an anchor. So rows are given range by range, each with at most as many entries as a [chunk](CHUNK_ROWS) of rows can have.
@@ -13,7 +13,7 @@ use std::iter;
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::fingerprint::check::{ANCHOR_BYTES, ANCHORS};
+use crate::fingerprint::check::ANCHORS;
 use crate::matches::{CHUNK_ROWS, RowAnchor, anchors_of};
 use crate::store::{Column, Cursor, KeyRange, Ranked, Segment};
 
@@ -41,8 +41,7 @@ impl AnchorTable {
     /// The rows of the last of the `ranges`, or of a part of it if they are too many.
     fn next(&self, anchors: &[u8], ranges: &mut Vec<Range<u64>>) -> Result<Option<Vec<RowAnchor>>> {
         while let Some(Range { start, end }) = ranges.pop() {
-            let keys =
-                anchors_of(anchors).map(|(place, key)| (place, entry(place, key, 0, self.rows)));
+            let keys = anchors_of(anchors).map(|anchor| (anchor, entry(anchor, 0, self.rows)));
             let mut entries = 0;
             if end - start > CHUNK_ROWS {
                 for (_, key) in keys.clone() {
@@ -57,12 +56,12 @@ impl AnchorTable {
                 continue;
             }
             let mut rows = Vec::new();
-            for (place, key) in keys {
+            for (anchor, key) in keys {
                 let mut cursors = [Cursor::default()];
                 self.ranked.seek(&[key | u128::from(start)], &mut cursors)?;
                 let last = key | u128::from(end - 1);
                 self.ranked.read_to(cursors[0], last, usize::MAX, |_, entry| {
-                    rows.push(((entry ^ key) as u64, place));
+                    rows.push(((entry ^ key) as u64, anchor));
                 })?;
             }
             return Ok(Some(rows));
@@ -77,19 +76,18 @@ pub(super) fn each_entry(
 ) -> Result<()> {
     let Some(mut anchors) = segment.anchors() else { return Ok(()) };
     for block in 0..segment.blocks_of(Column::Anchors) {
-        let Some((rows, bytes)) = anchors.rows_of(block)? else { break };
-        for (row, bytes) in rows.zip(bytes.chunks_exact(ANCHORS * ANCHOR_BYTES)) {
-            for (place, key) in anchors_of(bytes) {
-                each(entry(place, key, row, segment.rows()))?;
-            }
+        let block = anchors.block_of(block)?;
+        for (at, row) in block.rows.clone().enumerate() {
+            anchors_of(block.get(at))
+                .try_for_each(|anchor| each(entry(anchor, row, segment.rows())))?;
         }
     }
     Ok(())
 }
 
-fn entry(place: u8, key: u64, row: u64, rows: u64) -> u128 {
+fn entry(anchor: u64, row: u64, rows: u64) -> u128 {
     let row_bits = u64::BITS - rows.saturating_sub(1).leading_zeros();
-    (u128::from(place) << (8 * ANCHOR_BYTES) | u128::from(key)) << row_bits | u128::from(row)
+    u128::from(anchor) << row_bits | u128::from(row)
 }
 
 #[cfg(test)]
@@ -104,18 +102,14 @@ mod tests {
     #[test]
     fn a_crowd_is_given_range_by_range() -> Result<()> {
         let folder = tempfile::tempdir().unwrap();
-        let options = SegmentOptions {
-            ids: IdKind::None,
-            anchor_bytes: ANCHORS * ANCHOR_BYTES,
-            ..SegmentOptions::default()
-        };
+        let options =
+            SegmentOptions { ids: IdKind::None, anchors: true, ..SegmentOptions::default() };
         let mut writer = SegmentWriter::<u64>::create(folder.path().join("day.seg"), options)?;
         let rows = 2 * CHUNK_ROWS + 77;
+        let anchor = |row: u64, place: u64| 8 * u64::from((row + place).is_multiple_of(9)) + place;
         let anchors_of_row = |row: u64| -> Vec<u8> {
             let places = 0..ANCHORS as u64;
-            places
-                .flat_map(|place| [u8::from((row + place).is_multiple_of(9)), 1, 2, 3, 4])
-                .collect()
+            places.flat_map(|place| [anchor(row, place) as u8, 1, 2, 3, 4]).collect()
         };
         for row in 0..rows {
             let details = &Details { anchors: anchors_of_row(row), ..Details::default() };
@@ -144,11 +138,14 @@ mod tests {
             found.extend(range);
             ranges += 1;
         }
-        let shares =
-            |row: u64, place: u64| (row + place).is_multiple_of(9) == (1 + place).is_multiple_of(9);
-        let expected = (0..rows).flat_map(|row| (0..ANCHORS as u64).map(move |place| (row, place)));
-        let expected = expected.filter(|&(row, place)| shares(row, place));
-        assert!(found.into_iter().eq(expected.map(|(row, place)| (row, place as u8))));
+        let asked: Vec<u64> = anchors_of(&asked).collect();
+        let expected = (0..rows).flat_map(|row| {
+            anchors_of(&anchors_of_row(row))
+                .map(|it| (row, it))
+                .filter(|it| asked.contains(&it.1))
+                .collect::<Vec<_>>()
+        });
+        assert!(found.into_iter().eq(expected));
         assert!(ranges > 1, "{ranges}");
         Ok(())
     }

@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::anchor_table;
 use super::design::{IndexDesign, Shape};
 use crate::error::Result;
-use crate::fingerprint::check::ANCHORS;
+use crate::fingerprint::check::ANCHOR_BYTES;
 use crate::fingerprint::{Fingerprint, Width};
 use crate::output::{Fence, parent_of};
 use crate::runs::{Record, Sorter};
 use crate::store::{
-    Digest, KeyRange, Segment, SideTableWriter, Sidecar, Sidecars, Store, open_side_table,
+    Column, Digest, KeyRange, Segment, SideTableWriter, Sidecar, Sidecars, Store, open_side_table,
 };
 
 const SUFFIX: &str = ".seg";
@@ -94,7 +94,11 @@ impl Sidecar for TableFile {
                 (segment.cuts().map(|(_, bytes)| bytes).sum(), bytes)
             }
             Content::Anchors => {
-                let anchors = segment.rows() * ANCHORS as u64;
+                let anchors = segment
+                    .columns()
+                    .find(|it| it.column == Column::Anchors)
+                    .map_or(0, |it| it.bytes)
+                    / ANCHOR_BYTES as u64;
                 (anchors * ANCHOR_ENTRY_BYTES, anchors * size_of::<u128>() as u64)
             }
         };

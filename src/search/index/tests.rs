@@ -12,7 +12,7 @@ use super::*;
 use crate::document::IdList;
 use crate::error::{Kind, Result};
 use crate::fingerprint::{Check, Class, Fingerprint};
-use crate::matches::{Answer, Question};
+use crate::matches::{Answer, Question, shared_anchors};
 use crate::store::{
     Access, Codec, Day, Details, Kept, NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter,
     Store,
@@ -400,8 +400,8 @@ fn text_pages(day: u64, count: u64, state: &mut u64) -> Vec<TextPage> {
 
 fn write_texts(path: &Path, pages: &[TextPage]) -> Result<()> {
     let check: Check = "containment".parse()?;
-    let (check_bytes, anchor_bytes) = (check.bytes(), check.anchor_bytes());
-    let options = SegmentOptions { check_bytes, anchor_bytes, ..SegmentOptions::default() };
+    let (check_bytes, anchors) = (check.bytes(), check.has_direction());
+    let options = SegmentOptions { check_bytes, anchors, ..SegmentOptions::default() };
     let mut writer = SegmentWriter::<u64>::create(path, options)?;
     for (fingerprint, id, text) in pages {
         writer.push(&Row { details: &signed(text), ..Row::new(*fingerprint, id) })?;
@@ -438,9 +438,7 @@ fn near_to(
                 near.insert((number, row));
             }
             let own = anchors.get(row)?;
-            let pairs = own.chunks(5).zip(asked.anchors.chunks(5));
-            let shares = |(own, asked): &(&[u8], &[u8])| own == asked && *own != [u8::MAX; 5];
-            let apart = 8 - pairs.filter(shares).count();
+            let apart = 8_usize.saturating_sub(shared_anchors(own, &asked.anchors));
             if apart < 8 {
                 match anchored.last_mut() {
                     Some((.., of, rows)) if is_copy && *of == number && last.2 + 1 == row => {

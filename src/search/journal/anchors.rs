@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use crate::fingerprint::check::ANCHORS;
 use crate::matches::anchors_of;
 use crate::work::Work;
 
@@ -11,28 +10,31 @@ const END: u32 = u32::MAX;
 /// The pages with each anchor, in chains. Pages are numbered as they came.
 #[derive(Debug, Default)]
 pub(super) struct AnchorTables {
-    last: HashMap<(u8, u64), u32>,
-    before: Vec<[u32; ANCHORS]>,
+    pages: u32,
+    /// The last link of each anchor.
+    last: HashMap<u64, u32>,
+    /// A page with an anchor, and the link before it.
+    links: Vec<(u32, u32)>,
 }
 
 impl AnchorTables {
     pub(super) fn add(&mut self, anchors: &[u8]) {
-        let page = self.before.len() as u32;
-        let mut before = [END; ANCHORS];
-        for (place, key) in anchors_of(anchors) {
-            before[usize::from(place)] = self.last.insert((place, key), page).unwrap_or(END);
+        for anchor in anchors_of(anchors) {
+            let before = self.last.insert(anchor, self.links.len() as u32).unwrap_or(END);
+            self.links.push((self.pages, before));
         }
-        self.before.push(before);
+        self.pages += 1;
     }
 
     /// The pages that share anchors, as far as `work` goes, each as often as it shares one.
     pub(super) fn sharing(&self, anchors: &[u8], work: &mut Work<'_>) -> Vec<u32> {
         let mut pages = Vec::new();
-        for (place, key) in anchors_of(anchors) {
-            let mut at = self.last.get(&(place, key)).copied().unwrap_or(END);
+        for anchor in anchors_of(anchors) {
+            let mut at = self.last.get(&anchor).copied().unwrap_or(END);
             while at != END && work.spend(1) {
-                pages.push(at);
-                at = self.before[at as usize][usize::from(place)];
+                let (page, before) = self.links[at as usize];
+                pages.push(page);
+                at = before;
             }
         }
         pages

@@ -32,7 +32,7 @@ struct Columns {
     #[serde(default)]
     keys: bool,
     check_bytes: usize,
-    anchor_bytes: usize,
+    anchors: bool,
     band_bytes: usize,
     stamp: String,
 }
@@ -52,7 +52,7 @@ impl Header {
             passages: options.words,
             keys: options.keys,
             check_bytes: options.check_bytes,
-            anchor_bytes: options.anchor_bytes,
+            anchors: options.anchors,
             band_bytes: options.band_bytes,
             stamp: options.stamp.clone(),
         };
@@ -63,9 +63,9 @@ impl Header {
     pub(super) fn read(body: &[u8]) -> Option<Header> {
         let columns: Columns = serde_json::from_slice(body).ok()?;
         let Columns { width, lengths, classes, digests, passages, keys, .. } = columns;
-        let Columns { check_bytes, anchor_bytes, band_bytes, stamp, .. } = columns;
+        let Columns { check_bytes, anchors, band_bytes, stamp, .. } = columns;
         let is_sound = (check_bytes <= MOST_ROW_BYTES || check_bytes == AS_NEEDED)
-            && band_bytes.max(anchor_bytes) <= MOST_ROW_BYTES;
+            && band_bytes <= MOST_ROW_BYTES;
         let options = SegmentOptions {
             lengths,
             classes,
@@ -75,7 +75,7 @@ impl Header {
             keys,
             declared: keys,
             check_bytes,
-            anchor_bytes,
+            anchors,
             band_bytes,
             stamp,
             ..SegmentOptions::default()

@@ -34,7 +34,9 @@ pub(super) fn write(page: &FingerprintedDocument, header: &Header, out: &mut Vec
             out.extend((check.len() as u16).to_le_bytes());
         }
         out.extend(check);
-        out.extend(anchors);
+        if header.options.anchors {
+            write_row(anchors, out);
+        }
         out.extend(bands);
         if header.options.digests {
             out.extend(digest.to_le_bytes());
@@ -96,7 +98,9 @@ pub(super) fn read(
             bytes => bytes,
         };
         page.details.check = bytes.split_off(..check_bytes)?.to_vec();
-        page.details.anchors = bytes.split_off(..header.options.anchor_bytes)?.to_vec();
+        if header.options.anchors {
+            page.details.anchors = read_row(bytes)?;
+        }
         page.details.bands = bytes.split_off(..header.options.band_bytes)?.to_vec();
         if header.options.digests {
             page.details.digest = u128::from_le_bytes(*bytes.split_off(..16)?.first_chunk()?);

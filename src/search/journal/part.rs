@@ -117,7 +117,7 @@ impl Part {
             let page = &self.pages[same[0] as usize];
             let Some(fingerprint) = page.fingerprint else { continue };
             found.push(AnchoredPage {
-                apart: (ANCHORS - same.len()) as u8,
+                apart: ANCHORS.saturating_sub(same.len()) as u8,
                 distance: (fingerprint ^ wanted.question.fingerprint).count_ones() as u8,
                 fingerprint,
                 sketch: &page.details.check,

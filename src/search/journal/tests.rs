@@ -11,7 +11,7 @@ use super::*;
 use crate::document::Position;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Check, Class, Width};
-use crate::matches::{Answer, Confirm, NearPage, Question, Similarity};
+use crate::matches::{Answer, Confirm, NearPage, Question, Similarity, shared_anchors};
 use crate::store::{Day, Details, FingerprintedDocument, SegmentOptions, Store};
 use crate::work::Work;
 
@@ -399,8 +399,8 @@ fn of_near_pages_that_come_at_once_one_is_kept() -> Result<()> {
 fn pages_that_share_anchors_are_found_as_all_are() -> Result<()> {
     let check: Check = "containment".parse()?;
     let confirm = Confirm::new(check, 0.9);
-    let (check_bytes, anchor_bytes) = (check.bytes(), check.anchor_bytes());
-    let segment = SegmentOptions { check_bytes, anchor_bytes, ..SegmentOptions::default() };
+    let (check_bytes, anchors) = (check.bytes(), check.has_direction());
+    let segment = SegmentOptions { check_bytes, anchors, ..SegmentOptions::default() };
     let options =
         || JournalOptions { width: Width::W64, segment: segment.clone(), most_bytes: 1 << 30 };
     let mut random = ChaCha8Rng::seed_from_u64(5);
@@ -440,8 +440,7 @@ fn pages_that_share_anchors_are_found_as_all_are() -> Result<()> {
             (page.fingerprint.unwrap() ^ question.fingerprint).count_ones()
         };
         let apart = |page: &FingerprintedDocument| {
-            let pairs = page.details.anchors.chunks(5).zip(asked.details.anchors.chunks(5));
-            8 - pairs.filter(|(one, other)| one == other && **one != [u8::MAX; 5]).count()
+            8_usize.saturating_sub(shared_anchors(&page.details.anchors, &asked.details.anchors))
         };
         let key = |page: &FingerprintedDocument| {
             (apart(page), distance(page), page.fingerprint, page.details.check.clone())

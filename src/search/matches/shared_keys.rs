@@ -1,8 +1,9 @@
 //! Candidates by shared keys: pages that share much of their text, or near vectors, however far apart their fingerprints are.
 //!
-//! A page has two sorts of keys. Its eight [anchors](crate::fingerprint::check) are of each eighth of its shingles the one with the least
-//! hash. Two pages of which one contains most of the other one share most of these; a page that stands whole in one of five times its
-//! length shares one or two, and within a batch it is found by [all shingles](parts) of the longer one. The keys of its [bands](crate::lsh), if it has some, agree where its hashes of a family do. This is Google's
+//! A page has two sorts of keys. Its [anchors](crate::fingerprint::check) are of each eighth of its shingles the one with the least
+//! hash, and of a long page one in 128 of all. Two pages of which one contains most of the other one share most of these; a page that stands whole in
+//! one of five times its length shares one or two. A page of a few hundred words that stands in a long one is found within a batch, by
+//! [all shingles](parts) of the longer one. The keys of its [bands](crate::lsh), if it has some, agree where its hashes of a family do. This is Google's
 //! batch query with equality in place of distance: the keys of the batch are sorted, those of the store and of the batch itself
 //! stream past them.
 //!
@@ -35,3 +36,5 @@ pub use streaming::{CHUNK_ROWS, MOST_MET, RowAnchor};
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) use tests::shared_anchors;

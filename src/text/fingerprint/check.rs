@@ -47,7 +47,7 @@ use cosine::Cosine;
 use points::Points;
 use sentences::Sentences;
 
-pub use containment::{ANCHOR_BYTES, ANCHORS, Contained, word_shingles};
+pub use containment::{ANCHOR_BYTES, ANCHORS, Contained, MAX_ANCHORS_BYTES, word_shingles};
 pub use containment::{Hashes, MAX_SKETCH_BYTES, Marked, Sample, sketch_of};
 pub use maker::{NORMALISE, NORMALISE_WORDS};
 pub use signer::Signer;
@@ -95,11 +95,6 @@ impl Check {
             Check::Cosine(features) => cosine::FEATURE_BYTES * features,
             Check::Sentences(count) => sentences::HASH_BYTES * count,
         }
-    }
-
-    /// The bytes of the anchors of a page, by which pages that share much find each other; 0 where a check has none.
-    pub fn anchor_bytes(self) -> usize {
-        if self.has_direction() { ANCHORS * ANCHOR_BYTES } else { 0 }
     }
 
     /// How alike the texts behind two signatures are, from 0 to 1. Of a check with a direction, the greater of both shares.

@@ -39,8 +39,8 @@ pub struct SegmentOptions {
     pub days: bool,
     /// The bytes of the signature of each row; 0 for no signatures, and [`AS_NEEDED`](crate::fingerprint::check::AS_NEEDED) where they differ.
     pub check_bytes: usize,
-    /// The bytes of the anchors of each row; 0 for none.
-    pub anchor_bytes: usize,
+    /// Whether it has the anchors of the texts.
+    pub anchors: bool,
     /// The bytes of the band keys of each row; 0 for none.
     pub band_bytes: usize,
     /// Whether it has the digests of the texts.
@@ -169,7 +169,7 @@ details! {
     /// The XXH3-128 of its text; 0 if it is not known.
     digest: u128 = Digests if digests;
     /// Its anchors; empty if none are kept.
-    anchors: Vec<u8> = Anchors if anchor_bytes;
+    anchors: Vec<u8> = Anchors if anchors;
     /// Its words and where they stand; empty if none are kept.
     words: Vec<u8> = Words if words;
     /// The anchors of its passages; empty if none are kept.
@@ -187,7 +187,7 @@ impl SegmentOptions {
         SegmentOptions {
             classes: recipe.has_classes(),
             check_bytes: recipe.check().map_or(0, Check::bytes),
-            anchor_bytes: recipe.check().map_or(0, Check::anchor_bytes),
+            anchors: recipe.check().is_some_and(Check::has_direction),
             digests: recipe.has_digests(),
             words: recipe.has_passages(),
             passage_anchors: recipe.has_passages(),

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::error::Result;
 use crate::fingerprint::Width;
-use crate::fingerprint::check::{MAX_SIGNATURE_BYTES, MAX_SKETCH_BYTES};
+use crate::fingerprint::check::{MAX_ANCHORS_BYTES, MAX_SIGNATURE_BYTES, MAX_SKETCH_BYTES};
 use crate::store::damage::damaged;
 
 use super::block::{self, BLOCK_ROWS};
@@ -87,6 +87,8 @@ pub enum Coding {
     Sketches = 10,
     /// Bytes of each row, as many as it needs, each behind its length, compressed by zstd.
     PackedRows = 11,
+    /// Anchors as sketches, with many rows, because all of them are read.
+    Anchors = 12,
 }
 
 impl Column {
@@ -114,7 +116,8 @@ impl Column {
             Column::Ids | Column::Empties => Coding::Text,
             Column::Lengths | Column::Times | Column::Days | Column::Classes => Coding::Integers,
             Column::Checks | Column::Digests => Coding::Signatures,
-            Column::Bands | Column::Anchors | Column::Keys => Coding::Scanned,
+            Column::Bands | Column::Keys => Coding::Scanned,
+            Column::Anchors => Coding::Anchors,
             Column::Words | Column::PassageAnchors | Column::Declared => Coding::PackedRows,
         }
     }
@@ -128,7 +131,7 @@ impl Column {
 }
 
 impl Coding {
-    const ALL: [Coding; 9] = [
+    const ALL: [Coding; 10] = [
         Coding::Blocks,
         Coding::Text,
         Coding::Integers,
@@ -138,6 +141,7 @@ impl Coding {
         Coding::Scanned,
         Coding::Sketches,
         Coding::PackedRows,
+        Coding::Anchors,
     ];
 
     /// Rows in every block but the last; 0 if there are no blocks.
@@ -147,7 +151,7 @@ impl Coding {
             Coding::Text => TEXT_ROWS as u64,
             Coding::Integers => INTEGER_ROWS as u64,
             Coding::Signatures | Coding::Sketches => SIGNATURE_ROWS as u64,
-            Coding::Scanned => SCANNED_ROWS as u64,
+            Coding::Scanned | Coding::Anchors => SCANNED_ROWS as u64,
             Coding::PackedRows => PACKED_ROWS as u64,
             Coding::RowNumber | Coding::Hex => 0,
         }
@@ -165,6 +169,7 @@ impl Coding {
             Coding::Blocks => block::most_bytes(rows, width),
             Coding::Signatures | Coding::Scanned => rows * MAX_SIGNATURE_BYTES as u64,
             Coding::Sketches => rows * (LENGTH_BYTES + MAX_SKETCH_BYTES) as u64,
+            Coding::Anchors => rows * (LENGTH_BYTES + MAX_ANCHORS_BYTES) as u64,
             Coding::PackedRows => MAX_PACKED_ROWS_BYTES as u64,
             _ => MAX_PACKED_BYTES as u64,
         }

@@ -236,11 +236,6 @@ impl Segment {
         self.row_bytes(Column::Checks)
     }
 
-    /// The bytes of each row's anchors; 0 if it has none.
-    pub fn anchor_bytes(&self) -> usize {
-        self.row_bytes(Column::Anchors)
-    }
-
     /// Bytes of a row in the column, on average.
     pub fn mean_row_bytes(&self, column: Column) -> usize {
         let rows_and_bytes = self.column(column).map(|it| (it.head.rows, it.head.bytes));
@@ -265,7 +260,7 @@ impl Segment {
     /// The bytes of each row in a column where all rows have as many; 0 without the column, and [`AS_NEEDED`] where they differ.
     pub(super) fn row_bytes(&self, column: Column) -> usize {
         self.column(column).map_or(0, |Placed { head, .. }| match head.coding {
-            Coding::Sketches | Coding::PackedRows => AS_NEEDED,
+            Coding::Sketches | Coding::Anchors | Coding::PackedRows => AS_NEEDED,
             _ => head.bytes.checked_div(head.rows).unwrap_or(0) as usize,
         })
     }

@@ -1,13 +1,16 @@
-//! Columns with bytes for each row: signatures, band keys, anchors and digests, of equal length, and sketches, of as many as each needs.
+//! Columns with bytes for each row: signatures, band keys and digests, of equal length, and sketches and anchors, of as many as each needs.
 //! They look random, so they are not compressed. Words, anchors of passages and what records declare are: pages have much in common.
 
 use std::io::Write;
+use std::mem;
 use std::ops::Range;
 use std::path::Path;
 
 use crate::document::Declared;
 use crate::error::{At, Error, Kind, Result};
-use crate::fingerprint::check::{AS_NEEDED, MAX_SKETCH_BYTES};
+use crate::fingerprint::check::{
+    ANCHOR_BYTES, ANCHORS, AS_NEEDED, MAX_ANCHORS_BYTES, MAX_SKETCH_BYTES,
+};
 use crate::store::damage::damaged;
 
 use super::columns::{Spool, Spooled};
@@ -46,6 +49,9 @@ impl RowBytesColumn {
             Coding::Sketches if bytes.len() <= MAX_SKETCH_BYTES => {
                 self.block.extend(&bytes.len().to_le_bytes()[..LENGTH_BYTES]);
             }
+            Coding::Anchors if is_anchors(bytes.len()) => {
+                self.block.extend(&bytes.len().to_le_bytes()[..LENGTH_BYTES]);
+            }
             Coding::PackedRows if bytes.len() <= MAX_PACKED_ROW_BYTES => {
                 self.block.extend(&bytes.len().to_le_bytes()[..PACKED_LENGTH_BYTES]);
             }
@@ -60,6 +66,7 @@ impl RowBytesColumn {
     fn misfit(&self, found: usize) -> Error {
         let expected = match self.coding {
             Coding::Sketches => format!("at most {MAX_SKETCH_BYTES} bytes"),
+            Coding::Anchors => format!("{} to {MAX_ANCHORS_BYTES} bytes", ANCHORS * ANCHOR_BYTES),
             Coding::PackedRows => format!("at most {MAX_PACKED_ROW_BYTES} bytes"),
             _ => format!("{} bytes", self.bytes),
         };
@@ -172,32 +179,20 @@ impl RowBytes {
     /// The bytes of `row`, which the segment has.
     pub fn get(&mut self, row: u64) -> Result<&[u8]> {
         let (index, at) = place(row, self.block_rows);
-        self.turn_to(index)?;
-        let bytes = self.bytes;
-        if bytes == AS_NEEDED {
-            let start = self.length_bytes + if at == 0 { 0 } else { self.ends[at - 1] };
-            return Ok(&self.block()[start..self.ends[at]]);
-        }
-        Ok(&self.held.bytes()[at * bytes..][..bytes])
+        Ok(self.block_of(index)?.get(at))
     }
 
-    fn block(&self) -> &[u8] {
-        match self.unpacker {
+    /// The rows of a block, which the segment has.
+    pub fn block_of(&mut self, index: usize) -> Result<RowBlock<'_>> {
+        self.turn_to(index)?;
+        let RowBytes { bytes, length_bytes, ref ends, .. } = *self;
+        let block = match self.unpacker {
             Some(_) => &self.plain,
             None => self.held.bytes(),
-        }
-    }
-
-    /// The rows of a block, and the bytes of all these rows, row after row. `None` after the last
-    /// block.
-    pub fn rows_of(&mut self, index: usize) -> Result<Option<(Range<u64>, &[u8])>> {
+        };
         let first = (index * self.block_rows) as u64;
         let rows = self.segment.rows_in(self.column, index) as u64;
-        if first >= self.segment.rows() {
-            return Ok(None);
-        }
-        self.turn_to(index)?;
-        Ok(Some((first..first + rows, self.held.bytes())))
+        Ok(RowBlock { rows: first..first + rows, block, bytes, length_bytes, ends })
     }
 
     fn turn_to(&mut self, index: usize) -> Result<()> {
@@ -221,9 +216,42 @@ impl RowBytes {
                     .expected(expected)
                     .found(block.len()));
             }
+            let mut start = 0;
+            let mut lengths =
+                ends.iter().map(|&end| end - LENGTH_BYTES - mem::replace(&mut start, end));
+            if *column == Column::Anchors && !lengths.all(is_anchors) {
+                return Err(damaged("a row has no such number of anchors"));
+            }
             Ok(())
         })
     }
+}
+
+/// The rows of a block, in memory.
+pub struct RowBlock<'a> {
+    pub rows: Range<u64>,
+    block: &'a [u8],
+    bytes: usize,
+    length_bytes: usize,
+    ends: &'a [usize],
+}
+
+impl<'a> RowBlock<'a> {
+    /// The bytes of the row at this place of the block.
+    #[inline]
+    pub fn get(&self, at: usize) -> &'a [u8] {
+        if self.bytes != AS_NEEDED {
+            return &self.block[at * self.bytes..][..self.bytes];
+        }
+        let start = self.length_bytes + if at == 0 { 0 } else { self.ends[at - 1] };
+        &self.block[start..self.ends[at]]
+    }
+}
+
+/// Whether a page can have so many bytes of anchors.
+fn is_anchors(bytes: usize) -> bool {
+    (ANCHORS * ANCHOR_BYTES..=MAX_ANCHORS_BYTES).contains(&bytes)
+        && bytes.is_multiple_of(ANCHOR_BYTES)
 }
 
 /// Where the rows of a block end, each behind its length. Gives the end of the last one.

@@ -20,6 +20,7 @@ use crate::matches::confirmed::ConfirmedPairs;
 use crate::matches::coverage::{Coverage, Coverages};
 use crate::matches::distance::Distance;
 use crate::matches::keep_order::LengthClass;
+use crate::matches::shared_anchors;
 use crate::matches::{
     Confirm, Detail, Finalize, InKeepOrder, KeepOrder, KeyProbe, Sieve, distinct_fingerprints,
 };
@@ -105,8 +106,7 @@ impl Rule {
     fn share_an_anchor(&self, one: &Page, other: &Page) -> bool {
         let Some(confirm) = self.confirm.filter(Confirm::has_direction) else { return false };
         let [one, other] = [one, other].map(|page| signed(confirm.check, &page.text).1);
-        let mut places = one.chunks(5).zip(other.chunks(5));
-        places.any(|(one, other)| one == other && one != [u8::MAX; 5])
+        shared_anchors(&one, &other) > 0
     }
 
     /// Whether of each eighth of the shingles of a short page the least one is in a page of at least twice its length, in three of four.
@@ -145,9 +145,8 @@ fn segment(path: PathBuf, pages: &[Page], classes: bool, check: Check) -> Result
     let mut rows: Vec<(u64, String, &Page)> =
         (0..).zip(pages).map(|(number, page)| (page.fingerprint, id(number), page)).collect();
     rows.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
-    let (check_bytes, anchor_bytes) = (check.bytes(), check.anchor_bytes());
-    let options =
-        SegmentOptions { classes, check_bytes, anchor_bytes, ..SegmentOptions::default() };
+    let (check_bytes, anchors) = (check.bytes(), check.has_direction());
+    let options = SegmentOptions { classes, check_bytes, anchors, ..SegmentOptions::default() };
     let mut writer = SegmentWriter::create(path, options)?;
     for (fingerprint, id, Page { class, text, .. }) in &rows {
         let (signature, anchors) = signed(check, text);

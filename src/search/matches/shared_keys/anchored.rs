@@ -3,7 +3,7 @@
 
 use super::common_keys::CommonKeys;
 use super::key_index::KeyIndex;
-use super::sort::{Sort, anchors_of};
+use super::sort::Sort;
 use super::streaming::{Pages, RowAnchor, SegmentRows, Streaming};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
@@ -27,16 +27,15 @@ pub struct AnchoredRows {
 }
 
 /// A page that is asked for alone.
-pub struct Anchored<'a, F> {
+pub struct Anchored<F> {
     pages: Pages<F>,
     index: KeyIndex,
-    anchors: &'a [u8],
 }
 
-impl<'a, F: Fingerprint> Anchored<'a, F> {
-    pub fn new(fingerprint: F, anchors: &'a [u8]) -> Anchored<'a, F> {
+impl<F: Fingerprint> Anchored<F> {
+    pub fn new(fingerprint: F, anchors: &[u8]) -> Anchored<F> {
         let mut places: [Vec<u64>; ANCHORS] = Default::default();
-        for (place, key) in anchors_of(anchors) {
+        for (place, key) in Sort::Anchors.keys_of(anchors) {
             places[usize::from(place)].push(entry(key, 0));
         }
         let places = places.map(Keys::of).into();
@@ -50,7 +49,6 @@ impl<'a, F: Fingerprint> Anchored<'a, F> {
                 Vec::new(),
             ),
             index,
-            anchors,
         }
     }
 
@@ -83,7 +81,7 @@ impl<'a, F: Fingerprint> Anchored<'a, F> {
         match sharing {
             Some(sharing) => {
                 for rows in sharing {
-                    streaming.sharing(self.anchors, rows?, work)?;
+                    streaming.sharing(rows?, work)?;
                 }
             }
             None => {

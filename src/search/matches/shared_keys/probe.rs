@@ -9,7 +9,7 @@ use super::sort::{BatchKeys, Sort};
 use super::streaming::{BATCH_CHUNK_BLOCKS, CHUNK_BLOCKS, Pages, SegmentRows, Streaming};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::fingerprint::check::{ANCHORS, Check};
+use crate::fingerprint::check::{ANCHOR_BYTES, ANCHORS, Check};
 use crate::matches::distinct::each_distinct;
 use crate::matches::in_keep_order::InKeepOrder;
 use crate::matches::numbers::FingerprintIndex;
@@ -29,6 +29,9 @@ pub struct KeyProbe<F> {
     workers: usize,
 }
 
+/// The bytes of the anchors of a page of up to a thousand shingles, and of their number.
+const ROW_BYTES: u64 = (ANCHORS * ANCHOR_BYTES) as u64 + 2;
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AnchorCost {
     /// How often they are read: once for each part of the batch whose anchors fit into memory.
@@ -43,15 +46,14 @@ impl AnchorCost {
     /// That of a `batch` and a `store` of so many pages with a check, in so much memory. A check without a direction has no anchors.
     #[must_use]
     pub fn of(batch: u64, store: u64, check: Option<Check>, memory_bytes: u64) -> AnchorCost {
-        let bytes = check.map_or(0, Check::anchor_bytes) as u64;
-        if bytes == 0 {
+        if !check.is_some_and(Check::has_direction) {
             return AnchorCost::default();
         }
         let most = most_numbers(ANCHORS, memory_bytes as usize) as u64;
         let passes = batch.div_ceil(most);
         let counted = if passes > 1 { batch.saturating_mul(2) } else { 0 };
         let all = batch.saturating_add(store).saturating_add(counted);
-        let bytes_read = all.saturating_mul(bytes).saturating_mul(passes);
+        let bytes_read = all.saturating_mul(ROW_BYTES).saturating_mul(passes);
         AnchorCost { passes, bytes_read, memory_bytes: memory_of(ANCHORS, batch.min(most)) }
     }
 }
@@ -192,11 +194,11 @@ pub(super) fn units_of(
     memory_bytes: usize,
     units: &mut Vec<Unit>,
 ) {
-    let places = sort.places(batch);
-    if places == 0 {
+    if sort.places(batch) == 0 {
         return;
     }
-    let (rows, most) = (batch.rows() as u32, most_numbers(places, memory_bytes) as u32);
+    let most = most_numbers(sort.keys_of_page(batch), memory_bytes) as u32;
+    let rows = batch.rows() as u32;
     let passes = rows.div_ceil(most);
     for first in (0..rows).step_by(most as usize) {
         let pages = first..first.saturating_add(most).min(rows);

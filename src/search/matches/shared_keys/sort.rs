@@ -11,11 +11,8 @@ use crate::tables::keys::{KEY_BYTES, key_of};
 
 const _: () = assert!(ANCHOR_BYTES == KEY_BYTES);
 
-/// The bytes of the anchors of a row.
-pub(super) const WIDTH: usize = ANCHORS * KEY_BYTES;
-
 /// The key of a page that has none in this place.
-pub(super) const NONE: u64 = (1 << (8 * KEY_BYTES)) - 1;
+const NONE: u64 = (1 << (8 * KEY_BYTES)) - 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
@@ -41,12 +38,36 @@ impl Sort {
         }
     }
 
+    /// How many places there are; none if the segment has no such keys.
     pub(super) fn places(self, segment: &Segment) -> usize {
-        let bytes = match self {
-            Sort::Anchors | Sort::Parts => segment.anchor_bytes(),
-            Sort::Bands => segment.band_bytes(),
-        };
-        bytes / KEY_BYTES
+        match self {
+            Sort::Anchors | Sort::Parts if segment.anchors().is_some() => ANCHORS,
+            Sort::Anchors | Sort::Parts => 0,
+            Sort::Bands => segment.band_bytes() / KEY_BYTES,
+        }
+    }
+
+    /// The place of a key, of which there are so many before it in its row. A long page has several anchors in each place.
+    #[inline]
+    pub(super) fn place_of(self, before: usize, key: u64) -> u8 {
+        match self {
+            Sort::Anchors | Sort::Parts => (key % ANCHORS as u64) as u8,
+            Sort::Bands => before as u8,
+        }
+    }
+
+    /// The keys of a row, each with its place.
+    pub(super) fn keys_of(self, row: &[u8]) -> impl Iterator<Item = (u8, u64)> + Clone {
+        let keys = row.as_chunks().0.iter().map(key_of).enumerate();
+        keys.filter(|&(_, key)| key != NONE).map(move |(at, key)| (self.place_of(at, key), key))
+    }
+
+    /// How many keys a page has on average.
+    pub(super) fn keys_of_page(self, segment: &Segment) -> usize {
+        match self {
+            Sort::Parts => ANCHORS,
+            Sort::Anchors | Sort::Bands => segment.mean_row_bytes(self.column()) / KEY_BYTES,
+        }
     }
 }
 
@@ -68,12 +89,13 @@ impl BatchKeys<'_> {
         };
         match sort {
             Sort::Parts => least::each_key(sketches, shingles, pages, take),
-            Sort::Anchors | Sort::Bands => each_key(batch, (keys_of, sketches), pages, take),
+            Sort::Anchors | Sort::Bands => each_key(sort, batch, (keys_of, sketches), pages, take),
         }
     }
 }
 
 fn each_key(
+    sort: Sort,
     batch: &Segment,
     (mut keys_of, mut sketches): (RowBytes, RowBytes),
     pages: Range<u32>,
@@ -100,20 +122,20 @@ fn each_key(
         last_sketch.clear();
         last_sketch.extend_from_slice(sketches.get(row)?);
         if pages.contains(&page) {
-            let keys = keys.as_chunks().0.iter().map(key_of).enumerate();
-            keys.filter(|&(_, key)| key != NONE).for_each(|(place, key)| take(place, key, page));
+            sort.keys_of(keys).for_each(|(place, key)| take(place.into(), key, page));
         }
     }
     Ok(())
 }
 
-/// The anchors of a page, each with its place.
-pub fn anchors_of(anchors: &[u8]) -> impl Iterator<Item = (u8, u64)> + Clone {
-    let keys = (0..).zip(anchors.as_chunks().0).map(|(place, key)| (place, key_of(key)));
-    keys.filter(|&(_, key)| key != NONE)
+/// The anchors of a page.
+pub fn anchors_of(anchors: &[u8]) -> impl Iterator<Item = u64> + Clone {
+    Sort::Anchors.keys_of(anchors).map(|(_, key)| key)
 }
 
+/// The key of a row that so many are before; none where the page has none.
 #[inline]
-pub(super) fn key_at(keys: &[u8], place: u8) -> u64 {
-    key_of(keys[KEY_BYTES * usize::from(place)..].first_chunk().expect("a key in each place"))
+pub(super) fn key_at(keys: &[u8], before: usize) -> Option<u64> {
+    let key = key_of(keys[KEY_BYTES * before..].first_chunk().expect("a row of whole keys"));
+    (key != NONE).then_some(key)
 }

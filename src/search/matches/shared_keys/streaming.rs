@@ -1,13 +1,12 @@
 //! Rows of a segment stream past the keys of pages, or are named by those that they share.
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use super::common_keys::{GROUPS_OF_BATCH, GROUPS_OF_STORE};
 use super::key_index::KeyIndex;
-use super::sort::{NONE, WIDTH, key_at};
+use super::sort::key_at;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::check::ANCHORS;
@@ -27,8 +26,8 @@ pub(super) const BATCH_CHUNK_BLOCKS: usize = 2;
 
 pub const CHUNK_ROWS: u64 = (CHUNK_BLOCKS * SCANNED_ROWS) as u64;
 
-/// A row that shares an anchor with a page, and the place of the anchor.
-pub type RowAnchor = (u64, u8);
+/// A row that shares an anchor with a page, and the anchor.
+pub type RowAnchor = (u64, u64);
 
 #[derive(Debug)]
 pub(super) struct Pages<F> {
@@ -160,31 +159,38 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
 
     /// Takes the rows of a block. Returns how many of them share a key.
     pub(super) fn block(&mut self, keys_of: &mut RowBytes, block: usize) -> Result<u64> {
-        let width = self.index.places.len() * KEY_BYTES;
-        let mut passed: Vec<(u32, u8)> = Vec::new();
-        let Some((rows, bytes)) = keys_of.rows_of(block)? else { return Ok(0) };
+        let KeyIndex { sort, places, .. } = self.index;
+        let block = keys_of.block_of(block)?;
+        let rows = 0..(block.rows.end - block.rows.start) as usize;
+        // The row in the block, and which of its keys.
+        let mut passed: Vec<(usize, usize)> = Vec::new();
         // One place after the other, so that the bitmap of a place stays in the cache.
-        for (place, keys) in (0..).zip(&self.index.places) {
-            let rows = (0..).zip(bytes.chunks_exact(width));
-            let shares = |&(_, bytes): &(u32, &[u8])| {
-                let key = key_at(bytes, place);
-                keys.may_have(key) && key != NONE
-            };
-            passed.extend(rows.filter(shares).map(|(row, _)| (row, place)));
+        for (place, keys) in places.iter().enumerate() {
+            let shares =
+                |&row: &usize| key_at(block.get(row), place).is_some_and(|key| keys.may_have(key));
+            passed.extend(rows.clone().filter(shares).map(|row| (row, place)));
+        }
+        for row in rows {
+            for at in places.len()..block.get(row).len() / KEY_BYTES {
+                let may_have = |key| places[usize::from(sort.place_of(at, key))].may_have(key);
+                if key_at(block.get(row), at).is_some_and(may_have) {
+                    passed.push((row, at));
+                }
+            }
         }
         passed.sort_unstable();
         let mut sharing = 0;
         for passed in passed.chunk_by(|one, other| one.0 == other.0) {
-            let at = passed[0].0 as usize;
-            let places = passed.iter().map(|it| it.1);
-            let shares = self.row(rows.start + at as u64, &bytes[at * width..][..width], places)?;
+            let at = passed[0].0;
+            let keys = passed.iter().map(|it| it.1);
+            let shares = self.row(block.rows.start + at as u64, block.get(at), keys)?;
             sharing += u64::from(shares);
         }
         Ok(sharing)
     }
 
-    /// Takes a row that may share a key in each of these `places`. Returns whether it does.
-    fn row(&mut self, row: u64, keys: &[u8], places: impl Iterator<Item = u8>) -> Result<bool> {
+    /// Takes a row that may share those of its keys that so many are `before`. Returns whether it shares one.
+    fn row(&mut self, row: u64, keys: &[u8], before: impl Iterator<Item = usize>) -> Result<bool> {
         progress::tick(Activity::Working);
         let is_shown = self.rows.shown.as_mut().map_or(Ok(true), |shown| shown.get(row))?;
         if !is_shown {
@@ -196,10 +202,11 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
         self.leave();
         let mut pages: Vec<u32> = Vec::new();
         let mut fingerprint = None;
-        for place in places {
+        for at in before {
             let index = self.index;
-            let key = key_at(keys, place);
-            let mut shared = index.places[place as usize].with(key);
+            let Some(key) = key_at(keys, at) else { continue };
+            let place = index.sort.place_of(at, key);
+            let mut shared = index.places[usize::from(place)].with(key);
             if !shared.is_empty()
                 && let Some(common) = index.common.get(place, key)
             {
@@ -230,7 +237,8 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
         };
         let pages =
             pages.chunk_by(|one, other| one == other).filter(is_earlier).filter_map(|same| {
-                let (page, apart) = (same[0], ((places - same.len()) * ANCHORS / places) as u8);
+                let page = same[0];
+                let apart = (places.saturating_sub(same.len()) * ANCHORS / places) as u8;
                 if self.stream.is_some()
                     && self.pages.is_too_far(page, Shared { apart, distance: 0 })
                 {
@@ -303,33 +311,26 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
         }
     }
 
-    /// Takes rows that share anchors with the one page, those first that share most of its `anchors`: once there are enough, the others can
-    /// be no nearer.
-    pub(super) fn sharing(
-        &mut self,
-        anchors: &[u8],
-        mut rows: Vec<RowAnchor>,
-        work: &mut Work<'_>,
-    ) -> Result<()> {
+    /// Takes rows that share anchors with the one page, those first that share most: once there are enough, the others can be no nearer.
+    pub(super) fn sharing(&mut self, mut rows: Vec<RowAnchor>, work: &mut Work<'_>) -> Result<()> {
+        let apart = |anchors: &[RowAnchor]| ANCHORS.saturating_sub(anchors.len()) as u8;
         rows.sort_unstable();
         let mut rows: Vec<&[RowAnchor]> = rows.chunk_by(|one, other| one.0 == other.0).collect();
-        rows.sort_by_key(|places| Reverse(places.len()));
-        let mut shared = [0; WIDTH];
-        for alike in rows.chunk_by(|one, other| one.len() == other.len()) {
-            for places in alike {
+        rows.sort_by_key(|anchors| apart(anchors));
+        let mut shared = Vec::new();
+        for alike in rows.chunk_by(|one, other| apart(one) == apart(other)) {
+            for anchors in alike {
                 if !work.spend(1) {
                     return Ok(());
                 }
-                shared.fill(u8::MAX);
-                for &(_, place) in *places {
-                    let bytes =
-                        usize::from(place) * KEY_BYTES..(usize::from(place) + 1) * KEY_BYTES;
-                    shared[bytes.clone()].copy_from_slice(&anchors[bytes]);
+                shared.clear();
+                for (_, anchor) in *anchors {
+                    shared.extend(&anchor.to_le_bytes()[..KEY_BYTES]);
                 }
-                self.row(places[0].0, &shared, places.iter().map(|it| it.1))?;
+                self.row(anchors[0].0, &shared, 0..anchors.len())?;
             }
             self.leave();
-            let apart = (ANCHORS - alike[0].len()) as u8;
+            let apart = apart(alike[0]);
             let nearest = self.nearest.entry(0).or_default();
             self.pages.keep_nearest(0, nearest);
             if nearest.get(MOST_MET - 1).is_some_and(|it| it.0.apart <= apart) {

@@ -34,20 +34,34 @@ pub fn word_shingles(text: &str) -> ShingleSet {
     })
 }
 
-/// How many anchors a page has, and the bytes of each.
+/// How many anchors a page of up to a thousand shingles has.
 pub const ANCHORS: usize = 8;
 pub const ANCHOR_BYTES: usize = 5;
 
-/// Appends the anchors of a page: of each eighth of its shingles, by the last bits of their hashes, the least one. Two pages that
-/// share most of their shingles share most of their anchors. Where there is none, all bits are ones.
+/// Of which part of the shingles of a longer page all are anchors: those whose hashes begin with so many zeros.
+const ANCHOR_ZEROS: u32 = 7;
+/// The most of these.
+const MOST_MORE_ANCHORS: usize = 1 << 8;
+/// The most bytes of the anchors of a page.
+pub const MAX_ANCHORS_BYTES: usize = (ANCHORS + MOST_MORE_ANCHORS) * ANCHOR_BYTES;
+
+/// Appends the anchors of a page, each with the lowest bits of a hash: of each eighth of its shingles, by the last bits of their hashes, the
+/// least one, and where there is none, ones in all bits. Two pages that share most of their shingles share most of their anchors.
+///
+/// A page of some hundred shingles that stands in one of twenty thousand would share none. So a long page has more of them, ascending: the shingles
+/// whose hashes begin with seven zeros, and by these it meets the anchors of the shorter one that do so too.
 fn write_anchors(shingles: &ShingleSet, out: &mut Vec<u8>) {
-    let mut least = [u64::MAX; ANCHORS];
+    let mut least = [None; ANCHORS];
     for &hash in shingles.hashes() {
         let least = &mut least[hash as usize % ANCHORS];
-        *least = hash.min(*least);
+        *least = least.or(Some(hash));
     }
-    let low = |hash: u64| hash.checked_add(1).map_or(u64::MAX, |_| hash / ANCHORS as u64);
-    least.iter().for_each(|&hash| out.extend(&low(hash).to_le_bytes()[..ANCHOR_BYTES]));
+    let is_more = |&&hash: &&u64| hash.leading_zeros() >= ANCHOR_ZEROS;
+    let more = shingles.hashes().iter().take_while(is_more).copied();
+    let more = more.filter(|&hash| !least.contains(&Some(hash))).take(MOST_MORE_ANCHORS);
+    for hash in least.iter().map(|hash| hash.unwrap_or(u64::MAX)).chain(more) {
+        out.extend(&hash.to_le_bytes()[..ANCHOR_BYTES]);
+    }
 }
 
 #[derive(Debug, Default)]
@@ -551,12 +565,24 @@ mod tests {
         assert_eq!(anchors(&set([])), [u8::MAX; ANCHORS * ANCHOR_BYTES]);
     }
 
+    fn shared_anchors(one: &ShingleSet, other: &ShingleSet) -> usize {
+        let [one, other] = [one, other].map(anchors);
+        let [one, other] = [&one, &other].map(|it| it.as_chunks::<ANCHOR_BYTES>().0);
+        one.iter().filter(|anchor| other.contains(anchor)).count()
+    }
+
     #[test]
     fn pages_that_share_much_share_anchors() {
-        let [one, other] = [set(0..1000), set(50..1050)].map(|set| anchors(&set));
-        let shared =
-            one.chunks(ANCHOR_BYTES).zip(other.chunks(ANCHOR_BYTES)).filter(|(a, b)| a == b);
-        assert!(shared.count() >= 5);
+        assert!(shared_anchors(&set(0..1000), &set(50..1050)) >= 5);
+    }
+
+    #[test]
+    fn a_page_shares_anchors_with_a_page_of_forty_times_its_length() {
+        let long = set(0..20_000);
+        for start in (0..19_000).step_by(500) {
+            assert!(shared_anchors(&set(start..start + 500), &long) > 0, "{start}");
+        }
+        assert_eq!(anchors(&set(0..1_000_000)).len(), MAX_ANCHORS_BYTES);
     }
 
     /// Sketches are kept in stores: these bytes never change.
