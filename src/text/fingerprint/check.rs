@@ -10,7 +10,7 @@
 //! | `minhash-NxB` | N B / 8 | estimate of the Jaccard similarity of runs of three characters by [one permutation](super::minhash) |
 //! | `cosine-N` | 4 N | the cosine of the N most frequent runs of two characters |
 //! | `sentences-N` | 8 N | the share of the N longest sentences in common |
-//! | `points` | up to 24,580 | how alike they are in the space of their bands, such as the cosine of two vectors |
+//! | `points` | up to 49,156 | how alike they are in the space of their bands, such as the cosine of two vectors |
 //!
 //! ```
 //! use dupsieve_text::fingerprint::Check;

@@ -5,7 +5,7 @@
 //! containment says which of two pages can go without loss. Numbers count: two pages of one template with other figures are two pages.
 //!
 //! A sketch has the first 24 bits of the hash of each shingle, ascending, as gaps in a Rice code: a page of 430 words takes some 900 bytes.
-//! Up to 8,192 shingles the set is whole. Of a longer page it is a sample: the shingles whose hashes begin with `level` zeros. Two
+//! Up to 32,768 shingles the set is whole. Of a longer page it is a sample: the shingles whose hashes begin with `level` zeros. Two
 //! pages are compared at the higher of their levels.
 //!
 //! ```text
@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Some of the hashes that two pages have in common are of different shingles: each shingle of a meets one of n hashes of b by chance once in
-//! 2^24 / n. What is expected of these is taken off: of 8,192 shingles one in 2,000, of 430 one in 39,000.
+//! 2^24 / n. What is expected of these is taken off: of 32,768 shingles one in 512, of 430 one in 39,000.
 
 use super::maker::{Maker, Signing};
 use crate::features::shingle_hashes;
@@ -21,10 +21,11 @@ use crate::fingerprint::shingle_set::ShingleSet;
 
 const BITS: u32 = 24;
 
-const MOST: usize = 1 << 13;
+/// The most hashes of a sketch.
+const MOST: usize = 1 << 15;
 
-/// The most bytes of a sketch: a level, a number, and a Rice code of at most two bits beside the low ones.
-pub const MAX_SKETCH_BYTES: usize = 1 + 3 + MOST * 3;
+/// The most bytes of a sketch: a level, a number, and a Rice code of nine low bits and at most three beside them.
+pub const MAX_SKETCH_BYTES: usize = 1 + 3 + MOST * 3 / 2;
 const _: () = assert!(MAX_SKETCH_BYTES < 1 << 16);
 
 /// The set of the shingles of a text, by which it is known exactly how much of a text another text contains.
@@ -553,7 +554,7 @@ mod tests {
         assert!((less.share() - 0.85).abs() < 0.02 && !less.is_at_least(0.9), "{less:?}");
         assert!((more.share() - 170.0 / 220.0).abs() < 0.02, "{more:?}");
         // A few samples of a short page prove nothing.
-        let [short, _] = compare(&set(0..1000), &whole);
+        let [short, _] = compare(&set(0..250), &whole);
         assert!(short.all < 40 && !short.is_at_least(0.9), "{short:?}");
     }
 
