@@ -6,7 +6,6 @@
 //!
 //! Quotes that the rest of a file does not close cost one line, and each line behind it is a record. A record that is too long is passed over without being held.
 
-use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -25,6 +24,7 @@ use super::record::{Document, Position, check_start};
 use super::records::{Cutter, Each, Passed, Portion, Raw, Unread};
 use super::source::{End, Source};
 use super::tsv::{Columns, MOST_COLUMNS};
+use super::value::{self, Value};
 use crate::error::{Error, Kind, Result};
 
 pub(super) struct CsvCutter<'a> {
@@ -469,13 +469,14 @@ impl CsvPortion {
         check_start(record)?;
         values.read(record)?;
         self.columns.check_count(values.count)?;
-        let mut of_fields = [const { Cow::Borrowed("") }; 4];
+        let mut of_fields = [const { Value::Null }; 4];
         for (value, column) in of_fields.iter_mut().zip(self.columns.places) {
             if let Some(column) = column {
-                *value = fields.utf8(values.get(column))?.to_owned().into();
+                *value = Value::Text(fields.utf8(values.get(column))?.to_owned().into());
             }
         }
-        fields.page(self.columns.document(of_fields, without_end(record))?)
+        let record = without_end(record);
+        fields.page(value::document(of_fields, fields, record, String::new)?)
     }
 }
 

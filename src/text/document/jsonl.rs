@@ -12,45 +12,30 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::fields::Fields;
-use super::order_field::OrderField;
-use super::order_key::OrderKey;
 use super::reason::Reason;
-use super::record::{Content, Document};
-use super::vector::{self, MOST_COMPONENTS};
+use super::record::Document;
+use super::value::{self, MOST_COMPONENTS, Value};
 use crate::error::Excerpt;
 
-/// Parses one object with a text. Of a key that comes twice the last value counts.
-pub(super) fn parse<'a>(line: &'a str, fields: &Fields) -> Result<Document<'a>, Reason> {
-    document(line, fields, false, |text| text.text().map(Content::Text))
-}
-
-pub(super) fn vector<'a>(line: &'a str, fields: &Fields) -> Result<Document<'a>, Reason> {
-    document(line, fields, true, |vector| vector.vector().map(Content::Vector))
-}
-
-fn document<'a>(
+/// Parses one object with a text, or with a vector. Of a key that comes twice the last value counts.
+pub(super) fn parse<'a>(
     line: &'a str,
     fields: &Fields,
     vectors: bool,
-    content: impl FnOnce(Value<'a>) -> Result<Content<'a>, Wrong>,
 ) -> Result<Document<'a>, Reason> {
     let mut found = [const { Value::Absent }; 4];
     let mut json = serde_json::Deserializer::from_str(line);
     json.deserialize_map(Walk { wanted: fields.names(), vectors, found: &mut found })
         .and_then(|()| json.end())
         .map_err(|error| broken(&error))?;
-    let [id, text, order, key] = found;
-    let id = match id {
-        Value::Absent | Value::Null if fields.place_ids.fill() => Cow::Borrowed(""),
-        id => id.id().map_err(|wrong| wrong.reason(&fields.id, line))?,
-    };
-    let key = match &fields.key {
-        Some(field) => key.key_value().map_err(|wrong| wrong.reason(field, line))?,
-        None => None,
-    };
-    let order = fields.order.as_ref().map_or(Ok(OrderKey::NoField), |field| order.key(field))?;
-    let content = content(text).map_err(|wrong| wrong.reason(&fields.text, line))?;
-    Ok(Document { key, order, ..Document::of(id, content, line.as_bytes()) })
+    match &mut found[1] {
+        Value::Absent | Value::Null | Value::Bad(_) | Value::Vector(_) => {}
+        other if vectors => *other = Value::Bad("the vector is not an array".into()),
+        Value::Text(_) => {}
+        other => *other = Value::Other,
+    }
+    let names = || format!("; fields found: {}", fields_found(line));
+    value::document(found, fields, line.as_bytes(), names)
 }
 
 fn fields_found(line: &str) -> String {
@@ -93,28 +78,6 @@ impl<'a> Visitor<'a> for &mut Names {
     }
 }
 
-enum Wrong {
-    Absent,
-    Null,
-    Other(&'static str),
-}
-
-impl Wrong {
-    fn reason(self, name: &str, line: &str) -> Reason {
-        match self {
-            Wrong::Absent => {
-                let found = fields_found(line);
-                Reason::with(
-                    format!("no field `{}`", name.escape_debug()),
-                    format_args!("; fields found: {found}"),
-                )
-            }
-            Wrong::Null => format!("the field `{}` is null", name.escape_debug()).into(),
-            Wrong::Other(what) => what.into(),
-        }
-    }
-}
-
 fn broken(error: &serde_json::Error) -> Reason {
     use serde_json::error::Category;
     let said = error.to_string();
@@ -127,88 +90,6 @@ fn broken(error: &serde_json::Error) -> Reason {
         Category::Eof => "the JSON ends too early".into(),
         Category::Syntax | Category::Io => {
             Reason::with("broken JSON", format_args!(" at byte {} of the line", error.column()))
-        }
-    }
-}
-
-/// Whether a number is whole, and no other whole number was rounded to it.
-pub(super) fn is_whole(number: f64) -> bool {
-    number.fract() == 0.0 && number.abs() < 2_f64.powi(53)
-}
-
-enum Value<'a> {
-    Absent,
-    Null,
-    Text(Cow<'a, str>),
-    Integer(i128),
-    Float(f64),
-    /// The components of an array; none for one that is not a number.
-    Array(Vec<Option<f64>>),
-    Other,
-}
-
-impl<'a> Value<'a> {
-    fn number(&self) -> Option<f64> {
-        match *self {
-            Value::Integer(number) => Some(number as f64),
-            Value::Float(number) => Some(number),
-            _ => None,
-        }
-    }
-
-    fn id(self) -> Result<Cow<'a, str>, Wrong> {
-        match self {
-            Value::Text(id) => Ok(id),
-            Value::Integer(id) => Ok(Cow::Owned(id.to_string())),
-            Value::Float(id) if is_whole(id) => Ok(Cow::Owned(format!("{:.0}", id + 0.0))),
-            Value::Absent => Err(Wrong::Absent),
-            Value::Null => Err(Wrong::Null),
-            Value::Float(_) | Value::Array(_) | Value::Other => {
-                Err(Wrong::Other("the id is neither a string nor a whole number of 64 bits"))
-            }
-        }
-    }
-
-    /// The value of which a key is made; none of null and of an empty text.
-    fn key_value(self) -> Result<Option<Cow<'a, str>>, Wrong> {
-        match self.id() {
-            Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
-            Err(Wrong::Null) => Ok(None),
-            Err(Wrong::Other(_)) => {
-                Err(Wrong::Other("the key is neither a string nor a whole number of 64 bits"))
-            }
-            Err(wrong) => Err(wrong),
-        }
-    }
-
-    fn text(self) -> Result<Cow<'a, str>, Wrong> {
-        match self {
-            Value::Text(text) => Ok(text),
-            Value::Absent => Err(Wrong::Absent),
-            Value::Null => Err(Wrong::Null),
-            Value::Integer(_) | Value::Float(_) | Value::Array(_) | Value::Other => {
-                Err(Wrong::Other("the text is not a string"))
-            }
-        }
-    }
-
-    fn vector(self) -> Result<Vec<f64>, Wrong> {
-        match self {
-            Value::Array(components) => vector::checked(components).map_err(Wrong::Other),
-            Value::Absent => Err(Wrong::Absent),
-            Value::Null => Err(Wrong::Null),
-            _ => Err(Wrong::Other("the vector is not an array")),
-        }
-    }
-
-    fn key(self, of: &OrderField) -> Result<OrderKey, Reason> {
-        match self {
-            Value::Text(text) => of.key(&text),
-            Value::Integer(number) => of.key(&number.to_string()),
-            Value::Float(number) => of.key(&number.to_string()),
-            Value::Absent => Ok(OrderKey::NoField),
-            Value::Null => Ok(OrderKey::Empty),
-            Value::Array(_) | Value::Other => of.key_of_other(),
         }
     }
 }
@@ -291,10 +172,14 @@ impl<'a> Visitor<'a> for Walk<'_, '_, 'a> {
                 .is_some()
             {
                 if components.len() <= MOST_COMPONENTS {
-                    components.push(found[0].number());
+                    components.push(match found[0] {
+                        Value::Integer(number) => Some(number as f64),
+                        Value::Float(number) => Some(number),
+                        _ => None,
+                    });
                 }
             }
-            self.keep(Value::Array(components));
+            self.keep(Value::of_components(components));
             return Ok(());
         }
         self.keep(Value::Other);

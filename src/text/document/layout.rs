@@ -114,11 +114,10 @@ impl LinePortion {
                 let text = Content::Text(line.strip_suffix('\r').unwrap_or(line).into());
                 return Ok(Document::of("", text, line.as_bytes()));
             }
-            (_, Some(columns)) => tsv::parse(line, columns),
+            (_, Some(columns)) => tsv::parse(line, columns, fields),
             (Format::Fingerprints, _) => ready::fingerprint(line, fields.width_bits),
             (Format::Features, _) => ready::features(line),
-            (Format::Vectors, _) => jsonl::vector(line, fields),
-            _ => jsonl::parse(line, fields),
+            (format, _) => jsonl::parse(line, fields, format == Format::Vectors),
         }?;
         fields.page(document)
     }

@@ -10,7 +10,7 @@
 //! - `records`: what a format is: a cutter of records, and portions of them that any thread parses.
 //! - `layout` with `jsonl`, `tsv` and `ready`, `csv`, `whole_files`, `warc`, `parquet`: the formats. A new one is a file
 //!   or a folder beside these.
-//! - `vector`: what a vector may be. `html`, `charset`: the text and the characters of a page of HTML.
+//! - `value`: the values of the fields of a record, and the document that they make. `html`, `charset`: the text and the characters of a page of HTML.
 //! - `encoding`: files of text in other encodings than UTF-8. `json_lines`: JSON over several lines, or in an array.
 //! - `damage`: what of files could not be read.
 //! - `survey`: which fields there are, and which are likely the id, the text and the time.
@@ -88,7 +88,7 @@ mod survey;
 mod time;
 mod tolerance;
 mod tsv;
-mod vector;
+mod value;
 mod walk;
 mod warc;
 mod whole_files;

@@ -29,6 +29,8 @@ use super::parquet;
 use super::record::{MAX_ID_BYTES, check_id};
 use super::source::{End, Source};
 use super::time;
+#[cfg(feature = "parquet")]
+use super::value::Value as FieldValue;
 use crate::error::{Error, Kind, Result};
 
 mod values;
@@ -158,10 +160,10 @@ impl Survey {
     /// Looks at a file of columns; none if it is another one.
     #[cfg(feature = "parquet")]
     fn rows(&mut self, input: &Input, day: u64) -> Result<Option<u64>> {
-        let mut each = |name: &str, value: &parquet::Value| {
-            let Some(text) = value.text() else { return };
+        let mut each = |name: &str, value: &FieldValue<'_>| {
+            let Some(text) = parquet::shown(value) else { return };
             let value = match value {
-                parquet::Value::Float(_) => Value::Fraction(&text),
+                FieldValue::Float(_) => Value::Fraction(&text),
                 _ => Value::Text(&text),
             };
             add(&mut self.fields, name, value, day);

@@ -1,13 +1,11 @@
 //! Parses a line of tab-separated columns. Values are taken literally: no quotes, no trimming.
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use super::fields::Fields;
-use super::order_field::OrderField;
-use super::order_key::OrderKey;
 use super::reason::Reason;
-use super::record::{Content, Document};
+use super::record::Document;
+use super::value::{self, Value};
 use crate::error::{Error, Kind, Result};
 
 const SHOWN_BYTES: usize = 400;
@@ -18,7 +16,6 @@ pub(super) const MOST_COLUMNS: usize = 1 << 16;
 pub(super) struct Columns {
     /// Those of the fields.
     pub(super) places: [Option<usize>; 4],
-    order: Option<OrderField>,
     pub(super) count: usize,
     pub(super) header: Vec<u8>,
 }
@@ -67,8 +64,7 @@ impl Columns {
             return Err(Error::new(Kind::BadData, what).at(path).line(1));
         }
         let places = fields.places(|field| names.contains(&field.as_bytes()), column)?;
-        let (order, count, header) = (fields.order.clone(), names.len(), header.to_vec());
-        Ok(Columns { places, order, count, header })
+        Ok(Columns { places, count: names.len(), header: header.to_vec() })
     }
 
     pub(super) fn check_count(&self, count: usize) -> Result<(), Reason> {
@@ -78,29 +74,21 @@ impl Columns {
         let what = "the number of columns is not that of the header";
         Err(Reason::with(what, format_args!(": {count}, not {}", self.count)))
     }
-
-    /// The document of a record with these values of the fields.
-    pub(super) fn document<'a>(
-        &self,
-        [id, text, order, key]: [Cow<'a, str>; 4],
-        record: &'a [u8],
-    ) -> Result<Document<'a>, Reason> {
-        let key = Some(key).filter(|key| !key.is_empty());
-        let of = |field: &OrderField| field.key(&order);
-        let order = self.order.as_ref().map_or(Ok(OrderKey::NoField), of)?;
-        Ok(Document { order, key, ..Document::of(id, Content::Text(text), record) })
-    }
 }
 
-pub(super) fn parse<'a>(line: &'a str, columns: &Columns) -> Result<Document<'a>, Reason> {
-    let mut values = [""; 4];
+pub(super) fn parse<'a>(
+    line: &'a str,
+    columns: &Columns,
+    fields: &Fields,
+) -> Result<Document<'a>, Reason> {
+    let mut values = [const { Value::Null }; 4];
     let mut count = 0;
     for value in line.split('\t') {
         if let Some(field) = columns.places.iter().position(|place| *place == Some(count)) {
-            values[field] = value;
+            values[field] = Value::Text(value.into());
         }
         count += 1;
     }
     columns.check_count(count)?;
-    columns.document(values.map(Cow::Borrowed), line.as_bytes())
+    value::document(values, fields, line.as_bytes(), String::new)
 }

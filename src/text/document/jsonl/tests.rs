@@ -1,6 +1,9 @@
 //! What a line of JSON costs. What is read of it is in `cases.txt`.
 
+use std::borrow::Cow;
+
 use super::*;
+use crate::document::{Content, OrderField};
 
 fn with_time() -> Fields {
     Fields { order: Some(OrderField::time("meta.time")), ..Fields::default() }
@@ -8,7 +11,7 @@ fn with_time() -> Fields {
 
 #[test]
 fn a_string_without_escapes_is_borrowed() {
-    let page = parse(r#"{"id": "a", "text": "plain"}"#, &with_time()).unwrap();
+    let page = parse(r#"{"id": "a", "text": "plain"}"#, &with_time(), false).unwrap();
     assert!(matches!(page.content, Content::Text(Cow::Borrowed("plain"))));
     assert!(matches!(page.id, Cow::Borrowed("a")));
 }
@@ -30,9 +33,9 @@ fn deep_nesting_takes_no_stack() {
             let open = open.repeat(300_000);
             let close = close.repeat(300_000);
             let line = format!(r#"{{"id": 1, "text": "", "{field}": {open}0{close}}}"#);
-            let read = parse(&line, &with_time());
+            let read = parse(&line, &with_time(), false);
             assert_eq!(read.is_err(), field == "text", "{field}");
-            assert!(parse(&line[..200_000], &with_time()).is_err());
+            assert!(parse(&line[..200_000], &with_time(), false).is_err());
         }
     }
 }

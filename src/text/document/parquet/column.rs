@@ -6,7 +6,10 @@ use parquet::errors::ParquetError;
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use super::opened::Opened;
-use super::rows::{Value, held_bytes};
+use super::rows::{crowded, held_bytes};
+use crate::document::reason::too_long;
+use crate::document::record::utf8;
+use crate::document::value::Value;
 use crate::parallel::lock;
 use crate::results::{Gaps, RowGroup, values_of};
 
@@ -124,7 +127,7 @@ impl Meaning {
     }
 
     /// The value of a number; `unsigned` is what its bits say without a sign.
-    fn of_number(self, number: i64, unsigned: u64) -> Value {
+    fn of_number(self, number: i64, unsigned: u64) -> Value<'static> {
         match self {
             Meaning::Plain | Meaning::Decimal | Meaning::Uuid => Value::Integer(number.into()),
             Meaning::Unsigned => Value::Integer(unsigned.into()),
@@ -136,13 +139,22 @@ impl Meaning {
     }
 
     /// The value of some bytes. A text is copied, so that it does not keep all of its page.
-    fn of_bytes(self, bytes: &[u8], max_bytes: usize) -> Value {
+    fn of_bytes(self, bytes: &[u8], max_bytes: usize) -> Value<'static> {
         match self {
             Meaning::Decimal => Value::Integer(whole_number(bytes)),
-            Meaning::Uuid => Value::of_uuid(bytes),
-            _ if bytes.len() > max_bytes => Value::TooLong,
-            _ => Value::Bytes(bytes.to_vec().into()),
+            Meaning::Uuid => Value::Text(uuid(bytes).into()),
+            _ if bytes.len() > max_bytes => Value::Bad(too_long(max_bytes)),
+            _ => utf8(bytes).map_or_else(Value::Bad, |text| Value::Text(text.to_owned().into())),
         }
+    }
+}
+
+/// The 16 bytes of a UUID as text: `00112233-4455-6677-8899-aabbccddeeff`.
+fn uuid(bytes: &[u8]) -> String {
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    match bytes.len() {
+        16 => [0..4, 4..6, 6..8, 8..10, 10..16].map(|part| hex(&bytes[part])).join("-"),
+        _ => hex(bytes),
     }
 }
 
@@ -172,17 +184,17 @@ impl Column {
         Ok(Column { reader, place, row: 0, gaps, max_bytes })
     }
 
-    pub(super) fn next(&mut self) -> Result<Option<Value>, ParquetError> {
+    pub(super) fn next(&mut self) -> Result<Option<Value<'static>>, ParquetError> {
         let value = self.decoded()?.pop().ok_or_else(ended)?;
         let row = self.row;
         self.row += 1;
         let mut gaps = lock(&self.gaps);
         gaps.retain(|gap| gap.end > row);
         let is_in_gap = gaps.first().is_some_and(|gap| gap.contains(&row));
-        Ok(if is_in_gap { Some(Value::Crowded) } else { value })
+        Ok(if is_in_gap { Some(crowded(self.max_bytes)) } else { value })
     }
 
-    fn decoded(&mut self) -> Result<Vec<Option<Value>>, ParquetError> {
+    fn decoded(&mut self) -> Result<Vec<Option<Value<'static>>>, ParquetError> {
         let Place { meaning, present, .. } = self.place;
         let max_bytes = self.max_bytes;
         match &mut self.reader {

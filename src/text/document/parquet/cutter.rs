@@ -7,11 +7,13 @@ use parquet::file::reader::Length;
 use super::file::{AnyColumn, AnyPlace, ParquetGroups};
 use super::opened::bytes_of;
 use super::places::{Wanted, places};
-use super::rows::{RowPortion, Value, bytes_of_row};
+use super::rows::{RowPortion, bytes};
 use crate::document::fields::ReadOptions;
 use crate::document::inputs::Input;
+use crate::document::reason::too_long;
 use crate::document::record::Position;
 use crate::document::records::{Cutter, Portion};
+use crate::document::value::Value;
 use crate::error::Result;
 use crate::progress::{self, Activity};
 use crate::results::trying;
@@ -99,15 +101,21 @@ impl Cutter for ParquetCutter<'_> {
             }
         }
         let Some(columns) = &mut self.columns else { return Ok(None) };
-        let (mut rows, mut bytes) = (Vec::new(), 0);
+        let (mut rows, mut row_bytes) = (Vec::new(), 0);
+        let max_bytes = self.options.max_record_bytes;
         trying(self.input.path(), || {
-            while self.left > 0 && rows.len() < MOST_ROWS && bytes < self.options.portion_bytes {
+            while self.left > 0 && rows.len() < MOST_ROWS && row_bytes < self.options.portion_bytes
+            {
                 self.left -= 1;
-                let mut row = [const { None }; 4];
+                let mut row = [const { Value::Null }; 4];
                 for (value, column) in row.iter_mut().zip(&mut *columns) {
-                    *value = column.as_mut().map_or(Ok(None), AnyColumn::next)?;
+                    let next = column.as_mut().map_or(Ok(None), AnyColumn::next)?;
+                    *value = next.unwrap_or(Value::Null);
+                    if bytes(value) > max_bytes {
+                        *value = Value::Bad(too_long(max_bytes));
+                    }
+                    row_bytes += bytes(value);
                 }
-                bytes += bytes_of_row(&row);
                 rows.push(row);
             }
             Ok(())
@@ -115,8 +123,7 @@ impl Cutter for ParquetCutter<'_> {
         progress::tick(Activity::Reading);
         let first = self.next;
         self.next.line += rows.len() as u64;
-        let max_bytes = self.options.max_record_bytes;
-        Ok(Some(Box::new(RowPortion { first, rows, max_bytes })))
+        Ok(Some(Box::new(RowPortion { first, rows })))
     }
 
     fn contents(&self) -> Option<u128> {
@@ -129,7 +136,7 @@ impl Cutter for ParquetCutter<'_> {
 pub(in crate::document) fn first_rows(
     input: &Input,
     most: u64,
-    each: &mut dyn FnMut(&str, &Value),
+    each: &mut dyn FnMut(&str, &Value<'_>),
 ) -> Result<u64> {
     let opened = bytes_of(input)?;
     trying(input.path(), || {

@@ -3,10 +3,11 @@
 use parquet::errors::ParquetError;
 
 use super::column::{Column, Place};
-use super::list::{ListColumn, ListPlace};
+use super::list::{self, ListColumn};
 use super::opened::Opened;
 use super::places::Wanted;
-use super::rows::{Value, held_bytes};
+use super::rows::held_bytes;
+use crate::document::value::Value;
 use crate::results::ParquetFile;
 
 pub(super) struct ParquetGroups {
@@ -20,7 +21,8 @@ pub(super) struct ParquetGroups {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum AnyPlace {
     Values(Place),
-    Vectors(ListPlace),
+    /// The leaf of the lists.
+    Vectors(usize),
 }
 
 pub(super) enum AnyColumn {
@@ -42,7 +44,7 @@ impl ParquetGroups {
     pub(super) fn find(&self, field: &str, wanted: Wanted) -> Option<Result<AnyPlace, String>> {
         let schema = self.file.metadata().schema_descr();
         Some(match wanted {
-            Wanted::Vector => ListPlace::find(schema, field)?.map(AnyPlace::Vectors),
+            Wanted::Vector => list::find(schema, field)?.map(AnyPlace::Vectors),
             _ => Place::find(schema, field, wanted == Wanted::Number)?.map(AnyPlace::Values),
         })
     }
@@ -66,8 +68,8 @@ impl ParquetGroups {
             AnyPlace::Values(place) => {
                 AnyColumn::Values(Column::new(&group, place, self.max_bytes)?)
             }
-            AnyPlace::Vectors(place) => {
-                AnyColumn::Vectors(ListColumn::new(&group, place, held_bytes(self.max_bytes))?)
+            AnyPlace::Vectors(leaf) => {
+                AnyColumn::Vectors(ListColumn::new(&group, leaf, held_bytes(self.max_bytes))?)
             }
         })
     }
@@ -80,7 +82,7 @@ impl ParquetGroups {
 
 impl AnyColumn {
     /// The value of the next row; none for null.
-    pub(super) fn next(&mut self) -> Result<Option<Value>, ParquetError> {
+    pub(super) fn next(&mut self) -> Result<Option<Value<'static>>, ParquetError> {
         match self {
             AnyColumn::Values(column) => column.next(),
             AnyColumn::Vectors(lists) => lists.next(),

@@ -23,37 +23,27 @@ use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, SchemaDescriptor};
 use super::column::{SAME_NAME, ended};
 use super::levels::{Part, read};
 use super::opened::Opened;
-use super::rows::Value;
-use crate::document::vector::{self, MOST_COMPONENTS};
+use crate::document::value::{MOST_COMPONENTS, Value};
 use crate::results::RowGroup;
 
 /// The most values of the pages from which a row is decoded. A page can say in few bytes that it has billions.
 const MOST_VALUES: u64 = 32 << 20;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ListPlace {
-    leaf: usize,
-}
-
-impl ListPlace {
-    pub(super) fn find(
-        schema: &SchemaDescriptor,
-        field: &str,
-    ) -> Option<Result<ListPlace, String>> {
-        let is_of_field = |column: &ColumnDescriptor| {
-            let path = column.path().string();
-            path.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
-        let leaves = (0..schema.num_columns()).filter(|&leaf| is_of_field(&schema.column(leaf)));
-        match leaves.collect::<Vec<_>>()[..] {
-            [] => None,
-            [leaf] => Some(checked(&schema.column(leaf)).map(|()| ListPlace { leaf })),
-            [first, second, ..] => {
-                let path = |leaf| schema.column(leaf).path().string();
-                let is_same = path(first) == path(second);
-                let found = if is_same { SAME_NAME } else { "a group of columns" };
-                Some(Err(found.to_owned()))
-            }
+/// The leaf of the column of a field.
+pub(super) fn find(schema: &SchemaDescriptor, field: &str) -> Option<Result<usize, String>> {
+    let is_of_field = |column: &ColumnDescriptor| {
+        let path = column.path().string();
+        path.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let leaves = (0..schema.num_columns()).filter(|&leaf| is_of_field(&schema.column(leaf)));
+    match leaves.collect::<Vec<_>>()[..] {
+        [] => None,
+        [leaf] => Some(checked(&schema.column(leaf)).map(|()| leaf)),
+        [first, second, ..] => {
+            let path = |leaf| schema.column(leaf).path().string();
+            let is_same = path(first) == path(second);
+            let found = if is_same { SAME_NAME } else { "a group of columns" };
+            Some(Err(found.to_owned()))
         }
     }
 }
@@ -91,12 +81,12 @@ struct Levels {
 impl ListColumn {
     pub(super) fn new(
         group: &RowGroup<'_, Opened>,
-        place: ListPlace,
+        leaf: usize,
         most: usize,
     ) -> Result<ListColumn, ParquetError> {
-        let column: ColumnDescPtr = group.metadata().schema_descr().column(place.leaf);
+        let column: ColumnDescPtr = group.metadata().schema_descr().column(leaf);
         let left = Arc::new(AtomicU64::new(MOST_VALUES));
-        let inner = group.pages(place.leaf, most, None)?;
+        let inner = group.pages(leaf, most, None)?;
         let pages = Box::new(BoundedPages { inner, left: Arc::clone(&left) });
         let levels = Levels {
             number: column.max_def_level(),
@@ -110,7 +100,7 @@ impl ListColumn {
         Ok(ListColumn { numbers, levels, left })
     }
 
-    pub(super) fn next(&mut self) -> Result<Option<Value>, ParquetError> {
+    pub(super) fn next(&mut self) -> Result<Option<Value<'static>>, ParquetError> {
         self.left.store(MOST_VALUES, Ordering::Relaxed);
         let levels = self.levels;
         let list = match &mut self.numbers {
@@ -118,7 +108,7 @@ impl ListColumn {
             Numbers::Double(reader) => list(reader, levels, |&number| number),
             Numbers::Half(reader) => list(reader, levels, half),
         }?;
-        Ok(list.map(|list| Value::Vector(vector::checked(list))))
+        Ok(list.map(Value::of_components))
     }
 }
 

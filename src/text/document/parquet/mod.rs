@@ -23,4 +23,4 @@ mod tests;
 
 pub use copy::ParquetCopy;
 pub(super) use cutter::{ParquetCutter, first_rows};
-pub(super) use rows::Value;
+pub(super) use rows::shown;

@@ -9,11 +9,11 @@ use super::head::{Archive, Head};
 use super::http::Response;
 use crate::document::declared::Declared;
 use crate::document::fields::Fields;
-use crate::document::order_key::OrderKey;
 use crate::document::reason::{Reason, too_long};
-use crate::document::record::{Content, Document, Position, utf8};
+use crate::document::record::{Document, Position, utf8};
 use crate::document::records::{Each, Passed, Portion, Raw};
 use crate::document::skipped::Skip;
+use crate::document::value::{self, Value};
 use crate::document::{charset, html};
 
 #[derive(Debug)]
@@ -102,41 +102,32 @@ impl WarcPortion {
         }
         let (text, canonical) = page.text(self.max_bytes)?;
         let payload = Declared::payload(head.field("WARC-Payload-Digest"));
-        let (order, key) = (order(head, fields), key(head, fields).map(Cow::Borrowed));
-        let declared = Declared { payload, canonical };
-        let document = Document::of(id(head, fields)?, Content::Text(text), record);
-        Ok(Document { order, key, declared, ..document })
+        let value = |name: Option<&str>| match name.and_then(|name| head.field(name)) {
+            Some(value) => utf8(value).map_or_else(Value::Bad, |text| Value::Text(text.into())),
+            None => Value::Absent,
+        };
+        let [id, _, order, key] = fields.names().map(value);
+        let values = [id, Value::Text(text), readable_order(order, fields), readable(key)];
+        let document = value::document(values, fields, record, || HEADERS.to_owned())?;
+        fields.check_id(&document.id)?;
+        Ok(Document { declared: Declared { payload, canonical }, ..document })
     }
 }
 
-fn id<'a>(head: Head<'a>, fields: &Fields) -> Result<&'a str, Reason> {
-    let found = head.field(&fields.id);
-    if found.is_none() && fields.place_ids.fill() || !fields.place_ids.reads_ids() {
-        return Ok("");
+const HEADERS: &str = "; records of web archives have WARC-Target-URI, WARC-Record-ID and others";
+
+/// A time that cannot be read counts as missing: it says nothing of the page, and whole collections have it wrong.
+fn readable_order<'a>(value: Value<'a>, fields: &Fields) -> Value<'a> {
+    match (value, &fields.order) {
+        (Value::Bad(_), _) => Value::Null,
+        (Value::Text(text), Some(field)) if field.key(&text).is_err() => Value::Null,
+        (value, _) => value,
     }
-    let id = found.ok_or_else(|| {
-        let what = format!("no field `{}`", fields.id.escape_debug());
-        Reason::with(
-            what,
-            "; records of web archives have WARC-Target-URI, WARC-Record-ID and others",
-        )
-    })?;
-    let id = utf8(id)?;
-    fields.check_id(id).map(|()| id)
 }
 
-/// What puts a record in keep order. A time that cannot be read counts as missing: it says nothing of the page, and whole
-/// collections have it wrong.
-fn order(head: Head<'_>, fields: &Fields) -> OrderKey {
-    let Some(field) = &fields.order else { return OrderKey::NoField };
-    let key = |value| field.key(utf8(value).ok()?).ok();
-    head.field(&field.name).map_or(OrderKey::NoField, |value| key(value).unwrap_or(OrderKey::Empty))
-}
-
-/// The value of the header that the key is made of. Not every record has each header.
-fn key<'a>(head: Head<'a>, fields: &Fields) -> Option<&'a str> {
-    let value = head.field(fields.key.as_ref()?)?;
-    utf8(value).ok().filter(|value| !value.is_empty())
+/// Not every record has each header.
+fn readable(value: Value<'_>) -> Value<'_> {
+    if matches!(value, Value::Text(_)) { value } else { Value::Null }
 }
 
 struct RecordedPage<'a> {
