@@ -87,7 +87,7 @@ pub(crate) fn sketch(
                     return Ok(None);
                 }
                 let mut sketch = Vec::new();
-                signer.sign_known(text, sketcher.normal_form(), &mut sketch).map(|()| Some(sketch))
+                signer.sign(text, &mut sketch).map(|()| Some(sketch))
             })
         })?;
         Ok(Arc::new(BinaryArray::from_iter(made)) as ArrayRef)

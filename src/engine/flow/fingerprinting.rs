@@ -173,10 +173,10 @@ impl Makers {
     /// Computes what a segment has of a document; none if it has no feature. `text` is what the recipe takes of its text.
     fn page(&mut self, document: &Document<'_>, text: &str) -> Result<Option<HeldPage>> {
         let Some((fingerprint, class)) = self.fingerprint(document, text)? else { return Ok(None) };
-        let Makers { sketcher, signer, bands, points, words, .. } = self;
+        let Makers { signer, bands, points, words, .. } = self;
         let mut details = Details { class, ..Details::default() };
-        if let (Some(signer), Some(sketcher)) = (signer, sketcher) {
-            let signed = signer.sign_known(text, sketcher.normal_form(), &mut details.check);
+        if let Some(signer) = signer {
+            let signed = signer.sign(text, &mut details.check);
             signed.map_err(|error| naming(error, document))?;
             details.anchors.extend(signer.anchors());
         }

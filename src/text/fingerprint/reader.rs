@@ -6,7 +6,6 @@ use crate::features::lists::StopWords;
 use crate::features::normalise::Normalise;
 use crate::features::shingles::{self, WordWindow};
 use crate::features::words::Words;
-use crate::fingerprint::normal_form::NormalForm;
 use crate::fingerprint::page_time::{PageClock, PageTime};
 use crate::fingerprint::recipe::Features;
 
@@ -15,8 +14,6 @@ pub(super) struct Reader {
     pub(super) clock: PageClock,
     form: Form,
     prepared: String,
-    /// How what is prepared was normalised, if it was.
-    normalised: Option<Normalise>,
     stop_words: HashSet<Box<str>>,
     cut: Cut,
 }
@@ -81,7 +78,6 @@ impl Reader {
             clock: PageClock::new(PageTime::default()),
             form: Form::AsItIs,
             prepared: String::new(),
-            normalised: None,
             stop_words: HashSet::new(),
             cut: Cut::of(features),
         };
@@ -99,10 +95,6 @@ impl Reader {
             _ => {}
         }
         reader
-    }
-
-    pub(super) fn normal_form(&self) -> Option<NormalForm<'_>> {
-        self.normalised.map(|by| NormalForm { by, text: &self.prepared })
     }
 
     /// Calls `feature` with each occurrence of a feature in `text`. What a recipe leaves out of a text, such as digits and links, stays if the text
@@ -123,13 +115,11 @@ impl Reader {
 
     /// The same of a text that is prepared so.
     fn each_of(&mut self, text: &str, form: Form, mut feature: impl FnMut(&str)) {
-        let Reader { clock, prepared, normalised, stop_words, cut, .. } = self;
-        *normalised = None;
+        let Reader { clock, prepared, stop_words, cut, .. } = self;
         let text = match form {
             Form::AsItIs => text,
             Form::Normal(normalise) => {
                 normalise.apply(text, prepared);
-                *normalised = Some(normalise);
                 prepared
             }
             Form::WordCharacters => {

@@ -348,8 +348,7 @@ impl Recipe {
     }
 
     fn check_tables(&self, text: &Text) -> Result<()> {
-        let takes_idf = text.weights.take_idf() || text.short_text.is_some();
-        if text.idf.is_some() && !takes_idf {
+        if text.idf.is_some() && !text.takes_idf() {
             return Err(bad("a part of no use").expected("weights by idf").found("idf"));
         }
         tables::fits(text.idf.as_ref(), self.taking(), None, "idf")?;
@@ -375,7 +374,10 @@ impl Recipe {
         let words = matches!(self.features, Features::Words { .. });
         let characters = matches!(self.features, Features::CharacterShingles { .. });
         let of_no_use = [
-            (!words && text.weights.take_idf() && text.idf.is_none(), "idf of jieba's table"),
+            (
+                !words && text.weights == Weights::TfIdf && text.idf.is_none(),
+                "idf of jieba's table",
+            ),
             (!words && text.weights == Weights::Speech, "parts of speech"),
             (!words && text.short_words != ShortWords::Full, "short_words"),
             (!words && text.short_text.is_some(), "short_text"),

@@ -14,7 +14,7 @@ use crate::fingerprint::reader::{Reader, words};
 use crate::fingerprint::recipe::{Features, Recipe, ShortWords, SketchParts, Text, Weights};
 use crate::fingerprint::simhash::SimHash;
 use crate::fingerprint::tally::Tally;
-use crate::fingerprint::{Class, Fingerprint, NormalForm, Width};
+use crate::fingerprint::{Class, Fingerprint, Width};
 use crate::hash::{Hash, Hashed};
 
 use short::Short;
@@ -85,12 +85,6 @@ impl Sketcher {
         self.timed(text, |maker, reader| maker.text(reader, text))
     }
 
-    /// The normal form of the text that was taken last, if one was made of it, for a
-    /// [signature](crate::fingerprint::Signer::sign_known) of that text.
-    pub fn normal_form(&self) -> Option<NormalForm<'_>> {
-        self.reader.as_ref().and_then(Reader::normal_form)
-    }
-
     /// Calls `feature` with each occurrence of a feature in `text`.
     pub fn each(&mut self, text: &str, feature: impl FnMut(&str)) -> Result<()> {
         self.timed(text, |_, reader| reader.each(text, feature))
@@ -156,7 +150,7 @@ impl<'r> Parts<'r> {
 
     fn of(features: &Features, text: &'r Text) -> Parts<'r> {
         let weigher = match text.weights {
-            weights if weights.take_idf() => idf(text),
+            Weights::TfIdf => idf(text),
             Weights::Speech => Weigher::Speech(Box::new(words(features).speech())),
             _ => Weigher::Even,
         };

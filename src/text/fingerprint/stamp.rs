@@ -67,7 +67,7 @@ impl Recipe {
             if let Features::Words { segmenter: Some(segmenter), .. } = self.features() {
                 part("segmenter", json!(segmenter.version()));
             }
-            if text.idf.is_none() && (text.weights.take_idf() || text.short_text.is_some()) {
+            if text.idf.is_none() && text.takes_idf() {
                 part("idf", json!(DICTIONARY));
             }
         }

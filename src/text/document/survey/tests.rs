@@ -106,22 +106,9 @@ fn what_comes_again_in_a_day_is_no_id() {
 
 #[test]
 fn times_are_known_by_many_names_and_have_fractions() {
-    for name in [
-        "crawled_at",
-        "fetchedAt",
-        "ts",
-        "crawl_date",
-        "warc_date",
-        "WARC-Date",
-        "fetch_ts",
-        "scraped",
-        "retrieved_at",
-        "retrieve_time",
-        "capture-time",
-        "download_date",
-        "meta.crawl_timestamp",
-        "timestamp",
-    ] {
+    let names = "crawled_at fetchedAt ts crawl_date warc_date WARC-Date fetch_ts \
+        scraped retrieved_at retrieve_time capture-time download_date meta.crawl_timestamp timestamp";
+    for name in names.split(' ') {
         let lines = recrawled(["url", "text", name], 1, "\"");
         let found = survey(&[("a.jsonl", lines.as_bytes())]).proposal().unwrap();
         assert_eq!(named(&found), ("url", "text", Some(name), false));

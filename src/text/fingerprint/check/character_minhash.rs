@@ -12,8 +12,9 @@ const SHINGLE: usize = 3;
 pub(super) struct CharacterMinHash(pub(super) MinHash);
 
 impl Maker for CharacterMinHash {
-    fn sign(&mut self, text: &str, Signing { clock, normal, signature, .. }: Signing<'_, '_>) {
-        shingles::characters(normal.page(&NORMALISE, text), SHINGLE, |shingle| {
+    fn sign(&mut self, text: &str, Signing { clock, buffer, signature, .. }: Signing<'_>) {
+        NORMALISE.apply(text, buffer);
+        shingles::characters(buffer, SHINGLE, |shingle| {
             if clock.step() {
                 self.0.add(xxh3_64(shingle.as_bytes()));
             }

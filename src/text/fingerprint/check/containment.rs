@@ -71,7 +71,7 @@ pub(super) struct Containment {
 }
 
 impl Maker for Containment {
-    fn sign(&mut self, text: &str, signing: Signing<'_, '_>) {
+    fn sign(&mut self, text: &str, signing: Signing<'_>) {
         let Signing { clock, signature, anchors, .. } = signing;
         let set = ShingleSet::gather(|add| {
             shingle_hashes::each(text, &mut self.buffer, |run| {

@@ -53,8 +53,9 @@ impl Cosine {
 }
 
 impl Maker for Cosine {
-    fn sign(&mut self, text: &str, Signing { clock, normal, signature, .. }: Signing<'_, '_>) {
-        shingles::characters(normal.page(&NORMALISE, text), SHINGLE, |shingle| {
+    fn sign(&mut self, text: &str, Signing { clock, buffer, signature, .. }: Signing<'_>) {
+        NORMALISE.apply(text, buffer);
+        shingles::characters(buffer, SHINGLE, |shingle| {
             if clock.step() {
                 self.add(xxh3_64(shingle.as_bytes()));
             }

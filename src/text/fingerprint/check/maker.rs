@@ -3,18 +3,18 @@
 use std::fmt;
 
 use crate::features::normalise::{Case, Digits, Markup, Normalise, WhiteSpace};
-use crate::fingerprint::normal_form::Normaliser;
 use crate::fingerprint::page_time::PageClock;
 
 pub(super) trait Maker: fmt::Debug + Send + Sync {
     /// Appends the signature of `text`; all zeros if the text has no feature.
-    fn sign(&mut self, text: &str, signing: Signing<'_, '_>);
+    fn sign(&mut self, text: &str, signing: Signing<'_>);
 }
 
-pub(super) struct Signing<'a, 'n> {
+pub(super) struct Signing<'a> {
     /// The time of the page: each feature is a step.
     pub(super) clock: &'a mut PageClock,
-    pub(super) normal: &'a mut Normaliser<'n>,
+    /// Takes what is normalised.
+    pub(super) buffer: &'a mut String,
     /// Takes the signature at its end.
     pub(super) signature: &'a mut Vec<u8>,
     /// Takes the anchors of the page, if the check has some.

@@ -34,7 +34,7 @@ type Word = [u8; 4];
 pub(super) struct Points;
 
 impl Maker for Points {
-    fn sign(&mut self, _: &str, _: Signing<'_, '_>) {}
+    fn sign(&mut self, _: &str, _: Signing<'_>) {}
 }
 
 pub fn of_set(hashes: &[u64]) -> Vec<u8> {

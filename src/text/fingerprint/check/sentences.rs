@@ -49,10 +49,11 @@ impl Sentences {
 }
 
 impl Maker for Sentences {
-    fn sign(&mut self, text: &str, Signing { clock, normal, signature, .. }: Signing<'_, '_>) {
+    fn sign(&mut self, text: &str, Signing { clock, buffer, signature, .. }: Signing<'_>) {
         each(text, |sentence| {
             if clock.step() {
-                self.add(normal.part(&NORMALISE, sentence));
+                NORMALISE.apply(sentence, buffer);
+                self.add(buffer);
             }
         });
         self.finish(signature);

@@ -2,7 +2,6 @@
 
 use super::maker::{Maker, Signing};
 use crate::error::Result;
-use crate::fingerprint::normal_form::{NormalForm, Normaliser};
 use crate::fingerprint::page_time::{PageClock, PageTime};
 
 /// Makes the signatures of one check. It holds buffers, so each worker has its own.
@@ -26,21 +25,10 @@ impl Signer {
 
     /// Appends the signature of `text`, [`Check::bytes`](super::Check::bytes) long.
     pub fn sign(&mut self, text: &str, signature: &mut Vec<u8>) -> Result<()> {
-        self.sign_known(text, None, signature)
-    }
-
-    /// Appends the signature of `text`, of which a normal form may be known already.
-    pub fn sign_known(
-        &mut self,
-        text: &str,
-        known: Option<NormalForm<'_>>,
-        signature: &mut Vec<u8>,
-    ) -> Result<()> {
         let Signer { clock, buffer, anchors, maker } = self;
         clock.start(text);
         anchors.clear();
-        let normal = &mut Normaliser { known, buffer };
-        maker.sign(text, Signing { clock, normal, signature, anchors });
+        maker.sign(text, Signing { clock, buffer, signature, anchors });
         clock.finish()
     }
 

@@ -92,6 +92,13 @@ pub struct Text {
     pub sketch: SketchParts,
 }
 
+impl Text {
+    /// Whether the inverse document frequency of features enters.
+    pub(in crate::fingerprint) fn takes_idf(&self) -> bool {
+        self.weights == Weights::TfIdf || self.short_text.is_some()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SketchParts {
     pub scheme: SketchScheme,

@@ -17,13 +17,6 @@ pub enum Weights {
     TextRank,
 }
 
-impl Weights {
-    /// Whether the inverse document frequency enters.
-    pub(in crate::fingerprint) fn take_idf(self) -> bool {
-        self == Weights::TfIdf
-    }
-}
-
 /// What words weigh that are one Han character, or one to three ASCII characters: mostly those that
 /// join others together, which all pages of a language share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
