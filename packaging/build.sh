@@ -69,10 +69,11 @@ deb() {
     cargo deb --no-build --profile "$profile" --target "$target" --output "$packages/"
 }
 
-# A wheel for every Python from 3.10 on: the module and the program. Needs pip, which fetches maturin.
+# A wheel for every Python from 3.10 on: the module and the program. Its name says the oldest glibc that the module runs with, which is found
+# from its symbols; one that PyPI would not take is refused. Needs pip, which fetches maturin.
 wheel() {
     program
-    DUPSIEVE_PROGRAM=$program MATURIN_PEP517_ARGS="--profile $profile" \
+    DUPSIEVE_PROGRAM=$program MATURIN_PEP517_ARGS="--profile $profile --compatibility pypi --auditwheel check" \
         python3 -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$packages" .
 }
 
