@@ -86,7 +86,9 @@ fn a_day_that_comes_late_says_so_and_a_redo_puts_the_days_in_order() {
     let dropped =
         verdicts.lines().filter(|line| line.split('\t').nth(4) == Some("2026-11-03")).count();
     assert!(later > 0 && later == dropped as u64, "{later} {dropped}");
-    for said in ["after later days", "`run days.toml --redo 2026-11-03`", "pages of later days"] {
+    for said in
+        ["after later days", "`dupsieve run days.toml --redo 2026-11-03`", "pages of these days"]
+    {
         assert!(told.stderr.contains(said), "{}", told.stderr);
     }
     let report = bench.report("out/2026-11-02/dedup");
@@ -256,7 +258,7 @@ fn a_page_that_cannot_come_back_is_named_with_the_command_that_reads_it_again() 
     assert!(said.contains(&lost), "{said}");
     let said = bench.done(&format!("run days.toml --redo {two}")).stderr;
     let advice = format!("run days.toml --redo {one}");
-    assert!(said.contains(&format!("{lost}; `{advice}` reads them again")), "{said}");
+    assert!(said.contains(&format!("{lost}; `dupsieve {advice}` reads them again")), "{said}");
     assert!(!is_held(&bench));
     bench.done(&advice);
     assert!(is_held(&bench));

@@ -9,6 +9,7 @@ use clap::Args;
 use dupsieve::rooms::document::{Content, PageKey};
 use dupsieve::rooms::fingerprint::{Recipe, TextMeasure, Width};
 use dupsieve::rooms::join::Preset;
+use dupsieve::rooms::matches::Recrawled;
 use dupsieve::rooms::store::Day;
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
@@ -186,6 +187,9 @@ impl Judged {
             (None, _) if page.distance > asked.distance => {
                 format!("it is more than {} bits away", asked.distance)
             }
+            (Some(_), Some(contains)) if asked.recrawled != Recrawled::Rule => {
+                format!("it contains {contains:.4} of this page")
+            }
             _ if page.against == "batch" => "this page was taken first".to_owned(),
             _ => "it was not among the candidates that were compared".to_owned(),
         }
@@ -195,6 +199,7 @@ impl Judged {
     fn add_to(&self, object: &mut Value) {
         object["verdict"] = json!(self.verdict);
         object["nearest"] = json!(self.other);
+        object["recrawled"] = json!(self.asked.map(|asked| asked.recrawled.to_string()));
         object["why_not"] = json!(self.other.as_ref().map(|other| self.why_not(other)));
     }
 

@@ -358,8 +358,8 @@ impl Job {
         };
         let without = holdings.without_filter(By::Texts);
         if without > 0 {
-            tracing::warn!(
-                "segments without filters, whose pages are computed again: {without}; `dupsieve store index {} --filters` makes them",
+            tracing::debug!(
+                "{without} segments have no filter, so pages that only they hold are computed again; `dupsieve store index {} --filters` makes the filters",
                 store.path().named()
             );
         }

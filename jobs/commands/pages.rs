@@ -197,19 +197,20 @@ pub(crate) fn each(
 ) -> Result<()> {
     let (inputs, options) = settings.inputs(paths, Width::W128)?;
     let mut outcome = Ok(());
-    let mut bad = 0_u64;
+    let (mut bad, mut first) = (0_u64, None);
     document::read(&inputs, &Share::whole(), &options, &AtomicU64::new(0), &mut |batch| {
         batch.parse(&options.fields, &mut |_, document| match document {
             Ok(document) if outcome.is_ok() => outcome = each(document),
             Ok(_) => {}
-            Err(_) => bad += 1,
+            Err(reason) => {
+                bad += 1;
+                first.get_or_insert_with(|| reason.to_string());
+            }
         });
         outcome.is_ok()
     })?;
-    if bad > 0 {
-        tracing::warn!(
-            "skipped {bad} records that could not be read; `dupsieve fingerprint` lists them"
-        );
+    if let Some(first) = first {
+        tracing::warn!("records that could not be read are left out: {bad}; the first: {first}");
     }
     outcome
 }

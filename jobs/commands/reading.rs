@@ -317,7 +317,7 @@ impl Pages {
             return Err(too_many_bad(read.bad, records, self.max_bad)
                 .at(path)
                 .found(reasons)
-                .help("the list names file and line: leave out files that hold no pages (--exclude), name the fields (--id-field, --text-field), or raise --max-bad"));
+                .help("the list names file and line: leave out files that hold no pages (--exclude), name the fields (--id-field, --text-field, --key), or raise --max-bad"));
         }
         self.check_order(&read)?;
         if let Some(order) = self.options.fields.order.as_ref().filter(|_| read.documents > 0) {
@@ -379,7 +379,8 @@ impl Pages {
         let mut list = ListFile::beside(path, fence)?;
         list.write(|out| records.write(&self.inputs, out))?;
         let count = records.count();
-        tracing::warn!("{count} records could not be read; listed in {}", place.named());
+        let records = if count == 1 { "record" } else { "records" };
+        tracing::warn!("{count} {records} could not be read; listed in {}", place.named());
         list.finish().map(Some)
     }
 
@@ -530,8 +531,13 @@ pub(crate) fn remove_stale(output: &Path, quarantine: bool, repeated: bool) {
 
 /// So many records are bad, and only so many may be.
 pub(crate) fn too_many_bad(bad: u64, records: u64, most: Tolerance) -> Error {
-    let are = if records == 1 { "record is" } else { "records are" };
-    let what = format!("{bad} of {records} {are} unreadable (at most {most} may be: --max-bad)");
+    let records_are = match [bad, records] {
+        [_, 1] => "record is",
+        [1, _] => "records is",
+        _ => "records are",
+    };
+    let what =
+        format!("{bad} of {records} {records_are} unreadable (at most {most} may be: --max-bad)");
     Error::new(Kind::BadData, what).called("too-many-bad-records")
 }
 

@@ -10,11 +10,11 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use clap::Args;
-use dupsieve::Result;
 use dupsieve::rooms::document::PageKey;
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::output::PackedFile;
 use dupsieve::rooms::report::{self, Made, Nearest, PairGroup, PairsPage, Report, ShownPair};
+use dupsieve::{Kind, Result};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
@@ -251,6 +251,10 @@ fn draw(output: &Path, arguments: &Arguments) -> Result<Vec<Drawn>> {
             random: ChaCha8Rng::seed_from_u64(seed),
         });
         of_distance.add(Pair { new: new.to_owned(), existing, containment: None, key: None }, most);
+    })
+    .map_err(|error| match error.kind() {
+        Kind::Missing => report::no_output(output),
+        _ => error,
     })?;
     let mut drawn: Vec<Drawn> = drawn.into_values().map(|it| it.drawn).collect();
     for Drawn { pairs, .. } in &mut drawn {

@@ -141,7 +141,12 @@ fn verify(path: &Path, arguments: &Arguments, global: &GlobalFlags) -> Result<Su
     }
     for searched in [searching::verify::<ItemsFound>, searching::verify::<PassagesFound>] {
         if let Some(verified) = searched(path)? {
-            return Ok(unproved(verified, !arguments.files_only));
+            if arguments.files_only {
+                return Ok(verified);
+            }
+            let what = "only the files of this output can be verified: nothing is searched again";
+            let help = format!("dupsieve verify {} --files-only", path.named());
+            return Err(Error::new(Kind::Missing, what).at(path).help(help));
         }
     }
     verify_join(path, None, arguments, global)

@@ -247,14 +247,15 @@ impl SummaryLine {
         serde_json::to_string(self).expect("a summary is plain data")
     }
 
-    /// Takes the sentences out. A job without sentences is described by its counts and paths.
+    /// Takes the sentences out. A job without sentences is described by its counts, but for zeros, and paths.
     pub(crate) fn take_sentences(&mut self) -> Vec<String> {
         let sentences = std::mem::take(&mut self.sentences);
         if !sentences.is_empty() || self.code > 0 {
             return sentences;
         }
         let done = if self.already_done { "done already, nothing changed" } else { "done" };
-        let counts = self.counts.iter().map(|(name, count)| format!("{name}: {count}"));
+        let counts = self.counts.iter().filter(|(_, count)| count.as_u64() != Some(0));
+        let counts = counts.map(|(name, count)| format!("{name}: {count}"));
         let paths = self
             .paths
             .iter()

@@ -9,8 +9,8 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use dupsieve::rooms::fingerprint::{Check, Fingerprint, Width};
-use dupsieve::rooms::matches::{Confirm, anchors_of};
-use dupsieve::rooms::report::{Nearest, Report};
+use dupsieve::rooms::matches::{Confirm, Recrawled, anchors_of};
+use dupsieve::rooms::report::{Nearest, RECRAWLED, Report};
 use dupsieve::rooms::store::{Dated, KeyRange, RowBytes, Segment, Store};
 use dupsieve::{Kind, Result};
 use serde::Serialize;
@@ -24,6 +24,8 @@ pub(super) struct Asked {
     pub(super) distance: u32,
     /// How alike their sketches are.
     pub(super) confirm: Option<Confirm>,
+    /// Which pages of one key are kept.
+    pub(super) recrawled: Recrawled,
 }
 
 impl Asked {
@@ -34,7 +36,8 @@ impl Asked {
             return Ok(None);
         };
         let confirm = parameter("check").map(|check| check.parse()).transpose()?;
-        Ok(Some(Asked { distance, confirm }))
+        let recrawled = parameter(RECRAWLED).map(|it| it.parse()).transpose()?.unwrap_or_default();
+        Ok(Some(Asked { distance, confirm, recrawled }))
     }
 
     /// The share of a page that a kept page must contain for it to be dropped, if verdicts ask for it.
@@ -92,7 +95,7 @@ fn input(report: &Report, name: &str) -> Result<Option<PathBuf>> {
 fn among<F: Fingerprint>(
     batch: &Segment,
     store: Vec<Dated>,
-    Asked { distance: most, confirm }: Asked,
+    Asked { distance: most, confirm, .. }: Asked,
     id: &str,
 ) -> Result<Option<Other>> {
     let check = confirm.map(|it| it.check).filter(|check| check.has_direction());

@@ -34,10 +34,13 @@ pub(super) fn log_day(plan: &DayPlan<'_>, day: Day, found: &Path) -> Result<()> 
     if let Some(later) = later_days {
         let redo = plan.first_out_of_order(day)?.map(|first| plan.redo_command(first.day));
         let advice = redo.map(|redo| format!("; to put the days in order, run `{redo}`"));
+        let dropped = match later.dropped {
+            0 => String::new(),
+            dropped => format!(": {dropped} of its pages are duplicates of pages of these days"),
+        };
         tracing::warn!(
-            "{day} was run after later days ({}): {} of its pages are duplicates of pages of later days{}",
+            "{day} was run after later days ({}){dropped}{}",
             later.named(),
-            later.dropped,
             advice.unwrap_or_default()
         );
     }

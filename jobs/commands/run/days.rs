@@ -168,7 +168,11 @@ impl DayPlan<'_> {
     }
 
     pub(crate) fn redo_command(&self, day: Day) -> String {
-        format!("run {} --redo {day}", self.file.named())
+        self.command("--redo", day)
+    }
+
+    pub(crate) fn command(&self, flag: &str, day: Day) -> String {
+        format!("dupsieve run {} {flag} {day}", self.file.named())
     }
 
     /// The first day to make again, so that `day` is joined before all days after it: of the later days that were in the store
@@ -198,10 +202,7 @@ impl DayPlan<'_> {
         if error.kind() != Kind::Exists || !self.is_held(day) {
             return error;
         }
-        error.help(format!(
-            "make {day} again, and the days after it: dupsieve {}",
-            self.redo_command(day)
-        ))
+        error.help(format!("make {day} again, and the days after it: {}", self.redo_command(day)))
     }
 
     pub(crate) fn batch(&self, day: Day) -> Result<PathBuf> {

@@ -156,7 +156,8 @@ impl RedoPlan {
         let store = Store::open(&plan.store)?;
         let current = store.at(None)?;
         let base = current.joined_by(day).ok_or_else(|| {
-            not_held(&store, day).help(format!("`run --date {day}` makes it for the first time"))
+            not_held(&store, day)
+                .help(format!("make it for the first time: {}", plan.command("--date", day)))
         })?;
         if current.entry(day).is_some_and(Entry::has_expired) {
             let what = format!("{day} has expired in the store, so it cannot be made again");

@@ -58,7 +58,7 @@ fn compact_tiers(store: &Store, global: &GlobalFlags) -> Result<u64> {
     let (count, _shown) = show_merging(due.rows, global);
     match store.compact_tiers(&count)? {
         Compacted::New(version) => {
-            tracing::info!("{}; store version {}", describe(&due), version.number());
+            tracing::debug!("{}; store version {}", describe(&due), version.number());
             Ok(due.segments() as u64)
         }
         Compacted::Already(_) => Ok(0),
@@ -123,7 +123,10 @@ pub(crate) fn show_verifying(bytes: u64, global: &GlobalFlags) -> (Arc<AtomicU64
 
 fn describe(Merger { days, rows, .. }: &Merger) -> String {
     let [first, last] = [days.first(), days.last()].map(|day| day.expect("a segment has a day"));
-    format!("{} days from {first} to {last}, {rows} fingerprints, are one segment now", days.len())
+    match days.len() {
+        1 => format!("wrote the segment of {first} anew, without hidden pages ({rows} before)"),
+        count => format!("merged the {count} days from {first} to {last}, {rows} pages"),
+    }
 }
 
 pub(super) fn prune(store: &Store, keep: NonZero<u64>, global: &GlobalFlags) -> Result<Summary> {

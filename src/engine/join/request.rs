@@ -220,6 +220,7 @@ pub fn check_stamps(held: &str, asked: &str) -> Result<()> {
         return Err(error.setting(format!("preset {held}")));
     }
     let has_words = |stamp| Stamp::parse(stamp).is_ok_and(|stamp| stamp.has_passages());
+    let key = |stamp| Stamp::parse(stamp).ok().and_then(|stamp| stamp.key());
     let (what, help) = match [held, asked].map(has_words) {
         [false, true] => (
             "the store has no words of its pages, by which passages are found",
@@ -228,6 +229,10 @@ pub fn check_stamps(held: &str, asked: &str) -> Result<()> {
         [true, false] => (
             "the store keeps the words of its pages, and this batch does not",
             "add the section [passages] to the configuration, or use another store",
+        ),
+        _ if key(held) != key(asked) => (
+            "the store has other keys of its pages than this batch, or none",
+            "give each day of a store the same `key` and `drop_parameters` (--key, --drop-parameters), or take another store",
         ),
         _ => (
             "batch and store are of different recipes",

@@ -63,9 +63,7 @@ impl History {
         for output in outputs {
             let mut found = reports(output)?;
             if found.is_empty() {
-                return Err(Error::new(Kind::Missing, "there is no report.json of a whole output")
-                    .at(output)
-                    .expected("an output of dedup, a day of run, or a folder of days"));
+                return Err(no_output(output));
             }
             days.append(&mut found);
         }
@@ -148,6 +146,13 @@ pub fn outputs(path: &Path) -> Result<Vec<PathBuf>> {
     }
     found.sort();
     Ok(if found.is_empty() { vec![path.to_path_buf()] } else { found })
+}
+
+/// There is no output at `path`.
+pub fn no_output(path: &Path) -> Error {
+    Error::new(Kind::Missing, "there is no whole output here")
+        .at(path)
+        .expected("an output of dedup, a day of run, or a folder of days")
 }
 
 fn reports(path: &Path) -> Result<Vec<(PathBuf, DayFigures)>> {

@@ -48,7 +48,7 @@ pub use cluster_report::ClusterReport;
 pub use contained_text::ContainedText;
 pub use copies::{Copies, CopyCount};
 pub use existing::{existing, refuse_strangers};
-pub use history::{DayFigures, History, outputs};
+pub use history::{DayFigures, History, no_output, outputs};
 pub use join_report::{Report, records};
 pub use later_days::LaterDays;
 pub use made::Made;
