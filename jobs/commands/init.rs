@@ -175,12 +175,12 @@ fn findings(
     });
     if survey.records > 0 {
         let other: Vec<&str> = survey.fields.keys().map(String::as_str).take(20).collect();
-        let time = fields.order.as_ref().map_or("none", |order| &*order.name);
+        let time = fields.order.as_ref().map_or("no field", |order| &*order.name);
         let html = if fields.html { ", which is HTML" } else { "" };
         let id =
             if fields.place_ids == PlaceIds::All { "none, so FILE:RECORD" } else { &fields.id };
         told.push(format!(
-            "fields: id = {id}, text = {}{html}, time = {time} (of {})",
+            "fields: id = {id}, text = {}{html}, time = {time}; there are {}",
             fields.text,
             other.join(", ")
         ));

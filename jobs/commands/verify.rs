@@ -36,6 +36,8 @@ use segment::verify_segment;
 
 /// The count of outputs of which nothing was made again, although there was something to make.
 const UNPROVED: &str = "unproved";
+/// The count of pages that were judged again, with the same verdict.
+const MADE_AGAIN: &str = "made_again";
 /// The count of pages that were not judged again, because pages of the store are gone that they may go by.
 const NOT_AGAIN: &str = "not_made_again";
 
@@ -85,7 +87,15 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             "restore what the output was made from, or check its files alone with --files-only",
         ));
     }
-    Ok(verified)
+    let made_again = match verified.counted(MADE_AGAIN) {
+        0 => String::new(),
+        1 => ", and it is what comes out of its inputs: the verdict of 1 page was made again"
+            .to_owned(),
+        pages => format!(
+            ", and it is what comes out of its inputs: the verdicts of {pages} pages were made again"
+        ),
+    };
+    Ok(verified.say(format!("{} is complete and undamaged{made_again}.", path.named())))
 }
 
 /// Marks an output of which nothing was recomputed, if that is so.
@@ -204,7 +214,7 @@ fn verify_join(
     let verified = Summary::of_join(&report, output)
         .count("bytes", bytes)
         .count("inputs_verified", inputs)
-        .count("made_again", made_again);
+        .count(MADE_AGAIN, made_again);
     let verified = if not_again > 0 { verified.count(NOT_AGAIN, not_again) } else { verified };
     Ok(unproved(verified, is_unproved))
 }

@@ -249,8 +249,11 @@ impl SummaryLine {
 
     /// Takes the sentences out. A job without sentences is described by its counts, but for zeros, and paths.
     pub(crate) fn take_sentences(&mut self) -> Vec<String> {
-        let sentences = std::mem::take(&mut self.sentences);
+        let mut sentences = std::mem::take(&mut self.sentences);
         if !sentences.is_empty() || self.code > 0 {
+            if self.already_done {
+                sentences.insert(0, "This was done already: nothing has changed.".to_owned());
+            }
             return sentences;
         }
         let done = if self.already_done { "done already, nothing changed" } else { "done" };
