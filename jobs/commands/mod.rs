@@ -2,7 +2,7 @@
 //! of its command (`Arguments`), its examples, and `run`, which does the work and returns a summary.
 //!
 //! Some files serve several commands: [`making`] makes outputs, [`pages`] and [`reading`] read inputs, [`searching`] looks for something in pages, [`excerpts`] reads texts again and [`difference`] shows
-//! what differs between two, [`store_at`] finds the version of a store, [`copies`] counts the copies of near pages, and [`shell`] quotes words of
+//! what differs between two, [`store_at`] finds the version of a store, [`near`] answers for a page, [`copies`] counts the copies of near pages, and [`shell`] quotes words of
 //! proposed commands. [`help`] has what the help of all commands says,
 //! and [`version`] what `--version` says.
 //!
@@ -34,6 +34,7 @@ pub(crate) mod inspect;
 pub(crate) mod lsh;
 mod making;
 pub(crate) mod man;
+mod near;
 pub(crate) mod pages;
 pub(crate) mod passages;
 mod passages_in_place;

@@ -36,7 +36,6 @@ use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
 use crate::outcome::terminal;
 use answering::Answering;
-use line::Line;
 use stream::Stream;
 
 /// The largest number of near pages that an answer names, unless another one is given.
@@ -202,7 +201,7 @@ impl Arguments {
             let question = Question { fingerprint, page: None };
             let answer = asker.ask(&question, self.limit(), &mut self.work())?;
             let id = hex(fingerprint, width);
-            Line::of(&id, (lookup, copies), Some(&answer)).write(&mut out).at("stdout")?;
+            line::write(&id, (lookup, copies), Some(&answer), &mut out).at("stdout")?;
         }
         out.flush().at("stdout")
     }

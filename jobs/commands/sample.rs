@@ -175,7 +175,7 @@ fn say(
         return shown.iter().try_for_each(|object| writeln!(out, "{object}")).at("stdout");
     }
     let object = json!({ "name": name, "all": all, "shown": shown });
-    answer::write(&object, include_str!("sample.txt"), false, out)
+    out.write_all(answer::drawn(&object, include_str!("sample.txt")).as_bytes()).at("stdout")
 }
 
 fn groups(drawn: &[Drawn], texts: &Excerpts<'_>) -> Result<Vec<PairGroup>> {

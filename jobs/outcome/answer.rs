@@ -16,24 +16,14 @@ use super::terminal;
 
 /// Prints the whole answer of a command.
 pub(crate) fn print(object: &Value, template: &str, as_json: bool) -> Result<Summary> {
+    let text = if as_json { format!("{object}\n") } else { drawn(object, template) };
     let mut out = terminal::stdout();
-    write(object, template, as_json, &mut out)?;
-    out.flush().at("stdout")?;
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).at("stdout")?;
     Ok(Summary::answered())
 }
 
-/// Writes an answer, or a part of one.
-pub(crate) fn write(
-    object: &Value,
-    template: &str,
-    as_json: bool,
-    out: &mut impl Write,
-) -> Result<()> {
-    let text = if as_json { format!("{object}\n") } else { drawn(object, template) };
-    out.write_all(text.as_bytes()).at("stdout")
-}
-
-fn drawn(object: &Value, template: &str) -> String {
+/// An object as its template shows it.
+pub(crate) fn drawn(object: &Value, template: &str) -> String {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Lenient);
     let mut syntax = SyntaxConfig::builder();

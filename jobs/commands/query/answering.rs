@@ -14,7 +14,7 @@ use dupsieve::rooms::store::FingerprintedDocument;
 use dupsieve::rooms::work::Work;
 use dupsieve::{Kind, Result};
 
-use super::line::Line;
+use super::line;
 
 /// What is asked, and how pages are made fingerprints of.
 #[derive(Clone, Copy)]
@@ -89,8 +89,8 @@ impl<'a> Answerer<'a> {
             },
         };
         let Answering { lookup, copies, .. } = self.answering;
-        let line = Line::of(&id, (lookup, copies), answer.as_ref());
-        line.write(&mut answered.lines).expect("memory takes what is written");
+        line::write(&id, (lookup, copies), answer.as_ref(), &mut answered.lines)
+            .expect("memory takes what is written");
         answered.documents += 1;
         Ok(Ok(()))
     }

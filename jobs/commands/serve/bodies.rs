@@ -1,9 +1,10 @@
 //! The JSON of answers, which `openapi.json` describes. That of requests is read by [`dupsieve::rooms::online::requests`].
 
-use dupsieve::rooms::online::{Committed, Found, Gone, GonePage, Told};
+use dupsieve::rooms::online::{Committed, Found, GonePage, Told};
 use dupsieve::rooms::report::Copies;
-use dupsieve::rooms::store::Day;
 use serde::Serialize;
+
+use crate::commands::near::{Answer, Near, is_false, is_zero};
 
 /// Answers, one for each fingerprint or page, in their order.
 #[derive(Serialize)]
@@ -12,55 +13,14 @@ pub(super) struct Answers<'a> {
     answers: Vec<Answer<'a>>,
 }
 
-/// What is near to one.
-#[derive(Serialize)]
-pub(super) struct Answer<'a> {
-    id: &'a str,
-    near: Vec<Near<'a>>,
-    #[serde(skip_serializing_if = "is_zero")]
-    more: u64,
-    #[serde(skip_serializing_if = "is_false")]
-    cut: bool,
-    verdict: &'static str,
-}
-
-/// A near page.
-#[derive(Serialize)]
-pub(super) struct Near<'a> {
-    id: &'a str,
-    day: Option<Day>,
-    distance: u8,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    similarity: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    copies: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hosts: Option<u64>,
-}
-
 impl<'a> Answers<'a> {
     pub(super) fn of(told: &'a Told, ids: &'a [String], copies: Option<&Copies>) -> Answers<'a> {
-        let answers = ids.iter().zip(&told.answers);
-        let answers = answers.map(|(id, found)| Answer::of(id, found, copies));
-        Answers { store_version: told.store_version, answers: answers.collect() }
-    }
-}
-
-impl<'a> Answer<'a> {
-    fn of(id: &'a str, found: &'a Found, copies: Option<&Copies>) -> Answer<'a> {
-        let near = found.near.iter().map(|near| {
-            let count = copies.map(|copies| copies.of(&near.id, near.day));
-            Near {
-                id: &near.id,
-                day: near.day,
-                distance: near.distance,
-                similarity: near.similarity.map(|similarity| similarity.number()),
-                copies: count.map(|count| count.copies),
-                hosts: count.map(|count| count.hosts),
-            }
+        let answers = ids.iter().zip(&told.answers).map(|(id, found)| {
+            let near = Near::all(&found.near, copies);
+            let Found { more, is_cut: cut, verdict, .. } = *found;
+            Answer { id, store_version: None, near, more, cut, verdict: verdict.name() }
         });
-        let Found { more, is_cut: cut, verdict, .. } = *found;
-        Answer { id, near: near.collect(), more, cut, verdict: verdict.name() }
+        Answers { store_version: told.store_version, answers: answers.collect() }
     }
 }
 
@@ -77,29 +37,15 @@ pub(super) struct CommitAnswer<'a> {
     #[serde(skip_serializing_if = "is_false")]
     skipped: bool,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    gone: Vec<GoneAnswer<'a>>,
+    gone: &'a [GonePage],
     #[serde(skip_serializing_if = "is_zero")]
     more: u64,
-}
-
-/// A page that goes with a commit.
-#[derive(Serialize)]
-pub(super) struct GoneAnswer<'a> {
-    id: &'a str,
-    day: Option<Day>,
-    by: &'a str,
-    containment: f64,
 }
 
 impl<'a> CommitAnswer<'a> {
     pub(super) fn of(day: String, committed: &'a Committed) -> CommitAnswer<'a> {
         let Committed { store_version, rows, empties, waiting, already, is_held, ref gone } =
             *committed;
-        let Gone { pages, more, .. } = gone;
-        let gone = pages.iter().map(|page| {
-            let GonePage { id, day, by, containment } = page;
-            GoneAnswer { id, day: *day, by, containment: *containment }
-        });
         CommitAnswer {
             store_version,
             day,
@@ -108,8 +54,8 @@ impl<'a> CommitAnswer<'a> {
             waiting,
             already,
             skipped: !is_held,
-            gone: gone.collect(),
-            more: *more,
+            gone: &gone.pages,
+            more: gone.more,
         }
     }
 }
@@ -127,29 +73,24 @@ pub(super) struct Status {
     pub(super) check: Option<String>,
 }
 
-fn is_zero(more: &u64) -> bool {
-    *more == 0
-}
-
-fn is_false(said: &bool) -> bool {
-    !said
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
+    use dupsieve::rooms::report::CopyCount;
     use serde_json::{Value, json};
 
     use super::*;
 
     #[test]
     fn the_description_has_every_field_that_an_answer_can_have() {
-        let (id, by) = ("a", "b");
-        let (similarity, copies, hosts) = (Some(0.5), Some(1), Some(1));
-        let near = Near { id, day: None, distance: 1, similarity, copies, hosts };
-        let answer = Answer { id, near: Vec::new(), more: 1, cut: true, verdict: "keep" };
-        let gone = || GoneAnswer { id, day: None, by, containment: 1.0 };
+        let id = "a";
+        let count = Some(CopyCount { copies: 1, hosts: 1 });
+        let near = Near { id, day: None, distance: 1, similarity: Some(0.5), count };
+        let (store_version, near_none) = (None, Vec::new());
+        let answer =
+            Answer { id, store_version, near: near_none, more: 1, cut: true, verdict: "keep" };
+        let gone = [GonePage { id: id.into(), day: None, by: "b".into(), containment: 1.0 }];
         let commit = CommitAnswer {
             store_version: 1,
             day: String::new(),
@@ -158,7 +99,7 @@ mod tests {
             waiting: 1,
             already: true,
             skipped: true,
-            gone: vec![gone()],
+            gone: &gone,
             more: 1,
         };
         let status = Status {
@@ -178,7 +119,7 @@ mod tests {
             ("Answers", json!(Answers { store_version: 1, answers: Vec::new() })),
             ("Answer", json!(answer)),
             ("Near", json!(near)),
-            ("GoneAnswer", json!(gone())),
+            ("GoneAnswer", json!(gone[0])),
             ("CommitAnswer", json!(commit)),
             ("Status", json!(status)),
         ] {

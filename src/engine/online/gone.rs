@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde::Serialize;
+
 use super::ration::PAGE_BYTES;
 use super::service::OnlineOptions;
 use crate::error::Result;
@@ -19,7 +21,7 @@ pub struct Gone {
 }
 
 /// A page that goes with a commit.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GonePage {
     /// Its id.
     pub id: String,
