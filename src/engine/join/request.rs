@@ -232,7 +232,7 @@ pub fn check_stamps(held: &str, asked: &str) -> Result<()> {
         ),
         _ if key(held) != key(asked) => (
             "the store has other keys of its pages than this batch, or none",
-            "give each day of a store the same `key` and `drop_parameters` (--key, --drop-parameters), or take another store",
+            "give each day of a store the same `key` and `drop_parameters`, or take another store",
         ),
         _ => (
             "batch and store are of different recipes",
