@@ -76,10 +76,9 @@ pub(super) fn each_entry(
 ) -> Result<()> {
     let Some(mut anchors) = segment.anchors() else { return Ok(()) };
     for block in 0..segment.blocks_of(Column::Anchors) {
-        let block = anchors.block_of(block)?;
-        for (at, row) in block.rows.clone().enumerate() {
-            anchors_of(block.get(at))
-                .try_for_each(|anchor| each(entry(anchor, row, segment.rows())))?;
+        let (rows, block) = anchors.block_of(block)?;
+        for (row, anchors) in rows.zip(block.each()) {
+            anchors_of(anchors).try_for_each(|anchor| each(entry(anchor, row, segment.rows())))?;
         }
     }
     Ok(())

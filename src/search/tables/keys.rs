@@ -1,13 +1,15 @@
 //! Keys of a batch in memory: which numbers have a key?
 //!
 //! The keys of a store stream past those of a batch, and most of them are no key of the batch. So a key is first looked up in
-//! a bitmap, which stays in the cache: its lowest bits choose a word, of which it has two bits (Putze, Sanders and Singler,
+//! a bitmap, which stays in the cache: low bits choose a word, of which it has two bits (Putze, Sanders and Singler,
 //! "Cache-, Hash- and Space-Efficient Bloom Filters", WEA 2007). One in a hundred passes by chance. Then it is looked up among the
 //! sorted keys, in a range that its highest bits give.
 
 pub const KEY_BYTES: usize = 5;
 const KEY_BITS: u32 = 8 * KEY_BYTES as u32;
 const NUMBER_BITS: u32 = u64::BITS - KEY_BITS;
+/// The lowest bits of a key, which may be the same in all of them: anchors of one place have these in common.
+const SAME_BITS: u32 = 3;
 /// Bits of the bitmap for each key, as a power of two: between 16 and 32.
 const FILTER_BITS: u32 = 4;
 /// About the bytes for each key: the entry, up to eight for its range, up to four for its bits.
@@ -23,7 +25,7 @@ pub(crate) fn key_of_entry(entry: u64) -> u64 {
 
 #[derive(Debug)]
 pub struct Keys {
-    /// The bits of the keys with each value of the lowest bits.
+    /// The bits of the keys with each value of the low bits.
     bitmap: Vec<u64>,
     /// Where the keys with each value of the highest bits begin.
     starts: Vec<u32>,
@@ -54,7 +56,7 @@ pub fn entry(key: u64, number: u32) -> u64 {
 #[inline]
 fn bits_of(key: u64, words: usize) -> (usize, u64) {
     let bit = |shift: u32| 1 << (key >> (KEY_BITS - shift) & 63);
-    (key as usize & (words - 1), bit(6) | bit(12))
+    ((key >> SAME_BITS) as usize & (words - 1), bit(6) | bit(12))
 }
 
 impl Keys {

@@ -179,27 +179,33 @@ impl RowBytes {
     /// The bytes of `row`, which the segment has.
     pub fn get(&mut self, row: u64) -> Result<&[u8]> {
         let (index, at) = place(row, self.block_rows);
-        Ok(self.block_of(index)?.get(at))
+        self.turn_to(index)?;
+        Ok(self.rows().get(at))
     }
 
-    /// The rows of a block, which the segment has.
-    pub fn block_of(&mut self, index: usize) -> Result<RowBlock<'_>> {
+    /// The rows of a block, which the segment has: their numbers, and their bytes.
+    pub fn block_of(&mut self, index: usize) -> Result<(Range<u64>, RowBlock<'_>)> {
         self.turn_to(index)?;
+        let first = (index * self.block_rows) as u64;
+        let rows = self.segment.rows_in(self.column, index) as u64;
+        Ok((first..first + rows, self.rows()))
+    }
+
+    /// The rows of the block that is held.
+    fn rows(&self) -> RowBlock<'_> {
         let RowBytes { bytes, length_bytes, ref ends, .. } = *self;
         let block = match self.unpacker {
             Some(_) => &self.plain,
             None => self.held.bytes(),
         };
-        let first = (index * self.block_rows) as u64;
-        let rows = self.segment.rows_in(self.column, index) as u64;
-        Ok(RowBlock { rows: first..first + rows, block, bytes, length_bytes, ends })
+        RowBlock { block, bytes, length_bytes, ends }
     }
 
     fn turn_to(&mut self, index: usize) -> Result<()> {
-        let rows = self.segment.rows_in(self.column, index);
         let RowBytes { segment, column, held, bytes, length_bytes, ends, plain, unpacker, .. } =
             self;
         held.turn_to(segment, *column, index, |block| {
+            let rows = segment.rows_in(*column, index);
             let block = match unpacker {
                 Some(unpacker) => {
                     unpacker.unpack_rows(block, plain)?;
@@ -229,7 +235,6 @@ impl RowBytes {
 
 /// The rows of a block, in memory.
 pub struct RowBlock<'a> {
-    pub rows: Range<u64>,
     block: &'a [u8],
     bytes: usize,
     length_bytes: usize,
@@ -246,6 +251,15 @@ impl<'a> RowBlock<'a> {
         let start = self.length_bytes + if at == 0 { 0 } else { self.ends[at - 1] };
         &self.block[start..self.ends[at]]
     }
+
+    /// The bytes of each row.
+    pub fn each(&self) -> impl Iterator<Item = &'a [u8]> {
+        let rows = match self.bytes {
+            AS_NEEDED => self.ends.len(),
+            bytes => self.block.len() / bytes,
+        };
+        (0..rows).map(|at| self.get(at))
+    }
 }
 
 /// Whether a page can have so many bytes of anchors.
@@ -259,8 +273,12 @@ fn ends_of(block: &[u8], rows: usize, length_bytes: usize, ends: &mut Vec<usize>
     ends.clear();
     let mut end = 0;
     for _ in 0..rows {
-        let length = block.get(end..end + length_bytes).unwrap_or_default();
-        let length = length.iter().rev().fold(0, |length, &byte| length << 8 | usize::from(byte));
+        let bytes = block.get(end..end + length_bytes).unwrap_or_default();
+        let length = match *bytes {
+            [low, high] => u16::from_le_bytes([low, high]).into(),
+            [a, b, c, d] => u32::from_le_bytes([a, b, c, d]) as usize,
+            _ => 0,
+        };
         end += length_bytes + length;
         ends.push(end);
     }

@@ -12,7 +12,7 @@ use crate::tables::keys::{KEY_BYTES, key_of};
 const _: () = assert!(ANCHOR_BYTES == KEY_BYTES);
 
 /// The key of a page that has none in this place.
-const NONE: u64 = (1 << (8 * KEY_BYTES)) - 1;
+pub(super) const NONE: u64 = (1 << (8 * KEY_BYTES)) - 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
@@ -133,9 +133,8 @@ pub fn anchors_of(anchors: &[u8]) -> impl Iterator<Item = u64> + Clone {
     Sort::Anchors.keys_of(anchors).map(|(_, key)| key)
 }
 
-/// The key of a row that so many are before; none where the page has none.
+/// The key of a row that so many are before.
 #[inline]
-pub(super) fn key_at(keys: &[u8], before: usize) -> Option<u64> {
-    let key = key_of(keys[KEY_BYTES * before..].first_chunk().expect("a row of whole keys"));
-    (key != NONE).then_some(key)
+pub(super) fn key_at(keys: &[u8], before: usize) -> u64 {
+    key_of(keys[KEY_BYTES * before..].first_chunk().expect("a row of whole keys"))
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 
 use super::common_keys::{GROUPS_OF_BATCH, GROUPS_OF_STORE};
 use super::key_index::KeyIndex;
-use super::sort::key_at;
+use super::sort::{NONE, key_at};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::check::ANCHORS;
@@ -160,21 +160,24 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
     /// Takes the rows of a block. Returns how many of them share a key.
     pub(super) fn block(&mut self, keys_of: &mut RowBytes, block: usize) -> Result<u64> {
         let KeyIndex { sort, places, .. } = self.index;
-        let block = keys_of.block_of(block)?;
-        let rows = 0..(block.rows.end - block.rows.start) as usize;
+        let (numbers, block) = keys_of.block_of(block)?;
+        let rows: Vec<&[u8]> = block.each().collect();
         // The row in the block, and which of its keys.
         let mut passed: Vec<(usize, usize)> = Vec::new();
         // One place after the other, so that the bitmap of a place stays in the cache.
         for (place, keys) in places.iter().enumerate() {
-            let shares =
-                |&row: &usize| key_at(block.get(row), place).is_some_and(|key| keys.may_have(key));
-            passed.extend(rows.clone().filter(shares).map(|row| (row, place)));
+            let shares = |row: &[u8]| {
+                let key = key_at(row, place);
+                keys.may_have(key) && key != NONE
+            };
+            let rows = rows.iter().enumerate().filter(|it| shares(it.1));
+            passed.extend(rows.map(|(row, _)| (row, place)));
         }
-        for row in rows {
-            for at in places.len()..block.get(row).len() / KEY_BYTES {
-                let may_have = |key| places[usize::from(sort.place_of(at, key))].may_have(key);
-                if key_at(block.get(row), at).is_some_and(may_have) {
-                    passed.push((row, at));
+        for (number, row) in rows.iter().enumerate() {
+            for at in places.len()..row.len() / KEY_BYTES {
+                let key = key_at(row, at);
+                if places[usize::from(sort.place_of(at, key))].may_have(key) {
+                    passed.push((number, at));
                 }
             }
         }
@@ -183,7 +186,7 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
         for passed in passed.chunk_by(|one, other| one.0 == other.0) {
             let at = passed[0].0;
             let keys = passed.iter().map(|it| it.1);
-            let shares = self.row(block.rows.start + at as u64, block.get(at), keys)?;
+            let shares = self.row(numbers.start + at as u64, rows[at], keys)?;
             sharing += u64::from(shares);
         }
         Ok(sharing)
@@ -204,7 +207,7 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
         let mut fingerprint = None;
         for at in before {
             let index = self.index;
-            let Some(key) = key_at(keys, at) else { continue };
+            let key = key_at(keys, at);
             let place = index.sort.place_of(at, key);
             let mut shared = index.places[usize::from(place)].with(key);
             if !shared.is_empty()
