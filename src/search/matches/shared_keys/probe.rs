@@ -29,7 +29,7 @@ pub struct KeyProbe<F> {
     workers: usize,
 }
 
-/// The bytes of the anchors of a page of up to a thousand shingles, and of their number.
+/// The bytes of the anchors of a short page, and of how many these are.
 const ROW_BYTES: u64 = (ANCHORS * ANCHOR_BYTES) as u64 + 2;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -47,12 +47,12 @@ impl Sort {
         }
     }
 
-    /// The place of a key, of which there are so many before it in its row. A long page has several anchors in each place.
+    /// The place of a key, which has this number in its row. A long page has several anchors in each place.
     #[inline]
-    pub(super) fn place_of(self, before: usize, key: u64) -> u8 {
+    pub(super) fn place_of(self, number: usize, key: u64) -> u8 {
         match self {
             Sort::Anchors | Sort::Parts => (key % ANCHORS as u64) as u8,
-            Sort::Bands => before as u8,
+            Sort::Bands => number as u8,
         }
     }
 
@@ -133,8 +133,8 @@ pub fn anchors_of(anchors: &[u8]) -> impl Iterator<Item = u64> + Clone {
     Sort::Anchors.keys_of(anchors).map(|(_, key)| key)
 }
 
-/// The key of a row that so many are before.
+/// The key with this number in a row.
 #[inline]
-pub(super) fn key_at(keys: &[u8], before: usize) -> u64 {
-    key_of(keys[KEY_BYTES * before..].first_chunk().expect("a row of whole keys"))
+pub(super) fn key_at(keys: &[u8], number: usize) -> u64 {
+    key_of(keys[KEY_BYTES * number..].first_chunk().expect("a row of whole keys"))
 }

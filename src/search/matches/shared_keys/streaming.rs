@@ -192,8 +192,8 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
         Ok(sharing)
     }
 
-    /// Takes a row that may share those of its keys that so many are `before`. Returns whether it shares one.
-    fn row(&mut self, row: u64, keys: &[u8], before: impl Iterator<Item = usize>) -> Result<bool> {
+    /// Takes a row that may share some of its keys: `which` numbers these. Returns whether it shares one.
+    fn row(&mut self, row: u64, keys: &[u8], which: impl Iterator<Item = usize>) -> Result<bool> {
         progress::tick(Activity::Working);
         let is_shown = self.rows.shown.as_mut().map_or(Ok(true), |shown| shown.get(row))?;
         if !is_shown {
@@ -205,7 +205,7 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
         self.leave();
         let mut pages: Vec<u32> = Vec::new();
         let mut fingerprint = None;
-        for at in before {
+        for at in which {
             let index = self.index;
             let key = key_at(keys, at);
             let place = index.sort.place_of(at, key);

@@ -35,7 +35,7 @@ pub fn word_shingles(text: &str) -> ShingleSet {
     })
 }
 
-/// How many anchors a page of up to a thousand shingles has.
+/// How many anchors each page has. A long page has more.
 pub const ANCHORS: usize = 8;
 pub const ANCHOR_BYTES: usize = 5;
 
