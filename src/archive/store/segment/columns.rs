@@ -6,14 +6,19 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::error::{At, Result};
+use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::Fingerprint;
+use crate::fingerprint::check::{
+    ANCHOR_BYTES, ANCHORS, AS_NEEDED, MAX_ANCHORS_BYTES, MAX_SKETCH_BYTES,
+};
 use crate::output::parent_of;
 use crate::progress::{self, Activity};
 
 use super::block::{self, BLOCK_ROWS, Codec};
-use super::directory::{Coding, Column, Head, write_entry};
-use super::packed::{Packer, write_planes};
+use super::directory::{
+    Coding, Column, DIGEST_BYTES, Head, LENGTH_BYTES, PACKED_LENGTH_BYTES, is_anchors, write_entry,
+};
+use super::packed::{MAX_PACKED_ROW_BYTES, Packer, planes};
 use super::words::bytes_of;
 
 const BUFFER_BYTES: usize = 1 << 18;
@@ -38,37 +43,9 @@ impl<W: Write> BlockWriter<W> {
         self.out.write_all(block).at(&self.path)
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
     pub(crate) fn head(&self, column: Column, coding: Coding, rows: u64) -> Head {
         Head { column, coding, rows, bytes: self.bytes, entries: xxh3_128(&self.entries) }
     }
-}
-
-/// A column other than the fingerprints. It is in an unnamed file until the segment is finished.
-pub(crate) type Spool = BlockWriter<File>;
-
-impl Spool {
-    pub(crate) fn beside(path: &Path) -> Result<Spool> {
-        let file = tempfile::tempfile_in(parent_of(path)).at(path)?;
-        Ok(BlockWriter::new(file, path))
-    }
-
-    pub(crate) fn append_to(&mut self, segment: &mut impl Write) -> Result<()> {
-        self.out.flush().at(&self.path)?;
-        let mut file = self.out.get_ref();
-        file.rewind().at(&self.path)?;
-        let copied = std::io::copy(&mut file.take(self.bytes), segment).at(&self.path)?;
-        assert_eq!(copied, self.bytes, "an unnamed file keeps what was written");
-        Ok(())
-    }
-}
-
-pub(crate) trait Spooled {
-    /// Writes the last block, then all of them to the end of `segment`. Returns the column and the entries of its blocks.
-    fn append_to(&mut self, segment: &mut impl Write) -> Result<(Head, &[u8])>;
 }
 
 /// The columns at the end of a segment that is being finished, in the order of their numbers, and its directory.
@@ -79,7 +56,7 @@ pub(crate) struct Ending<'a, W> {
 }
 
 impl<W: Write> Ending<'_, W> {
-    pub(crate) fn append(&mut self, column: Option<&mut impl Spooled>) -> Result<()> {
+    pub(crate) fn append(&mut self, column: Option<&mut SpooledColumn>) -> Result<()> {
         let Some(column) = column else { return Ok(()) };
         let (head, entries) = column.append_to(self.out)?;
         self.heads.push(head);
@@ -123,91 +100,106 @@ impl<F: Fingerprint, W: Write> FingerprintColumn<F, W> {
     }
 }
 
-pub(crate) struct PackedColumn<C> {
+/// A column other than the fingerprints. Its blocks are in an unnamed file until the segment is finished.
+pub(crate) struct SpooledColumn {
     column: Column,
-    spool: Spool,
-    packer: Packer,
+    coding: Coding,
+    /// The bytes of each row, where they are as many in all rows.
+    row_bytes: usize,
+    blocks: BlockWriter<File>,
     rows: u64,
-    gathered: C,
-    plain: Vec<u8>,
+    /// The rows of the last block.
+    block: Vec<u8>,
+    /// None where blocks are not compressed.
+    packer: Option<Packer>,
     packed: Vec<u8>,
 }
 
-pub(crate) trait Gather: Default {
-    const CODING: Coding;
-    fn drain_into(&mut self, plain: &mut Vec<u8>);
-}
-
-impl<C: Gather> PackedColumn<C> {
-    pub(crate) fn beside(path: &Path, column: Column) -> Result<PackedColumn<C>> {
-        Ok(PackedColumn {
+impl SpooledColumn {
+    /// An empty column of the segment at `path`. A row has so many `row_bytes`, if segments differ in them.
+    pub(crate) fn beside(path: &Path, column: Column, row_bytes: usize) -> Result<SpooledColumn> {
+        let coding = if row_bytes == AS_NEEDED { Coding::Sketches } else { column.coding() };
+        let file = tempfile::tempfile_in(parent_of(path)).at(path)?;
+        Ok(SpooledColumn {
             column,
-            spool: Spool::beside(path)?,
-            packer: Packer::new().at(path)?,
+            coding,
+            row_bytes: if column.has_digests() { DIGEST_BYTES } else { row_bytes },
+            blocks: BlockWriter::new(file, path),
             rows: 0,
-            gathered: C::default(),
-            plain: Vec::new(),
+            block: Vec::new(),
+            packer: coding.is_packed().then(Packer::new).transpose().at(path)?,
             packed: Vec::new(),
         })
     }
 
+    pub(crate) fn push_id(&mut self, id: &str) -> Result<()> {
+        self.block.extend(id.as_bytes());
+        self.block.push(b'\n');
+        self.row_added()
+    }
+
+    pub(crate) fn push_integer(&mut self, integer: u64) -> Result<()> {
+        self.block.extend(integer.to_le_bytes());
+        self.row_added()
+    }
+
+    pub(crate) fn push_bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        let length_bytes = match self.coding {
+            Coding::Sketches if bytes.len() <= MAX_SKETCH_BYTES => LENGTH_BYTES,
+            Coding::Anchors if is_anchors(bytes.len()) => LENGTH_BYTES,
+            Coding::PackedRows if bytes.len() <= MAX_PACKED_ROW_BYTES => PACKED_LENGTH_BYTES,
+            Coding::Signatures | Coding::Scanned if bytes.len() == self.row_bytes => 0,
+            _ => return Err(self.misfit(bytes.len())),
+        };
+        self.block.extend(&bytes.len().to_le_bytes()[..length_bytes]);
+        self.block.extend(bytes);
+        self.row_added()
+    }
+
+    fn misfit(&self, found: usize) -> Error {
+        let expected = match self.coding {
+            Coding::Sketches => format!("at most {MAX_SKETCH_BYTES} bytes"),
+            Coding::Anchors => format!("{} to {MAX_ANCHORS_BYTES} bytes", ANCHORS * ANCHOR_BYTES),
+            Coding::PackedRows => format!("at most {MAX_PACKED_ROW_BYTES} bytes"),
+            _ => format!("{} bytes", self.row_bytes),
+        };
+        Error::new(Kind::BadData, "a row does not have what its segment keeps of each row")
+            .expected(format_args!("{expected} for the column {:?}", self.column))
+            .found(found)
+    }
+
     fn row_added(&mut self) -> Result<()> {
         self.rows += 1;
-        if self.rows.is_multiple_of(C::CODING.block_rows()) { self.flush() } else { Ok(()) }
+        if self.rows.is_multiple_of(self.coding.block_rows()) { self.flush() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> Result<()> {
-        self.plain.clear();
-        self.gathered.drain_into(&mut self.plain);
-        self.packer.pack(&self.plain, &mut self.packed).at(&self.spool.path)?;
-        self.spool.put(&self.packed, &[])
+        if self.coding == Coding::Integers {
+            self.block = planes(&self.block);
+        }
+        let block = match &mut self.packer {
+            Some(packer) => {
+                packer.pack(&self.block, &mut self.packed).at(&self.blocks.path)?;
+                &self.packed
+            }
+            None => &self.block,
+        };
+        self.blocks.put(block, &[])?;
+        self.block.clear();
+        Ok(())
     }
-}
 
-impl<C: Gather> Spooled for PackedColumn<C> {
+    /// Writes the last block, then all of them to the end of `segment`. Returns the column and the entries of its blocks.
     fn append_to(&mut self, segment: &mut impl Write) -> Result<(Head, &[u8])> {
-        if !self.rows.is_multiple_of(C::CODING.block_rows()) {
+        if !self.rows.is_multiple_of(self.coding.block_rows()) {
             self.flush()?;
         }
-        self.spool.append_to(segment)?;
-        Ok((self.spool.head(self.column, C::CODING, self.rows), &self.spool.entries))
-    }
-}
-
-#[derive(Default)]
-pub(crate) struct TextRows(Vec<u8>);
-
-impl Gather for TextRows {
-    const CODING: Coding = Coding::Text;
-
-    fn drain_into(&mut self, plain: &mut Vec<u8>) {
-        plain.append(&mut self.0);
-    }
-}
-
-impl PackedColumn<TextRows> {
-    pub(crate) fn push(&mut self, id: &str) -> Result<()> {
-        self.gathered.0.extend(id.as_bytes());
-        self.gathered.0.push(b'\n');
-        self.row_added()
-    }
-}
-
-#[derive(Default)]
-pub(crate) struct IntegerRows(Vec<u64>);
-
-impl Gather for IntegerRows {
-    const CODING: Coding = Coding::Integers;
-
-    fn drain_into(&mut self, plain: &mut Vec<u8>) {
-        write_planes(&self.0, plain);
-        self.0.clear();
-    }
-}
-
-impl PackedColumn<IntegerRows> {
-    pub(crate) fn push(&mut self, integer: u64) -> Result<()> {
-        self.gathered.0.push(integer);
-        self.row_added()
+        let BlockWriter { out, path, bytes, .. } = &mut self.blocks;
+        out.flush().at(&*path)?;
+        let mut file = out.get_ref();
+        file.rewind().at(&*path)?;
+        let copied = std::io::copy(&mut file.take(*bytes), segment).at(path)?;
+        assert_eq!(copied, *bytes, "an unnamed file keeps what was written");
+        Ok((self.blocks.head(self.column, self.coding, self.rows), &self.blocks.entries))
     }
 }

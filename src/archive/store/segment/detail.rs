@@ -1,30 +1,22 @@
 //! The types of details: in which kind of column the rows of each are written and looked up.
 
-use std::path::Path;
-
 use crate::error::Result;
 
-use super::columns::{IntegerRows, PackedColumn};
+use super::columns::SpooledColumn;
 use super::directory::Column;
 use super::integer::Integer;
 use super::lookup::Integers;
 use super::open::Segment;
-use super::row_bytes::{RowBytes, RowBytesColumn, TextDigests};
-
-const DIGEST_BYTES: usize = 16;
+use super::row_bytes::{RowBytes, TextDigests};
 
 pub(super) trait DetailType: Sized {
-    type Column;
     type Lookup;
     /// The value of a row of which nothing is known.
     const NONE: Self;
 
-    /// An empty column of the segment at `path`. A row has so many `bytes` where they differ between segments.
-    fn column(path: &Path, column: Column, bytes: usize) -> Result<Self::Column>;
-
     fn lookup(segment: &Segment, column: Column) -> Option<Self::Lookup>;
 
-    fn write(&self, column: &mut Self::Column) -> Result<()>;
+    fn write(&self, column: &mut SpooledColumn) -> Result<()>;
 
     fn read(&mut self, lookup: &mut Self::Lookup, row: u64) -> Result<()>;
 
@@ -34,20 +26,15 @@ pub(super) trait DetailType: Sized {
 }
 
 impl<T: Integer> DetailType for T {
-    type Column = PackedColumn<IntegerRows>;
     type Lookup = Integers<T>;
     const NONE: T = <T as Integer>::NONE;
-
-    fn column(path: &Path, column: Column, _bytes: usize) -> Result<Self::Column> {
-        PackedColumn::beside(path, column)
-    }
 
     fn lookup(segment: &Segment, column: Column) -> Option<Integers<T>> {
         segment.integers(column)
     }
 
-    fn write(&self, column: &mut Self::Column) -> Result<()> {
-        column.push(self.number())
+    fn write(&self, column: &mut SpooledColumn) -> Result<()> {
+        column.push_integer(self.number())
     }
 
     fn read(&mut self, lookup: &mut Integers<T>, row: u64) -> Result<()> {
@@ -57,20 +44,15 @@ impl<T: Integer> DetailType for T {
 }
 
 impl DetailType for Vec<u8> {
-    type Column = RowBytesColumn;
     type Lookup = RowBytes;
     const NONE: Vec<u8> = Vec::new();
-
-    fn column(path: &Path, column: Column, bytes: usize) -> Result<RowBytesColumn> {
-        RowBytesColumn::beside(path, column, bytes)
-    }
 
     fn lookup(segment: &Segment, column: Column) -> Option<RowBytes> {
         RowBytes::new(segment, column)
     }
 
-    fn write(&self, column: &mut RowBytesColumn) -> Result<()> {
-        column.push(self)
+    fn write(&self, column: &mut SpooledColumn) -> Result<()> {
+        column.push_bytes(self)
     }
 
     fn read(&mut self, lookup: &mut RowBytes, row: u64) -> Result<()> {
@@ -86,20 +68,15 @@ impl DetailType for Vec<u8> {
 }
 
 impl DetailType for u128 {
-    type Column = RowBytesColumn;
     type Lookup = TextDigests;
     const NONE: u128 = 0;
-
-    fn column(path: &Path, column: Column, _bytes: usize) -> Result<RowBytesColumn> {
-        RowBytesColumn::beside(path, column, DIGEST_BYTES)
-    }
 
     fn lookup(segment: &Segment, column: Column) -> Option<TextDigests> {
         TextDigests::new(segment, column)
     }
 
-    fn write(&self, column: &mut RowBytesColumn) -> Result<()> {
-        column.push(&self.to_le_bytes())
+    fn write(&self, column: &mut SpooledColumn) -> Result<()> {
+        column.push_bytes(&self.to_le_bytes())
     }
 
     fn read(&mut self, lookup: &mut TextDigests, row: u64) -> Result<()> {

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::fingerprint::{Check, Class, Recipe};
 
 use super::block::Codec;
-use super::columns::Ending;
+use super::columns::{Ending, SpooledColumn};
 use super::detail::{DetailType, Kept};
 use super::directory::{Column, IdKind};
 use super::open::Segment;
@@ -98,13 +98,13 @@ macro_rules! details {
             }
         }
 
-        pub(super) struct DetailColumns { $($name: Option<<$Type as DetailType>::Column>,)* }
+        pub(super) struct DetailColumns { $($name: Option<SpooledColumn>,)* }
 
         impl DetailColumns {
             pub(super) fn beside(path: &Path, options: &SegmentOptions) -> Result<DetailColumns> {
                 Ok(DetailColumns { $($name: match usize::from(options.$kept) {
                     0 => None,
-                    bytes => Some(<$Type as DetailType>::column(path, Column::$Column, bytes)?),
+                    bytes => Some(SpooledColumn::beside(path, Column::$Column, bytes)?),
                 },)* })
             }
 

@@ -11,7 +11,9 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::error::Result;
 use crate::fingerprint::Width;
-use crate::fingerprint::check::{MAX_ANCHORS_BYTES, MAX_SIGNATURE_BYTES, MAX_SKETCH_BYTES};
+use crate::fingerprint::check::{
+    ANCHOR_BYTES, ANCHORS, MAX_ANCHORS_BYTES, MAX_SIGNATURE_BYTES, MAX_SKETCH_BYTES,
+};
 use crate::store::damage::damaged;
 
 use super::block::{self, BLOCK_ROWS};
@@ -24,7 +26,11 @@ pub(crate) const COLUMN_BYTES: usize = 40;
 /// Signatures in a block; the last block may have fewer. Few, because single signatures are looked up.
 pub(crate) const SIGNATURE_ROWS: usize = 64;
 
+/// What stands before a row that has as many bytes as it needs: fewer where it is not compressed.
 pub(crate) const LENGTH_BYTES: usize = 2;
+pub(crate) const PACKED_LENGTH_BYTES: usize = 4;
+
+pub(crate) const DIGEST_BYTES: usize = 16;
 
 /// Rows in a block that is read from its beginning to its end; the last block may have fewer.
 pub const SCANNED_ROWS: usize = 4096;
@@ -122,6 +128,10 @@ impl Column {
         }
     }
 
+    pub(crate) fn has_digests(self) -> bool {
+        matches!(self, Column::Digests | Column::Keys)
+    }
+
     fn takes(self, coding: Coding) -> bool {
         let is_computed = matches!(coding, Coding::RowNumber | Coding::Hex);
         coding == self.coding()
@@ -157,6 +167,10 @@ impl Coding {
         }
     }
 
+    pub(crate) fn is_packed(self) -> bool {
+        matches!(self, Coding::Text | Coding::Integers | Coding::PackedRows)
+    }
+
     fn entry_bytes(self, width: Width) -> u64 {
         match self {
             Coding::Blocks => 12 + u64::from(width.bits() / 8),
@@ -174,6 +188,12 @@ impl Coding {
             _ => MAX_PACKED_BYTES as u64,
         }
     }
+}
+
+/// Whether a page can have so many bytes of anchors.
+pub(crate) fn is_anchors(bytes: usize) -> bool {
+    (ANCHORS * ANCHOR_BYTES..=MAX_ANCHORS_BYTES).contains(&bytes)
+        && bytes.is_multiple_of(ANCHOR_BYTES)
 }
 
 /// What kind of id a row has.

@@ -104,12 +104,10 @@ pub(crate) fn lines(plain: &str, rows: usize, ends: &mut Vec<usize>) -> Result<(
     Ok(())
 }
 
-/// Appends `integers` as byte planes: the lowest byte of each, then the next byte of each, up to the
-/// highest.
-pub(crate) fn write_planes(integers: &[u64], plain: &mut Vec<u8>) {
-    for byte in 0..8 {
-        plain.extend(integers.iter().map(|integer| integer.to_le_bytes()[byte]));
-    }
+/// Little-endian integers as byte planes: the lowest byte of each, then the next byte of each, up to the highest.
+pub(crate) fn planes(integers: &[u8]) -> Vec<u8> {
+    let (integers, _) = integers.as_chunks::<8>();
+    (0..8).flat_map(|byte| integers.iter().map(move |integer| integer[byte])).collect()
 }
 
 pub(crate) fn read_planes(plain: &[u8], rows: usize, integers: &mut Vec<u64>) -> Result<()> {
@@ -139,10 +137,9 @@ mod tests {
     proptest! {
         #[test]
         fn planes_come_back(integers in prop::collection::vec(any::<u64>(), 0..50)) {
-            let mut plain = Vec::new();
-            let mut packed = Vec::new();
-            let mut back = Vec::new();
-            write_planes(&integers, &mut plain);
+            let bytes: Vec<u8> = integers.iter().flat_map(|integer| integer.to_le_bytes()).collect();
+            let mut plain = planes(&bytes);
+            let (mut packed, mut back) = (Vec::new(), Vec::new());
             Packer::new().unwrap().pack(&plain, &mut packed).unwrap();
             plain.clear();
             Unpacker::new().unpack(&packed, &mut plain).unwrap();

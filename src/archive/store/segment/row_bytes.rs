@@ -1,103 +1,18 @@
 //! Columns with bytes for each row: signatures, band keys and digests, of equal length, and sketches and anchors, of as many as each needs.
 //! They look random, so they are not compressed. Words, anchors of passages and what records declare are: pages have much in common.
 
-use std::io::Write;
 use std::mem;
 use std::ops::Range;
-use std::path::Path;
 
 use crate::document::Declared;
-use crate::error::{At, Error, Kind, Result};
-use crate::fingerprint::check::{
-    ANCHOR_BYTES, ANCHORS, AS_NEEDED, MAX_ANCHORS_BYTES, MAX_SKETCH_BYTES,
-};
+use crate::error::Result;
+use crate::fingerprint::check::AS_NEEDED;
 use crate::store::damage::damaged;
 
-use super::columns::{Spool, Spooled};
-use super::directory::{Coding, Column, Head, LENGTH_BYTES};
+use super::directory::{Coding, Column, LENGTH_BYTES, PACKED_LENGTH_BYTES, is_anchors};
 use super::lookup::{Held, place};
 use super::open::Segment;
-use super::packed::{MAX_PACKED_ROW_BYTES, Packer, Unpacker};
-
-/// The bytes of the length of a row that is compressed.
-const PACKED_LENGTH_BYTES: usize = 4;
-
-pub(crate) struct RowBytesColumn {
-    column: Column,
-    coding: Coding,
-    spool: Spool,
-    bytes: usize,
-    rows: u64,
-    block: Vec<u8>,
-    /// None where blocks are not compressed.
-    packer: Option<Packer>,
-    packed: Vec<u8>,
-}
-
-impl RowBytesColumn {
-    pub(crate) fn beside(path: &Path, column: Column, bytes: usize) -> Result<RowBytesColumn> {
-        let spool = Spool::beside(path)?;
-        let coding = if bytes == AS_NEEDED { Coding::Sketches } else { column.coding() };
-        let is_packed = coding == Coding::PackedRows;
-        let packer = is_packed.then(Packer::new).transpose().at(path)?;
-        let (block, packed) = (Vec::new(), Vec::new());
-        Ok(RowBytesColumn { column, coding, spool, bytes, rows: 0, block, packer, packed })
-    }
-
-    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<()> {
-        match self.coding {
-            Coding::Sketches if bytes.len() <= MAX_SKETCH_BYTES => {
-                self.block.extend(&bytes.len().to_le_bytes()[..LENGTH_BYTES]);
-            }
-            Coding::Anchors if is_anchors(bytes.len()) => {
-                self.block.extend(&bytes.len().to_le_bytes()[..LENGTH_BYTES]);
-            }
-            Coding::PackedRows if bytes.len() <= MAX_PACKED_ROW_BYTES => {
-                self.block.extend(&bytes.len().to_le_bytes()[..PACKED_LENGTH_BYTES]);
-            }
-            Coding::Signatures | Coding::Scanned if bytes.len() == self.bytes => {}
-            _ => return Err(self.misfit(bytes.len())),
-        }
-        self.block.extend(bytes);
-        self.rows += 1;
-        if self.rows.is_multiple_of(self.coding.block_rows()) { self.flush() } else { Ok(()) }
-    }
-
-    fn misfit(&self, found: usize) -> Error {
-        let expected = match self.coding {
-            Coding::Sketches => format!("at most {MAX_SKETCH_BYTES} bytes"),
-            Coding::Anchors => format!("{} to {MAX_ANCHORS_BYTES} bytes", ANCHORS * ANCHOR_BYTES),
-            Coding::PackedRows => format!("at most {MAX_PACKED_ROW_BYTES} bytes"),
-            _ => format!("{} bytes", self.bytes),
-        };
-        Error::new(Kind::BadData, "a row does not have what its segment keeps of each row")
-            .expected(format_args!("{expected} for the column {:?}", self.column))
-            .found(found)
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        let block = match &mut self.packer {
-            Some(packer) => {
-                packer.pack(&self.block, &mut self.packed).at(self.spool.path())?;
-                &self.packed
-            }
-            None => &self.block,
-        };
-        self.spool.put(block, &[])?;
-        self.block.clear();
-        Ok(())
-    }
-}
-
-impl Spooled for RowBytesColumn {
-    fn append_to(&mut self, segment: &mut impl Write) -> Result<(Head, &[u8])> {
-        if !self.block.is_empty() {
-            self.flush()?;
-        }
-        self.spool.append_to(segment)?;
-        Ok((self.spool.head(self.column, self.coding, self.rows), &self.spool.entries))
-    }
-}
+use super::packed::Unpacker;
 
 impl Segment {
     /// Looks up signatures by row, if the segment has them.
@@ -260,12 +175,6 @@ impl<'a> RowBlock<'a> {
         };
         (0..rows).map(|at| self.get(at))
     }
-}
-
-/// Whether a page can have so many bytes of anchors.
-fn is_anchors(bytes: usize) -> bool {
-    (ANCHORS * ANCHOR_BYTES..=MAX_ANCHORS_BYTES).contains(&bytes)
-        && bytes.is_multiple_of(ANCHOR_BYTES)
 }
 
 /// Where the rows of a block end, each behind its length. Gives the end of the last one.

@@ -12,7 +12,7 @@ use crate::output::{Fence, Listed, NewFile};
 use crate::store::day::Day;
 use crate::store::digest::Digest;
 
-use super::columns::{Ending, FingerprintColumn, IntegerRows, PackedColumn, TextRows};
+use super::columns::{Ending, FingerprintColumn, SpooledColumn};
 use super::details::{DetailColumns, Details, SegmentOptions};
 use super::directory::{Coding, Column, Head, IdKind};
 use super::metadata::{MAGIC, Metadata, RecordCounts, VERSION, content_digest};
@@ -60,9 +60,9 @@ pub struct SegmentWriter<F: Fingerprint> {
     path: PathBuf,
     options: SegmentOptions,
     fingerprints: FingerprintColumn<F, NewFile>,
-    ids: Option<PackedColumn<TextRows>>,
-    days: Option<PackedColumn<IntegerRows>>,
-    empties: PackedColumn<TextRows>,
+    ids: Option<SpooledColumn>,
+    days: Option<SpooledColumn>,
+    empties: SpooledColumn,
     details: DetailColumns,
     last: Option<F>,
     last_id: String,
@@ -77,12 +77,13 @@ impl<F: Fingerprint> SegmentWriter<F> {
         let mut fingerprints = FingerprintColumn::new(NewFile::beside(path)?, path, options.codec);
         fingerprints.blocks.out.write_all(&header(F::WIDTH)).at(path)?;
         let has_ids = options.ids == IdKind::Text;
+        let column = |column| SpooledColumn::beside(path, column, 0);
         Ok(SegmentWriter {
             path: path.to_path_buf(),
             fingerprints,
-            ids: has_ids.then(|| PackedColumn::beside(path, Column::Ids)).transpose()?,
-            days: options.days.then(|| PackedColumn::beside(path, Column::Days)).transpose()?,
-            empties: PackedColumn::beside(path, Column::Empties)?,
+            ids: has_ids.then(|| column(Column::Ids)).transpose()?,
+            days: options.days.then(|| column(Column::Days)).transpose()?,
+            empties: column(Column::Empties)?,
             details: DetailColumns::beside(path, &options)?,
             options,
             last: None,
@@ -113,12 +114,12 @@ impl<F: Fingerprint> SegmentWriter<F> {
             check_id(row.id)?;
             self.last_id.clear();
             self.last_id.push_str(row.id);
-            ids.push(row.id)?;
+            ids.push_id(row.id)?;
         }
         if let Some(days) = &mut self.days {
             let day = row.day.ok_or_else(|| dayless(&self.path))?;
             self.last_day = Some(day);
-            days.push(day.number())?;
+            days.push_integer(day.number())?;
         }
         self.details.push(row.details).map_err(|error| error.at(&self.path))
     }
@@ -134,7 +135,7 @@ impl<F: Fingerprint> SegmentWriter<F> {
         }
         self.last_empty.clear();
         self.last_empty.push_str(id);
-        self.empties.push(id)
+        self.empties.push_id(id)
     }
 
     /// Completes the segment, renames the file into its place and opens the segment. `identity`
