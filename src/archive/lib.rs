@@ -12,7 +12,6 @@
 
 pub mod hamming;
 
-#[warn(missing_docs)]
 pub mod store;
 
 pub mod seen;

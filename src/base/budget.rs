@@ -28,7 +28,6 @@
 //! assert!(budget.tables() + 2 * budget.itself() + budget.pairs() as u64 <= budget.whole());
 //! ```
 
-/// The memory that tables and sorts of one process may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     bytes: u64,

@@ -57,7 +57,6 @@ impl FrameHead {
         is_sound.then_some(FrameHead { tag, body_bytes, checksum })
     }
 
-    /// Where the frame ends that begins at `at`.
     pub fn end(&self, at: u64) -> u64 {
         at + HEAD_BYTES as u64 + u64::from(self.body_bytes)
     }
@@ -100,7 +99,6 @@ impl FrameFile {
         Ok(self.file.metadata().at(&self.path)?.len())
     }
 
-    /// Whether these are its first bytes.
     pub fn begins_with(&self, magic: &Magic) -> Result<bool> {
         let mut found = Magic::default();
         let is_long_enough = self.bytes()? >= found.len() as u64;

@@ -16,13 +16,10 @@ use crate::error::named;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activity {
-    /// Reading input, segments or runs.
     Reading,
-    /// Sorting records or fingerprints.
     Sorting,
     /// Computing a unit of work that was dispatched to a worker.
     Working,
-    /// Writing output, segments or runs.
     Writing,
     /// Hearing that another process makes progress.
     Hearing,
@@ -42,12 +39,10 @@ const ACTIVITIES: usize = Activity::ALL.len();
 /// users of the library at once see the sum: their counts only grow, and one that hangs is not noticed while the other works.
 static TICKS: [AtomicU64; ACTIVITIES] = [const { AtomicU64::new(0) }; ACTIVITIES];
 
-/// Records one step of an activity of this process.
 pub fn tick(activity: Activity) {
     TICKS[activity as usize].fetch_add(1, Ordering::Relaxed);
 }
 
-/// The number of steps of each activity so far.
 pub fn ticks() -> [(Activity, u64); ACTIVITIES] {
     Activity::ALL.map(|activity| (activity, TICKS[activity as usize].load(Ordering::Relaxed)))
 }

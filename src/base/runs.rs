@@ -64,7 +64,6 @@ impl Record for String {
     }
 }
 
-/// Takes records in any order and returns them sorted.
 #[derive(Debug)]
 pub struct Sorter<R> {
     folder: PathBuf,
@@ -107,7 +106,6 @@ impl<R: Record> Sorter<R> {
         records.into_iter().try_for_each(|record| self.push(record))
     }
 
-    /// Ends the input and returns all records in order.
     pub fn sorted(mut self) -> Result<SortedRecords<R>> {
         self.held.sort();
         let runs = self.levels.into_iter().flatten().collect();
@@ -171,7 +169,6 @@ impl<R: Record> SortedRecords<R> {
         SortedRecords::of(Vec::new(), vec![write_run(folder, records)?])
     }
 
-    /// Each record once.
     pub fn distinct(self) -> impl Iterator<Item = Result<R>>
     where
         R: Copy,
@@ -238,12 +235,10 @@ impl<R: Record> Spool<R> {
         parts.collect()
     }
 
-    /// All of its records.
     pub fn all(&self) -> Result<RecordReader<R>> {
         self.read(0..self.run.bytes()?)
     }
 
-    /// The records of a part.
     pub fn read(&self, part: Range<u64>) -> Result<RecordReader<R>> {
         let FrameFile { path, file } = &self.run;
         let run = FrameFile { path: path.clone(), file: file.try_clone().at(path)? };

@@ -22,10 +22,8 @@ use std::time::Duration;
 use crate::error::{At, Error, Kind, Result};
 use crate::parallel;
 
-/// How long to wait for a pipe to be written.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Reads the file at `path`, which has at most `most` bytes.
 pub fn read(path: &Path, most: u64, kind: Kind) -> Result<Vec<u8>> {
     let whole = move |path: &Path| {
         let mut bytes = Vec::new();
@@ -36,7 +34,6 @@ pub fn read(path: &Path, most: u64, kind: Kind) -> Result<Vec<u8>> {
     within(bytes, most, kind).map_err(|error| error.at(path))
 }
 
-/// Reads the text file at `path`, which has at most `most` bytes.
 pub fn read_text(path: &Path, most: u64, kind: Kind) -> Result<String> {
     text(read(path, most, kind)?, most, kind).map_err(|error| error.at(path))
 }

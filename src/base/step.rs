@@ -20,11 +20,8 @@ use crate::parallel::lock;
 pub enum Step {
     /// Reading its flags, looking at what exists, meeting other processes.
     Starting,
-    /// Reading pages and making something of each.
     Reading,
-    /// Sorting what was made or found.
     Sorting,
-    /// Looking for near pages.
     Joining,
     Writing,
     /// Changing a store: adding, merging, indexing, removing.
@@ -32,7 +29,6 @@ pub enum Step {
     Clustering,
     /// Proving that files are undamaged and right.
     Verifying,
-    /// Answering over HTTP.
     Serving,
     /// Watching the processes that do the work.
     Supervising,
@@ -54,7 +50,6 @@ named!(Step {
 const STEPS: usize = Step::ALL.len();
 
 thread_local! {
-    /// The steps that this thread begins.
     static CLOCK: Clock = Clock::new();
 }
 

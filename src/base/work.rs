@@ -39,7 +39,6 @@ pub struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    /// As many steps as are needed.
     #[must_use]
     pub fn unbounded() -> Work<'a> {
         Work::of(u64::MAX)
@@ -71,7 +70,6 @@ impl<'a> Work<'a> {
         !self.lacks_room
     }
 
-    /// Whether memory was refused.
     #[must_use]
     pub fn lacks_room(&self) -> bool {
         self.lacks_room

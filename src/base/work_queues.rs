@@ -40,24 +40,20 @@ pub struct Ask {
     pub tickets: u64,
     /// Whose stretch the run is taken from.
     pub asker: u32,
-    /// How many stretches there are.
     pub askers: u32,
     /// The run is this part of what is left of the stretch, and at least one ticket: 4 stands for a quarter.
     pub part: u64,
 }
 
-/// What a worker gets when it asks for work.
 #[derive(Debug)]
 pub enum Claim<U> {
     Unit(U),
     /// No unit now, perhaps later.
     Later,
-    /// No more units.
     Done,
 }
 
 pub trait WorkQueues: Send + Sync {
-    /// The next run of tickets; empty if all are dealt.
     fn claim(&self, ask: Ask) -> Result<Range<u64>>;
 }
 
@@ -65,12 +61,10 @@ pub trait WorkQueues: Send + Sync {
 #[derive(Debug, Default)]
 pub struct Queues(Mutex<HashMap<u64, Queue>>);
 
-/// What is left of a queue, by stretches.
 #[derive(Debug)]
 struct Queue(Vec<Range<u64>>);
 
 impl Queues {
-    /// The next run of tickets; empty if all are dealt.
     pub fn deal(&self, ask: Ask) -> Range<u64> {
         let mut queues = lock(&self.0);
         let queue = queues.entry(ask.queue).or_insert_with(|| Queue::new(ask.tickets, ask.askers));

@@ -16,7 +16,6 @@
 //! assert_eq!(bitmap.any_of([&[3, 4, 5], &[6, 7, 40]])[0], 0b101);
 //! ```
 
-/// How many numbers are looked up at once, at most.
 pub const BLOCK: usize = 256;
 
 /// For each number of a block, whether it was found: the first is the lowest bit.

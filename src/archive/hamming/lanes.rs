@@ -28,7 +28,6 @@ use std::ops::Range;
 
 use crate::fingerprint::Fingerprint;
 
-/// How many fingerprints a group has.
 pub const LANES: usize = 32;
 
 /// Above this limit the fold of three words is within it for more than 3 of 100,000 random pairs.
@@ -71,7 +70,6 @@ pub struct Strip<'a> {
 }
 
 impl Lanes {
-    /// So many, all zero.
     #[must_use]
     pub fn new(count: usize) -> Lanes {
         let mut lanes = Lanes::default();
@@ -96,7 +94,6 @@ impl Lanes {
         self.columns.iter().map(|column| size_of_val(&column[..])).sum()
     }
 
-    /// Puts a fingerprint of these columns into a place.
     #[inline(always)]
     pub fn set(&mut self, place: usize, columns: Columns) {
         for ((column, begin), bits) in self.columns.iter_mut().zip(self.begin).zip(columns) {

@@ -47,7 +47,6 @@ pub struct Keep {
     open: Mutex<Option<Open>>,
 }
 
-/// The file that is being filled.
 #[derive(Debug)]
 struct Open {
     file: Arc<File>,

@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::error::named;
+use crate::error::{Error, named};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum By {
@@ -33,4 +33,9 @@ impl Sought<'_> {
             Sought::Text(digest) => digest as u64,
         }
     }
+}
+
+/// Says what to do about a damaged filter, or one that is missing.
+pub(super) fn advised(error: Error) -> Error {
+    error.help("make the filters again").job("store index").setting("filters")
 }

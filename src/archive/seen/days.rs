@@ -34,7 +34,7 @@ impl Holdings {
         for share in asked {
             days.extend(share?);
         }
-        for shelf in self.shelves().iter().filter(|shelf| shelf.filter(by).is_none()) {
+        for shelf in self.shelves.iter().filter(|shelf| shelf.filter(by).is_none()) {
             scan(&shelf.dated, sought, threads, &mut days)?;
         }
         Ok(days)

@@ -19,6 +19,7 @@ use std::sync::OnceLock;
 
 use xorf::{BinaryFuse8, BinaryFuse8Ref, DmaSerializable, Filter, FilterRef};
 
+use super::by::advised;
 use crate::error::{At, Error, Kind, Result};
 use crate::frames::{FoundFrame, FrameFile, Magic, frame};
 use crate::hamming::mapped::{Keep, KeptBytes};
@@ -69,7 +70,6 @@ impl FuseWriter {
         self.out.write_all(&frame).at(&self.path)
     }
 
-    /// Adds a hash whose filter is not before that of the last one.
     pub(super) fn push(&mut self, hash: u64) -> Result<()> {
         while self.number < number_of(hash, self.bits) {
             self.flush()?;
@@ -209,11 +209,7 @@ fn fits(bytes: &[u8]) -> bool {
 }
 
 fn damaged(path: &Path) -> Error {
-    Error::new(Kind::BadData, "a filter of a segment is damaged")
-        .at(path)
-        .help("make the filters again")
-        .job("store index")
-        .setting("filters")
+    advised(Error::new(Kind::BadData, "a filter of a segment is damaged").at(path))
 }
 
 #[cfg(test)]

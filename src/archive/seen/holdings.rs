@@ -1,17 +1,30 @@
 //! What a version of a store holds: opened once, and asked by any number of threads.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::by::By;
+use super::filter::{Filter, places};
 use super::keeping::sidecars;
-use super::shelf::Shelf;
-use crate::error::Result;
-use crate::fingerprint::Stamp;
-use crate::store::{Store, Version};
+use crate::error::{Kind, Result};
+use crate::fingerprint::{Stamp, Width};
+use crate::store::{Access, Dated, Ranked, Segment, Store, Version};
 
 pub struct Holdings {
     version: Version,
-    shelves: Vec<Shelf>,
+    pub(super) shelves: Vec<Shelf>,
+}
+
+/// A segment with its filters.
+pub(super) struct Shelf {
+    pub(super) dated: Dated,
+    filters: [Option<Filter>; 2],
+    fingerprints: Option<RowFingerprints>,
+}
+
+enum RowFingerprints {
+    W64(Ranked<u64>),
+    W128(Ranked<u128>),
 }
 
 impl Holdings {
@@ -31,14 +44,49 @@ impl Holdings {
     pub fn without_filter(&self, by: By) -> usize {
         self.shelves.iter().filter(|shelf| shelf.filter(by).is_none()).count()
     }
-
-    pub(super) fn shelves(&self) -> &[Shelf] {
-        &self.shelves
-    }
 }
 
 impl std::fmt::Debug for Holdings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Holdings(version {}, {} segments)", self.version.number(), self.shelves.len())
+    }
+}
+
+impl Shelf {
+    /// Opens the filters of a segment that are in `folder`. A damaged one counts as missing.
+    pub(super) fn open(dated: Dated, folder: &Path) -> Result<Shelf> {
+        let segment = dated.segment();
+        let mut filters = [None, None];
+        for place in places(folder, segment) {
+            filters[place.by as usize] = match place.open(segment) {
+                Err(error) if error.kind() == Kind::BadData => None,
+                filter => filter?,
+            };
+        }
+        let is_asked_for_pages = filters[By::Texts as usize].is_some();
+        let fingerprints =
+            is_asked_for_pages.then(|| RowFingerprints::open(segment)).transpose()?;
+        Ok(Shelf { dated, filters, fingerprints })
+    }
+
+    pub(super) fn filter(&self, by: By) -> Option<&Filter> {
+        self.filters[by as usize].as_ref()
+    }
+
+    pub(super) fn fingerprint(&self, row: u64) -> Result<u128> {
+        match &self.fingerprints {
+            Some(RowFingerprints::W64(ranked)) => ranked.get(row).map(u128::from),
+            Some(RowFingerprints::W128(ranked)) => ranked.get(row),
+            None => self.dated.segment().fingerprints().get(row),
+        }
+    }
+}
+
+impl RowFingerprints {
+    fn open(segment: &Segment) -> Result<RowFingerprints> {
+        Ok(match segment.width() {
+            Width::W64 => RowFingerprints::W64(Ranked::open(segment, Access::OnDisk)?),
+            Width::W128 => RowFingerprints::W128(Ranked::open(segment, Access::OnDisk)?),
+        })
     }
 }

@@ -4,6 +4,7 @@
 
 use std::sync::atomic::AtomicU64;
 
+use super::by::advised;
 use super::filter::{FilterPlace, is_ours, places};
 use crate::error::{Error, Kind, Named, Result};
 use crate::store::{Kept, Segment, Sidecar, Sidecars, Store};
@@ -28,10 +29,6 @@ pub fn is_kept(store: &Store) -> Result<bool> {
             Err(advised(error.found(other)))
         }
     }
-}
-
-pub(super) fn advised(error: Error) -> Error {
-    error.help("make the filters again").job("store index").setting("filters")
 }
 
 /// How many filters the newest version of a store lacks, and how many rows go into them.

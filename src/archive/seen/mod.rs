@@ -11,9 +11,9 @@
 //! A filter is never believed: what passes is compared with the column. Without filters the answers are the same;
 //! the column is read from its beginning to its end then.
 //!
-//! - `by`: what is looked for. `holdings`, `seeker`: a version is opened once ([`Holdings`]) and asked by any number of
-//!   threads ([`Seeker`]), with `readers`. `days`: many at once, and without filters.
-//! - `shelf`, `filter`: a segment with its filters, and how these are made. `fuse`, `table`: their two files.
+//! - `by`: what is looked for. `holdings`, `seeker`: a version is opened once ([`Holdings`]), its segments with their filters, and asked
+//!   by any number of threads ([`Seeker`]), with `readers`. `days`: many at once, and without filters.
+//! - `filter`: how filters are made. `fuse`, `table`: the two files of each.
 //! - `keeping`: how they come and go with the segments.
 //!
 //! Imports `store`, `hamming` and what they import. FORMAT.md in this folder specifies the files. Start with
@@ -27,7 +27,6 @@ mod holdings;
 mod keeping;
 mod readers;
 mod seeker;
-mod shelf;
 mod table;
 
 pub use by::{By, Sought};

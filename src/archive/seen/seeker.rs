@@ -31,7 +31,7 @@ impl<'a> HeldId<'a> {
 impl Seeker {
     #[must_use]
     pub fn new(holdings: &Arc<Holdings>) -> Seeker {
-        let readers = holdings.shelves().iter().map(|_| None).collect();
+        let readers = holdings.shelves.iter().map(|_| None).collect();
         Seeker { holdings: Arc::clone(holdings), readers, rows: Vec::new() }
     }
 
@@ -56,7 +56,7 @@ impl Seeker {
             if !alike(HeldId { ids: &mut readers.ids, row })? {
                 return Ok(None);
             }
-            let fingerprint = holdings.shelves()[number].fingerprint(row)?;
+            let fingerprint = holdings.shelves[number].fingerprint(row)?;
             readers.page(row, fingerprint).map(Some)
         })
     }
@@ -68,7 +68,7 @@ impl Seeker {
     ) -> Result<Option<T>> {
         let Seeker { holdings, readers, rows } = self;
         let (by, hash) = (sought.by(), sought.hash());
-        for (number, shelf) in holdings.shelves().iter().enumerate() {
+        for (number, shelf) in holdings.shelves.iter().enumerate() {
             let Some(filter) = shelf.filter(by) else { continue };
             filter.find(hash, rows)?;
             for &row in &*rows {

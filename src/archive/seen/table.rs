@@ -11,7 +11,7 @@ use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
 use crate::store::{Access, Cursor, Digest, Ranked, open_side_table};
 
-use super::by::By;
+use super::by::{By, advised};
 
 pub(super) struct Table {
     ranked: Ranked<u64>,
@@ -50,13 +50,9 @@ impl Table {
     }
 
     fn beyond(&self, row: u64) -> Error {
-        Error::new(Kind::BadData, "a table names a row that its segment does not have")
-            .at(self.ranked.segment().path())
-            .expected(format_args!("a row below {}", self.rows))
-            .found(row)
-            .help("make the filters again")
-            .job("store index")
-            .setting("filters")
+        let what = "a table names a row that its segment does not have";
+        let error = Error::new(Kind::BadData, what).at(self.ranked.segment().path());
+        advised(error.expected(format_args!("a row below {}", self.rows)).found(row))
     }
 }
 

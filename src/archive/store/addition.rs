@@ -29,7 +29,6 @@ use super::version::Version;
 /// How many bytes of a segment that is elsewhere are read at once.
 const SLAB: u64 = 8 << 20;
 
-/// The result of adding a segment.
 #[derive(Clone, Debug)]
 pub enum Added {
     /// The segment is part of the store from this version on.

@@ -15,15 +15,11 @@ use crate::runs::{Record, SortedRecords, Sorter};
 /// A document with its fingerprint, on its way into a segment: ordered by id, then by position.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FingerprintedDocument {
-    /// Its id.
     pub id: String,
-    /// Where it is in the input.
     pub position: Position,
-    /// The digest of its content.
     pub content: u64,
     /// Its fingerprint, none if it has no feature.
     pub fingerprint: Option<u128>,
-    /// What else is known of it.
     pub details: Details,
 }
 
@@ -112,7 +108,6 @@ impl SegmentBuilder {
         self.entries.push(SegmentRow { fingerprint, id, details })
     }
 
-    /// Writes the segment and puts it and `lists` into their places.
     pub fn write(self, identity: &str, lists: Lists, lock: &Lock) -> Result<Segment> {
         let SegmentBuilder { mut segment, entries, mut counts } = self;
         segment.fenced(lock.fence());

@@ -41,10 +41,10 @@ impl ComingBack {
     pub(super) fn still(&self, replaced: &RowSets) -> RowSets {
         let mut still = replaced.clone();
         for (file, rows) in &self.shown {
-            let Some(hidden) = replaced.of(file) else { continue };
+            let Some(hidden) = replaced.get(file) else { continue };
             match hidden.without(rows) {
-                rest if rest.is_empty() => still.retain(|it| it != file),
-                rest => still.set(file, rest),
+                rest if rest.is_empty() => drop(still.remove(file)),
+                rest => drop(still.insert(file.clone(), rest.into())),
             }
         }
         still
@@ -69,7 +69,7 @@ impl Version {
             all.filter(|&(day, id)| stays(day) && !self.is_removed(id, day)).collect();
         let mut shown = BTreeMap::new();
         for record in self.files() {
-            let Some(hidden) = self.replaced().of(&record.file) else { continue };
+            let Some(hidden) = self.replaced().get(&record.file) else { continue };
             let segment = record.open(&self.store().join(SEGMENTS))?;
             let found =
                 find_on_all_cores(&Dated::new(segment, record.day()), |id| pages.listed(id))?;

@@ -18,7 +18,6 @@ use super::segment::Codec;
 use super::tiers;
 use super::version::Version;
 
-/// The result of a compaction.
 #[derive(Clone, Debug)]
 pub enum Compacted {
     /// Some or all segments are one from this version on.
@@ -32,9 +31,7 @@ pub enum Compacted {
 pub struct Merger {
     prefix: &'static str,
     files: Vec<String>,
-    /// Their days, in order.
     pub days: Vec<Day>,
-    /// Their fingerprints.
     pub rows: u64,
 }
 
@@ -121,7 +118,7 @@ impl Version {
     }
 
     fn is_mostly_hidden(&self, record: &FileRecord) -> bool {
-        let is_replaced = self.replaced().of(&record.file).is_some();
+        let is_replaced = self.replaced().get(&record.file).is_some();
         (record.expired().is_some() || is_replaced)
             && self.hidden(record).counts().0 > record.rows() / 2
     }
@@ -136,7 +133,6 @@ impl Merger {
         Merger { prefix, files, days, rows }
     }
 
-    /// The number of segments.
     pub fn segments(&self) -> usize {
         self.files.len()
     }

@@ -17,11 +17,8 @@ pub struct Dated {
     hidden: Hidden,
 }
 
-/// The days of a segment's rows.
 pub enum RowDays {
-    /// All rows have this day.
     All(Day),
-    /// Each row has its own day.
     Each(Days),
 }
 
@@ -45,12 +42,10 @@ impl Dated {
         self.hiding(hidden)
     }
 
-    /// The segment.
     pub fn segment(&self) -> &Segment {
         &self.segment
     }
 
-    /// Looks up the day of each row.
     pub fn days(&self) -> RowDays {
         match self.day {
             Some(day) => RowDays::All(day),
@@ -70,7 +65,6 @@ impl Dated {
         self.hidden.digest().map_or(segment, |hidden| Digest::of(&both(hidden)))
     }
 
-    /// Tells which rows are shown.
     pub fn shown(&self) -> Shown {
         Shown::new(&self.segment, &self.hidden)
     }
@@ -88,7 +82,6 @@ impl Dated {
 }
 
 impl RowDays {
-    /// The day of `row`.
     pub fn get(&mut self, row: u64) -> Result<Day> {
         match self {
             RowDays::All(day) => Ok(*day),

@@ -47,7 +47,6 @@ impl Day {
         self.0.midnight().assume_utc().unix_timestamp()
     }
 
-    /// The day after it.
     pub fn next(self) -> Option<Day> {
         self.0.next_day().and_then(Day::within)
     }
@@ -116,7 +115,6 @@ pub struct DayRange {
 }
 
 impl DayRange {
-    /// Its days, in order.
     pub fn days(self) -> impl Iterator<Item = Day> {
         iter::successors(Some(self.first), |day| day.next())
             .take_while(move |day| *day <= self.last)

@@ -12,7 +12,6 @@ use crate::error::{Error, Kind, Result, as_text};
 pub struct Digest(pub u128);
 
 impl Digest {
-    /// The digest of `bytes`.
     pub fn of(bytes: &[u8]) -> Digest {
         Digest(xxh3_128(bytes))
     }

@@ -19,11 +19,9 @@ pub(super) const REPLACED: &str = "replaced";
 /// The most bytes of such a file, since it is read whole.
 const LONGEST: u64 = 2 << 30;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Listed {
-    /// Rows that are hidden.
     Rows,
-    /// The slack of pages.
     Slack,
 }
 

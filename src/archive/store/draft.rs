@@ -53,7 +53,6 @@ impl Store {
 }
 
 impl Draft {
-    /// Adds a day in the next version of the draft, like [`Store::add`].
     pub fn add(&mut self, new: &NewDay<'_>) -> Result<()> {
         let Some(addition) = self.store.addition(&self.last, new)? else {
             return Err(Error::new(Kind::Internal, format!("the draft already has {}", new.day)));
@@ -68,13 +67,11 @@ impl Draft {
         Ok(())
     }
 
-    /// Lets the days before `first` expire in the next version of the draft.
     pub fn expire(&mut self, first: Day) -> Result<()> {
         self.last = self.store.expiring(&self.last, first, &self.lock)?;
         self.write()
     }
 
-    /// Makes the last version of the draft the newest version of the store.
     pub fn commit(self) -> Result<()> {
         self.store.point_to(self.last.version, self.checksum, &self.lock)
     }

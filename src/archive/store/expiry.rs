@@ -25,7 +25,6 @@ use super::version::Version;
 use crate::error::{Error, Kind, Result};
 use crate::output::Lock;
 
-/// Which days a store keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retention {
     /// This day and those after it.
@@ -44,10 +43,8 @@ impl Retention {
     }
 }
 
-/// Days that are to expire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expiry {
-    /// The first day that stays.
     pub first: Day,
     /// The days, in order; at least one.
     pub days: Vec<Day>,
@@ -56,7 +53,6 @@ pub struct Expiry {
 }
 
 impl Version {
-    /// What expires by `retention`; none if nothing does.
     pub fn expiry(&self, retention: Retention) -> Option<Expiry> {
         let first = retention.first(self.entries().last()?.day)?;
         let expired: Vec<&Entry> =
@@ -66,7 +62,6 @@ impl Version {
         (!days.is_empty()).then_some(Expiry { first, days, rows })
     }
 
-    /// Fails if `day` is too old to be added.
     pub fn expect_unexpired(&self, day: Day) -> Result<()> {
         expect_unexpired(self.store(), self.manifest(), day)
     }

@@ -13,14 +13,10 @@ use super::folder::Store;
 use super::manifest::{COMPACTED, Entry, Manifest, PURGED};
 use super::version::Version;
 
-/// One version in the history of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revision {
-    /// The number of the version.
     pub version: u64,
-    /// What it changed.
     pub change: Change,
-    /// The number of its days.
     pub days: u64,
     /// The number of its fingerprints whose pages were not replaced and have not been removed since.
     pub rows: u64,
@@ -28,15 +24,11 @@ pub struct Revision {
     pub replaced: u64,
 }
 
-/// What a version changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {
-    /// The first version, which is empty.
     Init,
-    /// This day was added.
     Add(Day),
-    /// Segments were merged.
     Compact,
     /// A segment was rewritten without removed pages.
     Purge,

@@ -24,7 +24,6 @@ pub(crate) struct Reduction<'a> {
 }
 
 impl Reduction<'_> {
-    /// Writes what is left of `segment` to `path`.
     pub(crate) fn write(&self, segment: &Segment, path: &Path) -> Result<Segment> {
         match segment.width() {
             Width::W64 => self.write_part::<u64>(segment, path),

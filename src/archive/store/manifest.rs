@@ -21,6 +21,7 @@ use crate::fingerprint::Width;
 use super::damage::damaged;
 use super::day::Day;
 use super::digest::Digest;
+use super::digest_files::Listed;
 use super::segment::Segment;
 
 pub(super) const FORMAT: u32 = 1;
@@ -65,20 +66,17 @@ pub(super) struct Base {
 /// One day of a version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// The day.
     pub day: Day,
     /// The name of its file in the folder `segments`: a segment of its own, or one of
     /// [`Version::merged`](super::Version::merged). Empty if the day has expired and no file has its rows any more.
     pub file: String,
     /// The digest of the segment it was added as.
     pub digest: Digest,
-    /// Its fingerprints.
     pub rows: u64,
     /// Its documents without a fingerprint.
     pub empties: u64,
     /// The size of the segment it was added as.
     pub bytes: u64,
-    /// The first version with this day.
     pub added_in: u64,
     /// The digest of the segment that was given.
     pub source: Digest,
@@ -103,11 +101,8 @@ pub struct Entry {
 pub struct Merged {
     /// Its name in the folder `segments`.
     pub file: String,
-    /// The digest of its contents.
     pub digest: Digest,
-    /// Its fingerprints.
     pub rows: u64,
-    /// The size of its file.
     pub bytes: u64,
 }
 
@@ -149,6 +144,13 @@ impl Manifest {
     /// The days that are shown. Those before them have expired.
     pub(crate) fn shown(&self) -> &[Entry] {
         &self.entries[self.entries.partition_point(Entry::has_expired)..]
+    }
+
+    /// The lists that it needs (see `digest_files`).
+    pub(super) fn lists(&self) -> impl Iterator<Item = (Listed, Digest)> {
+        let slack = self.shown().iter().filter_map(|entry| entry.slack);
+        let replaced = self.replaced.into_iter().map(|it| (Listed::Rows, it));
+        replaced.chain(slack.map(|it| (Listed::Slack, it)))
     }
 
     pub(crate) fn with(&self, segment: &Segment, entry: Entry) -> Manifest {

@@ -70,6 +70,7 @@ mod digest_files;
 mod draft;
 mod expiry;
 mod file_record;
+#[warn(missing_docs)]
 mod folder;
 mod future_day;
 mod going_back;

@@ -5,12 +5,9 @@ use std::path::{Path, PathBuf};
 use super::day::Day;
 use super::replacements::Replacements;
 
-/// A day that is to enter a store.
 #[derive(Clone, Copy, Debug)]
 pub struct NewDay<'a> {
-    /// The segment of its pages.
     pub segment: &'a Path,
-    /// The day.
     pub day: Day,
     /// A file with the ids of the pages that enter, one a line; all enter without it.
     pub only: Option<&'a Path>,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{At, Result};
 
 use super::day::Day;
-use super::digest_files::{self, Listed, REPLACED};
+use super::digest_files::{self, REPLACED};
 use super::folder::{Store, names};
 use super::manifest::{COMPACTED, MANIFESTS, Manifest, PURGED, SEGMENTS, manifest_name};
 use super::pointer::CURRENT;
@@ -62,11 +62,11 @@ impl Store {
     fn forget_rows(&self, lock: &Lock) -> Result<()> {
         let segments = self.path().join(SEGMENTS);
         let removals = Removals::read(self.path())?;
-        if removals.files().all(|file| segments.join(file).exists()) {
+        if removals.files.keys().all(|file| segments.join(file).exists()) {
             return Ok(());
         }
         let mut rest = Removals::clone(&*removals);
-        rest.retain(|file| segments.join(file).exists());
+        rest.files.retain(|file, _| segments.join(file).exists());
         rest.write(self.path(), lock)
     }
 
@@ -88,10 +88,8 @@ impl Store {
         {
             let (_, manifest) = read?;
             let held = manifest.entries.iter().map(|entry| segments.join(&entry.file));
-            let replaced = manifest.replaced.map(|it| Listed::Rows.path(self.path(), it));
-            let slack = manifest.shown().iter().filter_map(|entry| entry.slack);
-            let slack = slack.map(|it| Listed::Slack.path(self.path(), it));
-            let held: HashSet<PathBuf> = held.chain(replaced).chain(slack).collect();
+            let lists = manifest.lists().map(|(listed, it)| listed.path(self.path(), it));
+            let held: HashSet<PathBuf> = held.chain(lists).collect();
             orphans.retain(|path| !held.contains(path));
         }
         Ok(orphans)

@@ -95,22 +95,18 @@ impl Pruning {
         self.store.remove_all_orphans(&lock)
     }
 
-    /// The number of versions that leave.
     pub fn versions(&self) -> u64 {
         self.oldest - self.versions.start()
     }
 
-    /// The number of segments that leave.
     pub fn segments(&self) -> u64 {
         self.files.len() as u64
     }
 
-    /// The bytes of these segments.
     pub fn bytes(&self) -> u64 {
         self.files.values().fold(0, |sum, &bytes| sum.saturating_add(bytes))
     }
 
-    /// The bytes that are read before anything is removed.
     pub fn bytes_to_read(&self) -> u64 {
         self.heirs.bytes()
     }

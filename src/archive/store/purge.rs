@@ -44,16 +44,13 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(50);
 const LONGEST: u64 = 1 << 30;
 
-/// What a purge would do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Purge {
     /// The segments of the newest version that are rewritten.
     pub segments: u64,
-    /// Their fingerprints.
     pub rows: u64,
     /// The last version that leaves; none if all stay.
     pub last: Option<u64>,
-    /// The number of removed ids.
     pub ids: u64,
 }
 
@@ -75,7 +72,7 @@ impl Store {
     pub fn purge(&self) -> Result<Purge> {
         let removals = Removals::read(self.path())?;
         let versions = self.versions()?;
-        let is_touched = |file: &str| removals.of(file).is_some();
+        let is_touched = |file: &str| removals.files.contains_key(file);
         let newest = self.at(None)?;
         let touched = newest.files().into_iter().filter(|record| is_touched(&record.file));
         let (segments, rows) =
@@ -97,7 +94,7 @@ impl Store {
         let lock = self.lock()?;
         let removals = Removals::read(self.path())?;
         let newest = self.at(None)?;
-        let touched = newest.files().into_iter().find(|it| removals.of(&it.file).is_some());
+        let touched = newest.files().into_iter().find(|it| removals.files.contains_key(&it.file));
         let Some(record) = touched else { return Ok(false) };
         self.merge(&newest, &Merger::of(PURGED, vec![record]), Codec::default(), &lock, merged)?;
         Ok(true)
@@ -119,7 +116,7 @@ impl Store {
         // What is not needed any more must be gone before this is said. Then rows of the files of versions are left.
         self.remove_all_orphans(&lock)?;
         let removals = Removals::read(self.path())?;
-        if let Some(file) = removals.files().next() {
+        if let Some(file) = removals.files.keys().next() {
             return Err(Error::new(
                 Kind::Temporary,
                 "pages were removed while the store was purged",

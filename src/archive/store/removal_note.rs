@@ -26,10 +26,8 @@ pub const JOURNAL: &str = "journal";
 const NOTES: &str = "removed";
 const SUFFIX: &str = "ids";
 const MAGIC: [u8; 12] = *b"DUPSNOTE\x01\0\0\0";
-/// The most bytes of a note.
 const LONGEST: u64 = 1 << 36;
 
-/// A note that some ids were removed.
 #[derive(Debug)]
 pub struct RemovalNote {
     path: PathBuf,
@@ -53,12 +51,10 @@ impl RemovalNote {
         write_file(&notes.join(name), &bytes, lock).map(|()| true)
     }
 
-    /// The notes that wait in a journal.
     pub fn all(journal: &Path) -> Result<Vec<RemovalNote>> {
         paths(journal)?.into_iter().map(RemovalNote::read).collect()
     }
 
-    /// Whether a note waits in the journal of a store.
     pub fn waits(store: &Path) -> Result<bool> {
         paths(&store.join(JOURNAL)).map(|paths| !paths.is_empty())
     }
@@ -80,7 +76,6 @@ impl RemovalNote {
         Ok(RemovalNote { path, ids })
     }
 
-    /// Whether the page with this id is to be removed.
     pub fn names(&self, id: &str) -> bool {
         self.ids.binary_search(&xxh3_128(id.as_bytes())).is_ok()
     }

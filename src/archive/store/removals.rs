@@ -31,14 +31,15 @@ use super::damage::damaged;
 use super::day::Day;
 use super::digest::Digest;
 use super::pointer::{CURRENT, Pointer};
-use super::row_sets::{RowSet, RowSetHead, RowSets, take};
+use super::row_sets::{RowSetHead, RowSets, read_list, read_sets, write_list, write_sets};
 use crate::document::IdSieve;
 use crate::error::{Error, Kind, Result};
+use crate::frames::Magic;
 use crate::output::{Lock, write_file};
 use crate::small_file;
 
 const REMOVED: &str = "REMOVED";
-const MAGIC: [u8; 12] = *b"DUPSGONE\x01\0\0\0";
+const MAGIC: Magic = *b"DUPSGONE\x01\0\0\0";
 const CHECKSUM: usize = 8;
 /// The most bytes it may have, since it is read whole: those of a hundred million ids. No longer one is written.
 const LONGEST: u64 = 2 << 30;
@@ -47,7 +48,7 @@ const ID_BYTES: usize = 20;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Removals {
     count: u64,
-    files: RowSets,
+    pub(super) files: RowSets,
     ids: BTreeMap<u128, Day>,
 }
 
@@ -104,10 +105,6 @@ impl Removals {
         self.files.is_empty() && self.ids.is_empty()
     }
 
-    pub(super) fn of(&self, file: &str) -> Option<&Arc<RowSet>> {
-        self.files.of(file)
-    }
-
     pub(super) fn ids(&self) -> impl ExactSizeIterator<Item = (Digest, Day)> {
         self.ids.iter().map(|(&id, &until)| (Digest(id), until))
     }
@@ -145,26 +142,10 @@ impl Removals {
         is_new
     }
 
-    pub(super) fn set(&mut self, file: &str, removed: RowSet) {
-        self.files.set(file, removed);
-    }
-
-    pub(super) fn retain(&mut self, keeps: impl Fn(&str) -> bool) {
-        self.files.retain(keeps);
-    }
-
-    pub(super) fn files(&self) -> impl Iterator<Item = &str> {
-        self.files.files()
-    }
-
     fn bytes(&self) -> Vec<u8> {
-        let (files, bitmaps) = self.files.bytes();
+        let (files, bitmaps) = write_sets(&self.files);
         let head = RemovalsHead { removals: self.count, files, ids: self.ids.len() as u64 };
-        let head = serde_json::to_vec(&head).expect("a head is plain data");
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend((head.len() as u32).to_le_bytes());
-        bytes.extend(head);
-        bytes.extend(bitmaps);
+        let mut bytes = write_list(&MAGIC, &head, &bitmaps);
         for (id, until) in &self.ids {
             bytes.extend(id.to_le_bytes());
             bytes.extend((until.number() as u32).to_le_bytes());
@@ -179,17 +160,12 @@ impl Removals {
         if xxh3_64(rest) != u64::from_le_bytes(*checksum) {
             return Err(damaged("the checksum of the list of removed pages is wrong"));
         }
-        if take(&mut rest, MAGIC.len() as u64)? != MAGIC {
-            return Err(wrong());
-        }
-        let head = take(&mut rest, 4)?.try_into().map_or(0, u32::from_le_bytes);
-        let head: RemovalsHead = serde_json::from_slice(take(&mut rest, head.into())?)
-            .map_err(|cause| damaged(&format!("the list of removed pages is wrong: {cause}")))?;
+        let head: RemovalsHead = read_list(&MAGIC, "removed", &mut rest)?;
         let mut removals = Removals { count: head.removals, ..Removals::default() };
         if head.removals == 0 {
             return Err(damaged("the list of removed pages says that nothing was removed"));
         }
-        removals.files = RowSets::take(head.files, &mut rest)?;
+        removals.files = read_sets(head.files, &mut rest)?;
         if rest.len() as u64 != head.ids.saturating_mul(ID_BYTES as u64) {
             return Err(damaged("the list of removed pages has another length than it says"));
         }

@@ -26,12 +26,11 @@ use super::manifest::SEGMENTS;
 use super::pointer::{CURRENT, Pointer};
 use super::removal_note::RemovalNote;
 use super::removals::Removals;
-use super::row_sets::RowSet;
+use super::row_sets::copy_of;
 use crate::document::IdList;
 use crate::error::{Error, Kind, Result};
 use crate::output::Lock;
 
-/// Pages to be removed.
 #[derive(Debug)]
 pub struct Removal {
     store: Store,
@@ -41,7 +40,6 @@ pub struct Removal {
     until: Day,
 }
 
-/// What was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
     /// The different ids that were listed.
@@ -92,12 +90,10 @@ impl Store {
 }
 
 impl Removal {
-    /// The ids that were listed.
     pub fn ids(&self) -> &IdList {
         &self.ids
     }
 
-    /// The number of rows that are looked through.
     pub fn rows(&self) -> u64 {
         self.files.values().map(FileRecord::rows).fold(0, u64::saturating_add)
     }
@@ -134,7 +130,6 @@ impl Removal {
         Ok(())
     }
 
-    /// What [`Removal::run`] would do.
     pub fn would(&self, threads: usize, read: &AtomicU64) -> Result<Removed> {
         self.find(threads, read).map(|(_, removed)| removed)
     }
@@ -148,10 +143,10 @@ impl Removal {
             let dated = Dated::new(record.open(&segments)?, record.day());
             let found = find(&dated, threads, read, |id| self.ids.place(id))?;
             found.wanted().for_each(|&place| held[place] = true);
-            let mut rows = removals.of(file).map_or_else(RowSet::default, |it| (**it).clone());
+            let mut rows = copy_of(&removals.files, file);
             let new = found.add_to(&mut rows);
             if new > 0 {
-                removals.set(file, rows);
+                removals.files.insert(file.clone(), rows.into());
                 removed.rows += new;
             }
         }

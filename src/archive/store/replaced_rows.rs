@@ -19,11 +19,12 @@ use serde::{Deserialize, Serialize};
 use super::damage::damaged;
 use super::digest::Digest;
 use super::digest_files::Listed;
-use super::row_sets::{RowSetHead, RowSets, take};
+use super::row_sets::{RowSetHead, RowSets, read_list, read_sets, write_list, write_sets};
 use crate::error::Result;
+use crate::frames::Magic;
 use crate::output::Lock;
 
-const MAGIC: [u8; 12] = *b"DUPSHELD\x01\0\0\0";
+const MAGIC: Magic = *b"DUPSHELD\x01\0\0\0";
 
 #[derive(Serialize, Deserialize)]
 struct Head {
@@ -41,19 +42,13 @@ pub(super) fn read(store: &Path, digest: Option<Digest>) -> Result<RowSets> {
 }
 
 fn bytes(rows: &RowSets) -> Vec<u8> {
-    let (files, bitmaps) = rows.bytes();
-    let head = serde_json::to_vec(&Head { files }).expect("a head is plain data");
-    [&MAGIC[..], &(head.len() as u32).to_le_bytes(), &head, &bitmaps].concat()
+    let (files, bitmaps) = write_sets(rows);
+    write_list(&MAGIC, &Head { files }, &bitmaps)
 }
 
 pub(super) fn parse(mut rest: &[u8]) -> Result<RowSets> {
-    if take(&mut rest, MAGIC.len() as u64)? != MAGIC {
-        return Err(damaged("this is not a list of replaced pages"));
-    }
-    let head = take(&mut rest, 4)?.try_into().map_or(0, u32::from_le_bytes);
-    let head: Head = serde_json::from_slice(take(&mut rest, head.into())?)
-        .map_err(|cause| damaged(&format!("the list of replaced pages is wrong: {cause}")))?;
-    let rows = RowSets::take(head.files, &mut rest)?;
+    let Head { files } = read_list(&MAGIC, "replaced", &mut rest)?;
+    let rows = read_sets(files, &mut rest)?;
     if rows.is_empty() || !rest.is_empty() {
         return Err(damaged("the list of replaced pages has another length than it says"));
     }

@@ -68,17 +68,14 @@ impl Replacements {
         self
     }
 
-    /// The number of pages.
     pub fn len(&self) -> usize {
         self.pages.len()
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.pages.is_empty()
     }
 
-    /// Whether these are the pages that a day has replaced.
     pub fn are_of(&self, entry: &Entry) -> bool {
         self.digest() == entry.replaces
     }

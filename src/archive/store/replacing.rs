@@ -24,7 +24,7 @@ use super::manifest::{Manifest, SEGMENTS};
 use super::removals::Removals;
 use super::replaced_rows;
 use super::replacements::{Replacement, Replacements};
-use super::row_sets::{RowSet, RowSets};
+use super::row_sets::{RowSets, copy_of};
 use super::segment::Segment;
 use crate::error::Result;
 use crate::output::Lock;
@@ -58,8 +58,7 @@ impl Store {
             let segment = record.open(&self.path().join(SEGMENTS))?;
             let dated = Dated::new(segment, record.day());
             let found_rows = find_on_all_cores(&dated, |id| replacements.listed(id))?.rows;
-            let mut set =
-                replaced.of(&record.file).map_or_else(RowSet::default, |it| (**it).clone());
+            let mut set = copy_of(&replaced, &record.file);
             let mut rows: Vec<(u64, Day)> = found_rows
                 .into_iter()
                 .filter_map(|(row, day, id)| {
@@ -70,7 +69,7 @@ impl Store {
                 .collect();
             rows.sort_unstable();
             if set.add(rows.into_iter(), [].into_iter()) > 0 {
-                replaced.set(&record.file, set);
+                replaced.insert(record.file, set.into());
             }
         }
         let lost = replacements.pages().iter().zip(&found).filter(|(_, found)| !**found);
@@ -88,7 +87,7 @@ impl Store {
         lock: &Lock,
     ) -> Result<Manifest> {
         let files: HashSet<&str> = version.entries.iter().map(|entry| &*entry.file).collect();
-        replaced.retain(|file| files.contains(file));
+        replaced.retain(|file, _| files.contains(&**file));
         let replaced = replaced_rows::write(self.path(), &replaced, lock)?;
         Ok(Manifest { replaced, ..version })
     }

@@ -12,12 +12,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use roaring::RoaringTreemap;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::damage::damaged;
 use super::day::Day;
 use super::digest::Digest;
 use crate::error::Result;
+use crate::frames::Magic;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct RowSet {
@@ -27,8 +29,8 @@ pub(crate) struct RowSet {
     pub(super) days: BTreeMap<Day, u64>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct RowSets(BTreeMap<String, Arc<RowSet>>);
+/// By the names of the files.
+pub(super) type RowSets = BTreeMap<String, Arc<RowSet>>;
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct RowSetHead {
@@ -105,61 +107,59 @@ impl RowSet {
     }
 }
 
-impl RowSets {
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(super) fn of(&self, file: &str) -> Option<&Arc<RowSet>> {
-        self.0.get(file)
-    }
-
-    pub(super) fn set(&mut self, file: &str, rows: RowSet) {
-        self.0.insert(file.to_owned(), Arc::new(rows));
-    }
-
-    pub(super) fn share(&mut self, file: &str, rows: &Arc<RowSet>) {
-        self.0.insert(file.to_owned(), Arc::clone(rows));
-    }
-
-    pub(super) fn retain(&mut self, keeps: impl Fn(&str) -> bool) {
-        self.0.retain(|file, _| keeps(file));
-    }
-
-    pub(super) fn files(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
-    }
-
-    pub(super) fn bytes(&self) -> (Vec<RowSetHead>, Vec<u8>) {
-        let mut bitmaps = Vec::new();
-        let heads = self.0.iter().map(|(file, set)| {
-            let [rows, empties] = set.bytes();
-            bitmaps.extend_from_slice(&rows);
-            bitmaps.extend_from_slice(&empties);
-            let (file, days) = (file.clone(), set.days.clone());
-            RowSetHead { file, rows: rows.len() as u64, empties: empties.len() as u64, days }
-        });
-        (heads.collect(), bitmaps)
-    }
-
-    pub(super) fn take(heads: Vec<RowSetHead>, rest: &mut &[u8]) -> Result<RowSets> {
-        if !heads.is_sorted_by(|a, b| a.file < b.file) {
-            return Err(damaged("the files of hidden rows are not in order"));
-        }
-        let mut sets = BTreeMap::new();
-        for RowSetHead { file, rows, empties, days } in heads {
-            let [rows, empties] = [bitmap(rest, rows)?, bitmap(rest, empties)?];
-            let counted = days.values().try_fold(0_u64, |sum, &count| sum.checked_add(count));
-            if counted != Some(rows.len()) {
-                return Err(damaged("the days of hidden rows do not add up"));
-            }
-            sets.insert(file, Arc::new(RowSet { rows, empties, days }));
-        }
-        Ok(RowSets(sets))
-    }
+pub(super) fn copy_of(sets: &RowSets, file: &str) -> RowSet {
+    sets.get(file).map_or_else(RowSet::default, |rows| RowSet::clone(rows))
 }
 
-pub(super) fn take<'a>(rest: &mut &'a [u8], length: u64) -> Result<&'a [u8]> {
+/// The bytes of a list: what it is, its head as JSON behind its length, and what the head describes.
+pub(super) fn write_list(magic: &Magic, head: &impl Serialize, rest: &[u8]) -> Vec<u8> {
+    let head = serde_json::to_vec(head).expect("a head is plain data");
+    [&magic[..], &(head.len() as u32).to_le_bytes(), &head, rest].concat()
+}
+
+/// The head of a list of `what` pages. `rest` is what it describes from then on.
+pub(super) fn read_list<H: DeserializeOwned>(
+    magic: &Magic,
+    what: &str,
+    rest: &mut &[u8],
+) -> Result<H> {
+    if take(rest, magic.len() as u64)? != magic {
+        return Err(damaged(&format!("this is not a list of {what} pages")));
+    }
+    let length = take(rest, 4)?.try_into().map_or(0, u32::from_le_bytes);
+    serde_json::from_slice(take(rest, length.into())?)
+        .map_err(|cause| damaged(&format!("the list of {what} pages is wrong: {cause}")))
+}
+
+pub(super) fn write_sets(sets: &RowSets) -> (Vec<RowSetHead>, Vec<u8>) {
+    let mut bitmaps = Vec::new();
+    let heads = sets.iter().map(|(file, set)| {
+        let [rows, empties] = set.bytes();
+        bitmaps.extend_from_slice(&rows);
+        bitmaps.extend_from_slice(&empties);
+        let (file, days) = (file.clone(), set.days.clone());
+        RowSetHead { file, rows: rows.len() as u64, empties: empties.len() as u64, days }
+    });
+    (heads.collect(), bitmaps)
+}
+
+pub(super) fn read_sets(heads: Vec<RowSetHead>, rest: &mut &[u8]) -> Result<RowSets> {
+    if !heads.is_sorted_by(|a, b| a.file < b.file) {
+        return Err(damaged("the files of hidden rows are not in order"));
+    }
+    let mut sets = RowSets::new();
+    for RowSetHead { file, rows, empties, days } in heads {
+        let [rows, empties] = [bitmap(rest, rows)?, bitmap(rest, empties)?];
+        let counted = days.values().try_fold(0_u64, |sum, &count| sum.checked_add(count));
+        if counted != Some(rows.len()) {
+            return Err(damaged("the days of hidden rows do not add up"));
+        }
+        sets.insert(file, Arc::new(RowSet { rows, empties, days }));
+    }
+    Ok(sets)
+}
+
+fn take<'a>(rest: &mut &'a [u8], length: u64) -> Result<&'a [u8]> {
     let length = usize::try_from(length).ok().filter(|&length| length <= rest.len());
     let Some(length) = length else {
         return Err(damaged("the list of hidden rows ends too early"));

@@ -74,7 +74,6 @@ impl Shown {
         }
     }
 
-    /// Whether `row` is shown.
     #[inline]
     pub fn get(&mut self, row: u64) -> Result<bool> {
         if self.gone.as_ref().is_some_and(|gone| gone.rows.contains(row)) {

@@ -8,7 +8,6 @@ use crate::error::{Kind, Result};
 use crate::fingerprint::{Fingerprint, Width};
 use crate::output::Fence;
 
-/// Writes a sorted table that stands beside a segment.
 pub struct SideTableWriter<F: Fingerprint> {
     writer: SegmentWriter<F>,
     last: Option<F>,
@@ -35,7 +34,6 @@ impl<F: Fingerprint> SideTableWriter<F> {
         self.writer.push(&Row::new(entry, ""))
     }
 
-    /// Ends the table.
     pub fn finish(self) -> Result<Segment> {
         let (read, fingerprinted) = (self.entries, self.entries);
         let counts = RecordCounts { read, fingerprinted, ..RecordCounts::default() };

@@ -24,22 +24,17 @@ use crate::small_file;
 
 const LONGEST: u64 = 1 << 10;
 
-/// What was done to keep files beside segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kept {
-    /// Files that were made.
     pub made: u64,
-    /// Files that were removed.
     pub removed: u64,
     /// Files that there are now.
     pub files: u64,
-    /// Their bytes.
     pub bytes: u64,
 }
 
 /// What is made at once beside a segment.
 pub trait Sidecar {
-    /// The files of the sidecar.
     fn paths(&self) -> Vec<PathBuf>;
 
     /// Whether its files are there, and were made from this segment.
@@ -61,9 +56,7 @@ pub trait Sidecar {
 #[derive(Clone, Copy, Debug)]
 /// The files of one kind that stand beside a store.
 pub struct Sidecars<'a> {
-    /// The store.
     pub store: &'a Store,
-    /// The name of their folder.
     pub folder: &'static str,
     /// The file of the store that names what is kept.
     pub marker: &'static str,
@@ -72,7 +65,6 @@ pub struct Sidecars<'a> {
 }
 
 impl Sidecars<'_> {
-    /// Their folder.
     pub fn folder(&self) -> PathBuf {
         self.store.path().join(self.folder)
     }
@@ -105,7 +97,6 @@ impl Sidecars<'_> {
         sync_folder(self.store.path())
     }
 
-    /// All of them.
     pub fn all(&self) -> Result<Vec<PathBuf>> {
         let mut paths = Vec::new();
         for entry in entries_in(&self.folder())? {
@@ -117,7 +108,6 @@ impl Sidecars<'_> {
         Ok(paths)
     }
 
-    /// How many they are, and their bytes.
     pub fn size(&self) -> Result<(u64, u64)> {
         let mut size = (0, 0);
         for path in self.all()? {
@@ -139,7 +129,6 @@ impl Sidecars<'_> {
         Ok(())
     }
 
-    /// How many are missing, and how many rows go into them.
     pub fn missing<S: Sidecar>(
         &self,
         of: impl Fn(&Segment) -> Result<Vec<S>>,

@@ -14,6 +14,7 @@ use super::damage::damaged;
 use super::dated::Dated;
 use super::day::Day;
 use super::digest::Digest;
+use super::digest_files::Listed;
 use super::file_record::FileRecord;
 use super::folder::Store;
 use super::id_search::find_on_all_cores;
@@ -31,9 +32,8 @@ pub struct Verification {
     store: Store,
     versions: u64,
     files: BTreeMap<String, Claims>,
-    /// The lists of replaced pages, and of each the newest version that names it.
-    replaced: BTreeMap<Digest, u64>,
-    slack: BTreeMap<Digest, u64>,
+    /// The lists of replaced pages and of slack, and of each the newest version that names it.
+    lists: BTreeMap<(Listed, Digest), u64>,
 }
 
 #[derive(Debug, Default)]
@@ -66,9 +66,7 @@ impl Store {
                 },
             };
             verification.versions += 1;
-            verification.replaced.extend(manifest.replaced.map(|replaced| (replaced, version)));
-            let slack = manifest.shown().iter().filter_map(|entry| entry.slack);
-            verification.slack.extend(slack.map(|slack| (slack, version)));
+            verification.lists.extend(manifest.lists().map(|list| (list, version)));
             FileRecord::all(&manifest).into_iter().for_each(|it| verification.add(it, version));
         }
         Ok(verification)
@@ -121,8 +119,8 @@ impl Store {
 
 impl Verification {
     pub(super) fn new(store: &Store) -> Verification {
-        let (files, replaced, slack) = Default::default();
-        Verification { store: store.clone(), versions: 0, files, replaced, slack }
+        let (files, lists) = Default::default();
+        Verification { store: store.clone(), versions: 0, files, lists }
     }
 
     pub(super) fn add(&mut self, record: FileRecord, version: u64) {
@@ -133,12 +131,10 @@ impl Verification {
         }
     }
 
-    /// The number of versions.
     pub fn versions(&self) -> u64 {
         self.versions
     }
 
-    /// The number of their files.
     pub fn files(&self) -> u64 {
         self.files.len() as u64
     }
@@ -157,21 +153,19 @@ impl Verification {
     /// A missing segment is [`Kind::Missing`](crate::Kind::Missing); a damaged one is
     /// [`Kind::BadData`](crate::Kind::BadData).
     pub fn run(&self, read: &AtomicU64) -> Result<()> {
-        for (&replaced, &newest) in &self.replaced {
-            self.expect_read(replaced_rows::read(self.store.path(), Some(replaced)), newest)?;
+        let store = self.store.path();
+        for (&(listed, list), &newest) in &self.lists {
+            let read = match listed {
+                Listed::Rows => replaced_rows::read(store, Some(list)).map(drop),
+                Listed::Slack => Slack::read(store, [list].into_iter()).map(drop),
+            };
+            match read {
+                // Another run has pruned all versions that name it.
+                Err(error) if error.kind() == Kind::Missing && self.store.is_pruned(newest)? => {}
+                read => read?,
+            }
         }
-        for (&slack, &newest) in &self.slack {
-            self.expect_read(Slack::read(self.store.path(), [slack].into_iter()), newest)?;
-        }
-        self.search(&*Removals::read(self.store.path())?, read).map(drop)
-    }
-
-    /// Fails unless a list was `read`, or another run has pruned all versions up to the `newest` that names it.
-    fn expect_read<T>(&self, read: Result<T>, newest: u64) -> Result<()> {
-        match read {
-            Err(error) if error.kind() == Kind::Missing && self.store.is_pruned(newest)? => Ok(()),
-            read => read.map(drop),
-        }
+        self.search(&*Removals::read(store)?, read).map(drop)
     }
 
     /// As [`Verification::run`]. Every id of every file is looked up among the removed ids. Returns those that are
@@ -204,7 +198,7 @@ fn check_removed(
     record: &FileRecord,
     segment: Segment,
 ) -> Result<BTreeSet<Digest>> {
-    let hidden = removals.of(&record.file).map_or_else(Arc::default, Arc::clone);
+    let hidden = removals.files.get(&record.file).map_or_else(Arc::default, Arc::clone);
     if removals.is_empty() {
         return Ok(BTreeSet::new());
     }

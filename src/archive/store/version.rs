@@ -20,7 +20,7 @@ use super::manifest::{Entry, Manifest, Merged, SEGMENTS};
 use super::pointer::Pointer;
 use super::removals::Removals;
 use super::replaced_rows;
-use super::row_sets::{RowSet, RowSets};
+use super::row_sets::{RowSet, RowSets, copy_of};
 use super::segment::KeyRange;
 use super::segment::Segment;
 use super::shown::Hidden;
@@ -37,7 +37,6 @@ const WINDOW_BYTES: u64 = 4 << 20;
 
 const SPARE_FILES: u64 = 64;
 
-/// Bytes of a chunk of these segments.
 pub fn chunk_bytes(segments: &[Segment]) -> u64 {
     let all: u64 = segments.iter().flat_map(Segment::cuts).map(|(_, bytes)| bytes).sum();
     let bytes = (all / CHUNKS).max((all / FEWEST).min(WINDOW_BYTES));
@@ -86,17 +85,18 @@ impl Version {
         let mut gone = RowSets::default();
         for record in self.files() {
             let file = &record.file;
-            match (self.removals.of(file), self.replaced.of(file)) {
-                (None, None) => {}
-                (Some(rows), None) | (None, Some(rows)) => gone.share(file, rows),
+            let rows = match (self.removals.files.get(file), self.replaced.get(file)) {
+                (None, None) => continue,
+                (Some(rows), None) | (None, Some(rows)) => Arc::clone(rows),
                 (Some(removed), Some(replaced)) if removed.rows.is_disjoint(&replaced.rows) => {
-                    gone.set(file, removed.or(replaced, |_| unreachable!("no row is in both"))?);
+                    removed.or(replaced, |_| unreachable!("no row is in both"))?.into()
                 }
                 (Some(removed), Some(replaced)) => {
                     let mut days = Dated::new(self.open(&record)?, record.day()).days();
-                    gone.set(file, removed.or(replaced, |row| days.get(row))?);
+                    removed.or(replaced, |row| days.get(row))?.into()
                 }
-            }
+            };
+            gone.insert(file.clone(), rows);
         }
         Ok(gone)
     }
@@ -119,7 +119,7 @@ impl Version {
         self.manifest.version = number;
         for record in self.files().into_iter().filter(|record| record.has_other_days()) {
             let rows = self.gone_and(&record, |day| !record.has(day))?;
-            self.gone.set(&record.file, rows);
+            self.gone.insert(record.file, rows.into());
         }
         Ok(self)
     }
@@ -129,7 +129,7 @@ impl Version {
         record: &FileRecord,
         leaving: impl Fn(Day) -> bool,
     ) -> Result<RowSet> {
-        let mut gone = self.gone.of(&record.file).map_or_else(RowSet::default, |it| (**it).clone());
+        let mut gone = copy_of(&self.gone, &record.file);
         let segment = self.open(record)?;
         let rows = segment.rows();
         let mut days = Dated::new(segment, record.day()).days();
@@ -152,17 +152,14 @@ impl Version {
         Slack::read(&self.store, lists).map_err(|error| self.explain_lost(error))
     }
 
-    /// Its number. Version 1 is empty.
     pub fn number(&self) -> u64 {
         self.manifest.version
     }
 
-    /// The stamp of its recipe; none if it is empty.
     pub fn stamp(&self) -> Option<&str> {
         self.manifest.stamp.as_deref()
     }
 
-    /// The width of its fingerprints; none if it is empty.
     pub fn width(&self) -> Option<Width> {
         self.manifest.width()
     }
@@ -187,12 +184,10 @@ impl Version {
         self.manifest.entry(day)
     }
 
-    /// Its segments of several days.
     pub fn merged(&self) -> &[Merged] {
         &self.manifest.merged
     }
 
-    /// The number of its segments.
     pub fn segment_count(&self) -> u64 {
         self.files().len() as u64
     }
@@ -214,18 +209,18 @@ impl Version {
 
     /// The number of fingerprints of a day whose pages were neither removed nor replaced.
     pub fn shown_of(&self, entry: &Entry) -> u64 {
-        entry.held().saturating_sub(count_of(self.gone.of(&entry.file), entry.day))
+        entry.held().saturating_sub(count_of(self.gone.get(&entry.file), entry.day))
     }
 
     /// The number of fingerprints of pages that were removed and have not expired.
     pub fn removed_rows(&self) -> u64 {
-        let count = |entry: &Entry| count_of(self.removals.of(&entry.file), entry.day);
+        let count = |entry: &Entry| count_of(self.removals.files.get(&entry.file), entry.day);
         self.entries().iter().map(count).sum()
     }
 
     /// The number of fingerprints of a day whose pages were replaced by pages of other days, and not removed.
     pub fn replaced_of(&self, entry: &Entry) -> u64 {
-        let [gone, removed] = [self.gone.of(&entry.file), self.removals.of(&entry.file)];
+        let [gone, removed] = [self.gone.get(&entry.file), self.removals.files.get(&entry.file)];
         count_of(gone, entry.day).saturating_sub(count_of(removed, entry.day))
     }
 
@@ -339,7 +334,7 @@ impl Version {
     }
 
     pub(super) fn hidden(&self, record: &FileRecord) -> Hidden {
-        Hidden { gone: self.gone.of(&record.file).cloned(), expired: record.expired() }
+        Hidden { gone: self.gone.get(&record.file).cloned(), expired: record.expired() }
     }
 
     /// A digest of what was removed from its files; none if nothing was.
@@ -347,7 +342,7 @@ impl Version {
         let mut hasher = Xxh3::new();
         let mut is_any = false;
         for record in self.files() {
-            let Some(removed) = self.removals.of(&record.file) else { continue };
+            let Some(removed) = self.removals.files.get(&record.file) else { continue };
             is_any = true;
             hasher.update(record.file.as_bytes());
             hasher.update(&removed.digest().0.to_le_bytes());
@@ -369,7 +364,7 @@ impl Version {
     }
 
     pub(super) fn gone_of(&self, file: &str) -> BTreeMap<Day, u64> {
-        self.gone.of(file).map_or_else(BTreeMap::new, |gone| gone.days.clone())
+        self.gone.get(file).map_or_else(BTreeMap::new, |gone| gone.days.clone())
     }
 
     pub(super) fn replaced(&self) -> &RowSets {

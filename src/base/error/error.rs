@@ -67,33 +67,26 @@ pub enum Kind {
 impl Kind {
     /// The exit code of the process. Orchestrators rely on it, so it never changes.
     pub fn code(self) -> u8 {
-        match self {
-            Kind::Usage => 2,
-            Kind::BadData => 65,
-            Kind::Missing => 66,
-            Kind::Unavailable => 69,
-            Kind::Internal => 70,
-            Kind::Exists => 73,
-            Kind::Io => 74,
-            Kind::Temporary => 75,
-            Kind::Permission => 77,
-            Kind::Config => 78,
-        }
+        self.code_and_name().0
     }
 
     /// The name of the kind: `missing`, for one.
     pub fn name(self) -> &'static str {
+        self.code_and_name().1
+    }
+
+    fn code_and_name(self) -> (u8, &'static str) {
         match self {
-            Kind::Usage => "usage",
-            Kind::BadData => "bad-data",
-            Kind::Missing => "missing",
-            Kind::Unavailable => "unavailable",
-            Kind::Internal => "defect",
-            Kind::Exists => "exists",
-            Kind::Io => "io",
-            Kind::Temporary => "temporary",
-            Kind::Permission => "permission",
-            Kind::Config => "config",
+            Kind::Usage => (2, "usage"),
+            Kind::BadData => (65, "bad-data"),
+            Kind::Missing => (66, "missing"),
+            Kind::Unavailable => (69, "unavailable"),
+            Kind::Internal => (70, "defect"),
+            Kind::Exists => (73, "exists"),
+            Kind::Io => (74, "io"),
+            Kind::Temporary => (75, "temporary"),
+            Kind::Permission => (77, "permission"),
+            Kind::Config => (78, "config"),
         }
     }
 
@@ -101,53 +94,46 @@ impl Kind {
     pub fn retryable(self) -> bool {
         matches!(self, Kind::Unavailable | Kind::Io | Kind::Temporary | Kind::Internal)
     }
-
-    /// The kind of a failed system call. A call that would fail again gets a kind that is not
-    /// [retryable](Kind::retryable).
-    fn of(cause: &io::Error) -> Kind {
-        use io::ErrorKind::*;
-        match (cause.kind(), Errno::from_io_error(cause)) {
-            (NotFound, _) => Kind::Missing,
-            (PermissionDenied | ReadOnlyFilesystem, _) => Kind::Permission,
-            // Limits of this process: a rerun would meet them again.
-            (FileTooLarge, _) | (_, Some(Errno::MFILE)) => Kind::Permission,
-            (IsADirectory | NotADirectory | AlreadyExists, _) => Kind::Usage,
-            (InvalidFilename | Unsupported, _) => Kind::Usage,
-            (_, Some(Errno::LOOP | Errno::INVAL)) => Kind::Usage,
-            // Text that is not UTF-8.
-            (InvalidData, _) => Kind::BadData,
-            // Limits that other programs have used up.
-            (OutOfMemory, _) | (_, Some(Errno::AGAIN | Errno::NFILE)) => Kind::Temporary,
-            _ => Kind::Io,
-        }
-    }
 }
 
-/// What to do about a failed system call.
-fn advice(cause: &io::Error) -> Option<&'static str> {
+/// The kind of a failed system call, and what to do about it. A call that would fail again gets a kind that is not
+/// [retryable](Kind::retryable).
+fn judged(cause: &io::Error) -> (Kind, &'static str) {
+    use Kind::*;
     use io::ErrorKind::*;
-    Some(match (cause.kind(), Errno::from_io_error(cause)) {
-        (NotFound, _) => "check the path; relative paths start at the working directory",
-        (PermissionDenied, _) => "give this user access, or choose another place",
-        (ReadOnlyFilesystem, _) => "this file system is read-only; choose another place",
-        (NotADirectory, _) => "a part of the path is a file, not a folder; check the path",
-        (AlreadyExists, _) => "something else has this name; check the path",
-        (IsADirectory, _) => "name a file here, not a folder",
-        (InvalidFilename, _) => "the name is too long for this file system; choose a shorter one",
-        (_, Some(Errno::LOOP)) => "links on the path lead in a circle; check the path",
+    match (cause.kind(), Errno::from_io_error(cause)) {
+        (NotFound, _) => (Missing, "check the path; relative paths start at the working directory"),
+        (PermissionDenied, _) => (Permission, "give this user access, or choose another place"),
+        (ReadOnlyFilesystem, _) => {
+            (Permission, "this file system is read-only; choose another place")
+        }
+        (NotADirectory, _) => (Usage, "a part of the path is a file, not a folder; check the path"),
+        (AlreadyExists, _) => (Usage, "something else has this name; check the path"),
+        (IsADirectory, _) => (Usage, "name a file here, not a folder"),
+        (InvalidFilename, _) => {
+            (Usage, "the name is too long for this file system; choose a shorter one")
+        }
+        (_, Some(Errno::LOOP)) => (Usage, "links on the path lead in a circle; check the path"),
         (Unsupported, _) | (_, Some(Errno::INVAL)) => {
-            "this file system cannot do that; choose another place"
+            (Usage, "this file system cannot do that; choose another place")
         }
-        (FileTooLarge, _) => "raise the limit on the size of files (ulimit -f)",
-        (_, Some(Errno::MFILE)) => "raise the limit on open files (ulimit -n)",
-        (StorageFull | QuotaExceeded, _) => "free some space and try again",
-        (OutOfMemory, _) => "free some memory, or allow the job less of it",
-        (_, Some(Errno::AGAIN)) => {
-            "too many processes or threads run here (ulimit -u); wait until there are fewer"
+        // Limits of this process: a rerun would meet them again.
+        (FileTooLarge, _) => (Permission, "raise the limit on the size of files (ulimit -f)"),
+        (_, Some(Errno::MFILE)) => (Permission, "raise the limit on open files (ulimit -n)"),
+        (StorageFull | QuotaExceeded, _) => (Io, "free some space and try again"),
+        // Limits that other programs have used up.
+        (OutOfMemory, _) => (Temporary, "free some memory, or allow the job less of it"),
+        (_, Some(Errno::AGAIN)) => (
+            Temporary,
+            "too many processes or threads run here (ulimit -u); wait until there are fewer",
+        ),
+        (_, Some(Errno::NFILE)) => {
+            (Temporary, "too many files are open on this machine; try again later")
         }
-        (_, Some(Errno::NFILE)) => "too many files are open on this machine; try again later",
-        _ => return None,
-    })
+        // Text that is not UTF-8.
+        (InvalidData, _) => (BadData, ""),
+        _ => (Io, ""),
+    }
 }
 
 /// A failure: its kind, what happened, and where known the place and the remedy. Processes send it to each other.
@@ -236,9 +222,9 @@ impl Error {
     /// A failed read or write of `path`; kind and help follow from the cause.
     pub fn io(path: impl AsRef<Path>, cause: &io::Error) -> Error {
         // A reader of ours that failed says more.
-        Error::within(cause).cloned().unwrap_or_else(|| {
-            Error::new(Kind::of(cause), cause.to_string()).at(path).caused_by(cause)
-        })
+        Error::within(cause)
+            .cloned()
+            .unwrap_or_else(|| Error::of_system(cause.to_string(), cause).at(path))
     }
 
     /// The error of a reader of ours that a library handed on.
@@ -248,12 +234,14 @@ impl Error {
 
     /// Something else that the system refused, such as a new thread; `what` names it.
     pub fn system(what: impl fmt::Display, cause: &io::Error) -> Error {
-        Error::new(Kind::of(cause), format!("{what}: {cause}")).caused_by(cause)
+        Error::of_system(format!("{what}: {cause}"), cause)
     }
 
-    fn caused_by(mut self, cause: &io::Error) -> Error {
-        self.0.cause = Some(Cause::of(cause));
-        let error = advice(cause).into_iter().fold(self, Error::help);
+    fn of_system(what: String, cause: &io::Error) -> Error {
+        let (kind, advice) = judged(cause);
+        let mut error = Error::new(kind, what);
+        error.0.cause = Some(Cause::of(cause));
+        error.0.help = Some(advice.to_owned()).filter(|advice| !advice.is_empty());
         match cause.kind() {
             io::ErrorKind::OutOfMemory => error.setting("memory").called("out-of-memory"),
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => error.called("disk-full"),

@@ -83,7 +83,6 @@ impl Head {
         }
     }
 
-    /// A name that no list may have; none if all are well.
     pub(super) fn unsafe_name(&self) -> Option<&String> {
         let objects = self.files.values().map(|held| &held.object).chain(&self.released);
         self.files.keys().chain(&self.empty_folders).chain(objects).find(|it| !is_safe(it))

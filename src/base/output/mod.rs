@@ -3,7 +3,7 @@
 //!
 //! - `lock`: one run at a time makes an output ([`Lock`]), and a run that was superseded finds out
 //!   before it commits ([`Fence`]).
-//! - `new_file`, `staging`: one file, one folder. `output_file`, `list_file`: files that are hashed
+//! - `new_file`, `staging`: one file, one folder. `output_file`: files that are hashed
 //!   as they are written. `packed_file`: lines, compressed as the name says. `copy`: a file copied.
 //! - `paths`, `disk`: names beside an output, durable renames, free space. `direct`: reads and writes
 //!   past the cache of the system.
@@ -28,7 +28,6 @@
 mod copy;
 mod direct;
 mod disk;
-mod list_file;
 mod lock;
 mod new_file;
 mod output_file;
@@ -38,12 +37,11 @@ mod staging;
 
 pub use direct::{PAGE, forget, is_cached, margin, open_direct, will_need};
 pub use disk::{check_free_space, remove_if_there, sync_folder};
-pub use list_file::{ListFile, Listed, QUARANTINE, REPEATED};
 pub use lock::{Fence, Lock, Locks};
 pub use new_file::NewFile;
 pub use new_file::{UNFINISHED, write_file};
 pub use output_file::copy_hashed;
-pub use output_file::{OutputFile, Sum};
+pub use output_file::{ListFile, Listed, OutputFile, QUARANTINE, REPEATED, Sum};
 pub use packed_file::{PackedFile, PackedUnit, Packing, STDOUT};
 pub use paths::{FileId, entries_in, has_magic, resume_folder};
 pub use paths::{beside, foreign, is_same_file, parent_of, resolved};

@@ -1,4 +1,5 @@
-//! A file that is hashed as it is written.
+//! A file that is hashed as it is written. A list beside an output, such as the records that could not be read, is renamed into its place
+//! together with the output.
 
 use std::fmt;
 use std::fs::File;
@@ -8,8 +9,13 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
+use super::lock::Fence;
+use super::new_file::NewFile;
 use crate::error::{At, Error, Result};
 use crate::progress::{self, Activity};
+
+pub const QUARANTINE: &str = ".quarantine.tsv";
+pub const REPEATED: &str = ".repeated.tsv";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -71,7 +77,7 @@ impl OutputFile {
 }
 
 impl<F: Write> OutputFile<F> {
-    pub(super) fn of(path: &Path, file: F) -> OutputFile<F> {
+    fn of(path: &Path, file: F) -> OutputFile<F> {
         let summing = Summing { file, bytes: 0, hash: Box::new(Xxh3::new()) };
         let file = BufWriter::with_capacity(1 << 20, summing);
         OutputFile { path: path.to_path_buf(), file }
@@ -83,11 +89,48 @@ impl<F: Write> OutputFile<F> {
     }
 
     /// The path, the file, to which all was written, and its length and hash.
-    pub(super) fn parts(self) -> Result<(PathBuf, F, Sum)> {
+    fn parts(self) -> Result<(PathBuf, F, Sum)> {
         let OutputFile { path, file } = self;
         let summing = file.into_inner().map_err(|failed| Error::io(&path, failed.error()))?;
         let sum = Sum { bytes: summing.bytes, xxh3: format!("{:032x}", summing.hash.digest128()) };
         Ok((path, summing.file, sum))
+    }
+}
+
+/// A list that is being written. Dropped before it is published, it leaves nothing behind.
+pub type ListFile = OutputFile<NewFile>;
+
+impl ListFile {
+    pub fn beside(path: &Path, fence: &Fence) -> Result<ListFile> {
+        let mut file = NewFile::beside(path)?;
+        file.fenced(fence);
+        Ok(OutputFile::of(path, file))
+    }
+
+    pub fn finish(self) -> Result<Listed> {
+        let (_, file, sum) = self.parts()?;
+        file.sync()?;
+        Ok(Listed { file, sum })
+    }
+}
+
+#[derive(Debug)]
+pub struct Listed {
+    file: NewFile,
+    sum: Sum,
+}
+
+impl Listed {
+    pub fn sum(&self) -> &Sum {
+        &self.sum
+    }
+
+    pub fn publish(self) -> Result<()> {
+        self.file.publish()
+    }
+
+    pub fn publish_at(self, path: &Path) -> Result<()> {
+        self.file.publish_at(path)
     }
 }
 

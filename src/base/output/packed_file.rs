@@ -42,7 +42,6 @@ pub enum Packing {
 }
 
 impl Packing {
-    /// All of them, each with the ending of its files.
     pub const ALL: [(Packing, &str); 4] = [
         (Packing::Gzip, "gz"),
         (Packing::Zstd, "zst"),

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{At, Error, Kind, Result};
 
-/// Identifies a file or folder, whatever path leads to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FileId {
     device: u64,

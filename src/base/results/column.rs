@@ -10,11 +10,8 @@ pub enum Values {
     Bits,
     /// A share from 0 to 1, with four decimals.
     Share,
-    /// A whole number.
     Count,
-    /// `+1` or `-1`.
     Change,
-    /// A day as YYYY-MM-DD.
     Day,
 }
 

@@ -11,10 +11,8 @@ use crate::store::damage::damaged;
 use super::words::HEADER_BYTES;
 use super::{elias_fano, huffman};
 
-/// Rows of a block.
 pub const BLOCK_ROWS: usize = 16_384;
 
-/// How a block of fingerprints is coded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Codec {
@@ -32,7 +30,6 @@ named!(pub Codec {
 } or "there is no such codec");
 
 impl Codec {
-    /// The codec with this number in a segment.
     pub fn of(number: u8) -> Option<Codec> {
         Codec::ALL.into_iter().find(|codec| *codec as u8 == number)
     }

@@ -41,23 +41,19 @@ pub const SCANNED_ROWS: usize = 4096;
 pub enum Column {
     /// The fingerprints, ascending.
     Fingerprints = 1,
-    /// The ids.
     Ids = 2,
     /// Lengths of the texts, in UTF-8 bytes.
     Lengths = 3,
     /// Times, in seconds since 1970.
     Times = 4,
-    /// The days.
     Days = 5,
     /// The ids of documents that have no fingerprint, ascending.
     Empties = 6,
-    /// The classes of the texts.
     Classes = 7,
     /// Signatures, by which near documents are confirmed.
     Checks = 8,
     /// The keys of the bands in which pages share a bucket.
     Bands = 10,
-    /// Digests of the texts.
     Digests = 11,
     /// The anchors, by which pages that share much of their text find each other.
     Anchors = 12,
@@ -71,7 +67,6 @@ pub enum Column {
     Declared = 16,
 }
 
-/// How the blocks of a column are coded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Coding {
@@ -196,7 +191,6 @@ pub(crate) fn is_anchors(bytes: usize) -> bool {
         && bytes.is_multiple_of(ANCHOR_BYTES)
 }
 
-/// What kind of id a row has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IdKind {

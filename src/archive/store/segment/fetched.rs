@@ -31,10 +31,8 @@ pub enum Access {
 /// The blocks that are fetched together from an object store: about a MB.
 const PIECE_BLOCKS: usize = 8;
 
-/// How many pieces are fetched at once.
 const AT_ONCE: usize = 8;
 
-/// Bytes that are read at once into memory.
 const READ_BYTES: usize = 16 << 20;
 
 pub(super) struct Fetched {

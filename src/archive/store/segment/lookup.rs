@@ -64,13 +64,11 @@ impl Segment {
 pub struct Fingerprints(Segment, Keys);
 
 impl Fingerprints {
-    /// The fingerprint of `row`, which the segment has.
     pub fn get(&mut self, row: u64) -> Result<u128> {
         self.1.get(&self.0, row)
     }
 }
 
-/// Looks up ids by row.
 pub struct Ids {
     segment: Segment,
     kind: IdKind,
@@ -80,7 +78,6 @@ pub struct Ids {
 }
 
 impl Ids {
-    /// The id of `row`, which the segment has.
     pub fn get(&mut self, row: u64) -> Result<&str> {
         assert!(row < self.segment.rows(), "row {row} is not one of {:?}", self.segment);
         self.shown.clear();
@@ -118,10 +115,8 @@ pub type Lengths = Integers<u64>;
 /// Looks up times by row, in seconds since 1970, if they are known.
 pub type Times = Integers<Option<i64>>;
 
-/// Looks up classes by row.
 pub type Classes = Integers<Class>;
 
-/// Looks up a column of integers by row.
 pub struct Integers<T> {
     segment: Segment,
     column: Column,
@@ -145,7 +140,6 @@ impl<T: Integer> Integers<T> {
         }
     }
 
-    /// The value of `row`, which the segment has.
     pub fn get(&mut self, row: u64) -> Result<T> {
         let (index, at) = place(row, INTEGER_ROWS);
         let Integers { segment, column, held, unpacker, plain, decoded, .. } = self;
@@ -157,16 +151,13 @@ impl<T: Integer> Integers<T> {
     }
 }
 
-/// Looks up days by row.
 pub struct Days(Integers<u64>);
 
 impl Days {
-    /// Looks up days in the segment.
     pub fn new(segment: Segment) -> Days {
         Days(Integers::new(segment, Column::Days))
     }
 
-    /// The day of `row`.
     pub fn get(&mut self, row: u64) -> Result<Day> {
         let number = self.0.get(row)?;
         Day::of_number(number).ok_or_else(|| {

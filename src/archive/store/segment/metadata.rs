@@ -12,13 +12,11 @@ pub(crate) const MAGIC: [u8; 8] = *b"DUPSIEVE";
 
 pub(crate) const VERSION: u32 = 1;
 
-/// The counts of the records that a segment was made from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordCounts {
     /// Records read: the sum of the next four, and of those removed.
     pub read: u64,
-    /// Documents with a fingerprint.
     pub fingerprinted: u64,
     /// Documents without any feature, and so without a fingerprint.
     pub empty: u64,

@@ -22,6 +22,7 @@
 mod block;
 mod columns;
 mod detail;
+#[warn(missing_docs)]
 mod details;
 mod directory;
 mod elias_fano;
@@ -31,6 +32,7 @@ mod huffman;
 mod integer;
 mod lookup;
 mod metadata;
+#[warn(missing_docs)]
 mod open;
 mod packed;
 mod piece;
@@ -46,6 +48,7 @@ mod source;
 mod unary;
 mod verify;
 mod words;
+#[warn(missing_docs)]
 mod writer;
 
 pub use block::BLOCK_ROWS;

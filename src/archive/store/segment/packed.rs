@@ -23,7 +23,6 @@ pub(crate) const INTEGER_ROWS: usize = 4096;
 /// Rows in a block of rows of as many bytes as each needs. Few, because single ones are looked up; several, because pages have words in common.
 pub(crate) const PACKED_ROWS: usize = 16;
 
-/// The most bytes of such a row.
 pub const MAX_PACKED_ROW_BYTES: usize = 1 << 27;
 
 /// The most bytes of a block before compression.
@@ -35,7 +34,6 @@ pub(crate) const MAX_PACKED_BYTES: usize = MAX_UNPACKED_BYTES + MAX_UNPACKED_BYT
 /// The most bytes of a block of rows before compression, each behind its length of four bytes.
 const MAX_UNPACKED_ROWS_BYTES: usize = PACKED_ROWS * (MAX_PACKED_ROW_BYTES + 4);
 
-/// The most bytes of such a block.
 pub(crate) const MAX_PACKED_ROWS_BYTES: usize =
     MAX_UNPACKED_ROWS_BYTES + MAX_UNPACKED_ROWS_BYTES / 64;
 

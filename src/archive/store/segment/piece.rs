@@ -17,7 +17,6 @@ use super::open::Segment;
 pub(crate) struct Piece {
     range: Range<u64>,
     buffer: Vec<u8>,
-    /// Where in `buffer` they begin.
     start: usize,
 }
 

@@ -87,7 +87,6 @@ impl<F: Fingerprint> Ranked<F> {
         Ok(ranked)
     }
 
-    /// The segment.
     pub fn segment(&self) -> &Segment {
         &self.segment
     }
@@ -184,7 +183,6 @@ impl<F: Fingerprint> Ranked<F> {
         Ok(true)
     }
 
-    /// The fingerprint of a row.
     pub fn get(&self, row: u64) -> Result<F> {
         let (at, within) = place(row, BLOCK_ROWS);
         let block = self.block(at)?;
@@ -199,7 +197,6 @@ impl<F: Fingerprint> Ranked<F> {
         self.high_bits
     }
 
-    /// The rows whose fingerprints are in the range.
     pub fn rows(&self, range: KeyRange<F>) -> Result<Range<u64>> {
         let KeyRange { low, high } = range;
         let mut cursors = [Cursor::default(); 2];

@@ -91,7 +91,6 @@ impl RowBytes {
         })
     }
 
-    /// The bytes of `row`, which the segment has.
     pub fn get(&mut self, row: u64) -> Result<&[u8]> {
         let (index, at) = place(row, self.block_rows);
         self.turn_to(index)?;
@@ -106,7 +105,6 @@ impl RowBytes {
         Ok((first..first + rows, self.rows()))
     }
 
-    /// The rows of the block that is held.
     fn rows(&self) -> RowBlock<'_> {
         let RowBytes { bytes, length_bytes, ref ends, .. } = *self;
         let block = match self.unpacker {
@@ -148,7 +146,6 @@ impl RowBytes {
     }
 }
 
-/// The rows of a block, in memory.
 pub struct RowBlock<'a> {
     block: &'a [u8],
     bytes: usize,
@@ -157,7 +154,6 @@ pub struct RowBlock<'a> {
 }
 
 impl<'a> RowBlock<'a> {
-    /// The bytes of the row at this place of the block.
     #[inline]
     pub fn get(&self, at: usize) -> &'a [u8] {
         if self.bytes != AS_NEEDED {
@@ -167,7 +163,6 @@ impl<'a> RowBlock<'a> {
         &self.block[start..self.ends[at]]
     }
 
-    /// The bytes of each row.
     pub fn each(&self) -> impl Iterator<Item = &'a [u8]> {
         let rows = match self.bytes {
             AS_NEEDED => self.ends.len(),
@@ -210,11 +205,9 @@ impl TextDigests {
     }
 }
 
-/// Looks up by row what records declare of their pages.
 pub struct DeclaredRows(RowBytes);
 
 impl DeclaredRows {
-    /// What is declared of `row`, which the segment has.
     pub fn get(&mut self, row: u64) -> Result<Declared> {
         let bytes = self.0.get(row)?;
         Declared::of_row(bytes).ok_or_else(|| damaged("a row declares neither digest nor address"))

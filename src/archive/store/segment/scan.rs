@@ -16,25 +16,20 @@ use super::pieces::Pieces;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct KeyRange<F: Fingerprint> {
-    /// The lowest fingerprint of the range.
     pub low: F,
-    /// The highest fingerprint of the range.
     pub high: F,
 }
 
 impl<F: Fingerprint> KeyRange<F> {
-    /// All fingerprints.
     pub fn all() -> KeyRange<F> {
         KeyRange { low: F::default(), high: F::MAX }
     }
 
-    /// Whether `fingerprint` is in the range.
     pub fn contains(&self, fingerprint: F) -> bool {
         (self.low..=self.high).contains(&fingerprint)
     }
 }
 
-/// A pass over the fingerprints of a key range.
 #[derive(Debug)]
 pub struct Scan<F: Fingerprint> {
     segment: Segment,
@@ -70,7 +65,6 @@ impl<F: Fingerprint> Scan<F> {
         Scan { segment, range, next: blocks.start, end: blocks.end, pieces }
     }
 
-    /// Reads pieces of so many bytes.
     pub fn in_pieces_of(self, bytes: u64) -> Scan<F> {
         Scan { pieces: self.pieces.of_bytes(bytes), ..self }
     }

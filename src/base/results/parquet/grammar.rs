@@ -10,11 +10,12 @@ use parquet::errors::ParquetError;
 use thrift::protocol::{TCompactInputProtocol, TInputProtocol, TType};
 use thrift::{ProtocolError, ProtocolErrorKind};
 
-use Type::{Binary, Bool, Double, I8, I16, I32, I64, List, Struct};
+use Type::{Binary, Bool, Double, I8, I16, I32, I64, List, Struct, Unknown};
 
 const MOST_DEPTH: usize = 32;
 
-pub(super) type Fields = &'static [(i16, Type)];
+/// The types of the fields 1, 2, 3 and so on of a struct.
+pub(super) type Fields = &'static [Type];
 
 /// The type of a field. An enum is an `I32`, a union a struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,143 +29,74 @@ pub(super) enum Type {
     Binary,
     List(&'static Type),
     Struct(Fields),
+    /// The format has no field of this number.
+    Unknown,
 }
 
 pub(super) const FILE: Fields = &[
-    (1, I32),
-    (2, List(&Struct(SCHEMA_ELEMENT))),
-    (3, I64),
-    (4, List(&Struct(ROW_GROUP))),
-    (5, List(&Struct(KEY_VALUE))),
-    (6, Binary),
-    (7, List(&Struct(&[(1, EMPTY), (2, EMPTY)]))),
+    I32,
+    List(&Struct(SCHEMA_ELEMENT)),
+    I64,
+    List(&Struct(ROW_GROUP)),
+    List(&KEY_VALUE),
+    Binary,
+    List(&Struct(&[EMPTY, EMPTY])),
 ];
 
 pub(super) const PAGE: Fields = &[
-    (1, I32),
-    (2, I32),
-    (3, I32),
-    (4, I32),
-    (5, Struct(&[(1, I32), (2, I32), (3, I32), (4, I32), (5, Struct(STATISTICS))])),
-    (6, EMPTY),
-    (7, Struct(&[(1, I32), (2, I32), (3, Bool)])),
-    (8, Struct(DATA_PAGE_V2)),
+    I32,
+    I32,
+    I32,
+    I32,
+    Struct(&[I32, I32, I32, I32, STATISTICS]),
+    EMPTY,
+    Struct(&[I32, I32, Bool]),
+    Struct(&[I32, I32, I32, I32, I32, I32, Bool, STATISTICS]),
 ];
 
 const EMPTY: Type = Struct(&[]);
+const KEY_VALUE: Type = Struct(&[Binary, Binary]);
+const STATISTICS: Type = Struct(&[Binary, Binary, I64, I64, Binary, Binary, Bool, Bool, I64]);
 
-const DATA_PAGE_V2: Fields = &[
-    (1, I32),
-    (2, I32),
-    (3, I32),
-    (4, I32),
-    (5, I32),
-    (6, I32),
-    (7, Bool),
-    (8, Struct(STATISTICS)),
-];
+const SCHEMA_ELEMENT: Fields =
+    &[I32, I32, I32, Binary, I32, I32, I32, I32, I32, Struct(LOGICAL_TYPE)];
 
-const STATISTICS: Fields = &[
-    (1, Binary),
-    (2, Binary),
-    (3, I64),
-    (4, I64),
-    (5, Binary),
-    (6, Binary),
-    (7, Bool),
-    (8, Bool),
-    (9, I64),
-];
-
-const SCHEMA_ELEMENT: Fields = &[
-    (1, I32),
-    (2, I32),
-    (3, I32),
-    (4, Binary),
-    (5, I32),
-    (6, I32),
-    (7, I32),
-    (8, I32),
-    (9, I32),
-    (10, Struct(LOGICAL_TYPE)),
-];
-
-const TIME: Type = Struct(&[(1, Bool), (2, Struct(&[(1, EMPTY), (2, EMPTY), (3, EMPTY)]))]);
+const TIME: Type = Struct(&[Bool, Struct(&[EMPTY, EMPTY, EMPTY])]);
+const DECIMAL: Type = Struct(&[I32, I32]);
+const INTEGER: Type = Struct(&[I8, Bool]);
+const VARIANT: Type = Struct(&[I8]);
+const GEOMETRY: Type = Struct(&[Binary]);
+const GEOGRAPHY: Type = Struct(&[Binary, I32]);
 
 const LOGICAL_TYPE: Fields = &[
-    (1, EMPTY),
-    (2, EMPTY),
-    (3, EMPTY),
-    (4, EMPTY),
-    (5, Struct(&[(1, I32), (2, I32)])),
-    (6, EMPTY),
-    (7, TIME),
-    (8, TIME),
-    (10, Struct(&[(1, I8), (2, Bool)])),
-    (11, EMPTY),
-    (12, EMPTY),
-    (13, EMPTY),
-    (14, EMPTY),
-    (15, EMPTY),
-    (16, Struct(&[(1, I8)])),
-    (17, Struct(&[(1, Binary)])),
-    (18, Struct(&[(1, Binary), (2, I32)])),
-    (19, EMPTY),
+    EMPTY, EMPTY, EMPTY, EMPTY, DECIMAL, EMPTY, TIME, TIME, Unknown, INTEGER, EMPTY, EMPTY, EMPTY,
+    EMPTY, EMPTY, VARIANT, GEOMETRY, GEOGRAPHY, EMPTY,
 ];
 
-const ROW_GROUP: Fields = &[
-    (1, List(&Struct(COLUMN_CHUNK))),
-    (2, I64),
-    (3, I64),
-    (4, List(&Struct(&[(1, I32), (2, Bool), (3, Bool)]))),
-    (5, I64),
-    (6, I64),
-    (7, I16),
-];
+const ROW_GROUP: Fields =
+    &[List(&Struct(COLUMN_CHUNK)), I64, I64, List(&Struct(&[I32, Bool, Bool])), I64, I64, I16];
 
-const COLUMN_CHUNK: Fields = &[
-    (1, Binary),
-    (2, I64),
-    (3, Struct(COLUMN)),
-    (4, I64),
-    (5, I32),
-    (6, I64),
-    (7, I32),
-    (9, Binary),
-];
+const COLUMN_CHUNK: Fields = &[Binary, I64, Struct(COLUMN), I64, I32, I64, I32, Unknown, Binary];
 
 const COLUMN: Fields = &[
-    (1, I32),
-    (2, List(&I32)),
-    (3, List(&Binary)),
-    (4, I32),
-    (5, I64),
-    (6, I64),
-    (7, I64),
-    (8, List(&Struct(KEY_VALUE))),
-    (9, I64),
-    (10, I64),
-    (11, I64),
-    (12, Struct(STATISTICS)),
-    (13, List(&Struct(&[(1, I32), (2, I32), (3, I32)]))),
-    (14, I64),
-    (15, I32),
-    (16, Struct(&[(1, I64), (2, List(&I64)), (3, List(&I64))])),
-    (17, Struct(&[(1, Struct(BOX)), (2, List(&I32))])),
+    I32,
+    List(&I32),
+    List(&Binary),
+    I32,
+    I64,
+    I64,
+    I64,
+    List(&KEY_VALUE),
+    I64,
+    I64,
+    I64,
+    STATISTICS,
+    List(&Struct(&[I32, I32, I32])),
+    I64,
+    I32,
+    Struct(&[I64, List(&I64), List(&I64)]),
+    Struct(&[Struct(&[Double; 8]), List(&I32)]),
 ];
-
-const BOX: Fields = &[
-    (1, Double),
-    (2, Double),
-    (3, Double),
-    (4, Double),
-    (5, Double),
-    (6, Double),
-    (7, Double),
-    (8, Double),
-];
-
-const KEY_VALUE: Fields = &[(1, Binary), (2, Binary)];
 
 /// Reads a struct with these fields. Calls `each` with the number and the value of each field of its own that is an `I32`.
 pub(super) fn check(
@@ -192,14 +124,13 @@ fn read_struct(
     loop {
         let field = from.read_field_begin()?;
         let id = field.id.unwrap_or(0);
-        match fields.iter().find(|(known, _)| *known == id) {
+        let known = usize::try_from(id).ok().and_then(|id| fields.get(id.checked_sub(1)?));
+        match known {
             _ if field.field_type == TType::Stop => return from.read_struct_end(),
-            Some((_, I32)) if field.field_type == TType::I32 => each(id, from.read_i32()?),
-            Some((_, known)) if known.on_the_wire() == field.field_type => {
-                known.read(from, depth)?;
-            }
+            Some(I32) if field.field_type == TType::I32 => each(id, from.read_i32()?),
+            None | Some(Unknown) => pass(from, field.field_type, depth)?,
+            Some(known) if known.on_the_wire() == field.field_type => known.read(from, depth)?,
             Some(_) => return Err(refused("a field has another type than in the format")),
-            None => pass(from, field.field_type, depth)?,
         }
     }
 }
@@ -216,6 +147,7 @@ impl Type {
             Binary => TType::String,
             List(_) => TType::List,
             Struct(_) => TType::Struct,
+            Unknown => TType::Stop,
         }
     }
 
