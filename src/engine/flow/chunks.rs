@@ -8,7 +8,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use timely::dataflow::Scope;
+use timely::worker::Worker;
 
 use crate::error::Result;
 use crate::work_queues::{Ask, WorkQueues};
@@ -21,22 +21,16 @@ pub(super) struct Chunks {
     work: Arc<dyn WorkQueues>,
     worker: u32,
     workers: u32,
-    /// How many chunks each queue has; the first one is the store.
     queues: Vec<u64>,
-    /// Which of these the worker takes.
     queue: usize,
     /// What it has claimed and not taken.
     claimed: Range<u64>,
 }
 
 impl Chunks {
-    /// The chunks that the worker of this `scope` claims from the `work`: as many as each queue has, one queue behind the other.
-    pub(super) fn new(
-        work: &Arc<dyn WorkQueues>,
-        scope: Scope<'_, u64>,
-        queues: Vec<u64>,
-    ) -> Chunks {
-        let (worker, workers) = (scope.index() as u32, scope.peers() as u32);
+    /// The chunks that this worker claims from the `work`: as many as each queue has, one queue behind the other.
+    pub(super) fn new(work: &Arc<dyn WorkQueues>, worker: &Worker, queues: Vec<u64>) -> Chunks {
+        let (worker, workers) = (worker.index() as u32, worker.peers() as u32);
         Chunks { work: Arc::clone(work), worker, workers, queues, queue: 0, claimed: 0..0 }
     }
 

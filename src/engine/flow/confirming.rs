@@ -4,11 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use timely::worker::Worker;
-
-use super::dispatch::{UnitRunner, Yield, dispatch};
-use super::fatal::Fatal;
-use super::gather::{End, Gather, Gathered};
+use super::dispatch::{UnitRunner, Yield, run_units};
 use super::processes::Processes;
 use crate::error::Result;
 use crate::matches::{Certificate, Confirmed, PairWindows, Task};
@@ -25,26 +21,9 @@ pub(crate) fn confirm(
 ) -> Result<(Sorter<Confirmed>, Vec<Certificate>)> {
     let (windows, fatal) = (Arc::new(windows), processes.fatal());
     processes.execute_gathered(move |worker| {
-        step(worker, &windows, Sorter::new(&folder, memory_bytes), &fatal)
+        let into = (Sorter::new(&folder, memory_bytes), Vec::new());
+        run_units(worker, Arc::clone(&windows), |_| 0, into, &fatal)
     })
-}
-
-fn step(
-    worker: &mut Worker,
-    windows: &Arc<PairWindows>,
-    sorter: Sorter<Confirmed>,
-    fatal: &Fatal,
-) -> Result<(Sorter<Confirmed>, Vec<Certificate>)> {
-    let end = End::new(fatal.clone());
-    let confirmed = Gathered::new(sorter);
-    let certificates = Gathered::new(Vec::new());
-    worker.dataflow(|scope| {
-        let dispatched = dispatch(scope, Arc::clone(windows), &end);
-        dispatched.receipts.gather(&certificates, &end);
-        dispatched.window.close(dispatched.records.gather(&confirmed, &end));
-    });
-    end.wait(worker)?;
-    Ok((confirmed.take(), certificates.take()))
 }
 
 impl UnitRunner for Arc<PairWindows> {

@@ -43,8 +43,6 @@ pub(super) struct Counting {
 }
 
 impl Counting {
-    /// A handler that counts features as `recipe` takes them, or `lines` as it normalises them. A page
-    /// that takes longer than `time` is quarantined.
     pub(super) fn new(recipe: &Recipe, lines: bool, time: PageTime) -> Result<Counting> {
         let of = match recipe.normalise().filter(|_| lines) {
             Some(normalise) => Of::Lines(*normalise, String::new()),

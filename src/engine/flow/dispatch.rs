@@ -24,10 +24,12 @@ use timely::dataflow::operators::core::feedback::Handle;
 use timely::dataflow::operators::generic::OutputBuilder;
 use timely::dataflow::operators::generic::builder_rc::OperatorBuilder;
 use timely::dataflow::operators::vec::Map;
-use timely::dataflow::operators::{Capability, ConnectLoop, Feedback};
-use timely::dataflow::{Scope, StreamVec};
+use timely::dataflow::operators::{Capability, ConnectLoop, Feedback, Probe};
+use timely::dataflow::{ProbeHandle, Scope, StreamVec};
+use timely::worker::Worker;
 
-use super::gather::End;
+use super::fatal::Fatal;
+use super::gather::{Collect, Gathered};
 use crate::error::Result;
 use crate::progress::{self, Activity};
 use crate::work_queues::Claim;
@@ -167,32 +169,46 @@ impl Times {
     }
 }
 
-/// The streams of dispatched work. Their timestamps are epochs and times in them.
-pub(super) struct Dispatched<'scope, W: UnitRunner> {
-    pub(super) records: StreamVec<'scope, u64, W::Record>,
-    /// One receipt a unit.
-    pub(super) receipts: StreamVec<'scope, u64, W::Receipt>,
-    /// To be closed at the end of the dataflow.
-    pub(super) window: Window<'scope>,
+/// Runs all units of work, on the workers of all processes: each brings a `runner` of its own, and collectors of records and of
+/// receipts. A record goes to the worker that is its `owner`, and every receipt to worker 0 of process 0. Returns what the collectors have.
+pub(super) fn run_units<W, C, D>(
+    worker: &mut Worker,
+    runner: W,
+    owner: impl Fn(&W::Record) -> u64 + 'static,
+    (records, receipts): (C, D),
+    fatal: &Fatal,
+) -> Result<(C, D)>
+where
+    W: UnitRunner,
+    C: Collect<W::Record>,
+    D: Collect<W::Receipt>,
+{
+    let (records, receipts) = (Gathered::new(records), Gathered::new(receipts));
+    let reached = ProbeHandle::new();
+    worker.dataflow(|scope| {
+        let (yielded, proofs, window) = dispatch(scope, runner, fatal);
+        receipts.from(proofs, |_| 0, fatal).probe_with(&reached);
+        let taken = records.from(yielded, owner, fatal).probe_with(&reached);
+        // What was sent is finished when it has passed here.
+        taken.flat_map(|()| None).connect_loop(window);
+    });
+    fatal.step_while(worker, || !reached.done())?;
+    Ok((records.take(), receipts.take()))
 }
 
-/// The bound on what is in flight.
-pub(super) struct Window<'scope>(Handle<'scope, u64, Vec<()>>);
+/// The records and the receipts that the units of this worker yield, and the end of the feedback loop that bounds what is in flight.
+type Dispatched<'scope, W> = (
+    StreamVec<'scope, u64, <W as UnitRunner>::Record>,
+    StreamVec<'scope, u64, <W as UnitRunner>::Receipt>,
+    Handle<'scope, u64, Vec<()>>,
+);
 
-impl<'scope> Window<'scope> {
-    /// Closes the window at `end`: what was sent is finished when it has passed there.
-    pub(super) fn close(self, end: StreamVec<'scope, u64, ()>) {
-        end.flat_map(|()| None).connect_loop(self.0);
-    }
-}
-
-/// Dispatches work in this scope. Every worker brings a `runner` of its own.
-pub(super) fn dispatch<'scope, W: UnitRunner>(
+fn dispatch<'scope, W: UnitRunner>(
     scope: Scope<'scope, u64>,
     runner: W,
-    end: &End,
+    fatal: &Fatal,
 ) -> Dispatched<'scope, W> {
-    let fatal = end.fatal().clone();
+    let fatal = fatal.clone();
     let (handle, through) = scope.feedback::<Vec<()>>(1);
     let mut builder = OperatorBuilder::new("Dispatch".to_owned(), scope);
     let activator = scope.activator_for(builder.operator_info().address);
@@ -235,5 +251,5 @@ pub(super) fn dispatch<'scope, W: UnitRunner>(
             activator.activate();
         }
     });
-    Dispatched { records: record_stream, receipts: receipt_stream, window: Window(handle) }
+    (record_stream, receipt_stream, handle)
 }

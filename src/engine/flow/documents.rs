@@ -9,15 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use timely::worker::Worker;
-
 use super::checkpoint::Checkpoint;
 use super::counting::{Counted, Counting};
-use super::dispatch::dispatch;
-use super::fatal::Fatal;
+use super::dispatch::run_units;
 use super::finding::Finding;
 use super::fingerprinting::Fingerprinting;
-use super::gather::{End, Gather, Gathered};
 use super::host_counting::HostCounting;
 use super::portions::Portions;
 use super::processes::Processes;
@@ -52,7 +48,6 @@ pub struct Documents {
 /// What was made of documents, and what was read. It is in process 0; elsewhere both are empty.
 #[derive(Debug)]
 pub struct Harvest<R> {
-    /// What was made, and what could not be read.
     pub collected: Collected<R>,
     pub read: Read,
 }
@@ -134,7 +129,6 @@ impl Documents {
         })
     }
 
-    /// Reads the documents, each worker with a handler of its own.
     fn handle<H: Handler>(
         self,
         processes: &mut Processes,
@@ -157,25 +151,9 @@ impl Documents {
             Portions::read(inputs, share, options, workers, progress, kept.clone(), fatal.clone());
         processes.execute_gathered(move |worker| {
             let reading = Reading::new(portions.clone(), fields.clone(), kept.clone(), handler()?);
-            read(worker, reading, Collected::new(&folder, memory_bytes), &fatal)
+            let into = (Collected::new(&folder, memory_bytes), Read::default());
+            let (collected, read) = run_units(worker, reading, |_| 0, into, &fatal)?;
+            Ok(Harvest { collected, read })
         })
     }
-}
-
-fn read<H: Handler>(
-    worker: &mut Worker,
-    reading: Reading<H>,
-    collected: Collected<H::Made>,
-    fatal: &Fatal,
-) -> Result<Harvest<H::Made>> {
-    let end = End::new(fatal.clone());
-    let collected = Gathered::new(collected);
-    let read = Gathered::new(Read::default());
-    worker.dataflow(|scope| {
-        let dispatched = dispatch(scope, reading, &end);
-        dispatched.receipts.gather(&read, &end);
-        dispatched.window.close(dispatched.records.gather(&collected, &end));
-    });
-    end.wait(worker)?;
-    Ok(Harvest { collected: collected.take(), read: read.take() })
 }

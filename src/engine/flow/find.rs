@@ -10,12 +10,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use timely::worker::Worker;
-
 use super::chunks::Chunks;
-use super::dispatch::dispatch;
-use super::fatal::Fatal;
-use super::gather::{End, Gather, Gathered};
+use super::dispatch::run_units;
 use super::owners::Owners;
 use super::probe::{Prober, Probing};
 use super::processes::Processes;
@@ -24,9 +20,7 @@ use crate::fingerprint::Fingerprint;
 use crate::ledger::Receipt;
 use crate::matches::Pair;
 use crate::runs::{SortedRecords, Sorter};
-use crate::work_queues::WorkQueues;
 
-/// What was found in a join, as far as it is in this process.
 #[derive(Debug)]
 pub(crate) struct Pairs {
     /// The pairs that each worker of this process owns, in order.
@@ -49,30 +43,12 @@ pub(crate) fn find_pairs<F: Fingerprint>(
     let sharing = owners.map_or(1, |_| processes.topology().workers);
     let found = processes.execute(move |worker| {
         let sorter = Sorter::new(&folder, memory_bytes / sharing);
-        find(worker, &probing, &work, owners, sorter, &fatal)
+        let chunks = Chunks::new(&work, worker, probing.queues());
+        let prober = Prober::new(Arc::clone(&probing), chunks);
+        let owner = move |pair: &Pair| owners.map_or(0, |owners| owners.owner(pair.new.into()));
+        let (pairs, receipts) = run_units(worker, prober, owner, (sorter, Vec::new()), &fatal)?;
+        Ok((pairs.sorted()?, receipts))
     })?;
     let (pairs, receipts): (_, Vec<_>) = found.into_iter().unzip();
     Ok(Pairs { pairs, receipts: receipts.concat() })
-}
-
-fn find<F: Fingerprint>(
-    worker: &mut Worker,
-    probing: &Arc<Probing<F>>,
-    work: &Arc<dyn WorkQueues>,
-    owners: Option<Owners>,
-    sorter: Sorter<Pair>,
-    fatal: &Fatal,
-) -> Result<(SortedRecords<Pair>, Vec<Receipt>)> {
-    let end = End::new(fatal.clone());
-    let pairs = Gathered::new(sorter);
-    let receipts = Gathered::new(Vec::new());
-    worker.dataflow(|scope| {
-        let chunks = Chunks::new(work, scope, probing.queues());
-        let dispatched = dispatch(scope, Prober::new(Arc::clone(probing), chunks), &end);
-        dispatched.receipts.gather(&receipts, &end);
-        let owner = move |pair: &Pair| owners.map_or(0, |owners| owners.owner(pair.new.into()));
-        dispatched.window.close(dispatched.records.hand_over(owner, &pairs, &end));
-    });
-    end.wait(worker)?;
-    Ok((pairs.take().sorted()?, receipts.take()))
 }

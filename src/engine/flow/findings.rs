@@ -18,7 +18,6 @@ use crate::progress::{self, Activity};
 /// the sieve.
 const HELD: usize = 1 << 15;
 
-/// The pairs of a chunk, and then of the next.
 #[derive(Debug)]
 pub(super) struct Findings {
     ledger: LedgerWriter,
@@ -35,7 +34,6 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// No pairs yet. `found` counts those of all workers; more than `most` are an error.
     pub(super) fn new(
         ledger: LedgerWriter,
         found: Arc<AtomicU64>,

@@ -26,15 +26,11 @@ pub struct Fingerprinting {
 }
 
 struct Makers {
-    /// None if fingerprints come ready-made.
     sketcher: Option<Sketcher>,
     /// What vectors are fingerprinted by; none if others come.
     planes: Option<Hyperplanes>,
-    /// None if no check of texts is kept.
     signer: Option<Signer>,
-    /// None if no bands are kept.
     bands: Option<Sketches>,
-    /// Whether the points of the bands are kept.
     points: bool,
     /// The words of the page at hand; none if words are not kept.
     words: Option<PageWords>,

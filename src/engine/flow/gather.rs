@@ -1,15 +1,13 @@
-//! Gathers streams, in worker 0 of process 0 or each record at its owner, and waits for their ends.
+//! Gathers streams, each record at the worker that owns it.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use timely::ExchangeData;
 use timely::container::CapacityContainerBuilder;
+use timely::dataflow::StreamVec;
 use timely::dataflow::channels::pact::Exchange;
-use timely::dataflow::operators::Probe;
 use timely::dataflow::operators::generic::operator::Operator;
-use timely::dataflow::{ProbeHandle, StreamVec};
-use timely::worker::Worker;
 
 use super::fatal::Fatal;
 use crate::error::Result;
@@ -34,8 +32,7 @@ impl<R: Record + 'static> Collect<R> for Sorter<R> {
     }
 }
 
-/// What a dataflow gathers in this worker. What is sent to worker 0 of process 0 is nowhere else.
-#[derive(Debug)]
+/// What a dataflow gathers in this worker.
 pub(super) struct Gathered<C>(Rc<RefCell<Option<C>>>);
 
 impl<C> Gathered<C> {
@@ -43,64 +40,24 @@ impl<C> Gathered<C> {
         Gathered(Rc::new(RefCell::new(Some(collector))))
     }
 
-    /// What was gathered. Call it after [`End::wait`].
+    /// What was gathered, once the dataflow is at its end.
     pub(super) fn take(self) -> C {
         self.0.take().expect("what was gathered is taken once")
     }
-}
 
-/// The end of a dataflow: its last streams are watched here, and its errors raised.
-#[derive(Clone)]
-pub(super) struct End {
-    reached: ProbeHandle<u64>,
-    fatal: Fatal,
-}
-
-impl End {
-    pub(super) fn new(fatal: Fatal) -> End {
-        End { reached: ProbeHandle::new(), fatal }
-    }
-
-    /// Where operators raise errors.
-    pub(super) fn fatal(&self) -> &Fatal {
-        &self.fatal
-    }
-
-    /// Steps the worker until everything has been gathered, in every process.
-    pub(super) fn wait(&self, worker: &mut Worker) -> Result<()> {
-        self.fatal.step_while(worker, || !self.reached.done())
-    }
-}
-
-pub(super) trait Gather<'scope, R> {
     /// Sends every record to the worker that owns it, which passes it to its collector. The resulting stream is empty; it
     /// has passed a time when the collectors have taken all records of that time.
-    fn hand_over<C: Collect<R>>(
-        self,
+    pub(super) fn from<'scope, R: ExchangeData>(
+        &self,
+        records: StreamVec<'scope, u64, R>,
         owner: impl Fn(&R) -> u64 + 'static,
-        into: &Gathered<C>,
-        end: &End,
-    ) -> StreamVec<'scope, u64, ()>;
-
-    /// Sends every record to worker 0.
-    fn gather<C: Collect<R>>(self, into: &Gathered<C>, end: &End) -> StreamVec<'scope, u64, ()>
+        fatal: &Fatal,
+    ) -> StreamVec<'scope, u64, ()>
     where
-        Self: Sized,
+        C: Collect<R>,
     {
-        self.hand_over(|_| 0, into, end)
-    }
-}
-
-impl<'scope, R: ExchangeData> Gather<'scope, R> for StreamVec<'scope, u64, R> {
-    fn hand_over<C: Collect<R>>(
-        self,
-        owner: impl Fn(&R) -> u64 + 'static,
-        into: &Gathered<C>,
-        end: &End,
-    ) -> StreamVec<'scope, u64, ()> {
-        let collector = Rc::clone(&into.0);
-        let fatal = end.fatal.clone();
-        let taken = self.unary::<CapacityContainerBuilder<Vec<()>>, _, _, _>(
+        let (collector, fatal) = (Rc::clone(&self.0), fatal.clone());
+        records.unary::<CapacityContainerBuilder<Vec<()>>, _, _, _>(
             Exchange::new(owner),
             "Gather",
             |_, _| {
@@ -114,7 +71,6 @@ impl<'scope, R: ExchangeData> Gather<'scope, R> for StreamVec<'scope, u64, R> {
                     });
                 }
             },
-        );
-        taken.probe_with(&end.reached)
+        )
     }
 }

@@ -20,7 +20,6 @@ pub(super) struct HostCounting {
 }
 
 impl HostCounting {
-    /// A handler that takes lines as `recipe` normalises them.
     pub(super) fn new(recipe: &Recipe) -> Result<HostCounting> {
         let normalise = *recipe.normalise().ok_or_else(no_text)?;
         Ok(HostCounting { normalise, lines: HashSet::new(), without_host: 0 })

@@ -6,7 +6,7 @@
 //! bounds what is in flight.
 //!
 //! This room may import everything above it in `lib.rs`. Start reading at
-//! `find.rs`, the dataflow of a join, then `dispatch.rs` and `gather.rs`, its operators. `confirming.rs` and `passages.rs` are the dataflows after it.
+//! `find.rs`, the dataflow of a join, then `dispatch.rs`, which runs them all. `confirming.rs` and `passages.rs` are the dataflows after it.
 //! `probe.rs` is what a worker does with one chunk. `documents.rs` is the dataflow that reads documents.
 //! `processes.rs` has the steps, and `fatal.rs` how a run ends early.
 //!
@@ -42,7 +42,6 @@ mod processes;
 mod read;
 mod reading;
 mod role;
-mod stream;
 mod sweep;
 
 pub use counting::Counted;

@@ -14,7 +14,6 @@ pub(crate) struct Owners {
 }
 
 impl Owners {
-    /// Those of the workers of all processes.
     pub(crate) fn of(fingerprints: u32, topology: &Topology) -> Owners {
         Owners { fingerprints, workers: (topology.workers * topology.processes) as u32 }
     }

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::dispatch::{UnitRunner, Yield, dispatch};
-use super::gather::{End, Gather, Gathered};
+use super::dispatch::{UnitRunner, Yield, run_units};
 use super::processes::Processes;
 use crate::error::Result;
 use crate::passages::{DayPassages, NamedPassage};
@@ -19,14 +18,8 @@ pub(crate) fn find_passages(
     let (folder, memory_bytes) = (passages.folder.clone(), passages.sort_bytes());
     let (range, fatal) = (Arc::new((AtomicBool::new(false), passages)), processes.fatal());
     processes.execute_gathered(move |worker| {
-        let end = End::new(fatal.clone());
-        let found = Gathered::new(Sorter::new(&folder, memory_bytes));
-        worker.dataflow(|scope| {
-            let dispatched = dispatch(scope, Arc::clone(&range), &end);
-            dispatched.window.close(dispatched.records.gather(&found, &end));
-        });
-        end.wait(worker)?;
-        Ok(found.take())
+        let into = (Sorter::new(&folder, memory_bytes), Vec::new());
+        run_units(worker, Arc::clone(&range), |_| 0, into, &fatal).map(|(found, _)| found)
     })
 }
 

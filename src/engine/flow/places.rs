@@ -6,7 +6,6 @@ use crate::error::{Error, Result};
 use crate::matches::Place;
 use crate::store::{Dated, Shown};
 
-/// The rows that were looked up.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     /// For each segment that hides rows, which ones.
@@ -41,7 +40,6 @@ impl Places {
         })
     }
 
-    /// Fails if a look-up has failed.
     pub(super) fn check(&mut self) -> Result<()> {
         self.failure.take().map_or(Ok(()), Err)
     }

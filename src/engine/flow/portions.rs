@@ -21,7 +21,6 @@ pub(super) enum Portion {
     Records(Records),
     /// What an earlier run made of some records.
     Kept(checkpoint::Portion),
-    /// The end of the share, with the counts of the thread.
     End(Box<Read>),
 }
 

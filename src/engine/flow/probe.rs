@@ -58,9 +58,7 @@ impl<F: Fingerprint> Probing<F> {
 pub(super) struct Prober<F: Fingerprint> {
     join: Arc<Probing<F>>,
     pairs: Findings,
-    /// Finds which rows of the store are shown.
     places: Places,
-    /// What the chunks of the store are probed in.
     scratch: MethodScratch<F>,
     self_scratch: SelfJoinScratch<F>,
     run: Vec<F>,
@@ -70,7 +68,6 @@ pub(super) struct Prober<F: Fingerprint> {
 }
 
 impl<F: Fingerprint> Prober<F> {
-    /// A worker of `join`, which claims these chunks.
     pub(super) fn new(join: Arc<Probing<F>>, claims: Chunks) -> Prober<F> {
         let found = Arc::clone(&join.found);
         let sieve = join.sieve.clone();

@@ -16,8 +16,8 @@
 //! What process 0 alone holds in between, such as the lock, is a [`Role`].
 
 use std::any::Any;
-use std::io;
-use std::net::TcpListener;
+use std::io::{self, ErrorKind};
+use std::net::{Shutdown, TcpListener};
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
@@ -26,6 +26,7 @@ use timely::CommunicationConfig;
 use timely::WorkerConfig;
 use timely::communication::Hooks;
 use timely::communication::allocator::zero_copy::initialize::initialize_networking_from_sockets;
+use timely::communication::allocator::zero_copy::stream::Stream;
 use timely::communication::allocator::{AllocatorBuilder, ProcessBuilder};
 use timely::execute::execute_from;
 use timely::worker::Worker;
@@ -54,10 +55,8 @@ pub struct Processes {
 /// What process 0 says to the processes that wait for its decision.
 #[derive(Serialize, Deserialize)]
 enum Word<T> {
-    /// Not all processes have arrived yet.
     Wait,
     Decided(T),
-    /// All processes end with this error.
     Failed(Error),
 }
 
@@ -85,7 +84,6 @@ impl Processes {
         Ok(Processes { topology, mesh: Some(mesh), links: None, work: None, fatal })
     }
 
-    /// How many threads and processes there are, and which of them this is.
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
@@ -109,7 +107,6 @@ impl Processes {
         })
     }
 
-    /// Where a worker or operator reports the error that ends the run.
     pub fn fatal(&self) -> Fatal {
         self.fatal.clone()
     }
@@ -236,7 +233,6 @@ fn follow<T: DeserializeOwned>(mesh: &Mesh) -> Result<(Links, T)> {
     decision.map(|decision| (links, decision))
 }
 
-/// Waits for what the leader decided, or why the run fails.
 fn hear<T: DeserializeOwned>(leader: &Link) -> io::Result<Result<T>> {
     loop {
         match leader.receive(DECISION_BYTES, None)? {
@@ -249,6 +245,21 @@ fn hear<T: DeserializeOwned>(leader: &Link) -> io::Result<Result<T>> {
 
 fn lost(cause: &io::Error) -> Error {
     Error::new(Kind::Temporary, format!("lost {cause}"))
+}
+
+/// One clone reads, another writes, both of them blocking.
+impl Stream for Link {
+    fn try_clone(&self) -> io::Result<Link> {
+        Ok(self.clone())
+    }
+
+    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
+        if nonblocking { Err(ErrorKind::Unsupported.into()) } else { Ok(()) }
+    }
+
+    fn shutdown(&self, how: Shutdown) -> io::Result<()> {
+        self.shut(how)
+    }
 }
 
 #[cfg(test)]

@@ -18,7 +18,6 @@ pub struct Read {
     pub damaged: Vec<Damage>,
     /// The first file of text with so many lines that each may be a page of its own, and how many these are.
     pub many_lines: Option<(u32, u64)>,
-    /// Documents that the handlers took.
     pub documents: u64,
     pub bad: u64,
     /// Documents that are nothing but boilerplate of their host, and were taken whole.
@@ -26,9 +25,7 @@ pub struct Read {
     /// Documents that a store holds, of which nothing was computed.
     pub unchanged: u64,
     pub taken: u64,
-    /// Batches that the reading threads delivered.
     pub delivered: u64,
-    /// Reading threads that came to the end.
     pub ends: u64,
     /// How what puts documents in order was written, if it is wanted.
     pub order: OrderCounts,
@@ -54,7 +51,6 @@ impl Read {
         self.skipped.add(passed.skipped);
     }
 
-    /// Counts how what puts a document in order is written.
     pub(super) fn note_order(&mut self, position: Position, document: &Document<'_>) {
         self.order.count(document.order);
         if document.order == OrderKey::NoField && self.without_order.is_none() {
@@ -62,7 +58,6 @@ impl Read {
         }
     }
 
-    /// The bytes of damaged files that were not read.
     pub fn unread_bytes(&self) -> u64 {
         self.damaged.iter().map(|damage| damage.unread).sum()
     }

@@ -27,7 +27,6 @@ pub(super) enum Taken<R> {
 pub(super) trait Handler: 'static {
     type Made: timely::ExchangeData + Record;
 
-    /// Takes a document, and may make something of it at once.
     fn take(&mut self, position: Position, document: Document<'_>) -> Result<Option<Self::Made>>;
 
     /// Calls `made` with what was made of several documents, at the end of each batch, and adds to the
@@ -35,7 +34,6 @@ pub(super) trait Handler: 'static {
     fn end_batch(&mut self, _read: &mut Read, _made: &mut dyn FnMut(Self::Made)) {}
 }
 
-/// Everything that came of the inputs, sorted as it arrives.
 #[derive(Debug)]
 pub struct Collected<R> {
     pub made: Sorter<R>,
@@ -63,7 +61,6 @@ pub(super) struct Reading<H> {
 }
 
 impl<H: Handler> Reading<H> {
-    /// A worker whose documents `handler` takes. What it makes is `kept`.
     pub(super) fn new(
         portions: Portions,
         fields: Fields,

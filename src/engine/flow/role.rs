@@ -21,12 +21,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub enum Role<L> {
     /// Process 0, which decides and writes, with what only it has.
     Leader(L),
-    /// Any other process.
     Follower,
 }
 
 impl<L> Role<L> {
-    /// What process 0 has; none in the others.
     pub fn leader(self) -> Option<L> {
         match self {
             Role::Leader(held) => Some(held),
@@ -58,7 +56,6 @@ pub enum Start<T, H, D> {
 }
 
 impl<T, H, D> Start<T, H, D> {
-    /// There is nothing to make; this is the answer.
     pub fn done(answer: D) -> Start<T, H, D> {
         Start::Done(Role::Leader(answer))
     }

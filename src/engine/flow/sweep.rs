@@ -29,7 +29,6 @@ pub(super) struct Sweep<F: Fingerprint> {
     window: usize,
     /// How many fingerprints each segment reads ahead, if it has as many.
     least: usize,
-    /// The highest fingerprint of the chunk.
     high: F,
 }
 
@@ -49,7 +48,6 @@ struct Feed<F: Fingerprint> {
 /// The rows of a segment that distinct fingerprints stand for.
 #[derive(Debug, Default)]
 struct CopyCounts {
-    /// The row of the first.
     first: u64,
     /// The fingerprints that have copies, ascending, each with the number of copies up to and including it.
     copies: Vec<(usize, u64)>,
@@ -165,7 +163,6 @@ impl<F: Fingerprint> Feed<F> {
         Ok(())
     }
 
-    /// Adds `run`, whose first fingerprint is in `row`.
     fn take(&mut self, row: u64, run: &[F]) {
         if self.held.is_empty() {
             self.rows.first = row;
@@ -199,7 +196,6 @@ impl CopyCounts {
         }
     }
 
-    /// Forgets the first `count` fingerprints.
     fn leave(&mut self, count: usize) {
         let first = self.row(count);
         let copies = first - self.first - count as u64;
