@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use snow::{Builder, StatelessTransportState};
 
 const SECRET: &[u8] = b"known to the two of us";
-const MAGIC: &[u8; 8] = b"dupsiev2";
+const MAGIC: &[u8; 8] = b"dupsiev1";
 /// The process hears nobody longer than this, and the fuzzer waits for more.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -34,7 +34,6 @@ pub fn hear(bytes: &[u8]) {
     }
 }
 
-/// Where the process listens, which is started first.
 fn address() -> SocketAddr {
     static ADDRESS: OnceLock<SocketAddr> = OnceLock::new();
     *ADDRESS.get_or_init(|| {

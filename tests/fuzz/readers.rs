@@ -39,6 +39,34 @@ use dupsieve::rooms::tables::Design;
 use dupsieve::rooms::work::Work;
 use tempfile::TempDir;
 
+/// The readers by their names, for the fuzz target.
+pub const READERS: [(&str, fn(&[u8])); 24] = [
+    ("address", address),
+    ("bodies", bodies),
+    ("certificate", certificate),
+    ("clusters", clusters),
+    ("counts", counts),
+    ("dictionary", dictionary),
+    ("documents", documents),
+    ("filters", filters),
+    ("handshake", handshake::hear),
+    ("html", html),
+    ("index", index),
+    ("journal", journal),
+    ("ledger", ledger),
+    ("lists", lists),
+    ("manifest", manifest),
+    ("note", note),
+    ("page", page),
+    ("recipe", recipe),
+    ("removed", removed),
+    ("response", response),
+    ("segment", segment),
+    ("tables", tables::results),
+    ("vectors", tables::vectors),
+    ("words", words),
+];
+
 /// Lets panics of libraries pass that the program turns into errors. libFuzzer takes every panic for a failure.
 pub fn pass_panics_of_libraries() {
     let fail = panic::take_hook();
@@ -84,9 +112,7 @@ const FILTER: [(&str, &str, &[u8]); 2] = [
         include_bytes!("../data/filters-1/filters/7a3e66ac181a1621b4f70e86632327a2-ids.seg"),
     ),
 ];
-/// The digest of its first segment.
 const MUSEUM_DIGEST: &str = "7a3e66ac181a1621b4f70e86632327a2";
-/// The longest record that is read.
 const MAX_RECORD_BYTES: usize = 4 << 10;
 
 /// The most bytes of the head and the end of a record of a web archive.
@@ -96,7 +122,6 @@ const HEAD_BYTES: usize = (128 << 10) + 4;
 const HTML_BYTES: usize = 128 << 10;
 const HTML_STACK_BYTES: usize = 256 << 10;
 
-/// The length of the shorter page, in bytes.
 const PAGE_BYTES: usize = 24 << 10;
 
 thread_local! {
@@ -306,7 +331,6 @@ pub fn manifest(bytes: &[u8]) {
     let _ = Store::open(store).and_then(|store| store.at(None));
 }
 
-/// The list of removed pages of a store.
 pub fn removed(bytes: &[u8]) {
     let folder = FOLDER.with(|folder| folder.path().join("forgetful"));
     let store = Store::init(folder).expect("an empty store can be made").0;
@@ -420,7 +444,6 @@ fn journal_options() -> JournalOptions {
     JournalOptions { width: Width::W64, segment, most_bytes: 1 << 20 }
 }
 
-/// Recipes, and the other settings that are text.
 pub fn recipe(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(recipe) = Recipe::from_toml(text) {
@@ -484,7 +507,6 @@ pub fn words(bytes: &[u8]) {
     }
 }
 
-/// A table of counted features.
 pub fn counts(bytes: &[u8]) {
     for bytes in [bytes.to_vec(), repair::counts(bytes)] {
         if let Ok(counts) = Counts::read(&file("table.counts", &bytes)) {

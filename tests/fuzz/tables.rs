@@ -8,7 +8,6 @@ use dupsieve::rooms::results::{ResultFormat, ResultReader};
 
 use super::file;
 
-/// A table of results, in each format.
 pub fn results(bytes: &[u8]) {
     for format in ResultFormat::ALL {
         let path = file(&format.file_name("table"), bytes);

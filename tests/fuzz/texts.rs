@@ -20,7 +20,6 @@ const NOTHING: Duration = Duration::from_millis(2);
 /// How often a pair of lengths is measured before it fails: the machine may be busy for a while, and what is quadratic stays so.
 const TRIALS: usize = 64;
 
-/// All normalisers at once.
 const NORMALISE: &str = "normalise = { nfkc = true, case = \"fold\", digits = \"drop\", \
                          white_space = \"collapse\", markup = \"drop\" }";
 
@@ -88,13 +87,11 @@ impl Way {
     }
 }
 
-/// How long the thread has been on a processor.
 fn busy() -> Duration {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }
 
-/// A recipe that differs from plain words in these parts.
 fn variant(parts: &str) -> Recipe {
     Recipe::from_table(&table(parts)).expect("the parts fit")
 }
@@ -120,13 +117,11 @@ pub fn named() -> Vec<Way> {
     of_texts.map(|(name, recipe)| Way::sketch(name, recipe)).collect()
 }
 
-/// The weights that no named recipe has.
 pub fn weights() -> Vec<Way> {
     let weights = ["uniform", "tf-idf", "speech", "text-rank"];
     weights.iter().map(|weights| Way::variant(&format!("weights = {weights:?}"))).collect()
 }
 
-/// The features and normalisers that no named recipe has.
 pub fn features() -> Vec<Way> {
     let normalise = NORMALISE;
     let variants = [
@@ -167,7 +162,6 @@ pub fn checks() -> Vec<Way> {
     ["containment", "minhash", "cosine", "sentences"].into_iter().map(check).chain(others).collect()
 }
 
-/// All ways.
 pub fn ways() -> Vec<Way> {
     [named(), weights(), features(), checks()].into_iter().flatten().collect()
 }

@@ -1,5 +1,0 @@
-//! Documents of every format, packed and not.
-
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(init: readers::pass_panics_of_libraries(), |bytes: &[u8]| readers::documents(bytes));

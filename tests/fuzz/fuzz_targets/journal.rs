@@ -1,5 +1,0 @@
-//! Journals of remembered pages, with their checksums as they are and repaired.
-
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| readers::journal(bytes));

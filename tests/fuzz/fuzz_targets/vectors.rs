@@ -1,5 +1,0 @@
-//! Parquet with lists of numbers.
-
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(init: readers::pass_panics_of_libraries(), |bytes: &[u8]| readers::tables::vectors(bytes));
