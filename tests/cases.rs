@@ -103,7 +103,6 @@ fn steps(name: &str) -> Vec<Step> {
     steps
 }
 
-/// A line with its words in it.
 fn filled(line: &str) -> String {
     let mut filled = String::new();
     let line = line.trim_end_matches('⏎').replace('→', "\t");
@@ -123,10 +122,8 @@ fn numbers(range: &str) -> std::ops::Range<usize> {
     from.parse().unwrap()..to.parse().unwrap()
 }
 
-/// A case that is under way.
 struct Case {
     bench: Bench,
-    /// How the last command ended.
     last: Option<Ended>,
     noted: BTreeMap<String, BTreeMap<String, Vec<u8>>>,
 }

@@ -57,7 +57,6 @@ pub(crate) fn state(bench: &Bench, folder: &str) -> (BTreeMap<String, Vec<u8>>, 
     (files, found.to_string())
 }
 
-/// The rows of a file, below its header.
 fn rows(bench: &Bench, file: &str) -> Vec<String> {
     bench.read(file).lines().skip(1).map(str::to_owned).collect()
 }

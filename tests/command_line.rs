@@ -14,7 +14,6 @@ const PAGES: &str = "id\ttext\n\
     a2\tthe quick brown fox jumps over the lazy dog near the river bank\n\
     b1\tfingerprints of pages are compared by the bits in which they differ\n";
 
-/// A bench with pages, a segment of them, and a store of one day.
 fn bench() -> Bench {
     let bench = Bench::new();
     bench.write("pages.tsv", PAGES);
@@ -199,7 +198,6 @@ fn an_answer_whose_reader_has_gone_ends_without_a_word() {
     }
 }
 
-/// The files of Rust below a folder of the project.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let below = |path: PathBuf| if path.is_dir() { sources(&path) } else { vec![path] };

@@ -6,7 +6,6 @@ use std::io::Write;
 use crate::support::Bench;
 use crate::world::{gzip, museum, record, words};
 
-/// A text of its own for each number.
 fn text(number: usize) -> String {
     words(100 * number..100 * number + 60)
 }

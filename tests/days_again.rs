@@ -24,7 +24,6 @@ fn outputs(bench: &Bench) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// The page `report.html` of the join of a day.
 fn shown(bench: &Bench, day: &str) -> String {
     bench.read(&format!("out/{day}/dedup/report.html")).replace("&#x2f;", "/")
 }
@@ -201,7 +200,6 @@ fn replaced_and_purged(compacts: bool) -> Bench {
     bench
 }
 
-/// Whether the store shows `grows`.
 fn is_held(bench: &Bench) -> bool {
     bench.answer("seen --store store --ids ids.txt").contains("grows\tyes")
 }

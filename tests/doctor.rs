@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use crate::support::{Bench, Ended};
 
-/// What `doctor --json` found, in order.
 fn findings(ended: &Ended) -> Vec<Value> {
     let line = ended.stdout.lines().next().unwrap_or_else(|| panic!("no answer: {ended:?}"));
     let answer: Value = serde_json::from_str(line).unwrap();

@@ -7,7 +7,6 @@ fn crawl(bench: &Bench) {
     bench.november(6, 30, 100, "");
 }
 
-/// Writes a configuration with these keys of the store.
 fn config(bench: &Bench, name: &str, keys: &str) {
     let config = format!(
         "inputs = [\"crawl/{{date}}.jsonl\"]\noutput = \"{name}/{{date}}\"\n\
@@ -16,7 +15,6 @@ fn config(bench: &Bench, name: &str, keys: &str) {
     bench.write(&format!("{name}.toml"), config);
 }
 
-/// The verdicts and the kept pages of the days of a configuration.
 fn outputs(bench: &Bench, name: &str) -> Vec<[String; 2]> {
     let read = |day: u32, file: &str| bench.read(&format!("{name}/2026-11-0{day}/dedup/{file}"));
     (1..=6).map(|day| ["verdicts.tsv", "keep.txt"].map(|file| read(day, file))).collect()

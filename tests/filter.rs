@@ -33,7 +33,6 @@ fn records_of_archives_are_copied_byte_for_byte_each_packed_by_itself() {
     assert!(zstd::decode_all(&bench.bytes("none.warc.zst")[..]).unwrap().is_empty());
 }
 
-/// What the first of the packed parts of a file holds.
 fn first_member(bench: &Bench, name: &str) -> String {
     let mut text = String::new();
     let bytes = bench.bytes(name);

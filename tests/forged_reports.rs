@@ -65,12 +65,10 @@ fn each_is_found(bench: &Bench, output: &str, command: &str, figures: &[(&str, V
     bench.done(command);
 }
 
-/// A fingerprint that never came.
 fn hot() -> Value {
     json!([{ "fingerprint": "0x0", "pages": 2000, "matches": 3000, "ids": ["a"] }])
 }
 
-/// More by one than the figure of a report.
 fn one_more(report: &Value, pointer: &str) -> Value {
     json!(report.pointer(pointer).unwrap().as_u64().unwrap() + 1)
 }
@@ -300,7 +298,6 @@ fn days_and_the_method_of_clusters_that_others_were_made_of_are_65() {
     each_is_found(&bench, "first", "verify first", &figures);
 }
 
-/// Two pages that differ in one word, judged in `out/dedup`.
 fn two_pages() -> Bench {
     let bench = Bench::new();
     let words = |other: usize| {

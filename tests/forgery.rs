@@ -24,7 +24,6 @@ pub(crate) fn forge(
     seal(bench, output, part, &forged, change);
 }
 
-/// Replaces a file of the output of a join.
 pub(crate) fn replace_and_seal(bench: &Bench, output: &str, name: &str, after: &[u8]) {
     seal(bench, output, "outcome", &[(name, after.to_vec())], |_| ());
 }

@@ -23,7 +23,6 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::support::Bench;
 
-/// The folder of a version of the format.
 fn museum(version: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/{version}"))
 }
@@ -37,7 +36,6 @@ fn segments(version: u32) -> Vec<PathBuf> {
     segments
 }
 
-/// Everything that a segment holds, or the error that comes first.
 fn contents(path: &Path) -> Result<String, Error> {
     let segment = Segment::open(path)?;
     segment.verify()?;
@@ -122,7 +120,6 @@ fn sketches_of_the_museum() {
     }
 }
 
-/// The pages of the museum's segment with bands.
 const BANDED: [(&str, &str); 4] = [
     ("short", "two words"),
     ("one", "the first page has words enough for some runs of five"),
@@ -189,7 +186,6 @@ fn lengths_times_and_empties_of_the_museum() {
     assert!(all.ends_with(&format!("wide\t0x{}\tNone\tNone\n", "f".repeat(32))), "{all}");
 }
 
-/// A copy of a store of the museum that may be changed.
 fn store(bench: &Bench, named: &str) -> PathBuf {
     bench.take_from_museum(&format!("1/{named}"), "store");
     bench.path("store")
@@ -270,7 +266,6 @@ fn a_segment_cut_or_continued_anywhere_is_an_error() {
     }
 }
 
-/// Damage is [`Kind::BadData`], or it is none.
 fn assert_unharmed(found: Result<String, Error>, told: &str, place: impl Fn() -> String) {
     match found {
         Ok(found) => assert_eq!(found, told, "{}", place()),

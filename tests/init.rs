@@ -5,7 +5,6 @@ use std::path::Path;
 
 use crate::support::Bench;
 
-/// Copies the bundled sample to `crawl` in the bench.
 fn copy_sample(bench: &Bench) {
     for day in fs::read_dir("bench-data/sample/crawl").unwrap() {
         let day = day.unwrap();
@@ -55,7 +54,6 @@ fn crawled(day: u32) -> Vec<Crawled> {
     (10..40).map(page).collect()
 }
 
-/// A file of these pages, with a time of this name, in the format of this extension.
 fn file(extension: &str, time: &str, pages: &[Crawled]) -> Vec<u8> {
     let jsonl = |(url, text, at): &Crawled| {
         format!("{{\"url\": \"{url}\", \"text\": \"{text}\", \"{time}\": \"{at}\"}}\n")

@@ -224,7 +224,7 @@ fn repeating(count: usize, apart: usize) -> String {
 }
 
 #[test]
-fn repeated_ids_are_listed_with_the_same_bytes_and_verified() {
+fn repeated_ids_are_listed_with_the_same_bytes() {
     let bench = Bench::new();
     bench.write("in/a.jsonl", repeating(900, 600));
     bench.write("in/b.jsonl", repeating(300, 300));
@@ -238,11 +238,6 @@ fn repeated_ids_are_listed_with_the_same_bytes_and_verified() {
     assert_eq!(listed, bench.read("many.seg.repeated.tsv"));
     let p0 = "p0000\tin/a.jsonl:1\tin/a.jsonl:601\tsame\np0000\tin/a.jsonl:1\tin/b.jsonl:1\tsame\n";
     assert!(listed.contains(p0), "{listed}");
-    bench.done("verify one.seg");
-    bench.write("one.seg.repeated.tsv", listed.replace("same", "Same"));
-    bench.refuses(65, "verify one.seg", &["one.seg.repeated.tsv"]);
-    fs::remove_file(bench.path("one.seg.repeated.tsv")).unwrap();
-    bench.done("verify one.seg");
 }
 
 #[test]

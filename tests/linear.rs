@@ -43,7 +43,6 @@ fn drawn(range: RangeInclusive<char>, word: usize, bytes: usize) -> String {
     text
 }
 
-/// The hostile texts of about so many bytes, by name.
 fn hostile(bytes: usize) -> Vec<(String, String)> {
     let repeated = |unit: &str| unit.repeat(bytes / unit.len());
     let units = REPEATED.iter().flat_map(|units| units.split('|'));
@@ -60,7 +59,6 @@ fn hostile(bytes: usize) -> Vec<(String, String)> {
     named.chain(drawn.map(|(name, text)| (name.to_owned(), text))).collect()
 }
 
-/// Takes every hostile text in these ways.
 fn hold(ways: &[Way]) {
     let mut late = Vec::new();
     for ((name, short), (_, long)) in hostile(LENGTH).into_iter().zip(hostile(2 * LENGTH)) {

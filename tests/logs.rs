@@ -26,7 +26,6 @@ fn lines(ended: &Ended) -> Vec<Value> {
     ended.stderr.lines().map(read).collect()
 }
 
-/// The different values of `key`.
 fn values(lines: &[Value], key: &str) -> BTreeSet<String> {
     lines.iter().map(|line| line[key].to_string()).collect()
 }

@@ -8,7 +8,6 @@ use crate::oracle::{DAYS, Found, crawl, history};
 use crate::support::Bench;
 use crate::world::{page, words};
 
-/// A page of the words from one number to another.
 fn long(id: &str, numbers: Range<usize>) -> String {
     page(id, &words(numbers))
 }

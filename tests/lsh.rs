@@ -11,7 +11,6 @@ use dupsieve::rooms::store::Segment;
 use crate::support::Bench;
 use crate::world::page;
 
-/// Words that stand for a text; `replaced` of them are others.
 fn text(page: u32, words: u32, replaced: u32) -> String {
     let word = |at: u32| {
         let of = if at < replaced { 7919 * (page + 1) } else { page % 10 };
@@ -33,7 +32,6 @@ fn jsonl(pages: &[(String, String)]) -> String {
     pages.iter().map(|(id, text)| page(id, text)).collect()
 }
 
-/// Some vectors in eight directions, each turned and stretched a little.
 fn vectors() -> Vec<(String, Vec<f64>)> {
     let vector = |number: u32| {
         let component = |at: u32| {

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use crate::support::{Bench, Ended};
 use crate::world::gzip;
 
-/// Lines that cannot be read, and why.
 const BAD: [(&[u8], &str); 15] = [
     (b"{\"id\": \"broken", "the JSON ends too early"),
     (b"{]", "broken JSON at byte"),
@@ -37,12 +36,10 @@ struct Told {
     empty: u64,
     repeated: u64,
     blank: u64,
-    /// The lines that are quarantined, and why.
     quarantined: Vec<(usize, &'static str)>,
 }
 
 impl Told {
-    /// The counts of the summary, of the segment and of report.json.
     fn counts(&self) -> [(&'static str, u64); 6] {
         [
             ("read", self.read),

@@ -7,7 +7,6 @@ use std::thread;
 use crate::support::Bench;
 use crate::world::{gzip, record};
 
-/// A page of words of its own, as a line.
 fn line(id: &str, seed: usize) -> String {
     let words: String = (0..80).map(|at| format!("w{:x} ", (at + 11) * seed * 7919)).collect();
     format!("{{\"id\": \"{id}\", \"text\": \"{words}\", \"more\": [1]}}\n")

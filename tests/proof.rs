@@ -40,7 +40,6 @@ pub(crate) fn joined(flags: &str) -> Bench {
 /// The output of most tests here, and the part of its report that names its files.
 const OUT: (&str, &str) = ("out", "outcome");
 
-/// Adds to counts of the outcome.
 fn add(report: &mut Value, counts: &[(&str, i64)]) {
     for (pointer, more) in counts {
         let (parent, name) = pointer.rsplit_once('/').unwrap_or(("", pointer));
@@ -141,18 +140,6 @@ fn a_match_that_no_verdict_names_is_missed_where_all_are_listed() {
 }
 
 #[test]
-fn inputs_that_have_moved_are_told() {
-    let bench = joined("");
-    fs::rename(bench.path("batch.seg"), bench.path("elsewhere.seg")).unwrap();
-    bench.refuses(66, "verify out", &["nothing was made again, because the batch"]);
-    // The files alone can be checked still.
-    assert_eq!(bench.done("verify out --files-only").count("made_again"), 0);
-    fs::rename(bench.path("elsewhere.seg"), bench.path("batch.seg")).unwrap();
-    fs::rename(bench.path("store"), bench.path("elsewhere")).unwrap();
-    bench.refuses(66, "verify out", &["nothing was made again, because the store"]);
-}
-
-#[test]
 fn a_report_has_the_recipe_and_no_json_in_strings() {
     let bench = joined("");
     let report = bench.report("out");
@@ -179,7 +166,6 @@ fn a_report_without_the_recipe_is_refused() {
     }
 }
 
-/// A page with words and one without.
 fn with_an_empty_page() -> Bench {
     let bench = Bench::new();
     let pages = "{\"id\": \"a\", \"text\": \"some words\"}\n{\"id\": \"b\", \"text\": \"\"}\n";
@@ -224,14 +210,12 @@ fn a_day_on_which_nothing_was_kept_disturbs_no_check() {
     assert_eq!(bench.done("verify later").count("made_again"), 1);
 }
 
-/// The tables and the report of an output.
 fn held(bench: &Bench, output: &str) -> BTreeMap<String, Vec<u8>> {
     let mut held = bench.files(output);
     held.insert("report.json".to_owned(), bench.bytes(&format!("{output}/report.json")));
     held
 }
 
-/// Puts an output back as it was.
 fn restore(bench: &Bench, output: &str, sound: &BTreeMap<String, Vec<u8>>) {
     sound.iter().for_each(|(name, bytes)| bench.write(&format!("{output}/{name}"), bytes));
     bench.done(&format!("verify {output}"));

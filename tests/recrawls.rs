@@ -7,7 +7,6 @@ use serde_json::json;
 use crate::support::Bench;
 use crate::world::{numbers, words};
 
-/// The flags of all segments.
 const KEYED: &str = "--key surt --drop-parameters sid,ref";
 
 /// A page of a history. Ordered by time, then by day and id; of one time, those of the store come before those of the batch.
@@ -21,7 +20,6 @@ struct Page {
     text: u64,
 }
 
-/// Spellings of one address.
 pub(crate) fn spelling(key: u64, number: u64) -> String {
     match number {
         0 => format!("http://h.example/p{key}"),
@@ -45,7 +43,6 @@ fn expected(page: &Page, shown: &[Page], batch: &[Page]) -> [String; 3] {
     [change, &former.id, against].map(str::to_owned)
 }
 
-/// The id and the columns of each page.
 fn said(bench: &Bench, output: &str) -> Vec<(String, [String; 3])> {
     let verdicts = bench.read(&format!("{output}/verdicts.tsv"));
     let mut lines = verdicts.lines().map(|line| line.split('\t').collect::<Vec<_>>());

@@ -36,7 +36,6 @@ fn whole_job(bench: &Bench, folder: &str, new: &str, flags: &str) {
     ));
 }
 
-/// Every file of the one is in the other, and has the same bytes.
 fn assert_same(bench: &Bench, one: &str, other: &str) {
     let (expected, found) = (bench.files(one), bench.files(other));
     assert_eq!(expected.keys().collect::<Vec<_>>(), found.keys().collect::<Vec<_>>());

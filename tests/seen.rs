@@ -68,7 +68,6 @@ fn a_page_that_is_held_is_not_computed_again() {
     assert_eq!(bench.bytes("known.seg"), bench.bytes("plain.seg"));
 }
 
-/// A field of each line of JSON.
 fn fields(lines: &str, name: &str) -> Vec<String> {
     let field =
         |line| serde_json::from_str::<Value>(line).unwrap()[name].as_str().unwrap().to_owned();

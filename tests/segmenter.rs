@@ -24,7 +24,6 @@ fn day(bench: &Bench) {
     recipe("characters.toml", "");
 }
 
-/// The words that a recipe with a segmenter takes.
 #[cfg(feature = "segmenter")]
 fn words(text: &str) -> Vec<String> {
     let words = include_str!("../src/text/fingerprint/recipe/plain_words.toml");

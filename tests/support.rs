@@ -120,7 +120,6 @@ impl Running {
         Running::fed(command, Stdio::null())
     }
 
-    /// Starts a command with this standard input.
     pub(crate) fn fed(mut command: Command, stdin: Stdio) -> Running {
         let piped = command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = piped.process_group(0).spawn().unwrap();
@@ -152,13 +151,11 @@ impl Running {
         self.is_running()
     }
 
-    /// Sends it a signal, unless it has ended.
     pub(crate) fn signal(&self, signal: Signal) {
         let sent = kill_process(Pid::from_child(&self.child), signal);
         assert!(matches!(sent, Ok(()) | Err(Errno::SRCH)), "{sent:?}");
     }
 
-    /// Kills the program. Returns whether it was still running.
     pub(crate) fn kill(self) -> bool {
         self.signal(Signal::KILL);
         self.end().code == -1
@@ -265,7 +262,6 @@ impl Bench {
         fs::read(self.path(name)).unwrap_or_else(|cause| panic!("{name}: {cause}"))
     }
 
-    /// The program, to run in this folder, with the arguments in `line`.
     pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = command(env!("CARGO_BIN_EXE_dupsieve"));
         command.current_dir(self.home.path()).args(line.split_whitespace());
@@ -285,7 +281,6 @@ impl Bench {
         Running::start(shell)
     }
 
-    /// Starts a process of those in `hosts.txt`.
     pub(crate) fn start_process(&self, process: usize, line: &str) -> Running {
         let of = format!("--hosts hosts.txt --process {process} --secret-file secret");
         self.start(&format!("{line} {of}"))
@@ -338,7 +333,6 @@ impl Bench {
         ended
     }
 
-    /// The answer of a command that prints one value of JSON.
     pub(crate) fn json(&self, line: &str) -> Value {
         serde_json::from_str(&self.answer(line)).unwrap()
     }
@@ -377,7 +371,6 @@ impl Bench {
         paths.filter(|path| !is_lock(path)).collect()
     }
 
-    /// The names in a folder, in order.
     pub(crate) fn names(&self, folder: &str) -> Vec<String> {
         let names = fs::read_dir(self.path(folder)).unwrap();
         let mut names: Vec<_> =
@@ -386,7 +379,6 @@ impl Bench {
         names
     }
 
-    /// Every path of the bench.
     pub(crate) fn tree(&self) -> Vec<PathBuf> {
         self.paths("")
     }

@@ -66,12 +66,10 @@ fn git(folder: &Path, words: &str) -> String {
     String::from_utf8(said.stdout).unwrap().trim().to_owned()
 }
 
-/// What a program says that is built in this folder.
 fn told(folder: &Path) -> String {
     build::built_from(folder, None)
 }
 
-/// The names of what is watched, below the folder.
 fn watched(folder: &Path) -> Vec<String> {
     let name = |path: &Path| path.strip_prefix(folder).unwrap().display().to_string();
     build::watched(folder).iter().map(|path| name(path)).collect()

@@ -15,7 +15,6 @@ struct Crawled {
     id: String,
     key: u64,
     text: usize,
-    /// None if the page has no time.
     time: Option<u64>,
 }
 

@@ -23,7 +23,6 @@ impl Bench {
         MADE.split_inclusive('\n').take(to).skip(from).collect()
     }
 
-    /// Copies a file of the museum, or a folder with all that is in it.
     pub(crate) fn take_from_museum(&self, from: &str, to: &str) {
         if !self.path(&museum(from)).is_dir() {
             return self.write(to, self.bytes(&museum(from)));
@@ -119,7 +118,6 @@ pub(crate) fn skewed(name: &str, seed: u64, width: u32, k: u32, count: usize) ->
     (0..count).map(page).collect()
 }
 
-/// A fingerprint that is far from those of other numbers.
 pub(crate) fn spread(number: u64) -> u64 {
     number.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
@@ -139,7 +137,6 @@ pub(crate) fn record(kind: &str, url: &str, block: &str) -> String {
     )
 }
 
-/// A file of the museum, tests/data.
 pub(crate) fn museum(name: &str) -> String {
     format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))
 }

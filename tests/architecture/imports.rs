@@ -40,7 +40,6 @@ impl Tree {
         Tree { modules }
     }
 
-    /// Adds the files of a crate.
     pub(super) fn extend(&mut self, other: Tree) {
         self.modules.extend(other.modules);
     }
@@ -150,7 +149,6 @@ impl Module {
         self.imported().into_iter().filter_map(|path| path.into_iter().next()).collect()
     }
 
-    /// The modules that the file declares, in their order.
     pub(super) fn declared(&self) -> Names {
         declared(&self.items)
     }
@@ -262,12 +260,9 @@ impl<'a> Visit<'a> for Reader<'_> {
 /// The methods of a file. A type is named by its path.
 #[derive(Default)]
 struct Methods {
-    /// What the names of the file stand for.
     taken: BTreeMap<String, Names>,
     own: Names,
-    /// The type of the impl that is being read.
     of: Option<Names>,
-    /// The names of all functions that the file has.
     given: Vec<String>,
     inherent: Vec<(Names, String)>,
     called: BTreeSet<String>,
@@ -372,7 +367,6 @@ fn is_test(item: &Item) -> bool {
     matches!(item, Item::Mod(module) if module.attrs.iter().any(is_for_tests))
 }
 
-/// Whether this is `#[cfg(test)]`.
 fn is_for_tests(attribute: &Attribute) -> bool {
     let is_test = |inner: syn::Path| inner.is_ident("test");
     attribute.path().is_ident("cfg") && attribute.parse_args().is_ok_and(is_test)

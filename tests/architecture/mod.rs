@@ -9,15 +9,12 @@ use std::path::{Path, PathBuf};
 
 use imports::{Module, Tree};
 
-/// The only module of the library that may hold unsafe code.
 const UNSAFE_HOME: &str = "hamming";
-/// The only module of the library that may name the engine.
 const ENGINE_HOME: &str = "flow";
 /// The crates of the library, each of which imports only those before it, and in it the rooms of each.
 const CRATES: [&str; 6] = ["base", "text", "archive", "search", "overlap", "engine"];
 /// The rooms of the binary, each of which imports only those before it.
 const JOBS: [&str; 4] = ["outcome", "flags", "processes", "commands"];
-/// Folders that hold no source of ours.
 const NOT_OURS: [&str; 3] = [".git", "target", "out"];
 
 struct Source {
@@ -44,7 +41,6 @@ impl Source {
     }
 }
 
-/// Every text file of the project, by its path from the root.
 fn files() -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (mut folders, mut files) = (vec![root.to_owned()], Vec::new());

@@ -9,23 +9,6 @@ use super::{as_somebody, assert_failed, assert_reported, fault, fault_of, small,
 use crate::skipped::is_skipped;
 use crate::support::{Bench, Running, command};
 
-#[test]
-fn damaged_segments_are_65() {
-    let bench = small();
-    let sound = bench.bytes("batch.seg");
-    for at in [0, 9, 20, sound.len() / 2, sound.len() - 30, sound.len() - 1] {
-        let mut damaged = sound.clone();
-        damaged[at] ^= 4;
-        bench.write("damaged.seg", damaged);
-        let said = fault(&bench, 65, "inspect damaged.seg --json");
-        assert!(said.contains("damaged.seg"), "{said}");
-        fault(&bench, 65, "store add store --segment damaged.seg --day 2026-01-02");
-    }
-    bench.write("damaged.seg", &sound[..sound.len() - 1]);
-    fault_of(&bench, 65, "a", "dedup --batch damaged.seg");
-}
-
-/// Whether a small file system can be mounted here.
 pub(crate) fn can_mount() -> bool {
     Small::mount(Bench::new().path("small"), "16k").is_some()
 }
@@ -34,7 +17,6 @@ pub(crate) fn can_mount() -> bool {
 struct Small(PathBuf);
 
 impl Small {
-    /// None if none can be mounted.
     fn mount(place: PathBuf, size: &str) -> Option<Small> {
         fs::create_dir_all(&place).unwrap();
         let mut mount = command("mount");

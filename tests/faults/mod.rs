@@ -45,7 +45,6 @@ pub(crate) fn assert_failed(ended: &Ended, code: i32) {
     assert!(!ended.stderr.contains("panicked"), "{ended:?}");
 }
 
-/// Runs a job that must fail with `code`; returns its error.
 pub(super) fn fault(bench: &Bench, code: i32, line: &str) -> String {
     let ended = bench.run(line);
     assert_failed(&ended, code);
@@ -84,7 +83,6 @@ pub(super) fn small_in(bench: Bench) -> Bench {
     bench
 }
 
-/// A job that takes a while.
 pub(crate) fn long_job(bench: &Bench) -> &'static str {
     if !bench.path("b.seg").exists() {
         bench.done("generate segment --count 2e6 --density 2e7 --output a.seg");

@@ -13,7 +13,6 @@ use crate::support::{Bench, Ended, Running, wait_until};
 /// the first byte.
 type Touch = dyn Fn(usize, bool, usize, &mut [u8]) + Send + Sync;
 
-/// Listens at a free address and forwards everything to `leader`, with the changes.
 fn between(leader: String, touch: Arc<Touch>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -45,7 +44,6 @@ fn hand_on(mut from: TcpStream, mut to: TcpStream, touch: impl Fn(usize, &mut [u
     let _ = (from.shutdown(Shutdown::Read), to.shutdown(Shutdown::Write));
 }
 
-/// Short timeouts for runs that must fail.
 const SHORT: &str = "--peer-timeout 3 --wait-for-peers 5";
 
 /// Runs a job that makes `output` in two processes. The second reaches the leader through the man in the

@@ -71,7 +71,6 @@ fn start(bench: &Bench, server: &Server, line: &str, machines: usize) -> Vec<Run
     (0..machines).map(machine).collect()
 }
 
-/// Runs a job on so many machines to its end, which must be a good one.
 fn done(bench: &Bench, server: &Server, line: &str, machines: usize) -> Vec<Ended> {
     let ended: Vec<Ended> =
         start(bench, server, line, machines).into_iter().map(Running::end).collect();
@@ -85,7 +84,6 @@ fn shown(ended: &[Ended]) -> String {
     ended.iter().map(|it| format!("{}\n{}\n", it.code, it.stderr)).collect()
 }
 
-/// Whether the server has an object at this key of the bucket `b`.
 fn has(server: &Server, key: &str) -> bool {
     let path = format!("/b?list-type=2&prefix={key}");
     String::from_utf8(server.ask("GET", &path, b"")).unwrap().contains(&format!("<Key>{key}</Key>"))

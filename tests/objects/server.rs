@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use crate::support::{Bench, Ended, Running, assert_says, command};
 
-/// An object store, for one test.
 pub(super) struct Server {
     child: Child,
     pub(super) port: u16,
@@ -63,14 +62,12 @@ impl Server {
         self.put("/-/faults", &rules.to_string());
     }
 
-    /// The requests of this kind since the last time.
     pub(super) fn requests(&self, method: &str, part: &str) -> usize {
         let log: Vec<(String, String, u16)> =
             serde_json::from_slice(&self.ask("GET", "/-/log", b"")).unwrap();
         log.iter().filter(|(it, path, _)| it == method && path.contains(part)).count()
     }
 
-    /// The most requests that were under way at once since the last time.
     pub(super) fn most_at_once(&self) -> u64 {
         let told: Value = serde_json::from_slice(&self.ask("GET", "/-/most", b"")).unwrap();
         told["most"].as_u64().unwrap()
@@ -81,7 +78,6 @@ impl Server {
         self.bill_of("")
     }
 
-    /// The same of the paths with this part.
     pub(super) fn bill_of(&self, part: &str) -> BTreeMap<&'static str, u64> {
         let log: Vec<(String, String, u16)> =
             serde_json::from_slice(&self.ask("GET", "/-/log", b"")).unwrap();
@@ -92,12 +88,10 @@ impl Server {
         bill
     }
 
-    /// The list of the tree at this key of the bucket `b`.
     pub(super) fn list(&self, key: &str) -> Value {
         serde_json::from_slice(&self.ask("GET", &format!("/b/{key}/_SUCCESS"), b"")).unwrap()
     }
 
-    /// The bytes of a file of a tree.
     pub(super) fn held(&self, key: &str, name: &str) -> Vec<u8> {
         let list = self.list(key);
         let object = list["files"][name]["object"].as_str().unwrap_or_else(|| panic!("{list}"));
@@ -109,7 +103,6 @@ impl Server {
         Running::start(self.command(bench, line)).end()
     }
 
-    /// Like [`Server::run`]; the job must succeed.
     pub(super) fn done(&self, bench: &Bench, line: &str) -> Ended {
         let ended = self.run(bench, line);
         assert_eq!(ended.code, 0, "{line}\n{}", ended.stderr);

@@ -27,6 +27,12 @@ fn fingerprints_get_the_answers_of_the_definition_from_store_and_journal() {
         assert_eq!(line.as_object_mut().unwrap().remove("store_version"), Some(json!(4)));
         assert_eq!(&line, answer, "the same as `query` prints");
     }
+    let text = json!({ "pages": [{ "id": "a", "text": "words of a page" }] });
+    for path in ["/v1/query", "/v1/pages"] {
+        let refused = post(&served.address, path, &text).unwrap();
+        assert_eq!((refused.status, &*refused.problem()), (422, "bad-page"));
+        assert!(refused.body.contains("give the fingerprint"), "{refused:?}");
+    }
     let journal = prints(4, 50);
     let pages: Vec<Value> = journal
         .iter()
@@ -54,35 +60,5 @@ fn fingerprints_get_the_answers_of_the_definition_from_store_and_journal() {
             assert_eq!(answer["verdict"], if expected.is_empty() { "keep" } else { "drop" });
         }
     }
-    assert_eq!(served.end().code, 0);
-}
-
-#[test]
-fn generated_fingerprints_are_served_and_more_are_remembered_beside_them() {
-    let bench = Bench::new();
-    bench.done("generate segment --count 500 --output one.seg");
-    bench.store(&[("2026-11-01", "one")]);
-    let served = Served::start(&bench, "");
-    let dump = bench.answer("inspect one.seg --dump");
-    let rows = dump.lines().filter(|line| !line.starts_with('{'));
-    let rows: Vec<Vec<&str>> = rows.map(|row| row.split('\t').collect()).collect();
-    assert_eq!(rows.len(), 500);
-    let told = served.post("/v1/query", json!({ "distance": 0, "fingerprints": [rows[7][0]] }));
-    let held = (0, rows[7][1].to_owned(), Some("2026-11-01".to_owned()));
-    assert_eq!(near(&told["answers"][0]), std::slice::from_ref(&held));
-    let text = json!({ "pages": [{ "id": "a", "text": "words of a page" }] });
-    for path in ["/v1/query", "/v1/pages"] {
-        let refused = post(&served.address, path, &text).unwrap();
-        assert_eq!((refused.status, &*refused.problem()), (422, "bad-page"));
-        assert!(refused.body.contains("give the fingerprint"), "{refused:?}");
-    }
-    let copy = json!({ "id": "copy", "fingerprint": rows[7][0] });
-    served.post("/v1/pages", json!({ "remember": "all", "pages": [copy] }));
-    served.post("/v1/commit", json!({ "day": "2026-11-02" }));
-    bench.done("store compact store");
-    bench.done("store verify store");
-    let told = served.post("/v1/query", json!({ "distance": 0, "fingerprints": [rows[7][0]] }));
-    let copy = (0, "copy".to_owned(), Some("2026-11-02".to_owned()));
-    assert_eq!(near(&told["answers"][0]), [held, copy]);
     assert_eq!(served.end().code, 0);
 }

@@ -60,7 +60,6 @@ pub(super) fn request(method: &str, path: &str, headers: &str, body: &str) -> Ve
 
 pub(super) const JSON: &str = "Content-Type: application/json\r\n";
 
-/// The head of a post of JSON, without its end.
 pub(super) fn head(path: &str, headers: &str) -> String {
     format!("POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{JSON}{headers}")
 }
@@ -98,7 +97,6 @@ impl Served {
         served
     }
 
-    /// A service of an empty store.
     pub(super) fn fresh(flags: &str) -> (Bench, Served) {
         let bench = Bench::new();
         bench.done("store init store");
@@ -106,7 +104,6 @@ impl Served {
         (bench, served)
     }
 
-    /// Sends a request, whose answer must be this problem.
     #[track_caller]
     pub(super) fn refuses(&self, status: u16, kind: &str, bytes: &[u8]) {
         let reply = exchange(&self.address, bytes).unwrap();
@@ -118,14 +115,12 @@ impl Served {
         exchange(&self.address, &request("GET", path, "", ""))
     }
 
-    /// Posts JSON, which must succeed.
     pub(crate) fn post(&self, path: &str, body: Value) -> Value {
         let reply = post(&self.address, path, &body).unwrap();
         assert_eq!(reply.status, 200, "{body}: {reply:?}");
         reply.json()
     }
 
-    /// Whether this line is among the metrics.
     pub(super) fn counts(&self, line: &str) -> bool {
         self.get("/metrics").is_ok_and(|reply| reply.body.lines().any(|it| it == line))
     }

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use super::client::{Served, post};
 
-/// The schema that `name` refers to, or `schema` itself.
 fn resolved<'a>(api: &'a Value, schema: &'a Value) -> &'a Value {
     match schema["$ref"].as_str() {
         Some(path) => {

@@ -149,21 +149,6 @@ fn too_many_connections_and_requests_are_told_to_come_again() {
 }
 
 #[test]
-fn silent_clients_are_given_up() {
-    let (_bench, served) = Served::fresh("--preset paper --max-connections 4 --max-time 1");
-    let begun = head("/v1/query", &format!("{EXPECT}Content-Length: 9\r\n\r\n"));
-    for mut silent in [(); 4].map(|()| begin(&served.address, begun.as_bytes())) {
-        let mut told = String::new();
-        silent.read_to_string(&mut told).unwrap();
-        assert!(told.starts_with("HTTP/1.1 408"), "{told}");
-    }
-    until("the service answers", || {
-        served.get("/v1/status").is_ok_and(|reply| reply.status == 200)
-    });
-    assert_eq!(served.end().code, 0);
-}
-
-#[test]
 fn a_signal_lets_requests_finish_and_nothing_is_lost() {
     let (bench, served) = Served::fresh("--preset paper");
     let body = json!({ "pages": [{ "id": "last", "text": "the last page that is remembered" }] })

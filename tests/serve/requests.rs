@@ -7,8 +7,14 @@ use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
 
-use super::client::{JSON, PATIENCE, Served, exchange, request};
+use super::client::{JSON, PATIENCE, Served, exchange, head, request};
 use crate::hostile::changed;
+
+pub(super) fn chunked(body: &[u8]) -> Vec<u8> {
+    let chunk = |some: &[u8]| [format!("{:x}\r\n", some.len()).as_bytes(), some, b"\r\n"].concat();
+    let chunks: Vec<u8> = body.chunks(7).flat_map(chunk).collect();
+    [&chunks[..], b"0\r\n\r\n"].concat()
+}
 
 #[test]
 fn bad_requests_of_every_kind_get_a_problem_and_leave_the_service_well() {
@@ -18,12 +24,21 @@ fn bad_requests_of_every_kind_get_a_problem_and_leave_the_service_well() {
     let text = format!("{{\"pages\": [{{\"id\": \"a\", \"text\": \"{}\"}}]}}", "a".repeat(200));
     let deep = "[".repeat(1900);
     let page = |rest: &str| format!("{{\"pages\": [{{\"id\": \"a\", {rest}}}]}}");
+    let named = |id: &str| format!("{{\"pages\": [{{\"id\": {id}, \"text\": \"b\"}}]}}");
+    let query = |rest: &str| format!("{{\"fingerprints\": [\"1\"]{rest}}}");
     let many = "{\"fingerprints\": [\"1\", \"2\", \"3\", \"4\"]}";
     for (status, kind, method, path, headers) in [
         (404, "not-found", "GET", "/v2/query", ""),
         (404, "not-found", "GET", "/", ""),
+        (404, "not-found", "POST", "/v1/query/", JSON),
+        (404, "not-found", "POST", "//v1/query", JSON),
+        (404, "not-found", "POST", "/v1/%00", JSON),
+        (404, "not-found", "POST", "/v1/../etc", JSON),
         (405, "method-not-allowed", "GET", "/v1/query", ""),
         (405, "method-not-allowed", "DELETE", "/v1/status", ""),
+        (405, "method-not-allowed", "BREW", "/v1/query", JSON),
+        (405, "method-not-allowed", "PUT", "/v1/pages", JSON),
+        (405, "method-not-allowed", "OPTIONS", "/v1/commit", JSON),
         (415, "unsupported-media-type", "POST", "/v1/query", ""),
         (415, "unsupported-media-type", "POST", "/v1/pages", "Content-Type: text/plain\r\n"),
     ] {
@@ -33,39 +48,81 @@ fn bad_requests_of_every_kind_get_a_problem_and_leave_the_service_well() {
             assert!(reply.head.to_lowercase().contains("\nallow: "), "{reply:?}");
         }
     }
-    for (status, kind, path, body) in [
+    let no_text =
+        [&b"{\"fingerprints\": [\"\xff\xfe\"]}"[..], b"\xef\xbb\xbf{\"fingerprints\": []}"];
+    let cases = [
         (413, "too-large", "query", &*long),
         (413, "too-large", "query", many),
         (413, "too-large", "pages", &text),
         (400, "bad-json", "query", ""),
         (400, "bad-json", "query", "{"),
         (400, "bad-json", "query", &deep),
+        (400, "bad-json", "query", "{\"fingerprints\": [\"\\ud800\"]}"),
+        (400, "bad-json", "query", "{\"fingerprints\": [\"\0\"]}"),
         (400, "bad-json", "query", "{\"fingerprint\": []}"),
         (400, "bad-json", "query", "{\"fingerprints\": [7]}"),
-        (400, "bad-json", "query", "{\"distance\": -1, \"fingerprints\": []}"),
+        (400, "bad-json", "query", &query("} x")),
+        (400, "bad-json", "query", &query(", \"fingerprints\": []")),
+        (400, "bad-json", "query", &query(", \"distance\": -1")),
+        (400, "bad-json", "query", &query(", \"distance\": 4294967296")),
+        (400, "bad-json", "query", &query(", \"distance\": 1.5")),
+        (400, "bad-json", "query", &query(", \"distance\": 1e99")),
+        (400, "bad-json", "query", &query(", \"distance\": \"3\"")),
         (400, "bad-json", "pages", "{\"remember\": \"some\", \"pages\": []}"),
         (400, "bad-json", "pages", &page("\"texts\": \"b\"")),
+        (400, "bad-json", "pages", &named("1e30")),
+        (400, "bad-json", "pages", &named("18446744073709551616")),
+        (400, "bad-json", "pages", &named("null")),
+        (400, "bad-json", "commit", "{\"day\": 20261122}"),
         (400, "bad-request", "query", "{}"),
         (400, "bad-request", "query", "{\"fingerprints\": [], \"pages\": []}"),
-        (400, "bad-request", "query", "{\"distance\": 8, \"fingerprints\": []}"),
+        (400, "bad-request", "query", &query(", \"distance\": 8")),
+        (400, "bad-request", "query", &query(", \"distance\": 4294967295")),
         (400, "bad-request", "query", "{\"fingerprints\": [\"0xg\"]}"),
+        (400, "bad-request", "query", "{\"fingerprints\": [\"0x\"]}"),
+        (400, "bad-request", "query", "{\"fingerprints\": [\"-1\"]}"),
+        (400, "bad-request", "query", "{\"fingerprints\": [\"10000000000000000\"]}"),
         (400, "bad-request", "commit", "{\"day\": \"today\"}"),
-        (422, "bad-page", "pages", "{\"pages\": [{\"id\": \"\", \"text\": \"b\"}]}"),
-        (422, "bad-page", "pages", "{\"pages\": [{\"id\": \"a\\tb\", \"text\": \"b\"}]}"),
+        (400, "bad-request", "commit", "{\"day\": \"2026-02-30\"}"),
+        (422, "bad-page", "pages", &named("\"\"")),
+        (422, "bad-page", "pages", &named("\"a\\tb\"")),
+        (422, "bad-page", "pages", &named("\"a\\nb\"")),
+        (422, "bad-page", "pages", &named("\"a\\u0000b\"")),
         (422, "bad-page", "pages", &page("\"text\": \"b\", \"time\": \"soon\"")),
         (422, "bad-page", "query", &page("\"text\": \"b\", \"fingerprint\": \"1\"")),
         (422, "bad-page", "query", "{\"pages\": [{\"id\": \"a\"}]}"),
         (422, "bad-page", "pages", &page("\"fingerprint\": \"0x1\"")),
-    ] {
-        let sent = request("POST", &format!("/v1/{path}"), JSON, body);
-        served.refuses(status, kind, &sent);
+    ];
+    let cases = cases.map(|(status, kind, path, body)| (status, kind, path, body.as_bytes()));
+    for (status, kind, path, body) in
+        cases.into_iter().chain(no_text.map(|body| (400, "bad-json", "query", body)))
+    {
+        let path = format!("/v1/{path}");
+        let plain = head(&path, &format!("Content-Length: {}\r\n\r\n", body.len()));
+        served.refuses(status, kind, &[plain.as_bytes(), body].concat());
+        let chunks = head(&path, "Transfer-Encoding: chunked\r\n\r\n");
+        served.refuses(status, kind, &[chunks.as_bytes(), &chunked(body)].concat());
     }
     let slow = "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n\
                 Content-Length: 100\r\n\r\n{";
     let reply = exchange(&served.address, slow.as_bytes()).unwrap();
     assert_eq!((reply.status, &*reply.problem()), (408, "timed-out"));
-    for garbage in ["\0\0\0\0\r\n\r\n", "GET\r\n\r\n", &"GET / ".repeat(30_000)] {
-        if let Ok(reply) = exchange(&served.address, garbage.as_bytes()) {
+    let many: String = (0..200).map(|number| format!("X-{number}: a\r\n")).collect();
+    let wide = format!("X: {}\r\n", "a".repeat(300_000));
+    for odd in [
+        b"\0\0\0\0\r\n\r\n".to_vec(),
+        b"GET\r\n\r\n".to_vec(),
+        b"GET / ".repeat(30_000),
+        request("GET", "/healthz", &many, ""),
+        request("GET", "/healthz", &wide, ""),
+        request("GET", "/healthz", "Content-Length: 7\r\n", ""),
+        request("POST", "/v1/query", "Content-Length: -1\r\n", "{}"),
+        b"POST /v1/query HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n".to_vec(),
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
+        b"GET /\xff HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec(),
+        b"GET /healthz HTTP/1.1\r\nA\0: b\r\n\r\n".to_vec(),
+    ] {
+        if let Ok(reply) = exchange(&served.address, &odd) {
             assert!((400..500).contains(&reply.status), "{reply:?}");
         }
     }

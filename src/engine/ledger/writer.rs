@@ -24,7 +24,6 @@ pub struct LedgerWriter {
     /// None until something is written.
     file: Option<Arc<FrameFile>>,
     pending: Vec<u8>,
-    /// The length of the file; of one that is not made yet, the length of what comes before its chunks.
     length: u64,
     chunk: u64,
     start: u64,

@@ -82,22 +82,18 @@ pub(super) struct Acceptor {
     arrival: Condvar,
 }
 
-/// The current step, and the peers that have arrived at it.
 pub(super) struct Arrivals {
     pub(super) step: Step,
     pub(super) state: State,
     pub(super) arrived: Links,
-    /// The runs of the peers that have ever arrived.
     runs: Vec<Option<u64>>,
     /// A peer that called from a step that is over, in another run than the one that had arrived.
     pub(super) restarted: Option<usize>,
-    /// Why callers were refused, each reason once.
     refusals: BTreeSet<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum State {
-    /// Not at the next step yet.
     Before,
     /// At the step, which the leader prepares. Nobody is let in.
     Preparing,
@@ -144,7 +140,6 @@ impl Acceptor {
         lock(&self.arrivals)
     }
 
-    /// Waits until a peer arrives, at most for `longest`.
     pub(super) fn wait(&self, arrivals: MutexGuard<'_, Arrivals>, longest: Duration) {
         drop(self.arrival.wait_timeout(arrivals, longest));
     }

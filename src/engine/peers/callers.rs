@@ -12,9 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use super::wire;
 use crate::parallel::lock;
 
-/// How many strangers are heard at the same time.
 const MOST_STRANGERS: usize = 64;
-/// How many callers that know the secret are heard at the same time.
 const MOST_KNOWN: usize = 256;
 
 #[derive(Default)]
@@ -22,7 +20,6 @@ pub(super) struct Callers(Mutex<Places>);
 
 #[derive(Default)]
 struct Places {
-    /// From the oldest to the newest.
     strangers: Vec<Stranger>,
     known: usize,
     admitted: u64,
@@ -35,7 +32,6 @@ struct Stranger {
     socket: TcpStream,
 }
 
-/// The place of a caller. Dropping it makes the place free.
 pub(super) struct Caller {
     callers: Arc<Callers>,
     number: u64,

@@ -22,7 +22,6 @@ use std::time::Duration;
 
 use crate::{Error, Kind, Result, parallel, small_file};
 
-/// The addresses in the file at `path`, in the order of the processes.
 pub fn read(path: impl AsRef<Path>) -> Result<Vec<String>> {
     let path = path.as_ref();
     parse(&small_file::read_text(path, LONGEST, Kind::Config)?, path)
@@ -48,7 +47,6 @@ fn in_time<T: Send + 'static>(
     })
 }
 
-/// The longest hosts file, in bytes.
 const LONGEST: u64 = 1 << 20;
 
 fn parse(text: &str, path: &Path) -> Result<Vec<String>> {

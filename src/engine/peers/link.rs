@@ -33,16 +33,12 @@ use crate::progress::{self, Activity};
 use crate::work_queues::{Ask, Queues, WorkQueues};
 use crate::{Error, Kind, Result};
 
-/// The most data in one record, in bytes.
 const RECORD: usize = 32 << 10;
-/// Bytes read from the socket at once.
 const AHEAD: usize = 2 * RECORD;
-/// The longest time between two pulses.
 const PULSE: Duration = Duration::from_secs(2);
 /// At least so many pulses are sent in the time that a peer may be silent.
 const PULSES: u32 = 4;
 
-/// The kinds of records: data, a pulse, the end, a claim, a grant.
 const DATA: u8 = 0;
 const ALIVE: u8 = 1;
 const END: u8 = 2;
@@ -56,13 +52,10 @@ pub(crate) struct Link(Arc<Ends>);
 struct Ends {
     socket: TcpStream,
     seal: Seal,
-    /// The process at the other end, once it is known.
     peer: OnceLock<String>,
     sending: Mutex<Sending>,
     receiving: Mutex<Receiving>,
-    /// How long the other end may be silent, once it has to send pulses.
     silence: OnceLock<Duration>,
-    /// What is dealt to the other end; unset if the other end deals.
     queues: OnceLock<Arc<Queues>>,
     /// What the other end grants to the thread that waits for it.
     granted: Mutex<mpsc::Receiver<io::Result<Range<u64>>>>,
@@ -140,7 +133,6 @@ impl Link {
         Ok(())
     }
 
-    /// Deals tickets of these queues to the other end, from now on.
     pub(crate) fn deal(&self, queues: &Arc<Queues>) {
         let first = self.0.queues.set(Arc::clone(queues)).is_ok();
         assert!(first, "work is dealt from one place");
@@ -181,7 +173,6 @@ fn codec(limit: u64) -> impl Options {
     bincode::DefaultOptions::new().with_fixint_encoding().with_limit(limit)
 }
 
-/// What stands in a record that is no data.
 fn encoded<T: Serialize>(what: &T) -> io::Result<Vec<u8>> {
     codec(RECORD as u64).serialize(what).map_err(io::Error::other)
 }
@@ -288,7 +279,6 @@ impl Ends {
         Ok(())
     }
 
-    /// What the other end gets that asks for this.
     fn granted_to(&self, ask: Ask) -> io::Result<Range<u64>> {
         let queues =
             self.queues.get().ok_or_else(|| invalid("it asks for what is dealt elsewhere"));
@@ -338,7 +328,6 @@ impl Receiving {
     }
 }
 
-/// Asks the process at the other end.
 impl WorkQueues for Link {
     fn claim(&self, ask: Ask) -> Result<Range<u64>> {
         // One grant is waited for at a time.

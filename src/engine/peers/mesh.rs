@@ -18,10 +18,8 @@ use super::topology::{Patience, Peers, Topology};
 use crate::progress::{self, Activity};
 use crate::{Error, Kind, Result};
 
-/// The pause between two rounds of calls, at first and at last.
 const PAUSES: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(250)];
 
-/// This process among its peers.
 pub(crate) struct Mesh {
     acceptor: Arc<Acceptor>,
     address: SocketAddr,
@@ -38,14 +36,12 @@ struct Awaited {
     answered: bool,
     /// Whether what answered is another run of it than the one that arrived at the steps before.
     was_restarted: bool,
-    /// Why it could not be reached the last time.
     trouble: String,
     /// The first reason for a refusal, by either side. It says more than later failures.
     refusal: Option<String>,
 }
 
 impl Mesh {
-    /// Starts to accept the calls that come to `listener`.
     pub(crate) fn new(
         topology: Topology,
         listener: TcpListener,
@@ -61,7 +57,6 @@ impl Mesh {
         Ok(Mesh { acceptor, address, hosts, patience, accepting })
     }
 
-    /// Enters the next step, which has this name. Nobody is let in yet.
     pub(crate) fn begin(&self, step: &str) {
         let mut arrivals = self.acceptor.arrivals();
         arrivals.step.1 = step.to_owned();
@@ -120,7 +115,6 @@ impl Mesh {
         Ok(links)
     }
 
-    /// What is known of the peers before the first call of a step.
     fn awaited(&self) -> Vec<Awaited> {
         let answered = self.acceptor.arrivals().step.0 > 0;
         let awaited = Awaited {
@@ -137,7 +131,6 @@ impl Mesh {
         format!("process {peer} at {}", self.hosts[peer])
     }
 
-    /// How long this peer may be silent.
     fn patience(&self, peer: &Awaited) -> Duration {
         if peer.answered { self.patience.silence } else { self.patience.arrival }
     }

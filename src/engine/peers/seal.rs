@@ -16,18 +16,14 @@ use super::secret::Secret;
 use super::wait::Wait;
 use super::wire::{self, MAGIC};
 
-/// The handshake, the curve, the cipher and the hash.
 const PROTOCOL: &str = "Noise_NNpsk0_25519_ChaChaPoly_SHA256";
-/// How many bytes sealing adds.
 pub(super) const TAG: usize = 16;
 /// At least the length of each message of the handshake.
 const HANDSHAKE: usize = 128;
 
-/// The keys of one connection, one for each direction.
 pub(super) struct Seal(StatelessTransportState);
 
 impl Seal {
-    /// The caller's side of the handshake.
     pub(super) fn call(socket: &TcpStream, secret: &Secret, wait: &mut Wait) -> io::Result<Seal> {
         let mut handshake = builder(secret)?.build_initiator().map_err(failed)?;
         say(&mut handshake, socket, wait)?;
@@ -90,7 +86,6 @@ fn hear(handshake: &mut HandshakeState, message: &[u8]) -> io::Result<()> {
     said.map(drop).map_err(|_| stranger("it does not know the secret"))
 }
 
-/// The other side is not one of ours.
 fn stranger(what: &str) -> io::Error {
     io::Error::new(ErrorKind::PermissionDenied, what)
 }

@@ -12,7 +12,6 @@ use subtle::ConstantTimeEq;
 use crate::error::{At, Named};
 use crate::{Error, Kind, Result};
 
-/// The longest secret, in bytes.
 const MOST: u64 = 4 << 10;
 /// A shorter one could be guessed.
 const FEW: usize = 16;
@@ -39,7 +38,6 @@ impl Secret {
         Secret(Sha256::new_with_prefix("dupsieve secret").chain_update(words).finalize().into())
     }
 
-    /// Reads the secret in the file at `path`, without spaces around it.
     pub fn read(path: &Path) -> Result<Secret> {
         let mut file = File::open(path).at(path)?;
         check_mode(file.metadata().at(path)?.permissions().mode(), path)?;

@@ -8,7 +8,6 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// The longest time that is waited at once.
 const SLICE: Duration = Duration::from_millis(500);
 /// How long an exchange may take that needs no computation.
 const PROMPT: Duration = Duration::from_secs(2);
@@ -23,12 +22,10 @@ impl Wait {
         Wait { left }
     }
 
-    /// Waits as long as an exchange may take that needs no computation.
     pub(super) fn promptly() -> Wait {
         Wait::new(PROMPT)
     }
 
-    /// Fills `bytes`, in any number of reads.
     pub(super) fn read_whole(
         &mut self,
         socket: &TcpStream,
@@ -48,7 +45,6 @@ impl Wait {
         Ok(())
     }
 
-    /// Writes all of `bytes`, in any number of writes.
     pub(super) fn write_whole(&mut self, mut socket: &TcpStream, bytes: &[u8]) -> io::Result<()> {
         let mut written = 0;
         while written < bytes.len() {

@@ -12,7 +12,6 @@ use super::wait::Wait;
 
 /// Every message of a handshake begins with this. The digit is the version of the protocol.
 pub(super) const MAGIC: [u8; 8] = *b"dupsiev1";
-/// How long one connection attempt may take.
 const PROMPT: Duration = Duration::from_secs(2);
 /// A peer is lost if its host does not answer for this long, even if nobody reads from it.
 const SILENCE: Duration = Duration::from_secs(60);

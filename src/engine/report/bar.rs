@@ -10,7 +10,6 @@ pub(super) struct Bar {
     /// `kept` or `dropped`, which gives it a colour, or nothing.
     class: &'static str,
     count: u128,
-    /// Its share of the whole, in percent.
     share: String,
     /// Its length, in percent of the longest one.
     width: String,

@@ -17,9 +17,7 @@ struct ClusterPage<'a, R> {
     name: String,
     place: String,
     sizes: Vec<Bar>,
-    /// Whether the output has the table of clusters.
     listed: bool,
-    /// The file with the table of changes.
     changes: &'a str,
 }
 

@@ -19,7 +19,6 @@ pub struct ClusterReport {
     /// What made it: `cluster`.
     job: String,
     pub dupsieve: String,
-    /// A run with the same parameters finds its output done.
     pub parameters: Parameters,
     pub method: Method,
     /// The days whose matches are in it, in order; nothing in place of one that is not known.
@@ -28,7 +27,6 @@ pub struct ClusterReport {
     /// Where components join what stars keep apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
-    /// How it was run: the one part that differs from run to run.
     pub run: Value,
 }
 

@@ -12,7 +12,7 @@ use std::path::Path;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::verdicts::each_drop;
+use super::verdicts::each_contained;
 use crate::error::Result;
 use crate::matches::{Lost, each_replaced};
 
@@ -21,9 +21,7 @@ pub(super) struct DayText<'a> {
     /// The day, as tables name it.
     pub(super) day: &'a str,
     pub(super) pages: u64,
-    /// How much it lost, if its join tells.
     pub(super) lost: Option<Lost>,
-    /// Whether pages of the store were replaced.
     pub(super) replaces: bool,
 }
 
@@ -34,7 +32,6 @@ pub struct ContainedText {
     pub runs: u64,
     /// The share of them that the kept pages contain, by estimate.
     pub containment: f64,
-    /// How many pages of the store were replaced.
     pub replaced: u64,
     /// How many dropped pages are contained only through a page that was replaced after them.
     pub through_replaced: u64,
@@ -67,7 +64,7 @@ impl ContainedText {
         lost += mean * lacking.values().sum::<f64>();
         let mut through_replaced = 0;
         for day in days.iter().filter(|_| !lacking.is_empty()) {
-            each_drop(day.folder, |_, of| {
+            each_contained(day.folder, |_, of, _| {
                 let held = if of.against == "batch" { day.day.to_owned() } else { of.against };
                 if let Some(share) = lacking.get(&(xxh3_128(of.id.as_bytes()), held)) {
                     through_replaced += 1;

@@ -28,7 +28,6 @@ pub struct CopyCount {
     pub hosts: u64,
 }
 
-/// The copies of all pages that have any, ordered by page.
 #[derive(Debug)]
 pub struct Copies(Vec<(PageOfDay, CopyCount)>);
 

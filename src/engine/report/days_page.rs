@@ -18,7 +18,6 @@ struct DaysPage<'a> {
     /// What the kept pages contain of all text, in percent, and how many dropped pages are contained through replaced ones.
     contained_text: Option<(String, u64)>,
     tells_lost: bool,
-    /// The records of the greatest day, which has the highest column.
     most: u64,
     days: Vec<DayColumn>,
 }
@@ -46,7 +45,6 @@ struct DayColumn {
 }
 
 impl History {
-    /// One page in HTML that shows all days.
     pub fn to_html(&self) -> String {
         let days = self.days();
         let most = days.iter().map(|day| day.read).max().unwrap_or(0);

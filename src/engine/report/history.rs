@@ -16,15 +16,10 @@ use super::verdicts::folder;
 use crate::error::{At, Error, Kind, Named, Result};
 use crate::matches::Lost;
 
-/// With how many days before it a day is compared.
 const BEFORE: usize = 28;
-/// The fewest days that tell what is usual.
 const LEAST: usize = 3;
-/// How far a share may be from the usual one.
 const POINTS: f64 = 0.1;
-/// So many standard errors a share may be away from the usual one by chance.
 const CHANCE: f64 = 3.0;
-/// How much higher the share of lost text may be than the usual one.
 const LOST_POINTS: f64 = 0.02;
 /// The longest join, in seconds, that is never too long.
 const SHORT: f64 = 60.0;
@@ -41,7 +36,6 @@ pub struct DayFigures {
     pub name: String,
     pub read: u64,
     pub kept: u64,
-    /// Pages dropped as near-duplicates.
     pub dropped: u64,
     pub quarantined: u64,
     /// Pages that the store held before.
@@ -110,7 +104,6 @@ impl DayFigures {
         }
     }
 
-    /// What it read and lost, by the tables in its folder.
     fn text<'a>(&'a self, folder: &'a Path) -> DayText<'a> {
         DayText {
             folder,
@@ -148,7 +141,6 @@ pub fn outputs(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(if found.is_empty() { vec![path.to_path_buf()] } else { found })
 }
 
-/// There is no output at `path`.
 pub fn no_output(path: &Path) -> Error {
     Error::new(Kind::Missing, "there is no whole output here")
         .at(path)
@@ -203,7 +195,6 @@ fn far(what: &str, found: f64, usually: f64, read: u64) -> Option<String> {
     is_far.then(|| format!("{found:.1} % {what}; usually it is {usually:.1} %"))
 }
 
-/// What is said of a day on which more text is lost than on the days before it that tell.
 fn lost(day: &DayFigures, before: &[DayFigures]) -> Option<String> {
     let before: Vec<f64> = before.iter().filter_map(|day| Some(day.lost?.share)).collect();
     let found = day.lost.filter(|_| before.len() >= LEAST)?.share;

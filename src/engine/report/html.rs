@@ -135,7 +135,6 @@ pub(super) fn percent(count: u128, whole: u128) -> String {
     format!("{}.{}", thousandths / 10, thousandths % 10)
 }
 
-/// A whole number with a comma after each three digits from the right.
 fn thousands(number: Value) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();

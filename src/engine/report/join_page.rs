@@ -11,7 +11,6 @@ use super::html::{self, percent};
 use crate::matches::{DroppedExample, DroppedPages, Lost, Outcome, is_cut};
 use crate::store::RecordCounts;
 
-/// How many days of kept pages are listed.
 const DAYS: usize = 10;
 
 /// What `join.html` draws, beside the report itself.
@@ -28,14 +27,10 @@ struct JoinPage<R> {
     distances: Vec<Bar>,
     /// The dropped pages by the day of the kept page.
     against: Vec<Bar>,
-    /// How many days of the store are not among these.
     more_days: usize,
-    /// The dropped pages by their containment.
     containment: Vec<Bar>,
-    /// The dropped pages by their host.
     hosts: Vec<Bar>,
     examples: Vec<Example>,
-    /// Whether the examples have what differs in their texts.
     has_differences: bool,
     seconds: Vec<Phase>,
 }
@@ -52,13 +47,11 @@ struct Example {
     against: String,
     distance: u32,
     containment: String,
-    /// The passages that differ, and a note on them.
     difference: Value,
 }
 
 #[derive(Serialize)]
 struct ExamplePage {
-    /// Whether the id is a URL of the web, and not cut.
     is_link: bool,
     id: String,
 }
@@ -189,7 +182,6 @@ fn funnel(
     all.map(|(name, class, count)| (name.to_owned(), class, u128::from(count))).collect()
 }
 
-/// The phases of a job with their times, as its report has them.
 fn phases(seconds: &Value) -> Vec<Phase> {
     let seconds = seconds.as_object().into_iter().flatten();
     let phase = |(name, seconds): (&String, &Value)| {

@@ -28,7 +28,6 @@ pub struct Report {
     /// The day of the batch, if `run` made the output.
     #[serde(default)]
     pub day: Option<Day>,
-    /// The recipe of the fingerprints, part by part.
     pub recipe: Value,
     /// A run with the same parameters finds its output done.
     pub parameters: Parameters,
@@ -39,14 +38,11 @@ pub struct Report {
     /// The later days that the store held, if the day was run late.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub later_days: Option<LaterDays>,
-    /// How many records the batch was made from, and what became of them.
     pub batch: RecordCounts,
-    /// Pages found, kept and dropped.
     pub outcome: Outcome,
     /// How much text goes with the dropped pages, where a check says which share of each page the page named contains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<Lost>,
-    /// The passages of the kept pages that stood earlier, if they were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passages: Option<DayPassagesFound>,
     /// The proof that no chunk of the store was left out.

@@ -56,17 +56,14 @@ pub trait Made: Serialize + DeserializeOwned {
         file.finish().map(drop)
     }
 
-    /// What decides the result.
     fn parameters(&self) -> &Parameters;
 
     fn files(&self) -> &BTreeMap<String, Sum>;
 
     fn run(&self) -> &Value;
 
-    /// The same, to be completed.
     fn run_mut(&mut self) -> &mut Value;
 
-    /// `report.html`, the page for people, drawn from the report.
     fn drawn(&self) -> String;
 
     /// Fails if `report.html` has been changed since it was written.

@@ -7,16 +7,12 @@ use super::html;
 /// A page in HTML with pairs of pages, whose differences are marked.
 #[derive(Clone, Debug, Serialize)]
 pub struct PairsPage {
-    /// What the pairs are taken from.
     pub title: String,
-    /// The pairs, in groups such as those of one distance.
     pub groups: Vec<PairGroup>,
 }
 
-/// Pairs that have something in common.
 #[derive(Clone, Debug, Serialize)]
 pub struct PairGroup {
-    /// What the pairs have in common.
     pub name: String,
     pub seen: u64,
     pub pairs: Vec<ShownPair>,
@@ -44,7 +40,6 @@ pub struct Run {
 }
 
 impl PairsPage {
-    /// The page, one file that needs no network.
     pub fn to_html(&self) -> String {
         #[derive(Serialize)]
         struct Context<'a> {

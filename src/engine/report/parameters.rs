@@ -11,7 +11,6 @@ use crate::results::ResultFormat;
 /// processes, memory, design and chunking do not change the result and are left out.
 pub type Parameters = BTreeMap<String, String>;
 
-/// The name of the parameter that says how the tables of an output are written.
 const FORMAT: &str = "output_format";
 
 /// The parameter that says which pages of one key are kept, unless the rule decides.

@@ -46,12 +46,10 @@ pub struct Dropped<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GaveWay {
     Dropped,
-    /// It is an older page of the same key.
     Superseded,
     Replaced,
 }
 
-/// Finished outputs, whose verdicts are read once.
 #[derive(Debug)]
 pub struct Outputs(Vec<(PathBuf, Report)>);
 
@@ -126,7 +124,6 @@ impl Outputs {
         Ok(())
     }
 
-    /// The pages that replaced others, by the tables of all outputs.
     fn successors(&self) -> Result<Successors> {
         let mut successors = HashMap::new();
         for (output, report) in &self.0 {
@@ -149,7 +146,6 @@ fn decides_by_key(report: &Report) -> bool {
     recrawled.is_some_and(|it| *it == Recrawled::Newest.to_string())
 }
 
-/// The pages that replaced others.
 struct Successors {
     /// The id and the day of each and whether it may lack text of the page that it replaced, by the hash of the id and the day of that page.
     successors: HashMap<(u128, Day), (String, Day, bool)>,

@@ -16,7 +16,6 @@ use crate::store::RecordCounts;
 
 pub trait Searched: Serialize + DeserializeOwned {
     const JOB: &str;
-    /// The template of its page.
     const PAGE: &str;
 
     fn files(&self) -> &BTreeMap<String, Sum>;
@@ -44,11 +43,9 @@ impl Searched for PassagesFound {
 pub struct SearchReport<F> {
     job: String,
     pub dupsieve: String,
-    /// A run with the same parameters finds its output done.
     pub parameters: Parameters,
     pub pages: RecordCounts,
     pub found: F,
-    /// How it was run: the one part that differs from run to run.
     pub run: Value,
 }
 

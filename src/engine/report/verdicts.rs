@@ -92,16 +92,6 @@ fn page_verdict(columns: &[&str]) -> Option<PageVerdict> {
     Some(PageVerdict { word, nearest })
 }
 
-/// Calls `each` with the id of every dropped page, and the page in whose favour it was dropped.
-pub(super) fn each_drop(output: &Path, mut each: impl FnMut(&str, Nearest)) -> Result<()> {
-    each_row(ResultReader::of(&folder(output), VERDICTS)?, |columns| {
-        if columns.get(1) == Some(&"drop") {
-            each(columns.first()?, nearest(columns.get(2..5)?)?);
-        }
-        Some(true)
-    })
-}
-
 /// Calls `each` with the id of every dropped page, the page in whose favour it was dropped, and the share of it that this page contains, in
 /// ten-thousandths. Only an output that tells what is lost has these.
 pub fn each_contained(output: &Path, mut each: impl FnMut(&str, Nearest, u32)) -> Result<()> {
