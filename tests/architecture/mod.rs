@@ -36,6 +36,14 @@ impl Source {
         Some(name.strip_suffix(".rs").unwrap_or(name)).filter(|&module| module != "lib")
     }
 
+    fn is_program(&self) -> bool {
+        ["src", "jobs"].iter().any(|tree| self.path.starts_with(tree))
+    }
+
+    fn is_test(&self) -> bool {
+        self.path.iter().any(|part| part == "tests" || part == "tests.rs")
+    }
+
     fn at(&self, line: usize) -> String {
         format!("{}:{line}", self.path.display())
     }
@@ -143,20 +151,25 @@ fn shown(file: &Module) -> String {
     file.path.display().to_string()
 }
 
+/// Fails if a line `breaks` the rule, in a file that it is for. Tests at the foot of a file are left out.
+#[track_caller]
+fn assert_held(rule: &str, is_for: impl Fn(&Source) -> bool, breaks: impl Fn(&str) -> bool) {
+    let mut broken = Vec::new();
+    for source in sources().iter().filter(|source| is_for(source)) {
+        let lines = source.code().take_while(|(_, code)| *code != "mod tests {");
+        let breaking = lines.filter(|(_, code)| breaks(code));
+        broken.extend(breaking.map(|(line, _)| source.at(line)));
+    }
+    assert_none(broken, rule);
+}
+
 #[test]
 fn paths_are_shown_by_their_names() {
-    let mut broken = Vec::new();
-    for source in sources() {
-        let is_program = ["src", "jobs"].iter().any(|tree| source.path.starts_with(tree));
-        let is_home =
-            source.path.starts_with("src/base/error") || source.path.ends_with("tests.rs");
-        let lines = source.code().take_while(|(_, code)| !code.contains("#[cfg(test)]"));
-        let lines = lines.filter(|(_, code)| code.contains(".display()"));
-        if is_program && !is_home {
-            broken.extend(lines.map(|(line, _)| source.at(line)));
-        }
-    }
-    assert_none(broken, "a path that is not shown by `named`: in a mount, its name is an address");
+    assert_held(
+        "a path that is not shown by `named`: in a mount, its name is an address",
+        |it| it.is_program() && !it.is_test() && !it.path.starts_with("src/base/error"),
+        |code| code.contains(".display()"),
+    );
 }
 
 #[test]
@@ -195,20 +208,13 @@ const ON_THEIR_OWN: [&str; 3] = ["tests/support.rs", "tests/architecture", "test
 
 #[test]
 fn tests_wait_for_no_clock_and_start_what_dies_with_them() {
-    let mut broken = Vec::new();
-    for source in sources() {
-        let is_free = ON_THEIR_OWN.iter().any(|place| source.path.starts_with(place));
-        if is_free || !source.path.starts_with("tests") {
-            continue;
-        }
-        for (line, code) in source.code() {
-            let forbidden = ["Instant::now", ".elapsed()", "sleep(", "Command::new("];
-            if forbidden.iter().any(|forbidden| code.contains(forbidden)) {
-                broken.push(source.at(line));
-            }
-        }
-    }
-    assert_none(broken, "tests that wait for a clock, or whose programs outlive them");
+    let forbidden = ["Instant::now", ".elapsed()", "sleep(", "Command::new("];
+    let is_free = |path: &Path| ON_THEIR_OWN.iter().any(|place| path.starts_with(place));
+    assert_held(
+        "tests that wait for a clock, or whose programs outlive them",
+        |it| it.path.starts_with("tests") && !is_free(&it.path),
+        |code| forbidden.iter().any(|forbidden| code.contains(forbidden)),
+    );
 }
 
 /// A type is hard to find if more files than this define one of its name.
@@ -219,7 +225,7 @@ fn names_of_types_are_few_and_public_ones_single() {
     let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut public = all.clone();
     for source in sources().iter().filter(|source| source.module().is_some()) {
-        if source.path.iter().any(|part| part == "tests" || part == "tests.rs") {
+        if source.is_test() {
             continue;
         }
         for (line, code) in source.code() {
@@ -250,14 +256,8 @@ fn type_defined(code: &str) -> Option<&str> {
 
 #[test]
 fn tests_test_what_is_shipped() {
-    let mut broken = Vec::new();
-    for source in sources() {
-        let is_program = ["src", "jobs"].iter().any(|tree| source.path.starts_with(tree));
-        let differs = |code: &str| code.contains("cfg!(test)") || code.contains("cfg(not(test))");
-        let lines = source.code().filter(|(_, code)| is_program && differs(code));
-        broken.extend(lines.map(|(line, _)| source.at(line)));
-    }
-    assert_none(broken, "code that is otherwise in tests");
+    let differs = |code: &str| code.contains("cfg!(test)") || code.contains("cfg(not(test))");
+    assert_held("code that is otherwise in tests", Source::is_program, differs);
 }
 
 #[test]
@@ -266,15 +266,11 @@ fn messages_of_the_library_name_no_flags() {
         let mut flags = code.match_indices("--").map(|(at, dashes)| &code[at + dashes.len()..]);
         flags.any(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()))
     };
-    let mut broken = Vec::new();
-    for source in sources().iter().filter(|source| source.module().is_some()) {
-        let is_test = source.path.iter().any(|part| part == "tests" || part == "tests.rs");
-        let lines =
-            source.code().take_while(|(_, code)| !is_test && !code.contains("#[cfg(test)]"));
-        let named = lines.filter(|(_, code)| names_flag(code) || code.contains("`dupsieve "));
-        broken.extend(named.map(|(line, _)| source.at(line)));
-    }
-    assert_none(broken, "a library message names a flag or a command: see `Error::setting`");
+    assert_held(
+        "a library message names a flag or a command: see `Error::setting`",
+        |it| it.module().is_some() && !it.is_test(),
+        |code| names_flag(code) || code.contains("`dupsieve "),
+    );
 }
 
 #[test]

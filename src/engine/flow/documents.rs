@@ -10,11 +10,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use super::checkpoint::Checkpoint;
-use super::counting::{Counted, Counting};
+use super::counting::{Counted, Counting, HostCounting};
 use super::dispatch::run_units;
 use super::finding::Finding;
 use super::fingerprinting::Fingerprinting;
-use super::host_counting::HostCounting;
 use super::portions::Portions;
 use super::processes::Processes;
 use super::read::Read;

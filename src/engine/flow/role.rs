@@ -6,17 +6,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 ///
 /// It may be a part of a decision, see [`Processes::agree`](crate::flow::Processes::agree). It is not sent: the
 /// other processes receive [`Role::Follower`] in its place.
-///
-/// ```
-/// use dupsieve_engine::flow::{Processes, Role};
-///
-/// let mut processes = Processes::alone(1);
-/// let (day, lock) = processes.agree("begin", || Ok((21, Role::Leader("the lock"))))?;
-/// assert_eq!((day, lock), (21, Role::Leader("the lock")));
-/// let written = processes.conclude("write", lock, |lock| Ok(format!("written under {lock}")))?;
-/// assert_eq!(written.leader().as_deref(), Some("written under the lock"));
-/// # Ok::<(), dupsieve_base::Error>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role<L> {
     /// Process 0, which decides and writes, with what only it has.

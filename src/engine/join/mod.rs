@@ -34,7 +34,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod build;
 mod confirm;
 mod find;
 mod preset;
@@ -46,7 +45,6 @@ mod site;
 #[cfg(test)]
 mod tests;
 
-pub use build::build;
 pub use find::Figures;
 pub use preset::Preset;
 pub use proof::Proof;
@@ -55,4 +53,4 @@ pub use request::{
     check_stamps, recrawled,
 };
 pub use run::Joined;
-pub use site::{Site, Watch, unwatched};
+pub use site::{Site, Watch, build, unwatched};

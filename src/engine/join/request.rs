@@ -121,11 +121,10 @@ impl Join {
     /// [`Kind::Usage`] if it cannot.
     pub fn check(&self) -> Result<()> {
         check_store(self.store.as_ref(), &self.batch)?;
-        check_signatures(self.check, self.batch.stamp())
-            .map_err(|error| error.at(self.batch.path()))?;
-        check_passages(self.passages, self.batch.stamp())
-            .map_err(|error| error.at(self.batch.path()))?;
-        check_recrawled(self.recrawled, self.check, self.batch.stamp())
+        let stamp = self.batch.stamp();
+        check_signatures(self.check, stamp)
+            .and_then(|()| check_passages(self.passages, stamp))
+            .and_then(|()| check_recrawled(self.recrawled, self.check, stamp))
             .map_err(|error| error.at(self.batch.path()))?;
         self.plan(&self.problem(1, 1), self.budget.itself()).map(drop)
     }
@@ -163,19 +162,16 @@ impl Join {
     }
 
     /// Checks that these are the inputs that process 0 sees.
-    ///
-    /// # Errors
-    /// As [`JoinInputs::check`].
     pub fn check_inputs(&self, expected: &JoinInputs) -> Result<()> {
         self.inputs().check(expected, self.batch.path())
     }
 
-    /// Whether something besides the distance decides what matches.
     /// Whether pages are met in keep order: whole pages are compared.
     pub(super) fn orders(&self) -> bool {
         self.check.is_some_and(|confirm| confirm.check.is_whole())
     }
 
+    /// Whether something besides the distance decides what matches.
     pub(super) fn confirms(&self) -> bool {
         self.check.is_some() || self.batch.has_classes()
     }
@@ -195,17 +191,11 @@ fn check_store(store: Option<&Version>, batch: &Segment) -> Result<()> {
 }
 
 /// Checks that `store` is empty or of the recipe with this stamp.
-///
-/// # Errors
-/// [`Kind::Usage`] if it is of another recipe.
 pub fn check_recipe(store: Option<&Version>, stamp: &str) -> Result<()> {
     store.and_then(Version::stamp).map_or(Ok(()), |held| check_stamps(held, stamp))
 }
 
 /// Checks that a store with the stamp `held` is of the recipe with the stamp `asked`.
-///
-/// # Errors
-/// [`Kind::Usage`] if it is of another recipe.
 pub fn check_stamps(held: &str, asked: &str) -> Result<()> {
     if held == asked {
         return Ok(());
@@ -248,9 +238,6 @@ pub fn check_stamps(held: &str, asked: &str) -> Result<()> {
 }
 
 /// Checks that passages of so many words can be found in a batch with this stamp.
-///
-/// # Errors
-/// [`Kind::Usage`] if the batch has no words, or if passages so short need not have an anchor.
 pub fn check_passages(words: Option<usize>, stamp: &str) -> Result<()> {
     let Some(words) = words else { return Ok(()) };
     if words < LEAST_WORDS {
@@ -280,9 +267,6 @@ pub fn recrawled(
 }
 
 /// Checks that pages of one key can be told in a batch with this stamp, and that this check says how much of a page another one contains, if that is asked for.
-///
-/// # Errors
-/// [`Kind::Usage`] if not.
 pub fn check_recrawled(asked: Recrawled, check: Option<Confirm>, stamp: &str) -> Result<()> {
     if asked == Recrawled::Rule {
         return Ok(());
@@ -305,9 +289,6 @@ pub fn check_recrawled(asked: Recrawled, check: Option<Confirm>, stamp: &str) ->
 
 /// Checks that a batch with this stamp has the sketches of a check. The store is of the same recipe and
 /// then has them too.
-///
-/// # Errors
-/// [`Kind::Usage`] if it has none, or others.
 pub fn check_signatures(asked: Option<Confirm>, stamp: &str) -> Result<()> {
     let Some(Confirm { check, .. }) = asked else { return Ok(()) };
     let kept = Stamp::parse(stamp)?.check()?;

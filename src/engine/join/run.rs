@@ -5,11 +5,10 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::build::build;
 use super::find::{Figures, FoundPairs, make_room, spill_folder};
 use super::proof::Proof;
 use super::request::Join;
-use super::site::{Site, unwatched};
+use super::site::{Site, build, unwatched};
 use crate::error::{Error, Kind, Named, Result};
 use crate::fingerprint::{Fingerprint, Width};
 use crate::flow::{self, Processes, Role};

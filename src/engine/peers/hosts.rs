@@ -1,19 +1,5 @@
 //! The hosts file: line I is the `host:port` of process I. Blank lines are skipped, and so is
 //! everything after a `#`.
-//!
-//! ```
-//! use dupsieve_engine::peers::hosts;
-//!
-//! let folder = tempfile::tempdir()?;
-//! let path = folder.path().join("hosts.txt");
-//! std::fs::write(&path, "# two machines\nalpha:2101\n\nbeta:2101 # the slow one\n")?;
-//! assert_eq!(hosts::read(&path)?, ["alpha:2101", "beta:2101"]);
-//!
-//! std::fs::write(&path, "alpha:2101\nbeta\n")?;
-//! let error = hosts::read(&path).unwrap_err();
-//! assert!(error.to_string().ends_with("expected host:port, found \"beta\""));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};

@@ -8,15 +8,6 @@
 //! connections that are made here. It may import `error`, `progress`, `small_file` and `work_queues`. Start reading at
 //! `mesh.rs`, which makes a connection to every other process; `acceptor.rs` is the side that is called,
 //! `link.rs` one connection, and `seal.rs` its handshake.
-//!
-//! ```
-//! use dupsieve_engine::peers::JobIdentity;
-//!
-//! // Processes refuse each other unless job and parameters are equal.
-//! let identity = JobIdentity::new("dedup", "k = 3");
-//! assert_eq!(identity, JobIdentity::new("dedup", "k = 3"));
-//! assert_ne!(identity, JobIdentity::new("dedup", "k = 4"));
-//! ```
 
 mod acceptor;
 mod callers;

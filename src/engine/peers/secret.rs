@@ -21,14 +21,6 @@ const GROUP_READS: u32 = 0o040;
 const NOBODY: u32 = 0o027;
 
 /// The key that protects all connections of a job. It is never shown.
-///
-/// ```
-/// use dupsieve_engine::peers::Secret;
-///
-/// let secret = Secret::new(b"correct horse battery staple");
-/// assert!(secret == Secret::new(b"correct horse battery staple"));
-/// assert_eq!(format!("{secret:?}"), "Secret");
-/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret([u8; 32]);
 

@@ -13,19 +13,8 @@
 //! - `verdicts`: the verdict on one page ([`verdict`]), and all matches ([`each_match`]).
 //!
 //! Imports `join`, and what `join` imports. Start with [`Made`].
-//!
-//! ```
-//! let output = tempfile::tempdir()?;
-//! let lines = "id\tverdict\tnearest\tdistance\tagainst\na\tkeep\t\t\t\nb\tdrop\ta\t2\tbatch\n";
-//! std::fs::write(output.path().join("verdicts.tsv"), lines)?;
-//! let verdict = dupsieve_engine::report::verdict(output.path(), "b")?;
-//! assert_eq!(verdict.word, "drop");
-//! assert_eq!(verdict.nearest.map(|page| page.id), Some("a".to_owned()));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 mod bar;
-mod cluster_page;
 mod cluster_report;
 mod contained_text;
 mod copies;
