@@ -56,11 +56,6 @@ fn days() -> Bench {
     bench
 }
 
-fn column(bench: &Bench, file: &str, number: usize) -> Vec<String> {
-    let table = bench.read(file);
-    table.lines().skip(1).map(|line| line.split('\t').nth(number).unwrap().to_owned()).collect()
-}
-
 #[test]
 fn words_in_another_order_are_near_but_not_confirmed() {
     let bench = days();
@@ -74,8 +69,8 @@ fn words_in_another_order_are_near_but_not_confirmed() {
     let named = |prefix: &str| (0..20).map(|page| format!("{prefix}-{page}")).collect();
     let expected: [BTreeSet<String>; 2] = ["edited", "turned-too"].map(named);
     assert_eq!(dropped, &expected[0] | &expected[1]);
-    let similar = column(&bench, "out/matches.tsv", 4);
-    assert!(similar.iter().all(|check| check.parse::<f64>().unwrap() >= 0.7));
+    let similar = bench.rows("out/matches.tsv");
+    assert!(similar.iter().all(|row| row[4].parse::<f64>().unwrap() >= 0.7));
     assert_eq!(similar.len(), 40);
 
     assert_eq!(bench.done("verify out").count("made_again"), 60);

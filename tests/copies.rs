@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::support::Bench;
-use crate::world::{numbers, page, words};
+use crate::world::{json_lines, numbers, page, words};
 
 const DAYS: [&str; 4] = ["2026-11-02", "2026-11-03", "2026-11-04", "2026-11-05"];
 
@@ -102,14 +102,11 @@ fn the_copies_of_near_pages_are_those_that_the_days_dropped() {
         }
         bench.write("asked.jsonl", (0..4).map(day).collect::<String>());
         let ask = "query --config days.toml --input asked.jsonl --copies";
-        let lines = |answer: String| -> Vec<Value> {
-            answer.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-        };
         let all = expected(&bench, &DAYS, add == "kept");
-        compare(&lines(bench.answer(ask)), &all, least[0]);
+        compare(&json_lines(&bench.answer(ask)), &all, least[0]);
         bench.done(&format!("store rollback store --before-day {}", DAYS[3]));
         let fewer = expected(&bench, &DAYS[..2], add == "kept");
-        compare(&lines(bench.answer(ask)), &fewer, least[1]);
+        compare(&json_lines(&bench.answer(ask)), &fewer, least[1]);
         std::fs::remove_dir_all(bench.path(&format!("out/{}", DAYS[0]))).unwrap();
         let ended = bench.run(ask);
         let is_told =
@@ -134,8 +131,7 @@ fn a_service_counts_the_copies_of_each_new_version() {
     bench.crawl([0, 1].map(|at| (DAYS[at], day(at as u64))), "");
     bench.done(&format!("run days.toml --date {}", DAYS[0]));
     let served = Served::start(&bench, "--config days.toml --copies");
-    let pages: Vec<Value> =
-        day(1).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let pages = json_lines(&day(1));
     let ask = || {
         let told = served.post("/v1/query", json!({ "pages": pages }));
         told["answers"].as_array().unwrap().clone()

@@ -7,6 +7,7 @@ use crate::forgery::forge;
 use crate::oracle::{DAYS, crawl, history};
 use crate::proof::{clustered, joined};
 use crate::support::Bench;
+use crate::world::mixed;
 
 /// Replaces the page of an output, and seals a report that has its sum.
 fn forge_page(bench: &Bench, output: &str, page: &str, change: impl Fn(&mut Value)) {
@@ -73,16 +74,8 @@ fn one_more(report: &Value, pointer: &str) -> Value {
     json!(report.pointer(pointer).unwrap().as_u64().unwrap() + 1)
 }
 
-/// So many words of a page; the first `others` of them are its own, and the rest are those of `of`.
 fn words(page: u32, of: u32, others: u32) -> String {
-    let word = |at: u32| {
-        let number =
-            ((if at < others { page } else { of }) * 1000 + at).wrapping_mul(2_654_435_761);
-        (0..4)
-            .map(|digit| char::from(b'a' + (number >> (6 * digit)) as u8 % 26))
-            .collect::<String>()
-    };
-    (0..120).map(word).collect::<Vec<_>>().join(" ")
+    mixed(page, of, others, 120)
 }
 
 /// Pages of the store, a copy, pages that overlap, one that is near two of the store, and others.

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::oracle::{Days, Page, dropped, verdicts};
 use crate::support::Bench;
+use crate::world::json_lines;
 
 /// A page of text: what keep orders go by.
 struct Text {
@@ -34,8 +35,7 @@ fn texts(bench: &Bench, name: &str, seed: u64, count: usize) -> Vec<Text> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut fields = ChaCha8Rng::seed_from_u64(!seed);
     let documents = bench.documents(0, 12);
-    let sources: Vec<Value> =
-        documents.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let sources = json_lines(&documents);
     let (mut lines, mut texts) = (String::new(), Vec::new());
     for number in 0..count {
         let id = format!("{:x}-{number}", random.random_range(0..256));
@@ -68,16 +68,6 @@ fn texts(bench: &Bench, name: &str, seed: u64, count: usize) -> Vec<Text> {
     texts
 }
 
-fn rows(bench: &Bench, name: &str) -> Vec<Page> {
-    let dump = bench.run(&format!("inspect {name}.seg --dump")).stdout;
-    let lines = dump.lines().filter(|line| !line.starts_with('{'));
-    let page = |line: &str| {
-        let (id, hex) = line.split_once("\t0x").unwrap();
-        (id.to_owned(), u128::from_str_radix(hex, 16).unwrap())
-    };
-    lines.map(page).collect()
-}
-
 /// A batch of texts, and a store of two days, of which the second holds ids of the first again.
 fn texts_and_store(bench: &Bench, seed: u64) -> (Vec<Text>, Days) {
     let batch = texts(bench, "batch", seed, 150);
@@ -88,7 +78,7 @@ fn texts_and_store(bench: &Bench, seed: u64) -> (Vec<Text>, Days) {
     {
         texts(bench, day, seed, 12);
         bench.done(&format!("store add store --segment {day}.seg --day {day}"));
-        days.push((day, rows(bench, day)));
+        days.push((day, bench.dump(&format!("{day}.seg"))));
     }
     (batch, days)
 }
@@ -125,7 +115,7 @@ fn every_keep_order_is_the_rule_taken_in_that_order() {
     for seed in [10, 20, 30] {
         let bench = Bench::new();
         let (texts, days) = texts_and_store(&bench, seed);
-        let pages = rows(&bench, "batch");
+        let pages = bench.dump("batch.seg");
         let texts: HashMap<&str, &Text> = texts.iter().map(|text| (&*text.id, text)).collect();
         let of = |page: &Page| texts[&*page.0];
         let mut orders =
@@ -208,7 +198,7 @@ fn an_order_by_a_field_is_the_rule_taken_in_that_order() {
         assert_eq!(made.count("ordered"), ordered.count() as u64, "{keep}");
         assert_eq!(made.count("ordered") + made.count("unordered"), texts.len() as u64);
         assert!(made.stderr.contains("come last in keep order"), "{made:?}");
-        let mut pages = rows(&bench, &format!("by-{at}"));
+        let mut pages = bench.dump(&format!("by-{at}.seg"));
         pages.sort_by(|a, b| compare(of[&*a.0], of[&*b.0]).then(a.0.cmp(&b.0)));
         for (store, days) in [("--store store", &days), ("", &Days::new())] {
             let out = format!("out-{at}-{}", days.len());
@@ -272,23 +262,14 @@ fn check_best(bench: &Bench, out: &str) {
     assert!(bench.read(&format!("{out}-best/matches.tsv")) == expected, "{out}");
 }
 
-/// A segment NAME.seg of `count` ready fingerprints, written without a list of them.
-fn many(bench: &Bench, name: &str, count: usize, mut next: impl FnMut() -> u64) {
-    let mut lines = String::new();
-    for i in 0..count {
-        writeln!(lines, "{name}{i:07}\t{}", next()).unwrap();
-    }
-    bench.write(&format!("{name}.tsv"), lines);
-    bench
-        .done(&format!("fingerprint --format fingerprints --input {name}.tsv --output {name}.seg"));
-}
-
 #[test]
 fn a_million_copies_on_both_sides() {
     const COPIES: usize = 1_000_000;
     let bench = Bench::new();
-    many(&bench, "new", COPIES, || 0xdead_beef);
-    many(&bench, "old", COPIES, || 0xdead_beef);
+    for name in ["new", "old"] {
+        let copy = |at: usize| (format!("{name}{at:07}"), 0xdead_beef);
+        bench.segment(name, 64, &(0..COPIES).map(copy).collect::<Vec<Page>>());
+    }
     bench.store(&[("2026-01-01", "old")]);
     let refused = bench.run("dedup --batch new.seg --store store --output all --matches all");
     assert_eq!(refused.code, 65, "{refused:?}");

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::oracle::{DAYS, Found, crawl, history};
 use crate::support::Bench;
-use crate::world::{page, words};
+use crate::world::{json_lines, page, words};
 
 fn long(id: &str, numbers: Range<usize>) -> String {
     page(id, &words(numbers))
@@ -53,8 +53,7 @@ fn what_stays_of_all_days_is_told() {
     bench.configure("days.toml", "[dedup]\ndistance = 15\n");
     bench.done("run days.toml --date 2026-11-01..2026-11-02");
     let all = |bench: &Bench| -> Value {
-        let rows = bench.answer("report out --json");
-        serde_json::from_str::<Value>(rows.lines().last().unwrap()).unwrap()["all"].clone()
+        json_lines(&bench.answer("report out --json")).last().unwrap()["all"].clone()
     };
     let before = all(&bench);
     assert_eq!([&before["replaced"], &before["through_replaced"]], [0, 0]);
@@ -98,8 +97,7 @@ fn a_day_that_loses_too_much_ends_before_the_store_and_what_is_lost_is_told() {
     let versions = || bench.names("store/manifests").len();
     assert_eq!(versions(), 1);
     // The output is whole, and its worst pair comes first.
-    let pairs = bench.answer("sample out/2026-11-01 --json");
-    let pairs: Vec<Value> = pairs.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let pairs = json_lines(&bench.answer("sample out/2026-11-01 --json"));
     let held: Vec<f64> = pairs.iter().map(|pair| pair["containment"].as_f64().unwrap()).collect();
     assert!(held.len() >= 2 && held.is_sorted() && held[0] < 1.0, "{held:?}");
     let told = bench.answer("sample out/2026-11-01 --per-distance 1");

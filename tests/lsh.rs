@@ -6,20 +6,12 @@ use std::collections::{BTreeSet, HashMap};
 use dupsieve::rooms::document::Content;
 use dupsieve::rooms::fingerprint::{PageTime, Width};
 use dupsieve::rooms::lsh::Bands;
-use dupsieve::rooms::store::Segment;
 
 use crate::support::Bench;
-use crate::world::page;
+use crate::world::{mixed, page};
 
 fn text(page: u32, words: u32, replaced: u32) -> String {
-    let word = |at: u32| {
-        let of = if at < replaced { 7919 * (page + 1) } else { page % 10 };
-        let number = (of * 1_000 + at).wrapping_mul(2_654_435_761);
-        (0..4)
-            .map(|digit| char::from(b'a' + (number >> (6 * digit)) as u8 % 26))
-            .collect::<String>()
-    };
-    (0..words).map(word).collect::<Vec<_>>().join(" ")
+    mixed(7919 * (page + 1), page % 10, replaced, words)
 }
 
 /// Sixty pages of ten texts; most copies have a few other words at the beginning.
@@ -50,16 +42,9 @@ fn vector_lines(vectors: &[(String, Vec<f64>)]) -> String {
     vectors.iter().map(line).collect()
 }
 
-fn lines(text: &str) -> Vec<Vec<&str>> {
-    text.lines().skip(1).map(|line| line.split('\t').collect()).collect()
-}
-
 /// In how many bits the fingerprints of the batch of an output differ.
 fn apart(bench: &Bench, ids: &[String]) -> impl Fn(usize, usize) -> u32 {
-    let segment = Segment::open(bench.path("out/batch.seg")).unwrap();
-    let (mut held, mut fingerprints) = (segment.ids(), segment.fingerprints());
-    let row = |row| (held.get(row).unwrap().to_owned(), fingerprints.get(row).unwrap());
-    let of: HashMap<String, u128> = (0..segment.rows()).map(row).collect();
+    let of: HashMap<String, u128> = bench.dump("out/batch.seg").into_iter().collect();
     let bits: Vec<u128> = ids.iter().map(|id| of[id]).collect();
     move |one, other| (bits[one] ^ bits[other]).count_ones()
 }
@@ -203,10 +188,9 @@ fn days_are_compared_by_the_buckets_of_the_store() {
             assert_eq!(run, hand, "{day} {file}");
         }
     }
-    let text = bench.read("2026-11-21/verdicts.tsv");
-    for row in lines(&text) {
+    for row in bench.rows("2026-11-21/verdicts.tsv") {
         let expected = ["drop", &format!("p0{}", &row[0][2..]), days[0]];
-        assert_eq!([row[1], row[2], row[4]], expected, "{row:?}");
+        assert_eq!([&row[1], &row[2], &row[4]], expected, "{row:?}");
     }
     // Nearly half of their words are others.
     assert_eq!(bench.read("2026-11-22/keep.txt").lines().count(), 10);

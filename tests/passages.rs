@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::support::Bench;
 #[cfg(feature = "parquet")]
 use crate::world::museum;
-use crate::world::{gzip, record};
+use crate::world::{gzip, json_lines, record};
 
 fn gunzip(bytes: &[u8]) -> String {
     let mut text = String::new();
@@ -32,8 +32,7 @@ fn pages_whose_records_take_no_text_are_copied_as_json_lines() {
     let counts = ["copied", "pages_cut", "words_cut", "pages_dropped"];
     assert_eq!(counts.map(|name| ended.count(name)), [3, 2, 8, 1]);
     let warc = gunzip(&bench.bytes("clean/pages.warc.jsonl.gz"));
-    let lines: Vec<serde_json::Value> =
-        warc.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = json_lines(&warc);
     assert_eq!(lines[0], json!({"id": "http://a/", "text": "one two three four"}));
     assert_eq!(lines[1]["text"].as_str().unwrap().trim(), "first");
     assert!(bench.read("clean/y.html.jsonl").is_empty());

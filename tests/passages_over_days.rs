@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::forgery::{forge, replace_and_seal};
 use crate::support::Bench;
-use crate::world::{numbers, page, record, words};
+use crate::world::{json_lines, numbers, page, record, words};
 
 const DAYS: [&str; 6] =
     ["2026-11-01", "2026-11-02", "2026-11-03", "2026-11-04", "2026-11-05", "2026-11-06"];
@@ -256,8 +256,7 @@ fn check_clean(bench: &Bench, day: &str, pages: &BTreeMap<String, String>, how: 
         })
         .collect();
     let clean = bench.read(&format!("clean/{day}/{day}.jsonl"));
-    let clean: Vec<Value> = clean.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
-    assert_eq!(clean, expected, "{day}");
+    assert_eq!(json_lines(&clean), expected, "{day}");
     rows.len()
 }
 
@@ -324,9 +323,8 @@ fn web_archives_of_days_are_copied_without_their_passages() {
         let ran = bench.done("run days.toml");
         bench.done("verify out");
         let copies = DAYS[..2].iter().map(|day| {
-            let copy =
-                bench.read(&format!("clean/{day}/{day}{}", name.replace("warc", "warc.jsonl")));
-            copy.lines().map(|it| serde_json::from_str::<Value>(it).unwrap()).collect::<Vec<_>>()
+            let copy = name.replace("warc", "warc.jsonl");
+            json_lines(&bench.read(&format!("clean/{day}/{day}{copy}")))
         });
         (ran.count("pages_cut"), copies.collect::<Vec<_>>())
     };

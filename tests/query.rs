@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::oracle::{Texts, families, lines as lines_of};
 use crate::support::Bench;
-use crate::world::skewed;
+use crate::world::{json_lines, skewed};
 
 /// A store of three days of texts, and other pages in `asked.jsonl`: some are near to pages of the store, short, or
 /// without a word.
@@ -24,10 +24,6 @@ fn texts() -> Bench {
     asked += "{\"id\": \"none\", \"text\": \"...\"}\n{\"id\": 7, \"text\": \"a short text\"}\n";
     bench.write("asked.jsonl", asked);
     bench
-}
-
-fn lines(answer: &str) -> Vec<Value> {
-    answer.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The near pages of each page: distance, id and day.
@@ -61,7 +57,7 @@ fn texts_get_the_answers_of_dedup() {
     let bench = texts();
     let asked = "query --store store --input asked.jsonl";
     let answer = bench.answer(asked);
-    let told = lines(&answer);
+    let told = json_lines(&answer);
     bench.done("fingerprint --input asked.jsonl --output asked.seg");
     bench.done("dedup --batch asked.seg --store store --matches all --output found");
     let (near, matched) = (near(&told), matched(&bench, &told));
@@ -97,7 +93,7 @@ fn texts_get_the_answers_of_dedup() {
         assert!(!dropped.contains(id) || verdict == "drop", "{id}");
     }
     let ids = bench.read("asked.jsonl");
-    let ids = lines(&ids).into_iter().map(|it| it["id"].to_string().replace('"', ""));
+    let ids = json_lines(&ids).into_iter().map(|it| it["id"].to_string().replace('"', ""));
     assert!(ids.eq(told.iter().map(|line| line["id"].as_str().unwrap().to_owned())), "the order");
     for design in ["mirror", "4", "none"] {
         bench.done(&format!("store index store --design {design}"));
@@ -138,7 +134,7 @@ fn a_page_is_judged_as_dedup_judges_it_alone() {
         asked.map(|(at, (id, text))| (format!("asked-{id}"), part(at, text))).collect();
     bench.write("asked.jsonl", lines_of(&asked));
     let answer = bench.answer("query --store store --input asked.jsonl");
-    let told = lines(&answer);
+    let told = json_lines(&answer);
     bench.done("store index store");
     let indexed = bench.answer("query --store store --input asked.jsonl --workers 2");
     assert_eq!(indexed, answer, "with an index");

@@ -1,10 +1,8 @@
 //! What is shown to people: `report.html` of each output, and the figures of many days.
 
-use serde_json::Value;
-
 use crate::forgery::dropped_examples;
 use crate::support::Bench;
-use crate::world::page;
+use crate::world::{json_lines, page};
 
 /// Four days of pages, of which the last has one page only; with a copy each.
 fn days() -> Bench {
@@ -145,8 +143,7 @@ fn many_days_are_shown_in_order_with_what_is_odd() {
         page.contains("2026-01-01 to 2026-01-04") && page.contains("usually it is 16"),
         "{page}"
     );
-    let rows = bench.answer("report out --json");
-    let rows: Vec<Value> = rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+    let rows = json_lines(&bench.answer("report out --json"));
     let read: Vec<_> = rows.iter().map(|row| row["read"].as_u64().unwrap()).collect();
     assert_eq!(read, [16, 18, 16, 2]);
 }

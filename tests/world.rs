@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::oracle::Page;
 use crate::support::{Bench, Ended};
@@ -52,6 +52,13 @@ impl Bench {
         self.write(name, format!("{days}{store}{more}"));
     }
 
+    /// Writes a configuration of the bundled sample.
+    pub(crate) fn sample(&self, name: &str, more: &str) {
+        let crawl = sample_file("crawl");
+        let places = "output = \"out/{date}\"\nstore = \"out/store\"\n";
+        self.write(name, format!("inputs = [\"{crawl}/{{date}}/*\"]\n{places}{more}"));
+    }
+
     /// Writes the pages of some days, and `days.toml` for them, with `more` at its end.
     pub(crate) fn crawl<const N: usize>(&self, days: [(&str, String); N], more: &str) {
         let names: Vec<&str> = days.iter().map(|(day, _)| *day).collect();
@@ -79,6 +86,20 @@ impl Bench {
             "fingerprint --format fingerprints --width {width} --input {name}.tsv --output {name}.seg"
         ));
     }
+
+    /// The ids and the fingerprints of a segment.
+    pub(crate) fn dump(&self, segment: &str) -> Vec<Page> {
+        let dump = self.answer(&format!("inspect {segment} --dump"));
+        let page = |row: &str| {
+            let (id, bits) = row.split_once("\t0x").unwrap();
+            (id.to_owned(), u128::from_str_radix(bits, 16).unwrap())
+        };
+        dump.lines().map(page).collect()
+    }
+}
+
+pub(crate) fn json_lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 pub(crate) fn page(id: &str, text: &str) -> String {
@@ -90,6 +111,16 @@ pub(crate) fn words(numbers: Range<usize>) -> String {
     let letter = |digit: u8| char::from(digit - b'0' + b'a');
     let word = |number: usize| (number * 7919).to_string().bytes().map(letter).collect::<String>();
     numbers.map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// So many words of a text; the first `others` of them are those of `own`.
+pub(crate) fn mixed(own: u32, text: u32, others: u32, count: u32) -> String {
+    let word = |at: u32| {
+        let of = if at < others { own } else { text };
+        let number = (of * 1000 + at).wrapping_mul(2_654_435_761);
+        (0..4).map(|it| char::from(b'a' + (number >> (6 * it)) as u8 % 26)).collect::<String>()
+    };
+    (0..count).map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// Random numbers below a bound, the same ones for a seed.

@@ -102,10 +102,8 @@ impl Model {
         let at = |id: &String| (day.to_owned(), id.clone());
         let shown = self.shown();
         self.pages.extend(pages.iter().map(|(id, page)| (at(id), page.clone())));
-        for line in bench.answer(&format!("inspect out/{day}/batch.seg --dump")).lines() {
-            let (id, bits) = line.split_once("\t0x").unwrap();
-            let bits = u128::from_str_radix(bits, 16).unwrap();
-            self.fingerprints.insert((day.to_owned(), id.to_owned()), bits);
+        for (id, bits) in bench.dump(&format!("out/{day}/batch.seg")) {
+            self.fingerprints.insert((day.to_owned(), id), bits);
         }
         let mut told: BTreeMap<Place, usize> = BTreeMap::new();
         for (id, (of, against)) in &found.dropped {

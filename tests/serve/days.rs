@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs;
 
-use dupsieve::rooms::fingerprint::Width;
+use dupsieve::rooms::fingerprint::{Recipe, Width};
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::journal::{Journal, JournalOptions};
 use dupsieve::rooms::store::SegmentOptions;
@@ -13,11 +13,17 @@ use serde_json::{Value, json};
 use super::client::{Served, near, post, until};
 use crate::oracle::{DAYS, crawl, history, length_class, numbered, shingles};
 use crate::support::Bench;
-use crate::world::{page, spread, words};
+use crate::world::{json_lines, page, spread, words};
 
 fn verdicts(bench: &Bench, output: &str) -> BTreeMap<String, String> {
     let rows = bench.rows(&format!("{output}/verdicts.tsv")).into_iter();
     rows.map(|row| (row[0].clone(), row[1].clone())).collect()
+}
+
+/// The ids and the texts of a file of pages.
+fn asked(bench: &Bench, name: &str) -> Vec<Value> {
+    let pages = json_lines(&bench.read(name)).into_iter();
+    pages.map(|page| json!({ "id": page["id"], "text": page["text"] })).collect()
 }
 
 #[test]
@@ -37,14 +43,7 @@ fn days_of_texts_are_judged_as_dedup_does_and_become_the_same_segments() {
             "store add other --segment {day}.seg --day {date} --only found-{day}/keep.txt --replaced found-{day}/replaced.tsv"
         ));
         let verdicts = verdicts(&bench, &format!("found-{day}"));
-        let lines = bench.read("day.jsonl");
-        let mut pages: Vec<Value> = lines
-            .lines()
-            .map(|line| {
-                let page: Value = serde_json::from_str(line).unwrap();
-                json!({ "id": page["id"], "text": page["text"] })
-            })
-            .collect();
+        let mut pages = asked(&bench, "day.jsonl");
         // `serve` judges pages as they come, and `dedup` takes the longest first: they come in that order.
         pages.sort_by_key(|page| {
             let [id, text] = ["id", "text"].map(|field| page[field].as_str().unwrap());
@@ -64,15 +63,10 @@ fn days_of_texts_are_judged_as_dedup_does_and_become_the_same_segments() {
     }
     bench.write("asked.jsonl", bench.documents(100, 500));
     let printed = bench.answer("query --store store --input asked.jsonl");
-    let asked: Vec<Value> = bench
-        .read("asked.jsonl")
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap())
-        .map(|page| json!({ "id": page["id"], "text": page["text"] }))
-        .collect();
-    let told = served.post("/v1/query", json!({ "pages": asked }));
-    for (line, answer) in printed.lines().zip(told["answers"].as_array().unwrap()) {
-        let mut line: Value = serde_json::from_str(line).unwrap();
+    let told = served.post("/v1/query", json!({ "pages": asked(&bench, "asked.jsonl") }));
+    for (mut line, answer) in
+        json_lines(&printed).into_iter().zip(told["answers"].as_array().unwrap())
+    {
         assert_eq!(line.as_object_mut().unwrap().remove("store_version"), Some(json!(4)));
         assert_eq!(&line, answer, "the same as `query` prints");
     }
@@ -133,9 +127,8 @@ fn a_commit_gives_the_verdicts_of_run() {
         bench.done("store init store");
         let served = Served::start(&bench, "--config serve.toml --distance 15");
         for day in DAYS {
-            let lines = bench.read(&format!("crawl/{day}.jsonl"));
-            let mut pages: Vec<Value> =
-                lines.lines().rev().map(|line| serde_json::from_str(line).unwrap()).collect();
+            let mut pages = json_lines(&bench.read(&format!("crawl/{day}.jsonl")));
+            pages.reverse();
             // The short pages come first: none of them is dropped as it comes.
             pages.sort_by_key(|page| page["text"].as_str().unwrap().len());
             let body = json!({ "remember": remembered, "pages": pages });
@@ -180,7 +173,7 @@ fn a_commit_that_was_cut_short_judges_as_run_does() {
     for day in DAYS {
         let served = Served::start(&bench, "--distance 15");
         let pages = history[day].iter().map(|(id, page)| numbered(id, page));
-        let pages: Vec<Value> = pages.map(|page| serde_json::from_str(&page).unwrap()).collect();
+        let pages = json_lines(&pages.collect::<String>());
         served.post("/v1/pages", json!({ "remember": "all", "pages": pages }));
         assert_eq!(served.end().code, 0);
         // It died between the seal and the addition, while it judged.
@@ -366,10 +359,7 @@ fn remember_long(bench: &Bench, ids: &[&str]) {
 
 /// Seals the journal of ready-made fingerprints, as a service that died between the seal and the addition.
 fn seal(bench: &Bench, day: &str) {
-    let segment = SegmentOptions {
-        stamp: r#"{"features":"external","width":64}"#.to_owned(),
-        ..SegmentOptions::default()
-    };
+    let segment = SegmentOptions::of(&Recipe::named("external-64", None).unwrap());
     seal_as(bench, day, segment);
 }
 

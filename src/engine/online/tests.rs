@@ -11,27 +11,17 @@ use super::*;
 use crate::budget::Budget;
 use crate::document::IdList;
 use crate::error::{Kind, Result};
-use crate::fingerprint::{Class, Width};
+use crate::fingerprint::{Class, Recipe};
 use crate::index::LookupOptions;
 use crate::matches::Question;
-use crate::store::{Day, Details, FingerprintedDocument, NewDay, SegmentOptions, Store};
+use crate::store::{Day, Details, FingerprintedDocument, NewDay, Store};
 use crate::work::Work;
 
-const STAMP: &str = r#"{"features":"external","width":64}"#;
-
 fn open(store: &Store) -> Result<Online> {
-    let options = OnlineOptions {
-        lookup: LookupOptions { distance: 3, ..LookupOptions::default() },
-        width: Width::W64,
-        segment: SegmentOptions { stamp: STAMP.to_owned(), ..SegmentOptions::default() },
-        limit: 1000,
-        most_answer_bytes: 1 << 20,
-        most_journal_bytes: 1 << 30,
-        budget: Budget::of(1 << 18),
-        workers: 1,
-        adds_dropped: false,
-        hides_replaced: true,
-    };
+    let recipe = Recipe::named("external-64", None)?;
+    let lookup = LookupOptions { distance: 3, ..LookupOptions::default() };
+    let budget = Budget::of(1 << 18);
+    let options = OnlineOptions { limit: 1000, budget, ..OnlineOptions::of(&recipe, lookup) };
     Online::open(store.clone(), options)
 }
 

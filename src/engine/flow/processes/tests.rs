@@ -119,19 +119,6 @@ fn what_process_0_holds_is_not_sent() {
 }
 
 #[test]
-fn a_failure_to_write_fails_all() {
-    let all = (0..2).map(|process| settings(process, 2, LATE)).collect();
-    let results = play(all, |mut processes| {
-        let held = processes.agree("begin", || Ok(Role::Leader(()))).unwrap();
-        processes
-            .conclude("write", held, |()| Err::<(), _>(Error::new(Kind::Io, "the disk is full")))
-    });
-    for result in results {
-        assert_eq!(result.unwrap_err().kind(), Kind::Io);
-    }
-}
-
-#[test]
 fn processes_take_step_after_step_together() {
     let results =
         play((0..3).map(|process| settings(process, 3, LATE)).collect(), |mut processes| {
@@ -347,33 +334,21 @@ fn endless(fatal: &Fatal, worker: &mut Worker, fails: bool) -> Result<()> {
 }
 
 #[test]
-fn an_error_raised_in_an_operator_ends_all_workers() {
-    let mut processes = Processes::alone(2);
-    let fatal = processes.fatal();
-    let ended = processes.execute(move |worker| endless(&fatal, worker, worker.index() == 1));
-    assert_eq!(ended.unwrap_err().to_string(), "the disk is full");
-}
-
-#[test]
-fn an_error_returned_by_a_worker_ends_those_that_wait_for_it() {
-    let mut processes = Processes::alone(2);
-    let fatal = processes.fatal();
-    let ended = processes.execute(move |worker| match worker.index() {
-        0 => endless(&fatal, worker, false),
-        _ => Err(Error::new(Kind::BadData, "a block is damaged")),
-    });
-    assert_eq!(ended.unwrap_err().kind(), Kind::BadData);
-}
-
-#[test]
-fn a_panic_in_a_worker_ends_the_others() {
-    let mut processes = Processes::alone(2);
-    let fatal = processes.fatal();
-    let ended = processes.execute(move |worker| match worker.index() {
-        0 => endless(&fatal, worker, false),
-        _ => panic!("as the test wants it"),
-    });
-    assert_eq!(ended.unwrap_err().kind(), Kind::Internal);
+fn an_error_or_a_panic_in_one_worker_ends_those_that_wait_for_it() {
+    let ends: [(fn(&Fatal, &mut Worker) -> Result<()>, Kind); 3] = [
+        (|fatal, worker| endless(fatal, worker, true), Kind::Io),
+        (|_, _| Err(Error::new(Kind::BadData, "a block is damaged")), Kind::BadData),
+        (|_, _| panic!("as the test wants it"), Kind::Internal),
+    ];
+    for (end, kind) in ends {
+        let mut processes = Processes::alone(2);
+        let fatal = processes.fatal();
+        let ended = processes.execute(move |worker| match worker.index() {
+            0 => endless(&fatal, worker, false),
+            _ => end(&fatal, worker),
+        });
+        assert_eq!(ended.unwrap_err().kind(), kind);
+    }
 }
 
 #[test]
