@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         file.line(history.to_html().trim_end().as_bytes())?;
         file.finish(global.overwrite)?;
     }
-    let (days, text) = (history.days(), history.contained_text());
+    let (days, text) = (&history.days[..], history.contained_text);
     if !global.json {
         let object = json!({ "days": days, "all": text });
         return answer::print(&object, include_str!("report.txt"), false);

@@ -39,8 +39,10 @@ use dupsieve::rooms::tables::Design;
 use dupsieve::rooms::work::Work;
 use tempfile::TempDir;
 
+pub type Reader = fn(&[u8]);
+
 /// The readers by their names, for the fuzz target.
-pub const READERS: [(&str, fn(&[u8])); 24] = [
+pub const READERS: [(&str, Reader); 24] = [
     ("address", address),
     ("bodies", bodies),
     ("certificate", certificate),

@@ -99,7 +99,7 @@ pub(crate) fn dedup(
                     // In a mount of its own, this process has its ledgers to itself.
                     let lock = (!mounts().is_own(output)).then(|| Lock::shared(fence));
                     let job = open(store.at(inputs.store.map(|(number, _)| number))?)?;
-                    job.join.inputs().check(&inputs, job.join.batch.path())?;
+                    job.join.check_inputs(&inputs)?;
                     (job, Role::Follower, lock)
                 }
             };

@@ -192,7 +192,7 @@ where
         // What was sent is finished when it has passed here.
         taken.flat_map(|()| None).connect_loop(window);
     });
-    fatal.step_while(worker, || !reached.done())?;
+    fatal.step_while(worker, |_| !reached.done())?;
     Ok((records.take(), receipts.take()))
 }
 

@@ -149,7 +149,8 @@ impl Documents {
         let portions =
             Portions::read(inputs, share, options, workers, progress, kept.clone(), fatal.clone());
         processes.execute_gathered(move |worker| {
-            let reading = Reading::new(portions.clone(), fields.clone(), kept.clone(), handler()?);
+            let (portions, fields, kept) = (portions.clone(), fields.clone(), kept.clone());
+            let reading = Reading { portions, fields, kept, handler: handler()? };
             let into = (Collected::new(&folder, memory_bytes), Read::default());
             let (collected, read) = run_units(worker, reading, |_| 0, into, &fatal)?;
             Ok(Harvest { collected, read })

@@ -53,9 +53,13 @@ impl Fatal {
     pub(super) fn step_while(
         &self,
         worker: &mut Worker,
-        mut unfinished: impl FnMut() -> bool,
+        mut unfinished: impl FnMut(&Worker) -> bool,
     ) -> Result<()> {
-        self.step_worker(worker, |_| unfinished())
+        while unfinished(worker) {
+            self.check()?;
+            worker.step_or_park(Some(GLANCE));
+        }
+        self.check()
     }
 
     /// Runs `work`, then steps the worker until its dataflows have finished; when an error is
@@ -67,7 +71,7 @@ impl Fatal {
     ) -> Result<R> {
         let _panic = RaiseOnPanic(self);
         let result = work(worker).and_then(|result| {
-            self.step_worker(worker, |worker| worker.has_dataflows())?;
+            self.step_while(worker, Worker::has_dataflows)?;
             Ok(result)
         });
         if let Err(error) = &result {
@@ -77,18 +81,6 @@ impl Fatal {
             }
         }
         result
-    }
-
-    fn step_worker(
-        &self,
-        worker: &mut Worker,
-        mut unfinished: impl FnMut(&Worker) -> bool,
-    ) -> Result<()> {
-        while unfinished(worker) {
-            self.check()?;
-            worker.step_or_park(Some(GLANCE));
-        }
-        self.check()
     }
 }
 

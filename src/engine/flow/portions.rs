@@ -9,7 +9,7 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use super::checkpoint::{self, Checkpoint};
 use super::fatal::Fatal;
 use super::read::{Read, ShareRead};
-use crate::document::{self, Deliver, FileRead, Inputs, ReadOptions, Records, Share};
+use crate::document::{self, Deliver, FileRead, FilesRead, Inputs, ReadOptions, Records, Share};
 use crate::error::Result;
 use crate::object_storage::Bill;
 use crate::work_queues::Claim;
@@ -42,7 +42,12 @@ impl Portions {
     ) -> Portions {
         let (send, portions) = bounded(AHEAD * workers);
         let mut outbox = Outbox { send, delivered: 0, kept };
-        thread::spawn(move || read(&inputs, &share, &options, &progress, &mut outbox, &fatal));
+        thread::spawn(move || {
+            match document::read_to(&inputs, &share, &options, &progress, &mut outbox) {
+                Ok(tally) => outbox.finish(&inputs, &share, tally),
+                Err(error) => fatal.raise(error),
+            }
+        });
         Portions(portions)
     }
 
@@ -52,28 +57,6 @@ impl Portions {
             Err(TryRecvError::Empty) => Claim::Later,
             Err(TryRecvError::Disconnected) => Claim::Done,
         }
-    }
-}
-
-fn read(
-    inputs: &Inputs,
-    share: &Share,
-    options: &ReadOptions,
-    progress: &AtomicU64,
-    outbox: &mut Outbox,
-    fatal: &Fatal,
-) {
-    match document::read_to(inputs, share, options, progress, outbox) {
-        Ok(tally) => {
-            let (process, states) = (share.index(), inputs.states());
-            let (contents, bill) = (tally.contents, Bill::so_far());
-            let (damaged, many_lines) = (tally.damaged, tally.many_lines);
-            let shares = vec![ShareRead { process, states, contents, bill }];
-            let delivered = outbox.delivered;
-            let read = Read { damaged, many_lines, delivered, ends: 1, shares, ..Read::default() };
-            let _ = outbox.send.send(Portion::End(Box::new(read)));
-        }
-        Err(error) => fatal.raise(error),
     }
 }
 
@@ -87,6 +70,16 @@ impl Outbox {
     fn send(&mut self, portion: Portion) -> bool {
         self.delivered += 1;
         self.send.send(portion).is_ok()
+    }
+
+    /// Sends the end, with what was read.
+    fn finish(self, inputs: &Inputs, share: &Share, tally: FilesRead) {
+        let (process, states) = (share.index(), inputs.states());
+        let FilesRead { contents, damaged, many_lines, .. } = tally;
+        let shares = vec![ShareRead { process, states, contents, bill: Bill::so_far() }];
+        let delivered = self.delivered;
+        let read = Read { damaged, many_lines, delivered, ends: 1, shares, ..Read::default() };
+        let _ = self.send.send(Portion::End(Box::new(read)));
     }
 }
 

@@ -54,21 +54,10 @@ impl<R: Record + 'static> Collect<Taken<R>> for Collected<R> {
 
 /// One worker that reads: it takes batches and passes their documents to its handler.
 pub(super) struct Reading<H> {
-    portions: Portions,
-    fields: Fields,
-    kept: Option<Arc<Checkpoint>>,
-    handler: H,
-}
-
-impl<H: Handler> Reading<H> {
-    pub(super) fn new(
-        portions: Portions,
-        fields: Fields,
-        kept: Option<Arc<Checkpoint>>,
-        handler: H,
-    ) -> Reading<H> {
-        Reading { portions, fields, kept, handler }
-    }
+    pub(super) portions: Portions,
+    pub(super) fields: Fields,
+    pub(super) kept: Option<Arc<Checkpoint>>,
+    pub(super) handler: H,
 }
 
 impl<H: Handler> UnitRunner for Reading<H> {

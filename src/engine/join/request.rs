@@ -1,6 +1,5 @@
 //! A join that is asked for, and whether it can be done.
 
-use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -25,30 +24,6 @@ pub struct JoinInputs {
     pub store: Option<(u64, Digest)>,
     /// The digest of what was removed from it, if something was.
     pub removals: Option<Digest>,
-}
-
-impl JoinInputs {
-    /// Those of a batch and a store.
-    pub(super) fn of(batch: &Segment, store: Option<&Version>) -> JoinInputs {
-        let removals = store.and_then(Version::removals);
-        let store = store.map(|store| (store.number(), store.digest()));
-        JoinInputs { batch: batch.digest(), store, removals }
-    }
-
-    /// Checks that these are the inputs that process 0 sees; the batch is at `path`.
-    ///
-    /// # Errors
-    /// [`Kind::Missing`] if batch or store are others.
-    pub fn check(&self, expected: &JoinInputs, path: &Path) -> Result<()> {
-        if self == expected {
-            return Ok(());
-        }
-        Err(Error::new(Kind::Missing, "this process sees another batch or store than process 0")
-            .at(path)
-            .expected(format_args!("{expected:?}"))
-            .found(format_args!("{self:?}"))
-            .help("put batch and store where all hosts see the same"))
-    }
 }
 
 /// A join that is asked for: what is joined, and how. [`Join::new`] gives the usual settings.
@@ -158,12 +133,25 @@ impl Join {
 
     /// What is joined, by its digests: all processes of a join must see the same.
     pub fn inputs(&self) -> JoinInputs {
-        JoinInputs::of(&self.batch, self.store.as_ref())
+        let store = self.store.as_ref();
+        JoinInputs {
+            batch: self.batch.digest(),
+            store: store.map(|store| (store.number(), store.digest())),
+            removals: store.and_then(Version::removals),
+        }
     }
 
     /// Checks that these are the inputs that process 0 sees.
     pub fn check_inputs(&self, expected: &JoinInputs) -> Result<()> {
-        self.inputs().check(expected, self.batch.path())
+        let found = self.inputs();
+        if found == *expected {
+            return Ok(());
+        }
+        Err(Error::new(Kind::Missing, "this process sees another batch or store than process 0")
+            .at(self.batch.path())
+            .expected(format_args!("{expected:?}"))
+            .found(format_args!("{found:?}"))
+            .help("put batch and store where all hosts see the same"))
     }
 
     /// Whether pages are met in keep order: whole pages are compared.

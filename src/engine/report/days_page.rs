@@ -46,7 +46,7 @@ struct DayColumn {
 
 impl History {
     pub fn to_html(&self) -> String {
-        let days = self.days();
+        let days = &self.days[..];
         let most = days.iter().map(|day| day.read).max().unwrap_or(0);
         let step = days.len().div_ceil(NAMED);
         let columns = days.iter().enumerate().map(|(at, day)| {
@@ -81,7 +81,7 @@ impl History {
             read: days.iter().map(|day| day.read).sum(),
             kept: days.iter().map(|day| day.kept).sum(),
             dropped: days.iter().map(|day| day.dropped).sum(),
-            contained_text: self.contained_text().map(|it| {
+            contained_text: self.contained_text.map(|it| {
                 (percent((it.containment * 1e4).round() as u128, 10_000), it.through_replaced)
             }),
             tells_lost: days.iter().any(|day| day.lost.is_some()),

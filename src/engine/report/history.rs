@@ -26,8 +26,9 @@ const SHORT: f64 = 60.0;
 
 #[derive(Debug)]
 pub struct History {
-    days: Vec<DayFigures>,
-    contained_text: Option<ContainedText>,
+    pub days: Vec<DayFigures>,
+    /// What the kept pages contain of all text that was read, if every day tells what it lost.
+    pub contained_text: Option<ContainedText>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -74,15 +75,6 @@ impl History {
             days[at].alarms = alarms(&days[at], &days[at.saturating_sub(BEFORE)..at]);
         }
         History { days, contained_text: None }
-    }
-
-    /// What the kept pages contain of all text that was read, if every day tells what it lost.
-    pub fn contained_text(&self) -> Option<ContainedText> {
-        self.contained_text
-    }
-
-    pub fn days(&self) -> &[DayFigures] {
-        &self.days
     }
 }
 
@@ -238,7 +230,7 @@ mod tests {
         days.push(day(10, 5, 5));
         days.push(day(11, 9, 1));
         let odd: Vec<bool> =
-            History::of(days).days().iter().map(|day| !day.alarms.is_empty()).collect();
+            History::of(days).days.iter().map(|day| !day.alarms.is_empty()).collect();
         assert_eq!(odd, [[false; 10].as_slice(), &[true]].concat());
     }
 
@@ -257,7 +249,7 @@ mod tests {
                 .map(|it| losing(it.0, it.1)),
         );
         let history = History::of(days);
-        let alarms: Vec<&[String]> = history.days().iter().map(|day| &day.alarms[..]).collect();
+        let alarms: Vec<&[String]> = history.days.iter().map(|day| &day.alarms[..]).collect();
         assert!(alarms[..10].iter().all(|alarms| alarms.is_empty()), "{alarms:?}");
         assert_eq!(alarms[10], ["400 records were read; usually it is 1006"]);
         assert_eq!(alarms[11], ["60.0 % duplicates; usually it is 29.9 %"]);

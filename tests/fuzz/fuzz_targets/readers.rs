@@ -4,7 +4,7 @@
 use std::env;
 use std::sync::LazyLock;
 
-static READER: LazyLock<fn(&[u8])> = LazyLock::new(|| {
+static READER: LazyLock<readers::Reader> = LazyLock::new(|| {
     let name = env::var("READER").expect("READER names a reader");
     let found = readers::READERS.iter().find(|(reader, _)| *reader == name);
     found.unwrap_or_else(|| panic!("there is no reader {name}")).1

@@ -333,9 +333,11 @@ fn endless(fatal: &Fatal, worker: &mut Worker, fails: bool) -> Result<()> {
     run_units(worker, runner, |_| 0, (Vec::new(), Vec::new()), fatal).map(drop)
 }
 
+type End = fn(&Fatal, &mut Worker) -> Result<()>;
+
 #[test]
 fn an_error_or_a_panic_in_one_worker_ends_those_that_wait_for_it() {
-    let ends: [(fn(&Fatal, &mut Worker) -> Result<()>, Kind); 3] = [
+    let ends: [(End, Kind); 3] = [
         (|fatal, worker| endless(fatal, worker, true), Kind::Io),
         (|_, _| Err(Error::new(Kind::BadData, "a block is damaged")), Kind::BadData),
         (|_, _| panic!("as the test wants it"), Kind::Internal),
