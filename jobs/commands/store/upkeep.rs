@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use dupsieve::rooms::error::Named;
-use dupsieve::rooms::store::{Codec, Compacted, Merger, Pruning, Store};
+use dupsieve::rooms::store::{Codec, Merger, Pruning, Store};
 use dupsieve::{Kind, Result};
 
 use super::indexing;
@@ -56,13 +56,9 @@ fn compact_all_tiers(store: &Store, global: &GlobalFlags) -> Result<u64> {
 fn compact_tiers(store: &Store, global: &GlobalFlags) -> Result<u64> {
     let Some(due) = store.at(None)?.due() else { return Ok(0) };
     let (count, _shown) = show_merging(due.rows, global);
-    match store.compact_tiers(&count)? {
-        Compacted::New(version) => {
-            tracing::debug!("{}; store version {}", describe(&due), version.number());
-            Ok(due.segments() as u64)
-        }
-        Compacted::Already(_) => Ok(0),
-    }
+    let Some(version) = store.compact_tiers(&count)? else { return Ok(0) };
+    tracing::debug!("{}; store version {}", describe(&due), version.number());
+    Ok(due.segments() as u64)
 }
 
 #[derive(Clone, Copy, Debug)]

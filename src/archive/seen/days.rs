@@ -41,8 +41,7 @@ impl Holdings {
     }
 }
 
-/// For each of `sought` that `dated` holds: raises its day in `days` to the newest day on which
-/// `dated` holds the page.
+/// Raises the day of each of `sought` in `days` to the newest day on which `dated` holds the page.
 fn scan(
     dated: &Dated,
     sought: &[Sought<'_>],
@@ -53,37 +52,26 @@ fn scan(
     let mut hashes: Vec<(u64, usize)> =
         sought.iter().enumerate().map(|(at, sought)| (sought.hash(), at)).collect();
     hashes.sort_unstable();
-    let parts = row_parts(dated.segment().rows(), threads);
-    let scan = Scan { dated, by, sought, hashes: &hashes };
-    for found in in_parallel(threads, &parts, |part| scan.part(part.clone())) {
-        for (at, day) in found? {
-            days[at] = days[at].max(Some(day));
-        }
-    }
-    Ok(())
-}
-
-struct Scan<'a> {
-    dated: &'a Dated,
-    by: By,
-    sought: &'a [Sought<'a>],
-    hashes: &'a [(u64, usize)],
-}
-
-impl Scan<'_> {
-    fn part(&self, rows: Range<u64>) -> Result<Vec<(usize, Day)>> {
+    let found_in = |rows: &Range<u64>| {
         progress::tick(Activity::Reading);
-        let mut readers = Readers::of(self.dated);
+        let mut readers = Readers::of(dated);
         let mut found = Vec::new();
-        for row in rows {
-            let Some(hash) = readers.hash(self.by, row)? else { continue };
-            let first = self.hashes.partition_point(|it| it.0 < hash);
-            for &(_, at) in self.hashes[first..].iter().take_while(|it| it.0 == hash) {
-                if readers.is(self.sought[at], row)? {
+        for row in rows.clone() {
+            let Some(hash) = readers.hash(by, row)? else { continue };
+            let first = hashes.partition_point(|it| it.0 < hash);
+            for &(_, at) in hashes[first..].iter().take_while(|it| it.0 == hash) {
+                if readers.is(sought[at], row)? {
                     found.push((at, readers.days.get(row)?));
                 }
             }
         }
         Ok(found)
+    };
+    let parts = row_parts(dated.segment().rows(), threads);
+    for found in in_parallel(threads, &parts, found_in) {
+        for (at, day) in found? {
+            days[at] = days[at].max(Some(day));
+        }
     }
+    Ok(())
 }

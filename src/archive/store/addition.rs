@@ -121,7 +121,7 @@ impl Store {
         let removed = &self.removed_rows(batch, day)?;
         if !removed.is_empty() {
             batch.verify()?;
-            Reduction { only: None, removed }.write_in_place_of(batch, path)?;
+            Reduction { only: None, removed }.write(batch, path, true)?;
         }
         Ok(removed.count())
     }
@@ -291,7 +291,7 @@ impl Store {
         let path = self.path().join(SEGMENTS).join(file);
         if reduction.only.is_some() || !reduction.removed.is_empty() {
             segment.verify()?;
-            return reduction.write(segment, &path);
+            return reduction.write(segment, &path, false);
         }
         match is_held(&path, segment.digest()) {
             true => Segment::open(&path),

@@ -18,14 +18,6 @@ use super::segment::Codec;
 use super::tiers;
 use super::version::Version;
 
-#[derive(Clone, Debug)]
-pub enum Compacted {
-    /// Some or all segments are one from this version on.
-    New(Version),
-    /// There was nothing to merge, in this version.
-    Already(Version),
-}
-
 /// Segments that are to become one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merger {
@@ -38,15 +30,15 @@ pub struct Merger {
 impl Store {
     /// Merges all segments of the newest version into one, with its fingerprints coded by `codec`. The
     /// entries of the days stay as they are, and so does the digest of the version. `merged` grows by the
-    /// fingerprints that have been read.
-    pub fn compact(&self, codec: Codec, merged: &AtomicU64) -> Result<Compacted> {
+    /// fingerprints that have been read. Returns the new version; none if there was nothing to merge.
+    pub fn compact(&self, codec: Codec, merged: &AtomicU64) -> Result<Option<Version>> {
         let lock = self.lock()?;
         let version = self.at(None)?;
         if is_compact(&version.dated()?, codec)? {
-            return Ok(Compacted::Already(version));
+            return Ok(None);
         }
         let all = Merger::of(COMPACTED, version.files());
-        self.merge(&version, &all, codec, &lock, merged).map(Compacted::New)
+        self.merge(&version, &all, codec, &lock, merged).map(Some)
     }
 
     /// Whether [`Store::compact`] would change anything.
@@ -56,15 +48,11 @@ impl Store {
 
     /// Does the one merge that is due by the rule of the tiers ([`Version::due`]), so that the store never
     /// has many segments. Otherwise as [`Store::compact`].
-    pub fn compact_tiers(&self, merged: &AtomicU64) -> Result<Compacted> {
+    pub fn compact_tiers(&self, merged: &AtomicU64) -> Result<Option<Version>> {
         let lock = self.lock()?;
         let version = self.at(None)?;
-        match version.due() {
-            None => Ok(Compacted::Already(version)),
-            Some(due) => {
-                self.merge(&version, &due, Codec::default(), &lock, merged).map(Compacted::New)
-            }
-        }
+        let merge = |due| self.merge(&version, &due, Codec::default(), &lock, merged);
+        version.due().map(merge).transpose()
     }
 
     /// Makes the version after `current`, in which the segments of `merger` are one, without hidden rows.

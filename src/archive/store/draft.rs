@@ -14,9 +14,9 @@
 use crate::error::{Error, Kind, Result};
 use crate::output::Lock;
 
-use super::coming_back::ComingBack;
 use super::day::Day;
 use super::folder::Store;
+use super::going_back::ComingBack;
 use super::manifest::Manifest;
 use super::new_day::NewDay;
 use super::version::Version;

@@ -22,7 +22,7 @@
 //! change (see `orphans`).
 
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, DirEntry};
 use std::io::ErrorKind;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -31,12 +31,12 @@ use crate::error::{At, Error, Kind, Named, Result};
 
 use super::damage::damaged;
 use super::day::Day;
-use super::manifest::{MANIFESTS, Manifest, SEGMENTS, manifest_path};
+use super::manifest::{MANIFESTS, Manifest, SEGMENTS, manifest_name};
 use super::manifest_file::ManifestReader;
 use super::pointer::{CURRENT, OLDEST, Pointer};
 use super::removals::Removals;
 use super::version::Version;
-use crate::output::{Lock, UNFINISHED, parent_of, sync_folder};
+use crate::output::{Lock, UNFINISHED, entries_in, parent_of, sync_folder};
 
 const LOCK: &str = "LOCK";
 
@@ -77,9 +77,7 @@ impl Store {
         let store = Store { path: path.as_ref().to_path_buf() };
         match fs::metadata(store.path.join(CURRENT)) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                if store.path.join(SEGMENTS).is_dir() {
-                    store.refuse_lost_current()?;
-                }
+                store.refuse_lost_current()?;
                 Err(Error::new(Kind::Missing, "there is no store here")
                     .called("no-store")
                     .at(&store.path)
@@ -272,11 +270,10 @@ impl Store {
     }
 
     pub(super) fn manifest_path(&self, number: u64) -> PathBuf {
-        manifest_path(&self.path, number)
+        self.path.join(MANIFESTS).join(manifest_name(number))
     }
 }
 
 pub(super) fn names(folder: &Path) -> Result<Vec<OsString>> {
-    let entries = fs::read_dir(folder).at(folder)?;
-    entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<Result<_, _>>().at(folder)
+    Ok(entries_in(folder)?.iter().map(DirEntry::file_name).collect())
 }

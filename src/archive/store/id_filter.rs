@@ -24,38 +24,30 @@ pub(crate) struct Reduction<'a> {
 }
 
 impl Reduction<'_> {
-    pub(crate) fn write(&self, segment: &Segment, path: &Path) -> Result<Segment> {
+    /// Writes what is left of `segment` to `path`. If it is to stand in its place, it says of itself what `segment` says, and how many
+    /// pages it leaves out.
+    pub(crate) fn write(&self, segment: &Segment, path: &Path, in_place: bool) -> Result<Segment> {
         match segment.width() {
-            Width::W64 => self.write_part::<u64>(segment, path),
-            Width::W128 => self.write_part::<u128>(segment, path),
+            Width::W64 => self.write_rows::<u64>(segment, path, in_place),
+            Width::W128 => self.write_rows::<u128>(segment, path, in_place),
         }
     }
 
-    /// Writes what is left of `segment` to `path`, to stand in its place: it says of itself what `segment` says, and how many pages
-    /// it leaves out.
-    pub(crate) fn write_in_place_of(&self, segment: &Segment, path: &Path) -> Result<Segment> {
-        match segment.width() {
-            Width::W64 => self.write_whole::<u64>(segment, path),
-            Width::W128 => self.write_whole::<u128>(segment, path),
-        }
-    }
-
-    fn write_part<F: Fingerprint>(&self, segment: &Segment, path: &Path) -> Result<Segment> {
-        let (writer, rows, empty) = self.rows::<F>(segment, path)?;
-        let counts = RecordCounts {
-            read: rows + empty,
-            fingerprinted: rows,
-            empty,
-            ..RecordCounts::default()
-        };
-        writer.finish(counts, &self.identity(segment.digest()))
-    }
-
-    fn write_whole<F: Fingerprint>(&self, segment: &Segment, path: &Path) -> Result<Segment> {
+    fn write_rows<F: Fingerprint>(
+        &self,
+        segment: &Segment,
+        path: &Path,
+        in_place: bool,
+    ) -> Result<Segment> {
         let (writer, fingerprinted, empty) = self.rows::<F>(segment, path)?;
+        let left = fingerprinted + empty;
+        if !in_place {
+            let counts =
+                RecordCounts { read: left, fingerprinted, empty, ..RecordCounts::default() };
+            return writer.finish(counts, &self.identity(segment.digest()));
+        }
         let counts = segment.counts();
-        let left_out = (counts.fingerprinted + counts.empty).saturating_sub(fingerprinted + empty);
-        let removed = counts.removed + left_out;
+        let removed = counts.removed + (counts.fingerprinted + counts.empty).saturating_sub(left);
         writer.finish_like(segment, RecordCounts { fingerprinted, empty, removed, ..counts })
     }
 

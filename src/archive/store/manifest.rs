@@ -11,7 +11,7 @@
 //! ```
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 
@@ -296,10 +296,6 @@ impl Manifest {
         }
         Ok(())
     }
-}
-
-pub(super) fn manifest_path(store: &Path, version: u64) -> PathBuf {
-    store.join(MANIFESTS).join(manifest_name(version))
 }
 
 pub(super) fn manifest_name(version: u64) -> String {

@@ -18,13 +18,13 @@
 //!
 //! - `segment/`: the file format. `builder`, `id_filter`: segments made from documents, from a list of
 //!   ids. `damage`, `day`, `digest`: small types that all share.
-//! - `removals`, `replaced_rows`, `shown`: which pages were removed or replaced, and what a reader is shown; `shown_pages`: the pages of a day; `row_sets`: their
+//! - `removals`, `replaced_rows`, `shown`: which pages were removed or replaced, and what a reader is shown; `row_sets`: their
 //!   bytes. `slack`: what a page may lack in one that replaces it; `digest_files`: the folder of both lists. `removal_note`: how the journal learns of removals. `new_day`, `replacements`: what enters a store, and what it
 //!   replaces. `expiry`: days that are too old; `future_day`: days that have not come. `id_search`: rows by their ids.
 //! - `sidecars`, `side_table`: files that are kept beside the segments, most of which are tables.
 //! - `manifest`, `manifest_file`, `version`, `file_record`, `dated`: what a version contains.
 //! - `folder`: the store, and how a change is committed. `addition`, `compact`, `draft`, `orphans`,
-//!   `history`, `prune`, `removing`, `replacing`, `purge`, `verification`: what can be done with a store, one a file. `going_back`, `coming_back`: what a store held before a day, where that version was pruned. `tiers`: which segments are merged
+//!   `history`, `prune`, `removing`, `replacing`, `purge`, `verification`: what can be done with a store, one a file. `going_back`: what a store held before a day, where that version was pruned. `tiers`: which segments are merged
 //!   when, with its bounds. `merge`: how.
 //!
 //! Imports `document`, `fingerprint`, `hamming` and what they import. FORMAT.md in this folder
@@ -60,7 +60,6 @@
 
 mod addition;
 mod builder;
-mod coming_back;
 mod compact;
 mod damage;
 mod dated;
@@ -94,7 +93,6 @@ mod replacing;
 mod row_sets;
 mod segment;
 mod shown;
-mod shown_pages;
 mod side_table;
 mod sidecars;
 mod slack;
@@ -104,8 +102,7 @@ mod version;
 
 pub use addition::Added;
 pub use builder::{FingerprintedDocument, SegmentBuilder};
-pub use coming_back::ComingBack;
-pub use compact::{Compacted, Merger};
+pub use compact::Merger;
 pub use dated::{Dated, RowDays};
 pub use day::{Day, DayRange};
 pub use digest::Digest;
@@ -113,6 +110,7 @@ pub use draft::Draft;
 pub use expiry::{Expiry, Retention};
 pub use folder::Store;
 pub use future_day::expect_come;
+pub use going_back::ComingBack;
 pub use history::{Change, Revision};
 pub use manifest::{Entry, Merged};
 pub use new_day::{Entering, NewDay};

@@ -46,8 +46,7 @@ impl Store {
         let pruned = paths(&manifests, is_pruned)?;
         let mut remains = Vec::new();
         let replaced = self.path().join(REPLACED);
-        let places = [self.path(), &manifests, &segments, &replaced];
-        for place in places.into_iter().filter(|place| place.exists()) {
+        for place in [self.path(), &manifests, &segments, &replaced] {
             remains.extend(paths(place, |name| name.starts_with(UNFINISHED))?);
         }
         remains.extend(self.orphans(versions.clone(), of_any_age || !pruned.is_empty())?);

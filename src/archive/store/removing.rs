@@ -99,10 +99,6 @@ impl Removal {
     }
 
     /// Removes the pages. Reads on `threads` threads, and `read` grows by the rows that were looked through.
-    ///
-    /// # Errors
-    /// A damaged segment is [`Kind::BadData`], and nothing is removed then; a store that
-    /// another run is changing, or has changed meanwhile, is [`Kind::Temporary`].
     pub fn run(&self, threads: usize, read: &AtomicU64) -> Result<Removed> {
         let lock = self.store.lock()?;
         if self.store.versions()? != self.versions {

@@ -9,7 +9,6 @@ use roaring::RoaringTreemap;
 
 use crate::error::{Kind, Result};
 
-use super::coming_back::ComingBack;
 use super::damage::damaged;
 use super::dated::Dated;
 use super::day::Day;
@@ -17,6 +16,7 @@ use super::digest::Digest;
 use super::digest_files::Listed;
 use super::file_record::FileRecord;
 use super::folder::Store;
+use super::going_back::ComingBack;
 use super::id_search::find_on_all_cores;
 use super::manifest::SEGMENTS;
 use super::manifest_file::ManifestReader;
@@ -148,10 +148,6 @@ impl Verification {
 
     /// Reads and checks every file, except those that another run has pruned in the meantime. `read` grows by
     /// the bytes read.
-    ///
-    /// # Errors
-    /// A missing segment is [`Kind::Missing`](crate::Kind::Missing); a damaged one is
-    /// [`Kind::BadData`](crate::Kind::BadData).
     pub fn run(&self, read: &AtomicU64) -> Result<()> {
         let store = self.store.path();
         for (&(listed, list), &newest) in &self.lists {

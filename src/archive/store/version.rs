@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Fingerprint, Width};
+use crate::progress::{self, Activity};
 
 use super::damage::damaged;
 use super::dated::Dated;
@@ -143,10 +144,6 @@ impl Version {
     }
 
     /// How much its pages may still lack in pages that replace them.
-    ///
-    /// # Errors
-    /// A list that was lost is [`Kind::Missing`], damage is [`Kind::BadData`], and a version that was pruned just now is
-    /// [`Kind::Temporary`].
     pub fn slack(&self) -> Result<Slack> {
         let lists = self.entries().iter().filter_map(|entry| entry.slack);
         Slack::read(&self.store, lists).map_err(|error| self.explain_lost(error))
@@ -335,6 +332,27 @@ impl Version {
 
     pub(super) fn hidden(&self, record: &FileRecord) -> Hidden {
         Hidden { gone: self.gone.get(&record.file).cloned(), expired: record.expired() }
+    }
+
+    /// The XXH3-128 of the ids of all pages that it shows of these days. Files without these days are not read, and others once.
+    pub fn shown_pages(&self, days: &[Day]) -> Result<BTreeMap<Day, Vec<u128>>> {
+        let mut pages: BTreeMap<Day, Vec<u128>> =
+            days.iter().map(|&day| (day, Vec::new())).collect();
+        let has_any = |record: &&FileRecord| days.iter().any(|&day| record.has(day));
+        for record in self.files().iter().filter(has_any) {
+            let dated = self.date(self.open(record)?, record)?;
+            let (mut ids, mut dates, mut shown) =
+                (dated.segment().ids(), dated.days(), dated.shown());
+            for row in 0..dated.segment().rows() {
+                progress::tick(Activity::Reading);
+                if let Some(pages) = pages.get_mut(&dates.get(row)?)
+                    && shown.get(row)?
+                {
+                    pages.push(xxh3_128(ids.get(row)?.as_bytes()));
+                }
+            }
+        }
+        Ok(pages)
     }
 
     /// A digest of what was removed from its files; none if nothing was.

@@ -1,13 +1,11 @@
 //! The files of a folder that belong to its tree.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
-use std::io;
+use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::error::{At, Error, Kind, Result};
-use crate::output::copy_hashed;
 
 /// The states of files by their names: a file in the same state has the same bytes, and need not be read to know that.
 pub(super) type States = HashMap<String, State>;
@@ -69,16 +67,9 @@ fn add(folder: &Path, name: &str, names: &mut Names) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn digest(path: &Path) -> Result<String> {
-    let mut file = File::open(path).at(path)?;
-    let (_, digest) = copy_hashed(&mut file, &mut io::sink()).at(path)?;
-    Ok(format!("{digest:032x}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::progress;
 
     #[test]
     fn locks_and_unfinished_files_do_not_belong_to_a_tree() {
@@ -95,17 +86,5 @@ mod tests {
             (vec!["a/b/c".to_owned(), "z".to_owned()], vec!["a/empty".to_owned()],)
         );
         assert_eq!(below(&home.path().join("none")).unwrap(), Names::default());
-        let known = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(b"z"));
-        assert_eq!(digest(&home.path().join("z")).unwrap(), known);
-    }
-
-    #[test]
-    fn each_piece_of_a_file_that_is_hashed_is_a_sign_of_life() {
-        let home = tempfile::tempdir().unwrap();
-        let path = home.path().join("long");
-        File::create(&path).unwrap().set_len(64 << 20).unwrap();
-        let before = progress::own_ticks();
-        digest(&path).unwrap();
-        assert!(progress::own_ticks() >= before + 64);
     }
 }

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use crate::error::{At, Error, Kind, Result};
 use crate::object_storage::{Note, ObjectFile, Objects};
-use crate::output::{NewFile, copy_hashed, parent_of};
+use crate::output::{NewFile, Sum, copy_hashed, parent_of};
 use crate::parallel::in_parallel;
 
-use super::files::{self, digest};
+use super::files;
 use super::head::{Head, Held};
 
 pub(super) const AT_ONCE: usize = 8;
@@ -86,7 +86,7 @@ fn write_note(held: &Held, path: &Path) -> Result<()> {
 
 fn fetch(objects: &Objects, held: &Held, path: &Path) -> Result<()> {
     if fs::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() == held.bytes)
-        && digest(path)? == held.digest
+        && Sum::of(path)?.xxh3 == held.digest
     {
         return Ok(());
     }

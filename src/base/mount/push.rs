@@ -6,9 +6,10 @@ use std::path::Path;
 
 use crate::error::{At, Error, Kind, Result};
 use crate::object_storage::Note;
+use crate::output::Sum;
 use crate::parallel::in_parallel;
 
-use super::files::{self, Names, States, digest};
+use super::files::{self, Names, States};
 use super::head::{ATTEMPT, HEAD, Head, Held};
 use super::pull::AT_ONCE;
 use super::tree::{Listed, Tree};
@@ -142,8 +143,7 @@ fn here(folder: &Path, name: &String, old: &BTreeMap<String, Held>, attempt: &st
         let noted = old.values().find(|held| held.object == note.object);
         return noted.cloned().ok_or_else(|| changed(&path));
     }
-    let bytes = fs::metadata(&path).at(&path)?.len();
-    let digest = digest(&path)?;
+    let Sum { bytes, xxh3: digest } = Sum::of(&path)?;
     Ok(match old.get(name).filter(|old| old.bytes == bytes && old.digest == digest) {
         Some(old) => old.clone(),
         None => Held { object: format!("{attempt}/{name}"), bytes, digest },

@@ -19,9 +19,8 @@ use std::path::Path;
 
 use crate::error::{At, Kind, Result};
 use crate::object_storage::{ObjectFile, Objects, Tag};
-use crate::output::{QUARANTINE, REPEATED, beside};
+use crate::output::{QUARANTINE, REPEATED, Sum, beside};
 
-use super::files::digest;
 use super::pull::{digest_of, fetch_object};
 use super::tree::was_faster;
 
@@ -112,7 +111,7 @@ impl Part {
         if !path.is_file() && !self.suffix.is_empty() {
             return Ok(false);
         }
-        let now = digest(path)?;
+        let now = Sum::of(path)?.xxh3;
         if self.digest.as_ref() == Some(&now) {
             return Ok(false);
         }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "object-store")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Request {
     List,
@@ -29,7 +30,7 @@ pub struct Used {
     pub bytes: u64,
 }
 
-/// Requests and bytes of each kind, in the order of [`Request`]. A process has one count, because the threads of its one
+/// Requests and bytes of each kind, in the order of `Request`. A process has one count, because the threads of its one
 /// [runtime](super::connect) send the requests. Two users of the library at once see the sum.
 static COUNTS: [[AtomicU64; 2]; 5] = [const { [const { AtomicU64::new(0) }; 2] }; 5];
 
@@ -42,18 +43,14 @@ pub(super) fn count(kind: Request, requests: u64, bytes: u64) {
 
 impl Bill {
     pub fn so_far() -> Bill {
-        let used = |kind: Request| {
-            let [requests, bytes] =
-                [0, 1].map(|at| COUNTS[kind as usize][at].load(Ordering::Relaxed));
+        Bill::of(COUNTS.each_ref().map(|count| {
+            let [requests, bytes] = count.each_ref().map(|it| it.load(Ordering::Relaxed));
             Used { requests, bytes }
-        };
-        Bill {
-            list: used(Request::List),
-            head: used(Request::Head),
-            get: used(Request::Get),
-            put: used(Request::Put),
-            delete: used(Request::Delete),
-        }
+        }))
+    }
+
+    fn of([list, head, get, put, delete]: [Used; 5]) -> Bill {
+        Bill { list, head, get, put, delete }
     }
 
     pub fn kinds(&self) -> [(&'static str, Used); 5] {
@@ -75,16 +72,10 @@ impl Bill {
     }
 
     fn with(self, other: Bill, of: fn(u64, u64) -> u64) -> Bill {
-        let used = |one: Used, other: Used| Used {
-            requests: of(one.requests, other.requests),
-            bytes: of(one.bytes, other.bytes),
-        };
-        Bill {
-            list: used(self.list, other.list),
-            head: used(self.head, other.head),
-            get: used(self.get, other.get),
-            put: used(self.put, other.put),
-            delete: used(self.delete, other.delete),
-        }
+        let [own, others] = [self, other].map(|bill| bill.kinds().map(|(_, used)| used));
+        Bill::of(std::array::from_fn(|at| Used {
+            requests: of(own[at].requests, others[at].requests),
+            bytes: of(own[at].bytes, others[at].bytes),
+        }))
     }
 }

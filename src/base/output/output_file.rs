@@ -169,3 +169,21 @@ impl<F: Write> Write for Summing<F> {
         self.file.flush()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_piece_of_a_file_that_is_hashed_is_a_sign_of_life() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("z");
+        std::fs::write(&path, "z").unwrap();
+        let known = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(b"z"));
+        assert_eq!(Sum::of(&path).unwrap(), Sum { bytes: 1, xxh3: known });
+        File::create(&path).unwrap().set_len(64 << 20).unwrap();
+        let before = progress::own_ticks();
+        Sum::of(&path).unwrap();
+        assert!(progress::own_ticks() >= before + 64);
+    }
+}

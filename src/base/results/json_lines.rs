@@ -11,18 +11,9 @@ use super::lines::Lines;
 use crate::error::Result;
 
 pub(super) fn write_object(row: &str, columns: &[ResultColumn], objects: &mut Vec<u8>) {
-    objects.push(b'{');
-    write_members(row, columns, objects);
-    objects.extend(b"}\n");
-}
-
-/// Adds the members of the object of a row, given as its texts, with commas between them.
-fn write_members(row: &str, columns: &[ResultColumn], objects: &mut Vec<u8>) {
     let mut texts = row.split('\t');
     for (at, column) in columns.iter().enumerate() {
-        if at > 0 {
-            objects.push(b',');
-        }
+        objects.push(if at == 0 { b'{' } else { b',' });
         write_text(column.name, objects);
         objects.push(b':');
         match (texts.next().unwrap_or_default(), column.values) {
@@ -32,6 +23,7 @@ fn write_members(row: &str, columns: &[ResultColumn], objects: &mut Vec<u8>) {
             (number, _) => objects.extend(number.bytes()),
         }
     }
+    objects.extend(b"}\n");
 }
 
 fn write_text(text: &str, objects: &mut Vec<u8>) {

@@ -21,7 +21,6 @@ use super::open::Segment;
 
 /// The columns of a segment, and the recipe of its fingerprints.
 #[derive(Clone, Debug, Default)]
-
 pub struct SegmentOptions {
     /// The kind of ids of its rows.
     pub ids: IdKind,
@@ -63,7 +62,6 @@ macro_rules! details {
         /// What is known of a row beside its fingerprint, its id and its day. Of these, a segment has those for which it
         /// has columns.
         #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-
         pub struct Details { $($(#[$about])* pub $name: $Type,)* }
 
         impl Details {

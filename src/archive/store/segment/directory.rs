@@ -136,18 +136,10 @@ impl Column {
 }
 
 impl Coding {
-    const ALL: [Coding; 10] = [
-        Coding::Blocks,
-        Coding::Text,
-        Coding::Integers,
-        Coding::RowNumber,
-        Coding::Hex,
-        Coding::Signatures,
-        Coding::Scanned,
-        Coding::Sketches,
-        Coding::PackedRows,
-        Coding::Anchors,
-    ];
+    const ALL: [Coding; 10] = {
+        use Coding::*;
+        [Blocks, Text, Integers, RowNumber, Hex, Signatures, Scanned, Sketches, PackedRows, Anchors]
+    };
 
     /// Rows in every block but the last; 0 if there are no blocks.
     pub(crate) fn block_rows(self) -> u64 {

@@ -4,6 +4,7 @@
 
 use std::fmt::Write;
 use std::marker::PhantomData;
+use std::mem;
 use std::ops::Range;
 
 use crate::error::Result;
@@ -12,7 +13,7 @@ use crate::store::damage::damaged;
 use crate::store::day::Day;
 
 use super::block::BLOCK_ROWS;
-use super::directory::{Column, IdKind};
+use super::directory::{Coding, Column, IdKind};
 use super::integer::Integer;
 use super::open::Segment;
 use super::packed::{INTEGER_ROWS, TEXT_ROWS, Unpacker, lines, read_planes};
@@ -121,30 +122,20 @@ pub struct Integers<T> {
     segment: Segment,
     column: Column,
     held: Held,
-    unpacker: Unpacker,
-    plain: Vec<u8>,
     decoded: Vec<u64>,
     values: PhantomData<fn() -> T>,
 }
 
 impl<T: Integer> Integers<T> {
     pub(super) fn new(segment: Segment, column: Column) -> Integers<T> {
-        Integers {
-            segment,
-            column,
-            held: Held::default(),
-            unpacker: Unpacker::new(),
-            plain: Vec::new(),
-            decoded: Vec::new(),
-            values: PhantomData,
-        }
+        let (held, decoded) = (Held::of(Coding::Integers), Vec::new());
+        Integers { segment, column, held, decoded, values: PhantomData }
     }
 
     pub fn get(&mut self, row: u64) -> Result<T> {
         let (index, at) = place(row, INTEGER_ROWS);
-        let Integers { segment, column, held, unpacker, plain, decoded, .. } = self;
-        held.turn_to(segment, *column, index, |packed| {
-            unpacker.unpack(packed, plain)?;
+        let Integers { segment, column, held, decoded, .. } = self;
+        held.turn_to(segment, *column, index, |plain| {
             read_planes(plain, segment.rows_in(*column, index), decoded)
         })?;
         T::of(decoded[at]).map_err(|error| error.at(segment.path()))
@@ -184,52 +175,61 @@ impl Iterator for EmptyIds {
     }
 }
 
+/// The block that was looked at last.
 #[derive(Default)]
 pub(crate) struct Held {
     index: Option<usize>,
     bytes: Vec<u8>,
+    /// None if blocks are not compressed.
+    unpacker: Option<Unpacker>,
+    plain: Vec<u8>,
 }
 
 impl Held {
+    pub(crate) fn of(coding: Coding) -> Held {
+        let unpacker = coding.is_packed().then(|| Unpacker::of(coding));
+        Held { unpacker, ..Held::default() }
+    }
+
+    /// Makes the block of this index the one that is held. `decode` is called with its bytes, if it is another one.
     pub(crate) fn turn_to(
         &mut self,
         segment: &Segment,
         column: Column,
         index: usize,
-        decode: impl FnOnce(&[u8]) -> Result<()>,
+        decode: impl FnOnce(&mut Vec<u8>) -> Result<()>,
     ) -> Result<()> {
         if self.index.take() != Some(index) {
             let block = segment.blocks(column)?.all[index];
             segment.read(block.range(), &mut self.bytes)?;
             segment.check(&block, &self.bytes)?;
-            decode(&self.bytes).map_err(|error| error.at(segment.path()).offset(block.offset))?;
+            let Held { bytes, unpacker, plain, .. } = self;
+            let decoded = match unpacker {
+                Some(unpacker) => unpacker.unpack(bytes, plain).and_then(|()| decode(plain)),
+                None => decode(bytes),
+            };
+            decoded.map_err(|error| error.at(segment.path()).offset(block.offset))?;
         }
         self.index = Some(index);
         Ok(())
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes
+        if self.unpacker.is_some() { &self.plain } else { &self.bytes }
     }
 }
 
 struct Text {
     column: Column,
     held: Held,
-    unpacker: Unpacker,
     plain: String,
     ends: Vec<usize>,
 }
 
 impl Text {
     fn new(column: Column) -> Text {
-        Text {
-            column,
-            held: Held::default(),
-            unpacker: Unpacker::new(),
-            plain: String::new(),
-            ends: Vec::new(),
-        }
+        let (held, plain) = (Held::of(Coding::Text), String::new());
+        Text { column, held, plain, ends: Vec::new() }
     }
 
     fn get(&mut self, segment: &Segment, row: u64) -> Result<&str> {
@@ -257,10 +257,10 @@ impl Text {
     }
 
     fn turn_to(&mut self, segment: &Segment, index: usize) -> Result<()> {
-        let Text { column, held, unpacker, plain, ends } = self;
-        held.turn_to(segment, *column, index, |packed| {
-            let mut bytes = std::mem::take(plain).into_bytes();
-            unpacker.unpack(packed, &mut bytes)?;
+        let Text { column, held, plain, ends } = self;
+        held.turn_to(segment, *column, index, |bytes| {
+            // The two take turns, so that none is allocated for a block.
+            let bytes = mem::replace(bytes, mem::take(plain).into_bytes());
             *plain = String::from_utf8(bytes).map_err(|_| damaged("an id is not UTF-8"))?;
             lines(plain, segment.rows_in(*column, index), ends)
         })

@@ -32,15 +32,11 @@ pub struct RecordCounts {
     /// Files that were not read whole: web archives that are damaged, and packed files whose damage was accepted.
     pub truncated: u64,
     /// The bytes of these files that were not read.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub unread_bytes: u64,
     /// Records that are no pages, such as the requests in a web archive.
     #[serde(default, skip_serializing_if = "Skipped::is_empty")]
     pub skipped: Skipped,
-}
-
-fn is_none(bytes: &u64) -> bool {
-    *bytes == 0
 }
 
 impl RecordCounts {

@@ -9,10 +9,9 @@ use crate::error::Result;
 use crate::fingerprint::check::AS_NEEDED;
 use crate::store::damage::damaged;
 
-use super::directory::{Coding, Column, LENGTH_BYTES, PACKED_LENGTH_BYTES, is_anchors};
+use super::directory::{Column, LENGTH_BYTES, PACKED_LENGTH_BYTES, is_anchors};
 use super::lookup::{Held, place};
 use super::open::Segment;
-use super::packed::Unpacker;
 
 impl Segment {
     /// Looks up signatures by row, if the segment has them.
@@ -67,27 +66,21 @@ pub struct RowBytes {
     length_bytes: usize,
     /// Where each row of the block ends, where they differ in length.
     ends: Vec<usize>,
-    /// The block, if it is compressed.
-    plain: Vec<u8>,
-    unpacker: Option<Unpacker>,
 }
 
 impl RowBytes {
     pub(super) fn new(segment: &Segment, column: Column) -> Option<RowBytes> {
         let coding = segment.column(column)?.head.coding;
         let block_rows = coding.block_rows() as usize;
-        let is_packed = coding == Coding::PackedRows;
         let bytes = segment.row_bytes(column);
         Some(RowBytes {
             segment: segment.clone(),
             column,
             block_rows,
-            held: Held::default(),
+            held: Held::of(coding),
             bytes,
-            length_bytes: if is_packed { PACKED_LENGTH_BYTES } else { LENGTH_BYTES },
+            length_bytes: if coding.is_packed() { PACKED_LENGTH_BYTES } else { LENGTH_BYTES },
             ends: Vec::new(),
-            plain: Vec::new(),
-            unpacker: is_packed.then(Unpacker::new),
         })
     }
 
@@ -107,25 +100,13 @@ impl RowBytes {
 
     fn rows(&self) -> RowBlock<'_> {
         let RowBytes { bytes, length_bytes, ref ends, .. } = *self;
-        let block = match self.unpacker {
-            Some(_) => &self.plain,
-            None => self.held.bytes(),
-        };
-        RowBlock { block, bytes, length_bytes, ends }
+        RowBlock { block: self.held.bytes(), bytes, length_bytes, ends }
     }
 
     fn turn_to(&mut self, index: usize) -> Result<()> {
-        let RowBytes { segment, column, held, bytes, length_bytes, ends, plain, unpacker, .. } =
-            self;
+        let RowBytes { segment, column, held, bytes, length_bytes, ends, .. } = self;
         held.turn_to(segment, *column, index, |block| {
             let rows = segment.rows_in(*column, index);
-            let block = match unpacker {
-                Some(unpacker) => {
-                    unpacker.unpack_rows(block, plain)?;
-                    plain
-                }
-                None => block,
-            };
             let expected = match *bytes {
                 AS_NEEDED => ends_of(block, rows, *length_bytes, ends),
                 bytes => rows * bytes,

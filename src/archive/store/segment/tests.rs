@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::*;
 use crate::error::{Kind, Result};
@@ -21,7 +22,15 @@ impl<F: Fingerprint> Document<F> {
         let id = id.to_string();
         let length = id.len() as u64 * 1000;
         let time = (!length.is_multiple_of(3)).then_some(1_700_000_000 + length as i64);
-        let details = Details { length, time, ..Details::default() };
+        let byte = |at: usize| (xxh3_64(id.as_bytes()) >> at) as u8;
+        let details = Details {
+            length,
+            time,
+            check: (0..3).map(byte).collect(),
+            bands: (0..10).map(byte).collect(),
+            digest: u128::from_le_bytes(std::array::from_fn(byte)),
+            ..Details::default()
+        };
         Document { fingerprint, id, details }
     }
 
@@ -35,12 +44,17 @@ impl<F: Fingerprint> Document<F> {
     }
 }
 
-fn options(ids: IdKind) -> SegmentOptions {
+/// The columns of the details that a document has.
+pub(in crate::store) fn options(ids: IdKind, stamp: &str) -> SegmentOptions {
     SegmentOptions {
         ids,
         lengths: true,
         times: true,
-        stamp: "a recipe".into(),
+        order: Some("score".to_owned()),
+        check_bytes: 3,
+        band_bytes: 10,
+        digests: true,
+        stamp: stamp.to_owned(),
         ..SegmentOptions::default()
     }
 }
@@ -67,20 +81,24 @@ pub(in crate::store) fn write<F: Fingerprint>(
 pub(in crate::store) fn read<F: Fingerprint>(segment: &Segment) -> Result<Vec<Document<F>>> {
     let mut ids = segment.ids();
     let mut scan = segment.scan::<F>(KeyRange::all());
-    let mut lengths = segment.lengths();
-    let mut times = segment.times();
+    let mut details = DetailLookup::new(segment);
     let mut run = Vec::new();
     let mut documents = Vec::new();
     while let Some(first) = scan.next(&mut run)? {
         for (row, &fingerprint) in (first..).zip(&run) {
-            let length = lengths.as_mut().map_or(Ok(0), |lengths| lengths.get(row))?;
-            let time = times.as_mut().map_or(Ok(None), |times| times.get(row))?;
-            let id = ids.get(row)?.to_owned();
-            let details = Details { length, time, ..Details::default() };
+            let (id, details) = (ids.get(row)?.to_owned(), details.get(row)?.clone());
             documents.push(Document { fingerprint, id, details });
         }
     }
     Ok(documents)
+}
+
+pub(in crate::store) fn scanned<F: Fingerprint>(mut scan: Scan<F>) -> Result<Vec<F>> {
+    let (mut run, mut all) = (Vec::new(), Vec::new());
+    while scan.next(&mut run)?.is_some() {
+        all.extend(&run);
+    }
+    Ok(all)
 }
 
 pub(in crate::store) fn numbers(seed: u64) -> impl Iterator<Item = u64> {
@@ -104,13 +122,8 @@ fn round_trip<F: Fingerprint>(fingerprints: &[F]) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.seg");
     let documents = documents(fingerprints);
-    let segment = write(&path, options(IdKind::Text), &documents, &["e", "f"]).unwrap();
-    let mut scan = segment.scan::<F>(KeyRange::all());
-    let mut run = Vec::new();
-    let mut bits = Vec::<F>::new();
-    while scan.next(&mut run).unwrap().is_some() {
-        bits.extend(&run);
-    }
+    let segment = write(&path, options(IdKind::Text, "a recipe"), &documents, &["e", "f"]).unwrap();
+    let bits = scanned(segment.scan::<F>(KeyRange::all())).unwrap();
     assert!(bits.into_iter().eq(documents.iter().map(|page| page.fingerprint)));
     let (mut by_row, ranked) =
         (segment.fingerprints(), Ranked::<F>::open(&segment, Access::OnDisk).unwrap());
@@ -134,7 +147,7 @@ proptest! {
         rows in prop::collection::vec((prop::collection::vec(any::<u8>(), 0..40), any::<u8>(), 0..3000_usize), 0..60),
     ) {
         let folder = tempfile::tempdir().unwrap();
-        let options = SegmentOptions { words: true, passage_anchors: true, ..options(IdKind::Numbers) };
+        let options = SegmentOptions { words: true, passage_anchors: true, ..options(IdKind::Numbers, "a recipe") };
         let documents: Vec<Document<u64>> = (0..).zip(rows).map(|(row, (words, byte, count))| {
             let mut document = Document::new(row, row);
             (document.details.words, document.details.passage_anchors) = (words, vec![byte; count]);
@@ -171,7 +184,7 @@ proptest! {
         let mut all: Vec<u64> = few.iter().flat_map(|&f| vec![f; 300 * f as usize]).collect();
         all.sort_unstable();
         let folder = tempfile::tempdir().unwrap();
-        let options = SegmentOptions { lengths: false, times: false, ..options(IdKind::Text) };
+        let options = SegmentOptions::default();
         let segment = write(&folder.path().join("a"), options, &documents(&all), &[]).unwrap();
         let mut scan = segment.scan(KeyRange { low, high });
         let mut run = Vec::new();
@@ -201,11 +214,11 @@ fn ids_need_no_column() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();
     let documents: Vec<_> = (0..70_000u64).map(|f| Document::new(f << 20, "")).collect();
     for (kind, expected) in [(IdKind::Numbers, "69999"), (IdKind::None, "0x000000111")] {
-        let segment = write(&folder.path().join("a"), options(kind), &documents, &[])?;
+        let segment = write(&folder.path().join("a"), options(kind, "a recipe"), &documents, &[])?;
         segment.verify()?;
         assert_eq!(segment.id_kind(), kind);
         assert!(segment.ids().get(69_999)?.starts_with(expected));
-        assert_eq!(segment.columns().filter(|size| size.bytes > 0).count(), 3);
+        assert_eq!(segment.columns().filter(|size| size.bytes > 0).count(), 6);
     }
     Ok(())
 }
@@ -215,7 +228,7 @@ fn equal_rows_have_equal_digests() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();
     let documents = documents(&[1u64, 2, 3]);
     let of = |documents: &[Document<u64>], stamp: &str, identity: &str| {
-        let options = SegmentOptions { stamp: stamp.into(), ..options(IdKind::Text) };
+        let options = options(IdKind::Text, stamp);
         let mut writer = SegmentWriter::create(folder.path().join("a"), options)?;
         documents.iter().try_for_each(|document| writer.push(&document.row()))?;
         writer.finish(RecordCounts::default(), identity).map(|segment| segment.digest())
@@ -232,7 +245,8 @@ fn disorder_is_refused_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |ids, rows: &[(u64, &str)], kind| {
         let documents: Vec<_> = rows.iter().map(|&(f, id)| Document::new(f, id)).collect();
-        let error = write(&folder.path().join("a"), options(ids), &documents, &[]).unwrap_err();
+        let error =
+            write(&folder.path().join("a"), options(ids, "a recipe"), &documents, &[]).unwrap_err();
         assert_eq!(error.kind(), kind, "{error}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         error.to_string()
@@ -245,7 +259,8 @@ fn disorder_is_refused_and_leaves_nothing() {
     refused(IdKind::None, &[(1, ""), (1, "")], Kind::Internal);
     refused(IdKind::Text, &[(1, "a\tb")], Kind::BadData);
     refused(IdKind::Text, &[(1, "")], Kind::BadData);
-    let empties = write::<u64>(&folder.path().join("a"), options(IdKind::Text), &[], &["b", "a"]);
+    let empties =
+        write::<u64>(&folder.path().join("a"), options(IdKind::Text, "a recipe"), &[], &["b", "a"]);
     assert_eq!(empties.unwrap_err().kind(), Kind::Internal);
 }
 
@@ -265,7 +280,8 @@ fn take(path: &Path, bytes: &[u8]) -> Result<(Vec<Document<u64>>, Vec<String>)> 
 fn small_segment(folder: &Path) -> Vec<u8> {
     let path = folder.join("whole");
     let documents = documents(&numbers(3).take(300).collect::<Vec<u64>>());
-    write(&path, options(IdKind::Text), &documents, &["x", "y"]).unwrap();
+    let options = SegmentOptions { lengths: true, times: true, ..SegmentOptions::default() };
+    write(&path, options, &documents, &["x", "y"]).unwrap();
     fs::read(path).unwrap()
 }
 
@@ -317,14 +333,7 @@ fn random_fingerprints_stay_near_the_bound() -> Result<()> {
         let bits = segment.bytes() as f64 * 8.0 / rows as f64;
         assert!(bits / bound < most, "{codec}: {bits:.3} bits, {:.4} of the bound", bits / bound);
         assert_eq!(segment.codecs()?.into_keys().collect::<Vec<Codec>>(), [codec]);
-        let mut scan = segment.scan(KeyRange::<u64>::all());
-        let mut run = Vec::new();
-        let mut next = 0;
-        while scan.next(&mut run)?.is_some() {
-            assert!(run == fingerprints[next..next + run.len()], "{codec}");
-            next += run.len();
-        }
-        assert_eq!(next, fingerprints.len());
+        assert!(scanned(segment.scan(KeyRange::<u64>::all()))? == fingerprints, "{codec}");
     }
     Ok(())
 }
@@ -340,14 +349,8 @@ fn large_segments_are_read_ahead() -> Result<()> {
             if forgotten {
                 let _ = rustix::fs::fadvise(&segment.0.file, 0, None, rustix::fs::Advice::DontNeed);
             }
-            let mut scan = segment.scan::<u64>(KeyRange::all()).in_pieces_of(bytes);
-            let mut run = Vec::new();
-            let mut next = 0;
-            while scan.next(&mut run)?.is_some() {
-                assert!(run.iter().copied().eq((next..).map(|f| f << 40).take(run.len())));
-                next += run.len() as u64;
-            }
-            assert_eq!(next, 1_200_000);
+            let all = scanned(segment.scan::<u64>(KeyRange::all()).in_pieces_of(bytes))?;
+            assert!(all.into_iter().eq((0..1_200_000).map(|f| f << 40)));
         }
     }
     Ok(())
@@ -368,13 +371,7 @@ fn kept<F: Fingerprint>(codec: Codec) -> Result<Vec<F>> {
     let segment = Segment::open(Path::new(env!("CARGO_MANIFEST_DIR")).join(name))?;
     segment.verify()?;
     assert_eq!(segment.codecs()?.into_keys().collect::<Vec<Codec>>(), [codec]);
-    let mut scan = segment.scan(KeyRange::all());
-    let mut run = Vec::new();
-    let mut all = Vec::new();
-    while scan.next(&mut run)?.is_some() {
-        all.extend(&run);
-    }
-    Ok(all)
+    scanned(segment.scan(KeyRange::all()))
 }
 
 fn summary<F: Fingerprint>(all: &[F]) -> [u128; 3] {
@@ -403,7 +400,7 @@ fn files_of_every_codec_stay_readable() -> Result<()> {
 fn a_row_without_the_signature_that_the_segment_keeps_is_bad_data() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.seg");
-    let options = SegmentOptions { check_bytes: 16, ..options(IdKind::Text) };
+    let options = SegmentOptions { check_bytes: 16, ..SegmentOptions::default() };
     for check in [vec![], vec![1; 15], vec![1; 17]] {
         let mut writer = SegmentWriter::create(&path, options.clone()).unwrap();
         let details = Details { check, ..Details::default() };

@@ -30,7 +30,6 @@ pub struct Lists {
 
 /// One document with a fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-
 pub struct Row<'a, F> {
     /// Its fingerprint.
     pub fingerprint: F,
