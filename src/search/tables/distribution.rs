@@ -52,7 +52,7 @@ impl Distribution {
     pub fn of<F: Fingerprint>(batch: &[F], some: &[F]) -> Distribution {
         let all = Distribution {
             slice: Slice::of(some, batch),
-            varying: varying(batch),
+            varying: varying(batch).to_u128(),
             batch: sampled(batch),
             store: if some.len() < FEWEST { Vec::new() } else { sampled(some) },
         };
@@ -90,11 +90,7 @@ impl Distribution {
 
     /// The bits of a fingerprint of `bits` bits from the first to the last that varies in the batch.
     pub(super) fn span(&self, bits: u32) -> Range<u32> {
-        match self.varying {
-            _ if self.batch.is_empty() => 0..bits,
-            0 => 0..0,
-            varying => varying.trailing_zeros()..128 - varying.leading_zeros(),
-        }
+        if self.batch.is_empty() { 0..bits } else { span(self.varying) }
     }
 }
 
@@ -116,10 +112,17 @@ impl Meeting {
 }
 
 /// The bits in which any two of `batch` differ.
-fn varying<F: Fingerprint>(batch: &[F]) -> u128 {
-    let Some(&first) = batch.first() else { return 0 };
-    let differing = |all: F, &fingerprint: &F| all | (fingerprint ^ first);
-    batch.iter().fold(F::default(), differing).to_u128()
+pub(super) fn varying<F: Fingerprint>(batch: &[F]) -> F {
+    let Some(&first) = batch.first() else { return F::default() };
+    batch.iter().fold(F::default(), |all, &fingerprint| all | (fingerprint ^ first))
+}
+
+/// From the first to the last of these bits.
+pub(super) fn span<F: Fingerprint>(bits: F) -> Range<u32> {
+    match bits.to_u128() {
+        0 => 0..0,
+        bits => bits.trailing_zeros()..128 - bits.leading_zeros(),
+    }
 }
 
 /// The same random ones of `all` on every machine.

@@ -1,8 +1,17 @@
-//! The trait of everything that finds near pairs.
+//! The trait of everything that finds near pairs, and a pair as it reports it.
 
 use std::fmt::Debug;
 
-use super::hit::Hit;
+/// A fingerprint of the batch and a probed one that differ in at most k bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hit {
+    pub batch: u32,
+    /// The index of the run that was probed.
+    pub run: u32,
+    /// The index of the fingerprint in that run.
+    pub at: u32,
+    pub distance: u8,
+}
 
 /// A way to find the near pairs of the batch and any other fingerprints. All ways find the same pairs.
 pub trait Probe<F>: Send + Sync {
@@ -17,5 +26,28 @@ pub trait Probe<F>: Send + Sync {
     /// About how many fingerprints of the store are best probed in one call.
     fn window(&self) -> usize {
         1 << 20
+    }
+}
+
+/// Where runs are that are probed as one: a place is counted over all of them.
+#[derive(Debug)]
+pub(super) struct Places {
+    ends: Vec<usize>,
+}
+
+impl Places {
+    pub(super) fn of<F>(runs: &[&[F]]) -> Places {
+        let ends = runs.iter().scan(0, |end, run| {
+            *end += run.len();
+            Some(*end)
+        });
+        Places { ends: ends.collect() }
+    }
+
+    /// The run that has a place, and where in the run.
+    pub(super) fn find(&self, place: u32) -> (usize, usize) {
+        let place = place as usize;
+        let run = self.ends.partition_point(|&end| end <= place);
+        (run, place - run.checked_sub(1).map_or(0, |before| self.ends[before]))
     }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::buckets::check_count;
 use super::design::Design;
-use super::hit::Hit;
 use super::multi_index::{MultiIndex, SelfScratch};
+use super::probe::Hit;
 use super::sorted::{self, Gathering, SortedJoin};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;

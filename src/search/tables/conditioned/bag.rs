@@ -7,9 +7,8 @@
 
 use std::ops::Range;
 
-use super::gallop::gallop;
 use crate::fingerprint::Fingerprint;
-use crate::tables::hit::Hit;
+use crate::tables::probe::Hit;
 
 #[derive(Debug, Default)]
 pub(super) struct Bag<F> {
@@ -109,4 +108,15 @@ impl<F: Fingerprint> Bag<F> {
 /// The lowest `count` bits set, fewer than all.
 fn low_bits<F: Fingerprint>(count: u32) -> F {
     if count == 0 { F::default() } else { F::MAX >> (F::BITS - count) }
+}
+
+/// How many of the ascending `fingerprints` are not above `high`. It takes little time if they are few.
+pub(super) fn gallop<F: Fingerprint>(fingerprints: &[F], high: F) -> usize {
+    let mut bound = 1;
+    while bound < fingerprints.len() && fingerprints[bound] <= high {
+        bound *= 2;
+    }
+    let known = bound / 2;
+    let open = &fingerprints[known..fingerprints.len().min(bound + 1)];
+    known + open.partition_point(|&fingerprint| fingerprint <= high)
 }

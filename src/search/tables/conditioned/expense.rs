@@ -1,7 +1,7 @@
 //! What a whole join by prefix costs.
 
 use super::cost::{KEY_NS, best};
-use super::shape::SHAPE;
+use super::walk::SHAPE;
 use crate::fingerprint::Width;
 use crate::tables::buckets::Entry;
 use crate::tables::distribution::Meeting;

@@ -11,7 +11,7 @@ use crate::hamming::bitmap::{BLOCK, Bitmap, FoundBits};
 use crate::hamming::memory::prefetch;
 use crate::hamming::multiversion::{Multiversion, widest};
 use crate::tables::buckets::Entry;
-use crate::tables::hit::Hit;
+use crate::tables::probe::Hit;
 
 /// How many entries are marked at once, which bounds the keys beyond the most there may be.
 const AT_ONCE: usize = 64;

@@ -41,20 +41,16 @@
 //!
 //! Start with `probe.rs`; `walk.rs` goes down the tree, `leaf.rs` does the work at the bottom.
 
-mod arranged;
 mod bag;
 mod blocks;
 mod candidates;
 mod cost;
 mod expense;
-mod gallop;
 mod leaf;
 mod level;
 mod probe;
-mod shape;
 mod walk;
 
-pub(super) use arranged::Conditioned;
 pub(super) use expense::cost;
 pub(super) use probe::COVERS;
-pub(super) use walk::Walk;
+pub(super) use walk::{Conditioned, Walk};

@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use super::arranged::Conditioned;
 use super::cost;
 use super::level::Level;
-use super::shape::{SHAPE, Shape};
-use super::walk::{Walk, Walking};
+use super::walk::{Conditioned, SHAPE, Shape, Walk, Walking};
 use crate::fingerprint::Fingerprint;
 use crate::tables::flips::Flips;
-use crate::tables::hit::Hit;
-use crate::tables::probe::Probe;
+use crate::tables::probe::{Hit, Probe};
 
 /// The largest distance for which the conditioned probe is made.
 pub(in crate::tables) const COVERS: u32 = 7;

@@ -1,4 +1,4 @@
-//! The walk down the tree of prefixes.
+//! The batch arranged by prefix, and the walk down the tree of prefixes.
 //!
 //! At each prefix the walk decides by [`cost::divide`]: `Ok` says that a longer prefix is cheaper, so the walk goes down one digit;
 //! `Err(width)` says that a scan is cheaper, with a bitmap of keys of `width` bits, so the prefix is a leaf.
@@ -17,15 +17,45 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::arranged::Conditioned;
-use super::bag::Bag;
-use super::cost::{self, Counts};
-use super::gallop::gallop;
+use super::bag::{Bag, gallop};
+use super::cost::{self, Counts, MOST_KEYS};
 use super::leaf::{Leaf, Task};
 use super::level::{self, Level, Prefix, Reach};
-use super::shape::Shape;
 use crate::fingerprint::Fingerprint;
-use crate::tables::hit::Hit;
+use crate::tables::flips::Flips;
+use crate::tables::probe::Hit;
+
+#[derive(Debug)]
+pub(in crate::tables) struct Conditioned<F> {
+    pub(super) root: Level<F>,
+    /// The number that tells this arrangement from every other arrangement.
+    pub(super) identity: Arc<()>,
+    pub(super) flips: Flips,
+    /// The most bits in which a pair may differ.
+    pub(super) k: u32,
+    /// How many bits at the end are zeros, which tell nothing, and are left to the comparison.
+    pub(super) tail: u32,
+    pub(super) shape: Shape,
+}
+
+/// How the tree is cut, and what bounds the memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    /// The most bits of the first digit, at most 12.
+    pub(super) root: u32,
+    /// The bits of every other digit, at most one more.
+    pub(super) digit: u32,
+    /// The widest block, at most 22 bits.
+    pub(super) widest: u32,
+    /// The shortest prefix of a leaf.
+    pub(super) shallowest: u32,
+    pub(super) most_keys: usize,
+    /// The most runs that are walked side by side.
+    pub(super) side_by_side: usize,
+}
+
+pub(super) const SHAPE: Shape =
+    Shape { root: 12, digit: 6, widest: 22, shallowest: 0, most_keys: MOST_KEYS, side_by_side: 4 };
 
 #[derive(Debug, Default)]
 pub(in crate::tables) struct Walk<F> {

@@ -5,7 +5,7 @@ use super::indexed_block::IndexedBlock;
 use super::probe::{MultiIndex, divided};
 use crate::fingerprint::Fingerprint;
 use crate::progress::{self, Activity};
-use crate::tables::hit::Hit;
+use crate::tables::probe::Hit;
 
 /// Memory that the join of the batch with itself works in.
 #[derive(Debug, Default)]

@@ -1,7 +1,5 @@
 //! The batch by blocks, and the probe.
 
-use std::ops::Range;
-
 use super::block::Block;
 use super::cost;
 use super::gathered::Gathered;
@@ -13,9 +11,9 @@ use crate::hamming::multiversion::{Instructions, counting};
 use crate::parallel::in_parallel;
 use crate::progress::{self, Activity};
 use crate::tables::buckets::{Buckets, Entry};
+use crate::tables::distribution::{span, varying};
 use crate::tables::flips::Flips;
-use crate::tables::hit::Hit;
-use crate::tables::probe::Probe;
+use crate::tables::probe::{Hit, Places, Probe};
 
 #[derive(Debug)]
 pub(in crate::tables) struct MultiIndex<F> {
@@ -47,11 +45,11 @@ impl<F: Fingerprint> MultiIndex<F> {
 
     #[cfg(test)]
     pub(super) fn by(batch: &[F], k: u32, blocks: u32) -> MultiIndex<F> {
-        MultiIndex::of(batch, k, &Block::divide(span(constant(batch)), blocks, k), 2)
+        MultiIndex::of(batch, k, &Block::divide(span(varying(batch)), blocks, k), 2)
     }
 
     fn of(batch: &[F], k: u32, blocks: &[Block], threads: usize) -> MultiIndex<F> {
-        let constant = constant(batch);
+        let constant = !varying(batch);
         let blocks = in_parallel(threads, blocks, |&block| IndexedBlock::new(block, batch));
         let most = blocks.iter().map(|indexed| indexed.block.limit).max().unwrap_or_default();
         MultiIndex { batch: batch.to_vec(), blocks, flips: Flips::up_to(most), constant, k }
@@ -138,20 +136,9 @@ pub(super) fn blocks<F: Fingerprint>(
     k: u32,
     instructions: Instructions,
 ) -> Vec<Block> {
-    let span = span(constant(batch));
+    let span = span(varying(batch));
     let count = cost::blocks(batch.len() as f64, span.end - span.start, k, instructions);
     Block::divide(span, count, k)
-}
-
-fn constant<F: Fingerprint>(batch: &[F]) -> F {
-    let Some(&first) = batch.first() else { return F::default() };
-    !batch.iter().fold(F::default(), |varying, &fingerprint| varying | (fingerprint ^ first))
-}
-
-/// The bits from the first to the last that is not `constant`.
-fn span<F: Fingerprint>(constant: F) -> Range<u32> {
-    let varying = (!constant).to_u128();
-    if varying == 0 { 0..0 } else { varying.trailing_zeros()..128 - varying.leading_zeros() }
 }
 
 impl<F: Fingerprint> Probe<F> for MultiIndex<F> {
@@ -185,27 +172,6 @@ impl<F: Fingerprint> Probe<F> for MultiIndex<F> {
 
     fn window(&self) -> usize {
         cost::WINDOW
-    }
-}
-
-#[derive(Debug)]
-struct Places {
-    ends: Vec<usize>,
-}
-
-impl Places {
-    fn of<F>(runs: &[&[F]]) -> Places {
-        let ends = runs.iter().scan(0, |end, run| {
-            *end += run.len();
-            Some(*end)
-        });
-        Places { ends: ends.collect() }
-    }
-
-    fn find(&self, place: u32) -> (usize, usize) {
-        let place = place as usize;
-        let run = self.ends.partition_point(|&end| end <= place);
-        (run, place - run.checked_sub(1).map_or(0, |before| self.ends[before]))
     }
 }
 

@@ -9,8 +9,7 @@ use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::tables::buckets::{Buckets, Entry, check_count};
 use crate::tables::design::Design;
-use crate::tables::hit::Hit;
-use crate::tables::probe::Probe;
+use crate::tables::probe::{Hit, Places, Probe};
 
 /// How many fingerprints of the store are best probed at once, if there is memory for so many.
 pub(super) const WINDOW: usize = 1 << 24;
@@ -95,13 +94,7 @@ impl<F: Fingerprint> Probe<F> for SortedJoin<F> {
     type Scratch = Gathering<F>;
 
     fn probe(&self, runs: &[&[F]], scratch: &mut Gathering<F>, found: &mut dyn FnMut(Hit)) {
-        let ends: Vec<usize> = runs
-            .iter()
-            .scan(0, |end, run| {
-                *end += run.len();
-                Some(*end)
-            })
-            .collect();
+        let places = Places::of(runs);
         let Gathering { picked, batch, others, spare } = scratch;
         let shares = |lead| (0..Lead::shares(lead)).map(move |share| (lead, share));
         for (lead, share) in self.leads.iter().flat_map(shares) {
@@ -111,9 +104,7 @@ impl<F: Fingerprint> Probe<F> for SortedJoin<F> {
             for (group, others) in batch.buckets().zip(others.buckets()) {
                 let keys = lead.keys.clone();
                 join.under(&self.keys, keys, group, Some(others), &mut |entry, other, distance| {
-                    let place = other.place as usize;
-                    let run = ends.partition_point(|&end| end <= place);
-                    let at = place + runs[run].len() - ends[run];
+                    let (run, at) = places.find(other.place);
                     found(Hit { batch: entry.place, run: run as u32, at: at as u32, distance });
                 });
             }

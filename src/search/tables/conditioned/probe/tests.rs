@@ -5,7 +5,9 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::tables::tests::{all_pairs, inputs, off, probed, set, uniform};
+use crate::tables::tests::{
+    all_pairs, all_pairs_of_runs, inputs, off, probed, probed_runs, set, uniform,
+};
 
 /// Shapes with everything at its least and at its most.
 fn shapes() -> Vec<Shape> {
@@ -42,12 +44,8 @@ fn every_shape_finds_what_all_pairs_find<F: Fingerprint>() {
 }
 
 #[test]
-fn every_shape_is_exact_at_64_bits() {
+fn every_shape_is_exact() {
     every_shape_finds_what_all_pairs_find::<u64>();
-}
-
-#[test]
-fn every_shape_is_exact_at_128_bits() {
     every_shape_finds_what_all_pairs_find::<u128>();
 }
 
@@ -114,16 +112,8 @@ proptest! {
         let runs: Vec<Vec<u64>> = runs.collect();
         let slices: Vec<&[u64]> = runs.iter().map(|run| &run[..]).collect();
         let conditioned = Conditioned::shaped(&batch, k, shapes()[shape]);
-        let mut found = Vec::new();
-        conditioned.probe(&slices, &mut Walk::default(), &mut |hit| found.push(hit));
-        found.sort_unstable();
-        let alone = (0..).zip(&runs).flat_map(|(number, run)| {
-            let of_run = move |hit| Hit { run: number, ..hit };
-            all_pairs(&batch, run, k).into_iter().map(of_run)
-        });
-        let mut expected: Vec<Hit> = alone.collect();
-        expected.sort_unstable();
-        prop_assert_eq!(found, expected);
+        let found = probed_runs(&conditioned, &slices, &mut Walk::default());
+        prop_assert_eq!(found, all_pairs_of_runs(&batch, &slices, k));
     }
 }
 
@@ -168,31 +158,19 @@ fn many_runs<F: Fingerprint>() {
     }
     runs.iter_mut().for_each(|run| run.sort_unstable());
     let runs: Vec<&[F]> = runs.iter().map(Vec::as_slice).collect();
-    let mut expected = Vec::new();
-    for (number, run) in (0..).zip(&runs) {
-        expected
-            .extend(all_pairs(&batch, run, 3).into_iter().map(|hit| Hit { run: number, ..hit }));
-    }
-    expected.sort_unstable();
+    let expected = all_pairs_of_runs(&batch, &runs, 3);
     for (shallowest, side_by_side) in [(0, 9), (0, 0), (30, 0)] {
         let shape = Shape { shallowest, side_by_side, ..SHAPE };
         let conditioned = Conditioned::shaped(&batch, 3, shape);
         assert!(side_by_side > 0 || conditioned.depth(&runs) > 20);
         let mut scratch = Walk::default();
-        let mut found = Vec::new();
-        conditioned.probe(&runs, &mut scratch, &mut |hit| found.push(hit));
-        found.sort_unstable();
-        assert_eq!(found, expected, "{shape:?}");
+        assert_eq!(probed_runs(&conditioned, &runs, &mut scratch), expected, "{shape:?}");
         assert_eq!(scratch.bag.fingerprints.is_empty(), side_by_side > 0);
     }
 }
 
 #[test]
-fn many_runs_are_one_at_64_bits() {
+fn many_runs_are_one() {
     many_runs::<u64>();
-}
-
-#[test]
-fn many_runs_are_one_at_128_bits() {
     many_runs::<u128>();
 }

@@ -8,23 +8,16 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 use crate::tables::multi_index::block::MOST_OFF;
-use crate::tables::tests::{all_pairs, inputs, off, probed, set, uniform};
+use crate::tables::tests::{
+    all_own_pairs, all_pairs, all_pairs_of_runs, inputs, joined, off, probed, probed_runs, set,
+    uniform,
+};
 use crate::tables::{ArrangedBatch, Design, SelfJoin, SelfJoinScratch};
 
-/// The pairs of all parts, sorted; one found twice is there twice.
-fn joined<F: Fingerprint>(multi_index: &MultiIndex<F>) -> Vec<Hit> {
+/// The pairs of all parts.
+fn itself<F: Fingerprint>(multi_index: &MultiIndex<F>) -> Vec<Hit> {
     let mut scratch = Default::default();
-    let mut hits = Vec::new();
-    for part in 0..7 {
-        multi_index.join((part, 7), &mut scratch, &mut |hit| hits.push(hit));
-    }
-    hits.sort_unstable();
-    hits
-}
-
-/// The meaning: every pair, compared.
-fn itself<F: Fingerprint>(batch: &[F], k: u32) -> Vec<Hit> {
-    all_pairs(batch, batch, k).into_iter().filter(|pair| pair.at < pair.batch).collect()
+    joined(7, |part, found| multi_index.join((part, 7), &mut scratch, found))
 }
 
 fn any_number_of_blocks_is_exact<F: Fingerprint>() {
@@ -35,19 +28,15 @@ fn any_number_of_blocks_is_exact<F: Fingerprint>() {
                 let multi_index = MultiIndex::by(&batch, k, blocks);
                 let expected = all_pairs(&batch, &others, k);
                 assert_eq!(probed(&multi_index, &others), expected, "{blocks} at {k}");
-                assert_eq!(joined(&multi_index), itself(&batch, k), "{blocks} at {k}");
+                assert_eq!(itself(&multi_index), all_own_pairs(&batch, k), "{blocks} at {k}");
             }
         }
     }
 }
 
 #[test]
-fn any_number_of_blocks_is_exact_at_64_bits() {
+fn all_numbers_of_blocks_are_exact() {
     any_number_of_blocks_is_exact::<u64>();
-}
-
-#[test]
-fn any_number_of_blocks_is_exact_at_128_bits() {
     any_number_of_blocks_is_exact::<u128>();
 }
 
@@ -76,7 +65,7 @@ fn crowds_and_slices<F: Fingerprint>() {
         for (k, blocks) in [(3, 2), (4, 4), (7, 4), (7, 2), (10, 3), (12, 8)] {
             let multi_index = MultiIndex::by(&batch, k, blocks);
             assert!(probed(&multi_index, &others) == all_pairs(&batch, &others, k), "{k} {blocks}");
-            assert!(joined(&multi_index) == itself(&batch, k), "{k} {blocks}");
+            assert!(itself(&multi_index) == all_own_pairs(&batch, k), "{k} {blocks}");
         }
     }
 }
@@ -98,7 +87,7 @@ fn tiny_batches_are_exact() {
         for k in 0..=12 {
             let multi_index = MultiIndex::new(&batch, k, 1);
             assert_eq!(probed(&multi_index, &others), all_pairs(&batch, &others, k), "{count} {k}");
-            assert_eq!(joined(&multi_index), itself(&batch, k), "{count} {k}");
+            assert_eq!(itself(&multi_index), all_own_pairs(&batch, k), "{count} {k}");
         }
     }
 }
@@ -110,11 +99,9 @@ fn the_batch_and_itself_are_joined_by_name() {
     let near = batch.iter().map(|&b| off(&mut random, b, 7)).collect::<Vec<u64>>();
     let batch: Arc<[u64]> = set(batch.into_iter().chain(near)).into();
     let join = SelfJoin::new(&batch, Design::MultiIndex, 7, u64::MAX, 1).unwrap();
-    let mut hits = Vec::new();
     let mut scratch = SelfJoinScratch::default();
-    (0..join.parts()).for_each(|part| join.join(part, &mut scratch, &mut |hit| hits.push(hit)));
-    hits.sort_unstable();
-    assert_eq!(hits, itself(&batch, 7));
+    let hits = joined(join.parts(), |part, found| join.join(part, &mut scratch, found));
+    assert_eq!(hits, all_own_pairs(&batch, 7));
     let others = uniform::<u64>(&mut random, 100).into_iter().chain(batch.iter().map(|it| it ^ 9));
     let others = set(others);
     if let Some(shared) = ArrangedBatch::sharing(&join, Design::MultiIndex) {
@@ -145,16 +132,8 @@ proptest! {
         }
         others.iter_mut().for_each(|run| run.sort_unstable());
         let slices: Vec<&[u64]> = others.iter().map(Vec::as_slice).collect();
-        let mut found = Vec::new();
         let multi_index = MultiIndex::by(&batch, k, blocks);
-        multi_index.probe(&slices, &mut Default::default(), &mut |hit| found.push(hit));
-        found.sort_unstable();
-        let of = |number: usize| {
-            let hits = all_pairs(&batch, &others[number], k).into_iter();
-            hits.map(move |hit| Hit { run: number as u32, ..hit })
-        };
-        let mut expected: Vec<Hit> = (0..runs).flat_map(of).collect();
-        expected.sort_unstable();
-        prop_assert_eq!(found, expected);
+        let found = probed_runs(&multi_index, &slices, &mut Default::default());
+        prop_assert_eq!(found, all_pairs_of_runs(&batch, &slices, k));
     }
 }
