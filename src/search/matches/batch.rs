@@ -97,6 +97,11 @@ impl Batch {
         self.ranks[row.index()]
     }
 
+    /// The rank of each id, by row of the segment.
+    pub(super) fn ranks(&self) -> &[IdRank] {
+        &self.ranks
+    }
+
     /// About how many bytes an id has.
     pub(super) fn id_bytes(&self) -> u64 {
         self.id_bytes / u64::from(self.rows()).max(1)

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use super::allocated::allocated;
 use super::keep_order::Precedence;
 use super::numbers::{Number, SegmentRow};
-use super::recrawl::{At, KeyReader, KeyedStored, each_stored};
+use super::recrawl::{At, KeyReader, KeyedStored, Sibling, StoredPage, each_stored};
 use crate::document::IdSieve;
 use crate::error::{Result, named};
 use crate::progress::{self, Activity};
@@ -73,22 +73,14 @@ enum PageOfKey {
 /// A page of the batch, and the newest page of its key. Ordered by that one, as it lies on disk.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Superseded {
-    pub(super) newest: Newest,
+    pub(super) newest: Sibling,
     pub(super) row: SegmentRow,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) enum Newest {
-    New(SegmentRow),
-    Stored { place: (u32, u64), day: Day, id: String },
-}
-
-/// A page of the store, as it lies on disk, and the page of the batch that replaces it.
+/// A page of the store, and the page of the batch that replaces it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Former {
-    pub(super) place: (u32, u64),
-    pub(super) day: Day,
-    pub(super) id: String,
+    pub(super) page: StoredPage,
     pub(super) by: SegmentRow,
 }
 
@@ -108,14 +100,13 @@ impl Record for NewestFirst {
 
 impl Record for Superseded {
     fn bytes(&self) -> usize {
-        let id = if let Newest::Stored { id, .. } = &self.newest { allocated(id) } else { 0 };
-        size_of::<Self>() + id
+        size_of::<Self>() + self.newest.outside_bytes()
     }
 }
 
 impl Record for Former {
     fn bytes(&self) -> usize {
-        size_of::<Self>() + allocated(&self.id)
+        size_of::<Self>() + allocated(&self.page.id)
     }
 }
 
@@ -176,14 +167,14 @@ impl ByKey {
                 ) => {
                     precedence[by.index()] = Precedence::Replaces;
                     hidden[place.0 as usize].push((place.1, day));
-                    former.push(Former { place, day, id, by: *by })?;
+                    former.push(Former { page: StoredPage { place, day, id }, by: *by })?;
                 }
                 (Some((_, newest)), PageOfKey::New { row, .. }) => {
                     precedence[row.index()] = Precedence::Superseded;
                     let newest = match newest {
-                        PageOfKey::New { row, .. } => Newest::New(*row),
-                        PageOfKey::Stored { day, id, place } => {
-                            Newest::Stored { place: *place, day: *day, id: id.clone() }
+                        PageOfKey::New { row, .. } => Sibling::Batch(*row),
+                        &PageOfKey::Stored { day, ref id, place } => {
+                            Sibling::Store(StoredPage { place, day, id: id.clone() })
                         }
                     };
                     superseded.push(Superseded { newest, row })?;

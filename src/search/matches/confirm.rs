@@ -36,7 +36,7 @@ use super::groups::Groups;
 use super::numbers::{FingerprintIndex, Group, KeepRank, Span};
 use super::pair::{Pair, Place};
 use super::similarity::Confirm;
-use super::store_pair::{Near, StorePair, each_place};
+use super::store_pair::{StorePair, each_place};
 use crate::error::Result;
 use crate::parallel::{both, lock};
 use crate::progress::{self, Activity};
@@ -102,7 +102,7 @@ pub(crate) struct UnopenedPairs {
 struct Window {
     keys: Arc<WindowKeys>,
     within: Distinct<Within>,
-    with_store: Distinct<StorePair<Group>>,
+    with_store: Distinct<StorePair>,
     rest: UnopenedPairs,
 }
 
@@ -117,7 +117,7 @@ enum Work {
     /// It compares pairs of the batch.
     Within(Arc<WindowKeys>, Vec<Within>),
     /// It compares pairs with the store.
-    WithStore(Arc<WindowKeys>, Vec<StorePair<Group>>),
+    WithStore(Arc<WindowKeys>, Vec<StorePair>),
 }
 
 impl PairWindows {
@@ -249,7 +249,7 @@ impl PairWindows {
     fn with_store(
         &self,
         keys: &WindowKeys,
-        pairs: Vec<StorePair<Group>>,
+        pairs: Vec<StorePair>,
         candidates: &mut Candidates,
     ) -> Result<Vec<Confirmed>> {
         let Confirming { groups, store, confirm, .. } = &self.how;
@@ -288,7 +288,7 @@ impl PairWindows {
                 }
                 let existing = Place::Store { segment: place.segment, row: first, rows };
                 comparer.with_key(key);
-                for &Near { new, distance, .. } in near {
+                for &StorePair { new, distance, .. } in near {
                     progress::tick(Activity::Working);
                     let coverages = comparer.compare(groups.key_row(new), distance)?;
                     let pair = Pair { new, existing, distance };

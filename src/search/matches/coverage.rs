@@ -6,7 +6,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::distance::Distance;
 use super::similarity::{Confirm, Similarity};
 use crate::fingerprint::{Check, Contained};
 
@@ -28,6 +27,20 @@ pub struct Coverage {
 }
 
 impl Coverage {
+    /// That of a page and its copy.
+    pub(super) const SAME: Coverage = Coverage {
+        missing: 0,
+        distance: 0,
+        lacking: 0,
+        slack: u32::MAX,
+        share: Similarity::SAME,
+        similarity: Similarity::SAME,
+    };
+    /// Stands for a kept group; no page covers another one as badly.
+    pub(super) const KEPT: Coverage = Coverage { missing: u16::MAX, ..Coverage::SAME };
+    /// Stands for a dropped group that no kept group of the batch covers, likewise.
+    pub(super) const ALONE: Coverage = Coverage { missing: u16::MAX - 1, ..Coverage::SAME };
+
     /// A page at this `distance` that contains so much of the other one, of which at least the share `least` is asked for.
     fn containing(contained: Contained, least: f64, distance: u8) -> Coverage {
         let share = Similarity::of_share(contained.shared.into(), contained.all.into());
@@ -81,19 +94,6 @@ impl Ord for Coverage {
     fn cmp(&self, other: &Coverage) -> std::cmp::Ordering {
         self.key().cmp(&other.key())
     }
-}
-
-impl Distance for Coverage {
-    const SAME: Coverage = Coverage {
-        missing: 0,
-        distance: 0,
-        lacking: 0,
-        slack: u32::MAX,
-        share: Similarity::SAME,
-        similarity: Similarity::SAME,
-    };
-    const KEPT: Coverage = Coverage { missing: u16::MAX, ..Coverage::SAME };
-    const ALONE: Coverage = Coverage { missing: u16::MAX - 1, ..Coverage::SAME };
 }
 
 /// A page that can cover another one.

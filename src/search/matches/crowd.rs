@@ -12,7 +12,7 @@
 
 use std::collections::HashMap;
 
-use super::distance::Distance;
+use super::coverage::Coverage;
 use super::numbers::KeepRank;
 use crate::error::Result;
 
@@ -23,7 +23,6 @@ pub(crate) type Block = (usize, u128);
 pub(crate) trait Comparing {
     /// What tells at once that most groups do not match; held for each kept group.
     type Sketch: Copy;
-    type Distance: Distance;
 
     /// The blocks of a group; near groups share one.
     fn blocks(&self, rank: KeepRank) -> Result<Vec<Block>>;
@@ -31,16 +30,11 @@ pub(crate) trait Comparing {
     /// The sketch of a group.
     fn sketch(&self, rank: KeepRank) -> Self::Sketch;
 
-    /// Calls `found` for each of `kept` that may match: with its place, and the least distance it may have.
-    fn find(
-        &self,
-        sketch: Self::Sketch,
-        kept: &[Self::Sketch],
-        found: impl FnMut(usize, Self::Distance),
-    );
+    /// Calls `found` for each of `kept` that may match: with its place, and how well it covers the group at best.
+    fn find(&self, sketch: Self::Sketch, kept: &[Self::Sketch], found: impl FnMut(usize, Coverage));
 
-    /// The distance of two groups, if they match.
-    fn distance(&mut self, one: KeepRank, other: KeepRank) -> Result<Option<Self::Distance>>;
+    /// How well the other group covers the one, if it can.
+    fn distance(&mut self, one: KeepRank, other: KeepRank) -> Result<Option<Coverage>>;
 }
 
 /// The crowded groups, and those of them that are kept, by their ranks in keep order.
@@ -96,8 +90,8 @@ impl<C: Comparing> Crowd<C> {
 
     /// The kept groups near a crowded one, each once, with their distances; those farther than the nearest may
     /// be left out.
-    pub(super) fn nearest(&mut self, rank: KeepRank) -> Result<Vec<(KeepRank, C::Distance)>> {
-        let mut near: Vec<(KeepRank, C::Distance)> = Vec::new();
+    pub(super) fn nearest(&mut self, rank: KeepRank) -> Result<Vec<(KeepRank, Coverage)>> {
+        let mut near: Vec<(KeepRank, Coverage)> = Vec::new();
         let mut least = None;
         for (bound, kept) in self.candidates(rank)? {
             if least.is_some_and(|least| least < bound) {
@@ -112,7 +106,7 @@ impl<C: Comparing> Crowd<C> {
 
     /// The kept groups that may be near a crowded one, each once, with the least distances that they may have,
     /// ascending.
-    fn candidates(&self, rank: KeepRank) -> Result<Vec<(C::Distance, KeepRank)>> {
+    fn candidates(&self, rank: KeepRank) -> Result<Vec<(Coverage, KeepRank)>> {
         let sketch = self.comparing.sketch(rank);
         let mut candidates = Vec::new();
         for block in self.comparing.blocks(rank)? {

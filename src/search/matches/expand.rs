@@ -14,7 +14,7 @@ use super::numbers::{Group, IdRank, Number, Row, SegmentRow, Span, below};
 use super::origin::Origin;
 use super::replaced::{Going, Replaced};
 use super::similarity::Similarity;
-use super::store_pair::{Near, StorePair, each_place};
+use super::store_pair::{StorePair, each_place};
 use crate::error::Result;
 use crate::runs::{Record, SortedRecords, Sorter};
 use crate::store::{Column, Dated, Day, Ids, RowDays, Segment, Shown, Slack, TextDigests};
@@ -49,7 +49,7 @@ impl StoreExpansion<'_> {
     /// of the store that cover it best and the pages that it replaces, and if `rows` are wanted every row of documents.
     pub(super) fn expand(
         &self,
-        pairs: SortedRecords<StorePair<Group>>,
+        pairs: SortedRecords<StorePair>,
         mut rows: Option<&mut Sorter<MatchRow>>,
         nearest: &mut Sorter<NearestStored>,
         replaced: &mut Replaced<'_>,
@@ -67,7 +67,7 @@ impl StoreExpansion<'_> {
             // Rows with equal fingerprints are sorted by id, then by day, so the first row is the one that a verdict names.
             let id = ids.get(first.row)?;
             let day = days.get(first.row)?;
-            for &Near { new: group, distance, coverages } in near {
+            for &StorePair { new: group, distance, coverages, .. } in near {
                 if coverages.of_first == Some(self.judged.nearest[group.index()]) {
                     let id = id.to_owned();
                     let key = key_of(keys, first.row)?;
@@ -101,9 +101,9 @@ impl StoreExpansion<'_> {
 
     /// The kept page that stands best for a place of the store, if one can: of those that stand as well, the one with the
     /// smallest id.
-    fn replacing(&self, near: &[Near<Group>]) -> Option<(Coverage, SegmentRow)> {
+    fn replacing(&self, near: &[StorePair]) -> Option<(Coverage, SegmentRow)> {
         let batch = self.judged.batch;
-        let coverage = |near: &Near<Group>| {
+        let coverage = |near: &StorePair| {
             let coverage = near.coverages.of_second?;
             let row = self.judged.kept(near.new)?;
             Some((coverage, batch.rank(row), batch.segment_row(row)))
@@ -122,12 +122,12 @@ impl StoreExpansion<'_> {
 
     fn expand_row(
         &self,
-        near: &[Near<Group>],
+        near: &[StorePair],
         existing: &str,
         origin: Origin,
         rows: &mut Sorter<MatchRow>,
     ) -> Result<()> {
-        near.iter().try_for_each(|&Near { new: group, distance, coverages }| {
+        near.iter().try_for_each(|&StorePair { new: group, distance, coverages, .. }| {
             let similarity = self.checked.then(|| coverages.share());
             let batch = self.judged.batch;
             rows.extend(batch.rows_of(group).iter().map(|row| {

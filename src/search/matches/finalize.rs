@@ -9,7 +9,6 @@ use super::confirmed::ConfirmedPairs;
 use super::coverage::Coverage;
 use super::crowd::Crowd;
 use super::detail::{BEST, BEST_SETTING, Detail, too_many};
-use super::distance::Distance;
 use super::drafts::{Drafted, Drafts};
 use super::expand::{StoreExpansion, expand_copies, expand_groups};
 use super::groups::Groups;
@@ -100,7 +99,7 @@ impl Finalize<'_> {
             let is_superseded = batch.precedence(leaders.row(group)) == Precedence::Superseded;
             is_superseded || nearest[group.index()] != Coverage::KEPT
         };
-        let expand = |edge: &Edge<Coverage>| {
+        let expand = |edge: &Edge| {
             let groups = [edge.earlier, edge.later].map(|rank| leaders.group(rank));
             let similarity = edge.similarity().filter(|_| checked);
             let rows = &mut drafts.unnamed_matches;
@@ -162,13 +161,13 @@ impl Finalize<'_> {
         let Drafted { counted, duplicates, hosts, lost, dropped_pages, matches, verdicts } =
             drafts.finish(self.segment)?;
         let (hosts, dropped_hosts) = hosts.unzip();
-        let rank = |row| judged.batch.rank_in_segment(row);
         let pages = (self.segment, judged.batch, by_key.day);
         let recrawls = recrawls(pages, &by_key.store, self.confirm, space)?;
         let (recrawls, recrawl_counts) = recrawls.unzip();
         let listing = Listing {
-            ids: ids.ranked(rank).map(Ok),
-            empties: self.segment.empty_ids(),
+            segment: self.segment,
+            ids: &ids,
+            ranks: judged.batch.ranks(),
             verdicts,
             matches,
             duplicates: hosts.map(|hosts| Duplicates { copies: duplicates, hosts }),
@@ -215,11 +214,11 @@ impl Finalize<'_> {
     fn judge<F: Fingerprint>(
         &self,
         (batch, leaders): (&Batch, &Leaders),
-        edges: Sorter<Edge<Coverage>>,
+        edges: Sorter<Edge>,
         crowded: Vec<KeepRank>,
         held: impl Fn(KeepRank) -> bool,
-        mut each: impl FnMut(&Edge<Coverage>) -> Result<()>,
-    ) -> Result<Judgements<Coverage>> {
+        mut each: impl FnMut(&Edge) -> Result<()>,
+    ) -> Result<Judgements> {
         let edges =
             edges.sorted()?.distinct().map(|edge| edge.and_then(|edge| each(&edge).map(|()| edge)));
         let name = |rank: KeepRank| batch.rank(leaders.row(leaders.group(rank)));

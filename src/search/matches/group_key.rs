@@ -6,7 +6,6 @@
 use std::ops::Range;
 
 use super::coverage::{Coverage, Coverages};
-use super::distance::Distance;
 use super::numbers::{Number, SegmentRow};
 use super::similarity::Confirm;
 use crate::error::Result;

@@ -25,7 +25,6 @@ use serde::{Deserialize, Serialize};
 
 use super::coverage::{Coverage, Coverages};
 use super::crowd::{Comparing, Crowd};
-use super::distance::Distance;
 use super::numbers::{KeepRank, Number, below};
 use super::similarity::Similarity;
 use crate::error::Result;
@@ -34,18 +33,18 @@ use crate::runs::Record;
 
 /// Two groups of the batch of which one can cover the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct Edge<D> {
+pub(crate) struct Edge {
     /// The group that is taken later.
     pub later: KeepRank,
     /// The group that is taken earlier.
     pub earlier: KeepRank,
     /// How well the earlier group covers the later one, if it can.
-    pub(crate) of_later: Option<D>,
+    pub(crate) of_later: Option<Coverage>,
     /// How well the later group covers the earlier one, if it can.
-    pub(crate) of_earlier: Option<D>,
+    pub(crate) of_earlier: Option<Coverage>,
 }
 
-impl Edge<Coverage> {
+impl Edge {
     /// The distance of the fingerprints.
     pub(super) fn distance(&self) -> u8 {
         self.of_later.or(self.of_earlier).map_or(0, |coverage| coverage.distance)
@@ -57,37 +56,37 @@ impl Edge<Coverage> {
     }
 
     /// Two groups, whichever comes first.
-    pub(super) fn of([first, second]: [KeepRank; 2], coverages: Coverages) -> Edge<Coverage> {
+    pub(super) fn of([first, second]: [KeepRank; 2], coverages: Coverages) -> Edge {
         let Coverages { of_first: of_later, of_second: of_earlier } =
             if first > second { coverages } else { coverages.turned() };
         Edge { later: first.max(second), earlier: first.min(second), of_later, of_earlier }
     }
 }
 
-impl<D: Distance> Record for Edge<D> {}
+impl Record for Edge {}
 
 /// The verdict on a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Judgement<D> {
+pub(crate) enum Judgement {
     /// Its leader is kept.
     Kept,
     /// All of it is dropped.
     Dropped {
-        /// The nearest kept group of the batch, if any is near, and its distance.
-        near: Option<(KeepRank, D)>,
+        /// The nearest kept group of the batch, if one is near, and how well it covers this one.
+        near: Option<(KeepRank, Coverage)>,
     },
 }
 
 /// Judges all `groups`. `held` says of a rank whether the store has a page within k. `edges` are the near
 /// pairs, in order; pairs between two groups of the `crowd` may be missing. Of kept groups at one
 /// distance the one with the smallest `name` is the nearest.
-pub(crate) fn judge<N: Ord, D: Distance>(
+pub(crate) fn judge<N: Ord>(
     groups: u32,
     held: impl Fn(KeepRank) -> bool,
-    edges: impl Iterator<Item = Result<Edge<D>>>,
-    mut crowd: Crowd<impl Comparing<Distance = D>>,
+    edges: impl Iterator<Item = Result<Edge>>,
+    mut crowd: Crowd<impl Comparing>,
     name: impl Fn(KeepRank) -> N,
-) -> Result<Judgements<D>> {
+) -> Result<Judgements> {
     let judgements = Judgements { near: Vec::new(), distances: Vec::new() };
     let mut judging = Judging { judgements, name };
     let mut edges = edges.peekable();
@@ -120,45 +119,45 @@ pub(crate) fn judge<N: Ord, D: Distance>(
     Ok(judging.judgements)
 }
 
-/// The judgement on every group, in a few bytes: five with a Hamming distance.
+/// The judgement on every group, in a few bytes.
 #[derive(Debug)]
-pub(crate) struct Judgements<D> {
+pub(crate) struct Judgements {
     near: Vec<KeepRank>,
-    distances: Vec<D>,
+    distances: Vec<Coverage>,
 }
 
-impl<D: Distance> Judgements<D> {
+impl Judgements {
     /// The judgement on `rank`.
-    pub(crate) fn get(&self, rank: KeepRank) -> Judgement<D> {
+    pub(crate) fn get(&self, rank: KeepRank) -> Judgement {
         match self.distances[rank.index()] {
-            kept if kept == D::KEPT => Judgement::Kept,
-            alone if alone == D::ALONE => Judgement::Dropped { near: None },
+            kept if kept == Coverage::KEPT => Judgement::Kept,
+            alone if alone == Coverage::ALONE => Judgement::Dropped { near: None },
             distance => Judgement::Dropped { near: Some((self.near[rank.index()], distance)) },
         }
     }
 
     fn push(&mut self, kept: bool) {
         self.near.push(KeepRank::from(0));
-        self.distances.push(if kept { D::KEPT } else { D::ALONE });
+        self.distances.push(if kept { Coverage::KEPT } else { Coverage::ALONE });
     }
 
     fn is_kept(&self, rank: KeepRank) -> bool {
-        self.distances[rank.index()] == D::KEPT
+        self.distances[rank.index()] == Coverage::KEPT
     }
 }
 
 /// The judgements on the groups taken so far.
-struct Judging<L, D> {
-    judgements: Judgements<D>,
+struct Judging<L> {
+    judgements: Judgements,
     name: L,
 }
 
-impl<N: Ord, L: Fn(KeepRank) -> N, D: Distance> Judging<L, D> {
+impl<N: Ord, L: Fn(KeepRank) -> N> Judging<L> {
     /// Takes the next group, with its edges to `earlier` ones, and says whether it is kept. A group that
     /// is `held` is dropped.
-    fn take(&mut self, rank: KeepRank, held: bool, earlier: &[Edge<D>]) -> bool {
+    fn take(&mut self, rank: KeepRank, held: bool, earlier: &[Edge]) -> bool {
         let is_held =
-            |edge: &Edge<D>| edge.of_later.is_some() && self.judgements.is_kept(edge.earlier);
+            |edge: &Edge| edge.of_later.is_some() && self.judgements.is_kept(edge.earlier);
         let kept = !held && !earlier.iter().any(is_held);
         self.judgements.push(kept);
         for edge in earlier {
@@ -176,7 +175,7 @@ impl<N: Ord, L: Fn(KeepRank) -> N, D: Distance> Judging<L, D> {
     }
 
     /// Makes `kept` the nearest of a dropped group, if it is nearer than what was offered before.
-    fn offer(&mut self, rank: KeepRank, kept: KeepRank, distance: D) {
+    fn offer(&mut self, rank: KeepRank, kept: KeepRank, distance: Coverage) {
         let Judging { judgements, name } = self;
         let Judgement::Dropped { near } = judgements.get(rank) else { return };
         let nearer = near.is_none_or(|(last, least)| (distance, name(kept)) < (least, name(last)));
@@ -197,8 +196,8 @@ mod tests {
     /// The rule as it is defined: each group against every one kept before.
     fn naive(
         held: &[bool],
-        distance: impl Fn(KeepRank, KeepRank) -> Option<u8>,
-    ) -> Vec<Judgement<u8>> {
+        distance: impl Fn(KeepRank, KeepRank) -> Option<Coverage>,
+    ) -> Vec<Judgement> {
         let groups = held.len() as u32;
         let mut kept: Vec<KeepRank> = Vec::new();
         for group in below::<KeepRank>(groups) {
@@ -227,9 +226,10 @@ mod tests {
         99 - u32::from(rank)
     }
 
-    fn edge(later: u32, earlier: u32, distance: u8) -> Edge<u8> {
+    fn edge(later: u32, earlier: u32, distance: u8) -> Edge {
         let (later, earlier) = (later.into(), earlier.into());
-        Edge { later, earlier, of_later: Some(distance), of_earlier: Some(distance) }
+        let coverage = Some(Coverage::near(distance));
+        Edge { later, earlier, of_later: coverage, of_earlier: coverage }
     }
 
     /// The example at the top.
@@ -247,7 +247,9 @@ mod tests {
         assert!(near.eq(edges));
         let judged = judge(4, |_| false, edges.into_iter().map(Ok), nobody(), |rank| rank).unwrap();
         let of = |rank: u32| judged.get(rank.into());
-        let near = |rank: u32, distance| Judgement::Dropped { near: Some((rank.into(), distance)) };
+        let near = |rank: u32, distance| Judgement::Dropped {
+            near: Some((rank.into(), Coverage::near(distance))),
+        };
         assert_eq!(
             [of(0), of(1), of(2), of(3)],
             [Judgement::Kept, near(2, 2), Judgement::Kept, near(2, 2)]
@@ -267,7 +269,6 @@ mod tests {
 
     impl Comparing for Fingerprints {
         type Sketch = u32;
-        type Distance = u8;
 
         /// 5 blocks, as 4 differing bits need.
         fn blocks(&self, rank: KeepRank) -> Result<Vec<Block>> {
@@ -279,23 +280,23 @@ mod tests {
             self.groups[rank.index()].0
         }
 
-        fn find(&self, sketch: u32, kept: &[u32], mut found: impl FnMut(usize, u8)) {
+        fn find(&self, sketch: u32, kept: &[u32], mut found: impl FnMut(usize, Coverage)) {
             for (at, kept) in kept.iter().enumerate() {
-                found(at, (sketch ^ kept).count_ones() as u8);
+                found(at, Coverage::near((sketch ^ kept).count_ones() as u8));
             }
         }
 
-        fn distance(&mut self, one: KeepRank, other: KeepRank) -> Result<Option<u8>> {
+        fn distance(&mut self, one: KeepRank, other: KeepRank) -> Result<Option<Coverage>> {
             Ok(self.within(one, other))
         }
     }
 
     impl Fingerprints {
         /// The distance of two groups, if they match.
-        fn within(&self, one: KeepRank, other: KeepRank) -> Option<u8> {
+        fn within(&self, one: KeepRank, other: KeepRank) -> Option<Coverage> {
             let [one, other] = [one, other].map(|rank| self.groups[rank.index()]);
             let distance = (one.0 ^ other.0).count_ones();
-            (distance <= self.k && one.1 == other.1).then_some(distance as u8)
+            (distance <= self.k && one.1 == other.1).then_some(Coverage::near(distance as u8))
         }
     }
 
@@ -314,9 +315,9 @@ mod tests {
             let edges = pairs.filter(|&(later, earlier)| !(crowded(later) && crowded(earlier)));
             let edges = edges.filter_map(|(later, earlier)| {
                 let distance = fingerprints.within(later.into(), earlier.into())?;
-                Some(edge(later, earlier, distance))
+                Some(edge(later, earlier, distance.distance))
             });
-            let edges: Vec<Edge<u8>> = edges.collect();
+            let edges: Vec<Edge> = edges.collect();
             let definition = |one, other| fingerprints.within(one, other);
             let held: Vec<bool> = groups.iter().map(|group| group.1[1]).collect();
             let expected = naive(&held, definition);
@@ -324,7 +325,7 @@ mod tests {
             let crowd = Crowd::new(ranks, fingerprints);
             let edges = edges.into_iter().map(Ok);
             let judged = judge(count, |group| held[group.index()], edges, crowd, name).unwrap();
-            let judged: Vec<Judgement<u8>> = below(count).map(|rank| judged.get(rank)).collect();
+            let judged: Vec<Judgement> = below(count).map(|rank| judged.get(rank)).collect();
             prop_assert_eq!(judged, expected);
         }
 
@@ -338,7 +339,7 @@ mod tests {
             let stands = |of: KeepRank, by: KeepRank| {
                 let [of, by] = [of, by].map(|rank| groups[rank.index()]);
                 let distance = (of.0 ^ by.0).count_ones();
-                (distance <= k && by.1 >= of.1).then_some(distance as u8)
+                (distance <= k && by.1 >= of.1).then_some(Coverage::near(distance as u8))
             };
             let count = groups.len() as u32;
             let pairs = (0..count).flat_map(|later| (0..later).map(move |earlier| (later, earlier)));
@@ -348,7 +349,7 @@ mod tests {
                 Ok(Edge { later, earlier, of_later, of_earlier: stands(earlier, later) })
             });
             let judged = judge(count, |group| held[group.index()], edges, nobody(), name).unwrap();
-            let judged: Vec<Judgement<u8>> = below(count).map(|rank| judged.get(rank)).collect();
+            let judged: Vec<Judgement> = below(count).map(|rank| judged.get(rank)).collect();
             prop_assert_eq!(judged, naive(&held, stands));
         }
     }

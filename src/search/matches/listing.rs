@@ -5,11 +5,10 @@
 
 use std::fmt::Write as _;
 use std::iter::Peekable;
-use std::ops::Range;
 
 use super::dropped_examples::{DroppedExample, Examples};
 use super::hosts::{self, HostOf};
-use super::ids::{Portion, Shard};
+use super::ids::{IdShards, Ranked, Shard};
 use super::match_row::MatchRow;
 use super::numbers::{IdRank, Number};
 use super::recrawl::Recrawl;
@@ -20,6 +19,7 @@ use crate::parallel::{both, in_parallel};
 use crate::progress::{self, Activity};
 use crate::results::{ResultColumn, ResultFile, ResultFormat};
 use crate::runs::{Record, SortedRecords};
+use crate::store::{EmptyIds, Segment};
 
 /// A file of the output by its name.
 pub(crate) type Named = (String, Sum);
@@ -31,11 +31,11 @@ const DROP: &str = "drop.txt";
 const LINES_BYTES: usize = 64 << 10;
 
 /// What is listed, all of it in the order of ids.
-pub(crate) struct Listing<P, E> {
-    /// The ids of all documents that are not empty, in portions.
-    pub ids: P,
-    /// The ids of the empty documents.
-    pub empties: E,
+pub(super) struct Listing<'a> {
+    pub segment: &'a Segment,
+    /// The ids of all documents that are not empty, and the rank of each row of the segment.
+    pub ids: &'a IdShards,
+    pub ranks: &'a [IdRank],
     /// The match that the verdict on each dropped document names.
     pub verdicts: SortedRecords<MatchRow>,
     /// The rows of the matches.
@@ -43,20 +43,16 @@ pub(crate) struct Listing<P, E> {
     /// The duplicates of each document, where it is known which share of a page another page contains.
     pub duplicates: Option<Duplicates>,
     /// What became of each document since the former page of its key, where documents have keys.
-    pub(super) recrawls: Option<SortedRecords<Recrawl>>,
+    pub recrawls: Option<SortedRecords<Recrawl>>,
     /// The newest page of the key of each document that is superseded, where the newest is kept.
     pub superseded: Option<SortedRecords<MatchRow>>,
     /// Whether the matches were checked.
     pub checked: bool,
-    /// How the tables are written.
     pub format: ResultFormat,
-    /// How many threads there are.
     pub workers: usize,
 }
 
-/// What was listed.
-pub(crate) struct Listed {
-    /// The files.
+pub(super) struct Listed {
     pub files: [Named; 4],
     /// How many matches were written.
     pub matches: u64,
@@ -67,7 +63,7 @@ pub(crate) struct Listed {
 }
 
 /// The duplicates of each document.
-pub(crate) struct Duplicates {
+pub(super) struct Duplicates {
     /// How many pages, by the rank of the document.
     pub(super) copies: Vec<u32>,
     /// The hosts of these pages, by the rank of the document.
@@ -75,8 +71,8 @@ pub(crate) struct Duplicates {
 }
 
 /// What is listed of one portion.
-struct Section<P> {
-    ids: P,
+struct Section<'a> {
+    ids: Ranked<'a>,
     verdicts: Vec<MatchRow>,
     hosts: Vec<HostOf>,
     recrawls: Option<Vec<Recrawl>>,
@@ -84,13 +80,11 @@ struct Section<P> {
 }
 
 /// The lines of one portion, except those of its matches and of the empty documents, which may be too many.
-struct Lines {
+struct Lines<'a> {
+    portion: Ranked<'a>,
     ids: Shard,
-    ranks: Range<u32>,
     /// Whether each page is dropped.
     dropped: Vec<bool>,
-    /// The least id that belongs behind the portion, if there is one.
-    bound: Option<String>,
     verdicts: String,
     keep: String,
     drop: String,
@@ -109,15 +103,10 @@ struct Files {
     count: u64,
 }
 
-impl<I, P, E> Listing<P, E>
-where
-    I: Portion,
-    P: Iterator<Item = Result<I>>,
-    E: Iterator<Item = Result<String>>,
-{
+impl Listing<'_> {
     /// Writes all files.
-    pub(crate) fn write(self, staging: &Staging) -> Result<Listed> {
-        let Listing { mut ids, empties, verdicts, matches, duplicates, .. } = self;
+    pub(super) fn write(self, staging: &Staging) -> Result<Listed> {
+        let Listing { segment, ids, ranks, verdicts, matches, duplicates, .. } = self;
         let Listing { recrawls, superseded, checked, format, workers, .. } = self;
         let columns = verdict_columns(duplicates.is_some(), recrawls.is_some());
         let mut files = Files::create(staging, format, checked, &columns)?;
@@ -126,13 +115,13 @@ where
         let mut superseded = superseded.into_iter().flatten().peekable();
         let (copies, hosts) = duplicates.map(|it| (it.copies, it.hosts.peekable())).unzip();
         let mut hosts: Option<Peekable<SortedRecords<HostOf>>> = hosts;
-        let mut empties = empties.peekable();
+        let mut portions = ids.ranked(ranks);
+        let mut empties = segment.empty_ids().peekable();
         let mut verdicts = verdicts.peekable();
         let mut matches = matches.peekable();
         let mut examples = Examples::default();
         loop {
-            let sections = ids.by_ref().take(workers.max(1)).map(|ids| {
-                let ids = ids?;
+            let sections = portions.by_ref().take(workers.max(1)).map(|ids| {
                 let end = IdRank::from(ids.ranks().end);
                 let verdicts = while_below(&mut verdicts, |row: &MatchRow| row.new < end)?;
                 let hosts = hosts.as_mut().map(|it| while_below(it, |host| host.of < end));
@@ -147,13 +136,12 @@ where
                 break;
             }
             let copies: Option<&[u32]> = copies.as_deref();
-            let of_section = |section: &Section<_>| section.lines(copies);
-            let lines = in_parallel(workers, &sections, of_section);
-            let lines = lines.into_iter().collect::<Result<Vec<Lines>>>()?;
+            let lines = in_parallel(workers, &sections, |section| section.lines(copies));
+            let lines = lines.into_iter().collect::<Result<Vec<_>>>()?;
             files.write(&lines, &mut empties, &mut matches, workers)?;
             lines.into_iter().for_each(|lines| examples.append(lines.examples));
         }
-        files.empties(&mut empties)?;
+        files.empties(empties)?;
         let (files, matches) = files.finish(workers)?;
         Ok(Listed { files, matches, superseded: count, examples: examples.listed() })
     }
@@ -168,25 +156,24 @@ fn while_below<R: Record>(
     std::iter::from_fn(|| records.next_if(is_below)).collect()
 }
 
-impl<P: Portion> Section<P> {
-    fn lines(&self, copies: Option<&[u32]>) -> Result<Lines> {
+impl<'a> Section<'a> {
+    fn lines(&self, copies: Option<&[u32]>) -> Result<Lines<'a>> {
         progress::tick(Activity::Working);
         let mut lines = Lines {
+            portion: self.ids,
             ids: self.ids.load()?,
-            ranks: self.ids.ranks(),
             dropped: Vec::with_capacity(self.ids.ranks().len()),
-            bound: self.ids.bound().map(str::to_owned),
             verdicts: String::new(),
             keep: String::new(),
             drop: String::new(),
             examples: Examples::default(),
         };
-        let Lines { ids, ranks, dropped, verdicts, keep, drop, examples, .. } = &mut lines;
+        let Lines { ids, dropped, verdicts, keep, drop, examples, .. } = &mut lines;
         let mut named = self.verdicts.iter().peekable();
         let mut hosts = self.hosts.iter().copied().peekable();
         let mut recrawls = self.recrawls.iter().flatten();
         let mut superseded = self.superseded.iter().peekable();
-        for (rank, id) in ranks.clone().map(IdRank::from).zip(ids.ids()) {
+        for (rank, id) in self.ids.ranks().map(IdRank::from).zip(ids.ids()) {
             let of = named.next_if(|row| row.new == rank);
             let counted =
                 copies.map(|copies| (copies[rank.index()], hosts::count(id, rank, &mut hosts)));
@@ -213,18 +200,17 @@ impl<P: Portion> Section<P> {
     }
 }
 
-impl Lines {
+impl Lines<'_> {
     /// Writes the verdicts, with those on the empty documents of this range between them.
-    fn write_verdicts<E: Iterator<Item = Result<String>>>(
+    fn write_verdicts(
         &self,
-        empties: &mut Peekable<E>,
+        empties: &mut Peekable<EmptyIds>,
         file: &mut ResultFile,
         behind_id: &str,
     ) -> Result<()> {
+        let bound = self.portion.bound();
         let is_here = |empty: &Result<String>| {
-            self.bound
-                .as_ref()
-                .is_none_or(|bound| empty.as_ref().map_or(true, |empty| empty < bound))
+            bound.is_none_or(|bound| empty.as_ref().map_or(true, |empty| **empty < *bound))
         };
         let mut rest = self.verdicts.as_str();
         while let Some(empty) = empties.next_if(is_here).transpose()? {
@@ -286,7 +272,7 @@ impl Files {
     }
 
     /// Writes the verdicts on empty documents that come after all others.
-    fn empties(&mut self, empties: &mut impl Iterator<Item = Result<String>>) -> Result<()> {
+    fn empties(&mut self, mut empties: Peekable<EmptyIds>) -> Result<()> {
         empties.try_for_each(|empty| {
             let empty = empty?;
             self.verdicts.row(format_args!("{empty}{}", self.empty))
@@ -294,15 +280,15 @@ impl Files {
     }
 
     /// Writes the lines of some portions, and what there is of `empties` and `rows` among them.
-    fn write<E: Iterator<Item = Result<String>>>(
+    fn write(
         &mut self,
-        portions: &[Lines],
-        empties: &mut Peekable<E>,
+        portions: &[Lines<'_>],
+        empties: &mut Peekable<EmptyIds>,
         rows: &mut Peekable<SortedRecords<MatchRow>>,
         workers: usize,
     ) -> Result<()> {
         let Files { verdicts, empty, keep, drop, matches, count } = self;
-        let add = |file: &mut OutputFile, text: fn(&Lines) -> &str| {
+        let add = |file: &mut OutputFile, text: for<'l> fn(&'l Lines<'_>) -> &'l str| {
             portions
                 .iter()
                 .try_for_each(|lines| file.write(|out| out.write_all(text(lines).as_bytes())))
@@ -313,7 +299,8 @@ impl Files {
             add(keep, |lines| &lines.keep)?;
             add(drop, |lines| &lines.drop)?;
             let mut lines = String::new();
-            for Lines { ids, ranks, dropped, .. } in portions {
+            for Lines { portion, ids, dropped, .. } in portions {
+                let ranks = portion.ranks();
                 let is_here = |row: &Result<MatchRow>| {
                     row.as_ref().map_or(true, |it| it.new < ranks.end.into())
                 };

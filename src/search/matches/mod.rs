@@ -41,7 +41,6 @@ mod confirmed;
 mod coverage;
 mod crowd;
 mod detail;
-mod distance;
 mod distinct;
 mod drafts;
 mod dropped_examples;

@@ -66,7 +66,6 @@ impl<'a, F: Fingerprint> Nearby<'a, F> {
 
 impl<F: Fingerprint> Comparing for Nearby<'_, F> {
     type Sketch = F;
-    type Distance = Coverage;
 
     fn blocks(&self, rank: KeepRank) -> Result<Vec<Block>> {
         let bits = self.sketch(rank).to_u128();

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use super::allocated::allocated;
 use super::batch::Batch;
 use super::coverage::{Coverage, Coverages};
-use super::distance::Distance;
 use super::frequent::MostFrequent;
 use super::keep_order::{Leaders, Precedence};
 use super::keep_rule::{Judgement, Judgements};
@@ -39,7 +38,7 @@ impl Record for NearestStored {
 pub(super) struct Judged<'a> {
     pub(super) batch: &'a Batch,
     pub(super) leaders: Leaders,
-    pub(super) judgements: Judgements<Coverage>,
+    pub(super) judgements: Judgements,
     /// How well the best page of the store covers each group.
     pub(super) nearest: Vec<Coverage>,
 }

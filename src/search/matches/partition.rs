@@ -3,7 +3,6 @@
 use super::batch::Batch;
 use super::certificate::Confirmed;
 use super::coverage::Coverage;
-use super::distance::Distance;
 use super::frequent::MostFrequent;
 use super::keep_order::Leaders;
 use super::keep_rule::Edge;
@@ -17,9 +16,9 @@ use crate::runs::{SortSpace, Sorter};
 /// The pairs of a join, partitioned by where their existing side is.
 #[derive(Debug)]
 pub(super) struct Partition {
-    pub(super) edges: Sorter<Edge<Coverage>>,
+    pub(super) edges: Sorter<Edge>,
     /// Pairs with the store.
-    pub(super) with_store: Sorter<StorePair<Group>>,
+    pub(super) with_store: Sorter<StorePair>,
     /// For each group how well the best page of the store covers it, or [`Coverage::KEPT`].
     pub(super) nearest: Vec<Coverage>,
     /// The ranks of groups whose pairs with each other are not all among the edges.

@@ -27,7 +27,7 @@ use crate::error::Result;
 use crate::fingerprint::Contained;
 use crate::progress::{self, Activity};
 use crate::runs::{Record, SortSpace, SortedRecords, Sorter};
-use crate::store::{Dated, Day, DeclaredRows, Segment, TextDigests, Times};
+use crate::store::{Dated, Day, DeclaredRows, RowBytes, Segment, TextDigests, Times};
 
 /// How many pages of a batch came again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -206,17 +206,79 @@ impl Record for KeyedStored {
     }
 }
 
-/// The latest earlier page of a key.
+/// A page of the store, as it lies on disk.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-enum Former {
+pub(super) struct StoredPage {
+    /// Its segment and row.
+    pub(super) place: (u32, u64),
+    pub(super) day: Day,
+    pub(super) id: String,
+}
+
+/// Another page of a key, as it lies on disk.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) enum Sibling {
     Batch(SegmentRow),
-    Store { place: (u32, u64), day: Day, id: String },
+    Store(StoredPage),
+}
+
+impl Sibling {
+    /// Its segment, if that is one of the store, and its row.
+    pub(super) fn place(&self) -> (Option<u32>, u64) {
+        match self {
+            Sibling::Batch(row) => (None, u32::from(*row).into()),
+            Sibling::Store(StoredPage { place: (segment, row), .. }) => (Some(*segment), *row),
+        }
+    }
+
+    pub(super) fn outside_bytes(&self) -> usize {
+        if let Sibling::Store(page) = self { allocated(&page.id) } else { 0 }
+    }
+}
+
+/// Compares sketches of the batch with those of other pages, which come in the order of the disk.
+pub(super) struct Sketches<'a> {
+    confirm: Confirm,
+    segment: &'a Segment,
+    store: &'a [Dated],
+    own: RowBytes,
+    others: (Option<u32>, RowBytes),
+}
+
+impl<'a> Sketches<'a> {
+    pub(super) fn of(
+        segment: &'a Segment,
+        store: &'a [Dated],
+        confirm: Confirm,
+    ) -> Result<Sketches<'a>> {
+        let (own, others) = (confirm.signatures(segment)?, (None, confirm.signatures(segment)?));
+        Ok(Sketches { confirm, segment, store, own, others })
+    }
+
+    /// How much of a row of the batch another page contains, and how much of that page the row contains.
+    pub(super) fn contained(
+        &mut self,
+        row: SegmentRow,
+        (from, other): (Option<u32>, u64),
+    ) -> Result<Option<[Contained; 2]>> {
+        if self.others.0 != from {
+            let of = from.map_or(self.segment, |number| self.store[number as usize].segment());
+            self.others = (from, self.confirm.signatures(of)?);
+        }
+        let (own, other) = (self.own.get(u32::from(row).into())?, self.others.1.get(other)?);
+        Ok(self.confirm.check.containment(own, other))
+    }
+}
+
+/// The share that is contained of a page.
+pub(super) fn share(it: Contained) -> Similarity {
+    Similarity::of_share(it.shared.into(), it.all.max(1).into())
 }
 
 /// A page of the batch whose key a page had before, in the order in which the former pages lie on disk.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct CameAgain {
-    former: Former,
+    former: Sibling,
     row: SegmentRow,
     rank: IdRank,
     same: Same,
@@ -225,11 +287,9 @@ struct CameAgain {
 
 impl Record for CameAgain {
     fn bytes(&self) -> usize {
-        let id = match &self.former {
-            Former::Batch(_) => 0,
-            Former::Store { id, .. } => allocated(id),
-        };
-        size_of::<Self>() + id + self.canonical.as_deref().map_or(0, allocated)
+        size_of::<Self>()
+            + self.former.outside_bytes()
+            + self.canonical.as_deref().map_or(0, allocated)
     }
 }
 
@@ -247,7 +307,7 @@ pub(super) fn recrawls(
     let mut recrawls = space.sorter();
     let mut came_again = space.sorter();
     let mut counted = Recrawls::default();
-    let mut latest: Option<(u128, Digests, Former)> = None;
+    let mut latest: Option<(u128, Digests, Sibling)> = None;
     for page in pages.sorted()? {
         let Keyed { key, at, rank, row, digests, canonical } = page?;
         latest = latest.filter(|latest| latest.0 == key);
@@ -256,10 +316,10 @@ pub(super) fn recrawls(
         while let Some(earlier) = stored.next_if(is_earlier).transpose()? {
             let KeyedStored { key: of, digests, place, day, id, .. } = earlier;
             if of == key {
-                latest = Some((key, digests, Former::Store { place, day, id }));
+                latest = Some((key, digests, Sibling::Store(StoredPage { place, day, id })));
             }
         }
-        match latest.replace((key, digests, Former::Batch(row))) {
+        match latest.replace((key, digests, Sibling::Batch(row))) {
             None => {
                 let change = Change::New;
                 counted.count(change);
@@ -338,32 +398,17 @@ fn compare(
     mut each: impl FnMut(Recrawl) -> Result<()>,
 ) -> Result<()> {
     let confirm = confirm.filter(Confirm::has_direction);
-    let sketches_of = |segment: &Segment| confirm.map(|it| it.signatures(segment)).transpose();
-    let (mut ids, mut sketches) = (segment.ids(), sketches_of(segment)?);
-    let mut former_sketches = sketches_of(segment)?;
-    let mut read = None;
+    let mut sketches = confirm.map(|it| Sketches::of(segment, store, it)).transpose()?;
+    let mut ids = segment.ids();
     for page in came_again {
         let CameAgain { former, row, rank, same, canonical } = page?;
-        let (former, former_row) = match former {
-            Former::Batch(former) => {
-                let former = u64::from(u32::from(former));
-                ((ids.get(former)?.to_owned(), Origin::Batch), former)
-            }
-            Former::Store { place: (number, former), day, id } => {
-                if read.replace(number) != Some(number) {
-                    former_sketches = sketches_of(store[number as usize].segment())?;
-                }
-                ((id, Origin::Day(day)), former)
-            }
-        };
-        let contained = match (confirm, &mut sketches, &mut former_sketches) {
-            (Some(Confirm { check, .. }), Some(sketches), Some(former_sketches))
-                if same != Same::Payload =>
-            {
-                let sketch = sketches.get(u32::from(row).into())?;
-                check.containment(sketch, former_sketches.get(former_row)?)
-            }
+        let contained = match &mut sketches {
+            Some(sketches) if same != Same::Payload => sketches.contained(row, former.place())?,
             _ => None,
+        };
+        let former = match former {
+            Sibling::Batch(row) => (ids.get(u32::from(row).into())?.to_owned(), Origin::Batch),
+            Sibling::Store(page) => (page.id, Origin::Day(page.day)),
         };
         let is_whole = |it: Contained| it.all > 0 && it.shared == it.all;
         let change = match contained {
@@ -372,7 +417,6 @@ fn compare(
             Some(both) if both.into_iter().all(is_whole) => Change::SameText,
             _ => Change::Changed,
         };
-        let share = |it: Contained| Similarity::of_share(it.shared.into(), it.all.max(1).into());
         let contained = contained.map(|[it, _]| share(it));
         each(Recrawl { new: rank, change, former: Some(former), contained, canonical })?;
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::coverage::Coverages;
-use super::numbers::Number;
+use super::numbers::Group;
 use crate::error::Result;
 use crate::runs::Record;
 use crate::store::{Column, Dated, Expected};
@@ -13,52 +13,37 @@ use crate::store::{Column, Dated, Expected};
 /// A pair with the store. Ordered by its place in the store, so that ids and signatures are read in
 /// the order in which they lie on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct StorePair<N> {
+pub(crate) struct StorePair {
     pub(super) segment: u32,
     /// The first row that is shown.
     pub(super) row: u64,
     /// How many shown rows share the fingerprint.
     pub(super) rows: u64,
-    pub(super) new: N,
+    pub(super) new: Group,
     pub(super) distance: u8,
     /// How well the page of the store covers that of the batch, and the other way round, once that is known.
     pub(super) coverages: Coverages,
 }
 
-impl<N: Number> Record for StorePair<N> {}
-
-/// A fingerprint or group of the batch that is near a place of the store.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Near<N> {
-    pub(super) new: N,
-    pub(super) distance: u8,
-    /// How well the page of the store covers that of the batch, and the other way round.
-    pub(super) coverages: Coverages,
-}
-
-impl<N: Number> From<StorePair<N>> for Near<N> {
-    fn from(pair: StorePair<N>) -> Near<N> {
-        Near { new: pair.new, distance: pair.distance, coverages: pair.coverages }
-    }
-}
+impl Record for StorePair {}
 
 /// How many pairs are announced before they are looked up.
 const AHEAD: usize = 128;
 
 /// Pairs of which the next ones are announced to the segments of the store.
-struct Announced<'a, N, P> {
+struct Announced<'a, P> {
     pairs: P,
     store: &'a [Dated],
     columns: &'a [Column],
-    next: VecDeque<Result<StorePair<N>>>,
+    next: VecDeque<Result<StorePair>>,
     /// The segment of the last one that was announced, and what was announced to that segment.
     expected: (u32, Expected),
 }
 
-impl<N: Number, P: Iterator<Item = Result<StorePair<N>>>> Iterator for Announced<'_, N, P> {
-    type Item = Result<StorePair<N>>;
+impl<P: Iterator<Item = Result<StorePair>>> Iterator for Announced<'_, P> {
+    type Item = Result<StorePair>;
 
-    fn next(&mut self) -> Option<Result<StorePair<N>>> {
+    fn next(&mut self) -> Option<Result<StorePair>> {
         while self.next.len() < AHEAD
             && let Some(pair) = self.pairs.next()
         {
@@ -78,11 +63,11 @@ impl<N: Number, P: Iterator<Item = Result<StorePair<N>>>> Iterator for Announced
 }
 
 /// Calls `each` once for every place of the store, with everything that is near it. The pairs are in order, each once. `each` looks up these `columns` of the segments of the `store`.
-pub(super) fn each_place<N: Number>(
-    pairs: impl Iterator<Item = Result<StorePair<N>>>,
+pub(super) fn each_place(
+    pairs: impl Iterator<Item = Result<StorePair>>,
     store: &[Dated],
     columns: &[Column],
-    mut each: impl FnMut(&StorePair<N>, &[Near<N>]) -> Result<()>,
+    mut each: impl FnMut(&StorePair, &[StorePair]) -> Result<()>,
 ) -> Result<()> {
     let expected = (0, Expected::default());
     let announced = Announced { pairs, store, columns, next: VecDeque::new(), expected };
@@ -90,16 +75,16 @@ pub(super) fn each_place<N: Number>(
     let mut near = Vec::new();
     while let Some(first) = pairs.next().transpose()? {
         near.clear();
-        near.push(Near::from(first));
+        near.push(first);
         while let Some(Ok(next)) = pairs.next_if(|next| is_at(next, &first)) {
-            near.push(Near::from(next));
+            near.push(next);
         }
         each(&first, &near)?;
     }
     Ok(())
 }
 
-fn is_at<N>(next: &Result<StorePair<N>>, first: &StorePair<N>) -> bool {
-    let place = |pair: &StorePair<N>| (pair.segment, pair.row, pair.rows);
+fn is_at(next: &Result<StorePair>, first: &StorePair) -> bool {
+    let place = |pair: &StorePair| (pair.segment, pair.row, pair.rows);
     next.as_ref().is_ok_and(|next| place(next) == place(first))
 }

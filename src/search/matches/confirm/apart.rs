@@ -78,7 +78,7 @@ pub(super) struct Apart<'a> {
     /// The pairs within the batch; some may be there twice.
     pub(super) within: Sorter<Within>,
     /// The pairs with the store, likewise.
-    pub(super) with_store: Sorter<StorePair<Group>>,
+    pub(super) with_store: Sorter<StorePair>,
     pub(super) crowded: Vec<Confirmed>,
     pub(super) candidates: Candidates,
     /// How many pairs, rows and marks were taken.

@@ -18,7 +18,6 @@ use crate::fingerprint::{Check, Class, Fingerprint};
 use crate::matches::by_key::ByKey;
 use crate::matches::confirmed::ConfirmedPairs;
 use crate::matches::coverage::{Coverage, Coverages};
-use crate::matches::distance::Distance;
 use crate::matches::keep_order::LengthClass;
 use crate::matches::shared_anchors;
 use crate::matches::{

@@ -9,5 +9,4 @@ mod shards;
 mod share;
 
 pub(crate) use shard::Shard;
-pub(crate) use shards::Portion;
-pub(super) use shards::{IdShards, Workshop};
+pub(super) use shards::{IdShards, Ranked, Workshop};

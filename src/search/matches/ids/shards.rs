@@ -21,7 +21,7 @@ use super::bounds::bounds;
 use super::shard::Shard;
 use super::share::Share;
 use crate::error::Result;
-use crate::matches::numbers::{IdRank, Number, SegmentRow};
+use crate::matches::numbers::{IdRank, Number};
 use crate::parallel::in_parallel;
 use crate::progress::{self, Activity};
 use crate::store::Segment;
@@ -29,38 +29,29 @@ use crate::store::Segment;
 /// The most bytes of a shard, about: so many are sorted in the cache.
 const SHARD_BYTES: usize = 2 << 20;
 
-/// Consecutive ids of the batch, as one worker lists them.
-pub(crate) trait Portion: Sync {
-    /// Their ranks.
-    fn ranks(&self) -> Range<u32>;
-
-    /// The least id that belongs behind them, if there is one.
-    fn bound(&self) -> Option<&str>;
-
-    /// The ids in their order.
-    fn load(&self) -> Result<Shard>;
-}
-
-/// A shard in the order of ranks that are known.
-pub(in crate::matches) struct Ranked<'a, R> {
+/// A shard in the order of ranks that are known: consecutive ids of the batch, as one worker lists them.
+#[derive(Clone, Copy)]
+pub(in crate::matches) struct Ranked<'a> {
     ids: &'a IdShards,
     shard: usize,
-    rank: R,
+    ranks: &'a [IdRank],
 }
 
-impl<R: Fn(SegmentRow) -> IdRank + Sync> Portion for Ranked<'_, R> {
-    fn ranks(&self) -> Range<u32> {
+impl Ranked<'_> {
+    pub(in crate::matches) fn ranks(&self) -> Range<u32> {
         self.ids.ranks_of(self.shard)
     }
 
-    fn bound(&self) -> Option<&str> {
+    /// The least id that belongs behind them, if there is one.
+    pub(in crate::matches) fn bound(&self) -> Option<&str> {
         self.ids.bounds.get(self.shard).map(String::as_str)
     }
 
-    fn load(&self) -> Result<Shard> {
+    /// The ids in their order.
+    pub(in crate::matches) fn load(&self) -> Result<Shard> {
         let first = self.ranks().start as usize;
         let bytes = self.ids.load(self.shard)?;
-        Ok(Shard::ordered(bytes, |row| (self.rank)(row).index() - first))
+        Ok(Shard::ordered(bytes, |row| self.ranks[row.index()].index() - first))
     }
 }
 
@@ -111,11 +102,11 @@ impl IdShards {
     }
 
     /// All shards, in the order of the `ranks` of their rows.
-    pub(in crate::matches) fn ranked<R: Fn(SegmentRow) -> IdRank + Copy>(
-        &self,
-        rank: R,
-    ) -> impl Iterator<Item = Ranked<'_, R>> {
-        (0..self.count()).map(move |shard| Ranked { ids: self, shard, rank })
+    pub(in crate::matches) fn ranked<'a>(
+        &'a self,
+        ranks: &'a [IdRank],
+    ) -> impl Iterator<Item = Ranked<'a>> {
+        (0..self.count()).map(move |shard| Ranked { ids: self, shard, ranks })
     }
 
     fn count(&self) -> usize {
@@ -180,7 +171,7 @@ mod tests {
         let by_rank = (0..).zip(&expected);
         assert!(by_rank.clone().all(|(rank, &row)| ranks[row] == IdRank::from(rank)));
         let mut listed = Vec::new();
-        for shard in shards.ranked(|row| ranks[row.index()]) {
+        for shard in shards.ranked(&ranks) {
             listed.extend(shard.load().unwrap().ids().map(str::to_owned));
             assert_eq!(listed.len(), shard.ranks().end as usize);
             let below = |bound| listed.iter().all(|id| id.as_str() < bound);
