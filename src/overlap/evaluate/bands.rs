@@ -17,13 +17,7 @@ pub struct Band {
     pub recall: Option<f64>,
 }
 
-impl Band {
-    fn of(from: f64, to: Option<f64>, positives: u64, found: u64) -> Band {
-        Band { from, to, positives, found, recall: share(found, positives) }
-    }
-}
-
-pub(super) fn band_of(similarity: f64) -> usize {
+fn band_of(similarity: f64) -> usize {
     BANDS[1..BANDS.len() - 1].partition_point(|&start| start <= similarity)
 }
 
@@ -37,7 +31,9 @@ pub(super) fn bands(pairs: impl Iterator<Item = (f64, bool)>) -> Vec<Band> {
         *found += u64::from(is_found);
     }
     let edges = BANDS.windows(2).zip(counts).filter(|(_, (positives, _))| *positives > 0);
-    edges
-        .map(|(edge, (positives, found))| Band::of(edge[0], Some(edge[1]), positives, found))
-        .collect()
+    let band = |(edge, (positives, found)): (&[f64], (u64, u64))| {
+        let recall = share(found, positives);
+        Band { from: edge[0], to: Some(edge[1]), positives, found, recall }
+    };
+    edges.map(band).collect()
 }

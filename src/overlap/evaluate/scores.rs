@@ -26,46 +26,25 @@ impl Scores {
     pub fn of(pairs: &Pairs, labels: &Labels) -> Scores {
         let clusters = labels.clusters();
         let positives = labels.sizes().into_iter().map(choose_two).sum();
-        let mut counts = Counts { positives, ..Counts::default() };
+        let pairs = pairs.as_slice();
+        let mut true_positives = 0;
         let count = clusters.len() as u32;
         let mut components = Forest::of(count);
-        for &(one, another) in pairs.as_slice() {
-            counts.pairs += 1;
-            counts.true_positives +=
-                u64::from(clusters[one as usize] == clusters[another as usize]);
+        for &(one, another) in pairs {
+            true_positives += u64::from(clusters[one as usize] == clusters[another as usize]);
             components.join(one, another);
         }
+        let found = pairs.len() as u64;
         let roots: Vec<u32> = (0..count).map(|page| components.root(page)).collect();
         Scores {
-            pairs: counts.pairs,
+            pairs: found,
             positives,
-            true_positives: counts.true_positives,
-            precision: counts.precision(),
-            recall: counts.recall(),
-            f1: counts.f1(),
+            true_positives,
+            precision: share(true_positives, found),
+            recall: share(true_positives, positives),
+            f1: share(2 * true_positives, found + positives),
             ari: adjusted_rand(&roots, clusters),
         }
-    }
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counts {
-    pub(super) pairs: u64,
-    pub(super) positives: u64,
-    pub(super) true_positives: u64,
-}
-
-impl Counts {
-    pub(super) fn precision(&self) -> Option<f64> {
-        share(self.true_positives, self.pairs)
-    }
-
-    pub(super) fn recall(&self) -> Option<f64> {
-        share(self.true_positives, self.positives)
-    }
-
-    pub(super) fn f1(&self) -> Option<f64> {
-        share(2 * self.true_positives, self.pairs + self.positives)
     }
 }
 
@@ -73,7 +52,7 @@ pub(super) fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-pub(super) fn choose_two(n: u64) -> u64 {
+fn choose_two(n: u64) -> u64 {
     n * n.saturating_sub(1) / 2
 }
 

@@ -9,6 +9,8 @@
 
 use std::collections::VecDeque;
 
+use crate::tables::keys::{KEY_BYTES, key_of};
+
 /// The least words of a passage that is sure to have an anchor.
 pub const LEAST_WORDS: usize = RUN + RUNS - 1;
 
@@ -18,10 +20,8 @@ const RUN: usize = 10;
 /// Of so many consecutive runs one is an anchor.
 const RUNS: usize = 41;
 
-/// The bytes of an anchor.
-pub(crate) const ANCHOR_BYTES: usize = 5;
 
-/// The anchors of a page with these words, ascending, each once, in `ANCHOR_BYTES` each, the lowest first.
+/// The anchors of a page with these words, ascending, each once, in [`KEY_BYTES`] each, the lowest first.
 pub fn anchors_of(words: &[u32]) -> Vec<u8> {
     let mut anchors: Vec<u64> = Vec::new();
     // The runs that may still be the least of their 41: their numbers and hashes, ascending in both.
@@ -44,7 +44,7 @@ pub fn anchors_of(words: &[u32]) -> Vec<u8> {
     }
     anchors.sort_unstable();
     anchors.dedup();
-    anchors.iter().flat_map(|anchor| anchor.to_le_bytes().into_iter().take(ANCHOR_BYTES)).collect()
+    anchors.iter().flat_map(|anchor| anchor.to_le_bytes().into_iter().take(KEY_BYTES)).collect()
 }
 
 /// How many anchors a page of so many different words has, on average: of runs in random order, the least of 41 changes twice in 42 steps.
@@ -55,8 +55,7 @@ pub(super) fn mean_anchors(words: f64) -> f64 {
 
 /// Reads anchors.
 pub(crate) fn each_anchor(bytes: &[u8]) -> impl Iterator<Item = u64> {
-    let anchors = bytes.as_chunks::<ANCHOR_BYTES>().0.iter();
-    anchors.map(|anchor| anchor.iter().rev().fold(0, |all, &byte| all << 8 | u64::from(byte)))
+    bytes.as_chunks().0.iter().map(key_of)
 }
 
 /// The hashes of runs, as long as an anchor.
@@ -69,7 +68,7 @@ fn hashes_of_runs(words: &[u32]) -> impl Iterator<Item = u64> {
         if at >= RUN {
             sum = sum.wrapping_sub(leaving.wrapping_mul(mixed(words[at - RUN].into())));
         }
-        (at + 1 >= RUN).then(|| mixed(sum) >> (64 - 8 * ANCHOR_BYTES))
+        (at + 1 >= RUN).then(|| mixed(sum) >> (64 - 8 * KEY_BYTES))
     })
 }
 

@@ -1,8 +1,9 @@
 //! What the passages of a day take, by the numbers of pages and their words: an estimate. The search divides its memory by the same rules.
 
-use super::anchors::{ANCHOR_BYTES, mean_anchors};
+use super::anchors::mean_anchors;
 use super::page_words::MEAN_BYTES;
 use super::window_filter::WindowFilter;
+use crate::tables::keys::KEY_BYTES;
 
 /// The bytes of memory for an anchor: its number, and bits of the filter in front of it.
 const ANCHOR_MEMORY: u64 = 16;
@@ -66,7 +67,7 @@ impl PassageCost {
         let [new, kept, words] = [batch, store, words].map(|it| it as f64);
         let anchors = mean_anchors(words);
         let (word_bytes, anchor_bytes) =
-            (words * MEAN_BYTES, anchors * ANCHOR_BYTES as f64 + ROW_BYTES);
+            (words * MEAN_BYTES, anchors * KEY_BYTES as f64 + ROW_BYTES);
         let passes = memory.passes((new * anchors) as u64);
         let of_pages = batch.saturating_mul(PAGE_MEMORY).min(memory.pages() as u64);
         let of_anchors = ((new * anchors) as u64).saturating_mul(ANCHOR_MEMORY);
