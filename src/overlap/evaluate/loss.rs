@@ -47,7 +47,6 @@ pub struct DroppedPage {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loss {
     pub dropped: Vec<DroppedPage>,
-    /// The pages that could go without loss.
     pub could_go: Vec<u32>,
     /// The pages that stay though another page that stays has .95 of their runs. Of two pages that hold each other, one counts.
     pub missed: Vec<u32>,

@@ -49,7 +49,6 @@ pub struct ItemsFound {
     pub items: u64,
     /// How many of them stand in a page.
     pub found: u64,
-    /// How many items in pages there are.
     pub hits: u64,
     pub pages: u64,
     /// The items that most pages have, and in how many pages each stands.
@@ -102,7 +101,6 @@ impl ItemTables<'_> {
         Ok(found)
     }
 
-    /// Writes in how many pages each item stands.
     fn counts(&self, pages_of: &[u64], staging: &Staging) -> Result<(String, Sum)> {
         let columns = [
             ResultColumn::new("item", Values::Text).ascending(),

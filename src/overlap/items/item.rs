@@ -24,7 +24,6 @@ impl Item {
         Item { id, words: words.len(), shingles }
     }
 
-    /// The words of each of its shingles.
     pub(super) fn width(&self) -> usize {
         self.words.min(WORDS)
     }

@@ -19,14 +19,12 @@ pub(super) struct Stretch {
     inside: usize,
     /// How many distinct ones the best stretch has.
     pub(super) shared: usize,
-    /// The first word of the best stretch.
     pub(super) start: usize,
     /// The word after its last one.
     pub(super) end: usize,
 }
 
 impl Stretch {
-    /// Nothing is met yet.
     pub(super) fn of(item: &Item) -> Stretch {
         Stretch {
             width: item.width(),

@@ -14,12 +14,10 @@ use crate::tables::keys::{KEY_BYTES, key_of};
 /// The least words of a passage that is sure to have an anchor.
 pub const LEAST_WORDS: usize = RUN + RUNS - 1;
 
-/// The words of a run.
 const RUN: usize = 10;
 
 /// Of so many consecutive runs one is an anchor.
 const RUNS: usize = 41;
-
 
 /// The anchors of a page with these words, ascending, each once, in [`KEY_BYTES`] each, the lowest first.
 pub fn anchors_of(words: &[u32]) -> Vec<u8> {
@@ -53,7 +51,6 @@ pub(super) fn mean_anchors(words: f64) -> f64 {
     if later < 0.0 { 0.0 } else { 1.0 + later * 2.0 / (RUNS + 1) as f64 }
 }
 
-/// Reads anchors.
 pub(crate) fn each_anchor(bytes: &[u8]) -> impl Iterator<Item = u64> {
     bytes.as_chunks().0.iter().map(key_of)
 }

@@ -15,10 +15,8 @@ use crate::runs::{Record, Sorter};
 /// The bytes of a passage: the XXH3-128 of the id of its page, and where it begins and ends.
 const ROW_BYTES: usize = 24;
 
-/// The passages of a block.
 const BLOCK: usize = 170;
 
-/// Passages by the ids of their pages.
 #[derive(Debug)]
 pub struct PassagesByPage {
     file: FrameFile,
@@ -27,7 +25,6 @@ pub struct PassagesByPage {
     blocks: Vec<(u128, u64)>,
 }
 
-/// A passage of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Placed {
     page: u128,
@@ -39,9 +36,6 @@ impl Record for Placed {}
 
 impl PassagesByPage {
     /// These passages. The file is in `folder` and has no name; they are sorted in at most `memory_bytes`.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn of(
         rows: impl Iterator<Item = Result<PassageRow>>,
         folder: &Path,
@@ -72,9 +66,6 @@ impl PassagesByPage {
 
     /// The passages of the page with this id, in the order in which they begin, and the number of the first among all passages; none if it has no
     /// passage.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn of_page(&self, id: &str) -> Result<Option<(u64, Vec<Range<usize>>)>> {
         let page = xxh3_128(id.as_bytes());
         let mut places = Vec::new();

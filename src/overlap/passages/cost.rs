@@ -42,7 +42,6 @@ impl Memory {
     }
 }
 
-/// What the passages of a day take.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PassageCost {
     /// The bytes of the words of a page in its segment. Pages that are alike take less.

@@ -11,7 +11,6 @@ use std::ops::Range;
 use crate::error::named;
 use crate::features::shingle_hashes::each_place;
 
-/// What is cut out of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// Passages, to the word.
@@ -56,7 +55,6 @@ impl<'a> RepeatedText<'a> {
         RepeatedText { text, passages: joined, words }
     }
 
-    /// How many words the text has.
     pub fn words(&self) -> usize {
         self.words.len()
     }

@@ -25,15 +25,12 @@ use crate::runs::{Record, SortedRecords};
 /// A longest run of windows of a page that all stood at earlier places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Passage {
-    /// The page that has it.
     pub page: u32,
     /// Its first word, counted from 0.
     pub word: u32,
-    /// How many words it has.
     pub words: u32,
     /// Where it begins in the text of the page, in bytes.
     pub begin: u32,
-    /// Where it ends.
     pub end: u32,
     /// The page where its first window stood first.
     pub of: u32,
@@ -66,7 +63,6 @@ pub struct PassageFinder {
     memory_bytes: usize,
     workers: usize,
     parts: PartedSorter<Window>,
-    /// The highest number of a page.
     last_page: AtomicU32,
     taken: AtomicU64,
 }
@@ -96,17 +92,11 @@ impl PassageFinder {
     }
 
     /// Takes a page. Pages may come in any order and from any thread, each once.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn take(&self, page: u32, words: &PageWords) -> Result<()> {
         self.take_some(page, words, |_| true)
     }
 
     /// As [`PassageFinder::take`], with those windows alone whose hashes are wanted.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub(super) fn take_some(
         &self,
         page: u32,
@@ -128,20 +118,15 @@ impl PassageFinder {
         taker.finish()
     }
 
-    /// Windows such as those that are taken.
     pub(super) fn windows(&self) -> Windows {
         self.windows.clone()
     }
 
-    /// How many windows were taken.
     pub fn taken(&self) -> u64 {
         self.taken.load(Ordering::Relaxed)
     }
 
     /// The passages of all pages that are not older, in the order of pages and words.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn finish(self) -> Result<Passages> {
         let PassageFinder { windows, older, folder, memory_bytes, workers, parts, .. } = self;
         let pages = u64::from(self.last_page.into_inner() - older) + 1;

@@ -7,10 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::finder::Passage;
 use crate::document::host;
 
-/// How many passages are named.
 const NAMED: usize = 10;
 
-/// A passage that several pages have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RepeatedPassage {
@@ -22,7 +20,6 @@ pub struct RepeatedPassage {
     pub words: u32,
     /// How many pages have it, with the first.
     pub pages: u64,
-    /// How many hosts these have.
     pub hosts: u64,
 }
 

@@ -49,7 +49,6 @@ impl Record for Copied {
     }
 }
 
-/// A row of the table.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct NamedPassage {
     pub(super) id: String,
@@ -94,7 +93,6 @@ pub(super) fn named(
     rows.sorted()
 }
 
-/// Writes the table.
 pub(super) fn write_table(
     rows: impl Iterator<Item = Result<NamedPassage>>,
     format: ResultFormat,

@@ -47,13 +47,11 @@ const PORTION: usize = 1 << 10;
 /// The passages of a day that are looked for: those of a range of its kept pages.
 #[derive(Debug)]
 pub struct DayPassages {
-    /// The pages of the days before.
     pub store: Option<Version>,
     pub batch: Segment,
     pub kept: KeptPages,
     /// The least words of a passage: those of a window.
     pub words: usize,
-    /// Where sorts spill.
     pub folder: PathBuf,
     pub workers: usize,
     /// The memory: first half of it for anchors, and a quarter for pages; then half for windows, at most a quarter for their filter, and the rest for ids.
@@ -72,9 +70,6 @@ pub struct KeptPages {
 
 impl KeptPages {
     /// Those of these `numbers` in a list that is sorted, in at most `memory_bytes`.
-    ///
-    /// # Errors
-    /// As [`IdList::read`].
     pub fn read(path: &Path, numbers: &Range<u64>, memory_bytes: u64) -> Result<KeptPages> {
         let (mut number, mut first) = (0, String::new());
         let ids = IdList::read_some(path, memory_bytes, |id| {
@@ -105,23 +100,17 @@ enum Origin {
     Own,
 }
 
-/// The passages of a day, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DayPassagesFound {
     /// How many pages have a passage that stood earlier.
     pub pages: u64,
-    /// How many passages there are.
     pub passages: u64,
-    /// The words of these passages.
     pub words: u64,
 }
 
 impl DayPassagesFound {
     /// Writes the table `passages` of all passages of a day, in the order of the ids of their pages.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn write(
         passages: SortedRecords<NamedPassage>,
         format: ResultFormat,
@@ -184,9 +173,6 @@ impl DayPassages {
     }
 
     /// Finds the passages, in the order of the ids of their pages.
-    ///
-    /// # Errors
-    /// Those of the disk; [`Kind::BadData`] for damage, and if a segment has no words.
     pub fn find(&self) -> Result<SortedRecords<NamedPassage>> {
         let dated = self.store.as_ref().map(Version::dated).transpose()?.unwrap_or_default();
         let space = SortSpace { folder: &self.folder, memory_bytes: self.sort_bytes() };

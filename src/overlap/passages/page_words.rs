@@ -12,7 +12,6 @@ use crate::features::shingle_hashes::{Buffer, each_word_and_place};
 /// The bytes of a word in a segment where no two pages have text in common: 4 of its hash, and what is left of its place when that is packed.
 pub(super) const MEAN_BYTES: f64 = 5.3;
 
-/// The words of a page.
 #[derive(Clone, Debug, Default)]
 pub struct PageWords {
     /// The lower 32 bits of the XXH3-64 of each.
@@ -24,9 +23,6 @@ pub struct PageWords {
 
 impl PageWords {
     /// Takes the words of this text in place of the last ones.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`] if the text has 4 GiB or more.
     pub fn take(&mut self, text: &str) -> Result<()> {
         if u32::try_from(text.len()).is_err() {
             return Err(Error::new(Kind::BadData, "the text is too long to find passages in it")
@@ -55,9 +51,6 @@ impl PageWords {
     }
 
     /// Reads what was written in place of the last words.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`] if these are no words.
     pub fn read(&mut self, row: &[u8]) -> Result<()> {
         self.read_from(row).ok_or_else(|| {
             Error::new(Kind::BadData, "the words of a page cannot be read").found(row.len())

@@ -7,10 +7,8 @@ use crate::error::Result;
 use crate::parallel::{in_parallel, lock};
 use crate::runs::{Record, SortedRecords, Sorter};
 
-/// How many records a worker hands over at once.
 const PORTION: usize = 1 << 10;
 
-/// Sorters, one for each worker.
 #[derive(Debug)]
 pub(super) struct PartedSorter<R> {
     parts: Vec<Mutex<Option<Sorter<R>>>>,
@@ -49,18 +47,15 @@ pub(super) struct Taker<'a, R> {
 }
 
 impl<R: Record + Send> Taker<'_, R> {
-    /// How many parts there are.
     pub(super) fn parts(&self) -> usize {
         self.buffers.len()
     }
 
-    /// Takes a record of this part.
     pub(super) fn push(&mut self, part: usize, record: R) -> Result<()> {
         self.buffers[part].push(record);
         if self.buffers[part].len() < PORTION { Ok(()) } else { self.hand_over(part) }
     }
 
-    /// Hands over what is left.
     pub(super) fn finish(mut self) -> Result<()> {
         (0..self.parts()).try_for_each(|part| self.hand_over(part))
     }

@@ -11,13 +11,10 @@ use crate::results::ResultReader;
 /// A passage of a page, and where it stood first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PassageRow {
-    /// The page that has it.
     pub id: String,
     /// Where it begins in the text of the page, in bytes.
     pub begin: u32,
-    /// Where it ends.
     pub end: u32,
-    /// How many words it has.
     pub words: u32,
     /// The page where its first window stood first.
     pub of: String,
@@ -32,9 +29,6 @@ pub struct PassageRows(ResultReader);
 
 impl PassageRows {
     /// Those of the output in this folder.
-    ///
-    /// # Errors
-    /// If there is no such table.
     pub fn of(folder: &Path) -> Result<PassageRows> {
         let reader = ResultReader::of(folder, "passages")?;
         reader.expect_columns(columns().iter().map(|column| column.name))?;

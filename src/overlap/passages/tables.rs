@@ -26,39 +26,29 @@ use crate::runs::{Record, SortSpace, SortedRecords, Spool};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PassagesFound {
-    /// How many passages there are.
     pub passages: u64,
-    /// How many pages have one.
     pub pages: u64,
-    /// How many words all pages have.
     pub words: u64,
     /// How many of them stand in passages.
     pub repeated: u64,
-    /// That as a share of all words.
     pub share: f64,
     /// The hosts with most repeated words.
     pub hosts: Vec<HostWords>,
     /// The passages that most pages have.
     pub most: Vec<RepeatedPassage>,
-    /// The files of the output.
     pub files: BTreeMap<String, Sum>,
 }
 
-/// The words of the pages of a host.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostWords {
-    /// The host.
     pub host: String,
-    /// How many words its pages have.
     pub words: u64,
     /// How many of them stand in passages.
     pub repeated: u64,
-    /// That as a share.
     pub share: f64,
 }
 
-/// How many hosts are named.
 const NAMED: usize = 10;
 
 /// Finds the passages of a corpus and writes them.
@@ -66,7 +56,6 @@ const NAMED: usize = 10;
 pub struct PassageTables<'a> {
     /// How many words a passage has at least.
     pub size: usize,
-    /// How the table is written.
     pub format: ResultFormat,
     /// Where sorts spill that take more than their part of `memory_bytes`.
     pub folder: &'a Path,
@@ -86,9 +75,6 @@ impl Record for NumberedPage {}
 
 impl PassageTables<'_> {
     /// Finds the passages of these pages, writes them, and gives them counted.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn write(
         &self,
         pages: SortedRecords<CorpusPage>,

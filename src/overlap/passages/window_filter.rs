@@ -18,7 +18,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The bits for each window, if there is memory for them: of a corpus without repeats one window in thirty is taken for repeated then.
 const BITS: u64 = 16;
 
-/// The windows that were met, and those that were met twice.
 #[derive(Debug)]
 pub(super) struct WindowFilter {
     /// What was met in the lower half of each, and what was met twice in the upper half.
@@ -32,13 +31,11 @@ impl WindowFilter {
         WindowFilter { words: (0..words).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    /// The bytes that it takes.
     pub(super) fn bytes(windows: u64, memory_bytes: usize) -> usize {
         let wanted = windows.saturating_mul(BITS) / 8;
         usize::try_from(wanted).map_or(memory_bytes, |wanted| wanted.min(memory_bytes))
     }
 
-    /// Meets a window.
     #[inline]
     pub(super) fn meet(&self, hash: u128) {
         let (word, bits) = self.place(hash);

@@ -34,12 +34,10 @@ impl Windows {
         Windows { words: vec![0; size], next: 0, count: 0, hashes: [0; 2], powers }
     }
 
-    /// How many words a window has.
     pub fn size(&self) -> usize {
         self.words.len()
     }
 
-    /// Begins another text.
     pub fn clear(&mut self) {
         self.words.fill(0);
         (self.next, self.count, self.hashes) = (0, 0, [0; 2]);

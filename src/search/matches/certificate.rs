@@ -20,7 +20,6 @@ impl Record for Confirmed {}
 /// How many pairs there were to confirm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Candidates {
-    /// Pairs of documents.
     pub(super) pairs: u128,
     /// Pairs of groups that the bound left out.
     pub(super) left_out: u64,
@@ -33,6 +32,5 @@ pub struct Certificate {
     pub fingerprints: u32,
     /// How many pairs that were found were taken apart.
     pub taken: u64,
-    /// How many pairs there were.
     pub candidates: Candidates,
 }

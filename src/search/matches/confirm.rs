@@ -56,7 +56,6 @@ pub struct Confirming {
     pub confirm: Option<Confirm>,
     /// The place of each group in keep order, where the check compares whole pages.
     pub order: Option<Arc<[KeepRank]>>,
-    /// The largest distance that counts as near.
     pub distance: u32,
     /// With [`Detail::All`], pairs that both fingerprints and anchors find are confirmed once.
     pub detail: Detail,
@@ -67,7 +66,6 @@ pub struct Confirming {
     pub memory_bytes: usize,
     /// Memory for the sketches of a window, in bytes.
     pub signatures_bytes: usize,
-    /// How many threads open a window.
     pub workers: usize,
 }
 
@@ -86,9 +84,7 @@ pub struct PairWindows {
 
 /// How far the workers of a process are.
 enum Stage {
-    /// No window is open.
     Between(UnopenedPairs),
-    /// A worker opens the next window.
     Opening,
     Open(Window),
     Done,
@@ -114,9 +110,7 @@ pub struct Task(Work);
 
 enum Work {
     Open(UnopenedPairs),
-    /// It compares pairs of the batch.
     Within(Arc<WindowKeys>, Vec<Within>),
-    /// It compares pairs with the store.
     WithStore(Arc<WindowKeys>, Vec<StorePair>),
 }
 
@@ -140,9 +134,6 @@ impl PairWindows {
     }
 
     /// The next piece of work. Each is [done](PairWindows::run) before its window is over, so no more than one is in memory.
-    ///
-    /// # Errors
-    /// What was spilled to disk may be damaged.
     pub fn claim(&self) -> Result<Claim<Task>> {
         let mut stage = lock(&self.stage);
         let rest = match mem::replace(&mut *stage, Stage::Opening) {
@@ -166,9 +157,6 @@ impl PairWindows {
     }
 
     /// Does a piece of work. Gives the pairs that are confirmed.
-    ///
-    /// # Errors
-    /// Damage, and [`too_many`] as soon as more rows are confirmed than allowed.
     pub fn run(&self, piece: Task) -> Result<(Vec<Confirmed>, Certificate)> {
         let mut certificate = Certificate::default();
         let confirmed = match piece.0 {
@@ -218,7 +206,6 @@ impl PairWindows {
         Ok((crowded, certificate))
     }
 
-    /// Looks up keys of the batch.
     fn reader(&self) -> Result<GroupKeyReader> {
         GroupKeyReader::new(&self.how.segment, self.how.confirm.as_ref())
     }

@@ -27,7 +27,6 @@ pub(crate) trait Comparing {
     /// The blocks of a group; near groups share one.
     fn blocks(&self, rank: KeepRank) -> Result<Vec<Block>>;
 
-    /// The sketch of a group.
     fn sketch(&self, rank: KeepRank) -> Self::Sketch;
 
     /// Calls `found` for each of `kept` that may match: with its place, and how well it covers the group at best.
@@ -45,7 +44,6 @@ pub(crate) struct Crowd<C: Comparing> {
     kept: HashMap<Block, KeptSketches<C::Sketch>>,
 }
 
-/// The kept groups that share a block.
 struct KeptSketches<S> {
     sketches: Vec<S>,
     ranks: Vec<KeepRank>,

@@ -7,7 +7,6 @@ use crate::error::{Error, Kind, named};
 /// The usual limit on the rows of matches.tsv with [`Detail::All`].
 pub const MAX_MATCHES: u64 = 100_000_000;
 
-/// What to do about too many matches.
 pub(super) const BEST: &str = "write one row for each dropped page";
 /// The setting that does so.
 pub(super) const BEST_SETTING: &str = "matches best";

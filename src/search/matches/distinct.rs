@@ -5,9 +5,6 @@ use crate::fingerprint::Fingerprint;
 use crate::store::{KeyRange, Segment};
 
 /// The distinct fingerprints of a segment, ascending.
-///
-/// # Errors
-/// [`Kind::Usage`] if the segment has more than `u32::MAX` rows, and those of reading it.
 pub fn distinct_fingerprints<F: Fingerprint>(segment: &Segment) -> Result<Vec<F>> {
     let mut distinct = Vec::new();
     each_distinct(segment, |fingerprint, _| distinct.push(fingerprint))?;

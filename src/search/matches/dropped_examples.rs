@@ -13,7 +13,6 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::frequent::shown;
 use super::similarity::Similarity;
 
-/// How many pages are shown.
 const SHOWN: usize = 10;
 
 /// A dropped page, as its row of the verdicts has it. An id that is too long to show is cut.

@@ -41,9 +41,7 @@ pub struct Finalize<'a> {
     /// The segments of the store that the batch was joined with, and the days of their rows.
     pub store: &'a [Dated],
     pub slack: &'a Slack,
-    /// The largest distance that counts as near.
     pub distance: u32,
-    /// Which page of several near ones is kept.
     pub keep: KeepOrder,
     pub detail: Detail,
     /// How many rows may be written with [`Detail::All`].

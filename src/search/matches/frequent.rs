@@ -11,11 +11,9 @@ use crate::error::Result;
 use crate::fingerprint::hex;
 use crate::store::Segment;
 
-/// How many fingerprints the report lists.
 const LISTED: usize = 10;
 /// The least number of copies or matches of a fingerprint that is listed.
 const LEAST: u128 = 1000;
-/// How many pages of a fingerprint are named.
 const NAMED: usize = 5;
 /// The most characters of an id that a report shows.
 const ID_CHARACTERS: usize = 200;

@@ -42,7 +42,6 @@ impl GroupKey<'_> {
     }
 }
 
-/// Looks up the keys of a segment by row.
 pub(crate) struct GroupKeyReader {
     classes: Option<Classes>,
     checks: Option<RowBytes>,
@@ -50,9 +49,6 @@ pub(crate) struct GroupKeyReader {
 
 impl GroupKeyReader {
     /// The reader of `segment`; with `confirm`, it reads signatures too.
-    ///
-    /// # Errors
-    /// A segment without these signatures is [`crate::Kind::BadData`].
     pub(crate) fn new(segment: &Segment, confirm: Option<&Confirm>) -> Result<GroupKeyReader> {
         let checks = confirm.map(|confirm| confirm.signatures(segment)).transpose()?;
         let has_classes = confirm.is_none_or(Confirm::needs_one_class);

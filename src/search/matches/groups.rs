@@ -56,9 +56,6 @@ impl Record for Keyed {
 impl Groups {
     /// The groups of a segment, divided by their keys if there are any. The keys are read by so many threads, of which each sorts those
     /// of one fingerprint in its part of the `space`.
-    ///
-    /// # Errors
-    /// A segment without the signatures of `confirm` is [`crate::Kind::BadData`], and so is damage.
     pub fn load<F: Fingerprint>(
         segment: &Segment,
         confirm: Option<Confirm>,

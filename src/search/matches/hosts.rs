@@ -16,7 +16,6 @@ use crate::progress::{self, Activity};
 use crate::runs::{Record, SortSpace, SortedRecords, Sorter};
 use crate::store::Segment;
 
-/// How many hosts the report lists.
 const LISTED: usize = 10;
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

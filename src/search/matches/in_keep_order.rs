@@ -32,9 +32,6 @@ pub struct InKeepOrder {
 
 impl InKeepOrder {
     /// Sorts the ids of a segment whose groups these are, then the groups.
-    ///
-    /// # Errors
-    /// Damage is [`crate::Kind::BadData`].
     pub fn load(
         segment: &Segment,
         (groups, by_key): (Arc<Groups>, &ByKey),

@@ -18,7 +18,6 @@ pub enum KeepOrder {
     Oldest,
     /// By time, the last first, pages without one last; ties by id.
     Newest,
-    /// By the bytes of the id.
     FirstId,
     /// By length of the text, longest first; ties by id.
     Longest,
@@ -60,9 +59,7 @@ pub(super) enum Precedence {
 /// The leader of each group: its first page in keep order, the only one of the group that can be kept.
 #[derive(Debug)]
 pub(super) struct Leaders {
-    /// The leader of each group.
     rows: Vec<Row>,
-    /// The groups in keep order.
     order: Vec<Group>,
     ranks: Vec<KeepRank>,
 }

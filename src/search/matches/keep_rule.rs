@@ -34,9 +34,7 @@ use crate::runs::Record;
 /// Two groups of the batch of which one can cover the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Edge {
-    /// The group that is taken later.
     pub later: KeepRank,
-    /// The group that is taken earlier.
     pub earlier: KeepRank,
     /// How well the earlier group covers the later one, if it can.
     pub(crate) of_later: Option<Coverage>,
@@ -45,12 +43,10 @@ pub(crate) struct Edge {
 }
 
 impl Edge {
-    /// The distance of the fingerprints.
     pub(super) fn distance(&self) -> u8 {
         self.of_later.or(self.of_earlier).map_or(0, |coverage| coverage.distance)
     }
 
-    /// How alike the groups are.
     pub(super) fn similarity(&self) -> Option<Similarity> {
         self.of_later.or(self.of_earlier).map(Coverage::similarity)
     }
@@ -65,7 +61,6 @@ impl Edge {
 
 impl Record for Edge {}
 
-/// The verdict on a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Judgement {
     /// Its leader is kept.
@@ -127,7 +122,6 @@ pub(crate) struct Judgements {
 }
 
 impl Judgements {
-    /// The judgement on `rank`.
     pub(crate) fn get(&self, rank: KeepRank) -> Judgement {
         match self.distances[rank.index()] {
             kept if kept == Coverage::KEPT => Judgement::Kept,

@@ -38,7 +38,6 @@ pub(super) struct Listing<'a> {
     pub ranks: &'a [IdRank],
     /// The match that the verdict on each dropped document names.
     pub verdicts: SortedRecords<MatchRow>,
-    /// The rows of the matches.
     pub matches: SortedRecords<MatchRow>,
     /// The duplicates of each document, where it is known which share of a page another page contains.
     pub duplicates: Option<Duplicates>,
@@ -46,7 +45,6 @@ pub(super) struct Listing<'a> {
     pub recrawls: Option<SortedRecords<Recrawl>>,
     /// The newest page of the key of each document that is superseded, where the newest is kept.
     pub superseded: Option<SortedRecords<MatchRow>>,
-    /// Whether the matches were checked.
     pub checked: bool,
     pub format: ResultFormat,
     pub workers: usize,
@@ -54,7 +52,6 @@ pub(super) struct Listing<'a> {
 
 pub(super) struct Listed {
     pub files: [Named; 4],
-    /// How many matches were written.
     pub matches: u64,
     /// How many documents are superseded, where the newest of a key is kept.
     pub superseded: Option<u64>,
@@ -62,7 +59,6 @@ pub(super) struct Listed {
     pub examples: Vec<DroppedExample>,
 }
 
-/// The duplicates of each document.
 pub(super) struct Duplicates {
     /// How many pages, by the rank of the document.
     pub(super) copies: Vec<u32>,
@@ -70,7 +66,6 @@ pub(super) struct Duplicates {
     pub(super) hosts: SortedRecords<HostOf>,
 }
 
-/// What is listed of one portion.
 struct Section<'a> {
     ids: Ranked<'a>,
     verdicts: Vec<MatchRow>,
@@ -91,7 +86,6 @@ struct Lines<'a> {
     examples: Examples,
 }
 
-/// The files that are being written.
 struct Files {
     verdicts: ResultFile,
     /// The line on an empty document, behind its id.
@@ -99,12 +93,10 @@ struct Files {
     keep: OutputFile,
     drop: OutputFile,
     matches: ResultFile,
-    /// How many matches were written.
     count: u64,
 }
 
 impl Listing<'_> {
-    /// Writes all files.
     pub(super) fn write(self, staging: &Staging) -> Result<Listed> {
         let Listing { segment, ids, ranks, verdicts, matches, duplicates, .. } = self;
         let Listing { recrawls, superseded, checked, format, workers, .. } = self;

@@ -17,7 +17,6 @@ pub(crate) struct MatchRow {
     /// The rank of the new document's id among the ids of the batch.
     pub new: IdRank,
     pub distance: u8,
-    /// The existing document's id.
     pub existing: String,
     pub(crate) origin: Origin,
     /// How alike the two are, where a distance was checked.

@@ -46,9 +46,7 @@ pub(super) struct Judged<'a> {
 /// The page that another one is dropped for, and how well it covers that.
 #[derive(Clone, Copy)]
 pub(super) enum Nearest<S> {
-    /// The nearest page of the store.
     Stored(S, Coverage),
-    /// A kept row of the batch.
     Row(Row, Coverage),
 }
 

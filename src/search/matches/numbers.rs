@@ -81,7 +81,6 @@ number! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span<N> {
     pub(super) start: N,
-    /// The first number behind them.
     pub(super) end: N,
 }
 

@@ -41,7 +41,6 @@ pub struct Outcome {
     pub dropped_examples: Option<Vec<DroppedExample>>,
     /// Rows of matches.tsv.
     pub matches: u64,
-    /// Rows of matches.tsv at each distance.
     pub distances: BTreeMap<u32, u128>,
     /// With a check and [`Detail::All`](super::Detail::All), how many pairs of documents were within k
     /// before the check. The confirmed ones are the matches.
@@ -62,7 +61,6 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Pages that were dropped as duplicates.
     pub fn duplicates(&self) -> u64 {
         self.dropped.saturating_sub(self.superseded.unwrap_or(0))
     }

@@ -33,7 +33,6 @@ pub enum Place<N = FingerprintIndex> {
     },
     /// In the store: rows of one segment that share keys with one page of the batch. They have one fingerprint and one sketch.
     StoreRow {
-        /// The row of the page in its segment.
         page: u32,
         /// How many eighths of their keys they do not share.
         apart: u8,
@@ -43,7 +42,6 @@ pub enum Place<N = FingerprintIndex> {
     },
     /// In the batch itself: a page that shares keys with another one. Both are rows of its segment.
     BatchRow {
-        /// The one.
         page: u32,
         /// How many eighths of their keys they do not share.
         apart: u8,

@@ -17,7 +17,6 @@ use crate::runs::{SortSpace, Sorter};
 #[derive(Debug)]
 pub(super) struct Partition {
     pub(super) edges: Sorter<Edge>,
-    /// Pairs with the store.
     pub(super) with_store: Sorter<StorePair>,
     /// For each group how well the best page of the store covers it, or [`Coverage::KEPT`].
     pub(super) nearest: Vec<Coverage>,
@@ -39,7 +38,6 @@ pub(super) struct Partitioning<'a> {
     pub(super) all: bool,
     /// Whether of crowds only the pairs are taken that the [`Sieve`] passes.
     pub(super) sifts: bool,
-    /// The space of a sort.
     pub(super) space: SortSpace<'a>,
 }
 
@@ -89,7 +87,6 @@ impl Partitioning<'_> {
 }
 
 impl Partition {
-    /// Puts a pair where it belongs.
     fn place(&mut self, leaders: &Leaders, Confirmed { pair, coverages }: Confirmed) -> Result<()> {
         let Pair { new, existing, distance } = pair;
         match existing {

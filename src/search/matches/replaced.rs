@@ -173,7 +173,6 @@ pub(super) struct Replaced<'a> {
 }
 
 impl Replaced<'_> {
-    /// None so far, of a batch of so many rows.
     pub(super) fn new(space: SortSpace<'_>, rows: u32) -> Replaced<'_> {
         let slack = vec![u32::MAX; rows as usize];
         Replaced { space, going: space.sorter(), fates: space.sorter(), slack }

@@ -2,9 +2,7 @@
 
 use crate::results::{ResultColumn, Values};
 
-/// The table of the rows that match.
 pub const MATCHES: &str = "matches";
-/// The table of the verdict on each page.
 pub const VERDICTS: &str = "verdicts";
 
 /// What became of a page since the latest earlier page of its key, which page that is, the day under which the store holds it or `batch`, and the share

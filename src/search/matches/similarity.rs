@@ -120,10 +120,6 @@ impl Confirm {
         !self.check.is_whole()
     }
 
-    /// Looks up the signatures of a segment.
-    ///
-    /// # Errors
-    /// A segment without signatures of this check is [`Kind::BadData`].
     pub(super) fn signatures(&self, segment: &Segment) -> Result<RowBytes> {
         let lacking = || {
             Error::new(Kind::BadData, "the segment lacks the sketches of its recipe")

@@ -12,7 +12,6 @@ use super::sorted::{Gathering, SortedJoin};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 
-/// The batch arranged by whichever design was chosen.
 #[derive(Debug)]
 pub struct ArrangedBatch<F: Fingerprint> {
     arrangement: Arrangement<F>,

@@ -15,7 +15,6 @@ pub struct Problem {
     /// The number of distinct fingerprints of the batch.
     pub batch: u64,
     pub store: u64,
-    /// The largest distance that counts as near.
     pub k: u32,
     pub width: Width,
     pub workers: u64,

@@ -10,7 +10,6 @@ use super::sorted::{self, Gathering, SortedJoin};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 
-/// The batch joined with itself, part by part.
 #[derive(Debug)]
 pub struct SelfJoin<F>(Arrangement<F>);
 

@@ -51,7 +51,6 @@ impl Record for Within {}
 /// Rows of the store, or of the batch, that share anchors with a page of the batch.
 #[derive(Default)]
 struct NearestRows {
-    /// The row of the page.
     page: u32,
     /// How many anchors they do not share, distance, segment, first row, and how many there are.
     rows: Vec<(u8, u8, u32, u64, u64)>,

@@ -72,7 +72,6 @@ pub(in crate::matches) struct IdShards {
     bounds: Vec<String>,
     /// The rank of the first id of each shard, and the number of ids at the end.
     firsts: Vec<u32>,
-    /// What each worker has read.
     shares: Vec<Share>,
 }
 

@@ -54,9 +54,6 @@ impl<F: Fingerprint> Anchored<F> {
 
     /// Adds to `found` the nearest rows of segment `number`, as far as `work` goes. `sharing` has all rows that share anchors, as many whole
     /// chunks of them at a time as it likes; without it, all rows stream past.
-    ///
-    /// # Errors
-    /// Damage is [`Kind::BadData`](crate::Kind::BadData).
     pub fn nearest(
         &self,
         (number, dated): (u32, &Dated),

@@ -74,9 +74,6 @@ pub(super) struct Unit {
 impl<F: Fingerprint> KeyProbe<F> {
     /// Prepares to probe a `store` and the `batch` itself, whose distinct `fingerprints` these are, with keys of the batch in
     /// `memory_bytes`. All processes must have the same memory. There is nothing to probe unless whole pages are compared, in keep `order`.
-    ///
-    /// # Errors
-    /// Damage is [`Kind::BadData`](crate::Kind::BadData).
     pub fn new(
         batch: &Segment,
         store: &[Dated],
@@ -133,9 +130,6 @@ impl<F: Fingerprint> KeyProbe<F> {
     }
 
     /// Probes a chunk, and gives what is found to `take`.
-    ///
-    /// # Errors
-    /// Damage is [`Kind::BadData`](crate::Kind::BadData).
     pub fn probe(&self, chunk: u32, take: &mut dyn FnMut(Pair)) -> Result<()> {
         let unit = &self.units[chunk as usize];
         let index = self.index(unit)?;

@@ -274,7 +274,6 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
         Ok(is_copy)
     }
 
-    /// Hands on what the last row met.
     fn leave(&mut self) {
         let Some(Met { row, rows, mut pages, .. }) = self.met.take() else { return };
         if self.stream.is_none() {

@@ -9,7 +9,6 @@ use crate::hamming::lanes::{Lanes, Strip};
 /// The bytes of a row: its columns, and its place in the batch.
 pub(super) const ROW_BYTES: usize = 10;
 
-/// The batch sorted by one block.
 #[derive(Debug)]
 pub(super) struct IndexedBlock {
     pub(super) block: Block,

@@ -7,20 +7,17 @@ use crate::fingerprint::Fingerprint;
 use crate::progress::{self, Activity};
 use crate::tables::probe::Hit;
 
-/// Memory that the join of the batch with itself works in.
 #[derive(Debug, Default)]
 pub(in crate::tables) struct SelfScratch {
     gathered: Gathered,
 }
 
 impl<F: Fingerprint> MultiIndex<F> {
-    /// Each block, and its limit.
     pub(in crate::tables) fn keys(&self) -> Vec<u128> {
         let key = |indexed: &IndexedBlock| [indexed.block.mask(), indexed.block.limit.into()];
         self.blocks.iter().flat_map(key).collect()
     }
 
-    /// How many fingerprints the batch has.
     pub(in crate::tables) fn count(&self) -> usize {
         self.batch.len()
     }

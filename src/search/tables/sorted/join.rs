@@ -23,7 +23,6 @@ pub struct SortedJoin<F> {
     k: u32,
 }
 
-/// Memory that the join works in.
 #[derive(Debug, Default)]
 pub struct Gathering<F> {
     picked: Vec<Entry<F>>,
@@ -60,7 +59,6 @@ impl<F: Fingerprint> SortedJoin<F> {
         Ok(SortedJoin { batch, keys, leads, k })
     }
 
-    /// The keys under which pairs meet.
     pub fn keys(&self) -> &[F] {
         &self.keys
     }
