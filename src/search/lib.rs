@@ -17,6 +17,8 @@ pub mod matches;
 #[warn(missing_docs)]
 pub mod index;
 pub mod journal;
+#[cfg(test)]
+mod tests;
 
 // A room of the crates below goes by the name that it has there: `crate::store`.
 use dupsieve_archive::*;

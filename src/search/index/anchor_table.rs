@@ -93,9 +93,8 @@ fn entry(anchor: u64, row: u64, rows: u64) -> u128 {
 mod tests {
     use super::*;
     use crate::output::Lock;
-    use crate::store::{
-        Access, Details, IdKind, RecordCounts, Row, SegmentOptions, SegmentWriter, SideTableWriter,
-    };
+    use crate::store::{Access, Details, IdKind, SegmentOptions, SideTableWriter};
+    use crate::tests::segment;
 
     /// Anchors that most rows share, and more rows than a chunk has: given in ranges, they are those of the column.
     #[test]
@@ -103,18 +102,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let options =
             SegmentOptions { ids: IdKind::None, anchors: true, ..SegmentOptions::default() };
-        let mut writer = SegmentWriter::<u64>::create(folder.path().join("day.seg"), options)?;
         let rows = 2 * CHUNK_ROWS + 77;
         let anchor = |row: u64, place: u64| 8 * u64::from((row + place).is_multiple_of(9)) + place;
         let anchors_of_row = |row: u64| -> Vec<u8> {
             let places = 0..ANCHORS as u64;
             places.flat_map(|place| [anchor(row, place) as u8, 1, 2, 3, 4]).collect()
         };
-        for row in 0..rows {
-            let details = &Details { anchors: anchors_of_row(row), ..Details::default() };
-            writer.push(&Row { details, ..Row::new(row, "") })?;
-        }
-        let segment = writer.finish(RecordCounts::default(), "")?;
+        let page = |row| (row, "", Details { anchors: anchors_of_row(row), ..Details::default() });
+        let segment = segment(&folder.path().join("day.seg"), options, (0..rows).map(page))?;
         let (path, lock) =
             (folder.path().join("table.seg"), Lock::on_file(&folder.path().join("x"))?);
         let mut writer = SideTableWriter::create(&path, String::new(), lock.fence())?;

@@ -12,11 +12,9 @@ use super::*;
 use crate::document::IdList;
 use crate::error::{Kind, Result};
 use crate::fingerprint::{Check, Class, Fingerprint};
-use crate::matches::{Answer, Question, shared_anchors};
-use crate::store::{
-    Access, Codec, Day, Details, Kept, NewDay, RecordCounts, Row, SegmentOptions, SegmentWriter,
-    Store,
-};
+use crate::matches::{Answer, Confirm, Question};
+use crate::store::{Access, Codec, Day, Details, Kept, NewDay, SegmentOptions, Store};
+use crate::tests::{segment, shared_anchors, signed, signed_options};
 use crate::work::Work;
 
 type Pages = Vec<(u128, String)>;
@@ -55,13 +53,9 @@ fn pages(count: usize, bits: u32, state: &mut u64) -> Pages {
 
 fn write<F: Fingerprint>(path: &Path, pages: &Pages, codec: Codec) -> Result<()> {
     let options = SegmentOptions { codec, classes: true, ..SegmentOptions::default() };
-    let mut writer = SegmentWriter::<F>::create(path, options)?;
-    for (fingerprint, id) in pages {
-        let fingerprint = F::from_u128(*fingerprint);
-        let details = &Details { class: class_of(id), ..Details::default() };
-        writer.push(&Row { details, ..Row::new(fingerprint, id) })?;
-    }
-    writer.finish(RecordCounts::default(), "").map(drop)
+    let details = |id: &str| Details { class: class_of(id), ..Details::default() };
+    let page = |(bits, id): &(u128, String)| (F::from_u128(*bits), id.clone(), details(id));
+    segment(path, options, pages.iter().map(page)).map(drop)
 }
 
 fn class_of(id: &str) -> Class {
@@ -361,13 +355,6 @@ proptest! {
 
 type TextPage = (u64, String, String);
 
-fn signed(text: &str) -> Details {
-    let check: Check = "containment".parse().unwrap();
-    let (mut signer, mut sketch) = (check.signer(), Vec::new());
-    signer.sign(text, &mut sketch).unwrap();
-    Details { check: sketch, anchors: signer.anchors().to_vec(), ..Details::default() }
-}
-
 /// Pages of a few families: versions with changed words, parts of them, such that stand whole in a page three times as long, copies; and far more
 /// versions of one page, of one fingerprint and of many, than are compared. Fingerprints say nothing of texts here.
 fn text_pages(day: u64, count: u64, state: &mut u64) -> Vec<TextPage> {
@@ -400,13 +387,8 @@ fn text_pages(day: u64, count: u64, state: &mut u64) -> Vec<TextPage> {
 
 fn write_texts(path: &Path, pages: &[TextPage]) -> Result<()> {
     let check: Check = "containment".parse()?;
-    let (check_bytes, anchors) = (check.bytes(), check.has_direction());
-    let options = SegmentOptions { check_bytes, anchors, ..SegmentOptions::default() };
-    let mut writer = SegmentWriter::<u64>::create(path, options)?;
-    for (fingerprint, id, text) in pages {
-        writer.push(&Row { details: &signed(text), ..Row::new(*fingerprint, id) })?;
-    }
-    writer.finish(RecordCounts::default(), "").map(drop)
+    let page = |(bits, id, text): &TextPage| (*bits, id.clone(), signed(check, text));
+    segment(path, signed_options(check), pages.iter().map(page)).map(drop)
 }
 
 /// What is near by the definition: among the candidates that a join of this one page would have, those that contain nine tenths of it.
@@ -497,14 +479,15 @@ fn a_page_meets_the_pages_that_share_its_anchors() -> Result<()> {
         }
         for design in IndexDesign::ALL {
             index(&store, design, (1 << 12, 2), &AtomicU64::new(0))?;
-            let check = Some("containment".parse()?);
-            let options = LookupOptions { distance: 3, check, access: Access::OnDisk };
+            let check: Confirm = "containment".parse()?;
+            let access = Access::OnDisk;
+            let options = LookupOptions { distance: 3, check: Some(check), access };
             let lookup = Lookup::open(&store, store.at(None)?, options)?;
             let mut asker = Asker::new(&lookup);
             for (number, (fingerprint, _, text)) in (0..).zip(&asked) {
                 // A part of a page, and a fingerprint that says nothing.
                 let words: Vec<&str> = text.split(' ').skip(number % 20).collect();
-                let page = signed(&words.join(" "));
+                let page = signed(check.check, &words.join(" "));
                 let fingerprint = if number % 2 == 0 { *fingerprint } else { next(&mut state) };
                 let expected = near_to(&store, fingerprint, &page, 3)?;
                 let question = Question { fingerprint: fingerprint.into(), page: Some(&page) };

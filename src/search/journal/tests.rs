@@ -11,8 +11,9 @@ use super::*;
 use crate::document::Position;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Check, Class, Width};
-use crate::matches::{Answer, Confirm, NearPage, Question, Similarity, shared_anchors};
+use crate::matches::{Answer, Confirm, NearPage, Question, Similarity};
 use crate::store::{Day, Details, FingerprintedDocument, SegmentOptions, Store};
+use crate::tests::{shared_anchors, signed, signed_options};
 use crate::work::Work;
 
 fn options(width: Width) -> JournalOptions {
@@ -399,10 +400,8 @@ fn of_near_pages_that_come_at_once_one_is_kept() -> Result<()> {
 fn pages_that_share_anchors_are_found_as_all_are() -> Result<()> {
     let check: Check = "containment".parse()?;
     let confirm = Confirm::new(check, 0.9);
-    let (check_bytes, anchors) = (check.bytes(), check.has_direction());
-    let segment = SegmentOptions { check_bytes, anchors, ..SegmentOptions::default() };
-    let options =
-        || JournalOptions { width: Width::W64, segment: segment.clone(), most_bytes: 1 << 30 };
+    let segment = signed_options(check);
+    let options = JournalOptions { width: Width::W64, segment, most_bytes: 1 << 30 };
     let mut random = ChaCha8Rng::seed_from_u64(5);
     let mut version = |number: usize| {
         let mut words: Vec<String> = (0..50).map(|at| format!("w{at}")).collect();
@@ -410,13 +409,10 @@ fn pages_that_share_anchors_are_found_as_all_are() -> Result<()> {
             words[random.random_range(0..50)] = format!("c{number}");
         }
         words.extend((0..random.random_range(0..60)).map(|at| format!("m{number}x{at}")));
-        let (mut signer, mut sketch) = (check.signer(), Vec::new());
-        signer.sign(&words.join(" "), &mut sketch).unwrap();
-        let anchors = signer.anchors().to_vec();
         let bits = random.random_range(1..64);
         let fingerprint = random.random_range(0..1_u64 << bits);
         FingerprintedDocument {
-            details: Details { check: sketch, anchors, ..Details::default() },
+            details: signed(check, &words.join(" ")),
             ..FingerprintedDocument::new(format!("page-{number}"), Some(fingerprint.into()))
         }
     };
@@ -426,7 +422,7 @@ fn pages_that_share_anchors_are_found_as_all_are() -> Result<()> {
         copies.map(|it| FingerprintedDocument { id: format!("{}-copy", it.id), ..it }).collect();
     all.extend(copies);
     let home = tempfile::tempdir().unwrap();
-    let journal = Journal::open(home.path(), options())?;
+    let journal = Journal::open(home.path(), options)?;
     add_all(&journal, &all[..80])?;
     journal.seal("2026-11-20".parse()?)?;
     add_all(&journal, &all[80..])?;

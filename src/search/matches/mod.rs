@@ -109,8 +109,6 @@ pub use keep_order::Turn;
 pub use listing::KEEP;
 pub use result_columns::{MATCHES, RECRAWL, VERDICTS};
 pub use shared_keys::AnchorCost;
-#[cfg(test)]
-pub(crate) use shared_keys::shared_anchors;
 pub use shared_keys::{
     Anchored, AnchoredRows, CHUNK_ROWS, KeyProbe, MOST_MET, RowAnchor, anchors_of,
 };

@@ -36,5 +36,3 @@ pub use streaming::{CHUNK_ROWS, MOST_MET, RowAnchor};
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-pub(crate) use tests::shared_anchors;

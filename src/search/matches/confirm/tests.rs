@@ -19,17 +19,14 @@ use crate::matches::by_key::ByKey;
 use crate::matches::confirmed::ConfirmedPairs;
 use crate::matches::coverage::{Coverage, Coverages};
 use crate::matches::keep_order::LengthClass;
-use crate::matches::shared_anchors;
 use crate::matches::{
     Confirm, Detail, Finalize, InKeepOrder, KeepOrder, KeyProbe, Sieve, distinct_fingerprints,
 };
 use crate::output::{Lock, Staging};
 use crate::parallel::in_parallel;
 use crate::runs::{SortedRecords, Sorter};
-use crate::store::{
-    Codec, Day, Details, NewDay, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Slack,
-    Store,
-};
+use crate::store::{Codec, Day, Details, NewDay, Segment, SegmentOptions, Slack, Store};
+use crate::tests::{self, shared_anchors, signed, signed_options};
 
 const K: u32 = 3;
 
@@ -53,12 +50,6 @@ fn page() -> impl Strategy<Value = Page> {
         class,
         text,
     })
-}
-
-fn signed(check: Check, text: &str) -> (Vec<u8>, Vec<u8>) {
-    let (mut signer, mut signature) = (check.signer(), Vec::new());
-    signer.sign(text, &mut signature).unwrap();
-    (signature, signer.anchors().to_vec())
 }
 
 /// What decides beside the fingerprint.
@@ -91,7 +82,7 @@ impl Rule {
         let coverages = match self.confirm {
             None => Coverages::mutual(Coverage::near(distance as u8)),
             Some(confirm) => {
-                let [one, other] = [one, other].map(|page| signed(confirm.check, &page.text).0);
+                let [one, other] = [one, other].map(|page| signed(confirm.check, &page.text).check);
                 // A copy matches, whatever its text.
                 match distance == 0 && one == other {
                     true => Coverages::mutual(Coverage::SAME),
@@ -104,7 +95,7 @@ impl Rule {
 
     fn share_an_anchor(&self, one: &Page, other: &Page) -> bool {
         let Some(confirm) = self.confirm.filter(Confirm::has_direction) else { return false };
-        let [one, other] = [one, other].map(|page| signed(confirm.check, &page.text).1);
+        let [one, other] = [one, other].map(|page| signed(confirm.check, &page.text).anchors);
         shared_anchors(&one, &other) > 0
     }
 
@@ -112,7 +103,7 @@ impl Rule {
     fn is_short_part(&self, short: &Page, long: &Page) -> bool {
         let Some(confirm) = self.confirm.filter(Confirm::has_direction) else { return false };
         let [short, long] = [short, long].map(|page| {
-            Hashes::of(&signed(confirm.check, &page.text).0).collect::<BTreeSet<u32>>()
+            Hashes::of(&signed(confirm.check, &page.text).check).collect::<BTreeSet<u32>>()
         });
         let least = (0..8).filter_map(|place| short.iter().find(|&hash| hash % 8 == place));
         let least: Vec<&u32> = least.collect();
@@ -130,7 +121,7 @@ impl Rule {
     fn length(&self, page: &Page) -> LengthClass {
         let shingles = self
             .confirm
-            .and_then(|confirm| confirm.check.shingles(&signed(confirm.check, &page.text).0));
+            .and_then(|confirm| confirm.check.shingles(&signed(confirm.check, &page.text).check));
         LengthClass::of(shingles.unwrap_or(0))
     }
 }
@@ -144,15 +135,11 @@ fn segment(path: PathBuf, pages: &[Page], classes: bool, check: Check) -> Result
     let mut rows: Vec<(u64, String, &Page)> =
         (0..).zip(pages).map(|(number, page)| (page.fingerprint, id(number), page)).collect();
     rows.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
-    let (check_bytes, anchors) = (check.bytes(), check.has_direction());
-    let options = SegmentOptions { classes, check_bytes, anchors, ..SegmentOptions::default() };
-    let mut writer = SegmentWriter::create(path, options)?;
-    for (fingerprint, id, Page { class, text, .. }) in &rows {
-        let (signature, anchors) = signed(check, text);
-        let details = &Details { class: *class, check: signature, anchors, ..Details::default() };
-        writer.push(&Row { details, ..Row::new(*fingerprint, id) })?;
-    }
-    writer.finish(RecordCounts::default(), "")
+    let options = SegmentOptions { classes, ..signed_options(check) };
+    let pages = rows.into_iter().map(|(fingerprint, id, Page { class, text, .. })| {
+        (fingerprint, id, Details { class: *class, ..signed(check, text) })
+    });
+    tests::segment(&path, options, pages)
 }
 
 /// All pairs of fingerprints within k, and those that share an anchor.

@@ -149,19 +149,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::store::{RecordCounts, Row, SegmentOptions, SegmentWriter};
-
-    fn segment(path: &Path, ids: &[String]) -> Segment {
-        let mut writer = SegmentWriter::<u64>::create(path, SegmentOptions::default()).unwrap();
-        for (fingerprint, id) in (0..).zip(ids) {
-            writer.push(&Row::new(fingerprint, id)).unwrap();
-        }
-        writer.finish(RecordCounts::default(), "").unwrap()
-    }
+    use crate::store::{Details, SegmentOptions};
+    use crate::tests::segment;
 
     fn check(ids: &[String], memory_bytes: usize, workers: usize) {
         let folder = tempfile::tempdir().unwrap();
-        let segment = segment(&folder.path().join("a.seg"), ids);
+        let pages = (0_u64..).zip(ids).map(|(bits, id)| (bits, id, Details::default()));
+        let path = folder.path().join("a.seg");
+        let segment = segment(&path, SegmentOptions::default(), pages).unwrap();
         let workshop = Workshop { folder: folder.path(), memory_bytes, workers };
         let shards = IdShards::read(&segment, workshop).unwrap();
         let ranks = shards.ranks().unwrap();

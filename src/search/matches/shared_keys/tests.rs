@@ -11,24 +11,22 @@ use super::*;
 use crate::error::Result;
 use crate::fingerprint::check::{ANCHORS, AS_NEEDED};
 use crate::matches::numbers::KeepRank;
-use crate::store::{Dated, Details, IdKind, RecordCounts, Row, SegmentOptions, SegmentWriter};
+use crate::store::{Dated, Details, IdKind, Segment, SegmentOptions};
+use crate::tests::segment;
 use crate::work::Work;
 
-/// How many anchors two pages share.
-pub(crate) fn shared_anchors(one: &[u8], other: &[u8]) -> usize {
-    let [one, other] = [one, other].map(|it| it.as_chunks::<5>().0);
-    one.iter().filter(|anchor| **anchor != [u8::MAX; 5] && other.contains(anchor)).count()
-}
-
-/// Writes a segment with anchors, and no ids.
-fn writer(folder: &TempDir) -> Result<SegmentWriter<u64>> {
+/// Writes a segment with anchors, and no ids, of pages by their fingerprints and anchors.
+fn segment_of(folder: &TempDir, pages: impl Iterator<Item = (u64, Vec<u8>)>) -> Result<Segment> {
     let options = SegmentOptions {
         ids: IdKind::None,
         check_bytes: AS_NEEDED,
         anchors: true,
         ..SegmentOptions::default()
     };
-    SegmentWriter::create(folder.path().join("day.seg"), options)
+    let pages = pages.map(|(fingerprint, anchors)| {
+        (fingerprint, "", Details { anchors, check: vec![1], ..Details::default() })
+    });
+    segment(&folder.path().join("day.seg"), options, pages)
 }
 
 /// However a list is divided, and however many rows share some anchors.
@@ -44,15 +42,9 @@ fn rows_that_are_named_are_met_as_those_that_stream_past() -> Result<()> {
         keys.extend((0..more).map(|place| 128 + key(place)));
         keys.into_iter().flat_map(|key| [key, 0, 0, 0, 0]).collect()
     };
-    let mut writer = writer(&folder)?;
-    let mut of_rows = Vec::new();
-    for row in 0..500_u64 {
-        let details = Details { anchors: anchors(), check: vec![1], ..Details::default() };
-        let fingerprint = row << 32 | row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        writer.push(&Row { details: &details, ..Row::new(fingerprint, "") })?;
-        of_rows.push((fingerprint, details.anchors));
-    }
-    let dated = Dated::new(writer.finish(RecordCounts::default(), "")?, None);
+    let fingerprint = |row: u64| row << 32 | row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    let of_rows: Vec<_> = (0..500).map(|row| (fingerprint(row), anchors())).collect();
+    let dated = Dated::new(segment_of(&folder, of_rows.iter().cloned())?, None);
     for case in 0..20 {
         let asked = anchors();
         let nearest = |named: Option<u64>| -> Result<Vec<AnchoredRows>> {
@@ -100,8 +92,7 @@ fn anchors_cost_what_is_read_of_them_and_memory() {
 #[test]
 fn common_keys_are_the_same_however_often_the_batch_is_read() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();
-    let mut writer = writer(&folder)?;
-    for row in 0..1200_u64 {
+    let page = |row: u64| {
         let key = |place: u64| match place {
             0 => row % 2,
             1 => row / 600,
@@ -110,10 +101,9 @@ fn common_keys_are_the_same_however_often_the_batch_is_read() -> Result<()> {
         let anchor = |place| ANCHORS as u64 * key(place) + place;
         let anchors =
             (0..ANCHORS as u64).flat_map(|place| anchor(place).to_le_bytes()[..5].to_vec());
-        let details = Details { anchors: anchors.collect(), check: vec![1], ..Details::default() };
-        writer.push(&Row { details: &details, ..Row::new(row << 40, "") })?;
-    }
-    let batch = writer.finish(RecordCounts::default(), "")?;
+        (row << 40, anchors.collect())
+    };
+    let batch = segment_of(&folder, (0..1200).map(page))?;
     let order: Vec<KeepRank> = (0..1200).map(|row| KeepRank::from(row ^ 1)).collect();
     let common = |memory_bytes: usize| -> Result<Vec<String>> {
         let mut units = Vec::new();
