@@ -1,4 +1,4 @@
-//! The size of a join, and what one way to do it costs.
+//! The size of a join.
 
 use super::distribution::Distribution;
 use crate::fingerprint::Width;
@@ -33,15 +33,4 @@ impl Problem {
         let window = WINDOW_BYTES / (u64::from(self.width.bits()) / 8 - SHARED_BYTES);
         (self.store / CHUNKS).max((self.store / FEWEST).min(window)).max(1)
     }
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Cost {
-    /// How many tables, keys or blocks the design has.
-    pub(super) tables: u64,
-    /// Time of one thread for each fingerprint of the store, in nanoseconds.
-    pub(super) nanoseconds: f64,
-    /// Time of one thread in all: to arrange the batch, and to join it with the store.
-    pub(super) seconds: f64,
-    pub(super) memory_bytes: u64,
 }

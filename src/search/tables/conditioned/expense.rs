@@ -4,9 +4,11 @@ use super::cost::{KEY_NS, best};
 use super::walk::SHAPE;
 use crate::fingerprint::Width;
 use crate::tables::buckets::Entry;
+use crate::tables::design::Design;
 use crate::tables::distribution::Meeting;
+use crate::tables::estimate::Estimate;
 use crate::tables::prices;
-use crate::tables::problem::{Cost, Problem};
+use crate::tables::problem::Problem;
 
 /// The most bytes of bitmap, keys and candidates in a walk.
 const WALK_BYTES: u64 = 24 << 20;
@@ -14,14 +16,16 @@ const WALK_BYTES: u64 = 24 << 20;
 /// To arrange one fingerprint of the batch, in nanoseconds; on one core of a 2-core Sapphire Rapids machine.
 const BUILD_NS: f64 = 10.0;
 
-pub(in crate::tables) fn cost(problem: &Problem) -> Cost {
+pub(in crate::tables) fn cost(problem: &Problem) -> Estimate {
     let &Problem { batch, store, k, width, workers, .. } = problem;
     let probe = Work::of(problem, k, width.bits()).nanoseconds();
-    Cost {
+    Estimate {
+        design: Design::Conditioned,
         tables: 1,
         nanoseconds: probe / store.max(1) as f64,
         seconds: (probe + BUILD_NS * batch as f64) / 1e9,
         memory_bytes: memory_bytes(batch, width, workers),
+        window: None,
     }
 }
 

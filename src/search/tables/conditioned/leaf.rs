@@ -19,7 +19,6 @@ const AT_ONCE: usize = 64;
 /// How many blocks the memory is asked for ahead. It does not foresee the next page by itself.
 const AHEAD: usize = 4;
 
-/// Memory to join leaves in.
 #[derive(Debug, Default)]
 pub(super) struct Leaf<F> {
     blocks: Blocks,

@@ -14,6 +14,9 @@ pub(super) const MOST_BITS: u32 = 16;
 /// one is listed for blocks that wide.
 pub(super) const MOST_OFF: u32 = WIDE_WEIGHT;
 
+/// The largest distance for which there are blocks: beyond it the limits of four leave hardly anything out.
+pub(in crate::tables) const COVERS: u32 = 12;
+
 /// Consecutive bits of a fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Block {

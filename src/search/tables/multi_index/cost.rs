@@ -9,9 +9,11 @@ use super::indexed_block::ROW_BYTES;
 use crate::fingerprint::Width;
 use crate::hamming::lanes::LANES;
 use crate::hamming::multiversion::Instructions;
+use crate::tables::design::Design;
 use crate::tables::distribution::Meeting;
+use crate::tables::estimate::Estimate;
 use crate::tables::prices;
-use crate::tables::problem::{Cost, Problem};
+use crate::tables::problem::Problem;
 
 /// How many fingerprints of the store are best probed at once: so many that a value of 16 bits has two groups of
 /// lanes.
@@ -19,9 +21,6 @@ pub(super) const WINDOW: usize = 1 << 22;
 
 /// The most bytes of the windows of all workers together: two workers with whole windows of 64 bits.
 const WINDOWS_BYTES: u64 = 256 << 20;
-
-/// The largest distance that it finds: beyond it the limits of four blocks leave hardly anything out.
-pub(in crate::tables) const COVERS: u32 = 12;
 
 /// The most blocks: so many have 8 bits of 64 each, and fewer bits would hardly divide a batch.
 const MOST_BLOCKS: u32 = 8;
@@ -68,17 +67,19 @@ impl Steps {
 }
 
 /// What a join by multi-index hashing costs.
-pub(in crate::tables) fn cost(problem: &Problem) -> Cost {
+pub(in crate::tables) fn cost(problem: &Problem) -> Estimate {
     let &Problem { batch, store, k, width, workers, .. } = problem;
     let blocks = blocks(batch as f64, width.bits(), k, Instructions::widest());
     let most = window(problem);
     let each = each(problem, |window| Steps::priced(window, width));
     let build = BUILD_NS * f64::from(blocks) * batch as f64;
-    Cost {
+    Estimate {
+        design: Design::MultiIndex,
         tables: blocks.into(),
         nanoseconds: each,
         seconds: (each * store as f64 + build) / 1e9,
         memory_bytes: batch_bytes(batch, blocks, width) + workers * most * window_bytes(width),
+        window: Some(most as usize),
     }
 }
 
@@ -108,7 +109,7 @@ fn crowding(problem: &Problem, uniform: &[Block], meeting: impl Fn(u128) -> Meet
 
 /// How many fingerprints of the store are probed at once. With many workers they are fewer, so that the memory
 /// does not grow with the workers.
-pub(in crate::tables) fn window(problem: &Problem) -> u64 {
+fn window(problem: &Problem) -> u64 {
     let &Problem { width, workers, .. } = problem;
     let most = WINDOWS_BYTES / workers.max(1) / window_bytes(width);
     (1 << most.max(1).ilog2()).clamp(1 << 16, WINDOW as u64)
@@ -120,7 +121,7 @@ fn window_bytes(width: Width) -> u64 {
 }
 
 /// What it costs to join the batch with itself, on any machine.
-pub(in crate::tables) fn of_itself(problem: &Problem) -> Cost {
+pub(in crate::tables) fn of_itself(problem: &Problem) -> Estimate {
     let &Problem { batch, k, width, .. } = problem;
     let blocks = blocks(batch as f64, width.bits(), k, ANYWHERE);
     let divided = Block::divide(0..width.bits(), blocks, k);
@@ -128,9 +129,14 @@ pub(in crate::tables) fn of_itself(problem: &Problem) -> Cost {
     let crowding = crowding(problem, &divided, |block| problem.distribution.meeting_itself(block));
     let each = nanoseconds(count, count, crowding, &divided, Steps::of(ANYWHERE)) / 2.0;
     let each = each + BUILD_NS * f64::from(blocks);
-    let memory_bytes = batch_bytes(batch, blocks, width);
-    let seconds = each * batch as f64 / 1e9;
-    Cost { tables: blocks.into(), nanoseconds: each, seconds, memory_bytes }
+    Estimate {
+        design: Design::MultiIndex,
+        tables: blocks.into(),
+        nanoseconds: each,
+        seconds: each * batch as f64 / 1e9,
+        memory_bytes: batch_bytes(batch, blocks, width),
+        window: None,
+    }
 }
 
 fn batch_bytes(batch: u64, blocks: u32, width: Width) -> u64 {

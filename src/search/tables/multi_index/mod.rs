@@ -48,6 +48,7 @@ mod probe;
 mod scan;
 mod tiles;
 
-pub(super) use cost::{COVERS, SELF_BYTES, cost, of_itself, window};
+pub(super) use block::COVERS;
+pub(super) use cost::{SELF_BYTES, cost, of_itself};
 pub(super) use itself::SelfScratch;
 pub(super) use probe::{MultiIndex, MultiIndexScratch};

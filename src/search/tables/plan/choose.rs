@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use super::estimate::Estimate;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
 use crate::tables::design::Design;
+use crate::tables::estimate::Estimate;
 use crate::tables::masked::{MAX_DISTANCE, Masked};
-use crate::tables::problem::{Cost, Problem};
+use crate::tables::problem::Problem;
 use crate::tables::{conditioned, multi_index, sorted};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -95,17 +95,18 @@ fn itself(asked: Design, problem: &Problem, memory_bytes: u64, share: u64) -> Re
     };
     let price = |design: Design, problem: &Problem| {
         let Design::Masked(masked) = design else {
-            return Ok(Estimate::new(design, multi_index::of_itself(problem)));
+            return Ok(multi_index::of_itself(problem));
         };
         let meeting = |key| problem.distribution.meeting_itself(key);
         let pass = sorted::Pass::of(masked, [batch, 0], width, meeting, share)?;
-        let cost = Cost {
+        Ok(Estimate {
+            design,
             tables: masked.tables(),
             nanoseconds: pass.nanoseconds / batch.max(1) as f64,
             seconds: pass.nanoseconds / 1e9,
             memory_bytes: workers * pass.memory_bytes,
-        };
-        Ok(Estimate::new(design, cost))
+            window: None,
+        })
     };
     let estimates = priced(designs, problem, |_| true, price)?;
     let cheapest = estimates.into_iter().min_by(|a, b| a.seconds.total_cmp(&b.seconds));
@@ -142,16 +143,13 @@ fn priced(
 fn estimate(design: Design, problem: &Problem, memory_bytes: u64) -> Result<Estimate> {
     let &Problem { k, width, workers, .. } = problem;
     design.check(width, k)?;
-    let (cost, window) = match design {
+    match design {
         Design::Masked(masked) => {
-            let window = sorted::window(memory_bytes, width, workers);
-            (sorted::cost(masked, problem, window)?, Some(window))
+            sorted::cost(masked, problem, sorted::window(memory_bytes, width, workers))
         }
-        Design::MultiIndex => (multi_index::cost(problem), Some(multi_index::window(problem))),
-        _ => (conditioned::cost(problem), None),
-    };
-    let window = window.map(|window| window as usize);
-    Ok(Estimate { window, ..Estimate::new(design, cost) })
+        Design::MultiIndex => Ok(multi_index::cost(problem)),
+        _ => Ok(conditioned::cost(problem)),
+    }
 }
 
 /// The designs worth considering: the paper's, and blocks that cover exactly `k`; then those without masks.

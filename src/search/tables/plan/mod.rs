@@ -26,7 +26,5 @@
 //! ```
 
 mod choose;
-mod estimate;
 
 pub use choose::{Memory, Plan, choose};
-pub use estimate::Estimate;

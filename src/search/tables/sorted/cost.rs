@@ -7,9 +7,10 @@ use crate::error::Result;
 use crate::fingerprint::Width;
 use crate::tables::buckets::Entry;
 use crate::tables::distribution::Meeting;
+use crate::tables::estimate::Estimate;
 use crate::tables::masked::Masked;
 use crate::tables::prices;
-use crate::tables::problem::{Cost, Problem};
+use crate::tables::problem::Problem;
 
 /// Reading past one fingerprint on the way to a share, in nanoseconds; like all that follow measured on
 /// one thread of a 2-core Sapphire Rapids machine.
@@ -39,19 +40,21 @@ pub(in crate::tables) fn window(memory_bytes: u64, width: Width, workers: u64) -
     (memory_bytes / 4 / workers.max(1) / window_bytes).clamp(NARROWEST, WINDOW as u64)
 }
 
-/// What it costs to sort the batch and the store together, window by window.
-pub(in crate::tables) fn cost(design: Masked, problem: &Problem, window: u64) -> Result<Cost> {
+/// What it costs to sort the batch and the store together, in windows of so many fingerprints of the store at most.
+pub(in crate::tables) fn cost(design: Masked, problem: &Problem, most: u64) -> Result<Estimate> {
     let &Problem { batch, store, width, workers, .. } = problem;
-    let window = problem.chunk().min(window);
+    let window = problem.chunk().min(most);
     let windows = store.div_ceil(window.max(1));
     let meeting = |key| problem.distribution.meeting(key);
     let pass = Pass::of(design, [batch, window], width, meeting, MOST)?;
     let seconds = windows as f64 * pass.nanoseconds / 1e9;
-    Ok(Cost {
+    Ok(Estimate {
+        design: design.into(),
         tables: design.tables(),
         nanoseconds: seconds * 1e9 / store.max(1) as f64,
         seconds,
         memory_bytes: workers * pass.memory_bytes,
+        window: Some(most as usize),
     })
 }
 

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use crate::tables::design::Design;
-use crate::tables::problem::Cost;
+use super::design::Design;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
@@ -18,13 +17,6 @@ pub struct Estimate {
     pub memory_bytes: u64,
     /// How many fingerprints of the store are probed at once at most, if the memory or the number of workers limits that.
     pub window: Option<usize>,
-}
-
-impl Estimate {
-    pub(super) fn new(design: Design, cost: Cost) -> Estimate {
-        let Cost { tables, nanoseconds, seconds, memory_bytes } = cost;
-        Estimate { design, tables, nanoseconds, seconds, memory_bytes, window: None }
-    }
 }
 
 impl fmt::Display for Estimate {
