@@ -32,6 +32,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::Write;
+use std::iter::Peekable;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -62,6 +63,14 @@ impl Record for String {
     fn bytes(&self) -> usize {
         size_of::<Self>() + self.len()
     }
+}
+
+/// The next record, if it is one of these. What cannot be read is an error, whatever it is.
+pub fn next_if<R>(
+    records: &mut Peekable<impl Iterator<Item = Result<R>>>,
+    is: impl FnOnce(&R) -> bool,
+) -> Result<Option<R>> {
+    records.next_if(|next| next.as_ref().map_or(true, is)).transpose()
 }
 
 #[derive(Debug)]

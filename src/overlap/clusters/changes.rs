@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::matches::allocated;
 use crate::output::Staging;
 use crate::results::{ResultFile, ResultFormat};
-use crate::runs::{Record, SortSpace, Sorter};
+use crate::runs::{Record, SortSpace, Sorter, next_if};
 
 /// A page that comes into a cluster or goes. Ordered as the table is.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -88,10 +88,8 @@ pub(super) fn write_changes(
     while let Some(change) = changes.next() {
         let Change { cluster, page, diff } = change?;
         // A cluster keeps its id where another version of the page that names it becomes the first. That is no change.
-        let stays = |next: &Result<Change>| {
-            next.as_ref().is_ok_and(|next| (&next.cluster, &next.page) == (&cluster, &page))
-        };
-        if changes.next_if(stays).is_none() {
+        let stays = |next: &Change| (&next.cluster, &next.page) == (&cluster, &page);
+        if next_if(&mut changes, stays)?.is_none() {
             table.row(format_args!("{cluster}\t{}\t{diff:+}\t{}", page.id, page.day))?;
             count += 1;
         }
@@ -107,13 +105,11 @@ fn each_of_both(
     let mut before = before.pages()?.peekable();
     for (row, is) in (0..).zip(after.pages()?) {
         let is = is?;
-        while let Some(gone) =
-            before.next_if(|was| was.as_ref().map_or(true, |was| was.page < is.page))
-        {
-            take(Some(gone?), None)?;
+        while let Some(gone) = next_if(&mut before, |was| was.page < is.page)? {
+            take(Some(gone), None)?;
         }
-        let was = before.next_if(|was| was.as_ref().is_ok_and(|was| was.page == is.page));
-        take(was.transpose()?, Some((row, is)))?;
+        let was = next_if(&mut before, |was| was.page == is.page)?;
+        take(was, Some((row, is)))?;
     }
     before.try_for_each(|gone| take(Some(gone?), None))
 }

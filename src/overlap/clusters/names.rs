@@ -7,7 +7,7 @@ use super::page::Page;
 use super::state::ClusterState;
 use crate::error::Result;
 use crate::matches::allocated;
-use crate::runs::{Record, SortSpace, Sorter};
+use crate::runs::{Record, SortSpace, Sorter, next_if};
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct NamedRow {
@@ -38,10 +38,8 @@ pub(super) fn each_with_page<R: Record>(
     let mut records = records.sorted()?.peekable();
     for (row, member) in (0..).zip(state.pages()?) {
         let page = member?.page;
-        while let Some(record) =
-            records.next_if(|it| it.as_ref().map_or(true, |it| row_of(it) == row))
-        {
-            take(record?, &page)?;
+        while let Some(record) = next_if(&mut records, |it| row_of(it) == row)? {
+            take(record, &page)?;
         }
     }
     Ok(())

@@ -24,7 +24,7 @@ use super::source::{Met, Source};
 use super::state::{ClusterState, Member};
 use crate::error::{Error, Kind, Result};
 use crate::matches::allocated;
-use crate::runs::{Record, SortSpace, SortedRecords, Sorter};
+use crate::runs::{Record, SortSpace, SortedRecords, Sorter, next_if};
 
 /// In place of the number of a page that leaves.
 const GONE: u32 = u32::MAX;
@@ -173,10 +173,8 @@ impl Numbering {
             };
             let row = self.count;
             let mut stays = false;
-            while let Some(end) =
-                self.ends.next_if(|end| end.as_ref().map_or(true, |end| end.page == page))
-            {
-                let End { link, detail, .. } = end?;
+            while let Some(end) = next_if(&mut self.ends, |end| end.page == page)? {
+                let End { link, detail, .. } = end;
                 self.numbered.push(NumberedEnd { link, detail, row })?;
                 stays = true;
             }

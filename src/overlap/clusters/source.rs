@@ -10,7 +10,7 @@ use super::page::PageDay;
 use crate::error::{Error, Result};
 use crate::matches::{MATCHES, RECRAWL, VERDICTS, allocated};
 use crate::results::ResultReader;
-use crate::runs::{Record, SortSpace, SortedRecords};
+use crate::runs::{Record, SortSpace, SortedRecords, next_if};
 
 /// The word in place of a day, where both pages are of one batch.
 const BATCH: &str = "batch";
@@ -133,10 +133,7 @@ struct Turned(Peekable<SortedRecords<Kept>>);
 impl Turned {
     fn has(&mut self, new: &str, apart: u32, existing: &str) -> Result<bool> {
         let of = |it: &Kept| (&*it.kept, it.apart, &*it.dropped).cmp(&(new, apart, existing));
-        let is_passed = |it: &Result<Kept>| it.as_ref().map_or(true, |it| of(it).is_lt());
-        while let Some(passed) = self.0.next_if(is_passed) {
-            passed?;
-        }
+        while next_if(&mut self.0, |it| of(it).is_lt())?.is_some() {}
         Ok(self.0.peek().and_then(|it| it.as_ref().ok()).is_some_and(|it| of(it).is_eq()))
     }
 }

@@ -4,13 +4,14 @@
 //! tenths of its runs. The pages are taken longest first; that is how many of them [could go](Loss::could_go).
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
-use super::in_parts::in_parts;
 use super::{MemoryMeter, MethodTexts, NEAR_PAIR_BYTES, SampledPage};
 use crate::error::Result;
 use crate::fingerprint::ShingleSet;
 use crate::fingerprint::check::word_shingles;
 use crate::matches::LengthClass;
+use crate::parallel::in_parallel;
 use crate::progress::{self, Activity};
 
 /// The share of a page that the page that stays must hold, so that nothing counts as lost.
@@ -18,6 +19,18 @@ pub(super) const WHOLE: f64 = 0.9;
 
 /// The share from which a page that stays should have gone.
 const MISSED: f64 = 0.95;
+
+/// What `work` makes of consecutive documents, by so many threads.
+pub(super) fn in_parts<T: Send>(
+    count: usize,
+    workers: usize,
+    work: impl Fn(Range<usize>) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let part = count.div_ceil(workers.max(1)).max(1);
+    let starts: Vec<usize> = (0..count).step_by(part).collect();
+    let made = in_parallel(workers, &starts, |&start| work(start..count.min(start + part)));
+    made.into_iter().collect()
+}
 
 pub(super) fn run_sets(
     pages: &[SampledPage],

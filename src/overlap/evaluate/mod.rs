@@ -26,7 +26,6 @@ pub mod planted;
 
 mod bands;
 mod columns;
-mod in_parts;
 mod labels;
 mod loss;
 mod memory_meter;

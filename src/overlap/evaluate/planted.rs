@@ -15,8 +15,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::in_parts::in_parts;
-use super::loss::{Loss, WHOLE, losses, run_sets};
+use super::loss::{Loss, WHOLE, in_parts, losses, run_sets};
 use super::{MemoryMeter, MethodTexts, NearMethod, SampledPage};
 use crate::error::{Error, Kind, Result};
 use crate::features::words::han_share;

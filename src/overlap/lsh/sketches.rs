@@ -47,17 +47,13 @@ impl Bands {
     /// What makes its keys; fingerprints have this width. A text that takes longer than `time` fails.
     #[must_use]
     pub fn sketches(&self, width: Width, time: PageTime) -> Sketches {
-        Sketches::new(*self, width, time)
+        let hasher = Hasher::of(self, self.banding.hashes(), width);
+        let points = Points::new(self.space, self.shingle, time);
+        Sketches { bands: *self, width, points, hasher, hashes: Vec::new() }
     }
 }
 
 impl Sketches {
-    fn new(bands: Bands, width: Width, time: PageTime) -> Sketches {
-        let hasher = Hasher::of(&bands, bands.banding.hashes(), width);
-        let points = Points::new(bands.space, bands.shingle, time);
-        Sketches { bands, width, points, hasher, hashes: Vec::new() }
-    }
-
     /// The space in which distances are measured.
     pub fn space(&self) -> Space {
         self.bands.space

@@ -105,7 +105,11 @@ fn answered(
         &mut Work::unbounded(),
     )?;
     assert_eq!(answer.more, 0);
-    Ok(answer.near.into_iter().map(|it| (it.distance, it.id, it.day.unwrap())).collect())
+    Ok(told(answer))
+}
+
+fn told(answer: Answer) -> Vec<(u8, String, Day)> {
+    answer.near.into_iter().map(|it| (it.distance, it.id, it.day.unwrap())).collect()
 }
 
 fn days(seed: u64, sizes: &[usize], bits: u32) -> BTreeMap<Day, Pages> {
@@ -190,7 +194,7 @@ fn blocks_and_crowds_end_where_they_end() -> Result<()> {
     let store = store_of::<u64>(folder.path(), &days)?;
     for design in IndexDesign::ALL {
         index(&store, design, (1 << 20, 2), &AtomicU64::new(0))?;
-        let options = LookupOptions { distance: 3, ..LookupOptions::default() };
+        let options = LookupOptions::within(3);
         let lookup = Lookup::open(&store, store.at(None)?, options)?;
         for asked in [crowd, crowd ^ 1, crowd ^ 7 << 40, crowd ^ 15, days[&day][12_345].0] {
             assert_eq!(answered(&lookup, asked, None)?, defined(&days, asked, None, 3), "{design}");
@@ -200,10 +204,9 @@ fn blocks_and_crowds_end_where_they_end() -> Result<()> {
             for limit in [0, 1, 10, 1000] {
                 let question = Question { fingerprint: asked, page: None };
                 let answer = Asker::new(&lookup).ask(&question, limit, &mut Work::unbounded())?;
-                let near = answer.near.into_iter().map(|it| (it.distance, it.id, it.day.unwrap()));
-                let near: Vec<_> = near.collect();
+                let (more, near) = (answer.more as usize, told(answer));
                 assert_eq!(near, all[..limit.min(all.len())], "{design} {limit}");
-                assert_eq!(answer.more as usize, all.len() - near.len());
+                assert_eq!(more, all.len() - near.len());
             }
         }
     }
@@ -228,7 +231,7 @@ fn work_that_is_over_is_told_and_what_was_found_is_true() -> Result<()> {
     let all = defined(&days, crowd, None, 15);
     for design in [IndexDesign::None, IndexDesign::Mirror] {
         index(&store, design, (1 << 20, 2), &AtomicU64::new(0))?;
-        let options = LookupOptions { distance: 15, ..LookupOptions::default() };
+        let options = LookupOptions::within(15);
         let lookup = Lookup::open(&store, store.at(None)?, options)?;
         let mut asker = Asker::new(&lookup);
         let mut ask = |fingerprint, work: &mut Work<'_>| {
@@ -239,13 +242,12 @@ fn work_that_is_over_is_told_and_what_was_found_is_true() -> Result<()> {
             let mut work = Work::of(steps);
             work.begin(0);
             let answer = ask(crowd, &mut work)?;
-            let told = answer.near.len() + answer.more as usize;
-            assert!(told >= most && told <= all.len(), "{design} {steps}: {told}");
-            assert_eq!(answer.is_cut, told < all.len(), "{design} {steps}: {told}");
-            assert!(steps == 0 || steps > told as u64, "{design} {steps}: {told}");
-            let near = answer.near.into_iter().map(|it| (it.distance, it.id, it.day.unwrap()));
-            assert!(near.into_iter().all(|it| all.contains(&it)), "{design} {steps}");
-            most = told;
+            let count = answer.near.len() + answer.more as usize;
+            assert!(count >= most && count <= all.len(), "{design} {steps}: {count}");
+            assert_eq!(answer.is_cut, count < all.len(), "{design} {steps}: {count}");
+            assert!(steps == 0 || steps > count as u64, "{design} {steps}: {count}");
+            assert!(told(answer).iter().all(|it| all.contains(it)), "{design} {steps}");
+            most = count;
         }
         assert!(most > 10_000, "a crowd: {most}");
         // What one question does not get is not taken from the next.
@@ -306,7 +308,7 @@ fn an_index_is_kept() -> Result<()> {
     assert_eq!(keep(&store, (1 << 12, 2), &count)?.made, 2);
     assert_eq!(names().len(), 4, "the notes stay");
     store.compact(Codec::EliasFano, &count)?;
-    let options = LookupOptions { distance: 3, ..LookupOptions::default() };
+    let options = LookupOptions::within(3);
     assert_eq!(Lookup::open(&store, store.at(None)?, options)?.without_index(), 1);
     let kept = keep(&store, (1 << 12, 2), &count)?;
     assert_eq!((kept.made, kept.removed, kept.files), (1, 3, 1));
@@ -492,8 +494,7 @@ fn a_page_meets_the_pages_that_share_its_anchors() -> Result<()> {
                 let expected = near_to(&store, fingerprint, &page, 3)?;
                 let question = Question { fingerprint: fingerprint.into(), page: Some(&page) };
                 let answer = asker.ask(&question, usize::MAX, &mut Work::unbounded())?;
-                let found = answer.near.into_iter().map(|it| (it.distance, it.id, it.day.unwrap()));
-                assert_eq!(found.collect::<Vec<_>>(), expected, "{design} {compact} {number}");
+                assert_eq!(told(answer), expected, "{design} {compact} {number}");
                 by_anchors += expected.iter().filter(|near| near.0 > 3).count();
                 none += usize::from(expected.is_empty());
             }

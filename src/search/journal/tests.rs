@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use tempfile::TempDir;
 
 use super::*;
 use crate::document::Position;
@@ -84,6 +85,18 @@ fn add(journal: &Journal, pages: &[FingerprintedDocument]) -> Result<Receiver<Re
 
 fn add_all(journal: &Journal, pages: &[FingerprintedDocument]) -> Result<()> {
     add(journal, pages)?.recv().expect("every request is told")
+}
+
+fn opened(count: usize, seed: u64) -> Result<(TempDir, Vec<FingerprintedDocument>, Journal)> {
+    let home = tempfile::tempdir().unwrap();
+    let journal = Journal::open(home.path(), options(Width::W64))?;
+    Ok((home, pages(Width::W64, count, seed), journal))
+}
+
+/// Whether the journal of this number has these pages.
+fn has(home: &TempDir, number: u32, pages: &[FingerprintedDocument]) -> Result<bool> {
+    let read = file::read(&home.path().join(format!("journal/{number:06}.journal")))?;
+    Ok(read.pages.iter().map(|page| &page.id).eq(pages.iter().map(|page| &page.id)))
 }
 
 fn near(pages: &[FingerprintedDocument], wanted: &Wanted<'_>) -> Vec<NearPage> {
@@ -271,9 +284,7 @@ fn sealed_pages_become_a_segment_and_are_forgotten() -> Result<()> {
 
 #[test]
 fn after_a_failed_write_the_file_is_made_anew_and_nothing_else_is_lost() -> Result<()> {
-    let home = tempfile::tempdir().unwrap();
-    let all = pages(Width::W64, 30, 2);
-    let journal = Journal::open(home.path(), options(Width::W64))?;
+    let (home, all, journal) = opened(30, 2)?;
     add_all(&journal, &all[..10])?;
     journal.break_down();
     let failed = add(&journal, &all[10..20])?.recv().expect("told");
@@ -285,10 +296,7 @@ fn after_a_failed_write_the_file_is_made_anew_and_nothing_else_is_lost() -> Resu
     assert!(journal.seal("2026-11-22".parse()?).is_err());
     add_all(&journal, &all[10..20])?;
     drop(journal);
-    let read = file::read(&home.path().join("journal/000001.journal"))?;
-    let ids: Vec<&str> = read.pages.iter().map(|page| page.id.as_str()).collect();
-    let expected = [&all[..10], &all[20..], &all[10..20]].concat();
-    assert!(ids.iter().eq(expected.iter().map(|page| &page.id)));
+    assert!(has(&home, 1, &[&all[..10], &all[20..], &all[10..20]].concat())?);
     Ok(())
 }
 
@@ -316,17 +324,14 @@ fn a_day_stays_sealed_while_its_file_cannot_be_removed() -> Result<()> {
     journal.unseal(day)?;
     assert_eq!((journal.sealed(), journal.pages(), sealed.exists()), (vec![], 20, false));
     drop(journal);
-    let read = file::read(&home.path().join("journal/000002.journal"))?;
-    assert!(read.pages.iter().map(|page| &page.id).eq(all.iter().map(|page| &page.id)));
+    assert!(has(&home, 2, &all)?);
     Ok(())
 }
 
 #[test]
 fn pages_that_could_not_be_written_are_not_sealed() -> Result<()> {
-    let home = tempfile::tempdir().unwrap();
-    let all = pages(Width::W64, 20, 3);
+    let (home, all, journal) = opened(20, 3)?;
     let day = "2026-11-22".parse()?;
-    let journal = Journal::open(home.path(), options(Width::W64))?;
     add_all(&journal, &all[..10])?;
     journal.break_down();
     let failed = add(&journal, &all[10..])?;
@@ -340,9 +345,7 @@ fn pages_that_could_not_be_written_are_not_sealed() -> Result<()> {
 
 #[test]
 fn pages_of_a_request_that_breaks_off_are_withdrawn() -> Result<()> {
-    let home = tempfile::tempdir().unwrap();
-    let all = pages(Width::W64, 30, 4);
-    let journal = Journal::open(home.path(), options(Width::W64))?;
+    let (home, all, journal) = opened(30, 4)?;
     let told = add(&journal, &all[..10])?;
     let mut insertion = journal.turn()?;
     all[10..20].iter().for_each(|page| insertion.add(page.clone()));
@@ -351,9 +354,7 @@ fn pages_of_a_request_that_breaks_off_are_withdrawn() -> Result<()> {
     assert!(!journal.turn()?.has(&all[10].id));
     add_all(&journal, &all[20..])?;
     drop(journal);
-    let read = file::read(&home.path().join("journal/000001.journal"))?;
-    let expected = all[..10].iter().chain(&all[20..]).map(|page| &page.id);
-    assert!(read.pages.iter().map(|page| &page.id).eq(expected));
+    assert!(has(&home, 1, &[&all[..10], &all[20..]].concat())?);
     Ok(())
 }
 

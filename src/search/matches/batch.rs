@@ -97,7 +97,6 @@ impl Batch {
         self.ranks[row.index()]
     }
 
-    /// The rank of each id, by row of the segment.
     pub(super) fn ranks(&self) -> &[IdRank] {
         &self.ranks
     }

@@ -53,7 +53,6 @@ pub struct ByKey {
     pub(super) precedence: Arc<[Precedence]>,
     /// The key of each row of the batch's segment, where pages of one key are not dropped for each other.
     keys: Vec<u128>,
-    /// The day of the batch, if it is known.
     pub(super) day: Option<Day>,
     /// The store before pages were hidden.
     pub(super) store: Vec<Dated>,

@@ -17,7 +17,6 @@ pub struct Confirmed {
 
 impl Record for Confirmed {}
 
-/// How many pairs there were to confirm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Candidates {
     pub(super) pairs: u128,

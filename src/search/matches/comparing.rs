@@ -48,7 +48,6 @@ impl WindowKeys {
         HeldKeys::most(segment, confirm, memory_bytes / factor)
     }
 
-    /// Reads those of these rows, on so many threads.
     pub(super) fn read(
         segment: &Segment,
         rows: Range<usize>,

@@ -76,7 +76,6 @@ pub struct PairWindows {
     of_rows: Vec<Group>,
     /// With how many groups of a fingerprint a group is compared. Without sketches, a fingerprint has as many groups as there are classes.
     most_met: usize,
-    /// How many rows a window may have.
     most_rows: usize,
     rows: AtomicU64,
     stage: Mutex<Stage>,
@@ -105,7 +104,6 @@ struct Window {
 /// Sorted pairs, each once.
 type Distinct<R> = Box<dyn Iterator<Item = Result<R>> + Send>;
 
-/// What a worker does at once.
 pub struct Task(Work);
 
 enum Work {

@@ -19,7 +19,6 @@ use crate::error::Result;
 /// A block of a fingerprint: its number, and its bits.
 pub(crate) type Block = (usize, u128);
 
-/// How the groups of a crowd are compared.
 pub(crate) trait Comparing {
     /// What tells at once that most groups do not match; held for each kept group.
     type Sketch: Copy;
@@ -65,7 +64,6 @@ impl<C: Comparing> Crowd<C> {
         self.ranks.binary_search(&rank).is_ok()
     }
 
-    /// Takes a crowded group that is kept.
     pub(super) fn keep(&mut self, rank: KeepRank) -> Result<()> {
         let sketch = self.comparing.sketch(rank);
         for block in self.comparing.blocks(rank)? {

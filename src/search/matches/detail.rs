@@ -8,7 +8,6 @@ use crate::error::{Error, Kind, named};
 pub const MAX_MATCHES: u64 = 100_000_000;
 
 pub(super) const BEST: &str = "write one row for each dropped page";
-/// The setting that does so.
 pub(super) const BEST_SETTING: &str = "matches best";
 
 pub fn too_many(found: impl fmt::Display, most: u64) -> Error {

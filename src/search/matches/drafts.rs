@@ -20,7 +20,6 @@ pub(super) struct Drafts<'a> {
     batch: &'a Batch,
     /// How many shingles each group has, where a check tells it.
     shingles: Option<&'a [u32]>,
-    /// Whether a check has confirmed the pairs.
     checked: bool,
     detail: Detail,
     /// How many rows of matches.tsv each distance has.
@@ -38,13 +37,10 @@ pub(super) struct Drafts<'a> {
 }
 
 pub(super) struct Drafted {
-    /// How many rows of matches.tsv each distance has.
     pub(super) counted: Vec<u128>,
-    /// How many rows are duplicates of each row of the batch, by the rank of its id.
     pub(super) duplicates: Vec<u32>,
     /// The hosts of these, and the hosts of most dropped pages, where a check tells what is lost.
     pub(super) hosts: Option<(SortedRecords<HostOf>, Vec<DroppedHost>)>,
-    /// What is lost with the dropped pages, where a check tells it.
     pub(super) lost: Option<Lost>,
     pub(super) dropped_pages: DroppedPages,
     pub(super) matches: SortedRecords<MatchRow>,
@@ -79,7 +75,7 @@ impl<'a> Drafts<'a> {
     }
 
     /// Takes a dropped row and the page it is dropped for. With [`Detail::Best`] that is a match too.
-    pub(super) fn dropped(&mut self, row: Row, of: Nearest<&NearestStored>) -> Result<()> {
+    pub(super) fn dropped(&mut self, row: Row, of: Nearest<'_>) -> Result<()> {
         let is_match = self.detail == Detail::Best;
         if is_match {
             self.counted[usize::from(of.coverage().distance)] += 1;

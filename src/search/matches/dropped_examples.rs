@@ -38,7 +38,6 @@ type Order = (Option<Similarity>, Reverse<u32>, u64);
 pub(super) struct Examples(BTreeMap<Order, DroppedExample>);
 
 impl Examples {
-    /// Takes the dropped page `id`, a duplicate of the page `of`.
     pub(super) fn add(
         &mut self,
         [id, of]: [&str; 2],

@@ -36,11 +36,9 @@ pub(super) struct StoreExpansion<'a> {
     pub(super) judged: &'a Judged<'a>,
     pub(super) store: &'a [Dated],
     pub(super) slack: &'a Slack,
-    /// Whether a check confirmed the pairs.
     pub(super) checked: bool,
     /// Whether the check tells which of two pages holds the other one, so that pages of the store may go.
     pub(super) holds: bool,
-    /// What keys decide.
     pub(super) by_key: &'a ByKey,
 }
 

@@ -11,6 +11,7 @@ use super::crowd::Crowd;
 use super::detail::{BEST, BEST_SETTING, Detail, too_many};
 use super::drafts::{Drafted, Drafts};
 use super::expand::{StoreExpansion, expand_copies, expand_groups};
+use super::frequent::MostFrequent;
 use super::groups::Groups;
 use super::ids::{IdShards, Workshop};
 use super::in_keep_order::InKeepOrder;
@@ -36,7 +37,6 @@ use crate::store::{Dated, Segment, Slack};
 #[derive(Debug)]
 pub struct Finalize<'a> {
     pub segment: &'a Segment,
-    /// The check that confirmed the pairs, if there is one.
     pub confirm: Option<Confirm>,
     /// The segments of the store that the batch was joined with, and the days of their rows.
     pub store: &'a [Dated],
@@ -190,8 +190,14 @@ impl Finalize<'_> {
             dropped_pages: Some(dropped_pages),
             dropped_examples: Some(examples),
             hot_matches: most_matches.list(self.segment, &batch, |rows| rows)?,
-            hot_copies: judged.most_copied().list(self.segment, &batch, copies)?,
-            ..judged.outcome(written, (&counted, dropped), files)
+            hot_copies: MostFrequent::copied(judged.sizes()).list(self.segment, &batch, copies)?,
+            kept: u64::from(batch.rows()) - dropped,
+            dropped,
+            matches: written,
+            distances: (0..).zip(counted).filter(|(_, rows)| *rows > 0).collect(),
+            copies: judged.sizes().filter(|&size| size > 1).sum(),
+            largest_group: judged.sizes().max().unwrap_or(0),
+            files: files.collect(),
         })
     }
 

@@ -169,16 +169,8 @@ impl Groups {
     }
 
     pub(super) fn groups_of(&self, fingerprint: FingerprintIndex) -> Span<Group> {
-        match &self.divided {
-            None => {
-                let group: u32 = fingerprint.into();
-                Span { start: group.into(), end: (group + 1).into() }
-            }
-            Some(Divided { firsts, .. }) => {
-                let at = fingerprint.index();
-                Span { start: firsts[at], end: firsts[at + 1] }
-            }
-        }
+        let next = FingerprintIndex::from(u32::from(fingerprint) + 1);
+        Span { start: self.first_group(fingerprint), end: self.first_group(next) }
     }
 
     pub(super) fn fingerprint_of(&self, group: Group) -> FingerprintIndex {

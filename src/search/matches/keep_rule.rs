@@ -29,7 +29,7 @@ use super::numbers::{KeepRank, Number, below};
 use super::similarity::Similarity;
 use crate::error::Result;
 use crate::progress::{self, Activity};
-use crate::runs::Record;
+use crate::runs::{Record, next_if};
 
 /// Two groups of the batch of which one can cover the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -88,10 +88,8 @@ pub(crate) fn judge<N: Ord>(
     let mut earlier = Vec::new();
     for rank in below(groups) {
         earlier.clear();
-        while let Some(edge) =
-            edges.next_if(|edge| edge.as_ref().map_or(true, |it| it.later == rank))
-        {
-            earlier.push(edge?);
+        while let Some(edge) = next_if(&mut edges, |edge| edge.later == rank)? {
+            earlier.push(edge);
         }
         let crowded = crowd.contains(rank);
         if crowded {

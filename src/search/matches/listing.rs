@@ -18,7 +18,7 @@ use crate::output::{OutputFile, Staging, Sum};
 use crate::parallel::{both, in_parallel};
 use crate::progress::{self, Activity};
 use crate::results::{ResultColumn, ResultFile, ResultFormat};
-use crate::runs::{Record, SortedRecords};
+use crate::runs::{Record, SortedRecords, next_if};
 use crate::store::{EmptyIds, Segment};
 
 /// A file of the output by its name.
@@ -144,8 +144,7 @@ fn while_below<R: Record>(
     records: &mut Peekable<impl Iterator<Item = Result<R>>>,
     below: impl Fn(&R) -> bool,
 ) -> Result<Vec<R>> {
-    let is_below = |record: &Result<R>| record.as_ref().map_or(true, &below);
-    std::iter::from_fn(|| records.next_if(is_below)).collect()
+    std::iter::from_fn(|| next_if(records, &below).transpose()).collect()
 }
 
 impl<'a> Section<'a> {
@@ -201,11 +200,9 @@ impl Lines<'_> {
         behind_id: &str,
     ) -> Result<()> {
         let bound = self.portion.bound();
-        let is_here = |empty: &Result<String>| {
-            bound.is_none_or(|bound| empty.as_ref().map_or(true, |empty| **empty < *bound))
-        };
+        let is_here = |empty: &String| bound.is_none_or(|bound| **empty < *bound);
         let mut rest = self.verdicts.as_str();
-        while let Some(empty) = empties.next_if(is_here).transpose()? {
+        while let Some(empty) = next_if(empties, is_here)? {
             let is_before = |line: &&str| line.split('\t').next() < Some(empty.as_str());
             let before = rest.split_inclusive('\n').take_while(is_before).map(str::len).sum();
             let (before, behind) = rest.split_at(before);
@@ -293,10 +290,7 @@ impl Files {
             let mut lines = String::new();
             for Lines { portion, ids, dropped, .. } in portions {
                 let ranks = portion.ranks();
-                let is_here = |row: &Result<MatchRow>| {
-                    row.as_ref().map_or(true, |it| it.new < ranks.end.into())
-                };
-                while let Some(row) = rows.next_if(is_here).transpose()? {
+                while let Some(row) = next_if(rows, |row| row.new < ranks.end.into())? {
                     let place = (u32::from(row.new) - ranks.start) as usize;
                     row.add_to(ids.id(place), dropped[place], &mut lines);
                     *count += 1;

@@ -5,14 +5,11 @@ use serde::{Deserialize, Serialize};
 use super::allocated::allocated;
 use super::batch::Batch;
 use super::coverage::{Coverage, Coverages};
-use super::frequent::MostFrequent;
 use super::keep_order::{Leaders, Precedence};
 use super::keep_rule::{Judgement, Judgements};
-use super::listing::Named;
 use super::numbers::{Group, Number, Row, below};
-use super::outcome::Outcome;
 use crate::error::Result;
-use crate::runs::{Record, Sorter};
+use crate::runs::{Record, Sorter, next_if};
 use crate::store::Day;
 
 /// A page of the store at the least distance to a group. Ordered by group, then by id, then by day.
@@ -45,12 +42,12 @@ pub(super) struct Judged<'a> {
 
 /// The page that another one is dropped for, and how well it covers that.
 #[derive(Clone, Copy)]
-pub(super) enum Nearest<S> {
-    Stored(S, Coverage),
+pub(super) enum Nearest<'s> {
+    Stored(&'s NearestStored, Coverage),
     Row(Row, Coverage),
 }
 
-impl<S> Nearest<S> {
+impl Nearest<'_> {
     pub(super) fn coverage(&self) -> Coverage {
         match self {
             Nearest::Stored(_, coverage) | Nearest::Row(_, coverage) => *coverage,
@@ -70,30 +67,22 @@ impl Judged<'_> {
     pub(super) fn each_dropped(
         &self,
         stored: Sorter<NearestStored>,
-        mut each: impl FnMut(Row, Nearest<&NearestStored>) -> Result<()>,
+        mut each: impl FnMut(Row, Nearest<'_>) -> Result<()>,
     ) -> Result<()> {
         let mut stored = stored.sorted()?.peekable();
         for group in below::<Group>(self.batch.groups()) {
             let mut first: Option<NearestStored> = None;
-            while let Some(next) =
-                stored.next_if(|next| next.as_ref().map_or(true, |next| next.group == group))
-            {
-                let next = next?;
+            while let Some(next) = next_if(&mut stored, |next| next.group == group)? {
                 first.get_or_insert(next);
             }
-            let (kept, nearest) = self.nearest(group);
+            let (kept, nearest) = self.nearest(group, first.as_ref());
             let is_judged = |row: &Row| self.batch.precedence(*row) != Precedence::Superseded;
             let rows = self.batch.rows_of(group).iter();
             let mut dropped = rows.filter(|row| Some(*row) != kept && is_judged(row)).peekable();
             if dropped.peek().is_none() {
                 continue;
             }
-            let nearest = match nearest {
-                Nearest::Row(row, distance) => Nearest::Row(row, distance),
-                Nearest::Stored((), distance) => {
-                    Nearest::Stored(first.as_ref().expect("a page of the store is near"), distance)
-                }
-            };
+            let nearest = nearest.expect("a page of the store is near");
             dropped.try_for_each(|row| each(row, nearest))?;
         }
         Ok(())
@@ -101,45 +90,27 @@ impl Judged<'_> {
 
     /// The row of a group that is kept, if one is, and the nearest kept page for all its other rows. At
     /// equal distances the store's page comes first.
-    fn nearest(&self, group: Group) -> (Option<Row>, Nearest<()>) {
+    fn nearest<'s>(
+        &self,
+        group: Group,
+        stored: Option<&'s NearestStored>,
+    ) -> (Option<Row>, Option<Nearest<'s>>) {
         let distance = self.nearest[group.index()];
         match self.judgements.get(self.leaders.rank(group)) {
             Judgement::Kept => {
                 let kept = self.leaders.row(group);
-                (Some(kept), Nearest::Row(kept, Coverage::SAME))
+                (Some(kept), Some(Nearest::Row(kept, Coverage::SAME)))
             }
             Judgement::Dropped { near: Some((kept, nearer)) } if nearer < distance => {
                 let kept = self.leaders.row(self.leaders.group(kept));
-                (None, Nearest::Row(kept, nearer))
+                (None, Some(Nearest::Row(kept, nearer)))
             }
-            Judgement::Dropped { .. } => (None, Nearest::Stored((), distance)),
+            Judgement::Dropped { .. } => (None, stored.map(|page| Nearest::Stored(page, distance))),
         }
     }
 
-    fn sizes(&self) -> impl Iterator<Item = u64> {
+    /// How many pages each group has.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = u64> {
         below::<Group>(self.batch.groups()).map(|group| self.batch.rows_of(group).len() as u64)
-    }
-
-    pub(super) fn most_copied(&self) -> MostFrequent {
-        MostFrequent::copied(self.sizes())
-    }
-
-    /// The outcome, with `rows` at each distance.
-    pub(super) fn outcome(
-        &self,
-        matches: u64,
-        (rows, dropped): (&[u128], u64),
-        files: impl Iterator<Item = Named>,
-    ) -> Outcome {
-        Outcome {
-            kept: u64::from(self.batch.rows()) - dropped,
-            dropped,
-            matches,
-            distances: (0..).zip(rows.iter().copied()).filter(|(_, rows)| *rows > 0).collect(),
-            copies: self.sizes().filter(|&size| size > 1).sum(),
-            largest_group: self.sizes().max().unwrap_or(0),
-            files: files.collect(),
-            ..Outcome::default()
-        }
     }
 }

@@ -29,7 +29,6 @@ pub(super) struct Partition {
     pub(super) most_matches: MostFrequent,
 }
 
-/// What is partitioned, and how.
 #[derive(Clone, Copy)]
 pub(super) struct Partitioning<'a> {
     pub(super) batch: &'a Batch,

@@ -26,7 +26,7 @@ use crate::document::{Declared, IdSieve};
 use crate::error::Result;
 use crate::fingerprint::Contained;
 use crate::progress::{self, Activity};
-use crate::runs::{Record, SortSpace, SortedRecords, Sorter};
+use crate::runs::{Record, SortSpace, SortedRecords, Sorter, next_if};
 use crate::store::{Dated, Day, DeclaredRows, RowBytes, Segment, TextDigests, Times};
 
 /// How many pages of a batch came again.
@@ -311,9 +311,7 @@ pub(super) fn recrawls(
     for page in pages.sorted()? {
         let Keyed { key, at, rank, row, digests, canonical } = page?;
         latest = latest.filter(|latest| latest.0 == key);
-        let is_earlier =
-            |it: &Result<KeyedStored>| it.as_ref().map_or(true, |it| (it.key, it.at) <= (key, at));
-        while let Some(earlier) = stored.next_if(is_earlier).transpose()? {
+        while let Some(earlier) = next_if(&mut stored, |it| (it.key, it.at) <= (key, at))? {
             let KeyedStored { key: of, digests, place, day, id, .. } = earlier;
             if of == key {
                 latest = Some((key, digests, Sibling::Store(StoredPage { place, day, id })));

@@ -23,7 +23,7 @@ use crate::matches::shared_keys::{self, MOST_MET as MOST_BY_KEYS};
 use crate::matches::sieve::FINGERPRINTS_MET;
 use crate::matches::store_pair::StorePair;
 use crate::progress::{self, Activity};
-use crate::runs::{Record, SortSpace, Sorter};
+use crate::runs::{Record, SortSpace, Sorter, next_if};
 
 /// What a probe found, in order.
 pub(crate) type FoundPairs = Box<dyn Iterator<Item = Result<Pair>> + Send>;
@@ -116,28 +116,21 @@ impl<'a> Apart<'a> {
         for fingerprint in window.iter() {
             let pages = self.pages(fingerprint);
             self.candidates.pairs += pages * (pages - 1) / 2;
-            self.copies(fingerprint)?;
+            self.groups(fingerprint, fingerprint, 0)?;
         }
-        let is_in = |pair: &Result<Pair>| pair.as_ref().map_or(true, |pair| pair.new < window.end);
-        while let Some(pair) = found.next_if(is_in) {
-            let Pair { new, existing, distance } = pair?;
+        while let Some(pair) = next_if(found, |pair| pair.new < window.end)? {
+            let Pair { new, existing, distance } = pair;
             progress::tick(Activity::Working);
             self.taken += 1;
             match existing {
                 Place::Store { segment, row, rows } => {
                     self.candidates.pairs += self.pages(new) * u128::from(rows);
-                    let coverages = Coverages::default();
                     let groups = self.groups.groups_of(new);
                     self.left_out(groups.len().saturating_sub(self.met.most));
                     let news = groups.iter().take(self.met.most);
-                    self.with_store.extend(news.map(|new| StorePair {
-                        segment,
-                        row,
-                        rows,
-                        new,
-                        distance,
-                        coverages,
-                    }))?;
+                    let coverages = Coverages::default();
+                    let pair = |new| StorePair { segment, row, rows, new, distance, coverages };
+                    self.with_store.extend(news.map(pair))?;
                 }
                 Place::Batch { group: existing } => {
                     self.candidates.pairs += self.pages(new) * self.pages(existing);
@@ -192,7 +185,6 @@ impl<'a> Apart<'a> {
         near.drain(..).try_for_each(|(existing, distance)| self.groups(*new, existing, distance))
     }
 
-    /// How many pages of the batch have a fingerprint.
     fn pages(&self, fingerprint: FingerprintIndex) -> u128 {
         self.groups.groups_of(fingerprint).iter().map(|group| self.groups.size(group)).sum()
     }
@@ -213,15 +205,15 @@ impl<'a> Apart<'a> {
         let rows: u128 = nearest.rows.iter().map(|row| u128::from(row.4)).sum();
         self.candidates.pairs += rows * self.groups.size(new);
         let coverages = Coverages::default();
-        let rows = nearest.rows.drain(..);
-        self.with_store.extend(rows.map(|(_, distance, segment, row, rows)| StorePair {
+        let pair = |(_, distance, segment, row, rows)| StorePair {
             segment,
             row,
             rows,
             new,
             distance,
             coverages,
-        }))
+        };
+        self.with_store.extend(nearest.rows.drain(..).map(pair))
     }
 
     /// Takes the rows of the batch that are nearest to a page by their keys. Each sort of keys has found some, maybe the same.
@@ -249,12 +241,7 @@ impl<'a> Apart<'a> {
         if new == existing { Ok(()) } else { self.within.push(Within { existing, new, distance }) }
     }
 
-    /// The pairs of groups that have one fingerprint.
-    fn copies(&mut self, fingerprint: FingerprintIndex) -> Result<()> {
-        self.groups(fingerprint, fingerprint, 0)
-    }
-
-    /// The pairs of groups of two fingerprints of the batch. Both are in the order of their sizes.
+    /// The pairs of groups of two fingerprints of the batch, or of one. Both are in the order of their sizes.
     fn groups(
         &mut self,
         new: FingerprintIndex,

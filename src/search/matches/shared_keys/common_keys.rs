@@ -98,7 +98,6 @@ impl CommonKeys {
     }
 }
 
-/// How many pages have a key so far.
 struct Count {
     pages: u32,
     first: u32,
@@ -125,7 +124,6 @@ impl Groups {
         }
     }
 
-    /// Leaves the first ones.
     fn finish(&mut self) {
         self.first.sort_unstable();
         self.first.truncate(MOST_FIRST);

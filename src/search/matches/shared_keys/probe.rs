@@ -129,7 +129,6 @@ impl<F: Fingerprint> KeyProbe<F> {
         self.units.iter().filter(|unit| unit.pages.start > 0).count() as u32
     }
 
-    /// Probes a chunk, and gives what is found to `take`.
     pub fn probe(&self, chunk: u32, take: &mut dyn FnMut(Pair)) -> Result<()> {
         let unit = &self.units[chunk as usize];
         let index = self.index(unit)?;

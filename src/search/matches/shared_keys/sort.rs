@@ -62,7 +62,6 @@ impl Sort {
         keys.filter(|&(_, key)| key != NONE).map(move |(at, key)| (self.place_of(at, key), key))
     }
 
-    /// How many keys a page has on average.
     pub(super) fn keys_of_page(self, segment: &Segment) -> usize {
         match self {
             Sort::Parts => ANCHORS,

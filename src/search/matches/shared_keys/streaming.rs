@@ -95,7 +95,6 @@ impl<F: Fingerprint> Pages<F> {
         self.order[page as usize] < self.order[other as usize]
     }
 
-    /// The distance of the fingerprints of two pages.
     pub(super) fn distance(&self, page: u32, other: u32) -> u8 {
         self.fingerprint_of(page).distance(self.fingerprint_of(other)) as u8
     }
