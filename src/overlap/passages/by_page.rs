@@ -12,9 +12,6 @@ use crate::error::{At, Error, Kind, Result};
 use crate::frames::{self, FoundFrame, FrameFile};
 use crate::runs::{Record, Sorter};
 
-/// The bytes of a passage: the XXH3-128 of the id of its page, and where it begins and ends.
-const ROW_BYTES: usize = 24;
-
 const BLOCK: usize = 170;
 
 #[derive(Debug)]
@@ -54,8 +51,8 @@ impl PassagesByPage {
             let block: Vec<Placed> = sorted.by_ref().take(BLOCK).collect::<Result<_>>()?;
             let Some(first) = block.first() else { break };
             blocks.push((first.page, at));
-            let frame =
-                frames::frame(0, at, &block.iter().flat_map(Placed::bytes).collect::<Vec<u8>>());
+            let bytes = bincode::serialize(&block).expect("numbers have bytes");
+            let frame = frames::frame(0, at, &bytes);
             out.write_all(&frame).at(folder)?;
             at += frame.len() as u64;
         }
@@ -74,34 +71,20 @@ impl PassagesByPage {
         let from = self.blocks.partition_point(|&(first, _)| first < page).saturating_sub(1);
         let blocks = (from..).zip(&self.blocks[from..]);
         for (number, &(_, at)) in blocks.take_while(|(_, (first, _))| *first <= page) {
-            let FoundFrame::Frame(_) = self.file.read(at, self.end, &mut body)? else {
+            let rows: Option<Vec<Placed>> = match self.file.read(at, self.end, &mut body)? {
+                FoundFrame::Frame(_) => bincode::deserialize(&body).ok(),
+                _ => None,
+            };
+            let Some(rows) = rows else {
                 let damaged = Error::new(Kind::Io, "a file of passages on disk is damaged");
                 return Err(damaged.at(&self.file.path).help("check the disk and try again"));
             };
-            let rows = body.as_chunks().0.iter().map(Placed::of);
-            for (row, placed) in rows.enumerate().filter(|(_, placed)| placed.page == page) {
+            for (row, placed) in rows.iter().enumerate().filter(|(_, placed)| placed.page == page) {
                 first.get_or_insert((BLOCK * number + row) as u64);
                 places.push(placed.begin as usize..placed.end as usize);
             }
         }
         Ok(first.map(|first| (first, places)))
-    }
-}
-
-impl Placed {
-    fn bytes(&self) -> [u8; ROW_BYTES] {
-        let mut bytes = [0; ROW_BYTES];
-        bytes[..16].copy_from_slice(&self.page.to_le_bytes());
-        bytes[16..20].copy_from_slice(&self.begin.to_le_bytes());
-        bytes[20..].copy_from_slice(&self.end.to_le_bytes());
-        bytes
-    }
-
-    fn of(bytes: &[u8; ROW_BYTES]) -> Placed {
-        let (words, _) = bytes.as_chunks::<8>();
-        let [low, high, places] = [0, 1, 2].map(|word| u64::from_le_bytes(words[word]));
-        let page = u128::from(high) << 64 | u128::from(low);
-        Placed { page, begin: places as u32, end: (places >> 32) as u32 }
     }
 }
 
